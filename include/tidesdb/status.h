@@ -1,0 +1,108 @@
+// The outcome of an operation: OK, or an error kind with a message for a person.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace tidesdb {
+
+// The error kinds. "Not found" is no error: reads return it as a value.
+enum class Code : uint8_t {
+  kOk = 0,
+  kIoError,          // The file system failed; the message names the file and the errno text.
+  kCorruption,       // Stored bytes are not what was written; names file, offset, wanted and got.
+  kBusy,             // Held by another process or operation; trying again later can help.
+  kConflict,         // A row changed since this transaction's snapshot; nothing was done.
+  kDeadlock,         // Waiting would close a cycle; the transaction must roll back.
+  kTimedOut,         // A lock was not granted in time; nothing was done.
+  kInterrupted,      // Transaction::Interrupt() was called (KILL).
+  kNoSpace,          // The disk or a configured limit is full.
+  kInvalidArgument,  // The caller's value is wrong; the message names option and value.
+  kNotSupported,     // Valid, but not by this version (for example a newer file format).
+  kAlreadyExists,    // A column family or a directory of that name is there already.
+  kReadOnly,         // Writes are refused since an earlier failure; reads go on.
+  kShuttingDown,     // The database is closing.
+};
+
+// Returns the kind's name, such as "Corruption". Static storage.
+const char* CodeName(Code code) noexcept;
+
+// OK costs one null pointer. Copying an error copies its message.
+// Threads: like std::string; const access from many threads is fine.
+class [[nodiscard]] Status {
+ public:
+  Status() noexcept = default;
+  Status(Code code, std::string message);
+
+  Status(const Status& other);
+  Status& operator=(const Status& other);
+  Status(Status&& other) noexcept;
+  Status& operator=(Status&& other) noexcept;
+  ~Status();
+
+  static Status Ok() noexcept { return Status(); }
+  static Status IoError(std::string message) { return {Code::kIoError, std::move(message)}; }
+  static Status Corruption(std::string message) { return {Code::kCorruption, std::move(message)}; }
+  static Status Busy(std::string message) { return {Code::kBusy, std::move(message)}; }
+  static Status Conflict(std::string message) { return {Code::kConflict, std::move(message)}; }
+  static Status Deadlock(std::string message) { return {Code::kDeadlock, std::move(message)}; }
+  static Status TimedOut(std::string message) { return {Code::kTimedOut, std::move(message)}; }
+  static Status Interrupted(std::string message) { return {Code::kInterrupted, std::move(message)}; }
+  static Status NoSpace(std::string message) { return {Code::kNoSpace, std::move(message)}; }
+  static Status InvalidArgument(std::string message) {
+    return {Code::kInvalidArgument, std::move(message)};
+  }
+  static Status NotSupported(std::string message) { return {Code::kNotSupported, std::move(message)}; }
+  static Status AlreadyExists(std::string message) {
+    return {Code::kAlreadyExists, std::move(message)};
+  }
+  static Status ReadOnly(std::string message) { return {Code::kReadOnly, std::move(message)}; }
+  static Status ShuttingDown(std::string message) { return {Code::kShuttingDown, std::move(message)}; }
+
+  bool ok() const noexcept {
+    MarkRead();
+    return state_ == nullptr;
+  }
+  Code code() const noexcept {
+    MarkRead();
+    return state_ ? state_->code : Code::kOk;
+  }
+  // The message without the kind; empty for OK. Valid until this Status changes.
+  std::string_view message() const noexcept {
+    MarkRead();
+    return state_ ? std::string_view(state_->message) : std::string_view();
+  }
+  // "Corruption: 000012.tdb at offset 4096: ...", or "OK".
+  std::string ToString() const;
+
+  // Says at the place where it happens that this error is dropped on purpose.
+  void IgnoreError() const noexcept { MarkRead(); }
+
+ private:
+  struct State {
+    Code code;
+    std::string message;
+  };
+
+#ifdef TIDESDB_STATUS_CHECK
+  void MarkRead() const noexcept { read_ = true; }
+  void CheckRead() const noexcept;  // Aborts when an error was never looked at.
+  mutable bool read_ = false;
+#else
+  void MarkRead() const noexcept {}
+#endif
+
+  std::unique_ptr<State> state_;  // Null for OK.
+};
+
+}  // namespace tidesdb
+
+// Returns early from a function that returns Status or Result<T>.
+#define TIDESDB_TRY(expr)                                             \
+  do {                                                                \
+    if (::tidesdb::Status tidesdb_status_ = (expr); !tidesdb_status_.ok()) { \
+      return tidesdb_status_;                                         \
+    }                                                                 \
+  } while (false)
