@@ -1,0 +1,36 @@
+// The iterator interface over versions that memtables, tables and merges implement.
+#pragma once
+
+#include <memory>
+
+#include "format/internal_key.h"
+#include "tidesdb/status.h"
+
+namespace tidesdb {
+
+// Order: CompareVersions. Threads: one at a time.
+class InternalIterator {
+ public:
+  virtual ~InternalIterator() = default;
+  InternalIterator() = default;
+  InternalIterator(const InternalIterator&) = delete;
+  InternalIterator& operator=(const InternalIterator&) = delete;
+
+  virtual bool Valid() const = 0;
+  virtual void SeekToFirst() = 0;
+  virtual void SeekToLast() = 0;
+  virtual void Seek(Slice user_key, Trailer trailer) = 0;         // First entry >= (user_key, trailer).
+  virtual void SeekForPrev(Slice user_key, Trailer trailer) = 0;  // Last entry <= (user_key, trailer).
+  virtual void Next() = 0;                                        // REQUIRES: Valid().
+  virtual void Prev() = 0;                                        // REQUIRES: Valid().
+
+  // REQUIRES: Valid(). The bytes live until the next move.
+  virtual Slice user_key() const = 0;
+  virtual Trailer trailer() const = 0;
+  virtual Slice value() const = 0;
+
+  // OK, or the error that ended the iteration. An iterator with an error is not Valid().
+  virtual Status status() const = 0;
+};
+
+}  // namespace tidesdb

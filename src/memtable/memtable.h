@@ -1,0 +1,56 @@
+// The newest writes of all column families, ordered by (family, key), in memory.
+//
+// Threads: any number of Add, Get and iterators at once; no locks. REQUIRES of callers: two threads never add versions
+// of one key at the same time (the row lock sees to it), and versions of one key are added in ascending sequence.
+// Owns: an arena with all keys and values; bytes handed out live as long as the memtable.
+// Invariants:
+//   1. A reader that has seen sequence s published (an acquire load) finds every version <= s.
+//   2. (family, key, sequence) is unique.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "format/internal_iter.h"
+#include "format/internal_key.h"
+#include "format/version_hit.h"
+
+namespace tidesdb {
+
+struct MemTableFamilyCounts {
+  FamilyId family;
+  uint64_t entries;
+  uint64_t tombstones;
+  uint64_t bytes;  // Of keys and values.
+};
+
+class MemTable {
+ public:
+  virtual ~MemTable() = default;
+
+  virtual void Add(FamilyId family, Slice key, ValueType type, SequenceNumber sequence,
+                   Slice value) = 0;
+
+  // The newest version of the key with sequence <= snapshot, tombstones included. False: none here.
+  virtual bool Get(FamilyId family, Slice key, SequenceNumber snapshot, VersionHit* hit) const = 0;
+
+  // Over the versions of one family. Lives no longer than the memtable.
+  virtual std::unique_ptr<InternalIterator> NewIterator(FamilyId family) const = 0;
+
+  // The families with entries, ascending. REQUIRES: no Add is running.
+  virtual std::vector<MemTableFamilyCounts> Families() const = 0;
+
+  // About how many keys are in [start, end) (empty end: no bound), by the search structure's upper levels.
+  virtual uint64_t EstimateKeys(FamilyId family, Slice start, Slice end) const = 0;
+
+  virtual bool empty() const = 0;
+  virtual size_t MemoryBytes() const = 0;  // Allocated from the system.
+  // Lowest and highest sequence added. REQUIRES: no Add is running and not empty.
+  virtual SequenceNumber FirstSequence() const = 0;
+  virtual SequenceNumber LastSequence() const = 0;
+};
+
+// A skip list over keys with a chain of versions per key.
+std::unique_ptr<MemTable> NewSkipListMemTable();
+
+}  // namespace tidesdb

@@ -1,0 +1,49 @@
+// Decoded blocks, shared by all tables: sharded CLOCK, no lock and no allocation on a hit.
+//
+// Threads: any number at once.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "tidesdb/slice.h"
+
+namespace tidesdb {
+
+struct CacheStats {
+  uint64_t entries = 0;
+  uint64_t bytes = 0;
+  uint64_t hits = 0;
+  uint64_t misses = 0;
+};
+
+// Index and filter blocks outlive data blocks in the cache.
+enum class CachePriority : uint8_t { kData, kMeta };
+
+class BlockCache {
+ public:
+  // A pinned entry: its bytes stay until Release.
+  struct Handle;
+
+  virtual ~BlockCache() = default;
+
+  // Null when absent.
+  virtual Handle* Lookup(uint64_t file_number, uint64_t offset) = 0;
+
+  // Takes the block over and returns it pinned. When no room can be made the entry stands alone and goes with its
+  // last pin. When another thread inserted the same block first, that one is returned.
+  virtual Handle* Insert(uint64_t file_number, uint64_t offset, std::unique_ptr<char[]> bytes,
+                         size_t size, CachePriority priority) = 0;
+
+  virtual Slice Bytes(Handle* handle) const = 0;
+  virtual void Release(Handle* handle) = 0;
+  // Forgets what a deleted file had here; pinned blocks go with their last pin.
+  virtual void EraseFile(uint64_t file_number) = 0;
+  virtual void SetCapacity(size_t bytes_max) = 0;
+  virtual CacheStats GetStats() const = 0;
+};
+
+std::unique_ptr<BlockCache> NewClockCache(size_t bytes_max, size_t typical_block_bytes);
+
+}  // namespace tidesdb

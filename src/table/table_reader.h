@@ -1,0 +1,53 @@
+// Reads one immutable table file: point lookups, iterators, estimates.
+//
+// Threads: any number at once, no lock on the way to a cached block.
+// Owns: the open file and the pinned top of the index; blocks belong to the cache.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "format/internal_iter.h"
+#include "format/version_hit.h"
+#include "io/file_system.h"
+#include "table/block_cache.h"
+#include "table/table_options.h"
+#include "tidesdb/result.h"
+
+namespace tidesdb {
+
+struct TableReadOptions {
+  bool fill_cache = true;
+};
+
+class TableReader {
+ public:
+  virtual ~TableReader() = default;
+
+  // Checks footer and properties. `file_number` is the blocks' identity in the cache. A non-zero `global_sequence`
+  // replaces the sequence of every entry (a spilled write set, written before its commit sequence was known).
+  // Errors: kCorruption, kNotSupported, kIoError, each naming path and offset.
+  static Result<std::shared_ptr<TableReader>> Open(std::unique_ptr<RandomAccessFile> file,
+                                                   std::string path, uint64_t file_number,
+                                                   SequenceNumber global_sequence,
+                                                   BlockCache* cache);
+
+  // The newest version of the key with sequence <= snapshot; false: none here.
+  virtual Result<bool> Get(const TableReadOptions& options, Slice key, SequenceNumber snapshot,
+                           VersionHit* hit) const = 0;
+
+  // Lives no longer than this reader.
+  virtual std::unique_ptr<InternalIterator> NewIterator(const TableReadOptions& options) const = 0;
+
+  virtual const TableProperties& properties() const = 0;
+
+  // About how many of the file's bytes hold keys < key. Reads index blocks at most.
+  virtual Result<uint64_t> ApproximateOffset(Slice key) const = 0;
+
+  // Reads every block past the cache: checksums, order, counts, filter holds every key.
+  virtual Status VerifyAll() const = 0;
+
+  virtual size_t MemoryBytes() const = 0;  // Pinned outside of the cache.
+};
+
+}  // namespace tidesdb

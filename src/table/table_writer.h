@@ -1,0 +1,36 @@
+// Writes one immutable table file from entries in order.
+//
+// Threads: one at a time. Format: docs/format/table.md
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "format/internal_key.h"
+#include "io/file_system.h"
+#include "table/table_options.h"
+#include "tidesdb/result.h"
+
+namespace tidesdb {
+
+class TableWriter {
+ public:
+  virtual ~TableWriter() = default;
+
+  // REQUIRES: (key, trailer) after all earlier ones in CompareVersions order (CHECKed).
+  virtual Status Add(Slice user_key, Trailer trailer, Slice value) = 0;
+
+  // Bytes written so far plus the open block: for cutting files.
+  virtual uint64_t FileBytes() const = 0;
+  virtual uint64_t Entries() const = 0;
+
+  // Writes index, filter, properties and footer, and syncs the file (not its directory).
+  // Nothing may follow. A writer destroyed before Finish leaves a partial file for the owner to delete.
+  virtual Result<TableProperties> Finish() = 0;
+};
+
+// `path` is used in messages only.
+std::unique_ptr<TableWriter> NewTableWriter(const TableWriteOptions& options,
+                                            std::unique_ptr<WritableFile> file, std::string path);
+
+}  // namespace tidesdb
