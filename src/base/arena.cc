@@ -1,0 +1,85 @@
+#include "base/arena.h"
+
+#include <new>
+
+#include "base/check.h"
+
+namespace tidesdb {
+
+char* Arena::AllocateAligned(size_t bytes, size_t alignment) {
+  DCHECK((alignment & (alignment - 1)) == 0 && alignment <= alignof(std::max_align_t));
+  const size_t misplaced = reinterpret_cast<uintptr_t>(free_) & (alignment - 1);
+  const size_t padding = misplaced == 0 ? 0 : alignment - misplaced;
+  if (bytes + padding > free_bytes_) return AllocateFallback(bytes);  // Blocks start aligned.
+  return Allocate(bytes + padding) + padding;
+}
+
+char* Arena::AllocateFallback(size_t bytes) {
+  DCHECK(bytes > 0);
+  // A large piece gets a block of its own, so that the rest of the current one is not wasted.
+  if (bytes > block_bytes_ / 4) return NewBlock(bytes);
+  char* block = NewBlock(block_bytes_);
+  free_ = block + bytes;
+  free_bytes_ = block_bytes_ - bytes;
+  return block;
+}
+
+char* Arena::NewBlock(size_t bytes) {
+  blocks_.push_back(std::make_unique_for_overwrite<char[]>(bytes));
+  memory_usage_.fetch_add(bytes, std::memory_order_relaxed);
+  return blocks_.back().get();
+}
+
+// The header sits in front of the bytes it hands out.
+struct ConcurrentArena::Block {
+  explicit Block(size_t n) : size(n) {}
+  char* data() { return reinterpret_cast<char*>(this + 1); }
+
+  const size_t size;
+  std::atomic<size_t> used = 0;  // May run past size: the threads that overshoot fall back.
+};
+
+ConcurrentArena::~ConcurrentArena() {
+  for (Block* block : blocks_) {
+    block->~Block();
+    ::operator delete(block);
+  }
+}
+
+char* ConcurrentArena::AllocateAligned(size_t bytes) {
+  DCHECK(bytes > 0);
+  bytes = (bytes + kAlignment - 1) & ~(kAlignment - 1);
+  Block* block = current_.load(std::memory_order_acquire);
+  if (block != nullptr && bytes <= block_bytes_ / 4) {
+    // Relaxed: the add alone makes the range ours.
+    const size_t start = block->used.fetch_add(bytes, std::memory_order_relaxed);
+    if (start + bytes <= block->size) return block->data() + start;
+  }
+  return AllocateFallback(bytes, block);
+}
+
+char* ConcurrentArena::AllocateFallback(size_t bytes, const Block* full) {
+  MutexLock lock(mu_);
+  if (bytes > block_bytes_ / 4) return NewBlock(bytes)->data();
+  Block* block = current_.load(std::memory_order_relaxed);
+  if (block != full) {
+    // Another thread has replaced the block while this one waited.
+    const size_t start = block->used.fetch_add(bytes, std::memory_order_relaxed);
+    if (start + bytes <= block->size) return block->data() + start;
+  }
+  block = NewBlock(block_bytes_);
+  block->used.store(bytes, std::memory_order_relaxed);
+  current_.store(block, std::memory_order_release);
+  return block->data();
+}
+
+ConcurrentArena::Block* ConcurrentArena::NewBlock(size_t bytes) {
+  static_assert(sizeof(Block) % kAlignment == 0);
+  void* memory = ::operator new(sizeof(Block) + bytes);
+  auto* block = new (memory) Block(bytes);
+  blocks_.push_back(block);
+  memory_usage_.fetch_add(sizeof(Block) + bytes, std::memory_order_relaxed);
+  return block;
+}
+
+}  // namespace tidesdb

@@ -1,0 +1,82 @@
+// Memory that is allocated piece by piece and freed all at once.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "base/mutex.h"
+
+namespace tidesdb {
+
+// Threads: one at a time; MemoryUsage() from any.
+// Owns: every block; pointers are valid until the Arena is destroyed.
+class Arena {
+ public:
+  static constexpr size_t kBlockBytes = 4096;
+
+  explicit Arena(size_t block_bytes = kBlockBytes) : block_bytes_(block_bytes) {}
+  Arena(const Arena&) = delete;
+  Arena& operator=(const Arena&) = delete;
+
+  // No alignment promised. REQUIRES: bytes > 0.
+  char* Allocate(size_t bytes) {
+    if (bytes > free_bytes_) return AllocateFallback(bytes);
+    char* result = free_;
+    free_ += bytes;
+    free_bytes_ -= bytes;
+    return result;
+  }
+
+  // REQUIRES: bytes > 0; alignment a power of two, at most alignof(std::max_align_t).
+  char* AllocateAligned(size_t bytes, size_t alignment = alignof(std::max_align_t));
+
+  // Bytes of all blocks, whether handed out or not.
+  size_t MemoryUsage() const { return memory_usage_.load(std::memory_order_relaxed); }
+
+ private:
+  char* AllocateFallback(size_t bytes);
+  char* NewBlock(size_t bytes);
+
+  const size_t block_bytes_;
+  char* free_ = nullptr;
+  size_t free_bytes_ = 0;
+  std::vector<std::unique_ptr<char[]>> blocks_;
+  std::atomic<size_t> memory_usage_ = 0;  // Relaxed: a figure, it publishes nothing.
+};
+
+// An Arena for many threads: an atomic add while the current block lasts, a mutex for the next one.
+// Everything is aligned to kAlignment.
+class ConcurrentArena {
+ public:
+  static constexpr size_t kAlignment = 8;
+  static constexpr size_t kBlockBytes = 256 * 1024;
+
+  explicit ConcurrentArena(size_t block_bytes = kBlockBytes) : block_bytes_(block_bytes) {}
+  ~ConcurrentArena();
+  ConcurrentArena(const ConcurrentArena&) = delete;
+  ConcurrentArena& operator=(const ConcurrentArena&) = delete;
+
+  // Returns memory aligned to kAlignment. REQUIRES: bytes > 0.
+  char* AllocateAligned(size_t bytes);
+
+  // Bytes of all blocks, whether handed out or not.
+  size_t MemoryUsage() const { return memory_usage_.load(std::memory_order_relaxed); }
+
+ private:
+  struct Block;
+
+  char* AllocateFallback(size_t bytes, const Block* full);
+  Block* NewBlock(size_t bytes) REQUIRES(mu_);
+
+  const size_t block_bytes_;
+  // Acquire/release: a block's header is written before the pointer to it is seen.
+  std::atomic<Block*> current_ = nullptr;
+  std::atomic<size_t> memory_usage_ = 0;  // Relaxed: a figure, it publishes nothing.
+  Mutex mu_;
+  std::vector<Block*> blocks_ GUARDED_BY(mu_);
+};
+
+}  // namespace tidesdb

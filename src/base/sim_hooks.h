@@ -1,0 +1,76 @@
+// Where mutexes, threads, clocks, files and failpoints meet the simulation; hooks builds only.
+//
+// Threads: a thread that belongs to a running Simulation has InSimulation() true. Only such threads
+// may call the other functions; the rest of the process does not notice that simulations exist.
+#pragma once
+
+#ifdef TIDESDB_HOOKS
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+namespace tidesdb {
+
+class Simulation;
+struct SimThread;
+
+namespace sim {
+
+// What a scheduling point stands for; part of the trace, so that a replay is compared event by event.
+enum class Event : uint8_t {
+  kLock,
+  kUnlock,
+  kWait,
+  kNotify,
+  kThreadStart,
+  kThreadExit,
+  kJoin,
+  kSleep,
+  kSpin,
+  kIo,
+  kFailpoint,
+  kUser,
+};
+
+extern thread_local constinit SimThread* current_thread;
+
+inline bool InSimulation() { return current_thread != nullptr; }
+
+// May let another thread run first.
+void Point(Event event);
+
+// A busy-wait turn: lets another thread run if there is one, else lets time pass.
+void Spin();
+
+// Stops this thread until WakeAll/WakeOne(object), or until wait_us has passed in virtual time.
+// Returns false on timeout. kForever: no timeout.
+inline constexpr uint64_t kForever = UINT64_MAX;
+bool BlockOn(const void* object, Event event, uint64_t wait_us);
+
+// Makes one thread (picked by the seed) or all threads blocked on object runnable; no switch.
+void WakeOne(const void* object);
+void WakeAll(const void* object);
+
+uint64_t NowMicros();
+
+// Lets virtual time pass without a switch, for example for a slow disk.
+void AdvanceMicros(uint64_t us);
+
+// A number from the simulation's seed, in [0, n). REQUIRES: n > 0.
+uint64_t Uniform(uint64_t n);
+
+// Thread creation in three steps: the parent registers the child; the child enters (blocks until it
+// is picked), runs and exits; the parent joins before it joins the thread of the system.
+SimThread* RegisterThread(const std::string& name);
+void EnterThread(SimThread* thread);
+void ExitThread();
+void JoinThread(SimThread* thread);
+
+// Prints seed, step and threads to stderr when the calling thread is in a simulation.
+void DescribeForCrash() noexcept;
+
+}  // namespace sim
+}  // namespace tidesdb
+
+#endif  // TIDESDB_HOOKS

@@ -1,0 +1,61 @@
+// The deterministic scheduler: real threads, of which exactly one runs at a time, picked by a seed.
+//
+// Hooks builds only. Why and how: docs/design/0002-simulation.md.
+#pragma once
+
+#ifdef TIDESDB_HOOKS
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/random.h"
+#include "base/sim_hooks.h"
+
+namespace tidesdb {
+
+// Usage: Simulation sim(seed); sim.Run([&] { ... start threads, use the database, join ... });
+// Threads: made and run by one thread; everything else through sim_hooks.h.
+// Aborts with a report of every thread: when nothing can run and nothing waits for time (deadlock),
+// and when steps_max is passed (livelock).
+class Simulation {
+ public:
+  struct Options {
+    uint64_t seed = 1;
+    // At a scheduling point, the running thread is replaced once in this many times. 1: always.
+    uint32_t switch_one_in = 4;
+    // A wait on a condition variable ends by itself once in this many times; 0: never.
+    uint32_t spurious_one_in = 0;
+    uint64_t steps_max = 50'000'000;
+  };
+
+  explicit Simulation(uint64_t seed);
+  explicit Simulation(const Options& options);
+  ~Simulation();
+  Simulation(const Simulation&) = delete;
+  Simulation& operator=(const Simulation&) = delete;
+
+  // Runs body as thread "main" of the simulation, on the calling thread. All threads that it starts
+  // must be joined when it returns (checked).
+  void Run(const std::function<void()>& body);
+
+  // Virtual time; only for threads of this simulation.
+  Clock* clock();
+  // Equal for two runs exactly when they took the same decisions in the same order.
+  uint64_t trace_hash() const;
+  uint64_t steps() const;
+  uint64_t switches() const;
+
+ private:
+  friend struct SimThread;
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace tidesdb
+
+#endif  // TIDESDB_HOOKS
