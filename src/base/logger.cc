@@ -32,12 +32,12 @@ void LogF(Logger* logger, LogLevel level, const char* format, ...) {
   logger->Log(level, message);
 }
 
-std::vector<std::string> CapturingLogger::Messages() const {
+std::vector<std::string> CapturingLogSink::Messages() const {
   MutexLock lock(mu_);
   return messages_;
 }
 
-bool CapturingLogger::Contains(Slice text) const {
+bool CapturingLogSink::Contains(Slice text) const {
   MutexLock lock(mu_);
   for (const std::string& message : messages_) {
     if (message.find(text) != std::string::npos) return true;
@@ -45,7 +45,7 @@ bool CapturingLogger::Contains(Slice text) const {
   return false;
 }
 
-void CapturingLogger::Write(LogLevel level, Slice message) {
+void CapturingLogSink::Log(LogLevel level, Slice message) noexcept {
   MutexLock lock(mu_);
   messages_.push_back(std::string(LogLevelName(level)) + " " + std::string(message));
 }

@@ -1,42 +1,40 @@
-// Where messages for people go: an interface, a sink that forgets, a sink that keeps for tests.
+// Messages for people on their way to the LogSink of the options: levels, formatting, test sinks.
 #pragma once
 
-#include <cstdint>
+#include <atomic>
 #include <string>
 #include <vector>
 
 #include "base/mutex.h"
+#include "tidesdb/options.h"
 #include "tidesdb/slice.h"
 
 namespace tidesdb {
 
-enum class LogLevel : uint8_t { kDebug, kInfo, kWarn, kError, kFatal, kNone };
-
 // Returns "DEBUG" and so on. Static storage.
 const char* LogLevelName(LogLevel level);
 
-// Threads: Log() is called from any thread, also with locks held: it must not call back.
+// A sink and the least level that it is given. What every component holds a pointer to.
+// Threads: safe from many. Does not own the sink; a null sink takes everything silently.
 class Logger {
  public:
-  explicit Logger(LogLevel level_min = LogLevel::kInfo) : level_min_(level_min) {}
-  virtual ~Logger() = default;
+  Logger(LogSink* sink, LogLevel level_min) : sink_(sink), level_min_(level_min) {}
   Logger(const Logger&) = delete;
   Logger& operator=(const Logger&) = delete;
 
-  // Passes the message on when its level is at least level_min. No newline at the end.
-  void Log(LogLevel level, Slice message) {
-    if (Wants(level)) Write(level, message);
-  }
   bool Wants(LogLevel level) const {
-    return level >= level_min_.load(std::memory_order_relaxed) && level < LogLevel::kNone;
+    return sink_ != nullptr && level >= level_min_.load(std::memory_order_relaxed) &&
+           level != LogLevel::kNone;
+  }
+  // No newline at the end of the message.
+  void Log(LogLevel level, Slice message) {
+    if (Wants(level)) sink_->Log(level, message);
   }
   // kNone silences everything.
   void SetLevelMin(LogLevel level) { level_min_.store(level, std::memory_order_relaxed); }
 
- protected:
-  virtual void Write(LogLevel level, Slice message) = 0;
-
  private:
+  LogSink* const sink_;
   std::atomic<LogLevel> level_min_;  // Relaxed: a message more or less at a change does no harm.
 };
 
@@ -44,23 +42,17 @@ class Logger {
 void LogF(Logger* logger, LogLevel level, const char* format, ...)
     __attribute__((format(printf, 3, 4)));
 
-class NullLogger final : public Logger {
+class NullLogSink final : public LogSink {
  public:
-  NullLogger() : Logger(LogLevel::kNone) {}
-
- protected:
-  void Write(LogLevel, Slice) override {}
+  void Log(LogLevel, Slice) noexcept override {}
 };
 
-// Keeps every message, as "WARN text".
-class CapturingLogger final : public Logger {
+// Keeps every message, as "WARN text"; for tests.
+class CapturingLogSink final : public LogSink {
  public:
-  explicit CapturingLogger(LogLevel level_min = LogLevel::kDebug) : Logger(level_min) {}
+  void Log(LogLevel level, Slice message) noexcept override;
   std::vector<std::string> Messages() const;
   bool Contains(Slice text) const;
-
- protected:
-  void Write(LogLevel level, Slice message) override;
 
  private:
   mutable Mutex mu_;

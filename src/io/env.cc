@@ -11,7 +11,6 @@ struct RealWorld {
   RealWorld() {
     env.fs = fs.get();
     env.clock = &clock;
-    env.logger = &logger;
     env.random_seed = clock.NowMicros() ^ (clock.WallSeconds() << 32);
     env.cpus = NumCpus();
     env.memory_bytes = MemoryLimitBytes();
@@ -20,7 +19,6 @@ struct RealWorld {
 
   const std::unique_ptr<FileSystem> fs = NewPosixFileSystem();
   RealClock clock;
-  NullLogger logger;
   Env env;
 };
 

@@ -4,7 +4,6 @@
 #include <cstdint>
 
 #include "base/clock.h"
-#include "base/logger.h"
 #include "io/file_system.h"
 
 namespace tidesdb {
@@ -13,11 +12,10 @@ namespace tidesdb {
 struct Env {
   FileSystem* fs = nullptr;
   Clock* clock = nullptr;
-  Logger* logger = nullptr;       // Never null; a NullLogger when nobody listens.
-  uint64_t random_seed = 1;       // Seeds every generator of the engine.
-  unsigned cpus = 2;              // What the engine may use; sizes its thread pools.
+  uint64_t random_seed = 1;         // Seeds every generator of the engine.
+  unsigned cpus = 2;                // What the engine may use; sizes its thread pools.
   uint64_t memory_bytes = 1 << 30;  // What the process may use; the budget's default comes from it.
-  bool is_real = false;           // Whether to ask the system for thread priorities and the like.
+  bool is_real = false;             // Whether to ask the system for thread priorities and the like.
 
   // The machine itself; made at first use, lives as long as the process.
   static Env* Default();

@@ -53,6 +53,7 @@ const char* FileKindName(FileKind kind) {
     case FileKind::kTable: return "table";
     case FileKind::kVlog: return "vlog";
     case FileKind::kSpill: return "spill";
+    case FileKind::kLog: return "log";
     case FileKind::kTemp: return "temp";
   }
   return "unknown";
@@ -60,6 +61,7 @@ const char* FileKindName(FileKind kind) {
 
 ParsedFileName ParseFileName(Slice name) {
   if (name == "LOCK") return {FileKind::kLock, 0};
+  if (name == "LOG") return {FileKind::kLog, 0};
   if (name == "CURRENT") return {FileKind::kCurrent, 0};
   if (name.starts_with(kManifestPrefix)) {
     const auto number = ParseDigits(name.substr(kManifestPrefix.size()));
@@ -96,6 +98,7 @@ std::string DirName(Slice path) {
 }
 
 std::string LockFileName(Slice dir) { return JoinPath(dir, "LOCK"); }
+std::string LogFileName(Slice dir) { return JoinPath(dir, "LOG"); }
 std::string CurrentFileName(Slice dir) { return JoinPath(dir, "CURRENT"); }
 std::string ManifestFileName(Slice dir, uint64_t number) {
   return JoinPath(dir, std::string(kManifestPrefix) + Digits(number));

@@ -18,9 +18,10 @@ enum class FileKind : uint8_t {
   kTable,     // 000123.tdb
   kVlog,      // 000123.vlog
   kSpill,     // 000123.spill: sorted runs of a large transaction.
+  kLog,       // LOG: messages for people.
   kTemp,      // anything.tmp: left over after a crash, may be deleted at open.
 };
-inline constexpr size_t kFileKindCount = 9;
+inline constexpr size_t kFileKindCount = 10;
 
 // Returns "wal" and so on. Static storage.
 const char* FileKindName(FileKind kind);
@@ -40,6 +41,7 @@ Slice BaseName(Slice path);
 std::string DirName(Slice path);
 
 std::string LockFileName(Slice dir);
+std::string LogFileName(Slice dir);
 std::string CurrentFileName(Slice dir);
 std::string ManifestFileName(Slice dir, uint64_t number);
 std::string WalFileName(Slice dir, uint64_t number);
