@@ -1,0 +1,77 @@
+"""python3 -m installer COMMAND: makes server environments, builds the plugin, runs a server."""
+
+import argparse
+
+from installer import build_plugin, host, server_run, servers
+from installer.shell import TREE, main, say
+
+LOG = TREE / "var" / "log" / "installer.log"
+
+
+def _servers(args):
+    for name in args.server or list(host.CODENAMES):
+        environment = servers.prepare(name, LOG, tests=args.tests, update=args.update)
+        say(f"{name}: MariaDB {environment.version} in {environment.prefix}, "
+            f"headers in {environment.headers}")
+
+
+def _plugin(args):
+    for name in args.server:
+        environment, plugin = build_plugin.prepare_and_build(name, LOG, preset=args.preset)
+        say(f"{name}: {plugin} for MariaDB {environment.version}")
+
+
+def _server(args):
+    environment = servers.prepare(args.server, LOG)
+    directory = args.directory or TREE / "var" / "servers" / args.server
+    plugin = build_plugin.plugin_path(environment, args.preset)
+    server = server_run.Server(environment, directory, plugin=plugin, options=args.options)
+    if args.action in ("stop", "restart"):
+        server.stop()
+    if args.action in ("start", "restart") and server.pid() is None:
+        build_plugin.build(environment, LOG, preset=args.preset)
+        server.initialise()
+        server.start()
+        client = " ".join(server.client_command("")[:-4])
+        say(f"running as {server.pid()}; connect: {client}")
+
+
+def _doctor(args):
+    for name in args.server:
+        environment = servers.existing(name)
+        build_plugin.check(environment, build_plugin.plugin_path(environment, args.preset))
+        say(f"{name}: the plugin fits MariaDB {environment.version}")
+
+
+def _main():
+    parser = argparse.ArgumentParser(prog="python3 -m installer", description=__doc__)
+    commands = parser.add_subparsers(required=True)
+    names = list(host.CODENAMES)
+
+    command = commands.add_parser("servers", help="make the server environments")
+    command.add_argument("server", nargs="*", choices=[*names, []])
+    command.add_argument("--tests", action="store_true", help="with the test suite and MyRocks")
+    command.add_argument("--update", action="store_true", help="look for newer versions")
+    command.set_defaults(function=_servers)
+
+    for name, function, text in [("plugin", _plugin, "build ha_tidesdb.so"),
+                                 ("doctor", _doctor, "check that the plugin fits the server")]:
+        command = commands.add_parser(name, help=text)
+        command.add_argument("--server", action="append", choices=names, required=True)
+        command.add_argument("--preset", default="release")
+        command.set_defaults(function=function)
+
+    command = commands.add_parser("server", help="start or stop a private server with the plugin")
+    command.add_argument("action", choices=["start", "stop", "restart"])
+    command.add_argument("--server", choices=names, required=True)
+    command.add_argument("--preset", default="release")
+    command.add_argument("--directory", help="its datadir, socket and log (var/servers/NAME)")
+    command.add_argument("options", nargs="*", help="options for mariadbd, after --")
+    command.set_defaults(function=_server)
+
+    args = parser.parse_args()
+    return args.function(args)
+
+
+if __name__ == "__main__":
+    main(_main)

@@ -1,0 +1,171 @@
+"""Debian packages: installs them here, downloads any release's packages and sources.
+
+Mirrors are taken from this machine's own apt sources. Downloads use apt with lists of their own
+under the cache directory, so they need no root and change nothing on the machine.
+"""
+
+import glob
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from installer import host
+from installer.shell import Failed, Step, Unavailable, output, run
+
+
+@dataclass(frozen=True)
+class Source:
+    """One archive: its addresses, and the suites there of one release."""
+    uris: str
+    suites: tuple
+    components: str
+    signed_by: str
+
+
+def _deb822(text):
+    for paragraph in re.split(r"\n\s*\n", re.sub(r"(?m)^#.*\n?", "", text)):
+        fields = {}
+        for line in paragraph.splitlines():
+            key, colon, value = line.partition(":")
+            if colon and not line[0].isspace():
+                fields[key.strip().lower()] = value.strip()
+        if "deb" in fields.get("types", "").split() and fields.get("enabled", "yes") != "no":
+            yield Source(fields.get("uris", ""), tuple(fields.get("suites", "").split()),
+                         fields.get("components", ""), fields.get("signed-by", ""))
+
+
+def _one_line(text):
+    pattern = re.compile(r"^deb\s+(?:\[([^\]]*)\]\s+)?(\S+)\s+(\S+)\s+(.*)$")
+    for line in text.splitlines():
+        found = pattern.match(line.split("#")[0].strip())
+        if found:
+            options, uri, suite, components = found.groups()
+            signed = re.search(r"signed-by=(\S+)", options or "")
+            yield Source(uri, (suite,), components.strip(), signed.group(1) if signed else "")
+
+
+def machine_sources():
+    """The Debian archives of this machine, its own release's suites only."""
+    here = host.codename()
+    found = []
+    for name in ["/etc/apt/sources.list", *sorted(glob.glob("/etc/apt/sources.list.d/*.list"))]:
+        if os.path.exists(name):
+            found += _one_line(Path(name).read_text())
+    for name in sorted(glob.glob("/etc/apt/sources.list.d/*.sources")):
+        found += _deb822(Path(name).read_text())
+    own = []
+    for source in found:
+        suites = tuple(s for s in source.suites if s == here or s.startswith((f"{here}-", f"{here}/")))
+        if suites and "main" in source.components.split():
+            own.append(Source(source.uris, suites, source.components, source.signed_by))
+    if not any(here in source.suites for source in own):
+        raise Unavailable(f"no apt source of this machine names the suite {here}")
+    return own
+
+
+def mirror():
+    """The address that serves this machine's release."""
+    here = host.codename()
+    return next(s.uris.split()[0] for s in machine_sources() if here in s.suites)
+
+
+def sources_text(codename):
+    """A deb822 sources file for a release, packages and sources, from this machine's mirrors."""
+    here = host.codename()
+    paragraphs = []
+    for source in machine_sources():
+        suites = " ".join(suite.replace(here, codename, 1) for suite in source.suites)
+        text = f"Types: deb deb-src\nURIs: {source.uris}\nSuites: {suites}\nComponents: main\n"
+        if source.signed_by:
+            text += f"Signed-By: {source.signed_by}\n"
+        paragraphs.append(text)
+    return "\n".join(paragraphs)
+
+
+class Archive:
+    """Downloads from one release's archive, whatever release this machine runs."""
+
+    def __init__(self, codename, log):
+        self.base = host.cache_dir() / "apt" / codename
+        self.log = log
+        for part in ["lists/partial", "archives/partial", "sources.d"]:
+            (self.base / part).mkdir(parents=True, exist_ok=True)
+        (self.base / "sources.d" / "debian.sources").write_text(sources_text(codename))
+        self.options = []
+        for key, value in {
+                "Dir::State::lists": self.base / "lists",
+                "Dir::Cache": self.base,
+                "Dir::Etc::sourcelist": "/dev/null",
+                "Dir::Etc::sourceparts": self.base / "sources.d",
+                "Dir::Etc::preferencesparts": "/dev/null",
+                "Dir::Etc::preferences": "/dev/null",
+                "APT::Sandbox::User": "root" if host.is_root() else "",
+                "Acquire::Retries": "3"}.items():
+            self.options += ["-o", f"{key}={value}"]
+
+    def update(self):
+        run(["apt-get", *self.options, "update"], log=self.log)
+
+    def versions(self, package):
+        """Newest first."""
+        lines = output(["apt-cache", *self.options, "madison", package]).splitlines()
+        found = []
+        for line in lines:
+            fields = [field.strip() for field in line.split("|")]
+            if "Packages" in fields[2] and fields[1] not in found:
+                found.append(fields[1])
+        return found
+
+    def download(self, packages, version, into):
+        into.mkdir(parents=True, exist_ok=True)
+        run(["apt-get", *self.options, "download", *(f"{name}={version}" for name in packages)],
+            log=self.log, cwd=into)
+        return [next(into.glob(f"{name}_*.deb")) for name in packages]
+
+    def download_source(self, package, version, into):
+        """Returns the upstream tarball. Raises Failed when the archive lacks it."""
+        into.mkdir(parents=True, exist_ok=True)
+        run(["apt-get", *self.options, "source", "--download-only", "--only-source",
+             f"{package}={version}"], log=self.log, cwd=into)
+        return next(into.glob(f"{package}_*.orig.tar.*[xg2z]"))
+
+
+def depends(debs):
+    """The names of the packages that these files depend on (the first of alternatives)."""
+    names = set()
+    for deb in debs:
+        for clause in output(["dpkg-deb", "-f", deb, "Depends"]).split(","):
+            name = re.split(r"[\s:(|]", clause.strip(), maxsplit=1)[0]
+            if name:
+                names.add(name)
+    return names
+
+
+def missing(packages, wrap=lambda argv: argv):
+    """Those of packages that are not installed (wrap puts the question to another root)."""
+    argv = wrap(["sh", "-c", "dpkg-query -W -f '${db:Status-Abbrev} ${Package}\\n${db:Status-Abbrev} "
+                             "${Provides}\\n' || true"])
+    there = set()
+    for line in output(argv).splitlines():
+        if line.startswith("ii"):
+            there.update(re.findall(r"(?:^|[\s,])([a-z0-9][a-z0-9.+-]+)", line[3:]))
+    return [name for name in packages if name not in there]
+
+
+def install(packages, log, wrap=None):
+    """Installs what is missing of packages, here or (wrap) in another root. Needs root."""
+    wanted = missing(packages, wrap or (lambda argv: argv))
+    if not wanted:
+        return
+    if not host.is_root():
+        raise Unavailable("not root, and these packages are missing: " + " ".join(wanted))
+    wrap = wrap or (lambda argv: argv)
+    argv = wrap(["apt-get", "install", "-y", "--no-install-recommends", "-o", "Acquire::Retries=3",
+                 "-o", "DPkg::Lock::Timeout=600", *wanted])
+    with Step(f"Installing {len(wanted)} packages ({', '.join(wanted[:4])}{', ...' if wanted[4:] else ''})"):
+        try:
+            run(argv, log=log)
+        except Failed:
+            run(wrap(["apt-get", "update"]), log=log)
+            run(argv, log=log)

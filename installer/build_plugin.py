@@ -1,0 +1,62 @@
+"""Builds the engine and ha_tidesdb.so for one server environment."""
+
+import os
+import re
+
+from installer import apt, host, packages, servers
+from installer.shell import TREE, Failed, Step, output, run
+
+
+def build_dir(environment, preset="release"):
+    return TREE / "build" / f"{preset}-{environment.name}"
+
+
+def plugin_path(environment, preset="release"):
+    return build_dir(environment, preset) / "plugin" / "ha_tidesdb.so"
+
+
+def build(environment, log, preset="release", lab=False, targets=("ha_tidesdb",)):
+    """Configures and builds; quick when nothing changed. Returns the plugin's path."""
+    wrap = environment.root.command if environment.root else None
+    apt.install(packages.BUILD + (packages.LAB if lab else []), log, wrap)
+    directory = build_dir(environment, preset)
+    env = {}
+    if environment.root and "CCACHE_DIR" not in os.environ:
+        env["CCACHE_DIR"] = str(host.cache_dir() / "ccache")
+    with Step(f"Building {', '.join(targets)} for MariaDB {environment.version} ({preset})"):
+        run(environment.command(
+            ["cmake", "--preset", preset, "-B", directory, "-DTIDESDB_BUILD_PLUGIN=ON",
+             "-DTIDESDB_BUILD_TESTS=OFF", f"-DTIDESDB_BUILD_LAB={'ON' if lab else 'OFF'}",
+             f"-DTIDESDB_SERVER_HEADERS={environment.headers}"]), log=log, cwd=TREE, env=env)
+        run(environment.command(["cmake", "--build", directory, "--target", *targets]),
+            log=log, cwd=TREE, env=env)
+    plugin = plugin_path(environment, preset)
+    check(environment, plugin)
+    return plugin
+
+
+def check(environment, plugin):
+    """Preflight: what would keep this plugin from loading into this server, as an error."""
+    version = (environment.headers / "generated" / "mysql_version.h").read_text()
+    built_for = re.search(r'MYSQL_SERVER_VERSION\s+"([\d.]+)', version).group(1)
+    reported = output(environment.command([environment.mariadbd, "--no-defaults", "--version"]))
+    runs = re.search(r"Ver ([\d.]+)", reported).group(1)
+    if built_for != runs:
+        raise Failed(f"{plugin} is built for MariaDB {built_for}, the server is {runs}")
+    # Class information: with it in the plugin and without it in the server, the plugin cannot load.
+    wants = " U _ZTI7handler" in output(["nm", "-D", plugin])
+    has = re.search(r" [VDBR] _ZTI7handler", output(["nm", "-D", environment.mariadbd])) is not None
+    if wants and not has:
+        raise Failed(f"{plugin} needs the symbol _ZTI7handler and {environment.mariadbd} has none: "
+                     "that server is built without RTTI; build the plugin with -fno-rtti")
+    exported = {line.split()[-1] for line in output(["nm", "-D", "--defined-only", plugin]).splitlines()}
+    leaked = {n for n in exported if not n.startswith("_maria_") and not n.endswith("_service")}
+    if leaked:
+        raise Failed(f"{plugin} exports {len(leaked)} symbols it should keep, such as {min(leaked)}")
+
+
+def prepare_and_build(name, log, tests=False, lab=False, preset="release"):
+    """The environment of that name and its plugin, made if need be. Returns both."""
+    environment = servers.prepare(name, log, tests=tests)
+    targets = ("ha_tidesdb", "tpcc") if lab else ("ha_tidesdb",)
+    return environment, build(environment, log, preset=preset, lab=lab, targets=targets)

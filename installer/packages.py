@@ -1,0 +1,34 @@
+"""Every Debian package this project uses, in one place, by what needs it."""
+
+# To build the engine and the plugin.
+BUILD = ["g++", "cmake", "ninja-build", "ccache", "pkg-config",
+         "liblz4-dev", "libzstd-dev", "libsnappy-dev", "libxxhash-dev"]
+
+# The load generators of lab/ speak to servers with the C client.
+LAB = ["libmariadb-dev"]
+
+# Unit, simulation and stress tests.
+UNIT = ["libgtest-dev"]
+
+# The checks of the house: thread-safety analysis, clang-tidy, layout.
+CHECK = ["clang", "clang-tidy", "clang-format"]
+
+# Side-by-side figures.
+BENCH = ["sysbench", "libbenchmark-dev"]
+
+# To make the root of the other Debian release.
+ROOT = ["debootstrap", "debian-archive-keyring"]
+
+# To take the server's sources and packages apart.
+UNPACK = ["dpkg-dev", "xz-utils"]
+
+# The server's packages. They are unpacked into the cache, not installed: a server that is there
+# already keeps its version, no service starts, and the version can be one that has its sources.
+SERVER = ["mariadb-server-core", "mariadb-server", "mariadb-client-core", "mariadb-client"]
+SERVER_TEST = ["mariadb-test", "mariadb-test-data", "mariadb-plugin-rocksdb"]
+# Taken apart for generated headers and libmysqlservices.a only.
+SERVER_DEV = ["libmariadbd-dev", "libmariadb-dev"]
+
+# What the server's packages depend on and a private server does without.
+SERVER_UNNEEDED = {"galera-4", "debconf", "debconf-2.0", "adduser", "rocksdb-tools",
+                   "init-system-helpers", "rsync", "socat", "iproute2", "lsof", "python3"}

@@ -1,0 +1,66 @@
+"""A root directory with the other Debian release, and how to run a command in it.
+
+Every command gets a mount namespace of its own (unshare), so no mount outlives it, and removing
+the root can never reach into /dev or the tree. The tree and the cache have the same path inside
+as outside: a path, a socket and a pid mean the same on both sides.
+"""
+
+import os
+import shutil
+from pathlib import Path
+
+from installer import apt, host, packages
+from installer.shell import TREE, Failed, Step, Unavailable, run
+
+_ENTER = TREE / "installer" / "enter_root.sh"
+
+
+class Root:
+    """The root of one release. Owns: <cache>/roots/<codename>."""
+
+    def __init__(self, codename):
+        self.codename = codename
+        self.path = host.cache_dir() / "roots" / codename
+        self.ready = self.path / ".ready"
+
+    def command(self, argv, cwd=None):
+        """The command line that runs argv inside; REQUIRES root."""
+        shared = [TREE]
+        if not host.cache_dir().is_relative_to(TREE):
+            shared.append(host.cache_dir())
+        return ["unshare", "--mount", "--propagation", "slave", str(_ENTER), str(self.path),
+                *map(str, shared), "--", str(cwd or TREE), *map(str, argv)]
+
+    def make(self, log):
+        """Makes the root if it is not there; about half a minute."""
+        if self.ready.exists():
+            return
+        if not host.is_root():
+            raise Unavailable(f"a Debian {self.codename} root needs root to be made and entered")
+        apt.install(packages.ROOT, log)
+        shutil.rmtree(self.path, ignore_errors=True)
+        debs = host.cache_dir() / "apt" / self.codename / "debootstrap"
+        debs.mkdir(parents=True, exist_ok=True)
+        with Step(f"Making a Debian {self.codename} root"):
+            run(["debootstrap", "--variant=minbase", "--include=ca-certificates",
+                 f"--cache-dir={debs}", self.codename, self.path, apt.mirror()], log=log)
+            self._configure()
+            try:
+                run(self.command(["apt-get", "update"]), log=log)
+            except Failed as error:
+                raise Unavailable(f"cannot enter the {self.codename} root: {error}") from error
+        self.ready.touch()
+
+    def _configure(self):
+        etc = self.path / "etc"
+        (etc / "apt" / "sources.list").unlink(missing_ok=True)
+        (etc / "apt" / "sources.list.d" / "debian.sources").write_text(apt.sources_text(self.codename))
+        for file in Path("/etc/apt/apt.conf.d").iterdir():  # Proxies and the like.
+            if "Acquire::" in file.read_text(errors="replace"):
+                shutil.copy(file, etc / "apt" / "apt.conf.d" / file.name)
+        for name in ["resolv.conf", "hosts"]:
+            if os.path.exists(f"/etc/{name}"):
+                shutil.copy(f"/etc/{name}", etc / name)
+        policy = self.path / "usr" / "sbin" / "policy-rc.d"  # Keeps packages from starting services.
+        policy.write_text("#!/bin/sh\nexit 101\n")
+        policy.chmod(0o755)

@@ -1,0 +1,163 @@
+"""A private MariaDB server: its own datadir, socket, pid file and log, all in one directory."""
+
+import os
+import signal
+import socket
+import subprocess
+import time
+from pathlib import Path
+
+from installer import host
+from installer.shell import Failed, clean_environment, output, run
+
+# A socket's path may have 107 bytes, no more; a deep checkout can be past that.
+_SOCKET_PATH_MAX = 107
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class Server:
+    """Owns: everything in directory (data/, plugins/, mysqld.{sock,pid,err}), and the process.
+
+    The account root has no password on the socket.
+    """
+
+    def __init__(self, environment, directory, plugin=None, options=(), port=None, config=None):
+        """plugin: a path of ha_tidesdb.so to load. port: None for none. config: a my.cnf to read."""
+        self.environment = environment
+        self.directory = Path(directory).resolve()
+        self.data = self.directory / "data"
+        self.socket = self.directory / "mysqld.sock"
+        self.pid_file = self.directory / "mysqld.pid"
+        self.error_log = self.directory / "mysqld.err"
+        self.plugin = Path(plugin) if plugin else None
+        self.options = list(options)
+        self.port = port
+        self.config = config
+        self.process = None
+        if len(str(self.socket)) > _SOCKET_PATH_MAX:
+            raise Failed(f"{self.socket} is too long for a socket's name "
+                         f"({_SOCKET_PATH_MAX} bytes at most); use a shorter path")
+
+    def _tool(self, name):
+        return self.environment.basedir / "bin" / name
+
+    def initialise(self):
+        """Makes the datadir unless there is one."""
+        if (self.data / "mysql").exists():
+            return
+        self.directory.mkdir(parents=True, exist_ok=True)
+        run(self.environment.command(
+            [self._tool("mariadb-install-db"), "--no-defaults", f"--basedir={self.environment.basedir}",
+             f"--datadir={self.data}", f"--user={_user()}", "--auth-root-authentication-method=normal",
+             "--skip-test-db", "--force"]), log=self.directory / "install-db.log")
+
+    def _plugin_dir(self):
+        """The server's plugins and ours side by side; a server has one plugin directory."""
+        directory = self.directory / "plugins"
+        directory.mkdir(exist_ok=True)
+        for path in [*self.environment.plugin_dir.glob("*.so"), *([self.plugin] if self.plugin else [])]:
+            link = directory / path.name
+            if link.is_symlink() and os.readlink(link) == str(path):
+                continue
+            link.unlink(missing_ok=True)
+            link.symlink_to(path)
+        return directory
+
+    def command_line(self):
+        defaults = f"--defaults-file={self.config}" if self.config else "--no-defaults"
+        argv = [self.environment.mariadbd, defaults, f"--basedir={self.environment.basedir}",
+                f"--datadir={self.data}", f"--socket={self.socket}", f"--pid-file={self.pid_file}",
+                f"--log-error={self.error_log}", f"--plugin-dir={self._plugin_dir()}",
+                f"--user={_user()}"]
+        argv += ["--skip-networking"] if self.port is None else [
+            f"--port={self.port}", "--bind-address=127.0.0.1"]
+        if self.plugin:
+            argv.append("--plugin-load-add=ha_tidesdb.so")
+        return [str(a) for a in argv] + self.options
+
+    def start(self, timeout_s=120):
+        """Starts the server and waits until it answers. Raises Failed with its log's tail."""
+        self.directory.mkdir(parents=True, exist_ok=True)
+        self.pid_file.unlink(missing_ok=True)
+        with open(self.directory / "mysqld.out", "ab") as out:
+            self.process = subprocess.Popen(
+                self.environment.command(self.command_line(), cwd=self.directory), stdout=out, stderr=out,
+                stdin=subprocess.DEVNULL, env=clean_environment(), start_new_session=True)
+        deadline = time.monotonic() + timeout_s
+        while not self.answers():
+            if self.process.poll() is not None:
+                raise Failed(f"the server ended at once; see {self.error_log}\n{self.log_tail()}")
+            if time.monotonic() > deadline:
+                raise Failed(f"the server gives no answer; see {self.error_log}\n{self.log_tail()}")
+            time.sleep(0.2)
+
+    def answers(self):
+        done = subprocess.run(self.client_command("SELECT 1"), stdout=subprocess.DEVNULL,
+                              stderr=subprocess.DEVNULL, env=clean_environment())
+        return done.returncode == 0
+
+    def client_command(self, statement, *more):
+        return self.environment.command(
+            [self._tool("mariadb"), "--no-defaults", "-uroot", f"--socket={self.socket}",
+             "--batch", "--skip-column-names", *more, "-e", statement])
+
+    def sql(self, statement):
+        """Runs statements as root and returns the rows as text. Raises Failed on an error."""
+        return output(self.client_command(statement))
+
+    def pid(self):
+        """The running server's pid, or None. Trusts the pid file only if the process is this server."""
+        try:
+            pid = int(self.pid_file.read_text())
+            arguments = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+        except (OSError, ValueError):
+            return None
+        return pid if f"--datadir={self.data}".encode() in arguments else None
+
+    def stop(self, timeout_s=120):
+        """Shuts the server down in order; nothing to do when it is not running."""
+        pid = self.pid()
+        if pid is None:
+            return
+        os.kill(pid, signal.SIGTERM)
+        self._wait_gone(pid, timeout_s)
+
+    def kill(self):
+        """kill -9, as a crash of the process."""
+        pid = self.pid()
+        if pid is not None:
+            os.kill(pid, signal.SIGKILL)
+            self._wait_gone(pid, 30)
+
+    def _wait_gone(self, pid, timeout_s):
+        deadline = time.monotonic() + timeout_s
+        while True:
+            if self.process is not None:
+                self.process.poll()  # Takes the exit status, if it is our child.
+            if not _runs(pid):
+                return
+            if time.monotonic() > deadline:
+                raise Failed(f"the server {pid} does not end; see {self.error_log}")
+            time.sleep(0.05)
+
+    def log_tail(self, lines=15):
+        if not self.error_log.exists():
+            return ""
+        return "\n".join(self.error_log.read_text(errors="replace").splitlines()[-lines:])
+
+
+def _user():
+    return "root" if host.is_root() else os.environ.get("USER") or str(os.geteuid())
+
+
+def _runs(pid):
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state != "Z"

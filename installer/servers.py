@@ -1,0 +1,161 @@
+"""Server environments: a MariaDB of one Debian release, unpacked, with the headers to build for it.
+
+`debian12` is MariaDB 10.11 and `debian13` is MariaDB 11.8. The one whose release this machine runs
+is run here; the other one in a root of its own. The server's packages are unpacked into the cache
+and never installed: an installed server keeps its version and its data, and we are free to take
+the newest version whose sources the archive still has (a plugin loads only into the exact version
+that it was compiled for).
+"""
+
+import json
+import re
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from installer import apt, host, packages, roots
+from installer.shell import Failed, Step, run, say
+
+
+@dataclass(frozen=True)
+class Environment:
+    """A server that is ready to run and to build for."""
+    name: str               # "debian12"
+    package_version: str    # "1:10.11.18-0+deb12u1"
+    version: str            # "10.11.18"
+    prefix: Path            # Where its packages are unpacked; prefix/usr is the server's basedir.
+    headers: Path           # What TIDESDB_SERVER_HEADERS wants.
+    root: roots.Root | None  # None: this machine.
+
+    def command(self, argv, cwd=None):
+        """The command line that runs argv where this server lives."""
+        return self.root.command(argv, cwd) if self.root else [str(a) for a in argv]
+
+    @property
+    def basedir(self):
+        return self.prefix / "usr"
+
+    @property
+    def mariadbd(self):
+        return self.basedir / "sbin" / "mariadbd"
+
+    @property
+    def plugin_dir(self):
+        return self.basedir / "lib" / "mysql" / "plugin"
+
+    @property
+    def mtr_dir(self):
+        """Where the server's own test suite is."""
+        for name in ["mariadb/mariadb-test", "mysql/mysql-test"]:
+            path = self.basedir / "share" / name
+            if (path / "mysql-test-run.pl").exists():
+                return path
+        raise Failed(f"{self.prefix} holds no mysql-test-run.pl")
+
+
+def find_root(name):
+    return None if name == host.host_server() else roots.Root(host.CODENAMES[name])
+
+
+def prepare(name, log, tests=False, update=False):
+    """Makes the environment, or what of it is missing, and returns it.
+
+    tests adds the server's test suite and MyRocks. update looks for a newer server version; without
+    it, an environment that is there is used as it is and the network is left alone.
+    Raises Unavailable when this machine cannot have it (no root, no network, not Debian).
+    """
+    with host.cache_lock(name):
+        root = find_root(name)
+        if root:
+            root.make(log)
+        apt.install(packages.UNPACK, log)
+        base = host.cache_dir() / "servers" / name
+        stamp = base / "environment.json"
+        facts = json.loads(stamp.read_text()) if stamp.exists() else None
+        if facts is None or update:
+            facts = _choose_version(name, base, facts, log)
+        wanted = packages.SERVER + (packages.SERVER_TEST if tests else [])
+        _unpack(name, base / facts["version"], facts, wanted, root, log)
+        stamp.write_text(json.dumps(facts, indent=1) + "\n")
+        return Environment(name, facts["package_version"], facts["version"], base / facts["version"],
+                           host.cache_dir() / "server-headers" / facts["version"], root)
+
+
+def existing(name):
+    """The environment as prepare() left it. Raises Failed when there is none."""
+    base = host.cache_dir() / "servers" / name
+    stamp = base / "environment.json"
+    if not stamp.exists():
+        raise Failed(f"no {name} server yet; make it with: python3 -m installer servers {name}")
+    facts = json.loads(stamp.read_text())
+    return Environment(name, facts["package_version"], facts["version"], base / facts["version"],
+                       host.cache_dir() / "server-headers" / facts["version"], find_root(name))
+
+
+def _choose_version(name, base, facts, log):
+    """The newest version whose packages and sources are both to be had, with its headers made."""
+    archive = apt.Archive(host.CODENAMES[name], log)
+    with Step(f"Reading the package lists of {host.CODENAMES[name]}"):
+        archive.update()
+    versions = archive.versions("mariadb-server-core")
+    problem = None
+    for package_version in versions:
+        version = re.match(r"(?:\d+:)?([\d.]+)", package_version).group(1)
+        if facts and facts["package_version"] == package_version:
+            return facts
+        try:
+            _make_headers(archive, package_version, version, base, log)
+            return {"package_version": package_version, "version": version, "unpacked": []}
+        except Failed as error:
+            say(f"  the sources of {version} are not to be had; trying the version before")
+            problem = error
+    raise Failed(f"no MariaDB version of {name} has both packages and sources "
+                 f"(tried {', '.join(versions) or 'none'}): {problem}")
+
+
+def _make_headers(archive, package_version, version, base, log):
+    """Fills <cache>/server-headers/<version> with what compiles a storage engine."""
+    final = host.cache_dir() / "server-headers" / version
+    if final.exists():
+        return
+    work = base / "headers.tmp"
+    shutil.rmtree(work, ignore_errors=True)
+    made = work / "headers"
+    made.mkdir(parents=True)
+    with Step(f"Collecting the headers of MariaDB {version}"):
+        tarball = archive.download_source("mariadb", package_version, work / "source")
+        run(["tar", "--extract", "--file", tarball, "--directory", made, "--strip-components=1",
+             "--wildcards", "mariadb-*/include", "mariadb-*/sql/*.h", "mariadb-*/wsrep-lib"], log=log)
+        for path in made.iterdir():  # The wildcards match deeper than they should.
+            if path.name not in ("include", "sql", "wsrep-lib"):
+                shutil.rmtree(path)
+        dev = archive.download(packages.SERVER_DEV, package_version, work / "debs")
+        for deb in dev:
+            run(["dpkg-deb", "-x", deb, work / "dev"], log=log)
+        generated = made / "generated"
+        generated.mkdir()
+        for header in ["my_config.h", "mysql_version.h", "mysqld_error.h"]:
+            shutil.copy(work / "dev" / "usr" / "include" / "mariadb" / "server" / header, generated)
+        shutil.copy(made / "include" / "probes_mysql_nodtrace.h.in",
+                    generated / "probes_mysql_nodtrace.h")
+        (made / "lib").mkdir()
+        shutil.copy(next((work / "dev" / "usr" / "lib").rglob("libmysqlservices.a")), made / "lib")
+        final.parent.mkdir(parents=True, exist_ok=True)
+        made.rename(final)
+        shutil.rmtree(work)
+
+
+def _unpack(name, prefix, facts, wanted, root, log):
+    missing = [package for package in wanted if package not in facts["unpacked"]]
+    if not missing:
+        return
+    archive = apt.Archive(host.CODENAMES[name], log)
+    debs_dir = prefix.parent / "debs"
+    with Step(f"Unpacking MariaDB {facts['version']} ({', '.join(missing)})"):
+        debs = archive.download(missing, facts["package_version"], debs_dir)
+        for deb in debs:
+            run(["dpkg-deb", "-x", deb, prefix], log=log)
+    own = set(packages.SERVER + packages.SERVER_TEST) | packages.SERVER_UNNEEDED
+    apt.install(sorted(apt.depends(debs) - own), log, root.command if root else None)
+    shutil.rmtree(debs_dir)
+    facts["unpacked"] += missing

@@ -1,0 +1,95 @@
+"""Runs commands with their output in a log file, and says on one line what goes on."""
+
+import os
+import shlex
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+TREE = Path(__file__).resolve().parent.parent
+
+
+class Failed(Exception):
+    """A step went wrong; the message is for a person and says where to look."""
+
+
+class Unavailable(Failed):
+    """Something this machine cannot give (no root, no network ...); a reason to skip."""
+
+
+def say(text):
+    print(text, flush=True)
+
+
+class Step:
+    """`with Step("Building"):` prints the text, then the seconds it took."""
+
+    def __init__(self, text):
+        self.text = text
+
+    def __enter__(self):
+        self.begin = time.monotonic()
+        print(f"  {self.text} ... ", end="", flush=True)
+        return self
+
+    def __exit__(self, kind, error, trace):
+        seconds = time.monotonic() - self.begin
+        print(f"{seconds:.0f} s" if kind is None else "failed", flush=True)
+
+
+def clean_environment(extra=None):
+    """The environment for tools: the caller's, with the system's own paths and no locale."""
+    env = dict(os.environ)
+    env["PATH"] = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+    env["LC_ALL"] = "C.UTF-8"
+    env["DEBIAN_FRONTEND"] = "noninteractive"
+    env.update(extra or {})
+    return env
+
+
+def run(argv, log=None, cwd=None, env=None, stdin=None):
+    """Runs argv; output goes to the end of the file log, or nowhere. Raises Failed with the tail."""
+    argv = [str(a) for a in argv]
+    if log is None:
+        done = subprocess.run(argv, cwd=cwd, env=clean_environment(env), stdin=stdin or subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        tail, code, where = done.stdout.decode(errors="replace"), done.returncode, ""
+    else:
+        log = Path(log)
+        log.parent.mkdir(parents=True, exist_ok=True)
+        with open(log, "ab") as out:
+            out.write(f"$ {shlex.join(argv)}\n".encode())
+            out.flush()
+            begin = out.tell()
+            code = subprocess.run(argv, cwd=cwd, env=clean_environment(env), stdin=stdin or subprocess.DEVNULL,
+                                  stdout=out, stderr=subprocess.STDOUT).returncode
+        with open(log, "rb") as written:
+            written.seek(begin)
+            tail, where = written.read().decode(errors="replace"), f"; see {log}"
+    if code != 0:
+        lines = "\n".join(tail.strip().splitlines()[-15:])
+        raise Failed(f"{shlex.join(argv)} ended with {code}{where}\n{lines}")
+    return tail if log is None else ""
+
+
+def output(argv, cwd=None, env=None):
+    """Runs argv and returns its standard output; raises Failed when it fails."""
+    argv = [str(a) for a in argv]
+    done = subprocess.run(argv, cwd=cwd, env=clean_environment(env), stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    if done.returncode != 0:
+        error = done.stderr.decode(errors="replace").strip()
+        raise Failed(f"{shlex.join(argv)} ended with {done.returncode}\n{error}")
+    return done.stdout.decode(errors="replace")
+
+
+def main(function):
+    """Runs a command-line main; a Failed becomes one message and exit code 1."""
+    try:
+        sys.exit(function() or 0)
+    except Failed as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(1)
+    except KeyboardInterrupt:
+        sys.exit(130)
