@@ -12,7 +12,6 @@
 
 namespace tidesdb {
 
-class Simulation;
 struct SimThread;
 
 namespace sim {
@@ -32,6 +31,8 @@ enum class Event : uint8_t {
   kFailpoint,
   kUser,
 };
+
+inline constexpr size_t kEventCount = static_cast<size_t>(Event::kUser) + 1;
 
 extern thread_local constinit SimThread* current_thread;
 
