@@ -2,8 +2,8 @@
 
 import argparse
 
-from installer import build_plugin, host, server_run, servers
-from installer.shell import TREE, main, say
+from installer import build_plugin, host, mtr, server_run, servers
+from installer.shell import TREE, Step, main, say
 
 LOG = TREE / "var" / "log" / "installer.log"
 
@@ -43,6 +43,43 @@ def _doctor(args):
         say(f"{name}: the plugin fits MariaDB {environment.version}")
 
 
+def _mtr(args):
+    failed = 0
+    for name in args.server or list(host.CODENAMES):
+        environment = servers.prepare(name, LOG, tests=True)
+        plugin = build_plugin.build(environment, LOG, preset=args.preset)
+        log = TREE / "var" / "mtr" / f"{name}.log"
+        with Step(f"Running {' '.join(args.tests)} on MariaDB {environment.version} (log: {log})"):
+            results = mtr.run(environment, plugin, TREE / "var" / "mtr" / name, args.tests, log,
+                              engine=args.engine, options=args.option, parallel=args.parallel)
+        for test, status in sorted(results.tests.items()):
+            if status != "pass":
+                say(f"  {status}: {test} {results.reasons.get(test, '')}")
+        say(f"{name}: {results.count('pass')} passed, {results.count('fail')} failed, "
+            f"{results.count('skipped')} skipped")
+        failed += results.count("fail")
+    return 1 if failed else 0
+
+
+def _engines(args):
+    for name in args.server or list(host.CODENAMES):
+        environment = servers.prepare(name, LOG, tests=True)
+        plugin = build_plugin.build(environment, LOG, preset=args.preset)
+        base = TREE / "var" / "mtr"
+        scores = {}
+        for suite in args.suite or mtr.ENGINE_SUITES:
+            label = suite.replace("/", "-")
+            with Step(f"{suite} on MariaDB {environment.version}, InnoDB"):
+                innodb = mtr.innodb_baseline(environment, plugin, base / name, suite,
+                                             base / f"{name}-{label}-innodb.log")
+            with Step(f"{suite} on MariaDB {environment.version}, TidesDB"):
+                ours = mtr.run(environment, plugin, base / name, [suite],
+                               base / f"{name}-{label}-tidesdb.log", engine="TidesDB")
+            scores[suite] = (ours, innodb)
+        mtr.write_comparison(environment, scores, base / f"engines-{name}")
+        say((base / f"engines-{name}.md").read_text())
+
+
 def _main():
     parser = argparse.ArgumentParser(prog="python3 -m installer", description=__doc__)
     commands = parser.add_subparsers(required=True)
@@ -68,6 +105,21 @@ def _main():
     command.add_argument("--directory", help="its datadir, socket and log (var/servers/NAME)")
     command.add_argument("options", nargs="*", help="options for mariadbd, after --")
     command.set_defaults(function=_server)
+
+    for name, function, text in [("mtr", _mtr, "run mysql-test-run tests; our suite by default"),
+                                 ("engines", _engines, "score the server's engine suites against InnoDB")]:
+        command = commands.add_parser(name, help=text)
+        command.add_argument("--server", action="append", choices=names, help="default: both")
+        command.add_argument("--preset", default="release")
+        command.set_defaults(function=function)
+        if name == "engines":
+            command.add_argument("--suite", action="append", choices=mtr.ENGINE_SUITES)
+            continue
+        command.add_argument("--engine", help="make it the default storage engine")
+        command.add_argument("--parallel", type=int, default=2)
+        command.add_argument("--option", action="append", default=[],
+                             help="an option for mysql-test-run: --option=--record")
+        command.add_argument("tests", nargs="*", default=["tidesdb"])
 
     args = parser.parse_args()
     return args.function(args)

@@ -1,0 +1,159 @@
+"""Runs the server's own test driver, mysql-test-run, over our suite and the server's engine suites."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from installer import host
+from installer.shell import TREE, Failed, clean_environment
+
+OUR_SUITE = TREE / "plugin" / "mysql-test" / "suite" / "tidesdb"
+ENGINE_SUITES = ["engines/iuds", "engines/rr_trx", "engines/funcs"]
+NOBODY = "65534"
+
+_LINE = re.compile(r"^(?P<test>[\w./+-]+)(?: '(?P<combination>[^']+)')?\s+(?:w\d+\s+)?"
+                   r"\[ (?P<status>[\w-]+) \]\s*(?P<rest>.*)$")
+
+
+@dataclass
+class Results:
+    """What each test said: "pass", "fail" or "skipped"."""
+    tests: dict = field(default_factory=dict)
+    reasons: dict = field(default_factory=dict)  # Of the skipped ones.
+
+    def count(self, status):
+        return Counter(self.tests.values())[status]
+
+
+def parse(text):
+    """Reads mysql-test-run's output. A test that passed only when repeated counts as failed."""
+    results = Results()
+    for line in text.splitlines():
+        found = _LINE.match(line)
+        if not found:
+            continue
+        name = found["test"] + (f" '{found['combination']}'" if found["combination"] else "")
+        status = {"pass": "pass", "skipped": "skipped", "disabled": "skipped"}.get(found["status"], "fail")
+        if results.tests.get(name) == "fail":
+            continue
+        results.tests[name] = status
+        if status == "skipped":
+            results.reasons[name] = found["rest"].strip()
+    return results
+
+
+def _link(link, target):
+    if not (link.is_symlink() and os.readlink(link) == str(target)):
+        link.unlink(missing_ok=True)
+        link.symlink_to(target)
+
+
+def installation(environment, plugin, directory):
+    """A server installation out of links: the server's own files, our plugin and our suite.
+
+    The driver finds plugins and suites by place, and Debian's places are not ours to write to.
+    Returns the directory that the driver is started in.
+    """
+    usr = directory / "usr"
+    inside = environment.mtr_dir.relative_to(environment.basedir)  # share/mariadb/mariadb-test
+    suites = usr / inside / "suite"
+    plugins = usr / "lib" / "mysql" / "plugin"
+    suites.mkdir(parents=True, exist_ok=True)
+    plugins.mkdir(parents=True, exist_ok=True)
+    for name in ["bin", "sbin"]:
+        _link(usr / name, environment.basedir / name)
+    for level in [inside.parent, inside, inside / "suite", Path("lib/mysql/plugin")]:
+        for path in (environment.basedir / level).iterdir():
+            if not (usr / level / path.name).is_dir() or (usr / level / path.name).is_symlink():
+                _link(usr / level / path.name, path)
+    _link(suites / "tidesdb", OUR_SUITE)
+    _link(plugins / "ha_tidesdb.so", plugin)
+    return usr / inside
+
+
+def _as_nobody(environment, argv):
+    """The same command as an ordinary user: some tests skip under root."""
+    return ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", *argv]
+
+
+def _nobody_can_read(environment, paths):
+    test = ["sh", "-c", 'for p; do test -r "$p" || exit 1; done', "sh", *map(str, paths)]
+    return subprocess.run(environment.command(_as_nobody(environment, test)), stderr=subprocess.DEVNULL,
+                          env=clean_environment()).returncode == 0
+
+
+def run(environment, plugin, directory, tests, log, engine=None, options=(), parallel=2):
+    """Runs tests (names or suites) and returns their Results; the driver's output goes to log.
+
+    engine: makes it the default engine of every test. Raises Failed when the driver did not run.
+    """
+    directory = Path(directory)
+    work = installation(environment, plugin, directory)
+    vardir = directory / "var"
+    shutil.rmtree(vardir, ignore_errors=True)
+    vardir.mkdir(parents=True)
+    argv = ["perl", "mysql-test-run.pl", f"--vardir={vardir}", "--force", "--max-test-fail=0",
+            f"--parallel={parallel}", "--suite-timeout=120", "--testcase-timeout=10"]
+    if engine:
+        argv += ["--mysqld=--plugin-load-add=ha_tidesdb.so", f"--mysqld=--default-storage-engine={engine}"]
+    suites = [t for t in tests if (work / "suite" / t).is_dir()]
+    if suites:
+        argv.append("--suite=" + ",".join(suites))
+    argv += [*options, *(t for t in tests if t not in suites)]
+    recording = "--record" in options  # Writes beside the tests, which nobody cannot.
+    if host.is_root() and not recording and _nobody_can_read(environment, [work, OUR_SUITE, plugin]):
+        shutil.chown(vardir, int(NOBODY), int(NOBODY))
+        argv = _as_nobody(environment, argv)
+    log = Path(log)
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with open(log, "wb") as out:
+        code = subprocess.run(environment.command(argv, cwd=work), cwd=work, stdin=subprocess.DEVNULL,
+                              stdout=out, stderr=subprocess.STDOUT, env=clean_environment()).returncode
+    text = log.read_text(errors="replace")
+    results = parse(text)
+    if not results.tests or (code != 0 and results.count("fail") == 0):
+        tail = "\n".join(text.splitlines()[-15:])
+        raise Failed(f"mysql-test-run ended with {code}; see {log}\n{tail}")
+    return results
+
+
+def innodb_baseline(environment, plugin, directory, suite, log, options=()):
+    """InnoDB's own score in one of the server's suites; kept, as it only changes with the server."""
+    kept = environment.prefix / f"innodb-{suite.replace('/', '-')}.json"
+    if kept.exists():
+        return Results(json.loads(kept.read_text()))
+    results = run(environment, plugin, directory, [suite], log, engine="InnoDB", options=options)
+    kept.write_text(json.dumps(results.tests, indent=1) + "\n")
+    return results
+
+
+def compare(ours, innodb):
+    """The tests that InnoDB passes and we do not, by name with our status."""
+    return {name: ours.tests.get(name, "not run") for name, status in sorted(innodb.tests.items())
+            if status == "pass" and ours.tests.get(name) != "pass"}
+
+
+def write_comparison(environment, scores, path):
+    """scores: suite -> (our Results, InnoDB's). Writes path.json and path.md."""
+    report = {"server": environment.name, "version": environment.version, "suites": {}}
+    lines = [f"# Engine suites on MariaDB {environment.version}", "",
+             "| suite | InnoDB passes | TidesDB passes | of InnoDB's |", "|---|---|---|---|"]
+    details = []
+    for suite, (ours, innodb) in scores.items():
+        behind = compare(ours, innodb)
+        base = innodb.count("pass")
+        share = 100.0 * (base - len(behind)) / base if base else 100.0
+        report["suites"][suite] = {"innodb_pass": base, "tidesdb_pass": ours.count("pass"),
+                                   "share_percent": round(share, 2), "behind": behind}
+        lines.append(f"| {suite} | {base} | {ours.count('pass')} | {share:.1f} % |")
+        details += [f"- {suite}: {name}: {status}" for name, status in behind.items()]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.with_suffix(".json").write_text(json.dumps(report, indent=1) + "\n")
+    text = "\n".join([*lines, "", "Passed by InnoDB and not by TidesDB:", "", *(details or ["none"])])
+    path.with_suffix(".md").write_text(text + "\n")
+    return report
