@@ -1,0 +1,79 @@
+// Which versions of a key may go when it is rewritten, given the snapshots that may still read; pure.
+//
+// A "stripe" is what lies between two neighbouring live snapshots: of a key's versions in one stripe only the newest
+// can be seen by anybody. Versions newer than `visible` are in no stripe and always stay.
+// Rules, per key, newest version first:
+//   1. In a stripe, everything older than a put or a delete is hidden and goes.
+//   2. Except a tombstone right under a put, unless it is at the bottom: a later SingleDelete may cancel that put, and
+//      then the tombstone must still hide what lies deeper.
+//   3. A SingleDelete and the put next to it in the same stripe both go, wherever they meet.
+//   4. A SingleDelete right over another tombstone in the same stripe goes; the older tombstone says the same and more.
+//   5. At the bottom (nothing older of this key lies deeper), a tombstone that no snapshot is older than goes.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "format/internal_key.h"
+
+namespace tidesdb {
+
+// Who may still read what. REQUIRES of whoever makes it: `visible` was read before `live`, and a snapshot taken since
+// is not older than `visible`.
+struct SnapshotView {
+  std::vector<SequenceNumber> live;    // Ascending.
+  SequenceNumber visible = 0;          // What a new reader would see.
+
+  // The oldest sequence at which anybody may read.
+  SequenceNumber Oldest() const {
+    return live.empty() || live.front() > visible ? visible : live.front();
+  }
+};
+
+// Fed with the versions of one key after another. Threads: one at a time.
+class DropRule {
+ public:
+  // `view` outlives this.
+  explicit DropRule(const SnapshotView* view) : view_(view) {}
+
+  // What to do now. A SingleDelete's fate hangs on what comes next, so it is held back (its value is empty; key and
+  // trailer are all there is): `emit_pending` first, if set, then the version that was fed if `keep`.
+  struct Step {
+    std::optional<Trailer> emit_pending;
+    bool keep = false;
+  };
+
+  // Begins the next key. `is_bottom()` is asked at most once, when a tombstone's fate hangs on it.
+  void StartKey();
+  // REQUIRES: trailers of a key descend. `bottom`: nothing older of this key lies deeper than the output; needed for
+  // tombstones only (NeedsBottom), anything for others.
+  Step Feed(Trailer trailer, bool bottom);
+  // The key's versions are over: what was held back and stays.
+  std::optional<Trailer> FinishKey();
+
+  // True when Feed's answer for this version depends on `bottom`.
+  static bool NeedsBottom(Trailer trailer) { return IsTombstone(TrailerType(trailer)); }
+
+ private:
+  // What stands over the next older version in the current stripe.
+  enum class Cover : uint8_t {
+    kNone,       // Nothing.
+    kPut,        // A put that stays.
+    kDelete,     // A delete, kept or not: hides all older.
+    kCancelled,  // A SingleDelete and its put, both gone.
+  };
+
+  static constexpr size_t kNoStripe = SIZE_MAX;
+
+  // Index of the oldest snapshot that sees `sequence`; live.size() for `visible`; kNoStripe when newer than that.
+  size_t StripeOf(SequenceNumber sequence) const;
+
+  const SnapshotView* const view_;
+  size_t stripe_ = kNoStripe;
+  Cover cover_ = Cover::kNone;
+  std::optional<Trailer> pending_;   // A SingleDelete that is held back.
+  bool pending_droppable_ = false;   // By rule 5.
+};
+
+}  // namespace tidesdb

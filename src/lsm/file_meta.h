@@ -1,0 +1,58 @@
+// A table file in use: what the manifest says of it, its open reader, and whether it may leave the disk.
+//
+// Threads: constant but for the reader slot (TableCache) and the obsolete mark, which have their own synchronisation.
+// Owns: nothing on disk. When the last reference of a file marked obsolete goes, its number is handed to ObsoleteFiles.
+#pragma once
+
+#include <atomic>
+#include <memory>
+
+#include "base/check.h"
+#include "base/mutex.h"
+#include "format/manifest_format.h"
+#include "table/table_reader.h"
+
+namespace tidesdb {
+
+class ObsoleteFiles;
+
+using TableRef = std::shared_ptr<TableReader>;
+
+class FileMeta {
+ public:
+  // `obsolete_files` may be null (tests); it outlives this.
+  FileMeta(FileRecord record, ObsoleteFiles* obsolete_files)
+      : record_(std::move(record)), obsolete_files_(obsolete_files) {}
+  ~FileMeta();
+  FileMeta(const FileMeta&) = delete;
+  FileMeta& operator=(const FileMeta&) = delete;
+
+  const FileRecord& record() const { return record_; }
+  uint64_t number() const { return record_.number; }
+  uint64_t bytes() const { return record_.bytes; }
+  const TableProperties& properties() const { return record_.properties; }
+  Slice key_min() const { return record_.properties.key_min; }
+  Slice key_max() const { return record_.properties.key_max; }
+  SequenceNumber sequence_min() const { return record_.properties.sequence_min; }
+  SequenceNumber sequence_max() const { return record_.properties.sequence_max; }
+
+  // No version names the file any more, and the manifest edit that says so is durable.
+  void MarkObsolete() const { obsolete_.store(true, std::memory_order_relaxed); }
+
+ private:
+  friend class TableCache;
+
+  const FileRecord record_;
+  ObsoleteFiles* const obsolete_files_;
+  // Relaxed: set before the reference that the marker holds is given up, which orders it for the last holder.
+  mutable std::atomic<bool> obsolete_ = false;
+
+  // Of TableCache.
+  mutable std::atomic<bool> slot_busy_ = false;  // A spin lock around reader_; held for a pointer copy.
+  mutable TableRef reader_;                      // Null: not open.
+  mutable std::atomic<bool> recently_used_ = false;
+};
+
+using FileRef = std::shared_ptr<const FileMeta>;
+
+}  // namespace tidesdb

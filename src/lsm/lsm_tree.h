@@ -1,0 +1,158 @@
+// The tree as db/ uses it: memtables, versions, manifest, flush, compaction and old files behind one door.
+//
+// Threads: any, unless a function says otherwise. Starts no thread of its own.
+// Life: Open; replay (Rotate and Ingest as the WAL says, active()->Add); FinishRecovery; normal work; destroy after all
+// readers and jobs are gone.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lsm/compaction_job.h"
+#include "lsm/memtable_list.h"
+#include "lsm/obsolete_files.h"
+#include "lsm/running_compactions.h"
+#include "lsm/table_cache.h"
+#include "lsm/version_set.h"
+#include "tidesdb/db.h"
+
+namespace tidesdb {
+
+struct LsmOptions {
+  FileSystem* fs = nullptr;
+  std::string directory;
+  Logger* log = nullptr;                  // May be null.
+  Metrics* metrics = nullptr;             // May be null.
+  BlockCache* block_cache = nullptr;
+  size_t open_files_max = 512;
+  uint64_t manifest_rewrite_bytes = 1 << 20;
+  // Makes every commit up to the sequence durable in the WAL. Called by jobs and by ApplyCatalog; takes no lsm lock.
+  std::function<Status(SequenceNumber)> sync_wal_to;
+  // See SnapshotView. Called at the start of each job.
+  std::function<SnapshotView()> snapshots;
+  // See JobContext.
+  std::function<Status(uint64_t bytes)> pace;
+  std::function<std::unique_ptr<MemTable>()> new_memtable;
+};
+
+// One family's levels, for StatusText and the write controller.
+struct CompactionPressure {
+  double max_score = 0;        // Of the neediest family.
+  int level0_runs_max = 0;     // Of the family with the most.
+  uint64_t debt_bytes = 0;     // Of all families.
+  size_t running = 0;
+};
+
+class LsmTree {
+ public:
+  // A directory that has no CURRENT is empty of data: Create it. Errors: kIoError.
+  static Result<bool> Exists(FileSystem* fs, const std::string& directory);
+  // Opens what is there, or with `create` makes an empty tree. Deletes nothing.
+  // Errors: kCorruption, kNotSupported, kIoError, kNoSpace, each naming the file.
+  static Result<std::unique_ptr<LsmTree>> Open(LsmOptions options, bool create);
+  ~LsmTree();
+
+  // --- Recovery, by one thread, before anything else runs ---
+  // Replay the WAL from segment wal_segment_min() on (0: from the first there is) and skip records whose sequence is
+  // <= flushed_sequence(), and writes to families that Family() does not know. A missing segment is for the caller to
+  // report: nothing may be lost silently.
+  uint64_t wal_segment_min() const { return versions_.wal_segment_min(); }
+  SequenceNumber flushed_sequence() const { return versions_.flushed_sequence(); }
+  // Says which WAL segment the active memtable's first replayed record is in. REQUIRES: nothing was added yet.
+  void BeginReplay(uint64_t wal_segment);
+  // During replay: active()->Add, Rotate when the memtable is large, Ingest for an ingest record. The files of an
+  // ingest record are checked to be there with the right size.
+  Status CheckIngestFiles(const std::vector<FileRecord>& files) const;
+  // After replay: deletes files that belong to nothing. `keep_tables`: table files somebody else still needs.
+  Status FinishRecovery(const std::set<uint64_t>& keep_tables);
+
+  // --- Reading ---
+  ReadStateRef Acquire() const { return holder_.Acquire(); }
+  VersionRef Family(FamilyId family) const { return versions_.Current(family); }  // Null: unknown.
+  std::vector<VersionRef> Families() const { return versions_.AllCurrent(); }
+  std::optional<std::string> GetCatalog(Slice name) const { return versions_.GetCatalog(name); }
+  std::vector<std::pair<std::string, std::string>> ListCatalog(Slice prefix) const {
+    return versions_.ListCatalog(prefix);
+  }
+  // Reads every block of the family's table files, and checks levels against files. Errors: kCorruption.
+  Status Verify(FamilyId family, const std::atomic<bool>* stop) const;
+
+  // --- Changing families and catalog ---
+  // All or nothing, durable on return; commits up to `wal_sync_to` are durable before it. Errors: VersionSet::Apply's.
+  Status ApplyCatalog(const CatalogEdit& edit, SequenceNumber wal_sync_to);
+  FamilyId NewFamilyId() { return versions_.NewFamilyId(); }
+  uint64_t NewFileNumber() { return versions_.NewFileNumber(); }
+  void ReserveFileNumbers(uint64_t number_max) { versions_.ReserveFileNumbers(number_max); }
+
+  // --- Memtables; Rotate and Ingest by the commit leader, with no insert running ---
+  MemTable* active() const { return memtables_->active(); }
+  void Rotate(uint64_t wal_segment, SequenceNumber sequence_last) {
+    memtables_->Rotate(wal_segment, sequence_last);
+  }
+  void Ingest(std::vector<FileRecord> files, SequenceNumber sequence, uint64_t wal_segment) {
+    memtables_->Ingest(std::move(files), sequence, wal_segment);
+  }
+  const MemTableList& memtables() const { return *memtables_; }
+
+  // --- Background work; by as many threads as there are ---
+  // One flush, and installs what is ready. False: nothing to do. After an error the memtable is kept; call again later.
+  Result<bool> FlushOne(const std::atomic<bool>* stop) { return memtables_->FlushOne(stop); }
+
+  // A compaction that was picked and registered; it blocks others from its files until it is destroyed.
+  struct Task {
+    Compaction compaction;
+    RunningCompactions::Ticket ticket;
+  };
+  // The most urgent one of all families; null: nothing to do, or all of it is running.
+  std::unique_ptr<Task> PickCompaction();
+  // The whole family to its deepest level; `busy` is set when something that runs is in the way (wait and ask again).
+  // Null and not busy: there is nothing to do.
+  std::unique_ptr<Task> PickFullCompaction(FamilyId family, bool* busy);
+  // Runs and installs it. A family that was dropped meanwhile is no error.
+  // Errors: those of RunMerge and of VersionSet::Apply. After kCorruption the same files would be picked again: the
+  // caller must not loop.
+  Status RunCompaction(std::unique_ptr<Task> task, const std::atomic<bool>* stop);
+
+  CompactionPressure Pressure() const;
+
+  bool ObsoletePending() const { return obsolete_files_.Pending(); }
+  // Deletes up to so many table files that nobody needs any more; returns how many it took.
+  size_t DeleteObsolete(size_t files_max) { return obsolete_files_.DeleteSome(files_max); }
+
+  TableCache& tables() { return *tables_; }
+  VersionSet& versions() { return versions_; }
+
+ private:
+  struct FamilyScores {
+    VersionRef version;
+    LevelScores scores;
+  };
+
+  explicit LsmTree(LsmOptions options);
+
+  // Keeps scores_ in step with a version that was published.
+  void Rescore(FamilyId family) EXCLUDES(scores_mutex_);
+  std::unique_ptr<Task> TryPick(FamilyId family) EXCLUDES(scores_mutex_);
+  Status InstallCompaction(const Compaction& compaction, const std::vector<FileRecord>& outputs);
+
+  const LsmOptions options_;
+  JobContext context_;
+  ObsoleteFiles obsolete_files_;
+  std::unique_ptr<TableCache> tables_;
+  ReadStateHolder holder_;
+  VersionSet versions_;
+  RunningCompactions running_;
+  std::unique_ptr<MemTableList> memtables_;
+
+  mutable Mutex scores_mutex_;
+  std::map<FamilyId, LevelScores> scores_ GUARDED_BY(scores_mutex_);
+};
+
+}  // namespace tidesdb

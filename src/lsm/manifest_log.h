@@ -1,0 +1,52 @@
+// The manifest on disk: appends edits durably, starts a new file when it grew or when a write failed.
+//
+// Threads: one at a time. Format: docs/format/manifest.md
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "format/manifest_format.h"
+#include "io/file_system.h"
+
+namespace tidesdb {
+
+class ManifestLog {
+ public:
+  ManifestLog(FileSystem* fs, std::string directory, uint64_t rewrite_bytes_min)
+      : fs_(fs), directory_(std::move(directory)), rewrite_bytes_min_(rewrite_bytes_min) {}
+
+  struct Recovered {
+    std::vector<VersionEdit> edits;
+    uint64_t number = 0;         // Of the manifest that was read.
+    uint64_t dropped_bytes = 0;  // Of a torn tail.
+  };
+  // Reads CURRENT and the manifest it names. Changes nothing on disk; the first Append starts a new file.
+  // Errors: kCorruption, kNotSupported, kIoError; each names the file.
+  Result<Recovered> Recover();
+
+  // Makes the edit durable. `snapshot` gives one edit that makes the whole state without it; it is asked for when a new
+  // file is started: at the first append, when the file has outgrown its snapshot, and after a failure.
+  // After an error it is not known whether a crash would bring the edit back: in_doubt() until a later Append succeeds.
+  Status Append(const VersionEdit& edit, const std::function<VersionEdit()>& snapshot,
+                const std::function<uint64_t()>& new_file_number);
+
+  bool in_doubt() const { return in_doubt_; }
+  uint64_t number() const { return number_; }  // 0: none yet.
+  uint64_t bytes() const { return file_ == nullptr ? 0 : file_->size(); }
+
+ private:
+  Status AppendToFile(Slice payload);
+  Status StartFile(const VersionEdit& snapshot, Slice payload, uint64_t number);
+
+  FileSystem* const fs_;
+  const std::string directory_;
+  const uint64_t rewrite_bytes_min_;
+  std::unique_ptr<WritableFile> file_;  // Null: the next append starts a new file.
+  uint64_t number_ = 0;
+  uint64_t snapshot_bytes_ = 0;
+  bool in_doubt_ = false;
+};
+
+}  // namespace tidesdb

@@ -1,0 +1,19 @@
+// Merges sorted sources into one sorted sequence, forward and backward.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "format/internal_iter.h"
+
+namespace tidesdb {
+
+// Takes the sources over. An error of any source ends the iteration with that error.
+// Equal (key, trailer) in two sources: the earlier source in the list comes first.
+std::unique_ptr<InternalIterator> NewMergingIterator(
+    std::vector<std::unique_ptr<InternalIterator>> sources);
+
+// Nothing, with a status.
+std::unique_ptr<InternalIterator> NewEmptyIterator(Status status);
+
+}  // namespace tidesdb

@@ -1,0 +1,83 @@
+// The table files of one column family at one instant, in levels; immutable.
+//
+// Threads: any number of readers. Shared by reference; the files stay as long as one version that names them is left.
+// Invariants:
+//   1. Level 0 is newest first: every version of a key in a file is newer than those in files after it.
+//   2. In every other level files ascend by key and do not overlap, and no user key is in two of them.
+//   3. A key's versions in a level are newer than those in deeper levels.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "format/manifest_format.h"
+#include "format/version_hit.h"
+#include "lsm/file_meta.h"
+#include "lsm/table_cache.h"
+#include "tidesdb/options.h"
+#include "tidesdb/stats.h"
+
+namespace tidesdb {
+
+using FileList = std::vector<FileRef>;
+
+// What a family is; shared by all its versions.
+struct FamilyInfo {
+  FamilyId id = 0;
+  ColumnFamilyOptions options;
+};
+using FamilyInfoRef = std::shared_ptr<const FamilyInfo>;
+
+class Version {
+ public:
+  using Levels = std::array<FileList, kLevels>;
+
+  // REQUIRES: the invariants (CHECKed; breaking them loses data). `tables` outlives this; null when nothing is read.
+  Version(FamilyInfoRef info, Levels levels, TableCache* tables);
+
+  FamilyId family() const { return info_->id; }
+  const ColumnFamilyOptions& options() const { return info_->options; }
+  const FamilyInfoRef& info() const { return info_; }
+  const FileList& files(int level) const { return levels_[level]; }
+  const Levels& levels() const { return levels_; }
+  TableCache* tables() const { return tables_; }
+
+  uint64_t LevelBytes(int level) const { return level_bytes_[level]; }
+  uint64_t TotalBytes() const { return total_bytes_; }
+  uint64_t FileCount() const;
+  // Sorted runs in level 0: files of one ingested transaction do not overlap and count as one.
+  int Level0Runs() const { return level0_runs_; }
+  // The deepest level that has files; 0 when there are none.
+  int BottomLevel() const { return bottom_level_; }
+
+  // As ReadState::Get, in the table files only.
+  Result<bool> Get(Slice key, SequenceNumber snapshot, VersionHit* hit) const;
+  // As ReadState::ChangedSince, in the table files only.
+  Result<bool> ChangedSince(Slice key, SequenceNumber floor) const;
+  // Entries less tombstones and what they hide, and bytes, of [start, end); empty end: no bound.
+  RangeEstimate EstimateRange(Slice start, Slice end) const;
+  FamilyStats GetStats() const;
+
+  // The first file of a level >= 1 whose last key is >= key; its index, or the number of files.
+  size_t FindFile(int level, Slice key) const;
+  // Files of a level whose ranges meet [key_min, key_max], in the level's order.
+  FileList Overlapping(int level, Slice key_min, Slice key_max) const;
+
+ private:
+  const FamilyInfoRef info_;
+  const Levels levels_;
+  TableCache* const tables_;
+  std::array<uint64_t, kLevels> level_bytes_ = {};
+  uint64_t total_bytes_ = 0;
+  int level0_runs_ = 0;
+  int bottom_level_ = 0;
+};
+
+using VersionRef = std::shared_ptr<const Version>;
+
+// The first file of a sorted, disjoint list whose last key is >= key; its index, or the number of files.
+size_t FindFileByKey(const FileList& files, Slice key);
+
+}  // namespace tidesdb
