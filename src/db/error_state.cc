@@ -1,0 +1,57 @@
+#include "db/error_state.h"
+
+namespace tidesdb {
+
+Status ErrorState::CheckWritable() const {
+  if (!fatal()) return Status::Ok();
+  MutexLock lock(mu_);
+  return Status::ReadOnly("the database takes no more writes since this error: " + first_ +
+                          "; mend the cause and restart");
+}
+
+void ErrorState::SetFatal(const Status& error, const char* what) {
+  {
+    MutexLock lock(mu_);
+    if (!first_.empty()) return;
+    first_ = std::string(what) + ": " + error.ToString();
+    fatal_.store(true, std::memory_order_release);
+  }
+  LogF(logger_, LogLevel::kError, "%s failed, writes are refused from now on: %s", what,
+       error.ToString().c_str());
+}
+
+bool ErrorState::ShouldRetry(const Status& error, bool flush, const char* what) {
+  switch (error.code()) {
+    case Code::kNoSpace:
+    case Code::kIoError:
+    case Code::kBusy:
+      LogOnce(error, what);
+      return true;
+    case Code::kShuttingDown:
+      return false;
+    default:
+      if (flush) {
+        SetFatal(error, what);
+      } else {
+        LogOnce(error, what);
+      }
+      return false;
+  }
+}
+
+void ErrorState::LogOnce(const Status& error, const char* what) {
+  std::string text = std::string(what) + ": " + error.ToString();
+  {
+    MutexLock lock(mu_);
+    if (text == last_background_) return;
+    last_background_ = text;
+  }
+  LogF(logger_, LogLevel::kError, "%s", text.c_str());
+}
+
+std::string ErrorState::Text() const {
+  MutexLock lock(mu_);
+  return first_.empty() ? last_background_ : first_;
+}
+
+}  // namespace tidesdb

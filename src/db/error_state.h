@@ -1,0 +1,44 @@
+// The only judge of background errors: which ones end writing, and what writers are told then.
+//
+// Threads: any.
+#pragma once
+
+#include <atomic>
+#include <string>
+
+#include "base/logger.h"
+#include "base/mutex.h"
+#include "tidesdb/status.h"
+
+namespace tidesdb {
+
+class ErrorState {
+ public:
+  explicit ErrorState(Logger* logger) : logger_(logger) {}
+
+  // OK, or kReadOnly with the first fatal error's text. One atomic load when all is well.
+  Status CheckWritable() const;
+
+  // From now on writes are refused; the first error stays. Logged.
+  void SetFatal(const Status& error, const char* what);
+
+  // A flush or compaction failed and kept its input. Full disks and I/O errors are tried again (true, logged once per
+  // text); damage and everything else is fatal for writing where `flush` is true (the memtable can never leave), and for
+  // that compaction alone where it is not.
+  bool ShouldRetry(const Status& error, bool flush, const char* what);
+
+  bool fatal() const { return fatal_.load(std::memory_order_acquire); }
+  // The first fatal error, else the last background error, else empty: for status texts.
+  std::string Text() const;
+
+ private:
+  void LogOnce(const Status& error, const char* what);
+
+  Logger* const logger_;
+  std::atomic<bool> fatal_ = false;  // Release after first_ is set, acquire before it is read.
+  mutable Mutex mu_;
+  std::string first_ GUARDED_BY(mu_);
+  std::string last_background_ GUARDED_BY(mu_);
+};
+
+}  // namespace tidesdb

@@ -1,0 +1,70 @@
+#include "db/scheduler.h"
+
+#include <string>
+#include <utility>
+
+namespace tidesdb {
+
+void Scheduler::Start(Pools pools) {
+  pools_ = std::move(pools);
+  for (int i = 0; i < pools_.flush_threads; ++i) {
+    threads_.push_back(std::make_unique<Thread>(
+        "tdb-flush-" + std::to_string(i), [this] { RunWorker(&flush_, pools_.flush, false); }));
+  }
+  for (int i = 0; i < pools_.compaction_threads; ++i) {
+    threads_.push_back(std::make_unique<Thread>(
+        "tdb-compact-" + std::to_string(i),
+        [this] { RunWorker(&compaction_, pools_.compact, true); }));
+  }
+  if (pools_.tick_us != 0) {
+    threads_.push_back(std::make_unique<Thread>("tdb-ticker", [this] { RunTicker(); }));
+  }
+}
+
+void Scheduler::Stop() {
+  for (Pool* pool : {&flush_, &compaction_, &ticker_}) {
+    MutexLock lock(pool->mu);
+    pool->stop = true;
+    pool->cv.NotifyAll();
+  }
+  for (const auto& thread : threads_) thread->Join();
+  threads_.clear();
+}
+
+void Scheduler::Wake(Pool* pool) {
+  MutexLock lock(pool->mu);
+  ++pool->wakes;
+  pool->cv.NotifyAll();
+}
+
+void Scheduler::RunWorker(Pool* pool, const Work& work, bool low_priority) {
+  if (low_priority && env_->is_real) env_->LowerThreadPriority();
+  uint64_t seen = 0;
+  Outcome outcome = Outcome::kDidWork;
+  for (;;) {
+    {
+      MutexLock lock(pool->mu);
+      if (outcome == Outcome::kRetry && !pool->stop) pool->cv.WaitFor(pool->mu, kRetryUs);
+      while (outcome == Outcome::kIdle && seen == pool->wakes && !pool->stop) {
+        pool->cv.Wait(pool->mu);
+      }
+      if (pool->stop) return;
+      // Taken before the work is looked for: a wake during the search is not lost.
+      seen = pool->wakes;
+    }
+    outcome = work();
+  }
+}
+
+void Scheduler::RunTicker() {
+  for (;;) {
+    {
+      MutexLock lock(ticker_.mu);
+      if (!ticker_.stop) ticker_.cv.WaitFor(ticker_.mu, pools_.tick_us);
+      if (ticker_.stop) return;
+    }
+    pools_.tick();
+  }
+}
+
+}  // namespace tidesdb

@@ -1,0 +1,66 @@
+// The background threads: flushes first, compactions as they come, and a ticker for timed work.
+//
+// Threads: any. Owns its threads. Each thread asks its callback for work until there is none, then sleeps until Wake.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "base/mutex.h"
+#include "base/thread.h"
+#include "io/env.h"
+
+namespace tidesdb {
+
+class Scheduler {
+ public:
+  // What a worker did when it was asked.
+  enum class Outcome : uint8_t {
+    kDidWork,   // Ask again at once.
+    kIdle,      // Nothing to do until the next Wake.
+    kRetry,     // Failed; ask again after kRetryUs.
+  };
+  using Work = std::function<Outcome()>;
+
+  struct Pools {
+    int flush_threads = 1;
+    int compaction_threads = 1;
+    uint64_t tick_us = 0;  // 0: no ticker.
+    Work flush;
+    Work compact;
+    std::function<void()> tick;
+  };
+
+  explicit Scheduler(Env* env) : env_(env) {}
+  ~Scheduler() { Stop(); }
+
+  void Start(Pools pools);
+  void WakeFlush() { Wake(&flush_); }
+  void WakeCompaction() { Wake(&compaction_); }
+  // Waits for running work to return and joins. Idempotent.
+  void Stop();
+
+  static constexpr uint64_t kRetryUs = 100'000;
+
+ private:
+  struct Pool {
+    Mutex mu;
+    CondVar cv;
+    uint64_t wakes GUARDED_BY(mu) = 0;
+    bool stop GUARDED_BY(mu) = false;
+  };
+
+  static void Wake(Pool* pool);
+  void RunWorker(Pool* pool, const Work& work, bool low_priority);
+  void RunTicker();
+
+  Env* const env_;
+  Pools pools_;
+  Pool flush_;
+  Pool compaction_;
+  Pool ticker_;
+  std::vector<std::unique_ptr<Thread>> threads_;
+};
+
+}  // namespace tidesdb

@@ -1,0 +1,99 @@
+#include "db/scheduler.h"
+
+#include <gtest/gtest.h>
+
+namespace tidesdb {
+namespace {
+
+// Work that is counted and waited for under one mutex.
+struct Counted {
+  Mutex mu;
+  CondVar cv;
+  int queued GUARDED_BY(mu) = 0;
+  int done GUARDED_BY(mu) = 0;
+  int failures_left GUARDED_BY(mu) = 0;
+
+  Scheduler::Outcome Take() {
+    MutexLock lock(mu);
+    if (queued == 0) return Scheduler::Outcome::kIdle;
+    if (failures_left > 0) {
+      --failures_left;
+      return Scheduler::Outcome::kRetry;
+    }
+    --queued;
+    ++done;
+    cv.NotifyAll();
+    return Scheduler::Outcome::kDidWork;
+  }
+  void Queue(int n) {
+    MutexLock lock(mu);
+    queued += n;
+  }
+  void WaitDone(int n) {
+    MutexLock lock(mu);
+    while (done < n) cv.Wait(mu);
+  }
+};
+
+Scheduler::Pools PoolsFor(Counted* flush, Counted* compact) {
+  Scheduler::Pools pools;
+  pools.flush_threads = 2;
+  pools.compaction_threads = 2;
+  pools.flush = [flush] { return flush->Take(); };
+  pools.compact = [compact] { return compact->Take(); };
+  return pools;
+}
+
+TEST(SchedulerTest, EveryWakeIsAnswered) {
+  Counted flush;
+  Counted compact;
+  Scheduler scheduler(Env::Default());
+  scheduler.Start(PoolsFor(&flush, &compact));
+  for (int round = 1; round <= 200; ++round) {
+    flush.Queue(2);
+    scheduler.WakeFlush();
+    flush.WaitDone(2 * round);
+    compact.Queue(1);
+    scheduler.WakeCompaction();
+    compact.WaitDone(round);
+  }
+}
+
+TEST(SchedulerTest, FailedWorkIsTriedAgain) {
+  Counted flush;
+  Counted compact;
+  {
+    MutexLock lock(flush.mu);
+    flush.failures_left = 2;
+  }
+  Scheduler scheduler(Env::Default());
+  scheduler.Start(PoolsFor(&flush, &compact));
+  flush.Queue(1);
+  scheduler.WakeFlush();
+  flush.WaitDone(1);
+}
+
+TEST(SchedulerTest, TheTickerTicksAndStops) {
+  Mutex mu;
+  CondVar cv;
+  int ticks = 0;
+  Counted none;
+  Scheduler scheduler(Env::Default());
+  Scheduler::Pools pools = PoolsFor(&none, &none);
+  pools.tick_us = 1000;
+  pools.tick = [&] {
+    MutexLock lock(mu);
+    ++ticks;
+    cv.NotifyAll();
+  };
+  scheduler.Start(std::move(pools));
+  {
+    MutexLock lock(mu);
+    while (ticks < 3) cv.Wait(mu);
+  }
+  scheduler.Stop();
+  scheduler.Stop();
+}
+
+}  // namespace
+}  // namespace tidesdb

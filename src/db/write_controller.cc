@@ -1,0 +1,54 @@
+#include "db/write_controller.h"
+
+#include <algorithm>
+
+namespace tidesdb {
+
+const char* DelayCauseName(DelayCause cause) {
+  switch (cause) {
+    case DelayCause::kMemtables: return "memtables";
+    case DelayCause::kLevel0: return "level 0";
+    case DelayCause::kDebt: return "compaction debt";
+  }
+  return "unknown";
+}
+
+uint64_t WriteController::DelayUs(const WritePressure& pressure, uint64_t bytes, uint64_t now_us) {
+  const std::array<double, kDelayCauseCount> tanks = {
+      static_cast<double>(pressure.memtable_bytes) / static_cast<double>(pressure.memtable_bytes_max),
+      pressure.level0 / pressure.level0_max,
+      static_cast<double>(pressure.debt_bytes) / static_cast<double>(pressure.debt_bytes_max)};
+  const auto fullest = std::max_element(tanks.begin(), tanks.end());
+  if (*fullest < 0.5) {
+    next_free_us_ = now_us;
+    return 0;
+  }
+  const double room = std::max(0.0, 1.0 - *fullest) * 2;
+  const double drain = static_cast<double>(drain_bytes_per_s_.load(std::memory_order_relaxed));
+  const double rate = std::max(2 * drain * room * room, static_cast<double>(kRateMin));
+  const auto cost_us = static_cast<uint64_t>(static_cast<double>(bytes) * 1e6 / rate);
+  next_free_us_ = std::max(next_free_us_, now_us) + cost_us;
+  // Waits shorter than a timer's slack are saved up for a later group.
+  if (next_free_us_ - now_us < 200) return 0;
+  const uint64_t delay_us = std::min(next_free_us_ - now_us, kDelayUsMax);
+  next_free_us_ = now_us + delay_us;
+  AtomicCause& cause = causes_[static_cast<size_t>(fullest - tanks.begin())];
+  cause.delays.fetch_add(1, std::memory_order_relaxed);
+  cause.delay_us.fetch_add(delay_us, std::memory_order_relaxed);
+  return delay_us;
+}
+
+void WriteController::RecordDrain(uint64_t bytes, uint64_t us) {
+  // Small flushes say more about fixed costs than about bandwidth.
+  if (bytes < (1 << 20) || us == 0) return;
+  const uint64_t now = bytes * 1'000'000 / us;
+  const uint64_t old = drain_bytes_per_s_.load(std::memory_order_relaxed);
+  drain_bytes_per_s_.store(std::max((old * 3 + now) / 4, kRateMin), std::memory_order_relaxed);
+}
+
+WriteController::CauseStats WriteController::stats(DelayCause cause) const {
+  const AtomicCause& c = causes_[static_cast<size_t>(cause)];
+  return {c.delays.load(std::memory_order_relaxed), c.delay_us.load(std::memory_order_relaxed)};
+}
+
+}  // namespace tidesdb

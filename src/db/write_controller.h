@@ -1,0 +1,62 @@
+// Turns background work that has fallen behind into a smooth write rate.
+//
+// Threads: any; Delay is called by one commit leader at a time.
+// Method: pressure is the fullest of three tanks (memtables, level 0, compaction debt), each 1 at its limit. Below 0.5
+// nobody waits. Above, writers share a rate that falls from twice what the flushes lately managed, as the square of the
+// room left, so that it settles where writing and background work are even. No tank stops writers; only memory that is
+// really full does (DbImpl waits for a flush then).
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+
+#include "base/mutex.h"
+
+namespace tidesdb {
+
+struct WritePressure {
+  uint64_t memtable_bytes = 0;      // Active and immutable.
+  uint64_t memtable_bytes_max = 1;
+  double level0 = 0;                // Files over trigger, of the worst family.
+  double level0_max = 12;
+  uint64_t debt_bytes = 0;
+  uint64_t debt_bytes_max = 1;
+};
+
+enum class DelayCause : uint8_t { kMemtables, kLevel0, kDebt };
+inline constexpr size_t kDelayCauseCount = 3;
+const char* DelayCauseName(DelayCause cause);
+
+class WriteController {
+ public:
+  struct CauseStats {
+    uint64_t delays = 0;
+    uint64_t delay_us = 0;
+  };
+
+  // How long a group of `bytes` should wait now. 0 below half pressure; at most kDelayUsMax.
+  uint64_t DelayUs(const WritePressure& pressure, uint64_t bytes, uint64_t now_us);
+
+  // A flush wrote `bytes` in `us`: what writers can be held to.
+  void RecordDrain(uint64_t bytes, uint64_t us);
+
+  CauseStats stats(DelayCause cause) const;
+  uint64_t drain_bytes_per_s() const { return drain_bytes_per_s_.load(std::memory_order_relaxed); }
+
+  static constexpr uint64_t kDelayUsMax = 50'000;
+
+ private:
+  static constexpr uint64_t kRateMin = 1 << 20;  // Bytes a second; so that nobody stops.
+
+  struct AtomicCause {
+    std::atomic<uint64_t> delays = 0;
+    std::atomic<uint64_t> delay_us = 0;
+  };
+
+  std::atomic<uint64_t> drain_bytes_per_s_ = 64 << 20;  // Relaxed: an estimate.
+  uint64_t next_free_us_ = 0;                           // Leader only.
+  std::array<AtomicCause, kDelayCauseCount> causes_;
+};
+
+}  // namespace tidesdb
