@@ -17,7 +17,8 @@
 
 namespace tidesdb {
 
-// Levels of a family's table files: 0 holds whole flushes that may overlap, the others are sorted runs.
+// Levels of a family's table files: 0 holds whole flushes that may overlap, the others are sorted
+// runs.
 constexpr int kLevels = 7;
 
 constexpr uint32_t kManifestFormatVersion = 1;
@@ -34,8 +35,8 @@ struct FileRecord {
   friend bool operator==(const FileRecord&, const FileRecord&) = default;
 };
 
-// One atomic change. Applied in this order: families dropped, created; catalog erased, put; files removed, added;
-// numbers set.
+// One atomic change. Applied in this order: families dropped, created; catalog erased, put; files
+// removed, added; numbers set.
 struct VersionEdit {
   struct NewFamily {
     FamilyId id = 0;
@@ -73,24 +74,25 @@ Result<VersionEdit> DecodeVersionEdit(Slice payload, std::string_view path, uint
 std::string DescribeVersionEdit(const VersionEdit& edit);
 
 // --- The file around the records ---
-// Header, then (record, seal)*. A seal is written after the record before it was synced; it carries no data.
+// Header, then (record, seal)*. A seal is written after the record before it was synced; it carries
+// no data, but shows that what stands before it once was whole.
 constexpr size_t kManifestHeaderBytes = 20;        // magic 8, format version 4, checksum 8
 constexpr size_t kManifestRecordHeaderBytes = 16;  // marker 4, payload length 4, checksum 8
 constexpr size_t kManifestSealBytes = 16;          // marker 4, zero 4, checksum 8
 
 std::string EncodeManifestHeader();
-// Appends a whole record, header and payload.
-void AppendManifestRecord(std::string* out, Slice payload);
-// The seal of the record that starts at `record_offset`.
-std::string EncodeManifestSeal(uint64_t record_offset);
+// Appends a whole record, header and payload. `record_offset`: where in the file it will start;
+// part of its checksum.
+void AppendManifestRecord(std::string* out, uint64_t record_offset, Slice payload);
+// Appends the seal of the record that starts at `record_offset`.
+void AppendManifestSeal(std::string* out, uint64_t record_offset);
 
 struct ManifestContents {
-  std::vector<VersionEdit> edits;
-  uint64_t valid_bytes = 0;    // Up to the end of the last good record and its seal.
-  uint64_t dropped_bytes = 0;  // A torn tail: a record whose write never ended. 0: none.
+  std::vector<VersionEdit> edits;  // At least one: the state the file started with.
+  uint64_t dropped_bytes = 0;      // Of a torn tail: a record whose write never ended. 0: none.
 };
-// Reads a whole manifest. Errors: kCorruption (a record is damaged that had been synced, as a seal or a record after
-// it shows; names path and offset), kNotSupported (a newer format).
+// Reads a whole manifest. Errors: kCorruption (a record is damaged that had been synced, as what
+// follows it shows; names path and offset), kNotSupported (a newer format).
 Result<ManifestContents> ParseManifest(Slice file, std::string_view path);
 
 // --- CURRENT: the name of the manifest in use, with a checksum ---
