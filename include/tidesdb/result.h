@@ -15,7 +15,8 @@ class [[nodiscard]] Result {
   Result(T value) : value_(std::move(value)) {}           // NOLINT(google-explicit-constructor)
   Result(Status status) : status_(std::move(status)) {}   // NOLINT(google-explicit-constructor)
 
-  bool ok() const noexcept { return value_.has_value(); }
+  // Looking counts as reading the status: nothing is dropped unread after it.
+  bool ok() const noexcept { return status_.ok() && value_.has_value(); }
   const Status& status() const& noexcept { return status_; }
   Status status() && noexcept { return std::move(status_); }
 

@@ -1,7 +1,7 @@
 // A file system in memory that can lose power: what was not synced may be lost or torn.
 //
 // The fault model is in docs/design/0002-simulation.md. In a Simulation every call is a scheduling
-// point. Faults are armed with FaultRule; Threads: safe from many.
+// point, and a sync takes (virtual) time in which other threads run.
 #pragma once
 
 #include <cstdint>
@@ -9,73 +9,40 @@
 #include <string>
 #include <vector>
 
-#include "base/mutex.h"
-#include "base/random.h"
+#include "io/fault_rules.h"
 #include "io/file_system.h"
 
 namespace tidesdb {
 
-enum class IoOp : uint8_t {
-  kAny,  // In a rule: every operation.
-  kOpen,
-  kRead,
-  kWrite,
-  kSync,
-  kPreallocate,
-  kTruncate,
-  kRename,
-  kLink,
-  kDelete,
-  kCreateDir,
-  kRemoveDir,
-  kList,
-  kSyncDir,
-  kLock,
-};
-
-// "The nth and the times - 1 following operations of a kind on matching files do this."
-struct FaultRule {
-  enum class Kind : uint8_t {
-    kIoError,     // EIO; nothing is done. A failed sync may lose what it covered for good.
-    kNoSpace,     // ENOSPC; nothing is done.
-    kShortWrite,  // Half of the bytes are written, then EIO.
-    kCorruptRead, // One bit of what is read is flipped.
-    kPowerCut,    // As PowerCut(), before the operation.
-  };
-  IoOp op = IoOp::kAny;
-  std::string path_part;  // Matches paths that contain it; empty matches all.
-  uint64_t nth = 1;       // 1: the next matching operation.
-  uint64_t times = 1;     // UINT64_MAX: from then on.
-  Kind kind = Kind::kIoError;
-};
-
+// Part of the message of every error after a power cut.
 inline constexpr Slice kPowerCutMessage = "simulated power cut";
 
+// Paths are absolute; "/" exists. Threads: safe from many.
 class MemFs final : public FileSystem {
  public:
-  // seed: decides what a failed sync loses, and which bit a corrupt read flips.
+  // seed: decides what a failed sync loses, which bit a corrupt read flips, and rules with one_in.
   explicit MemFs(uint64_t seed = 1);
   ~MemFs() override;
 
   // --- Faults ---
   void AddFault(const FaultRule& rule);
   void ClearFaults();
-  // Total bytes of all files; writes and preallocations beyond it fail with kNoSpace.
+  // Total bytes of all files; a write beyond it does what fits and fails with kNoSpace.
   void SetCapacity(uint64_t bytes);
-  // From now on every call fails with an IoError that says kPowerCutMessage, and nothing changes.
+  // From now on every call fails with an IoError that says kPowerCutMessage, and changes nothing.
   void PowerCut();
   bool power_is_cut() const;
-  // Operations so far: pick one below it to cut the power at.
+  // Operations so far; a rule with an nth below it cuts the power of a replay in the middle.
   uint64_t op_count() const;
 
-  // A disk as it may be after a power cut now (this one is left as it is): synced data is there;
-  // of the rest, the seed decides what is kept, dropped or torn. Locks are free, faults gone.
-  // Everything in the clone counts as synced.
+  // A disk as it may be after a power cut now (this one is left as it is): synced data is there; of
+  // the rest, the seed decides what is kept, dropped or torn. Nothing is locked, no fault armed, all
+  // contents durable.
   std::unique_ptr<MemFs> CrashClone(uint64_t seed) const;
-  // A disk after an orderly power-off: nothing is lost.
+  // A disk as it is after a killed process or an orderly power-off: nothing is lost.
   std::unique_ptr<MemFs> CleanClone() const;
 
-  // Flips bits in place, behind everybody's back: damage on the medium. REQUIRES: offset in file.
+  // Flips bits in place, synced or not: damage on the medium. REQUIRES: offset < the file's size.
   void FlipByte(const std::string& path, uint64_t offset, uint8_t mask = 0x40);
 
   // --- FileSystem ---
@@ -98,8 +65,7 @@ class MemFs final : public FileSystem {
   Result<uint64_t> FreeSpaceBytes(const std::string& path) override;
 
  private:
-  struct State;
-  std::unique_ptr<State> state_;
+  std::unique_ptr<class MemWorld> world_;
 };
 
 }  // namespace tidesdb
