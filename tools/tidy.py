@@ -1,0 +1,290 @@
+#!/usr/bin/env python3
+"""Checks the rules of the house that a compiler does not: layers, limits, names, banned things.
+
+Usage: tools/tidy.py            the quick checks, seconds
+       tools/tidy.py --headers  each header compiles alone, minutes
+Prints one line a finding and ends with 1 when there is one.
+"""
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+TREE = Path(__file__).resolve().parent.parent
+
+LINE_MAX = 100
+FILE_LINES_MAX = 600
+TEST_FILE_LINES_MAX = 1000
+FUNCTION_LINES_MAX = 70
+INCLUDES_MAX = 25
+
+CPP = (".cc", ".h")
+TEXT = CPP + (".py", ".sh", ".md", ".txt", ".cmake", ".json", ".cnf", ".test")
+
+# (what, pattern, folders it is for, folders and files it is not for, what to do instead)
+BANS = [
+    ("using namespace", r"\busing namespace\b", ["."], [], "name what is used"),
+    ("new", r"(?<!placement )\bnew\s+[A-Za-z_(:<]", ["src", "include", "plugin", "lab", "tools"],
+     ["src/base/arena", "src/memtable"], "std::make_unique, or placement new in an arena"),
+    ("delete", r"\bdelete\s+[A-Za-z_*(]|\bdelete\[\]", ["src", "include", "plugin", "lab", "tools"], [],
+     "an owner"),
+    ("threads of std", r"\bstd::(thread|jthread|mutex|shared_mutex|condition_variable|lock_guard|"
+                       r"unique_lock|scoped_lock|async)\b",
+     ["src", "plugin"], ["src/base"], "base/mutex.h and base/thread.h: the simulator drives those"),
+    ("system headers", r"#include <(unistd|fcntl|dirent|sys/\w+)\.h>", ["src", "plugin"], ["src/io"],
+     "FileSystem and Host of src/io"),
+    ("wall clocks", r"\b(system_clock|steady_clock|high_resolution_clock)::now|\bsleep_for\b",
+     ["src"], ["src/base/clock", "src/base/thread", "src/io"], "Clock"),
+    ("random of std", r"\b(std::random_device|rand\(\)|srand\()", ["src"], ["src/io"], "base/random.h"),
+    ("throw", r"\bthrow\b(?!\w)", ["src", "include", "plugin"], [], "Status"),
+    ("RTTI", r"\b(dynamic_cast|typeid)\b", ["src", "include", "plugin"], [], "a virtual function"),
+    ("server version", r"\bMYSQL_VERSION_ID\b", ["plugin"], ["plugin/server_port.h"],
+     "server_port.h, the only file that knows versions"),
+    ("disabled code", r"^\s*#\s*if\s+0\b", ["."], [], "delete it"),
+]
+CPP_COMMENT_BANS = [
+    ("leftover mark", r"\b(FIXME|XXX|nocommit|NOCOMMIT)\b|\bTODO\b(?!\(#\d+\))"),
+]
+EVERYWHERE_BANS = [
+    ("a path of one machine", r"(?<![\w./$}])/(work|home)/\w"),
+    ("a package host", r"\b(deb|security|archive|snapshot)\.(debian|ubuntu)\.(org|com)\b|"
+                       r"\bpypi\.org\b|\bregistry\.npmjs\b|\bfiles\.pythonhosted\b"),
+]
+
+
+class Findings:
+    def __init__(self):
+        self.lines = []
+
+    def add(self, path, line, text):
+        self.lines.append(f"{path}:{line}: {text}" if line else f"{path}: {text}")
+
+
+def tree_files():
+    """The files that git knows or would add."""
+    listed = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+                            cwd=TREE, stdout=subprocess.PIPE, check=True).stdout.decode()
+    return sorted(path for path in set(listed.split("\0")) if path and (TREE / path).is_file())
+
+
+def under(path, folders):
+    return any(folder == "." or path == folder or path.startswith(folder.rstrip("/") + "/")
+               or path.startswith(folder + ".") or path.startswith(folder + "_") for folder in folders)
+
+
+def strip_code(text):
+    """C++ without comments and literals; every line stays on its line."""
+    def blank(match):
+        return re.sub(r"[^\n]", " ", match.group(0))
+    return re.sub(r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|(?<!\w)\'(?:\\.|[^\'\\\n])+\'',
+                  blank, text, flags=re.S)
+
+
+def read_layers():
+    layers = {}
+    for line in (TREE / "tools" / "layers.txt").read_text().splitlines():
+        fields = line.split()
+        if fields and not line.startswith("#"):
+            layers[fields[1]] = (int(fields[0]), "public" in fields[2:])
+    return layers
+
+
+def layer_of(path, layers):
+    return next((folder for folder in layers if path.startswith(folder + "/")), None)
+
+
+def check_layers(path, text, layers, findings):
+    own = layer_of(path, layers)
+    if own is None:
+        if path.startswith(("src/", "include/")):
+            findings.add(path, 0, "its folder is not in tools/layers.txt")
+        return
+    level, public_only = layers[own]
+    count = 0
+    for number, line in enumerate(text.splitlines(), 1):
+        found = re.match(r'#include "([^"]+)"', line)
+        if not found:
+            continue
+        count += 1
+        target = found.group(1)
+        if target.startswith("tidesdb/"):
+            folder = "include/tidesdb"
+        else:
+            folder = layer_of("src/" + target, layers)
+            folder = folder if folder and (TREE / "src" / target).exists() else own
+        if folder == own or folder == "include/tidesdb":
+            continue
+        if public_only:
+            findings.add(path, number, f"{own} may include public headers only, not {target}")
+        elif layers[folder][0] >= level:
+            findings.add(path, number, f"includes upwards: {own} ({level}) -> {folder} ({layers[folder][0]})")
+    if count > INCLUDES_MAX:
+        findings.add(path, 0, f"{count} includes of our own, {INCLUDES_MAX} at most")
+
+
+def is_test(path):
+    return path.startswith("test/") or re.search(r"_(test|bench|fuzz)(_util)?\.(cc|h)$", path) is not None
+
+
+def check_limits(path, text, findings):
+    lines = text.splitlines()
+    most = TEST_FILE_LINES_MAX if is_test(path) else FILE_LINES_MAX
+    if len(lines) > most:
+        findings.add(path, 0, f"{len(lines)} lines, {most} at most: split it by job")
+    for number, line in enumerate(lines, 1):
+        if len(line) > LINE_MAX and "http" not in line and "NOLINT" not in line:
+            findings.add(path, number, f"{len(line)} columns, {LINE_MAX} at most")
+
+
+def check_functions(path, code, findings):
+    """Bodies that open at the end of a line with `) {` or the like, by counting braces."""
+    if is_test(path):
+        return
+    lines = code.splitlines()
+    scope = []  # For each open brace: the line its function began, or None for other scopes.
+    for number, line in enumerate(lines, 1):
+        for column, char in enumerate(line):
+            if char == "{":
+                before = (lines[number - 2] if number > 1 and not line[:column].strip() else line[:column])
+                inside_function = any(begin is not None for begin in scope)
+                head = re.search(r"\)\s*(const|noexcept|override|final|->.*|[A-Z_]+\(.*\)|\s)*$", before)
+                control = re.match(r"\s*(if|for|while|switch|else|do|namespace|class|struct|enum)\b", before)
+                scope.append(number if head and not control and not inside_function else None)
+            elif char == "}" and scope:
+                begin = scope.pop()
+                if begin is not None and number - begin - 1 > FUNCTION_LINES_MAX:
+                    findings.add(path, begin, f"a function of {number - begin - 1} lines, "
+                                              f"{FUNCTION_LINES_MAX} at most")
+
+
+def check_header(path, text, findings):
+    first = text.split("\n", 1)[0]
+    if not first.startswith("// "):
+        findings.add(path, 1, "line 1 of a header says its job in a sentence")
+    if "#pragma once" not in text:
+        findings.add(path, 1, "no #pragma once")
+
+
+def check_bans(path, text, code, findings):
+    for what, pattern, folders, exempt, instead in BANS:
+        if not under(path, folders) or under(path, exempt):
+            continue
+        if is_test(path) and what in ("new", "system headers", "wall clocks"):
+            continue
+        for number, line in enumerate(code.splitlines(), 1):
+            if re.search(pattern, line) and "NOLINT" not in text.splitlines()[number - 1]:
+                if what == "new" and re.search(r"\bnew\s*\(", line):
+                    continue  # Placement.
+                findings.add(path, number, f"banned: {what}; instead: {instead}")
+    for what, pattern in CPP_COMMENT_BANS:
+        for number, line in enumerate(text.splitlines(), 1):
+            if re.search(pattern, line):
+                findings.add(path, number, f"{what}: do it now or name an issue as TODO(#number)")
+
+
+def check_everywhere(path, text, findings):
+    if path == "tools/tidy.py":
+        return
+    for what, pattern in EVERYWHERE_BANS:
+        for number, line in enumerate(text.splitlines(), 1):
+            if re.search(pattern, line):
+                findings.add(path, number, f"names {what}")
+
+
+def check_targets(files, findings):
+    """Every .cc is in exactly one CMake target; every source that CMake names exists."""
+    uses = {}
+    for path in files:
+        if os.path.basename(path) != "CMakeLists.txt":
+            continue
+        text = re.sub(r"#.*", "", (TREE / path).read_text())
+        for name in re.findall(r"[\w./-]+\.cc\b", text):
+            source = os.path.normpath(os.path.join(os.path.dirname(path), name))
+            uses.setdefault(source, []).append(path)
+    for path in files:
+        if path.endswith(".cc") and len(uses.get(path, [])) != 1:
+            findings.add(path, 0, f"is in {len(uses.get(path, []))} CMake targets, should be in one")
+    for source, users in uses.items():
+        if source not in files:
+            findings.add(users[0], 0, f"names {source}, which is not there")
+
+
+def check_markdown(path, text, files, findings):
+    prose = re.sub(r"```.*?```", lambda m: "\n" * m.group(0).count("\n"), text, flags=re.S)
+    titles = [line for line in prose.splitlines() if line.startswith("# ")]
+    if len(titles) != 1:
+        findings.add(path, 0, f"{len(titles)} titles (# ...), should be one")
+    for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", prose):
+        if "://" in target or target.startswith("mailto:"):
+            continue
+        if not (TREE / os.path.dirname(path) / target).exists():
+            findings.add(path, 0, f"links to {target}, which is not there")
+
+
+def check_quick(findings):
+    files = tree_files()
+    layers = read_layers()
+    check_targets(files, findings)
+    for path in files:
+        name = os.path.basename(path)
+        if not (path.endswith(TEXT) or name in ("quickstart", "run-tests", "run")):
+            continue
+        text = (TREE / path).read_text(errors="replace")
+        check_everywhere(path, text, findings)
+        if path.endswith(CPP):
+            code = strip_code(text)
+            check_layers(path, text, layers, findings)
+            check_limits(path, text, findings)
+            check_functions(path, code, findings)
+            check_bans(path, text, code, findings)
+            if path.endswith(".h"):
+                check_header(path, text, findings)
+        elif path.endswith(".py"):
+            check_limits(path, text, findings)
+            try:
+                compile(text, path, "exec")
+            except SyntaxError as error:
+                findings.add(path, error.lineno, str(error))
+        elif path.endswith(".md"):
+            check_markdown(path, text, files, findings)
+    return len(files)
+
+
+def check_headers_alone(findings):
+    """Compiles each header of the engine by itself, with everything it needs included by it."""
+    headers = [path for path in tree_files() if path.endswith(".h") and
+               path.startswith(("include/", "src/"))]
+
+    def compile_one(path):
+        done = subprocess.run(
+            [os.environ.get("CXX", "g++"), "-std=c++20", "-fsyntax-only", "-Wno-pragma-once-outside-header",
+             "-DTIDESDB_HOOKS=1", "-I", "src", "-I", "include", "-x", "c++", path],
+            cwd=TREE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        return path, done.returncode, done.stdout.decode(errors="replace")
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for path, code, text in pool.map(compile_one, headers):
+            if code != 0:
+                errors = [line for line in text.splitlines() if "error" in line]
+                findings.add(path, 0, f"does not compile alone: {(errors or [text])[0]}")
+    return len(headers)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--headers", action="store_true", help="each header compiles alone")
+    args = parser.parse_args()
+    findings = Findings()
+    count = check_headers_alone(findings) if args.headers else check_quick(findings)
+    for line in findings.lines:
+        print(line)
+    print(f"{count} files checked, {len(findings.lines)} findings")
+    return 1 if findings.lines else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
