@@ -1,0 +1,1 @@
+"""./run-tests: the table of steps, what each does, and the summary."""

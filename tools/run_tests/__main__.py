@@ -1,0 +1,91 @@
+"""./run-tests: runs the table of steps and sums up.
+
+Logs are in var/run-tests/, one a step. With CI=true a step that is skipped counts as failed.
+"""
+
+import argparse
+import os
+import shutil
+import sys
+import time
+import traceback
+
+from installer import apt
+from installer.shell import TREE, Failed, Unavailable
+from tools.run_tests.step import DEFAULT, FULL, QUICK, Context, Outcome
+from tools.run_tests.table import STEPS
+
+NOTES_SHOWN_MAX = 50
+
+
+def _run(step, context, strict):
+    """Never raises: what goes wrong is the step's outcome."""
+    try:
+        apt.install(list(step.packages), context.log)
+        return step.run(context)
+    except Unavailable as reason:
+        if strict:
+            return Outcome(failed=1, notes=[f"failed: {step.name} was skipped, which CI does not "
+                                            f"allow: {reason}"])
+        return Outcome(skipped=1, notes=[f"skipped: {step.name}: {reason}"])
+    except Failed as error:
+        return Outcome(failed=1, notes=[f"failed: {step.name}: {error}"])
+    except Exception:  # A bug of a step is a failure of that step, not the end of the run.
+        return Outcome(failed=1, notes=[f"failed: {step.name}: {traceback.format_exc()}"])
+
+
+def _arguments():
+    parser = argparse.ArgumentParser(prog="run-tests", description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", dest="level", action="store_const", const=QUICK, default=DEFAULT,
+                        help="the inner loop: minutes")
+    parser.add_argument("--full", dest="level", action="store_const", const=FULL,
+                        help="the whole matrix and the long soaks: hours")
+    parser.add_argument("--only", action="append", metavar="STEP", help="this step; repeat for more")
+    parser.add_argument("--list", action="store_true", help="names the steps and ends")
+    return parser.parse_args()
+
+
+def main():
+    args = _arguments()
+    if args.only:
+        unknown = set(args.only) - {step.name for step in STEPS}
+        if unknown:
+            sys.exit(f"no such step: {', '.join(sorted(unknown))}; --list names them")
+        steps = [step for step in STEPS if step.name in args.only]
+    else:
+        steps = [step for step in STEPS if step.level <= args.level]
+    if args.list:
+        print("\n".join(f"{step.name:20} {['--quick', '', '--full'][step.level]}".rstrip() for step in STEPS))
+        return 0
+
+    strict = os.environ.get("CI") == "true"
+    logs = TREE / "var" / "run-tests"
+    total = Outcome()
+    begin = time.monotonic()
+    for number, step in enumerate(steps, 1):
+        print(f"[{number}/{len(steps)}] {step.name}", flush=True)
+        directory = logs / step.name
+        shutil.rmtree(directory, ignore_errors=True)
+        directory.mkdir(parents=True)
+        step_begin = time.monotonic()
+        outcome = _run(step, Context(args.level, directory / "log", directory), strict)
+        seconds = time.monotonic() - step_begin
+        print(f"  {outcome.passed} passed, {outcome.failed} failed, {outcome.skipped} skipped, "
+              f"{seconds:.0f} s", flush=True)
+        total.add(outcome)
+
+    print(f"\nAll in {(time.monotonic() - begin) / 60:.1f} minutes; logs in {logs.relative_to(TREE)}/")
+    left_out = [step.name for step in STEPS if step.level > args.level]
+    if left_out and not args.only:
+        print(f"Not part of this run (see --full): {', '.join(left_out)}")
+    for note in total.notes[:NOTES_SHOWN_MAX]:
+        print(note)
+    if len(total.notes) > NOTES_SHOWN_MAX:
+        print(f"... and {len(total.notes) - NOTES_SHOWN_MAX} more")
+    print(f"{total.passed} passed, {total.failed} failed, {total.skipped} skipped")
+    return 1 if total.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

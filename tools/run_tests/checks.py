@@ -1,0 +1,60 @@
+"""The checks that need no server and run no engine: rules of the house, layout, clang-tidy, Python."""
+
+import json
+import re
+import sys
+import unittest
+
+from installer.shell import TREE, Failed, run
+from tools.run_tests.engine import JOBS
+from tools.run_tests.step import Outcome
+
+
+def tidy(context):
+    run([sys.executable, "tools/tidy.py"], log=context.log, cwd=TREE)
+    return Outcome(passed=1)
+
+
+def headers_alone(context):
+    run([sys.executable, "tools/tidy.py", "--headers"], log=context.log, cwd=TREE)
+    return Outcome(passed=1)
+
+
+def python_tests(context):
+    """The unit tests of installer, tools and lab."""
+    outcome = Outcome()
+    for folder in ["installer", "tools", "lab"]:
+        if not (TREE / folder / "tests").is_dir():
+            continue
+        suite = unittest.TestLoader().discover(str(TREE / folder / "tests"), top_level_dir=str(TREE))
+        with open(context.log, "a") as log:
+            result = unittest.TextTestRunner(stream=log, verbosity=2).run(suite)
+        bad = [str(test) for test, _ in result.failures + result.errors]
+        outcome.add(Outcome(result.testsRun - len(bad) - len(result.skipped), len(bad),
+                            len(result.skipped), [f"failed: {name}" for name in bad]))
+    return outcome
+
+
+def clang_tidy(context):
+    """clang-tidy over every source of the engine, with its warnings as errors."""
+    commands = TREE / "build" / "clang" / "compile_commands.json"
+    if not commands.exists():
+        run(["cmake", "--preset", "clang"], log=context.log, cwd=TREE)
+    sources = [entry["file"] for entry in json.loads(commands.read_text())
+               if re.match(rf"{re.escape(str(TREE))}/src/.*(?<!_test)(?<!_bench)\.cc$", entry["file"])]
+    try:
+        run(["xargs", "-a", _list(context, sources), "-n", "4", "-P", JOBS,
+             "clang-tidy", "--quiet", "-p", commands.parent], log=context.log, cwd=TREE)
+    except Failed as error:
+        found = set(re.findall(r"^(\S+:\d+:\d+: (?:error|warning): .*)$", context.log.read_text(), re.M))
+        if not found:
+            raise
+        return Outcome(failed=len(found), notes=[f"clang-tidy: {line}" for line in sorted(found)])
+    return Outcome(passed=1)
+
+
+def _list(context, sources):
+    path = context.directory / "sources.txt"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("\n".join(sources) + "\n")
+    return path

@@ -1,0 +1,69 @@
+"""Builds the engine in a preset and runs its tests through ctest."""
+
+import json
+import os
+import xml.etree.ElementTree as ElementTree
+
+from installer.shell import TREE, Failed, run
+from tools.run_tests.step import Outcome
+
+JOBS = str(os.cpu_count() or 2)
+TEST_SECONDS_MAX = "900"
+
+
+def _configure_and_build(preset, log):
+    run(["cmake", "--preset", preset], log=log, cwd=TREE)
+    run(["cmake", "--build", TREE / "build" / preset, "-j", JOBS], log=log, cwd=TREE)
+
+
+def build(preset, context):
+    """Compiling is the test: warnings are errors."""
+    _configure_and_build(preset, context.log)
+    return Outcome(passed=1)
+
+
+def ctest(preset, context, label="", environment=None):
+    """Every test of that label, counted one by one as GoogleTest names them."""
+    _configure_and_build(preset, context.log)
+    details = context.directory / "gtest"
+    details.mkdir(parents=True, exist_ok=True)
+    junit = context.directory / "ctest.xml"
+    argv = ["ctest", "--test-dir", TREE / "build" / preset, "-j", JOBS, "--output-on-failure",
+            "--no-tests=error", "--timeout", TEST_SECONDS_MAX, "--output-junit", junit]
+    if label:
+        argv += ["-L", label]
+    problem = None
+    try:
+        run(argv, log=context.log, cwd=TREE, env={"GTEST_OUTPUT": f"json:{details}/", **(environment or {})})
+    except Failed as error:
+        problem = error
+    if not junit.exists():
+        raise problem or Failed(f"ctest wrote no results; see {context.log}")
+    return _count(preset, junit, details)
+
+
+def _count(preset, junit, details):
+    outcome = Outcome()
+    failed_programs = set()
+    for path in sorted(details.glob("*.json")):
+        for suite in json.loads(path.read_text())["testsuites"]:
+            for test in suite["testsuite"]:
+                name = f"{preset}: {suite['name']}.{test['name']}"
+                if test.get("failures"):
+                    outcome.failed += 1
+                    outcome.notes.append(f"failed: {name}")
+                    failed_programs.add(path.stem.split("_test")[0])
+                elif test.get("result") == "SKIPPED":
+                    outcome.skipped += 1
+                    outcome.notes.append(f"skipped: {name}")
+                elif test.get("status") == "RUN":
+                    outcome.passed += 1
+    # A program that crashed, hung or was stopped by a sanitizer left no count of its own.
+    for case in ElementTree.parse(junit).getroot().iter("testcase"):
+        name = case.get("name")
+        if case.get("status") == "fail" and name.split("_test")[0] not in failed_programs:
+            outcome.failed += 1
+            outcome.notes.append(f"failed: {preset}: the program {name}")
+        elif case.get("status") == "run" and not list(details.glob(f"{name}*.json")):
+            outcome.passed += 1
+    return outcome

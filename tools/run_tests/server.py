@@ -1,0 +1,48 @@
+"""The steps that run a MariaDB server with our plugin in it."""
+
+from installer import build_plugin, mtr, servers
+from installer.shell import TREE
+from tools.run_tests.step import Outcome
+
+
+def plugin(name, context):
+    """Makes the server environment, builds the plugin, checks that it fits."""
+    environment = servers.prepare(name, context.log, tests=True)
+    build_plugin.build(environment, context.log)
+    return Outcome(passed=1)
+
+
+def _ready(name, context):
+    environment = servers.prepare(name, context.log, tests=True)
+    return environment, build_plugin.build(environment, context.log)
+
+
+def mtr_suite(name, context, tests=("tidesdb",)):
+    """Our own suite under the server's test driver."""
+    environment, built = _ready(name, context)
+    results = mtr.run(environment, built, TREE / "var" / "mtr" / name, list(tests), context.log)
+    outcome = Outcome(results.count("pass"), results.count("fail"), results.count("skipped"))
+    for test, status in sorted(results.tests.items()):
+        if status != "pass":
+            outcome.notes.append(f"{status}: {name}: {test} {results.reasons.get(test, '')}".rstrip())
+    return outcome
+
+
+def engine_suites(name, context):
+    """The server's engine suites: every test that InnoDB passes, and how we do there."""
+    environment, built = _ready(name, context)
+    directory = TREE / "var" / "mtr" / name
+    outcome = Outcome()
+    scores = {}
+    for suite in mtr.ENGINE_SUITES:
+        label = suite.replace("/", "-")
+        innodb = mtr.innodb_baseline(environment, built, directory, suite,
+                                     context.directory / f"{label}-innodb.log")
+        ours = mtr.run(environment, built, directory, [suite], context.directory / f"{label}.log",
+                       engine="TidesDB")
+        scores[suite] = (ours, innodb)
+        behind = mtr.compare(ours, innodb)
+        outcome.add(Outcome(innodb.count("pass") - len(behind), len(behind), 0,
+                            [f"{status}: {name}: {test}" for test, status in behind.items()]))
+    mtr.write_comparison(environment, scores, context.directory / "engine-suites")
+    return outcome

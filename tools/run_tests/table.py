@@ -1,0 +1,27 @@
+"""The steps of ./run-tests, in order. A new kind of test is a line here."""
+
+from functools import partial
+
+from installer import packages
+from tools.run_tests import checks, engine, server
+from tools.run_tests.step import DEFAULT, FULL, QUICK, Step
+
+_BUILD = (*packages.BUILD, *packages.UNIT)
+_CHECK = (*_BUILD, *packages.CHECK)
+
+STEPS = [
+    Step("tidy", QUICK, checks.tidy),
+    Step("python", QUICK, checks.python_tests),
+    Step("unit", QUICK, partial(engine.ctest, "sim"), _BUILD),
+    Step("plugin-debian12", QUICK, partial(server.plugin, "debian12")),
+    Step("mtr-debian12", QUICK, partial(server.mtr_suite, "debian12")),
+    Step("plugin-debian13", DEFAULT, partial(server.plugin, "debian13")),
+    Step("mtr-debian13", DEFAULT, partial(server.mtr_suite, "debian13")),
+    Step("asan", DEFAULT, partial(engine.ctest, "asan"), _BUILD),
+    Step("tsan", DEFAULT, partial(engine.ctest, "tsan"), _BUILD),
+    Step("clang", DEFAULT, partial(engine.build, "clang"), _CHECK),
+    Step("clang-tidy", DEFAULT, checks.clang_tidy, _CHECK),
+    Step("headers", DEFAULT, checks.headers_alone, _BUILD),
+    Step("engines-debian12", FULL, partial(server.engine_suites, "debian12")),
+    Step("engines-debian13", FULL, partial(server.engine_suites, "debian13")),
+]

@@ -1,0 +1,63 @@
+"""Each rule of tidy.py finds its offender, and leaves the innocent alone."""
+
+import unittest
+
+from tools import tidy
+
+
+class Rules(unittest.TestCase):
+    def setUp(self):
+        self.findings = tidy.Findings()
+        self.layers = tidy.read_layers()
+
+    def bans(self, path, text):
+        tidy.check_bans(path, text, tidy.strip_code(text), self.findings)
+        return self.findings.lines
+
+    def includes(self, path, header):
+        tidy.check_layers(path, f'#include "{header}"\n', self.layers, self.findings)
+        return self.findings.lines
+
+    def test_include_upwards(self):
+        self.assertEqual(len(self.includes("src/format/a.cc", "txn/txn_manager.h")), 1)
+
+    def test_include_of_the_same_layer(self):
+        self.assertEqual(len(self.includes("src/memtable/a.cc", "table/table_reader.h")), 1)
+
+    def test_include_downwards(self):
+        self.assertEqual(self.includes("src/table/a.cc", "base/check.h"), [])
+
+    def test_plugin_sees_public_headers_only(self):
+        self.assertEqual(self.includes("plugin/a.cc", "tidesdb/db.h"), [])
+        self.assertEqual(len(self.includes("plugin/a.cc", "base/check.h")), 1)
+
+    def test_banned_words(self):
+        for text in ["using namespace std;", "auto* p = new Foo(1);", "delete p;", "std::mutex m;",
+                     "#include <unistd.h>", "throw 1;", "x = dynamic_cast<A*>(b);", "#if 0"]:
+            self.findings = tidy.Findings()
+            self.assertEqual(len(self.bans("src/wal/a.cc", text)), 1, text)
+
+    def test_allowed_words(self):
+        for text in ["// a new way to delete things", 'Say("throw new delete");', "Foo() = delete;",
+                     "new (memory) Foo();", "return std::unique_ptr<A>(new A(b));", "bool newer = 1;"]:
+            self.findings = tidy.Findings()
+            self.assertEqual(self.bans("src/wal/a.cc", text), [], text)
+
+    def test_long_function(self):
+        body = "  x();\n" * (tidy.FUNCTION_LINES_MAX + 1)
+        code = f"namespace a {{\nint F(int a,\n      int b) const {{\n{body}}}\n}}\n"
+        tidy.check_functions("src/wal/a.cc", code, self.findings)
+        self.assertEqual(len(self.findings.lines), 1)
+
+    def test_short_functions_in_a_long_class(self):
+        code = "class A {\n" + "  int F() {\n    return 1;\n  }\n" * tidy.FUNCTION_LINES_MAX + "};\n"
+        tidy.check_functions("src/wal/a.h", code, self.findings)
+        self.assertEqual(self.findings.lines, [])
+
+    def test_paths_of_one_machine(self):
+        tidy.check_everywhere("README.md", "see /" + "home/me/tree for more", self.findings)
+        self.assertEqual(len(self.findings.lines), 1)
+
+
+if __name__ == "__main__":
+    unittest.main()
