@@ -121,7 +121,8 @@ class SkipListNode {
 };
 
 static_assert(sizeof(SkipListNode) == 24 && SkipListNode::kHeightMax < 16);
-static_assert(alignof(SkipListNode::Link) == 8 && sizeof(SkipListNode::Link) == 8);
+static_assert(alignof(SkipListNode::Link) == 8);
+static_assert(sizeof(SkipListNode::Link) == 8);
 
 class SkipList {
  public:

@@ -7,7 +7,7 @@ import unittest
 
 from installer.shell import TREE, Failed, run
 from tools.run_tests.engine import JOBS
-from tools.run_tests.step import Outcome
+from tools.run_tests.step import FULL, Outcome
 
 
 def tidy(context):
@@ -36,15 +36,16 @@ def python_tests(context):
 
 
 def clang_tidy(context):
-    """clang-tidy over every source of the engine, with its warnings as errors."""
+    """clang-tidy over every source of the engine, warnings as errors; in --full the analyzer too."""
     commands = TREE / "build" / "clang" / "compile_commands.json"
     if not commands.exists():
         run(["cmake", "--preset", "clang"], log=context.log, cwd=TREE)
     sources = [entry["file"] for entry in json.loads(commands.read_text())
                if re.match(rf"{re.escape(str(TREE))}/src/.*(?<!_test)(?<!_bench)\.cc$", entry["file"])]
+    more = ["--checks=clang-analyzer-core.*,clang-analyzer-cplusplus.*"] if context.level == FULL else []
     try:
         run(["xargs", "-a", _list(context, sources), "-n", "4", "-P", JOBS,
-             "clang-tidy", "--quiet", "-p", commands.parent], log=context.log, cwd=TREE)
+             "clang-tidy", "--quiet", "-p", commands.parent, *more], log=context.log, cwd=TREE)
     except Failed as error:
         found = set(re.findall(r"^(\S+:\d+:\d+: (?:error|warning): .*)$", context.log.read_text(), re.M))
         if not found:
