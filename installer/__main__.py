@@ -2,7 +2,7 @@
 
 import argparse
 
-from installer import build_plugin, host, mtr, server_run, servers
+from installer import build_plugin, engine_suites, host, mtr, server_run, servers
 from installer.shell import TREE, Step, main, say
 
 LOG = TREE / "var" / "log" / "installer.log"
@@ -65,19 +65,9 @@ def _engines(args):
     for name in args.server or list(host.CODENAMES):
         environment = servers.prepare(name, LOG, tests=True)
         plugin = build_plugin.build(environment, LOG, preset=args.preset)
-        base = TREE / "var" / "mtr"
-        scores = {}
-        for suite in args.suite or mtr.ENGINE_SUITES:
-            label = suite.replace("/", "-")
-            with Step(f"{suite} on MariaDB {environment.version}, InnoDB"):
-                innodb = mtr.innodb_baseline(environment, plugin, base / name, suite,
-                                             base / f"{name}-{label}-innodb.log")
-            with Step(f"{suite} on MariaDB {environment.version}, TidesDB"):
-                ours = mtr.run(environment, plugin, base / name, [suite],
-                               base / f"{name}-{label}-tidesdb.log", engine="TidesDB")
-            scores[suite] = (ours, innodb)
-        mtr.write_comparison(environment, scores, base / f"engines-{name}")
-        say((base / f"engines-{name}.md").read_text())
+        base = TREE / "var" / "engines" / name
+        scores = engine_suites.score(environment, plugin, base, *([args.suite] if args.suite else []))
+        say(engine_suites.write_comparison(environment, scores, base / "comparison").read_text())
 
 
 def _main():
@@ -113,7 +103,7 @@ def _main():
         command.add_argument("--preset", default="release")
         command.set_defaults(function=function)
         if name == "engines":
-            command.add_argument("--suite", action="append", choices=mtr.ENGINE_SUITES)
+            command.add_argument("--suite", action="append", choices=[*mtr.ENGINE_SUITES, "engines/rr_trx"])
             continue
         command.add_argument("--engine", help="make it the default storage engine")
         command.add_argument("--parallel", type=int, default=2)

@@ -1,6 +1,5 @@
 """Runs the server's own test driver, mysql-test-run, over our suite and the server's engine suites."""
 
-import json
 import os
 import re
 import shutil
@@ -139,40 +138,3 @@ def run(environment, plugin, directory, tests, log, engine=None, options=(), par
         tail = "\n".join(text.splitlines()[-15:])
         raise Failed(f"mysql-test-run ended with {code}; see {log}\n{tail}")
     return results
-
-
-def innodb_baseline(environment, plugin, directory, suite, log, options=()):
-    """InnoDB's own score in one of the server's suites; kept, as it only changes with the server."""
-    kept = environment.prefix / f"innodb-{suite.replace('/', '-')}.json"
-    if kept.exists():
-        return Results(json.loads(kept.read_text()))
-    results = run(environment, plugin, directory, [suite], log, engine="InnoDB", options=options)
-    kept.write_text(json.dumps(results.tests, indent=1) + "\n")
-    return results
-
-
-def compare(ours, innodb):
-    """The tests that InnoDB passes and we do not, by name with our status."""
-    return {name: ours.tests.get(name, "not run") for name, status in sorted(innodb.tests.items())
-            if status == "pass" and ours.tests.get(name) != "pass"}
-
-
-def write_comparison(environment, scores, path):
-    """scores: suite -> (our Results, InnoDB's). Writes path.json and path.md."""
-    report = {"server": environment.name, "version": environment.version, "suites": {}}
-    lines = [f"# Engine suites on MariaDB {environment.version}", "",
-             "| suite | InnoDB passes | TidesDB passes | of InnoDB's |", "|---|---|---|---|"]
-    details = []
-    for suite, (ours, innodb) in scores.items():
-        behind = compare(ours, innodb)
-        base = innodb.count("pass")
-        share = 100.0 * (base - len(behind)) / base if base else 100.0
-        report["suites"][suite] = {"innodb_pass": base, "tidesdb_pass": ours.count("pass"),
-                                   "share_percent": round(share, 2), "behind": behind}
-        lines.append(f"| {suite} | {base} | {ours.count('pass')} | {share:.1f} % |")
-        details += [f"- {suite}: {name}: {status}" for name, status in behind.items()]
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.with_suffix(".json").write_text(json.dumps(report, indent=1) + "\n")
-    text = "\n".join([*lines, "", "Passed by InnoDB and not by TidesDB:", "", *(details or ["none"])])
-    path.with_suffix(".md").write_text(text + "\n")
-    return report

@@ -5,7 +5,7 @@ BUILD = ["g++", "cmake", "ninja-build", "ccache", "pkg-config",
          "liblz4-dev", "libzstd-dev", "libsnappy-dev", "libxxhash-dev"]
 
 # The load generators of lab/ speak to servers with the C client.
-LAB = ["libmariadb-dev"]
+LAB = ["libmariadb-dev", "libcli11-dev"]
 
 # Unit, simulation and stress tests.
 UNIT = ["libgtest-dev"]

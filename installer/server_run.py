@@ -20,6 +20,15 @@ def free_port():
         return probe.getsockname()[1]
 
 
+def is_free(port):
+    with socket.socket() as probe:
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+    return True
+
+
 class Server:
     """Owns: everything in directory (data/, plugins/, mysqld.{sock,pid,err}), and the process.
 

@@ -2,7 +2,7 @@
 
 import unittest
 
-from installer import mtr
+from installer import engine_suites, mtr
 
 OUTPUT = """
 worker[01] Using MTR_BUILD_THREAD 300, with reserved ports 19000..19029
@@ -33,7 +33,7 @@ class Parse(unittest.TestCase):
     def test_comparison_names_what_only_innodb_passes(self):
         innodb = mtr.Results({"a": "pass", "b": "pass", "c": "fail", "d": "pass"})
         ours = mtr.Results({"a": "pass", "b": "fail", "c": "pass"})
-        self.assertEqual(mtr.compare(ours, innodb), {"b": "fail", "d": "not run"})
+        self.assertEqual(engine_suites.compare(ours, innodb), {"b": "fail", "d": "not run"})
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """The steps that run a MariaDB server with our plugin in it."""
 
-from installer import build_plugin, mtr, servers
+from installer import build_plugin, engine_suites, mtr, servers
 from installer.shell import TREE
 from tools.run_tests.step import Outcome
 
@@ -28,21 +28,14 @@ def mtr_suite(name, context, tests=("tidesdb",)):
     return outcome
 
 
-def engine_suites(name, context):
+def scores(name, context):
     """The server's engine suites: every test that InnoDB passes, and how we do there."""
     environment, built = _ready(name, context)
-    directory = TREE / "var" / "mtr" / name
     outcome = Outcome()
-    scores = {}
-    for suite in mtr.ENGINE_SUITES:
-        label = suite.replace("/", "-")
-        innodb = mtr.innodb_baseline(environment, built, directory, suite,
-                                     context.directory / f"{label}-innodb.log")
-        ours = mtr.run(environment, built, directory, [suite], context.directory / f"{label}.log",
-                       engine="TidesDB")
-        scores[suite] = (ours, innodb)
-        behind = mtr.compare(ours, innodb)
+    found = engine_suites.score(environment, built, context.directory)
+    for ours, innodb in found.values():
+        behind = engine_suites.compare(ours, innodb)
         outcome.add(Outcome(innodb.count("pass") - len(behind), len(behind), 0,
                             [f"{status}: {name}: {test}" for test, status in behind.items()]))
-    mtr.write_comparison(environment, scores, context.directory / "engine-suites")
+    engine_suites.write_comparison(environment, found, context.directory / "comparison")
     return outcome

@@ -22,6 +22,6 @@ STEPS = [
     Step("clang", DEFAULT, partial(engine.build, "clang"), _CHECK),
     Step("clang-tidy", DEFAULT, checks.clang_tidy, _CHECK),
     Step("headers", DEFAULT, checks.headers_alone, _BUILD),
-    Step("engines-debian12", FULL, partial(server.engine_suites, "debian12")),
-    Step("engines-debian13", FULL, partial(server.engine_suites, "debian13")),
+    Step("engines-debian12", FULL, partial(server.scores, "debian12")),
+    Step("engines-debian13", FULL, partial(server.scores, "debian13")),
 ]

@@ -1,0 +1,200 @@
+"""./quickstart: a private server with the plugin, a first table, and TPROC-C beside InnoDB.
+
+Everything of it is in var/quickstart/. Running it again does only what is missing.
+"""
+
+import argparse
+import filecmp
+import json
+import os
+import shutil
+import subprocess
+import time
+
+from installer import build_plugin, host, server_run, servers
+from installer.shell import TREE, Failed, Step, clean_environment, main, run, say
+
+HOME = TREE / "var" / "quickstart"
+LOG = HOME / "quickstart.log"
+REPORT = HOME / "report.html"
+ENGINES = ["TidesDB", "InnoDB"]
+
+WAREHOUSES = 2
+USERS = 4
+RAMPUP_S = 5
+DURATION_S = 30
+
+# The same for both engines: durable commits and 256 MB of memory for data. The rest is as shipped.
+CONFIG = """# The server of ./quickstart; rewritten when it is run.
+[mysqld]
+character_set_server = utf8mb4
+skip_name_resolve = ON
+innodb_buffer_pool_size = 256M
+innodb_flush_log_at_trx_commit = 1
+innodb_snapshot_isolation = ON
+loose_tidesdb_block_cache_size = 192M
+loose_tidesdb_unified_memtable_write_buffer_size = 64M
+loose_tidesdb_unified_memtable_sync_mode = FULL
+"""
+
+FIRST_TABLE = """
+CREATE DATABASE IF NOT EXISTS quickstart;
+CREATE TABLE IF NOT EXISTS quickstart.visits (
+  id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY,
+  at TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP,
+  KEY (at)) ENGINE=TidesDB;
+INSERT INTO quickstart.visits () VALUES ();
+SELECT COUNT(*) FROM quickstart.visits;
+"""
+
+# No password is set; so only the socket, in a directory that others cannot enter, lets root in.
+ONLY_THE_SOCKET = "DELETE FROM mysql.global_priv WHERE User = 'root' AND Host <> 'localhost'; " \
+                  "FLUSH PRIVILEGES;"
+
+
+def _port():
+    """The port of last time if it is free, else another free one."""
+    kept = HOME / "port"
+    port = int(kept.read_text()) if kept.exists() else 0
+    if not port or not server_run.is_free(port):
+        port = server_run.free_port()
+        kept.write_text(f"{port}\n")
+    return port
+
+
+def _put(path, text):
+    """Writes text to path; True when that changed it."""
+    if path.exists() and path.read_text() == text:
+        return False
+    path.write_text(text)
+    return True
+
+
+def _put_copy(source, target):
+    """A running server has the old file mapped, so the new one takes its name and not its bytes."""
+    if target.exists() and filecmp.cmp(source, target, shallow=False):
+        return False
+    new = target.with_suffix(".new")
+    shutil.copy(source, new)
+    os.replace(new, target)
+    return True
+
+
+def _start(environment, built):
+    """The server, running with this plugin and this configuration."""
+    config = HOME / "my.cnf"
+    plugin = HOME / "ha_tidesdb.so"
+    changed = _put(config, CONFIG)
+    changed = _put_copy(built, plugin) or changed
+    server = server_run.Server(environment, HOME, plugin=plugin, config=config)
+    if server.pid() is not None and changed:
+        with Step("Stopping the server: plugin or configuration is new"):
+            server.stop()
+    if server.pid() is None:
+        server.port = _port()
+        with Step("Starting the server"):
+            server.initialise()
+            server.start()
+            server.sql(ONLY_THE_SOCKET)
+    else:
+        server.port = int((HOME / "port").read_text())
+        say(f"  The server is running as {server.pid()}")
+    return server
+
+
+def _tpcc(server, tool, subcommand, engine, *options):
+    """Runs the load generator; its progress is for the person to see. Returns its exit code."""
+    argv = [tool, subcommand, "--socket", server.socket, "--user", "root",
+            "--db", f"tpcc_{engine.lower()}", *options]
+    return subprocess.run([str(a) for a in argv], env=clean_environment(), stdin=subprocess.DEVNULL).returncode
+
+
+def _measure(server, tool, again):
+    """Builds and runs TPROC-C on each engine; what is there already is left alone."""
+    for engine in ENGINES:
+        built = HOME / f"built-{engine}"
+        result = HOME / f"result-{engine}.json"
+        if not built.exists():
+            say(f"\nTPROC-C on {engine}: loading {WAREHOUSES} warehouses")
+            if _tpcc(server, tool, "build", engine, "--engine", engine, "--warehouses", WAREHOUSES,
+                     "--build-vu", 2, "--replace") != 0:
+                raise Failed(f"loading TPROC-C into {engine} went wrong; the server's log is "
+                             f"{server.error_log}")
+            built.touch()
+        if again or not result.exists():
+            say(f"\nTPROC-C on {engine}: {USERS} users, {RAMPUP_S} + {DURATION_S} seconds")
+            new = result.with_suffix(".new")
+            code = _tpcc(server, tool, "run", engine, "--vu", USERS, "--rampup", RAMPUP_S,
+                         "--duration", DURATION_S, "--isolation", "rr", "--json", new)
+            if code != 0 or not new.exists():
+                raise Failed(f"TPROC-C on {engine} ended with {code}; the server's log is "
+                             f"{server.error_log}")
+            new.replace(result)
+
+
+def _summary(results):
+    lines = [f"{'TPROC-C, ' + str(WAREHOUSES) + ' warehouses':28}"
+             + "".join(f"{result['label']:>12}" for result in results)]
+    rows = [("new orders a minute", lambda r: f"{r['nopm']:.0f}"),
+            ("transactions a minute", lambda r: f"{r['tpm']:.0f}"),
+            ("new order, median ms", lambda r: f"{r['transactions']['new_order']['p50_us'] / 1000:.1f}"),
+            ("new order, 95 % ms", lambda r: f"{r['transactions']['new_order']['p95_us'] / 1000:.1f}"),
+            ("new order, 99 % ms", lambda r: f"{r['transactions']['new_order']['p99_us'] / 1000:.1f}"),
+            ("errors", lambda r: str(sum(e["count"] for e in r["errors"]))),
+            ("consistent", lambda r: "yes" if r["consistency"]["holds"] else "NO")]
+    for title, value in rows:
+        lines.append(f"{title:28}" + "".join(f"{value(result):>12}" for result in results))
+    return "\n".join(lines)
+
+
+def _stop():
+    environment = servers.existing(host.host_server())
+    server = server_run.Server(environment, HOME)
+    if server.pid() is None:
+        say("The quickstart server is not running.")
+        return
+    with Step("Stopping the server"):
+        server.stop()
+
+
+def _fresh():
+    if (HOME / "data").exists():
+        _stop()
+    with Step("Removing var/quickstart"):
+        shutil.rmtree(HOME, ignore_errors=True)
+
+
+def _main():
+    parser = argparse.ArgumentParser(prog="quickstart", description=__doc__)
+    parser.add_argument("--stop", action="store_true", help="stop the server and end")
+    parser.add_argument("--fresh", action="store_true", help="remove the server's data first")
+    parser.add_argument("--measure", action="store_true", help="run TPROC-C again")
+    args = parser.parse_args()
+    if args.stop:
+        return _stop()
+    begin = time.monotonic()
+    if args.fresh:
+        _fresh()
+    HOME.mkdir(parents=True, exist_ok=True)
+    HOME.chmod(0o700)
+    say("Preparing")
+    environment, built = build_plugin.prepare_and_build(host.host_server(), LOG, lab=True)
+    server = _start(environment, built)
+    say("  Visits counted in a TidesDB table: " + server.sql(FIRST_TABLE).strip())
+    tool = build_plugin.build_dir(environment) / "lab" / "tpcc"
+    _measure(server, tool, args.measure)
+    paths = [HOME / f"result-{engine}.json" for engine in ENGINES]
+    say("\n" + _summary([json.loads(path.read_text()) for path in paths]))
+    run(["python3", "-m", "lab.report", "--title", "TidesDB quickstart", "--output", REPORT, *paths],
+        log=LOG, cwd=TREE)
+    client = environment.basedir / "bin" / "mariadb"
+    say(f"\nDone in {(time.monotonic() - begin) / 60:.1f} minutes. The server stays up.\n"
+        f"  report:   {REPORT}\n"
+        f"  connect:  {client} --no-defaults -uroot --socket={server.socket} quickstart\n"
+        f"  port:     {server.port} on 127.0.0.1, for accounts that you create\n"
+        f"  stop:     ./quickstart --stop")
+    return 0
+
+
+if __name__ == "__main__":
+    main(_main)

@@ -1,0 +1,101 @@
+"""The server's suite engines/rr_trx: many clients run its tests against one table at REPEATABLE READ.
+
+The suite comes with a driver for InnoDB alone; this one takes any engine. Each test checks what it
+reads within its transaction, so a difference from its result file is a broken snapshot.
+"""
+
+import random
+import re
+import shutil
+import subprocess
+import threading
+import time
+from pathlib import Path
+
+from installer import server_run
+from installer.mtr import Results
+from installer.shell import Failed, clean_environment
+
+SUITE = Path("suite") / "engines" / "rr_trx"
+CLIENTS = 10
+# The suite's own options, and the one arithmetic of old servers that its statements count on.
+OPTIONS = ["--sql-mode=NO_ENGINE_SUBSTITUTION,NO_UNSIGNED_SUBTRACTION", "--innodb-lock-wait-timeout=2",
+           "--loose-tidesdb-lock-wait-timeout-ms=2000", "--transaction-isolation=REPEATABLE-READ",
+           "--log-bin-trust-function-creators=1"]
+
+
+class _Stress:
+    """Threads: one a client; the counts are guarded by lock."""
+
+    def __init__(self, environment, server, directory, seed):
+        self.environment = environment
+        self.server = server
+        self.directory = directory
+        self.seed = seed
+        self.lock = threading.Lock()
+        self.runs = {}
+        self.failures = {}
+
+    def mysqltest(self, test, result, place):
+        place.mkdir(parents=True, exist_ok=True)
+        argv = [self.environment.basedir / "bin" / "mysqltest", "--no-defaults", "--user=root",
+                f"--socket={self.server.socket}", "--database=test", f"--test-file={test}",
+                f"--logdir={place}", f"--tmpdir={place}"]
+        if result:
+            argv.append(f"--result-file={result}")
+        done = subprocess.run(self.environment.command(argv, cwd=self.environment.mtr_dir),
+                              cwd=self.environment.mtr_dir, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=clean_environment())
+        return done.returncode, done.stdout.decode(errors="replace")
+
+    def client(self, number, names, deadline):
+        draw = random.Random(self.seed * 1000 + number)
+        suite = self.environment.mtr_dir / SUITE
+        place = self.directory / f"client-{number}"
+        results = place / "r"  # A copy: what differs is written beside it.
+        shutil.copytree(suite / "r", results, dirs_exist_ok=True)
+        while time.monotonic() < deadline:
+            name = draw.choice(names)
+            code, text = self.mysqltest(suite / "t" / f"{name}.test", results / f"{name}.result", place)
+            with self.lock:
+                self.runs[name] = self.runs.get(name, 0) + 1
+                if code != 0:
+                    self.failures.setdefault(name, []).append(text)
+
+
+def run(environment, plugin, directory, engine, duration_s, seed=1):
+    """Runs the suite for that long and returns a Results by test; raises Failed when it cannot run."""
+    directory = Path(directory)
+    options = [*OPTIONS, f"--default-storage-engine={engine}"]
+    server = server_run.Server(environment, directory / "server", plugin=plugin, options=options)
+    server.initialise()
+    server.start()
+    try:
+        server.sql("CREATE OR REPLACE DATABASE test")
+        stress = _Stress(environment, server, directory, seed)
+        init = directory / "init.test"
+        tables = (environment.mtr_dir / SUITE / "include" / "rr_init.test").read_text()
+        # The file is older than the reserved word it uses as a parameter's name.
+        tables = re.sub(r"(?<=insertRows\()rows\b|(?<=> )rows\b", "wanted", tables)
+        init.write_text(f"let $engine = '{engine}';\n{tables}")
+        code, text = stress.mysqltest(init, None, directory / "init")
+        if code != 0:
+            raise Failed(f"rr_trx cannot make its tables on {engine}:\n{text[-2000:]}")
+        names = (environment.mtr_dir / SUITE / "run.txt").read_text().split()
+        deadline = time.monotonic() + duration_s
+        threads = [threading.Thread(target=stress.client, args=(number, names, deadline))
+                   for number in range(CLIENTS)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        server.stop()
+    results = Results()
+    for name in names:
+        failures = stress.failures.get(name, [])
+        results.tests[f"engines/rr_trx.{name}"] = "fail" if failures or not stress.runs.get(name) else "pass"
+        if failures:
+            results.reasons[f"engines/rr_trx.{name}"] = (f"{len(failures)} of {stress.runs[name]} runs")
+            (directory / f"{name}.failed").write_text("\n\n".join(failures))
+    return results
