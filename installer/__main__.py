@@ -1,9 +1,10 @@
 """python3 -m installer COMMAND: makes server environments, builds the plugin, runs a server."""
 
 import argparse
+import os
 
 from installer import build_plugin, engine_suites, host, mtr, server_run, servers
-from installer.shell import TREE, Step, main, say
+from installer.shell import TREE, Step, clean_environment, main, say
 
 LOG = TREE / "var" / "log" / "installer.log"
 
@@ -34,6 +35,12 @@ def _server(args):
         server.start()
         client = " ".join(server.client_command("")[:-4])
         say(f"running as {server.pid()}; connect: {client}")
+
+
+def _enter(args):
+    environment = servers.existing(args.server)
+    argv = environment.command(args.argv or ["bash"], cwd=TREE)
+    os.execvpe(argv[0], argv, clean_environment())
 
 
 def _doctor(args):
@@ -110,6 +117,11 @@ def _main():
         command.add_argument("--option", action="append", default=[],
                              help="an option for mysql-test-run: --option=--record")
         command.add_argument("tests", nargs="*", default=["tidesdb"])
+
+    command = commands.add_parser("enter", help="run a command (a shell) where a server lives")
+    command.add_argument("--server", choices=names, required=True)
+    command.add_argument("argv", nargs=argparse.REMAINDER)
+    command.set_defaults(function=_enter)
 
     args = parser.parse_args()
     return args.function(args)
