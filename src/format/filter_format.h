@@ -1,0 +1,60 @@
+// The bytes of a filter: a Bloom filter cut into cache lines, so that asking for a key touches one of them.
+//
+// Format: docs/format/table.md
+// Contents := line of 64 bytes * | u32 line_count | u8 probes
+// Pure. Keys are given by their Hash64.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/coding.h"
+#include "tidesdb/slice.h"
+#include "tidesdb/status.h"
+
+namespace tidesdb {
+
+inline constexpr size_t kFilterLineBytes = 64;    // 512 bits: 9 bits of a hash choose one.
+inline constexpr size_t kFilterTrailerBytes = 5;  // Line count (4), probes (1).
+inline constexpr uint8_t kFilterProbesMax = 16;
+
+struct FilterShape {
+  uint32_t bits_per_key;
+  uint8_t probes;
+};
+
+// The smallest filter whose expected share of false positives is at most fpr. REQUIRES: 0 < fpr < 1.
+FilterShape ChooseFilterShape(double fpr);
+
+// Replaces *contents by a filter that holds every key of hashes.
+void BuildFilter(const std::vector<uint64_t>& hashes, FilterShape shape, std::string* contents);
+
+// Returns kCorruption, naming path and offset, when the contents are not a filter.
+Status ValidateFilter(Slice contents, uint64_t file_offset, Slice path);
+
+namespace filter_internal {
+// 2^64 divided by the golden ratio, made odd: every product's top bits depend on all bits of the hash.
+inline constexpr uint64_t kMultiplier = 0x9e3779b97f4a7c15;
+
+inline uint64_t LineOf(uint64_t hash, uint32_t line_count) {
+  return (hash >> 32) * line_count >> 32;
+}
+}  // namespace filter_internal
+
+// False only when no key of that hash was put in. REQUIRES: ValidateFilter(contents) said yes.
+inline bool FilterMayContain(Slice contents, uint64_t hash) {
+  const char* trailer = contents.data() + contents.size() - kFilterTrailerBytes;
+  const char* line = contents.data() +
+                     kFilterLineBytes * filter_internal::LineOf(hash, DecodeFixed32(trailer));
+  const auto probes = static_cast<uint8_t>(trailer[4]);
+  uint64_t h = hash;
+  for (uint8_t i = 0; i < probes; ++i) {
+    h *= filter_internal::kMultiplier;
+    const uint64_t bit = h >> 55;
+    if ((static_cast<uint8_t>(line[bit / 8]) >> (bit % 8) & 1) == 0) return false;
+  }
+  return true;
+}
+
+}  // namespace tidesdb

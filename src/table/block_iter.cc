@@ -1,0 +1,159 @@
+#include "table/block_iter.h"
+
+#include <cstring>
+
+#include "table/block_search.h"
+
+namespace tidesdb {
+
+void BlockIter::Reset(const BlockView& block, SequenceNumber global) {
+  block_ = block;
+  global_ = global;
+  valid_ = false;
+  behind_.clear();
+  if (block.empty()) return;
+  if (key_buffer_.size() <= block.key_bytes_max()) key_buffer_.resize(block.key_bytes_max() + 64);
+  const Slice prefix = block.Prefix();
+  std::memcpy(key_buffer_.data(), prefix.data(), prefix.size());
+}
+
+// Makes the entry at p the current one. REQUIRES: the entry before it was loaded last, or it is at a restart.
+void BlockIter::Load(const char* p) {
+  const BlockEntry entry = DecodeTrustedEntry(p);
+  std::memcpy(key_buffer_.data() + entry.shared, entry.suffix, entry.unshared);
+  key_ = key_buffer_.data();
+  key_bytes_ = size_t{entry.shared} + entry.unshared;
+  trailer_ = EntryTrailer(block_, entry, global_);
+  value_ = entry.value();
+  entry_ = p;
+  entry_end_ = entry.end();
+  valid_ = true;
+}
+
+void BlockIter::SeekToFirst() {
+  behind_.clear();
+  valid_ = false;
+  if (block_.empty()) return;
+  EnterInterval(0);
+  Load(block_.entries());
+}
+
+void BlockIter::SeekToLast() {
+  behind_.clear();
+  valid_ = false;
+  if (block_.empty()) return;
+  EnterInterval(block_.restart_count() - 1);
+  FillBehind(interval_end_);
+  ShowBehind();
+}
+
+void BlockIter::Seek(Slice key, Trailer trailer) {
+  behind_.clear();
+  valid_ = false;
+  if (block_.empty()) return;
+  switch (ComparePrefix(block_, key)) {
+    case PrefixOrder::kBefore:
+      SeekToFirst();
+      return;
+    case PrefixOrder::kAfter:
+      return;
+    case PrefixOrder::kInside:
+      break;
+  }
+  EnterInterval(FindInterval(block_, key, trailer, global_));
+  EntryComparer comparer(key, trailer);
+  bool is_restart = true;
+  const char* p = block_.Restart(interval_);
+  while (p < interval_end_) {
+    const BlockEntry entry = DecodeTrustedEntry(p);
+    // Every key on the way goes through the buffer, as the next one is made of it.
+    std::memcpy(key_buffer_.data() + entry.shared, entry.suffix, entry.unshared);
+    const Trailer entry_trailer = EntryTrailer(block_, entry, global_);
+    if (comparer.Compare(entry, entry_trailer, is_restart) >= 0) {
+      key_ = key_buffer_.data();
+      key_bytes_ = size_t{entry.shared} + entry.unshared;
+      trailer_ = entry_trailer;
+      value_ = entry.value();
+      entry_ = p;
+      entry_end_ = entry.end();
+      valid_ = true;
+      return;
+    }
+    is_restart = false;
+    p = entry.end();
+  }
+  if (p == block_.entries_end()) return;
+  EnterInterval(interval_ + 1);
+  Load(p);
+}
+
+void BlockIter::SeekForPrev(Slice key, Trailer trailer) {
+  Seek(key, trailer);
+  if (!valid_) {
+    SeekToLast();
+  } else if (trailer_ != trailer || this->key() != key) {
+    Prev();
+  }
+}
+
+void BlockIter::Prev() {
+  DCHECK(valid_);
+  if (behind_.empty()) {
+    const char* const end = entry_;
+    if (end == block_.Restart(interval_)) {
+      if (interval_ == 0) {
+        valid_ = false;
+        return;
+      }
+      EnterInterval(interval_ - 1);
+    }
+    FillBehind(end);
+  } else {
+    behind_keys_.resize(behind_.back().key_start);
+    behind_.pop_back();
+    if (behind_.empty()) {
+      if (interval_ == 0) {
+        valid_ = false;
+        return;
+      }
+      EnterInterval(interval_ - 1);
+      FillBehind(interval_end_);
+    }
+  }
+  ShowBehind();
+}
+
+// Walks the current interval from its restart to `end` and keeps what it passes.
+void BlockIter::FillBehind(const char* end) {
+  behind_.clear();
+  behind_keys_.clear();
+  const char* p = block_.Restart(interval_);
+  while (p < end) {
+    const BlockEntry entry = DecodeTrustedEntry(p);
+    std::memcpy(key_buffer_.data() + entry.shared, entry.suffix, entry.unshared);
+    const uint32_t key_bytes = entry.shared + entry.unshared;
+    behind_.push_back(
+        {behind_keys_.size(), key_bytes, EntryTrailer(block_, entry, global_), entry.value()});
+    behind_keys_.append(key_buffer_.data(), key_bytes);
+    p = entry.end();
+  }
+}
+
+// Makes the last entry of behind_ the current one.
+void BlockIter::ShowBehind() {
+  const Behind& behind = behind_.back();
+  key_ = behind_keys_.data() + behind.key_start;
+  key_bytes_ = behind.key_bytes;
+  trailer_ = behind.trailer;
+  value_ = behind.value;
+  entry_end_ = behind.value.data() + behind.value.size();
+  valid_ = true;
+}
+
+// Turns round: the entry after the current one will be made of the current key.
+void BlockIter::LeaveBehind() {
+  std::memcpy(key_buffer_.data(), key_, key_bytes_);
+  behind_.clear();
+}
+
+}  // namespace tidesdb

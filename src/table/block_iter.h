@@ -1,0 +1,86 @@
+// A cursor over one valid block, in both directions.
+//
+// Threads: one at a time. Owns: a buffer for the current key, kept from block to block; values are views of the block.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "format/block_format.h"
+#include "format/internal_key.h"
+
+namespace tidesdb {
+
+class BlockIter {
+ public:
+  BlockIter() = default;
+  BlockIter(const BlockIter&) = delete;
+  BlockIter& operator=(const BlockIter&) = delete;
+
+  // Moves to another block, at no entry. REQUIRES: the bytes of the block outlive its use here.
+  // `global` replaces the sequence of every entry when it is not zero.
+  void Reset(const BlockView& block, SequenceNumber global);
+  // Forgets the block.
+  void Clear() { Reset(BlockView(), 0); }
+
+  bool Valid() const { return valid_; }
+  void SeekToFirst();
+  void SeekToLast();
+  void Seek(Slice key, Trailer trailer);         // First entry >= (key, trailer).
+  void SeekForPrev(Slice key, Trailer trailer);  // Last entry <= (key, trailer).
+  // REQUIRES: Valid().
+  void Next() {
+    if (!behind_.empty()) LeaveBehind();
+    const char* next = entry_end_;
+    if (next == block_.entries_end()) {
+      valid_ = false;
+      return;
+    }
+    if (next == interval_end_) EnterInterval(interval_ + 1);
+    Load(next);
+  }
+  void Prev();
+
+  // REQUIRES: Valid(). The key lives until the next move, the value as long as the block.
+  Slice key() const { return {key_, key_bytes_}; }
+  Trailer trailer() const { return trailer_; }
+  Slice value() const { return value_; }
+
+ private:
+  // An entry of the current interval before the current one, for Prev: its key is a part of behind_keys_.
+  struct Behind {
+    size_t key_start;
+    uint32_t key_bytes;
+    Trailer trailer;
+    Slice value;
+  };
+
+  void EnterInterval(uint32_t interval) {
+    interval_ = interval;
+    interval_end_ = block_.RestartEnd(interval);
+  }
+  void Load(const char* p);
+  void FillBehind(const char* end);
+  void ShowBehind();
+  void LeaveBehind();
+
+  BlockView block_;
+  SequenceNumber global_ = 0;
+  bool valid_ = false;
+  uint32_t interval_ = 0;
+  const char* interval_end_ = nullptr;
+  const char* entry_ = nullptr;      // The current entry, when behind_ is empty.
+  const char* entry_end_ = nullptr;  // Where the entry after it starts.
+  const char* key_ = nullptr;
+  size_t key_bytes_ = 0;
+  Trailer trailer_ = 0;
+  Slice value_;
+  std::vector<char> key_buffer_;     // Starts with the block's prefix from the first Load of a block on.
+
+  // While Prev walks an interval: its entries up to the current one, which is the last. Empty otherwise.
+  std::vector<Behind> behind_;
+  std::string behind_keys_;
+};
+
+}  // namespace tidesdb

@@ -1,0 +1,77 @@
+// A hold on the contents of one decoded block, wherever they live.
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "format/version_hit.h"
+#include "table/block_cache.h"
+#include "tidesdb/slice.h"
+
+namespace tidesdb {
+
+// Threads: one at a time. Owns: a pin in the cache, or the bytes themselves.
+class BlockRef {
+ public:
+  BlockRef() = default;
+  ~BlockRef() { Release(); }
+  BlockRef(BlockRef&& other) noexcept { *this = std::move(other); }
+  BlockRef& operator=(BlockRef&& other) noexcept {
+    if (this != &other) {
+      Release();
+      contents_ = std::exchange(other.contents_, Slice());
+      cache_ = std::exchange(other.cache_, nullptr);
+      handle_ = std::exchange(other.handle_, nullptr);
+      owned_ = std::move(other.owned_);
+    }
+    return *this;
+  }
+  BlockRef(const BlockRef&) = delete;
+  BlockRef& operator=(const BlockRef&) = delete;
+
+  // Valid until Release(), also after a move to another BlockRef.
+  Slice contents() const { return contents_; }
+
+  void Release() {
+    if (handle_ != nullptr) cache_->Release(std::exchange(handle_, nullptr));
+    owned_.reset();
+    contents_ = Slice();
+  }
+  void PinCached(BlockCache* cache, BlockCache::Handle* handle, Slice contents) {
+    Release();
+    cache_ = cache;
+    handle_ = handle;
+    contents_ = contents;
+  }
+  void Own(std::unique_ptr<char[]> bytes, Slice contents) {
+    Release();
+    owned_ = std::move(bytes);
+    contents_ = contents;
+  }
+
+  // Hands the hold over to the hit; the contents stay where they are.
+  void MoveTo(VersionHit* hit) {
+    if (handle_ != nullptr) {
+      hit->owner = cache_;
+      hit->arg = std::exchange(handle_, nullptr);
+      hit->release = [](void* owner, void* arg) {
+        static_cast<BlockCache*>(owner)->Release(static_cast<BlockCache::Handle*>(arg));
+      };
+    } else {
+      hit->owner = owned_.release();
+      hit->arg = nullptr;
+      hit->release = [](void* owner, void*) {
+        std::unique_ptr<char[]> freed(static_cast<char*>(owner));
+      };
+    }
+    contents_ = Slice();
+  }
+
+ private:
+  Slice contents_;
+  BlockCache* cache_ = nullptr;
+  BlockCache::Handle* handle_ = nullptr;
+  std::unique_ptr<char[]> owned_;
+};
+
+}  // namespace tidesdb

@@ -1,0 +1,168 @@
+#include "table/block_source.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "format/corruption.h"
+#include "format/filter_format.h"
+
+namespace tidesdb {
+
+namespace {
+
+constexpr size_t kWindowFirstBytes = 32 << 10;
+constexpr size_t kWindowBytesMax = 256 << 10;
+
+// Filters are laid on a line of the processor's cache, so that a probe touches one: new[] promises only 16.
+size_t LeadingBytes(BlockKind kind, const char* bytes) {
+  if (kind != BlockKind::kFilter) return 0;
+  return (0 - reinterpret_cast<uintptr_t>(bytes)) % kFilterLineBytes;
+}
+
+// Room for n bytes, and for what LeadingBytes skips.
+std::unique_ptr<char[]> NewBytes(BlockKind kind, size_t n) {
+  const size_t slack = kind == BlockKind::kFilter ? kFilterLineBytes - 1 : 0;
+  return std::make_unique_for_overwrite<char[]>(n + slack);
+}
+
+}  // namespace
+
+Result<Slice> ScanState::Read(const RandomAccessFile& file, uint64_t offset, size_t n) {
+  // The next data block lies behind this one, or behind the index and filter of a partition that ends here.
+  const bool forward = offset >= expected_ && offset - expected_ <= kWindowBytesMax;
+  expected_ = offset + n;
+  if (offset >= bytes_offset_ && offset - bytes_offset_ + n <= bytes_.size()) {
+    return bytes_.substr(static_cast<size_t>(offset - bytes_offset_), n);
+  }
+  window_ = forward ? std::clamp(window_ * 2, kWindowFirstBytes, kWindowBytesMax) : 0;
+  const size_t wanted = std::max(n, window_);
+  if (buffer_room_ < wanted) {
+    bytes_ = Slice();
+    buffer_ = std::make_unique_for_overwrite<char[]>(wanted);
+    buffer_room_ = wanted;
+  }
+  bytes_ = Slice();
+  TIDESDB_ASSIGN(bytes_, file.ReadAt(offset, wanted, buffer_.get()));
+  bytes_offset_ = offset;
+  return bytes_.substr(0, n);
+}
+
+Slice BlockSource::Contents(Slice decoded, BlockKind kind) {
+  decoded.remove_prefix(LeadingBytes(kind, decoded.data()));
+  decoded.remove_suffix(1);
+  return decoded;
+}
+
+Status BlockSource::Fetch(BlockHandle handle, BlockKind kind, bool fill_cache, ScanState* scan,
+                          BlockRef* block) const {
+  if (cache_ == nullptr) return Load(handle, kind, scan, block);
+  if (BlockCache::Handle* hit = cache_->Lookup(file_number_, handle.offset); hit != nullptr) {
+    const Slice decoded = cache_->Bytes(hit);
+    // An index that lies could lead to a block of another kind.
+    const auto got = static_cast<uint8_t>(decoded.back());
+    if (got != SealByte(kind, Compression::kNone)) {
+      cache_->Release(hit);
+      return CorruptionAt(path_, handle.offset, "kind of block", static_cast<uint8_t>(kind),
+                          got >> 4);
+    }
+    if (scan != nullptr) scan->Passed(handle.end());
+    block->PinCached(cache_, hit, Contents(decoded, kind));
+    return Status::Ok();
+  }
+  if (!fill_cache) return Load(handle, kind, scan, block);
+  Decoded decoded;
+  TIDESDB_TRY(Decode(handle, kind, scan, &decoded));
+  const CachePriority priority =
+      kind == BlockKind::kData ? CachePriority::kData : CachePriority::kMeta;
+  BlockCache::Handle* pinned = cache_->Insert(file_number_, handle.offset,
+                                              std::move(decoded.bytes), decoded.size, priority);
+  block->PinCached(cache_, pinned, Contents(cache_->Bytes(pinned), kind));
+  return Status::Ok();
+}
+
+Status BlockSource::Load(BlockHandle handle, BlockKind kind, ScanState* scan,
+                         BlockRef* block) const {
+  Decoded decoded;
+  TIDESDB_TRY(Decode(handle, kind, scan, &decoded));
+  const Slice contents = Contents(Slice(decoded.bytes.get(), decoded.size), kind);
+  block->Own(std::move(decoded.bytes), contents);
+  return Status::Ok();
+}
+
+Status BlockSource::Decode(BlockHandle handle, BlockKind kind, ScanState* scan,
+                           Decoded* decoded) const {
+  if (handle.offset > file_->size() || handle.size > file_->size() ||
+      handle.end() > file_->size()) {
+    return CorruptionAt(path_, handle.offset, "block reaches past the end of the file",
+                        file_->size(), handle.end());
+  }
+  const size_t stored_bytes = static_cast<size_t>(handle.size) + kBlockSealBytes;
+  Slice stored;
+  // Where the block will stay if it is stored raw, which is not known yet.
+  std::unique_ptr<char[]> bytes;
+  size_t leading = 0;
+  if (scan != nullptr) {
+    TIDESDB_ASSIGN(stored, scan->Read(*file_, handle.offset, stored_bytes));
+  } else {
+    bytes = NewBytes(kind, stored_bytes);
+    leading = LeadingBytes(kind, bytes.get());
+    TIDESDB_ASSIGN(stored, file_->ReadAt(handle.offset, stored_bytes, bytes.get() + leading));
+  }
+  if (stored.size() != stored_bytes) {
+    return CorruptionAt(path_, handle.offset, "block is cut off: bytes", stored_bytes,
+                        stored.size());
+  }
+  Compression compression;
+  TIDESDB_TRY(CheckSeal(stored, kind, handle.offset, path_, &compression));
+  const Slice payload = stored.substr(0, stored.size() - kBlockSealBytes);
+  if (compression != Compression::kNone) {
+    return Inflate(handle, kind, compression, payload, scan, decoded);
+  }
+  TIDESDB_TRY(Validate(payload, kind, handle.offset));
+  if (bytes == nullptr || stored.data() != bytes.get() + leading) {
+    bytes = NewBytes(kind, payload.size() + 1);
+    leading = LeadingBytes(kind, bytes.get());
+    std::memcpy(bytes.get() + leading, payload.data(), payload.size());
+  }
+  bytes[leading + payload.size()] = static_cast<char>(SealByte(kind, Compression::kNone));
+  decoded->bytes = std::move(bytes);
+  decoded->size = leading + payload.size() + 1;
+  return Status::Ok();
+}
+
+Status BlockSource::Inflate(BlockHandle handle, BlockKind kind, Compression compression,
+                            Slice payload, ScanState* scan, Decoded* decoded) const {
+  uint32_t raw_bytes = 0;
+  if (!Decompressor::TakeRawBytes(compression, &payload, &raw_bytes)) {
+    return CorruptionAt(path_, handle.offset, "compressed block does not know its length");
+  }
+  std::unique_ptr<char[]> bytes = NewBytes(kind, size_t{raw_bytes} + 1);
+  const size_t leading = LeadingBytes(kind, bytes.get());
+  char* const contents = bytes.get() + leading;
+  Decompressor once;
+  Decompressor& decompressor = scan != nullptr ? scan->decompressor() : once;
+  if (!decompressor.Decompress(compression, payload, contents, raw_bytes)) {
+    return CorruptionAt(path_, handle.offset, "compressed block does not decompress");
+  }
+  TIDESDB_TRY(Validate(Slice(contents, raw_bytes), kind, handle.offset));
+  contents[raw_bytes] = static_cast<char>(SealByte(kind, Compression::kNone));
+  decoded->bytes = std::move(bytes);
+  decoded->size = leading + raw_bytes + 1;
+  return Status::Ok();
+}
+
+Status BlockSource::Validate(Slice contents, BlockKind kind, uint64_t offset) const {
+  switch (kind) {
+    case BlockKind::kData:
+    case BlockKind::kIndex:
+    case BlockKind::kTopIndex:
+      return ValidateBlock(contents, offset, path_);
+    case BlockKind::kFilter:
+      return ValidateFilter(contents, offset, path_);
+    case BlockKind::kProperties:
+      return Status::Ok();
+  }
+  return Status::Ok();
+}
+
+}  // namespace tidesdb

@@ -1,0 +1,360 @@
+#include <algorithm>
+#include <bit>
+#include <vector>
+
+#include "base/check.h"
+#include "base/mutex.h"
+#include "table/block_cache.h"
+#include "table/cache_slot.h"
+
+namespace tidesdb {
+
+namespace {
+
+using Slot = BlockCache::Handle;
+
+// A table is at most half full, so that a search ends after one or two slots: each block pays for two.
+constexpr size_t kSlotsPerBlock = 2;
+// What the allocator adds to a block.
+constexpr size_t kAllocationBytes = 16;
+constexpr size_t kShardsMax = 64;
+constexpr size_t kShardBytesMin = 512 << 10;
+constexpr size_t kTableSlotsMin = 16;
+
+// Where the clock's counter starts. A data block that is read once is the first to go: scans push out scans. Each hit
+// counts up, to Slot::kCounterMax.
+constexpr uint64_t kDataCounter = 0;
+constexpr uint64_t kMetaCounter = Slot::kCounterMax;
+
+constexpr size_t ChargeOf(size_t block_bytes) {
+  return block_bytes + kAllocationBytes + kSlotsPerBlock * sizeof(Slot);
+}
+
+uint64_t HashOf(uint64_t file_number, uint64_t offset) {
+  // Two rounds of multiply and fold: offsets differ in their middle bits, file numbers in their low ones.
+  uint64_t h = (file_number * 0x9e3779b97f4a7c15) ^ offset;
+  h = (h ^ h >> 32) * 0xd6e8feb86659fd93;
+  h = (h ^ h >> 32) * 0xd6e8feb86659fd93;
+  return h ^ h >> 32;
+}
+
+struct Table {
+  Table(size_t count, uint32_t shard) : mask(count - 1), slots(std::make_unique<Slot[]>(count)) {
+    for (size_t i = 0; i < count; ++i) slots[i].shard = shard;
+  }
+  size_t size() const { return mask + 1; }
+  bool Owns(const Slot* slot) const { return slot >= &slots[0] && slot <= &slots[mask]; }
+
+  const size_t mask;
+  const std::unique_ptr<Slot[]> slots;
+};
+
+// A part of the cache with its own table, mutex and clock.
+// Threads: Find and CountLookup without a lock, everything else with mu.
+class alignas(64) Shard {
+ public:
+  void Init(size_t slots, uint32_t number) {
+    MutexLock lock(mu_);
+    number_ = number;
+    tables_.push_back(std::make_unique<Table>(slots, number));
+    // Release: pairs with Find.
+    table_.store(tables_.back().get(), std::memory_order_release);
+  }
+
+  // Pinned, or null. *stray: a slot that a pin was taken back from and that is now to be reclaimed.
+  Slot* Find(uint64_t hash, uint64_t file_number, uint64_t offset, Slot** stray) {
+    const Table& table = *table_.load(std::memory_order_acquire);
+    size_t i = hash & table.mask;
+    for (size_t n = 0; n < table.size(); ++n, i = (i + 1) & table.mask) {
+      Slot& slot = table.slots[i];
+      Slot::AfterUnpin after;
+      if (slot.TryPin(file_number, offset, &after)) return &slot;
+      if (after == Slot::AfterUnpin::kReclaim) *stray = &slot;
+      if (slot.passed.load(std::memory_order_relaxed) == 0) break;
+    }
+    return nullptr;
+  }
+
+  void CountLookup(bool hit) { (hit ? hits_ : misses_).fetch_add(1, std::memory_order_relaxed); }
+
+  // Puts the block in, pinned. REQUIRES: it is not there.
+  Slot* Put(uint64_t hash, uint64_t file_number, uint64_t offset, std::unique_ptr<char[]> bytes,
+            size_t size, uint64_t counter) REQUIRES(mu_) {
+    if ((taken_ + 1) * kSlotsPerBlock > tables_.back()->size()) Grow();
+    return PutInto(*tables_.back(), hash, file_number, offset, std::move(bytes), size, counter, 1);
+  }
+
+  // Turns the clock until `wanted` bytes of charge are free or all that can go has gone. Returns what it freed.
+  size_t Sweep(size_t wanted) REQUIRES(mu_) {
+    Table& table = *tables_.back();
+    size_t freed = 0;
+    // Once round for each count, and once more to find it at zero.
+    const size_t steps_max = table.size() * (Slot::kCounterMax + 1);
+    for (size_t step = 0; step < steps_max && freed < wanted && taken_ > 0; ++step) {
+      Slot& slot = table.slots[hand_];
+      hand_ = (hand_ + 1) & table.mask;
+      if (slot.TryEvict(false)) freed += TakeOut(slot);
+    }
+    return freed;
+  }
+
+  // Drops a file's blocks, all files' if it is null. Returns the charge of those that went at once.
+  size_t Erase(const uint64_t* file_number) REQUIRES(mu_) {
+    Table& table = *tables_.back();
+    size_t freed = 0;
+    for (size_t i = 0; i < table.size(); ++i) {
+      Slot& slot = table.slots[i];
+      if (file_number != nullptr &&
+          slot.file_number.load(std::memory_order_relaxed) != *file_number) {
+        continue;
+      }
+      if (slot.Doom()) freed += TakeOut(slot);
+    }
+    return freed;
+  }
+
+  // Frees a doomed slot if nobody has it pinned any more. Returns its charge.
+  size_t Reclaim(Slot& slot) REQUIRES(mu_) { return slot.TryReclaim() ? TakeOut(slot) : 0; }
+
+  void AddStats(CacheStats* stats) REQUIRES(mu_) {
+    stats->entries += taken_;
+    stats->hits += hits_.load(std::memory_order_relaxed);
+    stats->misses += misses_.load(std::memory_order_relaxed);
+  }
+
+  // Whether any block is pinned.
+  bool Pinned() REQUIRES(mu_) {
+    for (const auto& table : tables_) {
+      for (size_t i = 0; i < table->size(); ++i) {
+        if (Slot::PinsOf(table->slots[i].word.load(std::memory_order_acquire)) > 0) return true;
+      }
+    }
+    return false;
+  }
+
+  Mutex& mu() RETURN_CAPABILITY(mu_) { return mu_; }
+
+ private:
+  Slot* PutInto(Table& table, uint64_t hash, uint64_t file_number, uint64_t offset,
+                std::unique_ptr<char[]> bytes, size_t size, uint64_t counter, uint64_t pins)
+      REQUIRES(mu_) {
+    size_t i = hash & table.mask;
+    while (Slot::StateOf(table.slots[i].word.load(std::memory_order_relaxed)) !=
+           Slot::State::kEmpty) {
+      table.slots[i].passed.fetch_add(1, std::memory_order_relaxed);
+      i = (i + 1) & table.mask;
+    }
+    Slot& slot = table.slots[i];
+    slot.Publish(file_number, offset, std::move(bytes), size, counter, pins);
+    ++taken_;
+    return &slot;
+  }
+
+  // Clears a slot that has just become empty. Returns its charge.
+  size_t TakeOut(Slot& slot) REQUIRES(mu_) {
+    const size_t charge = ChargeOf(slot.size);
+    slot.bytes.reset();
+    Table& table = *tables_.back();
+    // A slot of an older table is only waiting for its last pin; no search passes it.
+    if (!table.Owns(&slot)) return charge;
+    const uint64_t hash = HashOf(slot.file_number.load(std::memory_order_relaxed),
+                                 slot.offset.load(std::memory_order_relaxed));
+    for (size_t i = hash & table.mask; &table.slots[i] != &slot; i = (i + 1) & table.mask) {
+      table.slots[i].passed.fetch_sub(1, std::memory_order_relaxed);
+    }
+    --taken_;
+    return charge;
+  }
+
+  // Moves to a table of twice the size. Blocks that are pinned stay where they are until their last pin goes, and are
+  // forgotten; a search that is still in the old table finds less, which is a miss like any other.
+  void Grow() REQUIRES(mu_) {
+    Table& old = *tables_.back();
+    auto grown = std::make_unique<Table>(old.size() * 2, number_);
+    taken_ = 0;
+    hand_ = 0;
+    for (size_t i = 0; i < old.size(); ++i) {
+      Slot& slot = old.slots[i];
+      const uint64_t counter =
+          std::min(Slot::CounterOf(slot.word.load(std::memory_order_relaxed)), Slot::kCounterMax);
+      if (!slot.Doom()) continue;
+      const uint64_t file_number = slot.file_number.load(std::memory_order_relaxed);
+      const uint64_t offset = slot.offset.load(std::memory_order_relaxed);
+      PutInto(*grown, HashOf(file_number, offset), file_number, offset, std::move(slot.bytes),
+              slot.size, counter, 0);
+    }
+    tables_.push_back(std::move(grown));
+    table_.store(tables_.back().get(), std::memory_order_release);
+  }
+
+  std::atomic<Table*> table_ = nullptr;  // tables_.back(), for Find.
+  // Relaxed: figures.
+  std::atomic<uint64_t> hits_ = 0;
+  std::atomic<uint64_t> misses_ = 0;
+  Mutex mu_;
+  uint32_t number_ GUARDED_BY(mu_) = 0;
+  // The last one is in use. Searches may still be in the others, so all stay; together they are smaller than the last.
+  std::vector<std::unique_ptr<Table>> tables_ GUARDED_BY(mu_);
+  size_t taken_ GUARDED_BY(mu_) = 0;  // Slots of the table in use that are not empty.
+  size_t hand_ GUARDED_BY(mu_) = 0;
+};
+
+class ClockCache final : public BlockCache {
+ public:
+  ClockCache(size_t bytes_max, size_t typical_block_bytes)
+      : bytes_max_(bytes_max),
+        shard_count_(std::clamp<size_t>(std::bit_floor(bytes_max / kShardBytesMin), 1, kShardsMax)),
+        shards_(std::make_unique<Shard[]>(shard_count_)) {
+    const size_t blocks = bytes_max / ChargeOf(typical_block_bytes) / shard_count_ + 1;
+    const size_t slots = std::max(std::bit_ceil(blocks * kSlotsPerBlock), kTableSlotsMin);
+    for (size_t i = 0; i < shard_count_; ++i) shards_[i].Init(slots, static_cast<uint32_t>(i));
+  }
+
+  ~ClockCache() override {
+    for (size_t i = 0; i < shard_count_; ++i) {
+      MutexLock lock(shards_[i].mu());
+      CHECK_MSG(!shards_[i].Pinned(), "a block is still pinned when its cache goes");
+    }
+  }
+
+  Handle* Lookup(uint64_t file_number, uint64_t offset) override {
+    const uint64_t hash = HashOf(file_number, offset);
+    Shard& shard = ShardOf(hash);
+    Slot* stray = nullptr;
+    Slot* slot = shard.Find(hash, file_number, offset, &stray);
+    if (stray != nullptr) [[unlikely]] Reclaim(*stray);
+    shard.CountLookup(slot != nullptr);
+    return slot;
+  }
+
+  Handle* Insert(uint64_t file_number, uint64_t offset, std::unique_ptr<char[]> bytes, size_t size,
+                 CachePriority priority) override {
+    const uint64_t hash = HashOf(file_number, offset);
+    Shard& shard = ShardOf(hash);
+    const size_t charge = ChargeOf(size);
+    const bool room = Reserve(charge, hash);
+    Slot* stray = nullptr;
+    Slot* slot = nullptr;
+    {
+      MutexLock lock(shard.mu());
+      // Under the mutex nobody else puts it in.
+      slot = shard.Find(hash, file_number, offset, &stray);
+      if (slot == nullptr && room) {
+        slot = shard.Put(hash, file_number, offset, std::move(bytes), size,
+                         priority == CachePriority::kMeta ? kMetaCounter : kDataCounter);
+        bytes = nullptr;
+      }
+    }
+    if (stray != nullptr) [[unlikely]] Reclaim(*stray);
+    if (slot != nullptr) {
+      // Another thread's block: what was reserved for this one is not needed.
+      if (bytes != nullptr && room) used_.fetch_sub(charge, std::memory_order_relaxed);
+      return slot;
+    }
+    return StandAlone(file_number, offset, std::move(bytes), size);
+  }
+
+  Slice Bytes(Handle* handle) const override { return {handle->bytes.get(), handle->size}; }
+
+  void Release(Handle* handle) override {
+    switch (handle->Unpin()) {
+      case Slot::AfterUnpin::kNothing:
+        return;
+      case Slot::AfterUnpin::kReclaim:
+        Reclaim(*handle);
+        return;
+      case Slot::AfterUnpin::kFree:
+        alone_.fetch_sub(ChargeOf(handle->size), std::memory_order_relaxed);
+        std::unique_ptr<Slot> freed(handle);
+        return;
+    }
+  }
+
+  void EraseFile(uint64_t file_number) override {
+    for (size_t i = 0; i < shard_count_; ++i) {
+      MutexLock lock(shards_[i].mu());
+      used_.fetch_sub(shards_[i].Erase(&file_number), std::memory_order_relaxed);
+    }
+  }
+
+  void SetCapacity(size_t bytes_max) override {
+    bytes_max_.store(bytes_max, std::memory_order_relaxed);
+    MakeRoom(0);
+  }
+
+  CacheStats GetStats() const override {
+    CacheStats stats;
+    stats.bytes = used_.load(std::memory_order_relaxed) + alone_.load(std::memory_order_relaxed);
+    for (size_t i = 0; i < shard_count_; ++i) {
+      MutexLock lock(shards_[i].mu());
+      shards_[i].AddStats(&stats);
+    }
+    return stats;
+  }
+
+ private:
+  // The table uses the low bits of the hash.
+  Shard& ShardOf(uint64_t hash) const { return shards_[hash >> 48 & (shard_count_ - 1)]; }
+
+  bool Full() const {
+    return used_.load(std::memory_order_relaxed) > bytes_max_.load(std::memory_order_relaxed);
+  }
+
+  // Counts `charge` as used, if what is then too much can be evicted.
+  bool Reserve(size_t charge, uint64_t hash) {
+    // One block that takes a large part of the cache would throw out too many others.
+    if (charge > bytes_max_.load(std::memory_order_relaxed) / 4) return false;
+    used_.fetch_add(charge, std::memory_order_relaxed);
+    if (!Full() || MakeRoom(hash)) return true;
+    used_.fetch_sub(charge, std::memory_order_relaxed);
+    return false;
+  }
+
+  // Evicts until the cache is not over its capacity, from the hash's shard first.
+  bool MakeRoom(uint64_t hash) {
+    const size_t first = hash >> 48;
+    for (size_t i = 0; i < shard_count_ && Full(); ++i) {
+      Shard& shard = shards_[(first + i) & (shard_count_ - 1)];
+      MutexLock lock(shard.mu());
+      const size_t used = used_.load(std::memory_order_relaxed);
+      const size_t bytes_max = bytes_max_.load(std::memory_order_relaxed);
+      if (used <= bytes_max) break;
+      used_.fetch_sub(shard.Sweep(used - bytes_max), std::memory_order_relaxed);
+    }
+    return !Full();
+  }
+
+  void Reclaim(Slot& slot) {
+    // The slot may hold another block by now, even one that is to be reclaimed, but always one of its shard.
+    Shard& shard = shards_[slot.shard];
+    MutexLock lock(shard.mu());
+    used_.fetch_sub(shard.Reclaim(slot), std::memory_order_relaxed);
+  }
+
+  Slot* StandAlone(uint64_t file_number, uint64_t offset, std::unique_ptr<char[]> bytes,
+                   size_t size) {
+    auto slot = std::make_unique<Slot>();
+    slot->file_number.store(file_number, std::memory_order_relaxed);
+    slot->offset.store(offset, std::memory_order_relaxed);
+    slot->bytes = std::move(bytes);
+    slot->size = size;
+    slot->word.store(Slot::StateBits(Slot::State::kAlone) + Slot::kPin, std::memory_order_relaxed);
+    alone_.fetch_add(ChargeOf(size), std::memory_order_relaxed);
+    return slot.release();
+  }
+
+  // Relaxed all: sums that publish nothing; the shards' mutexes and slots order the blocks.
+  std::atomic<size_t> bytes_max_;
+  std::atomic<size_t> used_ = 0;   // Charge of all blocks in tables, and of those about to be put in.
+  std::atomic<size_t> alone_ = 0;  // Charge of blocks that found no room.
+  const size_t shard_count_;       // A power of two.
+  const std::unique_ptr<Shard[]> shards_;
+};
+
+}  // namespace
+
+std::unique_ptr<BlockCache> NewClockCache(size_t bytes_max, size_t typical_block_bytes) {
+  return std::make_unique<ClockCache>(bytes_max, typical_block_bytes);
+}
+
+}  // namespace tidesdb

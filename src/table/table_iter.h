@@ -1,0 +1,67 @@
+// A cursor over one table file: top index, index of a partition, data block, each loaded when it is reached.
+//
+// Threads: one at a time. Owns: pins on the blocks it stands in.
+#pragma once
+
+#include "format/internal_iter.h"
+#include "table/block_iter.h"
+#include "table/block_ref.h"
+#include "table/block_source.h"
+
+namespace tidesdb {
+
+class TableIter final : public InternalIterator {
+ public:
+  // source and the bytes of top_index outlive the iterator.
+  TableIter(const BlockSource* source, const BlockView& top_index, SequenceNumber global,
+            bool fill_cache);
+
+  bool Valid() const override { return data_.Valid(); }
+  void SeekToFirst() override;
+  void SeekToLast() override;
+  void Seek(Slice user_key, Trailer trailer) override;
+  void SeekForPrev(Slice user_key, Trailer trailer) override;
+  void Next() override {
+    data_.Next();
+    if (!data_.Valid()) NextBlock();
+  }
+  void Prev() override {
+    data_.Prev();
+    if (!data_.Valid()) PrevBlock();
+  }
+
+  Slice user_key() const override { return data_.key(); }
+  Trailer trailer() const override { return data_.trailer(); }
+  Slice value() const override { return data_.value(); }
+  Status status() const override { return status_; }
+
+ private:
+  // These load what the level above points at, if it is not there already. False: *status_ says why, or the level above is
+  // not Valid(); then the levels below are at nothing.
+  bool LoadIndex();
+  bool LoadData();
+  bool Fail(Status status);
+  void ClearData();
+
+  void NextBlock();
+  void PrevBlock();
+  // To the next or previous data block, its iterator not positioned. False: none, or an error.
+  bool StepForward();
+  bool StepBackward();
+
+  const BlockSource* const source_;
+  const SequenceNumber global_;
+  const bool fill_cache_;
+  ScanState scan_;
+  Status status_;
+
+  BlockIter top_;
+  BlockHandle index_handle_;  // Of index_block_; size 0: none.
+  BlockRef index_block_;
+  BlockIter index_;
+  BlockHandle data_handle_;   // Of data_block_; size 0: none.
+  BlockRef data_block_;
+  BlockIter data_;
+};
+
+}  // namespace tidesdb

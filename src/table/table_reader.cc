@@ -1,0 +1,163 @@
+#include "table/table_reader.h"
+
+#include <algorithm>
+
+#include "base/hash.h"
+#include "format/corruption.h"
+#include "format/filter_format.h"
+#include "table/block_search.h"
+#include "table/block_source.h"
+#include "table/table_iter.h"
+#include "table/table_verify.h"
+
+namespace tidesdb {
+
+namespace {
+
+// Read at once when a file is opened: most top indexes and properties lie inside.
+constexpr uint64_t kTailBytes = 8 << 10;
+
+class TableReaderImpl final : public TableReader {
+ public:
+  TableReaderImpl(std::unique_ptr<RandomAccessFile> file, std::string path, uint64_t file_number,
+                  SequenceNumber global, BlockCache* cache)
+      : source_(std::move(file), std::move(path), file_number, cache), global_(global) {}
+
+  Status Open() {
+    const uint64_t file_bytes = source_.file().size();
+    const uint64_t tail_bytes = std::min(file_bytes, kTailBytes);
+    ScanState tail;
+    TIDESDB_ASSIGN(const Slice bytes, tail.Read(source_.file(), file_bytes - tail_bytes,
+                                                static_cast<size_t>(tail_bytes)));
+    if (bytes.size() != tail_bytes) {
+      return CorruptionAt(source_.path(), file_bytes - tail_bytes, "end of file: bytes",
+                          tail_bytes, bytes.size());
+    }
+    TableFooter footer;
+    TIDESDB_TRY(DecodeTableFooter(bytes, file_bytes, source_.path(), &footer));
+    TIDESDB_TRY(LoadProperties(footer.properties, &tail));
+    data_end_ = footer.top_index.offset;
+    TIDESDB_TRY(source_.Load(footer.top_index, BlockKind::kTopIndex, &tail, &top_block_));
+    top_index_ = BlockView(top_block_.contents());
+    source_.file().AdviseRandom(true);
+    return Status::Ok();
+  }
+
+  Result<bool> Get(const TableReadOptions& options, Slice key, SequenceNumber snapshot,
+                   VersionHit* hit) const override {
+    const Trailer trailer = SeekTrailer(snapshot);
+    const uint64_t hash = Hash64(key);
+    BlockEntry entry;
+    if (!FindFirstAtOrAfter(top_index_, key, trailer, 0, &entry)) return false;
+    PartitionHandles handles;
+    TIDESDB_TRY(DecodePartition(entry, &handles));
+    BlockRef block;
+    if (handles.has_filter()) {
+      TIDESDB_TRY(source_.Fetch(handles.filter, BlockKind::kFilter, options.fill_cache, nullptr,
+                                &block));
+      if (!FilterMayContain(block.contents(), hash)) return false;
+    }
+    BlockHandle data;
+    TIDESDB_TRY(FindDataBlock(options, handles.index, key, trailer, &data));
+    TIDESDB_TRY(source_.Fetch(data, BlockKind::kData, options.fill_cache, nullptr, &block));
+    const BlockView view(block.contents());
+    if (!FindVersion(view, key, hash, trailer, global_, &entry)) return false;
+    const Trailer found = EntryTrailer(view, entry, global_);
+    *hit = VersionHit();
+    hit->sequence = TrailerSequence(found);
+    hit->type = TrailerType(found);
+    if (hit->type == ValueType::kPut) {
+      hit->value = entry.value();
+      block.MoveTo(hit);
+    }
+    return true;
+  }
+
+  std::unique_ptr<InternalIterator> NewIterator(const TableReadOptions& options) const override {
+    return std::make_unique<TableIter>(&source_, top_index_, global_, options.fill_cache);
+  }
+
+  const TableProperties& properties() const override { return properties_; }
+
+  Result<uint64_t> ApproximateOffset(Slice key) const override {
+    BlockEntry entry;
+    if (!FindFirstAtOrAfter(top_index_, key, kTrailerMax, 0, &entry)) return data_end_;
+    PartitionHandles handles;
+    TIDESDB_TRY(DecodePartition(entry, &handles));
+    BlockHandle data;
+    TIDESDB_TRY(FindDataBlock(TableReadOptions(), handles.index, key, kTrailerMax, &data));
+    return data.offset;
+  }
+
+  Status VerifyAll() const override {
+    return VerifyTable(source_, top_index_, data_end_, properties_);
+  }
+
+  size_t MemoryBytes() const override {
+    return sizeof(*this) + top_block_.contents().size() + source_.path().size() +
+           properties_.key_min.size() + properties_.key_max.size();
+  }
+
+ private:
+  Status LoadProperties(BlockHandle handle, ScanState* tail) {
+    BlockRef block;
+    TIDESDB_TRY(source_.Load(handle, BlockKind::kProperties, tail, &block));
+    Slice in = block.contents();
+    if (!GetTableProperties(&in, &properties_) || !in.empty()) {
+      return CorruptionAt(source_.path(), handle.offset, "properties cannot be read");
+    }
+    if (global_ == 0) return Status::Ok();
+    // Versions of one key would all become the same one.
+    if (properties_.keys != properties_.entries) {
+      return CorruptionAt(source_.path(), handle.offset, "one version for each key",
+                          properties_.keys, properties_.entries);
+    }
+    properties_.sequence_min = global_;
+    properties_.sequence_max = global_;
+    if (properties_.tombstones > 0) properties_.tombstone_sequence_min = global_;
+    return Status::Ok();
+  }
+
+  Status DecodePartition(const BlockEntry& entry, PartitionHandles* handles) const {
+    if (GetPartitionHandles(entry.value(), handles)) return Status::Ok();
+    return CorruptionAt(source_.path(), data_end_, "entry of the top index is no pair of handles");
+  }
+
+  // The data block that holds the first entry >= (key, trailer). REQUIRES: the partition has one.
+  Status FindDataBlock(const TableReadOptions& options, BlockHandle index, Slice key,
+                       Trailer trailer, BlockHandle* data) const {
+    BlockRef block;
+    TIDESDB_TRY(
+        source_.Fetch(index, BlockKind::kIndex, options.fill_cache, nullptr, &block));
+    BlockEntry entry;
+    if (!FindFirstAtOrAfter(BlockView(block.contents()), key, trailer, 0, &entry)) {
+      return CorruptionAt(source_.path(), index.offset,
+                          "index block ends before the key that the top index names");
+    }
+    Slice value = entry.value();
+    if (GetBlockHandle(&value, data) && value.empty()) return Status::Ok();
+    return CorruptionAt(source_.path(), index.offset, "entry of an index block is no handle");
+  }
+
+  const BlockSource source_;
+  const SequenceNumber global_;
+  // Constant after Open().
+  TableProperties properties_;
+  BlockRef top_block_;
+  BlockView top_index_;
+  uint64_t data_end_ = 0;  // Where the top index lies.
+};
+
+}  // namespace
+
+Result<std::shared_ptr<TableReader>> TableReader::Open(std::unique_ptr<RandomAccessFile> file,
+                                                       std::string path, uint64_t file_number,
+                                                       SequenceNumber global_sequence,
+                                                       BlockCache* cache) {
+  auto reader = std::make_shared<TableReaderImpl>(std::move(file), std::move(path), file_number,
+                                                  global_sequence, cache);
+  TIDESDB_TRY(reader->Open());
+  return std::shared_ptr<TableReader>(std::move(reader));
+}
+
+}  // namespace tidesdb

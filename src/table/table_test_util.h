@@ -1,0 +1,139 @@
+// Files in a string and random entries, for the tests and benchmarks of this room.
+#pragma once
+
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/random.h"
+#include "io/file_system.h"
+#include "table/table_reader.h"
+#include "table/table_writer.h"
+
+namespace tidesdb {
+
+// A seed from TIDESDB_SEED, or the given one.
+inline uint64_t TestSeed(uint64_t otherwise) {
+  const char* text = std::getenv("TIDESDB_SEED");
+  return text != nullptr ? std::strtoull(text, nullptr, 10) : otherwise;
+}
+
+class StringWritableFile final : public WritableFile {
+ public:
+  explicit StringWritableFile(std::shared_ptr<std::string> bytes) : bytes_(std::move(bytes)) {}
+  Status Append(Slice data) override {
+    if (bytes_->size() + data.size() > fail_after_) return Status::NoSpace("test file is full");
+    bytes_->append(data);
+    return Status::Ok();
+  }
+  Status Sync() override { return Status::Ok(); }
+  Status Preallocate(uint64_t) override { return Status::Ok(); }
+  Status Truncate(uint64_t size) override {
+    bytes_->resize(size);
+    return Status::Ok();
+  }
+  Status Close() override { return Status::Ok(); }
+  uint64_t size() const override { return bytes_->size(); }
+
+  void FailAfter(uint64_t bytes) { fail_after_ = bytes; }
+
+ private:
+  const std::shared_ptr<std::string> bytes_;
+  uint64_t fail_after_ = UINT64_MAX;
+};
+
+class StringRandomAccessFile final : public RandomAccessFile {
+ public:
+  explicit StringRandomAccessFile(std::shared_ptr<const std::string> bytes)
+      : bytes_(std::move(bytes)) {}
+  Result<Slice> ReadAt(uint64_t offset, size_t n, char* scratch) const override {
+    if (offset >= bytes_->size()) return Slice(scratch, 0);
+    n = std::min(n, bytes_->size() - static_cast<size_t>(offset));
+    std::memcpy(scratch, bytes_->data() + offset, n);
+    return Slice(scratch, n);
+  }
+  uint64_t size() const override { return bytes_->size(); }
+
+ private:
+  const std::shared_ptr<const std::string> bytes_;
+};
+
+struct TestEntry {
+  std::string key;
+  Trailer trailer;
+  std::string value;
+};
+
+struct EntryLess {
+  bool operator()(const std::pair<std::string, Trailer>& a,
+                  const std::pair<std::string, Trailer>& b) const {
+    return CompareVersions(a.first, a.second, b.first, b.second) < 0;
+  }
+};
+using EntryMap = std::map<std::pair<std::string, Trailer>, std::string, EntryLess>;
+
+// Keys that share prefixes, extend each other, and have zero and 0xff bytes; several versions of some.
+inline std::string RandomKey(Random* random, size_t bytes_max) {
+  static constexpr char kAlphabet[] = {'\0', 'a', 'b', '\x7f', '\x80', '\xff'};
+  std::string key(random->Uniform(bytes_max + 1), '\0');
+  for (char& c : key) c = kAlphabet[random->Uniform(sizeof(kAlphabet))];
+  if (random->OneIn(2)) key.insert(0, "common prefix/");
+  return key;
+}
+
+inline EntryMap RandomEntries(Random* random, size_t count, size_t key_bytes_max,
+                              size_t value_bytes_max) {
+  EntryMap entries;
+  std::string key;
+  while (entries.size() < count) {
+    if (key.empty() || !random->OneIn(3)) key = RandomKey(random, key_bytes_max);
+    const auto type = random->OneIn(5) ? (random->OneIn(2) ? ValueType::kDelete
+                                                           : ValueType::kSingleDelete)
+                                       : ValueType::kPut;
+    const SequenceNumber sequence = random->OneIn(10) ? random->Uniform(kSequenceMax)
+                                                      : 1 + random->Uniform(1000);
+    std::string value;
+    if (type == ValueType::kPut) {
+      value.assign(random->Uniform(value_bytes_max + 1), static_cast<char>(random->Next()));
+      for (size_t i = 0; i < value.size(); i += 3) value[i] = static_cast<char>(random->Next());
+    }
+    const Trailer trailer = PackTrailer(sequence, type);
+    // (key, sequence) is unique.
+    const auto at = entries.lower_bound({key, SeekTrailer(sequence)});
+    if (at != entries.end() && at->first.first == key &&
+        TrailerSequence(at->first.second) == sequence) {
+      continue;
+    }
+    entries[{key, trailer}] = value;
+  }
+  return entries;
+}
+
+inline std::shared_ptr<std::string> WriteTable(const TableWriteOptions& options,
+                                               const EntryMap& entries,
+                                               TableProperties* properties = nullptr) {
+  auto bytes = std::make_shared<std::string>();
+  auto writer =
+      NewTableWriter(options, std::make_unique<StringWritableFile>(bytes), "test.tdb");
+  for (const auto& [position, value] : entries) {
+    CHECK_OK(writer->Add(position.first, position.second, value));
+  }
+  Result<TableProperties> result = writer->Finish();
+  CHECK_OK(result.status());
+  if (properties != nullptr) *properties = *result;
+  return bytes;
+}
+
+inline Result<std::shared_ptr<TableReader>> OpenTable(std::shared_ptr<const std::string> bytes,
+                                                      BlockCache* cache,
+                                                      SequenceNumber global = 0,
+                                                      uint64_t file_number = 7) {
+  return TableReader::Open(std::make_unique<StringRandomAccessFile>(std::move(bytes)), "test.tdb",
+                           file_number, global, cache);
+}
+
+}  // namespace tidesdb

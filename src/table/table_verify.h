@@ -1,0 +1,12 @@
+// Reads every block of a table file and compares everything that is written twice.
+#pragma once
+
+#include "table/block_source.h"
+
+namespace tidesdb {
+
+// Looks past the cache. Errors: kCorruption naming path and offset, kIoError.
+Status VerifyTable(const BlockSource& source, const BlockView& top_index, uint64_t data_end,
+                   const TableProperties& properties);
+
+}  // namespace tidesdb
