@@ -1,0 +1,18 @@
+// The seed of a random test: TIDESDB_SEED from the environment, or the one given. Test code only.
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+
+namespace tidesdb {
+
+// Prints the seed, so that a failure can be repeated.
+inline uint64_t TestSeed(uint64_t fallback) {
+  const char* text = std::getenv("TIDESDB_SEED");
+  const uint64_t seed = text != nullptr ? std::strtoull(text, nullptr, 10) : fallback;
+  std::printf("TIDESDB_SEED=%llu\n", static_cast<unsigned long long>(seed));
+  return seed;
+}
+
+}  // namespace tidesdb
