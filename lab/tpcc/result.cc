@@ -1,0 +1,239 @@
+#include "lab/tpcc/result.h"
+
+#include <cerrno>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+
+#include "lab/common/json.h"
+#include "lab/common/terminal.h"
+
+namespace tidesdb::lab::tpcc {
+namespace {
+
+constexpr int kFormatVersion = 1;
+
+const char* StateName(CheckState state) {
+  switch (state) {
+    case CheckState::kHolds:
+      return "holds";
+    case CheckState::kBroken:
+      return "broken";
+    case CheckState::kSkipped:
+      return "skipped";
+  }
+  return "";
+}
+
+const char* ToggleName(Toggle toggle) {
+  return toggle == Toggle::kServer ? "server" : toggle == Toggle::kOn ? "on" : "off";
+}
+
+std::string UtcText(std::time_t when) {
+  std::tm parts{};
+  gmtime_r(&when, &parts);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text;
+}
+
+void WriteConfig(const RunOptions& options, const RunReport& report, JsonWriter* json) {
+  json->Key("config").BeginObject();
+  json->Key("warehouses").Int(report.server.warehouses);
+  json->Key("virtual_users").Int(options.users);
+  json->Key("rampup_s").Int(options.rampup_s);
+  json->Key("duration_s").Int(options.duration_s);
+  json->Key("isolation").Text(IsolationName(options.isolation));
+  json->Key("snapshot_isolation").Text(ToggleName(options.snapshot_isolation));
+  json->Key("seed").Unsigned(options.seed);
+  json->Key("all_warehouses").Bool(options.all_warehouses);
+  json->Key("ignore_errors").Bool(options.ignore_errors);
+  json->Key("commit_log").Bool(!options.commit_log.empty());
+  json->Key("session_sql").BeginArray(true);
+  for (const std::string& statement : options.session_sql) json->Text(statement);
+  json->EndArray();
+  json->EndObject();
+}
+
+void WriteServer(const ServerFacts& server, JsonWriter* json) {
+  json->Key("server").BeginObject();
+  json->Key("version").Text(server.version);
+  json->Key("comment").Text(server.comment);
+  json->Key("engine").Text(server.engine);
+  json->Key("variables").BeginObject();
+  for (const auto& [name, value] : server.variables) json->Key(name).Text(value);
+  json->EndObject();
+  json->EndObject();
+}
+
+void WriteTransactions(const RunReport& report, JsonWriter* json) {
+  json->Key("transactions").BeginObject();
+  for (size_t i = 0; i < kTransactions; ++i) {
+    const Histogram& latency = report.latency[i];
+    json->Key(kTransactionNames[i]).BeginObject();
+    json->Key("count").Unsigned(latency.count());
+    json->Key("failed").Unsigned(report.failed[i]);
+    if (i == 0) json->Key("rolled_back").Unsigned(report.rolled_back);
+    json->Key("mean_us").Real(latency.MeanUs(), 1);
+    json->Key("min_us").Unsigned(latency.min_us());
+    json->Key("p50_us").Unsigned(latency.PercentileUs(50));
+    json->Key("p95_us").Unsigned(latency.PercentileUs(95));
+    json->Key("p99_us").Unsigned(latency.PercentileUs(99));
+    json->Key("p999_us").Unsigned(latency.PercentileUs(99.9));
+    json->Key("max_us").Unsigned(latency.max_us());
+    json->EndObject();
+  }
+  json->EndObject();
+}
+
+void WriteErrors(const ErrorTally& errors, JsonWriter* json) {
+  json->Key("errors").BeginArray();
+  for (const auto& [code, entry] : errors.entries()) {
+    json->BeginObject();
+    json->Key("code").Unsigned(code);
+    json->Key("state").Text(entry.state);
+    json->Key("count").Unsigned(entry.count);
+    json->Key("first_message").Text(entry.first_message);
+    json->Key("first_where").Text(entry.first_where);
+    json->EndObject();
+  }
+  json->EndArray();
+}
+
+void WriteTimeline(const RunReport& report, JsonWriter* json) {
+  json->Key("timeline").BeginObject();
+  json->Key("interval_s").Int(1);
+  json->Key("columns").BeginArray(true).Text("second");
+  for (const std::string_view name : kTransactionNames) json->Text(name);
+  json->Text("errors").Text("mean_us").Text("max_us").EndArray();
+  json->Key("rows").BeginArray();
+  for (size_t second = 0; second < report.timeline.size(); ++second) {
+    TimelinePoint all;
+    json->BeginArray(true).Unsigned(second + 1);
+    for (const TimelinePoint& point : report.timeline[second]) {
+      json->Unsigned(point.count);
+      all.Merge(point);
+    }
+    json->Unsigned(all.errors).Unsigned(all.count == 0 ? 0 : all.sum_us / all.count);
+    json->Unsigned(all.max_us).EndArray();
+  }
+  json->EndArray().EndObject();
+}
+
+void WriteConsistency(const RunReport& report, JsonWriter* json) {
+  json->Key("consistency");
+  if (!report.checked) {
+    json->Null();
+    return;
+  }
+  json->BeginObject();
+  json->Key("holds").Bool(report.consistency.holds());
+  json->Key("seconds").Real(report.consistency.seconds);
+  json->Key("checks").BeginArray();
+  for (const CheckResult& check : report.consistency.checks) {
+    json->BeginObject();
+    json->Key("name").Text(check.name);
+    json->Key("title").Text(check.title);
+    json->Key("state").Text(StateName(check.state));
+    json->Key("violations").Unsigned(check.violations);
+    json->Key("samples").BeginArray();
+    for (const std::string& sample : check.samples) json->Text(sample);
+    json->EndArray().EndObject();
+  }
+  json->EndArray().EndObject();
+}
+
+std::string Whole(double value) { return FormatCount(static_cast<uint64_t>(std::llround(value))); }
+
+}  // namespace
+
+std::string ResultJson(const RunOptions& options, const RunReport& report) {
+  JsonWriter json;
+  json.BeginObject();
+  json.Key("kind").Text("tproc-c");
+  json.Key("format").Int(kFormatVersion);
+  json.Key("label").Text(options.label.empty() ? report.server.engine : options.label);
+  json.Key("started").Text(UtcText(report.started));
+  json.Key("measured_s").Real(report.measured_s);
+  json.Key("nopm");
+  report.measured ? json.Real(report.nopm, 1) : json.Null();
+  json.Key("tpm");
+  report.measured ? json.Real(report.tpm, 1) : json.Null();
+  json.Key("interrupted").Bool(report.interrupted);
+  json.Key("server_lost").Bool(report.server_lost);
+  json.Key("exit_code").Int(static_cast<int>(report.exit_code()));
+  WriteConfig(options, report, &json);
+  WriteTransactions(report, &json);
+  WriteErrors(report.errors, &json);
+  WriteConsistency(report, &json);
+  WriteServer(report.server, &json);
+  WriteTimeline(report, &json);
+  json.EndObject();
+  return json.text();
+}
+
+std::string TimelineCsv(const RunReport& report) {
+  std::string csv = "second,transaction,count,errors,mean_us,max_us\n";
+  for (size_t second = 0; second < report.timeline.size(); ++second) {
+    for (size_t i = 0; i < kTransactions; ++i) {
+      const TimelinePoint& point = report.timeline[second][i];
+      csv += std::to_string(second + 1) + ",";
+      csv += kTransactionNames[i];
+      for (const uint64_t field : {point.count, point.errors,
+                                   point.count == 0 ? 0 : point.sum_us / point.count, point.max_us}) {
+        csv += "," + std::to_string(field);
+      }
+      csv += "\n";
+    }
+  }
+  return csv;
+}
+
+std::string ResultTable(const RunOptions& options, const RunReport& report) {
+  std::string text = "\n" + report.server.engine + " on " + report.server.version + ", " +
+                     std::to_string(report.server.warehouses) + " warehouses, " +
+                     std::to_string(options.users) + " users, " + IsolationName(options.isolation) +
+                     ", measured " + FormatDuration(report.measured_s) + "\n";
+  if (report.measured) {
+    text += "NOPM " + Whole(report.nopm) + "   TPM " + Whole(report.tpm) + "\n";
+  } else {
+    text += "NOPM and TPM are not known: the run ended before its time\n";
+  }
+  std::vector<std::vector<std::string>> rows = {
+      {"", "count", "per s", "failed", "mean ms", "p50", "p95", "p99", "max"}};
+  for (size_t i = 0; i < kTransactions; ++i) {
+    const Histogram& latency = report.latency[i];
+    char rate[32];
+    const double seconds = report.measured_s > 0 ? report.measured_s : 1;
+    std::snprintf(rate, sizeof rate, "%.1f", static_cast<double>(latency.count()) / seconds);
+    rows.push_back({std::string(kTransactionNames[i]), FormatCount(latency.count()), rate,
+                    FormatCount(report.failed[i]), FormatMs(static_cast<uint64_t>(latency.MeanUs())),
+                    FormatMs(latency.PercentileUs(50)), FormatMs(latency.PercentileUs(95)),
+                    FormatMs(latency.PercentileUs(99)), FormatMs(latency.max_us())});
+  }
+  text += FormatTable(rows, 1);
+  text += "errors: deadlock (1213) " + FormatCount(report.errors.CountOf(kErrDeadlock)) +
+          ", lock wait timeout (1205) " + FormatCount(report.errors.CountOf(kErrLockWaitTimeout)) +
+          ", changed since read (1020) " + FormatCount(report.errors.CountOf(kErrCheckRead)) +
+          ", other " + FormatCount(report.errors.unexpected()) + "\n";
+  for (const auto& [code, entry] : report.errors.entries()) {
+    text += "  " + std::to_string(code) + " (" + entry.state + ") x " + FormatCount(entry.count) +
+            ", first in " + entry.first_where + ": " + entry.first_message + "\n";
+  }
+  if (report.checked) {
+    text += "consistency (" + FormatDuration(report.consistency.seconds) + "):\n" +
+            FormatReport(report.consistency);
+  }
+  return text;
+}
+
+Outcome WriteFile(const std::string& path, const std::string& text) {
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  file << text;
+  file.close();
+  if (!file) return Outcome::Fail(path + ": " + std::strerror(errno));
+  return {};
+}
+
+}  // namespace tidesdb::lab::tpcc

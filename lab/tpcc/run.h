@@ -1,0 +1,52 @@
+// The `run` command: users, samples, progress, and the checks after it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <ctime>
+#include <string>
+#include <vector>
+
+#include "lab/common/error_tally.h"
+#include "lab/common/histogram.h"
+#include "lab/common/timeline.h"
+#include "lab/tpcc/consistency.h"
+#include "lab/tpcc/run_options.h"
+#include "lab/tpcc/server_facts.h"
+#include "lab/tpcc/transactions.h"
+
+namespace tidesdb::lab::tpcc {
+
+// The exit codes of the program; the highest that applies is used.
+enum class ExitCode : int {
+  kOk = 0,
+  kFailed = 1,            // It could not run: options, connection, disk.
+  kInconsistent = 2,      // A condition is broken, or an acknowledged transaction is missing.
+  kUnexpectedErrors = 3,  // Errors other than 1213, 1205 and 1020.
+  kServerLost = 4,        // The connections broke, as when the server is killed.
+};
+
+struct RunReport {
+  ServerFacts server;
+  std::time_t started = 0;
+  bool measured = false;  // NOPM and TPM are known.
+  bool interrupted = false;
+  bool server_lost = false;
+  double measured_s = 0;
+  double nopm = 0;
+  double tpm = 0;
+  std::array<Histogram, kTransactions> latency;
+  std::array<uint64_t, kTransactions> failed{};
+  uint64_t rolled_back = 0;
+  ErrorTally errors;
+  // [second][transaction], from the start of the ramp-up.
+  std::vector<std::array<TimelinePoint, kTransactions>> timeline;
+  bool checked = false;
+  ConsistencyReport consistency;
+
+  ExitCode exit_code() const;
+};
+
+Outcome Run(const RunOptions& options, RunReport* report);
+
+}  // namespace tidesdb::lab::tpcc
