@@ -15,11 +15,11 @@ class FieldReader {
   explicit FieldReader(std::string_view line) : rest_(line) {}
 
   std::string_view Text() {
-    if (rest_.empty()) good_ = false;
     const size_t blank = rest_.find(' ');
     const std::string_view field = rest_.substr(0, blank);
     rest_ = blank == std::string_view::npos ? std::string_view() : rest_.substr(blank + 1);
-    if (field.empty()) good_ = false;
+    // A blank is between two fields: nothing before it, or nothing after it, is no record.
+    if (field.empty() || (blank != std::string_view::npos && rest_.empty())) good_ = false;
     return field;
   }
   template <typename T>
