@@ -1,0 +1,364 @@
+#include "wal/wal_set.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "base/failpoint.h"
+
+namespace tidesdb {
+namespace {
+
+// Payloads up to this size are copied next to their frame, to go out in one write with their group.
+constexpr size_t kCopyBytesMax = 256 << 10;
+// A larger buffer is given back after use.
+constexpr size_t kBufferBytesMax = 4 << 20;
+
+}  // namespace
+
+// --- Appending ---
+
+Status WalSet::Append(std::span<const Slice> payloads, uint64_t reserved_bytes) {
+  MutexLock lock(mu_);
+  CHECK(reserved_bytes <= reserved_);
+  reserved_ -= reserved_bytes;
+  if (!error_.ok() || closed_) return Refuse();
+  if (payloads.empty()) return Status::Ok();
+  uint64_t bytes = 0;
+  TIDESDB_TRY(CheckPayloads(payloads, &bytes));
+  TIDESDB_TRY(MakeRoom(bytes, reserved_));
+  if (synced_ >= end_) unsynced_since_us_ = options_.clock->NowMicros();
+  if (Status status = WriteRecords(payloads); !status.ok()) return Fail(std::move(status));
+  end_ = here();
+  last_sequence_.store(WalPayloadSequence(payloads.back()), std::memory_order_release);
+  stats_.records += payloads.size();
+  if (options_.metrics != nullptr) options_.metrics->Add(Counter::kWalWriteBytes, bytes);
+  TIDESDB_FAILPOINT("wal_after_append");
+  return Status::Ok();
+}
+
+Status WalSet::CheckPayloads(std::span<const Slice> payloads, uint64_t* bytes) {
+  SequenceNumber last = last_sequence_.load(std::memory_order_relaxed);
+  for (const Slice payload : payloads) {
+    CHECK(payload.size() >= kWalPrefixBytes);
+    const WalKind kind = WalPayloadKind(payload);
+    CHECK(kind == WalKind::kBatch || kind == WalKind::kIngest);
+    const SequenceNumber sequence = WalPayloadSequence(payload);
+    CHECK(sequence > last && sequence <= kSequenceMax);
+    last = sequence;
+    if (payload.size() > kWalPayloadBytesMax) {
+      return Status::InvalidArgument("a WAL record of " + std::to_string(payload.size()) +
+                                     " bytes; the most is " + std::to_string(kWalPayloadBytesMax));
+    }
+    *bytes += WalRecordBytes(payload.size());
+  }
+  return Status::Ok();
+}
+
+// REQUIRES: there is room.
+Status WalSet::WriteRecords(std::span<const Slice> payloads) {
+  TIDESDB_FAILPOINT_STATUS("wal_before_write");
+  buffer_.clear();
+  uint64_t buffer_offset = offset_;  // In the file, of the buffer's first byte.
+  auto write = [this](uint64_t offset, Slice bytes) REQUIRES(mu_) -> Status {
+    stats_.writes++;
+    stats_.bytes_written += bytes.size();
+    return bytes.empty() ? Status::Ok() : file_->WriteAt(offset, bytes);
+  };
+  uint64_t at = offset_;
+  for (const Slice payload : payloads) {
+    WalFrame frame;
+    frame.payload_bytes = static_cast<uint32_t>(payload.size());
+    frame.position = WalPosition::At(number_, at);
+    frame.synced = synced_;
+    buffer_.resize(buffer_.size() + kWalFrameBytes);
+    EncodeWalFrame(frame, payload, buffer_.data() + buffer_.size() - kWalFrameBytes);
+    if (payload.size() <= kCopyBytesMax) {
+      buffer_.append(payload);
+    } else {
+      TIDESDB_TRY(write(buffer_offset, buffer_));
+      TIDESDB_TRY(write(at + kWalFrameBytes, payload));
+      buffer_.clear();
+      buffer_offset = at + kWalFrameBytes + payload.size();
+    }
+    at += WalRecordBytes(payload.size());
+    buffer_.resize(at - buffer_offset);  // The padding.
+  }
+  TIDESDB_TRY(write(buffer_offset, buffer_));
+  offset_ = at;
+  if (buffer_.capacity() > kBufferBytesMax) std::string().swap(buffer_);
+  return Status::Ok();
+}
+
+// --- Room ---
+
+Status WalSet::ReserveBytes(uint64_t bytes) {
+  MutexLock lock(mu_);
+  if (!error_.ok() || closed_) return Refuse();
+  TIDESDB_TRY(MakeRoom(bytes, reserved_));
+  reserved_ += bytes;
+  return Status::Ok();
+}
+
+void WalSet::UnreserveBytes(uint64_t bytes) {
+  MutexLock lock(mu_);
+  CHECK(bytes <= reserved_);
+  reserved_ -= bytes;
+}
+
+// Sees to it that `bytes` can be written and `set_aside` more stay free, here or in a new segment.
+Status WalSet::MakeRoom(uint64_t bytes, uint64_t set_aside) {
+  const uint64_t wanted = offset_ + bytes + set_aside;
+  const bool fits = wanted <= capacity_;
+  const bool full = HasRecords() && offset_ + bytes > options_.segment_bytes;
+  if (fits && !full) return Status::Ok();
+  if (!HasRecords()) return Extend(wanted);
+  Status status = ChangeSegment(bytes + set_aside);
+  if (status.ok() || !error_.ok()) return status;
+  // No new segment: the current one may grow beyond its size, into what is set aside or what the
+  // disk still has.
+  return fits ? Status::Ok() : Extend(wanted);
+}
+
+Status WalSet::Extend(uint64_t bytes) {
+  if (bytes > kWalSegmentBytesMax) {
+    return Status::NoSpace(WalFileName(options_.dir, number_) + ": a segment of " +
+                           std::to_string(bytes) + " bytes is not possible");
+  }
+  TIDESDB_TRY(file_->Preallocate(bytes));
+  capacity_ = bytes;
+  segments_[number_].file_bytes = bytes;
+  return Status::Ok();
+}
+
+// --- Segments ---
+
+Result<uint64_t> WalSet::Rotate() {
+  MutexLock lock(mu_);
+  if (!error_.ok() || closed_) return Refuse();
+  if (HasRecords()) TIDESDB_TRY(ChangeSegment(reserved_));
+  return uint64_t{number_};
+}
+
+Status WalSet::ChangeSegment(uint64_t bytes) {
+  bytes = std::max(bytes + WalRecordBytes(kWalSegmentStartBytes), options_.segment_bytes);
+  if (next_file_ != nullptr && bytes > options_.segment_bytes) {
+    // Too small; and its number would be out of order after this change.
+    next_file_.reset();
+    files_.Release(next_number_, options_.segment_bytes)
+        .IgnoreError();  // At worst a file that does not count.
+  }
+  std::shared_ptr<PositionalFile> file = std::move(next_file_);
+  uint32_t number = next_number_;
+  if (file == nullptr) {
+    CHECK(number_max_ < UINT32_MAX - 1);
+    number = ++number_max_;
+    bool dir_sync_failed = false;
+    auto made = files_.Make(number, bytes, &dir_sync_failed);
+    if (!made.ok()) return dir_sync_failed ? Fail(made.status()) : made.status();
+    file = std::move(made).value();
+  }
+  TIDESDB_FAILPOINT("wal_before_segment_start");
+  const WalPosition previous_end = here();
+  segments_[number_].end = previous_end;
+  if (synced_ >= end_) NoteSynced(WalPosition::At(number, 0));
+  if (Status status = BeginSegment(number, std::move(file), previous_end); !status.ok()) {
+    return Fail(std::move(status));
+  }
+  return Status::Ok();
+}
+
+Status WalSet::BeginSegment(uint32_t number, std::shared_ptr<PositionalFile> file,
+                            WalPosition previous_end) {
+  WalSegmentStart start;
+  start.sequence = last_sequence_.load(std::memory_order_relaxed);
+  start.previous_end = previous_end;
+  std::string payload;
+  start.EncodeTo(&payload);
+  WalFrame frame;
+  frame.payload_bytes = static_cast<uint32_t>(payload.size());
+  frame.position = WalPosition::At(number, 0);
+  frame.synced = synced_;
+  std::string bytes(kWalFrameBytes, '\0');
+  EncodeWalFrame(frame, payload, bytes.data());
+  bytes += payload;
+  bytes.resize(WalRecordBytes(payload.size()));
+  TIDESDB_TRY(file->WriteAt(0, bytes));
+  stats_.writes++;
+  stats_.bytes_written += bytes.size();
+  file_ = std::move(file);
+  number_ = number;
+  offset_ = first_offset_ = bytes.size();
+  capacity_ = file_->size();
+  segments_[number] = {.file_bytes = capacity_, .end = WalPosition(), .file = file_};
+  current_number_.store(number, std::memory_order_release);
+  return Status::Ok();
+}
+
+Status WalSet::PrepareNext() {
+  uint32_t number = 0;
+  {
+    MutexLock lock(mu_);
+    if (!error_.ok() || closed_) return Refuse();
+    if (next_file_ != nullptr || making_next_) return Status::Ok();
+    making_next_ = true;
+    number = ++number_max_;
+  }
+  bool dir_sync_failed = false;
+  auto made = files_.Make(number, options_.segment_bytes, &dir_sync_failed);
+  MutexLock lock(mu_);
+  making_next_ = false;
+  if (!made.ok()) return dir_sync_failed ? Fail(made.status()) : made.status();
+  // Numbers ascend along the log: one that was overtaken meanwhile cannot be used any more.
+  if (number < number_) return files_.Release(number, options_.segment_bytes);
+  next_file_ = std::move(made).value();
+  next_number_ = number;
+  return Status::Ok();
+}
+
+Status WalSet::RetireBelow(uint64_t segment) {
+  if (TIDESDB_PLANTED("wal_retire_early")) segment++;
+  std::vector<std::pair<uint32_t, uint64_t>> retired;
+  {
+    MutexLock lock(mu_);
+    while (segments_.begin()->first < segment && segments_.begin()->first != number_) {
+      retired.emplace_back(segments_.begin()->first, segments_.begin()->second.file_bytes);
+      segments_.erase(segments_.begin());
+    }
+  }
+  Status first_error;
+  for (const auto& [number, file_bytes] : retired) {
+    Status status = files_.Release(number, file_bytes);
+    if (!status.ok() && first_error.ok()) first_error = std::move(status);
+  }
+  return first_error;
+}
+
+// --- Syncing ---
+
+Status WalSet::Sync() {
+  WalPosition wanted;
+  {
+    MutexLock lock(mu_);
+    if (!error_.ok()) return Refuse();
+    wanted = end_;
+    if (synced_ >= wanted) return Status::Ok();
+  }
+  MutexLock sync_lock(sync_mu_);
+  std::vector<std::shared_ptr<PositionalFile>> files;
+  WalPosition target;
+  SequenceNumber sequence = 0;
+  const uint64_t begun_us = options_.clock->NowMicros();
+  {
+    MutexLock lock(mu_);
+    if (!error_.ok()) return Refuse();
+    if (synced_ >= wanted) return Status::Ok();  // Somebody else's sync covered it.
+    target = here();
+    sequence = last_sequence_.load(std::memory_order_relaxed);
+    for (const auto& [number, segment] : segments_) {
+      if (segment.file != nullptr) files.push_back(segment.file);
+    }
+  }
+  Status status = SyncFiles(files);
+  MutexLock lock(mu_);
+  stats_.syncs += files.size();
+  if (!status.ok()) return Fail(std::move(status));
+  NoteSynced(target);
+  synced_sequence_.store(sequence, std::memory_order_release);
+  unsynced_since_us_ = begun_us;
+  TIDESDB_FAILPOINT("wal_after_sync");
+  return Status::Ok();
+}
+
+Status WalSet::SyncFiles(const std::vector<std::shared_ptr<PositionalFile>>& files) {
+  for (const auto& file : files) {
+    TIDESDB_FAILPOINT_STATUS("wal_before_sync");
+    if (TIDESDB_PLANTED("wal_skip_sync")) continue;
+    const uint64_t begun_us = options_.clock->NowMicros();
+    TIDESDB_TRY(file->Sync());
+    if (options_.metrics != nullptr) {
+      options_.metrics->Add(Counter::kWalSyncs);
+      options_.metrics->Record(Timer::kWalSync, options_.clock->NowMicros() - begun_us);
+    }
+  }
+  return Status::Ok();
+}
+
+void WalSet::NoteSynced(WalPosition place) {
+  synced_ = std::max(synced_, place);
+  for (auto& [number, segment] : segments_) {
+    if (number != number_ && synced_ >= segment.end) segment.file.reset();
+  }
+}
+
+Status WalSet::SyncIfDue(uint64_t interval_us) {
+  {
+    MutexLock lock(mu_);
+    if (!error_.ok()) return Refuse();
+    if (synced_ >= end_) return Status::Ok();
+    if (options_.clock->NowMicros() - unsynced_since_us_ < interval_us) return Status::Ok();
+  }
+  return Sync();
+}
+
+Status WalSet::Close() {
+  TIDESDB_TRY(Sync());
+  MutexLock sync_lock(sync_mu_);
+  std::vector<std::shared_ptr<PositionalFile>> files;
+  {
+    MutexLock lock(mu_);
+    if (!error_.ok()) return Refuse();
+    if (closed_) return Status::Ok();
+    closed_ = true;
+    bool written = false;
+    TIDESDB_TRY(WriteSyncMark(&written));
+    if (written) files.push_back(file_);
+  }
+  Status status = SyncFiles(files);
+  MutexLock lock(mu_);
+  stats_.syncs += files.size();
+  return status.ok() ? status : Fail(std::move(status));
+}
+
+// Without it nothing would say that the last records were synced.
+Status WalSet::WriteSyncMark(bool* written) {
+  std::string mark;
+  EncodeWalSyncMark(last_sequence_.load(std::memory_order_relaxed), &mark);
+  const bool fits = offset_ + WalRecordBytes(mark.size()) <= capacity_;
+  // Not worth a segment of its own; and a segment's start says it already.
+  if (!fits || !HasRecords()) return Status::Ok();
+  const Slice payloads[] = {mark};
+  if (Status status = WriteRecords(payloads); !status.ok()) return Fail(std::move(status));
+  *written = true;
+  return Status::Ok();
+}
+
+// --- Failures and figures ---
+
+Status WalSet::Refuse() const {
+  if (closed_) return Status::ShuttingDown("the WAL is closed");
+  return Status::ReadOnly("the WAL takes no writes since an earlier failure: " +
+                          std::string(error_.message()));
+}
+
+Status WalSet::Fail(Status error) {
+  if (error_.ok()) {
+    error_ = error;
+    LogF(options_.logger, LogLevel::kError, "WAL: no more writes: %s", error.ToString().c_str());
+  }
+  return error;
+}
+
+Status WalSet::status() const {
+  MutexLock lock(mu_);
+  return error_;
+}
+
+WalStats WalSet::stats() const {
+  MutexLock lock(mu_);
+  WalStats stats = stats_;
+  stats.segments = segments_.size();
+  for (const auto& [number, segment] : segments_) stats.segment_bytes += segment.file_bytes;
+  return stats;
+}
+
+}  // namespace tidesdb
