@@ -1,8 +1,7 @@
 // Going on with a log after recovery: nothing replayed may be lost, nothing cut off may come back.
-#include <algorithm>
-
 #include "base/check.h"
 #include "base/failpoint.h"
+#include "wal/wal_segment_reader.h"
 #include "wal/wal_set.h"
 
 namespace tidesdb {
@@ -27,17 +26,27 @@ Result<std::unique_ptr<WalSet>> WalSet::Open(const WalOptions& options, const Wa
 Status WalSet::MakeDurable(const WalEnd::Segment& segment) {
   if (segment.unproven_offset >= segment.end_offset) return Status::Ok();
   const std::string path = WalFileName(options_.dir, segment.number);
-  TIDESDB_ASSIGN(auto from, options_.fs->NewRandomAccessFile(path));
+  TIDESDB_ASSIGN(auto from, WalSegmentReader::Open(options_.fs, path, segment.number));
   TIDESDB_ASSIGN(auto to, options_.fs->NewPositionalFile(path, OpenMode::kKeep));
-  auto chunk = std::make_unique_for_overwrite<char[]>(kChunkBytes);
-  for (uint64_t at = segment.unproven_offset; at < segment.end_offset;) {
-    const uint64_t wanted = std::min(kChunkBytes, segment.end_offset - at);
-    TIDESDB_ASSIGN(const Slice bytes, from->ReadAt(at, wanted, chunk.get()));
-    if (bytes.size() != wanted) {
-      return Status::IoError(path + " at offset " + std::to_string(at) + ": the file was cut");
+  std::string chunk;
+  uint64_t at = segment.unproven_offset;
+  while (at < segment.end_offset) {
+    const uint64_t chunk_offset = at;
+    chunk.clear();
+    while (at < segment.end_offset && chunk.size() < kChunkBytes) {
+      // Checked again: a bad read must not be written over a good record.
+      WalRecordAt record;
+      TIDESDB_ASSIGN(const bool found, from->ReadAt(at, segment.end_offset, &record));
+      if (!found) {
+        return Status::IoError(
+            path + " at offset " + std::to_string(at) +
+            ": a record that could be read a moment ago cannot be read any more");
+      }
+      chunk += record.bytes;
+      at = record.end().offset();
+      chunk.resize(at - chunk_offset);  // The padding.
     }
-    if (!TIDESDB_PLANTED("wal_trust_page_cache")) TIDESDB_TRY(to->WriteAt(at, bytes));
-    at += wanted;
+    if (!TIDESDB_PLANTED("wal_trust_page_cache")) TIDESDB_TRY(to->WriteAt(chunk_offset, chunk));
   }
   if (TIDESDB_PLANTED("wal_skip_recovery_sync")) return Status::Ok();
   return to->Sync();

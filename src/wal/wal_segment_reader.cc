@@ -46,6 +46,7 @@ Result<bool> WalSegmentReader::ReadAt(uint64_t offset, uint64_t limit, WalRecord
   if (end > limit || end > file_->size()) return false;
   TIDESDB_ASSIGN(const Slice bytes, Bytes(offset, kWalFrameBytes + record->frame.payload_bytes));
   if (bytes.size() < kWalFrameBytes + record->frame.payload_bytes) return false;
+  record->bytes = bytes;
   record->payload = bytes.substr(kWalFrameBytes);
   if (!VerifyWalFrame(bytes.data(), record->payload) && !TIDESDB_PLANTED("wal_skip_checksum")) {
     return false;

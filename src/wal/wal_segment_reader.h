@@ -16,7 +16,8 @@ namespace tidesdb {
 // A record that is as it was written.
 struct WalRecordAt {
   WalFrame frame;
-  Slice payload;  // Valid until the reader's next call.
+  Slice bytes;    // Frame and payload. Valid until the reader's next call.
+  Slice payload;  // As bytes.
 
   WalPosition end() const {
     return WalPosition::At(frame.position.segment,
@@ -33,6 +34,9 @@ class WalSegmentReader {
   // belongs to another segment, is damaged, or does not end at or before `limit`. Errors: kIoError;
   // kNotSupported for a record of a newer version.
   Result<bool> ReadAt(uint64_t offset, uint64_t limit, WalRecordAt* record);
+
+  // Makes the next call read from the file again.
+  void Forget() { window_ = Slice(); }
 
   // Whether a record was begun at `offset`. For messages: after ReadAt said false, a torn write and
   // the end of all writing look different here.

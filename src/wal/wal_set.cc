@@ -160,10 +160,11 @@ Status WalSet::ChangeSegment(uint64_t bytes) {
   TIDESDB_FAILPOINT("wal_before_segment_start");
   const WalPosition previous_end = here();
   segments_[number_].end = previous_end;
-  if (synced_ >= end_) NoteSynced(WalPosition::At(number, 0));
+  if (synced_ >= end_) synced_ = WalPosition::At(number, 0);
   if (Status status = BeginSegment(number, std::move(file), previous_end); !status.ok()) {
     return Fail(std::move(status));
   }
+  NoteSynced(synced_);
   return Status::Ok();
 }
 
