@@ -15,7 +15,7 @@ constexpr uint64_t kSmallSegmentBytes = 64 << 10;
 }  // namespace
 
 Result<std::unique_ptr<WalSet>> WalSet::Open(const WalOptions& options, const WalEnd& end) {
-  std::unique_ptr<WalSet> set(new WalSet(options));
+  auto set = std::make_unique<WalSet>(options);
   TIDESDB_TRY(set->Start(end));
   return set;
 }

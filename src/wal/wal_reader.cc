@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/check.h"
+#include "format/corruption.h"
 
 namespace tidesdb {
 namespace {
@@ -18,7 +19,7 @@ Result<std::unique_ptr<WalReader>> WalReader::Open(const WalOptions& options,
                                                    uint64_t first_segment,
                                                    SequenceNumber synced_sequence) {
   TIDESDB_ASSIGN(WalDirectory directory, WalDirectory::Read(options.fs, options.dir));
-  std::unique_ptr<WalReader> reader(new WalReader(options, std::move(directory), synced_sequence));
+  auto reader = std::make_unique<WalReader>(options, std::move(directory), synced_sequence);
   TIDESDB_TRY(reader->FindFirst(first_segment));
   return reader;
 }
@@ -37,8 +38,7 @@ Status WalReader::FindFirst(uint64_t first_segment) {
   }
   if (first_segment >= UINT32_MAX ||
       directory_.Find(static_cast<uint32_t>(first_segment)) == nullptr) {
-    return Status::Corruption(WalFileName(options_.dir, first_segment) +
-                              " at offset 0: the segment is missing");
+    return CorruptionAt(WalFileName(options_.dir, first_segment), 0, "the segment is missing");
   }
   return Enter(static_cast<uint32_t>(first_segment));
 }
@@ -236,8 +236,7 @@ const WalEnd& WalReader::end() const {
 }
 
 Status WalReader::Damaged(WalPosition place, const std::string& what) const {
-  return Status::Corruption(PlaceText(directory_.PathOf(place.segment), place.offset()) + ": " +
-                            what);
+  return CorruptionAt(directory_.PathOf(place.segment), place.offset(), what);
 }
 
 }  // namespace tidesdb

@@ -55,6 +55,10 @@ struct WalEnd {
 
 class WalReader {
  public:
+  // Open's.
+  WalReader(const WalOptions& options, WalDirectory directory, SequenceNumber synced_sequence)
+      : options_(options), directory_(std::move(directory)), synced_sequence_(synced_sequence) {}
+
   // `first_segment`: from the manifest; 0: from the beginning of a log of which no segment was ever
   // retired. `synced_sequence`: the log is known to have been synced up to there (the manifest's
   // flushed sequence); a log that ends before is damaged. 0: nothing is known. Errors: kIoError;
@@ -78,9 +82,6 @@ class WalReader {
     WalPosition synced;
     WalPosition made_at;
   };
-
-  WalReader(const WalOptions& options, WalDirectory directory, SequenceNumber synced_sequence)
-      : options_(options), directory_(std::move(directory)), synced_sequence_(synced_sequence) {}
 
   Status FindFirst(uint64_t first_segment);
   // Goes on with the next segment, or sets done_ when there is none.

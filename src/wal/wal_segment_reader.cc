@@ -16,7 +16,7 @@ Result<std::unique_ptr<WalSegmentReader>> WalSegmentReader::Open(FileSystem* fs,
                                                                  const std::string& path,
                                                                  uint32_t segment) {
   TIDESDB_ASSIGN(auto file, fs->NewRandomAccessFile(path));
-  return std::unique_ptr<WalSegmentReader>(new WalSegmentReader(std::move(file), path, segment));
+  return std::make_unique<WalSegmentReader>(std::move(file), path, segment);
 }
 
 Result<Slice> WalSegmentReader::Bytes(uint64_t offset, uint64_t n) {

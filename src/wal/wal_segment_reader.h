@@ -27,6 +27,10 @@ struct WalRecordAt {
 
 class WalSegmentReader {
  public:
+  // Open's.
+  WalSegmentReader(std::unique_ptr<RandomAccessFile> file, std::string path, uint32_t segment)
+      : file_(std::move(file)), path_(std::move(path)), segment_(segment) {}
+
   static Result<std::unique_ptr<WalSegmentReader>> Open(FileSystem* fs, const std::string& path,
                                                         uint32_t segment);
 
@@ -50,9 +54,6 @@ class WalSegmentReader {
   const std::string& path() const { return path_; }
 
  private:
-  WalSegmentReader(std::unique_ptr<RandomAccessFile> file, std::string path, uint32_t segment)
-      : file_(std::move(file)), path_(std::move(path)), segment_(segment) {}
-
   // The bytes of [offset, offset + n), fewer at the end of the file. Valid until the next call.
   Result<Slice> Bytes(uint64_t offset, uint64_t n);
 

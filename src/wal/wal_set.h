@@ -40,6 +40,9 @@ struct WalStats {
 
 class WalSet {
  public:
+  // Open's.
+  explicit WalSet(const WalOptions& options) : options_(options), files_(options) {}
+
   // Makes durable what was replayed, and starts a new segment behind it; on return everything in
   // `end` is durable and nothing that it cut off will ever be read. Errors: kIoError, kNoSpace;
   // then the log is as it was.
@@ -114,8 +117,6 @@ class WalSet {
     WalPosition end;                       // Once it is not current.
     std::shared_ptr<PositionalFile> file;  // Null once it is durable and not current.
   };
-
-  explicit WalSet(const WalOptions& options) : options_(options), files_(options) {}
 
   Status Start(const WalEnd& end) EXCLUDES(mu_);
   Status MakeDurable(const WalEnd::Segment& segment);
