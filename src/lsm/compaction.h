@@ -15,10 +15,10 @@ enum class CompactionKind : uint8_t {
 };
 
 enum class CompactionReason : uint8_t {
-  kLevel0Runs,   // Too many runs in level 0.
-  kLevelSize,    // A level is over its target.
-  kTombstones,   // Files full of deletions.
-  kManual,       // Db::Compact.
+  kLevel0Runs,  // Too many runs in level 0.
+  kLevelSize,   // A level is over its target.
+  kTombstones,  // Files full of deletions.
+  kManual,      // Db::Compact.
 };
 
 const char* CompactionKindName(CompactionKind kind);
@@ -32,16 +32,19 @@ struct Compaction {
 
   CompactionKind kind = CompactionKind::kMerge;
   CompactionReason reason = CompactionReason::kLevelSize;
-  VersionRef version;          // What it was picked from; keeps the inputs on disk.
-  std::vector<Input> inputs;   // By level, ascending; levels without files are left out.
+  VersionRef version;         // What it was picked from; keeps the inputs on disk.
+  std::vector<Input> inputs;  // By level, ascending; levels without files are left out.
   int output_level = 0;
-  // The next deeper level's files under the output, ascending: output files are cut so as not to cover too many.
+  // The next deeper level's files under the output, ascending: output files are cut so as not to
+  // cover too many.
   FileList grandparents;
-  std::string key_min;         // Of all inputs.
+  std::string key_min;  // Of all inputs.
   std::string key_max;
 
   uint64_t InputBytes() const;
   size_t InputFiles() const;
+  // "L1[12 13] + L2[7] -> L2 merge (level size)".
+  std::string Describe() const;
 };
 
 }  // namespace tidesdb

@@ -1,14 +1,18 @@
-// Which versions of a key may go when it is rewritten, given the snapshots that may still read; pure.
+// Which versions of a key may go when it is rewritten, given the snapshots that may still read;
+// pure.
 //
-// A "stripe" is what lies between two neighbouring live snapshots: of a key's versions in one stripe only the newest
-// can be seen by anybody. Versions newer than `visible` are in no stripe and always stay.
-// Rules, per key, newest version first:
+// A "stripe" is what lies between two neighbouring live snapshots: of a key's versions in one
+// stripe only the newest can be seen by anybody. Versions newer than `visible` are in no stripe and
+// always stay. Rules, per key, newest version first:
 //   1. In a stripe, everything older than a put or a delete is hidden and goes.
-//   2. Except a tombstone right under a put, unless it is at the bottom: a later SingleDelete may cancel that put, and
+//   2. Except a tombstone right under a put, unless it is at the bottom: a later SingleDelete may
+//   cancel that put, and
 //      then the tombstone must still hide what lies deeper.
 //   3. A SingleDelete and the put next to it in the same stripe both go, wherever they meet.
-//   4. A SingleDelete right over another tombstone in the same stripe goes; the older tombstone says the same and more.
-//   5. At the bottom (nothing older of this key lies deeper), a tombstone that no snapshot is older than goes.
+//   4. A SingleDelete right over another tombstone in the same stripe goes; the older tombstone
+//   says the same and more.
+//   5. At the bottom (nothing older of this key lies deeper), a tombstone that no snapshot is older
+//   than goes.
 #pragma once
 
 #include <cstddef>
@@ -19,11 +23,11 @@
 
 namespace tidesdb {
 
-// Who may still read what. REQUIRES of whoever makes it: `visible` was read before `live`, and a snapshot taken since
-// is not older than `visible`.
+// Who may still read what. REQUIRES of whoever makes it: `visible` was read before `live`, and a
+// snapshot taken since is not older than `visible`.
 struct SnapshotView {
-  std::vector<SequenceNumber> live;    // Ascending.
-  SequenceNumber visible = 0;          // What a new reader would see.
+  std::vector<SequenceNumber> live;  // Ascending.
+  SequenceNumber visible = 0;        // What a new reader would see.
 
   // The oldest sequence at which anybody may read.
   SequenceNumber Oldest() const {
@@ -37,8 +41,9 @@ class DropRule {
   // `view` outlives this.
   explicit DropRule(const SnapshotView* view) : view_(view) {}
 
-  // What to do now. A SingleDelete's fate hangs on what comes next, so it is held back (its value is empty; key and
-  // trailer are all there is): `emit_pending` first, if set, then the version that was fed if `keep`.
+  // What to do now. A SingleDelete's fate hangs on what comes next, so it is held back (its value
+  // is empty; key and trailer are all there is): `emit_pending` first, if set, then the version
+  // that was fed if `keep`.
   struct Step {
     std::optional<Trailer> emit_pending;
     bool keep = false;
@@ -46,8 +51,8 @@ class DropRule {
 
   // Begins the next key. `is_bottom()` is asked at most once, when a tombstone's fate hangs on it.
   void StartKey();
-  // REQUIRES: trailers of a key descend. `bottom`: nothing older of this key lies deeper than the output; needed for
-  // tombstones only (NeedsBottom), anything for others.
+  // REQUIRES: trailers of a key descend. `bottom`: nothing older of this key lies deeper than the
+  // output; needed for tombstones only (NeedsBottom), anything for others.
   Step Feed(Trailer trailer, bool bottom);
   // The key's versions are over: what was held back and stays.
   std::optional<Trailer> FinishKey();
@@ -66,14 +71,15 @@ class DropRule {
 
   static constexpr size_t kNoStripe = SIZE_MAX;
 
-  // Index of the oldest snapshot that sees `sequence`; live.size() for `visible`; kNoStripe when newer than that.
+  // Index of the oldest snapshot that sees `sequence`; live.size() for `visible`; kNoStripe when
+  // newer than that.
   size_t StripeOf(SequenceNumber sequence) const;
 
   const SnapshotView* const view_;
   size_t stripe_ = kNoStripe;
   Cover cover_ = Cover::kNone;
-  std::optional<Trailer> pending_;   // A SingleDelete that is held back.
-  bool pending_droppable_ = false;   // By rule 5.
+  std::optional<Trailer> pending_;  // A SingleDelete that is held back.
+  bool pending_droppable_ = false;  // By rule 5.
 };
 
 }  // namespace tidesdb

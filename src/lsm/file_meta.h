@@ -1,20 +1,21 @@
-// A table file in use: what the manifest says of it, its open reader, and whether it may leave the disk.
+// A table file in use: what the manifest says of it, its open reader, and whether it may leave the
+// disk.
 //
-// Threads: constant but for the reader slot (TableCache) and the obsolete mark, which have their own synchronisation.
-// Owns: nothing on disk. When the last reference of a file marked obsolete goes, its number is handed to ObsoleteFiles.
+// Threads: constant but for the reader slot (TableCache) and the obsolete mark, which have their
+// own synchronisation. Owns: nothing on disk. When the last reference of a file marked obsolete
+// goes, its number is handed to ObsoleteFiles.
 #pragma once
 
 #include <atomic>
 #include <memory>
 
-#include "base/check.h"
-#include "base/mutex.h"
 #include "format/manifest_format.h"
 #include "table/table_reader.h"
 
 namespace tidesdb {
 
 class ObsoleteFiles;
+class TableCache;
 
 using TableRef = std::shared_ptr<TableReader>;
 
@@ -44,13 +45,17 @@ class FileMeta {
 
   const FileRecord record_;
   ObsoleteFiles* const obsolete_files_;
-  // Relaxed: set before the reference that the marker holds is given up, which orders it for the last holder.
+  // Relaxed: set before the reference that the marker holds is given up, which orders it for the
+  // last holder.
   mutable std::atomic<bool> obsolete_ = false;
 
   // Of TableCache.
-  mutable std::atomic<bool> slot_busy_ = false;  // A spin lock around reader_; held for a pointer copy.
-  mutable TableRef reader_;                      // Null: not open.
+  mutable std::atomic<bool> slot_busy_ =
+      false;                 // A spin lock around reader_; held for a pointer copy.
+  mutable TableRef reader_;  // Null: not open.
   mutable std::atomic<bool> recently_used_ = false;
+  mutable std::atomic<TableCache*> cache_ =
+      nullptr;  // The one that opened it first; never changes then.
 };
 
 using FileRef = std::shared_ptr<const FileMeta>;

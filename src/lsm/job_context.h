@@ -19,13 +19,13 @@ struct JobContext {
   FileSystem* fs = nullptr;
   std::string directory;
   TableCache* tables = nullptr;
-  Logger* log = nullptr;         // May be null.
-  Metrics* metrics = nullptr;    // May be null.
+  Logger* log = nullptr;       // May be null.
+  Metrics* metrics = nullptr;  // May be null.
   std::function<uint64_t()> new_file_number;
   // Asked once at the start of a job.
   std::function<SnapshotView()> snapshots;
-  // Called every so many bytes read or written by a background job: may sleep to leave the CPU and the disk to others.
-  // An error ends the job with that error (kShuttingDown). May be null.
+  // Called every so many bytes read or written by a background job: may sleep to leave the CPU and
+  // the disk to others. An error ends the job with that error (kShuttingDown). May be null.
   std::function<Status(uint64_t bytes)> pace;
 };
 

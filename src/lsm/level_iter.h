@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 
 #include "format/internal_iter.h"
 #include "lsm/version.h"
@@ -9,7 +10,8 @@
 namespace tidesdb {
 
 struct LevelIterOptions {
-  // Files wholly outside of [lower, upper) are never opened; empty: no bound. The bytes outlive the iterator.
+  // Files wholly outside of [lower, upper) are never opened; empty: no bound. The bytes outlive the
+  // iterator.
   Slice lower;
   Slice upper;
   bool fill_cache = true;
@@ -17,8 +19,10 @@ struct LevelIterOptions {
   bool uncached_readers = false;
 };
 
-// `files`: ascending by key, disjoint. `keep_alive`: held by the iterator. `tables` outlives it.
-std::unique_ptr<InternalIterator> NewLevelIterator(const FileList& files, TableCache* tables,
+// `files`: ascending by key, disjoint. They, and what they are in, outlive the iterator, as does
+// `tables`.
+std::unique_ptr<InternalIterator> NewLevelIterator(std::span<const FileRef> files,
+                                                   TableCache* tables,
                                                    const LevelIterOptions& options);
 
 // True when a file with these key bounds can hold a key of [lower, upper).

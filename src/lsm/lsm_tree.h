@@ -1,8 +1,9 @@
-// The tree as db/ uses it: memtables, versions, manifest, flush, compaction and old files behind one door.
+// The tree as db/ uses it: memtables, versions, manifest, flush, compaction and old files behind
+// one door.
 //
 // Threads: any, unless a function says otherwise. Starts no thread of its own.
-// Life: Open; replay (Rotate and Ingest as the WAL says, active()->Add); FinishRecovery; normal work; destroy after all
-// readers and jobs are gone.
+// Life: Open; replay (Rotate and Ingest as the WAL says, active()->Add); FinishRecovery; normal
+// work; destroy after all readers and jobs are gone.
 #pragma once
 
 #include <atomic>
@@ -28,12 +29,13 @@ namespace tidesdb {
 struct LsmOptions {
   FileSystem* fs = nullptr;
   std::string directory;
-  Logger* log = nullptr;                  // May be null.
-  Metrics* metrics = nullptr;             // May be null.
+  Logger* log = nullptr;       // May be null.
+  Metrics* metrics = nullptr;  // May be null.
   BlockCache* block_cache = nullptr;
   size_t open_files_max = 512;
   uint64_t manifest_rewrite_bytes = 1 << 20;
-  // Makes every commit up to the sequence durable in the WAL. Called by jobs and by ApplyCatalog; takes no lsm lock.
+  // Makes every commit up to the sequence durable in the WAL. Called by jobs and by ApplyCatalog;
+  // takes no lsm lock.
   std::function<Status(SequenceNumber)> sync_wal_to;
   // See SnapshotView. Called at the start of each job.
   std::function<SnapshotView()> snapshots;
@@ -42,12 +44,12 @@ struct LsmOptions {
   std::function<std::unique_ptr<MemTable>()> new_memtable;
 };
 
-// One family's levels, for StatusText and the write controller.
+// How far background work is behind; for the write controller.
 struct CompactionPressure {
-  double max_score = 0;        // Of the neediest family.
-  int level0_runs_max = 0;     // Of the family with the most.
-  uint64_t debt_bytes = 0;     // Of all families.
-  size_t running = 0;
+  double max_score = 0;     // Of the neediest family.
+  int level0_runs_max = 0;  // Of the family with the most, among those whose level 0 wants work.
+  uint64_t debt_bytes = 0;  // Of all families.
+  size_t running = 0;       // Compactions.
 };
 
 class LsmTree {
@@ -60,17 +62,20 @@ class LsmTree {
   ~LsmTree();
 
   // --- Recovery, by one thread, before anything else runs ---
-  // Replay the WAL from segment wal_segment_min() on (0: from the first there is) and skip records whose sequence is
-  // <= flushed_sequence(), and writes to families that Family() does not know. A missing segment is for the caller to
-  // report: nothing may be lost silently.
+  // Replay the WAL from segment wal_segment_min() on (0: from the first there is) and skip records
+  // whose sequence is
+  // <= flushed_sequence(), and writes to families that Family() does not know. A missing segment is
+  // for the caller to report: nothing may be lost silently.
   uint64_t wal_segment_min() const { return versions_.wal_segment_min(); }
   SequenceNumber flushed_sequence() const { return versions_.flushed_sequence(); }
-  // Says which WAL segment the active memtable's first replayed record is in. REQUIRES: nothing was added yet.
-  void BeginReplay(uint64_t wal_segment);
-  // During replay: active()->Add, Rotate when the memtable is large, Ingest for an ingest record. The files of an
-  // ingest record are checked to be there with the right size.
+  // Before anything is added: which WAL segment replay starts with. After it, Rotate as for any
+  // commit: with the segment that the next replayed record is in.
+  void SetWalSegment(uint64_t wal_segment) { memtables_->SetWalSegment(wal_segment); }
+  // Before Ingest of a replayed record: whether its files are all there, with their sizes. Errors:
+  // kCorruption.
   Status CheckIngestFiles(const std::vector<FileRecord>& files) const;
-  // After replay: deletes files that belong to nothing. `keep_tables`: table files somebody else still needs.
+  // After replay: deletes files that belong to nothing (none of them if the manifest's tail was cut
+  // off: a person may want to look). `keep_tables`: table files that somebody else still needs.
   Status FinishRecovery(const std::set<uint64_t>& keep_tables);
 
   // --- Reading ---
@@ -81,12 +86,17 @@ class LsmTree {
   std::vector<std::pair<std::string, std::string>> ListCatalog(Slice prefix) const {
     return versions_.ListCatalog(prefix);
   }
-  // Reads every block of the family's table files, and checks levels against files. Errors: kCorruption.
-  Status Verify(FamilyId family, const std::atomic<bool>* stop) const;
+  // Reads every block of the family's table files, and checks levels against files. Errors:
+  // kCorruption.
+  Status Verify(FamilyId family, const std::atomic<bool>* stop);
 
   // --- Changing families and catalog ---
-  // All or nothing, durable on return; commits up to `wal_sync_to` are durable before it. Errors: VersionSet::Apply's.
+  // All or nothing, durable on return; commits up to `wal_sync_to` are durable before it (pass the
+  // last one there is). Errors: VersionSet::Apply's. After an I/O error with InDoubt() a crash may
+  // bring the change back: commit nothing until Settle() is OK.
   Status ApplyCatalog(const CatalogEdit& edit, SequenceNumber wal_sync_to);
+  bool InDoubt() const { return versions_.in_doubt(); }
+  Status Settle() { return versions_.Settle(); }
   FamilyId NewFamilyId() { return versions_.NewFamilyId(); }
   uint64_t NewFileNumber() { return versions_.NewFileNumber(); }
   void ReserveFileNumbers(uint64_t number_max) { versions_.ReserveFileNumbers(number_max); }
@@ -102,22 +112,24 @@ class LsmTree {
   const MemTableList& memtables() const { return *memtables_; }
 
   // --- Background work; by as many threads as there are ---
-  // One flush, and installs what is ready. False: nothing to do. After an error the memtable is kept; call again later.
+  // One flush, and installs what is ready. False: nothing to do. After an error the memtable is
+  // kept; call again later.
   Result<bool> FlushOne(const std::atomic<bool>* stop) { return memtables_->FlushOne(stop); }
 
-  // A compaction that was picked and registered; it blocks others from its files until it is destroyed.
+  // A compaction that was picked and registered; it blocks others from its files until it is
+  // destroyed.
   struct Task {
     Compaction compaction;
     RunningCompactions::Ticket ticket;
   };
   // The most urgent one of all families; null: nothing to do, or all of it is running.
   std::unique_ptr<Task> PickCompaction();
-  // The whole family to its deepest level; `busy` is set when something that runs is in the way (wait and ask again).
-  // Null and not busy: there is nothing to do.
+  // The whole family to its deepest level; `busy` is set when something that runs is in the way
+  // (wait and ask again). Null and not busy: there is nothing to do.
   std::unique_ptr<Task> PickFullCompaction(FamilyId family, bool* busy);
   // Runs and installs it. A family that was dropped meanwhile is no error.
-  // Errors: those of RunMerge and of VersionSet::Apply. After kCorruption the same files would be picked again: the
-  // caller must not loop.
+  // Errors: those of RunMerge and of VersionSet::Apply. After kCorruption the same files would be
+  // picked again: the caller must not loop.
   Status RunCompaction(std::unique_ptr<Task> task, const std::atomic<bool>* stop);
 
   CompactionPressure Pressure() const;
@@ -126,33 +138,42 @@ class LsmTree {
   // Deletes up to so many table files that nobody needs any more; returns how many it took.
   size_t DeleteObsolete(size_t files_max) { return obsolete_files_.DeleteSome(files_max); }
 
-  TableCache& tables() { return *tables_; }
+  TableCache& tables() { return tables_; }
   VersionSet& versions() { return versions_; }
 
  private:
-  struct FamilyScores {
-    VersionRef version;
-    LevelScores scores;
-  };
-
   explicit LsmTree(LsmOptions options);
 
-  // Keeps scores_ in step with a version that was published.
-  void Rescore(FamilyId family) EXCLUDES(scores_mutex_);
-  std::unique_ptr<Task> TryPick(FamilyId family) EXCLUDES(scores_mutex_);
-  Status InstallCompaction(const Compaction& compaction, const std::vector<FileRecord>& outputs);
+  Status CheckDirectory(bool exists, const std::vector<std::string>& names) const;
+  // That every table file that the manifest names is there with its size.
+  Status CheckTables() const;
+  Status CheckTable(const FileRecord& file) const;
+
+  VersionSetOptions MakeVersionSetOptions();
+  void OnVersion(FamilyId family, const VersionRef& version) EXCLUDES(scores_mutex_);
+  using Pick = std::function<std::optional<Compaction>(const VersionRef&, const PickContext&)>;
+  std::unique_ptr<Task> TryPick(FamilyId family, const Pick& pick);
 
   const LsmOptions options_;
-  JobContext context_;
   ObsoleteFiles obsolete_files_;
-  std::unique_ptr<TableCache> tables_;
+  TableCache tables_;
+  JobContext context_;
   ReadStateHolder holder_;
   VersionSet versions_;
   RunningCompactions running_;
   std::unique_ptr<MemTableList> memtables_;
 
+  struct Standing {
+    double max_score = 0;
+    int level0_runs = 0;
+    uint64_t debt_bytes = 0;
+  };
   mutable Mutex scores_mutex_;
-  std::map<FamilyId, LevelScores> scores_ GUARDED_BY(scores_mutex_);
+  std::map<FamilyId, Standing> standings_ GUARDED_BY(scores_mutex_);
+  std::set<std::pair<double, FamilyId>> by_score_
+      GUARDED_BY(scores_mutex_);                              // Only those that want work.
+  std::multiset<int> level0_runs_ GUARDED_BY(scores_mutex_);  // Of the same.
+  uint64_t debt_bytes_ GUARDED_BY(scores_mutex_) = 0;
 };
 
 }  // namespace tidesdb

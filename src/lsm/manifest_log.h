@@ -1,4 +1,5 @@
-// The manifest on disk: appends edits durably, starts a new file when it grew or when a write failed.
+// The manifest on disk: appends edits durably, starts a new file when it grew or when a write
+// failed.
 //
 // Threads: one at a time. Format: docs/format/manifest.md
 #pragma once
@@ -22,13 +23,14 @@ class ManifestLog {
     uint64_t number = 0;         // Of the manifest that was read.
     uint64_t dropped_bytes = 0;  // Of a torn tail.
   };
-  // Reads CURRENT and the manifest it names. Changes nothing on disk; the first Append starts a new file.
-  // Errors: kCorruption, kNotSupported, kIoError; each names the file.
+  // Reads CURRENT and the manifest it names. Changes nothing on disk; the first Append starts a new
+  // file. Errors: kCorruption, kNotSupported, kIoError; each names the file.
   Result<Recovered> Recover();
 
-  // Makes the edit durable. `snapshot` gives one edit that makes the whole state without it; it is asked for when a new
-  // file is started: at the first append, when the file has outgrown its snapshot, and after a failure.
-  // After an error it is not known whether a crash would bring the edit back: in_doubt() until a later Append succeeds.
+  // Makes the edit durable. `snapshot` gives one edit that makes the whole state without it; it is
+  // asked for when a new file is started: at the first append, when the file has outgrown its
+  // snapshot, and after a failure. After an error it is not known whether a crash would bring the
+  // edit back: in_doubt() until a later Append succeeds.
   Status Append(const VersionEdit& edit, const std::function<VersionEdit()>& snapshot,
                 const std::function<uint64_t()>& new_file_number);
 

@@ -1,9 +1,12 @@
-// The memtables: the active one, and those (with ingested file sets) that wait for their flush, in age order.
+// The memtables: the active one, and those (with ingested file sets) that wait for their flush, in
+// age order.
 //
-// Threads: any; Rotate and Ingest by one thread at a time with no memtable insert running (the commit leader).
-// Invariants:
-//   1. Sources are installed into the versions in age order, each in one edit, whatever order their flushes end in.
-//   2. The edit that installs a source moves wal_segment_min to the next newer source's first segment and
+// Threads: any; Rotate and Ingest by one thread at a time with no memtable insert running (the
+// commit leader). Invariants:
+//   1. Sources are installed into the versions in age order, each in one edit, whatever order their
+//   flushes end in.
+//   2. The edit that installs a source moves wal_segment_min to the next newer source's first
+//   segment and
 //      flushed_sequence to the source's last.
 #pragma once
 
@@ -24,51 +27,69 @@ namespace tidesdb {
 
 class MemTableList {
  public:
-  // Everything outlives this. REQUIRES: `holder` has an active memtable whose first WAL segment is `wal_segment`.
+  // Everything outlives this. The holder's active memtable is the first.
   MemTableList(const JobContext* context, ReadStateHolder* holder, VersionSet* versions,
-               RunningCompactions* running, std::function<std::unique_ptr<MemTable>()> new_memtable,
-               uint64_t wal_segment);
+               RunningCompactions* running,
+               std::function<std::unique_ptr<MemTable>()> new_memtable);
+
+  // Says which WAL segment the next commit goes to. REQUIRES: nothing was ever added.
+  void SetWalSegment(uint64_t wal_segment) EXCLUDES(mutex_);
 
   // The memtable that takes writes. Stays the same until Rotate or Ingest; owned by the list.
   MemTable* active() const { return active_.load(std::memory_order_acquire); }
 
-  // Puts an empty memtable in front; the old one waits for its flush. `wal_segment`: the WAL segment that the next
-  // commit goes to. `sequence_last`: the last commit so far. An empty memtable stays where it is.
+  // Puts an empty memtable in front; the old one waits for its flush. `wal_segment`: the WAL
+  // segment that the next commit goes to. `sequence_last`: the last commit so far. An empty
+  // memtable stays where it is.
   void Rotate(uint64_t wal_segment, SequenceNumber sequence_last) EXCLUDES(mutex_);
 
-  // Rotates, and puts the files between the old memtable and the new one. `wal_segment`: the segment that holds the
-  // record naming them. Keeps nothing of `files` itself.
+  // Rotates, and puts the files between the old memtable and the new one. `wal_segment`: the
+  // segment that holds the record naming them. Keeps nothing of `files` itself.
   void Ingest(std::vector<FileRecord> files, SequenceNumber sequence, uint64_t wal_segment)
       EXCLUDES(mutex_);
 
-  // Flushes the oldest source that nobody works on, and installs what can be installed. False: there was nothing to do.
-  // Any number of threads. After an error the source waits as before, and the next call tries again.
+  // Flushes the oldest source that nobody works on, and installs what can be installed. False:
+  // there was nothing to do. Any number of threads. After an error the source waits as before, and
+  // the next call tries again.
   Result<bool> FlushOne(const std::atomic<bool>* stop) EXCLUDES(mutex_);
 
-  bool FlushWanted() const EXCLUDES(mutex_);    // A source waits that nobody works on.
+  bool FlushWanted() const EXCLUDES(mutex_);  // A source waits that nobody works on.
   size_t ImmutableCount() const EXCLUDES(mutex_);
   uint64_t MemoryBytes() const EXCLUDES(mutex_);  // Of all memtables.
-  // Sources ever put on the list, and installed: once installed >= the added of an earlier moment, all that was
-  // written before it is in table files.
+  // Sources ever put on the list, and installed: once installed >= the added of an earlier moment,
+  // all that was written before it is in table files.
   uint64_t SourcesAdded() const EXCLUDES(mutex_);
   uint64_t SourcesInstalled() const EXCLUDES(mutex_);
-  // The first WAL segment that is still needed by memory; every earlier one may go once the versions' wal_segment_min
-  // says so.
-  uint64_t WalSegmentMin() const EXCLUDES(mutex_);
 
  private:
   enum class FlushState : uint8_t { kWaiting, kRunning, kWritten };
   struct Entry {
     ImmutableSourceRef source;
-    FlushState state = FlushState::kWaiting;
-    std::vector<FileRecord> files;  // When kWritten.
+    FlushState state = FlushState::kWaiting;  // Guarded by the list's mutex_.
+    std::vector<FileRecord> files;            // When kWritten, and constant then.
   };
 
-  void PushActive(uint64_t wal_segment, SequenceNumber sequence_last) REQUIRES(mutex_);
-  Status WriteFiles(Entry* entry, bool is_oldest, const std::atomic<bool>* stop);
-  Status InstallInOrder() EXCLUDES(mutex_, install_mutex_);
+  // New sources, oldest first, and what takes writes after them; null: what takes them now.
+  struct Front {
+    std::vector<ImmutableSourceRef> sources;
+    std::shared_ptr<MemTable> fresh;
+  };
+  // If the active memtable holds anything, puts it on the list and makes another.
+  void RetireActive(uint64_t wal_segment, SequenceNumber sequence_last, Front* front)
+      REQUIRES(mutex_);
+  void Push(ImmutableSource source, Front* front) REQUIRES(mutex_);
+  // Shows it to readers.
+  void Publish(Front front) REQUIRES(mutex_);
+
+  Result<std::vector<FileRecord>> WriteFiles(const ImmutableSource& source, bool is_oldest,
+                                             const std::atomic<bool>* stop);
+  bool InstallWanted() const REQUIRES(mutex_);
+  std::shared_ptr<Entry> NextToInstall(uint64_t* wal_segment_next) const REQUIRES(mutex_);
+  Status InstallInOrder() EXCLUDES(mutex_);
   Status Install(const Entry& entry, uint64_t wal_segment_next) EXCLUDES(mutex_);
-  std::vector<ImmutableSourceRef> NewestFirst() const REQUIRES(mutex_);
+  // Adds the files to the edit, at the deepest level that they may have.
+  void PlaceIngested(const IngestedFiles& ingested, VersionEdit* edit,
+                     std::vector<RunningCompactions::Ticket>* tickets) const;
 
   const JobContext* const context_;
   ReadStateHolder* const holder_;
@@ -76,12 +97,13 @@ class MemTableList {
   RunningCompactions* const running_;
   const std::function<std::unique_ptr<MemTable>()> new_memtable_;
 
-  std::atomic<MemTable*> active_;  // Of the holder's parts.
+  // Of the holder's parts. Release: who gets the pointer sees the memtable made.
+  std::atomic<MemTable*> active_;
 
-  Mutex install_mutex_;            // One installer at a time; before mutex_.
-  mutable Mutex mutex_;
-  uint64_t active_wal_segment_ GUARDED_BY(mutex_);
+  mutable Mutex mutex_;  // Before ReadStateHolder's.
+  uint64_t active_wal_segment_ GUARDED_BY(mutex_) = 0;
   std::deque<std::shared_ptr<Entry>> entries_ GUARDED_BY(mutex_);  // Oldest first.
+  bool installing_ GUARDED_BY(mutex_) = false;                     // One installer at a time.
   uint64_t sources_added_ GUARDED_BY(mutex_) = 0;
   uint64_t sources_installed_ GUARDED_BY(mutex_) = 0;
 };

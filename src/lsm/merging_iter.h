@@ -10,8 +10,9 @@ namespace tidesdb {
 
 // Takes the sources over. An error of any source ends the iteration with that error.
 // Equal (key, trailer) in two sources: the earlier source in the list comes first.
+// `keep_alive` is given up after the sources are gone; may be null.
 std::unique_ptr<InternalIterator> NewMergingIterator(
-    std::vector<std::unique_ptr<InternalIterator>> sources);
+    std::vector<std::unique_ptr<InternalIterator>> sources, std::shared_ptr<const void> keep_alive);
 
 // Nothing, with a status.
 std::unique_ptr<InternalIterator> NewEmptyIterator(Status status);

@@ -1,7 +1,7 @@
 // Decides which files of the database directory may leave the disk, and deletes them.
 //
-// A table file leaves when no version holds it any more and the manifest edit that dropped it is durable; then its
-// FileMeta hands the number over here and a background thread deletes it.
+// A table file leaves when no version holds it any more and the manifest edit that dropped it is
+// durable; then its FileMeta hands the number over here and a background thread deletes it.
 // Threads: any.
 #pragma once
 
@@ -26,8 +26,8 @@ class ObsoleteFiles {
   // Queues a table file. Cheap: called by whoever gave up the last reference.
   void Add(uint64_t file_number) EXCLUDES(mutex_);
   bool Pending() const EXCLUDES(mutex_);
-  // Deletes up to `files_max` of the queued files. A file that cannot be deleted is logged and left to CollectOrphans.
-  // Returns how many were taken from the queue.
+  // Deletes up to `files_max` of the queued files. A file that cannot be deleted is logged and left
+  // to CollectOrphans. Returns how many were taken from the queue.
   size_t DeleteSome(size_t files_max) EXCLUDES(mutex_);
 
  private:
@@ -39,9 +39,10 @@ class ObsoleteFiles {
   std::vector<uint64_t> queue_ GUARDED_BY(mutex_);
 };
 
-// What is in the directory and belongs to nothing, as names: table files that are not in `live_tables`, spilled runs,
-// temporary files, manifests other than `manifest_number`. Pure. REQUIRES: the manifest was read completely and, as
-// ingest records name table files, the WAL replayed. WAL segments are the WAL's business, unknown names a person's.
+// What is in the directory and belongs to nothing, as names: table files that are not in
+// `live_tables`, spilled runs, temporary files, manifests other than `manifest_number`. Pure.
+// REQUIRES: the manifest was read completely and, as ingest records name table files, the WAL
+// replayed. WAL segments are the WAL's business, unknown names a person's.
 std::vector<std::string> CollectOrphans(const std::vector<std::string>& names,
                                         const std::set<uint64_t>& live_tables,
                                         uint64_t manifest_number);

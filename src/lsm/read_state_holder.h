@@ -1,8 +1,10 @@
 // Holds the current ReadState, hands it to readers, and swaps it when memtables or versions change.
 //
-// Threads: any. Acquire() is on the way of every statement: a spin of a pointer copy, no lock, no memory.
+// Threads: any. Acquire() is on the way of every statement: a spin of a pointer copy, no lock, no
+// memory.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <functional>
 #include <memory>
@@ -14,7 +16,8 @@
 
 namespace tidesdb {
 
-// Table files of a spilled transaction that stand where a memtable would, until they are in a version.
+// Table files of a spilled transaction that stand where a memtable would, until they are in a
+// version.
 struct IngestedFiles {
   struct Run {
     FamilyId family = 0;
@@ -26,13 +29,13 @@ struct IngestedFiles {
   const Run* FindRun(FamilyId family) const;
 };
 
-// One place in the age order above the versions: a full memtable, or the files of a spilled transaction.
-// Constant after construction.
+// One place in the age order above the versions: a full memtable, or the files of a spilled
+// transaction. Constant after construction.
 struct ImmutableSource {
-  std::shared_ptr<MemTable> memtable;             // Exactly one of these two.
+  std::shared_ptr<MemTable> memtable;  // Exactly one of these two.
   std::shared_ptr<const IngestedFiles> ingested;
-  uint64_t wal_segment_min = 0;                   // The first WAL segment that holds anything of it.
-  SequenceNumber sequence_last = 0;               // Every commit of it and of older sources is <= this.
+  uint64_t wal_segment_min = 0;      // The first WAL segment that holds anything of it.
+  SequenceNumber sequence_last = 0;  // Every commit of it and of older sources is <= this.
 };
 using ImmutableSourceRef = std::shared_ptr<const ImmutableSource>;
 
@@ -41,7 +44,7 @@ struct ReadStateParts {
   std::shared_ptr<MemTable> active;
   std::vector<ImmutableSourceRef> immutables;  // Newest first.
   VersionMap versions;
-  TableCache* tables = nullptr;                // For ingested files; outlives the state.
+  TableCache* tables = nullptr;  // For ingested files; outlives the state.
 };
 
 // The same, searchable.
@@ -60,9 +63,12 @@ class ReadStateHolder {
 
   // A copy of the current parts.
   ReadStateParts Parts() const EXCLUDES(mutex_);
+  // Null: the family is unknown.
+  VersionRef CurrentVersion(FamilyId family) const EXCLUDES(mutex_);
 
  private:
-  // Readers spread over stripes, each with a reference count of its own, so that they do not share a cache line.
+  // Readers spread over stripes, each with a reference count of its own, so that they do not share
+  // a cache line.
   static constexpr size_t kStripes = 8;
   struct alignas(64) Stripe {
     mutable std::atomic<bool> busy = false;

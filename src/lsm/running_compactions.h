@@ -1,4 +1,5 @@
-// What runs now in each family, so that two jobs never touch the same files or write the same key range.
+// What runs now in each family, so that two jobs never touch the same files or write the same key
+// range.
 //
 // Threads: any.
 #pragma once
@@ -35,13 +36,15 @@ class RunningCompactions {
     uint64_t id_ = 0;
   };
 
-  // Runs `decide` with what runs in the family, nothing else being registered meanwhile; registers what it returns.
-  // Versions must be read inside of `decide`: a job that has ended has installed its edit before it left.
-  std::optional<Ticket> Register(
-      FamilyId family,
-      const std::function<std::optional<RunningCompaction>(
-          const std::vector<const RunningCompaction*>&)>& decide) EXCLUDES(mutex_);
+  using Decide = std::function<std::optional<RunningCompaction>(
+      const std::vector<const RunningCompaction*>& running)>;
 
+  // Runs `decide` with what runs in the family, nothing else being registered meanwhile; registers
+  // what it returns. Versions must be read inside of `decide`: a job that has ended has installed
+  // its edit before it left.
+  std::optional<Ticket> Register(FamilyId family, const Decide& decide) EXCLUDES(mutex_);
+
+  bool Any(FamilyId family) const EXCLUDES(mutex_);
   size_t Count() const EXCLUDES(mutex_);
 
  private:

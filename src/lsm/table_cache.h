@@ -1,12 +1,14 @@
 // Opens table files at first use and keeps the recently used ones open, up to a number of files.
 //
-// Threads: any number at once; finding an open file takes no lock but a spin of a pointer copy, and no memory.
+// Threads: any number at once; finding an open file takes no lock but a spin of a pointer copy, and
+// no memory.
 #pragma once
 
 #include <cstddef>
 #include <list>
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "base/mutex.h"
@@ -19,7 +21,7 @@ namespace tidesdb {
 
 class TableCache {
  public:
-  // `block_cache` may be null when the table room's readers allow it. Neither is owned.
+  // Owns neither; both outlive it, and it outlives every FileMeta that it opened.
   TableCache(FileSystem* fs, std::string directory, BlockCache* block_cache, size_t open_files_max);
   virtual ~TableCache();
   TableCache(const TableCache&) = delete;
@@ -29,16 +31,16 @@ class TableCache {
   // Errors: those of TableReader::Open.
   Result<TableRef> Find(const FileMeta& file);
 
-  // For a file that will be read once (a compaction's input): the open reader if there is one, else one of its own
-  // that the cache does not keep.
+  // For a file that will be read once (a compaction's input): the open reader if there is one, else
+  // one of its own that the cache does not keep.
   Result<TableRef> FindUncached(const FileMeta& file);
 
-  // Called by ~FileMeta of any thread: the cache forgets the file.
-  static void Forget(const FileMeta& file);
+  // Called by ~FileMeta, on any thread.
+  void Forget(const FileMeta& file) EXCLUDES(mutex_);
 
-  uint64_t OpenFiles() const;
+  uint64_t OpenFiles() const EXCLUDES(mutex_);
   // Of readers, outside of the block cache.
-  uint64_t MemoryBytes() const;
+  uint64_t MemoryBytes() const EXCLUDES(mutex_);
   BlockCache* block_cache() const { return block_cache_; }
 
  protected:
@@ -46,13 +48,25 @@ class TableCache {
   virtual Result<TableRef> Open(const FileMeta& file);
 
  private:
-  struct OpenSet;
+  struct OpenFile {
+    const FileMeta* file;
+    uint64_t memory_bytes;
+  };
+
+  Result<TableRef> OpenAndKeep(const FileMeta& file) EXCLUDES(mutex_);
+  // Takes files out that were not used lately until there is room; their readers go to `closed`.
+  void MakeRoom(std::vector<TableRef>* closed) REQUIRES(mutex_);
 
   FileSystem* const fs_;
   const std::string directory_;
   BlockCache* const block_cache_;
   const size_t open_files_max_;
-  std::shared_ptr<OpenSet> open_;
+
+  mutable Mutex mutex_;
+  std::list<OpenFile> open_
+      GUARDED_BY(mutex_);  // In the order of a clock whose hand is at the front.
+  std::unordered_map<const FileMeta*, std::list<OpenFile>::iterator> places_ GUARDED_BY(mutex_);
+  uint64_t memory_bytes_ GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace tidesdb

@@ -30,6 +30,9 @@ class TableOutput {
   // Finishes and syncs the open file, if any.
   Status FinishFile();
 
+  // Makes the finished files' entries in the directory durable. REQUIRES: no file is open.
+  Status SyncDirectory();
+
   // Finished so far.
   const std::vector<FileRecord>& files() const { return files_; }
   uint64_t TotalBytes() const;

@@ -1,14 +1,17 @@
 // The table files of one column family at one instant, in levels; immutable.
 //
-// Threads: any number of readers. Shared by reference; the files stay as long as one version that names them is left.
-// Invariants:
-//   1. Level 0 is newest first: every version of a key in a file is newer than those in files after it.
-//   2. In every other level files ascend by key and do not overlap, and no user key is in two of them.
+// Threads: any number of readers. Shared by reference; the files stay as long as one version that
+// names them is left. Invariants:
+//   1. Level 0 is newest first: every version of a key in a file is newer than those in files after
+//   it.
+//   2. In every other level files ascend by key and do not overlap, and no user key is in two of
+//   them.
 //   3. A key's versions in a level are newer than those in deeper levels.
 #pragma once
 
 #include <array>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -34,8 +37,13 @@ class Version {
  public:
   using Levels = std::array<FileList, kLevels>;
 
-  // REQUIRES: the invariants (CHECKed; breaking them loses data). `tables` outlives this; null when nothing is read.
+  // REQUIRES: Check(levels) is OK. `tables` outlives this; null when nothing is read.
   Version(FamilyInfoRef info, Levels levels, TableCache* tables);
+
+  // Puts level 0 in age order and the others in key order.
+  static void Sort(Levels* levels);
+  // Whether the invariants hold that can be seen from here. Errors: kCorruption naming the files.
+  static Status Check(FamilyId family, const Levels& levels);
 
   FamilyId family() const { return info_->id; }
   const ColumnFamilyOptions& options() const { return info_->options; }
@@ -60,10 +68,10 @@ class Version {
   RangeEstimate EstimateRange(Slice start, Slice end) const;
   FamilyStats GetStats() const;
 
-  // The first file of a level >= 1 whose last key is >= key; its index, or the number of files.
-  size_t FindFile(int level, Slice key) const;
   // Files of a level whose ranges meet [key_min, key_max], in the level's order.
   FileList Overlapping(int level, Slice key_min, Slice key_max) const;
+  // The same as a view of this version. REQUIRES: level >= 1.
+  std::span<const FileRef> OverlappingSpan(int level, Slice key_min, Slice key_max) const;
 
  private:
   const FamilyInfoRef info_;
@@ -77,7 +85,10 @@ class Version {
 
 using VersionRef = std::shared_ptr<const Version>;
 
-// The first file of a sorted, disjoint list whose last key is >= key; its index, or the number of files.
-size_t FindFileByKey(const FileList& files, Slice key);
+uint64_t TotalBytes(std::span<const FileRef> files);
+
+// The first file of a sorted, disjoint list whose last key is >= key; its index, or the number of
+// files.
+size_t FindFileByKey(std::span<const FileRef> files, Slice key);
 
 }  // namespace tidesdb

@@ -36,19 +36,25 @@ class VersionMap {
   void ForEach(const std::function<void(const VersionRef&)>& fn) const;
 
  private:
-  static constexpr int kBits = 6;  // 64 children a node: two nodes up to 4096 families, three to 262144.
-  struct Node {
-    std::array<std::shared_ptr<const Node>, 1 << kBits> children;  // Of inner nodes.
-    std::array<VersionRef, 1 << kBits> versions;                   // Of leaves.
-  };
+  static constexpr int kBits =
+      6;  // 64 slots a node: two nodes up to 4096 families, three to 262144.
+  static constexpr FamilyId kMask = (1 << kBits) - 1;
+
+  struct Node {};  // An Inner or, at height 0, a Leaf. Freed through shared_ptr, which knows which.
   using NodeRef = std::shared_ptr<const Node>;
+  struct Inner : Node {
+    std::array<NodeRef, 1 << kBits> children;
+  };
+  struct Leaf : Node {
+    std::array<VersionRef, 1 << kBits> versions;
+  };
 
   const VersionRef* FindRef(FamilyId family) const;
   static NodeRef Set(const Node* node, int height, FamilyId family, VersionRef version);
   static void Walk(const Node* node, int height, const std::function<void(const VersionRef&)>& fn);
 
   NodeRef root_;
-  int height_ = 0;  // Levels of nodes; the root covers kBits * height_ bits.
+  int height_ = 0;  // Levels of nodes; the tree covers ids below 2^(kBits * height_).
   size_t size_ = 0;
 };
 

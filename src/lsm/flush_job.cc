@@ -1,0 +1,57 @@
+#include "lsm/flush_job.h"
+
+#include "base/failpoint.h"
+#include "lsm/key_versions_writer.h"
+
+namespace tidesdb {
+namespace {
+
+Status FlushFamily(const JobContext& context, const MemTable& memtable, const Version& version,
+                   const SnapshotView& view, bool is_oldest, const std::atomic<bool>* stop,
+                   std::vector<FileRecord>* files) {
+  TableOutput output(&context, TableOptionsOf(version.family(), version.options()));
+  DeeperFiles deeper(&version, 1, version.files(0));
+  KeyVersionsWriter writer(&view, &deeper, is_oldest, &output);
+  const auto go_on = [](Slice) { return Status::Ok(); };
+  const std::unique_ptr<InternalIterator> iter = memtable.NewIterator(version.family());
+  for (iter->SeekToFirst(); iter->Valid(); iter->Next()) {
+    if (stop != nullptr && (writer.entries_in() & 1023) == 0 &&
+        stop->load(std::memory_order_relaxed)) {
+      return Status::ShuttingDown("the flush was stopped; its memtable is kept");
+    }
+    TIDESDB_TRY(writer.Add(iter->user_key(), iter->trailer(), iter->value(), go_on));
+  }
+  TIDESDB_TRY(iter->status());
+  TIDESDB_TRY(writer.Finish());
+  TIDESDB_TRY(output.FinishFile());
+  for (FileRecord& file : output.Release()) files->push_back(std::move(file));
+  return Status::Ok();
+}
+
+}  // namespace
+
+Result<std::vector<FileRecord>> FlushMemTable(const JobContext& context, const MemTable& memtable,
+                                              const VersionMap& versions, bool is_oldest,
+                                              const std::atomic<bool>* stop) {
+  const SnapshotView view = context.snapshots();
+  std::vector<FileRecord> files;
+  const auto flush = [&]() -> Status {
+    for (const MemTableFamilyCounts& counts : memtable.Families()) {
+      const Version* version = versions.Find(counts.family);
+      if (version == nullptr) continue;  // Dropped since.
+      TIDESDB_FAILPOINT_STATUS("flush_before_family");
+      TIDESDB_TRY(FlushFamily(context, memtable, *version, view, is_oldest, stop, &files));
+    }
+    TIDESDB_FAILPOINT_STATUS("flush_before_dir_sync");
+    if (files.empty() || TIDESDB_PLANTED("lost_dir_sync")) return Status::Ok();
+    return context.fs->SyncDir(context.directory);
+  };
+  Status status = flush();
+  if (!status.ok()) {
+    DeleteTables(context, files);
+    return status;
+  }
+  return files;
+}
+
+}  // namespace tidesdb
