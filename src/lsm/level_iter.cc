@@ -73,7 +73,7 @@ class LevelIterator final : public InternalIterator {
       return;
     }
     index_ = index;
-    table_ = *std::move(table);
+    table_ = std::move(table).value();
     table_iter_ = table_->NewIterator({.fill_cache = options_.fill_cache});
   }
 

@@ -126,6 +126,11 @@ Status LsmTree::RunCompaction(std::unique_ptr<Task> task, const std::atomic<bool
     versions_.DiscardFiles(output.files);
     return status;
   }
+  if (options_.metrics != nullptr) {
+    options_.metrics->Add(Counter::kCompactions);
+    options_.metrics->Add(Counter::kCompactionReadBytes, output.bytes_read);
+    options_.metrics->Add(Counter::kCompactionWriteBytes, output.bytes_written);
+  }
   LogF(options_.log, LogLevel::kDebug, "Family %u: %s, %llu bytes to %llu", family,
        compaction.Describe().c_str(), static_cast<unsigned long long>(compaction.InputBytes()),
        static_cast<unsigned long long>(output.bytes_written));

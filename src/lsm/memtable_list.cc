@@ -135,7 +135,7 @@ Result<bool> MemTableList::FlushOne(const std::atomic<bool>* stop) {
       entry->state = FlushState::kWaiting;
       return std::move(files).status();
     }
-    entry->files = *std::move(files);
+    entry->files = std::move(files).value();
     entry->state = FlushState::kWritten;
   }
   TIDESDB_TRY(InstallInOrder());
@@ -148,7 +148,15 @@ Result<std::vector<FileRecord>> MemTableList::WriteFiles(const ImmutableSource& 
   if (source.memtable == nullptr) return std::vector<FileRecord>();
   // Read after is_oldest was: what is older than the oldest source is in these versions.
   const ReadStateParts parts = holder_->Parts();
-  return FlushMemTable(*context_, *source.memtable, parts.versions, is_oldest, stop);
+  TIDESDB_ASSIGN(std::vector<FileRecord> files,
+                 FlushMemTable(*context_, *source.memtable, parts.versions, is_oldest, stop));
+  if (context_->metrics != nullptr) {
+    context_->metrics->Add(Counter::kFlushes);
+    for (const FileRecord& file : files) {
+      context_->metrics->Add(Counter::kFlushWriteBytes, file.bytes);
+    }
+  }
+  return files;
 }
 
 bool MemTableList::InstallWanted() const {

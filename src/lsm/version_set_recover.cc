@@ -85,7 +85,7 @@ Status VersionSet::Recover() {
     if (!version.ok()) {
       return Status::Corruption(path + ": " + std::string(version.status().message()));
     }
-    change.versions.emplace_back(family, *std::move(version));
+    change.versions.emplace_back(family, std::move(version).value());
   }
   ReserveFileNumbers(std::max(replay.next_file_number - 1, recovered.number));
   next_family_id_.store(replay.next_family_id, std::memory_order_relaxed);

@@ -81,6 +81,7 @@ class TableWriterImpl final : public TableWriter {
   }
 
   uint64_t FileBytes() const override {
+    if (finished_) return offset_;
     const uint64_t filter_bytes = key_hashes_.size() * filter_shape_.bits_per_key / 8;
     return offset_ + block_.SizeEstimate() + index_.SizeEstimate() + filter_bytes;
   }

@@ -20,7 +20,7 @@ class TableWriter {
   // REQUIRES: (key, trailer) after all earlier ones in CompareVersions order (CHECKed).
   virtual Status Add(Slice user_key, Trailer trailer, Slice value) = 0;
 
-  // Bytes written so far plus the open block: for cutting files.
+  // Bytes written so far plus the open block: for cutting files. After Finish: the size of the file.
   virtual uint64_t FileBytes() const = 0;
   virtual uint64_t Entries() const = 0;
 
