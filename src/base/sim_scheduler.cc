@@ -2,8 +2,10 @@
 
 #ifdef TIDESDB_HOOKS
 
+#include <semaphore.h>
+
 #include <algorithm>
-#include <atomic>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -16,7 +18,31 @@
 
 namespace tidesdb {
 
-// Everything but gate is touched only by the thread that holds the baton.
+namespace {
+
+// Right to run, given from thread to thread. A POSIX semaphore: a thread that waits sleeps at once.
+// The atomics and semaphores of the standard library spin and yield first, which on a busy machine
+// makes a handover take milliseconds.
+class Baton {
+ public:
+  Baton() { CHECK(::sem_init(&semaphore_, 0, 0) == 0); }
+  ~Baton() { ::sem_destroy(&semaphore_); }
+  Baton(const Baton&) = delete;
+  Baton& operator=(const Baton&) = delete;
+
+  // What the giver did before is seen by the taker.
+  void Give() { CHECK(::sem_post(&semaphore_) == 0); }
+  void Take() {
+    while (::sem_wait(&semaphore_) != 0) CHECK(errno == EINTR);
+  }
+
+ private:
+  sem_t semaphore_;
+};
+
+}  // namespace
+
+// Everything but the baton is touched only by the thread that holds it.
 struct SimThread {
   enum class State : uint8_t { kRunnable, kBlocked, kDone };
 
@@ -31,8 +57,7 @@ struct SimThread {
   const void* object = nullptr;                 // What it is blocked on.
   uint64_t deadline_us = sim::kForever;
   bool timed_out = false;
-  // The baton: 1 says run. Release/acquire: the next thread sees all that the last one did.
-  std::atomic<int> gate = 0;
+  Baton baton;
 };
 
 namespace {
@@ -85,11 +110,6 @@ class SimScheduler {
   uint64_t trace() const { return trace_; }
   uint64_t steps() const { return steps_; }
   uint64_t switches() const { return switches_; }
-
-  static void WaitForBaton(SimThread* self) {
-    self->gate.wait(0, std::memory_order_acquire);
-    self->gate.store(0, std::memory_order_relaxed);
-  }
 
  private:
   class VirtualClock final : public Clock {
@@ -204,7 +224,7 @@ bool SimScheduler::BlockOn(const void* object, sim::Event event, uint64_t wait_u
   SimThread* next = PickNext();
   if (next != self) {
     HandOver(next);
-    WaitForBaton(self);
+    self->baton.Take();
   }
   return !self->timed_out;
 }
@@ -288,8 +308,7 @@ void SimScheduler::HandOver(SimThread* next) {
   ++switches_;
   Mix((uint64_t{next->id} << 40) | 0xff);
   running_ = next;
-  next->gate.store(1, std::memory_order_release);
-  next->gate.notify_one();
+  next->baton.Give();
 }
 
 void SimScheduler::SwitchToOther() {
@@ -298,7 +317,7 @@ void SimScheduler::SwitchToOther() {
   SimThread* next = runnable_[random_.Uniform(runnable_.size() - 1)];
   if (next == self) next = runnable_.back();
   HandOver(next);
-  WaitForBaton(self);
+  self->baton.Take();
 }
 
 void SimScheduler::Report(const char* reason) const noexcept {
@@ -355,7 +374,7 @@ SimThread* RegisterThread(const std::string& name) {
 
 void EnterThread(SimThread* thread) {
   current_thread = thread;
-  SimScheduler::WaitForBaton(thread);
+  thread->baton.Take();
 }
 
 void ExitThread() { current_thread->scheduler->Exit(); }
