@@ -137,9 +137,9 @@ def _summary(results):
              + "".join(f"{result['label']:>12}" for result in results)]
     rows = [("new orders a minute", lambda r: f"{r['nopm']:.0f}"),
             ("transactions a minute", lambda r: f"{r['tpm']:.0f}"),
-            ("new order, median ms", lambda r: f"{r['transactions']['new_order']['p50_us'] / 1000:.1f}"),
-            ("new order, 95 % ms", lambda r: f"{r['transactions']['new_order']['p95_us'] / 1000:.1f}"),
-            ("new order, 99 % ms", lambda r: f"{r['transactions']['new_order']['p99_us'] / 1000:.1f}"),
+            ("new order, median ms", lambda r: f"{r['transactions']['NEWORD']['p50_us'] / 1000:.1f}"),
+            ("new order, 95 % ms", lambda r: f"{r['transactions']['NEWORD']['p95_us'] / 1000:.1f}"),
+            ("new order, 99 % ms", lambda r: f"{r['transactions']['NEWORD']['p99_us'] / 1000:.1f}"),
             ("errors", lambda r: str(sum(e["count"] for e in r["errors"]))),
             ("consistent", lambda r: "yes" if r["consistency"]["holds"] else "NO")]
     for title, value in rows:

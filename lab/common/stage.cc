@@ -65,10 +65,9 @@ class StageRunner {
     const SteadyClock::time_point first = SteadyClock::now();
     stage_->measuring_.store(true, std::memory_order_release);
     const bool whole = WaitUntil(stage_->plan().rampup_s + stage_->plan().duration_s);
-    if (report_.users_left) return;
-    report_.error = hooks_->EndMeasure();
-    if (!report_.error.ok()) return;
+    if (!report_.users_left) report_.error = hooks_->EndMeasure();
     report_.measured_s = std::chrono::duration<double>(SteadyClock::now() - first).count();
+    if (report_.users_left || !report_.error.ok()) return;
     report_.measured = whole || report_.interrupted;
   }
 

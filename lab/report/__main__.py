@@ -1,4 +1,4 @@
-"""Compares results of `tpcc run --json`: python3 -m lab.report RESULT.json... [--html PAGE.html]"""
+"""Compares results of `tpcc run --json`: python3 -m lab.report RESULT.json... [-o PAGE.html]"""
 
 import argparse
 import sys
@@ -13,7 +13,7 @@ def main(arguments=None):
     parser = argparse.ArgumentParser(prog="lab.report", description=__doc__)
     parser.add_argument("results", nargs="+", metavar="RESULT.json",
                         help="the first is what the others are compared with")
-    parser.add_argument("--html", metavar="PAGE.html", help="write the page here")
+    parser.add_argument("-o", "--output", metavar="PAGE.html", help="write the page here")
     parser.add_argument("--title", default="TPROC-C")
     parser.add_argument("-q", "--quiet", action="store_true", help="no table on the terminal")
     options = parser.parse_args(arguments)
@@ -23,8 +23,8 @@ def main(arguments=None):
         results = load_all(options.results)
         if not options.quiet:
             print(table.text(results), end="")
-        if options.html:
-            Path(options.html).write_text(page.render(results, options.title), encoding="utf-8")
+        if options.output:
+            Path(options.output).write_text(page.render(results, options.title), encoding="utf-8")
     except (ResultError, OSError) as error:
         print(f"lab.report: {error}", file=sys.stderr)
         return 1

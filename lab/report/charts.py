@@ -103,7 +103,8 @@ def ranges(name, groups):
         x = x_of(10 ** power)
         text = f"{10 ** power:,.0f}" if power >= 0 else f"{10 ** power:.{-power}f}"
         parts.append(f'<line class="grid" x1="{x:.1f}" x2="{x:.1f}" y1="{_TOP}" y2="{height - _BOTTOM}"/>'
-                     f'<text class="axis" text-anchor="middle" x="{x:.1f}" y="{height - 12}">{text} ms</text>')
+                     f'<text class="axis" text-anchor="{"end" if power == high else "middle"}" x="{x:.1f}"'
+                     f' y="{height - 12}">{text} ms</text>')
     y = _TOP
     for transaction, entries in groups:
         middle = y + row * len(entries) / 2

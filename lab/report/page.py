@@ -6,7 +6,7 @@ from pathlib import Path
 
 from lab.report import charts
 from lab.report.results import CONFLICTS, TRANSACTIONS
-from lab.report.table import count, milliseconds, ratio
+from lab.report.table import count, milliseconds, plural, ratio
 
 _HERE = Path(__file__).resolve().parent
 
@@ -152,7 +152,8 @@ def _provenance(results):
 def render(results, title):
     """The page of one to SERIES_MAX results; the first is what the others are compared with."""
     first = results[0].config
-    about = (f"{first['warehouses']} warehouses, {first['virtual_users']} virtual users, {first['isolation']}, "
+    about = (f"{plural(first['warehouses'], 'warehouse')}, {plural(first['virtual_users'], 'virtual user')}, "
+             f"{first['isolation']}, "
              f"{first['rampup_s']} s ramp-up, {first['duration_s']} s measured, one run each")
     style = (_HERE / "page.css").read_text(encoding="utf-8")
     script = (_HERE / "page.js").read_text(encoding="utf-8")

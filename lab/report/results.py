@@ -112,7 +112,10 @@ def _checked(path, raw):
             float(raw[key])
     float(raw["measured_s"])
     str(raw["started"]), raw["interrupted"], raw["server_lost"]
-    return Result(path, raw["label"], raw, timeline["columns"], timeline["rows"])
+    # What ended after the plan's last second is of a second that was hardly begun.
+    planned = raw["config"]["rampup_s"] + raw["config"]["duration_s"]
+    rows = [row for row in timeline["rows"] if row[0] <= planned]
+    return Result(path, raw["label"], raw, timeline["columns"], rows)
 
 
 def load_all(paths):

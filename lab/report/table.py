@@ -12,6 +12,10 @@ def milliseconds(microseconds):
     return f"{value:.2f}" if value < 10 else f"{value:.1f}" if value < 1000 else f"{value:,.0f}"
 
 
+def plural(number, noun):
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
 def ratio(value, base):
     """"0.84x" of the base; "" where there is nothing to divide."""
     return f"{value / base:.2f}x" if value is not None and base else ""

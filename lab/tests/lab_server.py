@@ -1,4 +1,8 @@
-"""The private server that a test of the lab runs against."""
+"""The private server that a test of the lab runs against.
+
+Environment: TPCC is the program, TIDESDB_SERVER a server that `python3 -m installer servers` made (else the
+installed one is used), TIDESDB_PLUGIN a plugin to load into it.
+"""
 
 import os
 import shutil
@@ -13,11 +17,31 @@ sys.path.insert(0, str(TREE))
 from installer import servers  # noqa: E402
 from installer.server_run import Server  # noqa: E402
 
+TPCC = os.environ.get("TPCC", str(TREE / "build" / "release" / "lab" / "tpcc"))
+# The exit codes of tpcc.
+OK, FAILED, INCONSISTENT, UNEXPECTED_ERRORS, SERVER_LOST = range(5)
+
 _INSTALLED = Path("/usr/sbin/mariadbd")
+
+_SYNC_OPTIONS = {
+    ("innodb", "FULL"): ["--innodb-flush-log-at-trx-commit=1"],
+    ("innodb", "NONE"): ["--innodb-flush-log-at-trx-commit=2"],
+    ("tidesdb", "FULL"): ["--tidesdb-unified-memtable-sync-mode=FULL"],
+    ("tidesdb", "NONE"): ["--tidesdb-unified-memtable-sync-mode=NONE"],
+}
+
+
+def sync_options(engine, sync):
+    """What the server is told, so that a commit survives a power cut (FULL) or a killed process alone (NONE)."""
+    found = _SYNC_OPTIONS.get((engine.lower(), sync))
+    if found is None:
+        known = ", ".join(f"{engine} {sync}" for engine, sync in _SYNC_OPTIONS)
+        sys.exit(f"no options are known for engine {engine} with sync {sync}; known are {known}")
+    return found
 
 
 def environment():
-    """TIDESDB_SERVER names one that `python3 -m installer servers` made; else the installed one; or None."""
+    """Where the server comes from; None when there is none."""
     name = os.environ.get("TIDESDB_SERVER")
     if name:
         return servers.existing(name)
@@ -53,6 +77,10 @@ class LabServer(Server):
             self.process.send_signal(signal.SIGKILL)
             self.process.wait()
         shutil.rmtree(self.directory, ignore_errors=True)
+
+    def tpcc(self, name, *options):
+        """The command line of one of the generator's commands against this server."""
+        return self.environment.command([TPCC, name, "-S", self.socket, *options])
 
     def value(self, statement):
         """The only value of a statement, as text."""

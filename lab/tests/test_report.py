@@ -89,7 +89,7 @@ class ReportTest(unittest.TestCase):
     def test_the_page_is_whole_and_needs_nothing(self):
         page = self.directory / "page.html"
         code, _, err = self.run_main(self.write("a.json", made("InnoDB")), self.write("b.json", made("Tides<DB>")),
-                                     "--html", str(page), "--title", "A & B")
+                                     "--output", str(page), "--title", "A & B")
         self.assertEqual(code, 0, err)
         text = page.read_text(encoding="utf-8")
         checker = TagChecker()
@@ -114,7 +114,7 @@ class ReportTest(unittest.TestCase):
             for key in entry:
                 entry[key] = 0
         page = self.directory / "page.html"
-        code, out, err = self.run_main(self.write("lost.json", lost), "--html", str(page))
+        code, out, err = self.run_main(self.write("lost.json", lost), "--output", str(page))
         self.assertEqual(code, 0, err)
         self.assertRegex(out, r"(?m)^NOPM\s+-$")
         self.assertIn("connection lost", page.read_text(encoding="utf-8"))
@@ -124,7 +124,7 @@ class ReportTest(unittest.TestCase):
         broken["consistency"] = {"holds": False, "seconds": 1, "checks": [
             {"name": "1", "title": "w_ytd = sum(d_ytd)", "state": "broken", "violations": 1, "samples": ["w 1: x"]}]}
         page = self.directory / "page.html"
-        _, out, _ = self.run_main(self.write("a.json", broken), "--html", str(page))
+        _, out, _ = self.run_main(self.write("a.json", broken), "--output", str(page))
         self.assertIn("BROKEN", out)
         text = page.read_text(encoding="utf-8")
         self.assertIn("broken: w 1: x", text)
@@ -158,6 +158,10 @@ class ReportTest(unittest.TestCase):
         (self.directory / "binary.json").write_bytes(b"\xff\xfe\x00")
         self.assertEqual(self.run_main(str(self.directory / "binary.json"))[0], 1)
 
+    def test_what_ends_after_the_plan_is_not_drawn(self):
+        loaded = results.load(self.write("a.json", made(seconds=63)))
+        self.assertEqual(loaded.rows[-1][0], 60)
+
     def test_equal_labels_are_told_apart(self):
         loaded = results.load_all([self.write("a.json", made()), self.write("b.json", made())])
         self.assertEqual([result.label for result in loaded], ["InnoDB", "InnoDB (2)"])
@@ -168,7 +172,7 @@ class ReportTest(unittest.TestCase):
             cut = copy.deepcopy(made())
             del cut[part]
             with self.subTest(part):
-                code, _, err = self.run_main(self.write("cut.json", cut), "--html", str(self.directory / "p.html"), "-q")
+                code, _, err = self.run_main(self.write("cut.json", cut), "--output", str(self.directory / "p.html"), "-q")
                 self.assertTrue(code == 0 or "cut.json" in err)
 
 

@@ -31,8 +31,9 @@ void AddServerOptions(CLI::App* command, ConnectOptions* server) {
 
 ExitCode RunBuild(const BuildOptions& options) {
   if (!options.quiet) {
-    std::printf("building %d warehouses in '%s', engine %s, %d loaders\n", options.warehouses,
-                options.server.database.c_str(), options.schema.engine.c_str(), options.loaders);
+    std::printf("building '%s': warehouses %d, engine %s, loaders %d\n",
+                options.server.database.c_str(), options.warehouses, options.schema.engine.c_str(),
+                options.loaders);
     std::fflush(stdout);
   }
   BuildReport report;

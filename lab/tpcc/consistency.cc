@@ -281,21 +281,23 @@ Outcome MeasureBalanceGaps(Client* client, BalanceGaps* gaps) {
 }
 
 std::string FormatReport(const ConsistencyReport& report) {
+  size_t width = 0;
+  for (const CheckResult& check : report.checks) width = std::max(width, check.name.size());
   std::string text;
   for (const CheckResult& check : report.checks) {
     const bool skipped = check.state == CheckState::kSkipped;
     const char* state = skipped ? "skipped" : check.state == CheckState::kHolds ? "holds" : "BROKEN";
     std::string name = check.name;
-    name.resize(8, ' ');
-    std::string line = "  " + name + " " + state;
-    line.resize(19, ' ');
-    text += line + check.title;
+    name.resize(width, ' ');
+    std::string padded = state;
+    padded.resize(8, ' ');
+    text += "  " + name + "  " + padded + check.title;
     if (skipped) text += " (" + check.samples.front() + ")";
     text += "\n";
     if (check.state != CheckState::kBroken) continue;
-    for (const std::string& sample : check.samples) text += "             " + sample + "\n";
+    for (const std::string& sample : check.samples) text += "      " + sample + "\n";
     if (check.violations > check.samples.size()) {
-      text += "             and " + std::to_string(check.violations - check.samples.size()) + " more\n";
+      text += "      and " + std::to_string(check.violations - check.samples.size()) + " more\n";
     }
   }
   return text;

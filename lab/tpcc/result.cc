@@ -144,6 +144,10 @@ void WriteConsistency(const RunReport& report, JsonWriter* json) {
   json->EndArray().EndObject();
 }
 
+std::string Plural(int count, const std::string& noun) {
+  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+}
+
 std::string Whole(double value) { return FormatCount(static_cast<uint64_t>(std::llround(value))); }
 
 }  // namespace
@@ -192,8 +196,8 @@ std::string TimelineCsv(const RunReport& report) {
 
 std::string ResultTable(const RunOptions& options, const RunReport& report) {
   std::string text = "\n" + report.server.engine + " on " + report.server.version + ", " +
-                     std::to_string(report.server.warehouses) + " warehouses, " +
-                     std::to_string(options.users) + " users, " + IsolationName(options.isolation) +
+                     Plural(report.server.warehouses, "warehouse") + ", " +
+                     Plural(options.users, "user") + ", " + IsolationName(options.isolation) +
                      ", measured " + FormatDuration(report.measured_s) + "\n";
   if (report.measured) {
     text += "NOPM " + Whole(report.nopm) + "   TPM " + Whole(report.tpm) + "\n";

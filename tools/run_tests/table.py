@@ -3,10 +3,10 @@
 from functools import partial
 
 from installer import packages
-from tools.run_tests import checks, engine, server
+from tools.run_tests import checks, engine, server, tpcc
 from tools.run_tests.step import DEFAULT, FULL, QUICK, Step
 
-_BUILD = (*packages.BUILD, *packages.UNIT)
+_BUILD = (*packages.BUILD, *packages.LAB, *packages.UNIT)
 _CHECK = (*_BUILD, *packages.CHECK)
 
 STEPS = [
@@ -15,6 +15,7 @@ STEPS = [
     Step("unit", QUICK, partial(engine.ctest, "sim"), _BUILD),
     Step("plugin-debian12", QUICK, partial(server.plugin, "debian12")),
     Step("mtr-debian12", QUICK, partial(server.mtr_suite, "debian12")),
+    Step("tpcc-debian12", DEFAULT, partial(tpcc.own_tests, "debian12")),
     Step("plugin-debian13", DEFAULT, partial(server.plugin, "debian13")),
     Step("mtr-debian13", DEFAULT, partial(server.mtr_suite, "debian13")),
     Step("asan", DEFAULT, partial(engine.ctest, "asan"), _BUILD),

@@ -1,0 +1,44 @@
+"""The steps that run the load generator against servers."""
+
+import re
+import sys
+
+from installer import build_plugin
+from installer.shell import TREE, run
+from tools.run_tests.step import FULL, Outcome
+
+
+def _environment(name, context):
+    """Builds plugin and generator; returns the variables that lab/tests wants."""
+    environment, plugin = build_plugin.prepare_and_build(name, context.log, lab=True)
+    tool = build_plugin.build_dir(environment) / "lab" / "tpcc"
+    return {"TIDESDB_SERVER": name, "TPCC": str(tool), "TIDESDB_PLUGIN": str(plugin)}
+
+
+def own_tests(name, context):
+    """The generator's tests against InnoDB: that it runs, and that each of its checks can fail."""
+    variables = _environment(name, context)
+    del variables["TIDESDB_PLUGIN"]
+    run([sys.executable, TREE / "lab" / "tests" / "tpcc_test.py"], log=context.log, cwd=TREE, env=variables)
+    counted = re.findall(r"^Ran (\d+) tests", context.log.read_text(), re.M)
+    return Outcome(passed=int(counted[-1]))
+
+
+def matrix(name, context):
+    """TPROC-C on TidesDB, both levels, FULL and NONE: consistent, and no errors but the three."""
+    options = [] if context.level == FULL else ["--users", "4", "--duration", "8"]
+    run([sys.executable, TREE / "lab" / "tests" / "tpcc_matrix.py", *options], log=context.log, cwd=TREE,
+        env=_environment(name, context))
+    if context.level == FULL:
+        run([sys.executable, TREE / "lab" / "tests" / "tpcc_matrix.py", "--warehouses", "10"], log=context.log,
+            cwd=TREE, env=_environment(name, context))
+    return Outcome(passed=len(re.findall(r"^    exit code 0$", context.log.read_text(), re.M)))
+
+
+def kills(name, context):
+    """kill -9 in the middle of TPROC-C on TidesDB, with a memtable so small that flushes are hit too."""
+    rounds = 50 if context.level == FULL else 5
+    run([sys.executable, TREE / "lab" / "tests" / "tpcc_kill.py", "--rounds", str(rounds), "--server-option",
+         "--tidesdb-unified-memtable-write-buffer-size=4M"], log=context.log, cwd=TREE,
+        env=_environment(name, context))
+    return Outcome(passed=rounds)
