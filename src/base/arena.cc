@@ -1,6 +1,7 @@
 #include "base/arena.h"
 
 #include <new>
+#include <utility>
 
 #include "base/check.h"
 
@@ -19,9 +20,22 @@ char* Arena::AllocateFallback(size_t bytes) {
   // A large piece gets a block of its own, so that the rest of the current one is not wasted.
   if (bytes > block_bytes_ / 4) return NewBlock(bytes);
   char* block = NewBlock(block_bytes_);
+  usual_block_ = block;
   free_ = block + bytes;
   free_bytes_ = block_bytes_ - bytes;
   return block;
+}
+
+void Arena::Reset() {
+  free_ = usual_block_;
+  free_bytes_ = usual_block_ != nullptr ? block_bytes_ : 0;
+  if (blocks_.empty()) return;
+  // The usual block moves to the front, and the rest goes.
+  for (auto& block : blocks_) {
+    if (block.get() == usual_block_) std::swap(block, blocks_.front());
+  }
+  blocks_.resize(usual_block_ != nullptr ? 1 : 0);
+  memory_usage_.store(free_bytes_, std::memory_order_relaxed);
 }
 
 char* Arena::NewBlock(size_t bytes) {

@@ -12,7 +12,7 @@
 namespace tidesdb {
 
 // Threads: one at a time; MemoryUsage() from any.
-// Owns: every block; pointers are valid until the Arena is destroyed.
+// Owns: every block; pointers are valid until Reset() or until the Arena is destroyed.
 class Arena {
  public:
   static constexpr size_t kBlockBytes = 4096;
@@ -33,6 +33,9 @@ class Arena {
   // REQUIRES: bytes > 0; alignment a power of two, at most alignof(std::max_align_t).
   char* AllocateAligned(size_t bytes, size_t alignment = alignof(std::max_align_t));
 
+  // Frees everything but one block of the usual size, for the next use.
+  void Reset();
+
   // Bytes of all blocks, whether handed out or not.
   size_t MemoryUsage() const { return memory_usage_.load(std::memory_order_relaxed); }
 
@@ -43,6 +46,7 @@ class Arena {
   const size_t block_bytes_;
   char* free_ = nullptr;
   size_t free_bytes_ = 0;
+  char* usual_block_ = nullptr;  // One of blocks_ that has block_bytes_; null: none yet.
   std::vector<std::unique_ptr<char[]>> blocks_;
   std::atomic<size_t> memory_usage_ = 0;  // Relaxed: a figure, it publishes nothing.
 };

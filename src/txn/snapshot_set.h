@@ -3,7 +3,8 @@
 // Threads: any number at once.
 // Invariants:
 //   1. A sequence handed out by Acquire is in every later List until it is released.
-//   2. List and Acquire are ordered: whatever is acquired after a List is at least its visible part.
+//   2. List and Acquire are ordered: whatever is acquired after a List is at least its visible
+//   part.
 #pragma once
 
 #include <atomic>

@@ -48,7 +48,8 @@ class TxnEnv {
   virtual MemTable* ActiveMemTable() = 0;
   // Makes the files of a spilled transaction the newest source of all reads, above everything
   // written before: rotates the memtable and puts the files, at this sequence, between the old one
-  // and the new one. Their kIngest record is in the WAL already. An error is final, as AppendToWal's.
+  // and the new one. Their kIngest record is in the WAL already. An error is final, as
+  // AppendToWal's.
   virtual Status Ingest(const std::vector<IngestFile>& files, SequenceNumber sequence) = 0;
 
   // --- For spilling ---

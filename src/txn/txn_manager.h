@@ -23,28 +23,28 @@ struct TxnManagerOptions {
   TxnEnv* env = nullptr;
   FileSystem* fs = nullptr;
   Clock* clock = nullptr;
-  BlockCache* cache = nullptr;                 // Blocks of spilled runs go through it.
-  SequenceNumber visible_sequence = 0;         // The last commit that recovery found.
-  uint64_t lock_wait_timeout_us = 50'000'000;  // For transactions that do not say.
+  BlockCache* cache = nullptr;                   // Blocks of spilled runs go through it.
+  SequenceNumber visible_sequence = 0;           // The last commit that recovery found.
+  uint64_t lock_wait_timeout_us = 50'000'000;    // For transactions that do not say.
   uint64_t transaction_memory_bytes = 32 << 20;  // A larger write set spills. REQUIRES: > 0.
-  bool sync_commits = true;                    // SyncMode::kFull: durable before Commit() returns.
+  bool sync_commits = true;  // SyncMode::kFull: durable before Commit() returns.
 };
 
 struct TxnStats {
   uint64_t active_transactions = 0;
-  uint64_t memory_bytes = 0;                   // Write sets, records and locks.
+  uint64_t memory_bytes = 0;  // Write sets, records and locks.
   uint64_t locks_held = 0;
   uint64_t lock_waits = 0;
   uint64_t lock_wait_us = 0;
   uint64_t lock_timeouts = 0;
   uint64_t deadlocks = 0;
   uint64_t conflicts = 0;
-  uint64_t commits = 0;                        // Those with writes.
+  uint64_t commits = 0;  // Those with writes.
   uint64_t commit_groups = 0;
   uint64_t rollbacks = 0;
-  uint64_t user_bytes_written = 0;             // Keys and values of commits.
+  uint64_t user_bytes_written = 0;  // Keys and values of commits.
   uint64_t spills = 0;
-  uint64_t spill_bytes_written = 0;            // Runs and final files.
+  uint64_t spill_bytes_written = 0;  // Runs and final files.
 };
 
 class TxnManager {
@@ -65,7 +65,7 @@ class TxnManager {
   // insert running: rotations for Flush, catalog changes, checkpoints.
   virtual Status RunBetweenGroups(const std::function<Status(SequenceNumber last)>& work) = 0;
 
-  virtual uint64_t MemoryBytes() const = 0;    // Cheap: for the memory budget.
+  virtual uint64_t MemoryBytes() const = 0;  // Cheap: for the memory budget.
   virtual TxnStats GetStats() const = 0;
   // What the last deadlock was about, for people; empty when there was none.
   virtual std::string LastDeadlock() const = 0;

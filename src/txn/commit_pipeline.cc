@@ -1,0 +1,155 @@
+#include "txn/commit_pipeline.h"
+
+#include "base/check.h"
+#include "base/failpoint.h"
+
+namespace tidesdb {
+namespace {
+
+// Stands in the queue for RunBetweenGroups.
+class WorkRequest final : public CommitRequest {
+ public:
+  uint64_t Bytes() const override { return 0; }
+  bool Alone() const override { return true; }
+  Slice RecordAt(SequenceNumber) override { return Slice(); }
+  void InsertInto(MemTable*, SequenceNumber) override {}
+  Status Publish(TxnEnv*, SequenceNumber) override { return Status::Ok(); }
+};
+
+Status OutcomeUnknown(const Status& status) {
+  return Status(status.code(),
+                std::string(status.message()) +
+                    "; whether the transaction is committed is known only after recovery");
+}
+
+}  // namespace
+
+void CommitPipeline::Enqueue(CommitRequest* request) {
+  MutexLock lock(mu_);
+  request->state_ = CommitRequest::State::kQueued;
+  request->awaited_ = false;
+  request->status_ = Status::Ok();
+  queue_.push_back(request);
+}
+
+Status CommitPipeline::Await(CommitRequest* request) {
+  using State = CommitRequest::State;
+  MutexLock lock(mu_);
+  request->awaited_ = true;
+  while (request->state_ != State::kDone) {
+    if (request->state_ == State::kMayInsert) {
+      request->state_ = State::kInGroup;
+      MemTable* const memtable = group_memtable_;
+      mu_.Unlock();
+      request->InsertInto(memtable, request->sequence_);
+      mu_.Lock();
+      if (--inserts_running_ == 0) inserts_done_.NotifyOne();
+    } else if (request->state_ == State::kQueued && !leading_) {
+      Lead(request);
+    } else {
+      request->changed_.Wait(mu_);
+    }
+  }
+  return std::move(request->status_);
+}
+
+Status CommitPipeline::RunBetweenGroups(const std::function<Status(SequenceNumber last)>& work) {
+  WorkRequest request;
+  request.work_ = &work;
+  Enqueue(&request);
+  return Await(&request);
+}
+
+void CommitPipeline::Lead(CommitRequest* own) {
+  leading_ = true;
+  Gather();
+  mu_.Unlock();
+  const Status status = RunGroup(own);
+  mu_.Lock();
+  for (CommitRequest* member : group_) {
+    member->status_ = status;
+    member->state_ = CommitRequest::State::kDone;
+    if (member->awaited_) member->changed_.NotifyOne();  // Gone as soon as the mutex is free.
+  }
+  group_.clear();
+  leading_ = false;
+  PassLead();
+}
+
+void CommitPipeline::Gather() {
+  group_bytes_ = 0;
+  while (!queue_.empty() && group_bytes_ < kGroupBytesMax) {
+    CommitRequest* next = queue_.front();
+    const bool alone = next->Alone();
+    if (alone && !group_.empty()) break;
+    queue_.pop_front();
+    next->state_ = CommitRequest::State::kInGroup;
+    group_.push_back(next);
+    group_bytes_ += next->Bytes();
+    if (alone) break;
+  }
+}
+
+Status CommitPipeline::RunGroup(const CommitRequest* own) {
+  CommitRequest* const first = group_.front();
+  if (first->work_ != nullptr) return (*first->work_)(last_sequence_);
+  TIDESDB_TRY(env_->PrepareForGroup(group_bytes_));
+  if (Status status = LogGroup(); !status.ok()) return OutcomeUnknown(status);
+  TIDESDB_FAILPOINT("commit_logged");
+  if (first->Alone()) {
+    Status status = first->Publish(env_, first->sequence_);
+    if (!status.ok()) return OutcomeUnknown(status);
+  } else if (group_.size() > 1 && group_bytes_ >= kParallelInsertBytes) {
+    InsertInParallel(own, env_->ActiveMemTable());
+  } else {
+    MemTable* const memtable = env_->ActiveMemTable();
+    for (CommitRequest* member : group_) member->InsertInto(memtable, member->sequence_);
+  }
+  TIDESDB_FAILPOINT("commit_before_publish");
+  // Release: who reads this sequence finds the inserts of all its versions.
+  visible_->store(last_sequence_, std::memory_order_release);
+  commits_.fetch_add(group_.size(), std::memory_order_relaxed);
+  groups_.fetch_add(1, std::memory_order_relaxed);
+  return Status::Ok();
+}
+
+Status CommitPipeline::LogGroup() {
+  records_.clear();
+  for (CommitRequest* member : group_) {
+    // Never used again, not even after an error: the record may have reached the disk.
+    member->sequence_ = ++last_sequence_;
+    records_.push_back(member->RecordAt(member->sequence_));
+  }
+  CHECK(last_sequence_ < kSequenceMax);
+  return env_->AppendToWal(records_, last_sequence_, sync_);
+}
+
+void CommitPipeline::InsertInParallel(const CommitRequest* own, MemTable* memtable) {
+  Group mine;
+  {
+    MutexLock lock(mu_);
+    group_memtable_ = memtable;
+    for (CommitRequest* member : group_) {
+      if (member == own || !member->awaited_) {
+        mine.push_back(member);
+        continue;
+      }
+      ++inserts_running_;
+      member->state_ = CommitRequest::State::kMayInsert;
+      member->changed_.NotifyOne();
+    }
+  }
+  for (CommitRequest* member : mine) member->InsertInto(memtable, member->sequence_);
+  MutexLock lock(mu_);
+  while (inserts_running_ > 0) inserts_done_.Wait(mu_);
+}
+
+void CommitPipeline::PassLead() {
+  for (CommitRequest* request : queue_) {
+    if (!request->awaited_) continue;
+    request->changed_.NotifyOne();
+    return;
+  }
+}
+
+}  // namespace tidesdb

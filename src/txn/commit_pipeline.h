@@ -1,0 +1,126 @@
+// The one order of commits: gathers waiting transactions into groups, logs, inserts and publishes
+// them.
+//
+// One of those who wait leads: it takes requests from the front of the queue, has the environment
+// make room, gives them sequences, logs them with one write, has them inserted into the memtable
+// (by their own threads when there is much), and stores the group's last sequence as visible. So
+// commit order, WAL order and visibility order are one.
+//
+// Enqueue and Await are apart so that a server can fix the order in one step and wait in another.
+//
+// Threads: any number.
+// Invariants:
+//   1. Between groups every commit up to `visible` is inserted, and none beyond it.
+//   2. A group that could not be logged is not inserted and not published.
+#pragma once
+
+#include <atomic>
+#include <deque>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/mutex.h"
+#include "tidesdb/status.h"
+#include "txn/txn_env.h"
+
+namespace tidesdb {
+
+// What the pipeline does for one transaction. Called by the leader's thread, InsertInto also by the
+// thread that awaits the request; never two at once, each seeing what the earlier ones did.
+class CommitRequest {
+ public:
+  CommitRequest() = default;
+  virtual ~CommitRequest() = default;
+  CommitRequest(const CommitRequest&) = delete;
+  CommitRequest& operator=(const CommitRequest&) = delete;
+
+  // About what record and memtable take; constant while queued.
+  virtual uint64_t Bytes() const = 0;
+  // True: a group of its own, published by Publish instead of InsertInto.
+  virtual bool Alone() const = 0;
+  // The record to log, with this sequence in it. Lives until the request is done.
+  virtual Slice RecordAt(SequenceNumber sequence) = 0;
+  virtual void InsertInto(MemTable* memtable, SequenceNumber sequence) = 0;
+  // Only when Alone(). An error is final for the database.
+  virtual Status Publish(TxnEnv* env, SequenceNumber sequence) = 0;
+
+  // The sequence that it was published at. REQUIRES: Await returned OK.
+  SequenceNumber sequence() const { return sequence_; }
+
+ private:
+  friend class CommitPipeline;
+  enum class State : uint8_t { kQueued, kInGroup, kMayInsert, kDone };
+
+  // All under the pipeline's mutex, but for sequence_, the leader's until kDone.
+  State state_ = State::kQueued;
+  bool awaited_ = false;
+  CondVar changed_;
+  SequenceNumber sequence_ = 0;
+  Status status_;
+  // Set for RunBetweenGroups: the whole group is this call.
+  const std::function<Status(SequenceNumber)>* work_ = nullptr;
+};
+
+class CommitPipeline {
+ public:
+  // `env` outlives this. `visible`: what has been recovered; written here only.
+  CommitPipeline(TxnEnv* env, std::atomic<SequenceNumber>* visible, bool sync)
+      : env_(env), visible_(visible), sync_(sync), last_sequence_(visible->load()) {}
+  CommitPipeline(const CommitPipeline&) = delete;
+  CommitPipeline& operator=(const CommitPipeline&) = delete;
+
+  // Gives the request its place in the order of commits. It must be awaited soon: what comes later
+  // cannot be published before it.
+  void Enqueue(CommitRequest* request) EXCLUDES(mu_);
+  // Until it is published. Errors: those of PrepareForGroup, nothing done; those of AppendToWal and
+  // Publish, outcome unknown until recovery, and the message says so.
+  Status Await(CommitRequest* request) EXCLUDES(mu_);
+
+  // Runs work between two groups, with everything up to its argument published.
+  Status RunBetweenGroups(const std::function<Status(SequenceNumber last)>& work) EXCLUDES(mu_);
+
+  uint64_t commits() const { return commits_.load(std::memory_order_relaxed); }
+  uint64_t groups() const { return groups_.load(std::memory_order_relaxed); }
+
+ private:
+  // A group is closed when its records reach this size: its members wait for each other.
+  static constexpr uint64_t kGroupBytesMax = 1 << 20;
+  // From here on it pays to wake the members for their own inserts.
+  static constexpr uint64_t kParallelInsertBytes = 128 << 10;
+
+  using Group = std::vector<CommitRequest*>;
+
+  // Leads one group, from gathering to waking its members. `own`: what this thread awaits.
+  void Lead(CommitRequest* own) REQUIRES(mu_);
+  void Gather() REQUIRES(mu_);
+  // The work of a group, without the mutex.
+  Status RunGroup(const CommitRequest* own) EXCLUDES(mu_);
+  Status LogGroup() EXCLUDES(mu_);
+  void InsertInParallel(const CommitRequest* own, MemTable* memtable) EXCLUDES(mu_);
+  // Wakes somebody to lead the next group, if anybody waits.
+  void PassLead() REQUIRES(mu_);
+
+  TxnEnv* const env_;
+  std::atomic<SequenceNumber>* const visible_;
+  const bool sync_;
+
+  Mutex mu_;
+  CondVar inserts_done_;
+  std::deque<CommitRequest*> queue_ GUARDED_BY(mu_);
+  bool leading_ GUARDED_BY(mu_) = false;
+  size_t inserts_running_ GUARDED_BY(mu_) = 0;
+
+  // The leader's.
+  Group group_;
+  uint64_t group_bytes_ = 0;
+  std::vector<Slice> records_;
+  SequenceNumber last_sequence_;
+  MemTable* group_memtable_ = nullptr;  // Read by members once they are told to insert.
+
+  // Relaxed: figures.
+  std::atomic<uint64_t> commits_ = 0;
+  std::atomic<uint64_t> groups_ = 0;
+};
+
+}  // namespace tidesdb

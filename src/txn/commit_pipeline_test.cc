@@ -1,0 +1,198 @@
+#include "txn/commit_pipeline.h"
+
+#include <gtest/gtest.h>
+
+#include "base/random.h"
+#include "base/sim_scheduler.h"
+#include "base/thread.h"
+#include "txn/test_seed.h"
+
+namespace tidesdb {
+namespace {
+
+// Writes down what it is asked for, and checks that it is asked in the right order.
+class FakeEnv final : public TxnEnv {
+ public:
+  ReadStateRef PinReadState() const override { return nullptr; }
+  uint64_t ReadStateNumber() const override { return 0; }
+  Status CheckFamily(const ColumnFamily&, bool) const override { return Status::Ok(); }
+  Status PrepareForGroup(uint64_t bytes) override {
+    EXPECT_EQ(inserting, 0);
+    EXPECT_GT(bytes, 0u);
+    SchedulingPoint();
+    ++prepares;
+    return fail_prepare ? Status::NoSpace("full") : Status::Ok();
+  }
+  Status AppendToWal(const std::vector<Slice>& records, SequenceNumber last, bool sync) override {
+    EXPECT_TRUE(sync);
+    EXPECT_EQ(inserting, 0);
+    SchedulingPoint();
+    for (const Slice record : records) log.emplace_back(record);
+    EXPECT_EQ(log.size(), last);
+    largest_group = std::max(largest_group, records.size());
+    return fail_wal ? Status::IoError("disk gone") : Status::Ok();
+  }
+  MemTable* ActiveMemTable() override { return nullptr; }
+  Status Ingest(const std::vector<IngestFile>&, SequenceNumber) override { return Status::Ok(); }
+  uint64_t NewFileNumber() override { return 1; }
+  std::string SpillPath(uint64_t) const override { return ""; }
+  std::string TablePath(uint64_t) const override { return ""; }
+  TableWriteOptions TableOptionsOf(FamilyId) const override { return {}; }
+  uint64_t TargetFileBytes(FamilyId) const override { return 1; }
+
+  std::vector<std::string> log;
+  size_t largest_group = 0;
+  int prepares = 0;
+  int inserting = 0;  // One thread runs at a time in a simulation.
+  bool fail_prepare = false;
+  bool fail_wal = false;
+};
+
+class FakeRequest final : public CommitRequest {
+ public:
+  FakeRequest(FakeEnv* env, const std::atomic<SequenceNumber>* visible, uint64_t bytes, bool alone)
+      : env_(env), visible_(visible), bytes_(bytes), alone_(alone) {}
+  uint64_t Bytes() const override { return bytes_; }
+  bool Alone() const override { return alone_; }
+  Slice RecordAt(SequenceNumber sequence) override {
+    record_ = std::to_string(sequence);
+    return record_;
+  }
+  void InsertInto(MemTable*, SequenceNumber sequence) override {
+    EXPECT_FALSE(alone_);
+    ++env_->inserting;
+    SchedulingPoint();
+    --env_->inserting;
+    Check(sequence);
+  }
+  Status Publish(TxnEnv*, SequenceNumber sequence) override {
+    EXPECT_TRUE(alone_);
+    EXPECT_EQ(env_->inserting, 0);
+    Check(sequence);
+    return Status::Ok();
+  }
+  int inserted = 0;
+
+ private:
+  void Check(SequenceNumber sequence) {
+    EXPECT_LT(*visible_, sequence);
+    EXPECT_LE(sequence, env_->log.size());
+    ++inserted;
+  }
+  FakeEnv* const env_;
+  const std::atomic<SequenceNumber>* const visible_;
+  const uint64_t bytes_;
+  const bool alone_;
+  std::string record_;
+};
+
+TEST(CommitPipelineTest, ErrorsBeforeTheLogLeaveNothingBehind) {
+  FakeEnv env;
+  std::atomic<SequenceNumber> visible = 0;
+  CommitPipeline pipeline(&env, &visible, true);
+  env.fail_prepare = true;
+  FakeRequest request(&env, &visible, 10, false);
+  pipeline.Enqueue(&request);
+  EXPECT_EQ(pipeline.Await(&request).code(), Code::kNoSpace);
+  EXPECT_EQ(visible, 0u);
+  env.fail_prepare = false;
+  pipeline.Enqueue(&request);
+  EXPECT_TRUE(pipeline.Await(&request).ok());
+  EXPECT_EQ(request.sequence(), 1u);
+  EXPECT_EQ(visible, 1u);
+}
+
+TEST(CommitPipelineTest, AFailedLogWriteIsNotPublished) {
+  FakeEnv env;
+  std::atomic<SequenceNumber> visible = 0;
+  CommitPipeline pipeline(&env, &visible, true);
+  env.fail_wal = true;
+  FakeRequest request(&env, &visible, 10, false);
+  pipeline.Enqueue(&request);
+  const Status status = pipeline.Await(&request);
+  EXPECT_EQ(status.code(), Code::kIoError);
+  EXPECT_EQ(request.inserted, 0);
+  EXPECT_EQ(visible, 0u);
+  // Its sequence is not given to anybody else.
+  env.fail_wal = false;
+  pipeline.Enqueue(&request);
+  EXPECT_TRUE(pipeline.Await(&request).ok());
+  EXPECT_EQ(request.sequence(), 2u);
+}
+
+TEST(CommitPipelineTest, TheOrderIsThatOfEnqueue) {
+  FakeEnv env;
+  std::atomic<SequenceNumber> visible = 0;
+  CommitPipeline pipeline(&env, &visible, true);
+  FakeRequest a(&env, &visible, 10, false);
+  FakeRequest b(&env, &visible, 10, false);
+  FakeRequest c(&env, &visible, 10, true);
+  for (FakeRequest* request : {&a, &b, &c}) pipeline.Enqueue(request);
+  // Whoever comes first takes along those before it that nobody awaits yet.
+  EXPECT_TRUE(pipeline.Await(&c).ok());
+  EXPECT_TRUE(pipeline.Await(&b).ok());
+  EXPECT_TRUE(pipeline.Await(&a).ok());
+  EXPECT_EQ(a.sequence(), 1u);
+  EXPECT_EQ(b.sequence(), 2u);
+  EXPECT_EQ(c.sequence(), 3u);
+  EXPECT_EQ(pipeline.groups(), 2u);
+}
+
+#ifdef TIDESDB_HOOKS
+
+TEST(CommitPipelineTest, ManyThreadsUnderManySchedules) {
+  const uint64_t first = TestSeed();
+  size_t largest_group = 0;
+  for (uint64_t seed = first; seed < first + 100; ++seed) {
+    SCOPED_TRACE("TIDESDB_SEED=" + std::to_string(seed));
+    Simulation::Options options;
+    options.seed = seed;
+    options.spurious_one_in = 10;
+    Simulation simulation(options);
+    FakeEnv env;
+    std::atomic<SequenceNumber> visible = 0;
+    simulation.Run([&] {
+      CommitPipeline pipeline(&env, &visible, true);
+      std::vector<std::unique_ptr<Thread>> threads;
+      for (uint64_t t = 0; t < 5; ++t) {
+        threads.push_back(std::make_unique<Thread>("t" + std::to_string(t), [&, t] {
+          Random random(seed * 100 + t);
+          SequenceNumber last = 0;
+          for (int i = 0; i < 20; ++i) {
+            if (random.OneIn(15)) {
+              EXPECT_TRUE(pipeline
+                              .RunBetweenGroups([&](SequenceNumber at) {
+                                EXPECT_EQ(env.inserting, 0);
+                                EXPECT_EQ(visible, at);
+                                return Status::Ok();
+                              })
+                              .ok());
+            }
+            // Some groups are large enough for parallel inserts.
+            const uint64_t bytes = random.OneIn(3) ? 100'000 : 100;
+            FakeRequest request(&env, &visible, bytes, random.OneIn(10));
+            pipeline.Enqueue(&request);
+            SchedulingPoint();
+            EXPECT_TRUE(pipeline.Await(&request).ok());
+            EXPECT_EQ(request.inserted, 1);
+            EXPECT_GT(request.sequence(), last);
+            EXPECT_GE(visible, request.sequence());
+            last = request.sequence();
+          }
+        }));
+      }
+      for (auto& thread : threads) thread->Join();
+      EXPECT_EQ(visible, 100u);
+      EXPECT_EQ(pipeline.commits(), 100u);
+    });
+    for (size_t i = 0; i < env.log.size(); ++i) EXPECT_EQ(env.log[i], std::to_string(i + 1));
+    largest_group = std::max(largest_group, env.largest_group);
+    if (HasFailure()) return;
+  }
+  EXPECT_GT(largest_group, 2u);
+}
+
+#endif  // TIDESDB_HOOKS
+
+}  // namespace
+}  // namespace tidesdb

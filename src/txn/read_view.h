@@ -1,0 +1,52 @@
+// The ReadState that a transaction reads from, kept over many reads while it is current.
+//
+// Threads: one at a time, but what PinValue hands out may be released by any thread.
+#pragma once
+
+#include <atomic>
+#include <memory>
+
+#include "format/version_hit.h"
+#include "tidesdb/pinned_value.h"
+#include "txn/txn_env.h"
+
+namespace tidesdb {
+
+class ReadView {
+ public:
+  // Both outlive the view.
+  ReadView(const TxnEnv* env, const std::atomic<SequenceNumber>* visible)
+      : env_(env), visible_(visible) {}
+  ~ReadView() { Drop(); }
+  ReadView(const ReadView&) = delete;
+  ReadView& operator=(const ReadView&) = delete;
+
+  // The current state and the newest commit; the state holds all that this commit can see, although
+  // nobody has registered a snapshot for it. Valid until the next call.
+  const ReadState& Newest(SequenceNumber* sequence);
+  // The current state, for a reader with a registered snapshot.
+  const ReadState& Current();
+
+  // Hands a hit in the state of the last call over to `value`: valid until that is reset.
+  void PinValue(const VersionHit& hit, PinnedValue* value);
+
+  // Lets go of the state, so that what it keeps in memory and on disk can go.
+  void Drop();
+
+ private:
+  // One pinned state, as long as this view or a value needs it.
+  struct Pin {
+    std::atomic<uint32_t> references = 1;
+    uint64_t number = 0;  // Read before the state was pinned.
+    ReadStateRef state;
+  };
+  static void Unreference(Pin* pin);
+  static void ReleaseValue(void* pin, void* arg);
+  void Renew();
+
+  const TxnEnv* const env_;
+  const std::atomic<SequenceNumber>* const visible_;
+  Pin* pin_ = nullptr;
+};
+
+}  // namespace tidesdb

@@ -1,0 +1,51 @@
+#include "txn/snapshot_set.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+
+namespace tidesdb {
+
+SequenceNumber SnapshotSet::Acquire() {
+  MutexLock lock(mu_);
+  // Under the mutex: a List before this one saw no newer sequence, a List after it sees this one.
+  const SequenceNumber sequence = visible_->load(std::memory_order_acquire);
+  if (open_.empty() || open_.back().sequence != sequence) {
+    DCHECK(open_.empty() || open_.back().sequence < sequence);
+    open_.push_back({sequence, 0});
+  }
+  ++open_.back().count;
+  return sequence;
+}
+
+void SnapshotSet::Release(SequenceNumber sequence) {
+  MutexLock lock(mu_);
+  auto it = std::lower_bound(open_.begin(), open_.end(), sequence,
+                             [](const Open& open, SequenceNumber s) { return open.sequence < s; });
+  CHECK(it != open_.end() && it->sequence == sequence);
+  if (--it->count == 0) open_.erase(it);
+}
+
+std::vector<SequenceNumber> SnapshotSet::List() const {
+  std::vector<SequenceNumber> sequences;
+  MutexLock lock(mu_);
+  sequences.reserve(open_.size() + 1);
+  for (const Open& open : open_) sequences.push_back(open.sequence);
+  const SequenceNumber visible = visible_->load(std::memory_order_acquire);
+  if (sequences.empty() || sequences.back() != visible) sequences.push_back(visible);
+  return sequences;
+}
+
+SequenceNumber SnapshotSet::Oldest() const {
+  MutexLock lock(mu_);
+  return open_.empty() ? visible_->load(std::memory_order_acquire) : open_.front().sequence;
+}
+
+size_t SnapshotSet::Count() const {
+  MutexLock lock(mu_);
+  size_t count = 0;
+  for (const Open& open : open_) count += open.count;
+  return count;
+}
+
+}  // namespace tidesdb

@@ -1,0 +1,80 @@
+#include "txn/snapshot_set.h"
+
+#include <gtest/gtest.h>
+
+#include "base/random.h"
+#include "base/sim_scheduler.h"
+#include "base/thread.h"
+#include "txn/test_seed.h"
+
+namespace tidesdb {
+namespace {
+
+using List = std::vector<SequenceNumber>;
+
+TEST(SnapshotSetTest, ListsEachOpenOneOnceAndTheVisible) {
+  std::atomic<SequenceNumber> visible = 5;
+  SnapshotSet set(&visible);
+  EXPECT_EQ(set.List(), List{5});
+  EXPECT_EQ(set.Oldest(), 5u);
+  EXPECT_EQ(set.Acquire(), 5u);
+  EXPECT_EQ(set.Acquire(), 5u);
+  EXPECT_EQ(set.List(), List{5});
+  visible = 8;
+  EXPECT_EQ(set.List(), (List{5, 8}));
+  EXPECT_EQ(set.Acquire(), 8u);
+  EXPECT_EQ(set.Count(), 3u);
+  visible = 9;
+  EXPECT_EQ(set.List(), (List{5, 8, 9}));
+  set.Release(5);
+  EXPECT_EQ(set.Oldest(), 5u);
+  set.Release(5);
+  EXPECT_EQ(set.List(), (List{8, 9}));
+  set.Release(8);
+  EXPECT_EQ(set.Oldest(), 9u);
+  EXPECT_EQ(set.Count(), 0u);
+}
+
+#ifdef TIDESDB_HOOKS
+
+// Whatever is acquired after a list was made is not older than the list's last.
+TEST(SnapshotSetTest, NobodySlipsBehindAList) {
+  const uint64_t first = TestSeed();
+  for (uint64_t seed = first; seed < first + 50; ++seed) {
+    SCOPED_TRACE("TIDESDB_SEED=" + std::to_string(seed));
+    Simulation simulation(seed);
+    simulation.Run([&] {
+      std::atomic<SequenceNumber> visible = 1;
+      SnapshotSet set(&visible);
+      SequenceNumber listed = 0;  // One thread runs at a time.
+      bool stop = false;
+      Thread publisher("publisher", [&] {
+        for (; !stop; SchedulingPoint()) ++visible;
+      });
+      Thread compactor("compactor", [&] {
+        while (!stop) {
+          const List list = set.List();
+          listed = list.back();
+          EXPECT_GE(listed, list.front());
+        }
+      });
+      Random random(seed);
+      for (int i = 0; i < 100; ++i) {
+        const SequenceNumber listed_before = listed;
+        const SequenceNumber sequence = set.Acquire();
+        EXPECT_GE(sequence, listed_before);
+        const List list = set.List();
+        EXPECT_EQ(list.front(), sequence);
+        set.Release(sequence);
+      }
+      stop = true;
+      publisher.Join();
+      compactor.Join();
+    });
+  }
+}
+
+#endif  // TIDESDB_HOOKS
+
+}  // namespace
+}  // namespace tidesdb

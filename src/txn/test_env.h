@@ -1,0 +1,114 @@
+// A database around transactions for tests: real memtables and table files in a file system in
+// memory, with rotations and merges, but no log on disk and no recovery.
+//
+// Threads: any number at once.
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/mutex.h"
+#include "io/mem_fs.h"
+#include "table/block_cache.h"
+#include "tidesdb/db.h"
+#include "txn/txn_manager.h"
+
+namespace tidesdb {
+
+class TestFamily final : public ColumnFamily {
+ public:
+  explicit TestFamily(uint32_t id) : id_(id) {}
+  uint32_t id() const override { return id_; }
+  const ColumnFamilyOptions& options() const override { return options_; }
+
+ private:
+  const uint32_t id_;
+  const ColumnFamilyOptions options_;
+};
+
+class TestEnv final : public TxnEnv {
+ public:
+  struct Options {
+    Clock* clock = nullptr;  // Not owned.
+    uint64_t transaction_memory_bytes = 32 << 20;
+    uint64_t memtable_bytes = 1 << 20;  // Rotates beyond it.
+    uint64_t target_file_bytes = 1 << 20;
+    uint64_t lock_wait_timeout_us = 50'000'000;
+    uint32_t families = 3;
+  };
+  using Contents = std::map<std::pair<FamilyId, std::string>, std::string>;
+
+  explicit TestEnv(const Options& options);
+  ~TestEnv() override;
+
+  TxnManager& txns() { return *txns_; }
+  MemFs& fs() { return fs_; }
+  // Numbered from 1.
+  ColumnFamily* family(FamilyId id) { return families_[id - 1].get(); }
+  std::unique_ptr<Transaction> Begin(Concurrency concurrency = Concurrency::kPessimistic,
+                                     bool conflict_on_changed = true);
+
+  // Merges everything but the active memtable, dropping what no snapshot can see.
+  void Compact();
+  // Rotates between two groups.
+  void Rotate();
+
+  // --- Faults ---
+  std::atomic<bool> fail_prepare = false;
+  std::atomic<bool> fail_wal = false;
+  std::atomic<bool> read_only = false;
+  std::atomic<FamilyId> dropped_family = 0;
+
+  // --- Looking at it ---
+  Contents NewestContents();
+  // What the records of the log say, applied in their order. CHECKs that sequences ascend by one.
+  Contents LoggedContents();
+  size_t SpillFiles();
+  size_t TableFiles();
+  size_t UnusedTableFiles();  // Written, and neither ingested nor deleted.
+
+  // --- TxnEnv ---
+  ReadStateRef PinReadState() const override;
+  uint64_t ReadStateNumber() const override;
+  Status CheckFamily(const ColumnFamily& family, bool for_write) const override;
+  Status PrepareForGroup(uint64_t bytes) override;
+  Status AppendToWal(const std::vector<Slice>& records, SequenceNumber last, bool sync) override;
+  MemTable* ActiveMemTable() override;
+  Status Ingest(const std::vector<IngestFile>& files, SequenceNumber sequence) override;
+  uint64_t NewFileNumber() override;
+  std::string SpillPath(uint64_t file_number) const override;
+  std::string TablePath(uint64_t file_number) const override;
+  TableWriteOptions TableOptionsOf(FamilyId family) const override;
+  uint64_t TargetFileBytes(FamilyId) const override { return options_.target_file_bytes; }
+
+  // A memtable, or the files of one commit. Internal, but for the state's use.
+  struct Source {
+    std::shared_ptr<MemTable> memtable;
+    std::vector<std::shared_ptr<class TableReader>> files;
+  };
+
+ private:
+  void RotateLocked() REQUIRES(mu_);
+  void PublishState() REQUIRES(mu_);
+
+  const Options options_;
+  MemFs fs_;
+  std::unique_ptr<BlockCache> cache_;
+  std::vector<std::unique_ptr<TestFamily>> families_;
+  std::atomic<uint64_t> next_file_ = 1;
+  std::atomic<uint64_t> state_number_ = 1;
+
+  mutable Mutex mu_;
+  std::vector<std::shared_ptr<const Source>> sources_ GUARDED_BY(mu_);  // Newest first.
+  ReadStateRef state_ GUARDED_BY(mu_);
+  std::vector<std::string> log_ GUARDED_BY(mu_);
+  std::vector<uint64_t> ingested_ GUARDED_BY(mu_);
+
+  std::unique_ptr<TxnManager> txns_;  // Last: goes first.
+};
+
+}  // namespace tidesdb

@@ -1,0 +1,133 @@
+#include "txn/transaction_impl.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+
+namespace tidesdb {
+
+TransactionImpl::TransactionImpl(TxnShared* shared, const TransactionOptions& options)
+    : shared_(shared),
+      owner_(0),
+      view_(shared->options.env, &shared->visible),
+      spilled_(shared->spill) {
+  Begin(options);
+}
+
+TransactionImpl::~TransactionImpl() {
+  if (state_ != State::kEnded) Rollback();
+  shared_->memory_bytes.fetch_sub(memory_reported_, std::memory_order_relaxed);
+}
+
+void TransactionImpl::Begin(const TransactionOptions& options) {
+  options_ = options;
+  lock_wait_us_ = options.lock_wait_timeout_us != UINT64_MAX
+                      ? options.lock_wait_timeout_us
+                      : shared_->options.lock_wait_timeout_us;
+  owner_.id = shared_->next_id.fetch_add(1, std::memory_order_relaxed);
+  owner_.ClearInterrupt();
+  commit_sequence_ = 0;
+  logged_ = false;
+  state_ = State::kOpen;
+  shared_->active.fetch_add(1, std::memory_order_relaxed);
+}
+
+void TransactionImpl::Restart(const TransactionOptions& options) {
+  CHECK(state_ == State::kEnded);
+  Begin(options);
+}
+
+void TransactionImpl::End() {
+  shared_->locks.ReleaseAll(&owner_);
+  snapshot_is_floor_ = false;
+  ReleaseSnapshot();
+  for (const SequenceNumber floor : floors_) shared_->snapshots.Release(floor);
+  floors_.clear();
+  tracked_.Clear();
+  savepoints_.clear();
+  spilled_.Discard();
+  ingest_.clear();
+  writes_.Reset();
+  constexpr size_t kRecordBytesKept = 64 << 10;
+  record_.clear();
+  if (record_.capacity() > kRecordBytesKept) record_.shrink_to_fit();
+  view_.Drop();
+  state_ = State::kEnded;
+  shared_->active.fetch_sub(1, std::memory_order_relaxed);
+  ReportMemory();
+}
+
+void TransactionImpl::ReportMemory() {
+  const uint64_t bytes =
+      writes_.MemoryBytes() + spilled_.MemoryBytes() + record_.capacity() + tracked_.MemoryBytes();
+  if (bytes == memory_reported_) return;
+  // Unsigned arithmetic wraps as it should when it shrinks.
+  shared_->memory_bytes.fetch_add(bytes - memory_reported_, std::memory_order_relaxed);
+  memory_reported_ = bytes;
+}
+
+Status TransactionImpl::Conflict(FamilyId family, Slice key) {
+  shared_->conflicts.fetch_add(1, std::memory_order_relaxed);
+  return Status::Conflict(DescribeKey(family, key) + " has changed since transaction " +
+                          std::to_string(owner_.id) + " read it");
+}
+
+void TransactionImpl::SetSnapshot() {
+  ReleaseSnapshot();
+  snapshot_ = shared_->snapshots.Acquire();
+  has_snapshot_ = true;
+}
+
+void TransactionImpl::ReleaseSnapshot() {
+  if (!has_snapshot_) return;
+  has_snapshot_ = false;
+  view_.Drop();
+  if (snapshot_is_floor_) {
+    floors_.push_back(snapshot_);  // Ascending, as snapshots are.
+  } else {
+    shared_->snapshots.Release(snapshot_);
+  }
+  snapshot_is_floor_ = false;
+}
+
+Savepoint TransactionImpl::SetSavepoint() {
+  const uint64_t position = writes_.last_number();
+  if (savepoints_.empty() || savepoints_.back().position != position) {
+    savepoints_.push_back({position, 0});
+  }
+  ++savepoints_.back().count;
+  return Savepoint{position};
+}
+
+Status TransactionImpl::RollbackTo(Savepoint savepoint) {
+  CHECK(state_ == State::kOpen);
+  // A spill keeps what a savepoint needs only while the savepoint is known.
+  const bool known =
+      std::any_of(savepoints_.begin(), savepoints_.end(),
+                  [&](const OpenSavepoint& open) { return open.position == savepoint.position; });
+  if (!known) return Status::InvalidArgument("the savepoint was released or rolled back over");
+  while (savepoints_.back().position > savepoint.position) savepoints_.pop_back();
+  spilled_.Void(savepoint.position, writes_.last_number());
+  writes_.UndoTo(savepoint.position);
+  return Status::Ok();
+}
+
+void TransactionImpl::ReleaseSavepoint(Savepoint savepoint) {
+  // The end of a statement, as a rule: an idle transaction keeps no memtable and no file alive.
+  view_.Drop();
+  auto it = std::lower_bound(
+      savepoints_.begin(), savepoints_.end(), savepoint.position,
+      [](const OpenSavepoint& open, uint64_t position) { return open.position < position; });
+  if (it == savepoints_.end() || it->position != savepoint.position) return;
+  if (--it->count == 0) savepoints_.erase(it);
+}
+
+void TransactionImpl::Rollback() {
+  if (state_ == State::kEnded) return;
+  // Files that a record in the WAL may name are recovery's to judge.
+  if (!logged_) DeleteMerged(shared_->spill, ingest_);
+  shared_->rollbacks.fetch_add(1, std::memory_order_relaxed);
+  End();
+}
+
+}  // namespace tidesdb

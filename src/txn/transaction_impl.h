@@ -1,0 +1,140 @@
+// One transaction: ties locks, write set, spill, snapshot and commit together.
+//
+// Threads: as Transaction.
+// How it writes: lock the key (or, kOptimistic, track it), see that nobody changed it since the
+// snapshot, stage the write; spill first when the staged ones take too much memory. How it ends:
+// Prepare does all that can fail, the pipeline publishes, and only then are the locks given back.
+//
+// kOptimistic: each key it depends on is tracked with a "floor", a sequence that is registered as a
+// snapshot, so that compaction keeps what tells whether the key changed since. Prepare locks all
+// tracked keys, in order, and looks. A write set that spills is locked and checked at the spill
+// already: from then on its keys are held as any spilled keys are. LockRange takes a real lock.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "txn/read_view.h"
+#include "txn/spill_merge.h"
+#include "txn/tracked_keys.h"
+#include "txn/txn_shared.h"
+#include "txn/write_set.h"
+
+namespace tidesdb {
+
+class TransactionImpl final : public Transaction, private CommitRequest, private InterruptCheck {
+ public:
+  TransactionImpl(TxnShared* shared, const TransactionOptions& options);
+  ~TransactionImpl() override;
+
+  void SetSnapshot() override;
+  void ReleaseSnapshot() override;
+  bool HasSnapshot() const override { return has_snapshot_; }
+
+  Result<bool> Get(ColumnFamily* family, Slice key, PinnedValue* value) override;
+  Result<bool> GetForUpdate(ColumnFamily* family, Slice key, LockMode mode, LockWait wait,
+                            PinnedValue* value) override;
+  Status LockRange(ColumnFamily* family, Slice start, Slice end, LockMode mode) override;
+  void UnlockLast(ColumnFamily* family, Slice key) override;
+  std::unique_ptr<Iterator> NewIterator(ColumnFamily* family, const ScanOptions& options) override;
+
+  Status Put(ColumnFamily* family, Slice key, Slice value) override;
+  Status Delete(ColumnFamily* family, Slice key) override;
+  Status SingleDelete(ColumnFamily* family, Slice key) override;
+  Status PutUnderLock(ColumnFamily* family, Slice key, Slice value) override;
+  Status DeleteUnderLock(ColumnFamily* family, Slice key, bool single) override;
+
+  Savepoint SetSavepoint() override;
+  Status RollbackTo(Savepoint savepoint) override;
+  void ReleaseSavepoint(Savepoint savepoint) override;
+
+  Status Prepare() override;
+  Status Commit() override;
+  void Rollback() override;
+  void Restart(const TransactionOptions& options) override;
+
+  uint64_t id() const override { return owner_.id; }
+  bool HasWrites() const override { return !writes_.empty() || spilled_.HasLive(); }
+  uint64_t WriteCount() const override { return writes_.live_keys() + spilled_.LiveEntriesMax(); }
+  uint64_t CommitSequence() const override { return commit_sequence_; }
+
+  void Interrupt() override { owner_.Interrupt(); }
+  void ClearInterrupt() override { owner_.ClearInterrupt(); }
+
+ private:
+  enum class State : uint8_t { kOpen, kPrepared, kEnded };
+
+  bool optimistic() const { return options_.concurrency == Concurrency::kOptimistic; }
+  // A change since the snapshot is a conflict.
+  bool checks_snapshot() const { return has_snapshot_ && options_.conflict_on_changed; }
+  Status Conflict(FamilyId family, Slice key);
+  void Begin(const TransactionOptions& options);
+  // Gives back everything but what the next transaction can use again.
+  void End();
+  void ReportMemory();
+
+  // --- Reading (transaction_read.cc) ---
+  Result<bool> GetOwn(FamilyId family, Slice key, PinnedValue* value, bool* own) const;
+  Result<bool> ReadNewest(FamilyId family, Slice key, PinnedValue* value);
+  Result<bool> ChangedSince(FamilyId family, Slice key, SequenceNumber floor);
+  // After its lock was granted: whether the key may be acted on.
+  Status CheckLocked(const LockGrant& grant, FamilyId family, Slice key);
+  Result<bool> GetForUpdateTracked(FamilyId family, Slice key, PinnedValue* value);
+  // kOptimistic: the key from now on may not change. Errors: kConflict.
+  Result<TrackedKey*> Track(FamilyId family, Slice key);
+  SequenceNumber NewFloor();
+
+  // --- Writing (transaction_write.cc) ---
+  Status BeginWrite(ColumnFamily* family);
+  Status LockForWrite(FamilyId family, Slice key);
+  Status WriteLocked(ColumnFamily* family, Slice key, ValueType type, Slice value);
+  Status Stage(FamilyId family, Slice key, ValueType type, Slice value);
+  bool MustSpill() const;
+  Status Spill();
+  void ReleaseSpilledRows();
+  // Locks tracked keys and sees that they are as they were; `written_only`: those with writes.
+  Status LockTracked(bool written_only);
+
+  // --- Ending (transaction_commit.cc) ---
+  Status EncodeRecord();
+  // CommitRequest.
+  uint64_t Bytes() const override;
+  bool Alone() const override { return !ingest_.empty(); }
+  Slice RecordAt(SequenceNumber sequence) override;
+  void InsertInto(MemTable* memtable, SequenceNumber sequence) override;
+  Status Publish(TxnEnv* env, SequenceNumber sequence) override;
+
+  // InterruptCheck.
+  bool Interrupted() const override { return owner_.interrupted(); }
+
+  struct OpenSavepoint {
+    uint64_t position;
+    uint64_t count;
+  };
+
+  TxnShared* const shared_;
+  TransactionOptions options_;
+  uint64_t lock_wait_us_ = 0;
+  State state_ = State::kEnded;
+  LockOwner owner_;
+  ReadView view_;
+
+  bool has_snapshot_ = false;
+  bool snapshot_is_floor_ = false;  // A tracked key relies on it.
+  SequenceNumber snapshot_ = 0;
+  std::vector<SequenceNumber> floors_;  // Registered snapshots that tracked keys rely on.
+  TrackedKeys tracked_;
+
+  WriteSet writes_;
+  SpillSet spilled_;
+  std::vector<OpenSavepoint> savepoints_;  // Ascending.
+
+  std::string record_;              // Since Prepare.
+  std::vector<IngestFile> ingest_;  // Since Prepare, of a spilled write set.
+  bool logged_ = false;             // The record may be in the WAL: its files must stay.
+  SequenceNumber commit_sequence_ = 0;
+  uint64_t memory_reported_ = 0;
+};
+
+}  // namespace tidesdb

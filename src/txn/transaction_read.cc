@@ -1,0 +1,169 @@
+#include <algorithm>
+
+#include "base/check.h"
+#include "tidesdb/db.h"
+#include "txn/transaction_impl.h"
+#include "txn/visible_iter.h"
+
+namespace tidesdb {
+
+Result<bool> TransactionImpl::GetOwn(FamilyId family, Slice key, PinnedValue* value,
+                                     bool* own) const {
+  const WriteOp* op = writes_.Find(family, key);
+  *own = op != nullptr;
+  if (op != nullptr) {
+    // A copy: a spill may move the original before the value is used.
+    if (op->type == ValueType::kPut) value->Assign(op->value());
+    return op->type == ValueType::kPut;
+  }
+  if (spilled_.empty()) return false;
+  VersionHit hit;
+  TIDESDB_ASSIGN(*own, spilled_.Get(family, key, &hit));
+  const bool found = *own && hit.type == ValueType::kPut;
+  if (found) value->Assign(hit.value);
+  if (hit.release != nullptr) hit.release(hit.owner, hit.arg);
+  return found;
+}
+
+Result<bool> TransactionImpl::Get(ColumnFamily* family, Slice key, PinnedValue* value) {
+  DCHECK(state_ != State::kEnded);
+  TIDESDB_TRY(shared_->options.env->CheckFamily(*family, false));
+  value->Reset();
+  if (HasWrites()) {
+    bool own = false;
+    TIDESDB_ASSIGN(const bool found, GetOwn(family->id(), key, value, &own));
+    if (own) return found;
+  }
+  if (!has_snapshot_) return ReadNewest(family->id(), key, value);
+  VersionHit hit;
+  TIDESDB_ASSIGN(const bool hit_found, view_.Current().Get(family->id(), key, snapshot_, &hit));
+  const bool found = hit_found && hit.type == ValueType::kPut;
+  if (found) view_.PinValue(hit, value);
+  return found;
+}
+
+Result<bool> TransactionImpl::ReadNewest(FamilyId family, Slice key, PinnedValue* value) {
+  SequenceNumber sequence = 0;
+  const ReadState& state = view_.Newest(&sequence);
+  VersionHit hit;
+  TIDESDB_ASSIGN(const bool hit_found, state.Get(family, key, sequence, &hit));
+  const bool found = hit_found && hit.type == ValueType::kPut;
+  if (found) view_.PinValue(hit, value);
+  return found;
+}
+
+Result<bool> TransactionImpl::ChangedSince(FamilyId family, Slice key, SequenceNumber floor) {
+  SequenceNumber sequence = 0;
+  const ReadState& state = view_.Newest(&sequence);
+  if (sequence <= floor) return false;
+  return state.ChangedSince(family, key, floor);
+}
+
+Status TransactionImpl::CheckLocked(const LockGrant& grant, FamilyId family, Slice key) {
+  HeldLock* lock = grant.lock;
+  // Under a lock that was held before nothing can have changed, unless it was found changed then.
+  if (grant.kind == LockGrant::Kind::kHeldBefore && !lock->changed) return Status::Ok();
+  if (!checks_snapshot()) {
+    lock->changed = false;
+    return Status::Ok();
+  }
+  lock->changed = true;  // Until it is known.
+  TIDESDB_ASSIGN(const bool changed, ChangedSince(family, key, snapshot_));
+  if (changed) return Conflict(family, key);
+  lock->changed = false;
+  return Status::Ok();
+}
+
+Result<bool> TransactionImpl::GetForUpdate(ColumnFamily* family, Slice key, LockMode mode,
+                                           LockWait wait, PinnedValue* value) {
+  DCHECK(state_ == State::kOpen);
+  TIDESDB_TRY(shared_->options.env->CheckFamily(*family, false));
+  value->Reset();
+  const FamilyId id = family->id();
+  if (optimistic()) return GetForUpdateTracked(id, key, value);
+  LockGrant grant;
+  const uint64_t wait_us = wait == LockWait::kNoWait ? 0 : lock_wait_us_;
+  TIDESDB_TRY(shared_->locks.LockRow(&owner_, id, key, mode, wait_us, &grant));
+  if (HasWrites()) {
+    bool own = false;
+    TIDESDB_ASSIGN(const bool found, GetOwn(id, key, value, &own));
+    if (own) return found;
+  }
+  TIDESDB_TRY(CheckLocked(grant, id, key));
+  return ReadNewest(id, key, value);
+}
+
+Result<bool> TransactionImpl::GetForUpdateTracked(FamilyId family, Slice key, PinnedValue* value) {
+  TIDESDB_ASSIGN(TrackedKey * tracked, Track(family, key));
+  ++tracked->count;
+  if (HasWrites()) {
+    bool own = false;
+    TIDESDB_ASSIGN(const bool found, GetOwn(family, key, value, &own));
+    if (own) return found;
+  }
+  // Changes after the check just made are found by Prepare, whatever is read here.
+  return ReadNewest(family, key, value);
+}
+
+SequenceNumber TransactionImpl::NewFloor() {
+  floors_.push_back(shared_->snapshots.Acquire());
+  return floors_.back();
+}
+
+Result<TrackedKey*> TransactionImpl::Track(FamilyId family, Slice key) {
+  TrackedKey* tracked = tracked_.Find(family, key);
+  if (tracked != nullptr || checks_snapshot()) {
+    const SequenceNumber floor = tracked != nullptr ? tracked->floor : snapshot_;
+    TIDESDB_ASSIGN(const bool changed, ChangedSince(family, key, floor));
+    if (changed) return Conflict(family, key);
+    if (tracked != nullptr) return tracked;
+    snapshot_is_floor_ = true;
+    return tracked_.Add(family, key, floor);
+  }
+  // It may have changed before; only what changes from here on matters. So the newest floor will do
+  // while the key is as it was then, and a new one is taken when it is not.
+  SequenceNumber floor = floors_.empty() ? NewFloor() : floors_.back();
+  for (;;) {
+    TIDESDB_ASSIGN(const bool changed, ChangedSince(family, key, floor));
+    if (!changed) break;
+    floor = NewFloor();
+  }
+  return tracked_.Add(family, key, floor);
+}
+
+Status TransactionImpl::LockRange(ColumnFamily* family, Slice start, Slice end, LockMode mode) {
+  DCHECK(state_ == State::kOpen);
+  TIDESDB_TRY(shared_->options.env->CheckFamily(*family, false));
+  if (!end.empty() && start >= end) return Status::Ok();
+  return shared_->locks.LockRange(&owner_, family->id(), start, end, mode, lock_wait_us_);
+}
+
+void TransactionImpl::UnlockLast(ColumnFamily* family, Slice key) {
+  const FamilyId id = family->id();
+  if (!optimistic()) return shared_->locks.UnlockLast(&owner_, id, key);
+  TrackedKey* tracked = tracked_.Find(id, key);
+  if (tracked == nullptr || tracked->written || --tracked->count > 0) return;
+  tracked_.Erase(id, key);
+}
+
+std::unique_ptr<Iterator> TransactionImpl::NewIterator(ColumnFamily* family,
+                                                       const ScanOptions& options) {
+  DCHECK(state_ != State::kEnded);
+  if (Status status = shared_->options.env->CheckFamily(*family, false); !status.ok()) {
+    return NewErrorIterator(std::move(status));
+  }
+  ReadOptions read;
+  read.lower = options.lower;
+  read.upper = options.upper;
+  read.fill_cache = options.fill_cache;
+  SequenceNumber sequence = snapshot_;
+  const ReadState& state =
+      has_snapshot_ && !options.newest ? view_.Current() : view_.Newest(&sequence);
+  auto base = state.NewIterator(family->id(), read);
+  if (!base.ok()) return NewErrorIterator(base.status());
+  const VisibleIter::Own own = {family->id(), &writes_, &spilled_, this};
+  return std::make_unique<VisibleIter>(std::move(*base), sequence, own, options.lower,
+                                       options.upper);
+}
+
+}  // namespace tidesdb

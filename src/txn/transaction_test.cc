@@ -1,0 +1,484 @@
+// What a transaction promises, one thing a test, on one thread.
+#include "tidesdb/transaction.h"
+
+#include <gtest/gtest.h>
+
+#include "base/clock.h"
+#include "base/failpoint.h"
+#include "txn/test_env.h"
+
+namespace tidesdb {
+namespace {
+
+class TransactionTest : public testing::TestWithParam<Concurrency> {
+ protected:
+  TransactionTest() {
+    TestEnv::Options options;
+    options.clock = &clock_;
+    options.lock_wait_timeout_us = 0;  // One thread: nobody to wait for.
+    env_ = std::make_unique<TestEnv>(options);
+    family_ = env_->family(1);
+  }
+
+  std::unique_ptr<Transaction> Begin(bool conflict_on_changed = true) {
+    return env_->Begin(GetParam(), conflict_on_changed);
+  }
+  bool optimistic() const { return GetParam() == Concurrency::kOptimistic; }
+
+  // The value, or "-" when there is none, or the kind of the error.
+  static std::string Text(const Result<bool>& found, const PinnedValue& value) {
+    if (!found.ok()) return CodeName(found.status().code());
+    return *found ? std::string(value.slice()) : "-";
+  }
+  std::string Get(Transaction* txn, Slice key) {
+    PinnedValue value;
+    return Text(txn->Get(family_, key, &value), value);
+  }
+  std::string GetForUpdate(Transaction* txn, Slice key, LockMode mode = LockMode::kExclusive) {
+    PinnedValue value;
+    return Text(txn->GetForUpdate(family_, key, mode, LockWait::kNoWait, &value), value);
+  }
+  std::string Committed(Slice key) { return Get(Begin().get(), key); }
+  void Write(Slice key, Slice value) {
+    auto txn = Begin();
+    ASSERT_TRUE(txn->Put(family_, key, value).ok());
+    ASSERT_TRUE(txn->Commit().ok());
+  }
+  void Remove(Slice key) {
+    auto txn = Begin();
+    ASSERT_TRUE(txn->Delete(family_, key).ok());
+    ASSERT_TRUE(txn->Commit().ok());
+  }
+  static std::string Code(const Status& status) { return CodeName(status.code()); }
+
+  FakeClock clock_;
+  std::unique_ptr<TestEnv> env_;
+  ColumnFamily* family_ = nullptr;
+};
+
+INSTANTIATE_TEST_SUITE_P(Both, TransactionTest,
+                         testing::Values(Concurrency::kPessimistic, Concurrency::kOptimistic),
+                         [](const auto& param) {
+                           return param.param == Concurrency::kPessimistic ? "Pessimistic"
+                                                                           : "Optimistic";
+                         });
+
+TEST_P(TransactionTest, ReadsItsOwnWritesAndOthersReadThemAfterCommit) {
+  auto txn = Begin();
+  ASSERT_TRUE(txn->Put(family_, "k", "1").ok());
+  EXPECT_EQ(Get(txn.get(), "k"), "1");
+  EXPECT_EQ(GetForUpdate(txn.get(), "k"), "1");
+  EXPECT_EQ(Committed("k"), "-");
+  EXPECT_TRUE(txn->HasWrites());
+  EXPECT_EQ(txn->WriteCount(), 1u);
+  EXPECT_EQ(txn->CommitSequence(), 0u);
+  ASSERT_TRUE(txn->Commit().ok());
+  EXPECT_EQ(txn->CommitSequence(), 1u);
+  EXPECT_EQ(Committed("k"), "1");
+  Remove("k");
+  EXPECT_EQ(Committed("k"), "-");
+  EXPECT_EQ(env_->LoggedContents(), env_->NewestContents());
+}
+
+TEST_P(TransactionTest, RollbackAndDestructionUndo) {
+  auto txn = Begin();
+  ASSERT_TRUE(txn->Put(family_, "k", "1").ok());
+  txn->Rollback();
+  EXPECT_FALSE(txn->HasWrites());
+  EXPECT_EQ(Committed("k"), "-");
+  txn->Restart({});
+  ASSERT_TRUE(txn->Put(family_, "k", "2").ok());
+  txn.reset();
+  EXPECT_EQ(Committed("k"), "-");
+  EXPECT_EQ(env_->txns().GetStats().locks_held, 0u);
+  EXPECT_EQ(env_->txns().GetStats().active_transactions, 0u);
+  EXPECT_EQ(env_->txns().VisibleSequence(), 0u);
+}
+
+TEST_P(TransactionTest, WithoutWritesNoSequenceIsTaken) {
+  auto txn = Begin();
+  ASSERT_TRUE(txn->Commit().ok());
+  txn->Restart({});
+  const Savepoint savepoint = txn->SetSavepoint();
+  ASSERT_TRUE(txn->Put(family_, "k", "1").ok());
+  ASSERT_TRUE(txn->RollbackTo(savepoint).ok());
+  EXPECT_FALSE(txn->HasWrites());
+  ASSERT_TRUE(txn->Commit().ok());
+  EXPECT_EQ(txn->CommitSequence(), 0u);
+  EXPECT_EQ(env_->txns().VisibleSequence(), 0u);
+}
+
+TEST_P(TransactionTest, RestartIsANewTransaction) {
+  auto txn = Begin();
+  const uint64_t id = txn->id();
+  txn->SetSnapshot();
+  ASSERT_TRUE(txn->Put(family_, "k", "1").ok());
+  ASSERT_TRUE(txn->Commit().ok());
+  txn->Restart({});
+  EXPECT_NE(txn->id(), id);
+  EXPECT_FALSE(txn->HasSnapshot());
+  EXPECT_EQ(txn->CommitSequence(), 0u);
+  EXPECT_EQ(Get(txn.get(), "k"), "1");
+  ASSERT_TRUE(txn->Put(family_, "k", "2").ok());
+  ASSERT_TRUE(txn->Commit().ok());
+  EXPECT_EQ(Committed("k"), "2");
+}
+
+TEST_P(TransactionTest, ASnapshotStaysAsItWas) {
+  Write("k", "1");
+  auto txn = Begin();
+  EXPECT_EQ(Get(txn.get(), "k"), "1");
+  Write("k", "2");
+  EXPECT_EQ(Get(txn.get(), "k"), "2");
+  txn->SetSnapshot();
+  Write("k", "3");
+  env_->Rotate();
+  env_->Compact();
+  EXPECT_EQ(Get(txn.get(), "k"), "2");
+  ScanOptions newest;
+  newest.newest = true;
+  auto it = txn->NewIterator(family_, newest);
+  it->SeekToFirst();
+  ASSERT_TRUE(it->Valid());
+  EXPECT_EQ(it->value(), "3");
+  it = txn->NewIterator(family_, {});
+  it->SeekToFirst();
+  ASSERT_TRUE(it->Valid());
+  EXPECT_EQ(it->value(), "2");
+  txn->SetSnapshot();
+  EXPECT_EQ(Get(txn.get(), "k"), "3");
+  txn->ReleaseSnapshot();
+  Write("k", "4");
+  EXPECT_EQ(Get(txn.get(), "k"), "4");
+}
+
+TEST_P(TransactionTest, AWriteOrLockingReadOfAChangedKeyIsAConflict) {
+  Write("k", "1");
+  Write("gone", "1");
+  auto txn = Begin();
+  txn->SetSnapshot();
+  Write("k", "2");
+  Write("new", "1");
+  Remove("gone");
+  env_->Rotate();
+  env_->Compact();
+  EXPECT_EQ(Get(txn.get(), "k"), "1");
+  for (const Slice key : {"k", "new", "gone"}) {
+    EXPECT_EQ(GetForUpdate(txn.get(), key), "Conflict");
+    EXPECT_EQ(GetForUpdate(txn.get(), key, LockMode::kShared), "Conflict");
+    EXPECT_EQ(Code(txn->Put(family_, key, "x")), "Conflict");
+    EXPECT_EQ(Code(txn->Delete(family_, key)), "Conflict");
+  }
+  EXPECT_EQ(GetForUpdate(txn.get(), "other"), "-");
+  EXPECT_TRUE(txn->Put(family_, "other", "x").ok());
+  // A new snapshot sees the change.
+  txn->SetSnapshot();
+  if (!optimistic()) {
+    EXPECT_EQ(GetForUpdate(txn.get(), "k"), "2");
+    EXPECT_TRUE(txn->Put(family_, "k", "x").ok());
+  }
+  EXPECT_EQ(env_->txns().GetStats().conflicts, 12u);
+}
+
+TEST_P(TransactionTest, WithoutConflictsTheNewestIsActedOn) {
+  Write("k", "1");
+  auto txn = Begin(false);
+  txn->SetSnapshot();
+  Write("k", "2");
+  EXPECT_EQ(Get(txn.get(), "k"), "1");
+  EXPECT_EQ(GetForUpdate(txn.get(), "k"), "2");
+  EXPECT_TRUE(txn->Put(family_, "k", "3").ok());
+  EXPECT_EQ(Get(txn.get(), "k"), "3");
+  ASSERT_TRUE(txn->Commit().ok());
+  EXPECT_EQ(Committed("k"), "3");
+}
+
+TEST_P(TransactionTest, OwnWritesAreNoConflict) {
+  auto txn = Begin();
+  ASSERT_TRUE(txn->Put(family_, "k", "1").ok());
+  txn->SetSnapshot();
+  EXPECT_EQ(GetForUpdate(txn.get(), "k"), "1");
+  EXPECT_TRUE(txn->Put(family_, "k", "2").ok());
+  ASSERT_TRUE(txn->Commit().ok());
+}
+
+TEST_P(TransactionTest, SavepointsUndoInAnyDepth) {
+  auto txn = Begin();
+  ASSERT_TRUE(txn->Put(family_, "a", "1").ok());
+  const Savepoint first = txn->SetSavepoint();
+  ASSERT_TRUE(txn->Put(family_, "a", "2").ok());
+  ASSERT_TRUE(txn->Put(family_, "b", "2").ok());
+  const Savepoint second = txn->SetSavepoint();
+  ASSERT_TRUE(txn->Delete(family_, "a").ok());
+  ASSERT_TRUE(txn->Put(family_, "c", "3").ok());
+  EXPECT_EQ(Get(txn.get(), "a"), "-");
+  ASSERT_TRUE(txn->RollbackTo(second).ok());
+  EXPECT_EQ(Get(txn.get(), "a"), "2");
+  EXPECT_EQ(Get(txn.get(), "c"), "-");
+  EXPECT_EQ(txn->WriteCount(), 2u);
+  ASSERT_TRUE(txn->Put(family_, "c", "4").ok());
+  ASSERT_TRUE(txn->RollbackTo(second).ok());
+  EXPECT_EQ(Get(txn.get(), "c"), "-");
+  ASSERT_TRUE(txn->RollbackTo(first).ok());
+  EXPECT_EQ(Get(txn.get(), "a"), "1");
+  EXPECT_EQ(Get(txn.get(), "b"), "-");
+  EXPECT_EQ(Code(txn->RollbackTo(second)), "Invalid argument");
+  ASSERT_TRUE(txn->Commit().ok());
+  EXPECT_EQ(Committed("a"), "1");
+  EXPECT_EQ(Committed("b"), "-");
+}
+
+TEST_P(TransactionTest, RolledBackKeysStayLocked) {
+  auto txn = Begin();
+  const Savepoint savepoint = txn->SetSavepoint();
+  ASSERT_TRUE(txn->Put(family_, "k", "1").ok());
+  ASSERT_TRUE(txn->RollbackTo(savepoint).ok());
+  auto other = Begin();
+  ASSERT_EQ(Code(other->Put(family_, "k", "2")), optimistic() ? "OK" : "Timed out");
+}
+
+TEST_P(TransactionTest, UnderLockNeedsNoLock) {
+  auto a = Begin();
+  auto b = Begin();
+  ASSERT_TRUE(a->Put(family_, "k", "1").ok());
+  // The test says that "k" guards "i": the engine believes it.
+  ASSERT_TRUE(a->PutUnderLock(family_, "i", "1").ok());
+  EXPECT_TRUE(b->PutUnderLock(family_, "i2", "1").ok());
+  EXPECT_EQ(GetForUpdate(b.get(), "i"), "-");
+  b->Rollback();
+  ASSERT_TRUE(a->DeleteUnderLock(family_, "i2", true).ok());
+  ASSERT_TRUE(a->Commit().ok());
+  EXPECT_EQ(Committed("i"), "1");
+}
+
+TEST_P(TransactionTest, ValuesOutliveLaterReadsAndRotations) {
+  Write("k", "committed");
+  auto txn = Begin();
+  ASSERT_TRUE(txn->Put(family_, "own", "mine").ok());
+  PinnedValue committed;
+  PinnedValue own;
+  ASSERT_TRUE(*txn->Get(family_, "k", &committed));
+  ASSERT_TRUE(*txn->Get(family_, "own", &own));
+  for (int i = 0; i < 3; ++i) {
+    Write("k", "other");
+    env_->Rotate();
+    env_->Compact();
+    EXPECT_EQ(Get(txn.get(), "k"), "other");
+  }
+  EXPECT_EQ(committed.slice(), "committed");
+  EXPECT_EQ(own.slice(), "mine");
+  txn->Rollback();
+  EXPECT_EQ(committed.slice(), "committed");
+}
+
+TEST_P(TransactionTest, PrepareSplitsOffWhatCanFail) {
+  auto txn = Begin();
+  ASSERT_TRUE(txn->Put(family_, "k", "1").ok());
+  ASSERT_TRUE(txn->Prepare().ok());
+  ASSERT_TRUE(txn->Prepare().ok());
+  EXPECT_EQ(Committed("k"), "-");
+  ASSERT_TRUE(txn->Commit().ok());
+  EXPECT_EQ(Committed("k"), "1");
+  txn->Restart({});
+  ASSERT_TRUE(txn->Put(family_, "k", "2").ok());
+  ASSERT_TRUE(txn->Prepare().ok());
+  txn->Rollback();
+  EXPECT_EQ(Committed("k"), "1");
+}
+
+TEST_P(TransactionTest, NoRoomLeavesItOpen) {
+  auto txn = Begin();
+  ASSERT_TRUE(txn->Put(family_, "k", "1").ok());
+  env_->fail_prepare = true;
+  EXPECT_EQ(Code(txn->Commit()), "No space");
+  env_->fail_prepare = false;
+  EXPECT_EQ(Committed("k"), "-");
+  ASSERT_TRUE(txn->Commit().ok());
+  EXPECT_EQ(Committed("k"), "1");
+}
+
+TEST_P(TransactionTest, AFailedLogWriteIsFinalAndSaysThatTheOutcomeIsUnknown) {
+  auto txn = Begin();
+  ASSERT_TRUE(txn->Put(family_, "k", "1").ok());
+  env_->fail_wal = true;
+  const Status status = txn->Commit();
+  EXPECT_EQ(Code(status), "IO error");
+  EXPECT_NE(status.message().find("known only after recovery"), Slice::npos) << status.message();
+  txn->Rollback();
+  EXPECT_EQ(Committed("k"), "-");
+  EXPECT_EQ(env_->txns().VisibleSequence(), 0u);
+  txn->Restart({});
+  EXPECT_EQ(Code(txn->Put(family_, "k", "2")), "Read only");
+}
+
+TEST_P(TransactionTest, ADroppedFamilyIsAnError) {
+  Write("k", "1");
+  auto txn = Begin();
+  env_->dropped_family = 1;
+  EXPECT_EQ(Get(txn.get(), "k"), "Invalid argument");
+  EXPECT_EQ(GetForUpdate(txn.get(), "k"), "Invalid argument");
+  EXPECT_EQ(Code(txn->Put(family_, "k", "2")), "Invalid argument");
+  EXPECT_EQ(Code(txn->PutUnderLock(family_, "k", "2")), "Invalid argument");
+  EXPECT_EQ(Code(txn->NewIterator(family_, {})->status()), "Invalid argument");
+}
+
+TEST_P(TransactionTest, InterruptStopsScans) {
+  Write("a", "1");
+  Write("b", "1");
+  auto txn = Begin();
+  auto it = txn->NewIterator(family_, {});
+  it->SeekToFirst();
+  ASSERT_TRUE(it->Valid());
+  txn->Interrupt();
+  it->Next();
+  EXPECT_FALSE(it->Valid());
+  EXPECT_EQ(Code(it->status()), "Interrupted");
+  it->SeekToFirst();
+  EXPECT_EQ(Code(it->status()), "Interrupted");
+  txn->ClearInterrupt();
+  it->SeekToFirst();
+  EXPECT_TRUE(it->Valid());
+  EXPECT_TRUE(it->status().ok());
+}
+
+TEST_P(TransactionTest, MemoryIsCountedAndGivenBack) {
+  EXPECT_EQ(env_->txns().GetStats().memory_bytes, 0u);
+  auto txn = Begin();
+  const std::string value(1000, 'v');
+  for (int i = 0; i < 1000; ++i) {
+    ASSERT_TRUE(txn->Put(family_, "key" + std::to_string(i), value).ok());
+  }
+  EXPECT_GT(env_->txns().MemoryBytes(), 1'000'000u);
+  ASSERT_TRUE(txn->Commit().ok());
+  EXPECT_LT(env_->txns().MemoryBytes(), 100'000u);
+  txn.reset();
+  EXPECT_LT(env_->txns().MemoryBytes(), 20'000u);
+}
+
+class PessimisticTest : public TransactionTest {};
+INSTANTIATE_TEST_SUITE_P(One, PessimisticTest, testing::Values(Concurrency::kPessimistic));
+
+TEST_P(PessimisticTest, LocksKeepOthersOut) {
+  auto a = Begin();
+  auto b = Begin();
+  EXPECT_EQ(GetForUpdate(a.get(), "k"), "-");
+  EXPECT_EQ(GetForUpdate(b.get(), "k"), "Timed out");
+  EXPECT_EQ(Code(b->Put(family_, "k", "1")), "Timed out");
+  EXPECT_EQ(Get(b.get(), "k"), "-");
+  a->Rollback();
+  EXPECT_TRUE(b->Put(family_, "k", "1").ok());
+}
+
+TEST_P(PessimisticTest, UnlockLastGivesBackWhatWasOnlyLookedAt) {
+  auto a = Begin();
+  auto b = Begin();
+  EXPECT_EQ(GetForUpdate(a.get(), "k"), "-");
+  a->UnlockLast(family_, "k");
+  EXPECT_EQ(GetForUpdate(b.get(), "k"), "-");
+  b->UnlockLast(family_, "k");
+  EXPECT_EQ(GetForUpdate(a.get(), "k"), "-");
+  EXPECT_EQ(GetForUpdate(a.get(), "k"), "-");
+  a->UnlockLast(family_, "k");
+  EXPECT_EQ(GetForUpdate(b.get(), "k"), "Timed out");
+  ASSERT_TRUE(a->Put(family_, "w", "1").ok());
+  a->UnlockLast(family_, "w");
+  EXPECT_EQ(GetForUpdate(b.get(), "w"), "Timed out");
+}
+
+TEST_P(PessimisticTest, AConflictIsNotForgottenByRollingBack) {
+  Write("k", "1");
+  auto txn = Begin();
+  txn->SetSnapshot();
+  const Savepoint savepoint = txn->SetSavepoint();
+  Write("k", "2");
+  EXPECT_EQ(Code(txn->Put(family_, "k", "x")), "Conflict");
+  ASSERT_TRUE(txn->RollbackTo(savepoint).ok());
+  // The lock is held now, and it would still be a lost update.
+  EXPECT_EQ(Code(txn->Put(family_, "k", "x")), "Conflict");
+  EXPECT_EQ(GetForUpdate(txn.get(), "k"), "Conflict");
+}
+
+TEST_P(PessimisticTest, RangesKeepNewKeysOut) {
+  auto a = Begin();
+  auto b = Begin();
+  ASSERT_TRUE(a->LockRange(family_, "b", "d", LockMode::kShared).ok());
+  EXPECT_EQ(Code(b->Put(family_, "c", "1")), "Timed out");
+  EXPECT_TRUE(b->Put(family_, "d", "1").ok());
+  EXPECT_TRUE(a->Put(family_, "c", "1").ok());
+  ASSERT_TRUE(a->Commit().ok());
+  EXPECT_TRUE(b->Put(family_, "c", "2").ok());
+}
+
+class OptimisticTest : public TransactionTest {};
+INSTANTIATE_TEST_SUITE_P(One, OptimisticTest, testing::Values(Concurrency::kOptimistic));
+
+TEST_P(OptimisticTest, TheFirstCommitterWins) {
+  Write("k", "0");
+  auto a = Begin();
+  auto b = Begin();
+  EXPECT_EQ(GetForUpdate(a.get(), "k"), "0");
+  EXPECT_EQ(GetForUpdate(b.get(), "k"), "0");
+  ASSERT_TRUE(a->Put(family_, "k", "a").ok());
+  ASSERT_TRUE(b->Put(family_, "k", "b").ok());
+  ASSERT_TRUE(b->Commit().ok());
+  // Where it can be seen, at the statement.
+  EXPECT_EQ(GetForUpdate(a.get(), "k"), "Conflict");
+  EXPECT_EQ(Code(a->Put(family_, "k", "a2")), "Conflict");
+  EXPECT_EQ(Code(a->Commit()), "Conflict");
+  a->Rollback();
+  EXPECT_EQ(Committed("k"), "b");
+  EXPECT_EQ(env_->txns().GetStats().locks_held, 0u);
+}
+
+TEST_P(OptimisticTest, AReadForUpdateAloneIsChecked) {
+  auto a = Begin();
+  EXPECT_EQ(GetForUpdate(a.get(), "k"), "-");
+  ASSERT_TRUE(a->Put(family_, "other", "1").ok());
+  Write("k", "1");
+  EXPECT_EQ(Code(a->Prepare()), "Conflict");
+  a->Rollback();
+  a = Begin();
+  EXPECT_EQ(GetForUpdate(a.get(), "k"), "1");
+  a->UnlockLast(family_, "k");
+  ASSERT_TRUE(a->Put(family_, "other", "1").ok());
+  Write("k", "2");
+  EXPECT_TRUE(a->Commit().ok());
+}
+
+TEST_P(OptimisticTest, AChangeBeforeTheFirstReadIsNoConflict) {
+  auto a = Begin();
+  EXPECT_EQ(GetForUpdate(a.get(), "k1"), "-");  // Takes a floor.
+  Write("k2", "1");
+  EXPECT_EQ(GetForUpdate(a.get(), "k2"), "1");  // Needs a newer one.
+  ASSERT_TRUE(a->Put(family_, "k2", "2").ok());
+  EXPECT_TRUE(a->Commit().ok());
+  EXPECT_EQ(Committed("k2"), "2");
+}
+
+TEST_P(OptimisticTest, ADeletionIsSeenAfterCompactionTookTheTombstone) {
+  Write("other", "1");
+  auto a = Begin();
+  EXPECT_EQ(GetForUpdate(a.get(), "x"), "-");
+  Write("k", "1");
+  EXPECT_EQ(GetForUpdate(a.get(), "k"), "1");
+  Remove("k");
+  for (int i = 0; i < 2; ++i) {
+    env_->Rotate();
+    env_->Compact();
+  }
+  ASSERT_TRUE(a->Put(family_, "other", "2").ok());
+  EXPECT_EQ(Code(a->Commit()), "Conflict");
+}
+
+TEST_P(OptimisticTest, LocksOfOthersHoldTheCommitUp) {
+  auto a = Begin();
+  ASSERT_TRUE(a->Put(family_, "k", "a").ok());
+  auto b = env_->Begin(Concurrency::kPessimistic);
+  ASSERT_TRUE(b->Put(family_, "k", "b").ok());
+  EXPECT_EQ(Code(a->Commit()), "Timed out");
+  ASSERT_TRUE(b->Commit().ok());
+  EXPECT_EQ(Code(a->Commit()), "Conflict");
+}
+
+}  // namespace
+}  // namespace tidesdb

@@ -1,0 +1,132 @@
+#include <algorithm>
+
+#include "base/check.h"
+#include "base/failpoint.h"
+#include "tidesdb/db.h"
+#include "txn/transaction_impl.h"
+
+namespace tidesdb {
+
+Status TransactionImpl::BeginWrite(ColumnFamily* family) {
+  CHECK(state_ == State::kOpen);
+  return shared_->options.env->CheckFamily(*family, true);
+}
+
+Status TransactionImpl::LockForWrite(FamilyId family, Slice key) {
+  if (optimistic()) {
+    TIDESDB_ASSIGN(TrackedKey * tracked, Track(family, key));
+    tracked->written = true;
+    return Status::Ok();
+  }
+  LockGrant grant;
+  TIDESDB_TRY(
+      shared_->locks.LockRow(&owner_, family, key, LockMode::kExclusive, lock_wait_us_, &grant));
+  TIDESDB_TRY(CheckLocked(grant, family, key));
+  grant.lock->written = true;
+  return Status::Ok();
+}
+
+Status TransactionImpl::WriteLocked(ColumnFamily* family, Slice key, ValueType type, Slice value) {
+  TIDESDB_TRY(BeginWrite(family));
+  // Before the lock: what is spilled after it is written under it, but for this write.
+  if (MustSpill()) TIDESDB_TRY(Spill());
+  TIDESDB_TRY(LockForWrite(family->id(), key));
+  return Stage(family->id(), key, type, value);
+}
+
+Status TransactionImpl::Stage(FamilyId family, Slice key, ValueType type, Slice value) {
+  writes_.Add(family, key, type, value);
+  ReportMemory();
+  return Status::Ok();
+}
+
+Status TransactionImpl::Put(ColumnFamily* family, Slice key, Slice value) {
+  return WriteLocked(family, key, ValueType::kPut, value);
+}
+
+Status TransactionImpl::Delete(ColumnFamily* family, Slice key) {
+  return WriteLocked(family, key, ValueType::kDelete, Slice());
+}
+
+Status TransactionImpl::SingleDelete(ColumnFamily* family, Slice key) {
+  // As a plain deletion: a write set keeps the newest operation of a key only, so a put that
+  // follows a deletion here would stand over the older put without anything between them, and a
+  // later SingleDelete would bring that older one back (docs/design/0010-concurrency-control.md).
+  return Delete(family, key);
+}
+
+Status TransactionImpl::PutUnderLock(ColumnFamily* family, Slice key, Slice value) {
+  TIDESDB_TRY(BeginWrite(family));
+  if (MustSpill()) TIDESDB_TRY(Spill());
+  return Stage(family->id(), key, ValueType::kPut, value);
+}
+
+Status TransactionImpl::DeleteUnderLock(ColumnFamily* family, Slice key, bool) {
+  TIDESDB_TRY(BeginWrite(family));
+  if (MustSpill()) TIDESDB_TRY(Spill());
+  return Stage(family->id(), key, ValueType::kDelete, Slice());
+}
+
+bool TransactionImpl::MustSpill() const {
+  const uint64_t share = shared_->options.transaction_memory_bytes;
+  const uint64_t used = writes_.used_bytes();
+  if (used >= share) return true;
+  // Many transactions at once: the larger ones make room.
+  const uint64_t all = shared_->memory_bytes.load(std::memory_order_relaxed);
+  return all >= 2 * share && used >= share / 16;
+}
+
+Status TransactionImpl::Spill() {
+  TIDESDB_FAILPOINT("spill");
+  if (optimistic()) TIDESDB_TRY(LockTracked(true));
+  if (!writes_.empty()) {
+    std::vector<uint64_t> positions;
+    for (const OpenSavepoint& open : savepoints_) positions.push_back(open.position);
+    const uint64_t bytes_before = spilled_.FileBytes();
+    TIDESDB_TRY(spilled_.Spill(writes_, positions));
+    shared_->spills.fetch_add(1, std::memory_order_relaxed);
+    shared_->spill_bytes.fetch_add(spilled_.FileBytes() - bytes_before, std::memory_order_relaxed);
+    shared_->locks.PublishSpill(&owner_, spilled_.Keys());
+    ReleaseSpilledRows();
+  }
+  writes_.Clear();
+  ReportMemory();
+  return Status::Ok();
+}
+
+void TransactionImpl::ReleaseSpilledRows() {
+  for (HeldLock* lock = owner_.held; lock != nullptr;) {
+    HeldLock* next = lock->next_held;
+    const LockEntry* entry = lock->entry;
+    // Only what is live in memory is in the run.
+    if (lock->written && writes_.Find(entry->family, entry->key()) != nullptr) {
+      shared_->locks.ReleaseRow(&owner_, lock);
+    }
+    lock = next;
+  }
+}
+
+Status TransactionImpl::LockTracked(bool written_only) {
+  auto& keys = tracked_.keys();
+  for (const auto& [key, tracked] : keys) {
+    if (written_only && !tracked.written) continue;
+    LockGrant grant;
+    TIDESDB_TRY(shared_->locks.LockRow(&owner_, key.first, key.second,
+                                       tracked.written ? LockMode::kExclusive : LockMode::kShared,
+                                       lock_wait_us_, &grant));
+    grant.lock->written |= tracked.written;
+  }
+  // After all locks: who held one of them before has published what it wrote.
+  for (const auto& [key, tracked] : keys) {
+    if (written_only && !tracked.written) continue;
+    TIDESDB_ASSIGN(const bool changed, ChangedSince(key.first, key.second, tracked.floor));
+    if (changed) return Conflict(key.first, key.second);
+  }
+  // Locked until the end, in the table or by the spill that follows: nothing to look at later.
+  for (auto it = keys.begin(); it != keys.end();) {
+    it = written_only && !it->second.written ? std::next(it) : tracked_.Erase(it);
+  }
+  return Status::Ok();
+}
+
+}  // namespace tidesdb

@@ -1,0 +1,65 @@
+#include "txn/txn_manager.h"
+
+#include "base/check.h"
+#include "txn/transaction_impl.h"
+#include "txn/txn_shared.h"
+
+namespace tidesdb {
+namespace {
+
+class TxnManagerImpl final : public TxnManager {
+ public:
+  explicit TxnManagerImpl(const TxnManagerOptions& options) : shared_(options) {}
+  ~TxnManagerImpl() override { CHECK(shared_.active.load(std::memory_order_relaxed) == 0); }
+
+  std::unique_ptr<Transaction> Begin(const TransactionOptions& options) override {
+    return std::make_unique<TransactionImpl>(&shared_, options);
+  }
+
+  SequenceNumber VisibleSequence() const override {
+    return shared_.visible.load(std::memory_order_acquire);
+  }
+
+  std::vector<SequenceNumber> Snapshots() const override { return shared_.snapshots.List(); }
+
+  Status RunBetweenGroups(const std::function<Status(SequenceNumber last)>& work) override {
+    return shared_.pipeline.RunBetweenGroups(work);
+  }
+
+  uint64_t MemoryBytes() const override {
+    return shared_.memory_bytes.load(std::memory_order_relaxed) + shared_.locks.MemoryBytes();
+  }
+
+  TxnStats GetStats() const override {
+    const WaitStats waits = shared_.locks.GetStats();
+    TxnStats stats;
+    stats.active_transactions = shared_.active.load(std::memory_order_relaxed);
+    stats.memory_bytes = MemoryBytes();
+    stats.locks_held = shared_.locks.LocksHeld();
+    stats.lock_waits = waits.waits;
+    stats.lock_wait_us = waits.wait_us;
+    stats.lock_timeouts = waits.timeouts;
+    stats.deadlocks = waits.deadlocks;
+    stats.conflicts = shared_.conflicts.load(std::memory_order_relaxed);
+    stats.commits = shared_.pipeline.commits();
+    stats.commit_groups = shared_.pipeline.groups();
+    stats.rollbacks = shared_.rollbacks.load(std::memory_order_relaxed);
+    stats.user_bytes_written = shared_.user_bytes.load(std::memory_order_relaxed);
+    stats.spills = shared_.spills.load(std::memory_order_relaxed);
+    stats.spill_bytes_written = shared_.spill_bytes.load(std::memory_order_relaxed);
+    return stats;
+  }
+
+  std::string LastDeadlock() const override { return shared_.locks.LastDeadlock(); }
+
+ private:
+  TxnShared shared_;
+};
+
+}  // namespace
+
+std::unique_ptr<TxnManager> TxnManager::New(const TxnManagerOptions& options) {
+  return std::make_unique<TxnManagerImpl>(options);
+}
+
+}  // namespace tidesdb

@@ -1,0 +1,45 @@
+// What all transactions of a database share.
+//
+// Threads: any number; the parts see to themselves.
+#pragma once
+
+#include <atomic>
+
+#include "txn/commit_pipeline.h"
+#include "txn/lock_manager.h"
+#include "txn/snapshot_set.h"
+#include "txn/spill_context.h"
+#include "txn/txn_manager.h"
+
+namespace tidesdb {
+
+struct TxnShared {
+  explicit TxnShared(const TxnManagerOptions& manager_options)
+      : options(manager_options),
+        spill{manager_options.env, manager_options.fs, manager_options.cache},
+        visible(manager_options.visible_sequence),
+        snapshots(&visible),
+        locks(manager_options.clock),
+        pipeline(manager_options.env, &visible, manager_options.sync_commits) {}
+
+  const TxnManagerOptions options;
+  const SpillContext spill;
+
+  // Stored by the pipeline (release) after the inserts of a group; loaded (acquire) by readers.
+  std::atomic<SequenceNumber> visible;
+  SnapshotSet snapshots;
+  LockManager locks;
+  CommitPipeline pipeline;
+
+  // Relaxed, all of them: figures and numbers that publish nothing.
+  std::atomic<uint64_t> next_id = 1;
+  std::atomic<uint64_t> active = 0;
+  std::atomic<uint64_t> memory_bytes = 0;  // Of write sets, records and tracked keys.
+  std::atomic<uint64_t> conflicts = 0;
+  std::atomic<uint64_t> rollbacks = 0;
+  std::atomic<uint64_t> user_bytes = 0;
+  std::atomic<uint64_t> spills = 0;
+  std::atomic<uint64_t> spill_bytes = 0;
+};
+
+}  // namespace tidesdb

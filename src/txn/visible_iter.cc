@@ -1,0 +1,208 @@
+#include "txn/visible_iter.h"
+
+#include "base/check.h"
+
+namespace tidesdb {
+namespace {
+
+class ErrorIterator final : public Iterator {
+ public:
+  explicit ErrorIterator(Status status) : status_(std::move(status)) {}
+  bool Valid() const override { return false; }
+  void SeekToFirst() override {}
+  void SeekToLast() override {}
+  void Seek(Slice) override {}
+  void SeekForPrev(Slice) override {}
+  void Next() override { CHECK(false); }
+  void Prev() override { CHECK(false); }
+  Slice key() const override { return Slice(); }
+  Slice value() const override { return Slice(); }
+  Status status() const override { return status_; }
+
+ private:
+  const Status status_;
+};
+
+}  // namespace
+
+std::unique_ptr<Iterator> NewErrorIterator(Status status) {
+  return std::make_unique<ErrorIterator>(std::move(status));
+}
+
+VisibleIter::VisibleIter(std::unique_ptr<InternalIterator> base, SequenceNumber snapshot,
+                         const Own& own, Slice lower, Slice upper)
+    : own_source_(own),
+      lower_(lower),
+      upper_(upper),
+      base_(std::move(base), Visibility{snapshot, nullptr}, VersionCursor::Tombstones::kSkip,
+            own.interrupt),
+      own_(own.family, own.writes, own.spilled, own.interrupt) {
+  base_.SetBounds(lower, upper);
+}
+
+bool VisibleIter::StopIfInterrupted() {
+  if (own_source_.interrupt == nullptr || !own_source_.interrupt->Interrupted()) return false;
+  status_ = Status::Interrupted("the transaction was interrupted during a scan");
+  current_ = Current::kNone;
+  return true;
+}
+
+void VisibleIter::Stop() {
+  current_ = Current::kNone;
+  status_ = base_.status();
+  if (status_.ok() && own_used_) status_ = own_.status();
+}
+
+void VisibleIter::SetOwn() {
+  const Slice key = own_.key();
+  const Slice value = own_.value();
+  own_key_.assign(key.data(), key.size());
+  own_value_.assign(value.data(), value.size());
+  current_ = Current::kOwn;
+}
+
+void VisibleIter::SeekOwnForward(Slice key) {
+  own_used_ = HasOwn();
+  if (!own_used_) return;
+  if (key < lower_) key = lower_;
+  own_.Seek(key);
+}
+
+void VisibleIter::SeekOwnBackward(Slice key, bool inclusive) {
+  own_used_ = HasOwn();
+  if (!own_used_) return;
+  if (!upper_.empty() && key >= upper_) {
+    own_.SeekBefore(upper_);
+  } else if (inclusive) {
+    own_.SeekForPrev(key);
+  } else {
+    own_.SeekBefore(key);
+  }
+}
+
+void VisibleIter::PickForward() {
+  forward_ = true;
+  for (;;) {
+    base_hidden_ = false;
+    if (!base_.status().ok() || (own_used_ && !own_.status().ok())) return Stop();
+    own_in_bounds_ = own_used_ && own_.Valid() && (upper_.empty() || own_.key() < upper_);
+    if (!own_in_bounds_) {
+      if (!base_.Valid()) return Stop();
+      current_ = Current::kBase;
+      return;
+    }
+    const int order = base_.Valid() ? own_.key().compare(base_.key()) : -1;
+    if (order > 0) {
+      current_ = Current::kBase;
+      return;
+    }
+    base_hidden_ = order == 0;
+    if (own_.type() == ValueType::kPut) return SetOwn();
+    if (StopIfInterrupted()) return;
+    if (base_hidden_) base_.Next();
+    own_.Next();
+  }
+}
+
+void VisibleIter::PickBackward() {
+  forward_ = false;
+  for (;;) {
+    base_hidden_ = false;
+    if (!base_.status().ok() || (own_used_ && !own_.status().ok())) return Stop();
+    own_in_bounds_ = own_used_ && own_.Valid() && own_.key() >= lower_;
+    if (!own_in_bounds_) {
+      if (!base_.Valid()) return Stop();
+      current_ = Current::kBase;
+      return;
+    }
+    const int order = base_.Valid() ? own_.key().compare(base_.key()) : 1;
+    if (order < 0) {
+      current_ = Current::kBase;
+      return;
+    }
+    base_hidden_ = order == 0;
+    if (own_.type() == ValueType::kPut) return SetOwn();
+    if (StopIfInterrupted()) return;
+    if (base_hidden_) base_.Prev();
+    own_.Prev();
+  }
+}
+
+void VisibleIter::SeekToFirst() {
+  status_ = Status::Ok();
+  if (StopIfInterrupted()) return;
+  base_.SeekToFirst();
+  SeekOwnForward(Slice());
+  PickForward();
+}
+
+void VisibleIter::SeekToLast() {
+  status_ = Status::Ok();
+  if (StopIfInterrupted()) return;
+  base_.SeekToLast();
+  own_used_ = HasOwn();
+  if (own_used_) upper_.empty() ? own_.SeekToLast() : own_.SeekBefore(upper_);
+  PickBackward();
+}
+
+void VisibleIter::Seek(Slice key) {
+  status_ = Status::Ok();
+  if (StopIfInterrupted()) return;
+  key = Hold(key);
+  base_.Seek(key);
+  SeekOwnForward(key);
+  PickForward();
+}
+
+void VisibleIter::SeekForPrev(Slice key) {
+  status_ = Status::Ok();
+  if (StopIfInterrupted()) return;
+  key = Hold(key);
+  base_.SeekForPrev(key);
+  SeekOwnBackward(key, true);
+  PickBackward();
+}
+
+void VisibleIter::Next() {
+  DCHECK(Valid());
+  if (StopIfInterrupted()) return;
+  const bool own_moved = own_used_ ? own_.Stale() : HasOwn();
+  if (forward_ && !own_moved) {
+    const bool was_own = current_ == Current::kOwn;
+    if (!was_own || base_hidden_) base_.Next();
+    if (was_own) own_.Next();
+    return PickForward();
+  }
+  const Slice key = Hold(this->key());
+  if (!forward_) {
+    base_.Seek(key);
+    if (base_.Valid() && base_.key() == key) base_.Next();
+  } else if (current_ == Current::kBase || base_hidden_) {
+    base_.Next();
+  }
+  SeekOwnForward(key);
+  if (own_used_ && own_.Valid() && own_.key() == key) own_.Next();
+  PickForward();
+}
+
+void VisibleIter::Prev() {
+  DCHECK(Valid());
+  if (StopIfInterrupted()) return;
+  const bool own_moved = own_used_ ? own_.Stale() : HasOwn();
+  if (!forward_ && !own_moved) {
+    const bool was_own = current_ == Current::kOwn;
+    if (!was_own || base_hidden_) base_.Prev();
+    if (was_own) own_.Prev();
+    return PickBackward();
+  }
+  const Slice key = Hold(this->key());
+  if (forward_) {
+    base_.SeekBefore(key);
+  } else if (current_ == Current::kBase || base_hidden_) {
+    base_.Prev();
+  }
+  SeekOwnBackward(key, false);
+  PickBackward();
+}
+
+}  // namespace tidesdb

@@ -1,0 +1,83 @@
+// The iterator of a transaction: its own writes over what its snapshot shows.
+//
+// Threads: one at a time, the transaction's.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "tidesdb/iterator.h"
+#include "tidesdb/options.h"
+#include "txn/own_cursor.h"
+#include "txn/version_cursor.h"
+
+namespace tidesdb {
+
+class VisibleIter final : public Iterator {
+ public:
+  // Where own writes come from; all outlive the iterator. interrupt may be null.
+  struct Own {
+    FamilyId family = 0;
+    const WriteSet* writes = nullptr;
+    const SpillSet* spilled = nullptr;
+    const InterruptCheck* interrupt = nullptr;
+  };
+
+  // `base` keeps what it reads from alive.
+  VisibleIter(std::unique_ptr<InternalIterator> base, SequenceNumber snapshot, const Own& own,
+              Slice lower, Slice upper);
+
+  bool Valid() const override { return current_ != Current::kNone; }
+  void SeekToFirst() override;
+  void SeekToLast() override;
+  void Seek(Slice key) override;
+  void SeekForPrev(Slice key) override;
+  void Next() override;
+  void Prev() override;
+
+  Slice key() const override { return current_ == Current::kBase ? base_.key() : Slice(own_key_); }
+  Slice value() const override {
+    return current_ == Current::kBase ? base_.value() : Slice(own_value_);
+  }
+  Status status() const override { return status_; }
+
+ private:
+  enum class Current : uint8_t { kNone, kBase, kOwn };
+
+  // Takes key out of the way of the moves that would invalidate it.
+  Slice Hold(Slice key) {
+    held_key_.assign(key.data(), key.size());
+    return held_key_;
+  }
+  // Whether the transaction has written anything that own_ would have to look at.
+  bool HasOwn() const { return !own_source_.writes->empty() || !own_source_.spilled->empty(); }
+  void SeekOwnForward(Slice key);
+  void SeekOwnBackward(Slice key, bool inclusive);
+  // From where both stand: the first (last) of the two that is not deleted.
+  void PickForward();
+  void PickBackward();
+  void SetOwn();
+  void Stop();  // At the end or at an error.
+  bool StopIfInterrupted();
+
+  const Own own_source_;
+  const Slice lower_;
+  const Slice upper_;
+  VersionCursor base_;
+  OwnCursor own_;
+  bool own_used_ = false;       // own_ stands where base_ stands, or is at its end.
+  bool own_in_bounds_ = false;  // own_ is at an entry within the bounds. Only when own_used_.
+  bool forward_ = true;
+  Current current_ = Current::kNone;
+  // base_ stands on the same key as the current own entry, which hides it.
+  bool base_hidden_ = false;
+  std::string own_key_;  // Copies: a spill may move the originals.
+  std::string own_value_;
+  std::string held_key_;
+  Status status_;
+};
+
+// An iterator that is at its end because of an error.
+std::unique_ptr<Iterator> NewErrorIterator(Status status);
+
+}  // namespace tidesdb
