@@ -15,21 +15,26 @@ def plugin_path(environment, preset="release"):
     return build_dir(environment, preset) / "plugin" / "ha_tidesdb.so"
 
 
-def build(environment, log, preset="release", lab=False, targets=("ha_tidesdb",)):
-    """Configures and builds; quick when nothing changed. Returns the plugin's path."""
-    wrap = environment.root.command if environment.root else None
-    apt.install(packages.BUILD + (packages.LAB if lab else []), log, wrap)
+def build(environment, log, preset="release"):
+    """Configures and builds; quick when nothing changed. Returns the plugin's path.
+
+    On this machine the load generator tpcc is built too: it drives every server from here.
+    """
+    here = environment.root is None
+    targets = ["ha_tidesdb", "tpcc"] if here else ["ha_tidesdb"]
+    wrap = None if here else environment.root.command
+    apt.install(packages.BUILD + (packages.LAB if here else []), log, wrap)
     directory = build_dir(environment, preset)
     env = {}
     if environment.root and "CCACHE_DIR" not in os.environ:
         env["CCACHE_DIR"] = str(host.cache_dir() / "ccache")
-    with Step(f"Building {', '.join(targets)} for MariaDB {environment.version} ({preset})"):
+    with Step(f"Building {' and '.join(targets)} for MariaDB {environment.version} ({preset})"):
         run(environment.command(
             ["cmake", "--preset", preset, "-B", directory, "-DTIDESDB_BUILD_PLUGIN=ON",
-             "-DTIDESDB_BUILD_TESTS=OFF", f"-DTIDESDB_BUILD_LAB={'ON' if lab else 'OFF'}",
+             "-DTIDESDB_BUILD_TESTS=OFF", f"-DTIDESDB_BUILD_LAB={'ON' if here else 'OFF'}",
              f"-DTIDESDB_SERVER_HEADERS={environment.headers}"]), log=log, cwd=TREE, env=env)
-        run(environment.command(["cmake", "--build", directory, "--target", *targets]),
-            log=log, cwd=TREE, env=env)
+        run(environment.command(["cmake", "--build", directory, "-j", str(os.cpu_count() or 2),
+                                 "--target", *targets]), log=log, cwd=TREE, env=env)
     plugin = plugin_path(environment, preset)
     check(environment, plugin)
     return plugin
@@ -55,8 +60,14 @@ def check(environment, plugin):
         raise Failed(f"{plugin} exports {len(leaked)} symbols it should keep, such as {min(leaked)}")
 
 
-def prepare_and_build(name, log, tests=False, lab=False, preset="release"):
+def tpcc(log, preset="release"):
+    """The load generator, built. It runs on this machine, wherever the server does."""
+    environment = servers.prepare(host.host_server(), log)
+    build(environment, log, preset)
+    return build_dir(environment, preset) / "lab" / "tpcc"
+
+
+def prepare_and_build(name, log, tests=False, preset="release"):
     """The environment of that name and its plugin, made if need be. Returns both."""
     environment = servers.prepare(name, log, tests=tests)
-    targets = ("ha_tidesdb", "tpcc") if lab else ("ha_tidesdb",)
-    return environment, build(environment, log, preset=preset, lab=lab, targets=targets)
+    return environment, build(environment, log, preset=preset)

@@ -1,8 +1,8 @@
 """A root directory with the other Debian release, and how to run a command in it.
 
 Every command gets a mount namespace of its own (unshare), so no mount outlives it, and removing
-the root can never reach into /dev or the tree. The tree and the cache have the same path inside
-as outside: a path, a socket and a pid mean the same on both sides.
+the root can never reach into /dev or the tree. The tree, the cache and /tmp have the same path
+inside as outside: a path, a socket and a pid mean the same on both sides.
 """
 
 import os
@@ -25,7 +25,7 @@ class Root:
 
     def command(self, argv, cwd=None):
         """The command line that runs argv inside; REQUIRES root."""
-        shared = [TREE]
+        shared = ["/tmp", TREE]
         if not host.cache_dir().is_relative_to(TREE):
             shared.append(host.cache_dir())
         return ["unshare", "--mount", "--propagation", "slave", str(_ENTER), str(self.path),

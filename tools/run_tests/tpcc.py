@@ -10,9 +10,8 @@ from tools.run_tests.step import FULL, Outcome
 
 def _environment(name, context):
     """Builds plugin and generator; returns the variables that lab/tests wants."""
-    environment, plugin = build_plugin.prepare_and_build(name, context.log, lab=True)
-    tool = build_plugin.build_dir(environment) / "lab" / "tpcc"
-    return {"TIDESDB_SERVER": name, "TPCC": str(tool), "TIDESDB_PLUGIN": str(plugin)}
+    environment, plugin = build_plugin.prepare_and_build(name, context.log, tests=True)
+    return {"TIDESDB_SERVER": name, "TPCC": str(build_plugin.tpcc(context.log)), "TIDESDB_PLUGIN": str(plugin)}
 
 
 def own_tests(name, context):
