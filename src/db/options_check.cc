@@ -7,6 +7,7 @@ namespace tidesdb {
 namespace {
 
 constexpr uint64_t kMemoryMin = uint64_t{16} << 20;
+constexpr uint64_t kMemtablesMin = uint64_t{4} << 20;
 
 Status Range(const char* name, uint64_t value, uint64_t min, uint64_t max) {
   if (value >= min && value <= max) return Status::Ok();
@@ -65,7 +66,8 @@ MemoryPlan PlanMemory(const Options& options) {
   // An eighth is left for tables' indexes, iterators and what is not counted to the byte.
   const uint64_t rest = options.memory_max_bytes - plan.block_cache_bytes -
                         plan.transactions_bytes - options.memory_max_bytes / 8;
-  plan.memtables_max_bytes = std::min(rest, 4 * options.memtable_bytes);
+  // A memtable takes memory in blocks; the least keeps tiny ones (tests) from being full from the start.
+  plan.memtables_max_bytes = std::min(rest, std::max(4 * options.memtable_bytes, kMemtablesMin));
   return plan;
 }
 

@@ -102,6 +102,8 @@ class SkipListIterator final : public InternalIterator {
 
 class SkipListMemTable final : public MemTable {
  public:
+  explicit SkipListMemTable(size_t block_bytes) : arena_(block_bytes) {}
+
   using MemTable::Add;
 
   void Add(FamilyId family, Slice key, ValueType type, SequenceNumber sequence, Slice value,
@@ -227,6 +229,8 @@ class SkipListMemTable final : public MemTable {
 
 }  // namespace
 
-std::unique_ptr<MemTable> NewSkipListMemTable() { return std::make_unique<SkipListMemTable>(); }
+std::unique_ptr<MemTable> NewSkipListMemTable(size_t block_bytes) {
+  return std::make_unique<SkipListMemTable>(block_bytes);
+}
 
 }  // namespace tidesdb

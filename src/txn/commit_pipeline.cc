@@ -93,7 +93,7 @@ void CommitPipeline::Gather() {
 Status CommitPipeline::RunGroup(const CommitRequest* own) {
   CommitRequest* const first = group_.front();
   if (first->work_ != nullptr) return (*first->work_)(last_sequence_);
-  TIDESDB_TRY(env_->PrepareForGroup(group_bytes_));
+  TIDESDB_TRY(env_->PrepareForGroup(group_bytes_, group_.size()));
   if (Status status = LogGroup(); !status.ok()) return OutcomeUnknown(status);
   TIDESDB_FAILPOINT("commit_logged");
   if (first->Alone()) {

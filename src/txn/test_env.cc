@@ -228,7 +228,7 @@ Status TestEnv::CheckFamily(const ColumnFamily& family, bool for_write) const {
   return Status::Ok();
 }
 
-Status TestEnv::PrepareForGroup(uint64_t bytes) {
+Status TestEnv::PrepareForGroup(uint64_t bytes, size_t) {
   CHECK(bytes > 0);
   if (read_only) return Status::ReadOnly("the database is read-only");
   if (fail_prepare) return Status::NoSpace("the disk is full");

@@ -1,0 +1,97 @@
+// What the background threads do: flush, compact, delete old files, sync on time.
+#include <utility>
+
+#include "base/failpoint.h"
+#include "db/db_impl.h"
+
+namespace tidesdb {
+namespace {
+
+constexpr size_t kDeletesATurn = 8;          // Between two compactions, so that old files do not pile up.
+constexpr uint64_t kWaitForBackgroundUs = 10'000;
+
+}  // namespace
+
+void DbImpl::StartThreads() {
+  Scheduler::Pools pools;
+  pools.flush_threads = options_.flush_threads;
+  pools.compaction_threads = options_.compaction_threads;
+  if (options_.sync_mode == SyncMode::kInterval) pools.tick_us = options_.sync_interval_us;
+  pools.flush = [this] { return RunFlush(); };
+  pools.compact = [this] { return RunCompaction(); };
+  pools.tick = [this] { Tick(); };
+  scheduler_->Start(std::move(pools));
+}
+
+Scheduler::Outcome DbImpl::RunFlush() {
+  if (errors_->fatal()) return Scheduler::Outcome::kIdle;
+  const uint64_t before = metrics_.Get(Counter::kFlushWriteBytes);
+  const uint64_t start_us = env_->clock->NowMicros();
+  const Result<bool> did = tree_->FlushOne(&stop_);
+  if (!did.ok()) {
+    const bool retry = errors_->ShouldRetry(did.status(), true, "flushing a memtable");
+    BackgroundDone();
+    return retry ? Scheduler::Outcome::kRetry : Scheduler::Outcome::kIdle;
+  }
+  if (!*did) return Scheduler::Outcome::kIdle;
+  write_controller_.RecordDrain(metrics_.Get(Counter::kFlushWriteBytes) - before,
+                                env_->clock->NowMicros() - start_us);
+  ReadStateChanged();
+  TIDESDB_FAILPOINT("flush_before_wal_retire");
+  if (const Status status = wal_->RetireBelow(tree_->wal_segment_min()); !status.ok()) {
+    // The segments stay until the next flush; nothing depends on their going.
+    errors_->ShouldRetry(status, false, "removing old WAL segments");
+  }
+  BackgroundDone();
+  scheduler_->WakeCompaction();
+  // So that the next rotation does not wait for the file system; a full disk shows when it does.
+  wal_->PrepareNext().IgnoreError();
+  return Scheduler::Outcome::kDidWork;
+}
+
+Scheduler::Outcome DbImpl::RunCompaction() {
+  const size_t deleted = tree_->DeleteObsolete(kDeletesATurn);
+  if (errors_->fatal() || compaction_halted_.load(std::memory_order_relaxed)) {
+    return Scheduler::Outcome::kIdle;
+  }
+  auto task = tree_->PickCompaction();
+  if (task == nullptr) {
+    return deleted == 0 ? Scheduler::Outcome::kIdle : Scheduler::Outcome::kDidWork;
+  }
+  const Status status = tree_->RunCompaction(std::move(task), &stop_);
+  ReadStateChanged();
+  BackgroundDone();
+  if (status.ok()) {
+    // Its end can have made room for work that was in its way.
+    scheduler_->WakeCompaction();
+    return Scheduler::Outcome::kDidWork;
+  }
+  if (errors_->ShouldRetry(status, false, "compaction")) return Scheduler::Outcome::kRetry;
+  // The same damaged file would be picked again.
+  if (status.code() != Code::kShuttingDown) compaction_halted_.store(true, std::memory_order_relaxed);
+  return Scheduler::Outcome::kIdle;
+}
+
+void DbImpl::Tick() {
+  if (errors_->fatal()) return;
+  SyncWalTo(txns_->VisibleSequence()).IgnoreError();  // A failure is in errors_ already.
+}
+
+Status DbImpl::SyncWalTo(SequenceNumber sequence) {
+  if (wal_->synced_sequence() >= sequence) return Status::Ok();
+  Status status = wal_->Sync();
+  return status.ok() ? status : WalFailed(std::move(status));
+}
+
+void DbImpl::BackgroundDone() {
+  MutexLock lock(background_mu_);
+  ++background_done_;
+  background_cv_.NotifyAll();
+}
+
+void DbImpl::WaitForBackground() {
+  MutexLock lock(background_mu_);
+  background_cv_.WaitFor(background_mu_, kWaitForBackgroundUs);
+}
+
+}  // namespace tidesdb

@@ -1,0 +1,170 @@
+// Opening a database: the directory, the tree, and the replay of the WAL.
+#include <algorithm>
+#include <utility>
+
+#include "base/failpoint.h"
+#include "db/db_impl.h"
+#include "format/wal_format.h"
+#include "io/file_names.h"
+#include "wal/wal_reader.h"
+
+namespace tidesdb {
+
+Status DbImpl::Open() {
+  TIDESDB_TRY(LockDirectory());
+  OpenLog();
+  errors_ = std::make_unique<ErrorState>(logger_.get());
+  block_cache_ = NewClockCache(plan_.block_cache_bytes, ColumnFamilyOptions().block_bytes);
+  scheduler_ = std::make_unique<Scheduler>(env_);
+  SequenceNumber last = 0;
+  TIDESDB_TRY(OpenTree(&last));
+  StartTransactions(last);
+  StartThreads();
+  scheduler_->WakeFlush();
+  scheduler_->WakeCompaction();
+  return Status::Ok();
+}
+
+Status DbImpl::LockDirectory() {
+  TIDESDB_ASSIGN(const bool exists, env_->fs->Exists(directory_));
+  if (!exists) {
+    if (!options_.create_if_missing) {
+      return Status::InvalidArgument("the database directory " + directory_ +
+                                     " does not exist, and create_if_missing is off");
+    }
+    TIDESDB_TRY(env_->fs->CreateDir(directory_));
+    TIDESDB_TRY(env_->fs->SyncDir(DirName(directory_)));
+  }
+  TIDESDB_ASSIGN(directory_lock_, env_->fs->LockFile(LockFileName(directory_)));
+  return Status::Ok();
+}
+
+void DbImpl::OpenLog() {
+  LogSink* sink = options_.log;
+  if (sink == nullptr) {
+    log_file_ = LogFile::Open(env_->fs, env_->clock, directory_);
+    sink = log_file_.get();
+  }
+  logger_ = std::make_unique<Logger>(sink, options_.log_level);
+}
+
+Status DbImpl::OpenTree(SequenceNumber* last) {
+  TIDESDB_ASSIGN(const bool exists, LsmTree::Exists(env_->fs, directory_));
+  if (!exists && !options_.create_if_missing) {
+    return Status::InvalidArgument("there is no database in " + directory_ +
+                                   ", and create_if_missing is off");
+  }
+  LsmOptions options;
+  options.fs = env_->fs;
+  options.directory = directory_;
+  options.log = logger_.get();
+  options.metrics = &metrics_;
+  options.block_cache = block_cache_.get();
+  options.open_files_max = static_cast<size_t>(options_.open_files_max);
+  options.sync_wal_to = [this](SequenceNumber sequence) { return SyncWalTo(sequence); };
+  options.snapshots = [this] {
+    std::vector<SequenceNumber> live = txns_->Snapshots();
+    const SequenceNumber visible = live.back();
+    live.pop_back();
+    return SnapshotView{std::move(live), visible};
+  };
+  const auto arena_block_bytes = static_cast<size_t>(
+      std::clamp<uint64_t>(options_.memtable_bytes / 16, 4 << 10, 256 << 10));
+  options.new_memtable = [arena_block_bytes] { return NewSkipListMemTable(arena_block_bytes); };
+  TIDESDB_ASSIGN(tree_, LsmTree::Open(std::move(options), !exists));
+  TIDESDB_ASSIGN(const std::vector<std::string> names, env_->fs->List(directory_));
+  tree_->ReserveFileNumbers(MaxFileNumber(names));
+  for (const VersionRef& version : tree_->Families()) {
+    families_.Add(version->family(), version->options());
+  }
+  return Replay(last);
+}
+
+// Nothing is flushed meanwhile: what the WAL holds beyond the flushed sequence fitted in memory before the crash.
+Status DbImpl::Replay(SequenceNumber* last) {
+  WalOptions wal_options;
+  wal_options.fs = env_->fs;
+  wal_options.clock = env_->clock;
+  wal_options.logger = logger_.get();
+  wal_options.metrics = &metrics_;
+  wal_options.dir = directory_;
+  wal_options.segment_bytes = options_.wal_segment_bytes;
+
+  *last = tree_->flushed_sequence();
+  TIDESDB_ASSIGN(const std::unique_ptr<WalReader> reader,
+                 WalReader::Open(wal_options, tree_->wal_segment_min(), *last));
+  bool replayed = false;
+  WalRecord record;
+  for (;;) {
+    TIDESDB_ASSIGN(const bool more, reader->Next(&record));
+    if (!more) break;
+    if (record.sequence <= *last) continue;  // In table files already.
+    if (!replayed) tree_->SetWalSegment(record.segment);
+    replayed = true;
+    TIDESDB_TRY(ReplayRecord(*reader, record));
+    *last = record.sequence;
+  }
+  if (!reader->end().cut.empty()) {
+    LogF(logger_.get(), LogLevel::kWarn, "recovery: %s", reader->end().cut.c_str());
+  }
+  TIDESDB_FAILPOINT("recovery_before_wal_open");
+  TIDESDB_ASSIGN(wal_, WalSet::Open(wal_options, reader->end()));
+  if (!replayed) tree_->SetWalSegment(wal_->current_segment());
+  TIDESDB_FAILPOINT("recovery_before_finish");
+  return tree_->FinishRecovery({});
+}
+
+Status DbImpl::ReplayRecord(const WalReader& reader, const WalRecord& record) {
+  const std::string where = reader.Where(record);
+  if (record.kind == WalKind::kIngest) {
+    TIDESDB_ASSIGN(const WalIngest ingest, WalIngest::Decode(record.payload, where));
+    std::vector<FileRecord> files;
+    for (const WalIngestFile& file : ingest.files) {
+      tree_->ReserveFileNumbers(file.number);
+      if (tree_->Family(file.properties.family) == nullptr) continue;  // Dropped since.
+      files.push_back(IngestedFileRecord(file.number, file.bytes, file.properties, record.sequence));
+    }
+    TIDESDB_TRY(tree_->CheckIngestFiles(files));
+    tree_->Ingest(std::move(files), record.sequence, record.segment);
+    return Status::Ok();
+  }
+  if (tree_->active()->MemoryBytes() + record.payload.size() > options_.memtable_bytes) {
+    tree_->Rotate(record.segment, record.sequence - 1);
+  }
+  WalBatchDecoder decoder(record.payload, where);
+  WalOperation operation;
+  while (decoder.Next(&operation)) {
+    if (tree_->Family(operation.family) == nullptr) continue;  // Dropped since.
+    tree_->active()->Add(operation.family, operation.key, operation.type, record.sequence,
+                         operation.value);
+  }
+  return decoder.status();
+}
+
+FileRecord IngestedFileRecord(uint64_t number, uint64_t bytes, const TableProperties& properties,
+                              SequenceNumber sequence) {
+  FileRecord record;
+  record.number = number;
+  record.bytes = bytes;
+  record.global_sequence = sequence;
+  record.properties = properties;
+  record.properties.sequence_min = sequence;
+  record.properties.sequence_max = sequence;
+  if (properties.tombstones != 0) record.properties.tombstone_sequence_min = sequence;
+  return record;
+}
+
+void DbImpl::StartTransactions(SequenceNumber last) {
+  TxnManagerOptions options;
+  options.env = this;
+  options.fs = env_->fs;
+  options.clock = env_->clock;
+  options.cache = block_cache_.get();
+  options.visible_sequence = last;
+  options.lock_wait_timeout_us = options_.lock_wait_timeout_us;
+  options.transaction_memory_bytes = options_.transaction_memory_bytes;
+  options.sync_commits = options_.sync_mode == SyncMode::kFull;
+  txns_ = TxnManager::New(options);
+}
+
+}  // namespace tidesdb

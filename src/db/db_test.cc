@@ -1,0 +1,200 @@
+// The whole engine through its public interface, on the file system in memory and on the real one.
+#include "tidesdb/db.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+
+#include "base/random.h"
+#include "io/env.h"
+#include "io/mem_fs.h"
+
+namespace tidesdb {
+namespace {
+
+std::string Key(uint64_t n) {
+  char text[24];
+  std::snprintf(text, sizeof text, "key%012llu", static_cast<unsigned long long>(n));
+  return text;
+}
+
+class DbTest : public testing::Test {
+ protected:
+  DbTest() {
+    env_ = *Env::Default();
+    env_.fs = &fs_;
+    env_.is_real = false;
+    options_.env = &env_;
+    options_.memtable_bytes = 64 << 10;
+    options_.wal_segment_bytes = 64 << 10;
+    options_.memory_max_bytes = 64 << 20;
+    Reopen();
+  }
+  ~DbTest() override { Close(); }
+
+  void Close() {
+    if (db_ == nullptr) return;
+    ASSERT_OK(db_->Close());
+    db_.reset();
+  }
+  void Reopen() {
+    Close();
+    auto db = Db::Open(options_, "/db");
+    ASSERT_TRUE(db.ok()) << db.status().ToString();
+    db_ = std::move(db).value();
+    family_ = db_->FindFamily("data");
+    if (family_ == nullptr) {
+      ColumnFamilyOptions family_options;
+      family_options.name = "data";
+      family_options.target_file_bytes = 64 << 10;
+      auto family = db_->CreateFamily(family_options);
+      ASSERT_TRUE(family.ok()) << family.status().ToString();
+      family_ = *family;
+    }
+  }
+  static void ASSERT_OK(const Status& status) { ASSERT_TRUE(status.ok()) << status.ToString(); }
+
+  void Put(const std::string& key, const std::string& value) {
+    auto txn = db_->Begin({});
+    ASSERT_OK(txn->Put(family_, key, value));
+    ASSERT_OK(txn->Commit());
+  }
+  std::string Get(const std::string& key) {
+    auto txn = db_->Begin({});
+    PinnedValue value;
+    auto found = txn->Get(family_, key, &value);
+    if (!found.ok()) return found.status().ToString();
+    return *found ? std::string(value.slice()) : "(none)";
+  }
+  std::map<std::string, std::string> Contents() {
+    std::map<std::string, std::string> contents;
+    auto txn = db_->Begin({});
+    auto it = txn->NewIterator(family_, {});
+    for (it->SeekToFirst(); it->Valid(); it->Next()) {
+      contents[std::string(it->key())] = std::string(it->value());
+    }
+    EXPECT_TRUE(it->status().ok()) << it->status().ToString();
+    return contents;
+  }
+
+  MemFs fs_;
+  Env env_;
+  Options options_;
+  std::unique_ptr<Db> db_;
+  ColumnFamily* family_ = nullptr;
+};
+
+TEST_F(DbTest, WhatIsCommittedIsReadBackAlsoAfterReopening) {
+  Put("a", "1");
+  Put("b", "2");
+  Put("a", "3");
+  EXPECT_EQ(Get("a"), "3");
+  Reopen();
+  EXPECT_EQ(Get("a"), "3");
+  EXPECT_EQ(Get("b"), "2");
+  EXPECT_EQ(Get("c"), "(none)");
+}
+
+TEST_F(DbTest, RolledBackWritesAreGone) {
+  Put("a", "1");
+  auto txn = db_->Begin({});
+  ASSERT_OK(txn->Put(family_, "a", "2"));
+  ASSERT_OK(txn->Delete(family_, "b"));
+  txn->Rollback();
+  EXPECT_EQ(Get("a"), "1");
+}
+
+TEST_F(DbTest, ManyWritesFlushAndCompactAndStayTheSame) {
+  std::map<std::string, std::string> model;
+  Random random(1);
+  for (int i = 0; i < 20000; ++i) {
+    const std::string key = Key(random.Uniform(3000));
+    if (random.OneIn(5)) {
+      auto txn = db_->Begin({});
+      ASSERT_OK(txn->Delete(family_, key));
+      ASSERT_OK(txn->Commit());
+      model.erase(key);
+    } else {
+      const std::string value(random.Uniform(100), static_cast<char>('a' + i % 26));
+      Put(key, value);
+      model[key] = value;
+    }
+  }
+  EXPECT_EQ(Contents(), model);
+  ASSERT_OK(db_->Flush());
+  EXPECT_EQ(Contents(), model);
+  Reopen();
+  EXPECT_EQ(Contents(), model);
+  ASSERT_OK(db_->Compact(family_));
+  EXPECT_EQ(Contents(), model);
+  ASSERT_OK(db_->Verify(family_));
+  const DbStats stats = db_->GetStats();
+  EXPECT_GT(stats.table_files, 0u);
+  Reopen();
+  EXPECT_EQ(Contents(), model);
+}
+
+TEST_F(DbTest, ATransactionLargerThanItsMemoryCommitsAsOne) {
+  Close();
+  options_.transaction_memory_bytes = 16 << 10;
+  Reopen();
+  Put(Key(5), "old");
+  auto txn = db_->Begin({});
+  for (uint64_t i = 0; i < 5000; ++i) ASSERT_OK(txn->Put(family_, Key(i), "new"));
+  EXPECT_EQ(Get(Key(5)), "old");
+  ASSERT_OK(txn->Commit());
+  txn.reset();
+  EXPECT_GT(db_->GetStats().spills, 0u);
+  EXPECT_EQ(Contents().size(), 5000u);
+  EXPECT_EQ(Get(Key(5)), "new");
+  Put(Key(5), "newer");
+  Reopen();
+  EXPECT_EQ(Get(Key(5)), "newer");
+  EXPECT_EQ(Get(Key(4999)), "new");
+  EXPECT_EQ(Contents().size(), 5000u);
+}
+
+TEST_F(DbTest, CatalogAndFamiliesChangeTogetherAndSurvive) {
+  CatalogEdit edit;
+  const uint32_t id = db_->NewFamilyId();
+  edit.create.push_back({id, {}});
+  edit.put.emplace_back("t/one", "blob");
+  ASSERT_OK(db_->ApplyCatalog(edit));
+  Reopen();
+  EXPECT_EQ(db_->GetCatalog("t/one"), "blob");
+  ASSERT_NE(db_->FindFamily(id), nullptr);
+  CatalogEdit drop;
+  drop.drop.push_back(id);
+  drop.erase.push_back("t/one");
+  ASSERT_OK(db_->ApplyCatalog(drop));
+  EXPECT_EQ(db_->FindFamily(id), nullptr);
+  Reopen();
+  EXPECT_EQ(db_->GetCatalog("t/one"), std::nullopt);
+  EXPECT_EQ(db_->FindFamily(id), nullptr);
+}
+
+TEST_F(DbTest, ASecondOpenOfTheDirectoryIsBusy) {
+  const auto second = Db::Open(options_, "/db");
+  ASSERT_FALSE(second.ok());
+  EXPECT_EQ(second.status().code(), Code::kBusy);
+  EXPECT_NE(second.status().message().find("/db/LOCK"), Slice::npos) << second.status().ToString();
+}
+
+TEST_F(DbTest, AMissingDirectoryIsNamed) {
+  Options options = options_;
+  options.create_if_missing = false;
+  const auto db = Db::Open(options, "/nowhere");
+  ASSERT_FALSE(db.ok());
+  EXPECT_EQ(db.status().code(), Code::kInvalidArgument);
+  EXPECT_NE(db.status().message().find("/nowhere"), Slice::npos);
+}
+
+TEST_F(DbTest, UsingADroppedFamilyIsAnError) {
+  ASSERT_OK(db_->DropFamily(family_));
+  auto txn = db_->Begin({});
+  EXPECT_EQ(txn->Put(family_, "a", "b").code(), Code::kInvalidArgument);
+}
+
+}  // namespace
+}  // namespace tidesdb

@@ -1,0 +1,114 @@
+// What the commit pipeline and spilling ask of the database.
+#include <algorithm>
+
+#include "base/failpoint.h"
+#include "db/db_impl.h"
+#include "io/file_names.h"
+
+namespace tidesdb {
+
+Status DbImpl::CheckFamily(const ColumnFamily& family, bool for_write) const {
+  TIDESDB_TRY(tidesdb::CheckFamily(&family));
+  return for_write ? errors_->CheckWritable() : Status::Ok();
+}
+
+WritePressure DbImpl::Pressure() const {
+  const CompactionPressure compaction = tree_->Pressure();
+  WritePressure pressure;
+  pressure.memtable_bytes = tree_->memtables().MemoryBytes();
+  pressure.memtable_bytes_max = plan_.memtables_max_bytes;
+  pressure.level0 = compaction.level0_runs_max;
+  pressure.level0_max = kLevel0RunsMax;
+  pressure.debt_bytes = compaction.debt_bytes;
+  pressure.debt_bytes_max = std::max(kDebtMemtables * options_.memtable_bytes, kDebtBytesMin);
+  return pressure;
+}
+
+Status DbImpl::PrepareForGroup(uint64_t bytes, size_t records) {
+  TIDESDB_TRY(errors_->CheckWritable());
+  const uint64_t delay_us = write_controller_.DelayUs(Pressure(), bytes, env_->clock->NowMicros());
+  if (delay_us != 0) env_->clock->SleepMicros(delay_us);
+  const MemTable* active = tree_->active();
+  if (!active->empty() && active->MemoryBytes() + bytes > options_.memtable_bytes) {
+    TIDESDB_TRY(RotateMemTable(txns_->VisibleSequence()));
+    TIDESDB_TRY(WaitForMemory());
+  }
+  // Space on disk is made sure of now, so that the append cannot run out of it.
+  wal_reserved_bytes_ = bytes + records * WalSet::RecordBytes(0);
+  return wal_->ReserveBytes(wal_reserved_bytes_);
+}
+
+Status DbImpl::RotateMemTable(SequenceNumber last) {
+  if (tree_->active()->empty()) return Status::Ok();
+  TIDESDB_FAILPOINT("rotate_before_wal");
+  Result<uint64_t> segment = wal_->Rotate();
+  if (!segment.ok()) return WalFailed(std::move(segment).status());
+  TIDESDB_FAILPOINT("rotate_after_wal");
+  tree_->Rotate(*segment, last);
+  ReadStateChanged();
+  scheduler_->WakeFlush();
+  return Status::Ok();
+}
+
+// Memory is the one thing that writers wait for without a limit: it comes back as flushes end.
+Status DbImpl::WaitForMemory() {
+  while (tree_->memtables().ImmutableCount() > 0 &&
+         tree_->memtables().MemoryBytes() > plan_.memtables_max_bytes) {
+    TIDESDB_TRY(errors_->CheckWritable());
+    if (stop_.load(std::memory_order_relaxed)) {
+      return Status::ShuttingDown("the database is closing");
+    }
+    WaitForBackground();
+  }
+  return Status::Ok();
+}
+
+Status DbImpl::AppendToWal(const std::vector<Slice>& records, SequenceNumber last, bool sync) {
+  TIDESDB_FAILPOINT("wal_before_append");
+  Status status = wal_->Append(records, wal_reserved_bytes_);
+  DCHECK(!status.ok() || wal_->last_sequence() == last);
+  (void)last;
+  if (status.ok() && sync) status = wal_->Sync();
+  return status.ok() ? status : WalFailed(std::move(status));
+}
+
+Status DbImpl::WalFailed(Status error) {
+  // Where nothing was written the log is as it was, and the next commit may try again.
+  if (!wal_->status().ok()) errors_->SetFatal(error, "writing the WAL");
+  return error;
+}
+
+Status DbImpl::Ingest(const std::vector<IngestFile>& files, SequenceNumber sequence) {
+  std::vector<FileRecord> records;
+  records.reserve(files.size());
+  for (const IngestFile& file : files) {
+    records.push_back(
+        IngestedFileRecord(file.number, file.bytes, file.properties, sequence));
+  }
+  tree_->Ingest(std::move(records), sequence, wal_->current_segment());
+  ReadStateChanged();
+  scheduler_->WakeFlush();
+  return Status::Ok();
+}
+
+std::string DbImpl::SpillPath(uint64_t file_number) const {
+  return SpillFileName(directory_, file_number);
+}
+
+std::string DbImpl::TablePath(uint64_t file_number) const {
+  return TableFileName(directory_, file_number);
+}
+
+TableWriteOptions DbImpl::TableOptionsOf(FamilyId family) const {
+  const VersionRef version = tree_->Family(family);
+  TableWriteOptions options =
+      tidesdb::TableOptionsOf(family, version == nullptr ? ColumnFamilyOptions() : version->options());
+  return options;
+}
+
+uint64_t DbImpl::TargetFileBytes(FamilyId family) const {
+  const VersionRef version = tree_->Family(family);
+  return (version == nullptr ? ColumnFamilyOptions() : version->options()).target_file_bytes;
+}
+
+}  // namespace tidesdb
