@@ -8,11 +8,6 @@
 namespace tidesdb {
 namespace {
 
-#ifdef TIDESDB_HOOKS
-// The wall clock when a simulation starts; any date does, as long as it is always the same.
-constexpr uint64_t kSimulationStartSeconds = 1'700'000'000;
-#endif
-
 template <typename Unit, typename Time>
 uint64_t Since(Time time) {
   return static_cast<uint64_t>(std::chrono::duration_cast<Unit>(time.time_since_epoch()).count());
@@ -29,7 +24,7 @@ uint64_t RealClock::NowMicros() {
 
 uint64_t RealClock::WallSeconds() {
 #ifdef TIDESDB_HOOKS
-  if (sim::InSimulation()) return kSimulationStartSeconds + sim::NowMicros() / 1'000'000;
+  if (sim::InSimulation()) return sim::kWallStartSeconds + sim::NowMicros() / 1'000'000;
 #endif
   return Since<std::chrono::seconds>(std::chrono::system_clock::now());
 }

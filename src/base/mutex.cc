@@ -1,8 +1,15 @@
 #include "base/mutex.h"
 
+#include <algorithm>
 #include <chrono>
 
 namespace tidesdb {
+namespace {
+
+// Longer waits are cut to a year: the standard library adds them to the clock, which must not wrap.
+constexpr uint64_t kWaitMaxUs = uint64_t{365} * 24 * 3600 * 1'000'000;
+
+}  // namespace
 
 #ifdef TIDESDB_HOOKS
 void Mutex::LockSimulated() NO_THREAD_SAFETY_ANALYSIS {
@@ -43,7 +50,7 @@ bool CondVar::WaitFor(Mutex& mu, uint64_t wait_us) {
   }
 #endif
   std::unique_lock<std::mutex> lock(mu.mu_, std::adopt_lock);
-  const auto outcome = cv_.wait_for(lock, std::chrono::microseconds(wait_us));
+  const auto outcome = cv_.wait_for(lock, std::chrono::microseconds(std::min(wait_us, kWaitMaxUs)));
   lock.release();
   mu.SetOwner();
   return outcome == std::cv_status::no_timeout;

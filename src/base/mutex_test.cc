@@ -63,6 +63,22 @@ TEST(MutexTest, CondVarHandsOver) {
   EXPECT_EQ(turn, 0);
 }
 
+TEST(MutexTest, WaitForWithoutLimitWaits) {
+  Mutex mu;
+  CondVar changed;
+  bool ready = false;
+  Thread other("other", [&] {
+    MutexLock lock(mu);
+    ready = true;
+    changed.NotifyOne();
+  });
+  {
+    MutexLock lock(mu);
+    while (!ready) EXPECT_TRUE(changed.WaitFor(mu, UINT64_MAX));
+  }
+  other.Join();
+}
+
 TEST(MutexTest, WaitForTimesOut) {
   Mutex mu;
   CondVar changed;

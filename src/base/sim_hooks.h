@@ -54,6 +54,8 @@ void WakeOne(const void* object);
 void WakeAll(const void* object);
 
 uint64_t NowMicros();
+// The date at virtual time 0; any does, as long as it is always the same.
+inline constexpr uint64_t kWallStartSeconds = 1'700'000'000;
 
 // Lets virtual time pass without a switch, for example for a slow disk.
 void AdvanceMicros(uint64_t us);

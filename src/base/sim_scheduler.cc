@@ -116,13 +116,12 @@ class SimScheduler {
    public:
     explicit VirtualClock(SimScheduler* scheduler) : scheduler_(scheduler) {}
     uint64_t NowMicros() override { return scheduler_->now_us(); }
-    uint64_t WallSeconds() override { return kWallStartSeconds + NowMicros() / 1'000'000; }
+    uint64_t WallSeconds() override { return sim::kWallStartSeconds + NowMicros() / 1'000'000; }
     void SleepMicros(uint64_t us) override {
       scheduler_->BlockOn(nullptr, sim::Event::kSleep, us);
     }
 
    private:
-    static constexpr uint64_t kWallStartSeconds = 1'700'000'000;
     SimScheduler* const scheduler_;
   };
 

@@ -66,12 +66,12 @@ class MemOutput {
     SimulateIoCall();
     MutexLock lock(world_->mu);
     TIDESDB_TRY(world_->Enter(IoOp::kPreallocate, "fallocate", path_));
-    if (bytes <= inode_->disk_bytes()) return Status::Ok();
-    if (bytes - inode_->disk_bytes() > world_->FreeBytes()) {
+    const uint64_t have = inode_->disk_bytes();
+    if (bytes > have && bytes - have > world_->FreeBytes()) {
       return PosixError("fallocate", path_, ENOSPC);
     }
     inode_->Reserve(bytes);
-    if (!keep_size) inode_->Resize(bytes);
+    if (!keep_size && bytes > inode_->size()) inode_->Resize(bytes);
     return Status::Ok();
   }
 
@@ -147,9 +147,7 @@ class MemPositionalFile final : public PositionalFile {
 
   Status WriteAt(uint64_t offset, Slice data) override { return out_.WriteAt(offset, data); }
   Status Sync() override { return out_.Sync(); }
-  Status Preallocate(uint64_t bytes) override {
-    return bytes <= out_.size() ? Status::Ok() : out_.Preallocate(bytes, false);
-  }
+  Status Preallocate(uint64_t bytes) override { return out_.Preallocate(bytes, false); }
   Status Truncate(uint64_t size) override { return out_.Truncate(size); }
   Status Close() override { return MemOutput::Close(); }
   uint64_t size() const override { return out_.size(); }
