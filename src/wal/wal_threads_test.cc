@@ -7,6 +7,7 @@
 #include <functional>
 #include <set>
 
+#include "base/failpoint.h"
 #include "base/sim_scheduler.h"
 #include "base/thread.h"
 #include "wal/wal_test_util.h"
@@ -131,6 +132,41 @@ TEST(WalThreadsTest, SimulatedPowerCuts) {
     traces.insert(simulation.trace_hash());
   }
   EXPECT_GT(traces.size(), kSeeds / 2);
+}
+
+TEST(WalThreadsTest, ConcurrentSyncsShareOne) {
+  for (uint64_t seed = 1; seed <= 20; seed++) {
+    Simulation simulation(seed);
+    simulation.Run([&] {
+      Shared shared(simulation.clock());
+      ASSERT_TRUE(shared.log.Append({10}).ok());
+      const uint64_t syncs = shared.log.Syncs();
+      std::vector<std::unique_ptr<Thread>> threads;
+      for (int i = 0; i < 4; i++) {
+        threads.push_back(std::make_unique<Thread>(
+            "syncer", [&shared] { EXPECT_TRUE(shared.log.wal->Sync().ok()); }));
+      }
+      for (auto& thread : threads) thread->Join();
+      EXPECT_EQ(shared.log.Syncs(), syncs + 1);
+    });
+  }
+}
+
+// The segment that is being made ahead is not used when the log has passed its number meanwhile.
+TEST(WalThreadsTest, SegmentMadeAheadIsOvertaken) {
+  Shared shared(nullptr);
+  ASSERT_TRUE(shared.log.Append({10}).ok());
+  Failpoint::Arm(
+      "wal_before_dir_sync", [&] { return shared.log.wal->Rotate().status(); }, 0, 1);
+  ASSERT_TRUE(shared.log.wal->PrepareNext().ok());
+  Failpoint::ResetAll();
+  EXPECT_EQ(shared.log.wal->current_segment(), 3u);
+  ASSERT_TRUE(shared.log.Append({10}).ok());
+  ASSERT_TRUE(shared.log.wal->Rotate().ok());
+  ASSERT_TRUE(shared.log.Append({10}).ok());
+  EXPECT_EQ(shared.log.wal->current_segment(), 4u);
+  shared.log.Kill();
+  EXPECT_TRUE(IsPrefix(shared.log.Replay(1), shared.log.model, 3));
 }
 
 #endif  // TIDESDB_HOOKS
