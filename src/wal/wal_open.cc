@@ -71,7 +71,7 @@ Status WalSet::Start(const WalEnd& end) {
     segments_[segment.number].file_bytes = segment.file_bytes;
     segments_[segment.number].end = WalPosition::At(segment.number, segment.end_offset);
   }
-  synced_ = end_ = WalPosition::At(number, 0);
+  synced_ = end_ = end.position;
   TIDESDB_TRY(BeginSegment(number, file, end.position));
   // From here on the log goes on in this segment: whatever was cut off is behind its predecessor's
   // end for good.

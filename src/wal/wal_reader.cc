@@ -72,12 +72,7 @@ Result<bool> WalReader::Next(WalRecord* record) {
       continue;
     }
     WalRecordAt at;
-    TIDESDB_ASSIGN(bool found, segment_->ReadAt(offset_, limit_, &at));
-    if (!found) {
-      // What is wrong with one read need not be wrong with the file.
-      segment_->Forget();
-      TIDESDB_ASSIGN(found, segment_->ReadAt(offset_, limit_, &at));
-    }
+    TIDESDB_ASSIGN(const bool found, segment_->ReadAt(offset_, limit_, &at));
     if (!found) {
       TIDESDB_TRY(Stop());
       continue;

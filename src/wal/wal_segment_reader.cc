@@ -37,6 +37,13 @@ Result<Slice> WalSegmentReader::Bytes(uint64_t offset, uint64_t n) {
 }
 
 Result<bool> WalSegmentReader::ReadAt(uint64_t offset, uint64_t limit, WalRecordAt* record) {
+  TIDESDB_ASSIGN(const bool found, ReadOnce(offset, limit, record));
+  if (found) return true;
+  window_ = Slice();  // What is wrong with one read need not be wrong with the file.
+  return ReadOnce(offset, limit, record);
+}
+
+Result<bool> WalSegmentReader::ReadOnce(uint64_t offset, uint64_t limit, WalRecordAt* record) {
   TIDESDB_ASSIGN(const Slice header, Bytes(offset, kWalFrameBytes));
   if (header.size() < kWalFrameBytes ||
       !ParseWalFrame(header.data(), WalPosition::At(segment_, offset), &record->frame)) {
@@ -83,7 +90,7 @@ Result<bool> WalSegmentReader::FindFrom(uint64_t offset, uint64_t limit, WalReco
     }
     offset += at;
     if (!looks_right) continue;
-    TIDESDB_ASSIGN(const bool found, ReadAt(offset, UINT64_MAX, record));
+    TIDESDB_ASSIGN(const bool found, ReadOnce(offset, UINT64_MAX, record));
     if (found) return true;
     offset += kWalAlignment;
   }

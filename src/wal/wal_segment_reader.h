@@ -35,12 +35,9 @@ class WalSegmentReader {
                                                         uint32_t segment);
 
   // Reads the record at `offset`; false when there is none: what is there was never written,
-  // belongs to another segment, is damaged, or does not end at or before `limit`. Errors: kIoError;
-  // kNotSupported for a record of a newer version.
+  // belongs to another segment, is damaged, or does not end at or before `limit`. Reads twice
+  // before it says so. Errors: kIoError; kNotSupported for a record of a newer version.
   Result<bool> ReadAt(uint64_t offset, uint64_t limit, WalRecordAt* record);
-
-  // Makes the next call read from the file again.
-  void Forget() { window_ = Slice(); }
 
   // Whether a record was begun at `offset`. For messages: after ReadAt said false, a torn write and
   // the end of all writing look different here.
@@ -54,6 +51,7 @@ class WalSegmentReader {
   const std::string& path() const { return path_; }
 
  private:
+  Result<bool> ReadOnce(uint64_t offset, uint64_t limit, WalRecordAt* record);
   // The bytes of [offset, offset + n), fewer at the end of the file. Valid until the next call.
   Result<Slice> Bytes(uint64_t offset, uint64_t n);
 

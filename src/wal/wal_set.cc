@@ -160,7 +160,6 @@ Status WalSet::ChangeSegment(uint64_t bytes) {
   TIDESDB_FAILPOINT("wal_before_segment_start");
   const WalPosition previous_end = here();
   segments_[number_].end = previous_end;
-  if (synced_ >= end_) synced_ = WalPosition::At(number, 0);
   if (Status status = BeginSegment(number, std::move(file), previous_end); !status.ok()) {
     return Fail(std::move(status));
   }
@@ -344,6 +343,7 @@ Status WalSet::Refuse() const {
 Status WalSet::Fail(Status error) {
   if (error_.ok()) {
     error_ = error;
+    error_.IgnoreError();  // The caller gets it.
     LogF(options_.logger, LogLevel::kError, "WAL: no more writes: %s", error.ToString().c_str());
   }
   return error;
