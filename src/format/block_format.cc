@@ -39,7 +39,8 @@ Status CheckSeal(Slice stored, BlockKind kind, uint64_t file_offset, Slice path,
 
 namespace {
 
-// As DecodeTrustedEntry for bytes that may be anything; false when the entry does not lie in [p, limit).
+// As DecodeTrustedEntry for bytes that may be anything; false when the entry does not lie in [p,
+// limit).
 bool DecodeEntryChecked(const char* p, const char* limit, BlockEntry* entry) {
   p = DecodeVarint32(p, limit, &entry->shared);
   if (p == nullptr) return false;

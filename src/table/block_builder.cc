@@ -9,7 +9,8 @@ namespace tidesdb {
 
 namespace {
 
-// Four buckets for three keys: more would not pay, as a shared bucket costs no more than a search of the key heads.
+// Four buckets for three keys: more would not pay, as a shared bucket costs no more than a search
+// of the key heads.
 size_t BucketsFor(size_t keys) { return keys + keys / 3 + 1; }
 
 // Memory kept from block to block; a huge value's is given back.
@@ -26,8 +27,7 @@ BlockBuilder::BlockBuilder(uint32_t restart_interval, bool hash_index)
 }
 
 size_t BlockBuilder::SizeOf(size_t entry_bytes, size_t restarts, size_t keys) const {
-  const size_t buckets =
-      hash_index_ && restarts <= kBucketRestartsMax ? BucketsFor(keys) : 0;
+  const size_t buckets = hash_index_ && restarts <= kBucketRestartsMax ? BucketsFor(keys) : 0;
   return entry_bytes + buckets + restarts * (4 + 8) + kBlockTrailerBytes;
 }
 
@@ -85,8 +85,9 @@ std::string* BlockBuilder::Finish() {
   return &buffer_;
 }
 
-// Fills heads_, and takes the common prefix, known only now, out of all restart keys but the first. Entries move towards
-// the front: a header that names the prefix can be longer by what the length needs, but the prefix itself is gone.
+// Fills heads_, and takes the common prefix, known only now, out of all restart keys but the first.
+// Entries move towards the front: a header that names the prefix can be longer by what the length
+// needs, but the prefix itself is gone.
 void BlockBuilder::StripPrefix(uint32_t prefix_bytes) {
   char* const base = buffer_.data();
   char* out = base;

@@ -17,7 +17,8 @@ void BlockIter::Reset(const BlockView& block, SequenceNumber global) {
   std::memcpy(key_buffer_.data(), prefix.data(), prefix.size());
 }
 
-// Makes the entry at p the current one. REQUIRES: the entry before it was loaded last, or it is at a restart.
+// Makes the entry at p the current one. REQUIRES: the entry before it was loaded last, or it is at
+// a restart.
 void BlockIter::Load(const char* p) {
   const BlockEntry entry = DecodeTrustedEntry(p);
   std::memcpy(key_buffer_.data() + entry.shared, entry.suffix, entry.unshared);

@@ -11,9 +11,10 @@ namespace tidesdb {
 namespace {
 
 constexpr size_t kWindowFirstBytes = 32 << 10;
-constexpr size_t kWindowBytesMax = 256 << 10;
+constexpr size_t kWindowBytesMax = ScanState::kReadBytesMax;
 
-// Filters are laid on a line of the processor's cache, so that a probe touches one: new[] promises only 16.
+// Filters are laid on a line of the processor's cache, so that a probe touches one: new[] promises
+// only 16.
 size_t LeadingBytes(BlockKind kind, const char* bytes) {
   if (kind != BlockKind::kFilter) return 0;
   return (0 - reinterpret_cast<uintptr_t>(bytes)) % kFilterLineBytes;
@@ -28,7 +29,8 @@ std::unique_ptr<char[]> NewBytes(BlockKind kind, size_t n) {
 }  // namespace
 
 Result<Slice> ScanState::Read(const RandomAccessFile& file, uint64_t offset, size_t n) {
-  // The next data block lies behind this one, or behind the index and filter of a partition that ends here.
+  // The next data block lies behind this one, or behind the index and filter of a partition that
+  // ends here.
   const bool forward = offset >= expected_ && offset - expected_ <= kWindowBytesMax;
   expected_ = offset + n;
   if (offset >= bytes_offset_ && offset - bytes_offset_ + n <= bytes_.size()) {
@@ -74,8 +76,8 @@ Status BlockSource::Fetch(BlockHandle handle, BlockKind kind, bool fill_cache, S
   TIDESDB_TRY(Decode(handle, kind, scan, &decoded));
   const CachePriority priority =
       kind == BlockKind::kData ? CachePriority::kData : CachePriority::kMeta;
-  BlockCache::Handle* pinned = cache_->Insert(file_number_, handle.offset,
-                                              std::move(decoded.bytes), decoded.size, priority);
+  BlockCache::Handle* pinned =
+      cache_->Insert(file_number_, handle.offset, std::move(decoded.bytes), decoded.size, priority);
   block->PinCached(cache_, pinned, Contents(cache_->Bytes(pinned), kind));
   return Status::Ok();
 }
@@ -101,9 +103,10 @@ Status BlockSource::Decode(BlockHandle handle, BlockKind kind, ScanState* scan,
   // Where the block will stay if it is stored raw, which is not known yet.
   std::unique_ptr<char[]> bytes;
   size_t leading = 0;
-  if (scan != nullptr) {
+  if (scan != nullptr && stored_bytes <= ScanState::kReadBytesMax) {
     TIDESDB_ASSIGN(stored, scan->Read(*file_, handle.offset, stored_bytes));
   } else {
+    if (scan != nullptr) scan->Passed(handle.end());
     bytes = NewBytes(kind, stored_bytes);
     leading = LeadingBytes(kind, bytes.get());
     TIDESDB_ASSIGN(stored, file_->ReadAt(handle.offset, stored_bytes, bytes.get() + leading));
