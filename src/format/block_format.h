@@ -2,7 +2,7 @@
 //
 // Format: docs/format/block.md
 // Stored block  := payload | u8 kind << 4 | compression | u64 checksum
-// Block contents := entry* | u8 bucket* | u64 head* | u32 restart* | trailer of 28 bytes
+// Block contents := entry* | u8 bucket* | u64 head* | u32 restart* | prefix | trailer of 28 bytes
 // Pure. What is called on a trusted block (all of BlockView) does not look at bounds: ValidateBlock
 // did, once, when the block was decoded.
 #pragma once
@@ -96,8 +96,8 @@ inline Trailer DecodeTag(SequenceNumber base, uint64_t tag) {
 }
 
 // One entry: varint32 shared | varint32 unshared | varint32 value_bytes | varint64 tag | unshared
-// key bytes | value. The key is the first `shared` bytes of the entry before (of the first entry,
-// at a restart) and the unshared ones.
+// key bytes | value. The key is the first `shared` bytes of the key before (at a restart, the
+// block's prefix) and the unshared ones.
 struct BlockEntry {
   uint32_t shared;
   uint32_t unshared;
@@ -152,7 +152,8 @@ class BlockView {
     prefix_bytes_ = DecodeFixed32(trailer + 16);
     bucket_count_ = DecodeFixed32(trailer + 20);
     key_bytes_max_ = DecodeFixed32(trailer + 24);
-    restarts_ = trailer - size_t{4} * restart_count_;
+    prefix_ = trailer - prefix_bytes_;
+    restarts_ = prefix_ - size_t{4} * restart_count_;
     heads_ = restarts_ - size_t{8} * restart_count_;
     entries_ = contents.data();
     entries_end_ = heads_ - bucket_count_;
@@ -175,8 +176,8 @@ class BlockView {
   uint64_t Head(uint32_t i) const { return DecodeFixed64(heads_ + size_t{8} * i); }
   uint8_t Bucket(uint32_t i) const { return static_cast<uint8_t>(entries_end_[i]); }
 
-  // What all keys of the block begin with. REQUIRES: !empty().
-  Slice Prefix() const { return {DecodeTrustedEntry(entries_).suffix, prefix_bytes_}; }
+  // What all keys of the block begin with.
+  Slice prefix() const { return {prefix_, prefix_bytes_}; }
   Trailer TrailerOf(const BlockEntry& entry) const { return DecodeTag(sequence_base_, entry.tag); }
 
  private:
@@ -184,6 +185,7 @@ class BlockView {
   const char* entries_end_ = nullptr;
   const char* heads_ = nullptr;
   const char* restarts_ = nullptr;
+  const char* prefix_ = nullptr;
   SequenceNumber sequence_base_ = 0;
   uint32_t entry_count_ = 0;
   uint32_t restart_count_ = 0;

@@ -78,8 +78,7 @@ class BlockIter {
   size_t key_bytes_ = 0;
   Trailer trailer_ = 0;
   Slice value_;
-  std::vector<char>
-      key_buffer_;  // Starts with the block's prefix from the first Load of a block on.
+  std::vector<char> key_buffer_;  // Starts with the block's prefix, always.
 
   // While Prev walks an interval: its entries up to the current one, which is the last. Empty
   // otherwise.

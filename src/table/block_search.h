@@ -60,8 +60,7 @@ class EntryComparer {
 
 enum class PrefixOrder : uint8_t { kBefore, kInside, kAfter };
 
-// Where a key lies against all keys of the block, as far as their common prefix tells. REQUIRES:
-// !block.empty().
+// Where a key lies against all keys of the block, as far as their common prefix tells.
 PrefixOrder ComparePrefix(const BlockView& block, Slice key);
 
 // The restart interval that holds the last entry < (key, trailer), or 0 if there is none: the first

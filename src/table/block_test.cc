@@ -40,14 +40,13 @@ TEST(BlockTest, Golden) {
   entries[{"tide/apricot", PackTrailer(100, ValueType::kPut)}] = "B";
   entries[{"tide/banana", PackTrailer(101, ValueType::kSingleDelete)}] = "";
   EXPECT_EQ(Hex(Build(entries, 2, true)),
-            // tide/apple@100, put
-            "000a0101"
-            "746964652f6170706c65"
+            // tide/apple@100, put: a restart, behind the prefix "tide/"
+            "05050101"
+            "6170706c65"
             "41"
             // tide/apple@99, delete: all of the key is shared
             "0a000008"
-            ""
-            // tide/apricot@100, put: a restart, behind the prefix "tide/"
+            // tide/apricot@100, put: a restart
             "05070101"
             "61707269636f74"
             "42"
@@ -61,7 +60,9 @@ TEST(BlockTest, Golden) {
             "00746f6369727061"
             // restarts
             "00000000"
-            "13000000"
+            "0e000000"
+            // prefix
+            "746964652f"
             // sequence base, entries, restarts, prefix, buckets, longest key
             "6400000000000000"
             "04000000"

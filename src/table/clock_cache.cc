@@ -192,10 +192,11 @@ class alignas(64) Shard {
   }
 
   std::atomic<Table*> table_ = nullptr;  // tables_.back(), for Find.
+  // On lines of their own: every lookup writes the one, and would take the table's from the others.
   // Relaxed: figures.
-  std::atomic<uint64_t> hits_ = 0;
+  alignas(64) std::atomic<uint64_t> hits_ = 0;
   std::atomic<uint64_t> misses_ = 0;
-  Mutex mu_;
+  alignas(64) Mutex mu_;
   uint32_t number_ GUARDED_BY(mu_) = 0;
   // The last one is in use. Searches may still be in the others, so all stay; together they are
   // smaller than the last.
