@@ -39,7 +39,8 @@ Status CheckSeal(Slice stored, BlockKind kind, uint64_t file_offset, Slice path,
 
 namespace {
 
-// As DecodeTrustedEntry for bytes that may be anything; false when the entry does not lie in [p, limit).
+// As DecodeTrustedEntry for bytes that may be anything; false when the entry does not lie in [p,
+// limit).
 bool DecodeEntryChecked(const char* p, const char* limit, BlockEntry* entry) {
   p = DecodeVarint32(p, limit, &entry->shared);
   if (p == nullptr) return false;
@@ -59,7 +60,6 @@ class Validator {
   Validator(Slice contents, uint64_t file_offset, Slice path)
       : view_(contents), file_offset_(file_offset), path_(path) {
     base_ = DecodeFixed64(contents.data() + contents.size() - kBlockTrailerBytes);
-    prefix_bytes_ = DecodeFixed32(contents.data() + contents.size() - kBlockTrailerBytes + 16);
   }
 
   Status Run() {
@@ -73,7 +73,8 @@ class Validator {
       if (restarts_ < view_.restart_count() && view_.RestartOffset(restarts_) == position) {
         TIDESDB_TRY(CheckRestart(entry));
         ++restarts_;
-      } else if (entries_ == 0 || entry.shared < prefix_bytes_ || entry.shared > key_bytes_) {
+      } else if (entries_ == 0 || entry.shared < view_.prefix().size() ||
+                 entry.shared > key_bytes_) {
         return Fault("shared key bytes", key_bytes_, entry.shared);
       }
       key_bytes_ = uint64_t{entry.shared} + entry.unshared;
@@ -100,18 +101,11 @@ class Validator {
   }
 
   Status CheckRestart(const BlockEntry& entry) {
-    const uint32_t shared = restarts_ == 0 ? 0 : prefix_bytes_;
-    if (entry.shared != shared) return Fault("shared key bytes at restart", shared, entry.shared);
-    Slice suffix(entry.suffix, entry.unshared);
-    if (restarts_ == 0) {
-      if (suffix.size() < prefix_bytes_) {
-        return Fault("prefix of block is longer than its first key", prefix_bytes_, suffix.size());
-      }
-      suffix.remove_prefix(prefix_bytes_);
+    if (entry.shared != view_.prefix().size()) {
+      return Fault("shared key bytes at restart", view_.prefix().size(), entry.shared);
     }
-    if (view_.Head(restarts_) != KeyHead(suffix)) {
-      return Fault("key head", KeyHead(suffix), view_.Head(restarts_));
-    }
+    const uint64_t head = KeyHead(Slice(entry.suffix, entry.unshared));
+    if (view_.Head(restarts_) != head) return Fault("key head", head, view_.Head(restarts_));
     return Status::Ok();
   }
 
@@ -130,7 +124,6 @@ class Validator {
   const uint64_t file_offset_;
   const Slice path_;
   SequenceNumber base_;
-  uint32_t prefix_bytes_;
   uint32_t restarts_ = 0;
   uint32_t entries_ = 0;
   uint64_t key_bytes_ = 0;
@@ -149,9 +142,10 @@ Status ValidateBlock(Slice contents, uint64_t file_offset, Slice path) {
   }
   const char* trailer = contents.data() + contents.size() - kBlockTrailerBytes;
   const uint64_t restarts = DecodeFixed32(trailer + 12);
+  const uint64_t prefix_bytes = DecodeFixed32(trailer + 16);
   const uint64_t buckets = DecodeFixed32(trailer + 20);
   // Each restart has an offset (4) and a head (8).
-  const uint64_t search_bytes = restarts * (4 + 8) + buckets + kBlockTrailerBytes;
+  const uint64_t search_bytes = restarts * (4 + 8) + prefix_bytes + buckets + kBlockTrailerBytes;
   if (search_bytes > contents.size()) {
     return CorruptionAt(path, file_offset, "block is shorter than its search structures: bytes",
                         search_bytes, contents.size());

@@ -2,9 +2,9 @@
 //
 // Format: docs/format/block.md
 // Stored block  := payload | u8 kind << 4 | compression | u64 checksum
-// Block contents := entry* | u8 bucket* | u64 head* | u32 restart* | trailer of 28 bytes
-// Pure. What is called on a trusted block (all of BlockView) does not look at bounds: ValidateBlock did, once, when
-// the block was decoded.
+// Block contents := entry* | u8 bucket* | u64 head* | u32 restart* | prefix | trailer of 28 bytes
+// Pure. What is called on a trusted block (all of BlockView) does not look at bounds: ValidateBlock
+// did, once, when the block was decoded.
 #pragma once
 
 #include <cstdint>
@@ -24,9 +24,9 @@ namespace tidesdb {
 // Stored on disk; never renumber.
 enum class BlockKind : uint8_t {
   kData = 1,
-  kIndex = 2,       // Of one partition: the last key and the place of each data block.
-  kFilter = 3,      // Of one partition: docs/format/table.md.
-  kTopIndex = 4,    // The last key of each partition, and where its index and filter are.
+  kIndex = 2,     // Of one partition: the last key and the place of each data block.
+  kFilter = 3,    // Of one partition: docs/format/table.md.
+  kTopIndex = 4,  // The last key of each partition, and where its index and filter are.
   kProperties = 5,
 };
 
@@ -37,11 +37,12 @@ inline constexpr uint8_t SealByte(BlockKind kind, Compression compression) {
   return static_cast<uint8_t>(static_cast<uint8_t>(kind) << 4 | static_cast<uint8_t>(compression));
 }
 
-// Appends the seal for a payload that will be stored at file_offset. The checksum covers payload, kind, compression
-// and place, so that a block read from the wrong place does not pass.
+// Appends the seal for a payload that will be stored at file_offset. The checksum covers payload,
+// kind, compression and place, so that a block read from the wrong place does not pass.
 void SealBlock(std::string* payload, BlockKind kind, Compression compression, uint64_t file_offset);
 
-// stored: payload and seal as read at file_offset. Returns kCorruption when checksum, kind or compression are wrong.
+// stored: payload and seal as read at file_offset. Returns kCorruption when checksum, kind or
+// compression are wrong.
 Status CheckSeal(Slice stored, BlockKind kind, uint64_t file_offset, Slice path,
                  Compression* compression);
 
@@ -50,11 +51,11 @@ Status CheckSeal(Slice stored, BlockKind kind, uint64_t file_offset, Slice path,
 inline constexpr size_t kBlockTrailerBytes = 28;  // 8 + 5 * 4, see BlockView.
 inline constexpr uint8_t kBucketEmpty = 255;      // No key of this block hashes here.
 inline constexpr uint8_t kBucketShared = 254;     // Keys of several restart intervals do: search.
-inline constexpr uint32_t kBucketRestartsMax = 254;  // Restart numbers 0..253 fit beside the two marks.
+inline constexpr uint32_t kBucketRestartsMax = 254;  // Numbers 0..253, beside the two marks.
 
 // The first eight bytes of a key (less the block's prefix) as a number that compares as they do.
 inline uint64_t KeyHead(Slice suffix) {
-  if (suffix.size() >= 8) [[likely]] return DecodeBigEndian64(suffix.data());
+  if (suffix.size() >= 8) return DecodeBigEndian64(suffix.data());
   uint64_t head = 0;
   for (size_t i = 0; i < suffix.size(); ++i) {
     head |= uint64_t{static_cast<uint8_t>(suffix[i])} << (56 - 8 * i);
@@ -80,7 +81,8 @@ inline uint32_t BucketOf(uint64_t key_hash, uint32_t bucket_count) {
   return static_cast<uint32_t>((key_hash & 0xffffffff) * bucket_count >> 32);
 }
 
-// An entry's tag holds its type and how far its sequence is from the block's base, which may be either way.
+// An entry's tag holds its type and how far its sequence is from the block's base, which may be
+// either way.
 inline constexpr unsigned kTagTypeBits = 3;
 inline uint64_t EncodeTag(SequenceNumber base, Trailer trailer) {
   const auto delta = static_cast<int64_t>(TrailerSequence(trailer) - base);
@@ -93,8 +95,9 @@ inline Trailer DecodeTag(SequenceNumber base, uint64_t tag) {
   return (base + delta) << 8 | (tag & ((1 << kTagTypeBits) - 1));
 }
 
-// One entry: varint32 shared | varint32 unshared | varint32 value_bytes | varint64 tag | unshared key bytes | value.
-// The key is the first `shared` bytes of the entry before (of the first entry, at a restart) and the unshared ones.
+// One entry: varint32 shared | varint32 unshared | varint32 value_bytes | varint64 tag | unshared
+// key bytes | value. The key is the first `shared` bytes of the key before (at a restart, the
+// block's prefix) and the unshared ones.
 struct BlockEntry {
   uint32_t shared;
   uint32_t unshared;
@@ -149,7 +152,8 @@ class BlockView {
     prefix_bytes_ = DecodeFixed32(trailer + 16);
     bucket_count_ = DecodeFixed32(trailer + 20);
     key_bytes_max_ = DecodeFixed32(trailer + 24);
-    restarts_ = trailer - size_t{4} * restart_count_;
+    prefix_ = trailer - prefix_bytes_;
+    restarts_ = prefix_ - size_t{4} * restart_count_;
     heads_ = restarts_ - size_t{8} * restart_count_;
     entries_ = contents.data();
     entries_end_ = heads_ - bucket_count_;
@@ -172,8 +176,8 @@ class BlockView {
   uint64_t Head(uint32_t i) const { return DecodeFixed64(heads_ + size_t{8} * i); }
   uint8_t Bucket(uint32_t i) const { return static_cast<uint8_t>(entries_end_[i]); }
 
-  // What all keys of the block begin with. REQUIRES: !empty().
-  Slice Prefix() const { return {DecodeTrustedEntry(entries_).suffix, prefix_bytes_}; }
+  // What all keys of the block begin with.
+  Slice prefix() const { return {prefix_, prefix_bytes_}; }
   Trailer TrailerOf(const BlockEntry& entry) const { return DecodeTag(sequence_base_, entry.tag); }
 
  private:
@@ -181,6 +185,7 @@ class BlockView {
   const char* entries_end_ = nullptr;
   const char* heads_ = nullptr;
   const char* restarts_ = nullptr;
+  const char* prefix_ = nullptr;
   SequenceNumber sequence_base_ = 0;
   uint32_t entry_count_ = 0;
   uint32_t restart_count_ = 0;
@@ -189,8 +194,9 @@ class BlockView {
   uint32_t key_bytes_max_ = 0;
 };
 
-// Whether every number in the contents is one that BlockView may follow. Returns kCorruption naming the fault
-// otherwise; file_offset and path are for the message. Does not look at the order of keys.
+// Whether every number in the contents is one that BlockView may follow. Returns kCorruption naming
+// the fault otherwise; file_offset and path are for the message. Does not look at the order of
+// keys.
 Status ValidateBlock(Slice contents, uint64_t file_offset, Slice path);
 
 }  // namespace tidesdb

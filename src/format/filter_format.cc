@@ -15,9 +15,10 @@ struct ShapeRow {
   double fpr;
 };
 
-// Keys fall into lines as a Poisson process of mean 512 / bits_per_key; a line of n keys answers wrongly with
-// (1 - (1 - 1/512)^(probes * n))^probes. The sum over n, for the best number of probes up to 8: beyond that a probe
-// costs more time than the bit it saves is worth. The test computes the table again.
+// Keys fall into lines as a Poisson process of mean 512 / bits_per_key; a line of n keys answers
+// wrongly with (1 - (1 - 1/512)^(probes * n))^probes. The sum over n, for the best number of probes
+// up to 8: beyond that a probe costs more time than the bit it saves is worth. The test computes
+// the table again.
 constexpr ShapeRow kShapes[] = {
     {2, 1, 0.393469},  {3, 2, 0.237125},  {4, 3, 0.147863},  {5, 3, 0.092885},  {6, 4, 0.057535},
     {7, 5, 0.036403},  {8, 5, 0.023121},  {9, 6, 0.014727},  {10, 7, 0.009571}, {11, 7, 0.006173},
@@ -44,8 +45,7 @@ void BuildFilter(const std::vector<uint64_t>& hashes, FilterShape shape, std::st
   const auto line_count = static_cast<uint32_t>(lines);
   contents->assign(lines * kFilterLineBytes, '\0');
   for (const uint64_t hash : hashes) {
-    char* line =
-        contents->data() + kFilterLineBytes * filter_internal::LineOf(hash, line_count);
+    char* line = contents->data() + kFilterLineBytes * filter_internal::LineOf(hash, line_count);
     uint64_t h = hash;
     for (uint8_t i = 0; i < shape.probes; ++i) {
       h *= filter_internal::kMultiplier;

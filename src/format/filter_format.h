@@ -1,4 +1,5 @@
-// The bytes of a filter: a Bloom filter cut into cache lines, so that asking for a key touches one of them.
+// The bytes of a filter: a Bloom filter cut into cache lines, so that asking for a key touches one
+// of them.
 //
 // Format: docs/format/table.md
 // Contents := line of 64 bytes * | u32 line_count | u8 probes
@@ -24,7 +25,8 @@ struct FilterShape {
   uint8_t probes;
 };
 
-// The smallest filter whose expected share of false positives is at most fpr. REQUIRES: 0 < fpr < 1.
+// The smallest filter whose expected share of false positives is at most fpr. REQUIRES: 0 < fpr
+// < 1.
 FilterShape ChooseFilterShape(double fpr);
 
 // Replaces *contents by a filter that holds every key of hashes.
@@ -34,7 +36,8 @@ void BuildFilter(const std::vector<uint64_t>& hashes, FilterShape shape, std::st
 Status ValidateFilter(Slice contents, uint64_t file_offset, Slice path);
 
 namespace filter_internal {
-// 2^64 divided by the golden ratio, made odd: every product's top bits depend on all bits of the hash.
+// 2^64 divided by the golden ratio, made odd: every product's top bits depend on all bits of the
+// hash.
 inline constexpr uint64_t kMultiplier = 0x9e3779b97f4a7c15;
 
 inline uint64_t LineOf(uint64_t hash, uint32_t line_count) {
@@ -45,8 +48,8 @@ inline uint64_t LineOf(uint64_t hash, uint32_t line_count) {
 // False only when no key of that hash was put in. REQUIRES: ValidateFilter(contents) said yes.
 inline bool FilterMayContain(Slice contents, uint64_t hash) {
   const char* trailer = contents.data() + contents.size() - kFilterTrailerBytes;
-  const char* line = contents.data() +
-                     kFilterLineBytes * filter_internal::LineOf(hash, DecodeFixed32(trailer));
+  const char* line =
+      contents.data() + kFilterLineBytes * filter_internal::LineOf(hash, DecodeFixed32(trailer));
   const auto probes = static_cast<uint8_t>(trailer[4]);
   uint64_t h = hash;
   for (uint8_t i = 0; i < probes; ++i) {

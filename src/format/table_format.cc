@@ -53,11 +53,11 @@ bool GetTableProperties(Slice* in, TableProperties* properties) {
   uint64_t family;
   Slice key_min;
   Slice key_max;
-  if (!GetVarint64(&rest, &family) || family > UINT32_MAX ||
-      !GetVarint64(&rest, &result.entries) || !GetVarint64(&rest, &result.keys) ||
-      !GetVarint64(&rest, &result.tombstones) || !GetVarint64(&rest, &result.raw_key_bytes) ||
-      !GetVarint64(&rest, &result.raw_value_bytes) || !GetVarint64(&rest, &result.data_blocks) ||
-      !GetVarint64(&rest, &result.sequence_min) || !GetVarint64(&rest, &result.sequence_max) ||
+  if (!GetVarint64(&rest, &family) || family > UINT32_MAX || !GetVarint64(&rest, &result.entries) ||
+      !GetVarint64(&rest, &result.keys) || !GetVarint64(&rest, &result.tombstones) ||
+      !GetVarint64(&rest, &result.raw_key_bytes) || !GetVarint64(&rest, &result.raw_value_bytes) ||
+      !GetVarint64(&rest, &result.data_blocks) || !GetVarint64(&rest, &result.sequence_min) ||
+      !GetVarint64(&rest, &result.sequence_max) ||
       !GetVarint64(&rest, &result.tombstone_sequence_min) || !GetLengthPrefixed(&rest, &key_min) ||
       !GetLengthPrefixed(&rest, &key_max)) {
     return false;
@@ -85,8 +85,8 @@ void PutTableFooter(std::string* dst, const TableFooter& footer) {
 
 Status DecodeTableFooter(Slice tail, uint64_t file_bytes, Slice path, TableFooter* footer) {
   if (tail.size() < kTableFooterBytes) {
-    return CorruptionAt(path, file_bytes, "file is too short for a table: bytes",
-                        kTableFooterBytes, file_bytes);
+    return CorruptionAt(path, file_bytes, "file is too short for a table: bytes", kTableFooterBytes,
+                        file_bytes);
   }
   const uint64_t tail_offset = file_bytes - kTableTailBytes;
   const char* fixed = tail.data() + tail.size() - kTableTailBytes;
@@ -122,8 +122,7 @@ Status DecodeTableFooter(Slice tail, uint64_t file_bytes, Slice path, TableFoote
   const uint64_t footer_offset = file_bytes - kTableFooterBytes;
   if (properties.offset > footer_offset || properties.size > footer_offset ||
       properties.end() != footer_offset || footer->top_index.offset > properties.offset ||
-      footer->top_index.size > properties.offset ||
-      footer->top_index.end() != properties.offset) {
+      footer->top_index.size > properties.offset || footer->top_index.end() != properties.offset) {
     return CorruptionAt(path, footer_offset, "places of top index and properties do not join up");
   }
   return Status::Ok();

@@ -24,12 +24,13 @@ struct BlockHandle {
   friend bool operator==(const BlockHandle&, const BlockHandle&) = default;
 };
 
-// Two varint64. Get leaves the slice as it was when the bytes are wrong; a handle it gives has an end() that did not
-// overflow.
+// Two varint64. Get leaves the slice as it was when the bytes are wrong; a handle it gives has an
+// end() that did not overflow.
 void PutBlockHandle(std::string* dst, BlockHandle handle);
 [[nodiscard]] bool GetBlockHandle(Slice* in, BlockHandle* handle);
 
-// The value of a top index entry: index handle, then filter handle ({0, 0} when the table has no filters).
+// The value of a top index entry: index handle, then filter handle ({0, 0} when the table has no
+// filters).
 struct PartitionHandles {
   BlockHandle index;
   BlockHandle filter;
@@ -51,15 +52,17 @@ struct TableFooter {
   BlockHandle properties;
 };
 
-// Two handles of two fixed64 (32), version (1), zeros (3), footer bytes (4), checksum (8), magic (8).
+// Two handles of two fixed64 (32), version (1), zeros (3), footer bytes (4), checksum (8), magic
+// (8).
 inline constexpr size_t kTableFooterBytes = 32 + 1 + 3 + 4 + 8 + 8;
-// The end of the footer, laid out alike in every version to come: version, zeros, footer bytes, checksum, magic.
+// The end of the footer, laid out alike in every version to come: version, zeros, footer bytes,
+// checksum, magic.
 inline constexpr size_t kTableTailBytes = 24;
 
 void PutTableFooter(std::string* dst, const TableFooter& footer);
 
-// tail: the last bytes of a file of file_bytes, at least kTableFooterBytes of them if it has so many.
-// Errors: kCorruption; kNotSupported for a whole footer of a newer version.
+// tail: the last bytes of a file of file_bytes, at least kTableFooterBytes of them if it has so
+// many. Errors: kCorruption; kNotSupported for a whole footer of a newer version.
 Status DecodeTableFooter(Slice tail, uint64_t file_bytes, Slice path, TableFooter* footer);
 
 }  // namespace tidesdb

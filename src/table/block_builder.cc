@@ -9,11 +9,16 @@ namespace tidesdb {
 
 namespace {
 
-// Four buckets for three keys: more would not pay, as a shared bucket costs no more than a search of the key heads.
+// Four buckets for three keys: more would not pay, as a shared bucket costs no more than a search
+// of the key heads.
 size_t BucketsFor(size_t keys) { return keys + keys / 3 + 1; }
 
 // Memory kept from block to block; a huge value's is given back.
 constexpr size_t kKeptBytesMax = 4 << 20;
+
+// By how much longer headers may get that name a prefix where they had none: one length of 32 bits
+// in place of a zero. Only a block of one restart does not win it back.
+constexpr size_t kPrefixSlackBytes = kVarint32BytesMax - 1;
 
 // Header of an entry: three varint32 and a varint64.
 constexpr size_t kHeaderBytesMax = 3 * kVarint32BytesMax + kVarint64BytesMax;
@@ -26,9 +31,8 @@ BlockBuilder::BlockBuilder(uint32_t restart_interval, bool hash_index)
 }
 
 size_t BlockBuilder::SizeOf(size_t entry_bytes, size_t restarts, size_t keys) const {
-  const size_t buckets =
-      hash_index_ && restarts <= kBucketRestartsMax ? BucketsFor(keys) : 0;
-  return entry_bytes + buckets + restarts * (4 + 8) + kBlockTrailerBytes;
+  const size_t buckets = hash_index_ && restarts <= kBucketRestartsMax ? BucketsFor(keys) : 0;
+  return entry_bytes + kPrefixSlackBytes + buckets + restarts * (4 + 8) + kBlockTrailerBytes;
 }
 
 size_t BlockBuilder::SizeWith(Slice key, Slice value) const {
@@ -75,6 +79,7 @@ std::string* BlockBuilder::Finish() {
   const uint32_t buckets = AppendBuckets();
   for (const uint64_t head : heads_) PutFixed64(&buffer_, head);
   for (const uint32_t restart : restarts_) PutFixed32(&buffer_, restart);
+  buffer_.append(last_key_, 0, prefix_bytes);
   PutFixed64(&buffer_, sequence_base_);
   PutFixed32(&buffer_, entries_);
   PutFixed32(&buffer_, static_cast<uint32_t>(restarts_.size()));
@@ -85,8 +90,9 @@ std::string* BlockBuilder::Finish() {
   return &buffer_;
 }
 
-// Fills heads_, and takes the common prefix, known only now, out of all restart keys but the first. Entries move towards
-// the front: a header that names the prefix can be longer by what the length needs, but the prefix itself is gone.
+// Fills heads_, and takes the common prefix, known only now, out of all restart keys. Entries move
+// towards the front: a header that names the prefix can be longer by what the length needs, but the
+// prefix itself is gone.
 void BlockBuilder::StripPrefix(uint32_t prefix_bytes) {
   char* const base = buffer_.data();
   char* out = base;
@@ -96,7 +102,7 @@ void BlockBuilder::StripPrefix(uint32_t prefix_bytes) {
     const BlockEntry entry = DecodeTrustedEntry(in);
     heads_.push_back(KeyHead(Slice(entry.suffix, entry.unshared).substr(prefix_bytes)));
     restarts_[i] = static_cast<uint32_t>(out - base);
-    if (i > 0 && prefix_bytes > 0) {
+    if (prefix_bytes > 0) {
       char header[kHeaderBytesMax];
       char* p = EncodeVarint32(header, prefix_bytes);
       p = EncodeVarint32(p, entry.unshared - prefix_bytes);

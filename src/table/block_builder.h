@@ -14,13 +14,16 @@ namespace tidesdb {
 
 class BlockBuilder {
  public:
-  // restart_interval: entries from one full key to the next. hash_index: for blocks that are asked for exact keys.
+  // restart_interval: entries from one full key to the next. hash_index: for blocks that are asked
+  // for exact keys.
   BlockBuilder(uint32_t restart_interval, bool hash_index);
 
-  // key_hash is used with a hash index only. REQUIRES: sorts after all earlier entries; SizeWith() of it fits in 32 bits.
+  // key_hash is used with a hash index only. REQUIRES: sorts after all earlier entries; SizeWith()
+  // of it fits in 32 bits.
   void Add(Slice key, Trailer trailer, Slice value, uint64_t key_hash);
 
-  // Appends the search structures to the entries. The string may be appended to, or taken; Reset() before the next Add.
+  // Appends the search structures to the entries. The string may be appended to, or taken; Reset()
+  // before the next Add.
   std::string* Finish();
   void Reset();
 

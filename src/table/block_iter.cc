@@ -13,11 +13,11 @@ void BlockIter::Reset(const BlockView& block, SequenceNumber global) {
   behind_.clear();
   if (block.empty()) return;
   if (key_buffer_.size() <= block.key_bytes_max()) key_buffer_.resize(block.key_bytes_max() + 64);
-  const Slice prefix = block.Prefix();
-  std::memcpy(key_buffer_.data(), prefix.data(), prefix.size());
+  std::memcpy(key_buffer_.data(), block.prefix().data(), block.prefix().size());
 }
 
-// Makes the entry at p the current one. REQUIRES: the entry before it was loaded last, or it is at a restart.
+// Makes the entry at p the current one. REQUIRES: the entry before it was loaded last, or it is at
+// a restart.
 void BlockIter::Load(const char* p) {
   const BlockEntry entry = DecodeTrustedEntry(p);
   std::memcpy(key_buffer_.data() + entry.shared, entry.suffix, entry.unshared);

@@ -1,6 +1,7 @@
 // A cursor over one valid block, in both directions.
 //
-// Threads: one at a time. Owns: a buffer for the current key, kept from block to block; values are views of the block.
+// Threads: one at a time. Owns: a buffer for the current key, kept from block to block; values are
+// views of the block.
 #pragma once
 
 #include <cstdint>
@@ -48,7 +49,8 @@ class BlockIter {
   Slice value() const { return value_; }
 
  private:
-  // An entry of the current interval before the current one, for Prev: its key is a part of behind_keys_.
+  // An entry of the current interval before the current one, for Prev: its key is a part of
+  // behind_keys_.
   struct Behind {
     size_t key_start;
     uint32_t key_bytes;
@@ -76,9 +78,10 @@ class BlockIter {
   size_t key_bytes_ = 0;
   Trailer trailer_ = 0;
   Slice value_;
-  std::vector<char> key_buffer_;     // Starts with the block's prefix from the first Load of a block on.
+  std::vector<char> key_buffer_;  // Starts with the block's prefix, always.
 
-  // While Prev walks an interval: its entries up to the current one, which is the last. Empty otherwise.
+  // While Prev walks an interval: its entries up to the current one, which is the last. Empty
+  // otherwise.
   std::vector<Behind> behind_;
   std::string behind_keys_;
 };

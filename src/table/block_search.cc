@@ -7,8 +7,8 @@ namespace tidesdb {
 
 namespace {
 
-// Scans [p, end), which starts at a restart and has more at the starts of later intervals only when `interval` is
-// counted on. Returns whether *found is the first entry >= the comparer's target.
+// Scans [p, end), which starts at a restart and has more at the starts of later intervals only when
+// `interval` is counted on. Returns whether *found is the first entry >= the comparer's target.
 bool ScanInterval(const BlockView& block, uint32_t interval, SequenceNumber global,
                   EntryComparer* comparer, BlockEntry* found) {
   const char* p = block.Restart(interval);
@@ -37,7 +37,7 @@ bool RestartIsBefore(const BlockView& block, uint32_t interval, Slice key, Trail
 }  // namespace
 
 PrefixOrder ComparePrefix(const BlockView& block, Slice key) {
-  const Slice prefix = block.Prefix();
+  const Slice prefix = block.prefix();
   const size_t n = std::min(prefix.size(), key.size());
   const int order = n == 0 ? 0 : std::memcmp(key.data(), prefix.data(), n);
   if (order != 0) return order < 0 ? PrefixOrder::kBefore : PrefixOrder::kAfter;
@@ -45,8 +45,9 @@ PrefixOrder ComparePrefix(const BlockView& block, Slice key) {
 }
 
 uint32_t FindInterval(const BlockView& block, Slice key, Trailer trailer, SequenceNumber global) {
-  const uint64_t head = KeyHead(key.substr(block.Prefix().size()));
-  // First restart whose head is not below the target's, without a branch that could be mispredicted.
+  const uint64_t head = KeyHead(key.substr(block.prefix().size()));
+  // First restart whose head is not below the target's, without a branch that could be
+  // mispredicted.
   uint32_t low = 0;
   uint32_t count = block.restart_count();
   while (count > 0) {

@@ -18,15 +18,16 @@ inline Trailer EntryTrailer(const BlockView& block, const BlockEntry& entry,
   return global == 0 ? stored : PackTrailer(global, TrailerType(stored));
 }
 
-// Follows the order of a target to the entries of a block in turn. Keys ascend, and an entry tells how much it shares with
-// the one before: where that one differed from the target decides most entries without a look at their bytes.
-// REQUIRES: starts at a restart, whose prefix of the block the target is known to have.
+// Follows the order of a target to the entries of a block in turn. Keys ascend, and an entry tells
+// how much it shares with the one before: where that one differed from the target decides most
+// entries without a look at their bytes. REQUIRES: starts at a restart, whose prefix of the block
+// the target is known to have.
 class EntryComparer {
  public:
   EntryComparer(Slice key, Trailer trailer) : key_(key), trailer_(trailer) {}
 
-  // Negative, zero or positive, as the entry sorts before, at or after the target. is_restart: the entry's `shared` says
-  // nothing about the one before.
+  // Negative, zero or positive, as the entry sorts before, at or after the target. is_restart: the
+  // entry's `shared` says nothing about the one before.
   int Compare(const BlockEntry& entry, Trailer entry_trailer, bool is_restart) {
     key_equal_ = false;
     if (is_restart) {
@@ -59,18 +60,20 @@ class EntryComparer {
 
 enum class PrefixOrder : uint8_t { kBefore, kInside, kAfter };
 
-// Where a key lies against all keys of the block, as far as their common prefix tells. REQUIRES: !block.empty().
+// Where a key lies against all keys of the block, as far as their common prefix tells.
 PrefixOrder ComparePrefix(const BlockView& block, Slice key);
 
-// The restart interval that holds the last entry < (key, trailer), or 0 if there is none: the first entry >= it is in
-// this interval or is the first of the next one. REQUIRES: ComparePrefix is kInside.
+// The restart interval that holds the last entry < (key, trailer), or 0 if there is none: the first
+// entry >= it is in this interval or is the first of the next one. REQUIRES: ComparePrefix is
+// kInside.
 uint32_t FindInterval(const BlockView& block, Slice key, Trailer trailer, SequenceNumber global);
 
 // The first entry >= (key, trailer). False: there is none.
 bool FindFirstAtOrAfter(const BlockView& block, Slice key, Trailer trailer, SequenceNumber global,
                         BlockEntry* found);
 
-// The first entry >= (key, trailer) if its key is `key`, by the hash index where the block has one. False: there is none.
+// The first entry >= (key, trailer) if its key is `key`, by the hash index where the block has one.
+// False: there is none.
 bool FindVersion(const BlockView& block, Slice key, uint64_t key_hash, Trailer trailer,
                  SequenceNumber global, BlockEntry* found);
 

@@ -11,9 +11,10 @@ namespace tidesdb {
 namespace {
 
 constexpr size_t kWindowFirstBytes = 32 << 10;
-constexpr size_t kWindowBytesMax = 256 << 10;
+constexpr size_t kWindowBytesMax = ScanState::kReadBytesMax;
 
-// Filters are laid on a line of the processor's cache, so that a probe touches one: new[] promises only 16.
+// Filters are laid on a line of the processor's cache, so that a probe touches one: new[] promises
+// only 16.
 size_t LeadingBytes(BlockKind kind, const char* bytes) {
   if (kind != BlockKind::kFilter) return 0;
   return (0 - reinterpret_cast<uintptr_t>(bytes)) % kFilterLineBytes;
@@ -28,23 +29,27 @@ std::unique_ptr<char[]> NewBytes(BlockKind kind, size_t n) {
 }  // namespace
 
 Result<Slice> ScanState::Read(const RandomAccessFile& file, uint64_t offset, size_t n) {
-  // The next data block lies behind this one, or behind the index and filter of a partition that ends here.
-  const bool forward = offset >= expected_ && offset - expected_ <= kWindowBytesMax;
-  expected_ = offset + n;
-  if (offset >= bytes_offset_ && offset - bytes_offset_ + n <= bytes_.size()) {
+  const uint64_t end = offset + n;
+  // The next data block lies beside the last one, or beyond the index and filter of a partition.
+  const bool started = last_offset_ != last_end_;
+  const bool forward = started && offset >= last_end_ && offset - last_end_ <= kWindowBytesMax;
+  const bool backward = started && end <= last_offset_ && last_offset_ - end <= kWindowBytesMax;
+  Passed(offset, end);
+  if (offset >= bytes_offset_ && end - bytes_offset_ <= bytes_.size()) {
     return bytes_.substr(static_cast<size_t>(offset - bytes_offset_), n);
   }
-  window_ = forward ? std::clamp(window_ * 2, kWindowFirstBytes, kWindowBytesMax) : 0;
+  window_ = forward || backward ? std::clamp(window_ * 2, kWindowFirstBytes, kWindowBytesMax) : 0;
   const size_t wanted = std::max(n, window_);
+  // Behind the block when the scan runs backward, but not before the start of the file.
+  const uint64_t from = backward ? end - std::min<uint64_t>(end, wanted) : offset;
   if (buffer_room_ < wanted) {
-    bytes_ = Slice();
     buffer_ = std::make_unique_for_overwrite<char[]>(wanted);
     buffer_room_ = wanted;
   }
   bytes_ = Slice();
-  TIDESDB_ASSIGN(bytes_, file.ReadAt(offset, wanted, buffer_.get()));
-  bytes_offset_ = offset;
-  return bytes_.substr(0, n);
+  TIDESDB_ASSIGN(bytes_, file.ReadAt(from, wanted, buffer_.get()));
+  bytes_offset_ = from;
+  return bytes_.substr(std::min<size_t>(offset - from, bytes_.size()), n);
 }
 
 Slice BlockSource::Contents(Slice decoded, BlockKind kind) {
@@ -65,7 +70,7 @@ Status BlockSource::Fetch(BlockHandle handle, BlockKind kind, bool fill_cache, S
       return CorruptionAt(path_, handle.offset, "kind of block", static_cast<uint8_t>(kind),
                           got >> 4);
     }
-    if (scan != nullptr) scan->Passed(handle.end());
+    if (scan != nullptr) scan->Passed(handle.offset, handle.end());
     block->PinCached(cache_, hit, Contents(decoded, kind));
     return Status::Ok();
   }
@@ -74,8 +79,8 @@ Status BlockSource::Fetch(BlockHandle handle, BlockKind kind, bool fill_cache, S
   TIDESDB_TRY(Decode(handle, kind, scan, &decoded));
   const CachePriority priority =
       kind == BlockKind::kData ? CachePriority::kData : CachePriority::kMeta;
-  BlockCache::Handle* pinned = cache_->Insert(file_number_, handle.offset,
-                                              std::move(decoded.bytes), decoded.size, priority);
+  BlockCache::Handle* pinned =
+      cache_->Insert(file_number_, handle.offset, std::move(decoded.bytes), decoded.size, priority);
   block->PinCached(cache_, pinned, Contents(cache_->Bytes(pinned), kind));
   return Status::Ok();
 }
@@ -101,9 +106,10 @@ Status BlockSource::Decode(BlockHandle handle, BlockKind kind, ScanState* scan,
   // Where the block will stay if it is stored raw, which is not known yet.
   std::unique_ptr<char[]> bytes;
   size_t leading = 0;
-  if (scan != nullptr) {
+  if (scan != nullptr && stored_bytes <= ScanState::kReadBytesMax) {
     TIDESDB_ASSIGN(stored, scan->Read(*file_, handle.offset, stored_bytes));
   } else {
+    if (scan != nullptr) scan->Passed(handle.offset, handle.end());
     bytes = NewBytes(kind, stored_bytes);
     leading = LeadingBytes(kind, bytes.get());
     TIDESDB_ASSIGN(stored, file_->ReadAt(handle.offset, stored_bytes, bytes.get() + leading));

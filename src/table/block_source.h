@@ -1,6 +1,8 @@
-// Fetches the blocks of one table file, from the cache or from disk; what it hands out is checked and decoded.
+// Fetches the blocks of one table file, from the cache or from disk; what it hands out is checked
+// and decoded.
 //
-// Invariant: bytes that are in the cache have passed checksum, decompression and validation; a hit repeats none of it.
+// Invariant: bytes that are in the cache have passed checksum, decompression and validation; a hit
+// repeats none of it.
 #pragma once
 
 #include <cstdint>
@@ -17,23 +19,31 @@
 
 namespace tidesdb {
 
-// What one scan keeps from block to block: raw bytes read ahead while it runs forward, and a decompressor.
-// Threads: one at a time.
+// What one scan keeps from block to block: raw bytes read ahead of it, whichever way it runs, and a
+// decompressor. Threads: one at a time.
 class ScanState {
  public:
+  // Longer blocks are read past the buffer, which must not grow to the largest value of a table.
+  static constexpr size_t kReadBytesMax = 256 << 10;
+
   // Returns the n bytes at offset, fewer only where the file ends. They live until the next call.
+  // REQUIRES: n <= kReadBytesMax.
   Result<Slice> Read(const RandomAccessFile& file, uint64_t offset, size_t n);
-  // A block was found in the cache: the scan goes on behind it.
-  void Passed(uint64_t end) { expected_ = end; }
+  // A block was read by other means: the scan goes on from there.
+  void Passed(uint64_t offset, uint64_t end) {
+    last_offset_ = offset;
+    last_end_ = end;
+  }
   Decompressor& decompressor() { return decompressor_; }
 
  private:
   std::unique_ptr<char[]> buffer_;
   size_t buffer_room_ = 0;
-  Slice bytes_;                 // What the buffer holds,
-  uint64_t bytes_offset_ = 0;   // and where it lies in the file.
-  uint64_t expected_ = UINT64_MAX;  // Where the next read of a forward scan begins.
-  size_t window_ = 0;           // Bytes to read at once; 0: the scan has not proved to be one.
+  Slice bytes_;                // What the buffer holds,
+  uint64_t bytes_offset_ = 0;  // and where it lies in the file.
+  uint64_t last_offset_ = 0;   // The block before, [last_offset_, last_end_). Equal: none.
+  uint64_t last_end_ = 0;
+  size_t window_ = 0;  // Bytes to read at once; 0: the scan has not proved to be one.
   Decompressor decompressor_;
 };
 

@@ -1,18 +1,20 @@
-// One place in the block cache's hash table: a key, a block, and one atomic word that says who may touch them.
+// One place in the block cache's hash table: a key, a block, and one atomic word that says who may
+// touch them.
 //
 // The word holds the number of pins, the state, and the clock's counter:
 //
-//   kEmpty ----Publish----> kVisible ----TryEvict (no pins)----> kEmpty
-//                              |
-//                              +-------Doom (pinned)-----------> kDoomed ----TryReclaim (no pins)----> kEmpty
+//   kEmpty --Publish--> kVisible --TryEvict (no pins)--> kEmpty
+//                          |
+//                          +----Doom (pinned)----> kDoomed --TryReclaim (no pins)--> kEmpty
+//
 //   kAlone: a block that found no room; in no table, goes with its last pin.
 //
-// Threads: TryPin and Unpin from any thread, without a lock. All other changes of state happen under the mutex of the
-// slot's shard. A thread may pin a slot that has just become empty or another block's: it finds out from the word it
-// replaced and from the key, and takes the pin back. So pins can be counted in any state, and every change of state must
-// keep those of other threads.
+// Threads: TryPin and Unpin from any thread, without a lock. All other changes of state happen
+// under the mutex of the slot's shard. A thread may pin a slot that has just become empty or
+// another block's: it finds out from the word it replaced and from the key, and takes the pin back.
+// So pins can be counted in any state, and every change of state must keep those of other threads.
 // Invariants:
-//   1. Key and block of a slot change only while its state is kEmpty, and only in the hands of the mutex's holder.
+//   1. Key and block of a slot change only while its state is kEmpty, by the mutex's holder.
 //   2. Who sees kVisible and holds a pin may read the block until Unpin.
 #pragma once
 
@@ -32,9 +34,9 @@ struct alignas(64) BlockCache::Handle {
  public:
   enum class State : uint64_t { kEmpty = 0, kVisible = 1, kDoomed = 2, kAlone = 3 };
 
-  static constexpr uint64_t kPin = 1;                        // Bits 0..31.
-  static constexpr unsigned kStateShift = 32;                // Bits 32..33.
-  static constexpr unsigned kCounterShift = 40;              // Bits 40..63: races may pass kCounterMax by a little.
+  static constexpr uint64_t kPin = 1;          // Bits 0..31.
+  static constexpr unsigned kStateShift = 32;  // Bits 32..33.
+  static constexpr unsigned kCounterShift = 40;  // Bits 40..63: races may pass kCounterMax.
   static constexpr uint64_t kCounterUnit = uint64_t{1} << kCounterShift;
   static constexpr uint64_t kCounterMax = 3;
 
@@ -53,7 +55,8 @@ struct alignas(64) BlockCache::Handle {
   // What a thread that holds a pin has to do about the slot after it gave the pin back.
   enum class AfterUnpin : uint8_t { kNothing, kReclaim, kFree };
 
-  // Pins the slot if it holds the block. When it does not after all, *after says what is left to do.
+  // Pins the slot if it holds the block. When it does not after all, *after says what is left to
+  // do.
   bool TryPin(uint64_t file, uint64_t at, AfterUnpin* after) {
     *after = AfterUnpin::kNothing;
     // Relaxed: only a guess, the exchange below decides.
@@ -69,8 +72,8 @@ struct alignas(64) BlockCache::Handle {
   }
 
   AfterUnpin Unpin() {
-    // Release: what this thread read of the block is read before it can be freed. Acquire: when it is this thread that
-    // frees it, all others' reads came before.
+    // Release: what this thread read of the block is read before it can be freed. Acquire: when it
+    // is this thread that frees it, all others' reads came before.
     const uint64_t before = word.fetch_sub(kPin, std::memory_order_acq_rel);
     DCHECK(PinsOf(before) > 0);
     if (PinsOf(before) != 1) return AfterUnpin::kNothing;
@@ -91,15 +94,14 @@ struct alignas(64) BlockCache::Handle {
                    std::memory_order_release);
   }
 
-  // Empties a visible slot that nobody has pinned; the caller takes the block out. When the clock's counter is not yet
-  // zero and `force` is not set, counts it down and leaves the slot.
+  // Empties a visible slot that nobody has pinned; the caller takes the block out. When the clock's
+  // counter is not yet zero and `force` is not set, counts it down and leaves the slot.
   bool TryEvict(bool force) {
     uint64_t now = word.load(std::memory_order_relaxed);
     while (StateOf(now) == State::kVisible && PinsOf(now) == 0) {
       const uint64_t counter = CounterOf(now) < kCounterMax ? CounterOf(now) : kCounterMax;
       const bool empty = force || counter == 0;
-      const uint64_t next =
-          empty ? 0 : StateBits(State::kVisible) | (counter - 1) << kCounterShift;
+      const uint64_t next = empty ? 0 : StateBits(State::kVisible) | (counter - 1) << kCounterShift;
       // Acquire: after the reads of everybody who had it pinned.
       if (word.compare_exchange_weak(now, next, std::memory_order_acquire,
                                      std::memory_order_relaxed)) {
@@ -109,8 +111,8 @@ struct alignas(64) BlockCache::Handle {
     return false;
   }
 
-  // Hides a visible slot. True: nobody had it pinned, it is empty now, and the caller takes the block out; otherwise the
-  // last pin's holder will.
+  // Hides a visible slot. True: nobody had it pinned, it is empty now, and the caller takes the
+  // block out; otherwise the last pin's holder will.
   bool Doom() {
     uint64_t now = word.load(std::memory_order_relaxed);
     while (StateOf(now) == State::kVisible) {
@@ -124,19 +126,27 @@ struct alignas(64) BlockCache::Handle {
     return false;
   }
 
-  // Empties a doomed slot without pins. False: a stray pin came between, whose holder will do it, or somebody has done it.
+  // Empties a doomed slot without pins. False: a stray pin came between, whose holder will do it, or
+  // somebody has done it.
   bool TryReclaim() {
-    uint64_t wanted = StateBits(State::kDoomed);
-    return word.compare_exchange_strong(wanted, 0, std::memory_order_acquire,
-                                        std::memory_order_relaxed);
+    uint64_t now = word.load(std::memory_order_relaxed);
+    // A stray pin that was taken back may have left a count.
+    while (StateOf(now) == State::kDoomed && PinsOf(now) == 0) {
+      if (word.compare_exchange_weak(now, 0, std::memory_order_acquire,
+                                     std::memory_order_relaxed)) {
+        return true;
+      }
+    }
+    return false;
   }
 
   std::atomic<uint64_t> word = 0;
   // Relaxed reads without a pin are guesses; with one, invariant 1 holds.
   std::atomic<uint64_t> file_number = 0;
   std::atomic<uint64_t> offset = 0;
-  // How many blocks of the table were put behind this slot because it was taken: a search that finds 0 ends here.
-  // Relaxed: written under the mutex; a search that reads an old number misses a block, and reads it from disk.
+  // How many blocks of the table were put behind this slot because it was taken: a search that
+  // finds 0 ends here. Relaxed: written under the mutex; a search that reads an old number misses a
+  // block, and reads it from disk.
   std::atomic<uint32_t> passed = 0;
   uint32_t shard = 0;  // Whose table this is a slot of; constant.
   size_t size = 0;

@@ -13,7 +13,8 @@ namespace {
 
 using Slot = BlockCache::Handle;
 
-// A table is at most half full, so that a search ends after one or two slots: each block pays for two.
+// A table is at most half full, so that a search ends after one or two slots: each block pays for
+// two.
 constexpr size_t kSlotsPerBlock = 2;
 // What the allocator adds to a block.
 constexpr size_t kAllocationBytes = 16;
@@ -21,8 +22,8 @@ constexpr size_t kShardsMax = 64;
 constexpr size_t kShardBytesMin = 512 << 10;
 constexpr size_t kTableSlotsMin = 16;
 
-// Where the clock's counter starts. A data block that is read once is the first to go: scans push out scans. Each hit
-// counts up, to Slot::kCounterMax.
+// Where the clock's counter starts. A data block that is read once is the first to go: scans push
+// out scans. Each hit counts up, to Slot::kCounterMax.
 constexpr uint64_t kDataCounter = 0;
 constexpr uint64_t kMetaCounter = Slot::kCounterMax;
 
@@ -31,7 +32,8 @@ constexpr size_t ChargeOf(size_t block_bytes) {
 }
 
 uint64_t HashOf(uint64_t file_number, uint64_t offset) {
-  // Two rounds of multiply and fold: offsets differ in their middle bits, file numbers in their low ones.
+  // Two rounds of multiply and fold: offsets differ in their middle bits, file numbers in their low
+  // ones.
   uint64_t h = (file_number * 0x9e3779b97f4a7c15) ^ offset;
   h = (h ^ h >> 32) * 0xd6e8feb86659fd93;
   h = (h ^ h >> 32) * 0xd6e8feb86659fd93;
@@ -84,7 +86,8 @@ class alignas(64) Shard {
     return PutInto(*tables_.back(), hash, file_number, offset, std::move(bytes), size, counter, 1);
   }
 
-  // Turns the clock until `wanted` bytes of charge are free or all that can go has gone. Returns what it freed.
+  // Turns the clock until `wanted` bytes of charge are free or all that can go has gone. Returns
+  // what it freed.
   size_t Sweep(size_t wanted) REQUIRES(mu_) {
     Table& table = *tables_.back();
     size_t freed = 0;
@@ -166,8 +169,9 @@ class alignas(64) Shard {
     return charge;
   }
 
-  // Moves to a table of twice the size. Blocks that are pinned stay where they are until their last pin goes, and are
-  // forgotten; a search that is still in the old table finds less, which is a miss like any other.
+  // Moves to a table of twice the size. Blocks that are pinned stay where they are until their last
+  // pin goes, and are forgotten; a search that is still in the old table finds less, which is a
+  // miss like any other.
   void Grow() REQUIRES(mu_) {
     Table& old = *tables_.back();
     auto grown = std::make_unique<Table>(old.size() * 2, number_);
@@ -188,12 +192,14 @@ class alignas(64) Shard {
   }
 
   std::atomic<Table*> table_ = nullptr;  // tables_.back(), for Find.
+  // On lines of their own: every lookup writes the one, and would take the table's from the others.
   // Relaxed: figures.
-  std::atomic<uint64_t> hits_ = 0;
+  alignas(64) std::atomic<uint64_t> hits_ = 0;
   std::atomic<uint64_t> misses_ = 0;
-  Mutex mu_;
+  alignas(64) Mutex mu_;
   uint32_t number_ GUARDED_BY(mu_) = 0;
-  // The last one is in use. Searches may still be in the others, so all stay; together they are smaller than the last.
+  // The last one is in use. Searches may still be in the others, so all stay; together they are
+  // smaller than the last.
   std::vector<std::unique_ptr<Table>> tables_ GUARDED_BY(mu_);
   size_t taken_ GUARDED_BY(mu_) = 0;  // Slots of the table in use that are not empty.
   size_t hand_ GUARDED_BY(mu_) = 0;
@@ -222,7 +228,8 @@ class ClockCache final : public BlockCache {
     Shard& shard = ShardOf(hash);
     Slot* stray = nullptr;
     Slot* slot = shard.Find(hash, file_number, offset, &stray);
-    if (stray != nullptr) [[unlikely]] Reclaim(*stray);
+    if (stray != nullptr) [[unlikely]]
+      Reclaim(*stray);
     shard.CountLookup(slot != nullptr);
     return slot;
   }
@@ -245,7 +252,8 @@ class ClockCache final : public BlockCache {
         bytes = nullptr;
       }
     }
-    if (stray != nullptr) [[unlikely]] Reclaim(*stray);
+    if (stray != nullptr) [[unlikely]]
+      Reclaim(*stray);
     if (slot != nullptr) {
       // Another thread's block: what was reserved for this one is not needed.
       if (bytes != nullptr && room) used_.fetch_sub(charge, std::memory_order_relaxed);
@@ -325,7 +333,8 @@ class ClockCache final : public BlockCache {
   }
 
   void Reclaim(Slot& slot) {
-    // The slot may hold another block by now, even one that is to be reclaimed, but always one of its shard.
+    // The slot may hold another block by now, even one that is to be reclaimed, but always one of
+    // its shard.
     Shard& shard = shards_[slot.shard];
     MutexLock lock(shard.mu());
     used_.fetch_sub(shard.Reclaim(slot), std::memory_order_relaxed);
@@ -345,7 +354,8 @@ class ClockCache final : public BlockCache {
 
   // Relaxed all: sums that publish nothing; the shards' mutexes and slots order the blocks.
   std::atomic<size_t> bytes_max_;
-  std::atomic<size_t> used_ = 0;   // Charge of all blocks in tables, and of those about to be put in.
+  std::atomic<size_t> used_ =
+      0;  // Charge of all blocks in tables, and of those about to be put in.
   std::atomic<size_t> alone_ = 0;  // Charge of blocks that found no room.
   const size_t shard_count_;       // A power of two.
   const std::unique_ptr<Shard[]> shards_;

@@ -49,12 +49,12 @@ bool Compressor::Compress(Slice raw, std::string* payload) {
   }
   const size_t payload_max = raw.size() - raw.size() / 8;
   char header[kVarint32BytesMax];
-  const size_t header_bytes = static_cast<size_t>(
-      EncodeVarint32(header, static_cast<uint32_t>(raw.size())) - header);
-  const size_t room = std::max(
-      payload_max, compression_ == Compression::kSnappy
-                       ? header_bytes + snappy::MaxCompressedLength(raw.size())
-                       : 0);
+  const size_t header_bytes =
+      static_cast<size_t>(EncodeVarint32(header, static_cast<uint32_t>(raw.size())) - header);
+  const size_t room =
+      std::max(payload_max, compression_ == Compression::kSnappy
+                                ? header_bytes + snappy::MaxCompressedLength(raw.size())
+                                : 0);
   if (payload->size() < room) payload->resize(room);
   std::copy_n(header, header_bytes, payload->data());
   char* out = payload->data() + header_bytes;
@@ -68,14 +68,14 @@ bool Compressor::Compress(Slice raw, std::string* payload) {
       if (out_bytes > out_max) return false;
       break;
     case Compression::kLz4:
-      out_bytes = static_cast<size_t>(
-          LZ4_compress_fast_extState(state_->lz4.get(), raw.data(), out,
-                                     static_cast<int>(raw.size()), static_cast<int>(out_max), 1));
+      out_bytes = static_cast<size_t>(LZ4_compress_fast_extState(state_->lz4.get(), raw.data(), out,
+                                                                 static_cast<int>(raw.size()),
+                                                                 static_cast<int>(out_max), 1));
       if (out_bytes == 0) return false;
       break;
     case Compression::kZstd:
-      out_bytes = ZSTD_compressCCtx(state_->zstd.get(), out, out_max, raw.data(), raw.size(),
-                                    kZstdLevel);
+      out_bytes =
+          ZSTD_compressCCtx(state_->zstd.get(), out, out_max, raw.data(), raw.size(), kZstdLevel);
       if (ZSTD_isError(out_bytes) != 0) return false;
       break;
   }
@@ -92,8 +92,8 @@ Decompressor::~Decompressor() = default;
 
 bool Decompressor::TakeRawBytes(Compression compression, Slice* payload, uint32_t* raw_bytes) {
   if (!GetVarint32(payload, raw_bytes) || *raw_bytes > kRawBytesMax) return false;
-  // The libraries know before any work whether the length is right, or how long it can be at most: a wrong one must not
-  // make us allocate a gigabyte.
+  // The libraries know before any work whether the length is right, or how long it can be at most:
+  // a wrong one must not make us allocate a gigabyte.
   switch (compression) {
     case Compression::kNone:
       return false;
@@ -106,7 +106,9 @@ bool Decompressor::TakeRawBytes(Compression compression, Slice* payload, uint32_
       // A match of 255 bytes takes one more byte.
       return *raw_bytes / 255 <= payload->size();
     case Compression::kZstd:
-      return ZSTD_getFrameContentSize(payload->data(), payload->size()) == *raw_bytes;
+      // A run of 128 KiB takes four bytes.
+      return *raw_bytes / (128 << 10) <= payload->size() / 4 &&
+             ZSTD_getFrameContentSize(payload->data(), payload->size()) == *raw_bytes;
   }
   return false;
 }

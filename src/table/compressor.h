@@ -1,6 +1,7 @@
 // Compresses and decompresses the payload of a block with snappy, LZ4 or zstd.
 //
-// Format: docs/format/block.md: payload of a compressed block := varint32 raw_bytes | the library's bytes.
+// Format: docs/format/block.md: payload of a compressed block := varint32 raw_bytes | the library's
+// bytes.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +21,8 @@ class Compressor {
   Compressor(const Compressor&) = delete;
   Compressor& operator=(const Compressor&) = delete;
 
-  // Replaces *payload by the compressed block. False when that would not save an eighth of it (then *payload is
-  // undefined, and the block is to be stored as it is), always so for kNone.
+  // Replaces *payload by the compressed block. False when that would not save an eighth of it (then
+  // *payload is undefined, and the block is to be stored as it is), always so for kNone.
   bool Compress(Slice raw, std::string* payload);
 
  private:
@@ -38,11 +39,12 @@ class Decompressor {
   Decompressor(const Decompressor&) = delete;
   Decompressor& operator=(const Decompressor&) = delete;
 
-  // Takes the length of the raw block from the front of a compressed payload. False when it cannot be one.
+  // Takes the length of the raw block from the front of a compressed payload. False when it cannot
+  // be one.
   static bool TakeRawBytes(Compression compression, Slice* payload, uint32_t* raw_bytes);
 
-  // Writes exactly raw_bytes to out. False when payload (less its length) is not a block of that length.
-  // Survives any bytes. REQUIRES: compression is not kNone.
+  // Writes exactly raw_bytes to out. False when payload (less its length) is not a block of that
+  // length. Survives any bytes. REQUIRES: compression is not kNone.
   bool Decompress(Compression compression, Slice payload, char* out, uint32_t raw_bytes);
 
  private:

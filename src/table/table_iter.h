@@ -1,4 +1,5 @@
-// A cursor over one table file: top index, index of a partition, data block, each loaded when it is reached.
+// A cursor over one table file: top index, index of a partition, data block, each loaded when it is
+// reached.
 //
 // Threads: one at a time. Owns: pins on the blocks it stands in.
 #pragma once
@@ -36,8 +37,8 @@ class TableIter final : public InternalIterator {
   Status status() const override { return status_; }
 
  private:
-  // These load what the level above points at, if it is not there already. False: *status_ says why, or the level above is
-  // not Valid(); then the levels below are at nothing.
+  // These load what the level above points at, if it is not there already. False: *status_ says
+  // why, or the level above is not Valid(); then the levels below are at nothing.
   bool LoadIndex();
   bool LoadData();
   bool Fail(Status status);
@@ -59,7 +60,7 @@ class TableIter final : public InternalIterator {
   BlockHandle index_handle_;  // Of index_block_; size 0: none.
   BlockRef index_block_;
   BlockIter index_;
-  BlockHandle data_handle_;   // Of data_block_; size 0: none.
+  BlockHandle data_handle_;  // Of data_block_; size 0: none.
   BlockRef data_block_;
   BlockIter data_;
 };

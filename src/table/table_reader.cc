@@ -30,8 +30,8 @@ class TableReaderImpl final : public TableReader {
     TIDESDB_ASSIGN(const Slice bytes, tail.Read(source_.file(), file_bytes - tail_bytes,
                                                 static_cast<size_t>(tail_bytes)));
     if (bytes.size() != tail_bytes) {
-      return CorruptionAt(source_.path(), file_bytes - tail_bytes, "end of file: bytes",
-                          tail_bytes, bytes.size());
+      return CorruptionAt(source_.path(), file_bytes - tail_bytes, "end of file: bytes", tail_bytes,
+                          bytes.size());
     }
     TableFooter footer;
     TIDESDB_TRY(DecodeTableFooter(bytes, file_bytes, source_.path(), &footer));
@@ -53,8 +53,8 @@ class TableReaderImpl final : public TableReader {
     TIDESDB_TRY(DecodePartition(entry, &handles));
     BlockRef block;
     if (handles.has_filter()) {
-      TIDESDB_TRY(source_.Fetch(handles.filter, BlockKind::kFilter, options.fill_cache, nullptr,
-                                &block));
+      TIDESDB_TRY(
+          source_.Fetch(handles.filter, BlockKind::kFilter, options.fill_cache, nullptr, &block));
       if (!FilterMayContain(block.contents(), hash)) return false;
     }
     BlockHandle data;
@@ -90,7 +90,11 @@ class TableReaderImpl final : public TableReader {
   }
 
   Status VerifyAll() const override {
-    return VerifyTable(source_, top_index_, data_end_, properties_);
+    TableProperties in_file = properties_;
+    in_file.sequence_min = stored_sequence_min_;
+    in_file.sequence_max = stored_sequence_max_;
+    in_file.tombstone_sequence_min = stored_tombstone_sequence_min_;
+    return VerifyTable(source_, top_index_, data_end_, in_file);
   }
 
   size_t MemoryBytes() const override {
@@ -106,6 +110,9 @@ class TableReaderImpl final : public TableReader {
     if (!GetTableProperties(&in, &properties_) || !in.empty()) {
       return CorruptionAt(source_.path(), handle.offset, "properties cannot be read");
     }
+    stored_sequence_min_ = properties_.sequence_min;
+    stored_sequence_max_ = properties_.sequence_max;
+    stored_tombstone_sequence_min_ = properties_.tombstone_sequence_min;
     if (global_ == 0) return Status::Ok();
     // Versions of one key would all become the same one.
     if (properties_.keys != properties_.entries) {
@@ -127,8 +134,7 @@ class TableReaderImpl final : public TableReader {
   Status FindDataBlock(const TableReadOptions& options, BlockHandle index, Slice key,
                        Trailer trailer, BlockHandle* data) const {
     BlockRef block;
-    TIDESDB_TRY(
-        source_.Fetch(index, BlockKind::kIndex, options.fill_cache, nullptr, &block));
+    TIDESDB_TRY(source_.Fetch(index, BlockKind::kIndex, options.fill_cache, nullptr, &block));
     BlockEntry entry;
     if (!FindFirstAtOrAfter(BlockView(block.contents()), key, trailer, 0, &entry)) {
       return CorruptionAt(source_.path(), index.offset,
@@ -142,7 +148,10 @@ class TableReaderImpl final : public TableReader {
   const BlockSource source_;
   const SequenceNumber global_;
   // Constant after Open().
-  TableProperties properties_;
+  TableProperties properties_;  // With the global sequence, if there is one; the file's own are:
+  SequenceNumber stored_sequence_min_ = 0;
+  SequenceNumber stored_sequence_max_ = 0;
+  SequenceNumber stored_tombstone_sequence_min_ = 0;
   BlockRef top_block_;
   BlockView top_index_;
   uint64_t data_end_ = 0;  // Where the top index lies.

@@ -76,7 +76,8 @@ struct EntryLess {
 };
 using EntryMap = std::map<std::pair<std::string, Trailer>, std::string, EntryLess>;
 
-// Keys that share prefixes, extend each other, and have zero and 0xff bytes; several versions of some.
+// Keys that share prefixes, extend each other, and have zero and 0xff bytes; several versions of
+// some.
 inline std::string RandomKey(Random* random, size_t bytes_max) {
   static constexpr char kAlphabet[] = {'\0', 'a', 'b', '\x7f', '\x80', '\xff'};
   std::string key(random->Uniform(bytes_max + 1), '\0');
@@ -91,11 +92,11 @@ inline EntryMap RandomEntries(Random* random, size_t count, size_t key_bytes_max
   std::string key;
   while (entries.size() < count) {
     if (key.empty() || !random->OneIn(3)) key = RandomKey(random, key_bytes_max);
-    const auto type = random->OneIn(5) ? (random->OneIn(2) ? ValueType::kDelete
-                                                           : ValueType::kSingleDelete)
-                                       : ValueType::kPut;
-    const SequenceNumber sequence = random->OneIn(10) ? random->Uniform(kSequenceMax)
-                                                      : 1 + random->Uniform(1000);
+    const auto type = random->OneIn(5)
+                          ? (random->OneIn(2) ? ValueType::kDelete : ValueType::kSingleDelete)
+                          : ValueType::kPut;
+    const SequenceNumber sequence =
+        random->OneIn(10) ? random->Uniform(kSequenceMax) : 1 + random->Uniform(1000);
     std::string value;
     if (type == ValueType::kPut) {
       value.assign(random->Uniform(value_bytes_max + 1), static_cast<char>(random->Next()));
@@ -117,8 +118,7 @@ inline std::shared_ptr<std::string> WriteTable(const TableWriteOptions& options,
                                                const EntryMap& entries,
                                                TableProperties* properties = nullptr) {
   auto bytes = std::make_shared<std::string>();
-  auto writer =
-      NewTableWriter(options, std::make_unique<StringWritableFile>(bytes), "test.tdb");
+  auto writer = NewTableWriter(options, std::make_unique<StringWritableFile>(bytes), "test.tdb");
   for (const auto& [position, value] : entries) {
     CHECK_OK(writer->Add(position.first, position.second, value));
   }
@@ -129,8 +129,7 @@ inline std::shared_ptr<std::string> WriteTable(const TableWriteOptions& options,
 }
 
 inline Result<std::shared_ptr<TableReader>> OpenTable(std::shared_ptr<const std::string> bytes,
-                                                      BlockCache* cache,
-                                                      SequenceNumber global = 0,
+                                                      BlockCache* cache, SequenceNumber global = 0,
                                                       uint64_t file_number = 7) {
   return TableReader::Open(std::make_unique<StringRandomAccessFile>(std::move(bytes)), "test.tdb",
                            file_number, global, cache);

@@ -53,7 +53,7 @@ class TableVerifier {
  private:
   Status VerifyPartition(const PartitionHandles& handles) {
     BlockRef index_block;
-    TIDESDB_TRY(source_.Load(handles.index, BlockKind::kIndex, &scan_, &index_block));
+    TIDESDB_TRY(source_.Load(handles.index, BlockKind::kIndex, nullptr, &index_block));
     BlockRef filter;
     if (handles.has_filter()) {
       TIDESDB_TRY(source_.Load(handles.filter, BlockKind::kFilter, nullptr, &filter));
@@ -130,7 +130,11 @@ class TableVerifier {
     }
     ++c.entries;
     if (new_key) ++c.keys;
-    if (IsTombstone(TrailerType(data.trailer()))) ++c.tombstones;
+    if (IsTombstone(TrailerType(data.trailer()))) {
+      c.tombstone_sequence_min =
+          c.tombstones == 0 ? sequence : std::min(c.tombstone_sequence_min, sequence);
+      ++c.tombstones;
+    }
     c.raw_key_bytes += data.key().size();
     c.raw_value_bytes += data.value().size();
     c.sequence_min = std::min(c.sequence_min, sequence);
@@ -155,6 +159,10 @@ class TableVerifier {
         {"bytes of keys in table", properties_.raw_key_bytes, counted_.raw_key_bytes},
         {"bytes of values in table", properties_.raw_value_bytes, counted_.raw_value_bytes},
         {"data blocks in table", properties_.data_blocks, blocks_},
+        {"lowest sequence in table", properties_.sequence_min, counted_.sequence_min},
+        {"highest sequence in table", properties_.sequence_max, counted_.sequence_max},
+        {"lowest sequence of a tombstone in table", properties_.tombstone_sequence_min,
+         counted_.tombstone_sequence_min},
     };
     for (const auto& number : numbers) {
       if (number.wanted != number.got) {
@@ -171,10 +179,10 @@ class TableVerifier {
   const TableProperties& properties_;
   ScanState scan_;
   TableProperties counted_;
-  Position last_;         // The last entry seen.
-  Position separator_;    // The last separator seen; entries that follow are greater.
+  Position last_;       // The last entry seen.
+  Position separator_;  // The last separator seen; entries that follow are greater.
   uint64_t blocks_ = 0;
-  uint64_t end_ = 0;      // Where the last block ended.
+  uint64_t end_ = 0;  // Where the last block ended.
 };
 
 }  // namespace

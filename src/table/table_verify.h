@@ -5,7 +5,8 @@
 
 namespace tidesdb {
 
-// Looks past the cache. Errors: kCorruption naming path and offset, kIoError.
+// Looks past the cache. properties: as they are in the file. Errors: kCorruption naming path and
+// offset, kIoError.
 Status VerifyTable(const BlockSource& source, const BlockView& top_index, uint64_t data_end,
                    const TableProperties& properties);
 

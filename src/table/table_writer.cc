@@ -17,7 +17,8 @@ namespace {
 // Bytes gathered before a write(): few calls, and a page of the file is not written twice.
 constexpr size_t kWriteBufferBytes = 256 << 10;
 
-// A block's lengths and offsets are 32 bits; what is left is for the header and the search structures of one entry.
+// A block's lengths and offsets are 32 bits; what is left is for the header and the search
+// structures of one entry.
 constexpr uint64_t kEntryBytesMax = UINT32_MAX - 1024;
 
 // The shortest key s with a <= s < b. REQUIRES: a < b.
@@ -61,10 +62,9 @@ class TableWriterImpl final : public TableWriter {
     CHECK_MSG(first || CompareVersions(last_key_, last_trailer_, user_key, trailer) < 0,
               "entries of a table out of order: " + path_);
     if (user_key.size() + value.size() > kEntryBytesMax) {
-      return Status::InvalidArgument(path_ + ": key and value have " +
-                                     std::to_string(user_key.size() + value.size()) +
-                                     " bytes, at most " + std::to_string(kEntryBytesMax) +
-                                     " fit into a block");
+      return Status::InvalidArgument(
+          path_ + ": key and value have " + std::to_string(user_key.size() + value.size()) +
+          " bytes, at most " + std::to_string(kEntryBytesMax) + " fit into a block");
     }
     if (!block_.empty() && block_.SizeWith(user_key, value) > options_.block_bytes) {
       status_ = CutBlock(user_key, trailer);
@@ -124,9 +124,8 @@ class TableWriterImpl final : public TableWriter {
     p.sequence_min = std::min(p.sequence_min, sequence);
     p.sequence_max = std::max(p.sequence_max, sequence);
     if (IsTombstone(TrailerType(trailer))) {
-      p.tombstone_sequence_min = p.tombstones == 0
-                                     ? sequence
-                                     : std::min(p.tombstone_sequence_min, sequence);
+      p.tombstone_sequence_min =
+          p.tombstones == 0 ? sequence : std::min(p.tombstone_sequence_min, sequence);
       ++p.tombstones;
     }
   }
