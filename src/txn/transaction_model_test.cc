@@ -162,9 +162,15 @@ class ModelRun {
     Status status;
     if (random_.OneIn(3)) {
       switch (random_.Uniform(3)) {
-        case 0: status = txn->Delete(family, op.key); break;
-        case 1: status = txn->SingleDelete(family, op.key); break;
-        default: status = txn->DeleteUnderLock(family, op.key, random_.OneIn(2)); break;
+        case 0:
+          status = txn->Delete(family, op.key);
+          break;
+        case 1:
+          status = txn->SingleDelete(family, op.key);
+          break;
+        default:
+          status = txn->DeleteUnderLock(family, op.key, random_.OneIn(2));
+          break;
       }
     } else {
       op.value = RandomValue();
