@@ -49,7 +49,10 @@ TEST(SnapshotSetTest, NobodySlipsBehindAList) {
       SequenceNumber listed = 0;  // One thread runs at a time.
       bool stop = false;
       Thread publisher("publisher", [&] {
-        for (; !stop; SchedulingPoint()) ++visible;
+        while (!stop) {
+          ++visible;
+          SchedulingPoint();
+        }
       });
       Thread compactor("compactor", [&] {
         while (!stop) {

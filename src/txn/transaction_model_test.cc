@@ -1,0 +1,344 @@
+// Random histories of one transaction after another against a model that is a map: the same whether
+// write sets stay in memory or spill all the time, in both kinds of concurrency control.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <optional>
+
+#include "base/clock.h"
+#include "base/random.h"
+#include "txn/test_env.h"
+#include "txn/test_seed.h"
+
+namespace tidesdb {
+namespace {
+
+using Rows = std::map<std::string, std::string>;
+using Families = std::map<FamilyId, Rows>;
+
+constexpr uint32_t kFamilies = 2;
+
+struct ModelOp {
+  FamilyId family;
+  std::string key;
+  std::optional<std::string> value;
+};
+
+void Apply(const std::vector<ModelOp>& ops, Families* families) {
+  for (const ModelOp& op : ops) {
+    if (op.value) {
+      (*families)[op.family][op.key] = *op.value;
+    } else {
+      (*families)[op.family].erase(op.key);
+    }
+  }
+}
+
+class ModelRun {
+ public:
+  ModelRun(uint64_t seed, uint64_t transaction_memory_bytes, Concurrency concurrency)
+      : random_(seed), concurrency_(concurrency) {
+    TestEnv::Options options;
+    options.clock = &clock_;
+    options.lock_wait_timeout_us = 0;
+    options.families = kFamilies;
+    options.transaction_memory_bytes = transaction_memory_bytes;
+    options.memtable_bytes = 16 << 10;
+    options.target_file_bytes = 2 << 10;
+    env_ = std::make_unique<TestEnv>(options);
+  }
+
+  void Run() {
+    auto txn = env_->Begin(concurrency_, false);
+    for (int i = 0; i < 25; ++i) {
+      RunTransaction(txn.get());
+      if (testing::Test::HasFailure()) return;
+      TransactionOptions options;
+      options.concurrency = concurrency_;
+      options.conflict_on_changed = false;
+      if (random_.OneIn(4)) {
+        txn.reset();
+        txn = env_->Begin(concurrency_, false);
+      } else {
+        txn->Restart(options);
+      }
+    }
+    txn.reset();
+    EXPECT_EQ(env_->SpillFiles(), 0u);
+    EXPECT_EQ(env_->UnusedTableFiles(), 0u);
+    EXPECT_EQ(Flat(committed_), env_->NewestContents());
+    EXPECT_EQ(Flat(committed_), env_->LoggedContents());
+  }
+
+  uint64_t spills() const { return env_->txns().GetStats().spills; }
+
+ private:
+  static TestEnv::Contents Flat(const Families& families) {
+    TestEnv::Contents contents;
+    for (const auto& [family, rows] : families) {
+      for (const auto& [key, value] : rows) contents[{family, key}] = value;
+    }
+    return contents;
+  }
+
+  std::string RandomKey() { return std::to_string(random_.Uniform(random_.OneIn(2) ? 10 : 60)); }
+  FamilyId RandomFamily() { return 1 + static_cast<FamilyId>(random_.Uniform(kFamilies)); }
+  std::string RandomValue() {
+    return std::to_string(++values_) + std::string(random_.Uniform(30), '.');
+  }
+
+  // What the transaction must see now.
+  Families View() const {
+    Families view = snapshot_ ? *snapshot_ : committed_;
+    Apply(ops_, &view);
+    return view;
+  }
+
+  void RunTransaction(Transaction* txn) {
+    ops_.clear();
+    savepoints_.clear();
+    snapshot_.reset();
+    for (uint64_t steps = random_.Uniform(60); steps > 0; --steps) {
+      Step(txn);
+      if (testing::Test::HasFailure()) return;
+    }
+    if (random_.OneIn(4)) {
+      txn->Rollback();
+    } else {
+      if (random_.OneIn(2)) {
+        ASSERT_TRUE(txn->Prepare().ok());
+      }
+      const Status status = txn->Commit();
+      ASSERT_TRUE(status.ok()) << status.ToString();
+      Apply(ops_, &committed_);
+      EXPECT_TRUE(ops_.empty() || !HadWrites() || txn->CommitSequence() != 0);
+    }
+  }
+
+  bool HadWrites() const { return !ops_.empty(); }
+
+  void Step(Transaction* txn) {
+    switch (random_.Uniform(16)) {
+      default:
+        return Write(txn);
+      case 0:
+      case 1:
+      case 2:
+        return Read(txn);
+      case 3:
+        savepoints_.emplace_back(txn->SetSavepoint(), ops_.size());
+        return;
+      case 4:
+        return RollbackTo(txn);
+      case 5:
+        if (savepoints_.empty() || random_.OneIn(2)) return;
+        txn->ReleaseSavepoint(savepoints_.back().first);
+        savepoints_.pop_back();
+        return;
+      case 6:
+        if (random_.OneIn(2)) {
+          txn->SetSnapshot();
+          snapshot_ = committed_;
+        } else {
+          txn->ReleaseSnapshot();
+          snapshot_.reset();
+        }
+        return;
+      case 7:
+        return WriteElsewhere();
+      case 8:
+        if (random_.OneIn(2)) env_->Rotate();
+        if (random_.OneIn(2)) env_->Compact();
+        return;
+      case 9:
+      case 10:
+        return Scan(txn);
+    }
+  }
+
+  void Write(Transaction* txn) {
+    ModelOp op = {RandomFamily(), RandomKey(), std::nullopt};
+    ColumnFamily* family = env_->family(op.family);
+    Status status;
+    if (random_.OneIn(3)) {
+      switch (random_.Uniform(3)) {
+        case 0:
+          status = txn->Delete(family, op.key);
+          break;
+        case 1:
+          status = txn->SingleDelete(family, op.key);
+          break;
+        default:
+          status = txn->DeleteUnderLock(family, op.key, random_.OneIn(2));
+          break;
+      }
+    } else {
+      op.value = RandomValue();
+      status = random_.OneIn(2) ? txn->Put(family, op.key, *op.value)
+                                : txn->PutUnderLock(family, op.key, *op.value);
+    }
+    ASSERT_TRUE(status.ok()) << status.ToString();
+    ops_.push_back(std::move(op));
+  }
+
+  void Read(Transaction* txn) {
+    const FamilyId family = RandomFamily();
+    const std::string key = RandomKey();
+    PinnedValue value;
+    Families view = View();
+    Result<bool> found = false;
+    if (random_.OneIn(2)) {
+      found = txn->Get(env_->family(family), key, &value);
+    } else {
+      found = txn->GetForUpdate(env_->family(family), key, LockMode::kExclusive, LockWait::kWait,
+                                &value);
+      view = committed_;
+      Apply(ops_, &view);
+    }
+    ASSERT_TRUE(found.ok()) << found.status().ToString();
+    auto it = view[family].find(key);
+    ASSERT_EQ(*found, it != view[family].end()) << key;
+    if (*found) {
+      EXPECT_EQ(value.slice(), it->second);
+    }
+  }
+
+  void RollbackTo(Transaction* txn) {
+    if (savepoints_.empty()) return;
+    const size_t which = random_.Uniform(savepoints_.size());
+    const auto [savepoint, ops] = savepoints_[which];
+    ASSERT_TRUE(txn->RollbackTo(savepoint).ok());
+    ops_.resize(ops, {});
+    savepoints_.resize(which + 1);
+    EXPECT_TRUE(!ops_.empty() || !txn->HasWrites());
+  }
+
+  // Another transaction commits, on keys of its own: the first one holds locks.
+  void WriteElsewhere() {
+    auto other = env_->Begin(Concurrency::kPessimistic, false);
+    std::vector<ModelOp> ops;
+    for (uint64_t count = random_.Uniform(10) + 1; count > 0; --count) {
+      ModelOp op = {RandomFamily(), "o" + RandomKey(), std::nullopt};
+      if (random_.OneIn(3)) {
+        ASSERT_TRUE(other->Delete(env_->family(op.family), op.key).ok());
+      } else {
+        op.value = RandomValue();
+        ASSERT_TRUE(other->Put(env_->family(op.family), op.key, *op.value).ok());
+      }
+      ops.push_back(std::move(op));
+    }
+    ASSERT_TRUE(other->Commit().ok());
+    Apply(ops, &committed_);
+  }
+
+  // Moves at random, with writes between moves; a move is relative to where the iterator is, in
+  // what the transaction sees at that moment (over what was committed when the iterator was made).
+  void Scan(Transaction* txn) {
+    const FamilyId family = RandomFamily();
+    ScanOptions options;
+    options.newest = random_.OneIn(3);
+    const std::string lower = random_.OneIn(3) ? RandomKey() : "";
+    const std::string upper = random_.OneIn(3) ? RandomKey() : "";
+    options.lower = lower;
+    options.upper = upper;
+    const Families base = snapshot_ && !options.newest ? *snapshot_ : committed_;
+    auto it = txn->NewIterator(env_->family(family), options);
+    std::optional<std::string> at;
+    for (int moves = 0; moves < 15; ++moves) {
+      if (random_.OneIn(3)) {
+        Write(txn);
+      } else if (random_.OneIn(20)) {
+        RollbackTo(txn);
+      } else if (random_.OneIn(20)) {
+        WriteElsewhere();
+      }
+      Families view = base;
+      Apply(ops_, &view);
+      Rows rows;
+      for (const auto& [key, value] : view[family]) {
+        if (key >= lower && (upper.empty() || key < upper)) rows[key] = value;
+      }
+      const Rows::const_iterator expected = Move(it.get(), rows, at);
+      ASSERT_TRUE(it->status().ok()) << it->status().ToString();
+      ASSERT_EQ(it->Valid(), expected != rows.end());
+      at.reset();
+      if (!it->Valid()) continue;
+      ASSERT_EQ(it->key(), expected->first);
+      ASSERT_EQ(it->value(), expected->second);
+      at = expected->first;
+    }
+  }
+
+  Rows::const_iterator Move(Iterator* it, const Rows& rows, const std::optional<std::string>& at) {
+    const auto before = [&rows](Rows::const_iterator i) {
+      return i == rows.begin() ? rows.end() : std::prev(i);
+    };
+    const std::string key = RandomKey();
+    switch (random_.Uniform(at ? 10 : 4)) {
+      case 0:
+        it->SeekToFirst();
+        return rows.begin();
+      case 1:
+        it->SeekToLast();
+        return before(rows.end());
+      case 2:
+        it->Seek(key);
+        return rows.lower_bound(key);
+      case 3:
+        it->SeekForPrev(key);
+        return before(rows.upper_bound(key));
+      case 4:
+      case 5:
+      case 6:
+        it->Prev();
+        return before(rows.lower_bound(*at));
+      default:
+        it->Next();
+        return rows.upper_bound(*at);
+    }
+  }
+
+  Random random_;
+  const Concurrency concurrency_;
+  FakeClock clock_;
+  std::unique_ptr<TestEnv> env_;
+  uint64_t values_ = 0;
+
+  Families committed_;
+  std::optional<Families> snapshot_;
+  std::vector<ModelOp> ops_;
+  std::vector<std::pair<Savepoint, size_t>> savepoints_;  // And the operations before it.
+};
+
+constexpr uint64_t kSeeds = 12;
+
+class TransactionModelTest : public testing::TestWithParam<Concurrency> {};
+
+INSTANTIATE_TEST_SUITE_P(Both, TransactionModelTest,
+                         testing::Values(Concurrency::kPessimistic, Concurrency::kOptimistic));
+
+TEST_P(TransactionModelTest, InMemory) {
+  const uint64_t first = TestSeed();
+  for (uint64_t seed = first; seed < first + kSeeds; ++seed) {
+    SCOPED_TRACE("TIDESDB_SEED=" + std::to_string(seed));
+    ModelRun run(seed, 1 << 20, GetParam());
+    run.Run();
+    if (HasFailure()) return;
+    EXPECT_EQ(run.spills(), 0u);
+  }
+}
+
+TEST_P(TransactionModelTest, Spilled) {
+  const uint64_t first = TestSeed();
+  for (uint64_t seed = first; seed < first + kSeeds; ++seed) {
+    SCOPED_TRACE("TIDESDB_SEED=" + std::to_string(seed));
+    constexpr uint64_t kShares[] = {1, 400, 1500, 4000};
+    ModelRun run(seed, kShares[seed % 4], GetParam());
+    run.Run();
+    if (HasFailure()) return;
+    EXPECT_GT(run.spills(), 0u);
+  }
+}
+
+}  // namespace
+}  // namespace tidesdb
