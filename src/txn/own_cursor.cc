@@ -28,7 +28,9 @@ bool OwnCursor::RunsAfter(const Run* a, const Run* b) const {
 
 void OwnCursor::PushRun(Run* run) {
   if (!run->cursor->Valid()) {
-    if (status_.ok()) status_ = run->cursor->status();
+    const Status& status = run->cursor->status();
+    if (status_.ok()) status_ = status;
+    status.IgnoreError();  // One error is told; others at the same seek say no more.
     return;
   }
   heap_.push_back(run);
