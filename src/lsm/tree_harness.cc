@@ -60,7 +60,7 @@ LsmOptions TreeHarness::MakeOptions() {
     paced_bytes += bytes;
     return pace_status;
   };
-  options.new_memtable = NewSkipListMemTable;
+  options.new_memtable = [] { return NewSkipListMemTable(4 << 10); };
   return options;
 }
 
