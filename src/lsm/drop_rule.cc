@@ -7,7 +7,7 @@
 namespace tidesdb {
 
 void DropRule::StartKey() {
-  DCHECK(!pending_);
+  DCHECK(!pending_ && held_.empty());
   stripe_ = kNoStripe;
   cover_ = Cover::kNone;
 }
@@ -21,6 +21,7 @@ size_t DropRule::StripeOf(SequenceNumber sequence) const {
 }
 
 DropRule::Step DropRule::Feed(Trailer trailer, bool bottom) {
+  released_.clear();
   Step step;
   const size_t stripe = StripeOf(TrailerSequence(trailer));
   if (stripe == kNoStripe) {
@@ -28,43 +29,66 @@ DropRule::Step DropRule::Feed(Trailer trailer, bool bottom) {
     return step;
   }
   if (stripe != stripe_) {
-    // An older version follows, so what is pending is not the last word at the bottom.
-    step.emit_pending = pending_;
-    pending_.reset();
+    SettlePending();
     stripe_ = stripe;
     cover_ = Cover::kNone;
   }
-  // Rule 5: nobody reads between this tombstone and nothing.
-  const bool droppable = bottom && TrailerSequence(trailer) <= view_->Oldest();
+  FeedInStripe(trailer, bottom, &step);
+  if (step.keep) {
+    // Something stays under the tombstones, so they have something to hide.
+    released_.insert(released_.begin(), held_.begin(), held_.end());
+    held_.clear();
+  }
+  step.released = released_;
+  return step;
+}
+
+void DropRule::FeedInStripe(Trailer trailer, bool bottom, Step* step) {
   switch (TrailerType(trailer)) {
     case ValueType::kPut:
       if (pending_) {
         pending_.reset();
         if (cover_ == Cover::kNone) cover_ = Cover::kCancelled;
       } else if (cover_ == Cover::kNone) {
-        step.keep = true;
+        step->keep = true;
         cover_ = Cover::kPut;
       }
       break;
     case ValueType::kDelete:
       pending_.reset();  // This one says the same, and more.
-      if (cover_ != Cover::kDelete) step.keep = !droppable;
+      if (cover_ != Cover::kDelete) {
+        if (bottom) {
+          held_.push_back(trailer);
+        } else {
+          step->keep = true;
+        }
+      }
       cover_ = Cover::kDelete;
       break;
     case ValueType::kSingleDelete:
       if (cover_ == Cover::kDelete) break;
       pending_ = trailer;  // Replaces a newer one, which had nothing else to cancel with.
-      pending_droppable_ = droppable;
+      pending_at_bottom_ = bottom;
       break;
   }
-  return step;
 }
 
-std::optional<Trailer> DropRule::FinishKey() {
-  std::optional<Trailer> emit;
-  if (pending_ && !pending_droppable_) emit = pending_;
+void DropRule::SettlePending() {
+  if (!pending_) return;
+  if (pending_at_bottom_) {
+    held_.push_back(*pending_);
+  } else {
+    // Nothing is held above it: `bottom` is the same for all versions of a key.
+    released_.push_back(*pending_);
+  }
   pending_.reset();
-  return emit;
+}
+
+std::span<const Trailer> DropRule::FinishKey() {
+  released_.clear();
+  SettlePending();
+  held_.clear();
+  return released_;
 }
 
 }  // namespace tidesdb

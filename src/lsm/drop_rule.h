@@ -11,12 +11,13 @@
 //   3. A SingleDelete and the put next to it in the same stripe both go, wherever they meet.
 //   4. A SingleDelete right over another tombstone in the same stripe goes; the older tombstone
 //   says the same and more.
-//   5. At the bottom (nothing older of this key lies deeper), a tombstone that no snapshot is older
-//   than goes.
+//   5. At the bottom (nothing older of this key lies deeper), a tombstone under which nothing stays
+//   goes.
 #pragma once
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "format/internal_key.h"
@@ -29,7 +30,7 @@ struct SnapshotView {
   std::vector<SequenceNumber> live;  // Ascending.
   SequenceNumber visible = 0;        // What a new reader would see.
 
-  // The oldest sequence at which anybody may read.
+  // The oldest sequence at which anybody reads.
   SequenceNumber Oldest() const {
     return live.empty() || live.front() > visible ? visible : live.front();
   }
@@ -41,21 +42,22 @@ class DropRule {
   // `view` outlives this.
   explicit DropRule(const SnapshotView* view) : view_(view) {}
 
-  // What to do now. A SingleDelete's fate hangs on what comes next, so it is held back (its value
-  // is empty; key and trailer are all there is): `emit_pending` first, if set, then the version
-  // that was fed if `keep`.
+  // What to do now. A tombstone's fate can hang on what comes next, so it may be held back (its
+  // value is empty: key and trailer are all there is): first write what `released` lists, then the
+  // version that was fed if `keep`.
   struct Step {
-    std::optional<Trailer> emit_pending;
+    // Views this object; valid until the next call.
+    std::span<const Trailer> released;
     bool keep = false;
   };
 
-  // Begins the next key. `is_bottom()` is asked at most once, when a tombstone's fate hangs on it.
+  // Begins the next key.
   void StartKey();
   // REQUIRES: trailers of a key descend. `bottom`: nothing older of this key lies deeper than the
   // output; needed for tombstones only (NeedsBottom), anything for others.
   Step Feed(Trailer trailer, bool bottom);
   // The key's versions are over: what was held back and stays.
-  std::optional<Trailer> FinishKey();
+  std::span<const Trailer> FinishKey();
 
   // True when Feed's answer for this version depends on `bottom`.
   static bool NeedsBottom(Trailer trailer) { return IsTombstone(TrailerType(trailer)); }
@@ -74,12 +76,17 @@ class DropRule {
   // Index of the oldest snapshot that sees `sequence`; live.size() for `visible`; kNoStripe when
   // newer than that.
   size_t StripeOf(SequenceNumber sequence) const;
+  // The pending SingleDelete will not be cancelled any more.
+  void SettlePending();
+  void FeedInStripe(Trailer trailer, bool bottom, Step* step);
 
   const SnapshotView* const view_;
   size_t stripe_ = kNoStripe;
   Cover cover_ = Cover::kNone;
-  std::optional<Trailer> pending_;  // A SingleDelete that is held back.
-  bool pending_droppable_ = false;  // By rule 5.
+  std::optional<Trailer> pending_;  // A SingleDelete that may meet its put.
+  bool pending_at_bottom_ = false;
+  std::vector<Trailer> held_;      // Tombstones that go unless something older stays, by rule 5.
+  std::vector<Trailer> released_;  // What the last call returned.
 };
 
 }  // namespace tidesdb

@@ -21,10 +21,11 @@ std::vector<Trailer> Filter(const SnapshotView& view, const std::vector<Trailer>
   rule.StartKey();
   for (const Trailer version : versions) {
     const DropRule::Step step = rule.Feed(version, bottom);
-    if (step.emit_pending) kept.push_back(*step.emit_pending);
+    kept.insert(kept.end(), step.released.begin(), step.released.end());
     if (step.keep) kept.push_back(version);
   }
-  if (const auto pending = rule.FinishKey()) kept.push_back(*pending);
+  const auto held = rule.FinishKey();
+  kept.insert(kept.end(), held.begin(), held.end());
   return kept;
 }
 

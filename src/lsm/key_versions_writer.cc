@@ -34,7 +34,7 @@ Status KeyVersionsWriter::Add(Slice user_key, Trailer trailer, Slice value,
     bottom_ = everything_below_is_known_ && !deeper_->MayHold(user_key);
   }
   const DropRule::Step step = rule_.Feed(trailer, asked_ && bottom_);
-  if (step.emit_pending) TIDESDB_TRY(Write(key_, *step.emit_pending, Slice()));
+  for (const Trailer held : step.released) TIDESDB_TRY(Write(key_, held, Slice()));
   if (step.keep) TIDESDB_TRY(Write(key_, trailer, value));
   return Status::Ok();
 }
@@ -44,8 +44,8 @@ Status KeyVersionsWriter::Finish() { return FinishKey(); }
 Status KeyVersionsWriter::FinishKey() {
   if (!in_key_) return Status::Ok();
   in_key_ = false;
-  const std::optional<Trailer> pending = rule_.FinishKey();
-  return pending ? Write(key_, *pending, Slice()) : Status::Ok();
+  for (const Trailer held : rule_.FinishKey()) TIDESDB_TRY(Write(key_, held, Slice()));
+  return Status::Ok();
 }
 
 Status KeyVersionsWriter::Write(Slice user_key, Trailer trailer, Slice value) {
