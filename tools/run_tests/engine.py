@@ -12,7 +12,7 @@ TEST_SECONDS_MAX = "900"
 
 
 def _configure_and_build(preset, log):
-    run(["cmake", "--preset", preset], log=log, cwd=TREE)
+    run(["cmake", "--preset", preset, "-DTIDESDB_PCH=ON"], log=log, cwd=TREE)
     run(["cmake", "--build", TREE / "build" / preset, "-j", JOBS], log=log, cwd=TREE)
 
 

@@ -20,7 +20,7 @@ STEPS = [
     Step("mtr-debian13", DEFAULT, partial(server.mtr_suite, "debian13")),
     Step("asan", DEFAULT, partial(engine.ctest, "asan"), _BUILD),
     Step("tsan", DEFAULT, partial(engine.ctest, "tsan"), _BUILD),
-    Step("clang", DEFAULT, partial(engine.build, "clang"), _CHECK),
+    Step("clang", FULL, partial(engine.build, "clang"), _CHECK),
     Step("clang-tidy", DEFAULT, checks.clang_tidy, _CHECK),
     Step("headers", DEFAULT, checks.headers_alone, _BUILD),
     Step("engines-debian12", FULL, partial(server.scores, "debian12")),
