@@ -29,18 +29,15 @@ Status ManifestLog::Append(const VersionEdit& edit, const std::function<VersionE
   if (file_ != nullptr && !outgrown) {
     const Status status = AppendToFile(payload);
     if (status.ok()) return status;
-    // A new file that says the same settles what the failed write left open. If it fails too, its
-    // error counts.
+    // A new file that says the same settles what the failed write left open. If it fails too, its error counts.
     file_ = nullptr;
-    in_doubt_ = true;
   }
   Status status = StartFile(snapshot(), payload, new_file_number());
   if (status.ok()) {
     in_doubt_ = false;
-    return status;
+  } else {
+    file_ = nullptr;
   }
-  file_ = nullptr;
-  in_doubt_ = true;
   return status;
 }
 
@@ -49,15 +46,21 @@ Status ManifestLog::AppendToFile(Slice payload) {
   std::string record;
   AppendManifestRecord(&record, offset, payload);
   TIDESDB_FAILPOINT_STATUS("manifest_before_append");
-  TIDESDB_TRY(file_->Append(record));
+  Status status = file_->Append(record);
+  if (!status.ok()) {
+    // A disk that was full took a part of the record at most, which is no record.
+    if (status.code() != Code::kNoSpace) in_doubt_ = true;
+    return status;
+  }
+  in_doubt_ = true;
   TIDESDB_FAILPOINT_STATUS("manifest_before_sync");
   TIDESDB_TRY(file_->Sync());
+  in_doubt_ = false;
   TIDESDB_FAILPOINT("manifest_before_seal");
   std::string seal;
   AppendManifestSeal(&seal, offset);
-  // The edit is durable: a seal that cannot be written only means that the next edit starts a new
-  // file.
-  if (const Status status = file_->Append(seal); !status.ok()) file_ = nullptr;
+  // The edit is durable: a seal that cannot be written only means that the next edit starts a new file.
+  if (status = file_->Append(seal); !status.ok()) file_ = nullptr;
   return Status::Ok();
 }
 
@@ -72,16 +75,19 @@ Status ManifestLog::StartFile(const VersionEdit& snapshot, Slice payload, uint64
   const uint64_t snapshot_bytes = contents.size();
   add(payload);
 
-  const std::string path = ManifestFileName(directory_, number);
   TIDESDB_FAILPOINT_STATUS("manifest_before_new_file");
-  TIDESDB_ASSIGN(std::unique_ptr<WritableFile> file, fs_->NewWritableFile(path, OpenMode::kCreate));
-  TIDESDB_TRY(file->Append(contents));
-  TIDESDB_TRY(file->Sync());
+  TIDESDB_ASSIGN(std::unique_ptr<WritableFile> file,
+                 WriteNewFile(ManifestFileName(directory_, number), OpenMode::kCreate, contents));
+  const std::string current_path = CurrentFileName(directory_);
+  const std::string temp_path = current_path + ".tmp";
+  TIDESDB_TRY(WriteNewFile(temp_path, OpenMode::kTruncate, EncodeCurrent(number)).status());
   // The new manifest's own entry must be durable before CURRENT can name it.
   TIDESDB_TRY(fs_->SyncDir(directory_));
   TIDESDB_FAILPOINT_STATUS("manifest_before_current");
-  TIDESDB_TRY(WriteFileAtomically(*fs_, CurrentFileName(directory_), EncodeCurrent(number)));
-  TIDESDB_FAILPOINT("manifest_after_current");
+  in_doubt_ = true;
+  TIDESDB_TRY(fs_->Rename(temp_path, current_path));
+  TIDESDB_FAILPOINT_STATUS("manifest_before_current_sync");
+  TIDESDB_TRY(fs_->SyncDir(directory_));
 
   const uint64_t old_number = number_;
   file_ = std::move(file);
@@ -92,6 +98,14 @@ Status ManifestLog::StartFile(const VersionEdit& snapshot, Slice payload, uint64
     fs_->Delete(ManifestFileName(directory_, old_number)).IgnoreError();
   }
   return Status::Ok();
+}
+
+Result<std::unique_ptr<WritableFile>> ManifestLog::WriteNewFile(const std::string& path,
+                                                                OpenMode mode, Slice contents) {
+  TIDESDB_ASSIGN(std::unique_ptr<WritableFile> file, fs_->NewWritableFile(path, mode));
+  TIDESDB_TRY(file->Append(contents));
+  TIDESDB_TRY(file->Sync());
+  return file;
 }
 
 }  // namespace tidesdb

@@ -34,6 +34,7 @@ class ManifestLog {
   Status Append(const VersionEdit& edit, const std::function<VersionEdit()>& snapshot,
                 const std::function<uint64_t()>& new_file_number);
 
+  // Until the next Append succeeds.
   bool in_doubt() const { return in_doubt_; }
   uint64_t number() const { return number_; }  // 0: none yet.
   uint64_t bytes() const { return file_ == nullptr ? 0 : file_->size(); }
@@ -41,6 +42,8 @@ class ManifestLog {
  private:
   Status AppendToFile(Slice payload);
   Status StartFile(const VersionEdit& snapshot, Slice payload, uint64_t number);
+  Result<std::unique_ptr<WritableFile>> WriteNewFile(const std::string& path, OpenMode mode,
+                                                     Slice contents);
 
   FileSystem* const fs_;
   const std::string directory_;

@@ -157,7 +157,6 @@ Status VersionSet::AppendToManifest(VersionEdit* edit) {
   edit->next_file_number = next_file_number_.load(std::memory_order_relaxed) + 1;
   edit->next_family_id = next_family_id_.load(std::memory_order_relaxed);
   TIDESDB_TRY(manifest_.Append(*edit, snapshot, new_file_number));
-  if (manifest_.in_doubt()) return Status::Ok();
   for (const uint64_t number : undecided_files_) options_.obsolete_files->Add(number);
   undecided_files_.clear();
   return Status::Ok();
