@@ -29,7 +29,8 @@ Status ManifestLog::Append(const VersionEdit& edit, const std::function<VersionE
   if (file_ != nullptr && !outgrown) {
     const Status status = AppendToFile(payload);
     if (status.ok()) return status;
-    // A new file that says the same settles what the failed write left open. If it fails too, its error counts.
+    // A new file that says the same settles what the failed write left open. If it fails too, its
+    // error counts.
     file_ = nullptr;
   }
   Status status = StartFile(snapshot(), payload, new_file_number());
@@ -59,7 +60,8 @@ Status ManifestLog::AppendToFile(Slice payload) {
   TIDESDB_FAILPOINT("manifest_before_seal");
   std::string seal;
   AppendManifestSeal(&seal, offset);
-  // The edit is durable: a seal that cannot be written only means that the next edit starts a new file.
+  // The edit is durable: a seal that cannot be written only means that the next edit starts a new
+  // file.
   if (status = file_->Append(seal); !status.ok()) file_ = nullptr;
   return Status::Ok();
 }

@@ -1,23 +1,13 @@
 #include "lsm/merging_iter.h"
 
 #include <algorithm>
-#include <cstring>
 #include <string>
 
 #include "base/check.h"
-#include "base/coding.h"
+#include "lsm/key_head.h"
 
 namespace tidesdb {
 namespace {
-
-// The first eight bytes of a key as a number that compares as they do; shorter keys are filled with
-// zeros.
-uint64_t KeyHead(Slice key) {
-  if (key.size() >= 8) return DecodeBigEndian64(key.data());
-  char bytes[8] = {};
-  std::memcpy(bytes, key.data(), key.size());
-  return DecodeBigEndian64(bytes);
-}
 
 // A binary heap over the sources, the next entry on top. While one source keeps winning, a step
 // costs one move of it and two comparisons of cached heads.

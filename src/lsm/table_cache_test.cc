@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include <thread>
-
+#include "base/random.h"
+#include "base/thread.h"
 #include "io/file_names.h"
 #include "lsm/level_iter.h"
 #include "lsm/lsm_test_util.h"
@@ -109,10 +109,10 @@ TEST_F(TableCacheTest, OnlyFilesMarkedObsoleteAreHandedOver) {
 TEST_F(TableCacheTest, ManyThreadsOpenAndClose) {
   FileList files;
   for (uint64_t number = 1; number <= 8; ++number) files.push_back(Make(number));
-  std::vector<std::thread> threads;
+  std::vector<std::unique_ptr<Thread>> threads;
   std::atomic<int> errors = 0;
   for (uint64_t t = 0; t < 4; ++t) {
-    threads.emplace_back([&, t] {
+    threads.push_back(std::make_unique<Thread>("reader", [&, t] {
       Random random(t + 1);
       for (int i = 0; i < 300; ++i) {
         const FileRef& file = files[random.Uniform(files.size())];
@@ -124,9 +124,9 @@ TEST_F(TableCacheTest, ManyThreadsOpenAndClose) {
         }
         if (hit.release != nullptr) hit.release(hit.owner, hit.arg);
       }
-    });
+    }));
   }
-  for (std::thread& thread : threads) thread.join();
+  for (const auto& thread : threads) thread->Join();
   EXPECT_EQ(errors, 0);
   EXPECT_LE(cache_->OpenFiles(), 3u);
 }

@@ -1,9 +1,10 @@
-// Writers, readers, flushes and compactions at once, on real threads; for the thread sanitizer above all.
+// Writers, readers, flushes and compactions at once, on real threads; for the thread sanitizer
+// above all.
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <thread>
 
+#include "base/thread.h"
 #include "lsm/tree_harness.h"
 
 namespace tidesdb {
@@ -13,7 +14,8 @@ constexpr uint64_t kKeys = 200;
 
 std::string Key(uint64_t i) { return "key" + std::to_string(1000 + i); }
 
-// Every commit writes one round number to all keys of a group of four, so that a reader can tell a torn state.
+// Every commit writes one round number to all keys of a group of four, so that a reader can tell a
+// torn state.
 class Stress {
  public:
   Stress() {
@@ -46,13 +48,16 @@ class Stress {
   }
 
   void Run(uint64_t rounds) {
-    std::vector<std::thread> threads;
-    for (int i = 0; i < 2; ++i) threads.emplace_back([this] { Background(); });
-    threads.emplace_back([this] { ReadSnapshots(); });
-    threads.emplace_back([this] { ReadNewest(); });
+    std::vector<std::unique_ptr<Thread>> threads;
+    const auto start = [&threads](const char* name, std::function<void()> body) {
+      threads.push_back(std::make_unique<Thread>(name, std::move(body)));
+    };
+    for (int i = 0; i < 2; ++i) start("background", [this] { Background(); });
+    start("snapshots", [this] { ReadSnapshots(); });
+    start("newest", [this] { ReadNewest(); });
     Write(rounds);
     done_ = true;
-    for (std::thread& thread : threads) thread.join();
+    for (const auto& thread : threads) thread->Join();
     EXPECT_EQ(errors_, 0);
     EXPECT_GT(reads_, 0u);
     EXPECT_TRUE(tree_->Verify(family_, nullptr).ok());
@@ -80,7 +85,7 @@ class Stress {
       auto task = tree_->PickCompaction();
       if (task != nullptr) Expect(tree_->RunCompaction(std::move(task), nullptr).ok());
       tree_->DeleteObsolete(2);
-      std::this_thread::yield();
+      SpinPause();
     }
   }
 

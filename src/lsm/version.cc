@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "lsm/key_head.h"
 
 namespace tidesdb {
 namespace {
@@ -85,6 +86,12 @@ Version::Version(FamilyInfoRef info, Levels levels, TableCache* tables)
     total_bytes_ += level_bytes_[level];
     if (!levels_[level].empty()) bottom_level_ = level;
   }
+  for (int level = 1; level < kLevels; ++level) {
+    last_key_heads_[level].reserve(levels_[level].size());
+    for (const FileRef& file : levels_[level]) {
+      last_key_heads_[level].push_back(KeyHead(file->key_max()));
+    }
+  }
   const FileMeta* before = nullptr;
   for (const FileRef& file : levels_[0]) {
     const SequenceNumber ingested = file->record().global_sequence;
@@ -112,11 +119,9 @@ Result<bool> Version::Get(Slice key, SequenceNumber snapshot, VersionHit* hit) c
     if (found) return true;
   }
   for (int level = 1; level <= bottom_level_; ++level) {
-    const FileList& files = levels_[level];
-    const size_t at = FindFileByKey(files, key);
-    if (at == files.size() || key < files[at]->key_min()) continue;
-    if (files[at]->sequence_min() > snapshot) continue;
-    TIDESDB_ASSIGN(const bool found, get(*files[at]));
+    const FileMeta* file = FindFile(level, key);
+    if (file == nullptr || file->sequence_min() > snapshot) continue;
+    TIDESDB_ASSIGN(const bool found, get(*file));
     if (found) return true;
   }
   return false;
@@ -140,11 +145,9 @@ Result<bool> Version::ChangedSince(Slice key, SequenceNumber floor) const {
     if (answer != Answer::kNotHere) return answer == Answer::kYes;
   }
   for (int level = 1; level <= bottom_level_; ++level) {
-    const FileList& files = levels_[level];
-    const size_t at = FindFileByKey(files, key);
-    if (at == files.size() || key < files[at]->key_min()) continue;
-    if (files[at]->sequence_max() <= floor) continue;
-    TIDESDB_ASSIGN(const Answer answer, ask(*files[at]));
+    const FileMeta* file = FindFile(level, key);
+    if (file == nullptr || file->sequence_max() <= floor) continue;
+    TIDESDB_ASSIGN(const Answer answer, ask(*file));
     if (answer != Answer::kNotHere) return answer == Answer::kYes;
   }
   return false;
@@ -196,6 +199,18 @@ FamilyStats Version::GetStats() const {
   }
   stats.table_bytes = total_bytes_;
   return stats;
+}
+
+const FileMeta* Version::FindFile(int level, Slice key) const {
+  const std::vector<uint64_t>& heads = last_key_heads_[level];
+  const auto [first, last] = std::equal_range(heads.begin(), heads.end(), KeyHead(key));
+  auto at = static_cast<size_t>(first - heads.begin());
+  // Heads that tie with the key's decide nothing.
+  const auto end = static_cast<size_t>(last - heads.begin());
+  const std::span<const FileRef> files(levels_[level]);
+  at += FindFileByKey(files.subspan(at, end - at), key);
+  if (at == files.size() || key < files[at]->key_min()) return nullptr;
+  return files[at].get();
 }
 
 FileList Version::Overlapping(int level, Slice key_min, Slice key_max) const {

@@ -68,6 +68,8 @@ class Version {
   RangeEstimate EstimateRange(Slice start, Slice end) const;
   FamilyStats GetStats() const;
 
+  // The file of a level that can hold the key; null: none. REQUIRES: level >= 1.
+  const FileMeta* FindFile(int level, Slice key) const;
   // Files of a level whose ranges meet [key_min, key_max], in the level's order.
   FileList Overlapping(int level, Slice key_min, Slice key_max) const;
   // The same as a view of this version. REQUIRES: level >= 1.
@@ -77,6 +79,8 @@ class Version {
   const FamilyInfoRef info_;
   const Levels levels_;
   TableCache* const tables_;
+  // Of the last keys of each level's files: one search in little memory finds the file.
+  std::array<std::vector<uint64_t>, kLevels> last_key_heads_;
   std::array<uint64_t, kLevels> level_bytes_ = {};
   uint64_t total_bytes_ = 0;
   int level0_runs_ = 0;

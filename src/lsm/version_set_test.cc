@@ -267,8 +267,14 @@ TEST_F(VersionSetTest, ARecordThatContradictsTheStateIsCorruption) {
   set_ = nullptr;
   ManifestLog log(&fs_, "/db", 1000);
   CHECK_OK(log.Recover().status());
-  CHECK_OK(log.Append(edit, [] { VersionEdit start; start.next_file_number = 9; return start; },
-                      [] { return uint64_t{50}; }));
+  CHECK_OK(log.Append(
+      edit,
+      [] {
+        VersionEdit start;
+        start.next_file_number = 9;
+        return start;
+      },
+      [] { return uint64_t{50}; }));
   const Status status = Reopen(false);
   EXPECT_EQ(status.code(), Code::kCorruption);
   EXPECT_NE(status.message().find("MANIFEST-000050"), Slice::npos);

@@ -1,0 +1,20 @@
+// The first eight bytes of a key as a number: compares as the keys do, but for ties.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#include "base/coding.h"
+#include "tidesdb/slice.h"
+
+namespace tidesdb {
+
+// a < b as keys implies KeyHead(a) <= KeyHead(b). Shorter keys are filled with zeros.
+inline uint64_t KeyHead(Slice key) {
+  if (key.size() >= 8) return DecodeBigEndian64(key.data());
+  char bytes[8] = {};
+  std::memcpy(bytes, key.data(), key.size());
+  return DecodeBigEndian64(bytes);
+}
+
+}  // namespace tidesdb
