@@ -31,7 +31,8 @@ def build(environment, log, preset="release"):
     with Step(f"Building {' and '.join(targets)} for MariaDB {environment.version} ({preset})"):
         run(environment.command(
             ["cmake", "--preset", preset, "-B", directory, "-DTIDESDB_BUILD_PLUGIN=ON",
-             "-DTIDESDB_BUILD_TESTS=OFF", f"-DTIDESDB_BUILD_LAB={'ON' if here else 'OFF'}",
+             "-DTIDESDB_BUILD_TESTS=OFF", "-DTIDESDB_PCH=ON",
+             f"-DTIDESDB_BUILD_LAB={'ON' if here else 'OFF'}",
              f"-DTIDESDB_SERVER_HEADERS={environment.headers}"]), log=log, cwd=TREE, env=env)
         run(environment.command(["cmake", "--build", directory, "-j", str(os.cpu_count() or 2),
                                  "--target", *targets]), log=log, cwd=TREE, env=env)

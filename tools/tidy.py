@@ -3,12 +3,14 @@
 
 Usage: tools/tidy.py            the quick checks, seconds
        tools/tidy.py --headers  each header compiles alone, minutes
+       tools/tidy.py --format   the layout is clang-format's; with --fix, makes it so
 Prints one line a finding and ends with 1 when there is one.
 """
 
 import argparse
 import os
 import re
+import shutil
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -276,12 +278,33 @@ def check_headers_alone(findings):
     return len(headers)
 
 
+def check_format(findings, fix):
+    """Layout by clang-format of one version: others lay out otherwise."""
+    sources = [path for path in tree_files() if path.endswith(CPP)]
+    program = shutil.which("clang-format-14") or shutil.which("clang-format")
+    version = program and subprocess.run([program, "--version"], stdout=subprocess.PIPE).stdout.decode()
+    if not version or " version 14." not in version:
+        print("skipped: clang-format 14 is not here")
+        return 0
+    argv = [program, "-i"] if fix else [program, "--dry-run"]
+    done = subprocess.run([*argv, *sources], cwd=TREE, stderr=subprocess.PIPE)
+    files = set(re.findall(r"^(\S+?):\d+:\d+: warning", done.stderr.decode(), re.M))
+    for path in sorted(files):
+        findings.add(path, 0, "its layout is not clang-format's (tools/tidy.py --format --fix)")
+    return len(sources)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--headers", action="store_true", help="each header compiles alone")
+    parser.add_argument("--format", action="store_true", help="layout, by clang-format")
+    parser.add_argument("--fix", action="store_true", help="with --format: changes the files")
     args = parser.parse_args()
     findings = Findings()
-    count = check_headers_alone(findings) if args.headers else check_quick(findings)
+    if args.format:
+        count = check_format(findings, args.fix)
+    else:
+        count = check_headers_alone(findings) if args.headers else check_quick(findings)
     for line in findings.lines:
         print(line)
     print(f"{count} files checked, {len(findings.lines)} findings")

@@ -15,6 +15,11 @@ def tidy(context):
     return Outcome(passed=1)
 
 
+def layout(context):
+    run([sys.executable, "tools/tidy.py", "--format"], log=context.log, cwd=TREE)
+    return Outcome(passed=1)
+
+
 def headers_alone(context):
     run([sys.executable, "tools/tidy.py", "--headers"], log=context.log, cwd=TREE)
     return Outcome(passed=1)
