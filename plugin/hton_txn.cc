@@ -59,9 +59,7 @@ int Rollback(THD* thd, bool all) noexcept {
 
 int SetSavepoint(THD* thd, void* place) noexcept {
   return guard::Run([&] {
-    Session& session = Session::Of(thd);
-    session.BeginStatement();
-    new (place) Savepoint(session.SetSavepoint());
+    new (place) Savepoint(Session::Of(thd).SetSavepoint());
     return 0;
   });
 }
@@ -73,8 +71,8 @@ int RollbackToSavepoint(THD* thd, void* place) noexcept {
   });
 }
 
-// Rows keep their locks; nothing else is tied to the tables that the server would release.
-bool CanReleaseMetadataLocks(THD*) noexcept { return true; }
+// Rows of the tables that the server would let go stay locked.
+bool CanReleaseMetadataLocks(THD*) noexcept { return false; }
 
 int ReleaseSavepoint(THD* thd, void* place) noexcept {
   return guard::Run([&] {

@@ -26,6 +26,9 @@
 #define TIDESDB_SNAPSHOT_ISOLATION_DEFAULT 0
 #endif
 
+// Exported by the server for engines, declared in none of its headers.
+void ignore_db_dirs_append(const char* dirname_arg);
+
 namespace tidesdb::plugin::port {
 
 // Puts fn into a callback slot of the handlerton. From 11.8 on most transaction callbacks have no

@@ -130,7 +130,17 @@ void Session::BeginWithSnapshot() {
   if (!transaction_->HasSnapshot()) transaction_->SetSnapshot();
 }
 
+Savepoint Session::SetSavepoint() {
+  OpenTransaction();
+  return transaction_->SetSavepoint();
+}
+
+void Session::ReleaseSavepoint(Savepoint savepoint) {
+  if (open_) transaction_->ReleaseSavepoint(savepoint);
+}
+
 Status Session::RollbackTo(Savepoint savepoint) {
+  if (!open_) return Status::Ok();
   DetachCursors();
   return transaction_->RollbackTo(savepoint);
 }

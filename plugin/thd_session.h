@@ -52,8 +52,9 @@ class Session {
   void Abort();
   bool aborted() const { return aborted_; }
 
-  Savepoint SetSavepoint() { return transaction_->SetSavepoint(); }
+  Savepoint SetSavepoint();
   Status RollbackTo(Savepoint savepoint);
+  void ReleaseSavepoint(Savepoint savepoint);
 
   // --- What a commit makes true ---
   void CountRows(const std::shared_ptr<TableState>& table, int64_t inserted, uint64_t changed);
