@@ -37,7 +37,7 @@ void ha_tidesdb::get_auto_increment(ulonglong offset, ulonglong increment, ulong
 void ha_tidesdb::RaiseAutoIncrement(Field* field) {
   const uint64_t used = field->val_uint();
   const uint64_t max = field->get_max_int_value();
-  if (used > max) return;  // Negative.
+  if (used == 0 || used > max) return;  // Negative, or not of the series.
   state_->RaiseAutoIncrement(
       NextAutoIncrement(used, 1, auto_increment_step_, auto_increment_offset_, max));
   session_->UsedAutoIncrement(state_, used == UINT64_MAX ? used : used + 1);

@@ -17,7 +17,12 @@ constexpr uint kNoLimit = 0x7fffffff;
 size_t WeighLevel(const void* handle, int level, uint8_t* to, size_t to_bytes, const uint8_t* from,
                   size_t from_bytes) {
   CHARSET_INFO* cs = Server(handle);
-  const uint flags = cs->levels_for_order > 1 ? MY_STRXFRM_LEVEL1 << level : 0;
+  uint flags = 0;
+  if (cs->levels_for_order != MY_CS_COLL_LEVELS_S1) {
+    uint levels = cs->levels_for_order;  // A bit each; the level is the number of a bit that is set.
+    for (; level > 0; level--) levels &= levels - 1;
+    flags = levels & -levels;
+  }
   return cs->coll->strnxfrm(cs, to, to_bytes, kNoLimit, from, from_bytes, flags);
 }
 
@@ -71,9 +76,9 @@ void FillCommon(CHARSET_INFO* cs, Collation* collation) {
 bool FillCollation(CHARSET_INFO* cs, Collation* collation) {
   FillCommon(cs, collation);
   collation->weigh = WeighLevel;
-  collation->levels = std::max<int>(1, cs->levels_for_order);
+  collation->levels = std::max(1, __builtin_popcount(cs->levels_for_order));
   // Only the Unicode collations give one level at a time.
-  if (collation->levels > 1 && cs->uca == nullptr) return false;
+  if (cs->levels_for_order > MY_CS_COLL_LEVELS_S1 && cs->uca == nullptr) return false;
   if (collation->levels > Collation::kLevelsMax) return false;
   if (!collation->pad_space) return true;
   for (int level = 0; level < collation->levels; level++) {

@@ -40,6 +40,8 @@ int ha_tidesdb::open(const char* name, int, uint) noexcept {
     if (const int error = BindState()) return error;
     ref_length = codec_.hidden_key() ? kHiddenKeyBytes
                                      : table->key_info[table_share->primary_key].key_length;
+    // Who changes the primary key while scanning would meet the new rows; the server then collects positions first.
+    key_used_on_scan = codec_.hidden_key() ? MAX_KEY : table_share->primary_key;
     return info(HA_STATUS_NO_LOCK | HA_STATUS_VARIABLE | HA_STATUS_CONST | HA_STATUS_OPEN);
   });
 }

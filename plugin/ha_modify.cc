@@ -103,7 +103,9 @@ bool ha_tidesdb::EntryChanges(uint number, const uchar* old_row, const uchar* ne
   if (!key_moved) {
     bool touched = false;
     for (uint i = 0; i < table_share->fields && !touched; i++) {
-      touched = codec_.covers_part(number, i) && bitmap_is_set(table->write_set, i);
+      // The primary key's text is in the entry too, and may change while its bytes as a key stay.
+      touched = bitmap_is_set(table->write_set, i) &&
+                (codec_.covers_part(number, i) || codec_.covers(number, i));
     }
     if (!touched && !codec_.has_virtual(number)) return false;
   }

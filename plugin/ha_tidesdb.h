@@ -219,7 +219,7 @@ class ha_tidesdb final : public handler {
   std::string error_text_;      // Of the last engine error, for people.
   ulonglong auto_increment_last_ = 0;
   ulonglong auto_increment_step_ = 1;
-  ulonglong auto_increment_offset_ = 1;
+  ulonglong auto_increment_offset_ = 0;
 };
 
 }  // namespace tidesdb::plugin
