@@ -1,50 +1,202 @@
 #include "ha_tidesdb.h"
 
+#include "engine.h"
 #include "guard.h"
+#include "sysvars.h"
+#include "thd_session.h"
 
 namespace tidesdb::plugin {
 
-ha_tidesdb::ha_tidesdb(handlerton* hton, TABLE_SHARE* share) : handler(hton, share) {}
+ha_tidesdb::ha_tidesdb(handlerton* hton, TABLE_SHARE* share) : handler(hton, share) {
+  ref_length = kHiddenKeyBytes;
+}
 
-ulonglong ha_tidesdb::table_flags() const { return HA_BINLOG_ROW_CAPABLE; }
+ulonglong ha_tidesdb::table_flags() const {
+  // No HA_BINLOG_STMT_CAPABLE: without gap locks a statement can give another result on a replica.
+  // HA_CHECK_UNIQUE_AFTER_WRITE: see CheckUniqueFree() on hash keys.
+  return HA_REC_NOT_IN_SEQ | HA_NULL_IN_KEY | HA_CAN_VIRTUAL_COLUMNS | HA_CAN_INDEX_BLOBS |
+         HA_CAN_SQL_HANDLER | HA_REQUIRES_KEY_COLUMNS_FOR_DELETE |
+         HA_PRIMARY_KEY_REQUIRED_FOR_POSITION | HA_PRIMARY_KEY_IN_READ_INDEX |
+         HA_BINLOG_ROW_CAPABLE | HA_CAN_GEOMETRY | HA_PARTIAL_COLUMN_READ |
+         HA_TABLE_SCAN_ON_INDEX | HA_ONLINE_ANALYZE | HA_CONCURRENT_OPTIMIZE |
+         HA_CAN_SKIP_LOCKED | HA_CHECK_UNIQUE_AFTER_WRITE;
+}
 
-ulong ha_tidesdb::index_flags(uint, uint, bool) const { return 0; }
+ulong ha_tidesdb::index_flags(uint index, uint, bool) const {
+  ulong flags = HA_READ_NEXT | HA_READ_PREV | HA_READ_ORDER | HA_READ_RANGE | HA_KEYREAD_ONLY |
+                HA_DO_INDEX_COND_PUSHDOWN;
+  if (index == table_share->primary_key) flags |= HA_CLUSTERED_INDEX;
+  return flags;
+}
 
-int ha_tidesdb::create(const char*, TABLE*, HA_CREATE_INFO*) noexcept {
+int ha_tidesdb::BindState() {
+  if (state_ != nullptr && !state_->outdated) return 0;
+  auto found = engine->dictionary.Find(name_);
+  if (!found.ok()) return guard::ToHandlerError(found.status());
+  if (*found == nullptr) return HA_ERR_NO_SUCH_TABLE;
+  state_ = *found;
+  families_.assign(table_share->keys, nullptr);
+  for (uint i = 0; i < table_share->keys; i++) {
+    if (codec_.is_primary(i)) {
+      families_[i] = state_->primary;
+      continue;
+    }
+    families_[i] = state_->FindIndex(table_share->key_info[i].name.str);
+    if (families_[i] == nullptr) {
+      sql_print_error("TidesDB: table %s has an index %s that is not in the engine's dictionary",
+                      name_.c_str(), table_share->key_info[i].name.str);
+      return HA_ERR_INDEX_CORRUPT;
+    }
+  }
+  return 0;
+}
+
+int ha_tidesdb::Bind(THD* thd) {
+  session_ = &Session::Of(thd);
+  return BindState();
+}
+
+int ha_tidesdb::Ready() const { return session_->aborted() ? HA_ERR_ROLLBACK : 0; }
+
+int ha_tidesdb::Fail(const Status& status) {
+  const Code code = status.code();
+  error_text_ = status.ToString();
+  if (code == Code::kDeadlock || code == Code::kConflict) {
+    if (sysvars::PrintAllConflicts()) {
+      sql_print_information("TidesDB: %s: %s", name_.c_str(), error_text_.c_str());
+    }
+    const bool pessimistic = session_->pessimistic();
+    session_->Abort();
+    ha_thd()->mark_transaction_to_rollback(true);
+    return code == Code::kConflict && pessimistic ? HA_ERR_RECORD_CHANGED : HA_ERR_LOCK_DEADLOCK;
+  }
+  if (code == Code::kTimedOut) ha_thd()->mark_transaction_to_rollback(false);
+  return guard::ToHandlerError(status);
+}
+
+bool ha_tidesdb::get_error_message(int, String* message) noexcept {
+  guard::Run([&] {
+    message->copy(error_text_.data(), static_cast<uint32>(error_text_.size()), system_charset_info);
+    return 0;
+  });
+  return false;
+}
+
+// Which statements lock what they read is as in InnoDB, but for the SELECT part of INSERT, REPLACE and CREATE:
+// it reads the snapshot, so that copying a large table needs no lock for every row.
+THR_LOCK_DATA** ha_tidesdb::store_lock(THD* thd, THR_LOCK_DATA** to, thr_lock_type type) noexcept {
+  if (type == TL_IGNORE) return to;
+  skip_locked_ = type == TL_WRITE_SKIP_LOCKED || type == TL_READ_SKIP_LOCKED;
+  no_wait_ = thd->variables.lock_wait_timeout == 0;
+  const int command = thd_sql_command(thd);
+  const bool plain_read = type == TL_READ || type == TL_READ_NO_INSERT || type == TL_READ_HIGH_PRIORITY;
+  const bool weak = thd_tx_isolation(thd) <= ISO_READ_COMMITTED;
+  RowLock lock = RowLock::kNone;
+  if (type == TL_READ_WITH_SHARED_LOCKS || type == TL_READ_SKIP_LOCKED) {
+    lock = RowLock::kShared;
+  } else if (plain_read && thd_in_lock_tables(thd) && !weak) {
+    lock = RowLock::kShared;
+  } else if (plain_read) {
+    switch (command) {
+      case SQLCOM_UPDATE:
+      case SQLCOM_UPDATE_MULTI:
+      case SQLCOM_DELETE:
+      case SQLCOM_DELETE_MULTI:
+        lock = weak ? RowLock::kNone : RowLock::kShared;
+        break;
+      default:
+        break;
+    }
+  }
+  row_lock_ = stored_lock_ = lock;
+  return to;
+}
+
+int ha_tidesdb::external_lock(THD* thd, int lock_type) noexcept {
   return guard::Run([&] {
-    my_printf_error(ER_ILLEGAL_HA, "TidesDB: this version cannot create tables yet", MYF(0));
-    return HA_ERR_UNSUPPORTED;
+    if (lock_type == F_UNLCK) return 0;
+    if (const int error = Bind(thd)) return error;
+    if (session_->aborted()) return HA_ERR_ROLLBACK;
+    session_->BeginStatement();
+    if (lock_type == F_WRLCK) {
+      row_lock_ = stored_lock_ = RowLock::kExclusive;
+    } else if (row_lock_ == RowLock::kNone && session_->isolation() == ISO_SERIALIZABLE &&
+               thd_test_options(thd, OPTION_NOT_AUTOCOMMIT | OPTION_BEGIN)) {
+      row_lock_ = stored_lock_ = RowLock::kShared;
+    }
+    plan_made_ = false;
+    return 0;
   });
 }
 
-int ha_tidesdb::open(const char*, int, uint) noexcept {
-  return guard::Run([&] { return HA_ERR_UNSUPPORTED; });
+int ha_tidesdb::start_stmt(THD* thd, thr_lock_type lock_type) noexcept {
+  return guard::Run([&] {
+    if (const int error = Bind(thd)) return error;
+    if (session_->aborted()) return HA_ERR_ROLLBACK;
+    session_->BeginStatement();
+    if (table_share->tmp_table != NO_TMP_TABLE) {
+      // A temporary table made under LOCK TABLES never saw external_lock().
+      row_lock_ = lock_type >= TL_FIRST_WRITE ? RowLock::kExclusive : RowLock::kNone;
+    } else if (thd_sql_command(thd) == SQLCOM_SELECT && lock_type == TL_READ &&
+               session_->isolation() != ISO_SERIALIZABLE) {
+      row_lock_ = RowLock::kNone;
+    } else {
+      row_lock_ = stored_lock_;
+    }
+    plan_made_ = false;
+    return 0;
+  });
 }
 
-int ha_tidesdb::close() noexcept {
-  return guard::Run([&] { return 0; });
+void ha_tidesdb::init_table_handle_for_HANDLER() noexcept {
+  guard::Run([&] {
+    if (const int error = Bind(ha_thd())) return error;
+    session_->BeginStatement();
+    row_lock_ = stored_lock_ = RowLock::kNone;
+    plan_made_ = false;
+    return 0;
+  });
 }
 
-int ha_tidesdb::rnd_init(bool) noexcept {
-  return guard::Run([&] { return HA_ERR_UNSUPPORTED; });
+int ha_tidesdb::extra(ha_extra_function operation) noexcept {
+  return guard::Run([&] {
+    switch (operation) {
+      case HA_EXTRA_KEYREAD:
+        key_read_ = true;
+        break;
+      case HA_EXTRA_NO_KEYREAD:
+        key_read_ = false;
+        break;
+      default:
+        break;
+    }
+    return 0;
+  });
 }
 
-int ha_tidesdb::rnd_next(uchar*) noexcept {
-  return guard::Run([&] { return HA_ERR_END_OF_FILE; });
+int ha_tidesdb::reset() noexcept {
+  return guard::Run([&] {
+    cursor_.Close();
+    row_.Reset();
+    other_.Reset();
+    key_read_ = false;
+    plan_made_ = false;
+    auto_increment_last_ = 0;
+    return 0;
+  });
 }
 
-int ha_tidesdb::rnd_pos(uchar*, uchar*) noexcept {
-  return guard::Run([&] { return HA_ERR_UNSUPPORTED; });
-}
-
-void ha_tidesdb::position(const uchar*) noexcept {}
-
-int ha_tidesdb::info(uint) noexcept {
-  return guard::Run([&] { return 0; });
-}
-
-THR_LOCK_DATA** ha_tidesdb::store_lock(THD*, THR_LOCK_DATA** to, thr_lock_type) noexcept {
-  return to;
+void ha_tidesdb::column_bitmaps_signal() noexcept {
+  guard::Run([&] {
+    if (table->vfield == nullptr || table->current_lock != F_WRLCK) return 0;
+    // The entries of indexed virtual columns are written from their values.
+    for (Field** field = table->vfield; *field != nullptr; field++) {
+      if (!(*field)->stored_in_db() && ((*field)->flags & PART_KEY_FLAG) != 0) {
+        table->mark_virtual_column_with_deps(*field);
+      }
+    }
+    return 0;
+  });
 }
 
 }  // namespace tidesdb::plugin

@@ -1,11 +1,17 @@
 #include "hton.h"
 
+#include "engine.h"
+#include "error_log.h"
 #include "guard.h"
 #include "ha_tidesdb.h"
+#include "hton_txn.h"
+#include "status.h"
+#include "sysvars.h"
 
 namespace tidesdb::plugin {
 
 handlerton* tidesdb_hton = nullptr;
+Engine* engine = nullptr;
 
 namespace {
 
@@ -13,18 +19,59 @@ handler* CreateHandler(handlerton* hton, TABLE_SHARE* share, MEM_ROOT* mem_root)
   return new (mem_root) ha_tidesdb(hton, share);
 }
 
+bool FlushLogs(handlerton*) noexcept {
+  return guard::Run([&] {
+    const Status synced = engine->db->SyncWal();
+    return synced.ok() ? 0 : guard::ToHandlerError(synced);
+  }) != 0;
+}
+
+Status OpenEngine() {
+  auto opening = std::make_unique<Engine>();
+  opening->log = std::make_unique<ErrorLog>();
+  Options options;
+  sysvars::FillOptions(&options);
+  options.log = opening->log.get();
+  TIDESDB_ASSIGN(opening->db, Db::Open(options, sysvars::DataDirectory()));
+  const Status opened = opening->dictionary.Open(opening->db.get());
+  if (!opened.ok()) {
+    opening->db->Close().IgnoreError();
+    return opened;
+  }
+  engine = opening.release();
+  return Status::Ok();
+}
+
 int Init(void* p) noexcept {
   return guard::Run([&] {
     tidesdb_hton = static_cast<handlerton*>(p);
+    ignore_db_dirs_append(sysvars::kDirectoryName);
+    const Status opened = OpenEngine();
+    if (!opened.ok()) {
+      sql_print_error("TidesDB: cannot open %s: %s", sysvars::DataDirectory().c_str(),
+                      opened.ToString().c_str());
+      return 1;
+    }
     tidesdb_hton->create = CreateHandler;
     tidesdb_hton->flags = HTON_SUPPORTS_EXTENDED_KEYS;
+    tidesdb_hton->table_options = sysvars::table_options;
+    tidesdb_hton->field_options = sysvars::field_options;
+    tidesdb_hton->index_options = sysvars::index_options;
+    tidesdb_hton->show_status = ShowEngineStatus;
+    tidesdb_hton->flush_logs = FlushLogs;
+    port::SetOptimizerCosts(tidesdb_hton);
+    SetTransactionCallbacks(tidesdb_hton);
     return 0;
   });
 }
 
 int Deinit(void*) noexcept {
   return guard::Run([&] {
-    tidesdb_hton = nullptr;
+    if (engine == nullptr) return 0;
+    const Status closed = engine->db->Close();
+    if (!closed.ok()) sql_print_error("TidesDB: closing: %s", closed.ToString().c_str());
+    delete engine;
+    engine = nullptr;
     return 0;
   });
 }
@@ -46,8 +93,8 @@ maria_declare_plugin(tidesdb){
     tidesdb::plugin::Init,
     tidesdb::plugin::Deinit,
     0x0100,
-    nullptr,
-    nullptr,
+    tidesdb::plugin::status_variables,
+    tidesdb::plugin::sysvars::all,
     "1.0",
     MariaDB_PLUGIN_MATURITY_GAMMA,
 } maria_declare_plugin_end;

@@ -19,6 +19,16 @@
 #error "Compile with -DDBUG_OFF, as the distribution's server: without it class layouts shift"
 #endif
 
+// As innodb_snapshot_isolation of the same server.
+#if MYSQL_VERSION_ID >= 110602
+#define TIDESDB_SNAPSHOT_ISOLATION_DEFAULT 1
+#else
+#define TIDESDB_SNAPSHOT_ISOLATION_DEFAULT 0
+#endif
+
+// Exported by the server for engines, declared in none of its headers.
+void ignore_db_dirs_append(const char* dirname_arg);
+
 namespace tidesdb::plugin::port {
 
 // Puts fn into a callback slot of the handlerton. From 11.8 on most transaction callbacks have no
@@ -44,6 +54,66 @@ inline ServerCost ToServerCost(const Cost& cost) { return {cost.io_blocks, cost.
 #else
 using ServerCost = double;
 inline ServerCost ToServerCost(const Cost& cost) { return cost.io_blocks + cost.cpu; }
+#endif
+
+inline bool HasVectorIndex([[maybe_unused]] TABLE_SHARE& share) {
+#if MYSQL_VERSION_ID >= 110700
+  return share.hlindexes() > 0;
+#else
+  return false;
+#endif
+}
+
+// What the cost model of 10.11 asks an engine. From 11.0 on the server computes costs itself, from the
+// numbers that info() gives and OPTIMIZER_COSTS.
+struct ReadCosts {
+  double scan_pages = 0;  // A scan of the table, in pages.
+  double rows_max = 0;    // At most so many rows.
+};
+
+#if MYSQL_VERSION_ID >= 110000
+#define TIDESDB_SERVER_COST_OVERRIDES
+#define TIDESDB_SERVER_COST_DEFINITIONS(handler_class)
+
+// As InnoDB's, which were measured with all rows in memory.
+inline void SetOptimizerCosts(handlerton* hton) {
+  hton->update_optimizer_costs = [](OPTIMIZER_COSTS* costs) {
+    costs->row_next_find_cost = 0.00007013;
+    costs->row_lookup_cost = 0.00076597;
+    costs->key_next_find_cost = 0.00009900;
+    costs->key_lookup_cost = 0.00079112;
+    costs->row_copy_cost = 0.00006087;
+  };
+}
+#else
+#define TIDESDB_SERVER_COST_OVERRIDES   \
+  double scan_time() noexcept override; \
+  double read_time(uint index, uint ranges, ha_rows rows) noexcept override;
+
+// A range of the primary key costs a seek and its share of a scan.
+#define TIDESDB_SERVER_COST_DEFINITIONS(handler_class)                                             \
+  double handler_class::scan_time() noexcept {                                                     \
+    return state_ == nullptr ? handler::scan_time() : Costs().scan_pages;                          \
+  }                                                                                                \
+  double handler_class::read_time(uint index, uint ranges, ha_rows rows) noexcept {                \
+    if (state_ == nullptr || index != table_share->primary_key) {                                  \
+      return handler::read_time(index, ranges, rows);                                              \
+    }                                                                                              \
+    const port::ReadCosts costs = Costs();                                                         \
+    const double wanted = static_cast<double>(rows);                                               \
+    if (costs.rows_max < wanted) return costs.scan_pages;                                          \
+    return ranges + wanted / costs.rows_max * costs.scan_pages;                                    \
+  }
+
+inline void SetOptimizerCosts(handlerton*) {}
+#endif
+
+// InnoDB of the same server shows the optimizer so many times fewer rows per key than there are; its plans are
+// what users compare with.
+#if MYSQL_VERSION_ID >= 110000
+inline constexpr uint64_t kRowsPerKeyDivisor = 1;
+#else
+inline constexpr uint64_t kRowsPerKeyDivisor = 2;
 #endif
 
 }  // namespace tidesdb::plugin::port

@@ -1,0 +1,31 @@
+// The arithmetic of AUTO_INCREMENT, as InnoDB does it.
+//
+// Threads: pure functions.
+#pragma once
+
+#include <cstdint>
+
+namespace tidesdb::plugin {
+
+// What the counter stands at when values of the series offset, offset + step, ... are given out to `need` rows
+// from `current` on. UINT64_MAX when the type's values are used up.
+inline uint64_t NextAutoIncrement(uint64_t current, uint64_t need, uint64_t step, uint64_t offset,
+                                  uint64_t max) {
+  if (current > max) return UINT64_MAX;
+  if (offset > step) offset = 0;  // Ignored then, says the manual.
+  uint64_t next = current > offset ? current - offset : offset - current;
+  next -= next % step;
+  const auto wide = static_cast<unsigned __int128>(next) + offset +
+                    static_cast<unsigned __int128>(need) * step;
+  return wide > UINT64_MAX ? UINT64_MAX : static_cast<uint64_t>(wide);
+}
+
+// The first value of the series that is not below current.
+inline uint64_t RoundAutoIncrement(uint64_t current, uint64_t step, uint64_t offset, uint64_t max) {
+  if (step <= 1 || current >= max || current > UINT64_MAX - step) return current;
+  const uint64_t rounded =
+      current > offset ? (current - 1 + step - offset) / step * step + offset : offset;
+  return rounded >= max ? current : rounded;
+}
+
+}  // namespace tidesdb::plugin

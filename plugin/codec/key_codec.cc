@@ -1,0 +1,275 @@
+#include "codec/key_codec.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace tidesdb::plugin {
+namespace {
+
+// Stored on disk; never renumber.
+constexpr char kNullMark = 0;
+constexpr char kValueMark = 1;
+
+// kBytes: a zero byte is followed by kZeroMark, the end is a zero byte and kEndMark.
+constexpr uint8_t kZeroMark = 0xff;
+constexpr uint8_t kEndMark = 0x01;
+
+// kText that pads: groups of weights, each followed by a mark that says how what comes after the
+// group compares with endless spaces.
+constexpr uint8_t kRestLess = 1;
+constexpr uint8_t kRestNone = 2;
+constexpr uint8_t kRestGreater = 3;
+
+size_t GroupBytes(const Collation::Pad& space) {
+  const size_t pad = space.bytes;
+  return pad <= 1 ? 8 : pad * std::max<size_t>(1, 8 / pad);
+}
+
+void AppendReversed(const uint8_t* from, size_t n, uint8_t flip, std::string* key) {
+  uint8_t bytes[8] = {};
+  for (size_t i = 0; i < n; i++) bytes[i] = from[n - 1 - i];
+  bytes[0] ^= flip;
+  key->append(reinterpret_cast<const char*>(bytes), n);
+}
+
+template <typename Number, typename Bits>
+void AppendFloating(const char* raw, std::string* key) {
+  Number number;
+  memcpy(&number, raw, sizeof number);
+  if (number == 0) number = 0;  // Minus zero equals zero.
+  Bits bits;
+  memcpy(&bits, &number, sizeof bits);
+  constexpr Bits kSign = Bits{1} << (sizeof(Bits) * 8 - 1);
+  bits = (bits & kSign) != 0 ? ~bits : bits | kSign;
+  AppendReversed(reinterpret_cast<const uint8_t*>(&bits), sizeof bits, 0, key);
+}
+
+void AppendEscaped(const uint8_t* from, size_t n, std::string* key) {
+  const uint8_t* const end = from + n;
+  while (from < end) {
+    const auto* zero = static_cast<const uint8_t*>(memchr(from, 0, static_cast<size_t>(end - from)));
+    const uint8_t* stop = zero != nullptr ? zero + 1 : end;
+    key->append(reinterpret_cast<const char*>(from), static_cast<size_t>(stop - from));
+    if (zero != nullptr) key->push_back(static_cast<char>(kZeroMark));
+    from = stop;
+  }
+  key->push_back(0);
+  key->push_back(static_cast<char>(kEndMark));
+}
+
+uint8_t CompareWithPad(const uint8_t* rest, size_t n, const Collation::Pad& space) {
+  for (size_t i = 0; i < n; i++) {
+    const uint8_t pad = space.weights[i % space.bytes];
+    if (rest[i] != pad) return rest[i] < pad ? kRestLess : kRestGreater;
+  }
+  return kRestNone;
+}
+
+// REQUIRES: space.bytes != 0.
+void AppendPadded(const uint8_t* weights, size_t n, const Collation::Pad& space, std::string* key) {
+  const size_t pad = space.bytes;
+  while (n >= pad && memcmp(weights + n - pad, space.weights, pad) == 0) n -= pad;
+  const size_t group = GroupBytes(space);
+  for (;;) {
+    const size_t take = std::min(group, n);
+    key->append(reinterpret_cast<const char*>(weights), take);
+    for (size_t i = take; i < group; i++) {
+      key->push_back(static_cast<char>(space.weights[(i - take) % pad]));
+    }
+    weights += take;
+    n -= take;
+    const uint8_t mark = n == 0 ? kRestNone : CompareWithPad(weights, n, space);
+    key->push_back(static_cast<char>(mark));
+    if (mark == kRestNone) return;
+  }
+}
+
+void AppendText(const KeyPart& part, Slice raw, std::string* key, std::string* scratch) {
+  const Collation& collation = *part.collation;
+  const auto* from = reinterpret_cast<const uint8_t*>(raw.data());
+  size_t n = raw.size();
+  if (part.trim_spaces) {
+    while (n > 0 && from[n - 1] == ' ') n--;
+  }
+  n = collation.prefix_bytes(collation.handle, from, n, part.chars_max);
+  if (part.kind == PartKind::kTextFull) {
+    const size_t start = key->size();
+    key->resize(start + part.width);
+    auto* to = reinterpret_cast<uint8_t*>(key->data() + start);
+    const size_t made = collation.weigh(collation.handle, 0, to, part.width, from, n);
+    memset(to + made, 0, part.width - made);
+    return;
+  }
+  const size_t room = collation.weights_bytes_max(collation.handle, n);
+  if (scratch->size() < room) scratch->resize(room);
+  auto* weights = reinterpret_cast<uint8_t*>(scratch->data());
+  for (int level = 0; level < collation.levels; level++) {
+    const size_t made = collation.weigh(collation.handle, level, weights, room, from, n);
+    if (collation.pad_space) {
+      AppendPadded(weights, made, collation.pad[level], key);
+    } else {
+      AppendEscaped(weights, made, key);
+    }
+  }
+}
+
+void Invert(std::string* key, size_t start) {
+  for (size_t i = start; i < key->size(); i++) (*key)[i] = static_cast<char>(~(*key)[i]);
+}
+
+// The byte at i of a part, as it was before a descending part was inverted.
+uint8_t ByteAt(Slice key, size_t i, uint8_t flip) { return static_cast<uint8_t>(key[i]) ^ flip; }
+
+bool SkipEscaped(Slice* key, uint8_t flip) {
+  for (size_t i = 0; i + 1 < key->size(); i++) {
+    if (ByteAt(*key, i, flip) != 0) continue;
+    if (ByteAt(*key, i + 1, flip) == kEndMark) {
+      key->remove_prefix(i + 2);
+      return true;
+    }
+    i++;
+  }
+  return false;
+}
+
+bool SkipPadded(const Collation::Pad& space, Slice* key, uint8_t flip) {
+  const size_t group = GroupBytes(space);
+  for (size_t i = group; i < key->size(); i += group + 1) {
+    if (ByteAt(*key, i, flip) == kRestNone) {
+      key->remove_prefix(i + 1);
+      return true;
+    }
+  }
+  return false;
+}
+
+bool SkipText(const Collation& collation, Slice* key, uint8_t flip) {
+  for (int level = 0; level < collation.levels; level++) {
+    const bool skipped = collation.pad_space ? SkipPadded(collation.pad[level], key, flip)
+                                             : SkipEscaped(key, flip);
+    if (!skipped) return false;
+  }
+  return true;
+}
+
+size_t FixedBytes(const KeyPart& part) {
+  switch (part.kind) {
+    case PartKind::kFloat:
+      return 4;
+    case PartKind::kDouble:
+      return 8;
+    case PartKind::kBytes:
+    case PartKind::kText:
+      return 0;
+    default:
+      return part.width;
+  }
+}
+
+Taken TakeEscaped(Slice* key, uint8_t flip, uint8_t* to, size_t to_bytes, size_t* length) {
+  size_t n = 0;
+  for (size_t i = 0; i < key->size(); i++) {
+    const uint8_t byte = ByteAt(*key, i, flip);
+    if (byte == 0) {
+      if (++i == key->size()) return Taken::kBad;
+      if (ByteAt(*key, i, flip) == kEndMark) {
+        key->remove_prefix(i + 1);
+        *length = n;
+        return Taken::kValue;
+      }
+    }
+    if (n == to_bytes) return Taken::kBad;
+    to[n++] = byte;
+  }
+  return Taken::kBad;
+}
+
+}  // namespace
+
+void EncodePart(const KeyPart& part, Slice raw, std::string* key, std::string* scratch) {
+  const size_t start = key->size();
+  if (part.nullable) key->push_back(kValueMark);
+  const auto* from = reinterpret_cast<const uint8_t*>(raw.data());
+  switch (part.kind) {
+    case PartKind::kUnsigned:
+      AppendReversed(from, part.width, 0, key);
+      break;
+    case PartKind::kSigned:
+      AppendReversed(from, part.width, 0x80, key);
+      break;
+    case PartKind::kFloat:
+      AppendFloating<float, uint32_t>(raw.data(), key);
+      break;
+    case PartKind::kDouble:
+      AppendFloating<double, uint64_t>(raw.data(), key);
+      break;
+    case PartKind::kRaw:
+      key->append(raw.data(), part.width);
+      break;
+    case PartKind::kBytes:
+      AppendEscaped(from, std::min<size_t>(raw.size(), part.chars_max), key);
+      break;
+    case PartKind::kText:
+    case PartKind::kTextFull:
+      AppendText(part, raw, key, scratch);
+      break;
+  }
+  if (part.descending) Invert(key, start);
+}
+
+void EncodeNull(const KeyPart& part, std::string* key) {
+  key->push_back(part.descending ? static_cast<char>(~kNullMark) : kNullMark);
+}
+
+bool SkipPart(const KeyPart& part, Slice* key) {
+  const uint8_t flip = part.descending ? 0xff : 0;
+  if (part.nullable) {
+    if (key->empty()) return false;
+    const uint8_t mark = ByteAt(*key, 0, flip);
+    key->remove_prefix(1);
+    if (mark == kNullMark) return true;
+  }
+  if (part.kind == PartKind::kBytes) return SkipEscaped(key, flip);
+  if (part.kind == PartKind::kText) return SkipText(*part.collation, key, flip);
+  const size_t n = FixedBytes(part);
+  if (key->size() < n) return false;
+  key->remove_prefix(n);
+  return true;
+}
+
+Taken TakePart(const KeyPart& part, Slice* key, uint8_t* to, size_t to_bytes, size_t* length) {
+  const uint8_t flip = part.descending ? 0xff : 0;
+  if (part.nullable) {
+    if (key->empty()) return Taken::kBad;
+    const uint8_t mark = ByteAt(*key, 0, flip);
+    key->remove_prefix(1);
+    if (mark == kNullMark) return Taken::kNull;
+  }
+  if (part.kind == PartKind::kBytes) return TakeEscaped(key, flip, to, to_bytes, length);
+  const size_t n = part.width;
+  if (key->size() < n || to_bytes < n) return Taken::kBad;
+  if (part.kind == PartKind::kRaw) {
+    for (size_t i = 0; i < n; i++) to[i] = ByteAt(*key, i, flip);
+  } else {
+    for (size_t i = 0; i < n; i++) to[n - 1 - i] = ByteAt(*key, i, flip);
+    if (part.kind == PartKind::kSigned) to[n - 1] ^= 0x80;
+  }
+  key->remove_prefix(n);
+  *length = n;
+  return Taken::kValue;
+}
+
+bool KeyAfterPrefix(Slice prefix, std::string* after) {
+  after->assign(prefix);
+  while (!after->empty()) {
+    auto last = static_cast<uint8_t>(after->back());
+    if (last != 0xff) {
+      after->back() = static_cast<char>(last + 1);
+      return true;
+    }
+    after->pop_back();
+  }
+  return false;
+}
+
+}  // namespace tidesdb::plugin

@@ -1,0 +1,207 @@
+#include "codec/row_codec.h"
+
+#include <cstring>
+#include <utility>
+
+#include "codec/bytes.h"
+
+namespace tidesdb::plugin {
+namespace {
+
+// Stored on disk; never renumber.
+constexpr uint8_t kFormat = 1;
+constexpr uint8_t kWideEnds = 1;  // Ends of varying values have 4 bytes instead of 2.
+
+constexpr size_t kHeaderBytes = 2;
+
+uint32_t LoadLength(const uint8_t* p, uint8_t length_bytes) {
+  uint32_t length = 0;
+  memcpy(&length, p, length_bytes);
+  return length;
+}
+
+void StoreLength(uint32_t length, uint8_t length_bytes, uint8_t* p) {
+  memcpy(p, &length, length_bytes);
+}
+
+bool IsVarying(const Column& column) { return column.layout != Column::Layout::kFixed; }
+
+Status Damaged(const char* what) { return Status::Corruption(std::string("row: ") + what); }
+
+}  // namespace
+
+Slice RawValue(const Column& column, const uint8_t* record) {
+  const uint8_t* const at = record + column.offset;
+  switch (column.layout) {
+    case Column::Layout::kFixed:
+    case Column::Layout::kPadded:
+      return {reinterpret_cast<const char*>(at), column.bytes};
+    case Column::Layout::kVarying:
+      return {reinterpret_cast<const char*>(at + column.length_bytes),
+              LoadLength(at, column.length_bytes)};
+    case Column::Layout::kBlob: {
+      const char* data;
+      memcpy(&data, at + column.length_bytes, sizeof data);
+      return {data, LoadLength(at, column.length_bytes)};
+    }
+  }
+  return {};
+}
+
+bool StoreRawValue(const Column& column, Slice raw, uint8_t* record) {
+  uint8_t* const at = record + column.offset;
+  switch (column.layout) {
+    case Column::Layout::kFixed:
+      if (raw.size() != column.bytes) return false;
+      memcpy(at, raw.data(), raw.size());
+      return true;
+    case Column::Layout::kPadded:
+      if (raw.size() > column.bytes) return false;
+      memcpy(at, raw.data(), raw.size());
+      memset(at + raw.size(), column.pad, column.bytes - raw.size());
+      return true;
+    case Column::Layout::kVarying:
+      if (raw.size() > column.bytes) return false;
+      StoreLength(static_cast<uint32_t>(raw.size()), column.length_bytes, at);
+      memcpy(at + column.length_bytes, raw.data(), raw.size());
+      return true;
+    case Column::Layout::kBlob: {
+      if (column.length_bytes < 4 && raw.size() >> (8 * column.length_bytes) != 0) return false;
+      StoreLength(static_cast<uint32_t>(raw.size()), column.length_bytes, at);
+      const char* data = raw.data();
+      memcpy(at + column.length_bytes, &data, sizeof data);
+      return true;
+    }
+  }
+  return false;
+}
+
+void RowCodec::Build(std::vector<Column> columns, uint32_t null_bytes) {
+  columns_ = std::move(columns);
+  null_bytes_ = null_bytes;
+  fixed_.clear();
+  varying_.clear();
+  fixed_bytes_ = 0;
+  has_blobs_ = false;
+  for (uint32_t i = 0; i < columns_.size(); i++) {
+    const Column& column = columns_[i];
+    if (!column.stored) continue;
+    if (IsVarying(column)) {
+      varying_.push_back(i);
+      has_blobs_ |= column.layout == Column::Layout::kBlob;
+    } else {
+      fixed_.push_back(i);
+      fixed_bytes_ += column.bytes;
+    }
+  }
+}
+
+void RowCodec::Encode(const uint8_t* record, std::string* row) const {
+  size_t varying_bytes = 0;
+  for (const uint32_t i : varying_) {
+    const Column& column = columns_[i];
+    if (!IsNull(column, record)) varying_bytes += RawValue(column, record).size();
+  }
+  const bool wide = varying_bytes > 0xffff;
+  const size_t end_bytes = wide ? 4 : 2;
+  const size_t head = kHeaderBytes + null_bytes_ + fixed_bytes_;
+  row->resize(head + varying_.size() * end_bytes + varying_bytes);
+
+  char* to = row->data();
+  to[0] = static_cast<char>(kFormat);
+  to[1] = static_cast<char>(wide ? kWideEnds : 0);
+  memcpy(to + kHeaderBytes, record, null_bytes_);
+  to += kHeaderBytes + null_bytes_;
+  for (const uint32_t i : fixed_) {
+    const Column& column = columns_[i];
+    if (IsNull(column, record)) {
+      memset(to, 0, column.bytes);
+    } else {
+      memcpy(to, record + column.offset, column.bytes);
+    }
+    to += column.bytes;
+  }
+  char* const data = to + varying_.size() * end_bytes;
+  size_t end = 0;
+  for (const uint32_t i : varying_) {
+    const Column& column = columns_[i];
+    if (!IsNull(column, record)) {
+      Slice raw = RawValue(column, record);
+      if (column.layout == Column::Layout::kPadded) {
+        while (!raw.empty() && static_cast<uint8_t>(raw.back()) == column.pad) raw.remove_suffix(1);
+      }
+      if (!raw.empty()) memcpy(data + end, raw.data(), raw.size());
+      end += raw.size();
+    }
+    const auto stored_end = static_cast<uint32_t>(end);
+    memcpy(to, &stored_end, end_bytes);
+    to += end_bytes;
+  }
+  row->resize(static_cast<size_t>(data - row->data()) + end);
+}
+
+void RowPlan::Build(const RowCodec& codec, const std::vector<bool>& wanted) {
+  codec_ = &codec;
+  copies_.clear();
+  varying_.clear();
+  wants_blobs_ = false;
+  auto from = static_cast<uint32_t>(kHeaderBytes + codec.null_bytes_);
+  for (const uint32_t i : codec.fixed_) {
+    const Column& column = codec.columns_[i];
+    if (wanted[i]) {
+      Copy* last = copies_.empty() ? nullptr : &copies_.back();
+      if (last != nullptr && last->from + last->bytes == from &&
+          last->to + last->bytes == column.offset) {
+        last->bytes += column.bytes;
+      } else {
+        copies_.push_back({from, column.offset, column.bytes});
+      }
+    }
+    from += column.bytes;
+  }
+  for (uint32_t i = 0; i < codec.varying_.size(); i++) {
+    if (!wanted[codec.varying_[i]]) continue;
+    varying_.push_back(i);
+    wants_blobs_ |= codec.columns_[codec.varying_[i]].layout == Column::Layout::kBlob;
+  }
+}
+
+Status RowPlan::Decode(Slice row, uint8_t* record) const {
+  if (row.size() < kHeaderBytes) return Damaged("too short");
+  const auto format = static_cast<uint8_t>(row[0]);
+  if (format != kFormat) {
+    return Status::NotSupported("row: format " + std::to_string(format) +
+                                "; this version reads format " + std::to_string(kFormat));
+  }
+  const bool wide = (static_cast<uint8_t>(row[1]) & kWideEnds) != 0;
+  const size_t ends = codec_->varying_.size() * (wide ? 4 : 2);
+  if (row.size() < kHeaderBytes + codec_->null_bytes_ + codec_->fixed_bytes_ + ends) {
+    return Damaged("too short for its columns");
+  }
+  memcpy(record, row.data() + kHeaderBytes, codec_->null_bytes_);
+  for (const Copy& copy : copies_) memcpy(record + copy.to, row.data() + copy.from, copy.bytes);
+  return varying_.empty() ? Status::Ok() : DecodeVarying(row, wide, record);
+}
+
+Status RowPlan::DecodeVarying(Slice row, bool wide, uint8_t* record) const {
+  const size_t end_bytes = wide ? 4 : 2;
+  const char* const ends =
+      row.data() + kHeaderBytes + codec_->null_bytes_ + codec_->fixed_bytes_;
+  const char* const data = ends + codec_->varying_.size() * end_bytes;
+  const auto data_bytes = static_cast<size_t>(row.data() + row.size() - data);
+  for (const uint32_t i : varying_) {
+    const Column& column = codec_->columns_[codec_->varying_[i]];
+    if (IsNull(column, record)) continue;
+    uint32_t start = 0;
+    uint32_t end = 0;
+    if (i > 0) memcpy(&start, ends + (i - 1) * end_bytes, end_bytes);
+    memcpy(&end, ends + i * end_bytes, end_bytes);
+    if (start > end || end > data_bytes) return Damaged("a value ends beyond the row");
+    if (!StoreRawValue(column, {data + start, end - start}, record)) {
+      return Damaged("a value is larger than its column");
+    }
+  }
+  return Status::Ok();
+}
+
+}  // namespace tidesdb::plugin

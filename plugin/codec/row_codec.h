@@ -1,0 +1,98 @@
+// Turns a record buffer of the server into the bytes of a row, and back: only the columns asked for.
+//
+// Knows nothing of the server but the layout of its record buffers, which Column describes.
+// Format: docs/format/row.md.
+// Threads: a RowCodec is constant after Build(); a RowPlan belongs to one reader.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tidesdb/slice.h"
+#include "tidesdb/status.h"
+
+namespace tidesdb::plugin {
+
+// Where a column lies in a record buffer.
+struct Column {
+  enum class Layout : uint8_t {
+    kFixed,    // `bytes` bytes.
+    kPadded,   // `bytes` bytes, of which trailing `pad` bytes are not worth storing.
+    kVarying,  // length_bytes bytes of length, then at most `bytes` bytes.
+    kBlob,     // length_bytes bytes of length, then a pointer.
+  };
+  Layout layout = Layout::kFixed;
+  uint8_t length_bytes = 0;
+  uint8_t pad = 0;
+  uint8_t null_mask = 0;     // 0: the column is never NULL.
+  uint32_t null_offset = 0;  // Of the byte that null_mask is a bit of.
+  uint32_t offset = 0;
+  uint32_t bytes = 0;
+  bool stored = true;        // False: in the key only, or computed on reading.
+};
+
+inline bool IsNull(const Column& column, const uint8_t* record) {
+  return column.null_mask != 0 && (record[column.null_offset] & column.null_mask) != 0;
+}
+
+// The raw bytes of a column's value. The view lives as long as the record, or what a blob points to.
+// REQUIRES: the column is not NULL.
+Slice RawValue(const Column& column, const uint8_t* record);
+
+// Puts raw bytes into a record. A blob gets a pointer to raw, which must outlive the record's use.
+// Returns: false when they do not fit, and the record is then unchanged.
+bool StoreRawValue(const Column& column, Slice raw, uint8_t* record);
+
+class RowCodec {
+ public:
+  // null_bytes: the record starts with so many bytes of null bits.
+  void Build(std::vector<Column> columns, uint32_t null_bytes);
+
+  const std::vector<Column>& columns() const { return columns_; }
+  // Whether any stored column is a blob, so that decoded records point into the row.
+  bool has_blobs() const { return has_blobs_; }
+
+  // Replaces *row. Columns that are NULL are stored as nothing; those of fixed size keep their place.
+  void Encode(const uint8_t* record, std::string* row) const;
+
+ private:
+  friend class RowPlan;
+
+  std::vector<Column> columns_;
+  std::vector<uint32_t> fixed_;    // Columns in the fixed part, in order.
+  std::vector<uint32_t> varying_;  // Columns in the varying part, in order.
+  uint32_t null_bytes_ = 0;
+  uint32_t fixed_bytes_ = 0;
+  bool has_blobs_ = false;
+};
+
+// Which columns to decode, worked out once and used for many rows.
+class RowPlan {
+ public:
+  // wanted: one flag a column.
+  void Build(const RowCodec& codec, const std::vector<bool>& wanted);
+
+  // Writes the wanted columns and all null bits into record. Blobs point into row.
+  // Errors: kCorruption; the record's contents are then undefined.
+  Status Decode(Slice row, uint8_t* record) const;
+
+  // Whether a wanted column is a blob.
+  bool wants_blobs() const { return wants_blobs_; }
+
+ private:
+  struct Copy {
+    uint32_t from;
+    uint32_t to;
+    uint32_t bytes;
+  };
+
+  Status DecodeVarying(Slice row, bool wide, uint8_t* record) const;
+
+  const RowCodec* codec_ = nullptr;
+  std::vector<Copy> copies_;       // Neighbours are one copy.
+  std::vector<uint32_t> varying_;  // Indexes into codec_->varying_.
+  bool wants_blobs_ = false;
+};
+
+}  // namespace tidesdb::plugin

@@ -1,0 +1,63 @@
+#include "codec/table_def.h"
+
+#include "codec/bytes.h"
+
+namespace tidesdb::plugin {
+namespace {
+
+// Stored on disk; never renumber.
+constexpr uint8_t kFormat = 1;
+constexpr uint32_t kHiddenKey = 1;
+constexpr uint32_t kTemporary = 2;
+
+Status Damaged() { return Status::Corruption("dictionary: a table's entry is damaged"); }
+
+}  // namespace
+
+std::string TableEntryName(Slice name) { return std::string(kTableEntryPrefix).append(name); }
+
+void EncodeTableDef(const TableDef& def, std::string* bytes) {
+  bytes->clear();
+  bytes->push_back(static_cast<char>(kFormat));
+  PutVarint32(bytes, (def.hidden_key ? kHiddenKey : 0) | (def.temporary ? kTemporary : 0));
+  PutFixed32(bytes, def.primary_family);
+  PutFixed64(bytes, def.created_s);
+  PutFixed64(bytes, def.auto_increment_base);
+  PutFixed32(bytes, def.auto_increment_generation);
+  PutVarint32(bytes, static_cast<uint32_t>(def.indexes.size()));
+  for (const IndexDef& index : def.indexes) {
+    PutFixed32(bytes, index.family);
+    PutLengthPrefixed(bytes, index.name);
+  }
+}
+
+Result<TableDef> DecodeTableDef(Slice bytes) {
+  if (bytes.empty()) return Damaged();
+  const auto format = static_cast<uint8_t>(bytes.front());
+  if (format != kFormat) {
+    return Status::NotSupported("dictionary: a table's entry has format " + std::to_string(format) +
+                                "; this version reads format " + std::to_string(kFormat));
+  }
+  bytes.remove_prefix(1);
+  TableDef def;
+  uint32_t flags;
+  uint32_t count;
+  if (!TakeVarint32(&bytes, &flags) || !TakeFixed32(&bytes, &def.primary_family) ||
+      !TakeFixed64(&bytes, &def.created_s) || !TakeFixed64(&bytes, &def.auto_increment_base) ||
+      !TakeFixed32(&bytes, &def.auto_increment_generation) || !TakeVarint32(&bytes, &count)) {
+    return Damaged();
+  }
+  def.hidden_key = (flags & kHiddenKey) != 0;
+  def.temporary = (flags & kTemporary) != 0;
+  for (uint32_t i = 0; i < count; i++) {
+    IndexDef index;
+    Slice name;
+    if (!TakeFixed32(&bytes, &index.family) || !TakeLengthPrefixed(&bytes, &name)) return Damaged();
+    index.name = name;
+    def.indexes.push_back(std::move(index));
+  }
+  if (!bytes.empty()) return Damaged();
+  return def;
+}
+
+}  // namespace tidesdb::plugin

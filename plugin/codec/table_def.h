@@ -1,0 +1,41 @@
+// What the engine's catalog says about one table: which column families hold it, and its counters' start.
+//
+// Format: docs/format/dictionary.md.
+// Threads: plain values.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tidesdb/result.h"
+#include "tidesdb/slice.h"
+
+namespace tidesdb::plugin {
+
+struct IndexDef {
+  std::string name;    // As the server names the key; unique in the table.
+  uint32_t family = 0;
+};
+
+struct TableDef {
+  uint32_t primary_family = 0;
+  std::vector<IndexDef> indexes;        // Secondary ones.
+  bool hidden_key = false;              // No primary key: rows are numbered.
+  bool temporary = false;               // Gone after a restart.
+  uint64_t created_s = 0;               // Unix time.
+  // AUTO_INCREMENT starts here; what was used since is recorded beside it, under the generation.
+  uint64_t auto_increment_base = 1;
+  uint32_t auto_increment_generation = 0;
+};
+
+// The catalog entry of a table. name: exactly what the server calls it.
+std::string TableEntryName(Slice name);
+// All table entries start with this.
+inline constexpr char kTableEntryPrefix[] = "t/";
+
+void EncodeTableDef(const TableDef& def, std::string* bytes);
+// Errors: kCorruption, kNotSupported (written by a newer version).
+Result<TableDef> DecodeTableDef(Slice bytes);
+
+}  // namespace tidesdb::plugin

@@ -1,0 +1,98 @@
+// The tables of this engine: their catalog entries, and what their handlers share while the server runs.
+//
+// Owns: the TableState of every table that was used since the start.
+// Threads: any; changes of one table come one at a time, as the server's metadata locks see to.
+#pragma once
+
+#include "server_port.h"
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "codec/table_def.h"
+#include "codec/table_stats.h"
+#include "latch.h"
+#include "tidesdb/db.h"
+
+namespace tidesdb::plugin {
+
+// One table as all its handlers see it. A DDL that changes the definition makes a new state and marks the old one.
+class TableState {
+ public:
+  // Constant after construction.
+  TableDef def;
+  ColumnFamily* primary = nullptr;
+  std::vector<ColumnFamily*> indexes;  // As def.indexes.
+
+  // Set when this state no longer describes the table; handlers look it up again then.
+  std::atomic<bool> outdated{false};
+
+  // Relaxed: counters that nothing else depends on.
+  std::atomic<int64_t> rows{0};             // As the optimizer is told.
+  std::atomic<uint64_t> changes{0};         // Rows changed since the statistics were taken.
+  std::atomic<uint64_t> next_hidden_key{1};
+  std::atomic<uint64_t> next_auto_increment{1};
+  std::atomic<int64_t> stats_taken_ms{0};   // By the clock of the process; 0: not yet.
+
+  std::shared_ptr<const TableStats> stats() const;
+  void set_stats(std::shared_ptr<const TableStats> stats);
+  void RaiseAutoIncrement(uint64_t next);
+  ColumnFamily* FindIndex(const char* name) const;
+
+ private:
+  mutable Latch latch_;
+  std::shared_ptr<const TableStats> stats_;  // Guarded by latch_.
+};
+
+struct NewTable {
+  std::string name;                         // As the server calls it.
+  TableDef def;                             // Families are filled in.
+  ColumnFamilyOptions options;              // For all its families.
+};
+
+class Dictionary {
+ public:
+  // Finds or makes the plugin's own column family and removes temporary tables that a crash left.
+  Status Open(Db* db);
+
+  Db* db() const { return db_; }
+  ColumnFamily* system() const { return system_; }
+
+  // Null when there is no such table. Errors: kCorruption, kIoError.
+  Result<std::shared_ptr<TableState>> Find(const std::string& name);
+  // Errors: kAlreadyExists, kIoError, kNoSpace.
+  Status Create(NewTable table);
+  // False when there is no such table.
+  Result<bool> Drop(const std::string& name);
+  Result<bool> Rename(const std::string& from, const std::string& to);
+  // Gives the table new, empty families in one step; returns its new state.
+  Status Truncate(const std::string& name);
+  // Changes what the entry says and keeps the rows.
+  Status Change(const std::string& name, const TableDef& def);
+
+  // Makes the statistics survive a restart. Not part of any user's transaction.
+  Status SaveStats(const TableState& table, const TableStats& stats);
+
+  std::vector<std::pair<std::string, TableDef>> List() const;
+
+ private:
+  Result<std::shared_ptr<TableState>> Load(TableDef def);
+  Status LoadCounters(TableState* table);
+  void Forget(const std::string& name);
+
+  Db* db_ = nullptr;                        // Constant after Open().
+  ColumnFamily* system_ = nullptr;
+  Latch latch_;
+  std::map<std::string, std::shared_ptr<TableState>> tables_;  // Guarded by latch_.
+};
+
+// Keys of the plugin's own family. The slot is a number that one connection at a time holds: values under one slot
+// never go back, whatever the order in which connections commit.
+std::string AutoIncrementKey(const TableDef& def, uint16_t slot);
+std::string StatsKey(const TableDef& def);
+
+}  // namespace tidesdb::plugin

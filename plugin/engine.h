@@ -1,0 +1,38 @@
+// The one open database and what stands around it, from the plugin's init to its deinit.
+//
+// Threads: see the members.
+#pragma once
+
+#include "server_port.h"
+
+#include <memory>
+
+#include "dictionary.h"
+#include "latch.h"
+#include "tidesdb/db.h"
+
+namespace tidesdb::plugin {
+
+// Numbers for connections that use AUTO_INCREMENT; see AutoIncrementKey().
+class Slots {
+ public:
+  int Take();
+  void Give(int slot);
+
+ private:
+  Latch latch_;
+  std::vector<bool> taken_;  // Guarded by latch_.
+};
+
+struct Engine {
+  std::unique_ptr<LogSink> log;
+  std::unique_ptr<Db> db;
+  Dictionary dictionary;
+  Slots slots;
+  Latch kill_latch;  // Keeps a session alive while another thread interrupts it.
+};
+
+// Constant between the plugin's init and deinit.
+extern Engine* engine;
+
+}  // namespace tidesdb::plugin

@@ -1,0 +1,193 @@
+// Reading one row: from a key, or from what is under the cursor, into the record buffer.
+#include "ha_tidesdb.h"
+
+#include "engine.h"
+#include "guard.h"
+#include "thd_session.h"
+
+namespace tidesdb::plugin {
+
+bool ha_tidesdb::PlanIsCurrent() const {
+  const MY_BITMAP& columns = *table->read_set;
+  return plan_made_ && plan_lock_ == row_lock_ && plan_index_ == active_ &&
+         memcmp(plan_columns_.data(), columns.bitmap, plan_columns_.size()) == 0;
+}
+
+void ha_tidesdb::MakePlan() {
+  if (PlanIsCurrent()) return;
+  const MY_BITMAP& columns = *table->read_set;
+  plan_columns_.assign(reinterpret_cast<const char*>(columns.bitmap), no_bytes_in_export_map(&columns));
+  plan_lock_ = row_lock_;
+  plan_index_ = active_;
+  plan_needs_key_ = false;
+  std::vector<bool> wanted(table_share->fields, false);
+  for (uint i = 0; i < table_share->fields; i++) {
+    // Who locks a row for writing needs all of it: the new row is made from the old one. Who locks it through an index
+    // needs the index's columns, to see whether the entry still is the row's.
+    wanted[i] = bitmap_is_set(&columns, i) || row_lock_ == RowLock::kExclusive ||
+                (row_lock_ != RowLock::kNone && active_ != MAX_KEY && codec_.covers(active_, i));
+    plan_needs_key_ |= wanted[i] && codec_.key_only(i);
+  }
+  plan_.Build(codec_.rows(), wanted);
+  plan_made_ = true;
+}
+
+Transaction* ha_tidesdb::ReadTransaction() {
+  return row_lock_ == RowLock::kNone ? session_->TransactionForPlainRead() : session_->transaction();
+}
+
+int ha_tidesdb::DecodeRow(Slice primary_key, Slice row, bool pinned, uchar* record) {
+  MakePlan();
+  if (!pinned && plan_.wants_blobs()) {
+    row_copy_.assign(row);
+    row = row_copy_;
+  }
+  const Status decoded = plan_.Decode(row, record);
+  if (!decoded.ok()) return Fail(decoded);
+  if (plan_needs_key_ && !codec_.RestorePrimaryKey(primary_key, record)) {
+    return Fail(Status::Corruption(name_ + ": a row's key is damaged"));
+  }
+  return 0;
+}
+
+int ha_tidesdb::LockRow(Slice primary_key, bool* found) {
+  const LockMode mode = row_lock_ == RowLock::kExclusive ? LockMode::kExclusive : LockMode::kShared;
+  const LockWait wait = skip_locked_ || no_wait_ ? LockWait::kNoWait : LockWait::kWait;
+  auto locked =
+      session_->transaction()->GetForUpdate(state_->primary, primary_key, mode, wait, &row_);
+  if (locked.ok()) {
+    *found = *locked;
+    return 0;
+  }
+  *found = false;
+  if (skip_locked_ && locked.status().code() == Code::kTimedOut) return 0;
+  return Fail(locked.status());
+}
+
+int ha_tidesdb::FetchRow(Slice primary_key, uchar* record, bool* found) {
+  if (row_lock_ != RowLock::kNone) {
+    if (const int error = LockRow(primary_key, found)) return error;
+  } else {
+    auto got = session_->TransactionForPlainRead()->Get(state_->primary, primary_key, &row_);
+    if (!got.ok()) return Fail(got.status());
+    *found = *got;
+  }
+  return *found ? DecodeRow(primary_key, row_.slice(), true, record) : 0;
+}
+
+int ha_tidesdb::FetchByPrimaryKey(Slice primary_key, uchar* record) {
+  bool found;
+  if (const int error = FetchRow(primary_key, record, &found)) return error;
+  if (found) {
+    primary_key_.assign(primary_key);
+    return 0;
+  }
+  // Nobody asked to keep others from inserting what is not there.
+  if (row_lock_ != RowLock::kNone && session_->isolation() <= ISO_READ_COMMITTED) {
+    session_->transaction()->UnlockLast(state_->primary, primary_key);
+  }
+  return HA_ERR_KEY_NOT_FOUND;
+}
+
+int ha_tidesdb::FetchByUniqueKey(Slice key, uchar* record) {
+  ColumnFamily* const family = families_[active_];
+  bool found;
+  if (row_lock_ != RowLock::kNone) {
+    const LockMode mode =
+        row_lock_ == RowLock::kExclusive ? LockMode::kExclusive : LockMode::kShared;
+    const LockWait wait = skip_locked_ || no_wait_ ? LockWait::kNoWait : LockWait::kWait;
+    auto locked = session_->transaction()->GetForUpdate(family, key, mode, wait, &other_);
+    if (!locked.ok()) {
+      if (skip_locked_ && locked.status().code() == Code::kTimedOut) return HA_ERR_KEY_NOT_FOUND;
+      return Fail(locked.status());
+    }
+    found = *locked;
+    if (!found && session_->isolation() <= ISO_READ_COMMITTED) {
+      session_->transaction()->UnlockLast(family, key);
+    }
+  } else {
+    auto got = session_->TransactionForPlainRead()->Get(family, key, &other_);
+    if (!got.ok()) return Fail(got.status());
+    found = *got;
+  }
+  if (!found) return HA_ERR_KEY_NOT_FOUND;
+  Slice primary_key;
+  if (!codec_.PrimaryKeyOfEntry(active_, key, other_.slice(), &old_key_, &primary_key)) {
+    return Fail(Status::Corruption(name_ + ": an index entry is damaged"));
+  }
+  primary_key_.assign(primary_key);
+  if (key_read_ && row_lock_ == RowLock::kNone) {
+    if (codec_.RestoreEntry(active_, key, other_.slice(), record)) return 0;
+    return Fail(Status::Corruption(name_ + ": an index entry is damaged"));
+  }
+  if (const int error = ReadEntryRow(primary_key_, record, &found)) return error;
+  return found ? 0 : HA_ERR_KEY_NOT_FOUND;
+}
+
+int ha_tidesdb::ReadPrimary(uchar* record, bool* found) {
+  *found = true;
+  primary_key_.assign(cursor_.key());
+  if (row_lock_ == RowLock::kNone) return DecodeRow(primary_key_, cursor_.value(), false, record);
+  return FetchRow(primary_key_, record, found);
+}
+
+int ha_tidesdb::ReadEntry(uchar* record, bool* found) {
+  *found = true;
+  const bool condition = pushed_idx_cond != nullptr && active_ == pushed_idx_cond_keyno;
+  const bool key_only = key_read_ && row_lock_ == RowLock::kNone;
+  if (condition || key_only) {
+    if (!codec_.RestoreEntry(active_, cursor_.key(), cursor_.value(), record)) {
+      return Fail(Status::Corruption(name_ + ": an index entry is damaged"));
+    }
+  }
+  if (condition) {
+    switch (handler_index_cond_check(this)) {
+      case CHECK_POS:
+        break;
+      case CHECK_NEG:
+        *found = false;
+        return 0;
+      case CHECK_OUT_OF_RANGE:
+        return HA_ERR_END_OF_FILE;
+      case CHECK_ABORTED_BY_USER:
+        return HA_ERR_ABORTED_BY_USER;
+      default:
+        return HA_ERR_INTERNAL_ERROR;
+    }
+  }
+  Slice primary_key;
+  if (!codec_.PrimaryKeyOfEntry(active_, cursor_.key(), cursor_.value(), &old_key_, &primary_key)) {
+    return Fail(Status::Corruption(name_ + ": an index entry is damaged"));
+  }
+  primary_key_.assign(primary_key);
+  return key_only ? 0 : ReadEntryRow(primary_key_, record, found);
+}
+
+int ha_tidesdb::ReadEntryRow(Slice primary_key, uchar* record, bool* found) {
+  if (const int error = FetchRow(primary_key, record, found)) return error;
+  if (row_lock_ == RowLock::kNone) {
+    if (*found) return 0;
+    return Fail(Status::Corruption(name_ + ": an index entry has no row"));
+  }
+  if (!*found) return 0;
+  // The row may have changed between the look at the entry and the lock.
+  return EntryStillMatches(record, found);
+}
+
+int ha_tidesdb::EntryStillMatches(const uchar* record, bool* matches) {
+  const bool by_cursor = !at_point_;
+  const Slice entry = by_cursor ? cursor_.key() : Slice(point_);
+  if (codec_.has_virtual(active_)) {
+    // The row does not hold the index's columns; the entry itself tells whether it is still there.
+    auto got = session_->transaction()->GetForUpdate(families_[active_], entry, LockMode::kShared,
+                                                     LockWait::kWait, &other_);
+    if (!got.ok()) return Fail(got.status());
+    *matches = *got;
+    return 0;
+  }
+  codec_.Entry(active_, record, primary_key_, &new_key_, &value_);
+  *matches = entry == Slice(new_key_);
+  return 0;
+}
+
+}  // namespace tidesdb::plugin

@@ -1,0 +1,249 @@
+#include "thd_session.h"
+
+#include "codec/bytes.h"
+#include "engine.h"
+#include "guard.h"
+#include "hton.h"
+#include "sysvars.h"
+
+namespace tidesdb::plugin {
+namespace {
+
+bool SpansStatements(THD* thd) { return thd_test_options(thd, OPTION_NOT_AUTOCOMMIT | OPTION_BEGIN); }
+
+}  // namespace
+
+Session* Session::Existing(THD* thd) {
+  return static_cast<Session*>(thd_get_ha_data(thd, tidesdb_hton));
+}
+
+Session& Session::Of(THD* thd) {
+  Session* session = Existing(thd);
+  if (session == nullptr) {
+    session = new Session(thd);
+    thd_set_ha_data(thd, tidesdb_hton, session);
+  }
+  return *session;
+}
+
+void Session::Close(THD* thd) {
+  Session* const session = Existing(thd);
+  if (session == nullptr) return;
+  {
+    LatchGuard guard(engine->kill_latch);
+    thd_set_ha_data(thd, tidesdb_hton, nullptr);
+  }
+  delete session;
+}
+
+void Session::Kill(THD* thd) {
+  LatchGuard guard(engine->kill_latch);
+  Session* const session = Existing(thd);
+  if (session == nullptr) return;
+  Transaction* const transaction = session->interruptible_.load(std::memory_order_acquire);
+  if (transaction != nullptr) transaction->Interrupt();
+}
+
+Session::~Session() {
+  if (open_) Rollback();
+  while (cursors_ != nullptr) cursors_->Close();
+  if (slot_ >= 0) engine->slots.Give(slot_);
+}
+
+void Session::OpenTransaction() {
+  if (open_) return;
+  TransactionOptions options;
+  pessimistic_ = sysvars::PessimisticLocking();
+  options.concurrency = pessimistic_ ? Concurrency::kPessimistic : Concurrency::kOptimistic;
+  options.conflict_on_changed =
+      sysvars::SnapshotIsolation(thd_) && isolation_ >= ISO_REPEATABLE_READ;
+  options.lock_wait_timeout_us = sysvars::LockWaitTimeoutUs(thd_);
+  if (transaction_ == nullptr) {
+    transaction_ = engine->db->Begin(options);
+    interruptible_.store(transaction_.get(), std::memory_order_release);
+  } else {
+    transaction_->Restart(options);
+  }
+  open_ = true;
+}
+
+void Session::BeginStatement() {
+  if (in_statement_) return;
+  in_statement_ = true;
+  isolation_ = static_cast<enum_tx_isolation>(thd_tx_isolation(thd_));
+  OpenTransaction();
+  trans_register_ha(thd_, false, tidesdb_hton, 0);
+  if (!registered_ && SpansStatements(thd_)) {
+    trans_register_ha(thd_, true, tidesdb_hton, 0);
+    registered_ = true;
+  }
+  if (isolation_ <= ISO_READ_COMMITTED && transaction_->HasSnapshot()) {
+    DetachCursors();
+    transaction_->ReleaseSnapshot();
+  }
+  transaction_->ClearInterrupt();
+  // A KILL that came before is not lost.
+  if (thd_kill_level(thd_) != THD_IS_NOT_KILLED) transaction_->Interrupt();
+  statement_start_ = transaction_->SetSavepoint();
+}
+
+void Session::EndStatement() {
+  if (!in_statement_) return;
+  in_statement_ = false;
+  if (!open_) return;
+  DetachCursors();
+  if (isolation_ <= ISO_READ_COMMITTED) transaction_->ReleaseSnapshot();
+  transaction_->ReleaseSavepoint(statement_start_);
+  for (Touched& touched : touched_) {
+    touched.rows += touched.statement_rows;
+    touched.statement_rows = 0;
+  }
+}
+
+void Session::RollbackStatement() {
+  if (!in_statement_) return;
+  in_statement_ = false;
+  if (!open_) return;
+  DetachCursors();
+  const Status undone = transaction_->RollbackTo(statement_start_);
+  if (!undone.ok()) {
+    // Half a statement must not be committed.
+    guard::ToHandlerError(undone);
+    Abort();
+    thd_->mark_transaction_to_rollback(true);
+    return;
+  }
+  if (isolation_ <= ISO_READ_COMMITTED) transaction_->ReleaseSnapshot();
+  for (Touched& touched : touched_) touched.statement_rows = 0;
+}
+
+Transaction* Session::TransactionForPlainRead() {
+  if (!transaction_->HasSnapshot()) transaction_->SetSnapshot();
+  return transaction_.get();
+}
+
+void Session::BeginWithSnapshot() {
+  isolation_ = static_cast<enum_tx_isolation>(thd_tx_isolation(thd_));
+  OpenTransaction();
+  trans_register_ha(thd_, true, tidesdb_hton, 0);
+  registered_ = true;
+  if (!transaction_->HasSnapshot()) transaction_->SetSnapshot();
+}
+
+Savepoint Session::SetSavepoint() {
+  OpenTransaction();
+  return transaction_->SetSavepoint();
+}
+
+void Session::ReleaseSavepoint(Savepoint savepoint) {
+  if (open_) transaction_->ReleaseSavepoint(savepoint);
+}
+
+Status Session::RollbackTo(Savepoint savepoint) {
+  if (!open_) return Status::Ok();
+  DetachCursors();
+  return transaction_->RollbackTo(savepoint);
+}
+
+Status Session::StoreAutoIncrements() {
+  for (const Touched& touched : touched_) {
+    if (touched.next_auto_increment == 0 || touched.table->outdated) continue;
+    if (slot_ < 0) slot_ = engine->slots.Take();
+    std::string value;
+    PutFixed64(&value, touched.next_auto_increment);
+    // Nobody else writes under this slot while the connection has it.
+    TIDESDB_TRY(transaction_->PutUnderLock(
+        engine->dictionary.system(),
+        AutoIncrementKey(touched.table->def, static_cast<uint16_t>(slot_)), value));
+  }
+  return Status::Ok();
+}
+
+Status Session::Commit() {
+  if (!open_) {
+    Finish();
+    return Status::Ok();
+  }
+  DetachCursors();
+  Status committed = StoreAutoIncrements();
+  if (committed.ok()) committed = transaction_->Commit();
+  if (!committed.ok()) {
+    transaction_->Rollback();
+    Finish();
+    return committed;
+  }
+  for (const Touched& touched : touched_) {
+    touched.table->rows.fetch_add(touched.rows + touched.statement_rows, std::memory_order_relaxed);
+    touched.table->changes.fetch_add(touched.changes, std::memory_order_relaxed);
+  }
+  Finish();
+  return committed;
+}
+
+void Session::Rollback() {
+  if (open_) {
+    DetachCursors();
+    transaction_->Rollback();
+  }
+  Finish();
+}
+
+void Session::Abort() {
+  if (open_) {
+    DetachCursors();
+    transaction_->Rollback();
+  }
+  open_ = false;
+  touched_.clear();
+  aborted_ = true;
+}
+
+void Session::Finish() {
+  open_ = false;
+  in_statement_ = false;
+  registered_ = false;
+  aborted_ = false;
+  touched_.clear();
+}
+
+Session::Touched& Session::Touch(const std::shared_ptr<TableState>& table) {
+  for (Touched& touched : touched_) {
+    if (touched.table == table) return touched;
+  }
+  touched_.push_back({table});
+  return touched_.back();
+}
+
+void Session::CountRows(const std::shared_ptr<TableState>& table, int64_t inserted,
+                        uint64_t changed) {
+  Touched& touched = Touch(table);
+  touched.statement_rows += inserted;
+  touched.changes += changed;
+}
+
+void Session::UsedAutoIncrement(const std::shared_ptr<TableState>& table, uint64_t next) {
+  Touched& touched = Touch(table);
+  if (touched.next_auto_increment < next) touched.next_auto_increment = next;
+}
+
+void Session::Link(Cursor* cursor) {
+  cursor->previous_ = nullptr;
+  cursor->next_ = cursors_;
+  if (cursors_ != nullptr) cursors_->previous_ = cursor;
+  cursors_ = cursor;
+}
+
+void Session::Unlink(Cursor* cursor) {
+  if (cursor->previous_ != nullptr) {
+    cursor->previous_->next_ = cursor->next_;
+  } else {
+    cursors_ = cursor->next_;
+  }
+  if (cursor->next_ != nullptr) cursor->next_->previous_ = cursor->previous_;
+}
+
+void Session::DetachCursors() {
+  for (Cursor* cursor = cursors_; cursor != nullptr; cursor = cursor->next_) cursor->Detach();
+}
+
+}  // namespace tidesdb::plugin

@@ -1,0 +1,99 @@
+// What the engine knows of one connection: its transaction, its statement, its cursors.
+//
+// Owns: one Transaction that is used again and again.
+// Threads: the connection's own; only Kill() comes from others.
+#pragma once
+
+#include "server_port.h"
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "cursor.h"
+#include "dictionary.h"
+#include "tidesdb/db.h"
+
+namespace tidesdb::plugin {
+
+class Session {
+ public:
+  // The connection's session; made at the first call.
+  static Session& Of(THD* thd);
+  // Null when it never used this engine.
+  static Session* Existing(THD* thd);
+  static void Close(THD* thd);
+  // Any thread: ends what the connection waits for.
+  static void Kill(THD* thd);
+
+  // --- Statements ---
+  // Tells the server that this engine takes part, and remembers where to go back to if the statement fails.
+  // May be called again within a statement.
+  void BeginStatement();
+  // The statement succeeded and the transaction goes on.
+  void EndStatement();
+  void RollbackStatement();
+  bool in_statement() const { return in_statement_; }
+
+  // --- Transactions ---
+  Transaction* transaction() { return transaction_.get(); }
+  // With the snapshot that plain reads use at this isolation level.
+  Transaction* TransactionForPlainRead();
+  enum_tx_isolation isolation() const { return isolation_; }
+  bool pessimistic() const { return pessimistic_; }
+  // Starts one if there is none, and opens its snapshot.
+  void BeginWithSnapshot();
+  Status Commit();
+  void Rollback();
+  // After an error that undoes everything: the engine's side is rolled back now, the server does its own part at
+  // the end of the statement. Until then every use gives HA_ERR_ROLLBACK.
+  void Abort();
+  bool aborted() const { return aborted_; }
+
+  Savepoint SetSavepoint();
+  Status RollbackTo(Savepoint savepoint);
+  void ReleaseSavepoint(Savepoint savepoint);
+
+  // --- What a commit makes true ---
+  void CountRows(const std::shared_ptr<TableState>& table, int64_t inserted, uint64_t changed);
+  void UsedAutoIncrement(const std::shared_ptr<TableState>& table, uint64_t next);
+
+  void Link(Cursor* cursor);
+  void Unlink(Cursor* cursor);
+
+ private:
+  struct Touched {
+    std::shared_ptr<TableState> table;
+    int64_t rows = 0;
+    int64_t statement_rows = 0;
+    uint64_t changes = 0;
+    uint64_t next_auto_increment = 0;
+  };
+
+  explicit Session(THD* thd) : thd_(thd) {}
+  ~Session();
+
+  void OpenTransaction();
+  Touched& Touch(const std::shared_ptr<TableState>& table);
+  Status StoreAutoIncrements();
+  void DetachCursors();
+  void Finish();
+
+  THD* const thd_;
+  std::unique_ptr<Transaction> transaction_;
+  std::atomic<Transaction*> interruptible_{nullptr};
+  bool open_ = false;             // transaction_ is neither committed nor rolled back.
+  bool in_statement_ = false;
+  bool registered_ = false;       // The server knows that the transaction spans statements.
+  bool aborted_ = false;
+  bool pessimistic_ = true;
+  enum_tx_isolation isolation_ = ISO_REPEATABLE_READ;
+  Savepoint statement_start_;
+  std::vector<Touched> touched_;
+  int slot_ = -1;                 // See AutoIncrementKey().
+  Cursor* cursors_ = nullptr;
+};
+
+}  // namespace tidesdb::plugin
