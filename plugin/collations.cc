@@ -19,7 +19,8 @@ size_t WeighLevel(const void* handle, int level, uint8_t* to, size_t to_bytes, c
   CHARSET_INFO* cs = Server(handle);
   uint flags = 0;
   if (cs->levels_for_order != MY_CS_COLL_LEVELS_S1) {
-    uint levels = cs->levels_for_order;  // A bit each; the level is the number of a bit that is set.
+    uint levels =
+        cs->levels_for_order;  // A bit each; the level is the number of a bit that is set.
     for (; level > 0; level--) levels &= levels - 1;
     flags = levels & -levels;
   }
@@ -35,7 +36,8 @@ size_t WeighFull(const void* handle, int, uint8_t* to, size_t to_bytes, const ui
 
 size_t WeightsBytesMax(const void* handle, size_t from_bytes) {
   CHARSET_INFO* cs = Server(handle);
-  // strnxfrmlen() takes the bytes of so many of the longest characters; short ones weigh as much each.
+  // strnxfrmlen() takes the bytes of so many of the longest characters; short ones weigh as much
+  // each.
   return cs->coll->strnxfrmlen(cs, std::max<size_t>(1, from_bytes) * cs->mbmaxlen) + 16;
 }
 

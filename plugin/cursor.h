@@ -1,8 +1,8 @@
 // An iterator that a handler holds while the transaction under it may end.
 //
-// The session takes the engine's iterator away when its snapshot or transaction goes; the cursor remembers
-// the place and goes on from there at the next move, as SQL's HANDLER ... READ NEXT after a COMMIT needs it.
-// Threads: the session's own.
+// The session takes the engine's iterator away when its snapshot or transaction goes; the cursor
+// remembers the place and goes on from there at the next move, as SQL's HANDLER ... READ NEXT after
+// a COMMIT needs it. Threads: the session's own.
 #pragma once
 
 #include <memory>
@@ -58,8 +58,8 @@ class Cursor {
   bool newest_ = false;
   bool detached_ = false;
   std::unique_ptr<Iterator> iterator_;
-  std::string place_;            // The key at Detach().
-  Cursor* previous_ = nullptr;   // The session's list.
+  std::string place_;           // The key at Detach().
+  Cursor* previous_ = nullptr;  // The session's list.
   Cursor* next_ = nullptr;
 };
 

@@ -1,4 +1,5 @@
-// The tables of this engine: their catalog entries, and what their handlers share while the server runs.
+// The tables of this engine: their catalog entries, and what their handlers share while the server
+// runs.
 //
 // Owns: the TableState of every table that was used since the start.
 // Threads: any; changes of one table come one at a time, as the server's metadata locks see to.
@@ -20,7 +21,8 @@
 
 namespace tidesdb::plugin {
 
-// One table as all its handlers see it. A DDL that changes the definition makes a new state and marks the old one.
+// One table as all its handlers see it. A DDL that changes the definition makes a new state and
+// marks the old one.
 class TableState {
  public:
   // Constant after construction.
@@ -32,11 +34,11 @@ class TableState {
   std::atomic<bool> outdated{false};
 
   // Relaxed: counters that nothing else depends on.
-  std::atomic<int64_t> rows{0};             // As the optimizer is told.
-  std::atomic<uint64_t> changes{0};         // Rows changed since the statistics were taken.
+  std::atomic<int64_t> rows{0};      // As the optimizer is told.
+  std::atomic<uint64_t> changes{0};  // Rows changed since the statistics were taken.
   std::atomic<uint64_t> next_hidden_key{1};
   std::atomic<uint64_t> next_auto_increment{1};
-  std::atomic<int64_t> stats_taken_ms{0};   // By the clock of the process; 0: not yet.
+  std::atomic<int64_t> stats_taken_ms{0};  // By the clock of the process; 0: not yet.
 
   std::shared_ptr<const TableStats> stats() const;
   void set_stats(std::shared_ptr<const TableStats> stats);
@@ -49,9 +51,9 @@ class TableState {
 };
 
 struct NewTable {
-  std::string name;                         // As the server calls it.
-  TableDef def;                             // Families are filled in.
-  ColumnFamilyOptions options;              // For all its families.
+  std::string name;             // As the server calls it.
+  TableDef def;                 // Families are filled in.
+  ColumnFamilyOptions options;  // For all its families.
 };
 
 class Dictionary {
@@ -84,14 +86,14 @@ class Dictionary {
   Status LoadCounters(TableState* table);
   void Forget(const std::string& name);
 
-  Db* db_ = nullptr;                        // Constant after Open().
+  Db* db_ = nullptr;  // Constant after Open().
   ColumnFamily* system_ = nullptr;
   Latch latch_;
   std::map<std::string, std::shared_ptr<TableState>> tables_;  // Guarded by latch_.
 };
 
-// Keys of the plugin's own family. The slot is a number that one connection at a time holds: values under one slot
-// never go back, whatever the order in which connections commit.
+// Keys of the plugin's own family. The slot is a number that one connection at a time holds: values
+// under one slot never go back, whatever the order in which connections commit.
 std::string AutoIncrementKey(const TableDef& def, uint16_t slot);
 std::string StatsKey(const TableDef& def);
 

@@ -1,4 +1,5 @@
-// ALTER TABLE without a copy: only what changes no stored byte. The server copies the table for all else.
+// ALTER TABLE without a copy: only what changes no stored byte. The server copies the table for all
+// else.
 #include "ha_tidesdb.h"
 
 #include "engine.h"
@@ -16,11 +17,10 @@ constexpr alter_table_operations kOfNameOnly =
     ALTER_COLUMN_COLUMN_FORMAT | ALTER_PARTITIONED;
 
 // Of CREATE TABLE's options those that only describe.
-constexpr ulonglong kDescribingOptions = HA_CREATE_USED_COMMENT | HA_CREATE_USED_AVG_ROW_LENGTH |
-                                         HA_CREATE_USED_MAX_ROWS | HA_CREATE_USED_MIN_ROWS |
-                                         HA_CREATE_USED_STATS_PERSISTENT |
-                                         HA_CREATE_USED_STATS_AUTO_RECALC |
-                                         HA_CREATE_USED_STATS_SAMPLE_PAGES;
+constexpr ulonglong kDescribingOptions =
+    HA_CREATE_USED_COMMENT | HA_CREATE_USED_AVG_ROW_LENGTH | HA_CREATE_USED_MAX_ROWS |
+    HA_CREATE_USED_MIN_ROWS | HA_CREATE_USED_STATS_PERSISTENT | HA_CREATE_USED_STATS_AUTO_RECALC |
+    HA_CREATE_USED_STATS_SAMPLE_PAGES;
 
 }  // namespace
 
@@ -30,9 +30,8 @@ enum_alter_inplace_result ha_tidesdb::check_if_supported_inplace_alter(
   guard::Run([&] {
     const ha_table_option_struct* const before = table_share->option_struct;
     const ha_table_option_struct* const after = altered_table->s->option_struct;
-    const bool describes =
-        (info->create_info->used_fields & ~kDescribingOptions) == 0 ||
-        (info->handler_flags & ALTER_OPTIONS) == 0;
+    const bool describes = (info->create_info->used_fields & ~kDescribingOptions) == 0 ||
+                           (info->handler_flags & ALTER_OPTIONS) == 0;
     if ((info->handler_flags & ~kOfNameOnly) == 0 && describes && before != nullptr &&
         after != nullptr && sysvars::SameStorage(*before, *after) &&
         CheckOptions(altered_table) == 0) {
@@ -43,22 +42,23 @@ enum_alter_inplace_result ha_tidesdb::check_if_supported_inplace_alter(
   return result;
 }
 
-bool ha_tidesdb::commit_inplace_alter_table(TABLE*, Alter_inplace_info* info, bool commit) noexcept {
+bool ha_tidesdb::commit_inplace_alter_table(TABLE*, Alter_inplace_info* info,
+                                            bool commit) noexcept {
   return guard::Run([&] {
-    if (!commit || (info->handler_flags & ALTER_RENAME_INDEX) == 0) return 0;
-    TableDef def = state_->def;
-    for (const auto& rename : info->rename_keys) {
-      for (IndexDef& index : def.indexes) {
-        if (index.name != rename.old_key->name.str) continue;
-        index.name = rename.new_key->name.str;
-        break;
-      }
-    }
-    const Status changed = engine->dictionary.Change(name_, def);
-    if (changed.ok()) return 0;
-    my_printf_error(ER_GET_ERRMSG, "TidesDB: %s", MYF(0), changed.ToString().c_str());
-    return 1;
-  }) != 0;
+           if (!commit || (info->handler_flags & ALTER_RENAME_INDEX) == 0) return 0;
+           TableDef def = state_->def;
+           for (const auto& rename : info->rename_keys) {
+             for (IndexDef& index : def.indexes) {
+               if (index.name != rename.old_key->name.str) continue;
+               index.name = rename.new_key->name.str;
+               break;
+             }
+           }
+           const Status changed = engine->dictionary.Change(name_, def);
+           if (changed.ok()) return 0;
+           my_printf_error(ER_GET_ERRMSG, "TidesDB: %s", MYF(0), changed.ToString().c_str());
+           return 1;
+         }) != 0;
 }
 
 bool ha_tidesdb::check_if_incompatible_data(HA_CREATE_INFO*, uint) noexcept {

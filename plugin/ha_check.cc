@@ -11,7 +11,8 @@ namespace {
 constexpr uint64_t kRowsBetweenKillChecks = 1000;
 
 Status Killed(THD* thd, uint64_t rows) {
-  if (rows % kRowsBetweenKillChecks != 0 || thd_kill_level(thd) == THD_IS_NOT_KILLED) return Status::Ok();
+  if (rows % kRowsBetweenKillChecks != 0 || thd_kill_level(thd) == THD_IS_NOT_KILLED)
+    return Status::Ok();
   return Status::Interrupted("CHECK TABLE was killed");
 }
 

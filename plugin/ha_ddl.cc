@@ -40,7 +40,8 @@ int ha_tidesdb::open(const char* name, int, uint) noexcept {
     if (const int error = BindState()) return error;
     ref_length = codec_.hidden_key() ? kHiddenKeyBytes
                                      : table->key_info[table_share->primary_key].key_length;
-    // Who changes the primary key while scanning would meet the new rows; the server then collects positions first.
+    // Who changes the primary key while scanning would meet the new rows; the server then collects
+    // positions first.
     key_used_on_scan = codec_.hidden_key() ? MAX_KEY : table_share->primary_key;
     return info(HA_STATUS_NO_LOCK | HA_STATUS_VARIABLE | HA_STATUS_CONST | HA_STATUS_OPEN);
   });
@@ -72,8 +73,8 @@ handler* ha_tidesdb::clone(const char* name, MEM_ROOT* mem_root) noexcept {
 }
 
 int ha_tidesdb::Refuse(const char* what, const char* instead) {
-  my_printf_error(ER_ILLEGAL_HA_CREATE_OPTION, "Table storage engine 'TidesDB' does not support %s; %s",
-                  MYF(0), what, instead);
+  my_printf_error(ER_ILLEGAL_HA_CREATE_OPTION,
+                  "Table storage engine 'TidesDB' does not support %s; %s", MYF(0), what, instead);
   return HA_ERR_WRONG_COMMAND;
 }
 

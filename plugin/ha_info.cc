@@ -11,7 +11,8 @@
 namespace tidesdb::plugin {
 namespace {
 
-// Costs are compared with InnoDB's: tables are counted in its pages, filled and with its overhead of a row.
+// Costs are compared with InnoDB's: tables are counted in its pages, filled and with its overhead
+// of a row.
 constexpr double kPageBytes = 16384;
 constexpr double kPageFill = 0.93;
 constexpr double kRowOverheadBytes = 20;
@@ -60,9 +61,9 @@ Status ha_tidesdb::MeasureStats(TableStats* stats_now) {
   TableStats::Index primary;
   const uint primary_number = hidden ? MAX_KEY : table_share->primary_key;
   const uint primary_parts = hidden ? 0 : table->key_info[primary_number].user_defined_key_parts;
-  TIDESDB_TRY(StatsSampler(engine->db.get(), &codec_, state_->primary, primary_number,
-                           primary_parts)
-                  .Measure(&rows, &primary));
+  TIDESDB_TRY(
+      StatsSampler(engine->db.get(), &codec_, state_->primary, primary_number, primary_parts)
+          .Measure(&rows, &primary));
   stats_now->rows = rows;
   stats_now->row_bytes = primary.entry_bytes;
   for (uint i = 0; i < table_share->keys; i++) {
@@ -72,9 +73,9 @@ Status ha_tidesdb::MeasureStats(TableStats* stats_now) {
     }
     TableStats::Index index;
     uint64_t entries = rows;
-    TIDESDB_TRY(StatsSampler(engine->db.get(), &codec_, families_[i], i,
-                             table->key_info[i].ext_key_parts)
-                    .Measure(&entries, &index));
+    TIDESDB_TRY(
+        StatsSampler(engine->db.get(), &codec_, families_[i], i, table->key_info[i].ext_key_parts)
+            .Measure(&entries, &index));
     stats_now->indexes.push_back(std::move(index));
   }
   return Status::Ok();
@@ -87,8 +88,7 @@ Status ha_tidesdb::RefreshStats(bool now) {
   const int64_t time = NowMs();
   int64_t last = state_->stats_taken_ms;
   if (!now) {
-    const uint64_t many =
-        known == nullptr ? 0 : std::max(known->rows / 10, kStatsChangesMin);
+    const uint64_t many = known == nullptr ? 0 : std::max(known->rows / 10, kStatsChangesMin);
     if (known != nullptr && changes <= many) return Status::Ok();
     if (known == nullptr && changes == 0 && (last != 0 || state_->rows <= 0)) return Status::Ok();
     if (last != 0 && time - last < kStatsPauseMs) return Status::Ok();
@@ -141,7 +141,8 @@ int ha_tidesdb::info(uint flags) noexcept {
           stats.records == 0 ? 0 : static_cast<ulong>(stats.data_file_length / stats.records);
       stats.mrr_length_per_rec = ref_length + 8;
     }
-    if ((flags & HA_STATUS_CONST) != 0) stats.create_time = static_cast<time_t>(state_->def.created_s);
+    if ((flags & HA_STATUS_CONST) != 0)
+      stats.create_time = static_cast<time_t>(state_->def.created_s);
     if ((flags & (HA_STATUS_CONST | HA_STATUS_VARIABLE)) != 0) FillRecordsPerKey();
     if ((flags & HA_STATUS_ERRKEY) != 0) errkey = duplicate_key_;
     if ((flags & HA_STATUS_AUTO) != 0 && table->found_next_number_field != nullptr) {
@@ -188,7 +189,8 @@ ha_rows ha_tidesdb::estimate_rows_upper_bound() noexcept {
 }
 
 port::ReadCosts ha_tidesdb::Costs() const {
-  return {DataBytes() / kPageBytes, 2 * static_cast<double>(std::max<int64_t>(0, state_->rows)) + 10};
+  return {DataBytes() / kPageBytes,
+          2 * static_cast<double>(std::max<int64_t>(0, state_->rows)) + 10};
 }
 
 int ha_tidesdb::analyze(THD*, HA_CHECK_OPT*) noexcept {

@@ -1,4 +1,5 @@
-// Writing rows and their index entries. All that can refuse a row is asked before anything is written.
+// Writing rows and their index entries. All that can refuse a row is asked before anything is
+// written.
 #include "ha_tidesdb.h"
 
 #include "codec/bytes.h"
@@ -22,8 +23,9 @@ int ha_tidesdb::CheckPrimaryKeyFree(Slice key) {
   return HA_ERR_FOUND_DUPP_KEY;
 }
 
-// For a unique index: locks the key and sees that no other row has it. For a key over a hash: locks the hash, so
-// that of two rows with the same one the second is checked by the server when the first is committed.
+// For a unique index: locks the key and sees that no other row has it. For a key over a hash: locks
+// the hash, so that of two rows with the same one the second is checked by the server when the
+// first is committed.
 int ha_tidesdb::CheckUniqueFree(uint number, const uchar* row, Slice primary_key) {
   if (codec_.is_hash(number)) {
     codec_.EntryColumns(number, row, &key_);
@@ -38,7 +40,8 @@ int ha_tidesdb::CheckUniqueFree(uint number, const uchar* row, Slice primary_key
   return HA_ERR_FOUND_DUPP_KEY;
 }
 
-// A unique key is locked by itself: another row may want it. Other entries are under their row's lock.
+// A unique key is locked by itself: another row may want it. Other entries are under their row's
+// lock.
 int ha_tidesdb::PutEntry(uint number, const uchar* row, Slice primary_key) {
   Transaction* const transaction = session_->transaction();
   const bool has_null = codec_.Entry(number, row, primary_key, &key_, &value_);

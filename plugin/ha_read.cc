@@ -16,14 +16,15 @@ bool ha_tidesdb::PlanIsCurrent() const {
 void ha_tidesdb::MakePlan() {
   if (PlanIsCurrent()) return;
   const MY_BITMAP& columns = *table->read_set;
-  plan_columns_.assign(reinterpret_cast<const char*>(columns.bitmap), no_bytes_in_export_map(&columns));
+  plan_columns_.assign(reinterpret_cast<const char*>(columns.bitmap),
+                       no_bytes_in_export_map(&columns));
   plan_lock_ = row_lock_;
   plan_index_ = active_;
   plan_needs_key_ = false;
   std::vector<bool> wanted(table_share->fields, false);
   for (uint i = 0; i < table_share->fields; i++) {
-    // Who locks a row for writing needs all of it: the new row is made from the old one. Who locks it through an index
-    // needs the index's columns, to see whether the entry still is the row's.
+    // Who locks a row for writing needs all of it: the new row is made from the old one. Who locks
+    // it through an index needs the index's columns, to see whether the entry still is the row's.
     wanted[i] = bitmap_is_set(&columns, i) || row_lock_ == RowLock::kExclusive ||
                 (row_lock_ != RowLock::kNone && active_ != MAX_KEY && codec_.covers(active_, i));
     plan_needs_key_ |= wanted[i] && codec_.key_only(i);
@@ -33,7 +34,8 @@ void ha_tidesdb::MakePlan() {
 }
 
 Transaction* ha_tidesdb::ReadTransaction() {
-  return row_lock_ == RowLock::kNone ? session_->TransactionForPlainRead() : session_->transaction();
+  return row_lock_ == RowLock::kNone ? session_->TransactionForPlainRead()
+                                     : session_->transaction();
 }
 
 int ha_tidesdb::DecodeRow(Slice primary_key, Slice row, bool pinned, uchar* record) {

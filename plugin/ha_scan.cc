@@ -265,7 +265,8 @@ int ha_tidesdb::read_range_first(const key_range* start, const key_range* end, b
 }
 
 Item* ha_tidesdb::idx_cond_push(uint index, Item* condition) noexcept {
-  // The primary key gives the whole row at once: nothing is saved. The values of virtual columns are not at hand.
+  // The primary key gives the whole row at once: nothing is saved. The values of virtual columns
+  // are not at hand.
   if (codec_.is_primary(index) || codec_.has_virtual(index)) return condition;
   pushed_idx_cond = condition;
   pushed_idx_cond_keyno = index;

@@ -17,9 +17,9 @@ ulonglong ha_tidesdb::table_flags() const {
   return HA_REC_NOT_IN_SEQ | HA_NULL_IN_KEY | HA_CAN_VIRTUAL_COLUMNS | HA_CAN_INDEX_BLOBS |
          HA_CAN_SQL_HANDLER | HA_REQUIRES_KEY_COLUMNS_FOR_DELETE |
          HA_PRIMARY_KEY_REQUIRED_FOR_POSITION | HA_PRIMARY_KEY_IN_READ_INDEX |
-         HA_BINLOG_ROW_CAPABLE | HA_CAN_GEOMETRY | HA_PARTIAL_COLUMN_READ |
-         HA_TABLE_SCAN_ON_INDEX | HA_ONLINE_ANALYZE | HA_CONCURRENT_OPTIMIZE |
-         HA_CAN_SKIP_LOCKED | HA_CHECK_UNIQUE_AFTER_WRITE;
+         HA_BINLOG_ROW_CAPABLE | HA_CAN_GEOMETRY | HA_PARTIAL_COLUMN_READ | HA_TABLE_SCAN_ON_INDEX |
+         HA_ONLINE_ANALYZE | HA_CONCURRENT_OPTIMIZE | HA_CAN_SKIP_LOCKED |
+         HA_CHECK_UNIQUE_AFTER_WRITE;
 }
 
 ulong ha_tidesdb::index_flags(uint index, uint, bool) const {
@@ -82,14 +82,15 @@ bool ha_tidesdb::get_error_message(int, String* message) noexcept {
   return false;
 }
 
-// Which statements lock what they read is as in InnoDB, but for the SELECT part of INSERT, REPLACE and CREATE:
-// it reads the snapshot, so that copying a large table needs no lock for every row.
+// Which statements lock what they read is as in InnoDB, but for the SELECT part of INSERT, REPLACE
+// and CREATE: it reads the snapshot, so that copying a large table needs no lock for every row.
 THR_LOCK_DATA** ha_tidesdb::store_lock(THD* thd, THR_LOCK_DATA** to, thr_lock_type type) noexcept {
   if (type == TL_IGNORE) return to;
   skip_locked_ = type == TL_WRITE_SKIP_LOCKED || type == TL_READ_SKIP_LOCKED;
   no_wait_ = thd->variables.lock_wait_timeout == 0;
   const int command = thd_sql_command(thd);
-  const bool plain_read = type == TL_READ || type == TL_READ_NO_INSERT || type == TL_READ_HIGH_PRIORITY;
+  const bool plain_read =
+      type == TL_READ || type == TL_READ_NO_INSERT || type == TL_READ_HIGH_PRIORITY;
   const bool weak = thd_tx_isolation(thd) <= ISO_READ_COMMITTED;
   RowLock lock = RowLock::kNone;
   if (type == TL_READ_WITH_SHARED_LOCKS || type == TL_READ_SKIP_LOCKED) {

@@ -82,8 +82,8 @@ class ha_tidesdb final : public handler {
   int write_row(const uchar* row) noexcept override;
   int update_row(const uchar* old_row, const uchar* new_row) noexcept override;
   int delete_row(const uchar* row) noexcept override;
-  void get_auto_increment(ulonglong offset, ulonglong increment, ulonglong wanted,
-                          ulonglong* first, ulonglong* reserved) noexcept override;
+  void get_auto_increment(ulonglong offset, ulonglong increment, ulonglong wanted, ulonglong* first,
+                          ulonglong* reserved) noexcept override;
   void update_create_info(HA_CREATE_INFO* info) noexcept override;
 
   // --- Numbers for the optimizer, and upkeep: ha_info.cc, ha_check.cc ---
@@ -121,13 +121,14 @@ class ha_tidesdb final : public handler {
   void MakePlan();
   Transaction* ReadTransaction();
   int DecodeRow(Slice primary_key, Slice row, bool pinned, uchar* record);
-  // Reads the row with that primary key as row_lock_ says. *found: false when there is none, or when it is locked
-  // and such rows are skipped.
+  // Reads the row with that primary key as row_lock_ says. *found: false when there is none, or
+  // when it is locked and such rows are skipped.
   int FetchRow(Slice primary_key, uchar* record, bool* found);
   int LockRow(Slice primary_key, bool* found);
   int FetchByPrimaryKey(Slice primary_key, uchar* record);
   int FetchByUniqueKey(Slice key, uchar* record);
-  // Gives the row under the cursor. *found: false when it is none of the wanted ones and the scan goes on.
+  // Gives the row under the cursor. *found: false when it is none of the wanted ones and the scan
+  // goes on.
   int ReadPrimary(uchar* record, bool* found);
   int ReadEntry(uchar* record, bool* found);
   int ReadEntryRow(Slice primary_key, uchar* record, bool* found);
@@ -174,7 +175,7 @@ class ha_tidesdb final : public handler {
   std::string name_;
   std::shared_ptr<TableState> state_;
   TableCodec codec_;
-  std::vector<ColumnFamily*> families_;  // By key number.
+  std::vector<ColumnFamily*> families_;             // By key number.
   std::shared_ptr<const TableStats> filled_stats_;  // What table->key_info says.
 
   // Of the statement.
@@ -187,11 +188,11 @@ class ha_tidesdb final : public handler {
 
   // Of the scan.
   Cursor cursor_;
-  uint active_ = MAX_KEY;       // Key number; MAX_KEY: the rows themselves in their order.
-  bool at_point_ = false;       // The last read was by a whole key, without the cursor.
-  std::string point_;           // Its key in the active family.
-  std::string match_;           // What keys of index_next_same start with.
-  std::string upper_;           // Keys from here on are outside of the range.
+  uint active_ = MAX_KEY;  // Key number; MAX_KEY: the rows themselves in their order.
+  bool at_point_ = false;  // The last read was by a whole key, without the cursor.
+  std::string point_;      // Its key in the active family.
+  std::string match_;      // What keys of index_next_same start with.
+  std::string upper_;      // Keys from here on are outside of the range.
   bool has_upper_ = false;
   bool in_range_read_ = false;
 
@@ -206,7 +207,7 @@ class ha_tidesdb final : public handler {
   // Of the current row. Memory that is used again.
   std::string primary_key_;
   PinnedValue row_;
-  std::string row_copy_;        // Blobs of a row under a cursor point here.
+  std::string row_copy_;  // Blobs of a row under a cursor point here.
   PinnedValue other_;
   std::string key_;
   std::string old_key_;
@@ -216,7 +217,7 @@ class ha_tidesdb final : public handler {
   std::string new_row_key_;
   std::string row_bytes_;
   uint duplicate_key_ = ~0U;
-  std::string error_text_;      // Of the last engine error, for people.
+  std::string error_text_;  // Of the last engine error, for people.
   ulonglong auto_increment_last_ = 0;
   ulonglong auto_increment_step_ = 1;
   ulonglong auto_increment_offset_ = 0;

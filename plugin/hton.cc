@@ -21,9 +21,9 @@ handler* CreateHandler(handlerton* hton, TABLE_SHARE* share, MEM_ROOT* mem_root)
 
 bool FlushLogs(handlerton*) noexcept {
   return guard::Run([&] {
-    const Status synced = engine->db->SyncWal();
-    return synced.ok() ? 0 : guard::ToHandlerError(synced);
-  }) != 0;
+           const Status synced = engine->db->SyncWal();
+           return synced.ok() ? 0 : guard::ToHandlerError(synced);
+         }) != 0;
 }
 
 Status OpenEngine() {
@@ -70,7 +70,7 @@ int Deinit(void*) noexcept {
     if (engine == nullptr) return 0;
     const Status closed = engine->db->Close();
     if (!closed.ok()) sql_print_error("TidesDB: closing: %s", closed.ToString().c_str());
-    delete engine;
+    const std::unique_ptr<Engine> owned(engine);
     engine = nullptr;
     return 0;
   });

@@ -12,7 +12,8 @@ bool EndsTransaction(THD* thd, bool all) {
   return all || !thd_test_options(thd, OPTION_NOT_AUTOCOMMIT | OPTION_BEGIN);
 }
 
-// The server would report error 1180; raising ours first keeps the number that retry code looks for.
+// The server would report error 1180; raising ours first keeps the number that retry code looks
+// for.
 int ReportCommit(const Status& status) {
   const int error = guard::ToHandlerError(status);
   switch (status.code()) {

@@ -64,8 +64,8 @@ inline bool HasVectorIndex([[maybe_unused]] TABLE_SHARE& share) {
 #endif
 }
 
-// What the cost model of 10.11 asks an engine. From 11.0 on the server computes costs itself, from the
-// numbers that info() gives and OPTIMIZER_COSTS.
+// What the cost model of 10.11 asks an engine. From 11.0 on the server computes costs itself, from
+// the numbers that info() gives and OPTIMIZER_COSTS.
 struct ReadCosts {
   double scan_pages = 0;  // A scan of the table, in pages.
   double rows_max = 0;    // At most so many rows.
@@ -91,25 +91,25 @@ inline void SetOptimizerCosts(handlerton* hton) {
   double read_time(uint index, uint ranges, ha_rows rows) noexcept override;
 
 // A range of the primary key costs a seek and its share of a scan.
-#define TIDESDB_SERVER_COST_DEFINITIONS(handler_class)                                             \
-  double handler_class::scan_time() noexcept {                                                     \
-    return state_ == nullptr ? handler::scan_time() : Costs().scan_pages;                          \
-  }                                                                                                \
-  double handler_class::read_time(uint index, uint ranges, ha_rows rows) noexcept {                \
-    if (state_ == nullptr || index != table_share->primary_key) {                                  \
-      return handler::read_time(index, ranges, rows);                                              \
-    }                                                                                              \
-    const port::ReadCosts costs = Costs();                                                         \
-    const double wanted = static_cast<double>(rows);                                               \
-    if (costs.rows_max < wanted) return costs.scan_pages;                                          \
-    return ranges + wanted / costs.rows_max * costs.scan_pages;                                    \
+#define TIDESDB_SERVER_COST_DEFINITIONS(handler_class)                              \
+  double handler_class::scan_time() noexcept {                                      \
+    return state_ == nullptr ? handler::scan_time() : Costs().scan_pages;           \
+  }                                                                                 \
+  double handler_class::read_time(uint index, uint ranges, ha_rows rows) noexcept { \
+    if (state_ == nullptr || index != table_share->primary_key) {                   \
+      return handler::read_time(index, ranges, rows);                               \
+    }                                                                               \
+    const port::ReadCosts costs = Costs();                                          \
+    const double wanted = static_cast<double>(rows);                                \
+    if (costs.rows_max < wanted) return costs.scan_pages;                           \
+    return ranges + wanted / costs.rows_max * costs.scan_pages;                     \
   }
 
 inline void SetOptimizerCosts(handlerton*) {}
 #endif
 
-// InnoDB of the same server shows the optimizer so many times fewer rows per key than there are; its plans are
-// what users compare with.
+// InnoDB of the same server shows the optimizer so many times fewer rows per key than there are;
+// its plans are what users compare with.
 #if MYSQL_VERSION_ID >= 110000
 inline constexpr uint64_t kRowsPerKeyDivisor = 1;
 #else

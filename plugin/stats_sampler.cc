@@ -7,7 +7,7 @@
 namespace tidesdb::plugin {
 namespace {
 
-constexpr uint64_t kReadAllRows = 3000;   // Smaller indexes are read whole.
+constexpr uint64_t kReadAllRows = 3000;  // Smaller indexes are read whole.
 constexpr int kPlaces = 16;
 constexpr int kEntriesPerPlace = 64;
 constexpr uint64_t kSkipsMax = 100;       // Up to so many different values are counted one by one.
@@ -117,7 +117,8 @@ Status StatsSampler::CountBySkipping(Iterator* entries, uint part, uint64_t* dis
   while (entries->Valid()) {
     if (++count > kSkipsMax) return Status::Ok();
     const Slice key = entries->key();
-    if (!KeyAfterPrefix(key.substr(0, codec_->PrefixBytes(key_number_, key, part + 1)), &next)) break;
+    if (!KeyAfterPrefix(key.substr(0, codec_->PrefixBytes(key_number_, key, part + 1)), &next))
+      break;
     entries->Seek(next);
   }
   TIDESDB_TRY(entries->status());
@@ -131,8 +132,7 @@ Status StatsSampler::Measure(uint64_t* rows, TableStats::Index* index) {
   options.newest = true;
   options.fill_cache = false;
   const auto entries = transaction->NewIterator(family_, options);
-  if (*rows <= kReadAllRows &&
-      db_->EstimateRange(family_, {}, {}).keys <= 2 * kReadAllRows) {
+  if (*rows <= kReadAllRows && db_->EstimateRange(family_, {}, {}).keys <= 2 * kReadAllRows) {
     return ReadAll(entries.get(), rows, index);
   }
   Seen seen;
@@ -148,9 +148,8 @@ Status StatsSampler::Measure(uint64_t* rows, TableStats::Index* index) {
     if (few) TIDESDB_TRY(CountBySkipping(entries.get(), k, &distinct));
     if (distinct == 0) {
       few = false;
-      distinct = seen.changes[k] >= kChangesTrusted
-                     ? *rows * seen.changes[k] / seen.pairs
-                     : *rows * seen.runs / seen.run_rows[k];
+      distinct = seen.changes[k] >= kChangesTrusted ? *rows * seen.changes[k] / seen.pairs
+                                                    : *rows * seen.runs / seen.run_rows[k];
       distinct = std::max(distinct, kSkipsMax);
     }
     index->distinct.push_back(std::min(distinct, std::max<uint64_t>(*rows, 1)));

@@ -16,7 +16,8 @@ namespace tidesdb::plugin {
 
 class StatsSampler {
  public:
-  // key_number: MAX_KEY for a table without a primary key. parts: how many prefixes of the key are wanted.
+  // key_number: MAX_KEY for a table without a primary key. parts: how many prefixes of the key are
+  // wanted.
   StatsSampler(Db* db, const TableCodec* codec, ColumnFamily* family, uint key_number, uint parts)
       : db_(db), codec_(codec), family_(family), key_number_(key_number), parts_(parts) {}
 
@@ -27,9 +28,10 @@ class StatsSampler {
   struct Seen {
     uint64_t entries = 0;
     uint64_t bytes = 0;
-    uint64_t pairs = 0;              // Neighbours that were compared.
-    std::vector<uint64_t> changes;   // [k]: pairs that differ in the first k+1 columns.
-    std::vector<uint64_t> run_rows;  // [k]: rows that share the first k+1 columns with a sampled one, summed up.
+    uint64_t pairs = 0;             // Neighbours that were compared.
+    std::vector<uint64_t> changes;  // [k]: pairs that differ in the first k+1 columns.
+    std::vector<uint64_t>
+        run_rows;  // [k]: rows that share the first k+1 columns with a sampled one, summed up.
     uint64_t runs = 0;
   };
 

@@ -101,7 +101,8 @@ struct NamedNumber {
   enum_mysql_show_type type;
 };
 
-#define TIDESDB_NUMBER(name) {#name, offsetof(StatusNumbers, name), SHOW_ULONGLONG}
+#define TIDESDB_NUMBER(name) \
+  { #name, offsetof(StatusNumbers, name), SHOW_ULONGLONG }
 constexpr NamedNumber kNumbers[] = {
     TIDESDB_NUMBER(version_hex),
     TIDESDB_NUMBER(column_families),
@@ -151,8 +152,8 @@ struct StatusArea {
   st_mysql_show_var variables[kCount + 2];
 };
 
-// buff: SHOW_VAR_FUNC_BUFF_SIZE bytes of the server's that live until the row is sent; too few for us, so that
-// the memory is the statement's.
+// buff: SHOW_VAR_FUNC_BUFF_SIZE bytes of the server's that live until the row is sent; too few for
+// us, so that the memory is the statement's.
 int ShowNumbers(THD* thd, st_mysql_show_var* var, void*, system_status_var*, enum_var_type) {
   return guard::Run([&] {
     auto* const area = static_cast<StatusArea*>(thd_calloc(thd, sizeof(StatusArea)));
@@ -197,9 +198,9 @@ std::string TablesText() {
 bool ShowEngineStatus(handlerton*, THD* thd, stat_print_fn* print, ha_stat_type type) noexcept {
   if (type != HA_ENGINE_STATUS) return false;
   return guard::Run([&] {
-    const std::string text = engine->db->StatusText() + "\n" + TablesText();
-    return print(thd, STRING_WITH_LEN("TidesDB"), "", 0, text.data(), text.size()) ? 1 : 0;
-  }) != 0;
+           const std::string text = engine->db->StatusText() + "\n" + TablesText();
+           return print(thd, STRING_WITH_LEN("TidesDB"), "", 0, text.data(), text.size()) ? 1 : 0;
+         }) != 0;
 }
 
 st_mysql_show_var status_variables[] = {

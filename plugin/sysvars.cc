@@ -24,7 +24,8 @@ const char* sync_mode_names[] = {"NONE", "INTERVAL", "FULL", nullptr};
 TYPELIB sync_mode_typelib = MakeTypelib(sync_mode_names, 3);
 const char* compression_names[] = {"NONE", "SNAPPY", "LZ4", "ZSTD", "LZ4_FAST", nullptr};
 TYPELIB compression_typelib = MakeTypelib(compression_names, 5);
-const char* isolation_level_names[] = {"READ_UNCOMMITTED", "READ_COMMITTED", "REPEATABLE_READ", "SNAPSHOT", "SERIALIZABLE", nullptr};
+const char* isolation_level_names[] = {"READ_UNCOMMITTED", "READ_COMMITTED", "REPEATABLE_READ",
+                                       "SNAPSHOT",         "SERIALIZABLE",   nullptr};
 TYPELIB isolation_level_typelib = MakeTypelib(isolation_level_names, 5);
 const char* object_store_names[] = {"LOCAL", nullptr};
 TYPELIB object_store_typelib = MakeTypelib(object_store_names, 1);
@@ -63,107 +64,195 @@ int RefuseTtl(THD*, st_mysql_sys_var*, void* save, st_mysql_value* value) {
   return 0;
 }
 
-
 // --- Global, set at the start ---
 
 int flush_threads_value;
-MYSQL_SYSVAR_INT(flush_threads, flush_threads_value, kReadOnly, "Threads that write memtables to table files; 0 takes 1.", nullptr, nullptr, 4, 0, 64, 0);
+MYSQL_SYSVAR_INT(flush_threads, flush_threads_value, kReadOnly,
+                 "Threads that write memtables to table files; 0 takes 1.", nullptr, nullptr, 4, 0,
+                 64, 0);
 int max_concurrent_flushes_value;
-MYSQL_SYSVAR_INT(max_concurrent_flushes, max_concurrent_flushes_value, kReadOnly, TIDESDB_NO_EFFECT, nullptr, nullptr, 0, 0, 1024, 0);
+MYSQL_SYSVAR_INT(max_concurrent_flushes, max_concurrent_flushes_value, kReadOnly, TIDESDB_NO_EFFECT,
+                 nullptr, nullptr, 0, 0, 1024, 0);
 int compaction_threads_value;
-MYSQL_SYSVAR_INT(compaction_threads, compaction_threads_value, kReadOnly, "Threads that merge table files.", nullptr, nullptr, 4, 1, 64, 0);
+MYSQL_SYSVAR_INT(compaction_threads, compaction_threads_value, kReadOnly,
+                 "Threads that merge table files.", nullptr, nullptr, 4, 1, 64, 0);
 unsigned long log_level_value;
-MYSQL_SYSVAR_ENUM(log_level, log_level_value, kReadOnly, "The least important messages that go to the error log: DEBUG, INFO, WARN, ERROR, FATAL or NONE.", nullptr, nullptr, 2, &log_level_typelib);
+MYSQL_SYSVAR_ENUM(log_level, log_level_value, kReadOnly,
+                  "The least important messages that go to the error log: DEBUG, INFO, WARN, "
+                  "ERROR, FATAL or NONE.",
+                  nullptr, nullptr, 2, &log_level_typelib);
 unsigned long long block_cache_size_value;
-MYSQL_SYSVAR_ULONGLONG(block_cache_size, block_cache_size_value, kReadOnly, "Bytes of the block cache.", nullptr, nullptr, 256ULL << 20, 0, kUnlimited, 0);
+MYSQL_SYSVAR_ULONGLONG(block_cache_size, block_cache_size_value, kReadOnly,
+                       "Bytes of the block cache.", nullptr, nullptr, 256ULL << 20, 0, kUnlimited,
+                       0);
 int max_open_sstables_value;
-MYSQL_SYSVAR_INT(max_open_sstables, max_open_sstables_value, kReadOnly, "Table files held open; 0 takes 256.", nullptr, nullptr, 256, 0, 65536, 0);
+MYSQL_SYSVAR_INT(max_open_sstables, max_open_sstables_value, kReadOnly,
+                 "Table files held open; 0 takes 256.", nullptr, nullptr, 256, 0, 65536, 0);
 unsigned long long max_memory_usage_value;
-MYSQL_SYSVAR_ULONGLONG(max_memory_usage, max_memory_usage_value, kReadOnly, "Bytes that memtables, caches, indexes, transactions and scans may take together; 0 takes half of what the machine or its cgroup allows.", nullptr, nullptr, 0, 0, kUnlimited, 0);
+MYSQL_SYSVAR_ULONGLONG(max_memory_usage, max_memory_usage_value, kReadOnly,
+                       "Bytes that memtables, caches, indexes, transactions and scans may take "
+                       "together; 0 takes half of what the machine or its cgroup allows.",
+                       nullptr, nullptr, 0, 0, kUnlimited, 0);
 char log_to_file_value;
-MYSQL_SYSVAR_BOOL(log_to_file, log_to_file_value, PLUGIN_VAR_READONLY | PLUGIN_VAR_OPCMDARG, TIDESDB_NO_EFFECT, nullptr, nullptr, 1);
+MYSQL_SYSVAR_BOOL(log_to_file, log_to_file_value, PLUGIN_VAR_READONLY | PLUGIN_VAR_OPCMDARG,
+                  TIDESDB_NO_EFFECT, nullptr, nullptr, 1);
 unsigned long long log_truncation_at_value;
-MYSQL_SYSVAR_ULONGLONG(log_truncation_at, log_truncation_at_value, kReadOnly, TIDESDB_NO_EFFECT, nullptr, nullptr, 24ULL << 20, 0, kUnlimited, 0);
+MYSQL_SYSVAR_ULONGLONG(log_truncation_at, log_truncation_at_value, kReadOnly, TIDESDB_NO_EFFECT,
+                       nullptr, nullptr, 24ULL << 20, 0, kUnlimited, 0);
 char unified_memtable_value;
-MYSQL_SYSVAR_BOOL(unified_memtable, unified_memtable_value, PLUGIN_VAR_READONLY | PLUGIN_VAR_OPCMDARG, TIDESDB_NO_EFFECT, nullptr, nullptr, 1);
+MYSQL_SYSVAR_BOOL(unified_memtable, unified_memtable_value,
+                  PLUGIN_VAR_READONLY | PLUGIN_VAR_OPCMDARG, TIDESDB_NO_EFFECT, nullptr, nullptr,
+                  1);
 unsigned long long unified_memtable_write_buffer_size_value;
-MYSQL_SYSVAR_ULONGLONG(unified_memtable_write_buffer_size, unified_memtable_write_buffer_size_value, kReadOnly, "Bytes of the memtable; a full one is written to table files.", nullptr, nullptr, 128ULL << 20, 0, kUnlimited, 0);
+MYSQL_SYSVAR_ULONGLONG(unified_memtable_write_buffer_size, unified_memtable_write_buffer_size_value,
+                       kReadOnly, "Bytes of the memtable; a full one is written to table files.",
+                       nullptr, nullptr, 128ULL << 20, 0, kUnlimited, 0);
 unsigned long unified_memtable_sync_mode_value;
-MYSQL_SYSVAR_ENUM(unified_memtable_sync_mode, unified_memtable_sync_mode_value, kReadOnly, "When a commit is durable: FULL syncs before COMMIT returns, INTERVAL every tidesdb_unified_memtable_sync_interval, NONE leaves it to the operating system. A killed server loses nothing in any of them.", nullptr, nullptr, 2, &sync_mode_typelib);
+MYSQL_SYSVAR_ENUM(unified_memtable_sync_mode, unified_memtable_sync_mode_value, kReadOnly,
+                  "When a commit is durable: FULL syncs before COMMIT returns, INTERVAL every "
+                  "tidesdb_unified_memtable_sync_interval, NONE leaves it to the operating system. "
+                  "A killed server loses nothing in any of them.",
+                  nullptr, nullptr, 2, &sync_mode_typelib);
 unsigned long long unified_memtable_sync_interval_value;
-MYSQL_SYSVAR_ULONGLONG(unified_memtable_sync_interval, unified_memtable_sync_interval_value, kReadOnly, "Microseconds of commits that a power loss can take, with INTERVAL.", nullptr, nullptr, 128000, 0, kUnlimited, 0);
+MYSQL_SYSVAR_ULONGLONG(unified_memtable_sync_interval, unified_memtable_sync_interval_value,
+                       kReadOnly,
+                       "Microseconds of commits that a power loss can take, with INTERVAL.",
+                       nullptr, nullptr, 128000, 0, kUnlimited, 0);
 int unified_memtable_skip_list_max_level_value;
-MYSQL_SYSVAR_INT(unified_memtable_skip_list_max_level, unified_memtable_skip_list_max_level_value, kReadOnly, TIDESDB_NO_EFFECT, nullptr, nullptr, 0, 0, 32, 0);
+MYSQL_SYSVAR_INT(unified_memtable_skip_list_max_level, unified_memtable_skip_list_max_level_value,
+                 kReadOnly, TIDESDB_NO_EFFECT, nullptr, nullptr, 0, 0, 32, 0);
 double unified_memtable_skip_list_probability_value;
-MYSQL_SYSVAR_DOUBLE(unified_memtable_skip_list_probability, unified_memtable_skip_list_probability_value, kReadOnly, TIDESDB_NO_EFFECT, nullptr, nullptr, 0.0, 0, 1, 0);
+MYSQL_SYSVAR_DOUBLE(unified_memtable_skip_list_probability,
+                    unified_memtable_skip_list_probability_value, kReadOnly, TIDESDB_NO_EFFECT,
+                    nullptr, nullptr, 0.0, 0, 1, 0);
 char* data_home_dir_value;
-MYSQL_SYSVAR_STR(data_home_dir, data_home_dir_value, kReadOnly | PLUGIN_VAR_MEMALLOC, "Directory of the database; by default #tidesdb in the data directory.", nullptr, nullptr, nullptr);
+MYSQL_SYSVAR_STR(data_home_dir, data_home_dir_value, kReadOnly | PLUGIN_VAR_MEMALLOC,
+                 "Directory of the database; by default #tidesdb in the data directory.", nullptr,
+                 nullptr, nullptr);
 unsigned long object_store_backend_value;
-MYSQL_SYSVAR_ENUM(object_store_backend, object_store_backend_value, kReadOnly, "Where table files are: only LOCAL is supported.", nullptr, nullptr, 0, &object_store_typelib);
+MYSQL_SYSVAR_ENUM(object_store_backend, object_store_backend_value, kReadOnly,
+                  "Where table files are: only LOCAL is supported.", nullptr, nullptr, 0,
+                  &object_store_typelib);
 char finish_compactions_on_close_value;
-MYSQL_SYSVAR_BOOL(finish_compactions_on_close, finish_compactions_on_close_value, PLUGIN_VAR_READONLY | PLUGIN_VAR_OPCMDARG, TIDESDB_NO_EFFECT, nullptr, nullptr, 0);
+MYSQL_SYSVAR_BOOL(finish_compactions_on_close, finish_compactions_on_close_value,
+                  PLUGIN_VAR_READONLY | PLUGIN_VAR_OPCMDARG, TIDESDB_NO_EFFECT, nullptr, nullptr,
+                  0);
 
 // --- Global, changed at any time ---
 
 char* backup_dir_value;
-MYSQL_SYSVAR_STR(backup_dir, backup_dir_value, kDynamic | PLUGIN_VAR_MEMALLOC, "Not supported yet.", RefuseBackup, nullptr, nullptr);
+MYSQL_SYSVAR_STR(backup_dir, backup_dir_value, kDynamic | PLUGIN_VAR_MEMALLOC, "Not supported yet.",
+                 RefuseBackup, nullptr, nullptr);
 char* checkpoint_dir_value;
-MYSQL_SYSVAR_STR(checkpoint_dir, checkpoint_dir_value, kDynamic | PLUGIN_VAR_MEMALLOC, "Not supported yet.", RefuseCheckpoint, nullptr, nullptr);
+MYSQL_SYSVAR_STR(checkpoint_dir, checkpoint_dir_value, kDynamic | PLUGIN_VAR_MEMALLOC,
+                 "Not supported yet.", RefuseCheckpoint, nullptr, nullptr);
 char print_all_conflicts_value;
-MYSQL_SYSVAR_BOOL(print_all_conflicts, print_all_conflicts_value, PLUGIN_VAR_OPCMDARG, "Writes each conflict and deadlock to the error log.", nullptr, nullptr, 0);
+MYSQL_SYSVAR_BOOL(print_all_conflicts, print_all_conflicts_value, PLUGIN_VAR_OPCMDARG,
+                  "Writes each conflict and deadlock to the error log.", nullptr, nullptr, 0);
 char pessimistic_locking_value;
-MYSQL_SYSVAR_BOOL(pessimistic_locking, pessimistic_locking_value, PLUGIN_VAR_OPCMDARG, "Rows are locked when they are written or read for update. OFF: the first to commit wins, the others get error 1213. Transactions that are open keep what they have.", nullptr, nullptr, 1);
+MYSQL_SYSVAR_BOOL(
+    pessimistic_locking, pessimistic_locking_value, PLUGIN_VAR_OPCMDARG,
+    "Rows are locked when they are written or read for update. OFF: the first to commit wins, the "
+    "others get error 1213. Transactions that are open keep what they have.",
+    nullptr, nullptr, 1);
 char promote_primary_value;
-MYSQL_SYSVAR_BOOL(promote_primary, promote_primary_value, PLUGIN_VAR_OPCMDARG, TIDESDB_NO_EFFECT, nullptr, nullptr, 0);
+MYSQL_SYSVAR_BOOL(promote_primary, promote_primary_value, PLUGIN_VAR_OPCMDARG, TIDESDB_NO_EFFECT,
+                  nullptr, nullptr, 0);
 int fts_min_word_len_value;
-MYSQL_SYSVAR_INT(fts_min_word_len, fts_min_word_len_value, kDynamic, TIDESDB_NO_EFFECT, nullptr, nullptr, 3, 1, 84, 0);
+MYSQL_SYSVAR_INT(fts_min_word_len, fts_min_word_len_value, kDynamic, TIDESDB_NO_EFFECT, nullptr,
+                 nullptr, 3, 1, 84, 0);
 int fts_max_word_len_value;
-MYSQL_SYSVAR_INT(fts_max_word_len, fts_max_word_len_value, kDynamic, TIDESDB_NO_EFFECT, nullptr, nullptr, 84, 1, 512, 0);
+MYSQL_SYSVAR_INT(fts_max_word_len, fts_max_word_len_value, kDynamic, TIDESDB_NO_EFFECT, nullptr,
+                 nullptr, 84, 1, 512, 0);
 double fts_bm25_k1_value;
-MYSQL_SYSVAR_DOUBLE(fts_bm25_k1, fts_bm25_k1_value, kDynamic, TIDESDB_NO_EFFECT, nullptr, nullptr, 1.2, 0, 10, 0);
+MYSQL_SYSVAR_DOUBLE(fts_bm25_k1, fts_bm25_k1_value, kDynamic, TIDESDB_NO_EFFECT, nullptr, nullptr,
+                    1.2, 0, 10, 0);
 double fts_bm25_b_value;
-MYSQL_SYSVAR_DOUBLE(fts_bm25_b, fts_bm25_b_value, kDynamic, TIDESDB_NO_EFFECT, nullptr, nullptr, 0.75, 0, 1, 0);
+MYSQL_SYSVAR_DOUBLE(fts_bm25_b, fts_bm25_b_value, kDynamic, TIDESDB_NO_EFFECT, nullptr, nullptr,
+                    0.75, 0, 1, 0);
 char* fts_blend_chars_value;
-MYSQL_SYSVAR_STR(fts_blend_chars, fts_blend_chars_value, kDynamic | PLUGIN_VAR_MEMALLOC, TIDESDB_NO_EFFECT, nullptr, nullptr, nullptr);
+MYSQL_SYSVAR_STR(fts_blend_chars, fts_blend_chars_value, kDynamic | PLUGIN_VAR_MEMALLOC,
+                 TIDESDB_NO_EFFECT, nullptr, nullptr, nullptr);
 char* ft_stopword_table_value;
-MYSQL_SYSVAR_STR(ft_stopword_table, ft_stopword_table_value, kDynamic | PLUGIN_VAR_MEMALLOC, TIDESDB_NO_EFFECT, nullptr, nullptr, nullptr);
+MYSQL_SYSVAR_STR(ft_stopword_table, ft_stopword_table_value, kDynamic | PLUGIN_VAR_MEMALLOC,
+                 TIDESDB_NO_EFFECT, nullptr, nullptr, nullptr);
 
 // --- Of a session ---
 
-MYSQL_THDVAR_BOOL(snapshot_isolation, PLUGIN_VAR_OPCMDARG, "With a snapshot open at REPEATABLE READ or SERIALIZABLE, writing or locking a row that was changed since is error 1020. As innodb_snapshot_isolation.", nullptr, nullptr, TIDESDB_SNAPSHOT_ISOLATION_DEFAULT);
-MYSQL_THDVAR_ULONGLONG(ttl, kDynamic, "Not supported yet; must be 0.", RefuseTtl, nullptr, 0, 0, kUnlimited, 0);
-MYSQL_THDVAR_BOOL(skip_unique_check, PLUGIN_VAR_OPCMDARG, "Accepted for compatibility; has no effect: uniqueness is always checked.", nullptr, nullptr, 0);
-MYSQL_THDVAR_BOOL(single_delete_primary, PLUGIN_VAR_OPCMDARG, TIDESDB_NO_EFFECT, nullptr, nullptr, 0);
-MYSQL_THDVAR_ULONGLONG(backpressure_wait_timeout_ms, kDynamic, TIDESDB_NO_EFFECT, nullptr, nullptr, 60000, 0, 3600000, 0);
-MYSQL_THDVAR_ULONGLONG(lock_wait_timeout_ms, kDynamic, "Milliseconds to wait for a row lock; then error 1205.", nullptr, nullptr, 50000, 0, 3600000, 0);
-MYSQL_THDVAR_ULONGLONG(compact_after_range_delete_min_rows, kDynamic, TIDESDB_NO_EFFECT, nullptr, nullptr, 0, 0, kUnlimited, 0);
+MYSQL_THDVAR_BOOL(snapshot_isolation, PLUGIN_VAR_OPCMDARG,
+                  "With a snapshot open at REPEATABLE READ or SERIALIZABLE, writing or locking a "
+                  "row that was changed since is error 1020. As innodb_snapshot_isolation.",
+                  nullptr, nullptr, TIDESDB_SNAPSHOT_ISOLATION_DEFAULT);
+MYSQL_THDVAR_ULONGLONG(ttl, kDynamic, "Not supported yet; must be 0.", RefuseTtl, nullptr, 0, 0,
+                       kUnlimited, 0);
+MYSQL_THDVAR_BOOL(skip_unique_check, PLUGIN_VAR_OPCMDARG,
+                  "Accepted for compatibility; has no effect: uniqueness is always checked.",
+                  nullptr, nullptr, 0);
+MYSQL_THDVAR_BOOL(single_delete_primary, PLUGIN_VAR_OPCMDARG, TIDESDB_NO_EFFECT, nullptr, nullptr,
+                  0);
+MYSQL_THDVAR_ULONGLONG(backpressure_wait_timeout_ms, kDynamic, TIDESDB_NO_EFFECT, nullptr, nullptr,
+                       60000, 0, 3600000, 0);
+MYSQL_THDVAR_ULONGLONG(lock_wait_timeout_ms, kDynamic,
+                       "Milliseconds to wait for a row lock; then error 1205.", nullptr, nullptr,
+                       50000, 0, 3600000, 0);
+MYSQL_THDVAR_ULONGLONG(compact_after_range_delete_min_rows, kDynamic, TIDESDB_NO_EFFECT, nullptr,
+                       nullptr, 0, 0, kUnlimited, 0);
 
 // --- What CREATE TABLE takes when it says nothing ---
 
-MYSQL_THDVAR_ENUM(default_compression, kDynamic, "Compression of new tables: NONE, SNAPPY, LZ4, ZSTD; LZ4_FAST is LZ4.", nullptr, nullptr, 2, &compression_typelib);
-MYSQL_THDVAR_ULONGLONG(default_write_buffer_size, kDynamic, TIDESDB_NO_EFFECT, nullptr, nullptr, 64ULL << 20, 1024, kUnlimited, 0);
-MYSQL_THDVAR_BOOL(default_bloom_filter, PLUGIN_VAR_OPCMDARG, "Whether new tables have Bloom filters.", nullptr, nullptr, 1);
+MYSQL_THDVAR_ENUM(default_compression, kDynamic,
+                  "Compression of new tables: NONE, SNAPPY, LZ4, ZSTD; LZ4_FAST is LZ4.", nullptr,
+                  nullptr, 2, &compression_typelib);
+MYSQL_THDVAR_ULONGLONG(default_write_buffer_size, kDynamic, TIDESDB_NO_EFFECT, nullptr, nullptr,
+                       64ULL << 20, 1024, kUnlimited, 0);
+MYSQL_THDVAR_BOOL(default_bloom_filter, PLUGIN_VAR_OPCMDARG,
+                  "Whether new tables have Bloom filters.", nullptr, nullptr, 1);
 MYSQL_THDVAR_BOOL(default_use_btree, PLUGIN_VAR_OPCMDARG, TIDESDB_NO_EFFECT, nullptr, nullptr, 0);
-MYSQL_THDVAR_BOOL(default_block_indexes, PLUGIN_VAR_OPCMDARG, TIDESDB_NO_EFFECT, nullptr, nullptr, 1);
-MYSQL_THDVAR_ENUM(default_sync_mode, kDynamic, "Accepted for compatibility; has no effect: tidesdb_unified_memtable_sync_mode is for all tables.", nullptr, nullptr, 2, &sync_mode_typelib);
-MYSQL_THDVAR_ULONGLONG(default_sync_interval_us, kDynamic, TIDESDB_NO_EFFECT, nullptr, nullptr, 128000, 0, kUnlimited, 0);
-MYSQL_THDVAR_ULONGLONG(default_bloom_fpr, kDynamic, "False positives of the Bloom filters of new tables, in 1/10000.", nullptr, nullptr, 100, 1, 10000, 0);
-MYSQL_THDVAR_ULONGLONG(default_klog_value_threshold, kDynamic, TIDESDB_NO_EFFECT, nullptr, nullptr, 512, 0, kUnlimited, 0);
-MYSQL_THDVAR_ULONGLONG(default_l0_queue_stall_threshold, kDynamic, TIDESDB_NO_EFFECT, nullptr, nullptr, 20, 1, 1024, 0);
-MYSQL_THDVAR_ULONGLONG(default_l1_file_count_trigger, kDynamic, "Files of the first level that start a compaction, for new tables.", nullptr, nullptr, 4, 1, 1024, 0);
-MYSQL_THDVAR_ULONGLONG(default_level_size_ratio, kDynamic, "How much larger each level is than the one before, for new tables.", nullptr, nullptr, 10, 2, 100, 0);
-MYSQL_THDVAR_ULONGLONG(default_min_levels, kDynamic, TIDESDB_NO_EFFECT, nullptr, nullptr, 1, 1, 64, 0);
-MYSQL_THDVAR_ULONGLONG(default_dividing_level_offset, kDynamic, TIDESDB_NO_EFFECT, nullptr, nullptr, 1, 0, 64, 0);
-MYSQL_THDVAR_ULONGLONG(default_skip_list_max_level, kDynamic, TIDESDB_NO_EFFECT, nullptr, nullptr, 12, 1, 64, 0);
-MYSQL_THDVAR_ULONGLONG(default_skip_list_probability, kDynamic, TIDESDB_NO_EFFECT, nullptr, nullptr, 25, 1, 100, 0);
-MYSQL_THDVAR_ULONGLONG(default_index_sample_ratio, kDynamic, TIDESDB_NO_EFFECT, nullptr, nullptr, 1, 1, 1024, 0);
-MYSQL_THDVAR_ULONGLONG(default_block_index_prefix_len, kDynamic, TIDESDB_NO_EFFECT, nullptr, nullptr, 16, 1, 256, 0);
-MYSQL_THDVAR_ULONGLONG(default_min_disk_space, kDynamic, TIDESDB_NO_EFFECT, nullptr, nullptr, 100ULL << 20, 0, kUnlimited, 0);
-MYSQL_THDVAR_ENUM(default_isolation_level, kDynamic, TIDESDB_NO_EFFECT, nullptr, nullptr, 2, &isolation_level_typelib);
-MYSQL_THDVAR_BOOL(default_object_lazy_compaction, PLUGIN_VAR_OPCMDARG, TIDESDB_NO_EFFECT, nullptr, nullptr, 0);
-MYSQL_THDVAR_BOOL(default_object_prefetch_compaction, PLUGIN_VAR_OPCMDARG, TIDESDB_NO_EFFECT, nullptr, nullptr, 1);
-MYSQL_THDVAR_ULONGLONG(default_tombstone_density_trigger, kDynamic, TIDESDB_NO_EFFECT, nullptr, nullptr, 0, 0, 10000, 0);
-MYSQL_THDVAR_ULONGLONG(default_tombstone_density_min_entries, kDynamic, TIDESDB_NO_EFFECT, nullptr, nullptr, 1024, 0, kUnlimited, 0);
+MYSQL_THDVAR_BOOL(default_block_indexes, PLUGIN_VAR_OPCMDARG, TIDESDB_NO_EFFECT, nullptr, nullptr,
+                  1);
+MYSQL_THDVAR_ENUM(default_sync_mode, kDynamic,
+                  "Accepted for compatibility; has no effect: tidesdb_unified_memtable_sync_mode "
+                  "is for all tables.",
+                  nullptr, nullptr, 2, &sync_mode_typelib);
+MYSQL_THDVAR_ULONGLONG(default_sync_interval_us, kDynamic, TIDESDB_NO_EFFECT, nullptr, nullptr,
+                       128000, 0, kUnlimited, 0);
+MYSQL_THDVAR_ULONGLONG(default_bloom_fpr, kDynamic,
+                       "False positives of the Bloom filters of new tables, in 1/10000.", nullptr,
+                       nullptr, 100, 1, 10000, 0);
+MYSQL_THDVAR_ULONGLONG(default_klog_value_threshold, kDynamic, TIDESDB_NO_EFFECT, nullptr, nullptr,
+                       512, 0, kUnlimited, 0);
+MYSQL_THDVAR_ULONGLONG(default_l0_queue_stall_threshold, kDynamic, TIDESDB_NO_EFFECT, nullptr,
+                       nullptr, 20, 1, 1024, 0);
+MYSQL_THDVAR_ULONGLONG(default_l1_file_count_trigger, kDynamic,
+                       "Files of the first level that start a compaction, for new tables.", nullptr,
+                       nullptr, 4, 1, 1024, 0);
+MYSQL_THDVAR_ULONGLONG(default_level_size_ratio, kDynamic,
+                       "How much larger each level is than the one before, for new tables.",
+                       nullptr, nullptr, 10, 2, 100, 0);
+MYSQL_THDVAR_ULONGLONG(default_min_levels, kDynamic, TIDESDB_NO_EFFECT, nullptr, nullptr, 1, 1, 64,
+                       0);
+MYSQL_THDVAR_ULONGLONG(default_dividing_level_offset, kDynamic, TIDESDB_NO_EFFECT, nullptr, nullptr,
+                       1, 0, 64, 0);
+MYSQL_THDVAR_ULONGLONG(default_skip_list_max_level, kDynamic, TIDESDB_NO_EFFECT, nullptr, nullptr,
+                       12, 1, 64, 0);
+MYSQL_THDVAR_ULONGLONG(default_skip_list_probability, kDynamic, TIDESDB_NO_EFFECT, nullptr, nullptr,
+                       25, 1, 100, 0);
+MYSQL_THDVAR_ULONGLONG(default_index_sample_ratio, kDynamic, TIDESDB_NO_EFFECT, nullptr, nullptr, 1,
+                       1, 1024, 0);
+MYSQL_THDVAR_ULONGLONG(default_block_index_prefix_len, kDynamic, TIDESDB_NO_EFFECT, nullptr,
+                       nullptr, 16, 1, 256, 0);
+MYSQL_THDVAR_ULONGLONG(default_min_disk_space, kDynamic, TIDESDB_NO_EFFECT, nullptr, nullptr,
+                       100ULL << 20, 0, kUnlimited, 0);
+MYSQL_THDVAR_ENUM(default_isolation_level, kDynamic, TIDESDB_NO_EFFECT, nullptr, nullptr, 2,
+                  &isolation_level_typelib);
+MYSQL_THDVAR_BOOL(default_object_lazy_compaction, PLUGIN_VAR_OPCMDARG, TIDESDB_NO_EFFECT, nullptr,
+                  nullptr, 0);
+MYSQL_THDVAR_BOOL(default_object_prefetch_compaction, PLUGIN_VAR_OPCMDARG, TIDESDB_NO_EFFECT,
+                  nullptr, nullptr, 1);
+MYSQL_THDVAR_ULONGLONG(default_tombstone_density_trigger, kDynamic, TIDESDB_NO_EFFECT, nullptr,
+                       nullptr, 0, 0, 10000, 0);
+MYSQL_THDVAR_ULONGLONG(default_tombstone_density_min_entries, kDynamic, TIDESDB_NO_EFFECT, nullptr,
+                       nullptr, 1024, 0, kUnlimited, 0);
 
 // The engine's smallest and largest; the variables' own limits are those of the described system.
 constexpr int kOpenFilesDefault = 256;
@@ -240,25 +329,34 @@ ha_create_table_option table_options[] = {
     HA_TOPTION_SYSVAR("KLOG_VALUE_THRESHOLD", klog_value_threshold, default_klog_value_threshold),
     HA_TOPTION_SYSVAR("SYNC_INTERVAL_US", sync_interval_us, default_sync_interval_us),
     HA_TOPTION_SYSVAR("INDEX_SAMPLE_RATIO", index_sample_ratio, default_index_sample_ratio),
-    HA_TOPTION_SYSVAR("BLOCK_INDEX_PREFIX_LEN", block_index_prefix_len, default_block_index_prefix_len),
+    HA_TOPTION_SYSVAR("BLOCK_INDEX_PREFIX_LEN", block_index_prefix_len,
+                      default_block_index_prefix_len),
     HA_TOPTION_SYSVAR("LEVEL_SIZE_RATIO", level_size_ratio, default_level_size_ratio),
     HA_TOPTION_SYSVAR("MIN_LEVELS", min_levels, default_min_levels),
-    HA_TOPTION_SYSVAR("DIVIDING_LEVEL_OFFSET", dividing_level_offset, default_dividing_level_offset),
+    HA_TOPTION_SYSVAR("DIVIDING_LEVEL_OFFSET", dividing_level_offset,
+                      default_dividing_level_offset),
     HA_TOPTION_SYSVAR("SKIP_LIST_MAX_LEVEL", skip_list_max_level, default_skip_list_max_level),
-    HA_TOPTION_SYSVAR("SKIP_LIST_PROBABILITY", skip_list_probability, default_skip_list_probability),
+    HA_TOPTION_SYSVAR("SKIP_LIST_PROBABILITY", skip_list_probability,
+                      default_skip_list_probability),
     HA_TOPTION_SYSVAR("BLOOM_FPR", bloom_fpr, default_bloom_fpr),
-    HA_TOPTION_SYSVAR("L1_FILE_COUNT_TRIGGER", l1_file_count_trigger, default_l1_file_count_trigger),
-    HA_TOPTION_SYSVAR("L0_QUEUE_STALL_THRESHOLD", l0_queue_stall_threshold, default_l0_queue_stall_threshold),
-    HA_TOPTION_SYSVAR("TOMBSTONE_DENSITY_TRIGGER", tombstone_density_trigger, default_tombstone_density_trigger),
-    HA_TOPTION_SYSVAR("TOMBSTONE_DENSITY_MIN_ENTRIES", tombstone_density_min_entries, default_tombstone_density_min_entries),
+    HA_TOPTION_SYSVAR("L1_FILE_COUNT_TRIGGER", l1_file_count_trigger,
+                      default_l1_file_count_trigger),
+    HA_TOPTION_SYSVAR("L0_QUEUE_STALL_THRESHOLD", l0_queue_stall_threshold,
+                      default_l0_queue_stall_threshold),
+    HA_TOPTION_SYSVAR("TOMBSTONE_DENSITY_TRIGGER", tombstone_density_trigger,
+                      default_tombstone_density_trigger),
+    HA_TOPTION_SYSVAR("TOMBSTONE_DENSITY_MIN_ENTRIES", tombstone_density_min_entries,
+                      default_tombstone_density_min_entries),
     HA_TOPTION_SYSVAR("COMPRESSION", compression, default_compression),
     HA_TOPTION_SYSVAR("SYNC_MODE", sync_mode, default_sync_mode),
     HA_TOPTION_SYSVAR("ISOLATION_LEVEL", isolation_level, default_isolation_level),
     HA_TOPTION_SYSVAR("BLOOM_FILTER", bloom_filter, default_bloom_filter),
     HA_TOPTION_SYSVAR("BLOCK_INDEXES", block_indexes, default_block_indexes),
     HA_TOPTION_SYSVAR("USE_BTREE", use_btree, default_use_btree),
-    HA_TOPTION_SYSVAR("OBJECT_LAZY_COMPACTION", object_lazy_compaction, default_object_lazy_compaction),
-    HA_TOPTION_SYSVAR("OBJECT_PREFETCH_COMPACTION", object_prefetch_compaction, default_object_prefetch_compaction),
+    HA_TOPTION_SYSVAR("OBJECT_LAZY_COMPACTION", object_lazy_compaction,
+                      default_object_lazy_compaction),
+    HA_TOPTION_SYSVAR("OBJECT_PREFETCH_COMPACTION", object_prefetch_compaction,
+                      default_object_prefetch_compaction),
     HA_TOPTION_NUMBER("TTL", ttl, 0, 0, kUnlimited, 0),
     HA_TOPTION_BOOL("ENCRYPTED", encrypted, 0),
     HA_TOPTION_NUMBER("ENCRYPTION_KEY_ID", encryption_key_id, 1, 1, 255, 0),
@@ -289,7 +387,6 @@ void FillOptions(Options* options) {
   options->compaction_threads = compaction_threads_value;
   options->open_files_max =
       max_open_sstables_value > 0 ? max_open_sstables_value : kOpenFilesDefault;
-
 }
 
 std::string DataDirectory() {

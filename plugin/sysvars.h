@@ -1,7 +1,7 @@
 // The plugin's system variables and table options: every name the described system has.
 //
-// Those that make no sense in this design keep their value and say in their comment that they have no effect.
-// Threads: any.
+// Those that make no sense in this design keep their value and say in their comment that they have
+// no effect. Threads: any.
 #pragma once
 
 #include "server_port.h"
@@ -55,7 +55,6 @@ extern st_mysql_sys_var* all[];
 extern ha_create_table_option table_options[];
 extern ha_create_table_option field_options[];
 extern ha_create_table_option index_options[];
-
 
 void FillOptions(Options* options);
 // The engine's directory: tidesdb_data_home_dir, or #tidesdb in the server's data directory.

@@ -79,7 +79,8 @@ bool TableCodec::Entry(uint key_number, const uchar* record, Slice primary_key, 
   return has_null;
 }
 
-// Appends one part of a key in the server's form and moves image past it. Returns: whether it is NULL.
+// Appends one part of a key in the server's form and moves image past it. Returns: whether it is
+// NULL.
 bool TableCodec::EncodeImagePart(const Part& part, const uchar** image, std::string* key) const {
   const uchar* at = *image;
   bool null = false;
@@ -98,8 +99,8 @@ bool TableCodec::EncodeImagePart(const Part& part, const uchar** image, std::str
   return null;
 }
 
-// Goes on with the primary key's columns, which the server gives only as far as the index has not got them.
-// Returns: whether all of image was used.
+// Goes on with the primary key's columns, which the server gives only as far as the index has not
+// got them. Returns: whether all of image was used.
 bool TableCodec::AppendPrimaryKeyImage(const Index& index, const uchar* columns, const uchar* image,
                                        const uchar* end, std::string* key) const {
   std::array<const uchar*, kPartsMax> starts = {};
@@ -139,8 +140,7 @@ TableCodec::ImageKey TableCodec::FromImage(uint key_number, const uchar* image, 
     result.has_null |= EncodeImagePart(index.parts[used++], &image, key);
   }
   const bool all_columns = used == index.parts.size();
-  result.whole_key =
-      all_columns && (is_primary(key_number) || (index.unique && !result.has_null));
+  result.whole_key = all_columns && (is_primary(key_number) || (index.unique && !result.has_null));
   if (image < end) {
     result.used_all = !index.unique && !hidden_key_ && !is_primary(key_number) &&
                       AppendPrimaryKeyImage(index, columns, image, end, key);
@@ -160,7 +160,8 @@ bool TableCodec::RestorePart(const Part& part, Slice* key, uchar* record) const 
   const Taken taken = TakePart(part.key, key, to, column.bytes, &length);
   if (taken == Taken::kBad) return false;
   MarkNull(column, taken == Taken::kNull, record);
-  if (varying && taken == Taken::kValue) memcpy(record + column.offset, &length, column.length_bytes);
+  if (varying && taken == Taken::kValue)
+    memcpy(record + column.offset, &length, column.length_bytes);
   return true;
 }
 

@@ -1,10 +1,11 @@
-// What one table's rows and index entries look like: the server's table definition turned into codecs.
+// What one table's rows and index entries look like: the server's table definition turned into
+// codecs.
 //
 // A row is stored under its primary key, or under a hidden number of 8 bytes. An index entry is
 //   not unique:  key = columns, then the primary key's columns that are not among them
 //   unique:      key = columns (as above when one of them is NULL)
-// and its value holds the primary key (unique only), then each column that the key does not give back.
-// Format: docs/format/row.md.
+// and its value holds the primary key (unique only), then each column that the key does not give
+// back. Format: docs/format/row.md.
 //
 // Threads: belongs to one handler; it keeps scratch memory.
 #pragma once
@@ -60,18 +61,21 @@ class TableCodec {
   void EntryColumns(uint key_number, const uchar* record, std::string* key) const;
 
   struct ImageKey {
-    bool whole_key = false;     // All columns that make the key: for a unique one at most one row has it.
-    bool used_all = true;       // False: part of the image says nothing about the key's bytes.
+    bool whole_key =
+        false;  // All columns that make the key: for a unique one at most one row has it.
+    bool used_all = true;  // False: part of the image says nothing about the key's bytes.
     bool has_null = false;
   };
-  // The bytes that all keys start with whose columns are as in image, the server's form of a key, of `length`
-  // bytes. Replaces *key.
+  // The bytes that all keys start with whose columns are as in image, the server's form of a key,
+  // of `length` bytes. Replaces *key.
   ImageKey FromImage(uint key_number, const uchar* image, uint length, std::string* key) const;
 
   // --- Back ---
-  // Puts the primary key's columns into record as far as the key gives them. Returns: false for damaged bytes.
+  // Puts the primary key's columns into record as far as the key gives them. Returns: false for
+  // damaged bytes.
   bool RestorePrimaryKey(Slice key, uchar* record) const;
-  // Puts all columns of the index and of the primary key into record. Values are copied, none is a blob.
+  // Puts all columns of the index and of the primary key into record. Values are copied, none is a
+  // blob.
   bool RestoreEntry(uint key_number, Slice key, Slice value, uchar* record) const;
   // Whether RestorePrimaryKey() is needed for one of these columns.
   bool key_only(uint field) const { return key_only_[field]; }
@@ -85,23 +89,23 @@ class TableCodec {
  private:
   struct Part {
     KeyPart key;
-    uint32_t column = 0;        // In rows_.columns() and TABLE::field.
-    uint32_t image_bytes = 0;   // In the server's form of a key, without null byte and length.
+    uint32_t column = 0;       // In rows_.columns() and TABLE::field.
+    uint32_t image_bytes = 0;  // In the server's form of a key, without null byte and length.
     bool image_varying = false;
     bool whole_column = false;  // Not a prefix of it.
-    bool in_value = false;      // The entry's value holds it, because the key does not give it back.
+    bool in_value = false;  // The entry's value holds it, because the key does not give it back.
   };
   struct Index {
     std::vector<Part> parts;
     bool unique = false;
     bool hash = false;
     bool has_virtual = false;
-    // For each part of the primary key: the part of this index that has the same bytes, or -1: it is
-    // appended to the key.
+    // For each part of the primary key: the part of this index that has the same bytes, or -1: it
+    // is appended to the key.
     std::vector<int> same_as;
-    bool appends_all = true;    // No part of the primary key is found among the columns.
-    std::vector<Part> values;   // What the entry's value holds, in order.
-    std::vector<bool> fields;   // A flag a column: the entry gives it back.
+    bool appends_all = true;   // No part of the primary key is found among the columns.
+    std::vector<Part> values;  // What the entry's value holds, in order.
+    std::vector<bool> fields;  // A flag a column: the entry gives it back.
   };
 
   Status BuildColumns(TABLE* table);
@@ -120,9 +124,9 @@ class TableCodec {
   const std::vector<Part>& primary_parts() const { return indexes_[primary_number_].parts; }
 
   RowCodec rows_;
-  std::vector<Index> indexes_;          // By the server's key number; the primary one has its parts only.
+  std::vector<Index> indexes_;  // By the server's key number; the primary one has its parts only.
   std::vector<std::unique_ptr<Collation>> collations_;
-  std::vector<bool> key_only_;          // A flag a column: only the primary key's bytes hold it.
+  std::vector<bool> key_only_;  // A flag a column: only the primary key's bytes hold it.
   uint primary_number_ = MAX_KEY;
   bool hidden_key_ = false;
   mutable std::string scratch_;

@@ -51,8 +51,7 @@ Column LayoutOf(const Field& field, const uchar* record) {
 
 bool IsVaryingText(const Field& field) {
   const auto type = field.real_type();
-  return type == MYSQL_TYPE_STRING || type == MYSQL_TYPE_VARCHAR ||
-         (field.flags & BLOB_FLAG) != 0;
+  return type == MYSQL_TYPE_STRING || type == MYSQL_TYPE_VARCHAR || (field.flags & BLOB_FLAG) != 0;
 }
 
 }  // namespace

@@ -9,7 +9,9 @@
 namespace tidesdb::plugin {
 namespace {
 
-bool SpansStatements(THD* thd) { return thd_test_options(thd, OPTION_NOT_AUTOCOMMIT | OPTION_BEGIN); }
+bool SpansStatements(THD* thd) {
+  return thd_test_options(thd, OPTION_NOT_AUTOCOMMIT | OPTION_BEGIN);
+}
 
 }  // namespace
 
@@ -20,7 +22,7 @@ Session* Session::Existing(THD* thd) {
 Session& Session::Of(THD* thd) {
   Session* session = Existing(thd);
   if (session == nullptr) {
-    session = new Session(thd);
+    session = std::make_unique<Session>(thd).release();  // The server's slot owns it; see Close.
     thd_set_ha_data(thd, tidesdb_hton, session);
   }
   return *session;
@@ -33,7 +35,7 @@ void Session::Close(THD* thd) {
     LatchGuard guard(engine->kill_latch);
     thd_set_ha_data(thd, tidesdb_hton, nullptr);
   }
-  delete session;
+  const std::unique_ptr<Session> owned(session);
 }
 
 void Session::Kill(THD* thd) {

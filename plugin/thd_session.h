@@ -20,6 +20,8 @@ namespace tidesdb::plugin {
 
 class Session {
  public:
+  explicit Session(THD* thd) : thd_(thd) {}
+
   // The connection's session; made at the first call.
   static Session& Of(THD* thd);
   // Null when it never used this engine.
@@ -29,8 +31,8 @@ class Session {
   static void Kill(THD* thd);
 
   // --- Statements ---
-  // Tells the server that this engine takes part, and remembers where to go back to if the statement fails.
-  // May be called again within a statement.
+  // Tells the server that this engine takes part, and remembers where to go back to if the
+  // statement fails. May be called again within a statement.
   void BeginStatement();
   // The statement succeeded and the transaction goes on.
   void EndStatement();
@@ -47,8 +49,8 @@ class Session {
   void BeginWithSnapshot();
   Status Commit();
   void Rollback();
-  // After an error that undoes everything: the engine's side is rolled back now, the server does its own part at
-  // the end of the statement. Until then every use gives HA_ERR_ROLLBACK.
+  // After an error that undoes everything: the engine's side is rolled back now, the server does
+  // its own part at the end of the statement. Until then every use gives HA_ERR_ROLLBACK.
   void Abort();
   bool aborted() const { return aborted_; }
 
@@ -72,7 +74,6 @@ class Session {
     uint64_t next_auto_increment = 0;
   };
 
-  explicit Session(THD* thd) : thd_(thd) {}
   ~Session();
 
   void OpenTransaction();
@@ -84,15 +85,15 @@ class Session {
   THD* const thd_;
   std::unique_ptr<Transaction> transaction_;
   std::atomic<Transaction*> interruptible_{nullptr};
-  bool open_ = false;             // transaction_ is neither committed nor rolled back.
+  bool open_ = false;  // transaction_ is neither committed nor rolled back.
   bool in_statement_ = false;
-  bool registered_ = false;       // The server knows that the transaction spans statements.
+  bool registered_ = false;  // The server knows that the transaction spans statements.
   bool aborted_ = false;
   bool pessimistic_ = true;
   enum_tx_isolation isolation_ = ISO_REPEATABLE_READ;
   Savepoint statement_start_;
   std::vector<Touched> touched_;
-  int slot_ = -1;                 // See AutoIncrementKey().
+  int slot_ = -1;  // See AutoIncrementKey().
   Cursor* cursors_ = nullptr;
 };
 

@@ -7,16 +7,16 @@
 
 namespace tidesdb::plugin {
 
-// What the counter stands at when values of the series offset, offset + step, ... are given out to `need` rows
-// from `current` on. UINT64_MAX when the type's values are used up.
+// What the counter stands at when values of the series offset, offset + step, ... are given out to
+// `need` rows from `current` on. UINT64_MAX when the type's values are used up.
 inline uint64_t NextAutoIncrement(uint64_t current, uint64_t need, uint64_t step, uint64_t offset,
                                   uint64_t max) {
   if (current > max) return UINT64_MAX;
   if (offset > step) offset = 0;  // Ignored then, says the manual.
   uint64_t next = current > offset ? current - offset : offset - current;
   next -= next % step;
-  const auto wide = static_cast<unsigned __int128>(next) + offset +
-                    static_cast<unsigned __int128>(need) * step;
+  const auto wide =
+      static_cast<unsigned __int128>(next) + offset + static_cast<unsigned __int128>(need) * step;
   return wide > UINT64_MAX ? UINT64_MAX : static_cast<uint64_t>(wide);
 }
 

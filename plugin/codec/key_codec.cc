@@ -47,7 +47,8 @@ void AppendFloating(const char* raw, std::string* key) {
 void AppendEscaped(const uint8_t* from, size_t n, std::string* key) {
   const uint8_t* const end = from + n;
   while (from < end) {
-    const auto* zero = static_cast<const uint8_t*>(memchr(from, 0, static_cast<size_t>(end - from)));
+    const auto* zero =
+        static_cast<const uint8_t*>(memchr(from, 0, static_cast<size_t>(end - from)));
     const uint8_t* stop = zero != nullptr ? zero + 1 : end;
     key->append(reinterpret_cast<const char*>(from), static_cast<size_t>(stop - from));
     if (zero != nullptr) key->push_back(static_cast<char>(kZeroMark));
@@ -145,8 +146,8 @@ bool SkipPadded(const Collation::Pad& space, Slice* key, uint8_t flip) {
 
 bool SkipText(const Collation& collation, Slice* key, uint8_t flip) {
   for (int level = 0; level < collation.levels; level++) {
-    const bool skipped = collation.pad_space ? SkipPadded(collation.pad[level], key, flip)
-                                             : SkipEscaped(key, flip);
+    const bool skipped =
+        collation.pad_space ? SkipPadded(collation.pad[level], key, flip) : SkipEscaped(key, flip);
     if (!skipped) return false;
   }
   return true;

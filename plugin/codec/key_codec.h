@@ -1,4 +1,5 @@
-// Turns column values into key bytes that memcmp orders as SQL does, and back where that is possible.
+// Turns column values into key bytes that memcmp orders as SQL does, and back where that is
+// possible.
 //
 // Knows nothing of the server: a value comes as its "raw" bytes, those of the record buffer for a
 // column of fixed size, the content without its length for a varying one. The adapter in
@@ -48,14 +49,15 @@ enum class PartKind : uint8_t {
   kRaw,       // `width` bytes that compare as they are: decimals, temporals, BINARY(n), UUID.
   kBytes,     // Varying bytes without padding: VARBINARY, BLOB prefixes.
   kText,      // Weights of varying length.
-  kTextFull,  // Weights in one piece, zeros up to `width` bytes: for collations without a plain pad.
+  kTextFull,  // Weights in one piece, zeros up to `width` bytes: for collations without a plain
+              // pad.
 };
 
 struct KeyPart {
   PartKind kind = PartKind::kRaw;
   bool nullable = false;
   bool descending = false;
-  uint32_t width = 0;      // See PartKind.
+  uint32_t width = 0;        // See PartKind.
   bool trim_spaces = false;  // As in CHAR columns: trailing spaces are no part of the value.
   uint32_t chars_max = 0;    // For text: characters the key takes. For kBytes: bytes.
   const Collation* collation = nullptr;
@@ -76,9 +78,9 @@ bool SkipPart(const KeyPart& part, Slice* key);
 
 enum class Taken : uint8_t { kValue, kNull, kBad };
 
-// Takes one part off key and gives its value. For kUnsigned, kSigned and kRaw `width` bytes are written to
-// `to`; for kBytes at most to_bytes are, and *length says how many there are.
-// REQUIRES: IsReversible(part.kind).
+// Takes one part off key and gives its value. For kUnsigned, kSigned and kRaw `width` bytes are
+// written to `to`; for kBytes at most to_bytes are, and *length says how many there are. REQUIRES:
+// IsReversible(part.kind).
 Taken TakePart(const KeyPart& part, Slice* key, uint8_t* to, size_t to_bytes, size_t* length);
 
 // The smallest key greater than every key that starts with prefix; false when there is none.

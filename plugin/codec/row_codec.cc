@@ -185,8 +185,7 @@ Status RowPlan::Decode(Slice row, uint8_t* record) const {
 
 Status RowPlan::DecodeVarying(Slice row, bool wide, uint8_t* record) const {
   const size_t end_bytes = wide ? 4 : 2;
-  const char* const ends =
-      row.data() + kHeaderBytes + codec_->null_bytes_ + codec_->fixed_bytes_;
+  const char* const ends = row.data() + kHeaderBytes + codec_->null_bytes_ + codec_->fixed_bytes_;
   const char* const data = ends + codec_->varying_.size() * end_bytes;
   const auto data_bytes = static_cast<size_t>(row.data() + row.size() - data);
   for (const uint32_t i : varying_) {

@@ -1,4 +1,5 @@
-// Turns a record buffer of the server into the bytes of a row, and back: only the columns asked for.
+// Turns a record buffer of the server into the bytes of a row, and back: only the columns asked
+// for.
 //
 // Knows nothing of the server but the layout of its record buffers, which Column describes.
 // Format: docs/format/row.md.
@@ -29,15 +30,15 @@ struct Column {
   uint32_t null_offset = 0;  // Of the byte that null_mask is a bit of.
   uint32_t offset = 0;
   uint32_t bytes = 0;
-  bool stored = true;        // False: in the key only, or computed on reading.
+  bool stored = true;  // False: in the key only, or computed on reading.
 };
 
 inline bool IsNull(const Column& column, const uint8_t* record) {
   return column.null_mask != 0 && (record[column.null_offset] & column.null_mask) != 0;
 }
 
-// The raw bytes of a column's value. The view lives as long as the record, or what a blob points to.
-// REQUIRES: the column is not NULL.
+// The raw bytes of a column's value. The view lives as long as the record, or what a blob points
+// to. REQUIRES: the column is not NULL.
 Slice RawValue(const Column& column, const uint8_t* record);
 
 // Puts raw bytes into a record. A blob gets a pointer to raw, which must outlive the record's use.
@@ -53,7 +54,8 @@ class RowCodec {
   // Whether any stored column is a blob, so that decoded records point into the row.
   bool has_blobs() const { return has_blobs_; }
 
-  // Replaces *row. Columns that are NULL are stored as nothing; those of fixed size keep their place.
+  // Replaces *row. Columns that are NULL are stored as nothing; those of fixed size keep their
+  // place.
   void Encode(const uint8_t* record, std::string* row) const;
 
  private:

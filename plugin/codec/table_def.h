@@ -1,4 +1,5 @@
-// What the engine's catalog says about one table: which column families hold it, and its counters' start.
+// What the engine's catalog says about one table: which column families hold it, and its counters'
+// start.
 //
 // Format: docs/format/dictionary.md.
 // Threads: plain values.
@@ -14,16 +15,16 @@
 namespace tidesdb::plugin {
 
 struct IndexDef {
-  std::string name;    // As the server names the key; unique in the table.
+  std::string name;  // As the server names the key; unique in the table.
   uint32_t family = 0;
 };
 
 struct TableDef {
   uint32_t primary_family = 0;
-  std::vector<IndexDef> indexes;        // Secondary ones.
-  bool hidden_key = false;              // No primary key: rows are numbered.
-  bool temporary = false;               // Gone after a restart.
-  uint64_t created_s = 0;               // Unix time.
+  std::vector<IndexDef> indexes;  // Secondary ones.
+  bool hidden_key = false;        // No primary key: rows are numbered.
+  bool temporary = false;         // Gone after a restart.
+  uint64_t created_s = 0;         // Unix time.
   // AUTO_INCREMENT starts here; what was used since is recorded beside it, under the generation.
   uint64_t auto_increment_base = 1;
   uint32_t auto_increment_generation = 0;

@@ -14,10 +14,10 @@
 namespace tidesdb::plugin {
 
 struct TableStats {
-  uint64_t rows = 0;        // When the rest was measured.
-  uint64_t row_bytes = 0;   // Mean bytes of a row with its key.
+  uint64_t rows = 0;       // When the rest was measured.
+  uint64_t row_bytes = 0;  // Mean bytes of a row with its key.
   struct Index {
-    uint64_t entry_bytes = 0;                  // Mean bytes of an entry.
+    uint64_t entry_bytes = 0;        // Mean bytes of an entry.
     std::vector<uint64_t> distinct;  // [k]: different values of the first k+1 columns.
   };
   std::vector<Index> indexes;  // By the server's key number.
