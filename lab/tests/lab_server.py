@@ -79,8 +79,8 @@ class LabServer(Server):
         shutil.rmtree(self.directory, ignore_errors=True)
 
     def tpcc(self, name, *options):
-        """The command line of one of the generator's commands against this server."""
-        return self.environment.command([TPCC, name, "-S", self.socket, *options])
+        """The command line of one of the generator's commands against this server; it runs on this machine."""
+        return [TPCC, name, "-S", str(self.socket), *options]
 
     def value(self, statement):
         """The only value of a statement, as text."""

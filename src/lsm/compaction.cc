@@ -20,8 +20,8 @@ const char* CompactionReasonName(CompactionReason reason) {
       return "level 0 runs";
     case CompactionReason::kLevelSize:
       return "level size";
-    case CompactionReason::kTombstones:
-      return "tombstones";
+    case CompactionReason::kDeadEntries:
+      return "dead entries";
     case CompactionReason::kManual:
       return "manual";
   }

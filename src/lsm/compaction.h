@@ -15,10 +15,10 @@ enum class CompactionKind : uint8_t {
 };
 
 enum class CompactionReason : uint8_t {
-  kLevel0Runs,  // Too many runs in level 0.
-  kLevelSize,   // A level is over its target.
-  kTombstones,  // Files full of deletions.
-  kManual,      // Db::Compact.
+  kLevel0Runs,   // Too many runs in level 0.
+  kLevelSize,    // A level is over its target.
+  kDeadEntries,  // Files that are mostly dead.
+  kManual,       // Db::Compact.
 };
 
 const char* CompactionKindName(CompactionKind kind);

@@ -90,7 +90,7 @@ std::optional<Compaction> PickLevel0(const VersionRef& version, int base_level,
   Compaction compaction;
   compaction.version = version;
   compaction.reason =
-      plan.for_tombstones ? CompactionReason::kTombstones : CompactionReason::kLevel0Runs;
+      plan.for_tombstones ? CompactionReason::kDeadEntries : CompactionReason::kLevel0Runs;
   compaction.output_level = plan.action == Level0Plan::Action::kDown ? base_level : 0;
   if (plan.action == Level0Plan::Action::kDown) {
     std::string key_min;
@@ -174,9 +174,9 @@ std::optional<Compaction> PickFromLevel(const VersionRef& version, int level,
   return std::nullopt;
 }
 
-// Work on one file that is full of tombstones.
-std::optional<Compaction> PickTombstones(const VersionRef& version, int level, const FileRef& file,
-                                         const PickContext& context) {
+// Work on one file that is mostly dead.
+std::optional<Compaction> PickDeadFile(const VersionRef& version, int level, const FileRef& file,
+                                       const PickContext& context) {
   bool meets_deeper = false;
   for (int deeper = level + 1; deeper <= version->BottomLevel(); ++deeper) {
     if (!version->OverlappingSpan(deeper, file->key_min(), file->key_max()).empty()) {
@@ -185,7 +185,7 @@ std::optional<Compaction> PickTombstones(const VersionRef& version, int level, c
   }
   if (meets_deeper) {
     Compaction compaction = DownOneLevel(version, level, file);
-    compaction.reason = CompactionReason::kTombstones;
+    compaction.reason = CompactionReason::kDeadEntries;
     return FinishDown(std::move(compaction), context);
   }
   // They hide nothing. Once no snapshot is older, they can go for nothing but the reading of the
@@ -193,7 +193,7 @@ std::optional<Compaction> PickTombstones(const VersionRef& version, int level, c
   if (file->sequence_max() > context.oldest_snapshot) return std::nullopt;
   Compaction compaction;
   compaction.version = version;
-  compaction.reason = CompactionReason::kTombstones;
+  compaction.reason = CompactionReason::kDeadEntries;
   compaction.kind = file->properties().tombstones == file->properties().entries
                         ? CompactionKind::kDrop
                         : CompactionKind::kMerge;
@@ -202,12 +202,11 @@ std::optional<Compaction> PickTombstones(const VersionRef& version, int level, c
   return Finish(std::move(compaction), context);
 }
 
-std::optional<Compaction> PickFullOfTombstones(const VersionRef& version,
-                                               const PickContext& context) {
+std::optional<Compaction> PickDeadFiles(const VersionRef& version, const PickContext& context) {
   for (int level = 1; level <= version->BottomLevel(); ++level) {
     for (const FileRef& file : version->files(level)) {
-      if (!IsFullOfTombstones(*file)) continue;
-      std::optional<Compaction> compaction = PickTombstones(version, level, file, context);
+      if (!IsMostlyDead(*file)) continue;
+      std::optional<Compaction> compaction = PickDeadFile(version, level, file, context);
       if (compaction) return compaction;
     }
   }
@@ -229,7 +228,7 @@ std::optional<Compaction> PickCompaction(const VersionRef& version, const LevelS
                                                : PickFromLevel(version, level, context);
     if (compaction) return compaction;
   }
-  return PickFullOfTombstones(version, context);
+  return PickDeadFiles(version, context);
 }
 
 std::optional<Compaction> PickFullCompaction(const VersionRef& version,

@@ -35,7 +35,7 @@ struct LevelScores {
   // >= 1: wants work. Level 0 stays below 1 while its runs are few, or so small and unlike that a
   // merge is not worth it yet.
   std::array<double, kLevels> score = {};
-  // The highest score; files full of tombstones count as a score of 1 where no level needs more.
+  // The highest score; files that are mostly dead count as a score of 1 where no level needs more.
   double max_score = 0;
   // About how many bytes compactions must still read and write until every level is at its target.
   uint64_t debt_bytes = 0;

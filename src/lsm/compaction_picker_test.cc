@@ -117,7 +117,10 @@ class Scene {
         const size_t slash = word.find('/');
         p.tombstones = Number(word.substr(2, slash - 2));
         p.entries = Number(word.substr(slash + 1));
+        p.keys = p.entries;
         p.tombstone_sequence_min = std::max<SequenceNumber>(p.sequence_min, 1);
+      } else if (word.rfind("keys=", 0) == 0) {
+        p.keys = Number(word.substr(5));
       }
     }
     return FakeFile(std::move(record));

@@ -10,7 +10,8 @@ namespace {
 constexpr int kRunsFactorMax = 3;
 // More than this in one job keeps readers on the old files, and a stop waiting, for too long.
 constexpr uint64_t kJobFilesMax = 25;
-constexpr uint64_t kTombstonesMin = 4096;
+// Fewer are not worth a job of their own.
+constexpr uint64_t kDeadEntriesMin = 4096;
 
 struct Overview {
   uint64_t bytes = 0;
@@ -77,10 +78,12 @@ Level0Plan Down(const Version& version) {
 
 uint64_t BaseBytesMax(const ColumnFamilyOptions& options) { return 4 * options.target_file_bytes; }
 
-bool IsFullOfTombstones(const FileMeta& file) {
+bool IsMostlyDead(const FileMeta& file) {
   const TableProperties& p = file.properties();
-  return p.tombstones * 4 >= p.entries &&
-         (p.tombstones >= kTombstonesMin || p.tombstones == p.entries) && p.tombstones > 0;
+  // A key's versions but for the newest were kept for snapshots that may be gone by now.
+  const uint64_t dead = p.tombstones + (p.entries - std::min(p.keys, p.entries));
+  if (dead == 0 || dead * 4 < p.entries) return false;
+  return dead >= kDeadEntriesMin || p.tombstones == p.entries;
 }
 
 Level0Plan PlanLevel0(const Version& version, int base_level) {
@@ -94,7 +97,7 @@ Level0Plan PlanLevel0(const Version& version, int base_level) {
     // Deletions slow scans down until they meet what they delete: do not wait for more runs when
     // that is cheap.
     const bool full_of_tombstones =
-        all.tombstones >= kTombstonesMin && all.tombstones * 4 >= all.entries;
+        all.tombstones >= kDeadEntriesMin && all.tombstones * 4 >= all.entries;
     if (!full_of_tombstones || base_bytes > 4 * all.bytes) return {};
     Level0Plan plan = Down(version);
     plan.for_tombstones = true;

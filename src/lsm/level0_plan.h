@@ -30,7 +30,8 @@ Level0Plan PlanLevel0(const Version& version, int base_level);
 // The largest size at which a level takes level 0 directly.
 uint64_t BaseBytesMax(const ColumnFamilyOptions& options);
 
-// So many of the file's entries are tombstones that compacting it pays by itself.
-bool IsFullOfTombstones(const FileMeta& file);
+// So many of the file's entries are tombstones, or versions hidden by newer ones in it, that
+// compacting it pays by itself.
+bool IsMostlyDead(const FileMeta& file);
 
 }  // namespace tidesdb

@@ -77,7 +77,7 @@ LevelScores ComputeScores(const Version& version) {
     for (int level = 1; level <= version.BottomLevel(); ++level) {
       const FileList& files = version.files(level);
       if (std::any_of(files.begin(), files.end(),
-                      [](const FileRef& file) { return IsFullOfTombstones(*file); })) {
+                      [](const FileRef& file) { return IsMostlyDead(*file); })) {
         scores.max_score = 1;
       }
     }
