@@ -21,6 +21,7 @@ namespace tidesdb::plugin {
 class Session {
  public:
   explicit Session(THD* thd) : thd_(thd) {}
+  ~Session();
 
   // The connection's session; made at the first call.
   static Session& Of(THD* thd);
@@ -74,7 +75,6 @@ class Session {
     uint64_t next_auto_increment = 0;
   };
 
-  ~Session();
 
   void OpenTransaction();
   Touched& Touch(const std::shared_ptr<TableState>& table);

@@ -13,7 +13,7 @@ STEPS = [
     Step("tidy", QUICK, checks.tidy),
     Step("python", QUICK, checks.python_tests),
     Step("unit", QUICK, partial(engine.ctest, "sim"), _BUILD),
-    Step("plugin-debian12", QUICK, partial(server.plugin, "debian12")),
+    Step("plugin-debian12", FULL, partial(server.plugin, "debian12")),
     Step("mtr-debian12", FULL, partial(server.mtr_suite, "debian12")),
     Step("tpcc-debian12", FULL, partial(tpcc.own_tests, "debian12")),
     Step("plugin-debian13", FULL, partial(server.plugin, "debian13")),
