@@ -4,6 +4,12 @@
 #include "txn/transaction_impl.h"
 
 namespace tidesdb {
+namespace {
+
+constexpr uint64_t kRecordBytesMax = 1 << 30;
+static_assert(kRecordBytesMax < kWalPayloadBytesMax);
+
+}  // namespace
 
 Status TransactionImpl::Prepare() {
   if (state_ == State::kPrepared) return Status::Ok();
@@ -12,6 +18,8 @@ Status TransactionImpl::Prepare() {
   view_.Drop();
   if (HasWrites()) {
     TIDESDB_FAILPOINT_STATUS("prepare");
+    // One record of the log holds a write set that is not spilled.
+    if (spilled_.empty() && writes_.live_bytes() > kRecordBytesMax) TIDESDB_TRY(Spill());
     if (!spilled_.empty()) {
       TIDESDB_ASSIGN(ingest_, MergeSpilled(shared_->spill, writes_, spilled_, this));
     }
@@ -46,10 +54,7 @@ Status TransactionImpl::EncodeRecord() {
     encoder.Finish();
   }
   ReportMemory();
-  if (record_.size() > kWalPayloadBytesMax) {
-    return Status::NoSpace("a transaction of " + std::to_string(record_.size()) +
-                           " bytes does not fit into one record of the log");
-  }
+  CHECK(record_.size() <= kWalPayloadBytesMax);
   return Status::Ok();
 }
 
