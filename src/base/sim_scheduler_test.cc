@@ -203,6 +203,29 @@ TEST(SimSchedulerTest, WaitForTimesOutInVirtualTimeAndSeesNotify) {
   });
 }
 
+TEST(SimSchedulerTest, NotifyAllIsNoTimeout) {
+  Simulation sim(3);
+  sim.Run([&] {
+    Mutex mu;
+    CondVar changed;
+    bool flag = false;
+    const auto wait = [&] {
+      MutexLock lock(mu);
+      while (!flag) EXPECT_TRUE(changed.WaitFor(mu, 3'600'000'000));
+    };
+    Thread a("a", wait);
+    Thread b("b", wait);
+    sim.clock()->SleepMicros(1000);
+    {
+      MutexLock lock(mu);
+      flag = true;
+      changed.NotifyAll();
+    }
+    a.Join();
+    b.Join();
+  });
+}
+
 TEST(SimSchedulerTest, TimeoutsFireWhileOthersStayBusy) {
   Simulation sim(5);
   bool stop = false;

@@ -53,6 +53,7 @@ TEST_P(FileSystemTest, AppendsAndReadsBack) {
   ASSERT_TRUE(file.ok()) << file.status().ToString();
   ASSERT_TRUE((*file)->Preallocate(1 << 20).ok());
   EXPECT_EQ((*file)->size(), 0u);
+  EXPECT_EQ(*fs_->FileSize(Path("a")), 0u);
   ASSERT_TRUE((*file)->Append("hello ").ok());
   ASSERT_TRUE((*file)->Append("world").ok());
   ASSERT_TRUE((*file)->Sync().ok());
