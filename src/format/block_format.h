@@ -166,6 +166,7 @@ class BlockView {
   uint32_t bucket_count() const { return bucket_count_; }
   uint32_t key_bytes_max() const { return key_bytes_max_; }
   bool empty() const { return entry_count_ == 0; }
+  bool only_restarts() const { return entry_count_ == restart_count_; }
 
   uint32_t RestartOffset(uint32_t i) const { return DecodeFixed32(restarts_ + size_t{4} * i); }
   const char* Restart(uint32_t i) const { return entries_ + RestartOffset(i); }

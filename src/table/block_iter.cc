@@ -21,6 +21,11 @@ void BlockIter::Reset(const BlockView& block, SequenceNumber global) {
 void BlockIter::Load(const char* p) {
   const BlockEntry entry = DecodeTrustedEntry(p);
   std::memcpy(key_buffer_.data() + entry.shared, entry.suffix, entry.unshared);
+  Show(p, entry);
+}
+
+// The same, when the key is in the buffer already.
+void BlockIter::Show(const char* p, const BlockEntry& entry) {
   key_ = key_buffer_.data();
   key_bytes_ = size_t{entry.shared} + entry.unshared;
   trailer_ = EntryTrailer(block_, entry, global_);
@@ -60,31 +65,27 @@ void BlockIter::Seek(Slice key, Trailer trailer) {
     case PrefixOrder::kInside:
       break;
   }
-  EnterInterval(FindInterval(block_, key, trailer, global_));
-  EntryComparer comparer(key, trailer);
-  bool is_restart = true;
-  const char* p = block_.Restart(interval_);
-  while (p < interval_end_) {
-    const BlockEntry entry = DecodeTrustedEntry(p);
-    // Every key on the way goes through the buffer, as the next one is made of it.
-    std::memcpy(key_buffer_.data() + entry.shared, entry.suffix, entry.unshared);
-    const Trailer entry_trailer = EntryTrailer(block_, entry, global_);
-    if (comparer.Compare(entry, entry_trailer, is_restart) >= 0) {
-      key_ = key_buffer_.data();
-      key_bytes_ = size_t{entry.shared} + entry.unshared;
-      trailer_ = entry_trailer;
-      value_ = entry.value();
-      entry_ = p;
-      entry_end_ = entry.end();
-      valid_ = true;
-      return;
+  const uint32_t restart = FindRestart(block_, key, trailer, global_);
+  if (restart > 0 && !block_.only_restarts()) {
+    EnterInterval(restart - 1);
+    EntryComparer comparer(block_, key, trailer, global_);
+    bool is_restart = true;
+    const char* p = block_.Restart(interval_);
+    while (p < interval_end_) {
+      const BlockEntry entry = DecodeTrustedEntry(p);
+      // Every key on the way goes through the buffer, as the next one is made of it.
+      std::memcpy(key_buffer_.data() + entry.shared, entry.suffix, entry.unshared);
+      if (comparer.Compare(entry, is_restart) >= 0) {
+        Show(p, entry);
+        return;
+      }
+      is_restart = false;
+      p = entry.end();
     }
-    is_restart = false;
-    p = entry.end();
   }
-  if (p == block_.entries_end()) return;
-  EnterInterval(interval_ + 1);
-  Load(p);
+  if (restart == block_.restart_count()) return;
+  EnterInterval(restart);
+  Load(block_.Restart(restart));
 }
 
 void BlockIter::SeekForPrev(Slice key, Trailer trailer) {

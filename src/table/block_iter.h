@@ -63,6 +63,7 @@ class BlockIter {
     interval_end_ = block_.RestartEnd(interval);
   }
   void Load(const char* p);
+  void Show(const char* p, const BlockEntry& entry);
   void FillBehind(const char* end);
   void ShowBehind();
   void LeaveBehind();

@@ -7,31 +7,19 @@ namespace tidesdb {
 
 namespace {
 
-// Scans [p, end), which starts at a restart and has more at the starts of later intervals only when
-// `interval` is counted on. Returns whether *found is the first entry >= the comparer's target.
-bool ScanInterval(const BlockView& block, uint32_t interval, SequenceNumber global,
-                  EntryComparer* comparer, BlockEntry* found) {
+// The first entry of an interval that is not before the comparer's target; false: there is none.
+bool ScanInterval(const BlockView& block, uint32_t interval, EntryComparer* comparer,
+                  BlockEntry* found) {
   const char* p = block.Restart(interval);
   const char* const end = block.RestartEnd(interval);
   bool is_restart = true;
   while (p < end) {
-    const BlockEntry entry = DecodeTrustedEntry(p);
-    if (comparer->Compare(entry, EntryTrailer(block, entry, global), is_restart) >= 0) {
-      *found = entry;
-      return true;
-    }
+    *found = DecodeTrustedEntry(p);
+    if (comparer->Compare(*found, is_restart) >= 0) return true;
     is_restart = false;
-    p = entry.end();
+    p = found->end();
   }
   return false;
-}
-
-// Whether the first entry of an interval sorts before (key, trailer).
-bool RestartIsBefore(const BlockView& block, uint32_t interval, Slice key, Trailer trailer,
-                     SequenceNumber global) {
-  const BlockEntry entry = DecodeTrustedEntry(block.Restart(interval));
-  EntryComparer comparer(key, trailer);
-  return comparer.Compare(entry, EntryTrailer(block, entry, global), true) < 0;
 }
 
 }  // namespace
@@ -44,7 +32,7 @@ PrefixOrder ComparePrefix(const BlockView& block, Slice key) {
   return key.size() < prefix.size() ? PrefixOrder::kBefore : PrefixOrder::kInside;
 }
 
-uint32_t FindInterval(const BlockView& block, Slice key, Trailer trailer, SequenceNumber global) {
+uint32_t FindRestart(const BlockView& block, Slice key, Trailer trailer, SequenceNumber global) {
   const uint64_t head = KeyHead(key.substr(block.prefix().size()));
   // First restart whose head is not below the target's, without a branch that could be
   // mispredicted.
@@ -62,14 +50,15 @@ uint32_t FindInterval(const BlockView& block, Slice key, Trailer trailer, Sequen
     while (high < block.restart_count() && block.Head(high) == head) ++high;
     while (low < high) {
       const uint32_t middle = low + (high - low) / 2;
-      if (RestartIsBefore(block, middle, key, trailer, global)) {
+      EntryComparer comparer(block, key, trailer, global);
+      if (comparer.Compare(DecodeTrustedEntry(block.Restart(middle)), true) < 0) {
         low = middle + 1;
       } else {
         high = middle;
       }
     }
   }
-  return low == 0 ? 0 : low - 1;
+  return low;
 }
 
 bool FindFirstAtOrAfter(const BlockView& block, Slice key, Trailer trailer, SequenceNumber global,
@@ -84,11 +73,13 @@ bool FindFirstAtOrAfter(const BlockView& block, Slice key, Trailer trailer, Sequ
     case PrefixOrder::kInside:
       break;
   }
-  const uint32_t interval = FindInterval(block, key, trailer, global);
-  EntryComparer comparer(key, trailer);
-  if (ScanInterval(block, interval, global, &comparer, found)) return true;
-  if (interval + 1 == block.restart_count()) return false;
-  *found = DecodeTrustedEntry(block.Restart(interval + 1));
+  const uint32_t restart = FindRestart(block, key, trailer, global);
+  if (restart > 0 && !block.only_restarts()) {
+    EntryComparer comparer(block, key, trailer, global);
+    if (ScanInterval(block, restart - 1, &comparer, found)) return true;
+  }
+  if (restart == block.restart_count()) return false;
+  *found = DecodeTrustedEntry(block.Restart(restart));
   return true;
 }
 
@@ -103,14 +94,16 @@ bool FindVersion(const BlockView& block, Slice key, uint64_t key_hash, Trailer t
     if (bucket < block.restart_count()) interval = bucket;
   }
   if (ComparePrefix(block, key) != PrefixOrder::kInside) return false;
-  EntryComparer comparer(key, trailer);
+  EntryComparer comparer(block, key, trailer, global);
   if (interval != UINT32_MAX) {
-    return ScanInterval(block, interval, global, &comparer, found) && comparer.key_equal();
+    return ScanInterval(block, interval, &comparer, found) && comparer.key_equal();
   }
-  interval = FindInterval(block, key, trailer, global);
-  if (ScanInterval(block, interval, global, &comparer, found)) return comparer.key_equal();
-  if (interval + 1 == block.restart_count()) return false;
-  return ScanInterval(block, interval + 1, global, &comparer, found) && comparer.key_equal();
+  const uint32_t restart = FindRestart(block, key, trailer, global);
+  if (restart > 0 && ScanInterval(block, restart - 1, &comparer, found)) {
+    return comparer.key_equal();
+  }
+  return restart < block.restart_count() && ScanInterval(block, restart, &comparer, found) &&
+         comparer.key_equal();
 }
 
 }  // namespace tidesdb

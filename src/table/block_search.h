@@ -24,11 +24,12 @@ inline Trailer EntryTrailer(const BlockView& block, const BlockEntry& entry,
 // the target is known to have.
 class EntryComparer {
  public:
-  EntryComparer(Slice key, Trailer trailer) : key_(key), trailer_(trailer) {}
+  EntryComparer(const BlockView& block, Slice key, Trailer trailer, SequenceNumber global)
+      : block_(block), key_(key), trailer_(trailer), global_(global) {}
 
   // Negative, zero or positive, as the entry sorts before, at or after the target. is_restart: the
   // entry's `shared` says nothing about the one before.
-  int Compare(const BlockEntry& entry, Trailer entry_trailer, bool is_restart) {
+  int Compare(const BlockEntry& entry, bool is_restart) {
     key_equal_ = false;
     if (is_restart) {
       matched_ = entry.shared;
@@ -44,6 +45,7 @@ class EntryComparer {
     }
     if (suffix.size() != rest.size()) return suffix.size() < rest.size() ? -1 : 1;
     key_equal_ = true;
+    const Trailer entry_trailer = EntryTrailer(block_, entry, global_);
     if (entry_trailer == trailer_) return 0;
     return entry_trailer > trailer_ ? -1 : 1;
   }
@@ -52,8 +54,10 @@ class EntryComparer {
   bool key_equal() const { return key_equal_; }
 
  private:
+  const BlockView& block_;
   const Slice key_;
   const Trailer trailer_;
+  const SequenceNumber global_;
   size_t matched_ = 0;  // Leading bytes in which the entry compared last and the target agree.
   bool key_equal_ = false;
 };
@@ -63,10 +67,9 @@ enum class PrefixOrder : uint8_t { kBefore, kInside, kAfter };
 // Where a key lies against all keys of the block, as far as their common prefix tells.
 PrefixOrder ComparePrefix(const BlockView& block, Slice key);
 
-// The restart interval that holds the last entry < (key, trailer), or 0 if there is none: the first
-// entry >= it is in this interval or is the first of the next one. REQUIRES: ComparePrefix is
-// kInside.
-uint32_t FindInterval(const BlockView& block, Slice key, Trailer trailer, SequenceNumber global);
+// The first restart >= (key, trailer), restart_count() if there is none: the first entry >= it is in
+// the interval before, behind its restart, or else this restart. REQUIRES: ComparePrefix is kInside.
+uint32_t FindRestart(const BlockView& block, Slice key, Trailer trailer, SequenceNumber global);
 
 // The first entry >= (key, trailer). False: there is none.
 bool FindFirstAtOrAfter(const BlockView& block, Slice key, Trailer trailer, SequenceNumber global,

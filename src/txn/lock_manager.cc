@@ -112,10 +112,11 @@ void LockManager::UnlockLast(LockOwner* owner, FamilyId family, Slice key) {
 }
 
 void LockManager::ReleaseAll(LockOwner* owner) {
-  rows_.ReleaseAll(owner);
   const bool blocked_by_end = !owner->range_families.empty() || owner->spilled;
+  // Before the rows: whoever is handed a row now finds nothing else of this transaction in its way.
   ranges_.ReleaseAll(owner);
   spills_.Remove(owner);
+  rows_.ReleaseAll(owner);
   // Waits for this end begin under the mutexes just taken, so none begins from here on.
   if (blocked_by_end) graph_.WakeEndWaiters(owner);
 }

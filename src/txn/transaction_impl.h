@@ -66,6 +66,8 @@ class TransactionImpl final : public Transaction, private CommitRequest, private
   enum class State : uint8_t { kOpen, kPrepared, kEnded };
 
   bool optimistic() const { return options_.concurrency == Concurrency::kOptimistic; }
+  // False: there is nothing of its own to be read.
+  bool MayReadOwn() const { return !writes_.empty() || !spilled_.empty(); }
   // A change since the snapshot is a conflict.
   bool checks_snapshot() const { return has_snapshot_ && options_.conflict_on_changed; }
   Status Conflict(FamilyId family, Slice key);

@@ -29,7 +29,7 @@ Result<bool> TransactionImpl::Get(ColumnFamily* family, Slice key, PinnedValue* 
   DCHECK(state_ != State::kEnded);
   TIDESDB_TRY(shared_->options.env->CheckFamily(*family, false));
   value->Reset();
-  if (HasWrites()) {
+  if (MayReadOwn()) {
     bool own = false;
     TIDESDB_ASSIGN(const bool found, GetOwn(family->id(), key, value, &own));
     if (own) return found;
@@ -84,7 +84,7 @@ Result<bool> TransactionImpl::GetForUpdate(ColumnFamily* family, Slice key, Lock
   LockGrant grant;
   const uint64_t wait_us = wait == LockWait::kNoWait ? 0 : lock_wait_us_;
   TIDESDB_TRY(shared_->locks.LockRow(&owner_, id, key, mode, wait_us, &grant));
-  if (HasWrites()) {
+  if (MayReadOwn()) {
     bool own = false;
     TIDESDB_ASSIGN(const bool found, GetOwn(id, key, value, &own));
     if (own) return found;
@@ -96,7 +96,7 @@ Result<bool> TransactionImpl::GetForUpdate(ColumnFamily* family, Slice key, Lock
 Result<bool> TransactionImpl::GetForUpdateTracked(FamilyId family, Slice key, PinnedValue* value) {
   TIDESDB_ASSIGN(TrackedKey * tracked, Track(family, key));
   ++tracked->count;
-  if (HasWrites()) {
+  if (MayReadOwn()) {
     bool own = false;
     TIDESDB_ASSIGN(const bool found, GetOwn(family, key, value, &own));
     if (own) return found;
