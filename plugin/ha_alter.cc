@@ -47,8 +47,8 @@ bool ha_tidesdb::commit_inplace_alter_table(TABLE*, Alter_inplace_info* info,
   return guard::Run([&] {
            if (!commit || (info->handler_flags & ALTER_RENAME_INDEX) == 0) return 0;
            TableDef def = state_->def;
-           for (const auto& rename : info->rename_keys) {
-             for (IndexDef& index : def.indexes) {
+           for (IndexDef& index : def.indexes) {
+             for (const auto& rename : info->rename_keys) {
                if (index.name != rename.old_key->name.str) continue;
                index.name = rename.new_key->name.str;
                break;
@@ -61,8 +61,13 @@ bool ha_tidesdb::commit_inplace_alter_table(TABLE*, Alter_inplace_info* info,
          }) != 0;
 }
 
-bool ha_tidesdb::check_if_incompatible_data(HA_CREATE_INFO*, uint) noexcept {
-  return COMPATIBLE_DATA_NO;
+// Asked when a partition and a table change places.
+bool ha_tidesdb::check_if_incompatible_data(HA_CREATE_INFO* info, uint table_changes) noexcept {
+  if (table_changes != IS_EQUAL_YES) return COMPATIBLE_DATA_NO;
+  if ((info->used_fields & HA_CREATE_USED_AUTO) != 0 && info->auto_increment_value != 0) {
+    return COMPATIBLE_DATA_NO;
+  }
+  return COMPATIBLE_DATA_YES;
 }
 
 }  // namespace tidesdb::plugin

@@ -10,6 +10,7 @@ namespace tidesdb::plugin {
 bool ha_tidesdb::PlanIsCurrent() const {
   const MY_BITMAP& columns = *table->read_set;
   return plan_made_ && plan_lock_ == row_lock_ && plan_index_ == active_ &&
+         plan_verifies_ == verify_entries_ &&
          memcmp(plan_columns_.data(), columns.bitmap, plan_columns_.size()) == 0;
 }
 
@@ -20,13 +21,15 @@ void ha_tidesdb::MakePlan() {
                        no_bytes_in_export_map(&columns));
   plan_lock_ = row_lock_;
   plan_index_ = active_;
+  plan_verifies_ = verify_entries_;
   plan_needs_key_ = false;
   std::vector<bool> wanted(table_share->fields, false);
   for (uint i = 0; i < table_share->fields; i++) {
-    // Who locks a row for writing needs all of it: the new row is made from the old one. Who locks
-    // it through an index needs the index's columns, to see whether the entry still is the row's.
+    // Who locks a row for writing needs all of it: the new row is made from the old one. Who
+    // compares the row with the index entry that led to it needs the index's columns.
     wanted[i] = bitmap_is_set(&columns, i) || row_lock_ == RowLock::kExclusive ||
-                (row_lock_ != RowLock::kNone && active_ != MAX_KEY && codec_.covers(active_, i));
+                ((row_lock_ != RowLock::kNone || verify_entries_) && active_ != MAX_KEY &&
+                 (codec_.covers(active_, i) || codec_.covers_part(active_, i)));
     plan_needs_key_ |= wanted[i] && codec_.key_only(i);
   }
   plan_.Build(codec_.rows(), wanted);
@@ -93,6 +96,7 @@ int ha_tidesdb::FetchByPrimaryKey(Slice primary_key, uchar* record) {
 
 int ha_tidesdb::FetchByUniqueKey(Slice key, uchar* record) {
   ColumnFamily* const family = families_[active_];
+  verify_entries_ = row_lock_ == RowLock::kNone && session_->OwnChangesCover(*state_);
   bool found;
   if (row_lock_ != RowLock::kNone) {
     const LockMode mode =
@@ -118,12 +122,16 @@ int ha_tidesdb::FetchByUniqueKey(Slice key, uchar* record) {
     return Fail(Status::Corruption(name_ + ": an index entry is damaged"));
   }
   primary_key_.assign(primary_key);
-  if (key_read_ && row_lock_ == RowLock::kNone) {
-    if (codec_.RestoreEntry(active_, key, other_.slice(), record)) return 0;
-    return Fail(Status::Corruption(name_ + ": an index entry is damaged"));
+  const bool key_only = key_read_ && row_lock_ == RowLock::kNone && !verify_entries_;
+  if (!key_only) {
+    entry_value_.assign(other_.slice());
+    if (const int error = ReadEntryRow(primary_key_, record, &found)) return error;
+    if (!found) return HA_ERR_KEY_NOT_FOUND;
   }
-  if (const int error = ReadEntryRow(primary_key_, record, &found)) return error;
-  return found ? 0 : HA_ERR_KEY_NOT_FOUND;
+  if (!key_read_) return 0;
+  const Slice value = key_only ? other_.slice() : Slice(entry_value_);
+  if (codec_.RestoreEntry(active_, key, value, record)) return 0;
+  return Fail(Status::Corruption(name_ + ": an index entry is damaged"));
 }
 
 int ha_tidesdb::ReadPrimary(uchar* record, bool* found) {
@@ -133,41 +141,53 @@ int ha_tidesdb::ReadPrimary(uchar* record, bool* found) {
   return FetchRow(primary_key_, record, found);
 }
 
+int ha_tidesdb::RestoreEntry(uchar* record) {
+  if (codec_.RestoreEntry(active_, cursor_.key(), cursor_.value(), record)) return 0;
+  return Fail(Status::Corruption(name_ + ": an index entry is damaged"));
+}
+
+// The server's condition on the index's columns. *found: whether the row is wanted.
+int ha_tidesdb::CheckIndexCondition(bool* found) {
+  switch (handler_index_cond_check(this)) {
+    case CHECK_POS:
+      return 0;
+    case CHECK_NEG:
+      *found = false;
+      return 0;
+    case CHECK_OUT_OF_RANGE:
+      return HA_ERR_END_OF_FILE;
+    case CHECK_ABORTED_BY_USER:
+      return HA_ERR_ABORTED_BY_USER;
+    default:
+      return HA_ERR_INTERNAL_ERROR;
+  }
+}
+
 int ha_tidesdb::ReadEntry(uchar* record, bool* found) {
   *found = true;
-  const bool condition = pushed_idx_cond != nullptr && active_ == pushed_idx_cond_keyno;
-  const bool key_only = key_read_ && row_lock_ == RowLock::kNone;
-  if (condition || key_only) {
-    if (!codec_.RestoreEntry(active_, cursor_.key(), cursor_.value(), record)) {
-      return Fail(Status::Corruption(name_ + ": an index entry is damaged"));
-    }
-  }
-  if (condition) {
-    switch (handler_index_cond_check(this)) {
-      case CHECK_POS:
-        break;
-      case CHECK_NEG:
-        *found = false;
-        return 0;
-      case CHECK_OUT_OF_RANGE:
-        return HA_ERR_END_OF_FILE;
-      case CHECK_ABORTED_BY_USER:
-        return HA_ERR_ABORTED_BY_USER;
-      default:
-        return HA_ERR_INTERNAL_ERROR;
-    }
+  if (pushed_idx_cond != nullptr && active_ == pushed_idx_cond_keyno) {
+    if (const int error = RestoreEntry(record)) return error;
+    if (const int error = CheckIndexCondition(found)) return error;
+    if (!*found) return 0;
   }
   Slice primary_key;
   if (!codec_.PrimaryKeyOfEntry(active_, cursor_.key(), cursor_.value(), &old_key_, &primary_key)) {
     return Fail(Status::Corruption(name_ + ": an index entry is damaged"));
   }
   primary_key_.assign(primary_key);
-  return key_only ? 0 : ReadEntryRow(primary_key_, record, found);
+  const bool key_only = key_read_ && row_lock_ == RowLock::kNone && !verify_entries_;
+  if (!key_only) {
+    if (const int error = ReadEntryRow(primary_key_, record, found)) return error;
+    if (!*found) return 0;
+  }
+  // Also after the row was read: the server takes all columns of the index as filled in, virtual
+  // ones too.
+  return key_read_ ? RestoreEntry(record) : 0;
 }
 
 int ha_tidesdb::ReadEntryRow(Slice primary_key, uchar* record, bool* found) {
   if (const int error = FetchRow(primary_key, record, found)) return error;
-  if (row_lock_ == RowLock::kNone) {
+  if (row_lock_ == RowLock::kNone && !verify_entries_) {
     if (*found) return 0;
     return Fail(Status::Corruption(name_ + ": an index entry has no row"));
   }
@@ -180,6 +200,7 @@ int ha_tidesdb::EntryStillMatches(const uchar* record, bool* matches) {
   const bool by_cursor = !at_point_;
   const Slice entry = by_cursor ? cursor_.key() : Slice(point_);
   if (codec_.has_virtual(active_)) {
+    if (row_lock_ == RowLock::kNone) return 0;
     // The row does not hold the index's columns; the entry itself tells whether it is still there.
     auto got = session_->transaction()->GetForUpdate(families_[active_], entry, LockMode::kShared,
                                                      LockWait::kWait, &other_);

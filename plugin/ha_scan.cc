@@ -14,6 +14,7 @@ ColumnFamily* ha_tidesdb::ActiveFamily() const {
 
 void ha_tidesdb::OpenCursor() {
   at_point_ = false;
+  verify_entries_ = row_lock_ == RowLock::kNone && session_->OwnChangesCover(*state_);
   cursor_.Open(session_, ActiveFamily(), row_lock_ != RowLock::kNone);
 }
 

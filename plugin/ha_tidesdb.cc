@@ -60,17 +60,21 @@ int ha_tidesdb::Ready() const { return session_->aborted() ? HA_ERR_ROLLBACK : 0
 
 int ha_tidesdb::Fail(const Status& status) {
   const Code code = status.code();
-  error_text_ = status.ToString();
+  error_text_.clear();
   if (code == Code::kDeadlock || code == Code::kConflict) {
     if (sysvars::PrintAllConflicts()) {
-      sql_print_information("TidesDB: %s: %s", name_.c_str(), error_text_.c_str());
+      sql_print_information("TidesDB: %s: %s", name_.c_str(), status.ToString().c_str());
     }
     const bool pessimistic = session_->pessimistic();
     session_->Abort();
     ha_thd()->mark_transaction_to_rollback(true);
     return code == Code::kConflict && pessimistic ? HA_ERR_RECORD_CHANGED : HA_ERR_LOCK_DEADLOCK;
   }
-  if (code == Code::kTimedOut) ha_thd()->mark_transaction_to_rollback(false);
+  if (code == Code::kTimedOut) {
+    ha_thd()->mark_transaction_to_rollback(false);
+  } else {
+    error_text_ = status.ToString();
+  }
   return guard::ToHandlerError(status);
 }
 

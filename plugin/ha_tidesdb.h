@@ -132,6 +132,8 @@ class ha_tidesdb final : public handler {
   int ReadPrimary(uchar* record, bool* found);
   int ReadEntry(uchar* record, bool* found);
   int ReadEntryRow(Slice primary_key, uchar* record, bool* found);
+  int RestoreEntry(uchar* record);
+  int CheckIndexCondition(bool* found);
   int EntryStillMatches(const uchar* record, bool* matches);
 
   // --- ha_scan.cc ---
@@ -185,6 +187,9 @@ class ha_tidesdb final : public handler {
   bool skip_locked_ = false;
   bool no_wait_ = false;
   bool key_read_ = false;
+  // Index entries are compared with their rows: the snapshot has entries that this transaction's
+  // own changes of newer rows did not delete.
+  bool verify_entries_ = false;
 
   // Of the scan.
   Cursor cursor_;
@@ -202,11 +207,13 @@ class ha_tidesdb final : public handler {
   bool plan_needs_key_ = false;
   RowLock plan_lock_ = RowLock::kNone;
   uint plan_index_ = MAX_KEY;
+  bool plan_verifies_ = false;
   bool plan_made_ = false;
 
   // Of the current row. Memory that is used again.
   std::string primary_key_;
   PinnedValue row_;
+  std::string entry_value_;
   std::string row_copy_;  // Blobs of a row under a cursor point here.
   PinnedValue other_;
   std::string key_;

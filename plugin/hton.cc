@@ -70,7 +70,7 @@ int Deinit(void*) noexcept {
     if (engine == nullptr) return 0;
     const Status closed = engine->db->Close();
     if (!closed.ok()) sql_print_error("TidesDB: closing: %s", closed.ToString().c_str());
-    const std::unique_ptr<Engine> owned(engine);
+    std::unique_ptr<Engine>(engine).reset();
     engine = nullptr;
     return 0;
   });

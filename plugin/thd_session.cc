@@ -22,20 +22,18 @@ Session* Session::Existing(THD* thd) {
 Session& Session::Of(THD* thd) {
   Session* session = Existing(thd);
   if (session == nullptr) {
-    session = std::make_unique<Session>(thd).release();  // The server's slot owns it; see Close.
-    thd_set_ha_data(thd, tidesdb_hton, session);
+    auto made = std::make_unique<Session>(thd);
+    session = made.get();
+    thd_set_ha_data(thd, tidesdb_hton, made.release());
   }
   return *session;
 }
 
 void Session::Close(THD* thd) {
-  Session* const session = Existing(thd);
+  const std::unique_ptr<Session> session(Existing(thd));
   if (session == nullptr) return;
-  {
-    LatchGuard guard(engine->kill_latch);
-    thd_set_ha_data(thd, tidesdb_hton, nullptr);
-  }
-  const std::unique_ptr<Session> owned(session);
+  LatchGuard guard(engine->kill_latch);
+  thd_set_ha_data(thd, tidesdb_hton, nullptr);
 }
 
 void Session::Kill(THD* thd) {
@@ -57,8 +55,8 @@ void Session::OpenTransaction() {
   TransactionOptions options;
   pessimistic_ = sysvars::PessimisticLocking();
   options.concurrency = pessimistic_ ? Concurrency::kPessimistic : Concurrency::kOptimistic;
-  options.conflict_on_changed =
-      sysvars::SnapshotIsolation(thd_) && isolation_ >= ISO_REPEATABLE_READ;
+  conflicts_on_changed_ = sysvars::SnapshotIsolation(thd_) && isolation_ >= ISO_REPEATABLE_READ;
+  options.conflict_on_changed = conflicts_on_changed_;
   options.lock_wait_timeout_us = sysvars::LockWaitTimeoutUs(thd_);
   if (transaction_ == nullptr) {
     transaction_ = engine->db->Begin(options);
@@ -122,6 +120,14 @@ void Session::RollbackStatement() {
 Transaction* Session::TransactionForPlainRead() {
   if (!transaction_->HasSnapshot()) transaction_->SetSnapshot();
   return transaction_.get();
+}
+
+bool Session::OwnChangesCover(const TableState& table) const {
+  if (conflicts_on_changed_ || isolation_ < ISO_REPEATABLE_READ) return false;
+  for (const Touched& touched : touched_) {
+    if (touched.table.get() == &table && touched.changes > 0) return transaction_->HasSnapshot();
+  }
+  return false;
 }
 
 void Session::BeginWithSnapshot() {

@@ -22,6 +22,8 @@ class Session {
  public:
   explicit Session(THD* thd) : thd_(thd) {}
   ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
 
   // The connection's session; made at the first call.
   static Session& Of(THD* thd);
@@ -46,6 +48,8 @@ class Session {
   Transaction* TransactionForPlainRead();
   enum_tx_isolation isolation() const { return isolation_; }
   bool pessimistic() const { return pessimistic_; }
+  // Whether this transaction changed rows of the table that may have been newer than its snapshot.
+  bool OwnChangesCover(const TableState& table) const;
   // Starts one if there is none, and opens its snapshot.
   void BeginWithSnapshot();
   Status Commit();
@@ -75,7 +79,6 @@ class Session {
     uint64_t next_auto_increment = 0;
   };
 
-
   void OpenTransaction();
   Touched& Touch(const std::shared_ptr<TableState>& table);
   Status StoreAutoIncrements();
@@ -90,6 +93,7 @@ class Session {
   bool registered_ = false;  // The server knows that the transaction spans statements.
   bool aborted_ = false;
   bool pessimistic_ = true;
+  bool conflicts_on_changed_ = true;
   enum_tx_isolation isolation_ = ISO_REPEATABLE_READ;
   Savepoint statement_start_;
   std::vector<Touched> touched_;

@@ -1,0 +1,165 @@
+#include "codec/row_codec.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace tidesdb::plugin {
+namespace {
+
+// A record: 1 byte of null bits, INT, CHAR(10), VARCHAR(20), VARCHAR(300), BLOB, INT that is not
+// stored, BIGINT.
+constexpr uint32_t kRecordBytes = 1 + 4 + 10 + 21 + 302 + 12 + 4 + 8;
+
+std::vector<Column> Columns() {
+  std::vector<Column> columns(7);
+  uint32_t offset = 1;
+  const auto place = [&](Column* column, Column::Layout layout, uint32_t bytes,
+                         uint8_t length_bytes, uint32_t total) {
+    column->layout = layout;
+    column->bytes = bytes;
+    column->length_bytes = length_bytes;
+    column->offset = offset;
+    offset += total;
+  };
+  place(&columns[0], Column::Layout::kFixed, 4, 0, 4);
+  place(&columns[1], Column::Layout::kPadded, 10, 0, 10);
+  columns[1].pad = ' ';
+  place(&columns[2], Column::Layout::kVarying, 20, 1, 21);
+  place(&columns[3], Column::Layout::kVarying, 300, 2, 302);
+  place(&columns[4], Column::Layout::kBlob, 12, 4, 12);
+  place(&columns[5], Column::Layout::kFixed, 4, 0, 4);
+  columns[5].stored = false;
+  place(&columns[6], Column::Layout::kFixed, 8, 0, 8);
+  for (size_t i = 0; i < columns.size(); i++) {
+    if (i == 0) continue;
+    columns[i].null_mask = static_cast<uint8_t>(1 << i);
+  }
+  return columns;
+}
+
+struct Row {
+  int32_t number = 0;
+  std::string padded, small, large, blob;
+  int64_t wide = 0;
+  uint8_t nulls = 0;
+};
+
+std::string Record(const std::vector<Column>& columns, const Row& row) {
+  std::string record(kRecordBytes, '\xee');
+  auto* bytes = reinterpret_cast<uint8_t*>(record.data());
+  bytes[0] = row.nulls;
+  memcpy(bytes + columns[0].offset, &row.number, 4);
+  EXPECT_TRUE(StoreRawValue(columns[1], row.padded, bytes));
+  EXPECT_TRUE(StoreRawValue(columns[2], row.small, bytes));
+  EXPECT_TRUE(StoreRawValue(columns[3], row.large, bytes));
+  EXPECT_TRUE(StoreRawValue(columns[4], row.blob, bytes));
+  memcpy(bytes + columns[6].offset, &row.wide, 8);
+  return record;
+}
+
+Row RandomRow(std::mt19937_64* random) {
+  Row row;
+  const auto text = [&](uint64_t max) {
+    std::string value((*random)() % (max + 1), '\0');
+    for (char& c : value) c = static_cast<char>('a' + (*random)() % 26);
+    return value;
+  };
+  row.number = static_cast<int32_t>((*random)());
+  row.wide = static_cast<int64_t>((*random)());
+  row.padded = text(10);
+  row.small = text(20);
+  row.large = text(300);
+  row.blob = text((*random)() % 10 == 0 ? 100000 : 50);
+  row.nulls = static_cast<uint8_t>((*random)() & (*random)() & 0xfe);
+  return row;
+}
+
+TEST(RowCodecTest, WhatIsWantedComesBackAndNothingElseIsTouched) {
+  const char* text = std::getenv("TIDESDB_SEED");
+  std::mt19937_64 random(text != nullptr ? std::strtoull(text, nullptr, 10) : 7);
+  const std::vector<Column> columns = Columns();
+  RowCodec codec;
+  codec.Build(columns, 1);
+  EXPECT_TRUE(codec.has_blobs());
+  std::string bytes;
+  for (int i = 0; i < 3000; i++) {
+    const Row row = RandomRow(&random);
+    const std::string record = Record(columns, row);
+    codec.Encode(reinterpret_cast<const uint8_t*>(record.data()), &bytes);
+    std::vector<bool> wanted;
+    for (size_t c = 0; c < columns.size(); c++) wanted.push_back(random() % 2 == 0);
+    RowPlan plan;
+    plan.Build(codec, wanted);
+    std::string back(kRecordBytes, '\x11');
+    auto* to = reinterpret_cast<uint8_t*>(back.data());
+    const Status decoded = plan.Decode(bytes, to);
+    ASSERT_TRUE(decoded.ok()) << decoded.ToString();
+    EXPECT_EQ(to[0], row.nulls);
+    const auto* from = reinterpret_cast<const uint8_t*>(record.data());
+    for (size_t c = 0; c < columns.size(); c++) {
+      const Column& column = columns[c];
+      if (wanted[c] && column.stored && !IsNull(column, from)) {
+        ASSERT_EQ(RawValue(column, to), RawValue(column, from)) << c;
+      } else if (!wanted[c]) {
+        ASSERT_EQ(back[column.offset], '\x11') << c;
+      }
+    }
+  }
+}
+
+TEST(RowCodecTest, TrailingPadIsNotStored) {
+  const std::vector<Column> columns = Columns();
+  RowCodec codec;
+  codec.Build(columns, 1);
+  Row row;
+  std::string shorter;
+  std::string longer;
+  codec.Encode(reinterpret_cast<const uint8_t*>(Record(columns, row).data()), &shorter);
+  row.padded = "0123456789";
+  codec.Encode(reinterpret_cast<const uint8_t*>(Record(columns, row).data()), &longer);
+  EXPECT_EQ(longer.size(), shorter.size() + 10);
+}
+
+TEST(RowCodecTest, ValuesThatDoNotFitAreRefused) {
+  const std::vector<Column> columns = Columns();
+  std::string record(kRecordBytes, '\0');
+  auto* bytes = reinterpret_cast<uint8_t*>(record.data());
+  EXPECT_FALSE(StoreRawValue(columns[0], "12345", bytes));
+  EXPECT_FALSE(StoreRawValue(columns[1], "12345678901", bytes));
+  EXPECT_FALSE(StoreRawValue(columns[2], std::string(21, 'x'), bytes));
+  Column tiny = columns[4];
+  tiny.length_bytes = 1;
+  EXPECT_FALSE(StoreRawValue(tiny, std::string(256, 'x'), bytes));
+}
+
+TEST(RowCodecTest, DamagedAndNewerRowsAreErrors) {
+  std::mt19937_64 random(3);
+  const std::vector<Column> columns = Columns();
+  RowCodec codec;
+  codec.Build(columns, 1);
+  RowPlan plan;
+  plan.Build(codec, std::vector<bool>(columns.size(), true));
+  std::string record(kRecordBytes, '\0');
+  auto* to = reinterpret_cast<uint8_t*>(record.data());
+  std::string bytes;
+  codec.Encode(reinterpret_cast<const uint8_t*>(Record(columns, RandomRow(&random)).data()),
+               &bytes);
+  for (size_t n = 0; n < 26; n++) {
+    EXPECT_EQ(plan.Decode(Slice(bytes).substr(0, n), to).code(), Code::kCorruption) << n;
+  }
+  for (int i = 0; i < 20000; i++) {
+    std::string damaged = bytes;
+    damaged[random() % damaged.size()] ^= static_cast<char>(1 + random() % 255);
+    plan.Decode(damaged, to).IgnoreError();
+  }
+  bytes[0] = 9;
+  EXPECT_EQ(plan.Decode(bytes, to).code(), Code::kNotSupported);
+}
+
+}  // namespace
+}  // namespace tidesdb::plugin
