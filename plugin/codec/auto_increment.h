@@ -15,8 +15,8 @@ inline uint64_t NextAutoIncrement(uint64_t current, uint64_t need, uint64_t step
   if (offset > step) offset = 0;  // Ignored then, says the manual.
   uint64_t next = current > offset ? current - offset : offset - current;
   next -= next % step;
-  const auto wide =
-      static_cast<unsigned __int128>(next) + offset + static_cast<unsigned __int128>(need) * step;
+  __extension__ using Wide = unsigned __int128;
+  const Wide wide = Wide{next} + offset + Wide{need} * step;
   return wide > UINT64_MAX ? UINT64_MAX : static_cast<uint64_t>(wide);
 }
 
