@@ -83,16 +83,18 @@ MYSQL_SYSVAR_ENUM(log_level, log_level_value, kReadOnly,
                   nullptr, nullptr, 2, &log_level_typelib);
 unsigned long long block_cache_size_value;
 MYSQL_SYSVAR_ULONGLONG(block_cache_size, block_cache_size_value, kReadOnly,
-                       "Bytes of the block cache.", nullptr, nullptr, 256ULL << 20, 0, kUnlimited,
+                       "Bytes of the block cache.", nullptr, nullptr, 256ULL << 20, 0, 1ULL << 50,
                        0);
 int max_open_sstables_value;
 MYSQL_SYSVAR_INT(max_open_sstables, max_open_sstables_value, kReadOnly,
-                 "Table files held open; 0 takes 256.", nullptr, nullptr, 256, 0, 65536, 0);
+                 "Table files held open, at least 16; 0 takes 256.", nullptr, nullptr, 256, 0,
+                 65536, 0);
 unsigned long long max_memory_usage_value;
 MYSQL_SYSVAR_ULONGLONG(max_memory_usage, max_memory_usage_value, kReadOnly,
                        "Bytes that memtables, caches, indexes, transactions and scans may take "
-                       "together; 0 takes half of what the machine or its cgroup allows.",
-                       nullptr, nullptr, 0, 0, kUnlimited, 0);
+                       "together, at least 16M; 0 takes half of what the machine or its cgroup "
+                       "allows.",
+                       nullptr, nullptr, 0, 0, 1ULL << 50, 0);
 char log_to_file_value;
 MYSQL_SYSVAR_BOOL(log_to_file, log_to_file_value, PLUGIN_VAR_READONLY | PLUGIN_VAR_OPCMDARG,
                   TIDESDB_NO_EFFECT, nullptr, nullptr, 1);
@@ -106,7 +108,7 @@ MYSQL_SYSVAR_BOOL(unified_memtable, unified_memtable_value,
 unsigned long long unified_memtable_write_buffer_size_value;
 MYSQL_SYSVAR_ULONGLONG(unified_memtable_write_buffer_size, unified_memtable_write_buffer_size_value,
                        kReadOnly, "Bytes of the memtable; a full one is written to table files.",
-                       nullptr, nullptr, 128ULL << 20, 0, kUnlimited, 0);
+                       nullptr, nullptr, 128ULL << 20, 64ULL << 10, 1ULL << 40, 0);
 unsigned long unified_memtable_sync_mode_value;
 MYSQL_SYSVAR_ENUM(unified_memtable_sync_mode, unified_memtable_sync_mode_value, kReadOnly,
                   "When a commit is durable: FULL syncs before COMMIT returns, INTERVAL every "
@@ -117,7 +119,7 @@ unsigned long long unified_memtable_sync_interval_value;
 MYSQL_SYSVAR_ULONGLONG(unified_memtable_sync_interval, unified_memtable_sync_interval_value,
                        kReadOnly,
                        "Microseconds of commits that a power loss can take, with INTERVAL.",
-                       nullptr, nullptr, 128000, 0, kUnlimited, 0);
+                       nullptr, nullptr, 128000, 1000, 3600000000ULL, 0);
 int unified_memtable_skip_list_max_level_value;
 MYSQL_SYSVAR_INT(unified_memtable_skip_list_max_level, unified_memtable_skip_list_max_level_value,
                  kReadOnly, TIDESDB_NO_EFFECT, nullptr, nullptr, 0, 0, 32, 0);
@@ -254,8 +256,20 @@ MYSQL_THDVAR_ULONGLONG(default_tombstone_density_trigger, kDynamic, TIDESDB_NO_E
 MYSQL_THDVAR_ULONGLONG(default_tombstone_density_min_entries, kDynamic, TIDESDB_NO_EFFECT, nullptr,
                        nullptr, 1024, 0, kUnlimited, 0);
 
-// The engine's smallest and largest; the variables' own limits are those of the described system.
 constexpr int kOpenFilesDefault = 256;
+constexpr int kOpenFilesMin = 16;
+constexpr unsigned long long kMemoryMin = 16ULL << 20;
+
+// A value between 0, which means something else, and the engine's smallest. The server itself cuts
+// values to a variable's limits with a warning; this is the same for what its limits cannot say.
+template <typename T>
+void RaiseToLeast(const char* name, T least, T* value) {
+  if (*value == 0 || *value >= least) return;
+  sql_print_warning("TidesDB: %s is %llu, which is too little; %llu is taken", name,
+                    static_cast<unsigned long long>(*value),
+                    static_cast<unsigned long long>(least));
+  *value = least;
+}
 
 }  // namespace
 
@@ -377,6 +391,8 @@ void FillOptions(Options* options) {
   constexpr LogLevel kLevels[] = {LogLevel::kDebug, LogLevel::kInfo,  LogLevel::kWarn,
                                   LogLevel::kError, LogLevel::kFatal, LogLevel::kNone};
   constexpr SyncMode kModes[] = {SyncMode::kNone, SyncMode::kInterval, SyncMode::kFull};
+  RaiseToLeast("tidesdb_max_memory_usage", kMemoryMin, &max_memory_usage_value);
+  RaiseToLeast("tidesdb_max_open_sstables", kOpenFilesMin, &max_open_sstables_value);
   options->log_level = kLevels[log_level_value];
   options->memory_max_bytes = max_memory_usage_value;
   options->block_cache_bytes = block_cache_size_value;
