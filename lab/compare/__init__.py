@@ -1,0 +1,1 @@
+"""Side-by-side figures of several engines in one run."""

@@ -1,0 +1,43 @@
+"""Runs the lab's TPROC-C and reads its result."""
+
+import json
+import subprocess
+from dataclasses import dataclass
+
+from installer.shell import Failed, clean_environment
+
+DATABASE = "tpcc"
+
+
+@dataclass(frozen=True)
+class Figures:
+    """One run."""
+    per_s: float   # New orders a second (NOPM / 60).
+    p95_ms: float  # Of new orders.
+    max_ms: float
+    errors: int
+    consistent: bool
+
+
+def build(tool, server, engine, warehouses):
+    _call([tool, "build", "-S", server.socket, "--db", DATABASE, "--engine", engine, "-w", warehouses,
+           "--build-vu", 2, "-q"], allowed=(0,))
+
+
+def run(tool, server, users, seconds, seed, result):
+    """One measured run, its consistency checked; result: where its JSON goes."""
+    # 2: inconsistent, which is a figure of that engine and not a reason to stop.
+    _call([tool, "run", "-S", server.socket, "--db", DATABASE, "--vu", users, "--rampup", 5, "--duration", seconds,
+           "--isolation", "rr", "--seed", seed, "--json", result, "-q"], allowed=(0, 2, 3))
+    raw = json.loads(result.read_text())
+    orders = raw["transactions"]["NEWORD"]
+    return Figures(raw["nopm"] / 60, orders["p95_us"] / 1000, orders["max_us"] / 1000, sum(e["count"] for e in raw["errors"]),
+                   bool(raw["consistency"] and raw["consistency"]["holds"]))
+
+
+def _call(argv, allowed):
+    argv = [str(a) for a in argv]
+    done = subprocess.run(argv, env=clean_environment(), stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                          check=False)
+    if done.returncode not in allowed:
+        raise Failed(f"{' '.join(argv)} ended with {done.returncode}\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
