@@ -1,5 +1,7 @@
 #include "thd_session.h"
 
+#include <algorithm>
+
 #include "codec/bytes.h"
 #include "engine.h"
 #include "guard.h"
@@ -157,8 +159,11 @@ Status Session::StoreAutoIncrements() {
   for (const Touched& touched : touched_) {
     if (touched.next_auto_increment == 0 || touched.table->outdated) continue;
     if (slot_ < 0) slot_ = engine->slots.Take();
+    // The counter itself and not what this transaction used of it: a small value that a statement
+    // named must not take the place of a larger one under the slot.
     std::string value;
-    PutFixed64(&value, touched.next_auto_increment);
+    PutFixed64(&value,
+               std::max(touched.next_auto_increment, touched.table->next_auto_increment.load()));
     // Nobody else writes under this slot while the connection has it.
     TIDESDB_TRY(transaction_->PutUnderLock(
         engine->dictionary.system(),

@@ -31,8 +31,8 @@ def run(tool, server, users, seconds, seed, result):
            "--isolation", "rr", "--seed", seed, "--json", result, "-q"], allowed=(0, 2, 3))
     raw = json.loads(result.read_text())
     orders = raw["transactions"]["NEWORD"]
-    return Figures(raw["nopm"] / 60, orders["p95_us"] / 1000, orders["max_us"] / 1000, sum(e["count"] for e in raw["errors"]),
-                   bool(raw["consistency"] and raw["consistency"]["holds"]))
+    return Figures(raw["nopm"] / 60, orders["p95_us"] / 1000, orders["max_us"] / 1000,
+                   sum(e["count"] for e in raw["errors"]), bool(raw["consistency"] and raw["consistency"]["holds"]))
 
 
 def _call(argv, allowed):
