@@ -28,13 +28,19 @@ Outcome TwoAdders(uint64_t seed, bool with_lock) {
   int counter = 0;
   sim.Run([&] {
     Mutex mu;
+    const auto add_one = [&] {
+      const int seen = counter;
+      SchedulingPoint();
+      counter = seen + 1;
+    };
     const auto add = [&] {
       for (int i = 0; i < 3; ++i) {
-        if (with_lock) mu.Lock();
-        const int seen = counter;
-        SchedulingPoint();
-        counter = seen + 1;
-        if (with_lock) mu.Unlock();
+        if (with_lock) {
+          MutexLock lock(mu);
+          add_one();
+        } else {
+          add_one();
+        }
       }
     };
     Thread a("a", add);

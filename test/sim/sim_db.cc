@@ -1,9 +1,9 @@
-// Runs simulated lives of the database, seed after seed; the first failing seed replays with --seeds N:N.
+// Runs simulated lives of the database, seed after seed; the first failing seed replays with
+// --seeds N:N.
 //
-//   sim_db --seeds 1:2000 [--operations 1000] [--planted BUG]
+//   sim_db --seeds 1:2000 [--operations 1000] [--jobs 1] [--planted BUG]
 //
-// With a planted bug success means that some seed finds it. Each seed runs in a child process, so that a failed
-// assertion is a finding too and the parent stays whole.
+// With a planted bug success means that some seed finds it.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -11,6 +11,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
+#include <map>
+#include <optional>
 #include <string>
 
 #include "base/failpoint.h"
@@ -23,6 +26,7 @@ struct Arguments {
   uint64_t first = 1;
   uint64_t last = 1;
   uint64_t operations = 1000;
+  uint64_t jobs = 1;
   std::string planted;
 };
 
@@ -38,121 +42,180 @@ bool Parse(int argc, char** argv, Arguments* arguments) {
       arguments->last = last;
     } else if (name == "--operations") {
       arguments->operations = std::strtoull(argv[i + 1], nullptr, 10);
+    } else if (name == "--jobs") {
+      arguments->jobs = std::strtoull(argv[i + 1], nullptr, 10);
     } else if (name == "--planted") {
       arguments->planted = argv[i + 1];
     } else {
       return false;
     }
   }
-  return true;
+  return arguments->jobs > 0;
 }
 
-void Add(const WorkloadResult& one, WorkloadResult* sum) {
-  sum->operations += one.operations;
-  sum->commits += one.commits;
-  sum->conflicts += one.conflicts;
-  sum->crashes += one.crashes;
-  sum->kills += one.kills;
-  sum->io_errors += one.io_errors;
-  sum->in_doubt_kept += one.in_doubt_kept;
-  sum->flushes += one.flushes;
-  sum->compactions += one.compactions;
-  sum->spills += one.spills;
+using Counts = std::map<std::string, uint64_t>;
+
+// What a run prints and demands; beside these, the hits of every failpoint.
+Counts CountsOf(const WorkloadResult& result) {
+  Counts counts = {{"operations", result.operations},
+                   {"commits", result.commits},
+                   {"conflicts", result.conflicts},
+                   {"commits in doubt kept", result.in_doubt_kept},
+                   {"power cuts", result.crashes},
+                   {"kills", result.kills},
+                   {"lives ended by I/O errors", result.io_errors},
+                   {"flushes", result.flushes},
+                   {"compactions", result.compactions},
+                   {"spills", result.spills}};
+  for (const auto& [name, hits] : Failpoint::AllHits()) counts["at " + name] = hits;
+  return counts;
 }
 
-// Returns what is wrong with the seed, or nothing.
-std::string RunSeed(const Arguments& arguments, uint64_t seed, WorkloadResult* sum) {
+// Reached by twenty seeds or more, or the simulation does not test what it is for.
+constexpr const char* kDemanded[] = {"commits",
+                                     "conflicts",
+                                     "power cuts",
+                                     "kills",
+                                     "lives ended by I/O errors",
+                                     "flushes",
+                                     "spills",
+                                     "compactions",
+                                     "at rotate_after_wal",
+                                     "at wal_before_segment_start",
+                                     "at spill_merge_file",
+                                     "at ingest_before_publish",
+                                     "at flush_before_wal_retire",
+                                     "at manifest_before_current_sync",
+                                     "at compaction_between_files"};
+
+// A seed at work in a process of its own, so that a failed assertion is a finding too and the
+// parent stays whole.
+struct Child {
+  uint64_t seed = 0;
+  pid_t pid = -1;
+  int pipe_end = -1;
+};
+
+// One line a count, an empty line, then what is wrong.
+std::string Report(const WorkloadResult& result) {
+  std::string text;
+  for (const auto& [name, count] : CountsOf(result))
+    text += std::to_string(count) + " " + name + "\n";
+  return text + "\n" + result.failure.substr(0, 2000);
+}
+
+Child Start(const Arguments& arguments, uint64_t seed) {
   int pipe_ends[2];
-  if (pipe(pipe_ends) != 0) return "pipe: " + std::string(std::strerror(errno));
-  const pid_t child = fork();
-  if (child < 0) return "fork: " + std::string(std::strerror(errno));
-  if (child == 0) {
+  Child child;
+  child.seed = seed;
+  if (pipe(pipe_ends) != 0) return child;
+  std::fflush(stdout);
+  child.pid = fork();
+  if (child.pid == 0) {
     close(pipe_ends[0]);
     if (!arguments.planted.empty()) Failpoint::Plant(arguments.planted, true);
-    const WorkloadResult result = RunWorkload({seed, arguments.operations});
-    const uint64_t values[] = {result.operations, result.commits,       result.conflicts, result.crashes,
-                               result.kills,      result.io_errors,     result.in_doubt_kept,
-                               result.flushes,    result.compactions,   result.spills};
-    std::string text(reinterpret_cast<const char*>(values), sizeof values);
-    text += result.failure.substr(0, 2000);
+    const std::string text = Report(RunWorkload({seed, arguments.operations}));
     const ssize_t written = write(pipe_ends[1], text.data(), text.size());
     _exit(written == static_cast<ssize_t>(text.size()) ? 0 : 1);
   }
   close(pipe_ends[1]);
-  std::string text;
-  char buffer[4096];
-  for (ssize_t n; (n = read(pipe_ends[0], buffer, sizeof buffer)) > 0;) {
-    text.append(buffer, static_cast<size_t>(n));
-  }
-  close(pipe_ends[0]);
-  int status = 0;
-  waitpid(child, &status, 0);
-  uint64_t values[10];
-  if (text.size() < sizeof values) return "the process died (see its message above)";
-  std::memcpy(values, text.data(), sizeof values);
-  WorkloadResult one;
-  one.operations = values[0];
-  one.commits = values[1];
-  one.conflicts = values[2];
-  one.crashes = values[3];
-  one.kills = values[4];
-  one.io_errors = values[5];
-  one.in_doubt_kept = values[6];
-  one.flushes = values[7];
-  one.compactions = values[8];
-  one.spills = values[9];
-  Add(one, sum);
-  return text.substr(sizeof values);
+  child.pipe_end = pipe_ends[0];
+  return child;
 }
 
-void PrintSum(const WorkloadResult& sum, uint64_t seeds) {
-  std::printf(
-      "%llu seeds: %llu operations, %llu commits, %llu conflicts, %llu power cuts, %llu kills, %llu lives ended by "
-      "I/O errors, %llu commits in doubt kept, %llu flushes, %llu compactions, %llu spills\n",
-      static_cast<unsigned long long>(seeds), static_cast<unsigned long long>(sum.operations),
-      static_cast<unsigned long long>(sum.commits), static_cast<unsigned long long>(sum.conflicts),
-      static_cast<unsigned long long>(sum.crashes), static_cast<unsigned long long>(sum.kills),
-      static_cast<unsigned long long>(sum.io_errors),
-      static_cast<unsigned long long>(sum.in_doubt_kept), static_cast<unsigned long long>(sum.flushes),
-      static_cast<unsigned long long>(sum.compactions), static_cast<unsigned long long>(sum.spills));
+// Waits for the child and adds its counts to sum. Returns what is wrong with the seed, or nothing.
+std::string Finish(const Child& child, Counts* sum) {
+  if (child.pid < 0) return "no process for it: " + std::string(std::strerror(errno));
+  std::string text;
+  char buffer[4096];
+  for (ssize_t n; (n = read(child.pipe_end, buffer, sizeof buffer)) > 0;) {
+    text.append(buffer, static_cast<size_t>(n));
+  }
+  close(child.pipe_end);
+  int status = 0;
+  waitpid(child.pid, &status, 0);
+  const size_t end = text.find("\n\n");
+  if (end == std::string::npos) return "the process died (see its message above)";
+  for (size_t at = 0; at < end;) {
+    const size_t line_end = text.find('\n', at);
+    const size_t space = text.find(' ', at);
+    (*sum)[text.substr(space + 1, line_end - space - 1)] +=
+        std::strtoull(text.c_str() + at, nullptr, 10);
+    at = line_end + 1;
+  }
+  return text.substr(end + 2);
+}
+
+void Print(const Counts& sum, uint64_t seeds) {
+  std::printf("%llu seeds\n", static_cast<unsigned long long>(seeds));
+  for (const auto& [name, count] : sum) {
+    std::printf("%12llu %s\n", static_cast<unsigned long long>(count), name.c_str());
+  }
+}
+
+// Whether a run of so many seeds reached all that it must.
+bool ReachedAll(const Counts& sum, uint64_t seeds) {
+  if (seeds < 20) return true;
+  bool all = true;
+  for (const char* name : kDemanded) {
+    const auto found = sum.find(name);
+    if (found != sum.end() && found->second != 0) continue;
+    std::printf("never reached: %s\n", name);
+    all = false;
+  }
+  return all;
+}
+
+// Runs the seeds, jobs at a time, in order; returns the first that fails, and prints why.
+std::optional<uint64_t> FirstFailure(const Arguments& arguments, Counts* sum) {
+  std::deque<Child> running;
+  std::optional<uint64_t> failed;
+  for (uint64_t next = arguments.first; next <= arguments.last || !running.empty();) {
+    while (!failed && next <= arguments.last && running.size() < arguments.jobs) {
+      running.push_back(Start(arguments, next++));
+    }
+    if (running.empty()) break;
+    const Child child = running.front();
+    running.pop_front();
+    const std::string wrong = Finish(child, sum);
+    if (!wrong.empty() && !failed) {
+      std::printf("seed %llu: %s\n", static_cast<unsigned long long>(child.seed), wrong.c_str());
+      failed = child.seed;
+    }
+    if (failed) {
+      next = arguments.last + 1;  // Only those that run are waited for.
+    } else if (const uint64_t done = child.seed - arguments.first + 1; done % 100 == 0) {
+      std::printf("... %llu of %llu seeds\n", static_cast<unsigned long long>(done),
+                  static_cast<unsigned long long>(arguments.last - arguments.first + 1));
+      std::fflush(stdout);
+    }
+  }
+  return failed;
 }
 
 int Main(int argc, char** argv) {
   Arguments arguments;
   if (!Parse(argc, argv, &arguments)) {
-    std::fprintf(stderr, "usage: sim_db --seeds FIRST:LAST [--operations N] [--planted BUG]\n");
+    std::fprintf(stderr,
+                 "usage: sim_db --seeds FIRST:LAST [--operations N] [--jobs N] [--planted BUG]\n");
     return 2;
   }
-  WorkloadResult sum;
-  for (uint64_t seed = arguments.first; seed <= arguments.last; ++seed) {
-    const std::string wrong = RunSeed(arguments, seed, &sum);
-    if (!wrong.empty()) {
-      std::printf("seed %llu: %s\n", static_cast<unsigned long long>(seed), wrong.c_str());
-      if (!arguments.planted.empty()) {
-        std::printf("the planted bug %s was found\n", arguments.planted.c_str());
-        return 0;
-      }
-      std::printf("replay: sim_db --seeds %llu:%llu --operations %llu\n",
-                  static_cast<unsigned long long>(seed), static_cast<unsigned long long>(seed),
-                  static_cast<unsigned long long>(arguments.operations));
-      return 1;
-    }
-    if (seed % 50 == 0) {
-      std::printf("... seed %llu\n", static_cast<unsigned long long>(seed));
-      std::fflush(stdout);
-    }
-  }
-  PrintSum(sum, arguments.last - arguments.first + 1);
+  Counts sum;
+  const std::optional<uint64_t> failed = FirstFailure(arguments, &sum);
   if (!arguments.planted.empty()) {
-    std::printf("the planted bug %s was NOT found\n", arguments.planted.c_str());
+    std::printf("the planted bug %s was %s\n", arguments.planted.c_str(),
+                failed ? "found" : "NOT found");
+    return failed ? 0 : 1;
+  }
+  if (failed) {
+    std::printf("replay: sim_db --seeds %llu:%llu --operations %llu\n",
+                static_cast<unsigned long long>(*failed), static_cast<unsigned long long>(*failed),
+                static_cast<unsigned long long>(arguments.operations));
     return 1;
   }
-  if (arguments.last - arguments.first >= 20 &&
-      (sum.flushes == 0 || sum.compactions == 0 || sum.spills == 0 || sum.crashes == 0)) {
-    std::printf("flush, compaction, spill or crash was never reached\n");
-    return 1;
-  }
-  return 0;
+  const uint64_t seeds = arguments.last - arguments.first + 1;
+  Print(sum, seeds);
+  return ReachedAll(sum, seeds) ? 0 : 1;
 }
 
 }  // namespace

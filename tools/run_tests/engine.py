@@ -2,6 +2,8 @@
 
 import json
 import os
+import re
+import subprocess
 import xml.etree.ElementTree as ElementTree
 
 from installer.shell import TREE, Failed, run
@@ -11,9 +13,10 @@ JOBS = str(os.cpu_count() or 2)
 TEST_SECONDS_MAX = "900"
 
 
-def _configure_and_build(preset, log):
+def _configure_and_build(preset, log, targets=()):
     run(["cmake", "--preset", preset, "-DTIDESDB_PCH=ON"], log=log, cwd=TREE)
-    run(["cmake", "--build", TREE / "build" / preset, "-j", JOBS], log=log, cwd=TREE)
+    only = ["--target", *targets] if targets else []
+    run(["cmake", "--build", TREE / "build" / preset, "-j", JOBS, *only], log=log, cwd=TREE)
 
 
 def build(preset, context):
@@ -67,3 +70,27 @@ def _count(preset, junit, details):
         elif case.get("status") == "run" and not list(details.glob(f"{name}*.json")):
             outcome.passed += 1
     return outcome
+
+
+def simulation(seeds, context):
+    """Lives of the database under power cuts and errors, one a seed. The program itself demands that everything it is
+    for was reached, and prints how often; its last lines are in the log."""
+    _configure_and_build("sim", context.log, ["sim_db"])
+    program = TREE / "build" / "sim" / "test" / "sim" / "sim_db"
+    with open(context.log, "a") as log:
+        # A failing run says why on either stream.
+        process = subprocess.Popen([program, "--seeds", f"1:{seeds}", "--jobs", JOBS], stdout=subprocess.PIPE,
+                                   stderr=subprocess.STDOUT, text=True, errors="replace")
+        kept = []
+        for line in process.stdout:
+            log.write(line)
+            kept = [*kept[-100:], line.strip()]
+            if re.match(r"\.\.\. \d*[05]00 of", line):
+                print(f"  {line.strip()}", flush=True)
+        if process.wait() != 0:
+            raise Failed(f"{program.name} ended with {process.returncode}; see {context.log}\n"
+                         + "\n".join(kept[-15:]))
+    for line in kept:
+        if re.match(r"\d+ (?!at )", line):
+            print(f"    {line}", flush=True)
+    return Outcome(passed=seeds)

@@ -13,6 +13,7 @@ STEPS = [
     Step("tidy", QUICK, checks.tidy),
     Step("python", QUICK, checks.python_tests),
     Step("unit", QUICK, partial(engine.ctest, "sim"), _BUILD),
+    Step("simulation", DEFAULT, partial(engine.simulation, 2000), _BUILD),
     Step("plugin-debian12", DEFAULT, partial(server.plugin, "debian12")),
     Step("mtr-debian12", DEFAULT, partial(server.mtr_suite, "debian12")),
     Step("tpcc-debian12", FULL, partial(tpcc.own_tests, "debian12")),
