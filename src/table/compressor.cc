@@ -37,7 +37,8 @@ Compressor::Compressor(Compression compression)
     : compression_(compression), state_(std::make_unique<State>()) {
   if (compression == Compression::kZstd) state_->zstd.reset(ZSTD_createCCtx());
   if (compression == Compression::kLz4) {
-    state_->lz4 = std::make_unique<char[]>(static_cast<size_t>(LZ4_sizeofState()));
+    // LZ4 clears it at each use.
+    state_->lz4 = std::make_unique_for_overwrite<char[]>(static_cast<size_t>(LZ4_sizeofState()));
   }
 }
 

@@ -2,6 +2,8 @@
 // never other data.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "base/hash.h"
 #include "format/table_format.h"
 #include "table/block_source.h"
@@ -111,6 +113,7 @@ class BadFile final : public RandomAccessFile {
   BadFile(std::shared_ptr<std::string> bytes, uint64_t fail_at, bool short_read)
       : bytes_(std::move(bytes)), fail_at_(fail_at), short_read_(short_read) {}
   Result<Slice> ReadAt(uint64_t offset, size_t n, char* scratch) const override {
+    n = std::min(n, bytes_->size() - offset);  // Reading ahead may go past the end.
     if (++reads_ > fail_at_) {
       if (!short_read_) return Status::IoError("test.tdb: Input/output error");
       n /= 2;
