@@ -149,6 +149,8 @@ class Server:
             if self.process is not None:
                 self.process.poll()  # Takes the exit status, if it is our child.
             if not _runs(pid):
+                if self.process is not None:
+                    self.process.poll()
                 return
             if time.monotonic() > deadline:
                 raise Failed(f"the server {pid} does not end; see {self.error_log}")

@@ -5,8 +5,10 @@ installed one is used), TIDESDB_PLUGIN a plugin to load into it.
 """
 
 import os
+import re
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -16,6 +18,7 @@ sys.path.insert(0, str(TREE))
 
 from installer import servers  # noqa: E402
 from installer.server_run import Server  # noqa: E402
+from installer.shell import Failed  # noqa: E402
 
 TPCC = os.environ.get("TPCC", str(TREE / "build" / "release" / "lab" / "tpcc"))
 # The exit codes of tpcc.
@@ -50,6 +53,14 @@ def environment():
     return None
 
 
+def error_codes(returncode, said):
+    """What a client with --force saw of errors, from its standard error."""
+    codes = [int(code) for code in re.findall(r"^ERROR (\d+)", said, re.M)]
+    if returncode != 0 and not codes:
+        raise Failed(f"the client ended with {returncode}: {said}")
+    return codes
+
+
 class LabServer(Server):
     """A server in a new temporary directory. Use it as a context: nothing of it is left after."""
 
@@ -81,6 +92,19 @@ class LabServer(Server):
     def tpcc(self, name, *options):
         """The command line of one of the generator's commands against this server; it runs on this machine."""
         return [TPCC, name, "-S", str(self.socket), *options]
+
+    def reading_client(self, *options):
+        """The command line of a client that reads statements from its input."""
+        return self.client_command("", *options)[:-2]  # Without -e and its statement.
+
+    def errors_of(self, statements):
+        """Runs statements in one session that goes on after errors; returns the errors' codes.
+
+        They come on its input: the client leaves out the rest of a -e after an error, --force or not.
+        """
+        client = subprocess.run(self.reading_client("--force"), input=statements, stdout=subprocess.DEVNULL,
+                                stderr=subprocess.PIPE, text=True, check=False)
+        return error_codes(client.returncode, client.stderr)
 
     def value(self, statement):
         """The only value of a statement, as text."""

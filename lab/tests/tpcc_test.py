@@ -280,8 +280,8 @@ class TpccTest(unittest.TestCase):
 
     def hold_districts(self):
         """A session that keeps every district locked until its client is ended."""
-        client = self.server.client_command("")[:-2]  # Without its statement: it reads its input.
-        holder = subprocess.Popen(client, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+        holder = subprocess.Popen(self.server.reading_client(),
+                                  stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
         holder.stdin.write("BEGIN; SELECT COUNT(*) FROM tpcc.district WHERE d_id > 0 FOR UPDATE;\n")
         holder.stdin.flush()
         while self.rows_locked() < 10:

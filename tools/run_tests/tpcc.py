@@ -1,4 +1,4 @@
-"""The steps that run the load generator against servers."""
+"""The steps of the lab: the load generator against servers, and what shows our promises on a real server."""
 
 import re
 import sys
@@ -25,7 +25,7 @@ def own_tests(name, context):
 
 def matrix(name, context):
     """TPROC-C on TidesDB, both levels, FULL and NONE: consistent, and no errors but the three."""
-    options = [] if context.level == FULL else ["--users", "4", "--duration", "8"]
+    options = [] if context.level == FULL else ["--users", "4", "--duration", "6"]
     run([sys.executable, TREE / "lab" / "tests" / "tpcc_matrix.py", *options], log=context.log, cwd=TREE,
         env=_environment(name, context))
     if context.level == FULL:
@@ -38,6 +38,31 @@ def kills(name, context):
     """kill -9 in the middle of TPROC-C on TidesDB, with a memtable so small that flushes are hit too."""
     rounds = 50 if context.level == FULL else 5
     run([sys.executable, TREE / "lab" / "tests" / "tpcc_kill.py", "--rounds", str(rounds), "--server-option",
-         "--tidesdb-unified-memtable-write-buffer-size=4M"], log=context.log, cwd=TREE,
+         "--tidesdb-unified-memtable-write-buffer-size=1M"], log=context.log, cwd=TREE,
         env=_environment(name, context))
     return Outcome(passed=rounds)
+
+
+def lost_update(name, context):
+    """Two connections that count up one row, with row locks on and off."""
+    _script("lost_update.py", name, context)
+    return Outcome(passed=4)
+
+
+def rollback(name, context):
+    """A million rows undone, the memory kept."""
+    _script("rollback.py", name, context)
+    return Outcome(passed=2)
+
+
+def bad_input(name, context):
+    """Damaged files, full disks, wrong directories and options."""
+    _script("bad_input.py", name, context)
+    said = context.log.read_text()
+    skipped = re.findall(r"^(test_\w+) .*\.\.\. skipped '(.*)'", said, re.M)
+    return Outcome(int(re.findall(r"^Ran (\d+) tests", said, re.M)[-1]) - len(skipped), 0, len(skipped),
+                   [f"skipped: {name}: {test}: {reason}" for test, reason in skipped])
+
+
+def _script(script, name, context):
+    run([sys.executable, TREE / "lab" / "tests" / script], log=context.log, cwd=TREE, env=_environment(name, context))
