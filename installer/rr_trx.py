@@ -17,6 +17,7 @@ from installer.mtr import Results
 from installer.shell import Failed, clean_environment
 
 SUITE = Path("suite") / "engines" / "rr_trx"
+SKIPPED = 62  # mysqltest's exit code; the tests end so after a deadlock or a lock wait that timed out.
 CLIENTS = 10
 # The suite's own options, and the one arithmetic of old servers that its statements count on.
 OPTIONS = ["--sql-mode=NO_ENGINE_SUBSTITUTION,NO_UNSIGNED_SUBTRACTION", "--innodb-lock-wait-timeout=2",
@@ -34,7 +35,27 @@ class _Stress:
         self.seed = seed
         self.lock = threading.Lock()
         self.runs = {}
+        self.skips = {}
         self.failures = {}
+
+    def make_suite(self, engine):
+        """A copy of the suite in which all of it works with today's servers; returns the init test."""
+        suite = self.directory / SUITE
+        shutil.copytree(self.environment.mtr_dir / SUITE, suite, dirs_exist_ok=True)
+        for path in [*suite.glob("include/*"), *suite.glob("t/*")]:
+            text = path.read_text()
+            # The suite's earlier place.
+            text = text.replace("suite/stress_tx_rr/", f"{SUITE}/")
+            # Newer than the file: a reserved word, which is a parameter's name in it.
+            text = re.sub(r"(?<=insertRows\()rows\b|(?<=> )rows\b", "wanted", text)
+            # Newer than the files: counters need a first value, and IGNORE warns.
+            if path.parent.name == "t":
+                text = f"--disable_warnings\nlet $query_count= 0;\n{text}"
+            path.write_text(text)
+        init = suite / "t" / "init.test"
+        tables = (suite / "include" / "rr_init.test").read_text()
+        init.write_text(f"let $engine = '{engine}';\n{tables}")
+        return init
 
     def mysqltest(self, test, result, place):
         place.mkdir(parents=True, exist_ok=True)
@@ -43,14 +64,14 @@ class _Stress:
                 f"--logdir={place}", f"--tmpdir={place}"]
         if result:
             argv.append(f"--result-file={result}")
-        done = subprocess.run(self.environment.command(argv, cwd=self.environment.mtr_dir),
-                              cwd=self.environment.mtr_dir, stdin=subprocess.DEVNULL,
+        done = subprocess.run(self.environment.command(argv, cwd=self.directory),
+                              cwd=self.directory, stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=clean_environment())
         return done.returncode, done.stdout.decode(errors="replace")
 
     def client(self, number, names, deadline):
         draw = random.Random(self.seed * 1000 + number)
-        suite = self.environment.mtr_dir / SUITE
+        suite = self.directory / SUITE
         place = self.directory / f"client-{number}"
         results = place / "r"  # A copy: what differs is written beside it.
         shutil.copytree(suite / "r", results, dirs_exist_ok=True)
@@ -59,7 +80,9 @@ class _Stress:
             code, text = self.mysqltest(suite / "t" / f"{name}.test", results / f"{name}.result", place)
             with self.lock:
                 self.runs[name] = self.runs.get(name, 0) + 1
-                if code != 0:
+                if code == SKIPPED:
+                    self.skips[name] = self.skips.get(name, 0) + 1
+                elif code != 0:
                     self.failures.setdefault(name, []).append(text)
 
 
@@ -73,11 +96,7 @@ def run(environment, plugin, directory, engine, duration_s, seed=1):
     try:
         server.sql("CREATE OR REPLACE DATABASE test")
         stress = _Stress(environment, server, directory, seed)
-        init = directory / "init.test"
-        tables = (environment.mtr_dir / SUITE / "include" / "rr_init.test").read_text()
-        # The file is older than the reserved word it uses as a parameter's name.
-        tables = re.sub(r"(?<=insertRows\()rows\b|(?<=> )rows\b", "wanted", tables)
-        init.write_text(f"let $engine = '{engine}';\n{tables}")
+        init = stress.make_suite(engine)
         code, text = stress.mysqltest(init, None, directory / "init")
         if code != 0:
             raise Failed(f"rr_trx cannot make its tables on {engine}:\n{text[-2000:]}")
@@ -94,7 +113,8 @@ def run(environment, plugin, directory, engine, duration_s, seed=1):
     results = Results()
     for name in names:
         failures = stress.failures.get(name, [])
-        results.tests[f"engines/rr_trx.{name}"] = "fail" if failures or not stress.runs.get(name) else "pass"
+        ended = stress.runs.get(name, 0) - stress.skips.get(name, 0)
+        results.tests[f"engines/rr_trx.{name}"] = "fail" if failures or not ended else "pass"
         if failures:
             results.reasons[f"engines/rr_trx.{name}"] = (f"{len(failures)} of {stress.runs[name]} runs")
             (directory / f"{name}.failed").write_text("\n\n".join(failures))

@@ -87,6 +87,7 @@ std::vector<std::pair<std::string, TableDef>> Dictionary::List() const {
 Status Dictionary::LoadCounters(TableState* table) {
   const auto transaction = db_->Begin({});
   PinnedValue value;
+  const auto estimate = static_cast<int64_t>(db_->EstimateRange(table->primary, {}, {}).keys);
   TIDESDB_ASSIGN(const bool has_stats, transaction->Get(system_, StatsKey(table->def), &value));
   if (has_stats) {
     auto stats = DecodeTableStats(value.slice());
@@ -94,8 +95,12 @@ Status Dictionary::LoadCounters(TableState* table) {
       table->rows = static_cast<int64_t>(stats->rows);
       table->set_stats(std::make_shared<const TableStats>(std::move(stats).value()));
     }
+    // The counter is saved with the statistics only: rows that came after them were not counted, so
+    // these are taken anew when asked for.
+    if (estimate > table->rows * 5 / 4 || estimate < table->rows * 3 / 4)
+      table->changes = UINT32_MAX;
   } else {
-    table->rows = static_cast<int64_t>(db_->EstimateRange(table->primary, {}, {}).keys);
+    table->rows = estimate;
   }
 
   uint64_t next = table->def.auto_increment_base;

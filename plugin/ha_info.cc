@@ -54,9 +54,6 @@ double ha_tidesdb::IndexBytes() const {
 
 Status ha_tidesdb::MeasureStats(TableStats* stats_now) {
   uint64_t rows = static_cast<uint64_t>(std::max<int64_t>(0, state_->rows));
-  if (state_->stats() == nullptr) {
-    rows = std::max(rows, engine->db->EstimateRange(state_->primary, {}, {}).keys);
-  }
   const bool hidden = codec_.hidden_key();
   TableStats::Index primary;
   const uint primary_number = hidden ? MAX_KEY : table_share->primary_key;

@@ -12,6 +12,7 @@ constexpr int kPlaces = 16;
 constexpr int kEntriesPerPlace = 64;
 constexpr uint64_t kSkipsMax = 100;       // Up to so many different values are counted one by one.
 constexpr uint64_t kChangesTrusted = 64;  // Fewer than that say too little.
+constexpr double kCountTrusted = 1.3;     // Estimates may be wrong by that much.
 
 }  // namespace
 
@@ -77,7 +78,7 @@ std::string StatsSampler::KeyAt(Slice first, Slice last, double share) const {
   return key_of(low);
 }
 
-Status StatsSampler::ReadPlaces(Iterator* entries, uint64_t rows, Seen* seen) {
+Status StatsSampler::ReadPlaces(Iterator* entries, Seen* seen) {
   seen->changes.assign(parts_, 0);
   seen->run_rows.assign(parts_, 0);
   entries->SeekToFirst();
@@ -90,8 +91,14 @@ Status StatsSampler::ReadPlaces(Iterator* entries, uint64_t rows, Seen* seen) {
   std::string after;
   for (int place = 0; place < kPlaces; place++) {
     entries->Seek(KeyAt(first, last, (place + 0.5) / kPlaces));
+    std::string place_first;
     for (int i = 0; i < kEntriesPerPlace && entries->Valid(); i++, entries->Next()) {
-      if (i > 0) Compare(before, entries->key(), seen);
+      if (i > 0) {
+        Compare(before, entries->key(), seen);
+        seen->ranges_entries++;
+      } else {
+        place_first.assign(entries->key());
+      }
       seen->entries++;
       seen->bytes += entries->key().size() + entries->value().size();
       before.assign(entries->key());
@@ -99,14 +106,30 @@ Status StatsSampler::ReadPlaces(Iterator* entries, uint64_t rows, Seen* seen) {
     TIDESDB_TRY(entries->status());
     if (before.empty()) continue;
     seen->runs++;
+    if (!place_first.empty()) {
+      seen->ranges_estimate += db_->EstimateRange(family_, place_first, before).keys;
+    }
     for (uint k = 0; k < parts_; k++) {
       const Slice prefix(before.data(), codec_->PrefixBytes(key_number_, before, k + 1));
       if (!KeyAfterPrefix(prefix, &after)) after.clear();
       const uint64_t run = db_->EstimateRange(family_, prefix, after).keys;
-      seen->run_rows[k] += std::clamp<uint64_t>(run, 1, rows);
+      seen->run_rows[k] += std::max<uint64_t>(run, 1);
     }
   }
   return Status::Ok();
+}
+
+// Rows are counted as they come and go, and what a crash took away from the count would stay lost.
+// The engine counts a key once for each file that has it: what was read tells how often.
+void StatsSampler::CorrectRows(const Seen& seen, uint64_t* rows) const {
+  if (seen.ranges_entries == 0 || seen.ranges_estimate == 0) return;
+  const double estimate = static_cast<double>(db_->EstimateRange(family_, {}, {}).keys) *
+                          static_cast<double>(seen.ranges_entries) /
+                          static_cast<double>(seen.ranges_estimate);
+  const double count = static_cast<double>(*rows);
+  if (count * kCountTrusted < estimate || count > estimate * kCountTrusted) {
+    *rows = static_cast<uint64_t>(estimate);
+  }
 }
 
 // Leaves *distinct 0 when there are too many to count.
@@ -136,11 +159,12 @@ Status StatsSampler::Measure(uint64_t* rows, TableStats::Index* index) {
     return ReadAll(entries.get(), rows, index);
   }
   Seen seen;
-  TIDESDB_TRY(ReadPlaces(entries.get(), *rows, &seen));
+  TIDESDB_TRY(ReadPlaces(entries.get(), &seen));
   if (seen.entries == 0) {
     index->distinct.assign(parts_, 0);
     return Status::Ok();
   }
+  CorrectRows(seen, rows);
   index->entry_bytes = seen.bytes / seen.entries;
   bool few = true;
   for (uint k = 0; k < parts_; k++) {

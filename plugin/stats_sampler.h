@@ -21,7 +21,8 @@ class StatsSampler {
   StatsSampler(Db* db, const TableCodec* codec, ColumnFamily* family, uint key_number, uint parts)
       : db_(db), codec_(codec), family_(family), key_number_(key_number), parts_(parts) {}
 
-  // *rows: about how many there are; the exact number afterwards when all of them were read.
+  // *rows: how many there should be. Afterwards the exact number when all were read, and an estimate
+  // when what was read does not agree with it.
   Status Measure(uint64_t* rows, TableStats::Index* index);
 
  private:
@@ -33,10 +34,13 @@ class StatsSampler {
     std::vector<uint64_t>
         run_rows;  // [k]: rows that share the first k+1 columns with a sampled one, summed up.
     uint64_t runs = 0;
+    uint64_t ranges_entries = 0;   // Read between the first and last entry of each place,
+    uint64_t ranges_estimate = 0;  // and as many as were estimated there.
   };
 
   Status ReadAll(Iterator* entries, uint64_t* rows, TableStats::Index* index);
-  Status ReadPlaces(Iterator* entries, uint64_t rows, Seen* seen);
+  void CorrectRows(const Seen& seen, uint64_t* rows) const;
+  Status ReadPlaces(Iterator* entries, Seen* seen);
   Status CountBySkipping(Iterator* entries, uint part, uint64_t* distinct);
   void Compare(Slice before, Slice now, Seen* seen) const;
   std::string KeyAt(Slice first, Slice last, double share) const;

@@ -155,21 +155,20 @@ Result<bool> Version::ChangedSince(Slice key, SequenceNumber floor) const {
 
 RangeEstimate Version::EstimateRange(Slice start, Slice end) const {
   RangeEstimate estimate;
-  // An index block that cannot be read makes the estimate worse, not wrong: reads will report it.
-  const auto offset = [this](const FileMeta& file, Slice key, uint64_t fallback) {
+  // A block that cannot be read makes the estimate worse, not wrong: reads will report it.
+  const auto share_before = [this](const FileMeta& file, Slice key, double fallback) {
     const Result<TableRef> table = tables_->Find(file);
     if (!table.status().ok()) return fallback;
-    const Result<uint64_t> bytes = (*table)->ApproximateOffset(key);
-    return bytes.status().ok() ? std::min(*bytes, file.bytes()) : fallback;
+    const Result<double> share = (*table)->ShareBefore(key);
+    return share.status().ok() ? *share : fallback;
   };
   const auto add = [&](const FileMeta& file) {
     if (file.key_max() < start || (!end.empty() && file.key_min() >= end)) return;
-    const uint64_t from = file.key_min() >= start ? 0 : offset(file, start, 0);
-    const uint64_t to =
-        end.empty() || file.key_max() < end ? file.bytes() : offset(file, end, file.bytes());
-    if (to <= from || file.bytes() == 0) return;
-    const double share = static_cast<double>(to - from) / static_cast<double>(file.bytes());
-    estimate.bytes += to - from;
+    const double from = file.key_min() >= start ? 0 : share_before(file, start, 0);
+    const double to = end.empty() || file.key_max() < end ? 1 : share_before(file, end, 1);
+    if (to <= from) return;
+    const double share = to - from;
+    estimate.bytes += static_cast<uint64_t>(share * static_cast<double>(file.bytes()));
     estimate.keys +=
         static_cast<uint64_t>(share * static_cast<double>(LiveKeys(file.properties())) + 0.5);
   };

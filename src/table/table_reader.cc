@@ -79,14 +79,28 @@ class TableReaderImpl final : public TableReader {
 
   const TableProperties& properties() const override { return properties_; }
 
-  Result<uint64_t> ApproximateOffset(Slice key) const override {
-    BlockEntry entry;
-    if (!FindFirstAtOrAfter(top_index_, key, kTrailerMax, 0, &entry)) return data_end_;
+  Result<double> ShareBefore(Slice key) const override {
+    const uint32_t partition = FindEntry(top_index_, key);
+    if (partition == top_index_.restart_count()) return 1.0;
     PartitionHandles handles;
-    TIDESDB_TRY(DecodePartition(entry, &handles));
-    BlockHandle data;
-    TIDESDB_TRY(FindDataBlock(TableReadOptions(), handles.index, key, kTrailerMax, &data));
-    return data.offset;
+    TIDESDB_TRY(DecodePartition(DecodeTrustedEntry(top_index_.Restart(partition)), &handles));
+    BlockRef block;
+    TIDESDB_TRY(source_.Fetch(handles.index, BlockKind::kIndex, true, nullptr, &block));
+    const BlockView index(block.contents());
+    const uint32_t place = FindEntry(index, key);
+    // All partitions but the last have equally many blocks.
+    const bool is_last = partition + 1 == top_index_.restart_count();
+    const double blocks = static_cast<double>(properties_.data_blocks);
+    double before =
+        is_last ? blocks - index.entry_count() : double{1} * partition * index.entry_count();
+    before += place;
+    if (place < index.restart_count()) {
+      BlockHandle data;
+      TIDESDB_TRY(DecodeData(DecodeTrustedEntry(index.Restart(place)), handles.index, &data));
+      TIDESDB_TRY(source_.Fetch(data, BlockKind::kData, true, nullptr, &block));
+      before += ShareOfBlockBefore(BlockView(block.contents()), key);
+    }
+    return std::clamp(before / blocks, 0.0, 1.0);
   }
 
   Status VerifyAll() const override {
@@ -140,9 +154,35 @@ class TableReaderImpl final : public TableReader {
       return CorruptionAt(source_.path(), index.offset,
                           "index block ends before the key that the top index names");
     }
+    return DecodeData(entry, index, data);
+  }
+
+  Status DecodeData(const BlockEntry& entry, BlockHandle index, BlockHandle* data) const {
     Slice value = entry.value();
     if (GetBlockHandle(&value, data) && value.empty()) return Status::Ok();
     return CorruptionAt(source_.path(), index.offset, "entry of an index block is no handle");
+  }
+
+  // The place of the first entry of an index block that is not before the key: each is a restart.
+  static uint32_t FindEntry(const BlockView& block, Slice key) {
+    switch (ComparePrefix(block, key)) {
+      case PrefixOrder::kBefore:
+        return 0;
+      case PrefixOrder::kAfter:
+        return block.restart_count();
+      case PrefixOrder::kInside:
+        break;
+    }
+    return FindRestart(block, key, kTrailerMax, 0);
+  }
+
+  // Entries of a block are taken as equally long.
+  double ShareOfBlockBefore(const BlockView& block, Slice key) const {
+    BlockEntry entry;
+    if (!FindFirstAtOrAfter(block, key, kTrailerMax, global_, &entry)) return 1;
+    const char* const first = DecodeTrustedEntry(block.entries()).suffix;
+    return static_cast<double>(entry.suffix - first) /
+           static_cast<double>(block.entries_end() - block.entries());
   }
 
   const BlockSource source_;

@@ -24,9 +24,10 @@ class TableReader {
  public:
   virtual ~TableReader() = default;
 
-  // Checks footer and properties. `file_number` is the blocks' identity in the cache. A non-zero `global_sequence`
-  // replaces the sequence of every entry (a spilled write set, written before its commit sequence was known).
-  // Errors: kCorruption, kNotSupported, kIoError, each naming path and offset.
+  // Checks footer and properties. `file_number` is the blocks' identity in the cache. A non-zero
+  // `global_sequence` replaces the sequence of every entry (a spilled write set, written before its
+  // commit sequence was known). Errors: kCorruption, kNotSupported, kIoError, each naming path and
+  // offset.
   static Result<std::shared_ptr<TableReader>> Open(std::unique_ptr<RandomAccessFile> file,
                                                    std::string path, uint64_t file_number,
                                                    SequenceNumber global_sequence,
@@ -41,8 +42,9 @@ class TableReader {
 
   virtual const TableProperties& properties() const = 0;
 
-  // About how many of the file's bytes hold keys < key. Reads index blocks at most.
-  virtual Result<uint64_t> ApproximateOffset(Slice key) const = 0;
+  // About which share of the file's entries have keys < key, from 0 to 1. Right to a few entries,
+  // as a range of few rows must not look empty: reads one data block, besides the index.
+  virtual Result<double> ShareBefore(Slice key) const = 0;
 
   // Reads every block past the cache: checksums, order, counts, filter holds every key.
   virtual Status VerifyAll() const = 0;

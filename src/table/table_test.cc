@@ -162,7 +162,7 @@ TEST(TableTest, EmptyTable) {
   EXPECT_FALSE(iter->Valid());
   EXPECT_TRUE(iter->status().ok());
   EXPECT_TRUE((*table)->VerifyAll().ok());
-  EXPECT_EQ(*(*table)->ApproximateOffset("a"), 0u);
+  EXPECT_EQ(*(*table)->ShareBefore("a"), 1.0);
 }
 
 TEST(TableTest, PropertiesTellWhatIsInside) {
@@ -274,7 +274,7 @@ TEST(TableTest, GlobalSequenceNeedsOneVersionAKey) {
             Code::kCorruption);
 }
 
-TEST(TableTest, ApproximateOffsetGrowsWithTheKey) {
+TEST(TableTest, ShareBeforeIsRightToFewEntries) {
   EntryMap entries;
   Random random(TestSeed(20));
   for (int i = 0; i < 2000; ++i) {
@@ -287,16 +287,16 @@ TEST(TableTest, ApproximateOffsetGrowsWithTheKey) {
   options.partition_blocks = 10;
   const auto bytes = WriteTable(options, entries);
   auto table = *OpenTable(bytes, nullptr);
-  EXPECT_EQ(*table->ApproximateOffset(""), 0u);
-  uint64_t last = 0;
-  for (int i = 0; i < 2000; i += 10) {
-    const uint64_t offset = *table->ApproximateOffset("key" + std::to_string(10000 + i));
-    EXPECT_GE(offset, last);
-    EXPECT_NEAR(static_cast<double>(offset), static_cast<double>(bytes->size()) * i / 2000, 4000);
-    last = offset;
+  EXPECT_EQ(*table->ShareBefore(""), 0);
+  double last = -1.0 / 2000;
+  for (int i = 0; i < 2000; ++i) {
+    const double share = *table->ShareBefore("key" + std::to_string(10000 + i));
+    EXPECT_NEAR(share * 2000, i, 12);
+    // Few entries are counted well wherever they lie.
+    EXPECT_NEAR((share - last) * 2000, 1, 0.5);
+    last = share;
   }
-  EXPECT_NEAR(static_cast<double>(*table->ApproximateOffset("z")),
-              static_cast<double>(bytes->size()), 4000);
+  EXPECT_EQ(*table->ShareBefore("z"), 1);
 }
 
 TEST(TableTest, AHitPinsItsBlock) {
