@@ -23,10 +23,9 @@ ulonglong ha_tidesdb::table_flags() const {
 }
 
 ulong ha_tidesdb::index_flags(uint index, uint, bool) const {
-  ulong flags = HA_READ_NEXT | HA_READ_PREV | HA_READ_ORDER | HA_READ_RANGE | HA_KEYREAD_ONLY |
-                HA_DO_INDEX_COND_PUSHDOWN;
-  if (index == table_share->primary_key) flags |= HA_CLUSTERED_INDEX;
-  return flags;
+  const ulong kind = index == table_share->primary_key ? port::kPrimaryKeyFlags : HA_KEYREAD_ONLY;
+  return kind | HA_READ_NEXT | HA_READ_PREV | HA_READ_ORDER | HA_READ_RANGE |
+         HA_DO_INDEX_COND_PUSHDOWN;
 }
 
 int ha_tidesdb::BindState() {
@@ -122,6 +121,12 @@ int ha_tidesdb::external_lock(THD* thd, int lock_type) noexcept {
     if (lock_type == F_UNLCK) return 0;
     if (const int error = Bind(thd)) return error;
     if (session_->aborted()) return HA_ERR_ROLLBACK;
+    if (lock_type == F_WRLCK && thd->transaction->xid_state.is_explicit_XA()) {
+      // The server would let XA PREPARE pass with a warning, and a crash would undo what it
+      // promised.
+      my_error(ER_NOT_SUPPORTED_YET, MYF(0), "XA transactions that write to TidesDB tables");
+      return HA_ERR_UNSUPPORTED;
+    }
     session_->BeginStatement();
     if (lock_type == F_WRLCK) {
       row_lock_ = stored_lock_ = RowLock::kExclusive;

@@ -164,6 +164,7 @@ class ha_tidesdb final : public handler {
   Status RefreshStats(bool now);
   Status MeasureStats(TableStats* stats_now);
   void FillRecordsPerKey();
+  uint64_t KeysInRange(uint index, Slice from, Slice to);
   double DataBytes() const;
   double IndexBytes() const;
   port::ReadCosts Costs() const;

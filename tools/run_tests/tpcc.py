@@ -23,6 +23,14 @@ def own_tests(name, context):
     return Outcome(passed=int(counted[-1]))
 
 
+def plans(name, context):
+    """The optimizer's plans of all TPROC-C and sysbench queries are InnoDB's, also after a restart."""
+    run([sys.executable, TREE / "lab" / "tests" / "plans.py"], log=context.log, cwd=TREE,
+        env=_environment(name, context))
+    alike = re.findall(r": (\d+) of \1 plans are InnoDB's$", context.log.read_text(), re.M)
+    return Outcome(passed=sum(map(int, alike)))
+
+
 def matrix(name, context):
     """TPROC-C on TidesDB, both levels, FULL and NONE: consistent, and no errors but the three."""
     options = [] if context.level == FULL else ["--users", "4", "--duration", "6"]
