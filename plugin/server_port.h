@@ -108,8 +108,8 @@ inline void SetOptimizerCosts(handlerton* hton) {
 inline void SetOptimizerCosts(handlerton*) {}
 #endif
 
-// What index_flags() says of the primary key, as InnoDB of the same server. From 11.0 on the rows in
-// a clustered key count as read, also when the key alone is asked for.
+// What index_flags() says of the primary key, as InnoDB of the same server. From 11.0 on the rows
+// in a clustered key count as read, also when the key alone is asked for.
 #if MYSQL_VERSION_ID >= 110000
 inline constexpr ulong kPrimaryKeyFlags = HA_CLUSTERED_INDEX;
 #else
