@@ -41,6 +41,7 @@ class Loaders {
     const int count = std::min(options_.loaders, static_cast<int>(tasks_.size()));
     live_ = count;
     std::vector<std::thread> threads;
+    threads.reserve(static_cast<size_t>(count));
     for (int i = 0; i < count; ++i) {
       threads.emplace_back([this] {
         Work();

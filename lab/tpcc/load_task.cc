@@ -206,6 +206,7 @@ Outcome LoadOrders(const LoadTask& task, Random* random, const std::string& date
 
 std::vector<LoadTask> PlanLoad(int warehouses) {
   std::vector<LoadTask> tasks;
+  tasks.reserve(kChunks);
   for (int chunk = 0; chunk < kChunks; ++chunk) {
     tasks.push_back({TaskKind::kItems, 0, chunk, kRowsPerChunk});
   }

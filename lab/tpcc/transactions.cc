@@ -50,6 +50,7 @@ std::vector<int> HomeWarehouses(Random* random, int user, int users, int warehou
   if (!all_warehouses) return {static_cast<int>(random->Uniform(1, warehouses))};
   std::vector<int> homes;
   const int wanted = (warehouses + users - 1) / users;
+  homes.reserve(static_cast<size_t>(wanted));
   for (int i = 0; i < wanted; ++i) homes.push_back((user + i * users) % warehouses + 1);
   return homes;
 }

@@ -170,6 +170,7 @@ bool ReachedAll(const Counts& sum, uint64_t seeds) {
 
 // Runs the seeds, jobs at a time, in order; returns the first that fails, and prints why.
 std::optional<uint64_t> FirstFailure(const Arguments& arguments, Counts* sum) {
+  const uint64_t seeds = arguments.last - arguments.first + 1;
   std::deque<Child> running;
   std::optional<uint64_t> failed;
   for (uint64_t next = arguments.first; next <= arguments.last || !running.empty();) {
@@ -188,7 +189,7 @@ std::optional<uint64_t> FirstFailure(const Arguments& arguments, Counts* sum) {
       next = arguments.last + 1;  // Only those that run are waited for.
     } else if (const uint64_t done = child.seed - arguments.first + 1; done % 100 == 0) {
       std::printf("... %llu of %llu seeds\n", static_cast<unsigned long long>(done),
-                  static_cast<unsigned long long>(arguments.last - arguments.first + 1));
+                  static_cast<unsigned long long>(seeds));
       std::fflush(stdout);
     }
   }

@@ -75,6 +75,7 @@ class Workload {
     operations_left_ = options_.operations / 4 + random_.Uniform(options_.operations / 4);
     {
       std::vector<std::unique_ptr<Thread>> threads;
+      threads.reserve(static_cast<size_t>(threads_));
       for (int i = 0; i < threads_; ++i) {
         threads.push_back(std::make_unique<Thread>("client-" + std::to_string(i),
                                                    [this, seed = random_.Next()] { Client(seed); }));

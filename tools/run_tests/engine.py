@@ -72,6 +72,14 @@ def _count(preset, junit, details):
     return outcome
 
 
+def stress(seconds, context):
+    """Real threads under the thread sanitizer, for longer than the test of the same name."""
+    _configure_and_build("tsan", context.log, ["stress_db"])
+    run([TREE / "build" / "tsan" / "test" / "stress" / "stress_db", "--seconds", seconds, "--rounds", 10],
+        log=context.log, cwd=TREE)
+    return Outcome(passed=1)
+
+
 def simulation(seeds, context):
     """Lives of the database under power cuts and errors, one a seed. The program itself demands that everything it is
     for was reached, and prints how often; its last lines are in the log."""

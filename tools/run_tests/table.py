@@ -28,6 +28,7 @@ STEPS = [
     Step("plans-debian13", DEFAULT, partial(tpcc.plans, "debian13")),
     Step("asan", FULL, partial(engine.ctest, "asan"), _BUILD),
     Step("tsan", FULL, partial(engine.ctest, "tsan"), _BUILD),
+    Step("stress", FULL, partial(engine.stress, 600), _BUILD),
     Step("clang", FULL, partial(engine.build, "clang"), _CHECK),
     Step("clang-tidy", FULL, checks.clang_tidy, _CHECK),
     Step("headers", FULL, checks.headers_alone, _BUILD),
