@@ -12,14 +12,14 @@ ha_tidesdb::ha_tidesdb(handlerton* hton, TABLE_SHARE* share) : handler(hton, sha
 }
 
 ulonglong ha_tidesdb::table_flags() const {
-  // No HA_BINLOG_STMT_CAPABLE: without gap locks a statement can give another result on a replica.
+  // HA_BINLOG_STMT_CAPABLE: see LockForStatementLog(). Other formats than STATEMENT log rows.
   // HA_CHECK_UNIQUE_AFTER_WRITE: see CheckUniqueFree() on hash keys.
   return HA_REC_NOT_IN_SEQ | HA_NULL_IN_KEY | HA_CAN_VIRTUAL_COLUMNS | HA_CAN_INDEX_BLOBS |
          HA_CAN_SQL_HANDLER | HA_REQUIRES_KEY_COLUMNS_FOR_DELETE |
          HA_PRIMARY_KEY_REQUIRED_FOR_POSITION | HA_PRIMARY_KEY_IN_READ_INDEX |
          HA_BINLOG_ROW_CAPABLE | HA_CAN_GEOMETRY | HA_PARTIAL_COLUMN_READ | HA_TABLE_SCAN_ON_INDEX |
          HA_ONLINE_ANALYZE | HA_CONCURRENT_OPTIMIZE | HA_CAN_SKIP_LOCKED |
-         HA_CHECK_UNIQUE_AFTER_WRITE;
+         HA_CHECK_UNIQUE_AFTER_WRITE | (logs_statements_ ? HA_BINLOG_STMT_CAPABLE : 0);
 }
 
 ulong ha_tidesdb::index_flags(uint index, uint, bool) const {
@@ -85,6 +85,19 @@ bool ha_tidesdb::get_error_message(int, String* message) noexcept {
   return false;
 }
 
+// A replica executes logged statements one by one, in the order of their commits. For the same
+// result a statement must see here what it will see there, and row locks leave gaps: so it locks
+// its tables whole.
+int ha_tidesdb::LockForStatementLog(THD* thd) {
+  const int command = thd_sql_command(thd);
+  if (command == SQLCOM_LOCK_TABLES || table_share->tmp_table != NO_TMP_TABLE) return 0;
+  if (command == SQLCOM_SELECT && !thd->lex->requires_prelocking()) return 0;
+  if (row_lock_ == RowLock::kNone) return 0;
+  const LockMode mode = row_lock_ == RowLock::kExclusive ? LockMode::kExclusive : LockMode::kShared;
+  const Status locked = session_->transaction()->LockRange(state_->primary, {}, {}, mode);
+  return locked.ok() ? 0 : Fail(locked);
+}
+
 // Which statements lock what they read is as in InnoDB, but for the SELECT part of INSERT, REPLACE
 // and CREATE: it reads the snapshot, so that copying a large table needs no lock for every row.
 THR_LOCK_DATA** ha_tidesdb::store_lock(THD* thd, THR_LOCK_DATA** to, thr_lock_type type) noexcept {
@@ -99,6 +112,8 @@ THR_LOCK_DATA** ha_tidesdb::store_lock(THD* thd, THR_LOCK_DATA** to, thr_lock_ty
   if (type == TL_READ_WITH_SHARED_LOCKS || type == TL_READ_SKIP_LOCKED) {
     lock = RowLock::kShared;
   } else if (plain_read && thd_in_lock_tables(thd) && !weak) {
+    lock = RowLock::kShared;
+  } else if (type == TL_READ_NO_INSERT && !weak && thd_binlog_format(thd) == BINLOG_FORMAT_STMT) {
     lock = RowLock::kShared;
   } else if (plain_read) {
     switch (command) {
@@ -135,7 +150,9 @@ int ha_tidesdb::external_lock(THD* thd, int lock_type) noexcept {
       row_lock_ = stored_lock_ = RowLock::kShared;
     }
     plan_made_ = false;
-    return 0;
+    logs_statements_ = thd_binlog_format(thd) == BINLOG_FORMAT_STMT && session_->pessimistic() &&
+                       session_->isolation() > ISO_READ_COMMITTED;
+    return logs_statements_ ? LockForStatementLog(thd) : 0;
   });
 }
 

@@ -111,6 +111,9 @@ class ha_tidesdb final : public handler {
   // Turns an engine error into the server's, and undoes what that error undoes.
   int Fail(const Status& status);
 
+  // Locks the whole table, if a statement is logged that reads or changes it.
+  int LockForStatementLog(THD* thd);
+
   // --- ha_ddl.cc ---
   int Refuse(const char* what, const char* instead);
   int CheckDefinition(TABLE* form, const HA_CREATE_INFO& info);
@@ -187,6 +190,7 @@ class ha_tidesdb final : public handler {
   RowLock stored_lock_ = RowLock::kNone;
   bool skip_locked_ = false;
   bool no_wait_ = false;
+  bool logs_statements_ = false;  // Format STATEMENT of the binary log, and locks for it.
   bool key_read_ = false;
   // Index entries are compared with their rows: the snapshot has entries that this transaction's
   // own changes of newer rows did not delete.

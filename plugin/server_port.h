@@ -28,6 +28,8 @@
 
 // Exported by the server for engines, declared in none of its headers.
 void ignore_db_dirs_append(const char* dirname_arg);
+// Of BINLOG_FORMAT_*; UNSPEC when the connection's statements are not logged.
+extern "C" int thd_binlog_format(const MYSQL_THD thd);
 
 namespace tidesdb::plugin::port {
 
