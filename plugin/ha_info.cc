@@ -18,9 +18,9 @@ constexpr double kPageBytes = 16384;
 constexpr double kPageFill = 0.93;
 constexpr double kRowOverheadBytes = 20;
 
-// The engine estimates in blocks of about a hundred rows. Where it sees a few blocks at most, up to
-// so many rows are counted: few enough not to be felt, and not through runs of deleted ones.
-constexpr uint64_t kCountedBelow = 512;
+// The engine's estimate is wrong by some rows. Where it sees few, up to so many are counted: few
+// enough not to be felt, and not through runs of deleted ones.
+constexpr uint64_t kCountedBelow = 48;
 constexpr uint64_t kCountedMax = 64;
 
 constexpr int64_t kStatsPauseMs = 5000;
