@@ -14,13 +14,23 @@ void ha_tidesdb::NextHiddenKey(std::string* key) {
   PutBig64(key, state_->next_hidden_key.fetch_add(1, std::memory_order_relaxed));
 }
 
+// A transaction without locks may have lost already: it drew the same number as another that has
+// committed, say. Then the duplicate is that other's, and the error the one that says to try again.
+int ha_tidesdb::Duplicate(uint number) {
+  if (!session_->pessimistic() && !duplicates_wanted_) {
+    const Status valid = session_->transaction()->Validate();
+    if (!valid.ok()) return Fail(valid);
+  }
+  duplicate_key_ = number;
+  return HA_ERR_FOUND_DUPP_KEY;
+}
+
 int ha_tidesdb::CheckPrimaryKeyFree(Slice key) {
   auto taken = session_->transaction()->GetForUpdate(state_->primary, key, LockMode::kExclusive,
                                                      LockWait::kWait, &other_);
   if (!taken.ok()) return Fail(taken.status());
   if (!*taken) return 0;
-  duplicate_key_ = table_share->primary_key;
-  return HA_ERR_FOUND_DUPP_KEY;
+  return Duplicate(table_share->primary_key);
 }
 
 // For a unique index: locks the key and sees that no other row has it. For a key over a hash: locks
@@ -35,9 +45,7 @@ int ha_tidesdb::CheckUniqueFree(uint number, const uchar* row, Slice primary_key
   auto taken = session_->transaction()->GetForUpdate(families_[number], key_, LockMode::kExclusive,
                                                      LockWait::kWait, &other_);
   if (!taken.ok()) return Fail(taken.status());
-  if (!*taken) return 0;
-  duplicate_key_ = number;
-  return HA_ERR_FOUND_DUPP_KEY;
+  return *taken ? Duplicate(number) : 0;
 }
 
 // A unique key is locked by itself: another row may want it. Other entries are under their row's

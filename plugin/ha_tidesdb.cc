@@ -194,6 +194,15 @@ int ha_tidesdb::extra(ha_extra_function operation) noexcept {
       case HA_EXTRA_NO_KEYREAD:
         key_read_ = false;
         break;
+      case HA_EXTRA_IGNORE_DUP_KEY:
+      case HA_EXTRA_WRITE_CAN_REPLACE:
+      case HA_EXTRA_INSERT_WITH_UPDATE:
+        duplicates_wanted_ = true;
+        break;
+      case HA_EXTRA_NO_IGNORE_DUP_KEY:
+      case HA_EXTRA_WRITE_CANNOT_REPLACE:
+        duplicates_wanted_ = false;
+        break;
       default:
         break;
     }
@@ -207,6 +216,7 @@ int ha_tidesdb::reset() noexcept {
     row_.Reset();
     other_.Reset();
     key_read_ = false;
+    duplicates_wanted_ = false;
     plan_made_ = false;
     auto_increment_last_ = 0;
     return 0;

@@ -151,6 +151,7 @@ class ha_tidesdb final : public handler {
 
   // --- ha_modify.cc ---
   int InsertRow(const uchar* row);
+  int Duplicate(uint number);
   int CheckPrimaryKeyFree(Slice key);
   int CheckUniqueFree(uint number, const uchar* row, Slice primary_key);
   int PutEntry(uint number, const uchar* row, Slice primary_key);
@@ -229,6 +230,7 @@ class ha_tidesdb final : public handler {
   std::string new_row_key_;
   std::string row_bytes_;
   uint duplicate_key_ = ~0U;
+  bool duplicates_wanted_ = false;  // The statement does something with them: IGNORE, REPLACE ...
   std::string error_text_;  // Of the last engine error, for people.
   ulonglong auto_increment_last_ = 0;
   ulonglong auto_increment_step_ = 1;

@@ -83,6 +83,10 @@ class Transaction {
   // Says that the savepoint will not be used again, which lets a spill drop older versions.
   virtual void ReleaseSavepoint(Savepoint savepoint) = 0;
 
+  // kOptimistic: kConflict when a key it wrote or read for update has changed since, so that its commit
+  // would fail; looks at all of them. kPessimistic: OK. Errors: as Get.
+  virtual Status Validate() = 0;
+
   // --- End ---
   // Does all that can fail: late locks and checks (kOptimistic), spilling, reserving space. Optional; Commit()
   // calls it if need be. After OK only Commit() or Rollback() may follow.

@@ -49,6 +49,7 @@ class TransactionImpl final : public Transaction, private CommitRequest, private
   Status RollbackTo(Savepoint savepoint) override;
   void ReleaseSavepoint(Savepoint savepoint) override;
 
+  Status Validate() override;
   Status Prepare() override;
   Status Commit() override;
   void Rollback() override;

@@ -430,6 +430,18 @@ TEST_P(OptimisticTest, TheFirstCommitterWins) {
   EXPECT_EQ(env_->txns().GetStats().locks_held, 0u);
 }
 
+TEST_P(OptimisticTest, WhatTheCommitWillFindIsSeenBefore) {
+  Write("k", "0");
+  auto a = Begin();
+  EXPECT_EQ(GetForUpdate(a.get(), "k"), "0");
+  EXPECT_TRUE(a->Validate().ok());
+  Write("other", "1");
+  EXPECT_TRUE(a->Validate().ok());
+  Write("k", "1");
+  EXPECT_EQ(Code(a->Validate()), "Conflict");
+  a->Rollback();
+}
+
 TEST_P(OptimisticTest, AReadForUpdateAloneIsChecked) {
   auto a = Begin();
   EXPECT_EQ(GetForUpdate(a.get(), "k"), "-");

@@ -106,6 +106,14 @@ void TransactionImpl::ReleaseSpilledRows() {
   }
 }
 
+Status TransactionImpl::Validate() {
+  for (const auto& [key, tracked] : tracked_.keys()) {
+    TIDESDB_ASSIGN(const bool changed, ChangedSince(key.first, key.second, tracked.floor));
+    if (changed) return Conflict(key.first, key.second);
+  }
+  return Status::Ok();
+}
+
 Status TransactionImpl::LockTracked(bool written_only) {
   auto& keys = tracked_.keys();
   for (const auto& [key, tracked] : keys) {

@@ -31,23 +31,28 @@ def plans(name, context):
     return Outcome(passed=sum(map(int, alike)))
 
 
+# Small enough that flushes and compactions are part of short runs.
+_SMALL_MEMTABLE = "--server-option=--tidesdb-unified-memtable-write-buffer-size="
+
+
 def matrix(name, context):
     """TPROC-C on TidesDB, both levels, FULL and NONE: consistent, and no errors but the three."""
-    options = [] if context.level == FULL else ["--users", "4", "--duration", "6"]
-    run([sys.executable, TREE / "lab" / "tests" / "tpcc_matrix.py", *options], log=context.log, cwd=TREE,
-        env=_environment(name, context))
+    runs = [["--users", "4", "--duration", "6", _SMALL_MEMTABLE + "4M"]]
     if context.level == FULL:
-        run([sys.executable, TREE / "lab" / "tests" / "tpcc_matrix.py", "--warehouses", "10"], log=context.log,
-            cwd=TREE, env=_environment(name, context))
+        runs = [[], ["--warehouses", "10"],
+                ["--sync", "NONE", _SMALL_MEMTABLE + "2M", "--server-option=--tidesdb-pessimistic-locking=OFF"]]
+    environment = _environment(name, context)
+    for options in runs:
+        run([sys.executable, TREE / "lab" / "tests" / "tpcc_matrix.py", *options], log=context.log, cwd=TREE,
+            env=environment)
     return Outcome(passed=len(re.findall(r"^    exit code 0$", context.log.read_text(), re.M)))
 
 
 def kills(name, context):
     """kill -9 in the middle of TPROC-C on TidesDB, with a memtable so small that flushes are hit too."""
     rounds = 50 if context.level == FULL else 5
-    run([sys.executable, TREE / "lab" / "tests" / "tpcc_kill.py", "--rounds", str(rounds), "--server-option",
-         "--tidesdb-unified-memtable-write-buffer-size=1M"], log=context.log, cwd=TREE,
-        env=_environment(name, context))
+    run([sys.executable, TREE / "lab" / "tests" / "tpcc_kill.py", "--rounds", str(rounds), "--acknowledged-max", "3000",
+         _SMALL_MEMTABLE + "1M"], log=context.log, cwd=TREE, env=_environment(name, context))
     return Outcome(passed=rounds)
 
 
