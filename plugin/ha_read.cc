@@ -170,12 +170,17 @@ int ha_tidesdb::ReadEntry(uchar* record, bool* found) {
     if (const int error = CheckIndexCondition(found)) return error;
     if (!*found) return 0;
   }
-  Slice primary_key;
-  if (!codec_.PrimaryKeyOfEntry(active_, cursor_.key(), cursor_.value(), &old_key_, &primary_key)) {
-    return Fail(Status::Corruption(name_ + ": an index entry is damaged"));
-  }
-  primary_key_.assign(primary_key);
   const bool key_only = key_read_ && row_lock_ == RowLock::kNone && !verify_entries_;
+  // Who reads entries alone needs the key of their row for position() at most, and there only if
+  // the record buffer does not hold it.
+  if (!key_only || codec_.hidden_key()) {
+    Slice primary_key;
+    if (!codec_.PrimaryKeyOfEntry(active_, cursor_.key(), cursor_.value(), &old_key_,
+                                  &primary_key)) {
+      return Fail(Status::Corruption(name_ + ": an index entry is damaged"));
+    }
+    primary_key_.assign(primary_key);
+  }
   if (!key_only) {
     if (const int error = ReadEntryRow(primary_key_, record, found)) return error;
     if (!*found) return 0;
