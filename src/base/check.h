@@ -30,6 +30,8 @@ namespace tidesdb {
 
 #define CHECK_OK(expression)                                                               \
   do {                                                                                     \
+    /* A copy: the expression may refer into a temporary. */                               \
+    /* NOLINTNEXTLINE(performance-unnecessary-copy-initialization) */                      \
     if (const ::tidesdb::Status check_status_ = (expression); !check_status_.ok())         \
         [[unlikely]] {                                                                     \
       ::tidesdb::CheckFailed(__FILE__, __LINE__, #expression, check_status_.ToString());   \

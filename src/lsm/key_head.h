@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <cstring>
 
 #include "base/coding.h"
 #include "tidesdb/slice.h"
@@ -13,7 +12,7 @@ namespace tidesdb {
 inline uint64_t KeyHead(Slice key) {
   if (key.size() >= 8) return DecodeBigEndian64(key.data());
   char bytes[8] = {};
-  std::memcpy(bytes, key.data(), key.size());
+  key.copy(bytes, key.size());  // Unlike memcpy, fine with the null of an empty key.
   return DecodeBigEndian64(bytes);
 }
 

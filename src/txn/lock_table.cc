@@ -95,7 +95,7 @@ void LockTable::Rehash(Shard& shard, size_t bucket_count) {
       entry = next;
     }
   }
-  shard.bytes.fetch_add((bucket_count - old.size()) * sizeof(LockEntry*),
+  shard.bytes.fetch_add((bucket_count - old.size()) * sizeof(void*),
                         std::memory_order_relaxed);
 }
 

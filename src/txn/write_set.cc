@@ -1,7 +1,6 @@
 #include "txn/write_set.h"
 
 #include <algorithm>
-#include <cstring>
 #include <memory>
 
 #include "base/check.h"
@@ -12,7 +11,7 @@ namespace {
 
 uint64_t HeadOf(Slice key) {
   char bytes[8] = {};
-  std::memcpy(bytes, key.data(), std::min<size_t>(key.size(), 8));
+  key.copy(bytes, sizeof bytes);  // Unlike memcpy, fine with the null of an empty key.
   return DecodeBigEndian64(bytes);
 }
 
@@ -30,7 +29,7 @@ int FamilyWrites::Compare(const WriteNode& node, uint64_t head, Slice key) {
 }
 
 WriteNode* FamilyWrites::NewNode(Slice key, uint64_t head, uint32_t height) {
-  const size_t bytes = sizeof(WriteNode) + height * sizeof(WriteNode*) + key.size();
+  const size_t bytes = sizeof(WriteNode) + height * sizeof(void*) + key.size();
   char* memory = arena_->AllocateAligned(bytes, alignof(WriteNode));
   auto* node = std::construct_at(reinterpret_cast<WriteNode*>(memory));
   node->head = head;

@@ -30,8 +30,8 @@ STEPS = [
     Step("tsan", FULL, partial(engine.ctest, "tsan"), _BUILD),
     Step("stress", FULL, partial(engine.stress, 600), _BUILD),
     Step("clang", FULL, partial(engine.build, "clang"), _CHECK),
-    Step("clang-tidy", FULL, checks.clang_tidy, _CHECK),
-    Step("headers", FULL, checks.headers_alone, _BUILD),
+    Step("clang-tidy", DEFAULT, checks.clang_tidy, _CHECK),
+    Step("headers", DEFAULT, checks.headers_alone, _BUILD),
     Step("engines-debian12", FULL, partial(server.scores, "debian12")),
     Step("engines-debian13", FULL, partial(server.scores, "debian13")),
 ]
