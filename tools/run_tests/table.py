@@ -27,7 +27,7 @@ STEPS = [
     Step("mtr-debian13", DEFAULT, partial(server.mtr_suite, "debian13")),
     Step("plans-debian13", DEFAULT, partial(tpcc.plans, "debian13")),
     Step("asan", FULL, partial(engine.ctest, "asan"), _BUILD),
-    Step("tsan", FULL, partial(engine.ctest, "tsan"), _BUILD),
+    Step("tsan", DEFAULT, partial(engine.ctest, "tsan"), _BUILD),
     Step("stress", FULL, partial(engine.stress, 600), _BUILD),
     Step("clang", FULL, partial(engine.build, "clang"), _CHECK),
     Step("clang-tidy", DEFAULT, checks.clang_tidy, _CHECK),
