@@ -26,7 +26,7 @@ STEPS = [
     Step("plugin-debian13", DEFAULT, partial(server.plugin, "debian13")),
     Step("mtr-debian13", DEFAULT, partial(server.mtr_suite, "debian13")),
     Step("plans-debian13", DEFAULT, partial(tpcc.plans, "debian13")),
-    Step("asan", FULL, partial(engine.ctest, "asan"), _BUILD),
+    Step("asan", DEFAULT, partial(engine.ctest, "asan"), _BUILD),
     Step("tsan", DEFAULT, partial(engine.ctest, "tsan"), _BUILD),
     Step("stress", FULL, partial(engine.stress, 600), _BUILD),
     Step("clang", FULL, partial(engine.build, "clang"), _CHECK),
