@@ -1,6 +1,7 @@
 """./quickstart: a private server with the plugin, a first table, and TPROC-C beside InnoDB.
 
-Everything of it is in var/quickstart/. Running it again does only what is missing.
+Everything of it is in var/quickstart/, or in TIDESDB_QUICKSTART_DIR. Running it again does only what is
+missing.
 """
 
 import argparse
@@ -10,11 +11,12 @@ import shutil
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 from installer import build_plugin, host, server_run, servers
 from installer.shell import TREE, Failed, Step, clean_environment, main, output, say
 
-HOME = TREE / "var" / "quickstart"
+HOME = Path(os.environ.get("TIDESDB_QUICKSTART_DIR") or TREE / "var" / "quickstart").resolve()
 LOG = HOME / "quickstart.log"
 REPORT = HOME / "report.html"
 ENGINES = ["InnoDB", "TidesDB"]  # The others are compared with the first.
@@ -22,7 +24,6 @@ ENGINES = ["InnoDB", "TidesDB"]  # The others are compared with the first.
 WAREHOUSES = 2
 USERS = 4
 RAMPUP_S = 5
-DURATION_S = 30
 
 # The same for both engines: durable commits and 256 MB of memory for data. The rest is as shipped.
 CONFIG = """# The server of ./quickstart; rewritten when it is run.
@@ -109,7 +110,7 @@ def _tpcc(server, tool, subcommand, engine, *options):
     return subprocess.run([str(a) for a in argv], env=clean_environment(), stdin=subprocess.DEVNULL).returncode
 
 
-def _measure(server, tool, again):
+def _measure(server, tool, again, seconds):
     """Builds and runs TPROC-C on each engine; what is there already is left alone."""
     for engine in ENGINES:
         built = HOME / f"built-{engine}"
@@ -122,10 +123,10 @@ def _measure(server, tool, again):
                              f"{server.error_log}")
             built.touch()
         if again or not result.exists():
-            say(f"\nTPROC-C on {engine}: {USERS} users, {RAMPUP_S} + {DURATION_S} seconds")
+            say(f"\nTPROC-C on {engine}: {USERS} users, {RAMPUP_S} + {seconds} seconds")
             new = result.with_suffix(".new")
             code = _tpcc(server, tool, "run", engine, "--vu", USERS, "--rampup", RAMPUP_S,
-                         "--duration", DURATION_S, "--isolation", "rr", "--json", new)
+                         "--duration", seconds, "--isolation", "rr", "--json", new)
             if code != 0 or not new.exists():
                 raise Failed(f"TPROC-C on {engine} ended with {code}; the server's log is "
                              f"{server.error_log}")
@@ -145,7 +146,7 @@ def _stop():
 def _fresh():
     if (HOME / "data").exists():
         _stop()
-    with Step("Removing var/quickstart"):
+    with Step(f"Removing {HOME}"):
         shutil.rmtree(HOME, ignore_errors=True)
 
 
@@ -154,6 +155,7 @@ def _main():
     parser.add_argument("--stop", action="store_true", help="stop the server and end")
     parser.add_argument("--fresh", action="store_true", help="remove the server's data first")
     parser.add_argument("--measure", action="store_true", help="run TPROC-C again")
+    parser.add_argument("--seconds", type=int, default=30, help="measured on each engine (%(default)s)")
     args = parser.parse_args()
     if args.stop:
         return _stop()
@@ -166,9 +168,9 @@ def _main():
     environment, built = build_plugin.prepare_and_build(host.host_server(), LOG)
     server = _start(environment, built)
     say("  Visits counted in a TidesDB table: " + server.sql(FIRST_TABLE).strip())
-    _measure(server, build_plugin.build_dir(environment) / "lab" / "tpcc", args.measure)
+    _measure(server, build_plugin.build_dir(environment) / "lab" / "tpcc", args.measure, args.seconds)
     results = [HOME / f"result-{engine}.json" for engine in ENGINES]
-    say("\n" + output([sys.executable, "-m", "lab.report", *results, "--html", REPORT,
+    say("\n" + output([sys.executable, "-m", "lab.report", *results, "--output", REPORT,
                        "--title", "TidesDB beside InnoDB: TPROC-C"], cwd=TREE))
     client = environment.basedir / "bin" / "mariadb"
     say(f"\nDone in {(time.monotonic() - begin) / 60:.1f} minutes. The server stays up.\n"

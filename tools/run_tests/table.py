@@ -3,7 +3,7 @@
 from functools import partial
 
 from installer import packages
-from tools.run_tests import checks, engine, server, tpcc
+from tools.run_tests import checks, engine, quickstart, server, tpcc
 from tools.run_tests.step import DEFAULT, FULL, QUICK, Step
 
 _BUILD = (*packages.BUILD, *packages.LAB, *packages.UNIT)
@@ -23,6 +23,7 @@ STEPS = [
     Step("lost-update-debian12", DEFAULT, partial(tpcc.lost_update, "debian12")),
     Step("rollback-debian12", DEFAULT, partial(tpcc.rollback, "debian12")),
     Step("bad-input-debian12", DEFAULT, partial(tpcc.bad_input, "debian12")),
+    Step("quickstart", DEFAULT, quickstart.whole),
     Step("plugin-debian13", DEFAULT, partial(server.plugin, "debian13")),
     Step("mtr-debian13", DEFAULT, partial(server.mtr_suite, "debian13")),
     Step("plans-debian13", DEFAULT, partial(tpcc.plans, "debian13")),

@@ -1,0 +1,47 @@
+"""The step that runs ./quickstart as a person would."""
+
+import os
+import re
+import shutil
+import signal
+import tempfile
+from pathlib import Path
+
+from installer.shell import TREE, Failed, run
+from tools.run_tests.step import Outcome
+
+_VISITS = r"Visits counted in a TidesDB table: (\d+)"
+
+
+def whole(context):
+    """Runs it, again, again after a kill -9 of its server, and stops it: the data stays, the report is there."""
+    # Not in the tree: a person may have one running there, and a socket's path must be short.
+    home = Path(tempfile.mkdtemp(prefix="quickstart-"))
+    environment = {"TIDESDB_QUICKSTART_DIR": str(home)}
+
+    def quickstart(*options):
+        run([TREE / "quickstart", *options], log=context.log, cwd=TREE, env=environment)
+        return re.findall(_VISITS, context.log.read_text())
+
+    try:
+        quickstart("--seconds", "3")
+        _expect((home / "report.html").stat().st_size > 10_000, "the report is there")
+        again = (home / "result-TidesDB.json").stat().st_mtime
+        quickstart()
+        os.kill(int((home / "mysqld.pid").read_text()), signal.SIGKILL)
+        visits = quickstart()
+        _expect(visits == ["1", "2", "3"], f"each run adds a visit and loses none: {visits}")
+        _expect((home / "result-TidesDB.json").stat().st_mtime == again, "what was measured is kept")
+        quickstart("--stop")
+        _expect(not (home / "mysqld.pid").exists(), "the server is stopped")
+        quickstart("--fresh", "--seconds", "1")
+        _expect(quickstart("--stop")[3:] == ["1"], "--fresh starts over")
+    finally:
+        quickstart("--stop")
+        shutil.rmtree(home)
+    return Outcome(passed=6)
+
+
+def _expect(holds, what):
+    if not holds:
+        raise Failed(f"./quickstart: not so: {what}")
