@@ -42,6 +42,8 @@ ENGINES = {engine.name: engine for engine in [
             "block_based_table_factory={filter_policy=bloomfilter:10:false;cache_index_and_filter_blocks=1}",
             *_INNODB_ASIDE),
            {"NONE": ("--rocksdb-flush-log-at-trx-commit=0",), "FULL": ("--rocksdb-flush-log-at-trx-commit=1",)}),
+    # Keeps nothing: what server and client alone can do, a ceiling for work that returns no rows.
+    Engine("BLACKHOLE", ("--plugin-load-add=ha_blackhole.so", *_INNODB_ASIDE), {"NONE": (), "FULL": ()}),
 ]}
 
 
