@@ -73,7 +73,7 @@ def _engines(args):
         environment = servers.prepare(name, LOG, tests=True)
         plugin = build_plugin.build(environment, LOG, preset=args.preset)
         base = TREE / "var" / "engines" / name
-        scores = engine_suites.score(environment, plugin, base, *([[args.suite]] if args.suite else []))
+        scores = engine_suites.score(environment, plugin, base, *([args.suite] if args.suite else []))
         say(engine_suites.write_comparison(environment, scores, base / "comparison").read_text())
 
 
