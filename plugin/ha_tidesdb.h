@@ -231,7 +231,7 @@ class ha_tidesdb final : public handler {
   std::string row_bytes_;
   uint duplicate_key_ = ~0U;
   bool duplicates_wanted_ = false;  // The statement does something with them: IGNORE, REPLACE ...
-  std::string error_text_;  // Of the last engine error, for people.
+  std::string error_text_;          // Of the last engine error, for people.
   ulonglong auto_increment_last_ = 0;
   ulonglong auto_increment_step_ = 1;
   ulonglong auto_increment_offset_ = 0;

@@ -21,8 +21,8 @@ class StatsSampler {
   StatsSampler(Db* db, const TableCodec* codec, ColumnFamily* family, uint key_number, uint parts)
       : db_(db), codec_(codec), family_(family), key_number_(key_number), parts_(parts) {}
 
-  // *rows: how many there should be. Afterwards the exact number when all were read, and an estimate
-  // when what was read does not agree with it.
+  // *rows: how many there should be. Afterwards the exact number when all were read, and an
+  // estimate when what was read does not agree with it.
   Status Measure(uint64_t* rows, TableStats::Index* index);
 
  private:

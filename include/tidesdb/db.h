@@ -15,20 +15,20 @@
 
 namespace tidesdb {
 
-// An ordered map of byte keys to byte values. Handles stay valid until the Db closes, also after a drop (every
-// use then fails with kInvalidArgument).
+// An ordered map of byte keys to byte values. Handles stay valid until the Db closes, also after a
+// drop (every use then fails with kInvalidArgument).
 class ColumnFamily {
  public:
   virtual ~ColumnFamily() = default;
-  virtual uint32_t id() const = 0;          // Never used again within a database.
+  virtual uint32_t id() const = 0;  // Never used again within a database.
   virtual const ColumnFamilyOptions& options() const = 0;
 };
 
-// One atomic, durable change of what the database is made of: families come and go together with the catalog
-// entries that name them.
+// One atomic, durable change of what the database is made of: families come and go together with
+// the catalog entries that name them.
 struct CatalogEdit {
   struct NewFamily {
-    uint32_t id;                            // From Db::NewFamilyId().
+    uint32_t id;  // From Db::NewFamilyId().
     ColumnFamilyOptions options;
   };
   std::vector<NewFamily> create;
@@ -41,8 +41,9 @@ struct CatalogEdit {
 class Db {
  public:
   // Opens or creates the database in `directory`, recovering what a crash left.
-  // Errors: kBusy (another process has it), kInvalidArgument (an option; a missing directory without create_if_missing),
-  // kCorruption, kNotSupported (files of a newer version), kIoError, kNoSpace.
+  // Errors: kBusy (another process has it), kInvalidArgument (an option; a missing directory
+  // without create_if_missing), kCorruption, kNotSupported (files of a newer version), kIoError,
+  // kNoSpace.
   static Result<std::unique_ptr<Db>> Open(const Options& options, const std::string& directory);
 
   // Closes if Close() was not called, dropping its error.
@@ -51,13 +52,14 @@ class Db {
   Db(const Db&) = delete;
   Db& operator=(const Db&) = delete;
 
-  // Stops background work and syncs the WAL. REQUIRES: no transaction, iterator or pinned value is left, and no other
-  // call is running.
+  // Stops background work and syncs the WAL. REQUIRES: no transaction, iterator or pinned value is
+  // left, and no other call is running.
   virtual Status Close() = 0;
 
   // --- Column families and the catalog ---
-  virtual uint32_t NewFamilyId() = 0;       // For a CatalogEdit; not durable until one names it.
-  // All of it or nothing, durable on return. Errors: kAlreadyExists (a name), kInvalidArgument, kIoError, kNoSpace.
+  virtual uint32_t NewFamilyId() = 0;  // For a CatalogEdit; not durable until one names it.
+  // All of it or nothing, durable on return. Errors: kAlreadyExists (a name), kInvalidArgument,
+  // kIoError, kNoSpace.
   virtual Status ApplyCatalog(const CatalogEdit& edit) = 0;
   virtual std::optional<std::string> GetCatalog(Slice name) const = 0;
   // All entries whose name starts with prefix, in order.
@@ -81,15 +83,18 @@ class Db {
   virtual Status Compact(ColumnFamily* family) = 0;
   // Makes all acknowledged commits durable now.
   virtual Status SyncWal() = 0;
-  // Reads every block of the family and checks checksums, order and counts. Errors: kCorruption naming file and offset.
+  // Reads every block of the family and checks checksums, order and counts. Errors: kCorruption
+  // naming file and offset.
   virtual Status Verify(ColumnFamily* family) = 0;
 
   // --- Looking at it ---
   virtual DbStats GetStats() const = 0;
   virtual FamilyStats GetFamilyStats(ColumnFamily* family) const = 0;
-  // About how many keys and bytes of table files and memtables lie in [start, end). Cheap: no data block is read.
+  // About how many keys and bytes of table files and memtables lie in [start, end). Cheap: no data
+  // block is read.
   virtual RangeEstimate EstimateRange(ColumnFamily* family, Slice start, Slice end) const = 0;
-  // Text for people: levels, memory, background work, delays and their causes, locks, the last deadlock.
+  // Text for people: levels, memory, background work, delays and their causes, locks, the last
+  // deadlock.
   virtual std::string StatusText() const = 0;
 };
 

@@ -7,8 +7,9 @@
 namespace tidesdb {
 
 // Threads: used by one thread at a time, the transaction's.
-// Lifetime: must be destroyed before its transaction ends. Writes of the transaction itself made after
-// creation may or may not be seen by an iterator that is already positioned; a new Seek sees them.
+// Lifetime: must be destroyed before its transaction ends. Writes of the transaction itself made
+// after creation may or may not be seen by an iterator that is already positioned; a new Seek sees
+// them.
 class Iterator {
  public:
   virtual ~Iterator() = default;

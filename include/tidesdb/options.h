@@ -21,7 +21,14 @@ enum class SyncMode : uint8_t {
 // Stored on disk; never renumber.
 enum class Compression : uint8_t { kNone = 0, kSnappy = 1, kLz4 = 2, kZstd = 3 };
 
-enum class LogLevel : uint8_t { kDebug = 0, kInfo = 1, kWarn = 2, kError = 3, kFatal = 4, kNone = 99 };
+enum class LogLevel : uint8_t {
+  kDebug = 0,
+  kInfo = 1,
+  kWarn = 2,
+  kError = 3,
+  kFatal = 4,
+  kNone = 99
+};
 
 // Receives messages for people, from any thread, also while Db::Open runs. Must not throw.
 class LogSink {
@@ -31,59 +38,64 @@ class LogSink {
 };
 
 struct Options {
-  Env* env = nullptr;                       // Not owned; outlives the Db. Null: the machine's own.
-  LogSink* log = nullptr;                   // Not owned; outlives the Db. Null: the file LOG in the directory.
-  LogLevel log_level = LogLevel::kWarn;     // Messages below this level are not made.
+  Env* env = nullptr;      // Not owned; outlives the Db. Null: the machine's own.
+  LogSink* log = nullptr;  // Not owned; outlives the Db. Null: the file LOG in the directory.
+  LogLevel log_level = LogLevel::kWarn;  // Messages below this level are not made.
   bool create_if_missing = true;
 
   // The one memory budget: memtables, caches, filters, indexes, transactions and iterators.
   // Bytes; 0 takes half of what the machine or its cgroup allows.
   uint64_t memory_max_bytes = 0;
-  uint64_t block_cache_bytes = 64 << 20;    // Share of the budget that cached blocks may fill.
-  uint64_t memtable_bytes = 64 << 20;       // A memtable of this size is rotated and flushed.
+  uint64_t block_cache_bytes = 64 << 20;  // Share of the budget that cached blocks may fill.
+  uint64_t memtable_bytes = 64 << 20;     // A memtable of this size is rotated and flushed.
 
   SyncMode sync_mode = SyncMode::kFull;
-  uint64_t sync_interval_us = 128'000;      // For SyncMode::kInterval.
-  uint64_t wal_segment_bytes = 64 << 20;    // Segments are preallocated to this size and recycled.
+  uint64_t sync_interval_us = 128'000;    // For SyncMode::kInterval.
+  uint64_t wal_segment_bytes = 64 << 20;  // Segments are preallocated to this size and recycled.
 
-  int flush_threads = 1;                    // 1..64.
-  int compaction_threads = 2;               // 1..64.
-  int open_files_max = 512;                 // Table files held open.
+  int flush_threads = 1;       // 1..64.
+  int compaction_threads = 2;  // 1..64.
+  int open_files_max = 512;    // Table files held open.
 
   uint64_t lock_wait_timeout_us = 50'000'000;  // Default for transactions.
-  // A write set larger than this spills to sorted runs on disk. Bytes; 0 takes an eighth of memory_max_bytes.
+  // A write set larger than this spills to sorted runs on disk. Bytes; 0 takes an eighth of
+  // memory_max_bytes.
   uint64_t transaction_memory_bytes = 0;
 };
 
 struct ColumnFamilyOptions {
-  std::string name;                         // For people and Db::FindColumnFamily; unique, at most 255 bytes; "" has none.
+  std::string name;  // For people and Db::FindColumnFamily; unique, at most 255 bytes; "" has none.
   Compression compression = Compression::kLz4;
-  uint32_t block_bytes = 8 << 10;           // Target size of an uncompressed data block; 1 KiB..1 MiB.
+  uint32_t block_bytes = 8 << 10;  // Target size of an uncompressed data block; 1 KiB..1 MiB.
   bool bloom_filter = true;
-  double bloom_fpr = 0.01;                  // Wanted share of false positives; 0.0001..0.5.
-  int level0_file_trigger = 4;              // Level-0 files that start a compaction; 1..1024.
-  int level_size_ratio = 10;                // 2..100.
-  uint64_t target_file_bytes = 32 << 20;    // Compaction cuts output files at about this size.
+  double bloom_fpr = 0.01;                // Wanted share of false positives; 0.0001..0.5.
+  int level0_file_trigger = 4;            // Level-0 files that start a compaction; 1..1024.
+  int level_size_ratio = 10;              // 2..100.
+  uint64_t target_file_bytes = 32 << 20;  // Compaction cuts output files at about this size.
 };
 
-// Locks are held from the write to the end of the transaction (kPessimistic), or taken by Prepare()/
-// Commit(), which then also fail with kConflict where a written key changed since the snapshot (kOptimistic).
+// Locks are held from the write to the end of the transaction (kPessimistic), or taken by
+// Prepare()/ Commit(), which then also fail with kConflict where a written key changed since the
+// snapshot (kOptimistic).
 enum class Concurrency : uint8_t { kPessimistic = 0, kOptimistic = 1 };
 
 struct TransactionOptions {
   Concurrency concurrency = Concurrency::kPessimistic;
-  // With a snapshot open, a locking read or a write of a key that changed since it fails with kConflict.
+  // With a snapshot open, a locking read or a write of a key that changed since it fails with
+  // kConflict.
   bool conflict_on_changed = true;
-  uint64_t lock_wait_timeout_us = UINT64_MAX;  // UINT64_MAX: Options::lock_wait_timeout_us. 0: do not wait.
+  uint64_t lock_wait_timeout_us =
+      UINT64_MAX;  // UINT64_MAX: Options::lock_wait_timeout_us. 0: do not wait.
 };
 
 struct ScanOptions {
-  // Keys outside [lower, upper) are not returned; empty means unbounded. The bytes must outlive the iterator.
+  // Keys outside [lower, upper) are not returned; empty means unbounded. The bytes must outlive the
+  // iterator.
   Slice lower;
   Slice upper;
   // Acts on the newest committed rows at creation, whatever snapshot the transaction has open.
   bool newest = false;
-  bool fill_cache = true;                   // Off for scans that would push everything else out.
+  bool fill_cache = true;  // Off for scans that would push everything else out.
 };
 
 }  // namespace tidesdb

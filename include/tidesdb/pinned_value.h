@@ -26,7 +26,8 @@ class PinnedValue {
     if (release_ != nullptr) std::exchange(release_, nullptr)(owner_, arg_);
     slice_ = Slice();
   }
-  // Points at bytes that release(owner, arg) gives back; release may be null for bytes that outlive this.
+  // Points at bytes that release(owner, arg) gives back; release may be null for bytes that outlive
+  // this.
   void Pin(Slice bytes, Release release, void* owner, void* arg) {
     Reset();
     slice_ = bytes;

@@ -12,8 +12,8 @@ namespace tidesdb {
 template <typename T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : value_(std::move(value)) {}           // NOLINT(google-explicit-constructor)
-  Result(Status status) : status_(std::move(status)) {}   // NOLINT(google-explicit-constructor)
+  Result(T value) : value_(std::move(value)) {}          // NOLINT(google-explicit-constructor)
+  Result(Status status) : status_(std::move(status)) {}  // NOLINT(google-explicit-constructor)
 
   // Looking counts as reading the status: nothing is dropped unread after it.
   bool ok() const noexcept { return status_.ok() && value_.has_value(); }
@@ -40,9 +40,9 @@ class [[nodiscard]] Result {
 #define TIDESDB_CONCAT(a, b) TIDESDB_CONCAT_INNER(a, b)
 
 // TIDESDB_ASSIGN(auto file, fs->Open(name)): takes the value, or returns the error.
-#define TIDESDB_ASSIGN(lhs, expr)                                              \
-  auto TIDESDB_CONCAT(tidesdb_result_, __LINE__) = (expr);                     \
-  if (!TIDESDB_CONCAT(tidesdb_result_, __LINE__).ok()) {                       \
-    return std::move(TIDESDB_CONCAT(tidesdb_result_, __LINE__)).status();      \
-  }                                                                            \
+#define TIDESDB_ASSIGN(lhs, expr)                                         \
+  auto TIDESDB_CONCAT(tidesdb_result_, __LINE__) = (expr);                \
+  if (!TIDESDB_CONCAT(tidesdb_result_, __LINE__).ok()) {                  \
+    return std::move(TIDESDB_CONCAT(tidesdb_result_, __LINE__)).status(); \
+  }                                                                       \
   lhs = std::move(TIDESDB_CONCAT(tidesdb_result_, __LINE__)).value()

@@ -20,16 +20,16 @@ struct LevelStats {
 
 struct FamilyStats {
   std::vector<LevelStats> levels;
-  uint64_t estimated_keys = 0;              // Live keys: entries less tombstones and what they hide.
-  uint64_t table_bytes = 0;                 // On disk.
+  uint64_t estimated_keys = 0;  // Live keys: entries less tombstones and what they hide.
+  uint64_t table_bytes = 0;     // On disk.
 };
 
 struct DbStats {
   uint64_t families = 0;
-  uint64_t last_sequence = 0;               // Newest visible commit.
+  uint64_t last_sequence = 0;  // Newest visible commit.
   uint64_t memory_max_bytes = 0;
   uint64_t memory_used_bytes = 0;
-  uint64_t memtable_bytes = 0;              // Active and waiting for flush.
+  uint64_t memtable_bytes = 0;  // Active and waiting for flush.
   uint64_t immutable_memtables = 0;
   uint64_t transaction_bytes = 0;
   uint64_t table_files = 0;
@@ -60,7 +60,7 @@ struct DbStats {
   uint64_t write_delays = 0;
   uint64_t write_delay_us = 0;
   uint64_t compaction_debt_bytes = 0;
-  bool read_only = false;                   // After a fatal error; StatusText() says which.
+  bool read_only = false;  // After a fatal error; StatusText() says which.
 };
 
 }  // namespace tidesdb

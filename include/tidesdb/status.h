@@ -49,17 +49,23 @@ class [[nodiscard]] Status {
   static Status Conflict(std::string message) { return {Code::kConflict, std::move(message)}; }
   static Status Deadlock(std::string message) { return {Code::kDeadlock, std::move(message)}; }
   static Status TimedOut(std::string message) { return {Code::kTimedOut, std::move(message)}; }
-  static Status Interrupted(std::string message) { return {Code::kInterrupted, std::move(message)}; }
+  static Status Interrupted(std::string message) {
+    return {Code::kInterrupted, std::move(message)};
+  }
   static Status NoSpace(std::string message) { return {Code::kNoSpace, std::move(message)}; }
   static Status InvalidArgument(std::string message) {
     return {Code::kInvalidArgument, std::move(message)};
   }
-  static Status NotSupported(std::string message) { return {Code::kNotSupported, std::move(message)}; }
+  static Status NotSupported(std::string message) {
+    return {Code::kNotSupported, std::move(message)};
+  }
   static Status AlreadyExists(std::string message) {
     return {Code::kAlreadyExists, std::move(message)};
   }
   static Status ReadOnly(std::string message) { return {Code::kReadOnly, std::move(message)}; }
-  static Status ShuttingDown(std::string message) { return {Code::kShuttingDown, std::move(message)}; }
+  static Status ShuttingDown(std::string message) {
+    return {Code::kShuttingDown, std::move(message)};
+  }
 
   bool ok() const noexcept {
     MarkRead();
@@ -100,9 +106,9 @@ class [[nodiscard]] Status {
 }  // namespace tidesdb
 
 // Returns early from a function that returns Status or Result<T>.
-#define TIDESDB_TRY(expr)                                             \
-  do {                                                                \
+#define TIDESDB_TRY(expr)                                                    \
+  do {                                                                       \
     if (::tidesdb::Status tidesdb_status_ = (expr); !tidesdb_status_.ok()) { \
-      return tidesdb_status_;                                         \
-    }                                                                 \
+      return tidesdb_status_;                                                \
+    }                                                                        \
   } while (false)

@@ -36,7 +36,8 @@ Outcome Client::Connect(const ConnectOptions& options) {
   const bool by_socket = !options.socket.empty();
   const unsigned protocol = by_socket ? MYSQL_PROTOCOL_SOCKET : MYSQL_PROTOCOL_TCP;
   mysql_optionsv(handle_.get(), MYSQL_OPT_PROTOCOL, &protocol);
-  // Newer client libraries refuse a server's self-made certificate; a benchmark's server has no other.
+  // Newer client libraries refuse a server's self-made certificate; a benchmark's server has no
+  // other.
   const my_bool verify = 0;
   mysql_optionsv(handle_.get(), MYSQL_OPT_SSL_VERIFY_SERVER_CERT, &verify);
   mysql_optionsv(handle_.get(), MYSQL_SET_CHARSET_NAME, "latin1");
@@ -46,8 +47,7 @@ Outcome Client::Connect(const ConnectOptions& options) {
   const char* database = options.database.empty() ? nullptr : options.database.c_str();
   if (mysql_real_connect(handle_.get(), by_socket ? nullptr : options.host.c_str(),
                          options.user.c_str(), options.password.c_str(), database,
-                         by_socket ? 0 : options.port,
-                         by_socket ? options.socket.c_str() : nullptr,
+                         by_socket ? 0 : options.port, by_socket ? options.socket.c_str() : nullptr,
                          CLIENT_MULTI_RESULTS) == nullptr) {
     Outcome error = LastError();
     handle_.reset();

@@ -9,8 +9,8 @@ namespace tidesdb::lab {
 // Error numbers of MariaDB that a load generator tells apart.
 inline constexpr unsigned kErrCheckRead = 1020;        // A row changed since it was read.
 inline constexpr unsigned kErrLockWaitTimeout = 1205;  // A lock was not granted in time.
-inline constexpr unsigned kErrDeadlock = 1213;         // This transaction was chosen to break a cycle.
-inline constexpr unsigned kErrTool = 60000;            // Ours: not from the server or its client library.
+inline constexpr unsigned kErrDeadlock = 1213;  // This transaction was chosen to break a cycle.
+inline constexpr unsigned kErrTool = 60000;     // Ours: not from the server or its client library.
 
 struct [[nodiscard]] Outcome {
   unsigned code = 0;  // 0 for OK.

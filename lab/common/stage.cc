@@ -26,7 +26,8 @@ void BlockStopSignals() {
 bool WaitForStop(SteadyClock::time_point deadline) {
   const sigset_t signals = StopSignals();
   for (;;) {
-    const auto left = std::chrono::duration_cast<std::chrono::nanoseconds>(deadline - SteadyClock::now());
+    const auto left =
+        std::chrono::duration_cast<std::chrono::nanoseconds>(deadline - SteadyClock::now());
     if (left.count() <= 0) return false;
     const timespec wait{static_cast<time_t>(left.count() / 1000000000),
                         static_cast<long>(left.count() % 1000000000)};

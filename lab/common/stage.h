@@ -57,15 +57,15 @@ class StageHooks {
 
 struct StageReport {
   bool interrupted = false;  // SIGINT or SIGTERM came.
-  bool users_left = false;   // All users left by themselves before the end, as when the server died.
-  bool measured = false;     // Both samples were taken.
-  double measured_s = 0;     // Between the samples; the divisor of all rates.
-  Outcome error;             // Of a hook.
+  bool users_left = false;  // All users left by themselves before the end, as when the server died.
+  bool measured = false;    // Both samples were taken.
+  double measured_s = 0;    // Between the samples; the divisor of all rates.
+  Outcome error;            // Of a hook.
 };
 
-// Runs `body(user)` for user 0 to users-1, each on its own thread, until the plan's time is over, all
-// of them returned, or a signal came. Users are joined before it returns.
-// REQUIRES: BlockStopSignals() was called before any thread was started.
+// Runs `body(user)` for user 0 to users-1, each on its own thread, until the plan's time is over,
+// all of them returned, or a signal came. Users are joined before it returns. REQUIRES:
+// BlockStopSignals() was called before any thread was started.
 StageReport RunStage(Stage* stage, StageHooks* hooks, const std::function<void(int)>& body);
 
 // Keeps SIGINT and SIGTERM pending, so that WaitForStop can take them instead of a handler.

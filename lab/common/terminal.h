@@ -21,7 +21,8 @@ std::string FormatCount(uint64_t count);
 // "1.23" (milliseconds, three significant digits or so) for a latency.
 std::string FormatMs(uint64_t us);
 
-// Rewrites one line on a terminal each time; elsewhere prints a line every `plain_period_s` seconds.
+// Rewrites one line on a terminal each time; elsewhere prints a line every `plain_period_s`
+// seconds.
 class ProgressLine {
  public:
   ProgressLine(bool quiet, int plain_period_s);

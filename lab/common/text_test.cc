@@ -17,8 +17,7 @@ TEST(JsonTest, NestsAndSeparates) {
   json.Key("b").BeginArray(true).Unsigned(1).Real(2.5, 1).Null().Bool(true).EndArray();
   json.Key("empty").BeginObject().EndObject();
   json.EndObject();
-  EXPECT_EQ(json.text(),
-            "{\n \"a\": -1,\n \"b\": [1, 2.5, null, true],\n \"empty\": {}\n}\n");
+  EXPECT_EQ(json.text(), "{\n \"a\": -1,\n \"b\": [1, 2.5, null, true],\n \"empty\": {}\n}\n");
 }
 
 TEST(JsonTest, EscapesEveryByteThatNeedsIt) {

@@ -1,7 +1,8 @@
 """python3 -m lab.compare: sysbench and TPROC-C on several engines, side by side in one run.
 
 One server runs at a time, so that no engine pays for another's memory or background work. Engines take
-turns: each round runs every engine once (A B C, A B C ...), and ratios are taken within a round.
+turns: each round runs every engine once (A B C, A B C ...). A ratio is that of the medians, its spread
+that of the rounds.
 """
 
 import argparse
@@ -12,7 +13,7 @@ from dataclasses import asdict
 
 from installer import build_plugin, host
 from installer.server_run import Server
-from installer.shell import TREE, main, output, say
+from installer.shell import TREE, Failed, main, output, say
 from lab.compare import engines, report, sysbench, tpcc
 
 WARM_UP_S = 5
@@ -57,7 +58,6 @@ class Study:
         self.left_s = each * len(args.engines) * len(args.sync) * args.rounds
 
     def server(self, engine, sync):
-        # A socket's path must be short; the data stays in the directory of the study.
         needs = engines.ENGINES[engine].needs_plugin
         return Server(self.environment, self.args.directory / engine, plugin=self.plugin if needs else None,
                       options=engines.options(engine, sync))
@@ -116,10 +116,19 @@ class Study:
         say("\n" + text)
 
 
+def _make_empty(directory):
+    """Removes what an earlier study left there, and nothing else's files."""
+    mark = directory / ".lab-compare"
+    if directory.exists() and any(directory.iterdir()) and not mark.exists():
+        raise Failed(f"--directory: {directory} holds something that is no study of lab.compare; name another one")
+    shutil.rmtree(directory, ignore_errors=True)
+    directory.mkdir(parents=True)
+    mark.touch()
+
+
 def _main():
     args = _arguments()
-    shutil.rmtree(args.directory, ignore_errors=True)
-    args.directory.mkdir(parents=True)
+    _make_empty(args.directory)
     log = args.directory / "build.log"
     environment, plugin = build_plugin.prepare_and_build(args.server, log, tests=True)
     study = Study(args, environment, plugin, build_plugin.tpcc(log) if args.warehouses else None)

@@ -1,8 +1,11 @@
 """Tests of lab/compare: what sysbench printed is read, other text is refused, ratios are of one round."""
 
+import tempfile
 import unittest
+from pathlib import Path
 
 from installer.shell import Failed
+from lab.compare import __main__ as compare
 from lab.compare import report, sysbench
 
 # Recorded: sysbench 1.0.20, oltp_write_only, MariaDB 11.8.6.
@@ -60,6 +63,20 @@ class Sysbench(unittest.TestCase):
 def _run(engine, number, per_s, **more):
     return {"engine": engine, "sync": "NONE", "work": "insert", "round": number, "per_s": per_s, "p95_ms": 1.0,
             "max_ms": 2.0, "errors": 0, **more}
+
+
+class Directory(unittest.TestCase):
+    def test_only_a_study_is_removed(self):
+        with tempfile.TemporaryDirectory() as name:
+            directory = Path(name) / "study"
+            compare._make_empty(directory)
+            (directory / "runs.json").touch()
+            compare._make_empty(directory)
+            self.assertFalse((directory / "runs.json").exists())
+            (Path(name) / "somebody's").touch()
+            with self.assertRaisesRegex(Failed, "no study"):
+                compare._make_empty(Path(name))
+            self.assertTrue((Path(name) / "somebody's").exists())
 
 
 class Report(unittest.TestCase):

@@ -75,7 +75,8 @@ class Loaders {
     stop_ = true;
   }
 
-  // Loaders write disjoint rows, yet an engine may let their gap locks meet: a conflict is tried again.
+  // Loaders write disjoint rows, yet an engine may let their gap locks meet: a conflict is tried
+  // again.
   Outcome Commit(Client* client, const LoadBatch& batch) {
     Outcome outcome;
     for (int attempt = 0; attempt < kTriesPerBatch; ++attempt) {
@@ -118,8 +119,8 @@ class Loaders {
     const int64_t done = rows_done_;
     const double share = static_cast<double>(done) / static_cast<double>(rows_planned_);
     char text[160];
-    std::snprintf(text, sizeof text, "  loading: %3.0f %%  %s of about %s rows  %s rows/s", share * 100,
-                  FormatCount(static_cast<uint64_t>(done)).c_str(),
+    std::snprintf(text, sizeof text, "  loading: %3.0f %%  %s of about %s rows  %s rows/s",
+                  share * 100, FormatCount(static_cast<uint64_t>(done)).c_str(),
                   FormatCount(static_cast<uint64_t>(rows_planned_)).c_str(),
                   FormatCount(static_cast<uint64_t>(static_cast<double>(done) / seconds)).c_str());
     std::string line = text;
@@ -145,7 +146,8 @@ Outcome CreateDatabase(Client* client, const BuildOptions& options) {
   if (options.replace) LAB_TRY(client->Exec("DROP DATABASE IF EXISTS " + QuoteName(name)));
   int64_t tables = 0;
   LAB_TRY(client->QueryInt(
-      "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = " + QuoteText(name), &tables));
+      "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = " + QuoteText(name),
+      &tables));
   if (tables != 0) {
     return Outcome::Fail("database '" + name + "' holds tables already; --replace drops it first");
   }
@@ -157,10 +159,11 @@ Outcome CreateDatabase(Client* client, const BuildOptions& options) {
 // A server that lacks the engine would make another one's tables, with a warning only.
 Outcome CheckEngine(Client* client, const std::string& engine) {
   int64_t usable = 0;
-  LAB_TRY(client->QueryInt(
-      "SELECT COUNT(*) FROM information_schema.engines WHERE support IN ('YES', 'DEFAULT') AND engine = " +
-          QuoteText(engine),
-      &usable));
+  LAB_TRY(
+      client->QueryInt("SELECT COUNT(*) FROM information_schema.engines WHERE support IN ('YES', "
+                       "'DEFAULT') AND engine = " +
+                           QuoteText(engine),
+                       &usable));
   if (usable == 0) return Outcome::Fail("the server has no engine '" + engine + "'");
   return {};
 }

@@ -22,7 +22,7 @@ struct BuildOptions {
 };
 
 struct BuildReport {
-  double load_s = 0;     // Tables, rows and procedures.
+  double load_s = 0;  // Tables, rows and procedures.
   double analyze_s = 0;
   int64_t rows = 0;
   uint64_t retries = 0;  // Batches run again after a conflict.

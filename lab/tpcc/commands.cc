@@ -38,11 +38,12 @@ ExitCode RunBuild(const BuildOptions& options) {
   }
   BuildReport report;
   if (Outcome outcome = Build(options, &report); !outcome.ok()) return Failed(outcome);
-  std::printf("built: %s rows in %s (%s rows/s), analysed in %s, conflicts tried again: %s\n",
-              FormatCount(static_cast<uint64_t>(report.rows)).c_str(),
-              FormatDuration(report.load_s).c_str(),
-              FormatCount(static_cast<uint64_t>(static_cast<double>(report.rows) / report.load_s)).c_str(),
-              FormatDuration(report.analyze_s).c_str(), FormatCount(report.retries).c_str());
+  std::printf(
+      "built: %s rows in %s (%s rows/s), analysed in %s, conflicts tried again: %s\n",
+      FormatCount(static_cast<uint64_t>(report.rows)).c_str(),
+      FormatDuration(report.load_s).c_str(),
+      FormatCount(static_cast<uint64_t>(static_cast<double>(report.rows) / report.load_s)).c_str(),
+      FormatDuration(report.analyze_s).c_str(), FormatCount(report.retries).c_str());
   return ExitCode::kOk;
 }
 
@@ -58,10 +59,12 @@ void AddBuild(CLI::App* program, ExitCode* exit_code) {
       ->check(CLI::Range(1, 1000));
   command->add_option("--engine", options->schema.engine, "Storage engine of the tables")
       ->capture_default_str();
-  command->add_option("--partitions", options->schema.order_line_partitions,
-                      "Parts of order_line (0: not partitioned)")
+  command
+      ->add_option("--partitions", options->schema.order_line_partitions,
+                   "Parts of order_line (0: not partitioned)")
       ->check(CLI::Range(0, 8192));
-  command->add_option("--seed", options->seed, "The same seed makes the same rows")->capture_default_str();
+  command->add_option("--seed", options->seed, "The same seed makes the same rows")
+      ->capture_default_str();
   command->add_flag("--replace", options->replace, "Drop the database first");
   command->add_flag("!--no-analyze", options->analyze, "Leave out ANALYZE TABLE");
   command->add_flag("-q,--quiet", options->quiet, "No progress");
@@ -113,17 +116,20 @@ void AddRun(CLI::App* program, ExitCode* exit_code) {
   command->add_option("--isolation", options->isolation, "rc or rr (default: rc)")
       ->transform(CLI::CheckedTransformer(std::map<std::string, Isolation>{
           {"rc", Isolation::kReadCommitted}, {"rr", Isolation::kRepeatableRead}}));
-  command->add_option("--snapshot-isolation", options->snapshot_isolation,
-                      "Sessions set every %_snapshot_isolation: on, off, or server (default: on)")
+  command
+      ->add_option("--snapshot-isolation", options->snapshot_isolation,
+                   "Sessions set every %_snapshot_isolation: on, off, or server (default: on)")
       ->transform(CLI::CheckedTransformer(std::map<std::string, Toggle>{
           {"on", Toggle::kOn}, {"off", Toggle::kOff}, {"server", Toggle::kServer}}));
-  command->add_option("--seed", options->seed, "The same seed draws the same inputs")->capture_default_str();
+  command->add_option("--seed", options->seed, "The same seed draws the same inputs")
+      ->capture_default_str();
   command->add_flag("--all-warehouses", options->all_warehouses,
                     "Users change their warehouse with each transaction");
   command->add_flag("--ignore-errors", options->ignore_errors,
                     "No ROLLBACK after an error, as HammerDB with raiseerror false");
   command->add_flag("!--no-check", options->check, "Leave out the consistency conditions");
-  command->add_option("--session-sql", options->session_sql, "A statement for each user's connection");
+  command->add_option("--session-sql", options->session_sql,
+                      "A statement for each user's connection");
   AddRunOutputs(command, options.get());
   command->callback([options, exit_code] { *exit_code = RunRun(*options); });
 }
@@ -150,11 +156,13 @@ void AddCheck(CLI::App* program, ExitCode* exit_code) {
   auto options = std::make_shared<Options>();
   CLI::App* command = program->add_subcommand("check", "Checks the consistency conditions");
   AddServerOptions(command, &options->server);
-  command->add_flag("--after-load", options->check.after_load, "Nothing has run since the load: condition 11 too");
+  command->add_flag("--after-load", options->check.after_load,
+                    "Nothing has run since the load: condition 11 too");
   command->add_flag("--balance", options->balance,
                     "All runs since the load were at REPEATABLE READ: balances too");
   command->callback([options, exit_code] {
-    *exit_code = RunCheck(options->server, options->check, options->balance || options->check.after_load);
+    *exit_code =
+        RunCheck(options->server, options->check, options->balance || options->check.after_load);
   });
 }
 
@@ -189,7 +197,8 @@ void AddVerifyLog(CLI::App* program, ExitCode* exit_code) {
       "verify-log", "Checks that what a run's commit log acknowledges is in the database");
   AddServerOptions(command, &options->server);
   command->add_option("log", options->paths, "Commit logs, in the order of their runs")->required();
-  command->callback([options, exit_code] { *exit_code = RunVerify(options->server, options->paths); });
+  command->callback(
+      [options, exit_code] { *exit_code = RunVerify(options->server, options->paths); });
 }
 
 void AddDrop(CLI::App* program, ExitCode* exit_code) {

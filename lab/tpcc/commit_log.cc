@@ -24,7 +24,8 @@ Outcome CommitLog::Create(const std::string& path) {
 Outcome CommitLog::Append(const CommitRecord& record) {
   const std::string line = FormatRecord(record);
   const ssize_t written = ::write(descriptor_, line.data(), line.size());
-  // A short write leaves half a line, which the reader would take for damage: the run must end here.
+  // A short write leaves half a line, which the reader would take for damage: the run must end
+  // here.
   if (written != static_cast<ssize_t>(line.size())) {
     return Outcome::Fail("commit log " + path_ + ": " +
                          (written < 0 ? std::strerror(errno) : "the disk is full"));

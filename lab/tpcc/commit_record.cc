@@ -95,8 +95,8 @@ std::string FormatRecord(const CommitRecord& record) {
       break;
     case CommitKind::kPayment: {
       for (const int64_t field :
-           {int64_t{record.user}, int64_t{record.w_id}, int64_t{record.d_id}, int64_t{record.c_w_id},
-            int64_t{record.c_d_id}, int64_t{record.c_id}, record.amount}) {
+           {int64_t{record.user}, int64_t{record.w_id}, int64_t{record.d_id},
+            int64_t{record.c_w_id}, int64_t{record.c_d_id}, int64_t{record.c_id}, record.amount}) {
         Append(&line, field);
       }
       std::string date = record.date;
@@ -143,8 +143,8 @@ std::optional<CommitRecord> ParseRecord(std::string_view line) {
       fields.Number(&record.paid_cents);
       break;
     case CommitKind::kNewOrder:
-      for (int* field : {&record.user, &record.w_id, &record.d_id, &record.o_id, &record.c_id,
-                         &record.lines}) {
+      for (int* field :
+           {&record.user, &record.w_id, &record.d_id, &record.o_id, &record.c_id, &record.lines}) {
         fields.Number(field);
       }
       break;
@@ -179,7 +179,8 @@ std::optional<std::vector<std::pair<int, int>>> ParseDelivered(std::string_view 
   while (at != end) {
     std::pair<int, int> entry;
     const auto district = std::from_chars(at, end, entry.first);
-    if (district.ec != std::errc() || district.ptr == end || *district.ptr != ':') return std::nullopt;
+    if (district.ec != std::errc() || district.ptr == end || *district.ptr != ':')
+      return std::nullopt;
     const auto order = std::from_chars(district.ptr + 1, end, entry.second);
     if (order.ec != std::errc() || order.ptr == end || *order.ptr != ',') return std::nullopt;
     delivered.push_back(entry);

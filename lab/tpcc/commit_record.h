@@ -8,8 +8,9 @@
 //   P <user> <w> <d> <c_w> <c_d> <c_id> <amount> <YYYY-MM-DDThh:mm:ss>
 //                                              a payment, amount in whole units; c_id 0: not known
 //   D <user> <w> <carrier> <d>:<o_id>,...      a delivery; "-" when its orders are not known
-//   L <user>                                   the connection broke: one transaction may be there too
-//   E                                          the run ended in order: nothing else was in flight
+//   L <user>                                   the connection broke: one transaction may be there
+//   too E                                          the run ended in order: nothing else was in
+//   flight
 #pragma once
 
 #include <cstdint>
@@ -45,7 +46,7 @@ struct CommitRecord {
   int lines = 0;
   int64_t amount = 0;
   int carrier = 0;
-  std::string date;  // "2026-01-31 12:00:00".
+  std::string date;                            // "2026-01-31 12:00:00".
   std::vector<std::pair<int, int>> delivered;  // (district, order).
   bool delivered_known = true;
   int users = 0;           // The head's.

@@ -51,10 +51,10 @@ TEST(CommitRecordTest, FieldsAreWhereTheyBelong) {
 
 TEST(CommitRecordTest, WhatIsNoRecordIsRefused) {
   for (const std::string_view line :
-       {"", " ", "N", "N 3 1 2 3005 17", "N 3 1 2 3005 17 11 1", "N 3 1 2 x 17 11", "N 3  2 3005 17 11",
-        "N 3 1 2 3005 17 11 ", "X 1", "H other 1 8", "H tproc-c-commit-log 2 8", "D 7 1 10 1:2101",
-        "D 7 1 10 1-2101,", "D 7 1 10 :,", "L", "L five", "E 1", "NN 3 1 2 3005 17 11",
-        "N 3 1 2 99999999999999999999 17 11"}) {
+       {"", " ", "N", "N 3 1 2 3005 17", "N 3 1 2 3005 17 11 1", "N 3 1 2 x 17 11",
+        "N 3  2 3005 17 11", "N 3 1 2 3005 17 11 ", "X 1", "H other 1 8",
+        "H tproc-c-commit-log 2 8", "D 7 1 10 1:2101", "D 7 1 10 1-2101,", "D 7 1 10 :,", "L",
+        "L five", "E 1", "NN 3 1 2 3005 17 11", "N 3 1 2 99999999999999999999 17 11"}) {
     EXPECT_FALSE(ParseRecord(line).has_value()) << line;
   }
 }
@@ -88,7 +88,8 @@ TEST(CommitLogTest, AnExistingFileIsNotOverwritten) {
   LogContents contents;
   ASSERT_TRUE(ReadLogs({path}, &contents).ok());
   EXPECT_EQ(contents.new_orders.size(), 1u);
-  EXPECT_EQ(contents.in_flight_max, 2) << "without an end record every user may have had one in flight";
+  EXPECT_EQ(contents.in_flight_max, 2)
+      << "without an end record every user may have had one in flight";
   std::remove(path.c_str());
 }
 
@@ -96,8 +97,9 @@ TEST(LogCollectorTest, InFlightIsWhatBroke) {
   LogContents contents;
   LogCollector collector(&contents);
   const auto add = [&collector](const std::string& text) {
-    ASSERT_TRUE(
-        ReadCommitLogText(text, "log", [&](const CommitRecord& record) { collector.Add(record); }).ok());
+    ASSERT_TRUE(ReadCommitLogText(text, "log", [&](const CommitRecord& record) {
+                  collector.Add(record);
+                }).ok());
     collector.EndOfLog();
   };
   add("H tproc-c-commit-log 1 8\nB 1 1 3001 900 3000 3000000\nL 1\nL 2\nE\n");

@@ -49,7 +49,11 @@ class Checker {
         {"9", "d_ytd = sum(h_amount)", {}, 0, {}},
         {"11", "orders - new orders = 2100, per district", {}, 0, {}},
         {"balance", "sum(c_balance) = load + payments + deliveries, per district", {}, 0, {}},
-        {"rows", "warehouse, district, customer, stock and item have their number of rows", {}, 0, {}},
+        {"rows",
+         "warehouse, district, customer, stock and item have their number of rows",
+         {},
+         0,
+         {}},
         {"indexes", "secondary indexes hold what the tables hold", {}, 0, {}},
     };
     if (!options_.after_load) Skip("11", "holds after the load only");
@@ -82,10 +86,9 @@ class Checker {
   }
 
   Outcome LoadWarehouses() {
-    LAB_TRY(client_->Stream("SELECT w_id, CAST(w_ytd * 100 AS SIGNED) FROM warehouse",
-                            [this](const Row& row) {
-                              warehouses_[static_cast<int>(ToInt(row[0]))] = ToInt(row[1]);
-                            }));
+    LAB_TRY(client_->Stream(
+        "SELECT w_id, CAST(w_ytd * 100 AS SIGNED) FROM warehouse",
+        [this](const Row& row) { warehouses_[static_cast<int>(ToInt(row[0]))] = ToInt(row[1]); }));
     LAB_TRY(client_->Stream(
         "SELECT d_w_id, d_id, d_next_o_id, CAST(d_ytd * 100 AS SIGNED) FROM district",
         [this](const Row& row) {
@@ -93,7 +96,8 @@ class Checker {
               ToInt(row[2]), ToInt(row[3])};
         }));
     if (warehouses_.empty()) Find("rows")->Violation("there is no warehouse");
-    if (!warehouses_.empty() && warehouses_.rbegin()->first != static_cast<int>(warehouses_.size())) {
+    if (!warehouses_.empty() &&
+        warehouses_.rbegin()->first != static_cast<int>(warehouses_.size())) {
       Find("rows")->Violation("warehouses are missing");
     }
     if (districts_.size() != warehouses_.size() * kDistricts) {
@@ -145,7 +149,8 @@ class Checker {
         "SELECT h_c_w_id, h_c_d_id, CAST(SUM(h_amount) * 100 AS SIGNED) FROM history"
         " GROUP BY h_c_w_id, h_c_d_id",
         [this](const Row& row) {
-          payments_[{static_cast<int>(ToInt(row[0])), static_cast<int>(ToInt(row[1]))}] = ToInt(row[2]);
+          payments_[{static_cast<int>(ToInt(row[0])), static_cast<int>(ToInt(row[1]))}] =
+              ToInt(row[2]);
         });
   }
 
@@ -158,10 +163,11 @@ class Checker {
     const std::string where = " WHERE o_w_id = " + std::to_string(id.first) +
                               " AND o_d_id = " + std::to_string(id.second);
     Rows rows;
-    LAB_TRY(client_->Query("SELECT COUNT(*), SUM(o_id), SUM(o_c_id), SUM(o_id * o_c_id) FROM orders"
-                           " FORCE INDEX (" +
-                               QuoteName(orders_index_) + ")" + where,
-                           &rows));
+    LAB_TRY(
+        client_->Query("SELECT COUNT(*), SUM(o_id), SUM(o_c_id), SUM(o_id * o_c_id) FROM orders"
+                       " FORCE INDEX (" +
+                           QuoteName(orders_index_) + ")" + where,
+                       &rows));
     if (ToInt(rows[0][0]) != facts.order_count || ToInt(rows[0][1]) != facts.id_sum ||
         ToInt(rows[0][2]) != facts.customer_sum || ToInt(rows[0][3]) != facts.product_sum) {
       Find("indexes")->Violation(DistrictText(id) + ": orders has " +
@@ -172,29 +178,34 @@ class Checker {
   }
 
   Outcome CheckCustomers(DistrictId id, int64_t delivered_cents) {
-    const std::string columns = "SELECT COUNT(*), SUM(c_id), SUM(CRC32(CONCAT_WS(',', c_last, c_first, c_id)))";
+    const std::string columns =
+        "SELECT COUNT(*), SUM(c_id), SUM(CRC32(CONCAT_WS(',', c_last, c_first, c_id)))";
     const std::string where = ") WHERE c_w_id = " + std::to_string(id.first) +
                               " AND c_d_id = " + std::to_string(id.second);
     Rows table;
     Rows index;
-    LAB_TRY(client_->Query(columns + ", CAST(SUM(c_balance) * 100 AS SIGNED)"
-                                     " FROM customer FORCE INDEX (PRIMARY" + where, &table));
-    LAB_TRY(client_->Query(columns + " FROM customer FORCE INDEX (" + QuoteName(customer_index_) + where,
-                           &index));
+    LAB_TRY(client_->Query(columns +
+                               ", CAST(SUM(c_balance) * 100 AS SIGNED)"
+                               " FROM customer FORCE INDEX (PRIMARY" +
+                               where,
+                           &table));
+    LAB_TRY(client_->Query(
+        columns + " FROM customer FORCE INDEX (" + QuoteName(customer_index_) + where, &index));
     if (!std::equal(index[0].begin(), index[0].end(), table[0].begin())) {
       Find("indexes")->Violation(DistrictText(id) + ": customer has " +
                                  table[0][0].value_or("NULL") + " rows, its index " +
                                  index[0][0].value_or("NULL") + " entries, or they differ");
     }
     if (ToInt(table[0][0]) != kCustomersPerDistrict) {
-      Find("rows")->Violation(DistrictText(id) + ": " + table[0][0].value_or("NULL") + " customers");
+      Find("rows")->Violation(DistrictText(id) + ": " + table[0][0].value_or("NULL") +
+                              " customers");
     }
     if (options_.balance) CheckBalance(id, ToInt(table[0][3]), delivered_cents);
     return {};
   }
 
-  // The load leaves each customer at -10.00, with one payment of 10.00 in history that is not in the
-  // balance. From then on HammerDB's payments and deliveries both add to the balance.
+  // The load leaves each customer at -10.00, with one payment of 10.00 in history that is not in
+  // the balance. From then on HammerDB's payments and deliveries both add to the balance.
   void CheckBalance(DistrictId id, int64_t balance_cents, int64_t delivered_cents) {
     constexpr int64_t kLoaded = int64_t{1000} * kCustomersPerDistrict;
     const int64_t wanted = -kLoaded + (payments_[id] - kLoaded) + delivered_cents;
@@ -209,8 +220,8 @@ class Checker {
 
   Outcome CheckWarehouseRows(int w_id) {
     int64_t stock = 0;
-    LAB_TRY(client_->QueryInt(
-        "SELECT COUNT(*) FROM stock WHERE s_w_id = " + std::to_string(w_id), &stock));
+    LAB_TRY(client_->QueryInt("SELECT COUNT(*) FROM stock WHERE s_w_id = " + std::to_string(w_id),
+                              &stock));
     if (stock != kStockPerWarehouse) {
       Find("rows")->Violation("w " + std::to_string(w_id) + ": " + std::to_string(stock) +
                               " rows of stock");
@@ -286,7 +297,9 @@ std::string FormatReport(const ConsistencyReport& report) {
   std::string text;
   for (const CheckResult& check : report.checks) {
     const bool skipped = check.state == CheckState::kSkipped;
-    const char* state = skipped ? "skipped" : check.state == CheckState::kHolds ? "holds" : "BROKEN";
+    const char* state = skipped                             ? "skipped"
+                        : check.state == CheckState::kHolds ? "holds"
+                                                            : "BROKEN";
     std::string name = check.name;
     name.resize(width, ' ');
     std::string padded = state;

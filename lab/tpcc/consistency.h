@@ -46,8 +46,8 @@ struct ConsistencyReport {
 };
 
 // Reads every table once (history twice with balances), a district at a time, in the order of the
-// primary keys: the memory it needs does not grow with the number of warehouses. Works on any engine,
-// and on a database that HammerDB built.
+// primary keys: the memory it needs does not grow with the number of warehouses. Works on any
+// engine, and on a database that HammerDB built.
 Outcome CheckConsistency(Client* client, const CheckOptions& options, ConsistencyReport* report);
 
 // The gaps now; cheap when nothing has run since the load.

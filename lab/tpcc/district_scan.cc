@@ -20,7 +20,8 @@ std::string OrderText(DistrictId id, int64_t o_id) {
   return DistrictText(id) + ", order " + std::to_string(o_id);
 }
 
-void JudgeOrder(DistrictId id, int64_t o_id, const OrderFacts& order, const DistrictChecks& checks) {
+void JudgeOrder(DistrictId id, int64_t o_id, const OrderFacts& order,
+                const DistrictChecks& checks) {
   if (!order.in_orders) {
     if (order.in_new_order) checks.carrier->Violation(OrderText(id, o_id) + ": in new_order only");
     if (order.lines != 0) checks.order_lines->Violation(OrderText(id, o_id) + ": order lines only");
@@ -38,8 +39,8 @@ void JudgeOrder(DistrictId id, int64_t o_id, const OrderFacts& order, const Dist
   }
   const int64_t wanted = order.carrier_null ? 0 : order.lines;
   if (order.delivered_lines != wanted) {
-    checks.delivery->Violation(OrderText(id, o_id) + (order.carrier_null ? ": no carrier, "
-                                                                         : ": has a carrier, ") +
+    checks.delivery->Violation(OrderText(id, o_id) +
+                               (order.carrier_null ? ": no carrier, " : ": has a carrier, ") +
                                std::to_string(order.delivered_lines) + " of " +
                                std::to_string(order.lines) + " lines delivered");
   }
@@ -59,7 +60,8 @@ int64_t DistrictFacts::DeliveredAmount() const {
   return sum;
 }
 
-// The key is named, so that no engine's statistics make another plan than a walk of the primary key.
+// The key is named, so that no engine's statistics make another plan than a walk of the primary
+// key.
 Outcome ScanDistrict(Client* client, DistrictId id, DistrictFacts* facts) {
   LAB_TRY(client->Stream(
       "SELECT o_id, o_carrier_id IS NULL, o_ol_cnt, o_c_id FROM orders FORCE INDEX (PRIMARY)" +
@@ -112,10 +114,11 @@ void JudgeDistrict(DistrictId id, int64_t next_o_id, const DistrictFacts& facts,
     checks.next_order->Violation(where + ": d_next_o_id " + std::to_string(next_o_id) +
                                  ", max(no_o_id) " + std::to_string(facts.new_order_max));
   }
-  const int64_t span = facts.new_order_count == 0 ? 0 : facts.new_order_max - facts.new_order_min + 1;
+  const int64_t span =
+      facts.new_order_count == 0 ? 0 : facts.new_order_max - facts.new_order_min + 1;
   if (span != facts.new_order_count) {
-    checks.no_gaps->Violation(where + ": new orders " + std::to_string(facts.new_order_min) + " to " +
-                              std::to_string(facts.new_order_max) + ", rows " +
+    checks.no_gaps->Violation(where + ": new orders " + std::to_string(facts.new_order_min) +
+                              " to " + std::to_string(facts.new_order_max) + ", rows " +
                               std::to_string(facts.new_order_count));
   }
   if (facts.wanted_lines != facts.line_count) {

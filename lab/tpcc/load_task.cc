@@ -139,7 +139,8 @@ Outcome LoadCustomers(const LoadTask& task, Random* random, const std::string& d
                       const BatchSink& sink) {
   InsertBuilder customer(
       "customer (c_id,c_d_id,c_w_id,c_first,c_middle,c_last,c_street_1,c_street_2,c_city,c_state,"
-      "c_zip,c_phone,c_since,c_credit,c_credit_lim,c_discount,c_balance,c_ytd_payment,c_payment_cnt,"
+      "c_zip,c_phone,c_since,c_credit,c_credit_lim,c_discount,c_balance,c_ytd_payment,c_payment_"
+      "cnt,"
       "c_delivery_cnt,c_data)");
   InsertBuilder history("history (h_c_id,h_c_d_id,h_c_w_id,h_d_id,h_w_id,h_date,h_amount,h_data)");
   for (int c_id = 1; c_id <= kCustomersPerDistrict; ++c_id) {
@@ -165,14 +166,16 @@ std::vector<int> ShuffledCustomers(Random* random) {
   std::vector<int> customers(kCustomersPerDistrict);
   std::iota(customers.begin(), customers.end(), 1);
   for (size_t i = customers.size() - 1; i > 0; --i) {
-    std::swap(customers[i], customers[static_cast<size_t>(random->Uniform(0, static_cast<int64_t>(i)))]);
+    std::swap(customers[i],
+              customers[static_cast<size_t>(random->Uniform(0, static_cast<int64_t>(i)))]);
   }
   return customers;
 }
 
 Outcome LoadOrders(const LoadTask& task, Random* random, const std::string& date,
                    const BatchSink& sink) {
-  InsertBuilder orders("orders (o_id,o_w_id,o_d_id,o_c_id,o_carrier_id,o_ol_cnt,o_all_local,o_entry_d)");
+  InsertBuilder orders(
+      "orders (o_id,o_w_id,o_d_id,o_c_id,o_carrier_id,o_ol_cnt,o_all_local,o_entry_d)");
   InsertBuilder new_order("new_order (no_w_id,no_d_id,no_o_id)");
   InsertBuilder line(
       "order_line (ol_w_id,ol_d_id,ol_o_id,ol_number,ol_i_id,ol_delivery_d,ol_amount,"
@@ -184,7 +187,10 @@ Outcome LoadOrders(const LoadTask& task, Random* random, const std::string& date
     orders.Row().Number(o_id).Number(task.w_id).Number(task.part);
     orders.Number(customers[static_cast<size_t>(o_id - 1)]);
     const int64_t carrier = random->Uniform(1, 10);
-    orders.Raw(delivered ? std::to_string(carrier) : "NULL").Number(line_count).Number(1).Text(date);
+    orders.Raw(delivered ? std::to_string(carrier) : "NULL")
+        .Number(line_count)
+        .Number(1)
+        .Text(date);
     if (!delivered) new_order.Row().Number(task.w_id).Number(task.part).Number(o_id);
     for (int64_t number = 1; number <= line_count; ++number) {
       line.Row().Number(task.w_id).Number(task.part).Number(o_id).Number(number);
@@ -228,9 +234,9 @@ std::vector<LoadTask> PlanLoad(int warehouses) {
 
 Outcome RunLoadTask(const LoadTask& task, uint64_t seed, const std::string& date,
                     const BatchSink& sink) {
-  Random random = Random::Derived(seed, {static_cast<uint64_t>(task.kind),
-                                         static_cast<uint64_t>(task.w_id),
-                                         static_cast<uint64_t>(task.part)});
+  Random random =
+      Random::Derived(seed, {static_cast<uint64_t>(task.kind), static_cast<uint64_t>(task.w_id),
+                             static_cast<uint64_t>(task.part)});
   switch (task.kind) {
     case TaskKind::kItems:
       return LoadItems(task, &random, sink);

@@ -16,8 +16,8 @@ enum class TaskKind : uint8_t { kItems, kWarehouse, kStock, kCustomers, kOrders 
 // makes depends on the seed and on itself alone, so any number of loaders makes the same data.
 struct LoadTask {
   TaskKind kind;
-  int w_id = 0;    // 0 for items.
-  int part = 0;    // The chunk of items or stock from 0, or the district from 1.
+  int w_id = 0;      // 0 for items.
+  int part = 0;      // The chunk of items or stock from 0, or the district from 1.
   int64_t rows = 0;  // About as many rows come out of it; for progress.
 };
 
@@ -32,8 +32,9 @@ using BatchSink = std::function<Outcome(const LoadBatch&)>;
 // All tasks of a load, in the order of the primary keys within each table.
 std::vector<LoadTask> PlanLoad(int warehouses);
 
-// Hands the task's batches to the sink, in order, until it fails. `date` is a DATETIME literal's text,
-// "2026-01-31 12:00:00".
-Outcome RunLoadTask(const LoadTask& task, uint64_t seed, const std::string& date, const BatchSink& sink);
+// Hands the task's batches to the sink, in order, until it fails. `date` is a DATETIME literal's
+// text, "2026-01-31 12:00:00".
+Outcome RunLoadTask(const LoadTask& task, uint64_t seed, const std::string& date,
+                    const BatchSink& sink);
 
 }  // namespace tidesdb::lab::tpcc

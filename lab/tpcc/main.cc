@@ -11,7 +11,8 @@ int main(int argc, char** argv) {
   CLI::App program("TPROC-C on a MariaDB server, with any storage engine", "tpcc");
   program.require_subcommand(1);
   program.footer(
-      "Exit codes: 0 fine, 1 could not run, 2 inconsistent, 3 errors other than 1213, 1205 and 1020, "
+      "Exit codes: 0 fine, 1 could not run, 2 inconsistent, 3 errors other than 1213, 1205 and "
+      "1020, "
       "4 connection lost.");
   // Before any thread is started, the client library's included.
   tidesdb::lab::BlockStopSignals();

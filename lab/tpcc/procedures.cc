@@ -1,10 +1,10 @@
 // The five transactions of TPC-C clauses 2.4 to 2.8 as stored procedures. What each one reads and
-// writes, and in which order, is what HammerDB's TPROC-C does, so that its NOPM and TPM mean the same:
-// items and supplying warehouses are drawn inside of the server, stock keeps s_quantity alone, a
-// payment is added to the balance, customers keep no counters. (TPC-C's conditions 10 and 12 do not
-// hold under these rules.) Three things are stricter than HammerDB's: an error that is not the
-// expected missing item is never swallowed, a district without a new order is skipped by a delivery
-// as clause 2.7.4.2 asks, and the customer found by name is the one of clause 2.5.2.2.
+// writes, and in which order, is what HammerDB's TPROC-C does, so that its NOPM and TPM mean the
+// same: items and supplying warehouses are drawn inside of the server, stock keeps s_quantity
+// alone, a payment is added to the balance, customers keep no counters. (TPC-C's conditions 10 and
+// 12 do not hold under these rules.) Three things are stricter than HammerDB's: an error that is
+// not the expected missing item is never swallowed, a district without a new order is skipped by a
+// delivery as clause 2.7.4.2 asks, and the customer found by name is the one of clause 2.5.2.2.
 #include "lab/tpcc/schema.h"
 
 namespace tidesdb::lab::tpcc {

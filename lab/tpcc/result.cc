@@ -184,8 +184,9 @@ std::string TimelineCsv(const RunReport& report) {
       const TimelinePoint& point = report.timeline[second][i];
       csv += std::to_string(second + 1) + ",";
       csv += kTransactionNames[i];
-      for (const uint64_t field : {point.count, point.errors,
-                                   point.count == 0 ? 0 : point.sum_us / point.count, point.max_us}) {
+      for (const uint64_t field :
+           {point.count, point.errors, point.count == 0 ? 0 : point.sum_us / point.count,
+            point.max_us}) {
         csv += "," + std::to_string(field);
       }
       csv += "\n";
@@ -212,7 +213,8 @@ std::string ResultTable(const RunOptions& options, const RunReport& report) {
     const double seconds = report.measured_s > 0 ? report.measured_s : 1;
     std::snprintf(rate, sizeof rate, "%.1f", static_cast<double>(latency.count()) / seconds);
     rows.push_back({std::string(kTransactionNames[i]), FormatCount(latency.count()), rate,
-                    FormatCount(report.failed[i]), FormatMs(static_cast<uint64_t>(latency.MeanUs())),
+                    FormatCount(report.failed[i]),
+                    FormatMs(static_cast<uint64_t>(latency.MeanUs())),
                     FormatMs(latency.PercentileUs(50)), FormatMs(latency.PercentileUs(95)),
                     FormatMs(latency.PercentileUs(99)), FormatMs(latency.max_us())});
   }

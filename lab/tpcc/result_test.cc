@@ -61,7 +61,8 @@ TEST(ResultTest, ExitCodes) {
 
 TEST(ResultTest, ABrokenConditionShowsItsFirstRows) {
   ConsistencyReport report;
-  report.checks = {{"1", "w_ytd = sum(d_ytd)", {}, 0, {}}, {"11", "after load", CheckState::kSkipped, 0, {"why"}}};
+  report.checks = {{"1", "w_ytd = sum(d_ytd)", {}, 0, {}},
+                   {"11", "after load", CheckState::kSkipped, 0, {"why"}}};
   for (int w = 1; w <= 9; ++w) report.checks[0].Violation("w " + std::to_string(w));
   EXPECT_FALSE(report.holds());
   const std::string text = FormatReport(report);

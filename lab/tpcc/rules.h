@@ -16,7 +16,8 @@ inline constexpr int kOrdersPerDistrict = 3000;
 inline constexpr int kNewOrdersPerDistrict = 900;
 // Orders from this number on are not delivered yet after the load: 3000 - 900 + 1.
 inline constexpr int kFirstNewOrder = kOrdersPerDistrict - kNewOrdersPerDistrict + 1;
-inline constexpr int kUnusedItem = kItems + 1;  // Asked for by the 1 % of new orders that roll back.
+inline constexpr int kUnusedItem =
+    kItems + 1;  // Asked for by the 1 % of new orders that roll back.
 inline constexpr int kLinesMin = 5;
 inline constexpr int kLinesMax = 15;
 // HammerDB uses one constant C for the load and the run. (The specification has two.)

@@ -31,8 +31,8 @@ TEST(RulesTest, NuRandStaysInItsRange) {
 }
 
 TEST(RulesTest, NuRandPrefersNumbersWithManyBits) {
-  // x | y has most of A's bits set more often than not: with C = 0 the value 255 of 0..255 is by far the
-  // most frequent, (3/4)^8 = 10 % of all.
+  // x | y has most of A's bits set more often than not: with C = 0 the value 255 of 0..255 is by
+  // far the most frequent, (3/4)^8 = 10 % of all.
   Random random(2);
   std::map<int64_t, int> counts;
   for (int i = 0; i < 100000; ++i) ++counts[NuRand(&random, 255, 0, 255, 0)];

@@ -83,19 +83,20 @@ class Runner : public StageHooks {
   void Tick(int second) override {
     const size_t at = static_cast<size_t>(second) - 1;
     TimelinePoint all;
-    for (size_t series = 0; series < kTransactions; ++series) all.Merge(SumPoint(Timelines(), at, series));
+    for (size_t series = 0; series < kTransactions; ++series)
+      all.Merge(SumPoint(Timelines(), at, series));
     errors_shown_ += all.errors;
     const uint64_t new_orders = SumPoint(Timelines(), at, 0).count;
     const int left = options_.rampup_s + options_.duration_s - second;
     char text[200];
-    std::snprintf(text, sizeof text,
-                  "  %s %4d s  %6llu tx/s  %6llu new orders/s  mean %6s ms  max %7s ms  errors %llu  left: %s",
-                  second <= options_.rampup_s ? "ramp-up" : "measure", second,
-                  static_cast<unsigned long long>(all.count),
-                  static_cast<unsigned long long>(new_orders),
-                  FormatMs(all.count == 0 ? 0 : all.sum_us / all.count).c_str(),
-                  FormatMs(all.max_us).c_str(), static_cast<unsigned long long>(errors_shown_),
-                  FormatDuration(left).c_str());
+    std::snprintf(
+        text, sizeof text,
+        "  %s %4d s  %6llu tx/s  %6llu new orders/s  mean %6s ms  max %7s ms  errors %llu  left: "
+        "%s",
+        second <= options_.rampup_s ? "ramp-up" : "measure", second,
+        static_cast<unsigned long long>(all.count), static_cast<unsigned long long>(new_orders),
+        FormatMs(all.count == 0 ? 0 : all.sum_us / all.count).c_str(), FormatMs(all.max_us).c_str(),
+        static_cast<unsigned long long>(errors_shown_), FormatDuration(left).c_str());
     progress_.Show(second, text);
   }
 
@@ -185,7 +186,8 @@ ExitCode RunReport::exit_code() const {
 Outcome Run(const RunOptions& options, RunReport* report) {
   if (options.ignore_errors && !options.commit_log.empty()) {
     return Outcome::Fail(
-        "--commit-log needs --ignore-errors off: without ROLLBACK the next transaction commits what an "
+        "--commit-log needs --ignore-errors off: without ROLLBACK the next transaction commits "
+        "what an "
         "error left open");
   }
   Runner runner(options, report);

@@ -24,11 +24,11 @@ struct RunOptions {
   bool ignore_errors = false;  // No ROLLBACK after an error, as HammerDB with raiseerror false.
   bool check = true;           // The consistency conditions after the run.
   bool quiet = false;
-  int progress_s = 10;             // Between progress lines where there is no terminal.
-  std::string commit_log;          // Path; empty: none.
-  std::string json;                // Path of the result; empty: none.
-  std::string timeline;            // Path of the timeline as CSV; empty: none.
-  std::string label;               // The report's name for this run; empty: the engine.
+  int progress_s = 10;                   // Between progress lines where there is no terminal.
+  std::string commit_log;                // Path; empty: none.
+  std::string json;                      // Path of the result; empty: none.
+  std::string timeline;                  // Path of the timeline as CSV; empty: none.
+  std::string label;                     // The report's name for this run; empty: the engine.
   std::vector<std::string> session_sql;  // Run by each user when it has connected.
 };
 

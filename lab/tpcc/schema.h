@@ -8,9 +8,9 @@
 
 namespace tidesdb::lab::tpcc {
 
-inline constexpr std::array<std::string_view, 9> kTables = {
-    "warehouse", "district",  "customer",   "history", "orders",
-    "new_order", "order_line", "stock", "item"};
+inline constexpr std::array<std::string_view, 9> kTables = {"warehouse",  "district", "customer",
+                                                            "history",    "orders",   "new_order",
+                                                            "order_line", "stock",    "item"};
 
 struct SchemaOptions {
   std::string engine = "InnoDB";

@@ -4,7 +4,8 @@ namespace tidesdb::lab::tpcc {
 namespace {
 
 constexpr std::string_view kVariables =
-    "SHOW GLOBAL VARIABLES WHERE Variable_name LIKE 'innodb\\_%' OR Variable_name LIKE 'tidesdb\\_%'"
+    "SHOW GLOBAL VARIABLES WHERE Variable_name LIKE 'innodb\\_%' OR Variable_name LIKE "
+    "'tidesdb\\_%'"
     " OR Variable_name LIKE 'rocksdb\\_%' OR Variable_name IN ('log_bin', 'sync_binlog',"
     " 'binlog_format', 'performance_schema', 'max_connections', 'thread_handling', 'sql_mode',"
     " 'tx_isolation', 'transaction_isolation', 'version_malloc_library', 'table_open_cache',"
@@ -39,7 +40,8 @@ Outcome SampleCounters(Client* client, CounterSample* sample) {
   LAB_TRY(client->QueryInt("SELECT SUM(d_next_o_id) FROM district", &sample->next_o_id_sum));
   Rows rows;
   LAB_TRY(client->Query(
-      "SHOW GLOBAL STATUS WHERE Variable_name = 'Com_commit' OR Variable_name = 'Com_rollback'", &rows));
+      "SHOW GLOBAL STATUS WHERE Variable_name = 'Com_commit' OR Variable_name = 'Com_rollback'",
+      &rows));
   sample->transactions = 0;
   for (const Row& row : rows) sample->transactions += ToInt(row[1]);
   return {};

@@ -14,16 +14,16 @@ namespace tidesdb::lab::tpcc {
 struct ServerFacts {
   std::string version;
   std::string comment;
-  std::string engine;   // Of the tables.
+  std::string engine;  // Of the tables.
   int warehouses = 0;
   std::vector<std::pair<std::string, std::string>> variables;  // Those that a comparison needs.
-  std::vector<std::string> snapshot_variables;  // Names of %snapshot_isolation.
+  std::vector<std::string> snapshot_variables;                 // Names of %snapshot_isolation.
 };
 
 Outcome ReadServerFacts(Client* client, ServerFacts* facts);
 
-// HammerDB's counters: NOPM is the growth of the sum of d_next_o_id a minute, TPM that of the server's
-// commits and rollbacks.
+// HammerDB's counters: NOPM is the growth of the sum of d_next_o_id a minute, TPM that of the
+// server's commits and rollbacks.
 struct CounterSample {
   int64_t next_o_id_sum = 0;
   int64_t transactions = 0;

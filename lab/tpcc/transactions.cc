@@ -8,8 +8,10 @@ namespace tidesdb::lab::tpcc {
 namespace {
 
 constexpr std::string_view kPaymentOutputs =
-    "@w_street_1,@w_street_2,@w_city,@w_state,@w_zip,@d_street_1,@d_street_2,@d_city,@d_state,@d_zip,"
-    "@c_first,@c_middle,@c_street_1,@c_street_2,@c_city,@c_state,@c_zip,@c_phone,@c_since,@c_credit,"
+    "@w_street_1,@w_street_2,@w_city,@w_state,@w_zip,@d_street_1,@d_street_2,@d_city,@d_state,@d_"
+    "zip,"
+    "@c_first,@c_middle,@c_street_1,@c_street_2,@c_city,@c_state,@c_zip,@c_phone,@c_since,@c_"
+    "credit,"
     "@c_credit_lim,@c_discount,@c_balance,@c_data";
 
 std::string Now() {
@@ -81,7 +83,8 @@ Outcome TransactionRunner::NewOrder(int w_id, CommitRecord* record) {
   LAB_TRY(client_->Exec("SET @o_id = 0"));
   LAB_TRY(client_->Exec(CallHead("NEWORD", {w_id, warehouses_, d_id, c_id, lines}) +
                         ",@discount,@last,@credit,@d_tax,@w_tax,@o_id,'" + Now() + "')"));
-  // Should the next round trip fail, it is not known whether this was one of the 1 % that roll back.
+  // Should the next round trip fail, it is not known whether this was one of the 1 % that roll
+  // back.
   record->kind = CommitKind::kLost;
   LAB_TRY(client_->Query("SELECT @discount,@last,@credit,@d_tax,@w_tax,@o_id", &rows_));
   const int o_id = rows_.empty() ? 0 : static_cast<int>(ToInt(rows_[0][5]));
@@ -137,10 +140,12 @@ Outcome TransactionRunner::OrderStatus(int w_id) {
   const std::string last = by_name ? RandomLastName(random_) : std::string();
   const int64_t c_id = random_->Uniform(1, kCustomersPerDistrict);
   LAB_TRY(client_->Exec("SET @c_id = " + std::to_string(c_id) + ", @c_last = '" + last + "'"));
-  LAB_TRY(client_->Exec(CallHead("OSTAT", {w_id, d_id}) + ",@c_id," + (by_name ? "1" : "0") +
-                        ",@c_last,@c_first,@c_middle,@c_balance,@o_id,@entry_d,@carrier_id,@lines)"));
+  LAB_TRY(
+      client_->Exec(CallHead("OSTAT", {w_id, d_id}) + ",@c_id," + (by_name ? "1" : "0") +
+                    ",@c_last,@c_first,@c_middle,@c_balance,@o_id,@entry_d,@carrier_id,@lines)"));
   return client_->Query(
-      "SELECT @c_id,@c_last,@c_first,@c_middle,@c_balance,@o_id,@entry_d,@carrier_id,@lines", &rows_);
+      "SELECT @c_id,@c_last,@c_first,@c_middle,@c_balance,@o_id,@entry_d,@carrier_id,@lines",
+      &rows_);
 }
 
 Outcome TransactionRunner::Delivery(int w_id, CommitRecord* record) {

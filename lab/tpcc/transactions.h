@@ -1,4 +1,5 @@
-// The five transactions from the client's side: draws the inputs, CALLs the procedure, reads its outputs.
+// The five transactions from the client's side: draws the inputs, CALLs the procedure, reads its
+// outputs.
 #pragma once
 
 #include <array>
@@ -33,7 +34,10 @@ class TransactionRunner {
  public:
   // With `log_deliveries` a delivery costs a second round trip, for what it delivered.
   TransactionRunner(Client* client, Random* random, int warehouses, bool log_deliveries)
-      : client_(client), random_(random), warehouses_(warehouses), log_deliveries_(log_deliveries) {}
+      : client_(client),
+        random_(random),
+        warehouses_(warehouses),
+        log_deliveries_(log_deliveries) {}
 
   // Runs one transaction. The statements and round trips are HammerDB's: SET of the procedure's
   // in-out variables, CALL, SELECT of what it returned.

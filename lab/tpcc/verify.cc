@@ -20,15 +20,15 @@ std::string Join(const std::vector<std::string>& texts) {
 
 // One payment's columns, as text in the order of history's SELECT below.
 std::string PaymentKey(const CommitRecord& record) {
-  return Join({std::to_string(record.w_id), std::to_string(record.d_id), std::to_string(record.c_w_id),
-               std::to_string(record.c_d_id), std::to_string(record.c_id), std::to_string(record.amount),
-               record.date});
+  return Join({std::to_string(record.w_id), std::to_string(record.d_id),
+               std::to_string(record.c_w_id), std::to_string(record.c_d_id),
+               std::to_string(record.c_id), std::to_string(record.amount), record.date});
 }
 
 // What the records say of one district.
 struct Acknowledged {
-  std::map<int64_t, const CommitRecord*> new_orders;       // By o_id.
-  std::map<int64_t, std::set<int>> delivered;              // By o_id: the carriers.
+  std::map<int64_t, const CommitRecord*> new_orders;  // By o_id.
+  std::map<int64_t, std::set<int>> delivered;         // By o_id: the carriers.
   int64_t payments = 0;
   int64_t paid_cents = 0;
 };
@@ -118,8 +118,8 @@ class Verifier {
     if (it == facts.orders.end() || !it->second.in_orders) {
       report_->missing.Violation(what + ": lost");
     } else if (it->second.wanted_lines != record.lines || it->second.lines != record.lines) {
-      report_->missing.Violation(what + ": " + std::to_string(it->second.lines) + " lines, acknowledged " +
-                                 std::to_string(record.lines));
+      report_->missing.Violation(what + ": " + std::to_string(it->second.lines) +
+                                 " lines, acknowledged " + std::to_string(record.lines));
     }
   }
 
@@ -132,8 +132,8 @@ class Verifier {
     }
   }
 
-  // The carrier is one that an acknowledged delivery set. READ COMMITTED lets two deliveries take one
-  // order, so it may be either's; and at most the transactions in flight may have set another.
+  // The carrier is one that an acknowledged delivery set. READ COMMITTED lets two deliveries take
+  // one order, so it may be either's; and at most the transactions in flight may have set another.
   Outcome VerifyCarriers(DistrictId id, const Acknowledged& acknowledged) {
     if (acknowledged.delivered.empty()) return {};
     return client_->Stream(
@@ -146,7 +146,8 @@ class Verifier {
           if (it->second.contains(static_cast<int>(ToInt(row[1])))) return;
           if (++foreign_carriers_[id] <= contents_.in_flight_max) return;
           report_->missing.Violation(DistrictText(id) + ", order " + row[0].value_or("") +
-                                     ": carrier " + row[1].value_or("") + " was never acknowledged");
+                                     ": carrier " + row[1].value_or("") +
+                                     " was never acknowledged");
         });
   }
 
@@ -161,7 +162,8 @@ class Verifier {
   }
 
   // Each payment that is in no log paid between 1 and 5000.
-  void VerifyPaid(DistrictId id, int64_t paid_cents, int64_t payments, const Acknowledged& acknowledged) {
+  void VerifyPaid(DistrictId id, int64_t paid_cents, int64_t payments,
+                  const Acknowledged& acknowledged) {
     const int64_t over = paid_cents - acknowledged.paid_cents;
     const int64_t extra = std::max<int64_t>(payments - acknowledged.payments, 0);
     if (over < extra * 100 || over > extra * 500000) {
@@ -177,24 +179,27 @@ class Verifier {
     for (const CommitRecord& record : contents_.payments) {
       if (record.c_id != 0) ++wanted[PaymentKey(record)];
     }
-    LAB_TRY(client_->Stream(
-        "SELECT h_w_id, h_d_id, h_c_w_id, h_c_d_id, h_c_id, CAST(h_amount AS SIGNED), h_date FROM history",
-        [&wanted](const Row& row) {
-          std::vector<std::string> fields;
-          for (const auto& field : row) fields.push_back(field.value_or("NULL"));
-          const auto it = wanted.find(Join(fields));
-          if (it != wanted.end()) --it->second;
-        }));
+    LAB_TRY(
+        client_->Stream("SELECT h_w_id, h_d_id, h_c_w_id, h_c_d_id, h_c_id, CAST(h_amount AS "
+                        "SIGNED), h_date FROM history",
+                        [&wanted](const Row& row) {
+                          std::vector<std::string> fields;
+                          for (const auto& field : row) fields.push_back(field.value_or("NULL"));
+                          const auto it = wanted.find(Join(fields));
+                          if (it != wanted.end()) --it->second;
+                        }));
     for (const auto& [key, count] : wanted) {
       for (int64_t i = 0; i < count; ++i) {
-        report_->missing.Violation("payment (w, d, customer's w, d, c, amount, date) " + key + ": lost");
+        report_->missing.Violation("payment (w, d, customer's w, d, c, amount, date) " + key +
+                                   ": lost");
       }
     }
     return {};
   }
 
-  // One delivery covers all districts of its warehouse, so the district with the most deliveries says
-  // how many there were. At READ COMMITTED two may share their orders: fewer is no loss by itself.
+  // One delivery covers all districts of its warehouse, so the district with the most deliveries
+  // says how many there were. At READ COMMITTED two may share their orders: fewer is no loss by
+  // itself.
   void JudgeDeliveryCounts() {
     for (const auto& [w_id, most] : delivered_most_) {
       report_->unacknowledged += std::max<int64_t>(most - deliveries_[w_id], 0);
@@ -252,7 +257,8 @@ void LogCollector::EndOfLog() {
 Outcome ReadLogs(const std::vector<std::string>& paths, LogContents* contents) {
   LogCollector collector(contents);
   for (const std::string& path : paths) {
-    LAB_TRY(ReadCommitLog(path, [&collector](const CommitRecord& record) { collector.Add(record); }));
+    LAB_TRY(
+        ReadCommitLog(path, [&collector](const CommitRecord& record) { collector.Add(record); }));
     collector.EndOfLog();
   }
   return {};
@@ -264,19 +270,21 @@ Outcome VerifyLog(Client* client, const LogContents& contents, VerifyReport* rep
 
 Outcome ReadBases(Client* client, std::vector<CommitRecord>* bases) {
   std::map<DistrictId, CommitRecord> districts;
-  LAB_TRY(client->Stream("SELECT d_w_id, d_id, d_next_o_id FROM district", [&districts](const Row& row) {
-    CommitRecord base;
-    base.kind = CommitKind::kBase;
-    base.w_id = static_cast<int>(ToInt(row[0]));
-    base.d_id = static_cast<int>(ToInt(row[1]));
-    base.o_id = static_cast<int>(ToInt(row[2]));
-    districts[IdOf(base)] = base;
-  }));
+  LAB_TRY(client->Stream("SELECT d_w_id, d_id, d_next_o_id FROM district",
+                         [&districts](const Row& row) {
+                           CommitRecord base;
+                           base.kind = CommitKind::kBase;
+                           base.w_id = static_cast<int>(ToInt(row[0]));
+                           base.d_id = static_cast<int>(ToInt(row[1]));
+                           base.o_id = static_cast<int>(ToInt(row[2]));
+                           districts[IdOf(base)] = base;
+                         }));
   const auto of = [&districts](const Row& row) -> CommitRecord& {
     return districts[{static_cast<int>(ToInt(row[0])), static_cast<int>(ToInt(row[1]))}];
   };
-  LAB_TRY(client->Stream("SELECT no_w_id, no_d_id, COUNT(*) FROM new_order GROUP BY no_w_id, no_d_id",
-                         [&of](const Row& row) { of(row).new_orders = ToInt(row[2]); }));
+  LAB_TRY(
+      client->Stream("SELECT no_w_id, no_d_id, COUNT(*) FROM new_order GROUP BY no_w_id, no_d_id",
+                     [&of](const Row& row) { of(row).new_orders = ToInt(row[2]); }));
   LAB_TRY(client->Stream(
       "SELECT h_w_id, h_d_id, COUNT(*), CAST(SUM(h_amount) * 100 AS SIGNED) FROM history"
       " GROUP BY h_w_id, h_d_id",

@@ -19,8 +19,8 @@ struct LogContents {
   std::vector<CommitRecord> new_orders;
   std::vector<CommitRecord> payments;
   std::vector<CommitRecord> deliveries;
-  // Transactions that may be in the database without a record: one for each broken connection; where
-  // the client itself was killed, one for each of its users.
+  // Transactions that may be in the database without a record: one for each broken connection;
+  // where the client itself was killed, one for each of its users.
   int64_t in_flight_max = 0;
   int logs = 0;
 };
@@ -55,7 +55,8 @@ struct VerifyReport {
   }
 };
 
-// Compares on one snapshot. REQUIRES: no other run wrote to the database since the first log's head.
+// Compares on one snapshot. REQUIRES: no other run wrote to the database since the first log's
+// head.
 Outcome VerifyLog(Client* client, const LogContents& contents, VerifyReport* report);
 
 // The base records of the database now, for the head of a log.

@@ -18,12 +18,12 @@
 
 namespace tidesdb::lab::tpcc {
 
-// Counts of the measured part of the run, but for the errors and the timeline, which are of all of it.
-// Threads: written by the user; read after it was joined, but for the timeline.
+// Counts of the measured part of the run, but for the errors and the timeline, which are of all of
+// it. Threads: written by the user; read after it was joined, but for the timeline.
 struct UserStats {
   explicit UserStats(size_t timeline_seconds) : timeline(timeline_seconds, kTransactions) {}
 
-  std::array<Histogram, kTransactions> latency;      // Of those without an error.
+  std::array<Histogram, kTransactions> latency;  // Of those without an error.
   std::array<uint64_t, kTransactions> failed{};
   uint64_t rolled_back = 0;  // New orders with an unused item; they are in the latencies too.
   Timeline timeline;

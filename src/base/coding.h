@@ -1,8 +1,9 @@
 // Integers and byte strings to bytes and back; pure.
 //
 // Put* append to a string, Encode* write to memory that is large enough, Get* take from the front
-// of a slice. Get* return false, and leave the slice as it was, when the bytes are too few or wrong;
-// they never read past the end. Fixed is little-endian; BigEndian compares as bytes like the number.
+// of a slice. Get* return false, and leave the slice as it was, when the bytes are too few or
+// wrong; they never read past the end. Fixed is little-endian; BigEndian compares as bytes like the
+// number.
 #pragma once
 
 #include <bit>
@@ -14,7 +15,8 @@
 
 namespace tidesdb {
 
-static_assert(std::endian::native == std::endian::little, "Fixed integers are stored little-endian");
+static_assert(std::endian::native == std::endian::little,
+              "Fixed integers are stored little-endian");
 
 inline constexpr size_t kVarint32BytesMax = 5;   // ceil(32 / 7)
 inline constexpr size_t kVarint64BytesMax = 10;  // ceil(64 / 7)

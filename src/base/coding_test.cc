@@ -27,7 +27,9 @@ TEST(CodingTest, LayoutsAreAsDocumented) {
   PutBigEndian32(&bytes, 0x01020304);
   PutVarint32(&bytes, 300);
   PutLengthPrefixed(&bytes, "ab");
-  EXPECT_EQ(bytes, std::string("\x04\x03\x02\x01\x01\x02\x03\x04\xac\x02\x02" "ab", 13));
+  EXPECT_EQ(bytes, std::string("\x04\x03\x02\x01\x01\x02\x03\x04\xac\x02\x02"
+                               "ab",
+                               13));
 }
 
 TEST(CodingTest, NumbersComeBack) {
@@ -123,7 +125,9 @@ TEST(CodingTest, LengthPrefixedChecksItsLength) {
   Slice cut = Slice(bytes).substr(0, 5);
   EXPECT_FALSE(GetLengthPrefixed(&cut, &text));
   EXPECT_EQ(cut.size(), 5u);
-  Slice huge("\xff\xff\xff\xff\x0f" "abc");
+  Slice huge(
+      "\xff\xff\xff\xff\x0f"
+      "abc");
   EXPECT_FALSE(GetLengthPrefixed(&huge, &text));
 }
 
@@ -141,11 +145,21 @@ TEST(CodingTest, AnyBytesAreSurvived) {
       Slice text;
       bool took = false;
       switch (random.Uniform(5)) {
-        case 0: took = GetVarint32(&in, &narrow); break;
-        case 1: took = GetVarint64(&in, &wide); break;
-        case 2: took = GetLengthPrefixed(&in, &text); break;
-        case 3: took = GetFixed64(&in, &wide); break;
-        default: took = GetByte(&in, &byte); break;
+        case 0:
+          took = GetVarint32(&in, &narrow);
+          break;
+        case 1:
+          took = GetVarint64(&in, &wide);
+          break;
+        case 2:
+          took = GetLengthPrefixed(&in, &text);
+          break;
+        case 3:
+          took = GetFixed64(&in, &wide);
+          break;
+        default:
+          took = GetByte(&in, &byte);
+          break;
       }
       EXPECT_EQ(took, in.size() < before);
       if (!took && !GetByte(&in, &byte)) break;

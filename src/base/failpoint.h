@@ -1,7 +1,8 @@
 // Named places in the code that tests count, turn into errors, crash at, and plant bugs at.
 //
 // TIDESDB_FAILPOINT("flush_before_sync");         counts, and runs the action armed by a test.
-// TIDESDB_FAILPOINT_STATUS("flush_before_sync");  the same; returns the action's error, if any, from
+// TIDESDB_FAILPOINT_STATUS("flush_before_sync");  the same; returns the action's error, if any,
+// from
 //                                                 the enclosing function (Status or Result<T>).
 // if (TIDESDB_PLANTED("lost_wal_sync")) ...       a bug that a test switches on to see it found.
 //
@@ -61,25 +62,24 @@ class Failpoint {
 
 }  // namespace tidesdb
 
-#define TIDESDB_FAILPOINT(name)                                             \
-  do {                                                                      \
+#define TIDESDB_FAILPOINT(name)                                                  \
+  do {                                                                           \
     static ::tidesdb::Failpoint& failpoint_ = ::tidesdb::Failpoint::Named(name); \
-    failpoint_.Hit();                                                       \
+    failpoint_.Hit();                                                            \
   } while (false)
 
-#define TIDESDB_FAILPOINT_STATUS(name)                                      \
-  do {                                                                      \
-    static ::tidesdb::Failpoint& failpoint_ = ::tidesdb::Failpoint::Named(name); \
-    if (::tidesdb::Status failpoint_status_ = failpoint_.HitStatus();       \
-        !failpoint_status_.ok()) {                                          \
-      return failpoint_status_;                                             \
-    }                                                                       \
+#define TIDESDB_FAILPOINT_STATUS(name)                                                           \
+  do {                                                                                           \
+    static ::tidesdb::Failpoint& failpoint_ = ::tidesdb::Failpoint::Named(name);                 \
+    if (::tidesdb::Status failpoint_status_ = failpoint_.HitStatus(); !failpoint_status_.ok()) { \
+      return failpoint_status_;                                                                  \
+    }                                                                                            \
   } while (false)
 
-#define TIDESDB_PLANTED(name)                                               \
-  ([] {                                                                     \
+#define TIDESDB_PLANTED(name)                                                    \
+  ([] {                                                                          \
     static ::tidesdb::Failpoint& failpoint_ = ::tidesdb::Failpoint::Named(name); \
-    return failpoint_.planted();                                            \
+    return failpoint_.planted();                                                 \
   }())
 
 #else

@@ -34,9 +34,7 @@ class Metrics {
   void Add(Counter counter, uint64_t n = 1) {
     MyShard().counters[static_cast<size_t>(counter)].fetch_add(n, std::memory_order_relaxed);
   }
-  void Record(Timer timer, uint64_t us) {
-    MyShard().timers[static_cast<size_t>(timer)].Record(us);
-  }
+  void Record(Timer timer, uint64_t us) { MyShard().timers[static_cast<size_t>(timer)].Record(us); }
 
   uint64_t Get(Counter counter) const;
   Histogram Get(Timer timer) const;

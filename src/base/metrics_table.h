@@ -14,6 +14,6 @@
   X(CompactionWriteBytes, "compaction_write_bytes")
 
 // X(Identifier, "name_for_people"): Timer::kIdentifier; microseconds.
-#define TIDESDB_TIMERS(X)                         \
-  X(WalSync, "wal_sync_us")                       \
+#define TIDESDB_TIMERS(X)   \
+  X(WalSync, "wal_sync_us") \
   X(Commit, "commit_us")

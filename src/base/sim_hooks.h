@@ -16,7 +16,8 @@ struct SimThread;
 
 namespace sim {
 
-// What a scheduling point stands for; part of the trace, so that a replay is compared event by event.
+// What a scheduling point stands for; part of the trace, so that a replay is compared event by
+// event.
 enum class Event : uint8_t {
   kLock,
   kUnlock,

@@ -69,7 +69,7 @@ constexpr uint64_t kLoneSpinsMax = 1'000'000;
 
 const char* EventName(sim::Event event) {
   static constexpr const char* kNames[sim::kEventCount] = {
-      "lock", "unlock", "wait", "notify", "start", "exit",
+      "lock", "unlock", "wait", "notify", "start",     "exit",
       "join", "sleep",  "spin", "io",     "failpoint", "user point"};
   return kNames[static_cast<size_t>(event)];
 }
@@ -88,7 +88,8 @@ class SimScheduler {
   explicit SimScheduler(const Simulation::Options& options)
       : options_(options), random_(options.seed), clock_(this) {
     static constexpr uint32_t kRates[] = {2, 4, 16, 64};
-    switch_one_in_ = options.switch_one_in != 0 ? options.switch_one_in : kRates[random_.Uniform(4)];
+    switch_one_in_ =
+        options.switch_one_in != 0 ? options.switch_one_in : kRates[random_.Uniform(4)];
   }
 
   void Run(const std::function<void()>& body);
@@ -117,9 +118,7 @@ class SimScheduler {
     explicit VirtualClock(SimScheduler* scheduler) : scheduler_(scheduler) {}
     uint64_t NowMicros() override { return scheduler_->now_us(); }
     uint64_t WallSeconds() override { return sim::kWallStartSeconds + NowMicros() / 1'000'000; }
-    void SleepMicros(uint64_t us) override {
-      scheduler_->BlockOn(nullptr, sim::Event::kSleep, us);
-    }
+    void SleepMicros(uint64_t us) override { scheduler_->BlockOn(nullptr, sim::Event::kSleep, us); }
 
    private:
     SimScheduler* const scheduler_;
@@ -146,7 +145,7 @@ class SimScheduler {
   std::vector<SimThread*> runnable_;
   std::vector<SimThread*> blocked_;
   SimThread* running_ = nullptr;
-  uint64_t now_us_ = 1'000'000;  // Not 0, so that subtracting a little does not wrap.
+  uint64_t now_us_ = 1'000'000;               // Not 0, so that subtracting a little does not wrap.
   uint64_t deadline_min_us_ = sim::kForever;  // At most the earliest deadline in blocked_.
   uint64_t lone_spins_ = 0;
   uint64_t steps_ = 0;
@@ -183,8 +182,10 @@ void SimScheduler::Step(sim::Event event) {
   running_->event = event;
   Mix((uint64_t{running_->id} << 8) | static_cast<uint64_t>(event));
   if (event != sim::Event::kSpin) lone_spins_ = 0;
-  if (now_us_ >= deadline_min_us_) [[unlikely]] ReleaseExpired();
-  if (steps_ > options_.steps_max) [[unlikely]] Fail("more steps than steps_max (livelock?)");
+  if (now_us_ >= deadline_min_us_) [[unlikely]]
+    ReleaseExpired();
+  if (steps_ > options_.steps_max) [[unlikely]]
+    Fail("more steps than steps_max (livelock?)");
 }
 
 void SimScheduler::Point(sim::Event event) {
@@ -296,7 +297,8 @@ void SimScheduler::RemoveRunning() {
 
 SimThread* SimScheduler::PickNext() {
   while (runnable_.empty()) {
-    if (deadline_min_us_ == sim::kForever) Fail("deadlock: nothing can run, nothing waits for time");
+    if (deadline_min_us_ == sim::kForever)
+      Fail("deadlock: nothing can run, nothing waits for time");
     now_us_ = std::max(now_us_, deadline_min_us_);
     ReleaseExpired();
   }
@@ -320,16 +322,18 @@ void SimScheduler::SwitchToOther() {
 }
 
 void SimScheduler::Report(const char* reason) const noexcept {
-  std::fprintf(stderr, "simulation: %s\n  seed %llu, step %llu, switch_one_in %u, virtual time %llu us\n",
+  std::fprintf(stderr,
+               "simulation: %s\n  seed %llu, step %llu, switch_one_in %u, virtual time %llu us\n",
                reason, static_cast<unsigned long long>(options_.seed),
                static_cast<unsigned long long>(steps_), switch_one_in_,
                static_cast<unsigned long long>(now_us_));
   for (const auto& thread : threads_) {
     if (thread->state == SimThread::State::kDone) continue;
     const bool blocked = thread->state == SimThread::State::kBlocked;
-    std::fprintf(stderr, "  thread %u %s: %s %s", thread->id, thread->name.c_str(),
-                 blocked ? "blocked in" : (thread.get() == running_ ? "running, last" : "ready, last"),
-                 EventName(thread->event));
+    std::fprintf(
+        stderr, "  thread %u %s: %s %s", thread->id, thread->name.c_str(),
+        blocked ? "blocked in" : (thread.get() == running_ ? "running, last" : "ready, last"),
+        EventName(thread->event));
     if (blocked && thread->object != nullptr) std::fprintf(stderr, " on %p", thread->object);
     std::fprintf(stderr, "\n");
   }

@@ -7,20 +7,34 @@ namespace tidesdb {
 
 const char* CodeName(Code code) noexcept {
   switch (code) {
-    case Code::kOk: return "OK";
-    case Code::kIoError: return "IO error";
-    case Code::kCorruption: return "Corruption";
-    case Code::kBusy: return "Busy";
-    case Code::kConflict: return "Conflict";
-    case Code::kDeadlock: return "Deadlock";
-    case Code::kTimedOut: return "Timed out";
-    case Code::kInterrupted: return "Interrupted";
-    case Code::kNoSpace: return "No space";
-    case Code::kInvalidArgument: return "Invalid argument";
-    case Code::kNotSupported: return "Not supported";
-    case Code::kAlreadyExists: return "Already exists";
-    case Code::kReadOnly: return "Read only";
-    case Code::kShuttingDown: return "Shutting down";
+    case Code::kOk:
+      return "OK";
+    case Code::kIoError:
+      return "IO error";
+    case Code::kCorruption:
+      return "Corruption";
+    case Code::kBusy:
+      return "Busy";
+    case Code::kConflict:
+      return "Conflict";
+    case Code::kDeadlock:
+      return "Deadlock";
+    case Code::kTimedOut:
+      return "Timed out";
+    case Code::kInterrupted:
+      return "Interrupted";
+    case Code::kNoSpace:
+      return "No space";
+    case Code::kInvalidArgument:
+      return "Invalid argument";
+    case Code::kNotSupported:
+      return "Not supported";
+    case Code::kAlreadyExists:
+      return "Already exists";
+    case Code::kReadOnly:
+      return "Read only";
+    case Code::kShuttingDown:
+      return "Shutting down";
   }
   return "Unknown";
 }

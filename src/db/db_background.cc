@@ -7,7 +7,7 @@
 namespace tidesdb {
 namespace {
 
-constexpr size_t kDeletesATurn = 8;          // Between two compactions, so that old files do not pile up.
+constexpr size_t kDeletesATurn = 8;  // Between two compactions, so that old files do not pile up.
 constexpr uint64_t kWaitForBackgroundUs = 10'000;
 
 }  // namespace
@@ -68,7 +68,8 @@ Scheduler::Outcome DbImpl::RunCompaction() {
   }
   if (errors_->ShouldRetry(status, false, "compaction")) return Scheduler::Outcome::kRetry;
   // The same damaged file would be picked again.
-  if (status.code() != Code::kShuttingDown) compaction_halted_.store(true, std::memory_order_relaxed);
+  if (status.code() != Code::kShuttingDown)
+    compaction_halted_.store(true, std::memory_order_relaxed);
   return Scheduler::Outcome::kIdle;
 }
 

@@ -58,7 +58,8 @@ Status DbImpl::ApplyCatalog(const CatalogEdit& edit) {
   Status status = tree_->ApplyCatalog(edit, txns_->VisibleSequence());
   if (!status.ok()) {
     // A later commit must not meet a change that a crash could bring back.
-    if (tree_->InDoubt() && !tree_->Settle().ok()) errors_->SetFatal(status, "writing the manifest");
+    if (tree_->InDoubt() && !tree_->Settle().ok())
+      errors_->SetFatal(status, "writing the manifest");
     return status;
   }
   for (const CatalogEdit::NewFamily& family : edit.create) families_.Add(family.id, family.options);
@@ -79,7 +80,8 @@ std::unique_ptr<Transaction> DbImpl::Begin(const TransactionOptions& options) {
 
 Status DbImpl::Flush() {
   TIDESDB_TRY(errors_->CheckWritable());
-  TIDESDB_TRY(txns_->RunBetweenGroups([this](SequenceNumber last) { return RotateMemTable(last); }));
+  TIDESDB_TRY(
+      txns_->RunBetweenGroups([this](SequenceNumber last) { return RotateMemTable(last); }));
   const uint64_t wanted = tree_->memtables().SourcesAdded();
   while (tree_->memtables().SourcesInstalled() < wanted) {
     TIDESDB_TRY(errors_->CheckWritable());

@@ -1,9 +1,11 @@
-// The database: wires tree, WAL, transactions and background threads together; decides nothing itself.
+// The database: wires tree, WAL, transactions and background threads together; decides nothing
+// itself.
 //
 // Threads: any, as db.h says. Owns everything below it.
-// Order of destruction matters: threads stop first, then transactions' shared state, then the tree, then the WAL.
-// Split by theme: db_open.cc (open and recovery), db_write.cc (what the commit pipeline calls), db_background.cc
-// (flush, compaction, ticker), db_impl.cc (the rest), db_stats.cc.
+// Order of destruction matters: threads stop first, then transactions' shared state, then the tree,
+// then the WAL. Split by theme: db_open.cc (open and recovery), db_write.cc (what the commit
+// pipeline calls), db_background.cc (flush, compaction, ticker), db_impl.cc (the rest),
+// db_stats.cc.
 #pragma once
 
 #include <atomic>
@@ -30,7 +32,8 @@
 
 namespace tidesdb {
 
-// How a file that a transaction spilled is known to the tree: everything in it has the commit's sequence.
+// How a file that a transaction spilled is known to the tree: everything in it has the commit's
+// sequence.
 FileRecord IngestedFileRecord(uint64_t number, uint64_t bytes, const TableProperties& properties,
                               SequenceNumber sequence);
 
@@ -87,9 +90,9 @@ class DbImpl final : public Db, private TxnEnv {
   WritePressure Pressure() const;
   void ReadStateChanged() { read_state_number_.fetch_add(1, std::memory_order_release); }
 
-  static constexpr double kLevel0RunsMax = 24;           // Runs at which level 0 alone is full pressure.
-  static constexpr uint64_t kDebtMemtables = 64;         // Debt that is full pressure, in memtables,
-  static constexpr uint64_t kDebtBytesMin = 256 << 20;   // and at least.
+  static constexpr double kLevel0RunsMax = 24;    // Runs at which level 0 alone is full pressure.
+  static constexpr uint64_t kDebtMemtables = 64;  // Debt that is full pressure, in memtables,
+  static constexpr uint64_t kDebtBytesMin = 256 << 20;  // and at least.
 
   // --- db_open.cc ---
   Status LockDirectory();
@@ -131,7 +134,7 @@ class DbImpl final : public Db, private TxnEnv {
   std::atomic<bool> stop_ = false;               // Ends running jobs; set once, by Close.
   std::atomic<bool> compaction_halted_ = false;  // A damaged input: compaction waits for a person.
   bool closed_ = false;
-  uint64_t wal_reserved_bytes_ = 0;              // The commit leader's, for its group.
+  uint64_t wal_reserved_bytes_ = 0;  // The commit leader's, for its group.
 
   mutable Mutex background_mu_;
   CondVar background_cv_;

@@ -68,8 +68,8 @@ Status DbImpl::OpenTree(SequenceNumber* last) {
     live.pop_back();
     return SnapshotView{std::move(live), visible};
   };
-  const auto arena_block_bytes = static_cast<size_t>(
-      std::clamp<uint64_t>(options_.memtable_bytes / 16, 4 << 10, 256 << 10));
+  const auto arena_block_bytes =
+      static_cast<size_t>(std::clamp<uint64_t>(options_.memtable_bytes / 16, 4 << 10, 256 << 10));
   options.new_memtable = [arena_block_bytes] { return NewSkipListMemTable(arena_block_bytes); };
   TIDESDB_ASSIGN(tree_, LsmTree::Open(std::move(options), !exists));
   TIDESDB_ASSIGN(const std::vector<std::string> names, env_->fs->List(directory_));
@@ -80,7 +80,8 @@ Status DbImpl::OpenTree(SequenceNumber* last) {
   return Replay(last);
 }
 
-// Nothing is flushed meanwhile: what the WAL holds beyond the flushed sequence fitted in memory before the crash.
+// Nothing is flushed meanwhile: what the WAL holds beyond the flushed sequence fitted in memory
+// before the crash.
 Status DbImpl::Replay(SequenceNumber* last) {
   WalOptions wal_options;
   wal_options.fs = env_->fs;
@@ -122,7 +123,8 @@ Status DbImpl::ReplayRecord(const WalReader& reader, const WalRecord& record) {
     for (const WalIngestFile& file : ingest.files) {
       tree_->ReserveFileNumbers(file.number);
       if (tree_->Family(file.properties.family) == nullptr) continue;  // Dropped since.
-      files.push_back(IngestedFileRecord(file.number, file.bytes, file.properties, record.sequence));
+      files.push_back(
+          IngestedFileRecord(file.number, file.bytes, file.properties, record.sequence));
     }
     TIDESDB_TRY(tree_->CheckIngestFiles(files));
     tree_->Ingest(std::move(files), record.sequence, record.segment);

@@ -22,9 +22,12 @@ double Mib(uint64_t bytes) { return static_cast<double>(bytes) / (1 << 20); }
 
 const char* SyncModeName(SyncMode mode) {
   switch (mode) {
-    case SyncMode::kNone: return "NONE";
-    case SyncMode::kFull: return "FULL";
-    case SyncMode::kInterval: return "INTERVAL";
+    case SyncMode::kNone:
+      return "NONE";
+    case SyncMode::kFull:
+      return "FULL";
+    case SyncMode::kInterval:
+      return "INTERVAL";
   }
   return "unknown";
 }
@@ -126,7 +129,8 @@ std::string DbImpl::StatusText() const {
           "Locks: %" PRIu64 " held, %" PRIu64 " waits (%" PRIu64 " us), %" PRIu64
           " timeouts, %" PRIu64 " deadlocks, %" PRIu64 " conflicts\n",
           s.locks_held, s.lock_waits, s.lock_wait_us, s.lock_timeouts, s.deadlocks, s.conflicts);
-  AppendF(&out, "WAL: %.1f MiB written, %" PRIu64 " syncs\n", Mib(s.wal_bytes_written), s.wal_syncs);
+  AppendF(&out, "WAL: %.1f MiB written, %" PRIu64 " syncs\n", Mib(s.wal_bytes_written),
+          s.wal_syncs);
   if (const std::string error = errors_->Text(); !error.empty()) {
     out += (s.read_only ? "READ ONLY since: " : "Last background error: ") + error + "\n";
   }

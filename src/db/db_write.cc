@@ -82,8 +82,7 @@ Status DbImpl::Ingest(const std::vector<IngestFile>& files, SequenceNumber seque
   std::vector<FileRecord> records;
   records.reserve(files.size());
   for (const IngestFile& file : files) {
-    records.push_back(
-        IngestedFileRecord(file.number, file.bytes, file.properties, sequence));
+    records.push_back(IngestedFileRecord(file.number, file.bytes, file.properties, sequence));
   }
   tree_->Ingest(std::move(records), sequence, wal_->current_segment());
   ReadStateChanged();
@@ -101,8 +100,8 @@ std::string DbImpl::TablePath(uint64_t file_number) const {
 
 TableWriteOptions DbImpl::TableOptionsOf(FamilyId family) const {
   const VersionRef version = tree_->Family(family);
-  TableWriteOptions options =
-      tidesdb::TableOptionsOf(family, version == nullptr ? ColumnFamilyOptions() : version->options());
+  TableWriteOptions options = tidesdb::TableOptionsOf(
+      family, version == nullptr ? ColumnFamilyOptions() : version->options());
   return options;
 }
 

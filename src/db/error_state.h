@@ -22,9 +22,9 @@ class ErrorState {
   // From now on writes are refused; the first error stays. Logged.
   void SetFatal(const Status& error, const char* what);
 
-  // A flush or compaction failed and kept its input. Full disks and I/O errors are tried again (true, logged once per
-  // text); damage and everything else is fatal for writing where `flush` is true (the memtable can never leave), and for
-  // that compaction alone where it is not.
+  // A flush or compaction failed and kept its input. Full disks and I/O errors are tried again
+  // (true, logged once per text); damage and everything else is fatal for writing where `flush` is
+  // true (the memtable can never leave), and for that compaction alone where it is not.
   bool ShouldRetry(const Status& error, bool flush, const char* what);
 
   bool fatal() const { return fatal_.load(std::memory_order_acquire); }

@@ -27,7 +27,8 @@ class FamilyHandle final : public ColumnFamily {
 
   const FamilyId id_;
   const ColumnFamilyOptions options_;
-  std::atomic<bool> dropped_ = false;  // Relaxed: what a dropped family still reads is empty anyway.
+  std::atomic<bool> dropped_ =
+      false;  // Relaxed: what a dropped family still reads is empty anyway.
 };
 
 class FamilyRegistry {

@@ -10,8 +10,8 @@ namespace tidesdb {
 std::unique_ptr<LogFile> LogFile::Open(FileSystem* fs, Clock* clock, const std::string& directory) {
   const std::string path = LogFileName(directory);
   const auto exists = fs->Exists(path);
-  auto file = fs->NewWritableFile(
-      path, exists.ok() && *exists ? OpenMode::kKeep : OpenMode::kTruncate);
+  auto file =
+      fs->NewWritableFile(path, exists.ok() && *exists ? OpenMode::kKeep : OpenMode::kTruncate);
   return std::unique_ptr<LogFile>(
       new LogFile(clock, file.ok() ? std::move(file).value() : nullptr));
 }

@@ -24,11 +24,13 @@ class LogFile final : public LogSink {
   static constexpr uint64_t kBytesMax = 24 << 20;
 
  private:
-  LogFile(Clock* clock, std::unique_ptr<WritableFile> file) : clock_(clock), file_(std::move(file)) {}
+  LogFile(Clock* clock, std::unique_ptr<WritableFile> file)
+      : clock_(clock), file_(std::move(file)) {}
 
   Clock* const clock_;
   Mutex mu_;
-  const std::unique_ptr<WritableFile> file_ PT_GUARDED_BY(mu_);  // Null when it could not be opened.
+  const std::unique_ptr<WritableFile> file_
+      PT_GUARDED_BY(mu_);  // Null when it could not be opened.
 };
 
 }  // namespace tidesdb

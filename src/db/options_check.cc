@@ -29,7 +29,8 @@ Result<Options> ResolveOptions(const Options& options, const Env& env) {
   TIDESDB_TRY(Range("sync_interval_us", resolved.sync_interval_us, 1'000, 3'600'000'000));
   TIDESDB_TRY(Range("wal_segment_bytes", resolved.wal_segment_bytes, 4 << 10, uint64_t{4} << 30));
   TIDESDB_TRY(Range("flush_threads", static_cast<uint64_t>(resolved.flush_threads), 1, 64));
-  TIDESDB_TRY(Range("compaction_threads", static_cast<uint64_t>(resolved.compaction_threads), 1, 64));
+  TIDESDB_TRY(
+      Range("compaction_threads", static_cast<uint64_t>(resolved.compaction_threads), 1, 64));
   TIDESDB_TRY(Range("open_files_max", static_cast<uint64_t>(resolved.open_files_max), 16, 1 << 20));
   if (resolved.transaction_memory_bytes == 0) {
     resolved.transaction_memory_bytes = resolved.memory_max_bytes / 8;
@@ -49,7 +50,8 @@ Status CheckFamilyOptions(const ColumnFamilyOptions& options) {
                                    " bytes; allowed are at most 255");
   }
   TIDESDB_TRY(Range("block_bytes", options.block_bytes, 1 << 10, 1 << 20));
-  TIDESDB_TRY(Range("level0_file_trigger", static_cast<uint64_t>(options.level0_file_trigger), 1, 1024));
+  TIDESDB_TRY(
+      Range("level0_file_trigger", static_cast<uint64_t>(options.level0_file_trigger), 1, 1024));
   TIDESDB_TRY(Range("level_size_ratio", static_cast<uint64_t>(options.level_size_ratio), 2, 100));
   TIDESDB_TRY(Range("target_file_bytes", options.target_file_bytes, 4 << 10, uint64_t{1} << 34));
   if (!(options.bloom_fpr >= 0.0001 && options.bloom_fpr <= 0.5)) {
@@ -66,7 +68,8 @@ MemoryPlan PlanMemory(const Options& options) {
   // An eighth is left for tables' indexes, iterators and what is not counted to the byte.
   const uint64_t rest = options.memory_max_bytes - plan.block_cache_bytes -
                         plan.transactions_bytes - options.memory_max_bytes / 8;
-  // A memtable takes memory in blocks; the least keeps tiny ones (tests) from being full from the start.
+  // A memtable takes memory in blocks; the least keeps tiny ones (tests) from being full from the
+  // start.
   plan.memtables_max_bytes = std::min(rest, std::max(4 * options.memtable_bytes, kMemtablesMin));
   return plan;
 }

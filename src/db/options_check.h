@@ -7,7 +7,8 @@
 
 namespace tidesdb {
 
-// Options with every "0 means choose" chosen. Errors: kInvalidArgument naming option, value and what is allowed.
+// Options with every "0 means choose" chosen. Errors: kInvalidArgument naming option, value and
+// what is allowed.
 Result<Options> ResolveOptions(const Options& options, const Env& env);
 
 // Errors: as ResolveOptions.
@@ -15,9 +16,10 @@ Status CheckFamilyOptions(const ColumnFamilyOptions& options);
 
 // How the one memory budget is shared out. The parts add up to no more than it.
 struct MemoryPlan {
-  uint64_t memtables_max_bytes = 0;     // Active and immutable ones together: writers wait for a flush beyond it.
+  uint64_t memtables_max_bytes =
+      0;  // Active and immutable ones together: writers wait for a flush beyond it.
   uint64_t block_cache_bytes = 0;
-  uint64_t transactions_bytes = 0;      // A write set beyond its share of it spills.
+  uint64_t transactions_bytes = 0;  // A write set beyond its share of it spills.
 };
 // REQUIRES: resolved options.
 MemoryPlan PlanMemory(const Options& options);

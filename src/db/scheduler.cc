@@ -12,9 +12,9 @@ void Scheduler::Start(Pools pools) {
         "tdb-flush-" + std::to_string(i), [this] { RunWorker(&flush_, pools_.flush, false); }));
   }
   for (int i = 0; i < pools_.compaction_threads; ++i) {
-    threads_.push_back(std::make_unique<Thread>(
-        "tdb-compact-" + std::to_string(i),
-        [this] { RunWorker(&compaction_, pools_.compact, true); }));
+    threads_.push_back(std::make_unique<Thread>("tdb-compact-" + std::to_string(i), [this] {
+      RunWorker(&compaction_, pools_.compact, true);
+    }));
   }
   if (pools_.tick_us != 0) {
     threads_.push_back(std::make_unique<Thread>("tdb-ticker", [this] { RunTicker(); }));

@@ -1,6 +1,7 @@
 // The background threads: flushes first, compactions as they come, and a ticker for timed work.
 //
-// Threads: any. Owns its threads. Each thread asks its callback for work until there is none, then sleeps until Wake.
+// Threads: any. Owns its threads. Each thread asks its callback for work until there is none, then
+// sleeps until Wake.
 #pragma once
 
 #include <functional>
@@ -17,9 +18,9 @@ class Scheduler {
  public:
   // What a worker did when it was asked.
   enum class Outcome : uint8_t {
-    kDidWork,   // Ask again at once.
-    kIdle,      // Nothing to do until the next Wake.
-    kRetry,     // Failed; ask again after kRetryUs.
+    kDidWork,  // Ask again at once.
+    kIdle,     // Nothing to do until the next Wake.
+    kRetry,    // Failed; ask again after kRetryUs.
   };
   using Work = std::function<Outcome()>;
 

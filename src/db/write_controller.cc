@@ -6,16 +6,20 @@ namespace tidesdb {
 
 const char* DelayCauseName(DelayCause cause) {
   switch (cause) {
-    case DelayCause::kMemtables: return "memtables";
-    case DelayCause::kLevel0: return "level 0";
-    case DelayCause::kDebt: return "compaction debt";
+    case DelayCause::kMemtables:
+      return "memtables";
+    case DelayCause::kLevel0:
+      return "level 0";
+    case DelayCause::kDebt:
+      return "compaction debt";
   }
   return "unknown";
 }
 
 uint64_t WriteController::DelayUs(const WritePressure& pressure, uint64_t bytes, uint64_t now_us) {
   const std::array<double, kDelayCauseCount> tanks = {
-      static_cast<double>(pressure.memtable_bytes) / static_cast<double>(pressure.memtable_bytes_max),
+      static_cast<double>(pressure.memtable_bytes) /
+          static_cast<double>(pressure.memtable_bytes_max),
       pressure.level0 / pressure.level0_max,
       static_cast<double>(pressure.debt_bytes) / static_cast<double>(pressure.debt_bytes_max)};
   const auto fullest = std::max_element(tanks.begin(), tanks.end());

@@ -1,10 +1,11 @@
 // Turns background work that has fallen behind into a smooth write rate.
 //
 // Threads: any; Delay is called by one commit leader at a time.
-// Method: pressure is the fullest of three tanks (memtables, level 0, compaction debt), each 1 at its limit. Below 0.5
-// nobody waits. Above, writers share a rate that falls from twice what the flushes lately managed, as the square of the
-// room left, so that it settles where writing and background work are even. No tank stops writers; only memory that is
-// really full does (DbImpl waits for a flush then).
+// Method: pressure is the fullest of three tanks (memtables, level 0, compaction debt), each 1 at
+// its limit. Below 0.5 nobody waits. Above, writers share a rate that falls from twice what the
+// flushes lately managed, as the square of the room left, so that it settles where writing and
+// background work are even. No tank stops writers; only memory that is really full does (DbImpl
+// waits for a flush then).
 #pragma once
 
 #include <array>
@@ -16,9 +17,9 @@
 namespace tidesdb {
 
 struct WritePressure {
-  uint64_t memtable_bytes = 0;      // Active and immutable.
+  uint64_t memtable_bytes = 0;  // Active and immutable.
   uint64_t memtable_bytes_max = 1;
-  double level0 = 0;                // Files over trigger, of the worst family.
+  double level0 = 0;  // Files over trigger, of the worst family.
   double level0_max = 12;
   uint64_t debt_bytes = 0;
   uint64_t debt_bytes_max = 1;

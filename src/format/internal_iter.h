@@ -19,10 +19,11 @@ class InternalIterator {
   virtual bool Valid() const = 0;
   virtual void SeekToFirst() = 0;
   virtual void SeekToLast() = 0;
-  virtual void Seek(Slice user_key, Trailer trailer) = 0;         // First entry >= (user_key, trailer).
-  virtual void SeekForPrev(Slice user_key, Trailer trailer) = 0;  // Last entry <= (user_key, trailer).
-  virtual void Next() = 0;                                        // REQUIRES: Valid().
-  virtual void Prev() = 0;                                        // REQUIRES: Valid().
+  virtual void Seek(Slice user_key, Trailer trailer) = 0;  // First entry >= (user_key, trailer).
+  virtual void SeekForPrev(Slice user_key,
+                           Trailer trailer) = 0;  // Last entry <= (user_key, trailer).
+  virtual void Next() = 0;                        // REQUIRES: Valid().
+  virtual void Prev() = 0;                        // REQUIRES: Valid().
 
   // REQUIRES: Valid(). The bytes live until the next move.
   virtual Slice user_key() const = 0;

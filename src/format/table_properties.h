@@ -1,6 +1,7 @@
 // What is known of a table file once it is written.
 //
-// Format: docs/format/table.md (in the file) and docs/format/manifest.md (in the manifest's record of it).
+// Format: docs/format/table.md (in the file) and docs/format/manifest.md (in the manifest's record
+// of it).
 #pragma once
 
 #include <cstdint>
@@ -12,8 +13,8 @@ namespace tidesdb {
 
 struct TableProperties {
   FamilyId family = 0;
-  uint64_t entries = 0;                      // Versions, tombstones included.
-  uint64_t keys = 0;                         // Distinct user keys.
+  uint64_t entries = 0;  // Versions, tombstones included.
+  uint64_t keys = 0;     // Distinct user keys.
   uint64_t tombstones = 0;
   uint64_t raw_key_bytes = 0;
   uint64_t raw_value_bytes = 0;

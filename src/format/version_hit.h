@@ -6,8 +6,9 @@
 
 namespace tidesdb {
 
-// `value` is set for kPut only. When `release` is not null the receiver calls release(owner, arg) once, after the last
-// use of `value`; when it is null the bytes live as long as the source that was searched.
+// `value` is set for kPut only. When `release` is not null the receiver calls release(owner, arg)
+// once, after the last use of `value`; when it is null the bytes live as long as the source that
+// was searched.
 struct VersionHit {
   SequenceNumber sequence = 0;
   ValueType type = ValueType::kDelete;

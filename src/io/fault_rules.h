@@ -43,9 +43,9 @@ struct FaultRule {
   IoOp op = IoOp::kAny;
   std::string path_part = {};  // Matches the paths that contain it; empty matches all.
   Kind kind = Kind::kIoError;
-  uint64_t nth = 1;       // 1: the next matching operation.
-  uint64_t times = 1;     // UINT64_MAX: from then on.
-  uint64_t one_in = 0;    // Not 0: each matching operation fails with this chance instead.
+  uint64_t nth = 1;     // 1: the next matching operation.
+  uint64_t times = 1;   // UINT64_MAX: from then on.
+  uint64_t one_in = 0;  // Not 0: each matching operation fails with this chance instead.
 };
 
 // Threads: one at a time.

@@ -45,16 +45,26 @@ std::string Numbered(Slice dir, uint64_t number, Slice suffix) {
 
 const char* FileKindName(FileKind kind) {
   switch (kind) {
-    case FileKind::kOther: return "other";
-    case FileKind::kLock: return "lock";
-    case FileKind::kCurrent: return "current";
-    case FileKind::kManifest: return "manifest";
-    case FileKind::kWal: return "wal";
-    case FileKind::kTable: return "table";
-    case FileKind::kVlog: return "vlog";
-    case FileKind::kSpill: return "spill";
-    case FileKind::kLog: return "log";
-    case FileKind::kTemp: return "temp";
+    case FileKind::kOther:
+      return "other";
+    case FileKind::kLock:
+      return "lock";
+    case FileKind::kCurrent:
+      return "current";
+    case FileKind::kManifest:
+      return "manifest";
+    case FileKind::kWal:
+      return "wal";
+    case FileKind::kTable:
+      return "table";
+    case FileKind::kVlog:
+      return "vlog";
+    case FileKind::kSpill:
+      return "spill";
+    case FileKind::kLog:
+      return "log";
+    case FileKind::kTemp:
+      return "temp";
   }
   return "unknown";
 }

@@ -100,9 +100,9 @@ struct IoCounters {
 };
 
 enum class OpenMode : uint8_t {
-  kCreate,     // The file must not exist.
-  kTruncate,   // Made if missing, emptied if not.
-  kKeep,       // Must exist; contents stay (a WritableFile appends at the end).
+  kCreate,    // The file must not exist.
+  kTruncate,  // Made if missing, emptied if not.
+  kKeep,      // Must exist; contents stay (a WritableFile appends at the end).
 };
 
 // Threads: safe from many. Lives longer than the files and locks it hands out.

@@ -63,10 +63,18 @@ std::string MemInode::AfterPowerCut(Loss loss, Random* random) const {
   if (pending_.empty()) return contents;
   if (loss == Loss::kRandom) {
     switch (random->Uniform(4)) {
-      case 0: loss = Loss::kAll; break;
-      case 1: loss = Loss::kNothing; break;
-      case 2: AfterOrderedLoss(random, &contents); break;
-      default: AfterReorderedLoss(random, &contents); break;
+      case 0:
+        loss = Loss::kAll;
+        break;
+      case 1:
+        loss = Loss::kNothing;
+        break;
+      case 2:
+        AfterOrderedLoss(random, &contents);
+        break;
+      default:
+        AfterReorderedLoss(random, &contents);
+        break;
     }
   }
   if (loss == Loss::kNothing) {
@@ -238,9 +246,12 @@ class MemCrash {
   // With many files, "all lost" and "nothing lost" would hardly ever happen by single draws.
   Loss PickLoss() {
     switch (random_->Uniform(4)) {
-      case 0: return Loss::kAll;
-      case 1: return Loss::kNothing;
-      default: return Loss::kRandom;
+      case 0:
+        return Loss::kAll;
+      case 1:
+        return Loss::kNothing;
+      default:
+        return Loss::kRandom;
     }
   }
 

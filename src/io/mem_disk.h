@@ -104,9 +104,9 @@ class MemDir : public std::enable_shared_from_this<MemDir> {
   friend class MemCrash;
 
   struct Change {
-    uint64_t number = 0;             // Counts from 1 in each directory.
+    uint64_t number = 0;  // Counts from 1 in each directory.
     std::string name;
-    MemNode node;                    // What appears under name, or, when erased, what disappears.
+    MemNode node;  // What appears under name, or, when erased, what disappears.
     bool erased = false;
     std::weak_ptr<MemDir> from_dir;  // Of a move.
     std::string from_name;

@@ -36,8 +36,8 @@ class MemFs final : public FileSystem {
   uint64_t op_count() const;
 
   // A disk as it may be after a power cut now (this one is left as it is): synced data is there; of
-  // the rest, the seed decides what is kept, dropped or torn. Nothing is locked, no fault armed, all
-  // contents durable.
+  // the rest, the seed decides what is kept, dropped or torn. Nothing is locked, no fault armed,
+  // all contents durable.
   std::unique_ptr<MemFs> CrashClone(uint64_t seed) const;
   // A disk as it is after a killed process or an orderly power-off: nothing is lost.
   std::unique_ptr<MemFs> CleanClone() const;

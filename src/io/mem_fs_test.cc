@@ -60,8 +60,8 @@ TEST(MemFsCrashTest, UnsyncedAppendsMayBeLostKeptOrTorn) {
   EXPECT_GT(outcomes.count("synced "), 0u);
   EXPECT_GT(outcomes.count("synced one "), 0u);
   EXPECT_GT(outcomes.count("synced one two"), 0u);
-  EXPECT_GT(outcomes.count("synced on"), 0u);                              // Torn.
-  EXPECT_GT(outcomes.count(std::string("synced \0\0\0\0two", 14)), 0u);    // Reordered.
+  EXPECT_GT(outcomes.count("synced on"), 0u);                            // Torn.
+  EXPECT_GT(outcomes.count(std::string("synced \0\0\0\0two", 14)), 0u);  // Reordered.
   for (const auto& [contents, times] : outcomes) {
     EXPECT_EQ(contents.substr(0, 7), "synced ") << contents;
   }
@@ -228,7 +228,9 @@ TEST(MemFsCrashTest, ALostDirectoryTakesItsFilesAlong) {
 
 TEST(MemFsCrashTest, DirectoryEntriesAreLostIndependently) {
   MemFs fs;
-  for (const char* path : {"/a", "/b"}) { const auto file = Open(fs, path, OpenMode::kCreate); }
+  for (const char* path : {"/a", "/b"}) {
+    const auto file = Open(fs, path, OpenMode::kCreate);
+  }
   std::set<std::vector<std::string>> outcomes;
   for (uint64_t seed = 1; seed <= kSeeds; ++seed) outcomes.insert(*fs.CrashClone(seed)->List("/"));
   EXPECT_EQ(outcomes, (std::set<std::vector<std::string>>{{}, {"a"}, {"b"}, {"a", "b"}}));
@@ -375,7 +377,8 @@ TEST(MemFsFaultTest, AFailedSyncMayLoseDataForGood) {
 
 #ifdef TIDESDB_HOOKS
 
-// Two threads append to their own and to a common file; returns the trace and the disk after a crash.
+// Two threads append to their own and to a common file; returns the trace and the disk after a
+// crash.
 std::pair<uint64_t, std::string> SimulatedWriters(uint64_t seed) {
   Simulation sim(seed);
   std::string found;
@@ -428,7 +431,8 @@ TEST(MemFsSimulationTest, ASyncDoesNotCoverLaterChanges) {
       CHECK_OK((*file)->Sync());
       writer.Join();
       data_lost |= (*ReadWholeFile(*fs.CrashClone(seed), "/a"))[0] != 'x';
-      Thread maker("maker", [&] { CHECK_OK(fs.NewWritableFile("/b", OpenMode::kCreate).status()); });
+      Thread maker("maker",
+                   [&] { CHECK_OK(fs.NewWritableFile("/b", OpenMode::kCreate).status()); });
       CHECK_OK(fs.SyncDir("/"));
       maker.Join();
       name_lost |= !*fs.CrashClone(seed)->Exists("/b");

@@ -37,9 +37,13 @@ Status MemWorld::Enter(IoOp op, Slice verb, const std::string& path,
   const FaultRule* rule = faults.Match(op, path, &random);
   if (rule == nullptr) return Status::Ok();
   switch (rule->kind) {
-    case FaultRule::Kind::kIoError: return PosixError(verb, path, EIO, offset);
-    case FaultRule::Kind::kNoSpace: return PosixError(verb, path, ENOSPC, offset);
-    case FaultRule::Kind::kPowerCut: power_is_cut = true; return PowerStatus(verb, path);
+    case FaultRule::Kind::kIoError:
+      return PosixError(verb, path, EIO, offset);
+    case FaultRule::Kind::kNoSpace:
+      return PosixError(verb, path, ENOSPC, offset);
+    case FaultRule::Kind::kPowerCut:
+      power_is_cut = true;
+      return PowerStatus(verb, path);
     case FaultRule::Kind::kShortWrite:
     case FaultRule::Kind::kCorruptRead:
       if (fault != nullptr) *fault = rule->kind;

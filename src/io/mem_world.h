@@ -1,4 +1,5 @@
-// What all calls and open files of a MemFs share: the disk, its lock, its faults. Private to src/io.
+// What all calls and open files of a MemFs share: the disk, its lock, its faults. Private to
+// src/io.
 #pragma once
 
 #include <limits>

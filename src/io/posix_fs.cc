@@ -31,9 +31,12 @@ Result<PosixFd> Open(const std::string& path, int flags) {
 
 int FlagsOf(OpenMode mode) {
   switch (mode) {
-    case OpenMode::kCreate: return O_WRONLY | O_CREAT | O_EXCL;
-    case OpenMode::kTruncate: return O_WRONLY | O_CREAT | O_TRUNC;
-    case OpenMode::kKeep: break;
+    case OpenMode::kCreate:
+      return O_WRONLY | O_CREAT | O_EXCL;
+    case OpenMode::kTruncate:
+      return O_WRONLY | O_CREAT | O_TRUNC;
+    case OpenMode::kKeep:
+      break;
   }
   return O_WRONLY;
 }

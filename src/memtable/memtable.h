@@ -68,7 +68,8 @@ class MemTable {
 };
 
 // A skip list over keys with a chain of versions per key.
-// `block_bytes`: what the arena asks the system for at a time; a memtable that is rotated at a few KiB wants it small.
+// `block_bytes`: what the arena asks the system for at a time; a memtable that is rotated at a few
+// KiB wants it small.
 std::unique_ptr<MemTable> NewSkipListMemTable(size_t block_bytes = 256 << 10);
 
 }  // namespace tidesdb

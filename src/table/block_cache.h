@@ -31,8 +31,9 @@ class BlockCache {
   // Null when absent.
   virtual Handle* Lookup(uint64_t file_number, uint64_t offset) = 0;
 
-  // Takes the block over and returns it pinned. When no room can be made the entry stands alone and goes with its
-  // last pin. When another thread inserted the same block first, that one is returned.
+  // Takes the block over and returns it pinned. When no room can be made the entry stands alone and
+  // goes with its last pin. When another thread inserted the same block first, that one is
+  // returned.
   virtual Handle* Insert(uint64_t file_number, uint64_t offset, std::unique_ptr<char[]> bytes,
                          size_t size, CachePriority priority) = 0;
 

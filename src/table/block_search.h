@@ -67,8 +67,9 @@ enum class PrefixOrder : uint8_t { kBefore, kInside, kAfter };
 // Where a key lies against all keys of the block, as far as their common prefix tells.
 PrefixOrder ComparePrefix(const BlockView& block, Slice key);
 
-// The first restart >= (key, trailer), restart_count() if there is none: the first entry >= it is in
-// the interval before, behind its restart, or else this restart. REQUIRES: ComparePrefix is kInside.
+// The first restart >= (key, trailer), restart_count() if there is none: the first entry >= it is
+// in the interval before, behind its restart, or else this restart. REQUIRES: ComparePrefix is
+// kInside.
 uint32_t FindRestart(const BlockView& block, Slice key, Trailer trailer, SequenceNumber global);
 
 // The first entry >= (key, trailer). False: there is none.

@@ -34,8 +34,8 @@ struct alignas(64) BlockCache::Handle {
  public:
   enum class State : uint64_t { kEmpty = 0, kVisible = 1, kDoomed = 2, kAlone = 3 };
 
-  static constexpr uint64_t kPin = 1;          // Bits 0..31.
-  static constexpr unsigned kStateShift = 32;  // Bits 32..33.
+  static constexpr uint64_t kPin = 1;            // Bits 0..31.
+  static constexpr unsigned kStateShift = 32;    // Bits 32..33.
   static constexpr unsigned kCounterShift = 40;  // Bits 40..63: races may pass kCounterMax.
   static constexpr uint64_t kCounterUnit = uint64_t{1} << kCounterShift;
   static constexpr uint64_t kCounterMax = 3;
@@ -126,8 +126,8 @@ struct alignas(64) BlockCache::Handle {
     return false;
   }
 
-  // Empties a doomed slot without pins. False: a stray pin came between, whose holder will do it, or
-  // somebody has done it.
+  // Empties a doomed slot without pins. False: a stray pin came between, whose holder will do it,
+  // or somebody has done it.
   bool TryReclaim() {
     uint64_t now = word.load(std::memory_order_relaxed);
     // A stray pin that was taken back may have left a count.

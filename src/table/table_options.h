@@ -14,8 +14,8 @@ struct TableWriteOptions {
   Compression compression = Compression::kLz4;
   uint32_t block_bytes = 8 << 10;
   uint32_t restart_interval = 16;
-  double bloom_fpr = 0.01;                   // 0: no filter.
-  uint32_t partition_blocks = 128;           // Data blocks per partition of index and filter.
+  double bloom_fpr = 0.01;          // 0: no filter.
+  uint32_t partition_blocks = 128;  // Data blocks per partition of index and filter.
 };
 
 }  // namespace tidesdb

@@ -20,12 +20,14 @@ class TableWriter {
   // REQUIRES: (key, trailer) after all earlier ones in CompareVersions order (CHECKed).
   virtual Status Add(Slice user_key, Trailer trailer, Slice value) = 0;
 
-  // Bytes written so far plus the open block: for cutting files. After Finish: the size of the file.
+  // Bytes written so far plus the open block: for cutting files. After Finish: the size of the
+  // file.
   virtual uint64_t FileBytes() const = 0;
   virtual uint64_t Entries() const = 0;
 
   // Writes index, filter, properties and footer, and syncs the file (not its directory).
-  // Nothing may follow. A writer destroyed before Finish leaves a partial file for the owner to delete.
+  // Nothing may follow. A writer destroyed before Finish leaves a partial file for the owner to
+  // delete.
   virtual Result<TableProperties> Finish() = 0;
 };
 

@@ -95,8 +95,7 @@ void LockTable::Rehash(Shard& shard, size_t bucket_count) {
       entry = next;
     }
   }
-  shard.bytes.fetch_add((bucket_count - old.size()) * sizeof(void*),
-                        std::memory_order_relaxed);
+  shard.bytes.fetch_add((bucket_count - old.size()) * sizeof(void*), std::memory_order_relaxed);
 }
 
 HeldLock* LockTable::HolderOf(LockEntry* entry, const LockOwner* owner) {

@@ -311,7 +311,8 @@ class ModelRun {
 };
 
 #ifdef __SANITIZE_THREAD__
-constexpr uint64_t kSeeds = 2;  // One thread is at work: there is little to see, at twenty times the price.
+constexpr uint64_t kSeeds =
+    2;  // One thread is at work: there is little to see, at twenty times the price.
 #else
 constexpr uint64_t kSeeds = 12;
 #endif

@@ -39,8 +39,8 @@ class TxnEnv {
   // --- Called by the commit pipeline, by its leader only, so one at a time and with no memtable
   // insert running ---
   // Makes sure that a group of so many records and bytes can be appended and inserted: delays as
-  // the write controller says, rotates memtable and WAL segment when they are full. Errors: kNoSpace, kReadOnly,
-  // kShuttingDown.
+  // the write controller says, rotates memtable and WAL segment when they are full. Errors:
+  // kNoSpace, kReadOnly, kShuttingDown.
   virtual Status PrepareForGroup(uint64_t bytes, size_t records) = 0;
   // Writes the records, in order, as one group; `sync`: durable on return. An error is final: the
   // database is read-only.

@@ -28,7 +28,8 @@ void History::Apply(const Writes& writes, Contents* contents) {
   }
 }
 
-std::string History::CheckRecovered(const Contents& found, uint64_t last_sequence, Promise promise) {
+std::string History::CheckRecovered(const Contents& found, uint64_t last_sequence,
+                                    Promise promise) {
   std::vector<const Commit*> acked;
   std::vector<const Commit*> open;
   for (const Commit& commit : commits_) {
@@ -46,8 +47,9 @@ std::string History::CheckRecovered(const Contents& found, uint64_t last_sequenc
     }
     Apply(commit->writes, &wanted);
   }
-  // Commits in doubt held their locks to the end, so none of them wrote a key that another of them or a later commit
-  // wrote: each is there whole or not at all. Every commit writes a key of its own, by which it is known.
+  // Commits in doubt held their locks to the end, so none of them wrote a key that another of them
+  // or a later commit wrote: each is there whole or not at all. Every commit writes a key of its
+  // own, by which it is known.
   for (const Commit* commit : open) {
     const auto own = std::find_if(commit->writes.begin(), commit->writes.end(), [&](const auto& w) {
       return w.second.has_value() && !base_.contains(w.first) && !wanted.contains(w.first);

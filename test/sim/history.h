@@ -1,6 +1,7 @@
 // What clients of a simulated database were told, and what the database must hold after a crash.
 //
-// Threads: one at a time (the simulation runs one; Begin, Acked and Ended are called between scheduling points).
+// Threads: one at a time (the simulation runs one; Begin, Acked and Ended are called between
+// scheduling points).
 #pragma once
 
 #include <cstdint>
@@ -11,9 +12,9 @@
 
 namespace tidesdb::simtest {
 
-using FamilyKey = std::pair<int, std::string>;                     // Index of the family, key.
+using FamilyKey = std::pair<int, std::string>;  // Index of the family, key.
 using Contents = std::map<FamilyKey, std::string>;
-using Writes = std::map<FamilyKey, std::optional<std::string>>;    // Nothing: deleted.
+using Writes = std::map<FamilyKey, std::optional<std::string>>;  // Nothing: deleted.
 
 class History {
  public:
@@ -27,11 +28,12 @@ class History {
   size_t Begin(Writes writes);
   // Commit() returned OK at this sequence.
   void Acked(size_t ticket, uint64_t sequence);
-  // Commit() returned an error that leaves the outcome open (in_doubt), or says that nothing was done.
+  // Commit() returned an error that leaves the outcome open (in_doubt), or says that nothing was
+  // done.
   void Failed(size_t ticket, bool in_doubt);
 
-  // Compares what was recovered, whose newest commit is `last_sequence`, with what it may be; returns what is wrong, or
-  // nothing. Then goes on from the recovered state.
+  // Compares what was recovered, whose newest commit is `last_sequence`, with what it may be;
+  // returns what is wrong, or nothing. Then goes on from the recovered state.
   std::string CheckRecovered(const Contents& found, uint64_t last_sequence, Promise promise);
   // The same while the database is open and quiet: every acknowledged commit is there.
   std::string CheckQuiet(const Contents& found, uint64_t last_sequence) {
@@ -50,8 +52,8 @@ class History {
 
   static void Apply(const Writes& writes, Contents* contents);
 
-  Contents base_;                      // At the start of this life of the database.
-  std::vector<Commit> commits_;        // Of this life.
+  Contents base_;                // At the start of this life of the database.
+  std::vector<Commit> commits_;  // Of this life.
   uint64_t acked_total_ = 0;
   uint64_t in_doubt_kept_ = 0;
 };

@@ -57,7 +57,8 @@ class Workload {
     value_bytes_max_ = random_.OneIn(4) ? 2000 : 120;
   }
 
-  // Opens what the last life left, checks it, works on it until it ends, and leaves a disk for the next one.
+  // Opens what the last life left, checks it, works on it until it ends, and leaves a disk for the
+  // next one.
   void Live() {
     env_ = *Env::Default();
     env_.fs = disk_.get();
@@ -77,8 +78,8 @@ class Workload {
       std::vector<std::unique_ptr<Thread>> threads;
       threads.reserve(static_cast<size_t>(threads_));
       for (int i = 0; i < threads_; ++i) {
-        threads.push_back(std::make_unique<Thread>("client-" + std::to_string(i),
-                                                   [this, seed = random_.Next()] { Client(seed); }));
+        threads.push_back(std::make_unique<Thread>(
+            "client-" + std::to_string(i), [this, seed = random_.Next()] { Client(seed); }));
       }
       for (const auto& thread : threads) thread->Join();
     }
@@ -125,8 +126,9 @@ class Workload {
         break;
       case Ending::kIoError:
         rule.kind = random_.OneIn(2) ? FaultRule::Kind::kIoError : FaultRule::Kind::kShortWrite;
-        rule.op = rule.kind == FaultRule::Kind::kShortWrite ? IoOp::kWrite
-                                                           : (random_.OneIn(2) ? IoOp::kSync : IoOp::kAny);
+        rule.op = rule.kind == FaultRule::Kind::kShortWrite
+                      ? IoOp::kWrite
+                      : (random_.OneIn(2) ? IoOp::kSync : IoOp::kAny);
         rule.nth = 1 + random_.Uniform(500);
         rule.times = random_.OneIn(2) ? 1 : 3;
         disk_->AddFault(rule);
@@ -149,8 +151,8 @@ class Workload {
     result_.compactions += stats.compactions;
     result_.spills += stats.spills;
     if (stats.read_only) ++result_.io_errors;
-    const bool power = ending == Ending::kPowerCut || (ending != Ending::kKill && random_.OneIn(2)) ||
-                       disk_->power_is_cut();
+    const bool power = ending == Ending::kPowerCut ||
+                       (ending != Ending::kKill && random_.OneIn(2)) || disk_->power_is_cut();
     if (ending == Ending::kClose && !disk_->power_is_cut()) {
       const Status status = db_->Close();
       if (!status.ok()) return Fail("close: " + status.ToString());
@@ -166,7 +168,7 @@ class Workload {
       ++result_.crashes;
       next = disk_->CrashClone(random_.Next());
       promise_ = db_options_.sync_mode == SyncMode::kFull ? History::Promise::kAll
-                                                         : History::Promise::kPrefix;
+                                                          : History::Promise::kPrefix;
     } else {
       ++result_.kills;
       next = disk_->CleanClone();
@@ -180,7 +182,8 @@ class Workload {
   bool CheckContents(History::Promise promise) {
     const auto found = ReadAll();
     if (!result_.failure.empty()) return false;
-    const std::string wrong = history_.CheckRecovered(found, db_->GetStats().last_sequence, promise);
+    const std::string wrong =
+        history_.CheckRecovered(found, db_->GetStats().last_sequence, promise);
     if (!wrong.empty()) Fail("after recovery: " + wrong);
     return wrong.empty();
   }
@@ -236,7 +239,8 @@ class Workload {
     }
     if (!status.ok()) return Judge(status);
     if (random->OneIn(10)) return txn->Rollback();
-    // Late locks and checks first, so that an error of the commit itself means that its outcome is open.
+    // Late locks and checks first, so that an error of the commit itself means that its outcome is
+    // open.
     if (status = txn->Prepare(); !status.ok()) return Judge(status);
     const size_t ticket = history_.Begin(std::move(writes));
     status = txn->Commit();
@@ -274,7 +278,8 @@ class Workload {
         return txn->RollbackTo(savepoint);
       }
       default: {
-        std::string bytes(random->Uniform(value_bytes_max_), static_cast<char>('a' + random->Uniform(26)));
+        std::string bytes(random->Uniform(value_bytes_max_),
+                          static_cast<char>('a' + random->Uniform(26)));
         bytes += std::to_string(random->Next());
         TIDESDB_TRY(txn->Put(families_[f], key, bytes));
         (*writes)[family_key] = std::move(bytes);

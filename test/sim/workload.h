@@ -1,4 +1,5 @@
-// One seed's life: a database under random transactions, power cuts, kills and I/O errors, checked after each.
+// One seed's life: a database under random transactions, power cuts, kills and I/O errors, checked
+// after each.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +14,14 @@ struct WorkloadOptions {
 
 // What happened; sums over seeds prove that the interesting things are reached.
 struct WorkloadResult {
-  std::string failure;         // Empty: all is well.
+  std::string failure;  // Empty: all is well.
   uint64_t trace_hash = 0;
   uint64_t operations = 0;
   uint64_t commits = 0;
   uint64_t conflicts = 0;
   uint64_t crashes = 0;
   uint64_t kills = 0;
-  uint64_t io_errors = 0;      // Lives that an injected error ended.
+  uint64_t io_errors = 0;  // Lives that an injected error ended.
   uint64_t in_doubt_kept = 0;
   uint64_t flushes = 0;
   uint64_t compactions = 0;

@@ -5,7 +5,7 @@ import re
 import sys
 import unittest
 
-from installer.shell import TREE, Failed, run
+from installer.shell import TREE, Failed, Unavailable, run
 from tools.run_tests.engine import JOBS
 from tools.run_tests.step import FULL, Outcome
 
@@ -17,6 +17,8 @@ def tidy(context):
 
 def layout(context):
     run([sys.executable, "tools/tidy.py", "--format"], log=context.log, cwd=TREE)
+    if "skipped:" in context.log.read_text():
+        raise Unavailable("the layout is that of clang-format 14, which is not here")
     return Outcome(passed=1)
 
 

@@ -7,6 +7,7 @@ import signal
 import tempfile
 from pathlib import Path
 
+from installer import build_plugin, host
 from installer.shell import TREE, Failed, run
 from tools.run_tests.step import Outcome
 
@@ -15,6 +16,8 @@ _VISITS = r"Visits counted in a TidesDB table: (\d+)"
 
 def whole(context):
     """Runs it, again, again after a kill -9 of its server, and stops it: the data stays, the report is there."""
+    # First, so that a machine that cannot have it says so as every step does.
+    build_plugin.prepare_and_build(host.host_server(), context.log)
     # Not in the tree: a person may have one running there, and a socket's path must be short.
     home = Path(tempfile.mkdtemp(prefix="quickstart-"))
     environment = {"TIDESDB_QUICKSTART_DIR": str(home)}
@@ -37,9 +40,10 @@ def whole(context):
         quickstart("--fresh", "--seconds", "1")
         _expect(quickstart("--stop")[3:] == ["1"], "--fresh starts over")
     finally:
-        quickstart("--stop")
+        if (home / "mysqld.pid").exists():
+            quickstart("--stop")
         shutil.rmtree(home)
-    return Outcome(passed=6)
+    return Outcome(passed=1)
 
 
 def _expect(holds, what):

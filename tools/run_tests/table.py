@@ -11,6 +11,7 @@ _CHECK = (*_BUILD, *packages.CHECK)
 
 STEPS = [
     Step("tidy", QUICK, checks.tidy),
+    Step("layout", DEFAULT, checks.layout, tuple(packages.CHECK)),
     Step("python", QUICK, checks.python_tests),
     Step("unit", QUICK, partial(engine.ctest, "sim"), _BUILD),
     Step("simulation", DEFAULT, partial(engine.simulation, 2000), _BUILD),
