@@ -1,4 +1,5 @@
 #include "format/table_format.h"
+#include "base/test_hex.h"
 
 #include <gtest/gtest.h>
 
@@ -7,16 +8,6 @@
 
 namespace tidesdb {
 namespace {
-
-std::string Hex(Slice bytes) {
-  static constexpr char kDigits[] = "0123456789abcdef";
-  std::string hex;
-  for (const char c : bytes) {
-    hex += kDigits[static_cast<uint8_t>(c) >> 4];
-    hex += kDigits[static_cast<uint8_t>(c) & 15];
-  }
-  return hex;
-}
 
 constexpr uint64_t kFileBytes = 1000;
 // Of a file of kFileBytes: the footer at 944, the properties (100 bytes) at 835, the top index (26)

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "base/hash.h"
+#include "base/test_hex.h"
 #include "table/block_builder.h"
 #include "table/block_iter.h"
 #include "table/block_search.h"
@@ -21,16 +22,6 @@ std::string Build(const EntryMap& entries, uint32_t restart_interval, bool hash_
   const std::string contents = *builder.Finish();
   EXPECT_LE(contents.size(), estimate);
   return contents;
-}
-
-std::string Hex(Slice bytes) {
-  static constexpr char kDigits[] = "0123456789abcdef";
-  std::string hex;
-  for (const char c : bytes) {
-    hex += kDigits[static_cast<uint8_t>(c) >> 4];
-    hex += kDigits[static_cast<uint8_t>(c) & 15];
-  }
-  return hex;
 }
 
 TEST(BlockTest, Golden) {

@@ -1,6 +1,7 @@
 // Whole table files as bytes: the format may only change together with its version and its page.
 #include <gtest/gtest.h>
 
+#include "base/test_hex.h"
 #include "table/table_test_util.h"
 
 namespace tidesdb {
@@ -13,16 +14,6 @@ std::string FromHex(Slice hex) {
     bytes += static_cast<char>(digit(hex[i]) * 16 + digit(hex[i + 1]));
   }
   return bytes;
-}
-
-std::string ToHex(Slice bytes) {
-  static constexpr char kDigits[] = "0123456789abcdef";
-  std::string hex;
-  for (const char c : bytes) {
-    hex += kDigits[static_cast<uint8_t>(c) >> 4];
-    hex += kDigits[static_cast<uint8_t>(c) & 15];
-  }
-  return hex;
 }
 
 EntryMap GoldenEntries() {
@@ -130,7 +121,7 @@ constexpr char kZstdHex[] =
     "0000000000d50200000000000025000000000000000100000038000000dc9bbc89e98b2af6544944455354424c";
 
 TEST(TableGoldenTest, UncompressedBytesAreTheSame) {
-  EXPECT_EQ(ToHex(*WriteTable(GoldenOptions(Compression::kNone), GoldenEntries())), kNoneHex);
+  EXPECT_EQ(Hex(*WriteTable(GoldenOptions(Compression::kNone), GoldenEntries())), kNoneHex);
 }
 
 // What the libraries write may change with their versions; what they wrote must stay readable.
