@@ -7,9 +7,11 @@ Environment: see lab_server.py.
 """
 
 import argparse
+import contextlib
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from collections import Counter
 
@@ -23,16 +25,21 @@ def count_up(server, level, statements):
     """The errors that all clients saw, by code."""
     script = (f"SET SESSION TRANSACTION ISOLATION LEVEL {level};\n" +
               "UPDATE test.counter SET v = v + 1;\n" * statements)
-    command = server.reading_client("--force")
-    clients = [subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-                                text=True) for _ in range(CONNECTIONS)]
-    for client in clients:
-        client.stdin.write(script)
-        client.stdin.flush()
-    errors = Counter()
-    for client in clients:
-        said = client.communicate()[1]
-        errors.update(lab_server.error_codes(client.returncode, said))
+    # Files, not pipes: a pipe would feed the clients one after the other, and stop one whose errors nobody reads.
+    with contextlib.ExitStack() as files:
+        clients = []
+        for _ in range(CONNECTIONS):
+            given, said = (files.enter_context(tempfile.TemporaryFile("w+")) for _ in range(2))
+            given.write(script)
+            given.seek(0)
+            client = subprocess.Popen(server.reading_client("--force"), stdin=given, stdout=subprocess.DEVNULL,
+                                      stderr=said)
+            clients.append((client, said))
+        errors = Counter()
+        for client, said in clients:
+            client.wait()
+            said.seek(0)
+            errors.update(lab_server.error_codes(client.returncode, said.read()))
     return errors
 
 

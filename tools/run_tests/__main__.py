@@ -12,6 +12,7 @@ import traceback
 
 from installer import apt
 from installer.shell import TREE, Failed, Unavailable
+from tools.run_tests.deadline import Deadline
 from tools.run_tests.step import DEFAULT, FULL, QUICK, Context, Outcome
 from tools.run_tests.table import STEPS
 
@@ -21,8 +22,9 @@ NOTES_SHOWN_MAX = 50
 def _run(step, context, strict):
     """Never raises: what goes wrong is the step's outcome."""
     try:
-        apt.install(list(step.packages), context.log)
-        return step.run(context)
+        with Deadline(step.minutes, context.log):
+            apt.install(list(step.packages), context.log)
+            return step.run(context)
     except Unavailable as reason:
         if strict:
             return Outcome(failed=1, notes=[f"failed: {step.name} was skipped, which CI does not "

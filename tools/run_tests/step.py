@@ -38,3 +38,4 @@ class Step:
     level: int
     run: Callable  # Context -> Outcome
     packages: tuple = ()  # Debian packages it needs on this machine.
+    minutes: int = 20     # A step that takes longer hangs; four times what the slowest takes on two idle cores.

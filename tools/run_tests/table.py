@@ -9,36 +9,39 @@ from tools.run_tests.step import DEFAULT, FULL, QUICK, Step
 _BUILD = (*packages.BUILD, *packages.LAB, *packages.UNIT)
 _CHECK = (*_BUILD, *packages.CHECK)
 
+
+def _on(server_name):
+    """What is shown on each of the two servers."""
+    def step(name, run, level=DEFAULT, minutes=20):
+        return Step(f"{name}-{server_name}", level, partial(run, server_name), minutes=minutes)
+
+    return [
+        step("plugin", server.plugin),
+        step("mtr", server.mtr_suite),
+        step("plans", tpcc.plans),
+        step("tpcc", tpcc.own_tests),
+        step("matrix", tpcc.matrix, minutes=60),
+        step("kills", tpcc.kills),
+        step("lost-update", tpcc.lost_update),
+        step("rollback", tpcc.rollback),
+        step("bad-input", tpcc.bad_input),
+        step("engines", server.scores, FULL, minutes=400),
+    ]
+
+
 STEPS = [
     Step("tidy", QUICK, checks.tidy),
     Step("layout", DEFAULT, checks.layout, tuple(packages.CHECK)),
     Step("python", QUICK, checks.python_tests),
     Step("unit", QUICK, partial(engine.ctest, "sim"), _BUILD),
     Step("simulation", DEFAULT, partial(engine.simulation, 2000), _BUILD),
-    Step("plugin-debian12", DEFAULT, partial(server.plugin, "debian12")),
-    Step("mtr-debian12", DEFAULT, partial(server.mtr_suite, "debian12")),
-    Step("plans-debian12", DEFAULT, partial(tpcc.plans, "debian12")),
-    Step("tpcc-debian12", DEFAULT, partial(tpcc.own_tests, "debian12")),
-    Step("matrix-debian12", DEFAULT, partial(tpcc.matrix, "debian12")),
-    Step("kills-debian12", DEFAULT, partial(tpcc.kills, "debian12")),
-    Step("lost-update-debian12", DEFAULT, partial(tpcc.lost_update, "debian12")),
-    Step("rollback-debian12", DEFAULT, partial(tpcc.rollback, "debian12")),
-    Step("bad-input-debian12", DEFAULT, partial(tpcc.bad_input, "debian12")),
+    *_on("debian12"),
     Step("quickstart", DEFAULT, quickstart.whole),
-    Step("plugin-debian13", DEFAULT, partial(server.plugin, "debian13")),
-    Step("mtr-debian13", DEFAULT, partial(server.mtr_suite, "debian13")),
-    Step("plans-debian13", DEFAULT, partial(tpcc.plans, "debian13")),
-    Step("matrix-debian13", DEFAULT, partial(tpcc.matrix, "debian13")),
-    Step("kills-debian13", DEFAULT, partial(tpcc.kills, "debian13")),
-    Step("lost-update-debian13", DEFAULT, partial(tpcc.lost_update, "debian13")),
-    Step("rollback-debian13", DEFAULT, partial(tpcc.rollback, "debian13")),
-    Step("bad-input-debian13", DEFAULT, partial(tpcc.bad_input, "debian13")),
+    *_on("debian13"),
     Step("asan", DEFAULT, partial(engine.ctest, "asan"), _BUILD),
     Step("tsan", DEFAULT, partial(engine.ctest, "tsan"), _BUILD),
-    Step("stress", FULL, partial(engine.stress, 600), _BUILD),
+    Step("stress", FULL, partial(engine.stress, 600), _BUILD, minutes=60),
     Step("clang", FULL, partial(engine.build, "clang"), _CHECK),
-    Step("clang-tidy", DEFAULT, checks.clang_tidy, _CHECK),
+    Step("clang-tidy", DEFAULT, checks.clang_tidy, _CHECK, minutes=60),
     Step("headers", DEFAULT, checks.headers_alone, _BUILD),
-    Step("engines-debian12", FULL, partial(server.scores, "debian12")),
-    Step("engines-debian13", FULL, partial(server.scores, "debian13")),
 ]

@@ -1,0 +1,67 @@
+"""A step that hangs ends, says so, and leaves no process behind."""
+
+import ctypes
+import os
+import signal
+import subprocess
+from pathlib import Path
+
+from installer.shell import Failed
+
+_PR_SET_CHILD_SUBREAPER = 36
+
+
+class Deadline:
+    """`with Deadline(minutes, log):` raises Failed in a body that takes longer.
+
+    What ran then is written to the log and killed, daemons that left their parents too. Main thread only.
+    """
+
+    def __init__(self, minutes, log):
+        self.minutes = minutes
+        self.log = log
+
+    def __enter__(self):
+        # A process whose parent ends becomes our child instead of init's.
+        ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+        self.outer_handler = signal.signal(signal.SIGALRM, self._expired)
+        self.outer_timer = signal.setitimer(signal.ITIMER_REAL, self.minutes * 60)
+        return self
+
+    def __exit__(self, *_):
+        signal.setitimer(signal.ITIMER_REAL, *self.outer_timer)
+        signal.signal(signal.SIGALRM, self.outer_handler)
+
+    def _expired(self, *_):
+        running = _descendants()
+        with open(self.log, "ab") as log:
+            log.write(f"not done after {self.minutes} minutes; these ran, and are killed:\n".encode())
+            log.flush()
+            if running:
+                subprocess.run(["ps", "-L", "-o", "pid,ppid,stat,time,wchan:24,args", "-p",
+                                ",".join(map(str, running))], stdout=log, stderr=log, check=False)
+        for process in running:
+            try:
+                os.kill(process, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        raise Failed(f"not done after {self.minutes} minutes; what ran then stands at the end of {self.log}")
+
+
+def _descendants():
+    """The processes that this one started, and those that they did."""
+    children = {}
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            # The command's name is in parentheses and may hold anything; the parent is the second field after it.
+            parent = int(status.read_text().rpartition(")")[2].split()[1])
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        children.setdefault(parent, []).append(int(status.parent.name))
+    found = []
+    waiting = [os.getpid()]
+    while waiting:
+        below = children.get(waiting.pop(), [])
+        found += below
+        waiting += below
+    return found
