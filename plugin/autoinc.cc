@@ -40,7 +40,7 @@ void ha_tidesdb::RaiseAutoIncrement(Field* field) {
   if (used == 0 || used > max) return;  // Negative, or not of the series.
   state_->RaiseAutoIncrement(
       NextAutoIncrement(used, 1, auto_increment_step_, auto_increment_offset_, max));
-  session_->UsedAutoIncrement(state_, used == UINT64_MAX ? used : used + 1);
+  session_->UsedAutoIncrement(state_, used == UINT64_MAX ? used : used + 1, max);
 }
 
 void ha_tidesdb::NoteAutoIncrement(int error) {
@@ -49,8 +49,8 @@ void ha_tidesdb::NoteAutoIncrement(int error) {
     const uint64_t used = field->val_uint();
     if (used >= auto_increment_last_) {
       RaiseAutoIncrement(field);
-    } else if (used <= field->get_max_int_value()) {
-      session_->UsedAutoIncrement(state_, used + 1);
+    } else if (const uint64_t max = field->get_max_int_value(); used <= max) {
+      session_->UsedAutoIncrement(state_, used + 1, max);
     }
     return;
   }

@@ -21,6 +21,12 @@ std::string AutoIncrementPrefix(const TableDef& def) {
   return key;
 }
 
+void RaiseTo(std::atomic<uint64_t>* counter, uint64_t value) {
+  uint64_t now = counter->load(std::memory_order_relaxed);
+  while (now < value && !counter->compare_exchange_weak(now, value)) {
+  }
+}
+
 }  // namespace
 
 std::string AutoIncrementKey(const TableDef& def, uint16_t slot) {
@@ -46,10 +52,10 @@ void TableState::set_stats(std::shared_ptr<const TableStats> stats) {
   stats_ = std::move(stats);
 }
 
-void TableState::RaiseAutoIncrement(uint64_t next) {
-  uint64_t now = next_auto_increment.load(std::memory_order_relaxed);
-  while (now < next && !next_auto_increment.compare_exchange_weak(now, next)) {
-  }
+void TableState::RaiseAutoIncrement(uint64_t next) { RaiseTo(&next_auto_increment, next); }
+
+void TableState::RaiseRecordedAutoIncrement(uint64_t recorded) {
+  RaiseTo(&recorded_auto_increment, recorded);
 }
 
 ColumnFamily* TableState::FindIndex(const char* name) const {
@@ -118,6 +124,7 @@ Status Dictionary::LoadCounters(TableState* table) {
   }
   TIDESDB_TRY(counters->status());
   table->next_auto_increment = next;
+  table->recorded_auto_increment = next;
 
   if (table->def.hidden_key) {
     const auto rows = transaction->NewIterator(table->primary, {});
@@ -254,12 +261,39 @@ Status Dictionary::Change(const std::string& name, const TableDef& def) {
   changed->changes = old->changes.load();
   changed->next_hidden_key = old->next_hidden_key.load();
   if (def.auto_increment_generation == old->def.auto_increment_generation) {
-    changed->RaiseAutoIncrement(old->next_auto_increment);
+    // Not as it is recorded, which may be ahead.
+    changed->next_auto_increment = old->next_auto_increment.load();
   }
   LatchGuard guard(latch_);
   old->outdated = true;
   tables_[name] = changed;
   return Status::Ok();
+}
+
+Status Dictionary::SaveAutoIncrements() {
+  LatchGuard guard(latch_);
+  const auto transaction = db_->Begin({});
+  for (const auto& [name, table] : tables_) {
+    const uint64_t next = table->next_auto_increment;
+    if (table->recorded_auto_increment <= next) continue;
+    const std::string prefix = AutoIncrementPrefix(table->def);
+    std::string after;
+    KeyAfterPrefix(prefix, &after);
+    ScanOptions range;
+    range.lower = prefix;
+    range.upper = after;
+    std::vector<std::string> records;
+    const auto counters = transaction->NewIterator(system_, range);
+    for (counters->SeekToFirst(); counters->Valid(); counters->Next()) {
+      records.emplace_back(counters->key());
+    }
+    TIDESDB_TRY(counters->status());
+    for (const std::string& record : records) TIDESDB_TRY(transaction->Delete(system_, record));
+    std::string value;
+    PutFixed64(&value, next);
+    TIDESDB_TRY(transaction->Put(system_, AutoIncrementKey(table->def, 0), value));
+  }
+  return transaction->Commit();
 }
 
 Status Dictionary::SaveStats(const TableState& table, const TableStats& stats) {

@@ -38,11 +38,13 @@ class TableState {
   std::atomic<uint64_t> changes{0};  // Rows changed since the statistics were taken.
   std::atomic<uint64_t> next_hidden_key{1};
   std::atomic<uint64_t> next_auto_increment{1};
+  std::atomic<uint64_t> recorded_auto_increment{0};  // What a committed record says; may be ahead.
   std::atomic<int64_t> stats_taken_ms{0};  // By the clock of the process; 0: not yet.
 
   std::shared_ptr<const TableStats> stats() const;
   void set_stats(std::shared_ptr<const TableStats> stats);
   void RaiseAutoIncrement(uint64_t next);
+  void RaiseRecordedAutoIncrement(uint64_t recorded);
   ColumnFamily* FindIndex(const char* name) const;
 
  private:
@@ -78,6 +80,10 @@ class Dictionary {
 
   // Makes the statistics survive a restart. Not part of any user's transaction.
   Status SaveStats(const TableState& table, const TableStats& stats);
+
+  // At shutdown, when no session is left: records every AUTO_INCREMENT counter as it is, so that
+  // only a crash leaves out values.
+  Status SaveAutoIncrements();
 
   std::vector<std::pair<std::string, TableDef>> List() const;
 

@@ -68,6 +68,12 @@ int Init(void* p) noexcept {
 int Deinit(void*) noexcept {
   return guard::Run([&] {
     if (engine == nullptr) return 0;
+    const Status saved = engine->dictionary.SaveAutoIncrements();
+    // After a crash it would be the same.
+    if (!saved.ok()) {
+      sql_print_warning("TidesDB: AUTO_INCREMENT counters may go on a little higher: %s",
+                        saved.ToString().c_str());
+    }
     const Status closed = engine->db->Close();
     if (!closed.ok()) sql_print_error("TidesDB: closing: %s", closed.ToString().c_str());
     std::unique_ptr<Engine>(engine).reset();

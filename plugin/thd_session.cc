@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "codec/auto_increment.h"
 #include "codec/bytes.h"
 #include "engine.h"
 #include "guard.h"
@@ -155,19 +156,24 @@ Status Session::RollbackTo(Savepoint savepoint) {
   return transaction_->RollbackTo(savepoint);
 }
 
-Status Session::StoreAutoIncrements() {
-  for (const Touched& touched : touched_) {
-    if (touched.next_auto_increment == 0 || touched.table->outdated) continue;
+Status Session::RecordAutoIncrements() {
+  for (Touched& touched : touched_) {
+    TableState& table = *touched.table;
+    // What is recorded was committed before this commit and is recovered whenever this one is.
+    if (touched.next_auto_increment <= table.recorded_auto_increment || table.outdated) continue;
     if (slot_ < 0) slot_ = engine->slots.Take();
     // The counter itself and not what this transaction used of it: a small value that a statement
     // named must not take the place of a larger one under the slot.
+    const uint64_t counter =
+        std::max(touched.next_auto_increment, table.next_auto_increment.load());
+    touched.recorded_auto_increment =
+        counter + AutoIncrementAhead(counter, touched.auto_increment_max);
     std::string value;
-    PutFixed64(&value,
-               std::max(touched.next_auto_increment, touched.table->next_auto_increment.load()));
+    PutFixed64(&value, touched.recorded_auto_increment);
     // Nobody else writes under this slot while the connection has it.
     TIDESDB_TRY(transaction_->PutUnderLock(
-        engine->dictionary.system(),
-        AutoIncrementKey(touched.table->def, static_cast<uint16_t>(slot_)), value));
+        engine->dictionary.system(), AutoIncrementKey(table.def, static_cast<uint16_t>(slot_)),
+        value));
   }
   return Status::Ok();
 }
@@ -178,7 +184,7 @@ Status Session::Commit() {
     return Status::Ok();
   }
   DetachCursors();
-  Status committed = StoreAutoIncrements();
+  Status committed = RecordAutoIncrements();
   if (committed.ok()) committed = transaction_->Commit();
   if (!committed.ok()) {
     transaction_->Rollback();
@@ -188,6 +194,7 @@ Status Session::Commit() {
   for (const Touched& touched : touched_) {
     touched.table->rows.fetch_add(touched.rows + touched.statement_rows, std::memory_order_relaxed);
     touched.table->changes.fetch_add(touched.changes, std::memory_order_relaxed);
+    touched.table->RaiseRecordedAutoIncrement(touched.recorded_auto_increment);
   }
   Finish();
   return committed;
@@ -234,8 +241,10 @@ void Session::CountRows(const std::shared_ptr<TableState>& table, int64_t insert
   touched.changes += changed;
 }
 
-void Session::UsedAutoIncrement(const std::shared_ptr<TableState>& table, uint64_t next) {
+void Session::UsedAutoIncrement(const std::shared_ptr<TableState>& table, uint64_t next,
+                                uint64_t max) {
   Touched& touched = Touch(table);
+  touched.auto_increment_max = max;
   if (touched.next_auto_increment < next) touched.next_auto_increment = next;
 }
 

@@ -65,7 +65,8 @@ class Session {
 
   // --- What a commit makes true ---
   void CountRows(const std::shared_ptr<TableState>& table, int64_t inserted, uint64_t changed);
-  void UsedAutoIncrement(const std::shared_ptr<TableState>& table, uint64_t next);
+  // `max`: the largest value of the column.
+  void UsedAutoIncrement(const std::shared_ptr<TableState>& table, uint64_t next, uint64_t max);
 
   void Link(Cursor* cursor);
   void Unlink(Cursor* cursor);
@@ -76,12 +77,14 @@ class Session {
     int64_t rows = 0;
     int64_t statement_rows = 0;
     uint64_t changes = 0;
-    uint64_t next_auto_increment = 0;
+    uint64_t next_auto_increment = 0;  // 0: none was used.
+    uint64_t auto_increment_max = 0;
+    uint64_t recorded_auto_increment = 0;  // By this transaction.
   };
 
   void OpenTransaction();
   Touched& Touch(const std::shared_ptr<TableState>& table);
-  Status StoreAutoIncrements();
+  Status RecordAutoIncrements();
   void DetachCursors();
   void Finish();
 

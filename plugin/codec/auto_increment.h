@@ -28,4 +28,14 @@ inline uint64_t RoundAutoIncrement(uint64_t current, uint64_t step, uint64_t off
   return rounded >= max ? current : rounded;
 }
 
+// How far beyond the counter a commit may record it, so that not every commit has to: what a crash
+// can leave out of the series. Little against what the type still has to give.
+inline uint64_t AutoIncrementAhead(uint64_t counter, uint64_t max) {
+  constexpr uint64_t kAheadMax = 32;
+  constexpr uint64_t kShareOfRest = 1024;
+  if (counter >= max) return 0;
+  const uint64_t share = (max - counter) / kShareOfRest;
+  return share < kAheadMax ? share : kAheadMax;
+}
+
 }  // namespace tidesdb::plugin

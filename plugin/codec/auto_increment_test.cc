@@ -31,5 +31,18 @@ TEST(AutoIncrementTest, RoundsUpToTheSeries) {
   EXPECT_EQ(RoundAutoIncrement(255, 10, 1, 255), 255u);
 }
 
+TEST(AutoIncrementTest, IsRecordedAheadWhereTheTypeHasRoom) {
+  EXPECT_EQ(AutoIncrementAhead(1, INT32_MAX), 32u);
+  EXPECT_EQ(AutoIncrementAhead(1, 127), 0u);
+  EXPECT_EQ(AutoIncrementAhead(1, INT16_MAX), 31u);
+  EXPECT_EQ(AutoIncrementAhead(INT16_MAX, INT16_MAX), 0u);
+  EXPECT_EQ(AutoIncrementAhead(UINT64_MAX, UINT64_MAX), 0u);
+  // What is recorded never goes back while the counter goes on.
+  for (uint64_t counter = 1; counter < INT16_MAX; counter++) {
+    EXPECT_LE(counter + AutoIncrementAhead(counter, INT16_MAX),
+              counter + 1 + AutoIncrementAhead(counter + 1, INT16_MAX));
+  }
+}
+
 }  // namespace
 }  // namespace tidesdb::plugin

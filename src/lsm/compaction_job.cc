@@ -1,5 +1,7 @@
 #include "lsm/compaction_job.h"
 
+#include <algorithm>
+
 #include "base/check.h"
 #include "base/failpoint.h"
 #include "lsm/key_versions_writer.h"

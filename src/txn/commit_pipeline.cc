@@ -36,6 +36,7 @@ Status CommitPipeline::Await(CommitRequest* request) {
   using State = CommitRequest::State;
   MutexLock lock(mu_);
   request->awaited_ = true;
+  int spins_left = sync_ ? 0 : kSpins;
   while (request->state_ != State::kDone) {
     if (request->state_ == State::kMayInsert) {
       request->state_ = State::kInGroup;
@@ -46,11 +47,28 @@ Status CommitPipeline::Await(CommitRequest* request) {
       if (--inserts_running_ == 0) inserts_done_.NotifyOne();
     } else if (request->state_ == State::kQueued && !leading_) {
       Lead(request);
+    } else if (spins_left > 0) {
+      mu_.Unlock();
+      while (spins_left-- > 0 && !MayGoOn(*request)) SpinPause();
+      mu_.Lock();
     } else {
       request->changed_.Wait(mu_);
     }
   }
   return std::move(request->status_);
+}
+
+bool CommitPipeline::MayGoOn(const CommitRequest& request) const {
+  switch (request.state_.load(std::memory_order_relaxed)) {
+    case CommitRequest::State::kQueued:
+      return !leading_.load(std::memory_order_relaxed);
+    case CommitRequest::State::kInGroup:
+      return false;
+    case CommitRequest::State::kMayInsert:
+    case CommitRequest::State::kDone:
+      return true;
+  }
+  return true;
 }
 
 Status CommitPipeline::RunBetweenGroups(const std::function<Status(SequenceNumber last)>& work) {
