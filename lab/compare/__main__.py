@@ -24,6 +24,7 @@ def _arguments():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--server", default="debian13", choices=list(host.CODENAMES))
     parser.add_argument("--engines", default="InnoDB,TidesDB,RocksDB", help="compared with the first")
+    parser.add_argument("--profile", default="fair", choices=engines.profiles(), help="settings, of lab/profiles")
     parser.add_argument("--sync", default="NONE,FULL")
     parser.add_argument("--work", default="point_select,read_write,insert,write_only",
                         help=f"of sysbench: {', '.join(sysbench.WORK)}")
@@ -39,8 +40,8 @@ def _arguments():
     args.engines, args.sync = args.engines.split(","), args.sync.split(",")
     args.work = [w for w in args.work.split(",") if w]
     for name in args.engines:
-        if name not in engines.ENGINES:
-            parser.error(f"--engines: {name} is not known; known are {', '.join(engines.ENGINES)}")
+        if name not in engines.NAMES:
+            parser.error(f"--engines: {name} is not known; known are {', '.join(engines.NAMES)}")
     for name in args.work:
         if name not in sysbench.WORK:
             parser.error(f"--work: {name} is not known; known are {', '.join(sysbench.WORK)}")
@@ -58,9 +59,9 @@ class Study:
         self.left_s = each * len(args.engines) * len(args.sync) * args.rounds
 
     def server(self, engine, sync):
-        needs = engines.ENGINES[engine].needs_plugin
-        return Server(self.environment, self.args.directory / engine, plugin=self.plugin if needs else None,
-                      options=engines.options(engine, sync))
+        plugin = self.plugin if engines.needs_plugin(engine) else None
+        return Server(self.environment, self.args.directory / engine, plugin=plugin,
+                      options=engines.options(self.args.profile, engine, sync))
 
     def load(self, engine):
         """Fills the engine's server with all data; NONE, as loading is not measured."""
@@ -70,10 +71,10 @@ class Study:
         server.start()
         try:
             if self.args.work:
-                sysbench.prepare(server, engine, self.args.rows)
+                sysbench.prepare(server, engines.engine_of(engine), self.args.rows)
             if self.args.warehouses:
                 server.sql(f"CREATE DATABASE {tpcc.DATABASE}")
-                tpcc.build(self.tool, server, engine, self.args.warehouses)
+                tpcc.build(self.tool, server, engines.engine_of(engine), self.args.warehouses)
         finally:
             server.stop()
 
@@ -108,9 +109,9 @@ class Study:
         commit = output(["git", "describe", "--always", "--dirty"], cwd=TREE).strip()
         cpu = next(line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name"))
         args = self.args
-        text = (f"{time.strftime('%Y-%m-%d')}, commit {commit}, MariaDB {self.environment.version}, {cpu}; "
-                f"{args.rows} rows, {args.threads} threads, {args.seconds} s a sysbench run; TPROC-C {args.users} users, "
-                f"{args.tpcc_seconds} s; {args.rounds} rounds, engines in turn.\n\n"
+        text = (f"{time.strftime('%Y-%m-%d')}, commit {commit}, MariaDB {self.environment.version}, {cpu}; profile "
+                f"{args.profile}; {args.rows} rows, {args.threads} threads, {args.seconds} s a sysbench run; TPROC-C "
+                f"{args.users} users, {args.tpcc_seconds} s; {args.rounds} rounds, engines in turn.\n\n"
                 + report.markdown(self.runs, args.engines))
         (args.directory / "report.md").write_text(text)
         say("\n" + text)

@@ -1,53 +1,65 @@
-"""What each engine's server is told, so that the engines are compared alike.
+"""What each engine's server is told: the settings of a profile (lab/profiles/), and what makes commits durable."""
 
-The memory is that of the described system's benchmark reports (64 MB of cache, 64 MB of write
-buffer); what an engine does with the page cache is its own business and is said in the report.
-"""
+from pathlib import Path
 
-from dataclasses import dataclass
+from installer.shell import Failed
 
-# For every server.
-SERVER = ["--performance-schema=OFF", "--skip-log-bin", "--max-connections=200", "--table-open-cache=2000",
-          "--character-set-server=utf8mb4", "--collation-server=utf8mb4_general_ci",
-          "--innodb-snapshot-isolation=ON"]
+PROFILES = Path(__file__).resolve().parent.parent / "profiles"
 
-# A server that does not measure InnoDB still has one, for its own tables.
-_INNODB_ASIDE = ["--innodb-buffer-pool-size=16M", "--innodb-log-file-size=16M"]
-
-
-@dataclass(frozen=True)
-class Engine:
-    """An engine under measurement."""
-    name: str            # As in ENGINE=name.
-    settings: tuple      # Options of the server, the same in both sync modes.
-    sync: dict           # "NONE" and "FULL" to options: nothing synced by a commit, and each commit synced.
-    needs_plugin: bool = False
-
-
-ENGINES = {engine.name: engine for engine in [
-    Engine("InnoDB",
-           ("--innodb-buffer-pool-size=64M", "--innodb-log-file-size=64M", "--innodb-log-buffer-size=64M",
-            "--innodb-flush-method=O_DIRECT", "--innodb-doublewrite=0", "--innodb-io-capacity=10000",
-            "--innodb-io-capacity-max=20000", "--innodb-adaptive-hash-index=0"),
-           {"NONE": ("--innodb-flush-log-at-trx-commit=0",), "FULL": ("--innodb-flush-log-at-trx-commit=1",)}),
-    Engine("TidesDB",
-           ("--tidesdb-block-cache-size=64M", "--tidesdb-unified-memtable-write-buffer-size=64M",
-            "--tidesdb-default-compression=NONE", *_INNODB_ASIDE),
-           {"NONE": ("--tidesdb-unified-memtable-sync-mode=NONE",),
-            "FULL": ("--tidesdb-unified-memtable-sync-mode=FULL",)}, needs_plugin=True),
-    Engine("RocksDB",
-           ("--plugin-load-add=ha_rocksdb.so", "--rocksdb-block-cache-size=64M",
-            "--rocksdb-db-write-buffer-size=64M",
-            "--rocksdb-default-cf-options=write_buffer_size=64m;compression=kNoCompression;"
-            "block_based_table_factory={filter_policy=bloomfilter:10:false;cache_index_and_filter_blocks=1}",
-            *_INNODB_ASIDE),
-           {"NONE": ("--rocksdb-flush-log-at-trx-commit=0",), "FULL": ("--rocksdb-flush-log-at-trx-commit=1",)}),
+# By engine: a commit that is not synced, and one that is.
+_SYNC = {
+    "InnoDB": {"NONE": ["--innodb-flush-log-at-trx-commit=0"], "FULL": ["--innodb-flush-log-at-trx-commit=1"]},
+    "TidesDB": {"NONE": ["--tidesdb-unified-memtable-sync-mode=NONE"],
+                "FULL": ["--tidesdb-unified-memtable-sync-mode=FULL"]},
+    "RocksDB": {"NONE": ["--rocksdb-flush-log-at-trx-commit=0"], "FULL": ["--rocksdb-flush-log-at-trx-commit=1"]},
     # Keeps nothing: what server and client alone can do, a ceiling for work that returns no rows.
-    Engine("BLACKHOLE", ("--plugin-load-add=ha_blackhole.so", *_INNODB_ASIDE), {"NONE": (), "FULL": ()}),
-]}
+    "BLACKHOLE": {"NONE": [], "FULL": []},
+}
+# InnoDB with all data in memory: the ceiling for work that returns rows. Not an engine of its own.
+IN_MEMORY = "InnoDB-in-memory"
+_IN_MEMORY_OPTIONS = ["--innodb-buffer-pool-size=4G", "--innodb-log-file-size=2G", "--innodb-max-dirty-pages-pct=90",
+                      "--innodb-max-dirty-pages-pct-lwm=0"]
+
+NAMES = [*_SYNC, IN_MEMORY]
 
 
-def options(name, sync):
+def profiles():
+    """The names of all profiles."""
+    return sorted(path.stem for path in PROFILES.glob("*.cnf"))
+
+
+def engine_of(name):
+    """As in ENGINE=."""
+    return "InnoDB" if name == IN_MEMORY else name
+
+
+def needs_plugin(name):
+    return name == "TidesDB"
+
+
+def read_profile(text, source):
+    """The groups of a profile: for each its options as the server's command line takes them, in order."""
+    groups = {}
+    current = None
+    for number, line in enumerate(text.splitlines(), 1):
+        line = line.strip()
+        if not line or line.startswith("#"):
+            continue
+        if line.startswith("[") and line.endswith("]"):
+            current = groups.setdefault(line[1:-1], [])
+            continue
+        if current is None:
+            raise Failed(f"{source}:{number}: {line!r} is in no [group]")
+        key, _, value = (part.strip() for part in line.partition("="))
+        current.append(f"--{key}={value}" if value else f"--{key}")
+    return groups
+
+
+def options(profile, name, sync):
     """All options of the server that measures this engine."""
-    engine = ENGINES[name]
-    return [*SERVER, *engine.settings, *engine.sync[sync]]
+    path = PROFILES / f"{profile}.cnf"
+    groups = read_profile(path.read_text(), path)
+    engine = engine_of(name)
+    aside = groups.get("aside", []) if engine != "InnoDB" else []
+    memory = _IN_MEMORY_OPTIONS if name == IN_MEMORY else []
+    return [*groups["server"], *aside, *groups.get(engine, []), *memory, *_SYNC[engine][sync]]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from installer.shell import Failed
 from lab.compare import __main__ as compare
-from lab.compare import report, sysbench
+from lab.compare import engines, report, sysbench
 
 # Recorded: sysbench 1.0.20, oltp_write_only, MariaDB 11.8.6.
 RECORDED = """sysbench 1.0.20 (using system LuaJIT 2.1.0-beta3)
@@ -63,6 +63,25 @@ class Sysbench(unittest.TestCase):
 def _run(engine, number, per_s, **more):
     return {"engine": engine, "sync": "NONE", "work": "insert", "round": number, "per_s": per_s, "p95_ms": 1.0,
             "max_ms": 2.0, "errors": 0, **more}
+
+
+class Profiles(unittest.TestCase):
+    def test_options_of_an_engine(self):
+        for profile in engines.profiles():
+            ours = engines.options(profile, "TidesDB", "FULL")
+            self.assertIn("--tidesdb_block_cache_size=64M", ours)
+            self.assertEqual(ours[-1], "--tidesdb-unified-memtable-sync-mode=FULL")
+            self.assertFalse([o for o in engines.options(profile, "InnoDB", "NONE") if "tidesdb" in o])
+
+    def test_the_seed_s_settings_are_there(self):
+        innodb = engines.options("seed-000", "InnoDB", "NONE")
+        self.assertIn("--innodb_max_dirty_pages_pct_lwm=0.1", innodb)
+        self.assertIn("--skip-log-bin", innodb)
+        self.assertIn("--tidesdb_pessimistic_locking=OFF", engines.options("seed-000", "TidesDB", "NONE"))
+
+    def test_a_line_outside_a_group_is_named(self):
+        with self.assertRaisesRegex(Failed, "x.cnf:2: 'a = 1' is in no"):
+            engines.read_profile("# text\na = 1\n", "x.cnf")
 
 
 class Directory(unittest.TestCase):
