@@ -39,7 +39,7 @@ class TableState {
   std::atomic<uint64_t> next_hidden_key{1};
   std::atomic<uint64_t> next_auto_increment{1};
   std::atomic<uint64_t> recorded_auto_increment{0};  // What a committed record says; may be ahead.
-  std::atomic<int64_t> stats_taken_ms{0};  // By the clock of the process; 0: not yet.
+  std::atomic<int64_t> stats_taken_ms{0};            // By the clock of the process; 0: not yet.
 
   std::shared_ptr<const TableStats> stats() const;
   void set_stats(std::shared_ptr<const TableStats> stats);

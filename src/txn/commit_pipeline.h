@@ -52,8 +52,8 @@ class CommitRequest {
   friend class CommitPipeline;
   enum class State : uint8_t { kQueued, kInGroup, kMayInsert, kDone };
 
-  // All under the pipeline's mutex, but for sequence_, the leader's until kDone. The state is written
-  // under the mutex and may be read without it, as a hint.
+  // All under the pipeline's mutex, but for sequence_, the leader's until kDone. The state is
+  // written under the mutex and may be read without it, as a hint.
   std::atomic<State> state_ = State::kQueued;
   bool awaited_ = false;
   CondVar changed_;
