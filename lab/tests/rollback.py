@@ -16,15 +16,15 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import lab_server  # noqa: E402
 
 MEMORY_OVER_MIB = 280
-_OPTIONS = ["--tidesdb-block-cache-size=64M", "--tidesdb-unified-memtable-write-buffer-size=64M",
+OPTIONS = ["--tidesdb-block-cache-size=64M", "--tidesdb-unified-memtable-write-buffer-size=64M",
             "--tidesdb-max-memory-usage=256M"]
 
-_TABLE = """
+TABLE = """
 CREATE TABLE test.t (id INT PRIMARY KEY, a INT NOT NULL, b VARCHAR(40) NOT NULL, c BIGINT NOT NULL, d CHAR(20) NOT NULL,
                      KEY (a), KEY (b), KEY (c, d)) ENGINE=TidesDB;
 INSERT INTO t SELECT -seq, seq, CONCAT('kept ', seq), seq, 'kept' FROM seq_1_to_1000
 """
-_INSERT = """
+INSERT = """
 INSERT INTO t SELECT seq, (seq * 7919) % {rows}, CONCAT('row ', MD5(seq)), seq * 31 % 1000003, CONCAT('d', seq % 100)
 FROM seq_1_to_{rows}
 """
@@ -71,11 +71,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, default=1000000)
     options = parser.parse_args()
-    more = [*_OPTIONS, *lab_server.sync_options("TidesDB", "FULL")]
+    more = [*OPTIONS, *lab_server.sync_options("TidesDB", "FULL")]
     with lab_server.LabServer(lab_server.environment(), more) as server:
-        server.sql("CREATE DATABASE IF NOT EXISTS test; USE test;" + _TABLE)
+        server.sql("CREATE DATABASE IF NOT EXISTS test; USE test;" + TABLE)
         rounds = Rounds(server)
-        insert = _INSERT.format(rows=options.rows)
+        insert = INSERT.format(rows=options.rows)
         rounds.round("rollback", f"USE test; BEGIN; {insert}; ROLLBACK;", [])
         # The last row is there already: only the statement is undone, and the transaction goes on.
         server.sql(f"INSERT INTO test.t VALUES ({options.rows}, 1, 'in the way', 1, 'x');"

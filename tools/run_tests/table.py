@@ -24,6 +24,7 @@ def _on(server_name):
         step("kills", tpcc.kills),
         step("lost-update", tpcc.lost_update),
         step("rollback", tpcc.rollback),
+        step("spill-kill", tpcc.spill_kill),
         step("bad-input", tpcc.bad_input),
         step("engines", server.scores, FULL, minutes=400),
     ]

@@ -68,6 +68,14 @@ def rollback(name, context):
     return Outcome(passed=2)
 
 
+def spill_kill(name, context):
+    """kill -9 in the middle of a statement that has spilled."""
+    rounds = 20 if context.level == FULL else 4
+    run([sys.executable, TREE / "lab" / "tests" / "spill_kill.py", "--rounds", str(rounds)], log=context.log, cwd=TREE,
+        env=_environment(name, context))
+    return Outcome(passed=rounds)
+
+
 def bad_input(name, context):
     """Damaged files, full disks, wrong directories and options."""
     _script("bad_input.py", name, context)
