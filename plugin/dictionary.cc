@@ -50,6 +50,7 @@ std::shared_ptr<const TableStats> TableState::stats() const {
 void TableState::set_stats(std::shared_ptr<const TableStats> stats) {
   LatchGuard guard(latch_);
   stats_ = std::move(stats);
+  stats_version_.fetch_add(1, std::memory_order_release);
 }
 
 void TableState::RaiseAutoIncrement(uint64_t next) { RaiseTo(&next_auto_increment, next); }

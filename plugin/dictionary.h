@@ -41,6 +41,8 @@ class TableState {
   std::atomic<uint64_t> recorded_auto_increment{0};  // What a committed record says; may be ahead.
   std::atomic<int64_t> stats_taken_ms{0};            // By the clock of the process; 0: not yet.
 
+  // Goes up with every set_stats(); 0: there are none.
+  uint64_t stats_version() const { return stats_version_.load(std::memory_order_acquire); }
   std::shared_ptr<const TableStats> stats() const;
   void set_stats(std::shared_ptr<const TableStats> stats);
   void RaiseAutoIncrement(uint64_t next);
@@ -50,6 +52,7 @@ class TableState {
  private:
   mutable Latch latch_;
   std::shared_ptr<const TableStats> stats_;  // Guarded by latch_.
+  std::atomic<uint64_t> stats_version_{0};
 };
 
 struct NewTable {

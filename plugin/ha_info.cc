@@ -34,24 +34,31 @@ double Pages(double rows, double bytes) {
 
 }  // namespace
 
+// Statements come by here all the time: what all handlers share is touched only when it changed.
+void ha_tidesdb::LookAtStats() {
+  const uint64_t version = state_->stats_version();
+  if (version == known_stats_version_) return;
+  known_stats_version_ = version;
+  known_stats_ = state_->stats();
+  FillRecordsPerKey();
+}
+
 // Of the rows, as InnoDB would store them.
 double ha_tidesdb::DataBytes() const {
-  const auto known = state_->stats();
-  const double row_bytes = known != nullptr && known->row_bytes > 0
-                               ? static_cast<double>(known->row_bytes)
+  const double row_bytes = known_stats_ != nullptr && known_stats_->row_bytes > 0
+                               ? static_cast<double>(known_stats_->row_bytes)
                                : static_cast<double>(table_share->reclength) / 2;
   const auto rows = static_cast<double>(std::max<int64_t>(0, state_->rows));
   return Pages(rows, row_bytes) * kPageBytes;
 }
 
 double ha_tidesdb::IndexBytes() const {
-  const auto known = state_->stats();
   const auto rows = static_cast<double>(std::max<int64_t>(0, state_->rows));
   double bytes = 0;
   for (uint i = 0; i < table_share->keys; i++) {
     if (codec_.is_primary(i)) continue;
-    const double entry = known != nullptr && i < known->indexes.size()
-                             ? static_cast<double>(known->indexes[i].entry_bytes)
+    const double entry = known_stats_ != nullptr && i < known_stats_->indexes.size()
+                             ? static_cast<double>(known_stats_->indexes[i].entry_bytes)
                              : table->key_info[i].key_length;
     bytes += Pages(rows, entry) * kPageBytes;
   }
@@ -86,16 +93,16 @@ Status ha_tidesdb::MeasureStats(TableStats* stats_now) {
 
 // Takes new statistics when too many rows changed since the last ones.
 Status ha_tidesdb::RefreshStats(bool now) {
-  const auto known = state_->stats();
+  const TableStats* const known = known_stats_.get();
   const uint64_t changes = state_->changes;
-  const int64_t time = NowMs();
   int64_t last = state_->stats_taken_ms;
   if (!now) {
     const uint64_t many = known == nullptr ? 0 : std::max(known->rows / 10, kStatsChangesMin);
     if (known != nullptr && changes <= many) return Status::Ok();
     if (known == nullptr && changes == 0 && (last != 0 || state_->rows <= 0)) return Status::Ok();
-    if (last != 0 && time - last < kStatsPauseMs) return Status::Ok();
   }
+  const int64_t time = NowMs();
+  if (!now && last != 0 && time - last < kStatsPauseMs) return Status::Ok();
   // One at a time; who comes second goes on with what there is.
   if (!state_->stats_taken_ms.compare_exchange_strong(last, time)) return Status::Ok();
   auto measured = std::make_shared<TableStats>();
@@ -109,9 +116,8 @@ Status ha_tidesdb::RefreshStats(bool now) {
 }
 
 void ha_tidesdb::FillRecordsPerKey() {
-  const auto known = state_->stats();
-  if (known == nullptr || known == filled_stats_) return;
-  filled_stats_ = known;
+  const TableStats* const known = known_stats_.get();
+  if (known == nullptr) return;
   for (uint i = 0; i < table_share->keys && i < known->indexes.size(); i++) {
     KEY& key = table->key_info[i];
     const auto& distinct = known->indexes[i].distinct;
@@ -128,9 +134,11 @@ int ha_tidesdb::info(uint flags) noexcept {
   return guard::Run([&] {
     if (const int error = BindState()) return error;
     if ((flags & (HA_STATUS_VARIABLE | HA_STATUS_CONST)) != 0) {
+      LookAtStats();
       const Status refreshed = RefreshStats(false);
       // Old numbers serve as well; what is broken will be found by those who read rows.
       refreshed.IgnoreError();
+      LookAtStats();
     }
     if ((flags & HA_STATUS_VARIABLE) != 0) {
       stats.records = static_cast<ha_rows>(std::max<int64_t>(0, state_->rows));
@@ -146,7 +154,6 @@ int ha_tidesdb::info(uint flags) noexcept {
     }
     if ((flags & HA_STATUS_CONST) != 0)
       stats.create_time = static_cast<time_t>(state_->def.created_s);
-    if ((flags & (HA_STATUS_CONST | HA_STATUS_VARIABLE)) != 0) FillRecordsPerKey();
     if ((flags & HA_STATUS_ERRKEY) != 0) errkey = duplicate_key_;
     if ((flags & HA_STATUS_AUTO) != 0 && table->found_next_number_field != nullptr) {
       stats.auto_increment_value = state_->next_auto_increment;
@@ -220,10 +227,8 @@ int ha_tidesdb::analyze(THD*, HA_CHECK_OPT*) noexcept {
   return guard::Run([&] {
     if (BindState() != 0) return HA_ADMIN_FAILED;
     const Status refreshed = RefreshStats(true);
-    if (refreshed.ok()) {
-      FillRecordsPerKey();
-      return HA_ADMIN_OK;
-    }
+    LookAtStats();
+    if (refreshed.ok()) return HA_ADMIN_OK;
     guard::ToHandlerError(refreshed);
     return HA_ADMIN_FAILED;
   });

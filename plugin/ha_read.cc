@@ -8,9 +8,10 @@
 namespace tidesdb::plugin {
 
 bool ha_tidesdb::PlanIsCurrent() const {
+  if (!plan_made_ || plan_lock_ != row_lock_) return false;
+  if (row_lock_ == RowLock::kExclusive) return true;  // Every column, whatever else.
   const MY_BITMAP& columns = *table->read_set;
-  return plan_made_ && plan_lock_ == row_lock_ && plan_index_ == active_ &&
-         plan_verifies_ == verify_entries_ &&
+  return plan_index_ == active_ && plan_verifies_ == verify_entries_ &&
          memcmp(plan_columns_.data(), columns.bitmap, plan_columns_.size()) == 0;
 }
 

@@ -34,6 +34,8 @@ int ha_tidesdb::BindState() {
   if (!found.ok()) return guard::ToHandlerError(found.status());
   if (*found == nullptr) return HA_ERR_NO_SUCH_TABLE;
   state_ = *found;
+  known_stats_.reset();
+  known_stats_version_ = 0;
   families_.assign(table_share->keys, nullptr);
   for (uint i = 0; i < table_share->keys; i++) {
     if (codec_.is_primary(i)) {
@@ -149,7 +151,6 @@ int ha_tidesdb::external_lock(THD* thd, int lock_type) noexcept {
                thd_test_options(thd, OPTION_NOT_AUTOCOMMIT | OPTION_BEGIN)) {
       row_lock_ = stored_lock_ = RowLock::kShared;
     }
-    plan_made_ = false;
     logs_statements_ = thd_binlog_format(thd) == BINLOG_FORMAT_STMT && session_->pessimistic() &&
                        session_->isolation() > ISO_READ_COMMITTED;
     return logs_statements_ ? LockForStatementLog(thd) : 0;
@@ -170,7 +171,6 @@ int ha_tidesdb::start_stmt(THD* thd, thr_lock_type lock_type) noexcept {
     } else {
       row_lock_ = stored_lock_;
     }
-    plan_made_ = false;
     return 0;
   });
 }
@@ -180,7 +180,6 @@ void ha_tidesdb::init_table_handle_for_HANDLER() noexcept {
     if (const int error = Bind(ha_thd())) return error;
     session_->BeginStatement();
     row_lock_ = stored_lock_ = RowLock::kNone;
-    plan_made_ = false;
     return 0;
   });
 }
@@ -217,7 +216,6 @@ int ha_tidesdb::reset() noexcept {
     other_.Reset();
     key_read_ = false;
     duplicates_wanted_ = false;
-    plan_made_ = false;
     auto_increment_last_ = 0;
     return 0;
   });

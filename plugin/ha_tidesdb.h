@@ -167,6 +167,7 @@ class ha_tidesdb final : public handler {
   // --- ha_info.cc ---
   Status RefreshStats(bool now);
   Status MeasureStats(TableStats* stats_now);
+  void LookAtStats();
   void FillRecordsPerKey();
   uint64_t KeysInRange(uint index, Slice from, Slice to);
   double DataBytes() const;
@@ -183,7 +184,9 @@ class ha_tidesdb final : public handler {
   std::shared_ptr<TableState> state_;
   TableCodec codec_;
   std::vector<ColumnFamily*> families_;             // By key number.
-  std::shared_ptr<const TableStats> filled_stats_;  // What table->key_info says.
+  // The table's statistics as this handler last saw them; null: none yet.
+  std::shared_ptr<const TableStats> known_stats_;
+  uint64_t known_stats_version_ = 0;
 
   // Of the statement.
   Session* session_ = nullptr;
