@@ -72,6 +72,12 @@ char* ConcurrentArena::AllocateAligned(size_t bytes) {
   return AllocateFallback(bytes, block);
 }
 
+char* ConcurrentArena::AllocateAligned(size_t bytes, size_t alignment) {
+  DCHECK((alignment & (alignment - 1)) == 0 && alignment >= kAlignment);
+  char* memory = AllocateAligned(bytes + alignment - kAlignment);
+  return memory + (-reinterpret_cast<uintptr_t>(memory) & (alignment - 1));
+}
+
 char* ConcurrentArena::AllocateFallback(size_t bytes, const Block* full) {
   MutexLock lock(mu_);
   if (bytes > block_bytes_ / 4) return NewBlock(bytes)->data();

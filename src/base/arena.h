@@ -65,6 +65,8 @@ class ConcurrentArena {
 
   // Returns memory aligned to kAlignment. REQUIRES: bytes > 0.
   char* AllocateAligned(size_t bytes);
+  // The same, aligned to any power of two; costs up to that much more.
+  char* AllocateAligned(size_t bytes, size_t alignment);
 
   // Bytes of all blocks, whether handed out or not.
   size_t MemoryUsage() const { return memory_usage_.load(std::memory_order_relaxed); }

@@ -8,6 +8,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
+#include <thread>
 
 #include "base/check.h"
 #include "base/sim_hooks.h"
@@ -129,6 +130,20 @@ inline void SpinPause() {
   asm volatile("yield");
 #endif
 }
+
+// A busy wait for another thread's few instructions. That thread may have lost its core: then the
+// wait gives up its own.
+class SpinWait {
+ public:
+  void Pause() {
+    SpinPause();
+    if (++turns_ % kTurnsPerYield == 0) std::this_thread::yield();
+  }
+
+ private:
+  static constexpr uint32_t kTurnsPerYield = 64;
+  uint32_t turns_ = 0;
+};
 
 // A place between two steps of lock-free code where the simulation may switch threads.
 // Nothing without hooks.

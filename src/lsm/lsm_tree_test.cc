@@ -344,7 +344,7 @@ TEST_F(LsmTreeTest, OpenWithoutCreateWantsADatabase) {
   LsmOptions options;
   options.fs = h_.fs.get();
   options.directory = "/other";
-  options.new_memtable = [] { return NewSkipListMemTable(4 << 10); };
+  options.new_memtable = [] { return NewMemTable(4 << 10); };
   EXPECT_EQ(LsmTree::Open(options, false).status().code(), Code::kInvalidArgument);
 }
 

@@ -60,7 +60,7 @@ LsmOptions TreeHarness::MakeOptions() {
     paced_bytes += bytes;
     return pace_status;
   };
-  options.new_memtable = [] { return NewSkipListMemTable(4 << 10); };
+  options.new_memtable = [] { return NewMemTable(4 << 10); };
   return options;
 }
 

@@ -34,7 +34,7 @@ class Stress {
       if (open_snapshot_ != 0) view.live.push_back(open_snapshot_);
       return view;
     };
-    options.new_memtable = [] { return NewSkipListMemTable(4 << 10); };
+    options.new_memtable = [] { return NewMemTable(4 << 10); };
     auto tree = LsmTree::Open(options, true);
     CHECK_OK(tree.status());
     tree_ = std::move(tree).value();

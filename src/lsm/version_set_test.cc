@@ -26,7 +26,7 @@ class VersionSetTest : public ::testing::Test {
     holder_ = nullptr;
     obsolete_ = std::make_unique<ObsoleteFiles>(disk(), "/db", nullptr, nullptr);
     ReadStateParts parts;
-    parts.active = NewSkipListMemTable(4 << 10);
+    parts.active = NewMemTable(4 << 10);
     holder_ = std::make_unique<ReadStateHolder>(std::move(parts));
     VersionSetOptions options;
     options.fs = disk();

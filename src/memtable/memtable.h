@@ -30,7 +30,7 @@ struct MemTableFamilyCounts {
 // make; of no use to another memtable. Threads: one at a time.
 class MemTableHint {
  public:
-  static constexpr size_t kBytes = 256;
+  static constexpr size_t kBytes = 16;
   alignas(8) std::byte memory[kBytes];  // The memtable's own.
   bool used = false;
 };
@@ -67,9 +67,9 @@ class MemTable {
   virtual SequenceNumber LastSequence() const = 0;
 };
 
-// A skip list over keys with a chain of versions per key.
+// A tree of keys per family, with a chain of versions per key.
 // `block_bytes`: what the arena asks the system for at a time; a memtable that is rotated at a few
 // KiB wants it small.
-std::unique_ptr<MemTable> NewSkipListMemTable(size_t block_bytes = 256 << 10);
+std::unique_ptr<MemTable> NewMemTable(size_t block_bytes = 256 << 10);
 
 }  // namespace tidesdb

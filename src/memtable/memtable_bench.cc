@@ -27,9 +27,9 @@ struct Key {
 
 uint64_t Scatter(uint64_t i) { return i * 0x9e3779b97f4a7c15; }
 
-void MakeEmpty(const benchmark::State&) { shared_table = NewSkipListMemTable(); }
+void MakeEmpty(const benchmark::State&) { shared_table = NewMemTable(); }
 void MakeFull(const benchmark::State&) {
-  shared_table = NewSkipListMemTable();
+  shared_table = NewMemTable();
   for (uint64_t i = 0; i < kKeys; i++) {
     shared_table->Add(kFamily, Key(Scatter(i)).slice(), ValueType::kPut, i + 1, "0123456789abcdef");
   }

@@ -32,7 +32,7 @@ uint64_t NumberOf(int writer, uint64_t key) {
 }
 
 struct Shared {
-  std::unique_ptr<MemTable> table = NewSkipListMemTable();
+  std::unique_ptr<MemTable> table = NewMemTable();
   std::atomic<uint64_t> next_sequence{1};
   // Per key: the newest sequence whose Add has returned.
   std::array<std::atomic<uint64_t>, kWriters * kKeysPerWriter> done{};

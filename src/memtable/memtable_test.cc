@@ -41,7 +41,7 @@ std::string Backward(const MemTable& table, FamilyId family) {
 }
 
 TEST(MemTableTest, Empty) {
-  auto table = NewSkipListMemTable();
+  auto table = NewMemTable();
   EXPECT_TRUE(table->empty());
   VersionHit hit;
   EXPECT_FALSE(table->Get(1, "a", kSequenceMax, &hit));
@@ -58,7 +58,7 @@ TEST(MemTableTest, Empty) {
 }
 
 TEST(MemTableTest, SnapshotsSeeTheirVersion) {
-  auto table = NewSkipListMemTable();
+  auto table = NewMemTable();
   table->Add(1, "k", ValueType::kPut, 10, "ten");
   table->Add(1, "k", ValueType::kDelete, 20, "");
   table->Add(1, "k", ValueType::kPut, 30, "thirty");
@@ -84,7 +84,7 @@ TEST(MemTableTest, SnapshotsSeeTheirVersion) {
 }
 
 TEST(MemTableTest, FamiliesAreSeparateAndOrdered) {
-  auto table = NewSkipListMemTable();
+  auto table = NewMemTable();
   const FamilyId families[] = {0, 1, 255, 256, 0x80000000, UINT32_MAX};
   SequenceNumber sequence = 0;
   // Written from the last to the first, so that order cannot come from insertion.
@@ -136,7 +136,7 @@ TEST(MemTableTest, KeysThatShareTheirHead) {
                                          "b",
                                          std::string(100000, 'x'),
                                          std::string(100001, 'x')};
-  auto table = NewSkipListMemTable();
+  auto table = NewMemTable();
   SequenceNumber sequence = 0;
   for (size_t i = 0; i < keys.size(); i++) {
     const std::string& key = keys[(i * 5) % keys.size()];
@@ -155,7 +155,7 @@ TEST(MemTableTest, KeysThatShareTheirHead) {
 }
 
 TEST(MemTableTest, SeekBoundaries) {
-  auto table = NewSkipListMemTable();
+  auto table = NewMemTable();
   for (const char* key : {"b", "d", "f"}) {
     for (SequenceNumber s : {10, 20, 30}) table->Add(5, key, ValueType::kPut, s, "");
   }
@@ -192,7 +192,7 @@ TEST(MemTableTest, SeekBoundaries) {
 }
 
 TEST(MemTableTest, LargeValue) {
-  auto table = NewSkipListMemTable();
+  auto table = NewMemTable();
   const std::string value(5 << 20, 'v');
   table->Add(1, "k", ValueType::kPut, 1, value);
   VersionHit hit;
@@ -202,7 +202,7 @@ TEST(MemTableTest, LargeValue) {
 }
 
 TEST(MemTableTest, EstimateIsNear) {
-  auto table = NewSkipListMemTable();
+  auto table = NewMemTable();
   constexpr uint64_t kKeys = 50000;
   MemTableHint hint;
   auto key_of = [](uint64_t i) {
@@ -266,7 +266,7 @@ class MemTableModelTest : public testing::Test {
   }
 
   Random random_{Seed()};
-  std::unique_ptr<MemTable> table_ = NewSkipListMemTable();
+  std::unique_ptr<MemTable> table_ = NewMemTable();
   Model model_;
   MemTableHint hint_;
   SequenceNumber sequence_ = 0;

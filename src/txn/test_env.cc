@@ -165,7 +165,7 @@ void TestEnv::PublishState() {
 
 void TestEnv::RotateLocked() {
   auto source = std::make_shared<Source>();
-  source->memtable = NewSkipListMemTable();
+  source->memtable = NewMemTable();
   sources_.insert(sources_.begin(), std::move(source));
   PublishState();
 }
@@ -187,7 +187,7 @@ void TestEnv::Compact() {
     inputs.assign(sources_.begin() + 1, sources_.end());
   }
   auto output = std::make_shared<Source>();
-  output->memtable = NewSkipListMemTable();
+  output->memtable = NewMemTable();
   for (const auto& family : families_) {
     std::map<std::string, std::vector<Entry>> keys;
     for (const auto& source : inputs) {

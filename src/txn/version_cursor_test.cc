@@ -27,7 +27,7 @@ class FlagInterrupt final : public InterruptCheck {
 
 // Versions of few keys, many of one key among them.
 struct History {
-  explicit History(Random* random) : memtable(NewSkipListMemTable()) {
+  explicit History(Random* random) : memtable(NewMemTable()) {
     for (SequenceNumber sequence = 1; sequence <= 200; ++sequence) {
       const std::string key = std::to_string(random->Uniform(random->OneIn(2) ? 3 : 20));
       const ValueType type = random->OneIn(3) ? ValueType::kDelete : ValueType::kPut;
@@ -141,7 +141,7 @@ TEST(VersionCursorTest, RandomWalksMatchTheModel) {
 }
 
 TEST(VersionCursorTest, LongSkipsCanBeInterrupted) {
-  auto memtable = NewSkipListMemTable();
+  auto memtable = NewMemTable();
   for (int i = 0; i < 5000; ++i) {
     memtable->Add(1, std::to_string(i), ValueType::kDelete, static_cast<uint64_t>(i) + 1, "");
   }

@@ -1,0 +1,85 @@
+// What a memtable holds of each column family: the tree of its keys, and counts. Found without locks.
+//
+// Threads: any. Owns: nothing; all is the arena's.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <new>
+#include <vector>
+
+#include "base/arena.h"
+#include "memtable/key_tree.h"
+#include "memtable/memtable.h"
+
+namespace tidesdb {
+
+// The tree is read by all and stands apart from the counts, which every add writes.
+struct MemTableFamily {
+  MemTableFamily(FamilyId family_id, ConcurrentArena* arena) : id(family_id), tree(arena) {}
+
+  const FamilyId id;
+  MemTableFamily* next = nullptr;  // In the bucket; constant once linked.
+  KeyTree tree;
+  // Statistics: relaxed, each exact once its adders are done.
+  alignas(64) std::atomic<uint64_t> entries{0};
+  std::atomic<uint64_t> tombstones{0};
+  std::atomic<uint64_t> bytes{0};
+};
+
+class FamilyDirectory {
+ public:
+  // Null: nothing was added of it.
+  MemTableFamily* Find(FamilyId id) const {
+    // Acquire: whoever sees a family sees its fields.
+    return Find(buckets_[id % kBuckets].load(std::memory_order_acquire), nullptr, id);
+  }
+
+  MemTableFamily* FindOrMake(FamilyId id, ConcurrentArena* arena) {
+    std::atomic<MemTableFamily*>& bucket = buckets_[id % kBuckets];
+    MemTableFamily* first = bucket.load(std::memory_order_acquire);
+    if (MemTableFamily* found = Find(first, nullptr, id)) return found;
+    char* memory = arena->AllocateAligned(sizeof(MemTableFamily), alignof(MemTableFamily));
+    auto* family = new (memory) MemTableFamily(id, arena);
+    family->next = first;
+    while (!bucket.compare_exchange_weak(family->next, family, std::memory_order_release,
+                                         std::memory_order_acquire)) {
+      // Somebody was faster.
+      if (MemTableFamily* found = Find(family->next, first, id)) return found;
+      first = family->next;
+    }
+    return family;
+  }
+
+  // Ascending by family.
+  std::vector<MemTableFamilyCounts> List() const {
+    std::vector<MemTableFamilyCounts> list;
+    for (const std::atomic<MemTableFamily*>& bucket : buckets_) {
+      for (const auto* f = bucket.load(std::memory_order_acquire); f != nullptr; f = f->next) {
+        list.push_back({f->id, f->entries.load(std::memory_order_relaxed),
+                        f->tombstones.load(std::memory_order_relaxed),
+                        f->bytes.load(std::memory_order_relaxed)});
+      }
+    }
+    std::sort(list.begin(), list.end(),
+              [](const auto& a, const auto& b) { return a.family < b.family; });
+    return list;
+  }
+
+ private:
+  static constexpr size_t kBuckets = 64;
+
+  // In the bucket's list from `first` up to `end`.
+  static MemTableFamily* Find(MemTableFamily* first, const MemTableFamily* end, FamilyId id) {
+    for (MemTableFamily* family = first; family != end; family = family->next) {
+      if (family->id == id) return family;
+    }
+    return nullptr;
+  }
+
+  std::array<std::atomic<MemTableFamily*>, kBuckets> buckets_{};
+};
+
+}  // namespace tidesdb

@@ -1,0 +1,67 @@
+// A key in memory and the newest of its versions.
+//
+// Threads: any number of readers; one at a time sets the newest version. Owns: nothing; the memory is
+// the arena's, and never moves.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+#include <new>
+
+#include "base/coding.h"
+#include "format/internal_key.h"
+#include "memtable/version_chain.h"
+
+namespace tidesdb {
+
+// The 8 bytes of `key` from `skip` on, big-endian and zero-padded: when the bytes before are alike,
+// most comparisons of keys are of two of these numbers.
+inline uint64_t KeyHead(Slice key, size_t skip) {
+  if (key.size() >= skip + sizeof(uint64_t)) return DecodeBigEndian64(key.data() + skip);
+  uint64_t head = 0;
+  for (size_t i = skip; i < key.size(); i++) {
+    head |= static_cast<uint64_t>(static_cast<uint8_t>(key[i])) << (56 - 8 * (i - skip));
+  }
+  return head;
+}
+
+class KeyNode {
+ public:
+  static constexpr size_t kKeyBytesMax = (size_t{1} << 28) - 1;
+
+  static size_t Bytes(Slice key) { return sizeof(KeyNode) + key.size(); }
+
+  // REQUIRES: Bytes(key) bytes at `memory`, 8-byte aligned.
+  static KeyNode* Make(char* memory, Slice key) {
+    auto* node = new (memory) KeyNode(static_cast<uint32_t>(key.size()));
+    if (!key.empty()) std::memcpy(reinterpret_cast<char*>(node + 1), key.data(), key.size());
+    return node;
+  }
+
+  Slice key() const { return {reinterpret_cast<const char*>(this + 1), key_bytes_}; }
+
+  // Acquire and release: whoever sees a version sees its bytes.
+  const KeyVersion* newest() const { return newest_.load(std::memory_order_acquire); }
+  void SetNewest(const KeyVersion* version) { newest_.store(version, std::memory_order_release); }
+
+  // Order of `other` against this key. REQUIRES: the first `skip` bytes and the heads behind them are
+  // equal; otherwise the answer means nothing.
+  int CompareBehindHead(Slice other, size_t skip) const {
+    // What both have of the head is equal: a key that ends there is a prefix of the other.
+    const size_t start = skip + sizeof(uint64_t);
+    const Slice own = key();
+    if (other.size() > start && own.size() > start) return other.substr(start).compare(own.substr(start));
+    return other.size() == own.size() ? 0 : (other.size() < own.size() ? -1 : 1);
+  }
+
+ private:
+  explicit KeyNode(uint32_t key_bytes) : newest_(nullptr), key_bytes_(key_bytes) {}
+
+  std::atomic<const KeyVersion*> newest_;
+  const uint32_t key_bytes_;
+  const uint32_t unused_ = 0;
+  // The key's bytes.
+};
+
+}  // namespace tidesdb
