@@ -5,16 +5,13 @@
 namespace tidesdb {
 namespace {
 
-// A family of a handful of keys should not cost a whole leaf.
-constexpr uint32_t kFirstLeafSlots = 12;
-
 constexpr uint32_t kScanAhead = 4;  // Keys.
 
 }  // namespace
 
 KeyTree::KeyTree(ConcurrentArena* arena)
     : arena_(arena),
-      first_leaf_(MakeNode<LeafSlot>(nullptr, 0, kFirstLeafSlots)),
+      first_leaf_(MakeNode<LeafSlot>(nullptr, 0)),
       root_(first_leaf_) {}
 
 bool KeyTree::IsBeyond(Slice key, const KeyNode* high, Side side) {
@@ -76,10 +73,9 @@ KeyNode* KeyTree::FindNear(Slice key, Leaf* near, Place* place) const {
 }
 
 template <typename Slot>
-SlotNode<Slot>* KeyTree::MakeNode(KeyNode* low, uint32_t level, uint32_t capacity) {
+SlotNode<Slot>* KeyTree::MakeNode(KeyNode* low, uint32_t level) {
   using Node = SlotNode<Slot>;
-  char* memory = arena_->AllocateAligned(Node::Bytes(capacity), alignof(Node));
-  return Node::Make(memory, low, level, capacity);
+  return new (arena_->AllocateAligned(sizeof(Node), alignof(Node))) Node(low, level);
 }
 
 void KeyTree::Insert(KeyNode* node, Place* place) {
@@ -88,7 +84,7 @@ void KeyTree::Insert(KeyNode* node, Place* place) {
   }
   SchedulingPoint();
   Leaf* leaf = place->leaf;
-  if (place->count < leaf->capacity()) {
+  if (place->count < Leaf::kSlots) {
     leaf->Insert(place->slot, node, nullptr);
     leaf->Unlock();
     return;
@@ -102,7 +98,7 @@ SlotNode<Slot>* KeyTree::SplitAndInsert(SlotNode<Slot>* node, uint32_t slot, Key
                                         TreeNode* child) {
   const uint32_t split = node->SplitSlot(slot);
   KeyNode* low = split < node->count() ? node->key(split) : key;
-  auto* right = MakeNode<Slot>(low, node->level(), Slot::kPerNode);
+  auto* right = MakeNode<Slot>(low, node->level());
   node->Split(split, right, slot, key, child);
   const bool grown = GrowRoot(node, right);
   node->Unlock();
@@ -114,7 +110,7 @@ SlotNode<Slot>* KeyTree::SplitAndInsert(SlotNode<Slot>* node, uint32_t slot, Key
 bool KeyTree::GrowRoot(TreeNode* left, TreeNode* right) {
   // Only who has the root locked replaces it.
   if (root_.load(std::memory_order_relaxed) != left) return false;
-  auto* root = MakeNode<InnerSlot>(nullptr, left->level() + 1, InnerSlot::kPerNode);
+  auto* root = MakeNode<InnerSlot>(nullptr, left->level() + 1);
   root->Insert(0, nullptr, left);
   root->Insert(1, right->low(), right);
   root_.store(root, std::memory_order_release);
@@ -135,7 +131,7 @@ void KeyTree::InsertChild(TreeNode* child) {
     SchedulingPoint();
     const Inner::Place place = node->Search(low->key(), 1);
     CHECK(place.equal == nullptr);
-    if (place.count == node->capacity()) {
+    if (place.count == Inner::kSlots) {
       SplitAndInsert(node, place.slot, low, child);
     } else {
       node->Insert(place.slot, low, child);

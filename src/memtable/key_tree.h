@@ -56,6 +56,8 @@ class KeyTree {
   uint64_t Estimate(Slice start, const Slice* end) const;
 
  private:
+  friend class KeyTreeInspector;  // For tests.
+
   // Which of two neighbours a key belongs to that is the bound between them.
   enum class Side { kRight, kLeft };
   struct Row;
@@ -75,7 +77,7 @@ class KeyTree {
   void FindAgain(const KeyNode* node, Place* place) const;
 
   template <typename Slot>
-  SlotNode<Slot>* MakeNode(KeyNode* low, uint32_t level, uint32_t capacity);
+  SlotNode<Slot>* MakeNode(KeyNode* low, uint32_t level);
   // With `node`, which is full, locked at the version of the slot: splits it, inserts and unlocks.
   // Returns the new node to its right.
   template <typename Slot>

@@ -27,8 +27,7 @@ namespace tidesdb {
 
 class alignas(64) TreeNode {
  public:
-  TreeNode(KeyNode* low, uint32_t level, uint32_t capacity)
-      : low_(low), level_(level), capacity_(capacity) {}
+  TreeNode(KeyNode* low, uint32_t level) : low_(low), level_(level) {}
   TreeNode(const TreeNode&) = delete;
   TreeNode& operator=(const TreeNode&) = delete;
 
@@ -37,6 +36,7 @@ class alignas(64) TreeNode {
   // The version to read at; waits while a writer is in the node.
   uint64_t BeginRead() const {
     const uint64_t version = version_.load(std::memory_order_acquire);
+    SchedulingPoint();
     return (version & kLocked) == 0 ? version : AwaitUnlocked();
   }
   // Whether all that was read since BeginRead() is true.
@@ -47,7 +47,6 @@ class alignas(64) TreeNode {
 
   KeyNode* low() const { return low_; }
   uint32_t level() const { return level_; }  // 0: a leaf.
-  uint32_t capacity() const { return capacity_; }
   uint32_t count() const { return count_.load(std::memory_order_acquire); }
   size_t skip() const { return skip_.load(std::memory_order_acquire); }
   KeyNode* high() const { return high_.load(std::memory_order_acquire); }
@@ -81,9 +80,21 @@ class alignas(64) TreeNode {
     return static_cast<size_t>(std::mismatch(a.begin(), end, b.begin()).first - a.begin());
   }
 
-  // The slot of the last insert, to notice sorted ones. Under the lock.
-  uint32_t last_insert_ = kNoSlot;
-  static constexpr uint32_t kNoSlot = UINT32_MAX - 1;
+  void NoteInsert(uint32_t slot) {
+    if (slot == last_insert_ + 1) {
+      run_ = std::max(run_, 0) + 1;
+    } else if (slot == last_insert_) {
+      run_ = std::min(run_, 0) - 1;
+    } else {
+      run_ = 0;
+    }
+    last_insert_ = slot;
+  }
+  // Whether an insert into this slot goes on with what the last ones began.
+  bool IsSorted(uint32_t slot) const {
+    return run_ > 0 ? slot == last_insert_ + 1 && run_ >= kRunMin
+                    : slot == last_insert_ && run_ <= -kRunMin;
+  }
 
  private:
   static constexpr uint64_t kLocked = 1;
@@ -97,6 +108,8 @@ class alignas(64) TreeNode {
     }
   }
 
+  static constexpr int kRunMin = 2;
+
   std::atomic<uint64_t> version_ = 0;
   std::atomic<KeyNode*> high_ = nullptr;
   std::atomic<TreeNode*> next_ = nullptr;
@@ -104,7 +117,9 @@ class alignas(64) TreeNode {
   std::atomic<uint32_t> count_ = 0;
   std::atomic<uint32_t> skip_ = 0;
   const uint32_t level_;
-  const uint32_t capacity_;
+  // Of writers only.
+  uint32_t last_insert_ = 0;  // Slot.
+  int run_ = 0;  // So many inserts in ascending order, or below zero descending, were the last.
 };
 
 // A key of the tree.
@@ -138,24 +153,19 @@ struct InnerSlot {
 template <typename Slot>
 class SlotNode : public TreeNode {
  public:
-  static size_t Bytes(uint32_t capacity) { return sizeof(SlotNode) + capacity * sizeof(Slot); }
+  static constexpr uint32_t kSlots = Slot::kPerNode;
 
-  // REQUIRES: Bytes(capacity) bytes at `memory`, aligned like a TreeNode.
-  static SlotNode* Make(char* memory, KeyNode* low, uint32_t level, uint32_t capacity) {
-    auto* node = new (memory) SlotNode(low, level, capacity);
-    for (uint32_t i = 0; i < capacity; i++) new (node->slots() + i) Slot;
-    return node;
-  }
+  SlotNode(KeyNode* low, uint32_t level) : TreeNode(low, level) {}
 
-  uint64_t head(uint32_t slot) const { return slots()[slot].head.load(std::memory_order_acquire); }
+  uint64_t head(uint32_t slot) const { return slots_[slot].head.load(std::memory_order_acquire); }
   // Acquire: whoever sees a key or a child sees its bytes.
-  KeyNode* key(uint32_t slot) const { return slots()[slot].key.load(std::memory_order_acquire); }
-  TreeNode* child(uint32_t slot) const { return slots()[slot].child.load(std::memory_order_acquire); }
+  KeyNode* key(uint32_t slot) const { return slots_[slot].key.load(std::memory_order_acquire); }
+  TreeNode* child(uint32_t slot) const { return slots_[slot].child.load(std::memory_order_acquire); }
   SlotNode* next() const { return static_cast<SlotNode*>(TreeNode::next()); }
 
   void Prefetch() const {
     const char* at = reinterpret_cast<const char*>(this);
-    for (size_t line = 0; line < Bytes(Slot::kPerNode); line += 64) __builtin_prefetch(at + line);
+    for (size_t line = 0; line < sizeof(SlotNode); line += 64) __builtin_prefetch(at + line);
   }
 
   struct Place {
@@ -195,28 +205,27 @@ class SlotNode : public TreeNode {
 
   // REQUIRES (all below): locked, or not yet linked.
 
-  // REQUIRES: count() < capacity().
+  // REQUIRES: count() < kSlots.
   void Insert(uint32_t slot, KeyNode* key, TreeNode* child) {
     const uint32_t count = this->count();
-    DCHECK(count < capacity() && slot <= count);
-    for (uint32_t i = count; i > slot; i--) slots()[i].Set(slots()[i - 1]);
+    DCHECK(count < kSlots && slot <= count);
+    for (uint32_t i = count; i > slot; i--) slots_[i].Set(slots_[i - 1]);
     SetSlot(slot, key, child);
     SetCount(count + 1);
-    last_insert_ = slot;
+    NoteInsert(slot);
   }
 
   // The slot to split at when all are taken and `slot` is to be inserted: the middle, but behind the
   // new key when keys come sorted, so that they leave full nodes behind.
   uint32_t SplitSlot(uint32_t slot) const {
-    const bool sorted = slot == last_insert_ || slot == last_insert_ + 1;
-    return sorted ? slot : count() / 2;
+    return IsSorted(slot) ? slot : count() / 2;
   }
 
   // Moves the slots from `split` on to `right`, which must be new and empty, with low() the key that is
   // first to move, or the new one. The new key goes left unless it is behind the split.
   void Split(uint32_t split, SlotNode* right, uint32_t slot, KeyNode* key, TreeNode* child) {
     const uint32_t count = this->count();
-    for (uint32_t i = split; i < count; i++) right->slots()[i - split].Set(slots()[i]);
+    for (uint32_t i = split; i < count; i++) right->slots_[i - split].Set(slots_[i]);
     right->SetCount(count - split);
     right->SetHigh(high());
     right->SetNext(next());
@@ -233,11 +242,6 @@ class SlotNode : public TreeNode {
   }
 
  private:
-  using TreeNode::TreeNode;
-
-  Slot* slots() { return reinterpret_cast<Slot*>(this + 1); }
-  const Slot* slots() const { return reinterpret_cast<const Slot*>(this + 1); }
-
   int CompareAt(Slice wanted, uint64_t head, size_t skip, uint32_t slot) const {
     const uint64_t other = this->head(slot);
     if (head != other) return head < other ? -1 : 1;
@@ -245,7 +249,7 @@ class SlotNode : public TreeNode {
   }
 
   void SetSlot(uint32_t slot, KeyNode* key, TreeNode* child) {
-    Slot& at = slots()[slot];
+    Slot& at = slots_[slot];
     // The first slot of a level has no key.
     at.head.store(key == nullptr ? 0 : KeyHead(key->key(), skip()), std::memory_order_release);
     at.key.store(key, std::memory_order_release);
@@ -260,12 +264,15 @@ class SlotNode : public TreeNode {
     SetSkip(common);
     if (common == old_skip) return;
     for (uint32_t i = 0; i < count(); i++) {
-      slots()[i].head.store(KeyHead(key(i)->key(), common), std::memory_order_release);
+      slots_[i].head.store(KeyHead(key(i)->key(), common), std::memory_order_release);
     }
   }
+
+  Slot slots_[kSlots];
 };
 
 using Leaf = SlotNode<LeafSlot>;
 using Inner = SlotNode<InnerSlot>;
+static_assert(sizeof(Leaf) == 512 && sizeof(Inner) == 1024);
 
 }  // namespace tidesdb
