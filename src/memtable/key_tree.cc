@@ -15,7 +15,7 @@ KeyTree::KeyTree(ConcurrentArena* arena)
       root_(first_leaf_) {}
 
 bool KeyTree::IsBeyond(Slice key, const KeyNode* high, Side side) {
-  const int order = key.compare(high->key());
+  const int order = CompareKeys(key, high->key());
   return side == Side::kRight ? order >= 0 : order > 0;
 }
 
@@ -62,7 +62,7 @@ KeyNode* KeyTree::FindFrom(TreeNode* node, const KeyNode* bound, Slice key, Plac
 }
 
 KeyNode* KeyTree::FindNear(Slice key, Leaf* near, Place* place) const {
-  if (near != nullptr && (near->low() == nullptr || key >= near->low()->key())) {
+  if (near != nullptr && (near->low() == nullptr || CompareKeys(key, near->low()->key()) >= 0)) {
     const KeyNode* high = near->high();
     // The bound only falls: when the key is beyond this one now, it is in another leaf.
     if (high == nullptr || !IsBeyond(key, high, Side::kRight)) {

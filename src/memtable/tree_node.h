@@ -179,14 +179,15 @@ class SlotNode : public TreeNode {
     const uint32_t count = this->count();
     const size_t skip = this->skip();
     const uint64_t head = KeyHead(wanted, skip);
-    uint32_t low = first;
+    const Slot* at = slots_ + first;
     uint32_t left = count - first;
     while (left > 1) {
       const uint32_t half = left / 2;
-      low += this->head(low + half - 1) < head ? half : 0;
+      at += at[half - 1].head.load(std::memory_order_acquire) < head ? half : 0;
       left -= half;
     }
-    if (left == 1 && this->head(low) < head) low++;
+    if (left == 1 && at->head.load(std::memory_order_acquire) < head) at++;
+    auto low = static_cast<uint32_t>(at - slots_);
     // Most often the head found is another or the wanted key's; if not, keys decide.
     uint32_t high = count;
     uint32_t probe = low;
