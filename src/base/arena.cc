@@ -44,19 +44,27 @@ char* Arena::NewBlock(size_t bytes) {
   return blocks_.back().get();
 }
 
+BlockSource HeapBlocks() {
+  return {[](size_t bytes) { return static_cast<char*>(::operator new(bytes)); },
+          [](char* block, size_t) { ::operator delete(block); }};
+}
+
 // The header sits in front of the bytes it hands out.
 struct ConcurrentArena::Block {
-  explicit Block(size_t n) : size(n) {}
+  Block(size_t n, BlockSource from) : size(n), source(from) {}
   char* data() { return reinterpret_cast<char*>(this + 1); }
 
-  const size_t size;
+  const size_t size;  // Of data().
+  const BlockSource source;
   std::atomic<size_t> used = 0;  // May run past size: the threads that overshoot fall back.
 };
 
 ConcurrentArena::~ConcurrentArena() {
   for (Block* block : blocks_) {
+    const BlockSource source = block->source;
+    const size_t bytes = sizeof(Block) + block->size;
     block->~Block();
-    ::operator delete(block);
+    source.free(reinterpret_cast<char*>(block), bytes);
   }
 }
 
@@ -80,25 +88,24 @@ char* ConcurrentArena::AllocateAligned(size_t bytes, size_t alignment) {
 
 char* ConcurrentArena::AllocateFallback(size_t bytes, const Block* full) {
   MutexLock lock(mu_);
-  if (bytes > block_bytes_ / 4) return NewBlock(bytes)->data();
+  if (bytes > block_bytes_ / 4) return NewBlock(sizeof(Block) + bytes, HeapBlocks())->data();
   Block* block = current_.load(std::memory_order_relaxed);
   if (block != full) {
     // Another thread has replaced the block while this one waited.
     const size_t start = block->used.fetch_add(bytes, std::memory_order_relaxed);
     if (start + bytes <= block->size) return block->data() + start;
   }
-  block = NewBlock(block_bytes_);
+  block = NewBlock(block_bytes_, source_);
   block->used.store(bytes, std::memory_order_relaxed);
   current_.store(block, std::memory_order_release);
   return block->data();
 }
 
-ConcurrentArena::Block* ConcurrentArena::NewBlock(size_t bytes) {
+ConcurrentArena::Block* ConcurrentArena::NewBlock(size_t bytes, BlockSource source) {
   static_assert(sizeof(Block) % kAlignment == 0);
-  void* memory = ::operator new(sizeof(Block) + bytes);
-  auto* block = new (memory) Block(bytes);
+  auto* block = new (source.allocate(bytes)) Block(bytes - sizeof(Block), source);
   blocks_.push_back(block);
-  memory_usage_.fetch_add(sizeof(Block) + bytes, std::memory_order_relaxed);
+  memory_usage_.fetch_add(bytes, std::memory_order_relaxed);
   return block;
 }
 

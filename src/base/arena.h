@@ -51,6 +51,13 @@ class Arena {
   std::atomic<size_t> memory_usage_ = 0;  // Relaxed: a figure, it publishes nothing.
 };
 
+// Where blocks of memory come from and go to.
+struct BlockSource {
+  char* (*allocate)(size_t bytes);  // Aligned to alignof(std::max_align_t).
+  void (*free)(char* block, size_t bytes);
+};
+BlockSource HeapBlocks();
+
 // An Arena for many threads: an atomic add while the current block lasts, a mutex for the next one.
 // Everything is aligned to kAlignment.
 class ConcurrentArena {
@@ -58,7 +65,9 @@ class ConcurrentArena {
   static constexpr size_t kAlignment = 8;
   static constexpr size_t kBlockBytes = 256 * 1024;
 
-  explicit ConcurrentArena(size_t block_bytes = kBlockBytes) : block_bytes_(block_bytes) {}
+  // `source` is for blocks of block_bytes; what is too large for these comes from the heap.
+  explicit ConcurrentArena(size_t block_bytes = kBlockBytes, BlockSource source = HeapBlocks())
+      : block_bytes_(block_bytes), source_(source) {}
   ~ConcurrentArena();
   ConcurrentArena(const ConcurrentArena&) = delete;
   ConcurrentArena& operator=(const ConcurrentArena&) = delete;
@@ -75,9 +84,10 @@ class ConcurrentArena {
   struct Block;
 
   char* AllocateFallback(size_t bytes, const Block* full);
-  Block* NewBlock(size_t bytes) REQUIRES(mu_);
+  Block* NewBlock(size_t bytes, BlockSource source) REQUIRES(mu_);
 
   const size_t block_bytes_;
+  const BlockSource source_;
   // Acquire/release: a block's header is written before the pointer to it is seen.
   std::atomic<Block*> current_ = nullptr;
   std::atomic<size_t> memory_usage_ = 0;  // Relaxed: a figure, it publishes nothing.

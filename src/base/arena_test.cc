@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <utility>
@@ -74,6 +75,41 @@ TEST(ConcurrentArenaTest, CountsBlocksOnly) {
   EXPECT_EQ(arena.MemoryUsage(), one_block);
   arena.AllocateAligned(5000);
   EXPECT_GE(arena.MemoryUsage(), one_block + 5000);
+}
+
+TEST(ConcurrentArenaTest, AlignsAsAsked) {
+  ConcurrentArena arena(1024);
+  std::vector<Piece> pieces;
+  for (size_t alignment = ConcurrentArena::kAlignment; alignment <= 256; alignment *= 2) {
+    for (int i = 0; i < 100; ++i) {
+      char* data = arena.AllocateAligned(24, alignment);
+      ASSERT_EQ(reinterpret_cast<uintptr_t>(data) % alignment, 0u);
+      std::memset(data, i, 24);
+      pieces.push_back({data, 24, static_cast<char>(i)});
+    }
+  }
+  ExpectIntact(pieces);
+}
+
+TEST(ConcurrentArenaTest, BlocksComeFromTheSourceAndGoBack) {
+  static size_t held_bytes = 0;
+  const BlockSource source = {[](size_t bytes) {
+                                held_bytes += bytes;
+                                return static_cast<char*>(std::malloc(bytes));
+                              },
+                              [](char* block, size_t bytes) {
+                                held_bytes -= bytes;
+                                std::free(block);
+                              }};
+  {
+    ConcurrentArena arena(1024, source);
+    for (int i = 0; i < 100; ++i) std::memset(arena.AllocateAligned(100), i, 100);
+    EXPECT_EQ(held_bytes, arena.MemoryUsage());
+    EXPECT_EQ(held_bytes % 1024, 0u);
+    arena.AllocateAligned(5000);  // From the heap.
+    EXPECT_LT(held_bytes, arena.MemoryUsage());
+  }
+  EXPECT_EQ(held_bytes, 0u);
 }
 
 TEST(ConcurrentArenaTest, ManyThreadsGetTheirOwnPieces) {

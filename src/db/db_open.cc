@@ -6,6 +6,7 @@
 #include "db/db_impl.h"
 #include "format/wal_format.h"
 #include "io/file_names.h"
+#include "io/huge_pages.h"
 #include "wal/wal_reader.h"
 
 namespace tidesdb {
@@ -69,7 +70,9 @@ Status DbImpl::OpenTree(SequenceNumber* last) {
     return SnapshotView{std::move(live), visible};
   };
   const auto arena_block_bytes =
-      static_cast<size_t>(std::clamp<uint64_t>(options_.memtable_bytes / 16, 4 << 10, 256 << 10));
+      options_.memtable_bytes >= 16 * kHugePageBytes
+          ? kHugePageBytes
+          : static_cast<size_t>(std::clamp<uint64_t>(options_.memtable_bytes / 16, 4 << 10, 256 << 10));
   options.new_memtable = [arena_block_bytes] { return NewMemTable(arena_block_bytes); };
   TIDESDB_ASSIGN(tree_, LsmTree::Open(std::move(options), !exists));
   TIDESDB_ASSIGN(const std::vector<std::string> names, env_->fs->List(directory_));

@@ -69,7 +69,7 @@ class MemTable {
 
 // A tree of keys per family, with a chain of versions per key.
 // `block_bytes`: what the arena asks the system for at a time; a memtable that is rotated at a few
-// KiB wants it small.
+// KiB wants it small, a large one a multiple of kHugePageBytes (io/huge_pages.h).
 std::unique_ptr<MemTable> NewMemTable(size_t block_bytes = 256 << 10);
 
 }  // namespace tidesdb

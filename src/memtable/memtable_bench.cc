@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "base/coding.h"
+#include "io/huge_pages.h"
 #include "memtable/memtable.h"
 
 namespace tidesdb {
@@ -27,9 +28,9 @@ struct Key {
 
 uint64_t Scatter(uint64_t i) { return i * 0x9e3779b97f4a7c15; }
 
-void MakeEmpty(const benchmark::State&) { shared_table = NewMemTable(); }
+void MakeEmpty(const benchmark::State&) { shared_table = NewMemTable(kHugePageBytes); }
 void MakeFull(const benchmark::State&) {
-  shared_table = NewMemTable();
+  shared_table = NewMemTable(kHugePageBytes);
   for (uint64_t i = 0; i < kKeys; i++) {
     shared_table->Add(kFamily, Key(Scatter(i)).slice(), ValueType::kPut, i + 1, "0123456789abcdef");
   }

@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "base/check.h"
+#include "io/huge_pages.h"
 #include "memtable/family_directory.h"
 #include "memtable/key_tree.h"
 #include "memtable/memtable.h"
@@ -89,7 +90,8 @@ class TreeIterator final : public InternalIterator {
 
 class TreeMemTable final : public MemTable {
  public:
-  explicit TreeMemTable(size_t block_bytes) : arena_(block_bytes) {}
+  explicit TreeMemTable(size_t block_bytes)
+      : arena_(block_bytes, block_bytes % kHugePageBytes == 0 ? HugePageBlocks() : HeapBlocks()) {}
 
   using MemTable::Add;
 

@@ -56,6 +56,7 @@ class alignas(64) TreeNode {
 
   // False: somebody else is or was there since.
   bool TryLock(uint64_t version) {
+    SchedulingPoint();
     return version_.compare_exchange_strong(version, version + kLocked, std::memory_order_acquire,
                                             std::memory_order_relaxed);
   }

@@ -1,0 +1,29 @@
+#include "io/huge_pages.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+namespace tidesdb {
+namespace {
+
+TEST(HugePagesTest, BlocksAreAlignedApartAndWritable) {
+  const BlockSource source = HugePageBlocks();
+  std::vector<char*> blocks;
+  for (size_t i = 0; i < 5; i++) {
+    const size_t bytes = (1 + i % 2) * kHugePageBytes;
+    blocks.push_back(source.allocate(bytes));
+    ASSERT_EQ(reinterpret_cast<uintptr_t>(blocks[i]) % kHugePageBytes, 0u);
+    std::memset(blocks[i], static_cast<int>(i), bytes);
+  }
+  for (size_t i = 0; i < blocks.size(); i++) {
+    const size_t bytes = (1 + i % 2) * kHugePageBytes;
+    for (size_t at = 0; at < bytes; at += 4096) ASSERT_EQ(blocks[i][at], static_cast<char>(i));
+    source.free(blocks[i], bytes);
+  }
+}
+
+}  // namespace
+}  // namespace tidesdb
