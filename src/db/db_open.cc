@@ -69,10 +69,10 @@ Status DbImpl::OpenTree(SequenceNumber* last) {
     live.pop_back();
     return SnapshotView{std::move(live), visible};
   };
-  const auto arena_block_bytes =
-      options_.memtable_bytes >= 16 * kHugePageBytes
-          ? kHugePageBytes
-          : static_cast<size_t>(std::clamp<uint64_t>(options_.memtable_bytes / 16, 4 << 10, 256 << 10));
+  const auto arena_block_bytes = options_.memtable_bytes >= 16 * kHugePageBytes
+                                     ? kHugePageBytes
+                                     : static_cast<size_t>(std::clamp<uint64_t>(
+                                           options_.memtable_bytes / 16, 4 << 10, 256 << 10));
   options.new_memtable = [arena_block_bytes] { return NewMemTable(arena_block_bytes); };
   TIDESDB_ASSIGN(tree_, LsmTree::Open(std::move(options), !exists));
   TIDESDB_ASSIGN(const std::vector<std::string> names, env_->fs->List(directory_));

@@ -13,7 +13,8 @@ char* Allocate(size_t bytes) {
   CHECK(bytes % kHugePageBytes == 0);
   // The system aligns to small pages: what is too much on either side goes back.
   const size_t mapped_bytes = bytes + kHugePageBytes;
-  void* mapped = mmap(nullptr, mapped_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* mapped =
+      mmap(nullptr, mapped_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   CHECK(mapped != MAP_FAILED);
   char* start = static_cast<char*>(mapped);
   const size_t before = -reinterpret_cast<uintptr_t>(start) & (kHugePageBytes - 1);

@@ -1,5 +1,5 @@
-// Memory on huge pages, where the system has them: a sixth of the time to fault it in, and far fewer
-// misses of the TLB for who reads it all over.
+// Memory on huge pages, where the system has them: faster to fault in, and far fewer misses of the
+// TLB for who reads it all over.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,5 @@
-// What a memtable holds of each column family: the tree of its keys, and counts. Found without locks.
+// What a memtable holds of each column family: the tree of its keys, and counts. Found without
+// locks.
 //
 // Threads: any. Owns: nothing; all is the arena's.
 #pragma once

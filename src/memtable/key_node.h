@@ -1,7 +1,7 @@
 // A key in memory and the newest of its versions.
 //
-// Threads: any number of readers; one at a time sets the newest version. Owns: nothing; the memory is
-// the arena's, and never moves.
+// Threads: any number of readers; one at a time sets the newest version. Owns: nothing; the memory
+// is the arena's, and never moves.
 #pragma once
 
 #include <atomic>
@@ -38,38 +38,40 @@ class KeyNode {
  public:
   static constexpr size_t kKeyBytesMax = (size_t{1} << 28) - 1;
 
-  static size_t Bytes(Slice key) { return sizeof(KeyNode) + key.size(); }
+  static size_t Bytes(Slice key) { return kKeyOffset + key.size(); }
 
-  // REQUIRES: Bytes(key) bytes at `memory`, 8-byte aligned.
+  // REQUIRES: Bytes(key) bytes, rounded up to a multiple of 8, at `memory`, 8-byte aligned.
   static KeyNode* Make(char* memory, Slice key) {
     auto* node = new (memory) KeyNode(static_cast<uint32_t>(key.size()));
-    if (!key.empty()) std::memcpy(reinterpret_cast<char*>(node + 1), key.data(), key.size());
+    if (!key.empty()) std::memcpy(memory + kKeyOffset, key.data(), key.size());
     return node;
   }
 
-  Slice key() const { return {reinterpret_cast<const char*>(this + 1), key_bytes_}; }
+  Slice key() const { return {reinterpret_cast<const char*>(this) + kKeyOffset, key_bytes_}; }
 
   // Acquire and release: whoever sees a version sees its bytes.
   const KeyVersion* newest() const { return newest_.load(std::memory_order_acquire); }
   void SetNewest(const KeyVersion* version) { newest_.store(version, std::memory_order_release); }
 
-  // Order of `other` against this key. REQUIRES: the first `skip` bytes and the heads behind them are
-  // equal; otherwise the answer means nothing.
+  // Order of `other` against this key. REQUIRES: the first `skip` bytes and the heads behind them
+  // are equal; otherwise the answer means nothing.
   int CompareBehindHead(Slice other, size_t skip) const {
     // What both have of the head is equal: a key that ends there is a prefix of the other.
     const size_t start = skip + sizeof(uint64_t);
     const Slice own = key();
-    if (other.size() > start && own.size() > start) return other.substr(start).compare(own.substr(start));
+    if (other.size() > start && own.size() > start)
+      return other.substr(start).compare(own.substr(start));
     return other.size() == own.size() ? 0 : (other.size() < own.size() ? -1 : 1);
   }
 
  private:
   explicit KeyNode(uint32_t key_bytes) : newest_(nullptr), key_bytes_(key_bytes) {}
 
+  static constexpr size_t kKeyOffset = sizeof(void*) + sizeof(uint32_t);
+
   std::atomic<const KeyVersion*> newest_;
   const uint32_t key_bytes_;
-  const uint32_t unused_ = 0;
-  // The key's bytes.
+  // Then the key's bytes, at once: no padding between.
 };
 
 }  // namespace tidesdb

@@ -10,9 +10,7 @@ constexpr uint32_t kScanAhead = 4;  // Keys.
 }  // namespace
 
 KeyTree::KeyTree(ConcurrentArena* arena)
-    : arena_(arena),
-      first_leaf_(MakeNode<LeafSlot>(nullptr, 0)),
-      root_(first_leaf_) {}
+    : arena_(arena), first_leaf_(MakeNode<LeafSlot>(nullptr, 0)), root_(first_leaf_) {}
 
 bool KeyTree::IsBeyond(Slice key, const KeyNode* high, Side side) {
   const int order = CompareKeys(key, high->key());
@@ -42,7 +40,7 @@ TreeNode* KeyTree::Descend(TreeNode* node, const KeyNode* bound, Slice key, Side
     TreeNode* child = inner->child(slot);
     if (slot + 1 < place.count) high = inner->key(slot + 1);
     if (!node->StillAt(at)) continue;
-    if (child->level() == 0) static_cast<Leaf*>(child)->Prefetch();
+    if (inner->level() == 1) static_cast<Leaf*>(child)->Prefetch();
     node = child;
     bound = high;
   }

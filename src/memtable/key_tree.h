@@ -1,9 +1,9 @@
 // A sorted set of keys that only grows: a B-link tree that many threads read and add to at once.
 //
 // After Lehman and Yao ("Efficient locking for concurrent operations on B-trees", 1981): each node
-// knows where its keys end and who holds the next ones, so a search that comes a split too late just
-// moves right, and no thread ever holds two locks. Nodes are read under their version number instead of
-// a lock (tree_node.h).
+// knows where its keys end and who holds the next ones, so a search that comes a split too late
+// just moves right, and no thread ever holds two locks. Nodes are read under their version number
+// instead of a lock (tree_node.h).
 //
 // Threads: any number of readers and inserters. REQUIRES of inserters: never the same key by two at
 // once. Owns: nothing; nodes are the arena's. Invariants:
@@ -38,7 +38,8 @@ class KeyTree {
   // The same, for a key that may well be in the leaf `near` (null: no idea).
   KeyNode* FindNear(Slice key, Leaf* near, Place* place) const;
 
-  // REQUIRES: `place` is from Find(node->key()), which returned null. The place is the node's after.
+  // REQUIRES: `place` is from Find(node->key()), which returned null. The place is the node's
+  // after.
   void Insert(KeyNode* node, Place* place);
 
   // For iterators; null: none. They set the place to that of the node they return.
@@ -50,9 +51,9 @@ class KeyTree {
   KeyNode* Next(const KeyNode* node, Place* place) const;
   KeyNode* Previous(const KeyNode* node, Place* place) const;
 
-  // About how many keys are in [start, *end) (null end: no bound): counted on the highest level that has
-  // enough nodes between for an estimate within some ten per cent, or exactly in the leaves.
-  // REQUIRES: start < *end.
+  // About how many keys are in [start, *end) (null end: no bound): counted on the highest level
+  // that has enough nodes between for an estimate within some ten per cent, or exactly in the
+  // leaves. REQUIRES: start < *end.
   uint64_t Estimate(Slice start, const Slice* end) const;
 
  private:
@@ -65,9 +66,9 @@ class KeyTree {
   TreeNode* root() const { return root_.load(std::memory_order_acquire); }
 
   static bool IsBeyond(Slice key, const KeyNode* high, Side side);
-  // Goes down from `node`, where the key is at or to the right, to the node of `level` whose it is, and
-  // sets `version` to one at which it was. `bound` is a key that is known to be greater (or equal, for
-  // Side::kLeft); null: none is known, or the end.
+  // Goes down from `node`, where the key is at or to the right, to the node of `level` whose it is,
+  // and sets `version` to one at which it was. `bound` is a key that is known to be greater (or
+  // equal, for Side::kLeft); null: none is known, or the end.
   TreeNode* Descend(TreeNode* node, const KeyNode* bound, Slice key, Side side, uint32_t level,
                     uint64_t* version) const;
   KeyNode* FindFrom(TreeNode* node, const KeyNode* bound, Slice key, Place* place) const;
@@ -81,7 +82,8 @@ class KeyTree {
   // With `node`, which is full, locked at the version of the slot: splits it, inserts and unlocks.
   // Returns the new node to its right.
   template <typename Slot>
-  SlotNode<Slot>* SplitAndInsert(SlotNode<Slot>* node, uint32_t slot, KeyNode* key, TreeNode* child);
+  SlotNode<Slot>* SplitAndInsert(SlotNode<Slot>* node, uint32_t slot, KeyNode* key,
+                                 TreeNode* child);
   // Makes a node known one level above it.
   void InsertChild(TreeNode* child);
   // When `left`, which is locked, is the root: puts a new one above it and `right`.

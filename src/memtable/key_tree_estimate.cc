@@ -21,8 +21,8 @@ const TreeNode* ChildAt(const TreeNode* node, uint64_t slot) {
 
 }  // namespace
 
-// The slots of one level that a range spans. Nodes may be split while they are counted: what comes out
-// is then a little off, and never more than what is there.
+// The slots of one level that a range spans. Nodes may be split while they are counted: what comes
+// out is then a little off, and never more than what is there.
 struct KeyTree::Row {
   // How many of them are in `node`.
   uint64_t CountIn(const TreeNode* node) const {

@@ -116,10 +116,13 @@ const std::map<std::string, Shape>& Shapes() {
       {"Numbers", Number},
       {"SparseNumbers", [](uint64_t i) { return Number(i * 0x1234567890); }},
       {"EqualHeads", [](uint64_t i) { return "the very same head " + Number(i) + " and tail"; }},
-      {"EqualHeadsOfTwo", [](uint64_t i) { return (i < kKeys ? "customer/a/" : "customer/b/") + Number(i); }},
+      {"EqualHeadsOfTwo",
+       [](uint64_t i) { return (i < kKeys ? "customer/a/" : "customer/b/") + Number(i); }},
       // Each is a prefix of the next, up to 100 bytes.
-      {"Prefixes", [](uint64_t i) { return Number(i / 100).substr(4) + std::string(i % 100, '\0'); }},
-      {"PrefixesOfOnes", [](uint64_t i) { return Number(i / 50).substr(5) + std::string(i % 50, '\xff'); }},
+      {"Prefixes",
+       [](uint64_t i) { return Number(i / 100).substr(4) + std::string(i % 100, '\0'); }},
+      {"PrefixesOfOnes",
+       [](uint64_t i) { return Number(i / 50).substr(5) + std::string(i % 50, '\xff'); }},
       // The first is the empty key; lengths 0 to 16.
       {"Decimals",
        [](uint64_t i) {
@@ -138,10 +141,12 @@ using Order = std::function<void(std::vector<uint64_t>*, Random*)>;
 const std::map<std::string, Order>& Orders() {
   static const auto* orders = new std::map<std::string, Order>{
       {"Ascending", [](std::vector<uint64_t>*, Random*) {}},
-      {"Descending", [](std::vector<uint64_t>* keys, Random*) { std::reverse(keys->begin(), keys->end()); }},
+      {"Descending",
+       [](std::vector<uint64_t>* keys, Random*) { std::reverse(keys->begin(), keys->end()); }},
       {"Random",
        [](std::vector<uint64_t>* keys, Random* random) {
-         for (size_t i = keys->size(); i > 1; i--) std::swap((*keys)[i - 1], (*keys)[random->Uniform(i)]);
+         for (size_t i = keys->size(); i > 1; i--)
+           std::swap((*keys)[i - 1], (*keys)[random->Uniform(i)]);
        }},
       // Lowest, highest, second lowest, ...: the gap in the middle closes.
       {"ZigzagInwards",
@@ -174,7 +179,8 @@ const std::map<std::string, Order>& Orders() {
          }
          keys->clear();
          while (!batches.empty()) {
-           const auto at = batches.begin() + static_cast<ptrdiff_t>(random->Uniform(batches.size()));
+           const auto at =
+               batches.begin() + static_cast<ptrdiff_t>(random->Uniform(batches.size()));
            keys->insert(keys->end(), at->begin(), at->end());
            batches.erase(at);
          }
@@ -299,7 +305,8 @@ TEST(KeyTreeTest, IteratorsFindTheirPlaceAgain) {
     uint64_t steps = 0;
     for (uint64_t i = 0; i < kKeys / 2; i++) {
       // Adds crowd where walkers are.
-      const uint64_t number = random.OneIn(2) ? random.Uniform(kKeys) : kKeys / 3 + random.Uniform(2000);
+      const uint64_t number =
+          random.OneIn(2) ? random.Uniform(kKeys) : kKeys / 3 + random.Uniform(2000);
       const std::string key = shape(number);
       if (filled.keys.count(key) == 0) {
         ASSERT_NO_FATAL_FAILURE(filled.Add(key, random.OneIn(2) ? hint.leaf : nullptr, &hint));

@@ -37,6 +37,13 @@ void MakeFull(const benchmark::State&) {
 }
 void Drop(const benchmark::State&) { shared_table.reset(); }
 
+void ReportAdds(benchmark::State& state) {
+  state.SetItemsProcessed(state.iterations());
+  if (state.thread_index() != 0) return;
+  const auto adds = static_cast<double>(state.iterations() * state.threads());
+  state.counters["bytes_per_add"] = static_cast<double>(shared_table->MemoryBytes()) / adds;
+}
+
 void Add(benchmark::State& state, bool sorted, bool with_hint) {
   const auto thread = static_cast<uint64_t>(state.thread_index());
   uint64_t i = thread << 32;
@@ -46,7 +53,7 @@ void Add(benchmark::State& state, bool sorted, bool with_hint) {
     shared_table->Add(kFamily, Key(sorted ? i : Scatter(i)).slice(), ValueType::kPut, i,
                       "0123456789abcdef", with_hint ? &hint : nullptr);
   }
-  state.SetItemsProcessed(state.iterations());
+  ReportAdds(state);
 }
 
 // Batches of 100 sorted keys, as transactions on a table bring them, each into its own place of the
@@ -62,7 +69,7 @@ void AddBatches(benchmark::State& state, bool with_hint) {
     shared_table->Add(kFamily, Key(Scatter(batch) + i).slice(), ValueType::kPut, ++sequence,
                       "0123456789abcdef", with_hint ? &hint : nullptr);
   }
-  state.SetItemsProcessed(state.iterations());
+  ReportAdds(state);
 }
 
 void AddRandom(benchmark::State& state) { Add(state, false, false); }

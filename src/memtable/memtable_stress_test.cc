@@ -149,7 +149,9 @@ TEST(MemTableStressTest, RandomWriters) { RunThreads(false); }
 class Crowd {
  public:
   Crowd(uint64_t seed, int writers, uint64_t keys_per_writer)
-      : seed_(seed), prefix_(seed % 3 == 0 ? "all keys begin alike " : ""), keys_per_writer_(keys_per_writer) {
+      : seed_(seed),
+        prefix_(seed % 3 == 0 ? "all keys begin alike " : ""),
+        keys_per_writer_(keys_per_writer) {
     Random random(seed);
     for (int w = 0; w < writers; w++) {
       writers_.push_back(std::make_unique<Writer>());
@@ -162,7 +164,8 @@ class Crowd {
       const uint64_t run = kind == 2 ? 1 : 2 + random.Uniform(50);
       for (uint64_t end = keys_per_writer / run; end > 1; end--) {
         const auto at = order.begin() + static_cast<ptrdiff_t>(run * random.Uniform(end));
-        std::rotate(at, at + static_cast<ptrdiff_t>(run), order.begin() + static_cast<ptrdiff_t>(run * end));
+        std::rotate(at, at + static_cast<ptrdiff_t>(run),
+                    order.begin() + static_cast<ptrdiff_t>(run * end));
       }
     }
   }
@@ -207,8 +210,8 @@ class Crowd {
       std::string value;
       PutFixed64(&value, w);
       PutFixed64(&value, i);
-      table_->Add(kFamily, Key(w, writer.order[i]), ValueType::kPut, next_sequence_.fetch_add(1), value,
-                  random.OneIn(2) ? &hint : nullptr);
+      table_->Add(kFamily, Key(w, writer.order[i]), ValueType::kPut, next_sequence_.fetch_add(1),
+                  value, random.OneIn(2) ? &hint : nullptr);
       writer.published.store(i + 1, std::memory_order_release);
     }
     writers_left_.fetch_sub(1);
@@ -226,7 +229,8 @@ class Crowd {
     auto it = table_->NewIterator(kFamily);
     std::string last;
     uint64_t seen = 0;
-    for (forward ? it->SeekToFirst() : it->SeekToLast(); it->Valid(); forward ? it->Next() : it->Prev()) {
+    for (forward ? it->SeekToFirst() : it->SeekToLast(); it->Valid();
+         forward ? it->Next() : it->Prev()) {
       const std::string key(it->user_key());
       ASSERT_TRUE(seen == 0 || (forward ? last < key : last > key));
       const uint64_t w = DecodeFixed64(it->value().data());

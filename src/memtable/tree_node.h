@@ -1,15 +1,16 @@
 // The nodes of a KeyTree: sorted slots under a version number, read without a lock.
 //
 // Threads: any. A reader notes the version (BeginRead), reads what it wants and asks whether the
-// version is still the same (StillAt); only then is what it read true. Until then it may be torn, but
-// every pointer in it leads to memory that lives as long as the tree. A writer holds the lock, which is
-// the version's lowest bit. All fields that change are atomic; acquire loads by readers and release
-// stores by writers keep the order of fields and version.
-// Owns: nothing; nodes are the arena's and are never freed.
-// Invariants:
-//   1. A node holds the keys in [low, high): `low` never changes, `high` only falls, when the node is
+// version is still the same (StillAt); only then is what it read true. Until then it may be torn,
+// but every pointer in it leads to memory that lives as long as the tree. A writer holds the lock,
+// which is the version's lowest bit. All fields that change are atomic; acquire loads by readers
+// and release stores by writers keep the order of fields and version. Owns: nothing; nodes are the
+// arena's and are never freed. Invariants:
+//   1. A node holds the keys in [low, high): `low` never changes, `high` only falls, when the node
+//   is
 //      split, and what lies beyond is then to the right (next).
-//   2. `low` is null in the first node of a level, `high` in the last; all others are keys of the tree.
+//   2. `low` is null in the first node of a level, `high` in the last; all others are keys of the
+//   tree.
 //   3. The keys of a node have the first skip() bytes in common; heads are of the bytes behind.
 //   4. A slot that was ever below count() is never null again.
 #pragma once
@@ -161,7 +162,9 @@ class SlotNode : public TreeNode {
   uint64_t head(uint32_t slot) const { return slots_[slot].head.load(std::memory_order_acquire); }
   // Acquire: whoever sees a key or a child sees its bytes.
   KeyNode* key(uint32_t slot) const { return slots_[slot].key.load(std::memory_order_acquire); }
-  TreeNode* child(uint32_t slot) const { return slots_[slot].child.load(std::memory_order_acquire); }
+  TreeNode* child(uint32_t slot) const {
+    return slots_[slot].child.load(std::memory_order_acquire);
+  }
   SlotNode* next() const { return static_cast<SlotNode*>(TreeNode::next()); }
 
   void Prefetch() const {
@@ -217,14 +220,12 @@ class SlotNode : public TreeNode {
     NoteInsert(slot);
   }
 
-  // The slot to split at when all are taken and `slot` is to be inserted: the middle, but behind the
-  // new key when keys come sorted, so that they leave full nodes behind.
-  uint32_t SplitSlot(uint32_t slot) const {
-    return IsSorted(slot) ? slot : count() / 2;
-  }
+  // The slot to split at when all are taken and `slot` is to be inserted: the middle, but behind
+  // the new key when keys come sorted, so that they leave full nodes behind.
+  uint32_t SplitSlot(uint32_t slot) const { return IsSorted(slot) ? slot : count() / 2; }
 
-  // Moves the slots from `split` on to `right`, which must be new and empty, with low() the key that is
-  // first to move, or the new one. The new key goes left unless it is behind the split.
+  // Moves the slots from `split` on to `right`, which must be new and empty, with low() the key
+  // that is first to move, or the new one. The new key goes left unless it is behind the split.
   void Split(uint32_t split, SlotNode* right, uint32_t slot, KeyNode* key, TreeNode* child) {
     const uint32_t count = this->count();
     for (uint32_t i = split; i < count; i++) right->slots_[i - split].Set(slots_[i]);
