@@ -30,8 +30,7 @@ TreeNode* KeyTree::Descend(TreeNode* node, const KeyNode* bound, Slice key, Side
     }
     if (node->level() == level) {
       *version = at;
-      if (node->StillAt(at)) return node;
-      continue;
+      return node;
     }
     const auto* inner = static_cast<const Inner*>(node);
     const Inner::Place place = inner->Search(key, 1);

@@ -56,6 +56,18 @@ void Add(benchmark::State& state, bool sorted, bool with_hint) {
   ReportAdds(state);
 }
 
+// All threads at the end of one sequence of keys.
+void AddSortedTogether(benchmark::State& state) {
+  const auto thread = static_cast<uint64_t>(state.thread_index());
+  uint64_t i = 0;
+  for (auto _ : state) {
+    const uint64_t number = ++i * 2 + thread;
+    shared_table->Add(kFamily, Key(number).slice(), ValueType::kPut, number, "0123456789abcdef",
+                      nullptr);
+  }
+  ReportAdds(state);
+}
+
 // Batches of 100 sorted keys, as transactions on a table bring them, each into its own place of the
 // key space.
 void AddBatches(benchmark::State& state, bool with_hint) {
@@ -123,6 +135,7 @@ constexpr int64_t kAdds = 1 << 19;
 TIDESDB_ADD_BENCH(AddRandom);
 TIDESDB_ADD_BENCH(AddSorted);
 TIDESDB_ADD_BENCH(AddSortedHint);
+TIDESDB_ADD_BENCH(AddSortedTogether);
 TIDESDB_ADD_BENCH(AddSortedBatches);
 TIDESDB_ADD_BENCH(AddSortedBatchesHint);
 BENCHMARK(Get)

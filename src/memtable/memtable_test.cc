@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "base/random.h"
@@ -115,6 +116,48 @@ TEST(MemTableTest, FamiliesAreSeparateAndOrdered) {
     EXPECT_EQ(counts[i].tombstones, 1u);
     EXPECT_EQ(counts[i].bytes, 1u + 1 + 1 + 4);
   }
+}
+
+TEST(MemTableTest, OneHintForManyFamilies) {
+  auto table = NewMemTable(4 << 10);
+  constexpr FamilyId kFamilies = 1000;
+  MemTableHint hint;
+  SequenceNumber sequence = 0;
+  for (const char* key : {"b", "a", "c"}) {
+    for (FamilyId f = 0; f < kFamilies; f++) {
+      table->Add(UINT32_MAX - f * 64, key, ValueType::kPut, ++sequence, std::to_string(f), &hint);
+    }
+  }
+  ASSERT_EQ(table->Families().size(), kFamilies);
+  for (FamilyId f = 0; f < kFamilies; f++) {
+    std::string expected;
+    for (const auto& [key, round] : {std::pair("a", 1u), std::pair("b", 0u), std::pair("c", 2u)}) {
+      expected += std::string(key) + "@" + std::to_string(round * kFamilies + f + 1) + "=" +
+                  std::to_string(f) + " ";
+    }
+    ASSERT_EQ(Forward(*table, UINT32_MAX - f * 64), expected);
+  }
+}
+
+// An iterator may be there before its family is.
+TEST(MemTableTest, IteratorSeesWhatComesLater) {
+  auto table = NewMemTable();
+  auto it = table->NewIterator(1);
+  it->SeekToFirst();
+  EXPECT_FALSE(it->Valid());
+  table->Add(1, "b", ValueType::kPut, 1, "");
+  it->SeekToFirst();
+  ASSERT_TRUE(it->Valid());
+  table->Add(1, "c", ValueType::kPut, 2, "");
+  table->Add(1, "a", ValueType::kPut, 3, "");
+  it->Next();
+  ASSERT_TRUE(it->Valid());
+  EXPECT_EQ(it->user_key(), "c");
+  it->SeekForPrev("b", 0);
+  ASSERT_TRUE(it->Valid());
+  it->Prev();
+  ASSERT_TRUE(it->Valid());
+  EXPECT_EQ(it->user_key(), "a");
 }
 
 // Keys whose first eight bytes, or zero padding, are alike.

@@ -17,8 +17,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
-#include <new>
+#include <type_traits>
 
 #include "base/check.h"
 #include "base/mutex.h"
