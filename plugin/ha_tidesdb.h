@@ -183,7 +183,7 @@ class ha_tidesdb final : public handler {
   std::string name_;
   std::shared_ptr<TableState> state_;
   TableCodec codec_;
-  std::vector<ColumnFamily*> families_;             // By key number.
+  std::vector<ColumnFamily*> families_;  // By key number.
   // The table's statistics as this handler last saw them; null: none yet.
   std::shared_ptr<const TableStats> known_stats_;
   uint64_t known_stats_version_ = 0;
