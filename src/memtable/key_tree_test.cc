@@ -197,6 +197,10 @@ class Filled {
     char* memory = arena.AllocateAligned(KeyNode::Bytes(key));
     tree.Insert(KeyNode::Make(memory, key), place);
     keys.insert(key);
+    // The place is good to start from for the next key.
+    const KeyNode* high = place->leaf->high();
+    ASSERT_TRUE(place->leaf->low() == nullptr || key >= place->leaf->low()->key());
+    ASSERT_TRUE(high == nullptr || key < high->key());
   }
   void Add(const std::string& key) {
     KeyTree::Place place;
