@@ -21,6 +21,25 @@ std::string AutoIncrementPrefix(const TableDef& def) {
   return key;
 }
 
+// What commits have recorded of a table's counter: key and value of each slot.
+Result<std::vector<std::pair<std::string, uint64_t>>> RecordedAutoIncrements(
+    Transaction* transaction, ColumnFamily* system, const TableDef& def) {
+  const std::string prefix = AutoIncrementPrefix(def);
+  std::string after;
+  KeyAfterPrefix(prefix, &after);
+  ScanOptions range;
+  range.lower = prefix;
+  range.upper = after;
+  std::vector<std::pair<std::string, uint64_t>> records;
+  const auto counters = transaction->NewIterator(system, range);
+  for (counters->SeekToFirst(); counters->Valid(); counters->Next()) {
+    if (counters->value().size() != sizeof(uint64_t)) continue;
+    records.emplace_back(counters->key(), LoadFixed64(counters->value().data()));
+  }
+  TIDESDB_TRY(counters->status());
+  return records;
+}
+
 void RaiseTo(std::atomic<uint64_t>* counter, uint64_t value) {
   uint64_t now = counter->load(std::memory_order_relaxed);
   while (now < value && !counter->compare_exchange_weak(now, value)) {
@@ -111,19 +130,9 @@ Status Dictionary::LoadCounters(TableState* table) {
   }
 
   uint64_t next = table->def.auto_increment_base;
-  const std::string prefix = AutoIncrementPrefix(table->def);
-  std::string after;
-  KeyAfterPrefix(prefix, &after);
-  ScanOptions range;
-  range.lower = prefix;
-  range.upper = after;
-  const auto counters = transaction->NewIterator(system_, range);
-  for (counters->SeekToFirst(); counters->Valid(); counters->Next()) {
-    if (counters->value().size() == sizeof next) {
-      next = std::max(next, LoadFixed64(counters->value().data()));
-    }
-  }
-  TIDESDB_TRY(counters->status());
+  TIDESDB_ASSIGN(const auto records,
+                 RecordedAutoIncrements(transaction.get(), system_, table->def));
+  for (const auto& [key, recorded] : records) next = std::max(next, recorded);
   table->next_auto_increment = next;
   table->recorded_auto_increment = next;
 
@@ -277,19 +286,9 @@ Status Dictionary::SaveAutoIncrements() {
   for (const auto& [name, table] : tables_) {
     const uint64_t next = table->next_auto_increment;
     if (table->recorded_auto_increment <= next) continue;
-    const std::string prefix = AutoIncrementPrefix(table->def);
-    std::string after;
-    KeyAfterPrefix(prefix, &after);
-    ScanOptions range;
-    range.lower = prefix;
-    range.upper = after;
-    std::vector<std::string> records;
-    const auto counters = transaction->NewIterator(system_, range);
-    for (counters->SeekToFirst(); counters->Valid(); counters->Next()) {
-      records.emplace_back(counters->key());
-    }
-    TIDESDB_TRY(counters->status());
-    for (const std::string& record : records) TIDESDB_TRY(transaction->Delete(system_, record));
+    TIDESDB_ASSIGN(const auto records,
+                   RecordedAutoIncrements(transaction.get(), system_, table->def));
+    for (const auto& [key, recorded] : records) TIDESDB_TRY(transaction->Delete(system_, key));
     std::string value;
     PutFixed64(&value, next);
     TIDESDB_TRY(transaction->Put(system_, AutoIncrementKey(table->def, 0), value));

@@ -84,8 +84,8 @@ class Dictionary {
   // Makes the statistics survive a restart. Not part of any user's transaction.
   Status SaveStats(const TableState& table, const TableStats& stats);
 
-  // At shutdown, when no session is left: records every AUTO_INCREMENT counter as it is, so that
-  // only a crash leaves out values.
+  // At shutdown, when no session is left: takes back what was recorded ahead of AUTO_INCREMENT
+  // counters, so that only a crash leaves out values.
   Status SaveAutoIncrements();
 
   std::vector<std::pair<std::string, TableDef>> List() const;

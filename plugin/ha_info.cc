@@ -91,8 +91,9 @@ Status ha_tidesdb::MeasureStats(TableStats* stats_now) {
   return Status::Ok();
 }
 
-// Takes new statistics when too many rows changed since the last ones.
+// Looks at the statistics, and takes new ones when too many rows changed since.
 Status ha_tidesdb::RefreshStats(bool now) {
+  LookAtStats();
   const TableStats* const known = known_stats_.get();
   const uint64_t changes = state_->changes;
   int64_t last = state_->stats_taken_ms;
@@ -112,6 +113,7 @@ Status ha_tidesdb::RefreshStats(bool now) {
   state_->changes -= std::min(changes, state_->changes.load());
   TIDESDB_TRY(engine->dictionary.SaveStats(*state_, *measured));
   state_->set_stats(std::move(measured));
+  LookAtStats();
   return Status::Ok();
 }
 
@@ -134,11 +136,9 @@ int ha_tidesdb::info(uint flags) noexcept {
   return guard::Run([&] {
     if (const int error = BindState()) return error;
     if ((flags & (HA_STATUS_VARIABLE | HA_STATUS_CONST)) != 0) {
-      LookAtStats();
       const Status refreshed = RefreshStats(false);
       // Old numbers serve as well; what is broken will be found by those who read rows.
       refreshed.IgnoreError();
-      LookAtStats();
     }
     if ((flags & HA_STATUS_VARIABLE) != 0) {
       stats.records = static_cast<ha_rows>(std::max<int64_t>(0, state_->rows));
@@ -227,7 +227,6 @@ int ha_tidesdb::analyze(THD*, HA_CHECK_OPT*) noexcept {
   return guard::Run([&] {
     if (BindState() != 0) return HA_ADMIN_FAILED;
     const Status refreshed = RefreshStats(true);
-    LookAtStats();
     if (refreshed.ok()) return HA_ADMIN_OK;
     guard::ToHandlerError(refreshed);
     return HA_ADMIN_FAILED;

@@ -2,8 +2,9 @@
 """kill -9 in the middle of a statement whose write set has spilled to disk: all of it is there afterwards, or nothing.
 
 Half of the rounds kill when a chosen number of spill files is there, half at a chosen share of the statement's time, its
-commit among them. Then: the table and each of its indexes as before or with every row; with every row when the client
-saw the statement succeed; no spill file is left. Environment: see lab_server.py.
+commit among them, and one more when the client has just seen it succeed. Then: the table and each of its indexes as
+before or with every row; with every row when the client saw the statement succeed; no spill file is left.
+Environment: see lab_server.py.
 """
 
 import argparse
@@ -46,6 +47,7 @@ class Kills:
         while client.poll() is None and not is_time(time.monotonic() - begin):
             time.sleep(0.002)
         seconds = time.monotonic() - begin
+        ended = client.poll()
         spilled = len(spill_files(self.server))
         self.server.kill()
         acknowledged = client.wait() == 0
@@ -55,6 +57,8 @@ class Kills:
         outcome = {self.before: "before", self.whole: "whole"}.get(found)
         print(f"{name}: killed after {seconds:.2f} s with {spilled} spill files, statement "
               f"{'acknowledged' if acknowledged else 'not acknowledged'}; the table is as {outcome}", flush=True)
+        if ended not in (None, 0):
+            return f"{name}: the statement failed before the kill, with exit code {ended} of the client\n"
         if outcome is None:
             return f"{name}: a part of the statement is there:\n{found}"
         if acknowledged and outcome != "whole":
@@ -92,8 +96,11 @@ def main():
                 wanted = kills.seconds * chance.uniform(0.7, 1.15)
                 problems += kills.round(f"round {number}, at {wanted:.2f} of {kills.seconds:.2f} s",
                                         lambda now, wanted=wanted: now >= wanted)
-        print(problems or f"{options.rounds} kills: {kills.outcomes['before']} times nothing, {kills.outcomes['whole']} "
-                          f"times all of the statement")
+        problems += kills.round("at its end", lambda _: False)
+        if kills.outcomes["whole"] == 0:
+            problems += "no round ended with the whole statement\n"
+        print(problems or f"{options.rounds + 1} kills: {kills.outcomes['before']} times nothing, "
+                          f"{kills.outcomes['whole']} times all of the statement")
     return 1 if problems else 0
 
 

@@ -88,7 +88,7 @@ class CommitPipeline {
   // A group is closed when its records reach this size: its members wait for each other.
   static constexpr uint64_t kGroupBytesMax = 1 << 20;
   // A group that is not synced takes a few microseconds, less than a sleep and a wakeup: who meets
-  // one looks this often before it sleeps, some 10 microseconds.
+  // one looks this often, a few microseconds, before it sleeps.
   static constexpr int kSpins = 200;
   // From here on it pays to wake the members for their own inserts.
   static constexpr uint64_t kParallelInsertBytes = 128 << 10;

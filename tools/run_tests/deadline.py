@@ -9,6 +9,7 @@ from pathlib import Path
 from installer.shell import Failed
 
 _PR_SET_CHILD_SUBREAPER = 36
+_AGAIN_S = 60
 
 
 class Deadline:
@@ -25,7 +26,8 @@ class Deadline:
         # A process whose parent ends becomes our child instead of init's.
         ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
         self.outer_handler = signal.signal(signal.SIGALRM, self._expired)
-        self.outer_timer = signal.setitimer(signal.ITIMER_REAL, self.minutes * 60)
+        # Again and again: a body may take one Failed for its own and go on.
+        self.outer_timer = signal.setitimer(signal.ITIMER_REAL, self.minutes * 60, _AGAIN_S)
         return self
 
     def __exit__(self, *_):

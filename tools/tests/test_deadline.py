@@ -1,11 +1,14 @@
 """Tests of the steps' time limit."""
 
+import signal
 import subprocess
 import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
 
 from installer.shell import Failed
+from tools.run_tests import deadline
 from tools.run_tests.deadline import Deadline
 
 
@@ -25,6 +28,14 @@ class DeadlineTest(unittest.TestCase):
         self.assertEqual(hanging.stdout.read(), b"", "only when the sleeper is dead does the pipe end")
         hanging.stdout.close()
         hanging.wait()
+
+    def test_a_body_that_takes_the_error_for_its_own_is_ended_again(self):
+        with mock.patch.object(deadline, "_AGAIN_S", 0.05), self.assertRaises(Failed), Deadline(0.001, self.log):
+            try:
+                signal.pause()
+            except Failed:
+                signal.pause()
+                self.fail("the second pause ended by itself")
 
     def test_what_is_done_in_time_goes_on(self):
         with Deadline(0.01, self.log):
