@@ -7,6 +7,7 @@
 #include "engine.h"
 #include "guard.h"
 #include "hton.h"
+#include "huge_pages.h"
 #include "sysvars.h"
 
 namespace tidesdb::plugin {
@@ -25,6 +26,8 @@ Session* Session::Existing(THD* thd) {
 Session& Session::Of(THD* thd) {
   Session* session = Existing(thd);
   if (session == nullptr) {
+    // Here and not when the plugin starts: the server forbids them later than that.
+    AllowHugePagesOnRequest();
     auto made = std::make_unique<Session>(thd);
     session = made.get();
     thd_set_ha_data(thd, tidesdb_hton, made.release());

@@ -26,6 +26,16 @@ void StoreLength(uint32_t length, uint8_t length_bytes, uint8_t* p) {
 
 bool IsVarying(const Column& column) { return column.layout != Column::Layout::kFixed; }
 
+// Without the trailing bytes that are `pad`, of which a CHAR column may have hundreds.
+Slice WithoutPadding(Slice raw, uint8_t pad) {
+  const uint64_t eight_pads = pad * 0x0101010101010101;
+  while (raw.size() >= 8 && LoadFixed64(raw.data() + raw.size() - 8) == eight_pads) {
+    raw.remove_suffix(8);
+  }
+  while (!raw.empty() && static_cast<uint8_t>(raw.back()) == pad) raw.remove_suffix(1);
+  return raw;
+}
+
 Status Damaged(const char* what) { return Status::Corruption(std::string("row: ") + what); }
 
 }  // namespace
@@ -97,15 +107,16 @@ void RowCodec::Build(std::vector<Column> columns, uint32_t null_bytes) {
 }
 
 void RowCodec::Encode(const uint8_t* record, std::string* row) const {
-  size_t varying_bytes = 0;
+  size_t varying_bytes_max = 0;
   for (const uint32_t i : varying_) {
     const Column& column = columns_[i];
-    if (!IsNull(column, record)) varying_bytes += RawValue(column, record).size();
+    if (!IsNull(column, record)) varying_bytes_max += RawValue(column, record).size();
   }
-  const bool wide = varying_bytes > 0xffff;
+  const bool wide = varying_bytes_max > 0xffff;
   const size_t end_bytes = wide ? 4 : 2;
-  const size_t head = kHeaderBytes + null_bytes_ + fixed_bytes_;
-  row->resize(head + varying_.size() * end_bytes + varying_bytes);
+  const size_t ends = kHeaderBytes + null_bytes_ + fixed_bytes_;
+  const size_t data = ends + varying_.size() * end_bytes;
+  row->resize(data);
 
   char* to = row->data();
   to[0] = static_cast<char>(kFormat);
@@ -121,23 +132,18 @@ void RowCodec::Encode(const uint8_t* record, std::string* row) const {
     }
     to += column.bytes;
   }
-  char* const data = to + varying_.size() * end_bytes;
-  size_t end = 0;
+  size_t at = ends;
   for (const uint32_t i : varying_) {
     const Column& column = columns_[i];
     if (!IsNull(column, record)) {
       Slice raw = RawValue(column, record);
-      if (column.layout == Column::Layout::kPadded) {
-        while (!raw.empty() && static_cast<uint8_t>(raw.back()) == column.pad) raw.remove_suffix(1);
-      }
-      if (!raw.empty()) memcpy(data + end, raw.data(), raw.size());
-      end += raw.size();
+      if (column.layout == Column::Layout::kPadded) raw = WithoutPadding(raw, column.pad);
+      row->append(raw);
     }
-    const auto stored_end = static_cast<uint32_t>(end);
-    memcpy(to, &stored_end, end_bytes);
-    to += end_bytes;
+    const auto end = static_cast<uint32_t>(row->size() - data);
+    memcpy(row->data() + at, &end, end_bytes);
+    at += end_bytes;
   }
-  row->resize(static_cast<size_t>(data - row->data()) + end);
 }
 
 void RowPlan::Build(const RowCodec& codec, const std::vector<bool>& wanted) {

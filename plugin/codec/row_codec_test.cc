@@ -125,6 +125,33 @@ TEST(RowCodecTest, TrailingPadIsNotStored) {
   EXPECT_EQ(longer.size(), shorter.size() + 10);
 }
 
+TEST(RowCodecTest, ExactlyThePaddingIsLeftOut) {
+  constexpr uint32_t kBytes = 40;
+  std::vector<Column> columns(1);
+  columns[0].layout = Column::Layout::kPadded;
+  columns[0].bytes = kBytes;
+  for (const uint8_t pad : {uint8_t{' '}, uint8_t{0}, uint8_t{0xff}}) {
+    columns[0].pad = pad;
+    RowCodec codec;
+    codec.Build(columns, 0);
+    RowPlan plan;
+    plan.Build(codec, {true});
+    const std::string pads(kBytes, static_cast<char>(pad));
+    std::string row;
+    codec.Encode(reinterpret_cast<const uint8_t*>(pads.data()), &row);
+    const size_t empty = row.size();
+    for (uint32_t bytes = 1; bytes <= kBytes; bytes++) {
+      std::string record = pads;
+      record[bytes - 1] = 'x';
+      codec.Encode(reinterpret_cast<const uint8_t*>(record.data()), &row);
+      EXPECT_EQ(row.size(), empty + bytes);
+      std::string decoded(kBytes, 'y');
+      ASSERT_TRUE(plan.Decode(row, reinterpret_cast<uint8_t*>(decoded.data())).ok());
+      EXPECT_EQ(decoded, record);
+    }
+  }
+}
+
 TEST(RowCodecTest, ValuesThatDoNotFitAreRefused) {
   const std::vector<Column> columns = Columns();
   std::string record(kRecordBytes, '\0');

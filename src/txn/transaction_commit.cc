@@ -84,9 +84,10 @@ Slice TransactionImpl::RecordAt(SequenceNumber sequence) {
 
 void TransactionImpl::InsertInto(MemTable* memtable, SequenceNumber sequence) {
   for (const auto& family : writes_.families()) {
+    MemTableHint sorted;
     for (auto* node = family->First(); node != nullptr; node = FamilyWrites::Next(node)) {
       const WriteOp& op = *node->newest;
-      memtable->Add(family->family(), node->key(), op.type, sequence, op.value());
+      memtable->Add(family->family(), node->key(), op.type, sequence, op.value(), &sorted);
     }
   }
 }
