@@ -37,7 +37,7 @@ BANS = [
     ("threads of std", r"\bstd::(thread|jthread|mutex|shared_mutex|condition_variable|lock_guard|"
                        r"unique_lock|scoped_lock|async)\b",
      ["src", "plugin"], ["src/base", "src/io/host"], "base/mutex.h and base/thread.h: the simulator drives those"),
-    ("system headers", r"#include <(unistd|fcntl|dirent|sys/\w+)\.h>", ["src", "plugin"], ["src/io", "plugin/huge_pages.cc"],
+    ("system headers", r"#include <(unistd|fcntl|dirent|sys/\w+)\.h>", ["src", "plugin"], ["src/io", "plugin/huge_pages"],
      "FileSystem and Host of src/io"),
     ("wall clocks", r"\b(system_clock|steady_clock|high_resolution_clock)::now|\bsleep_for\b",
      ["src"], ["src/base/clock", "src/base/thread", "src/io"], "Clock"),
