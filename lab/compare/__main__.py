@@ -55,8 +55,13 @@ class Study:
         self.args, self.environment, self.plugin, self.tool = args, environment, plugin, tool
         self.runs = []
         self.log = args.directory / "runs.json"
-        each = len(args.work) * (args.seconds + 1) + (args.tpcc_seconds + 10 if args.warehouses else 0) + WARM_UP_S + 8
-        self.left_s = each * len(args.engines) * len(args.sync) * args.rounds
+        each = len(args.work) * (args.seconds + 1) + WARM_UP_S + 8
+        with_tpcc = sum(self._runs_tpcc(engine) for engine in args.engines)
+        self.left_s = ((each * len(args.engines) + (args.tpcc_seconds + 10) * with_tpcc)
+                       * len(args.sync) * args.rounds)
+
+    def _runs_tpcc(self, engine):
+        return self.args.warehouses > 0 and engines.keeps_rows(engine)
 
     def server(self, engine, sync):
         plugin = self.plugin if engines.needs_plugin(engine) else None
@@ -72,7 +77,7 @@ class Study:
         try:
             if self.args.work:
                 sysbench.prepare(server, engines.engine_of(engine), self.args.rows)
-            if self.args.warehouses:
+            if self._runs_tpcc(engine):
                 server.sql(f"CREATE DATABASE {tpcc.DATABASE}")
                 tpcc.build(self.tool, server, engines.engine_of(engine), self.args.warehouses)
         finally:
@@ -98,7 +103,7 @@ class Study:
                 figures = sysbench.run(server, work, args.rows, args.threads, args.seconds, number)
                 self._record(begin, engine, sync, work, number, figures)
                 begin = time.monotonic()
-            if args.warehouses:
+            if self._runs_tpcc(engine):
                 figures = tpcc.run(self.tool, server, args.users, args.tpcc_seconds, number,
                                    args.directory / f"tpcc-{engine}-{sync}-{number}.json")
                 self._record(begin, engine, sync, f"TPROC-C {args.warehouses} warehouses", number, figures)

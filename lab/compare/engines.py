@@ -33,6 +33,11 @@ def engine_of(name):
     return "InnoDB" if name == IN_MEMORY else name
 
 
+def keeps_rows(name):
+    """False: nothing that reads what it wrote runs on it, TPROC-C among that."""
+    return name != "BLACKHOLE"
+
+
 def needs_plugin(name):
     return name == "TidesDB"
 

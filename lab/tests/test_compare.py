@@ -3,6 +3,7 @@
 import tempfile
 import unittest
 from pathlib import Path
+from types import SimpleNamespace
 
 from installer.shell import Failed
 from lab.compare import __main__ as compare
@@ -96,6 +97,15 @@ class Directory(unittest.TestCase):
             with self.assertRaisesRegex(Failed, "no study"):
                 compare._make_empty(Path(name))
             self.assertTrue((Path(name) / "somebody's").exists())
+
+
+class TimeLeft(unittest.TestCase):
+    def test_tpcc_is_not_run_on_what_keeps_no_rows(self):
+        args = SimpleNamespace(directory=Path("nowhere"), work=["insert"], seconds=10, tpcc_seconds=60, warehouses=10,
+                               engines=["InnoDB", "BLACKHOLE"], sync=["NONE"], rounds=2)
+        with_tpcc = compare.Study(args, None, None, None).left_s
+        args.warehouses = 0
+        self.assertEqual(with_tpcc - compare.Study(args, None, None, None).left_s, 2 * 70)
 
 
 class Report(unittest.TestCase):
