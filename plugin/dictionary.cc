@@ -40,6 +40,11 @@ Result<std::vector<std::pair<std::string, uint64_t>>> RecordedAutoIncrements(
   return records;
 }
 
+// ALTER TABLE fills a table of such a name before it gives it the real one.
+bool IsIntermediate(const std::string& name) {
+  return name.find("#sql") != std::string::npos || name.find("#TMP#") != std::string::npos;
+}
+
 void RaiseTo(std::atomic<uint64_t>* counter, uint64_t value) {
   uint64_t now = counter->load(std::memory_order_relaxed);
   while (now < value && !counter->compare_exchange_weak(now, value)) {
@@ -184,6 +189,13 @@ void Dictionary::Forget(const std::string& name) {
   tables_.erase(found);
 }
 
+// REQUIRES: no other connection has the table open.
+Status Dictionary::CountAsMade(const std::string& name) {
+  TIDESDB_ASSIGN(const std::shared_ptr<TableState> table, Find(name));
+  if (table != nullptr) table->made = ++tables_made_;
+  return Status::Ok();
+}
+
 Status Dictionary::Create(NewTable table) {
   const std::string entry = TableEntryName(table.name);
   if (db_->GetCatalog(entry)) {
@@ -199,7 +211,8 @@ Status Dictionary::Create(NewTable table) {
   std::string bytes;
   EncodeTableDef(table.def, &bytes);
   edit.put.emplace_back(entry, std::move(bytes));
-  return db_->ApplyCatalog(edit);
+  TIDESDB_TRY(db_->ApplyCatalog(edit));
+  return CountAsMade(table.name);
 }
 
 Result<bool> Dictionary::Drop(const std::string& name) {
@@ -226,12 +239,15 @@ Result<bool> Dictionary::Rename(const std::string& from, const std::string& to) 
   edit.erase.push_back(TableEntryName(from));
   edit.put.emplace_back(TableEntryName(to), *bytes);
   TIDESDB_TRY(db_->ApplyCatalog(edit));
-  LatchGuard guard(latch_);
-  auto node = tables_.extract(from);
-  if (!node.empty()) {
-    node.key() = to;
-    tables_.insert(std::move(node));
+  {
+    LatchGuard guard(latch_);
+    auto node = tables_.extract(from);
+    if (!node.empty()) {
+      node.key() = to;
+      tables_.insert(std::move(node));
+    }
   }
+  if (IsIntermediate(from)) TIDESDB_TRY(CountAsMade(to));
   return true;
 }
 
@@ -255,7 +271,7 @@ Status Dictionary::Truncate(const std::string& name) {
   edit.put.emplace_back(TableEntryName(name), std::move(bytes));
   TIDESDB_TRY(db_->ApplyCatalog(edit));
   Forget(name);
-  return Status::Ok();
+  return CountAsMade(name);
 }
 
 Status Dictionary::Change(const std::string& name, const TableDef& def) {
@@ -267,6 +283,7 @@ Status Dictionary::Change(const std::string& name, const TableDef& def) {
   edit.put.emplace_back(TableEntryName(name), std::move(bytes));
   TIDESDB_TRY(db_->ApplyCatalog(edit));
   TIDESDB_ASSIGN(const std::shared_ptr<TableState> changed, Load(def));
+  changed->made = old->made.load();
   changed->rows = old->rows.load();
   changed->changes = old->changes.load();
   changed->next_hidden_key = old->next_hidden_key.load();

@@ -33,6 +33,10 @@ class TableState {
   // Set when this state no longer describes the table; handlers look it up again then.
   std::atomic<bool> outdated{false};
 
+  // When its families were filled or emptied as a whole, as Dictionary::tables_made() counts; 0:
+  // before the server started. Snapshots taken before that have nothing of its rows.
+  std::atomic<uint64_t> made{0};
+
   // Relaxed: counters that nothing else depends on.
   std::atomic<int64_t> rows{0};      // As the optimizer is told.
   std::atomic<uint64_t> changes{0};  // Rows changed since the statistics were taken.
@@ -78,6 +82,8 @@ class Dictionary {
   Result<bool> Rename(const std::string& from, const std::string& to);
   // Gives the table new, empty families in one step; returns its new state.
   Status Truncate(const std::string& name);
+  // How many tables were made, emptied, or renamed from an intermediate of ALTER TABLE, so far.
+  uint64_t tables_made() const { return tables_made_; }
   // Changes what the entry says and keeps the rows.
   Status Change(const std::string& name, const TableDef& def);
 
@@ -94,7 +100,9 @@ class Dictionary {
   Result<std::shared_ptr<TableState>> Load(TableDef def);
   Status LoadCounters(TableState* table);
   void Forget(const std::string& name);
+  Status CountAsMade(const std::string& name);
 
+  std::atomic<uint64_t> tables_made_{0};
   Db* db_ = nullptr;  // Constant after Open().
   ColumnFamily* system_ = nullptr;
   Latch latch_;

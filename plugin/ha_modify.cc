@@ -2,6 +2,8 @@
 // written.
 #include "ha_tidesdb.h"
 
+#include <key.h>
+
 #include "codec/bytes.h"
 #include "engine.h"
 #include "guard.h"
@@ -48,6 +50,33 @@ int ha_tidesdb::CheckUniqueFree(uint number, const uchar* row, Slice primary_key
   return *taken ? Duplicate(number) : 0;
 }
 
+// WITHOUT OVERLAPS: rows with the same columns before the period may exclude each other though
+// their keys differ. The server looks for such a row when this one is written; locking those
+// columns makes the second of two connections look when the first has committed. Without locks they
+// are written to, so that the second commit fails.
+int ha_tidesdb::LockPeriods(const uchar* row) {
+  constexpr uint kPeriodParts = 2;
+  Transaction* const transaction = session_->transaction();
+  for (uint i = 0; i < table_share->keys; i++) {
+    const KEY& key = table->key_info[i];
+    if (!key.without_overlaps) continue;
+    uint length = 0;
+    for (uint part = 0; part + kPeriodParts < key.user_defined_key_parts; part++) {
+      length += key.key_part[part].store_length;
+    }
+    uchar image[MAX_KEY_LENGTH];
+    key_copy(image, row, &key, length);
+    codec_.FromImage(i, image, length, &key_);
+    auto locked = transaction->GetForUpdate(families_[i], key_, LockMode::kExclusive,
+                                            LockWait::kWait, &other_);
+    if (!locked.ok()) return Fail(locked.status());
+    if (session_->pessimistic()) continue;
+    const Status written = transaction->Delete(families_[i], key_);
+    if (!written.ok()) return Fail(written);
+  }
+  return 0;
+}
+
 // A unique key is locked by itself: another row may want it. Other entries are under their row's
 // lock.
 int ha_tidesdb::PutEntry(uint number, const uchar* row, Slice primary_key) {
@@ -70,6 +99,7 @@ int ha_tidesdb::DeleteEntry(uint number, const uchar* row, Slice primary_key) {
 
 int ha_tidesdb::InsertRow(const uchar* row) {
   Transaction* const transaction = session_->transaction();
+  if (const int error = LockPeriods(row)) return error;
   if (codec_.hidden_key()) {
     NextHiddenKey(&new_row_key_);
   } else {
@@ -140,6 +170,7 @@ int ha_tidesdb::update_row(const uchar* old_row, const uchar* new_row) noexcept 
     if (const int error = Ready()) return error;
     Transaction* const transaction = session_->transaction();
     bool key_moved = false;
+    if (const int error = LockPeriods(new_row)) return error;
     if (codec_.hidden_key()) {
       new_row_key_ = primary_key_;
     } else {

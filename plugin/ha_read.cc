@@ -56,6 +56,13 @@ int ha_tidesdb::DecodeRow(Slice primary_key, Slice row, bool pinned, uchar* reco
   return 0;
 }
 
+// At READ COMMITTED what turned out to be none of the wanted rows, or not there, is not kept from
+// others. REQUIRES: its lock was granted.
+void ha_tidesdb::UnlockUnwanted(ColumnFamily* family, Slice key) {
+  if (row_lock_ == RowLock::kNone || session_->isolation() > ISO_READ_COMMITTED) return;
+  session_->transaction()->UnlockLast(family, key);
+}
+
 int ha_tidesdb::LockRow(Slice primary_key, bool* found) {
   const LockMode mode = row_lock_ == RowLock::kExclusive ? LockMode::kExclusive : LockMode::kShared;
   const LockWait wait = skip_locked_ || no_wait_ ? LockWait::kNoWait : LockWait::kWait;
@@ -63,6 +70,7 @@ int ha_tidesdb::LockRow(Slice primary_key, bool* found) {
       session_->transaction()->GetForUpdate(state_->primary, primary_key, mode, wait, &row_);
   if (locked.ok()) {
     *found = *locked;
+    if (!*found) UnlockUnwanted(state_->primary, primary_key);
     return 0;
   }
   *found = false;
@@ -84,15 +92,9 @@ int ha_tidesdb::FetchRow(Slice primary_key, uchar* record, bool* found) {
 int ha_tidesdb::FetchByPrimaryKey(Slice primary_key, uchar* record) {
   bool found;
   if (const int error = FetchRow(primary_key, record, &found)) return error;
-  if (found) {
-    primary_key_.assign(primary_key);
-    return 0;
-  }
-  // Nobody asked to keep others from inserting what is not there.
-  if (row_lock_ != RowLock::kNone && session_->isolation() <= ISO_READ_COMMITTED) {
-    session_->transaction()->UnlockLast(state_->primary, primary_key);
-  }
-  return HA_ERR_KEY_NOT_FOUND;
+  if (!found) return HA_ERR_KEY_NOT_FOUND;
+  primary_key_.assign(primary_key);
+  return 0;
 }
 
 int ha_tidesdb::FetchByUniqueKey(Slice key, uchar* record) {
@@ -109,15 +111,30 @@ int ha_tidesdb::FetchByUniqueKey(Slice key, uchar* record) {
       return Fail(locked.status());
     }
     found = *locked;
-    if (!found && session_->isolation() <= ISO_READ_COMMITTED) {
-      session_->transaction()->UnlockLast(family, key);
-    }
   } else {
     auto got = session_->TransactionForPlainRead()->Get(family, key, &other_);
     if (!got.ok()) return Fail(got.status());
     found = *got;
   }
-  if (!found) return HA_ERR_KEY_NOT_FOUND;
+  if (found) {
+    if (const int error = ReadUniqueEntry(key, record, &found)) return error;
+  }
+  if (found) return 0;
+  UnlockUnwanted(family, key);
+  return HA_ERR_KEY_NOT_FOUND;
+}
+
+// The row of the unique entry whose value is in other_.
+int ha_tidesdb::ReadUniqueEntry(Slice key, uchar* record, bool* found) {
+  if (pushed_idx_cond != nullptr && active_ == pushed_idx_cond_keyno) {
+    if (!codec_.RestoreEntry(active_, key, other_.slice(), record)) {
+      return Fail(Status::Corruption(name_ + ": an index entry is damaged"));
+    }
+    const int error = CheckIndexCondition(found);
+    if (error == HA_ERR_END_OF_FILE) *found = false;
+    if (error != 0 && error != HA_ERR_END_OF_FILE) return error;
+    if (!*found) return 0;
+  }
   Slice primary_key;
   if (!codec_.PrimaryKeyOfEntry(active_, key, other_.slice(), &old_key_, &primary_key)) {
     return Fail(Status::Corruption(name_ + ": an index entry is damaged"));
@@ -126,8 +143,8 @@ int ha_tidesdb::FetchByUniqueKey(Slice key, uchar* record) {
   const bool key_only = key_read_ && row_lock_ == RowLock::kNone && !verify_entries_;
   if (!key_only) {
     entry_value_.assign(other_.slice());
-    if (const int error = ReadEntryRow(primary_key_, record, &found)) return error;
-    if (!found) return HA_ERR_KEY_NOT_FOUND;
+    if (const int error = ReadEntryRow(primary_key_, record, found)) return error;
+    if (!*found) return 0;
   }
   if (!key_read_) return 0;
   const Slice value = key_only ? other_.slice() : Slice(entry_value_);
@@ -199,14 +216,34 @@ int ha_tidesdb::ReadEntryRow(Slice primary_key, uchar* record, bool* found) {
   }
   if (!*found) return 0;
   // The row may have changed between the look at the entry and the lock.
-  return EntryStillMatches(record, found);
+  if (const int error = EntryStillMatches(record, found)) return error;
+  if (!*found) UnlockUnwanted(state_->primary, primary_key);
+  return 0;
+}
+
+// For an entry that the snapshot has, and the row that plain reads see: whether they belong
+// together although the row does not hold the index's columns. They do not if this transaction
+// wrote the row over a newer version, in whose place another entry was deleted.
+int ha_tidesdb::EntryIsOfRow(Slice entry, bool* is) {
+  ScanOptions newest;
+  newest.newest = true;
+  const auto entries = session_->transaction()->NewIterator(families_[active_], newest);
+  entries->Seek(entry);
+  if (!entries->status().ok()) return Fail(entries->status());
+  if (entries->Valid() && entries->key() == entry) return 0;
+  // Gone. A row that this transaction wrote is the newest one and what it sees, both.
+  const auto rows = session_->transaction()->NewIterator(state_->primary, newest);
+  rows->Seek(primary_key_);
+  if (!rows->status().ok()) return Fail(rows->status());
+  *is = !rows->Valid() || rows->key() != Slice(primary_key_) || rows->value() != row_.slice();
+  return 0;
 }
 
 int ha_tidesdb::EntryStillMatches(const uchar* record, bool* matches) {
   const bool by_cursor = !at_point_;
   const Slice entry = by_cursor ? cursor_.key() : Slice(point_);
   if (codec_.has_virtual(active_)) {
-    if (row_lock_ == RowLock::kNone) return 0;
+    if (row_lock_ == RowLock::kNone) return EntryIsOfRow(entry, matches);
     // The row does not hold the index's columns; the entry itself tells whether it is still there.
     auto got = session_->transaction()->GetForUpdate(families_[active_], entry, LockMode::kShared,
                                                      LockWait::kWait, &other_);

@@ -277,9 +277,12 @@ Item* ha_tidesdb::idx_cond_push(uint index, Item* condition) noexcept {
 
 void ha_tidesdb::unlock_row() noexcept {
   guard::Run([&] {
-    if (row_lock_ == RowLock::kNone || session_ == nullptr || session_->aborted()) return 0;
-    if (session_->isolation() > ISO_READ_COMMITTED) return 0;
-    session_->transaction()->UnlockLast(state_->primary, primary_key_);
+    if (session_ == nullptr || session_->aborted()) return 0;
+    UnlockUnwanted(state_->primary, primary_key_);
+    // A unique key that was read by was locked before its row.
+    if (at_point_ && active_ != MAX_KEY && !codec_.is_primary(active_)) {
+      UnlockUnwanted(families_[active_], point_);
+    }
     return 0;
   });
 }

@@ -57,7 +57,15 @@ int ha_tidesdb::Bind(THD* thd) {
   return BindState();
 }
 
-int ha_tidesdb::Ready() const { return session_->aborted() ? HA_ERR_ROLLBACK : 0; }
+int ha_tidesdb::Ready() const {
+  if (session_->aborted()) return HA_ERR_ROLLBACK;
+  // Temporary tables are nobody else's.
+  if (row_lock_ == RowLock::kNone && session_->SnapshotIsOlderThan(*state_) &&
+      table_share->tmp_table == NO_TMP_TABLE) {
+    return HA_ERR_TABLE_DEF_CHANGED;
+  }
+  return 0;
+}
 
 int ha_tidesdb::Fail(const Status& status) {
   const Code code = status.code();

@@ -106,7 +106,7 @@ class ha_tidesdb final : public handler {
   // Picks up the session, and the table's state if DDL changed it.
   int Bind(THD* thd);
   int BindState();
-  // 0, or the error that ends every use until the statement's rollback.
+  // 0, or the error that ends every use until the statement's rollback, or this table's.
   int Ready() const;
   // Turns an engine error into the server's, and undoes what that error undoes.
   int Fail(const Status& status);
@@ -128,8 +128,10 @@ class ha_tidesdb final : public handler {
   // when it is locked and such rows are skipped.
   int FetchRow(Slice primary_key, uchar* record, bool* found);
   int LockRow(Slice primary_key, bool* found);
+  void UnlockUnwanted(ColumnFamily* family, Slice key);
   int FetchByPrimaryKey(Slice primary_key, uchar* record);
   int FetchByUniqueKey(Slice key, uchar* record);
+  int ReadUniqueEntry(Slice key, uchar* record, bool* found);
   // Gives the row under the cursor. *found: false when it is none of the wanted ones and the scan
   // goes on.
   int ReadPrimary(uchar* record, bool* found);
@@ -138,6 +140,7 @@ class ha_tidesdb final : public handler {
   int RestoreEntry(uchar* record);
   int CheckIndexCondition(bool* found);
   int EntryStillMatches(const uchar* record, bool* matches);
+  int EntryIsOfRow(Slice entry, bool* is);
 
   // --- ha_scan.cc ---
   enum class Direction : uint8_t { kForward, kBackward };
@@ -154,6 +157,7 @@ class ha_tidesdb final : public handler {
   int Duplicate(uint number);
   int CheckPrimaryKeyFree(Slice key);
   int CheckUniqueFree(uint number, const uchar* row, Slice primary_key);
+  int LockPeriods(const uchar* row);
   int PutEntry(uint number, const uchar* row, Slice primary_key);
   int DeleteEntry(uint number, const uchar* row, Slice primary_key);
   int UpdateEntry(uint number, const uchar* old_row, const uchar* new_row, bool key_moved);

@@ -59,7 +59,9 @@ Session::~Session() {
 void Session::OpenTransaction() {
   if (open_) return;
   TransactionOptions options;
-  pessimistic_ = sysvars::PessimisticLocking();
+  // The binary log is written before the engine commits: a commit must not fail for a conflict
+  // then.
+  pessimistic_ = sysvars::PessimisticLocking() || thd_binlog_format(thd_) != BINLOG_FORMAT_UNSPEC;
   options.concurrency = pessimistic_ ? Concurrency::kPessimistic : Concurrency::kOptimistic;
   conflicts_on_changed_ = sysvars::SnapshotIsolation(thd_) && isolation_ >= ISO_REPEATABLE_READ;
   options.conflict_on_changed = conflicts_on_changed_;
@@ -123,13 +125,23 @@ void Session::RollbackStatement() {
   for (Touched& touched : touched_) touched.statement_rows = 0;
 }
 
+void Session::TakeSnapshot() {
+  // In this order: a table that is counted is in the snapshot.
+  snapshot_tables_ = engine->dictionary.tables_made();
+  transaction_->SetSnapshot();
+}
+
 Transaction* Session::TransactionForPlainRead() {
-  if (!transaction_->HasSnapshot()) transaction_->SetSnapshot();
+  if (!transaction_->HasSnapshot()) TakeSnapshot();
   return transaction_.get();
 }
 
+bool Session::SnapshotIsOlderThan(const TableState& table) const {
+  return table.made > snapshot_tables_ && open_ && transaction_->HasSnapshot();
+}
+
 bool Session::OwnChangesCover(const TableState& table) const {
-  if (conflicts_on_changed_ || isolation_ < ISO_REPEATABLE_READ) return false;
+  if (conflicts_on_changed_) return false;
   for (const Touched& touched : touched_) {
     if (touched.table.get() == &table && touched.changes > 0) return transaction_->HasSnapshot();
   }
@@ -141,7 +153,7 @@ void Session::BeginWithSnapshot() {
   OpenTransaction();
   trans_register_ha(thd_, true, tidesdb_hton, 0);
   registered_ = true;
-  if (!transaction_->HasSnapshot()) transaction_->SetSnapshot();
+  if (!transaction_->HasSnapshot()) TakeSnapshot();
 }
 
 Savepoint Session::SetSavepoint() {

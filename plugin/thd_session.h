@@ -48,6 +48,9 @@ class Session {
   Transaction* TransactionForPlainRead();
   enum_tx_isolation isolation() const { return isolation_; }
   bool pessimistic() const { return pessimistic_; }
+  // Whether the snapshot has nothing of the table's rows, because another connection filled or
+  // emptied it since. Never true without a snapshot.
+  bool SnapshotIsOlderThan(const TableState& table) const;
   // Whether this transaction changed rows of the table that may have been newer than its snapshot.
   bool OwnChangesCover(const TableState& table) const;
   // Starts one if there is none, and opens its snapshot.
@@ -83,6 +86,7 @@ class Session {
   };
 
   void OpenTransaction();
+  void TakeSnapshot();
   Touched& Touch(const std::shared_ptr<TableState>& table);
   Status RecordAutoIncrements();
   void DetachCursors();
@@ -99,6 +103,7 @@ class Session {
   bool conflicts_on_changed_ = true;
   enum_tx_isolation isolation_ = ISO_REPEATABLE_READ;
   Savepoint statement_start_;
+  uint64_t snapshot_tables_ = 0;  // Dictionary::tables_made() before the snapshot.
   std::vector<Touched> touched_;
   int slot_ = -1;  // See AutoIncrementKey().
   Cursor* cursors_ = nullptr;
