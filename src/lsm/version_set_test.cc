@@ -24,7 +24,7 @@ class VersionSetTest : public ::testing::Test {
   Status Reopen(bool create) {
     set_ = nullptr;
     holder_ = nullptr;
-    obsolete_ = std::make_unique<ObsoleteFiles>(disk(), "/db", nullptr, nullptr);
+    obsolete_ = std::make_unique<ObsoleteFiles>(disk(), "/db", nullptr, nullptr, nullptr);
     ReadStateParts parts;
     parts.active = NewMemTable(4 << 10);
     holder_ = std::make_unique<ReadStateHolder>(std::move(parts));
