@@ -346,6 +346,23 @@ TEST_F(VersionSetTest, FilesOfFamiliesThatAreGoneBecomeObsolete) {
   EXPECT_EQ(set_->Current(a), nullptr);
 }
 
+TEST_F(VersionSetTest, AFileThatWasToMoveWhenItsFamilyWasDroppedStaysForItsReaders) {
+  FamilyId a = 0;
+  CHECK_OK(CreateFamily("a", &a));
+  CHECK_OK(AddFile(1, File(a, 101, "k", "m")));
+  VersionRef reader = set_->Current(a);
+  VersionEdit drop;
+  drop.drop_families = {a};
+  CHECK_OK(set_->Apply(drop, {}));
+  VersionEdit move;
+  move.remove_files.push_back({a, 1, 101});
+  move.add_files.push_back({2, File(a, 101, "k", "m")});
+  CHECK_OK(set_->Apply(move, {}));
+  EXPECT_FALSE(obsolete_->Pending());
+  reader = nullptr;
+  EXPECT_EQ(obsolete_->DeleteSome(10), 1u);
+}
+
 TEST_F(VersionSetTest, AManifestOfManyFamiliesIsReadBack) {
   VersionEdit edit;
   for (int i = 0; i < 3000; ++i) {
