@@ -68,7 +68,8 @@ class Transaction {
 
   // --- Writing ---
   // Lock the key if it is not locked yet, and stage the write. Errors: those of GetForUpdate,
-  // kNoSpace when spilling fails, kReadOnly after a fatal error of the database.
+  // kInvalidArgument for a key or a value over the limits (limits.h), kNoSpace when spilling fails,
+  // kReadOnly after a fatal error of the database.
   virtual Status Put(ColumnFamily* family, Slice key, Slice value) = 0;
   virtual Status Delete(ColumnFamily* family, Slice key) = 0;
   // As Delete, for a key that was put at most once since its last deletion: cancels with that put

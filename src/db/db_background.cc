@@ -50,14 +50,14 @@ Scheduler::Outcome DbImpl::RunFlush() {
 }
 
 Scheduler::Outcome DbImpl::RunCompaction() {
-  const size_t deleted = tree_->DeleteObsolete(kDeletesATurn);
+  const auto after_deleting = tree_->DeleteObsolete(kDeletesATurn) == 0
+                                  ? Scheduler::Outcome::kIdle
+                                  : Scheduler::Outcome::kDidWork;
   if (errors_->fatal() || compaction_halted_.load(std::memory_order_relaxed)) {
-    return Scheduler::Outcome::kIdle;
+    return after_deleting;
   }
   auto task = tree_->PickCompaction();
-  if (task == nullptr) {
-    return deleted == 0 ? Scheduler::Outcome::kIdle : Scheduler::Outcome::kDidWork;
-  }
+  if (task == nullptr) return after_deleting;
   const Status status = tree_->RunCompaction(std::move(task), &stop_);
   ReadStateChanged();
   BackgroundDone();
@@ -67,10 +67,10 @@ Scheduler::Outcome DbImpl::RunCompaction() {
     return Scheduler::Outcome::kDidWork;
   }
   if (errors_->ShouldRetry(status, false, "compaction")) return Scheduler::Outcome::kRetry;
-  // The same damaged file would be picked again.
-  if (status.code() != Code::kShuttingDown)
-    compaction_halted_.store(true, std::memory_order_relaxed);
-  return Scheduler::Outcome::kIdle;
+  if (status.code() == Code::kShuttingDown) return Scheduler::Outcome::kIdle;
+  // The same damaged file would be picked again. Old files are deleted all the same.
+  compaction_halted_.store(true, std::memory_order_relaxed);
+  return Scheduler::Outcome::kDidWork;
 }
 
 void DbImpl::Tick() {

@@ -73,6 +73,8 @@ Status DbImpl::OpenTree(SequenceNumber* last) {
                                      ? kHugePageBytes
                                      : static_cast<size_t>(std::clamp<uint64_t>(
                                            options_.memtable_bytes / 16, 4 << 10, 256 << 10));
+  // Files become obsolete on idle databases too: when a family is dropped, or a scan ends.
+  options.on_obsolete = [this] { scheduler_->WakeCompaction(); };
   options.new_memtable = [arena_block_bytes] { return NewMemTable(arena_block_bytes); };
   TIDESDB_ASSIGN(tree_, LsmTree::Open(std::move(options), !exists));
   TIDESDB_ASSIGN(const std::vector<std::string> names, env_->fs->List(directory_));

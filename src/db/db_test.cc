@@ -3,11 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <string>
 
 #include "base/random.h"
 #include "io/env.h"
+#include "io/file_names.h"
 #include "io/mem_fs.h"
 
 namespace tidesdb {
@@ -76,6 +78,19 @@ class DbTest : public testing::Test {
     }
     EXPECT_TRUE(it->status().ok()) << it->status().ToString();
     return contents;
+  }
+
+  size_t TablesOnDisk() {
+    const auto names = fs_.List("/db");
+    EXPECT_TRUE(names.ok());
+    return static_cast<size_t>(std::count_if(names->begin(), names->end(), [](const auto& name) {
+      return ParseFileName(name).kind == FileKind::kTable;
+    }));
+  }
+  // Waits for the background thread that deletes, for as long as a broken one deserves.
+  size_t TablesOnceThereAre(size_t wanted) {
+    for (int i = 0; i < 10'000 && TablesOnDisk() != wanted; ++i) env_.clock->SleepMicros(1'000);
+    return TablesOnDisk();
   }
 
   MemFs fs_;
@@ -172,6 +187,40 @@ TEST_F(DbTest, CatalogAndFamiliesChangeTogetherAndSurvive) {
   Reopen();
   EXPECT_EQ(db_->GetCatalog("t/one"), std::nullopt);
   EXPECT_EQ(db_->FindFamily(id), nullptr);
+}
+
+TEST_F(DbTest, ADroppedFamilysFilesGoWithoutFurtherWrites) {
+  for (uint64_t i = 0; i < 3; ++i) {
+    Put(Key(i), "value");
+    ASSERT_OK(db_->Flush());
+  }
+  EXPECT_GT(TablesOnDisk(), 0u);
+  ASSERT_OK(db_->DropFamily(family_));
+  EXPECT_EQ(TablesOnceThereAre(0), 0u);
+}
+
+TEST_F(DbTest, CompactedFilesGoWithoutFurtherWrites) {
+  for (uint64_t i = 0; i < 3; ++i) {
+    Put(Key(i), "value");
+    ASSERT_OK(db_->Flush());
+  }
+  ASSERT_OK(db_->Compact(family_));
+  EXPECT_EQ(TablesOnceThereAre(1), 1u);
+}
+
+TEST_F(DbTest, FilesThatAScanHeldGoWhenItEnds) {
+  Put("a", "value");
+  ASSERT_OK(db_->Flush());
+  auto txn = db_->Begin({});
+  auto it = txn->NewIterator(family_, {});
+  it->SeekToFirst();
+  ASSERT_OK(db_->DropFamily(family_));
+  ASSERT_TRUE(it->Valid());
+  EXPECT_EQ(it->value(), "value");
+  EXPECT_EQ(TablesOnDisk(), 1u);
+  it.reset();
+  txn.reset();
+  EXPECT_EQ(TablesOnceThereAre(0), 0u);
 }
 
 TEST_F(DbTest, ASecondOpenOfTheDirectoryIsBusy) {

@@ -3,6 +3,7 @@
 
 #include "base/failpoint.h"
 #include "db/db_impl.h"
+#include "format/wal_format.h"
 #include "io/file_names.h"
 
 namespace tidesdb {
@@ -33,8 +34,9 @@ Status DbImpl::PrepareForGroup(uint64_t bytes, size_t records) {
     TIDESDB_TRY(RotateMemTable(txns_->VisibleSequence()));
     TIDESDB_TRY(WaitForMemory());
   }
-  // Space on disk is made sure of now, so that the append cannot run out of it.
-  wal_reserved_bytes_ = bytes + records * WalSet::RecordBytes(0);
+  // Space on disk is made sure of now, so that the append cannot run out of it: each record has a
+  // frame, and is rounded up.
+  wal_reserved_bytes_ = bytes + records * (WalSet::RecordBytes(0) + kWalAlignment);
   return wal_->ReserveBytes(wal_reserved_bytes_);
 }
 

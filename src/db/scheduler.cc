@@ -26,6 +26,7 @@ void Scheduler::Stop() {
     MutexLock lock(pool->mu);
     pool->stop = true;
     pool->cv.NotifyAll();
+    pool->stopped.NotifyAll();
   }
   for (const auto& thread : threads_) thread->Join();
   threads_.clear();
@@ -44,7 +45,7 @@ void Scheduler::RunWorker(Pool* pool, const Work& work, bool low_priority) {
   for (;;) {
     {
       MutexLock lock(pool->mu);
-      if (outcome == Outcome::kRetry && !pool->stop) pool->cv.WaitFor(pool->mu, kRetryUs);
+      if (outcome == Outcome::kRetry && !pool->stop) pool->stopped.WaitFor(pool->mu, kRetryUs);
       while (outcome == Outcome::kIdle && seen == pool->wakes && !pool->stop) {
         pool->cv.Wait(pool->mu);
       }

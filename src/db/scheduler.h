@@ -20,7 +20,7 @@ class Scheduler {
   enum class Outcome : uint8_t {
     kDidWork,  // Ask again at once.
     kIdle,     // Nothing to do until the next Wake.
-    kRetry,    // Failed; ask again after kRetryUs.
+    kRetry,    // Failed; ask again after kRetryUs, whatever wakes.
   };
   using Work = std::function<Outcome()>;
 
@@ -48,6 +48,7 @@ class Scheduler {
   struct Pool {
     Mutex mu;
     CondVar cv;
+    CondVar stopped;  // Failed work waits here: two that fail must not wake each other.
     uint64_t wakes GUARDED_BY(mu) = 0;
     bool stop GUARDED_BY(mu) = false;
   };

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/sim_scheduler.h"
+
 namespace tidesdb {
 namespace {
 
@@ -72,6 +74,34 @@ TEST(SchedulerTest, FailedWorkIsTriedAgain) {
   scheduler.WakeFlush();
   flush.WaitDone(1);
 }
+
+#ifdef TIDESDB_HOOKS
+
+TEST(SchedulerTest, WorkThatFailsDoesNotHurryOtherWorkThatFails) {
+  Simulation simulation(1);
+  Env env = *Env::Default();
+  env.clock = simulation.clock();
+  env.is_real = false;
+  uint64_t attempts = 0;  // One thread runs at a time.
+  simulation.Run([&] {
+    Scheduler scheduler(&env);
+    Scheduler::Pools pools;
+    pools.compaction_threads = 2;
+    pools.flush = [] { return Scheduler::Outcome::kIdle; };
+    pools.compact = [&] {
+      ++attempts;
+      scheduler.WakeCompaction();  // As by the files that it leaves.
+      return Scheduler::Outcome::kRetry;
+    };
+    scheduler.Start(std::move(pools));
+    env.clock->SleepMicros(10 * Scheduler::kRetryUs);
+    scheduler.Stop();
+  });
+  EXPECT_GE(attempts, 4u);
+  EXPECT_LE(attempts, 2 * 11u);
+}
+
+#endif  // TIDESDB_HOOKS
 
 TEST(SchedulerTest, TheTickerTicksAndStops) {
   Mutex mu;

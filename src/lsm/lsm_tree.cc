@@ -14,7 +14,8 @@ Result<bool> LsmTree::Exists(FileSystem* fs, const std::string& directory) {
 
 LsmTree::LsmTree(LsmOptions options)
     : options_(std::move(options)),
-      obsolete_files_(options_.fs, options_.directory, options_.block_cache, options_.log),
+      obsolete_files_(options_.fs, options_.directory, options_.block_cache, options_.log,
+                      options_.on_obsolete),
       tables_(options_.fs, options_.directory, options_.block_cache, options_.open_files_max),
       context_({.fs = options_.fs,
                 .directory = options_.directory,

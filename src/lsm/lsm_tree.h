@@ -39,6 +39,9 @@ struct LsmOptions {
   std::function<Status(SequenceNumber)> sync_wal_to;
   // See SnapshotView. Called at the start of each job.
   std::function<SnapshotView()> snapshots;
+  // Says that DeleteObsolete has work: a change dropped a file, or its last reader let go. See
+  // ObsoleteFiles. May be null.
+  std::function<void()> on_obsolete;
   // See JobContext.
   std::function<Status(uint64_t bytes)> pace;
   std::function<std::unique_ptr<MemTable>()> new_memtable;

@@ -96,9 +96,12 @@ std::unique_ptr<LsmTree::Task> LsmTree::PickCompaction() {
 }
 
 std::unique_ptr<LsmTree::Task> LsmTree::PickFullCompaction(FamilyId family, bool* busy) {
-  std::unique_ptr<Task> task = TryPick(family, tidesdb::PickFullCompaction);
-  *busy = task == nullptr && running_.Any(family);
-  return task;
+  *busy = false;
+  return TryPick(family, [busy](const VersionRef& version, const PickContext& context) {
+    // Of what the choice sees: a job that was in its way may have ended a moment later.
+    *busy = !context.running.empty();
+    return tidesdb::PickFullCompaction(version, context);
+  });
 }
 
 Status LsmTree::RunCompaction(std::unique_ptr<Task> task, const std::atomic<bool>* stop) {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/sim_scheduler.h"
+#include "base/thread.h"
 #include "io/file_names.h"
 #include "lsm/tree_harness.h"
 
@@ -366,6 +368,32 @@ TEST_F(LsmTreeTest, OrphansAreDeletedAtOpen) {
   EXPECT_TRUE(*h_.fs->Exists("/db/notes.txt"));
   EXPECT_GT(h_.tree->NewFileNumber(), 902u);
 }
+
+#ifdef TIDESDB_HOOKS
+
+TEST_F(LsmTreeTest, AFullCompactionIsBusyAlsoWhenTheJobInItsWayEndsAtOnce) {
+  for (int round = 0; round < 4; ++round) {
+    for (uint64_t i = 0; i < 50; ++i) Put(i);
+    Flush();
+  }
+  int busy_seen = 0;
+  for (uint64_t seed = 1; seed <= 200; ++seed) {
+    SCOPED_TRACE(seed);
+    auto running = h_.tree->PickCompaction();
+    ASSERT_NE(running, nullptr);
+    Simulation(seed).Run([&] {
+      Thread other("other", [&running] { running = nullptr; });
+      bool busy = false;
+      const auto task = h_.tree->PickFullCompaction(t_, &busy);
+      EXPECT_NE(task != nullptr, busy);
+      if (busy) ++busy_seen;
+      other.Join();
+    });
+  }
+  EXPECT_GT(busy_seen, 0);
+}
+
+#endif  // TIDESDB_HOOKS
 
 TEST_F(LsmTreeTest, AManifestIsRewrittenWhenItHasGrown) {
   const uint64_t first = h_.tree->versions().manifest_number();

@@ -34,11 +34,10 @@ Status ManifestLog::Append(const VersionEdit& edit, const std::function<VersionE
     file_ = nullptr;
   }
   Status status = StartFile(snapshot(), payload, new_file_number());
-  if (status.ok()) {
-    in_doubt_ = false;
-  } else {
-    file_ = nullptr;
-  }
+  if (status.ok() || file_ == nullptr) return status;
+  // There was no getting a shorter file: the long one takes the edit, which may still fit.
+  status = AppendToFile(payload);
+  if (!status.ok()) file_ = nullptr;
   return status;
 }
 
@@ -78,20 +77,24 @@ Status ManifestLog::StartFile(const VersionEdit& snapshot, Slice payload, uint64
   add(payload);
 
   TIDESDB_FAILPOINT_STATUS("manifest_before_new_file");
-  TIDESDB_ASSIGN(std::unique_ptr<WritableFile> file,
-                 WriteNewFile(ManifestFileName(directory_, number), OpenMode::kCreate, contents));
+  const std::string path = ManifestFileName(directory_, number);
   const std::string current_path = CurrentFileName(directory_);
   const std::string temp_path = current_path + ".tmp";
-  TIDESDB_TRY(WriteNewFile(temp_path, OpenMode::kTruncate, EncodeCurrent(number)).status());
-  // The new manifest's own entry must be durable before CURRENT can name it.
-  TIDESDB_TRY(fs_->SyncDir(directory_));
-  TIDESDB_FAILPOINT_STATUS("manifest_before_current");
+  TIDESDB_ASSIGN(std::unique_ptr<WritableFile> file, fs_->NewWritableFile(path, OpenMode::kCreate));
+  if (Status status = FillFile(file.get(), contents, number, temp_path); !status.ok()) {
+    // Nothing names it. Left there, each attempt on a full disk would make the disk fuller.
+    file = nullptr;
+    fs_->Delete(path).IgnoreError();
+    return status;
+  }
   in_doubt_ = true;
+  file_ = nullptr;  // From here on CURRENT may name the new file, after a crash if not now.
   TIDESDB_TRY(fs_->Rename(temp_path, current_path));
   TIDESDB_FAILPOINT_STATUS("manifest_before_current_sync");
   TIDESDB_TRY(fs_->SyncDir(directory_));
 
   const uint64_t old_number = number_;
+  in_doubt_ = false;
   file_ = std::move(file);
   number_ = number;
   snapshot_bytes_ = snapshot_bytes;
@@ -102,12 +105,18 @@ Status ManifestLog::StartFile(const VersionEdit& snapshot, Slice payload, uint64
   return Status::Ok();
 }
 
-Result<std::unique_ptr<WritableFile>> ManifestLog::WriteNewFile(const std::string& path,
-                                                                OpenMode mode, Slice contents) {
-  TIDESDB_ASSIGN(std::unique_ptr<WritableFile> file, fs_->NewWritableFile(path, mode));
+Status ManifestLog::FillFile(WritableFile* file, Slice contents, uint64_t number,
+                             const std::string& temp_path) {
   TIDESDB_TRY(file->Append(contents));
   TIDESDB_TRY(file->Sync());
-  return file;
+  TIDESDB_ASSIGN(std::unique_ptr<WritableFile> current,
+                 fs_->NewWritableFile(temp_path, OpenMode::kTruncate));
+  TIDESDB_TRY(current->Append(EncodeCurrent(number)));
+  TIDESDB_TRY(current->Sync());
+  // The new manifest's own entry must be durable before CURRENT can name it.
+  TIDESDB_TRY(fs_->SyncDir(directory_));
+  TIDESDB_FAILPOINT_STATUS("manifest_before_current");
+  return Status::Ok();
 }
 
 }  // namespace tidesdb

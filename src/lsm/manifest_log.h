@@ -29,8 +29,8 @@ class ManifestLog {
 
   // Makes the edit durable. `snapshot` gives one edit that makes the whole state without it; it is
   // asked for when a new file is started: at the first append, when the file has outgrown its
-  // snapshot, and after a failure. After an error it is not known whether a crash would bring the
-  // edit back: in_doubt() until a later Append succeeds.
+  // snapshot (if that fails the file goes on), and after a failure. After an error it is not known
+  // whether a crash would bring the edit back: in_doubt() until a later Append succeeds.
   Status Append(const VersionEdit& edit, const std::function<VersionEdit()>& snapshot,
                 const std::function<uint64_t()>& new_file_number);
 
@@ -41,9 +41,11 @@ class ManifestLog {
 
  private:
   Status AppendToFile(Slice payload);
+  // After an error file_ is as it was if CURRENT was not touched, else null.
   Status StartFile(const VersionEdit& snapshot, Slice payload, uint64_t number);
-  Result<std::unique_ptr<WritableFile>> WriteNewFile(const std::string& path, OpenMode mode,
-                                                     Slice contents);
+  // Makes a new manifest durable, and beside CURRENT what will be in it.
+  Status FillFile(WritableFile* file, Slice contents, uint64_t number,
+                  const std::string& temp_path);
 
   FileSystem* const fs_;
   const std::string directory_;

@@ -8,8 +8,11 @@
 namespace tidesdb {
 
 void ObsoleteFiles::Add(uint64_t file_number) {
-  MutexLock lock(mutex_);
-  queue_.push_back(file_number);
+  {
+    MutexLock lock(mutex_);
+    queue_.push_back(file_number);
+  }
+  if (on_add_) on_add_();
 }
 
 bool ObsoleteFiles::Pending() const {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <set>
 #include <string>
 #include <vector>
@@ -19,9 +20,16 @@ namespace tidesdb {
 
 class ObsoleteFiles {
  public:
-  // `block_cache` and `log` may be null. Nothing is owned.
-  ObsoleteFiles(FileSystem* fs, std::string directory, BlockCache* block_cache, Logger* log)
-      : fs_(fs), directory_(std::move(directory)), block_cache_(block_cache), log_(log) {}
+  // `block_cache`, `log` and `on_add` may be null. Nothing is owned. `on_add` is called for every
+  // file, by any thread, maybe under other locks: it may take none that is held around a release of
+  // files.
+  ObsoleteFiles(FileSystem* fs, std::string directory, BlockCache* block_cache, Logger* log,
+                std::function<void()> on_add)
+      : fs_(fs),
+        directory_(std::move(directory)),
+        block_cache_(block_cache),
+        log_(log),
+        on_add_(std::move(on_add)) {}
 
   // Queues a table file. Cheap: called by whoever gave up the last reference.
   void Add(uint64_t file_number) EXCLUDES(mutex_);
@@ -35,6 +43,7 @@ class ObsoleteFiles {
   const std::string directory_;
   BlockCache* const block_cache_;
   Logger* const log_;
+  const std::function<void()> on_add_;
   mutable Mutex mutex_;
   std::vector<uint64_t> queue_ GUARDED_BY(mutex_);
 };

@@ -47,11 +47,6 @@ size_t RunningCompactions::Count() const {
   return count;
 }
 
-bool RunningCompactions::Any(FamilyId family) const {
-  MutexLock lock(mutex_);
-  return running_.contains(family);
-}
-
 void RunningCompactions::Leave(FamilyId family, uint64_t id) {
   MutexLock lock(mutex_);
   const auto at = running_.find(family);

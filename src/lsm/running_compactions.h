@@ -44,7 +44,6 @@ class RunningCompactions {
   // its edit before it left.
   std::optional<Ticket> Register(FamilyId family, const Decide& decide) EXCLUDES(mutex_);
 
-  bool Any(FamilyId family) const EXCLUDES(mutex_);
   size_t Count() const EXCLUDES(mutex_);
 
  private:

@@ -91,7 +91,7 @@ TEST_F(TableCacheTest, ErrorsNameTheFile) {
 }
 
 TEST_F(TableCacheTest, OnlyFilesMarkedObsoleteAreHandedOver) {
-  ObsoleteFiles obsolete(&fs_, "/db", block_cache_.get(), nullptr);
+  ObsoleteFiles obsolete(&fs_, "/db", block_cache_.get(), nullptr, nullptr);
   FileRef kept = Make(1, &obsolete);
   FileRef dropped = Make(2, &obsolete);
   CHECK_OK(cache_->Find(*dropped).status());

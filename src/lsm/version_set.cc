@@ -8,6 +8,18 @@
 #include "lsm/version_builder.h"
 
 namespace tidesdb {
+namespace {
+
+std::map<FamilyId, VersionBuilder> BuildersOf(const std::vector<VersionEdit::NewFamily>& families) {
+  std::map<FamilyId, VersionBuilder> builders;
+  for (const VersionEdit::NewFamily& family : families) {
+    auto info = std::make_shared<const FamilyInfo>(FamilyInfo{family.id, family.options});
+    builders.emplace(family.id, VersionBuilder(std::move(info)));
+  }
+  return builders;
+}
+
+}  // namespace
 
 VersionSet::VersionSet(VersionSetOptions options, ReadStateHolder* holder)
     : options_(std::move(options)),
@@ -62,7 +74,7 @@ Status VersionSet::CheckFamiliesAndCatalog(const VersionEdit& edit) const {
 
 Result<VersionSet::Change> VersionSet::WorkOut(VersionEdit* edit, const FileList& known_files) {
   Change change;
-  std::map<FamilyId, VersionBuilder> builders;
+  std::map<FamilyId, VersionBuilder> builders = BuildersOf(edit->create_families);
   std::map<uint64_t, FileRef> known;
   for (const FileRef& file : known_files) known[file->number()] = file;
   std::map<uint64_t, FileRef> removed;
@@ -72,10 +84,6 @@ Result<VersionSet::Change> VersionSet::WorkOut(VersionEdit* edit, const FileList
       change.obsolete.insert(change.obsolete.end(), files.begin(), files.end());
     }
     change.versions.emplace_back(family, nullptr);
-  }
-  for (const VersionEdit::NewFamily& family : edit->create_families) {
-    auto info = std::make_shared<const FamilyInfo>(FamilyInfo{family.id, family.options});
-    builders.emplace(family.id, VersionBuilder(std::move(info)));
   }
   const auto builder_of = [&](FamilyId family) REQUIRES(apply_mutex_) -> VersionBuilder* {
     const auto& drops = edit->drop_families;
@@ -87,16 +95,22 @@ Result<VersionSet::Change> VersionSet::WorkOut(VersionEdit* edit, const FileList
     return &builders.emplace(family, VersionBuilder(*version)).first->second;
   };
 
+  std::set<uint64_t> gone;  // Dropped with their family: obsolete since then.
   std::vector<VersionEdit::RemovedFile> removes;
   for (const VersionEdit::RemovedFile& file : edit->remove_files) {
     VersionBuilder* builder = builder_of(file.family);
-    if (builder == nullptr) continue;
+    if (builder == nullptr) {
+      gone.insert(file.number);
+      continue;
+    }
     TIDESDB_ASSIGN(removed[file.number], builder->Remove(file.level, file.number));
     removes.push_back(file);
   }
   std::vector<VersionEdit::AddedFile> adds;
   for (VersionEdit::AddedFile& added : edit->add_files) {
     const uint64_t number = added.file.number;
+    // A move: another FileMeta would delete the file under those who still read it.
+    if (gone.contains(number)) continue;
     FileRef file;
     if (const auto at = removed.find(number); at != removed.end()) {
       file = std::move(at->second);  // It only changes its level.

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "base/failpoint.h"
 #include "io/file_names.h"
 #include "lsm/tree_harness.h"
@@ -24,7 +26,7 @@ class VersionSetTest : public ::testing::Test {
   Status Reopen(bool create) {
     set_ = nullptr;
     holder_ = nullptr;
-    obsolete_ = std::make_unique<ObsoleteFiles>(disk(), "/db", nullptr, nullptr);
+    obsolete_ = std::make_unique<ObsoleteFiles>(disk(), "/db", nullptr, nullptr, nullptr);
     ReadStateParts parts;
     parts.active = NewMemTable(4 << 10);
     holder_ = std::make_unique<ReadStateHolder>(std::move(parts));
@@ -79,6 +81,13 @@ class VersionSetTest : public ::testing::Test {
     VersionEdit edit;
     edit.catalog_put.emplace_back(name, value);
     return set_->Apply(std::move(edit), {});
+  }
+  size_t Manifests() {
+    const auto names = disk()->List("/db");
+    CHECK_OK(names.status());
+    return static_cast<size_t>(std::count_if(names->begin(), names->end(), [](const auto& name) {
+      return ParseFileName(name).kind == FileKind::kManifest;
+    }));
   }
   size_t FilesOf(FamilyId family) {
     const VersionRef version = set_->Current(family);
@@ -233,6 +242,51 @@ TEST_F(VersionSetTest, WhenThatFailsTooTheEditIsInDoubtUntilSettled) {
   EXPECT_EQ(set_->GetCatalog("x"), "old");
 }
 
+TEST_F(VersionSetTest, AttemptsAtANewManifestLeaveNothingBehind) {
+  using Kind = FaultRule::Kind;
+  const FaultRule append = {.op = IoOp::kWrite, .path_part = "MANIFEST", .kind = Kind::kNoSpace};
+  const std::vector<std::vector<FaultRule>> disks = {
+      {{.op = IoOp::kWrite, .path_part = "MANIFEST", .kind = Kind::kNoSpace, .times = UINT64_MAX}},
+      {{.op = IoOp::kSync, .path_part = "MANIFEST", .times = UINT64_MAX}},
+      {append, {.op = IoOp::kOpen, .path_part = "CURRENT", .times = UINT64_MAX}},
+      {append, {.op = IoOp::kWrite, .path_part = "CURRENT", .times = UINT64_MAX}},
+      {append, {.op = IoOp::kSyncDir, .times = UINT64_MAX}},
+  };
+  for (size_t i = 0; i < disks.size(); ++i) {
+    SCOPED_TRACE(i);
+    for (const FaultRule& rule : disks[i]) fs_.AddFault(rule);
+    for (int attempt = 0; attempt < 20; ++attempt) EXPECT_FALSE(PutCatalog("x", "new").ok());
+    fs_.ClearFaults();
+    EXPECT_EQ(Manifests(), 1u);
+    CHECK_OK(PutCatalog("x", std::to_string(i)));
+    EXPECT_EQ(Manifests(), 1u);
+  }
+  CHECK_OK(Crash(3));
+  EXPECT_EQ(set_->GetCatalog("x"), std::to_string(disks.size() - 1));
+}
+
+TEST_F(VersionSetTest, AManifestThatCannotBeMadeShorterGoesOn) {
+  for (int i = 0; i < 2; ++i) CHECK_OK(PutCatalog("x", std::string(700 << 10, 'x')));
+  const uint64_t outgrown = set_->manifest_number();
+  FaultRule rule;
+  rule.op = IoOp::kOpen;
+  rule.path_part = "MANIFEST";
+  rule.kind = FaultRule::Kind::kNoSpace;
+  rule.times = UINT64_MAX;
+  fs_.AddFault(rule);
+  CHECK_OK(PutCatalog("y", "1"));
+  CHECK_OK(PutCatalog("y", "2"));
+  fs_.ClearFaults();
+  rule.op = IoOp::kWrite;
+  rule.times = 1;  // The new file's.
+  fs_.AddFault(rule);
+  CHECK_OK(PutCatalog("y", "3"));
+  EXPECT_EQ(set_->manifest_number(), outgrown);
+  EXPECT_EQ(Manifests(), 1u);
+  CHECK_OK(Crash(3));
+  EXPECT_EQ(set_->GetCatalog("y"), "3");
+}
+
 TEST_F(VersionSetTest, ADamagedManifestIsNotOpened) {
   FamilyId a = 0;
   CHECK_OK(CreateFamily("a", &a));
@@ -290,6 +344,23 @@ TEST_F(VersionSetTest, FilesOfFamiliesThatAreGoneBecomeObsolete) {
   EXPECT_TRUE(obsolete_->Pending());
   CHECK_OK(Reopen(false));
   EXPECT_EQ(set_->Current(a), nullptr);
+}
+
+TEST_F(VersionSetTest, AFileThatWasToMoveWhenItsFamilyWasDroppedStaysForItsReaders) {
+  FamilyId a = 0;
+  CHECK_OK(CreateFamily("a", &a));
+  CHECK_OK(AddFile(1, File(a, 101, "k", "m")));
+  VersionRef reader = set_->Current(a);
+  VersionEdit drop;
+  drop.drop_families = {a};
+  CHECK_OK(set_->Apply(drop, {}));
+  VersionEdit move;
+  move.remove_files.push_back({a, 1, 101});
+  move.add_files.push_back({2, File(a, 101, "k", "m")});
+  CHECK_OK(set_->Apply(move, {}));
+  EXPECT_FALSE(obsolete_->Pending());
+  reader = nullptr;
+  EXPECT_EQ(obsolete_->DeleteSome(10), 1u);
 }
 
 TEST_F(VersionSetTest, AManifestOfManyFamiliesIsReadBack) {

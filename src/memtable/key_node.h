@@ -36,8 +36,6 @@ inline int CompareKeys(Slice a, Slice b) {
 
 class KeyNode {
  public:
-  static constexpr size_t kKeyBytesMax = (size_t{1} << 28) - 1;
-
   static size_t Bytes(Slice key) { return kKeyOffset + key.size(); }
 
   // REQUIRES: Bytes(key) bytes, rounded up to a multiple of 8, at `memory`, 8-byte aligned.

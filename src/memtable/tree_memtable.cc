@@ -9,6 +9,7 @@
 #include "memtable/key_tree.h"
 #include "memtable/memtable.h"
 #include "memtable/version_chain.h"
+#include "tidesdb/limits.h"
 
 namespace tidesdb {
 namespace {
@@ -97,7 +98,7 @@ class TreeMemTable final : public MemTable {
 
   void Add(FamilyId family_id, Slice key, ValueType type, SequenceNumber sequence, Slice value,
            MemTableHint* hint) override {
-    CHECK(key.size() <= KeyNode::kKeyBytesMax);
+    CHECK(key.size() <= kKeyBytesMax);
     CHECK(value.size() <= std::numeric_limits<uint32_t>::max());
     CHECK(sequence <= kSequenceMax);
     DCHECK(!IsTombstone(type) || value.empty());

@@ -9,6 +9,7 @@
 #include "format/table_format.h"
 #include "table/block_builder.h"
 #include "table/compressor.h"
+#include "tidesdb/limits.h"
 
 namespace tidesdb {
 
@@ -19,7 +20,7 @@ constexpr size_t kWriteBufferBytes = 256 << 10;
 
 // A block's lengths and offsets are 32 bits; what is left is for the header and the search
 // structures of one entry.
-constexpr uint64_t kEntryBytesMax = UINT32_MAX - 1024;
+static_assert(kEntryBytesMax <= UINT32_MAX - 1024);
 
 // The shortest key s with a <= s < b. REQUIRES: a < b.
 std::string ShortestSeparator(Slice a, Slice b) {

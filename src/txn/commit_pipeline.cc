@@ -110,7 +110,8 @@ void CommitPipeline::Gather() {
 
 Status CommitPipeline::RunGroup(const CommitRequest* own) {
   CommitRequest* const first = group_.front();
-  if (first->work_ != nullptr) return (*first->work_)(last_sequence_);
+  // Not last_sequence_: a sequence whose record was refused is in no log, and no file may claim it.
+  if (first->work_ != nullptr) return (*first->work_)(visible_->load(std::memory_order_relaxed));
   TIDESDB_TRY(env_->PrepareForGroup(group_bytes_, group_.size()));
   if (Status status = LogGroup(); !status.ok()) return OutcomeUnknown(status);
   TIDESDB_FAILPOINT("commit_logged");

@@ -27,6 +27,7 @@ class FakeEnv final : public TxnEnv {
     EXPECT_TRUE(sync);
     EXPECT_EQ(inserting, 0);
     SchedulingPoint();
+    if (refuse_wal) return Status::NoSpace("no room");
     for (const Slice record : records) log.emplace_back(record);
     EXPECT_EQ(log.size(), last);
     largest_group = std::max(largest_group, records.size());
@@ -46,6 +47,7 @@ class FakeEnv final : public TxnEnv {
   int inserting = 0;  // One thread runs at a time in a simulation.
   bool fail_prepare = false;
   bool fail_wal = false;
+  bool refuse_wal = false;  // And leaves the log as it was.
 };
 
 class FakeRequest final : public CommitRequest {
@@ -118,6 +120,27 @@ TEST(CommitPipelineTest, AFailedLogWriteIsNotPublished) {
   pipeline.Enqueue(&request);
   EXPECT_TRUE(pipeline.Await(&request).ok());
   EXPECT_EQ(request.sequence(), 2u);
+}
+
+TEST(CommitPipelineTest, ASequenceThatTheLogRefusedIsNotTakenForOneThatItHas) {
+  FakeEnv env;
+  std::atomic<SequenceNumber> visible = 0;
+  CommitPipeline pipeline(&env, &visible, true);
+  FakeRequest request(&env, &visible, 10, false);
+  pipeline.Enqueue(&request);
+  EXPECT_TRUE(pipeline.Await(&request).ok());
+  env.refuse_wal = true;
+  pipeline.Enqueue(&request);
+  EXPECT_EQ(pipeline.Await(&request).code(), Code::kNoSpace);
+  SequenceNumber last = 0;
+  EXPECT_TRUE(pipeline
+                  .RunBetweenGroups([&last](SequenceNumber at) {
+                    last = at;
+                    return Status::Ok();
+                  })
+                  .ok());
+  EXPECT_EQ(last, 1u);
+  EXPECT_EQ(last, visible);
 }
 
 TEST(CommitPipelineTest, TheOrderIsThatOfEnqueue) {

@@ -89,7 +89,8 @@ class TransactionImpl final : public Transaction, private CommitRequest, private
   SequenceNumber NewFloor();
 
   // --- Writing (transaction_write.cc) ---
-  Status BeginWrite(ColumnFamily* family);
+  // What can be said of a write before anything is done or locked for it.
+  Status BeginWrite(ColumnFamily* family, Slice key, Slice value);
   Status LockForWrite(FamilyId family, Slice key);
   Status WriteLocked(ColumnFamily* family, Slice key, ValueType type, Slice value);
   Status Stage(FamilyId family, Slice key, ValueType type, Slice value);

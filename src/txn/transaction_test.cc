@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/failpoint.h"
+#include "tidesdb/limits.h"
 #include "txn/test_env.h"
 
 namespace tidesdb {
@@ -62,6 +63,27 @@ INSTANTIATE_TEST_SUITE_P(Both, TransactionTest,
                            return param.param == Concurrency::kPessimistic ? "Pessimistic"
                                                                            : "Optimistic";
                          });
+
+TEST_P(TransactionTest, WhatIsTooLargeIsRefusedUnread) {
+  // Whoever reads beyond the first byte crashes.
+  const char byte = 'k';
+  const Slice key(&byte, 1);
+  const Slice long_key(&byte, kKeyBytesMax + 1);
+  const Slice long_value(&byte, kEntryBytesMax);  // Not with a key.
+  auto txn = Begin();
+  for (const Status& status :
+       {txn->Put(family_, long_key, "v"), txn->PutUnderLock(family_, long_key, "v"),
+        txn->Delete(family_, long_key), txn->SingleDelete(family_, long_key),
+        txn->DeleteUnderLock(family_, long_key, false), txn->Put(family_, key, long_value),
+        txn->PutUnderLock(family_, key, long_value)}) {
+    EXPECT_EQ(Code(status), "Invalid argument") << status.ToString();
+    EXPECT_NE(status.message().find("bytes"), Slice::npos);
+  }
+  EXPECT_FALSE(txn->HasWrites());
+  ASSERT_TRUE(txn->Put(family_, key, "v").ok());
+  ASSERT_TRUE(txn->Commit().ok());
+  EXPECT_EQ(Committed(key), "v");
+}
 
 TEST_P(TransactionTest, ReadsItsOwnWritesAndOthersReadThemAfterCommit) {
   auto txn = Begin();

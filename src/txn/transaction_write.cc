@@ -1,14 +1,25 @@
 #include <algorithm>
+#include <string>
 
 #include "base/check.h"
 #include "base/failpoint.h"
 #include "tidesdb/db.h"
+#include "tidesdb/limits.h"
 #include "txn/transaction_impl.h"
 
 namespace tidesdb {
 
-Status TransactionImpl::BeginWrite(ColumnFamily* family) {
+Status TransactionImpl::BeginWrite(ColumnFamily* family, Slice key, Slice value) {
   CHECK(state_ == State::kOpen);
+  if (key.size() > kKeyBytesMax) {
+    return Status::InvalidArgument("a key of " + std::to_string(key.size()) +
+                                   " bytes; the most is " + std::to_string(kKeyBytesMax));
+  }
+  if (value.size() > kEntryBytesMax - key.size()) {
+    return Status::InvalidArgument("a value of " + std::to_string(value.size()) +
+                                   " bytes; with its key it may have " +
+                                   std::to_string(kEntryBytesMax));
+  }
   return shared_->options.env->CheckFamily(*family, true);
 }
 
@@ -27,7 +38,7 @@ Status TransactionImpl::LockForWrite(FamilyId family, Slice key) {
 }
 
 Status TransactionImpl::WriteLocked(ColumnFamily* family, Slice key, ValueType type, Slice value) {
-  TIDESDB_TRY(BeginWrite(family));
+  TIDESDB_TRY(BeginWrite(family, key, value));
   // Before the lock: what is spilled after it is written under it, but for this write.
   if (MustSpill()) TIDESDB_TRY(Spill());
   TIDESDB_TRY(LockForWrite(family->id(), key));
@@ -56,13 +67,13 @@ Status TransactionImpl::SingleDelete(ColumnFamily* family, Slice key) {
 }
 
 Status TransactionImpl::PutUnderLock(ColumnFamily* family, Slice key, Slice value) {
-  TIDESDB_TRY(BeginWrite(family));
+  TIDESDB_TRY(BeginWrite(family, key, value));
   if (MustSpill()) TIDESDB_TRY(Spill());
   return Stage(family->id(), key, ValueType::kPut, value);
 }
 
 Status TransactionImpl::DeleteUnderLock(ColumnFamily* family, Slice key, bool) {
-  TIDESDB_TRY(BeginWrite(family));
+  TIDESDB_TRY(BeginWrite(family, key, Slice()));
   if (MustSpill()) TIDESDB_TRY(Spill());
   return Stage(family->id(), key, ValueType::kDelete, Slice());
 }
