@@ -15,7 +15,6 @@ struct Shown {
   ValueType type;
   SequenceNumber sequence;
   std::string value;
-  friend bool operator==(const Shown&, const Shown&) = default;
 };
 using View = std::map<std::string, Shown>;
 
