@@ -27,6 +27,11 @@ class VectorIterator final : public InternalIterator {
     MoveTo(at);
   }
   void Next() override { MoveTo(at_ + 1); }
+  void NextKeyOrVersion() override {
+    size_t at = at_;
+    while (at < entries_.size() && entries_[at].key == entries_[at_].key) ++at;
+    MoveTo(at);
+  }
   void Prev() override { MoveTo(at_ - 1); }
   Slice user_key() const override { return entries_[at_].key; }
   Trailer trailer() const override { return entries_[at_].trailer; }

@@ -51,6 +51,13 @@ class MergingIterator final : public InternalIterator {
     top->iter->Next();
     Reload(top);
   }
+  void NextKeyOrVersion() override {
+    DCHECK(Valid());
+    if (backward_ && !Turn(false)) return;
+    Source* top = &sources_[heap_.front()];
+    top->iter->NextKeyOrVersion();
+    Reload(top);
+  }
   void Prev() override {
     DCHECK(Valid());
     if (!backward_ && !Turn(true)) return;

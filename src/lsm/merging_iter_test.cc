@@ -87,13 +87,26 @@ class Walk {
         break;
       default:
         if (!iter_->Valid()) break;
-        if (random_.OneIn(2)) {
+        if (random_.OneIn(3)) {
           iter_->Next();
           ++at_;
+        } else if (random_.OneIn(2)) {
+          SkipVersions();
         } else {
           iter_->Prev();
           --at_;
         }
+    }
+  }
+
+  // Only versions of the key it was on may be left out.
+  void SkipVersions() {
+    const std::string left = all_[at_].key;
+    iter_->NextKeyOrVersion();
+    ++at_;
+    while (at_ < all_.size() && all_[at_].key == left &&
+           (!iter_->Valid() || iter_->user_key() != left || iter_->trailer() != all_[at_].trailer)) {
+      ++at_;
     }
   }
 

@@ -334,9 +334,17 @@ TEST_F(MemTableModelTest, RandomWalksMatch) {
       }
       ASSERT_NO_FATAL_FAILURE(Compare(*it, family, expected));
       for (int step = 0; step < 30 && it->Valid(); step++) {
-        if (random_.OneIn(2)) {
+        if (random_.OneIn(3)) {
           it->Next();
           ++expected;
+        } else if (random_.OneIn(2)) {
+          it->NextKeyOrVersion();
+          const std::string left = std::get<1>(expected->first);
+          const auto left_behind = [&] {
+            return expected != model_.end() && std::get<0>(expected->first) == family &&
+                   std::get<1>(expected->first) == left;
+          };
+          while (left_behind()) ++expected;
         } else {
           it->Prev();
           expected = expected == model_.begin() ? model_.end() : std::prev(expected);

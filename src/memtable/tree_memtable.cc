@@ -53,6 +53,11 @@ class TreeIterator final : public InternalIterator {
     if (version_ == nullptr) SetFirstOf(tree_->Next(node_, &place_));
   }
 
+  void NextKeyOrVersion() override {
+    DCHECK(Valid());
+    SetFirstOf(tree_->Next(node_, &place_));
+  }
+
   void Prev() override {
     DCHECK(Valid());
     version_ = node_->newest()->OldestAtLeast(version_->trailer() + 1);

@@ -18,7 +18,7 @@ void VersionCursor::SetEnd() {
 
 void VersionCursor::SkipKeyForward() {
   for (int i = 0; i < kStepsMax; ++i) {
-    base_->Next();
+    base_->NextKeyOrVersion();
     if (!base_->Valid() || base_->user_key() != key_) return;
   }
   base_->Seek(key_, 0);  // The very last version that the key can have.
