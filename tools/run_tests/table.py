@@ -25,6 +25,7 @@ def _on(server_name):
         step("lost-update", tpcc.lost_update),
         step("rollback", tpcc.rollback),
         step("spill-kill", tpcc.spill_kill),
+        step("ddl-kill", tpcc.ddl_kill),
         step("bad-input", tpcc.bad_input),
         step("engines", server.scores, FULL, minutes=400),
     ]

@@ -76,6 +76,14 @@ def spill_kill(name, context):
     return Outcome(passed=rounds + 1)
 
 
+def ddl_kill(name, context):
+    """kill -9 in the middle of DDL."""
+    rounds = 50 if context.level == FULL else 8
+    run([sys.executable, TREE / "lab" / "tests" / "ddl_kill.py", "--rounds", str(rounds)], log=context.log, cwd=TREE,
+        env=_environment(name, context))
+    return Outcome(passed=rounds)
+
+
 def bad_input(name, context):
     """Damaged files, full disks, wrong directories and options."""
     _script("bad_input.py", name, context)

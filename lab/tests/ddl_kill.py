@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+"""kill -9 in the middle of DDL: afterwards every table is there once, whole, for the server and for the engine.
+
+A client runs CREATE, ALTER, RENAME, TRUNCATE, DROP and changes of partitions in a random order; the server is killed at a
+random moment and started again. Then: the tables that no statement drops are there with all their rows; CHECK TABLE
+finds every table sound; the engine has the tables that the server has, and no column family besides theirs.
+Environment: see lab_server.py.
+"""
+
+import argparse
+import os
+import random
+import re
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import lab_server  # noqa: E402
+
+# What is never dropped: name, number of rows; v is 1 to that number.
+KEPT = {"kept": 2000, "parts": 300}
+CREATE = """
+CREATE TABLE kept (id INT PRIMARY KEY, v INT, KEY (v)) ENGINE=TidesDB;
+INSERT INTO kept SELECT seq, seq FROM seq_1_to_2000;
+CREATE TABLE parts (id INT PRIMARY KEY, v INT) ENGINE=TidesDB PARTITION BY HASH (id) PARTITIONS 3;
+INSERT INTO parts SELECT seq, seq FROM seq_1_to_300;
+"""
+STATEMENTS = [
+    "ALTER TABLE kept ADD COLUMN IF NOT EXISTS c{n} INT DEFAULT {n}", "ALTER TABLE kept DROP COLUMN IF EXISTS c{n}",
+    "ALTER TABLE kept ADD INDEX IF NOT EXISTS i{n} (v, id)", "ALTER TABLE kept DROP INDEX IF EXISTS i{n}",
+    "ALTER TABLE kept FORCE", "RENAME TABLE kept TO other, other TO kept",
+    "ALTER TABLE parts ADD PARTITION PARTITIONS 1", "ALTER TABLE parts COALESCE PARTITION 1",
+    "ALTER TABLE parts REBUILD PARTITION ALL",
+    "CREATE TABLE IF NOT EXISTS t{n} (a INT PRIMARY KEY, b TEXT) ENGINE=TidesDB", "INSERT IGNORE INTO t{n} (a) VALUES (1), (2)",
+    "CREATE OR REPLACE TABLE t{n} ENGINE=TidesDB SELECT id AS a FROM kept LIMIT 100", "TRUNCATE TABLE t{n}",
+    "ALTER TABLE t{n} RENAME TO r{n}", "DROP TABLE IF EXISTS t{n}", "DROP TABLE IF EXISTS r{n}",
+]
+STATEMENTS_A_ROUND = 5000  # More than a round has time for.
+
+
+def tables_of_server(server):
+    return set(server.sql("SELECT TABLE_NAME FROM information_schema.TABLES WHERE TABLE_SCHEMA = 'test'").split())
+
+
+def problems_of_engine(server, tables):
+    """Tables or column families that only the engine has, or only the server."""
+    status = server.sql("SHOW ENGINE TIDESDB STATUS").replace("\\n", "\n")
+    known = re.findall(r"^test/(\S+): family \d+, .* (\d+) indexes", status, re.M)
+    names = {name.split("#")[0] for name, _ in known}
+    wanted = 1 + sum(1 + int(indexes) for _, indexes in known)  # One is the plugin's own.
+    families = int(re.search(r" in (\d+) families", status).group(1))
+    problems = ""
+    if names != tables:
+        problems += f"the server has the tables {sorted(tables)}, the engine {sorted(name for name, _ in known)}\n"
+    if families != wanted:
+        problems += f"the engine has {families} column families, its tables {wanted}\n"
+    return problems
+
+
+def problems_of(server):
+    tables = tables_of_server(server)
+    if "other" in tables:  # Between the two halves of the RENAME, which is not atomic as a whole.
+        server.sql("RENAME TABLE test.other TO test.kept")
+        tables = tables_of_server(server)
+    problems = problems_of_engine(server, tables)
+    for table in sorted(tables):
+        said = server.sql(f"CHECK TABLE test.{table}")
+        if not said.strip().endswith("OK"):
+            problems += f"CHECK TABLE {table}: {said}"
+    for table, rows in KEPT.items():
+        found = server.sql(f"SELECT COUNT(*), SUM(v) FROM test.{table}").split()
+        if found != [str(rows), str(rows * (rows + 1) // 2)]:
+            problems += f"{table} has not its {rows} rows: {found}\n"
+    return problems
+
+
+def kill_round(server, chance):
+    """Returns how many statements came to their end before the kill, and what is wrong afterwards."""
+    statements = [chance.choice(STATEMENTS).format(n=chance.randrange(4)) for _ in range(STATEMENTS_A_ROUND)]
+    before = int(server.sql("SHOW GLOBAL STATUS LIKE 'Questions'").split()[1])
+    script = server.directory / "statements.sql"
+    script.write_text(";\n".join(statements) + ";\n")
+    with open(script) as statements_in:
+        client = subprocess.Popen(server.reading_client("--force", "test"), stdin=statements_in,
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    time.sleep(chance.uniform(0.05, 1.5))
+    done = int(server.sql("SHOW GLOBAL STATUS LIKE 'Questions'").split()[1]) - before
+    server.kill()
+    client.wait()
+    server.start()
+    return done, problems_of(server)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=10)
+    parser.add_argument("--seed", type=int, default=random.randrange(1 << 32))
+    options = parser.parse_args()
+    chance = random.Random(options.seed)
+    print(f"seed {options.seed}", flush=True)
+    where = lab_server.environment()
+    if where is None:
+        sys.exit("no server: set TIDESDB_SERVER (see python3 -m installer servers --help)")
+    with lab_server.LabServer(where, lab_server.sync_options("TidesDB", "NONE")) as server:
+        server.sql("CREATE DATABASE IF NOT EXISTS test; USE test;" + CREATE)
+        for number in range(options.rounds):
+            done, problems = kill_round(server, chance)
+            print(f"round {number}: killed after {done} statements; {problems or 'all is there, once'}", flush=True)
+            if problems:
+                return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
