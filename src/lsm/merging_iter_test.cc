@@ -104,8 +104,9 @@ class Walk {
     const std::string left = all_[at_].key;
     iter_->NextKeyOrVersion();
     ++at_;
-    while (at_ < all_.size() && all_[at_].key == left &&
-           (!iter_->Valid() || iter_->user_key() != left || iter_->trailer() != all_[at_].trailer)) {
+    while (
+        at_ < all_.size() && all_[at_].key == left &&
+        (!iter_->Valid() || iter_->user_key() != left || iter_->trailer() != all_[at_].trailer)) {
       ++at_;
     }
   }
