@@ -28,7 +28,7 @@ bool IsVarying(const Column& column) { return column.layout != Column::Layout::k
 
 // Without the trailing bytes that are `pad`, of which a CHAR column may have hundreds.
 Slice WithoutPadding(Slice raw, uint8_t pad) {
-  const uint64_t eight_pads = pad * 0x0101010101010101;
+  const uint64_t eight_pads = pad * 0x0101010101010101U;
   while (raw.size() >= 8 && LoadFixed64(raw.data() + raw.size() - 8) == eight_pads) {
     raw.remove_suffix(8);
   }
