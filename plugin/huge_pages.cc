@@ -9,6 +9,7 @@ namespace tidesdb::plugin {
 namespace {
 
 constexpr int kSetThpDisable = 41;                // PR_SET_THP_DISABLE, Linux 3.15.
+constexpr int kGetThpDisable = 42;                // PR_GET_THP_DISABLE.
 constexpr unsigned long kExceptAdvised = 1 << 1;  // PR_THP_DISABLE_EXCEPT_ADVISED, Linux 6.18.
 
 // "always [madvise] never": the mode in use is in brackets.
@@ -22,6 +23,8 @@ bool OnRequestOnly() {
 }  // namespace
 
 void AllowHugePagesOnRequest() {
+  // Where they are not forbidden, or allowed on request already, nothing is taken from anybody.
+  if (prctl(kGetThpDisable, 0, 0, 0, 0) != 1) return;
   if (prctl(kSetThpDisable, 1, kExceptAdvised, 0, 0) == 0) return;
   if (OnRequestOnly()) prctl(kSetThpDisable, 0, 0, 0, 0);
 }
