@@ -24,7 +24,8 @@ class InternalIterator {
                            Trailer trailer) = 0;  // Last entry <= (user_key, trailer).
   virtual void Next() = 0;                        // REQUIRES: Valid().
   virtual void Prev() = 0;                        // REQUIRES: Valid().
-  // As Next, but may leave out older versions of the current key, if they cost anything.
+  // As Next, but may leave out older versions of the current key, if they cost anything. While it
+  // stays on that key only this or a seek may follow.
   virtual void NextKeyOrVersion() { Next(); }
 
   // REQUIRES: Valid(). The bytes live until the next move.

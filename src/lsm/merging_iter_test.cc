@@ -91,7 +91,7 @@ class Walk {
           iter_->Next();
           ++at_;
         } else if (random_.OneIn(2)) {
-          SkipVersions();
+          SkipKey();
         } else {
           iter_->Prev();
           --at_;
@@ -99,16 +99,15 @@ class Walk {
     }
   }
 
-  // Only versions of the key it was on may be left out.
-  void SkipVersions() {
-    const std::string left = all_[at_].key;
-    iter_->NextKeyOrVersion();
-    ++at_;
-    while (
-        at_ < all_.size() && all_[at_].key == left &&
-        (!iter_->Valid() || iter_->user_key() != left || iter_->trailer() != all_[at_].trailer)) {
-      ++at_;
+  void SkipKey() {
+    const TestEntry left = all_[at_];
+    Trailer before = left.trailer;
+    for (iter_->NextKeyOrVersion(); iter_->Valid() && iter_->user_key() == left.key;
+         iter_->NextKeyOrVersion()) {
+      EXPECT_LE(iter_->trailer(), before);
+      before = iter_->trailer();
     }
+    while (at_ < all_.size() && all_[at_].key == left.key) ++at_;
   }
 
   size_t LowerBound(Slice key, Trailer trailer) const {
