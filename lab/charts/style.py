@@ -1,0 +1,44 @@
+"""How every chart looks, and how it is saved."""
+
+from pathlib import Path
+
+from lab.harness import debian
+
+# By engine, so that one has one colour in all charts; distinct for colour-blind readers (Okabe and Ito).
+_COLOURS = {"innodb": "#0072B2", "tidesdb": "#D55E00", "rocksdb": "#009E73"}
+_OTHERS = ("#CC79A7", "#E69F00", "#56B4E9", "#000000")
+DOTS = 300
+
+
+def pyplot():
+    """matplotlib without a screen."""
+    debian.load("matplotlib", "python3-matplotlib").use("Agg")
+    plt = debian.load("matplotlib.pyplot", "python3-matplotlib")
+    plt.rcParams.update({"font.size": 9, "axes.grid": True, "grid.alpha": 0.3, "axes.axisbelow": True,
+                         "axes.spines.top": False, "axes.spines.right": False, "legend.framealpha": 0.8,
+                         "legend.edgecolor": "none", "pdf.fonttype": 42, "path.simplify": True})
+    return plt
+
+
+def colours(engines):
+    """By engine."""
+    others = iter(_OTHERS * (1 + len(engines)))
+    return {engine: _COLOURS.get(engine.lower()) or next(others) for engine in engines}
+
+
+def save(figure, directory, name, notes=()):
+    """Writes name.png and name.pdf and frees the figure. notes: what a reader of it must know, below it."""
+    directory = Path(directory)
+    directory.mkdir(parents=True, exist_ok=True)
+    below = 0.0
+    if notes:
+        below = 0.045 * len(notes)
+        figure.text(0.01, 0.01, "\n".join(notes), fontsize=7, color="#a00000", va="bottom", wrap=True)
+    figure.tight_layout(rect=(0, below, 1, 1))
+    paths = []
+    for kind in ("png", "pdf"):
+        paths.append(directory / f"{name}.{kind}")
+        # No date in it: the same figures give the same file.
+        figure.savefig(paths[-1], dpi=DOTS, metadata={"CreationDate": None} if kind == "pdf" else None)
+    pyplot().close(figure)
+    return paths
