@@ -87,9 +87,12 @@ class _Plain:
     def line(self, text):
         print(text, file=self._out, flush=True)
 
-    def begin(self, text):
+    def begin(self, text, left):
         self._last_note = self._clock()
-        self.line(text)
+        self.line(f"{text} ... (about {left} left)")
+
+    def end(self):
+        pass
 
     def note(self, text):
         if self._clock() - self._last_note >= NOTE_EVERY_S:
@@ -124,8 +127,11 @@ class _Live:
     def line(self, text):
         self._live.console.print(self._text(text))
 
-    def begin(self, text):
-        self._step, self._note = text, ""
+    def begin(self, text, _):
+        self._step, self._note = text, ""  # What is left is in the line above.
+
+    def end(self):
+        self._step = self._note = ""
 
     def note(self, text):
         self._note = text
@@ -197,7 +203,7 @@ class Progress:
     def step(self, name):
         with self._lock:
             self._estimate.begin(name)
-            self._view.begin(f"[{self._done + 1}/{self._count}] {name} ... (about {duration(self.left_s())} left)")
+            self._view.begin(f"[{self._done + 1}/{self._count}] {name}", duration(self.left_s()))
         running, begin, finished = Running(self), self._clock(), False
         try:
             yield running
@@ -205,6 +211,7 @@ class Progress:
         finally:
             with self._lock:
                 self._estimate.end(name, counts=finished)
+                self._view.end()
                 self._done += 1
                 taken = self._clock() - begin
                 note = f"; {running.last_note}" if running.last_note else ""

@@ -96,7 +96,7 @@ def _plot(paths, output, stamp):
     from lab.charts import sqlbench as charts  # Here: matplotlib is for those who plot.
     directory = output / f"charts_{stamp}"
     drawn = charts.plot(paths["summary"], paths["detail"], directory)
-    print(f"{len(drawn)} charts in {directory}")
+    print(f"{len(drawn)} files of charts in {directory}")
 
 
 def _stop_in_order(*_):

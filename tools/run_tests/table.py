@@ -27,6 +27,7 @@ def _on(server_name):
         step("spill-kill", tpcc.spill_kill),
         step("ddl-kill", tpcc.ddl_kill),
         step("bad-input", tpcc.bad_input),
+        step("sqlbench", tpcc.sqlbench),
         step("engines", server.scores, FULL, minutes=400),
     ]
 

@@ -3,7 +3,7 @@
 import re
 import sys
 
-from installer import build_plugin
+from installer import apt, build_plugin, packages, servers
 from installer.shell import TREE, run
 from tools.run_tests.step import FULL, Outcome
 
@@ -82,6 +82,15 @@ def ddl_kill(name, context):
     run([sys.executable, TREE / "lab" / "tests" / "ddl_kill.py", "--rounds", str(rounds)], log=context.log, cwd=TREE,
         env=_environment(name, context))
     return Outcome(passed=rounds)
+
+
+def sqlbench(name, context):
+    """lab/sqlbench.sh: seed 004's command scaled down, interrupted and gone on with; a server that runs already."""
+    apt.install(packages.SYSBENCH, context.log)
+    environment = _environment(name, context)
+    servers.prepare(name, context.log, tests=True, more=["mariadb-plugin-provider-lz4"])
+    run([sys.executable, TREE / "lab" / "tests" / "sqlbench_test.py", "-v"], log=context.log, cwd=TREE, env=environment)
+    return Outcome(passed=len(re.findall(r"^test_\w+ .*\.\.\. ok$", context.log.read_text(), re.M)))
 
 
 def bad_input(name, context):

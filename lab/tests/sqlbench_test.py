@@ -1,0 +1,149 @@
+#!/usr/bin/env python3
+"""lab/sqlbench.sh against real servers: seed 004's command scaled down, interrupted and gone on with; a server that
+runs already; and with TIDESDB_SERVER=debian13 on this machine another release's server.
+
+Environment: as lab_server.py says.
+"""
+
+import csv
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from installer.shell import TREE  # noqa: E402
+from lab.tests import lab_server  # noqa: E402
+from lab.tests.test_sqlbench import SEED_004  # noqa: E402
+
+_ENVIRONMENT = lab_server.environment()
+_PLUGIN = os.environ.get("TIDESDB_PLUGIN")
+_HERE = _ENVIRONMENT is not None and _ENVIRONMENT.root is None
+_DOOR = TREE / "lab" / "sqlbench.sh"
+# What is smaller than the seed's.
+_SCALED = {"TABLE_SIZES": "2000", "THREAD_COUNTS": "2", "TIME": "2", "WARMUP": "1", "REPORT_INTERVAL": "1", "PLOT": "0"}
+
+
+def _start(variables):
+    return subprocess.Popen([_DOOR], env={**os.environ, **variables}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                            text=True)
+
+
+def _processes(directory):
+    """The pids of servers whose data is below directory."""
+    pids = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            if f"--datadir={directory}" in (entry / "cmdline").read_text():
+                pids.append(int(entry.name))
+        except OSError:
+            pass
+    return pids
+
+
+class SqlbenchCase(unittest.TestCase):
+    def setUp(self):
+        self.base = Path(tempfile.mkdtemp(prefix="sqlbench-test-"))
+        self.addCleanup(shutil.rmtree, self.base, ignore_errors=True)
+        self.output = self.base / "results"
+
+    def run_it(self, variables, code=0):
+        child = _start({"OUTPUT_DIR": str(self.output), **variables})
+        said = child.communicate(timeout=300)[0]
+        self.assertEqual(child.returncode, code, said)
+        return said
+
+    def only(self, pattern):
+        found = list(self.output.glob(pattern))
+        self.assertEqual(len(found), 1, found)
+        return found[0]
+
+    def rows(self, kind):
+        with open(self.only(f"{kind}_*.csv"), encoding="utf-8") as file:
+            return list(csv.DictReader(file))
+
+    def check_rates(self, rows):
+        """tps is what the raw output counted, by its time."""
+        for row in rows:
+            raw = self.only("raw_*") / (f"{row['engine']}_{row['workload']}_{row['threads']}t_{row['table_size']}r_"
+                                        f"{row['iteration']}.txt")
+            count = int(re.search(r"^ +transactions: +(\d+)", raw.read_text(), re.M).group(1))
+            self.assertGreater(count, 0)
+            self.assertAlmostEqual(float(row["tps"]), count / float(row["total_time_s"]), delta=1 + count * 0.01)
+
+
+@unittest.skipUnless(_HERE and _PLUGIN, "a server of this machine and TIDESDB_PLUGIN are wanted")
+class OnThisMachine(SqlbenchCase):
+    def seed_command(self):
+        plugins = self.base / "plugin"
+        plugins.mkdir()
+        for path in [*_ENVIRONMENT.plugin_dir.glob("*.so"), Path(_PLUGIN)]:
+            if not (plugins / path.name).exists():
+                (plugins / path.name).symlink_to(path)
+        return {**SEED_004, **_SCALED, "BUILD_DIR": str(_ENVIRONMENT.basedir), "MYSQLD": str(_ENVIRONMENT.mariadbd),
+                "MYSQL_BIN": str(_ENVIRONMENT.basedir / "bin" / "mariadb"), "PLUGIN_DIR": str(plugins),
+                "DATA_DIR": str(self.base / "db-bench")}
+
+    def test_the_seed_s_command_interrupted_and_gone_on_with(self):
+        variables = self.seed_command()
+        child = _start({"OUTPUT_DIR": str(self.output), **variables})
+        self.addCleanup(child.kill)
+        for line in child.stdout:
+            if line.startswith("[2/8] TidesDB oltp_read_write, 2 threads, 2000 rows, iteration 1 ..."):
+                break
+        child.send_signal(signal.SIGTERM)
+        said = child.communicate(timeout=60)[0]
+        self.assertEqual(child.returncode, 130, said)
+        self.assertEqual(_processes(self.base / "db-bench"), [])
+        self.assertFalse((self.base / "db-bench").exists())
+
+        said = self.run_it(variables)
+        self.assertIn("[1/8] InnoDB oltp_read_write, 2 threads, 2000 rows, iteration 1: done in an earlier sitting", said)
+        self.assertFalse((self.base / "db-bench").exists())
+        summary = self.rows("summary")
+        self.assertEqual([(row["workload"], row["engine"]) for row in summary],
+                         [(workload, engine) for workload in SEED_004["WORKLOADS"].split()
+                          for engine in ("InnoDB", "TidesDB")])
+        self.check_rates(summary)
+        self.assertTrue(all(float(row["data_size_after_run_mb"]) > 0 for row in summary))
+        self.assertGreater(len(self.rows("detail")), 8)
+        self.assertEqual(len(self.rows("latency")), 8 * 7)
+        phases = {row["phase"] for row in self.rows("sizes")}
+        self.assertLessEqual({"after_prepare", "after_run", "after_run_log", "after_run_undo"}, phases)
+        text = self.only("report_*.md").read_text()
+        self.assertIn("Interrupted during: TidesDB oltp_read_write", text)
+        self.assertIn("| oltp_insert | 2,000 | 2 |", text)
+
+    def test_a_server_that_runs_already_is_measured_and_left_as_it_was(self):
+        with lab_server.LabServer(_ENVIRONMENT, ["--tidesdb-block-cache-size=32M"]) as server:
+            variables = {**_SCALED, "SOCKET": str(server.socket), "ENGINES": "TidesDB", "WORKLOADS": "oltp_point_select",
+                         "MYSQL_BIN": str(_ENVIRONMENT.basedir / "bin" / "mariadb"), "MYSQL_DB": "measured"}
+            databases = server.sql("SHOW DATABASES")
+            self.run_it(variables)
+            self.check_rates(self.rows("summary"))
+            self.assertIn("The server runs with tidesdb_block_cache_size=33554432, not the asked 268435456.",
+                          self.only("report_*.md").read_text())
+            self.assertEqual(server.sql("SHOW DATABASES"), databases)
+            server.sql("CREATE DATABASE measured; CREATE TABLE measured.sbtest1 (a INT)")
+            self.assertIn("MYSQL_DB: the server at", self.run_it(variables, code=1))
+            self.assertEqual(server.value("SELECT COUNT(*) FROM measured.sbtest1"), "0")
+        self.assertIn("SOCKET: nothing answers at", self.run_it(variables, code=1))
+
+
+@unittest.skipIf(_HERE or not _PLUGIN, "this is for a server of another release, with TIDESDB_PLUGIN")
+class OfAnotherRelease(SqlbenchCase):
+    def test_a_server_of_sqlbench_s_own(self):
+        self.run_it({**_SCALED, "WORKLOADS": "oltp_write_only", "INNODB_COMPRESSION": "LZ4",
+                     "DATA_DIR": str(self.base / "data")})
+        self.check_rates(self.rows("summary"))
+        self.assertEqual(len(self.rows("summary")), 2)
+
+
+if __name__ == "__main__":
+    unittest.main()
