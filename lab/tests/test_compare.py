@@ -80,6 +80,10 @@ class Profiles(unittest.TestCase):
         self.assertIn("--skip-log-bin", innodb)
         self.assertIn("--tidesdb_pessimistic_locking=OFF", engines.options("seed-000", "TidesDB", "NONE"))
 
+    def test_seed_001_has_the_settings_of_seed_000(self):
+        for engine in engines.NAMES:
+            self.assertEqual(engines.options("seed-001", engine, "NONE"), engines.options("seed-000", engine, "NONE"))
+
     def test_a_line_outside_a_group_is_named(self):
         with self.assertRaisesRegex(Failed, "x.cnf:2: 'a = 1' is in no"):
             engines.read_profile("# text\na = 1\n", "x.cnf")
