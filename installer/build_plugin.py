@@ -18,17 +18,17 @@ def plugin_path(environment, preset="release"):
 def build(environment, log, preset="release"):
     """Configures and builds; quick when nothing changed. Returns the plugin's path.
 
-    On this machine the load generator tpcc is built too: it drives every server from here.
+    On this machine the load generators are built too: they drive every server from here.
     """
     here = environment.root is None
-    targets = ["ha_tidesdb", "tpcc"] if here else ["ha_tidesdb"]
+    targets = ["ha_tidesdb", "tpcc", "iibench"] if here else ["ha_tidesdb"]
     wrap = None if here else environment.root.command
     apt.install(packages.BUILD + (packages.LAB if here else []), log, wrap)
     directory = build_dir(environment, preset)
     env = {}
     if environment.root and "CCACHE_DIR" not in os.environ:
         env["CCACHE_DIR"] = str(host.cache_dir() / "ccache")
-    with Step(f"Building {' and '.join(targets)} for MariaDB {environment.version} ({preset})"):
+    with Step(f"Building {', '.join(targets)} for MariaDB {environment.version} ({preset})"):
         run(environment.command(
             ["cmake", "--preset", preset, "-B", directory, "-DTIDESDB_BUILD_PLUGIN=ON",
              "-DTIDESDB_BUILD_TESTS=OFF", "-DTIDESDB_PCH=ON",
@@ -61,11 +61,15 @@ def check(environment, plugin):
         raise Failed(f"{plugin} exports {len(leaked)} symbols it should keep, such as {min(leaked)}")
 
 
-def tpcc(log, preset="release"):
-    """The load generator, built. It runs on this machine, wherever the server does."""
+def generator(name, log, preset="release"):
+    """A load generator, tpcc or iibench, built. It runs on this machine, wherever the server does."""
     environment = servers.prepare(host.host_server(), log)
     build(environment, log, preset)
-    return build_dir(environment, preset) / "lab" / "tpcc"
+    return build_dir(environment, preset) / "lab" / name
+
+
+def tpcc(log, preset="release"):
+    return generator("tpcc", log, preset)
 
 
 def prepare_and_build(name, log, tests=False, preset="release", more=()):

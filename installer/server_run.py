@@ -35,9 +35,11 @@ class Server:
     The account root has no password on the socket.
     """
 
-    def __init__(self, environment, directory, plugin=None, options=(), port=None, config=None, socket=None):
+    def __init__(self, environment, directory, plugin=None, options=(), port=None, config=None, within=None,
+                 socket=None):
         """plugin: a path of ha_tidesdb.so to load. port: None for none. config: a my.cnf to read.
 
+        within: makes of the command line that starts the server the one that is run, such as a MemoryGroup's command.
         socket: where else than in directory.
         """
         self.environment = environment
@@ -50,6 +52,7 @@ class Server:
         self.options = list(options)
         self.port = port
         self.config = config
+        self.within = within or (lambda argv: argv)
         self.process = None
         if len(str(self.socket)) > _SOCKET_PATH_MAX:
             raise Failed(f"{self.socket} is too long for a socket's name "
@@ -98,7 +101,7 @@ class Server:
         self.pid_file.unlink(missing_ok=True)
         with open(self.directory / "mysqld.out", "ab") as out:
             self.process = subprocess.Popen(
-                self.environment.command(self.command_line(), cwd=self.directory), stdout=out, stderr=out,
+                self.within(self.environment.command(self.command_line(), cwd=self.directory)), stdout=out, stderr=out,
                 stdin=subprocess.DEVNULL, env=clean_environment(), start_new_session=True)
         deadline = time.monotonic() + timeout_s
         while not self.answers():

@@ -80,9 +80,16 @@ Outcome Client::Drain() {
 }
 
 Outcome Client::Exec(std::string_view sql) {
+  Changes ignored;
+  return Exec(sql, &ignored);
+}
+
+Outcome Client::Exec(std::string_view sql, Changes* changes) {
   LAB_TRY(Send(sql));
   ResultPtr dropped(mysql_store_result(handle_.get()));
   if (!dropped && mysql_field_count(handle_.get()) != 0) return LastError();
+  changes->rows = static_cast<int64_t>(mysql_affected_rows(handle_.get()));
+  changes->insert_id = static_cast<int64_t>(mysql_insert_id(handle_.get()));
   return Drain();
 }
 

@@ -29,6 +29,12 @@ struct ConnectOptions {
 using Row = std::vector<std::optional<std::string>>;  // nullopt is NULL.
 using Rows = std::vector<Row>;
 
+// What a statement has done.
+struct Changes {
+  int64_t rows = 0;       // Inserted, deleted or changed.
+  int64_t insert_id = 0;  // The first AUTO_INCREMENT value that it made; 0 for none.
+};
+
 // Threads: one thread at a time. Call InitClientLibrary() once before the first one is made.
 class Client {
  public:
@@ -40,6 +46,8 @@ class Client {
 
   // Runs one statement; rows that it returns are read and dropped.
   Outcome Exec(std::string_view sql);
+  // The same, for a statement that changes rows.
+  Outcome Exec(std::string_view sql, Changes* changes);
 
   // Runs one statement and keeps its rows.
   Outcome Query(std::string_view sql, Rows* rows);

@@ -1,6 +1,6 @@
 """The private server that a test of the lab runs against.
 
-Environment: TPCC is the program, TIDESDB_SERVER a server that `python3 -m installer servers` made (else the
+Environment: TPCC and IIBENCH are the programs, TIDESDB_SERVER a server that `python3 -m installer servers` made (else the
 installed one is used), TIDESDB_PLUGIN a plugin to load into it.
 """
 
@@ -21,7 +21,8 @@ from installer.server_run import Server  # noqa: E402
 from installer.shell import Failed  # noqa: E402
 
 TPCC = os.environ.get("TPCC", str(TREE / "build" / "release" / "lab" / "tpcc"))
-# The exit codes of tpcc.
+IIBENCH = os.environ.get("IIBENCH", str(TREE / "build" / "release" / "lab" / "iibench"))
+# The exit codes of tpcc and iibench.
 OK, FAILED, INCONSISTENT, UNEXPECTED_ERRORS, SERVER_LOST = range(5)
 
 _INSTALLED = Path("/usr/sbin/mariadbd")
@@ -64,13 +65,13 @@ def error_codes(returncode, said):
 class LabServer(Server):
     """A server in a new temporary directory. Use it as a context: nothing of it is left after."""
 
-    def __init__(self, where, options=()):
+    def __init__(self, where, options=(), within=None):
         # Small, and its commits survive a killed process without a sync each.
         small = ["--innodb-buffer-pool-size=128M", "--innodb-log-file-size=96M", "--performance-schema=OFF",
                  "--innodb-flush-log-at-trx-commit=2"]
         # Not in the tree: a socket's path must be short.
         super().__init__(where, tempfile.mkdtemp(prefix="lab-test-"), plugin=os.environ.get("TIDESDB_PLUGIN"),
-                         options=[*small, *options])
+                         options=[*small, *options], within=within)
 
     def __enter__(self):
         try:
@@ -92,6 +93,10 @@ class LabServer(Server):
     def tpcc(self, name, *options):
         """The command line of one of the generator's commands against this server; it runs on this machine."""
         return [TPCC, name, "-S", str(self.socket), *options]
+
+    def iibench(self, name, *options):
+        """The same of the insert benchmark."""
+        return [IIBENCH, name, "-S", str(self.socket), *options]
 
     def reading_client(self, *options):
         """The command line of a client that reads statements from its input."""

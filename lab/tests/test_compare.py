@@ -49,6 +49,10 @@ class Profiles(unittest.TestCase):
             self.assertNotIn("Groups", engines.about(profile))
         self.assertIn("prints no my.cnf", engines.about("seed-002"))
 
+    def test_seed_001_has_the_settings_of_seed_000(self):
+        for engine in engines.NAMES:
+            self.assertEqual(engines.options("seed-001", engine, "NONE"), engines.options("seed-000", engine, "NONE"))
+
     def test_a_line_outside_a_group_is_named(self):
         with self.assertRaisesRegex(Failed, "x.cnf:2: 'a = 1' is in no"):
             engines.read_profile("# text\na = 1\n", "x.cnf")

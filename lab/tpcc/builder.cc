@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "lab/common/server_facts.h"
 #include "lab/common/stage.h"
 #include "lab/common/terminal.h"
 #include "lab/tpcc/load_task.h"
@@ -154,18 +155,6 @@ Outcome CreateDatabase(Client* client, const BuildOptions& options) {
   LAB_TRY(client->Exec("CREATE DATABASE IF NOT EXISTS " + QuoteName(name) +
                        " CHARACTER SET latin1 COLLATE latin1_swedish_ci"));
   return client->Exec("USE " + QuoteName(name));
-}
-
-// A server that lacks the engine would make another one's tables, with a warning only.
-Outcome CheckEngine(Client* client, const std::string& engine) {
-  int64_t usable = 0;
-  LAB_TRY(
-      client->QueryInt("SELECT COUNT(*) FROM information_schema.engines WHERE support IN ('YES', "
-                       "'DEFAULT') AND engine = " +
-                           QuoteText(engine),
-                       &usable));
-  if (usable == 0) return Outcome::Fail("the server has no engine '" + engine + "'");
-  return {};
 }
 
 Outcome Analyze(Client* client) {

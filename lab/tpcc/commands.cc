@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "lab/common/result_parts.h"
 #include "lab/common/terminal.h"
 #include "lab/tpcc/builder.h"
 #include "lab/tpcc/result.h"

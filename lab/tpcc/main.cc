@@ -3,11 +3,12 @@
 #include <cstdio>
 
 #include "lab/common/client.h"
+#include "lab/common/exit_code.h"
 #include "lab/common/stage.h"
 #include "lab/tpcc/commands.h"
 
 int main(int argc, char** argv) {
-  using tidesdb::lab::tpcc::ExitCode;
+  using tidesdb::lab::ExitCode;
   CLI::App program("TPROC-C on a MariaDB server, with any storage engine", "tpcc");
   program.require_subcommand(1);
   program.footer(

@@ -1,12 +1,10 @@
 #include "lab/tpcc/result.h"
 
-#include <cerrno>
 #include <cmath>
 #include <cstdio>
-#include <cstring>
-#include <fstream>
 
 #include "lab/common/json.h"
+#include "lab/common/result_parts.h"
 #include "lab/common/terminal.h"
 
 namespace tidesdb::lab::tpcc {
@@ -30,14 +28,6 @@ const char* ToggleName(Toggle toggle) {
   return toggle == Toggle::kServer ? "server" : toggle == Toggle::kOn ? "on" : "off";
 }
 
-std::string UtcText(std::time_t when) {
-  std::tm parts{};
-  gmtime_r(&when, &parts);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return text;
-}
-
 void WriteConfig(const RunOptions& options, const RunReport& report, JsonWriter* json) {
   json->Key("config").BeginObject();
   json->Key("warehouses").Int(report.server.warehouses);
@@ -56,17 +46,6 @@ void WriteConfig(const RunOptions& options, const RunReport& report, JsonWriter*
   json->EndObject();
 }
 
-void WriteServer(const ServerFacts& server, JsonWriter* json) {
-  json->Key("server").BeginObject();
-  json->Key("version").Text(server.version);
-  json->Key("comment").Text(server.comment);
-  json->Key("engine").Text(server.engine);
-  json->Key("variables").BeginObject();
-  for (const auto& [name, value] : server.variables) json->Key(name).Text(value);
-  json->EndObject();
-  json->EndObject();
-}
-
 void WriteTransactions(const RunReport& report, JsonWriter* json) {
   json->Key("transactions").BeginObject();
   for (size_t i = 0; i < kTransactions; ++i) {
@@ -75,30 +54,10 @@ void WriteTransactions(const RunReport& report, JsonWriter* json) {
     json->Key("count").Unsigned(latency.count());
     json->Key("failed").Unsigned(report.failed[i]);
     if (i == 0) json->Key("rolled_back").Unsigned(report.rolled_back);
-    json->Key("mean_us").Real(latency.MeanUs(), 1);
-    json->Key("min_us").Unsigned(latency.min_us());
-    json->Key("p50_us").Unsigned(latency.PercentileUs(50));
-    json->Key("p95_us").Unsigned(latency.PercentileUs(95));
-    json->Key("p99_us").Unsigned(latency.PercentileUs(99));
-    json->Key("p999_us").Unsigned(latency.PercentileUs(99.9));
-    json->Key("max_us").Unsigned(latency.max_us());
+    WriteLatency(latency, json);
     json->EndObject();
   }
   json->EndObject();
-}
-
-void WriteErrors(const ErrorTally& errors, JsonWriter* json) {
-  json->Key("errors").BeginArray();
-  for (const auto& [code, entry] : errors.entries()) {
-    json->BeginObject();
-    json->Key("code").Unsigned(code);
-    json->Key("state").Text(entry.state);
-    json->Key("count").Unsigned(entry.count);
-    json->Key("first_message").Text(entry.first_message);
-    json->Key("first_where").Text(entry.first_where);
-    json->EndObject();
-  }
-  json->EndArray();
 }
 
 void WriteTimeline(const RunReport& report, JsonWriter* json) {
@@ -219,27 +178,12 @@ std::string ResultTable(const RunOptions& options, const RunReport& report) {
                     FormatMs(latency.PercentileUs(99)), FormatMs(latency.max_us())});
   }
   text += FormatTable(rows, 1);
-  text += "errors: deadlock (1213) " + FormatCount(report.errors.CountOf(kErrDeadlock)) +
-          ", lock wait timeout (1205) " + FormatCount(report.errors.CountOf(kErrLockWaitTimeout)) +
-          ", changed since read (1020) " + FormatCount(report.errors.CountOf(kErrCheckRead)) +
-          ", other " + FormatCount(report.errors.unexpected()) + "\n";
-  for (const auto& [code, entry] : report.errors.entries()) {
-    text += "  " + std::to_string(code) + " (" + entry.state + ") x " + FormatCount(entry.count) +
-            ", first in " + entry.first_where + ": " + entry.first_message + "\n";
-  }
+  text += ErrorText(report.errors);
   if (report.checked) {
     text += "consistency (" + FormatDuration(report.consistency.seconds) + "):\n" +
             FormatReport(report.consistency);
   }
   return text;
-}
-
-Outcome WriteFile(const std::string& path, const std::string& text) {
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  file << text;
-  file.close();
-  if (!file) return Outcome::Fail(path + ": " + std::strerror(errno));
-  return {};
 }
 
 }  // namespace tidesdb::lab::tpcc

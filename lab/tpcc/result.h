@@ -3,7 +3,6 @@
 
 #include <string>
 
-#include "lab/common/outcome.h"
 #include "lab/tpcc/run.h"
 #include "lab/tpcc/run_options.h"
 
@@ -13,7 +12,5 @@ namespace tidesdb::lab::tpcc {
 std::string ResultJson(const RunOptions& options, const RunReport& report);
 std::string TimelineCsv(const RunReport& report);
 std::string ResultTable(const RunOptions& options, const RunReport& report);
-
-Outcome WriteFile(const std::string& path, const std::string& text);
 
 }  // namespace tidesdb::lab::tpcc

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "lab/common/error_tally.h"
+#include "lab/common/exit_code.h"
 #include "lab/common/histogram.h"
 #include "lab/common/timeline.h"
 #include "lab/tpcc/consistency.h"
@@ -16,15 +17,6 @@
 #include "lab/tpcc/transactions.h"
 
 namespace tidesdb::lab::tpcc {
-
-// The exit codes of the program; the highest that applies is used.
-enum class ExitCode : int {
-  kOk = 0,
-  kFailed = 1,            // It could not run: options, connection, disk.
-  kInconsistent = 2,      // A condition is broken, or an acknowledged transaction is missing.
-  kUnexpectedErrors = 3,  // Errors other than 1213, 1205 and 1020.
-  kServerLost = 4,        // The connections broke, as when the server is killed.
-};
 
 struct RunReport {
   ServerFacts server;

@@ -1,23 +1,16 @@
-// What the server says of itself: version, settings for the report, and HammerDB's two counters.
+// What the server says of itself and of the TPROC-C database, and HammerDB's two counters.
 #pragma once
 
 #include <cstdint>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "lab/common/client.h"
 #include "lab/common/outcome.h"
+#include "lab/common/server_facts.h"
 
 namespace tidesdb::lab::tpcc {
 
-struct ServerFacts {
-  std::string version;
-  std::string comment;
-  std::string engine;  // Of the tables.
+struct ServerFacts : lab::ServerFacts {
   int warehouses = 0;
-  std::vector<std::pair<std::string, std::string>> variables;  // Those that a comparison needs.
-  std::vector<std::string> snapshot_variables;                 // Names of %snapshot_isolation.
 };
 
 Outcome ReadServerFacts(Client* client, ServerFacts* facts);

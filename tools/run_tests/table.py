@@ -20,6 +20,7 @@ def _on(server_name):
         step("mtr", server.mtr_suite),
         step("plans", tpcc.plans),
         step("tpcc", tpcc.own_tests),
+        step("iibench", tpcc.iibench),
         step("matrix", tpcc.matrix, minutes=60),
         step("kills", tpcc.kills),
         step("lost-update", tpcc.lost_update),

@@ -11,7 +11,9 @@ from tools.run_tests.step import FULL, Outcome
 def _environment(name, context):
     """Builds plugin and generator; returns the variables that lab/tests wants."""
     environment, plugin = build_plugin.prepare_and_build(name, context.log, tests=True)
-    return {"TIDESDB_SERVER": name, "TPCC": str(build_plugin.tpcc(context.log)), "TIDESDB_PLUGIN": str(plugin)}
+    tpcc = build_plugin.tpcc(context.log)
+    return {"TIDESDB_SERVER": name, "TPCC": str(tpcc), "IIBENCH": str(tpcc.with_name("iibench")),
+            "TIDESDB_PLUGIN": str(plugin)}
 
 
 def own_tests(name, context):
@@ -21,6 +23,12 @@ def own_tests(name, context):
     run([sys.executable, TREE / "lab" / "tests" / "tpcc_test.py"], log=context.log, cwd=TREE, env=variables)
     counted = re.findall(r"^Ran (\d+) tests", context.log.read_text(), re.M)
     return Outcome(passed=int(counted[-1]))
+
+
+def iibench(name, context):
+    """The insert benchmark's tests, on InnoDB and TidesDB: every step, and that each of its checks can fail."""
+    _script("iibench_test.py", name, context)
+    return _with_skipped(name, context)
 
 
 def plans(name, context):
@@ -96,6 +104,11 @@ def sqlbench(name, context):
 def bad_input(name, context):
     """Damaged files, full disks, wrong directories and options."""
     _script("bad_input.py", name, context)
+    return _with_skipped(name, context)
+
+
+def _with_skipped(name, context):
+    """What unittest has counted, each skipped test named with its reason."""
     said = context.log.read_text()
     skipped = re.findall(r"^(test_\w+) .*\.\.\. skipped '(.*)'", said, re.M)
     return Outcome(int(re.findall(r"^Ran (\d+) tests", said, re.M)[-1]) - len(skipped), 0, len(skipped),

@@ -1,0 +1,59 @@
+// The `run` command: the steps one after the other, progress, and the check after them.
+#pragma once
+
+#include <cstdint>
+#include <ctime>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lab/common/error_tally.h"
+#include "lab/common/exit_code.h"
+#include "lab/common/op_log.h"
+#include "lab/common/server_facts.h"
+#include "lab/iibench/pacer.h"
+#include "lab/iibench/row_check.h"
+#include "lab/iibench/run_options.h"
+
+namespace tidesdb::lab::iibench {
+
+struct PhaseReport {
+  Phase phase;
+  double seconds = 0;     // From its beginning until its last connection was done.
+  bool complete = false;  // It reached its rows or its seconds.
+  int64_t inserted = 0;   // Rows, of all clients.
+  int64_t deleted = 0;
+  std::unique_ptr<OpLog> ops;      // Series: Op.
+  std::optional<PaceReport> pace;  // Of a step with a rate, summed over its clients.
+  uint64_t wrong_answers = 0;
+  std::string first_wrong;
+
+  // Rows a second that were inserted, and that had to be; all clients.
+  double insert_rate() const { return seconds > 0 ? static_cast<double>(inserted) / seconds : 0; }
+};
+
+struct RunReport {
+  ServerFacts server;
+  std::time_t started = 0;
+  std::vector<PhaseReport> phases;
+  bool interrupted = false;  // SIGINT or SIGTERM came.
+  bool server_lost = false;
+  ErrorTally errors;
+  bool checked = false;
+  double check_s = 0;
+  std::vector<TableCheck> checks;
+
+  bool consistent() const;
+  ExitCode exit_code() const;
+};
+
+Outcome Run(const RunOptions& options, RunReport* report);
+
+// Compares the indexes of every table of the benchmark with each other.
+Outcome CheckTables(const ConnectOptions& server, std::vector<TableCheck>* checks);
+
+// Drops the database; it is no error when there is none.
+Outcome DropDatabase(const ConnectOptions& server);
+
+}  // namespace tidesdb::lab::iibench
