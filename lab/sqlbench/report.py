@@ -69,6 +69,10 @@ def _sizes(phase):
     return lambda one: one.sizes[phase] / _MB if phase in one.sizes else None
 
 
+def _memory(name):
+    return lambda one: one.memory[name] / _MB if one.memory.get(name) else None
+
+
 def _bullets(sentences):
     return "".join(f"- {sentence}\n" for sentence in sentences)
 
@@ -101,6 +105,13 @@ def markdown(figures, settings, sentences, history, facts, files, at_rest):
             _table(figures, engines, "of that not flushed", _sizes("after_run_unflushed")),
             _table(figures, engines, "log after run", _sizes("after_run_log")),
             _table(figures, engines, "undo and system after run", _sizes("after_run_undo"))]
+    if any(one.memory for one in figures):
+        parts += ["## Memory in MB\n", _table(figures, engines, "server resident, peak of the run",
+                                              _memory("resident_peak"))]
+        if settings.memory_max:
+            parts += [f"Each server is below a limit of {settings.memory_max}, its page cache counted.\n",
+                      _table(figures, engines, "with its page cache, peak", _memory("group_peak")),
+                      _table(figures, engines, "page cache at the end", _memory("page_cache"))]
     if sentences:
         parts += ["## What is not equal\n", _bullets(sentences)]
     if history:

@@ -51,6 +51,7 @@ class Settings:
     rocksdb_flush: int
     rocksdb_compression: str
     database: str
+    memory_max: str  # Of each server, its page cache counted; "": no limit.
 
     def plan(self):
         """What must be the same for figures to belong to one run."""
@@ -159,7 +160,7 @@ def read(environment):
         rocksdb_block_cache=variables.size("ROCKSDB_BLOCK_CACHE", block_cache),
         rocksdb_flush=variables.number("ROCKSDB_FLUSH", flush),
         rocksdb_compression=variables.choice("ROCKSDB_COMPRESSION", rocksdb_default, tuple(_ROCKSDB_COMPRESSIONS)),
-        database=database)
+        database=database, memory_max=variables.size("MEMORY_MAX", "0").lstrip("0"))
 
 
 def read_places(environment):
@@ -223,7 +224,7 @@ def _rocksdb(settings):
 _OF = {"InnoDB": _innodb, "TidesDB": _tidesdb, "RocksDB": _rocksdb}
 
 
-def _bytes(size):
+def in_bytes(size):
     unit = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}.get(size[-1].upper(), 1)
     return int(size.rstrip("KMGkmg")) * unit
 
@@ -244,14 +245,15 @@ def unequal(settings):
             said.append(text + ": " + ", ".join(f"{engine} {value}" for engine, value in of.items()) + ".")
 
     each({engine: "synced" if yes else "not synced" for engine, yes in synced.items()}, "Durability of a commit")
-    each({engine: f"{_bytes(size) / (1 << 20):.0f} MB" for engine, size in caches.items()}, "Cache")
+    each({engine: f"{in_bytes(size) / (1 << 20):.0f} MB" for engine, size in caches.items()}, "Cache")
     each(packed, "Compression")
     if "InnoDB" in settings.engines and settings.innodb_flush == 0 and set(settings.engines) > {"InnoDB"}:
         said.append("With INNODB_FLUSH=0 InnoDB writes its log once a second, so that a killed server loses commits; "
                     "TidesDB with NONE writes it at each commit and loses none.")
     if set(settings.engines) & {"TidesDB", "RocksDB"} and "InnoDB" in settings.engines:
         said.append("TidesDB and RocksDB have write buffers beside their caches and read through the page cache; InnoDB's "
-                    "buffer pool is both, and it reads with O_DIRECT.")
+                    "buffer pool is both, and it reads with O_DIRECT."
+                    + ("" if settings.memory_max else " Without MEMORY_MAX nothing limits that page cache."))
     if settings.innodb_flush == 1:
         said.append("INNODB_FLUSH=1 has every engine's server write a binary log (ROW, sync_binlog=1).")
     return said

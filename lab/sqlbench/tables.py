@@ -29,7 +29,7 @@ class Figures:
     """One measurement with its raw output read."""
 
     def __init__(self, unit, result, raw_directory):
-        self.unit, self.sizes = unit, result["sizes"]
+        self.unit, self.sizes, self.memory = unit, result["sizes"], result["memory"]
         path = raw_directory / result["raw"]
         self.run = parser.parse(path.read_text(), path)
 

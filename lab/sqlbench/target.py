@@ -5,13 +5,14 @@ import re
 import shutil
 import subprocess
 import tempfile
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
 from installer import apt, build_plugin, host, packages, servers
 from installer.server_run import Server
 from installer.shell import TREE, Failed, output
+from lab.harness.cgroup import MemoryGroup, forget_files
 from lab.sqlbench import disk
 from lab.sqlbench import settings as settings_of
 
@@ -124,10 +125,11 @@ class OwnServers:
                 self._server(directory / "run", None, []).kill()
         self._sockets = tempfile.mkdtemp(prefix="sqlbench-")
 
-    def _server(self, directory, plugin, options):
+    def _server(self, directory, plugin, options, within=None):
         # Not in DATA_DIR, whose path may be too long for a socket.
         socket = self._places.socket or (Path(self._sockets) / "mysqld.sock" if self._sockets else None)
-        return _Server(self.environment, directory, plugin=plugin, options=options, socket=socket)
+        return _Server(self.environment, directory, plugin=plugin, options=options, socket=socket,
+                       within=within)
 
     @contextmanager
     def measured(self, engine):
@@ -141,25 +143,35 @@ class OwnServers:
         directory.mkdir()
         # Copied, not made anew: it takes a second instead of five.
         subprocess.run(["cp", "-a", "--reflink=auto", "--sparse=auto", template / "data", directory / "data"], check=True)
-        server = self._server(directory, self.plugin if engine == "TidesDB" else None,
-                              settings_of.server_options(self._settings, engine))
-        try:
-            server.start()
-            check_settings(server, settings_of.server_options(self._settings, engine))
-            user = self._places.user
-            if user != "root":
-                server.sql(f"CREATE USER '{user}'@'localhost'; GRANT ALL ON *.* TO '{user}'@'localhost'")
-            yield Session(server, server.data, self._settings, user)
-        except Failed as error:
-            raise Failed(f"{error}\nThe server's log ends with:\n{server.log_tail()}") from error
-        finally:
+        with self._limited(engine, directory) as group:
+            server = self._server(directory, self.plugin if engine == "TidesDB" else None,
+                                  settings_of.server_options(self._settings, engine), group and group.command)
             try:
-                server.stop()
-            except Failed:
-                server.kill()
-                raise
+                yield self._started(server, engine, group)
+            except Failed as error:
+                raise Failed(f"{error}\nThe server's log ends with:\n{server.log_tail()}") from error
             finally:
-                shutil.rmtree(directory, ignore_errors=True)
+                try:
+                    server.stop()
+                except Failed:
+                    server.kill()
+                    raise
+                finally:
+                    shutil.rmtree(directory, ignore_errors=True)
+
+    def _started(self, server, engine, group):
+        server.start()
+        check_settings(server, settings_of.server_options(self._settings, engine))
+        user = self._places.user
+        if user != "root":
+            server.sql(f"CREATE USER '{user}'@'localhost'; GRANT ALL ON *.* TO '{user}'@'localhost'")
+        return Session(server, server.data, self._settings, user, group)
+
+    def _limited(self, engine, directory):
+        if not self._settings.memory_max:
+            return nullcontext()
+        forget_files(directory)  # What the copy brought into memory would be on our account, not the server's.
+        return MemoryGroup(f"sqlbench-{engine}", settings_of.in_bytes(self._settings.memory_max))
 
     def close(self):
         """Removes what this made and nothing else."""
@@ -204,8 +216,10 @@ class RunningServer:
 
     sizes_at_rest = False
 
-    def __init__(self, settings, places, log):
-        self._settings, self._log = settings, log
+    def __init__(self, settings, places, _log):
+        self._settings = settings
+        if settings.memory_max:
+            raise Failed("MEMORY_MAX: a server that runs already cannot be limited; set MYSQLD to have one started")
         client = places.mysql or shutil.which("mariadb") or shutil.which("mysql")
         if not client:
             raise Failed("MYSQL_BIN: there is no mariadb client; apt-get install mariadb-client")
@@ -256,11 +270,24 @@ class RunningServer:
 class Session:
     """A server that is up, for one measurement."""
 
-    def __init__(self, server, data, settings, user):
-        self._server, self.data, self._settings, self._user = server, data, settings, user
+    def __init__(self, server, data, settings, user, group=None):
+        self._server, self.data, self._settings, self._user, self._group = server, data, settings, user, group
 
     def sql(self, statement):
         return self._server.sql(statement)
+
+    def memory(self):
+        """In bytes, what this server and its group have had at most; empty for a server that is not ours."""
+        pid = self._server.pid() if isinstance(self._server, Server) else None
+        if pid is None:
+            return {}
+        found = re.search(r"^VmHWM:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text(), re.M)
+        memory = {"resident_peak": int(found.group(1)) << 10} if found else {}
+        if self._group:
+            used = self._group.usage()
+            memory |= {"limit": used.limit, "group_peak": used.peak, "page_cache": used.page_cache,
+                       "oom_kills": used.oom_kills}
+        return memory
 
     def usage(self, engine):
         """What the engine takes of the disk now."""

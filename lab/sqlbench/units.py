@@ -59,9 +59,10 @@ def measure(unit, settings, target, step, raw):
             step.note("warming up")
             _call(_run_command(session, unit, settings.warmup_s, 0))
         _recorded(_run_command(session, unit, settings.time_s, settings.report_interval_s), raw, step)
+        memory = session.memory()
         ran = session.usage_at_rest(unit.engine, again=False)
     parser.parse(raw.read_text(), raw.name)
-    return {"raw": raw.name, "sizes": _sizes(before, prepared, ran)}
+    return {"raw": raw.name, "sizes": _sizes(before, prepared, ran), "memory": memory}
 
 
 def _run_command(session, unit, seconds, interval_s):

@@ -48,7 +48,8 @@ class Variables(unittest.TestCase):
             "report_interval_s": 10, "tidesdb_sync": "NONE", "tidesdb_btree": 0, "tidesdb_compression": "LZ4",
             "tidesdb_flush_threads": 2, "tidesdb_compact_threads": 2, "tidesdb_block_cache": "268435456",
             "tidesdb_max_sstables": 256, "innodb_buffer_pool": "256M", "innodb_flush": 0, "innodb_compression": "NONE",
-            "rocksdb_block_cache": "268435456", "rocksdb_flush": 0, "rocksdb_compression": "LZ4", "database": "sbtest"})
+            "rocksdb_block_cache": "268435456", "rocksdb_flush": 0, "rocksdb_compression": "LZ4", "database": "sbtest",
+            "memory_max": ""})
         self.assertEqual(settings.read_places({}).output, Path.cwd() / "results")
 
     def test_the_sync_mode_is_the_log_s_too(self):
@@ -68,7 +69,7 @@ class Variables(unittest.TestCase):
         for name, value in (("TIME", "0"), ("TIME", "a minute"), ("THREAD_COUNTS", "4 x"), ("TABLE_SIZES", "0"),
                             ("ENGINES", "InnoDB MyISAM"), ("TIDESDB_SYNC_MODE", "3"), ("INNODB_FLUSH", "3"),
                             ("TIDESDB_COMPRESSION", "GZIP"), ("INNODB_BUFFER_POOL", "64 MB"), ("MYSQL_DB", "mysql"),
-                            ("MYSQL_DB", "a`b")):
+                            ("MYSQL_DB", "a`b"), ("MEMORY_MAX", "lots")):
             with self.assertRaisesRegex(Failed, f"^{name}"):
                 settings.read({name: value})
 
@@ -88,7 +89,14 @@ class Variables(unittest.TestCase):
         said = " ".join(settings.unequal(settings.read(SEED_004)))
         for word in ("Durability", "Cache:", "Compression:"):
             self.assertNotIn(word, said)
+        self.assertIn("nothing limits that page cache", said)
+        said = " ".join(settings.unequal(settings.read({**SEED_004, "MEMORY_MAX": "512M"})))
+        self.assertNotIn("nothing limits", said)
         self.assertEqual(settings.unequal(settings.read({"ENGINES": "InnoDB"})), [])
+
+    def test_a_server_that_runs_already_is_not_limited(self):
+        with self.assertRaisesRegex(Failed, "^MEMORY_MAX: a server that runs already"):
+            target.RunningServer(settings.read({"MEMORY_MAX": "1G"}), settings.read_places({"SOCKET": "/x"}), None)
 
 
 class Order(unittest.TestCase):
@@ -143,7 +151,8 @@ class Disk(unittest.TestCase):
 
 
 def _result(unit, name="errors"):
-    return {"raw": unit.file_name, "sizes": {"after_prepare": 1 << 20, "after_run": 3 << 20, "after_run_log": 64 << 20}}
+    return {"raw": unit.file_name, "sizes": {"after_prepare": 1 << 20, "after_run": 3 << 20, "after_run_log": 64 << 20},
+            "memory": {"resident_peak": 200 << 20, "limit": 512 << 20, "group_peak": 400 << 20, "page_cache": 100 << 20}}
 
 
 def _measured(wanted, raw, names=("errors", "read_write")):
@@ -217,6 +226,7 @@ class Csv(unittest.TestCase):
         tps = [figures.run.tps for figures in self.figures]
         self.assertIn(f"| oltp_insert | 10,000 | 8 | 302 | {tps[1]:.0f} | **{tps[1] / tps[0]:.2f}** |", text)
         for wanted in ("Interrupted during: x", "One is bigger.", "| summary.csv | 1234 |", "- innodb_buffer_pool: 256M",
+                       "| oltp_insert | 10,000 | 8 | 200 | 200 |",
                        "| data after run | rows | threads | InnoDB | TidesDB |", "commit abc"):
             self.assertIn(wanted, text)
 
