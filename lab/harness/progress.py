@@ -204,16 +204,17 @@ class Progress:
         with self._lock:
             self._estimate.begin(name)
             self._view.begin(f"[{self._done + 1}/{self._count}] {name}", duration(self.left_s()))
-        running, begin, finished = Running(self), self._clock(), False
+        running, begin, how = Running(self), self._clock(), "FAILED after "
         try:
             yield running
-            finished = True
+            how = ""
+        except KeyboardInterrupt:
+            how = "interrupted after "
+            raise
         finally:
             with self._lock:
-                self._estimate.end(name, counts=finished)
+                self._estimate.end(name, counts=not how)
                 self._view.end()
                 self._done += 1
-                taken = self._clock() - begin
-                note = f"; {running.last_note}" if running.last_note else ""
-                self.say(f"[{self._done}/{self._count}] {name}: {taken:.1f} s{note}" if finished else
-                         f"[{self._done}/{self._count}] {name}: FAILED after {taken:.1f} s")
+                note = f"; {running.last_note}" if running.last_note and not how else ""
+                self.say(f"[{self._done}/{self._count}] {name}: {how}{self._clock() - begin:.1f} s{note}")

@@ -99,6 +99,7 @@ def disk(path):
     """What stands below path: file system, device, its model and whether it rotates, where the kernel says so."""
     mount = mount_of(path)
     number = mount.pop("number")
+    del mount["where"]  # A path of this machine.
     block = Path(f"/sys/dev/block/{number}")
     if block.exists():
         block = block.resolve()
@@ -116,11 +117,11 @@ def allocator(pid):
 
 
 def binary(path):
-    """A program or library: path, size, SHA-256, and what it says of its version (programs only)."""
+    """A program or library: size, SHA-256, and what it says of its version (programs only); no path of this machine."""
     path = Path(path)
-    facts = {"path": str(path), "bytes": path.stat().st_size, "sha256": sha256(path)}
+    facts = {"bytes": path.stat().st_size, "sha256": sha256(path)}
     if not path.name.endswith(".so") and os.access(path, os.X_OK):
-        facts["version"] = (_said(path, "--version").splitlines() or [""])[0]
+        facts["version"] = _without_paths((_said(path, "--version").splitlines() or [""])[0])
     return facts
 
 
@@ -150,7 +151,7 @@ def markdown(facts):
              f"transparent huge pages {facts['huge_pages']}",
              f"- disk: {under['file_system']} ({under['options']}){model}"]
     for name, item in facts["binaries"].items():
-        version = f": {_without_paths(item['version'])}" if item.get("version") else ""
+        version = f": {item['version']}" if item.get("version") else ""
         lines.append(f"- {name}{version}, SHA-256 {item['sha256']}")
     return "\n".join(lines) + "\n"
 

@@ -86,9 +86,14 @@ class Run:
         sentences = settings.unequal(self.settings)
         if isinstance(self.server, target.RunningServer):
             sentences += self.server.differences()
+        figures, history = self.figures(), self.journal.history()
         path = self.output / f"report_{self.stamp}.md"
-        path.write_text(report.markdown(self.figures(), self.settings, sentences, self.journal.history(), self.facts,
-                                        files, self.server.sizes_at_rest), encoding="utf-8")
+        path.write_text(report.markdown(figures, self.settings, sentences, history, self.facts, files,
+                                        self.server.sizes_at_rest), encoding="utf-8")
+        whole = {"kind": "sqlbench", "format": 1, "settings": self.settings.plan(), "unequal": sentences,
+                 "history": history, "provenance": self.facts, "files": files,
+                 "measurements": [one.plain() for one in figures]}
+        (self.output / f"result_{self.stamp}.json").write_text(json.dumps(whole, indent=1) + "\n", encoding="utf-8")
         return path, paths
 
 
@@ -107,7 +112,9 @@ def _main():
     parser = argparse.ArgumentParser(prog="sqlbench.sh", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.parse_args()
-    signal.signal(signal.SIGTERM, _stop_in_order)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) != signal.SIG_IGN:  # As nohup sets it.
+            signal.signal(number, _stop_in_order)
     wanted, places = settings.read(os.environ), settings.read_places(os.environ)
     kind = target.RunningServer if places.socket and not places.mysqld else target.OwnServers
     server = kind(wanted, places, LOG)

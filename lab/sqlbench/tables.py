@@ -1,6 +1,7 @@
 """The CSV files of a run: summary, detail, latency, sizes. Written anew from the raw outputs each time."""
 
 import csv
+from dataclasses import asdict
 
 from lab.parse import sysbench as parser
 from lab.sqlbench.settings import PERCENTILES
@@ -55,6 +56,17 @@ class Figures:
     def size_rows(self):
         for phase, count in self.sizes.items():
             yield [*_key(self.unit), phase, count, _mb(count)]
+
+    def plain(self):
+        """Everything of it, for JSON."""
+        run = self.run
+        columns = dict(zip(COLUMNS["summary"], self.summary("")))
+        return {**{name: columns[name] for name in _KEY}, "version": run.version, "tps": run.tps, "qps": run.qps,
+                "reads_per_s": run.reads_per_s, "writes_per_s": run.writes_per_s, "errors": run.errors,
+                "reconnects": run.reconnects, "total_s": run.total_s, "latency_ms": asdict(run.latency),
+                "percentiles_ms": {f"{percent:g}": run.percentile(percent) for percent in PERCENTILES},
+                "sizes": self.sizes, "memory": self.memory,
+                "intervals": [[i.second, i.tps, i.qps, i.latency_avg_ms, i.latency_ms, i.errors] for i in run.intervals]}
 
 
 def write(directory, stamp, figures, warmup_s):

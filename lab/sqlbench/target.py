@@ -1,8 +1,10 @@
 """The servers that sqlbench measures: its own ones, fresh for each measurement, or one that runs already."""
 
+import fcntl
 import os
 import re
 import shutil
+import signal
 import subprocess
 import tempfile
 from contextlib import contextmanager, nullcontext
@@ -76,7 +78,7 @@ class OwnServers:
     def __init__(self, settings, places, log):
         self._settings, self._places = settings, places
         self._directories = {engine: self._directory(engine) for engine in settings.engines}
-        self._made = []
+        self._made, self._locks = [], []
         self._sockets = None
         options = [o for engine in settings.engines for o in settings_of.server_options(settings, engine)]
         if places.mysqld:
@@ -114,20 +116,29 @@ class OwnServers:
 
     def prepare(self):
         """Takes the directories, refusing what is somebody else's, and removes an interrupted sitting's servers."""
+        self._sockets = tempfile.mkdtemp(prefix="sqlbench-")
         for directory in dict.fromkeys(self._directories.values()):
             existed = directory.exists()
             if existed and any(directory.iterdir()) and not (directory / MARK).exists():
                 raise Failed(f"DATA_DIR: {directory} holds something that sqlbench did not make; name another one")
             directory.mkdir(parents=True, exist_ok=True)
-            (directory / MARK).touch()
+            self._lock(directory)
             self._made.append((directory, existed))
             if (directory / "run").exists():
                 self._server(directory / "run", None, []).kill()
-        self._sockets = tempfile.mkdtemp(prefix="sqlbench-")
+
+    def _lock(self, directory):
+        """Marks it; another sqlbench keeps off it as long as this process lives."""
+        file = open(directory / MARK, "a", encoding="utf-8")
+        self._locks.append(file)
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise Failed(f"DATA_DIR: another sqlbench works in {directory}; name another one") from error
 
     def _server(self, directory, plugin, options, within=None):
         # Not in DATA_DIR, whose path may be too long for a socket.
-        socket = self._places.socket or (Path(self._sockets) / "mysqld.sock" if self._sockets else None)
+        socket = self._places.socket or Path(self._sockets) / "mysqld.sock"
         return _Server(self.environment, directory, plugin=plugin, options=options, socket=socket,
                        within=within)
 
@@ -139,7 +150,7 @@ class OwnServers:
         shutil.rmtree(directory, ignore_errors=True)
         if not (template / "data" / "mysql").exists():
             shutil.rmtree(template, ignore_errors=True)
-            _Server(self.environment, template).initialise()
+            self._server(template, None, []).initialise()
         directory.mkdir()
         # Copied, not made anew: it takes a second instead of five.
         subprocess.run(["cp", "-a", "--reflink=auto", "--sparse=auto", template / "data", directory / "data"], check=True)
@@ -153,10 +164,8 @@ class OwnServers:
             finally:
                 try:
                     server.stop()
-                except Failed:
-                    server.kill()
-                    raise
-                finally:
+                finally:  # Also at a second Ctrl-C, and of a server that had not got as far as its pid file.
+                    _end(server)
                     shutil.rmtree(directory, ignore_errors=True)
 
     def _started(self, server, engine, group):
@@ -181,8 +190,17 @@ class OwnServers:
                 shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink(missing_ok=True)
             if not existed:
                 directory.rmdir()
+        for file in self._locks:
+            file.close()
         if self._sockets:
             shutil.rmtree(self._sockets, ignore_errors=True)
+
+
+def _end(server):
+    """Nothing of a server is left running."""
+    if server.process is not None and server.process.poll() is None:
+        os.killpg(server.process.pid, signal.SIGKILL)  # It has a session of its own.
+        server.process.wait()
 
 
 def _make(name, providers, rocksdb, tidesdb, log):

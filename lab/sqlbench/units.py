@@ -46,7 +46,10 @@ def units(settings):
 
 
 def measure(unit, settings, target, step, raw):
-    """Runs one; what sysbench prints goes to the file raw. Returns what the journal keeps."""
+    """Runs one. What sysbench prints goes to the file raw, the server's variables and status at the end beside it.
+
+    Returns what the journal keeps.
+    """
     with target.measured(unit.engine) as session:
         before = session.usage(unit.engine)
         session.sql(f"CREATE DATABASE `{settings.database}`")
@@ -60,6 +63,8 @@ def measure(unit, settings, target, step, raw):
             _call(_run_command(session, unit, settings.warmup_s, 0))
         _recorded(_run_command(session, unit, settings.time_s, settings.report_interval_s), raw, step)
         memory = session.memory()
+        for kind in ("VARIABLES", "STATUS"):
+            raw.with_suffix(f".{kind.lower()}.tsv").write_text(session.sql(f"SHOW GLOBAL {kind}"), encoding="utf-8")
         ran = session.usage_at_rest(unit.engine, again=False)
     parser.parse(raw.read_text(), raw.name)
     return {"raw": raw.name, "sizes": _sizes(before, prepared, ran), "memory": memory}

@@ -116,6 +116,8 @@ class OnThisMachine(SqlbenchCase):
         self.assertEqual(len(self.rows("latency")), 8 * 7)
         phases = {row["phase"] for row in self.rows("sizes")}
         self.assertLessEqual({"after_prepare", "after_run", "after_run_log", "after_run_undo"}, phases)
+        variables = (self.only("raw_*") / "TidesDB_oltp_insert_2t_2000r_1.variables.tsv").read_text()
+        self.assertIn("tidesdb_unified_memtable_sync_mode\tNONE\n", variables)
         text = self.only("report_*.md").read_text()
         self.assertIn("Interrupted during: TidesDB oltp_read_write", text)
         self.assertIn("| oltp_insert | 2,000 | 2 |", text)

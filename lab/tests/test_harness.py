@@ -7,6 +7,7 @@ import subprocess
 import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
 
 from installer.shell import Failed
 from lab.harness import provenance
@@ -90,6 +91,12 @@ class PlainProgress(unittest.TestCase):
         self.assertIn("[1/3] a: FAILED", self.out.getvalue())
         self.assertNotIn("done in", self.out.getvalue())
 
+    def test_a_step_that_is_interrupted_says_so(self):
+        with self.assertRaises(KeyboardInterrupt):
+            with self.progress, self.progress.step("a"):
+                raise KeyboardInterrupt
+        self.assertIn("[1/3] a: interrupted after 0.0 s", self.out.getvalue())
+
     def test_a_terminal_is_redrawn(self):
         progress = Progress("study", [Step("a", 10)], self.out, self.clock, live=True)
         with progress, progress.step("a") as step:
@@ -138,6 +145,13 @@ class Interrupted(unittest.TestCase):
         self.assertIsNone(second.result("a"))
         self.assertIn("Failed: a: the server ended", second.history())
 
+    def test_each_line_is_synced(self):
+        journal = self.journal()
+        with mock.patch("os.fsync") as fsync:
+            journal.begin("a")
+            journal.finish("a", 1)
+        self.assertEqual(fsync.call_count, 2)
+
     def test_a_line_that_was_cut_off_is_dropped(self):
         with self.journal() as first:
             first.finish("a", 1)
@@ -182,6 +196,7 @@ class Facts(unittest.TestCase):
         self.assertIn(facts["commit"], said)
         self.assertIn(facts["binaries"]["python"]["sha256"], said)
         self.assertNotIn("/usr/bin", said)
+        self.assertNotIn("/usr/bin", json.dumps(facts))
 
     def test_the_longest_mount_holds_a_path(self):
         text = ("20 1 8:1 / / rw - ext4 /dev/sda1 rw\n"

@@ -3,7 +3,10 @@
 import contextlib
 import csv
 import io
+import json
 import shutil
+import signal
+import subprocess
 import tempfile
 import unittest
 from pathlib import Path
@@ -212,11 +215,11 @@ class Csv(unittest.TestCase):
         self.assertEqual(sqlbench_csv.detail(self.paths["detail"].read_text()).notes, [])
 
     def test_top_results_are_sorted_by_the_figure(self):
-        lines = report.top(self.figures)
+        lines = report.top(_measured(self.wanted, self.directory, ("read_write", "errors")))
         self.assertEqual(lines[0], "oltp_insert:")
         speeds = [float(line.split()[0]) for line in lines[1:]]
         self.assertEqual(speeds, sorted(speeds, reverse=True))
-        self.assertIn("InnoDB, 8 threads", lines[1])
+        self.assertIn("TidesDB, 8 threads", lines[1])
 
     def test_the_report(self):
         facts = {"date": "today", "commit": "abc", "distribution": "D", "kernel": "6", "cpu": "C", "governor": "g",
@@ -270,6 +273,11 @@ class GoesOn(unittest.TestCase):
         failed, text, _ = self.sitting()
         self.assertEqual((failed, len(self.measured)), (0, 4))
         self.assertNotIn("Interruptions", text)
+        whole = json.loads(next(self.output.glob("result_*.json")).read_text())
+        self.assertEqual((whole["kind"], len(whole["measurements"])), ("sqlbench", 4))
+        first = whole["measurements"][0]
+        self.assertEqual((first["engine"], first["threads"], first["tps"]), ("InnoDB", 1, 302.3))
+        self.assertEqual((first["percentiles_ms"]["95"], len(first["intervals"])), (104.84, 3))
 
     def test_a_run_that_ended_is_not_gone_on_with(self):
         self.sitting()
@@ -297,7 +305,8 @@ class GoesOn(unittest.TestCase):
         self.assertEqual((failed, len(self.measured)), (1, 4))
         self.assertIn(f"Failed: {names[1]}: the server ended at once", text)
         self.trouble, self.measured = {}, []
-        failed, _, _ = self.sitting()
+        with mock.patch("time.strftime", return_value="another"):
+            failed, _, _ = self.sitting()
         self.assertEqual((failed, self.measured), (0, [names[1]]))
 
     def test_other_settings_begin_anew_and_leave_what_is_there(self):
@@ -371,6 +380,29 @@ class Servers(unittest.TestCase):
         server.prepare()
         server.close()
         self.assertEqual(list((self.base / "data").iterdir()), [])
+
+    def test_a_second_interruption_leaves_no_server_either(self):
+        server = self.own()
+        server.prepare()
+        self.addCleanup(server.close)
+        (self.base / "data" / "template" / "data" / "mysql").mkdir(parents=True)
+        process = subprocess.Popen(["sleep", "600"], start_new_session=True)
+        fake = mock.Mock(process=process, **{"stop.side_effect": KeyboardInterrupt()})
+        with mock.patch.object(server, "_server", return_value=fake), mock.patch.object(target, "check_settings"):
+            with self.assertRaises(KeyboardInterrupt), server.measured("TidesDB"):
+                raise KeyboardInterrupt
+        self.assertEqual(process.poll(), -signal.SIGKILL)
+        self.assertFalse((self.base / "data" / "run").exists())
+
+    def test_two_runs_do_not_share_a_data_directory(self):
+        first, second = self.own(), self.own()
+        first.prepare()
+        with self.assertRaisesRegex(Failed, "^DATA_DIR: another sqlbench works in"):
+            second.prepare()
+        second.close()
+        self.assertTrue((self.base / "data" / target.MARK).exists())
+        first.close()
+        self.assertFalse((self.base / "data").exists())
 
     def test_a_setting_that_did_not_take_is_an_error(self):
         def server(mode):
