@@ -107,6 +107,11 @@ void WritePhase(const RunOptions& options, const PhaseReport& report, JsonWriter
   json->Key("inserted").Int(report.inserted);
   json->Key("deleted").Int(report.deleted);
   json->Key("inserted_per_s").Real(report.insert_rate(), 1);
+  json->Key("inserted_in_a_second").BeginObject();
+  for (const int percent : {5, 50, 95}) {
+    json->Key("p" + std::to_string(percent)).Unsigned(report.RowsInSecond(percent));
+  }
+  json->EndObject();
   json->Key("wrong_answers").Unsigned(report.wrong_answers);
   json->Key("first_wrong").Text(report.first_wrong);
   WriteTarget(options, report, json);
@@ -158,12 +163,19 @@ std::string TargetText(const RunOptions& options, const PhaseReport& report) {
          " s of the clients', behind by " + FormatMs(report.pace->behind_us_max) + " ms at most\n";
 }
 
+std::string EvenText(const PhaseReport& report) {
+  if (!report.phase.inserts() || report.phase.rate != 0 || report.seconds < 1) return "";
+  return "  rows inserted in a second: p5 " + FormatCount(report.RowsInSecond(5)) + ", p50 " +
+         FormatCount(report.RowsInSecond(50)) + ", p95 " + FormatCount(report.RowsInSecond(95)) +
+         "\n";
+}
+
 std::string PhaseText(const RunOptions& options, const PhaseReport& report) {
   std::string text = report.phase.name + (report.complete ? "" : " (not complete)") + ": " +
                      FormatDuration(report.seconds) + ", inserted " +
                      FormatCount(static_cast<uint64_t>(report.inserted)) + ", deleted " +
                      FormatCount(static_cast<uint64_t>(report.deleted)) + "\n" +
-                     TargetText(options, report);
+                     TargetText(options, report) + EvenText(report);
   std::vector<std::vector<std::string>> rows = {
       {"", "count", "per s", "rows/s", "failed", "mean ms", "p50", "p99", "p99.9", "max"}};
   for (const size_t series : SeriesOf(report)) {

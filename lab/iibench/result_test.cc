@@ -53,6 +53,25 @@ TEST(IibenchResultTest, TheTableSaysWhatWasMissed) {
   EXPECT_EQ(text.find("point_query"), std::string::npos);
 }
 
+TEST(IibenchResultTest, HowEvenTheRateWasIsOfWholeSeconds) {
+  RunReport report = Small();
+  PhaseReport& phase = report.phases[0];
+  phase.phase.rate = 0;
+  phase.seconds = 21.5;
+  phase.ops = std::make_unique<OpLog>(kOps);
+  // 1000, 990 ... rows; nothing in the half second at the end, which does not count.
+  for (size_t second = 0; second < 21; ++second) {
+    phase.ops->Record(second, static_cast<size_t>(Op::kInsert), 1000 - 10 * second, 5);
+  }
+  EXPECT_EQ(phase.RowsInSecond(0), 800u);
+  EXPECT_EQ(phase.RowsInSecond(5), 810u);
+  EXPECT_EQ(phase.RowsInSecond(50), 900u);
+  EXPECT_EQ(phase.RowsInSecond(100), 1000u);
+  EXPECT_NE(ResultTable(RunOptions(), report).find("p5 810, p50 900, p95 990"), std::string::npos);
+  phase.seconds = 0.5;
+  EXPECT_EQ(phase.RowsInSecond(50), 0u);
+}
+
 TEST(IibenchResultTest, ExitCodesAreTheHighestThatApplies) {
   RunReport report = Small();
   EXPECT_EQ(report.exit_code(), ExitCode::kOk);

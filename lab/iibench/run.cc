@@ -1,6 +1,8 @@
 #include "lab/iibench/run.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstddef>
 #include <cstdio>
 #include <mutex>
 
@@ -171,12 +173,14 @@ class Runner {
  public:
   Runner(const RunOptions& options, RunReport* report) : options_(options), report_(report) {}
 
+  // Each part has a connection of its own: a server ends those that are idle for hours.
   Outcome Prepare() {
     ConnectOptions server = options_.server;
     server.database.clear();
-    LAB_TRY(client_.Connect(server));
-    LAB_TRY(PrepareTables(&client_, options_, &tables_));
-    LAB_TRY(ReadServerFacts(&client_, tables_[0]->name, &report_->server));
+    Client client;
+    LAB_TRY(client.Connect(server));
+    LAB_TRY(PrepareTables(&client, options_, &tables_));
+    LAB_TRY(ReadServerFacts(&client, tables_[0]->name, &report_->server));
     report_->started = std::time(nullptr);
     return {};
   }
@@ -202,8 +206,10 @@ class Runner {
     if (!options_.check || report_->server_lost) return {};
     if (!options_.quiet) std::printf("  checking rows ...\n");
     const SteadyClock::time_point begin = SteadyClock::now();
+    Client client;
+    LAB_TRY(client.Connect(options_.server));
     for (const auto& table : tables_) {
-      LAB_TRY(CheckTable(&client_, table->name, table->rows, &report_->checks.emplace_back()));
+      LAB_TRY(CheckTable(&client, table->name, table->rows, &report_->checks.emplace_back()));
     }
     report_->check_s = SecondsSince(begin);
     report_->checked = true;
@@ -217,7 +223,9 @@ class Runner {
       std::printf("  analyzing, then waiting %s\n", FormatDuration(options_.settle_s).c_str());
       std::fflush(stdout);
     }
-    for (const auto& table : tables_) LAB_TRY(client_.Exec("ANALYZE TABLE " + table->name));
+    Client client;
+    LAB_TRY(client.Connect(options_.server));
+    for (const auto& table : tables_) LAB_TRY(client.Exec("ANALYZE TABLE " + table->name));
     const auto end = SteadyClock::now() + std::chrono::seconds(options_.settle_s);
     report_->interrupted |= WaitForStop(end);
     return {};
@@ -225,11 +233,23 @@ class Runner {
 
   const RunOptions& options_;
   RunReport* const report_;
-  Client client_;
   Tables tables_;
 };
 
 }  // namespace
+
+uint64_t PhaseReport::RowsInSecond(double percent) const {
+  // The last second is hardly ever whole.
+  std::vector<uint64_t> rows(static_cast<size_t>(seconds));
+  if (rows.empty()) return 0;
+  for (size_t second = 0; second < rows.size(); ++second) {
+    rows[second] = ops->Read(second, static_cast<size_t>(Op::kInsert)).rows;
+  }
+  const double last = static_cast<double>(rows.size() - 1);
+  const size_t at = static_cast<size_t>(std::lround(percent / 100 * last));
+  std::nth_element(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(at), rows.end());
+  return rows[at];
+}
 
 bool RunReport::consistent() const {
   const bool answers_right = std::all_of(
@@ -248,8 +268,10 @@ ExitCode RunReport::exit_code() const {
 Outcome Run(const RunOptions& options, RunReport* report) {
   Runner runner(options, report);
   LAB_TRY(runner.Prepare());
-  LAB_TRY(runner.RunPhases());
-  return runner.Check();
+  Outcome outcome = runner.RunPhases();
+  if (outcome.ok()) outcome = runner.Check();
+  report->server_lost |= outcome.is_lost();
+  return outcome;
 }
 
 Outcome CheckTables(const ConnectOptions& server, std::vector<TableCheck>* checks) {

@@ -29,8 +29,11 @@ struct PhaseReport {
   uint64_t wrong_answers = 0;
   std::string first_wrong;
 
-  // Rows a second that were inserted, and that had to be; all clients.
+  // Rows a second that were inserted; all clients.
   double insert_rate() const { return seconds > 0 ? static_cast<double>(inserted) / seconds : 0; }
+  // The rows inserted in a second that `percent` % of the whole seconds do not exceed: how even it
+  // was. REQUIRES: 0 <= percent <= 100.
+  uint64_t RowsInSecond(double percent) const;
 };
 
 struct RunReport {
