@@ -7,6 +7,9 @@ BUILD = ["g++", "cmake", "ninja-build", "ccache", "pkg-config",
 # The load generators of lab/ speak to servers with the C client.
 LAB = ["libmariadb-dev", "libcli11-dev"]
 
+# Its runners: progress on a terminal, what processes use, charts.
+LAB_PYTHON = ["python3-rich", "python3-psutil", "python3-matplotlib"]
+
 # Unit, simulation and stress tests.
 UNIT = ["libgtest-dev"]
 

@@ -1,9 +1,9 @@
 """Runs sysbench's OLTP tests, and reads what it prints."""
 
-import re
 from dataclasses import dataclass
 
-from installer.shell import Failed, output
+from installer.shell import output
+from lab.parse import sysbench as parser
 
 DATABASE = "sbtest"
 
@@ -31,16 +31,11 @@ class Figures:
     errors: int  # Statements that were ignored and run again; sysbench counts no others.
 
 
-def parse(text, per):
-    """The figures of a finished run. Raises Failed, with the line that is missing, for any other text."""
-    def number(pattern):
-        found = re.search(pattern, text, re.M)
-        if not found:
-            raise Failed(f"this is not the output of a finished sysbench 1.0 run: nothing matches {pattern!r}")
-        return float(found.group(1))
-
-    return Figures(number(rf"^\s+{per}:\s+\d+\s+\(([\d.]+) per sec\.\)"), number(r"^\s+95th percentile:\s+([\d.]+)"),
-                   number(r"^\s+max:\s+([\d.]+)"), int(number(r"^\s+ignored errors:\s+(\d+)")))
+def figures(text, per):
+    """The figures of a finished run. Raises BadInput for any other text."""
+    done = parser.parse(text)
+    return Figures(done.qps if per == "queries" else done.tps, done.latency.percentile_ms, done.latency.max_ms,
+                   done.errors)
 
 
 def _command(server, script, action, rows, threads, *more):
@@ -57,5 +52,5 @@ def prepare(server, engine, rows):
 def run(server, name, rows, threads, seconds, seed):
     """One test; its figures."""
     work = WORK[name]
-    return parse(output(_command(server, work.script, "run", rows, threads, f"--time={seconds}", "--report-interval=0",
-                                 f"--rand-seed={seed}", "--mysql-ignore-errors=1213,1205,1020")), work.per)
+    return figures(output(_command(server, work.script, "run", rows, threads, f"--time={seconds}", "--report-interval=0",
+                                   f"--rand-seed={seed}", "--mysql-ignore-errors=1213,1205,1020")), work.per)

@@ -1,0 +1,179 @@
+"""Which steps of a run are done, kept so that an interrupted run goes on where it was.
+
+    plan = {"engines": [...], "seconds": 60}     # What must be the same for figures to belong together.
+    with Journal(directory / "journal.jsonl", "sqlbench", plan) as journal:
+        for step in steps:
+            if journal.result(step) is None:
+                journal.begin(step)
+                journal.finish(step, measure())  # Anything that JSON can say, but not None.
+        journal.end()
+        report(journal.results(), journal.history())
+
+Format: JSON lines. The first says kind and plan; then {"event": "sitting" | "begin" | "finish" | "fail" | "end"}.
+A line is synced before the next step begins; a last line that was cut off is dropped.
+"""
+
+import fcntl
+import json
+import os
+import time
+from pathlib import Path
+
+from installer.shell import Failed
+
+FORMAT = 1
+_BEGINNING = b'{"journal": '
+
+
+def _now():
+    return time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime())
+
+
+class Journal:
+    """Owns: the file at path, locked against another run until close()."""
+
+    def __init__(self, path, kind, plan, now=_now):
+        """Goes on with the journal at path, or begins one.
+
+        Raises Failed when it belongs to another kind of run or to another plan, or is in use.
+        """
+        self.path, self._now = Path(path), now
+        self._results, self._sittings, self._current, self._ended = {}, [], None, False
+        self._failures = []
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self._file = open(self.path, "a+b")  # Not truncated: it may hold hours of measuring.
+        try:
+            self._lock()
+            plan = json.loads(json.dumps(plan))
+            self._read(kind, plan)
+        except BaseException:
+            self._file.close()
+            raise
+        self._sit_down(self._now())
+        self._append({"event": "sitting", "at": self._sittings[-1]["at"]})
+
+    def _lock(self):
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise Failed(f"{self.path} is in use: another run works in this directory") from error
+
+    def _read(self, kind, plan):
+        self._file.seek(0)
+        raw = self._file.read()
+        kept = raw[:raw.rfind(b"\n") + 1]
+        lines = kept.decode(errors="replace").splitlines()
+        if not lines:
+            if raw and not raw.startswith(_BEGINNING) and not _BEGINNING.startswith(raw):
+                raise Failed(f"{self.path}: is no journal of a run")
+            self._file.truncate(0)
+            self._append({"journal": kind, "format": FORMAT, "plan": plan})
+            return
+        self._check_head(self._parse(1, lines[0]), kind, plan)
+        if kept != raw:
+            self._file.truncate(len(kept))
+        for number, line in enumerate(lines[1:], 2):
+            self._replay(number, self._parse(number, line))
+
+    def _parse(self, number, line):
+        try:
+            entry = json.loads(line)
+        except ValueError as error:
+            raise Failed(f"{self.path}:{number}: is no line of a journal: {error}") from error
+        if not isinstance(entry, dict):
+            raise Failed(f"{self.path}:{number}: is no line of a journal")
+        return entry
+
+    def _check_head(self, head, kind, plan):
+        if "journal" not in head:
+            raise Failed(f"{self.path}: is no journal of a run")
+        if head["journal"] != kind or head.get("format") != FORMAT:
+            raise Failed(f"{self.path}: is the journal of {head['journal']}, format {head.get('format')}; "
+                         f"here {kind}, format {FORMAT} is run")
+        before = head.get("plan", {})
+        other = [name for name in sorted({*before, *plan}) if before.get(name) != plan.get(name)]
+        if other:
+            said = "; ".join(f"{name} was {before.get(name)!r} and is {plan.get(name)!r}" for name in other)
+            raise Failed(f"{self.path}: belongs to a run with other settings ({said}); use another directory")
+
+    def _replay(self, number, entry):
+        event, at = entry.get("event"), entry.get("at", "")
+        if event == "sitting":
+            self._sit_down(at)
+        elif event == "begin":
+            self._current = entry["step"]
+        elif event == "finish":
+            self._results[entry["step"]] = entry["result"]
+            self._current = None
+        elif event == "fail":
+            self._failures.append((entry["step"], entry["reason"]))
+            self._current = None
+        elif event == "end":
+            self._ended = True
+        else:
+            raise Failed(f"{self.path}:{number}: names no event that is known: {event!r}")
+
+    def _sit_down(self, at):
+        if self._sittings and not self._ended:
+            self._sittings[-1]["interrupted"] = self._current or "between two steps"
+        self._sittings.append({"at": at, "interrupted": None})
+        self._current, self._ended = None, False
+
+    def _append(self, entry):
+        self._file.seek(0, os.SEEK_END)
+        self._file.write(json.dumps(entry).encode() + b"\n")
+        self._file.flush()
+        os.fsync(self._file.fileno())
+
+    def result(self, step):
+        """What finish() was given, in this sitting or an earlier one; None: not done yet."""
+        return self._results.get(step)
+
+    def results(self):
+        """All of them by step, in the order they were made."""
+        return dict(self._results)
+
+    def begin(self, step):
+        self._current = step
+        self._append({"event": "begin", "step": step, "at": self._now()})
+
+    def finish(self, step, result):
+        self._append({"event": "finish", "step": step, "at": self._now(), "result": result})
+        self._results[step] = json.loads(json.dumps(result))
+        self._current = None
+
+    def fail(self, step, reason):
+        """The step was tried; a later sitting tries it again."""
+        self._append({"event": "fail", "step": step, "at": self._now(), "reason": str(reason)})
+        self._failures.append((step, str(reason)))
+        self._current = None
+
+    def end(self):
+        """All steps are done."""
+        self._append({"event": "end", "at": self._now()})
+        self._ended = True
+
+    @property
+    def resumed(self):
+        """An earlier sitting was interrupted."""
+        return any(sitting["interrupted"] for sitting in self._sittings)
+
+    def history(self):
+        """Sentences for the report: where the run was interrupted, what failed. Empty: it ran in one go."""
+        said = []
+        for number, sitting in enumerate(self._sittings[:-1]):
+            if sitting["interrupted"]:
+                after = self._sittings[number + 1]["at"]
+                said.append(f"Interrupted during: {sitting['interrupted']} (sitting of {sitting['at']}); "
+                            f"resumed {after}, that step from its start.")
+        said += [f"Failed: {step}: {reason}" for step, reason in self._failures]
+        return said
+
+    def close(self):
+        self._file.close()  # Frees the lock.
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()

@@ -1,0 +1,1 @@
+"""What benchmark tools print, read: text in, dataclass out. recorded/ holds real outputs."""
