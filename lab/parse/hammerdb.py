@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from statistics import median
 
-from lab.parse.unreadable import Unreadable
+from lab.parse.errors import BadInput
 
 TRANSACTIONS = ("NEWORD", "PAYMENT", "DELIVERY", "SLEV", "OSTAT")
 
@@ -19,7 +19,7 @@ _CHATTER = re.compile(
     r"Initializing |Ssl_cipher|DBVersion:|Beginning rampup|Rampup |Timing test period|\d+ +\.\.\.,?$|Test complete|"
     r"\d+ Active Virtual Users|TEST RESULT|Gathering timing|Calculating timings|Writing timing|Assigned |Processing \d|"
     r"RUNNING$|FINISHED (SUCCESS|FAILED)$|Operating in Replica|Starting (purge|write back)|Purge complete|"
-    r"Write back complete|History list |Dirty buffer|VU \d|\||\s*$")
+    r"Write back complete|History list |Dirty buffer|\||\+-|Monitoring|\s*$")
 _RESULT = re.compile(r"TEST RESULT : System achieved (?:(?P<nopm>\d+) NOPM from (?P<tpm>\d+) (?P<server>\S+) TPM|"
                      r"(?P<tpm2>\d+) (?P<server2>\S+) TPM at (?P<nopm2>\d+) NOPM)")
 _USER_LINE = re.compile(r"Vuser (\d+):(.*)")
@@ -38,11 +38,11 @@ class RunLog:
 
 
 def run_log(text, source):
-    """What a timed run printed, or hammerdb.log. Raises Unreadable unless the run came to its end."""
+    """What a timed run printed, or hammerdb.log. Raises BadInput unless the run came to its end."""
     if not text.strip():
-        raise Unreadable(source, 1, "is empty; the run that should have written it did not begin")
+        raise BadInput(source, "is empty; the run that should have written it did not begin", 1)
     if "HammerDB" not in text and "Hammerdb Log" not in text and "Vuser " not in text:
-        raise Unreadable(source, 1, "is no log of HammerDB")
+        raise BadInput(source, "is no log of HammerDB", 1)
     result, users, version = None, 0, ""
     errors, failed = Counter(), []
     for line in text.splitlines():
@@ -65,7 +65,7 @@ def run_log(text, source):
             errors[words.strip()] += 1
     if result is None:
         why = f"; the first error: {next(iter(errors))}" if errors else ""
-        raise Unreadable(source, len(text.splitlines()), f"ends without a TEST RESULT line: the run did not end{why}")
+        raise BadInput(source, f"ends without a TEST RESULT line: the run did not end{why}", len(text.splitlines()))
     return RunLog(int(result["nopm"] or result["nopm2"]), int(result["tpm"] or result["tpm2"]), users, version, errors,
                   tuple(failed))
 
@@ -85,21 +85,21 @@ class Latency:
 def latency_json(text, source):
     """What `job ID timing` prints: by transaction, over all users. 5.0 counts calls twice there (see profile())."""
     if not text.strip():
-        raise Unreadable(source, 1, "is empty: HammerDB kept no response times; was timeprofile on?")
+        raise BadInput(source, "is empty: HammerDB kept no response times; was timeprofile on?", 1)
     try:
         raw = json.loads(text)
     except ValueError as error:
         line = getattr(error, "lineno", 1)
-        raise Unreadable(source, line, f"is no JSON, or cut off: {error}") from error
+        raise BadInput(source, f"is no JSON, or cut off: {error}", line) from error
     if not isinstance(raw, dict) or not raw:
-        raise Unreadable(source, 1, "holds no response times")
+        raise BadInput(source, "holds no response times", 1)
     latencies = {}
     for name, entry in raw.items():
         try:
             latencies[name] = Latency(int(entry["calls"]), *(float(entry[f"{key}_ms"]) for key in
                                                              ("avg", "p50", "p95", "p99", "min", "max")))
         except (KeyError, TypeError, ValueError) as error:
-            raise Unreadable(source, 1, f"lacks a part of {name!r}, or it has the wrong form: {error!r}") from error
+            raise BadInput(source, f"lacks a part of {name!r}, or it has the wrong form: {error!r}", 1) from error
     return latencies
 
 
@@ -118,7 +118,7 @@ _NUMBER = re.compile(r"(CALLS|MIN|AVG|MAX|TOTAL|P99|P95|P75|P50|P25|SD|RATIO): ?
 def _latency(numbers, source, line, name):
     missing = [key for key in ("CALLS", "AVG", "P50", "P95", "P99") if key not in numbers]
     if missing:
-        raise Unreadable(source, line, f"{name} lacks {', '.join(missing)}")
+        raise BadInput(source, f"{name} lacks {', '.join(missing)}", line)
     return Latency(int(numbers["CALLS"]), float(numbers["AVG"]), float(numbers["P50"]), float(numbers["P95"]),
                    float(numbers["P99"]), *(float(numbers[k]) if k in numbers else None for k in ("MIN", "MAX")))
 
@@ -126,9 +126,9 @@ def _latency(numbers, source, line, name):
 def profile(text, source):
     """The report of xtprof. The summary's calls are the sum of the users': HammerDB 5.0 writes twice that."""
     if not text.strip():
-        raise Unreadable(source, 1, "is empty: the run wrote no time profile")
+        raise BadInput(source, "is empty: the run wrote no time profile", 1)
     if "Time Profile Report" not in text.splitlines()[0]:
-        raise Unreadable(source, 1, "is no time profile of HammerDB (xtprof)")
+        raise BadInput(source, "is no time profile of HammerDB (xtprof)", 1)
     read, into, name, numbers, begin = Profile(), None, None, {}, 0
     for number, line in enumerate([*text.splitlines(), ">>>>> END"], 1):
         if not line.startswith(">>>>>"):
@@ -141,10 +141,10 @@ def profile(text, source):
             into = read.summary if section.group(2) else read.users.setdefault(int(section.group(1)), {})
         elif proc := _PROC.match(line):
             if into is None:
-                raise Unreadable(source, number, "names a procedure before a virtual user")
+                raise BadInput(source, "names a procedure before a virtual user", number)
             name = proc.group(1)
     if not read.summary:
-        raise Unreadable(source, len(text.splitlines()), "ends before the summary of all virtual users")
+        raise BadInput(source, "ends before the summary of all virtual users", len(text.splitlines()))
     for name, latency in read.summary.items():
         calls = sum(user[name].calls for user in read.users.values() if name in user)
         read.summary[name] = Latency(calls or latency.calls, latency.avg_ms, latency.p50_ms, latency.p95_ms,
@@ -162,7 +162,7 @@ class Window:
 
 
 _BLOCK = re.compile(r"\|PERCENTILES (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) to ")
-_ROW = re.compile(r"\|(\w+)\|MIN-[\d.]+\|P50%-([\d.]+)\|P95%-([\d.]+)\|P99%-([\d.]+)\|MAX-")
+_ROW = re.compile(r"\|(neword|payment|delivery|slev|ostat)\|MIN-[\d.]+\|P50%-([\d.]+)\|P95%-([\d.]+)\|P99%-([\d.]+)\|MAX-")
 
 
 def windows(text, source):
@@ -173,7 +173,7 @@ def windows(text, source):
             begin = datetime.strptime(block.group(1), "%Y-%m-%d %H:%M:%S")
         elif row := _ROW.search(line):
             if begin is None:
-                raise Unreadable(source, number, "has percentiles before a PERCENTILES line")
+                raise BadInput(source, "has percentiles before a PERCENTILES line", number)
             found.setdefault((row.group(1).upper(), begin), []).append([float(v) for v in row.groups()[1:]])
     series = {}
     for (name, at), rows in sorted(found.items(), key=lambda item: item[0][1]):
@@ -185,21 +185,36 @@ _COUNT = re.compile(r"(\d+) (\S+) (tpm|qph)(?: @ (.+))?$")
 
 
 def transaction_counts(text, source, interval_s=10):
-    """hdbtcount.log: (seconds since the counter began, transactions a minute), without the first reading, a zero."""
+    """hdbtcount.log: (seconds since the counter began, transactions a minute), without the first reading, a zero.
+
+    interval_s: the counter's refresh rate, for a log without times.
+    """
     lines = text.splitlines()
     if not lines:
-        raise Unreadable(source, 1, "is empty: the transaction counter did not begin")
+        raise BadInput(source, "is empty: the transaction counter did not begin", 1)
     if not lines[0].startswith("Hammerdb Transaction Counter Log"):
-        raise Unreadable(source, 1, "is no log of HammerDB's transaction counter")
+        raise BadInput(source, "is no log of HammerDB's transaction counter", 1)
     counts = []
     for number, line in enumerate(lines[1:], 2):
         if line.startswith(("+-", "Hammerdb Transaction Counter Log")) or not line.strip():
             continue
         found = _COUNT.match(line)
         if not found:
-            raise Unreadable(source, number, f"{line[:60]!r} is no reading of the counter")
-        counts.append(int(found.group(1)))
-    return [(index * interval_s, count) for index, count in enumerate(counts) if index]
+            raise BadInput(source, f"{line[:60]!r} is no reading of the counter", number)
+        counts.append((_at(found.group(4), source, number), int(found.group(1))))
+    begin = counts[0][0] if counts else None
+    return [((at - begin).total_seconds() if at and begin else index * interval_s, count)
+            for index, (at, count) in enumerate(counts) if index]
+
+
+def _at(text, source, line):
+    """"Sun Nov 22 12:44:02 UTC 2026"; None where the log has no times."""
+    if text is None:
+        return None
+    try:
+        return datetime.strptime(re.sub(r" \S+ (?=\d{4}$)", " ", text), "%a %b %d %H:%M:%S %Y")
+    except ValueError as error:
+        raise BadInput(source, f"{text!r} is no time: {error}", line) from error
 
 
 @dataclass(frozen=True)
@@ -218,17 +233,17 @@ class Queries:
 
 
 def queries(text, source):
-    """What a TPROC-H run printed: the medians of several users or sets. Raises Unreadable when a query is missing."""
+    """What a TPROC-H run printed: the medians of several users or sets. Raises BadInput when a query is missing."""
     taken = {}
     for number, seconds in re.findall(r"query (\d+) completed in ([\d.]+) seconds", text):
         taken.setdefault(int(number), []).append(float(seconds))
     lines = len(text.splitlines())
     if not taken:
-        raise Unreadable(source, max(lines, 1), "holds no query that completed")
+        raise BadInput(source, "holds no query that completed", max(lines, 1))
     missing = [str(number) for number in range(1, 23) if number not in taken]
     if missing:
-        raise Unreadable(source, lines, f"ends without the queries {', '.join(missing)}")
+        raise BadInput(source, f"ends without the queries {', '.join(missing)}", lines)
     totals = [float(s) for s in re.findall(r"Completed \d+ query set\(s\) in ([\d.]+) seconds", text)]
     if not totals:
-        raise Unreadable(source, lines, "ends before the query set was complete")
+        raise BadInput(source, "ends before the query set was complete", lines)
     return Queries({number: median(values) for number, values in sorted(taken.items())}, median(totals))
