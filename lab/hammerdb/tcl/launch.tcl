@@ -7,4 +7,6 @@ set argv0 [file join $hammerdb_dir hammerdbcli]
 set argv [list tcl auto $script]
 set argc [llength $argv]
 cd $hammerdb_dir
+# Each line is to be seen when it is written, in a pipe too.
+fconfigure stdout -buffering line
 source $argv0

@@ -1,0 +1,60 @@
+"""Runs a program whose output is read as it comes, and leaves nothing of it running."""
+
+import os
+import signal
+import subprocess
+
+from installer.shell import Failed, clean_environment
+
+
+def cpu_s(pid):
+    """CPU seconds that a process has taken; None when it is gone or not ours to see."""
+    try:
+        with open(f"/proc/{pid}/stat") as file:
+            fields = file.read().rpartition(")")[2].split()
+    except OSError:
+        return None
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def run(argv, log, on_line=None, env=None, cwd=None, allowed=(0,), hide=""):
+    """Runs argv, its output in the file log; on_line(line, pid) for each line. Returns the exit code.
+
+    Raises Failed with the log's tail for a code that is not allowed (None: all are). Whatever ends the wait, an
+    interrupt too, ends the program and its children first. hide: a password, which no log shows.
+    """
+    argv = [str(a) for a in argv]
+    with open(log, "w") as out:
+        process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                   text=True, errors="replace", bufsize=1, env=clean_environment(env), cwd=cwd,
+                                   start_new_session=True)
+        try:
+            for line in process.stdout:
+                line = line.replace(hide, "***") if hide else line
+                out.write(line)
+                out.flush()
+                if on_line:
+                    on_line(line.rstrip("\n"), process.pid)
+            code = process.wait()
+        finally:
+            end(process)
+    if allowed is not None and code not in allowed:
+        with open(log) as written:
+            tail = "".join(written.readlines()[-12:])
+        raise Failed(f"{os.path.basename(argv[0])} ended with {code}; see {log}\n{tail.rstrip()}")
+    return code
+
+
+def end(process, patience_s=10):
+    """Ends a process started in a session of its own, and its children."""
+    if process.poll() is not None:
+        return
+    for stop in (signal.SIGTERM, signal.SIGKILL):
+        try:
+            os.killpg(process.pid, stop)
+            process.wait(patience_s)
+            return
+        except ProcessLookupError:
+            return
+        except subprocess.TimeoutExpired:
+            continue
