@@ -69,8 +69,8 @@ def _grouped(rows, groups, title, ylabel, directory, name):
                         width * 0.92, yerr=_whiskers(values), capsize=4, color=style.colour(engine, number), label=engine)
         axes.bar_label(bars, [_number(middle) for middle, *_ in values], padding=2, fontsize=8)
     axes.set_xticks(range(len(spreads)), [label for label, _ in spreads])
-    axes.margins(y=0.15)
-    axes.legend()
+    axes.margins(y=0.25)
+    axes.legend(loc="upper left")
     return style.save(figure, directory, name)
 
 

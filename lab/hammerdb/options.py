@@ -79,8 +79,9 @@ def _add_server(it):
     group("--host", help="instead of a socket")
     group("--port", type=_positive, help="(3306)")
     group("-S", "--socket", metavar="PATH", help="(/tmp/mariadb.sock)")
+    group("--mariadb-bin", default="mariadb", metavar="PATH", help="the client program (%(default)s)")
     group("--private-server", nargs="?", const="", metavar="NAME", choices=["", *host.CODENAMES],
-          help="start a server for each engine, with the plugin built from this tree: debian12 or debian13 (this machine's)")
+          help="start a server for each engine, with this tree's plugin: debian12 or debian13 (this machine's)")
     group("--profile", default="fair", choices=profiles.profiles(), help="the private server's settings (%(default)s)")
     group("--sync", default="FULL", choices=["FULL", "NONE"],
           help="the private server's commits: synced, or not (%(default)s)")

@@ -47,7 +47,7 @@ class Connection:
             done = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace",
                                   env=clean_environment(self.environment()), check=False)
         except FileNotFoundError as error:
-            raise Failed("the client program mariadb is missing: apt-get install mariadb-client") from error
+            raise Failed(f"the client program {self.client} is missing: apt-get install mariadb-client") from error
         if done.returncode != 0:
             raise Failed(f"{done.stderr.strip() or 'the client failed'} (at {self.address()})")
         return [line.split("\t") for line in done.stdout.splitlines()]
@@ -74,8 +74,9 @@ class Running:
 
     def __init__(self, args):
         by_host = args.host or (args.port and not args.socket)
-        self.connection = Connection(args.user, args.password, host=args.host or "127.0.0.1", port=args.port or 3306) \
-            if by_host else Connection(args.user, args.password, socket=args.socket or DEFAULT_SOCKET)
+        where = ({"host": args.host or "127.0.0.1", "port": args.port or 3306} if by_host else
+                 {"socket": args.socket or DEFAULT_SOCKET})
+        self.connection = Connection(args.user, args.password, client=args.mariadb_bin, **where)
         self.binaries = {}
 
     def check(self, engines):

@@ -51,10 +51,10 @@ def end(process, patience_s=10):
         return
     for stop in (signal.SIGTERM, signal.SIGKILL):
         try:
-            os.killpg(process.pid, stop)
-            process.wait(patience_s)
-            return
+            os.killpg(process.pid, stop)  # The second time, children that outlived it.
         except ProcessLookupError:
             return
+        try:
+            process.wait(patience_s)
         except subprocess.TimeoutExpired:
-            continue
+            pass

@@ -46,11 +46,12 @@ def per_minute(seconds, interval_s=10):
 
 
 def latency_windows(seconds, transaction, interval_s=10):
-    """(second at the interval's end, mean ms, maximum ms) of one transaction."""
-    windows = {}
+    """(second at the interval's end, mean ms, maximum ms) of one transaction, of the intervals that are whole."""
+    windows, last = {}, max((s.second for s in seconds), default=0)
     for s in seconds:
         if s.transaction == transaction and s.count:
             end = -(-s.second // interval_s) * interval_s
             count, total, worst = windows.get(end, (0, 0, 0))
             windows[end] = (count + s.count, total + s.count * s.mean_us, max(worst, s.max_us))
-    return [(end, total / count / 1000, worst / 1000) for end, (count, total, worst) in sorted(windows.items())]
+    return [(end, total / count / 1000, worst / 1000) for end, (count, total, worst) in sorted(windows.items())
+            if end <= last]

@@ -114,7 +114,8 @@ class Queries(unittest.TestCase):
 
     def test_other_texts(self):
         text = recorded("hammerdb-6.0/tproch.log")
-        for broken, message in (("", "h.log:1: holds no query"), (text[:text.index("query 12 ")], "without the queries 12$"),
+        for broken, message in (("", "h.log:1: holds no query"),
+                                (text[:text.index("query 12 ")], "without the queries 12$"),
                                 (text[:text.index("Completed 1")], "before the query set was complete")):
             with self.assertRaisesRegex(BadInput, message):
                 hammerdb.queries(broken, "h.log")

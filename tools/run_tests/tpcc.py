@@ -23,6 +23,12 @@ def own_tests(name, context):
     return Outcome(passed=int(counted[-1]))
 
 
+def hammerdb_runner(name, context):
+    """lab/hammerdb_runner.sh: a run that is interrupted goes on, its CSV and charts are there, nothing is left behind."""
+    _script("hammerdb_runner.py", name, context)
+    return Outcome(passed=3)
+
+
 def plans(name, context):
     """The optimizer's plans of all TPROC-C and sysbench queries are InnoDB's, also after a restart."""
     run([sys.executable, TREE / "lab" / "tests" / "plans.py"], log=context.log, cwd=TREE,
