@@ -47,7 +47,7 @@ def parser():
     group("--tpcc-db", default="tpcc", metavar="NAME", help="database (%(default)s)")
     group("--keep-schema", action="store_true", help="leave the database after the run")
     group("--replace-schema", action="store_true", help="drop a database of that name that is there already")
-    group("--rocksdb-no-bulk-load", action="store_true", help="load RocksDB by ordinary transactions")
+    group("--rocksdb-no-bulk-load", action="store_true", help="load RocksDB by ordinary transactions (as with several --tpcc-build-vu)")
     group("--rocksdb-partition", action="store_true", help="partition RocksDB's order lines too")
     group("--snapshot-isolation", default="on", choices=["on", "off", "server"],
           help="built-in generator: each session's *_snapshot_isolation (%(default)s)")

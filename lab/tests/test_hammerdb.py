@@ -228,11 +228,14 @@ class Run(unittest.TestCase):
         self.assertIn("there is a database tpcc at nowhere: --replace-schema drops it", self.said.getvalue())
         self.assertFalse(any("DROP" in statement for statement in self.server.connection.said))
 
-    def test_rocksdb_is_loaded_in_bulk_and_then_no_more(self):
-        self.go(FakeGenerator(), "-e", "rocksdb")
+    def test_rocksdb_is_loaded_in_bulk_by_one_user_and_then_no_more(self):
+        self.go(FakeGenerator(), "-e", "rocksdb", "--tpcc-build-vu", "1")
         said = [s for s in self.server.connection.said if "bulk_load" in s]
-        self.assertEqual(len(said), 2)
-        self.assertIn("rocksdb_bulk_load=0", said[1])
+        self.assertEqual(said, ["SET GLOBAL rocksdb_bulk_load=1", "SET GLOBAL rocksdb_bulk_load=0"])
+
+    def test_several_users_load_rocksdb_by_transactions(self):
+        self.go(FakeGenerator(), "-e", "rocksdb", "--tpcc-build-vu", "2")
+        self.assertFalse([s for s in self.server.connection.said if "bulk_load" in s])
 
     def test_keep_schema(self):
         generator = FakeGenerator()
