@@ -68,7 +68,7 @@ def tpcc(log, preset="release"):
     return build_dir(environment, preset) / "lab" / "tpcc"
 
 
-def prepare_and_build(name, log, tests=False, preset="release"):
-    """The environment of that name and its plugin, made if need be. Returns both."""
-    environment = servers.prepare(name, log, tests=tests)
+def prepare_and_build(name, log, tests=False, preset="release", more=()):
+    """The environment of that name and its plugin, made if need be. Returns both. more: as of servers.prepare."""
+    environment = servers.prepare(name, log, tests=tests, more=more)
     return environment, build(environment, log, preset=preset)

@@ -20,7 +20,8 @@ UNIT = ["libgtest-dev"]
 CHECK = ["clang", "clang-tidy", "clang-format"]
 
 # Side-by-side figures.
-BENCH = ["sysbench", "libbenchmark-dev"]
+SYSBENCH = ["sysbench"]
+BENCH = [*SYSBENCH, "libbenchmark-dev"]
 
 # To make the root of the other Debian release.
 ROOT = ["debootstrap", "debian-archive-keyring"]

@@ -35,12 +35,15 @@ class Server:
     The account root has no password on the socket.
     """
 
-    def __init__(self, environment, directory, plugin=None, options=(), port=None, config=None):
-        """plugin: a path of ha_tidesdb.so to load. port: None for none. config: a my.cnf to read."""
+    def __init__(self, environment, directory, plugin=None, options=(), port=None, config=None, socket=None):
+        """plugin: a path of ha_tidesdb.so to load. port: None for none. config: a my.cnf to read.
+
+        socket: where else than in directory.
+        """
         self.environment = environment
         self.directory = Path(directory).resolve()
         self.data = self.directory / "data"
-        self.socket = self.directory / "mysqld.sock"
+        self.socket = Path(socket) if socket else self.directory / "mysqld.sock"
         self.pid_file = self.directory / "mysqld.pid"
         self.error_log = self.directory / "mysqld.err"
         self.plugin = Path(plugin) if plugin else None

@@ -53,15 +53,22 @@ class Environment:
         raise Failed(f"{self.prefix} holds no mysql-test-run.pl")
 
 
+def providers(options):
+    """The Debian packages of the compression providers that a server with these options loads."""
+    return [f"mariadb-plugin-provider-{name}" for name in
+            dict.fromkeys(re.findall(r"^--plugin_load_add=provider_(\w+)\.so$", "\n".join(options), re.M))]
+
+
 def find_root(name):
     return None if name == host.host_server() else roots.Root(host.CODENAMES[name])
 
 
-def prepare(name, log, tests=False, update=False):
+def prepare(name, log, tests=False, update=False, more=()):
     """Makes the environment, or what of it is missing, and returns it.
 
-    tests adds the server's test suite and MyRocks. update looks for a newer server version; without
-    it, an environment that is there is used as it is and the network is left alone.
+    tests adds the server's test suite and MyRocks, more other packages of the server's (compression providers). update
+    looks for a newer server version; without it, an environment that is there is used as it is and the network is left
+    alone.
     Raises Unavailable when this machine cannot have it (no root, no network, not Debian).
     """
     with host.cache_lock(name):
@@ -74,7 +81,7 @@ def prepare(name, log, tests=False, update=False):
         facts = json.loads(stamp.read_text()) if stamp.exists() else None
         if facts is None or update:
             facts = _choose_version(name, base, facts, log)
-        wanted = packages.SERVER + (packages.SERVER_TEST if tests else [])
+        wanted = packages.SERVER + (packages.SERVER_TEST if tests else []) + list(more)
         _unpack(name, base / facts["version"], facts, wanted, root, log)
         stamp.write_text(json.dumps(facts, indent=1) + "\n")
         return Environment(name, facts["package_version"], facts["version"], base / facts["version"],
@@ -155,7 +162,7 @@ def _unpack(name, prefix, facts, wanted, root, log):
         debs = archive.download(missing, facts["package_version"], debs_dir)
         for deb in debs:
             run(["dpkg-deb", "-x", deb, prefix], log=log)
-    own = set(packages.SERVER + packages.SERVER_TEST) | packages.SERVER_UNNEEDED
+    own = set(packages.SERVER + packages.SERVER_TEST + missing) | packages.SERVER_UNNEEDED
     apt.install(sorted(apt.depends(debs) - own), log, root.command if root else None)
     shutil.rmtree(debs_dir)
     facts["unpacked"] += missing

@@ -1,1 +1,1 @@
-"""The runners' charts: PNG (300 dpi) and PDF, one module a runner."""
+"""The lab's charts as files: PNG with 300 dots an inch, and PDF."""

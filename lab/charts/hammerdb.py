@@ -20,6 +20,19 @@ class RunSeries:
     hotspots: list = field(default_factory=list)   # lab.parse.perf.Hotspot
 
 
+def _new(title, xlabel="", ylabel=""):
+    figure, axes = style.pyplot().subplots(figsize=(7.5, 4.5))
+    axes.set_title(title)
+    axes.set_xlabel(xlabel)
+    axes.set_ylabel(ylabel)
+    return figure, axes
+
+
+def _engine(label):
+    """The engine of a run's label: its first word."""
+    return label.split()[0]
+
+
 def _spread(rows, column):
     """By engine: the median, and how far the least and the most are from it."""
     found = {}
@@ -43,10 +56,10 @@ def _bars(rows, column, title, ylabel, directory, name):
     spread = _spread(rows, column)
     if not spread:
         return []
-    figure, axes = style.new(title, ylabel=ylabel)
+    figure, axes = _new(title, ylabel=ylabel)
     values = list(spread.values())
     bars = axes.bar(range(len(spread)), [middle for middle, *_ in values], yerr=_whiskers(values), capsize=5, width=0.6,
-                    color=[style.colour(engine, number) for number, engine in enumerate(spread)])
+                    color=list(style.colours(list(spread)).values()))
     axes.bar_label(bars, [_number(middle) for middle, *_ in values], padding=3)
     axes.set_xticks(range(len(spread)),
                     [f"{engine}\n{count} runs" if count > 1 else engine for engine, (*_, count) in spread.items()])
@@ -60,13 +73,13 @@ def _grouped(rows, groups, title, ylabel, directory, name):
     engines = list(dict.fromkeys(engine for _, spread in spreads for engine in spread))
     if not engines:
         return []
-    figure, axes = style.new(title, ylabel=ylabel)
-    width = 0.8 / len(engines)
+    figure, axes = _new(title, ylabel=ylabel)
+    width, colours = 0.8 / len(engines), style.colours(engines)
     for number, engine in enumerate(engines):
         at = [index for index, (_, spread) in enumerate(spreads) if engine in spread]
         values = [spreads[index][1][engine] for index in at]
         bars = axes.bar([index - 0.4 + width * (number + 0.5) for index in at], [middle for middle, *_ in values],
-                        width * 0.92, yerr=_whiskers(values), capsize=4, color=style.colour(engine, number), label=engine)
+                        width * 0.92, yerr=_whiskers(values), capsize=4, color=colours[engine], label=engine)
         axes.bar_label(bars, [_number(middle) for middle, *_ in values], padding=2, fontsize=8)
     axes.set_xticks(range(len(spreads)), [label for label, _ in spreads])
     axes.margins(y=0.25)
@@ -75,13 +88,14 @@ def _grouped(rows, groups, title, ylabel, directory, name):
 
 
 def _lines(series, title, ylabel, directory, name):
-    """series: (label, engine's number, points, dashes)."""
+    """series: (label, points, dashes). Runs of one engine share its colour."""
     if not series:
         return []
-    figure, axes = style.new(title, "seconds", ylabel)
-    for label, number, points, dashes in series:
+    colours = style.colours([_engine(label) for label, _, _ in series])
+    figure, axes = _new(title, "seconds", ylabel)
+    for label, points, dashes in series:
         axes.plot([second for second, _ in points], [value for _, value in points], dashes, marker=".",
-                  label=label, color=style.colour(label, number))
+                  label=label, color=colours[_engine(label)])
     axes.set_ylim(bottom=0)
     axes.legend(fontsize=8)
     return style.save(figure, directory, name)
@@ -92,9 +106,11 @@ def _hotspots(runs, directory):
     if not runs:
         return []
     figure, panels = style.pyplot().subplots(len(runs), 1, figsize=(8.5, 2.8 * len(runs)), squeeze=False)
-    for number, (run, axes) in enumerate(zip(runs, panels[:, 0])):
+    colours = style.colours([_engine(run.label) for run in runs])
+    for run, axes in zip(runs, panels[:, 0]):
         names = [f"{spot.symbol[:60]}  ({spot.object})" for spot in run.hotspots]
-        bars = axes.barh(range(len(names)), [spot.percent for spot in run.hotspots], color=style.colour(run.label, number))
+        bars = axes.barh(range(len(names)), [spot.percent for spot in run.hotspots],
+                         color=colours[_engine(run.label)])
         axes.bar_label(bars, [f"{spot.percent:.1f}" for spot in run.hotspots], padding=2, fontsize=8)
         axes.set_yticks(range(len(names)), names, fontsize=7)
         axes.invert_yaxis()
@@ -107,9 +123,9 @@ def draw(rows, runs, directory):
     """Draws what the rows and the runs' series hold. Returns the paths, and by chart why it was not drawn."""
     tpcc = [row for row in rows if row["benchmark"] == "tpcc"]
     tpch = [row for row in rows if row["benchmark"] == "tpch"]
-    throughput = [(run.label, number, run.tpm, "-") for number, run in enumerate(runs) if run.tpm]
-    latency = [(f"{run.label} {line}", number, points, "-" if index == 0 else "--")
-               for number, run in enumerate(runs) for index, (line, points) in enumerate(run.latency.items())]
+    throughput = [(run.label, run.tpm, "-") for run in runs if run.tpm]
+    latency = [(f"{run.label} {line}", points, "-" if index == 0 else "--")
+               for run in runs for index, (line, points) in enumerate(run.latency.items())]
     drawn = {
         "chart_tpcc_nopm": _bars(tpcc, "nopm", "TPROC-C: new orders a minute", "NOPM", directory, "chart_tpcc_nopm"),
         "chart_tpcc_tpm": _bars(tpcc, "tpm", "TPROC-C: transactions a minute", "TPM", directory, "chart_tpcc_tpm"),

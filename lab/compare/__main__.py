@@ -11,7 +11,7 @@ import shutil
 import time
 from dataclasses import asdict
 
-from installer import build_plugin, host
+from installer import build_plugin, host, servers
 from installer.server_run import Server
 from installer.shell import TREE, Failed, main, output, say
 from lab.compare import engines, report, sysbench, tpcc
@@ -117,6 +117,7 @@ class Study:
         text = (f"{time.strftime('%Y-%m-%d')}, commit {commit}, MariaDB {self.environment.version}, {cpu}; profile "
                 f"{args.profile}; {args.rows} rows, {args.threads} threads, {args.seconds} s a sysbench run; TPROC-C "
                 f"{args.users} users, {args.tpcc_seconds} s; {args.rounds} rounds, engines in turn.\n\n"
+                f"Profile {args.profile}: {engines.about(args.profile)}\n\n"
                 + report.markdown(self.runs, args.engines))
         (args.directory / "report.md").write_text(text)
         say("\n" + text)
@@ -136,7 +137,8 @@ def _main():
     args = _arguments()
     _make_empty(args.directory)
     log = args.directory / "build.log"
-    environment, plugin = build_plugin.prepare_and_build(args.server, log, tests=True)
+    wanted = [option for engine in args.engines for option in engines.options(args.profile, engine, args.sync[0])]
+    environment, plugin = build_plugin.prepare_and_build(args.server, log, tests=True, more=servers.providers(wanted))
     study = Study(args, environment, plugin, build_plugin.tpcc(log) if args.warehouses else None)
     for engine in args.engines:
         study.load(engine)

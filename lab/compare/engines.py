@@ -43,7 +43,10 @@ def needs_plugin(name):
 
 
 def read_profile(text, source):
-    """The groups of a profile: for each its options as the server's command line takes them, in order."""
+    """The groups of a profile: for each its options as the server's command line takes them, in order.
+
+    `!include NAME.cnf` is another profile's groups.
+    """
     groups = {}
     current = None
     for number, line in enumerate(text.splitlines(), 1):
@@ -53,11 +56,26 @@ def read_profile(text, source):
         if line.startswith("[") and line.endswith("]"):
             current = groups.setdefault(line[1:-1], [])
             continue
+        if line.startswith("!include "):
+            other = PROFILES / line.split(maxsplit=1)[1]
+            for group, included in read_profile(other.read_text(), other).items():
+                groups.setdefault(group, []).extend(included)
+            continue
         if current is None:
             raise Failed(f"{source}:{number}: {line!r} is in no [group]")
         key, _, value = (part.strip() for part in line.partition("="))
         current.append(f"--{key}={value}" if value else f"--{key}")
     return groups
+
+
+def about(profile):
+    """What a profile says of itself, and of what it makes unequal: its first comment, without the line on groups."""
+    lines = []
+    for line in (PROFILES / f"{profile}.cnf").read_text().splitlines():
+        if not line.startswith("#") or line.startswith("# Groups:"):
+            break
+        lines.append(line[1:].strip())
+    return " ".join(lines)
 
 
 def options(profile, name, sync):

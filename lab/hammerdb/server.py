@@ -6,7 +6,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from installer import build_plugin, host, server_run
+from installer import build_plugin, host, server_run, servers
 from installer.shell import Failed, clean_environment
 from lab.compare import engines as profiles
 from lab.hammerdb.options import ENGINE_NAMES
@@ -115,16 +115,19 @@ class Private:
     def check(self, engines):
         """Makes the environment and builds the plugin."""
         self.directory.mkdir(parents=True, exist_ok=True)
+        options = [option for engine in engines for option in self._options(engine)]
         self.environment, self.plugin = build_plugin.prepare_and_build(
-            self.name, self.directory / "build.log", tests="rocksdb" in engines)
+            self.name, self.directory / "build.log", tests="rocksdb" in engines, more=servers.providers(options))
         self.binaries = {"mariadbd": self.environment.mariadbd,
                          "ha_tidesdb.so": self.plugin if "tidesdb" in engines else None}
 
+    def _options(self, engine):
+        return profiles.options(self.args.profile, ENGINE_NAMES[engine], self.args.sync)
+
     def start(self, engine):
-        name = ENGINE_NAMES[engine]
-        options = profiles.options(self.args.profile, name, self.args.sync)
         self.server = server_run.Server(self.environment, self.directory / f"server-{engine}",
-                                        plugin=self.plugin if engine == "tidesdb" else None, options=options)
+                                        plugin=self.plugin if engine == "tidesdb" else None,
+                                        options=self._options(engine))
         self.server.initialise()
         self.server.start()
         client = self.environment.basedir / "bin" / "mariadb"

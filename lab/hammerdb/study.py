@@ -9,6 +9,7 @@ from pathlib import Path
 
 from installer.shell import Failed, clean_environment, say
 from lab.charts import hammerdb as charts
+from lab.compare import engines as profiles
 from lab.hammerdb import builtin, logs, real, server
 from lab.harness import provenance
 from lab.harness.journal import Journal
@@ -248,6 +249,9 @@ class Study:
         self._write_csv()
         plot([self.csv], self.directory)
         say(table(rows))
+        if self.args.private_server is not None:
+            say(f"settings: profile {self.args.profile}, commits synced: {self.args.sync}. "
+                f"{profiles.about(self.args.profile)}")
         provenance.write_checksums(self.directory)
         say(f"results: {self.csv}\nlogs and charts: {self.directory}")
 

@@ -29,6 +29,17 @@ def _now():
     return time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime())
 
 
+def can_resume(path, kind, plan):
+    """Whether path is the journal of a run of this plan that did not end."""
+    try:
+        lines = Path(path).read_text(errors="replace").splitlines()
+        head = json.loads(lines[0])
+        ended = len(lines) > 1 and lines[-1].startswith('{"event": "end"')
+        return not ended and (head["journal"], head["plan"]) == (kind, json.loads(json.dumps(plan)))
+    except (OSError, IndexError, ValueError, KeyError, TypeError):
+        return False
+
+
 class Journal:
     """Owns: the file at path, locked against another run until close()."""
 

@@ -16,7 +16,7 @@ def _row(engine, nopm, **more):
 
 class Charts(unittest.TestCase):
     def draw(self, rows, runs):
-        with tempfile.TemporaryDirectory() as directory, mock.patch.object(style, "DPI", 50):
+        with tempfile.TemporaryDirectory() as directory, mock.patch.object(style, "DOTS", 50):
             paths, missing = hammerdb.draw(rows, runs, directory)
             for path in paths:
                 begin = path.read_bytes()[:5]

@@ -28,7 +28,7 @@ class Profiles(unittest.TestCase):
     def test_options_of_an_engine(self):
         for profile in engines.profiles():
             ours = engines.options(profile, "TidesDB", "FULL")
-            self.assertIn("--tidesdb_block_cache_size=64M", ours)
+            self.assertTrue([o for o in ours if o.startswith("--tidesdb_block_cache_size=")], profile)
             self.assertEqual(ours[-1], "--tidesdb-unified-memtable-sync-mode=FULL")
             self.assertFalse([o for o in engines.options(profile, "InnoDB", "NONE") if "tidesdb" in o])
 
@@ -37,6 +37,17 @@ class Profiles(unittest.TestCase):
         self.assertIn("--innodb_max_dirty_pages_pct_lwm=0.1", innodb)
         self.assertIn("--skip-log-bin", innodb)
         self.assertIn("--tidesdb_pessimistic_locking=OFF", engines.options("seed-000", "TidesDB", "NONE"))
+
+    def test_the_seed_without_a_configuration_has_that_of_seed_000(self):
+        for name in ("InnoDB", "TidesDB", "RocksDB"):
+            self.assertEqual(engines.options("seed-002", name, "NONE"), engines.options("seed-000", name, "NONE"))
+        self.assertIn("--innodb_buffer_pool_size=64M", engines.options("seed-002", "InnoDB", "NONE"))
+
+    def test_each_profile_says_what_is_unequal(self):
+        for profile in engines.profiles():
+            self.assertRegex(engines.about(profile), "not equal|unequal", profile)
+            self.assertNotIn("Groups", engines.about(profile))
+        self.assertIn("prints no my.cnf", engines.about("seed-002"))
 
     def test_a_line_outside_a_group_is_named(self):
         with self.assertRaisesRegex(Failed, "x.cnf:2: 'a = 1' is in no"):

@@ -179,7 +179,7 @@ class Run(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.directory = Path(folder.name) / "hammerdb_logs_1"
         self.server = FakeServer()
-        for target, name, value in ((study, "COOLDOWN_S", 0), (style, "DPI", 30)):
+        for target, name, value in ((study, "COOLDOWN_S", 0), (style, "DOTS", 30), (study, "plot", mock.Mock())):
             patch = mock.patch.object(target, name, value)
             patch.start()
             self.addCleanup(patch.stop)
@@ -202,8 +202,8 @@ class Run(unittest.TestCase):
         self.assertEqual(generator.calls, ["build innodb", "run innodb", "drop", "build tidesdb", "run tidesdb", "drop"])
         self.assertEqual([(row["engine"], row["nopm"], row["consistent"]) for row in self.rows()],
                          [("innodb", 1000, "yes"), ("tidesdb", 1000, "yes")])
-        self.assertTrue((self.directory / "chart_tpcc_nopm.png").exists())
-        self.assertIn("chart_tpcc_nopm.png", (self.directory / "SHA256SUMS").read_text())
+        study.plot.assert_called_once_with([self.directory.parent / "hammerdb_results_1.csv"], self.directory)
+        self.assertIn("provenance.json", (self.directory / "SHA256SUMS").read_text())
 
     def test_an_interrupted_run_goes_on_and_says_so(self):
         with self.assertRaises(KeyboardInterrupt):
@@ -245,11 +245,11 @@ class Run(unittest.TestCase):
 
 class PlotOnly(unittest.TestCase):
     def test_an_old_csv_is_plotted(self):
-        with tempfile.TemporaryDirectory() as name, mock.patch.object(style, "DPI", 30), \
+        with tempfile.TemporaryDirectory() as name, mock.patch.object(style, "DOTS", 30), \
                 redirect_stdout(io.StringIO()) as said:
             path = Path(name) / "hammerdb_results_20260422_204822.csv"
             path.write_text(f"{Csv.HEADER}\n{Csv.OLD_TPCC}\n{Csv.OLD_TPCH}\n")
-            study.plot([path, path], Path(name))
+            study.plot([path], Path(name))
             self.assertEqual({p.stem for p in Path(name).glob("*.png")},
                              {"chart_tpcc_nopm", "chart_tpcc_tpm", "chart_tpcc_latency", "chart_tpch", "chart_build_time"})
             self.assertIn("chart_tpcc_throughput_timeline: not drawn: no logs beside the CSV", said.getvalue())

@@ -1,0 +1,77 @@
+"""How much disk an engine takes: what holds rows, and apart from it what is log, undo, and not flushed yet.
+
+Blocks that are allocated are counted, so that holes, which page compression punches, are not.
+"""
+
+from dataclasses import asdict, dataclass
+
+_BLOCK = 512
+_UNFLUSHED = {"TidesDB": "Tidesdb_memtable_bytes", "RocksDB": "Rocksdb_memtable_total"}
+
+
+@dataclass(frozen=True)
+class Usage:
+    """In bytes."""
+    files: int      # Files with rows: .ibd files, table files.
+    unflushed: int  # Rows that only the log holds, as the engine counts them in its write buffer.
+    log: int        # Files of the log, with what of them is laid out and not used.
+    undo: int       # InnoDB's system and undo tablespaces.
+
+    def minus(self, before):
+        """What came since; a log is laid out at the start and is its own size."""
+        return Usage(*(max(0, now - then) for now, then in
+                       ((self.files, before.files), (self.unflushed, before.unflushed), (self.log, 0),
+                        (self.undo, before.undo))))
+
+    def phases(self, name):
+        """By phase, as the CSV has them. What rows take is the phase itself; its parts follow."""
+        return {name: self.files + self.unflushed, **{f"{name}_{part}": size for part, size in asdict(self).items()}}
+
+
+def _allocated(paths):
+    total = 0
+    for path in paths:
+        try:
+            total += path.stat().st_blocks * _BLOCK
+        except FileNotFoundError:  # A server that runs deletes files.
+            pass
+    return total
+
+
+def _innodb(data, database):
+    return (_allocated((data / database).glob("*.ibd")), _allocated(data.glob("ib_logfile*")),
+            _allocated([*data.glob("ibdata*"), *data.glob("undo0*")]))
+
+
+def _split(paths, is_log):
+    logs = {path for path in paths if is_log(path)}
+    return _allocated(set(paths) - logs), _allocated(logs), 0
+
+
+def _tidesdb(data, _):
+    paths = [path for path in (data / "#tidesdb").rglob("*") if path.is_file()]
+    return _split(paths, lambda path: path.suffix == ".wal" or path.name.startswith("uwal_"))
+
+
+def _rocksdb(data, _):
+    paths = [path for path in (data / "#rocksdb").rglob("*") if path.is_file()]
+    return _split(paths, lambda path: path.suffix == ".log")
+
+
+_OF = {"InnoDB": _innodb, "TidesDB": _tidesdb, "RocksDB": _rocksdb}
+
+
+def unflushed(engine, sql):
+    """By the server's own counter; 0 for an engine that has none."""
+    name = _UNFLUSHED.get(engine)
+    rows = sql(f"SHOW GLOBAL STATUS LIKE '{name}'").split() if name else []
+    return int(rows[1]) if len(rows) == 2 and rows[1].isdigit() else 0
+
+
+def usage(engine, data, database, in_memory):
+    """Of this engine below the server's data directory; None where that cannot be read."""
+    if data is None:
+        return None
+    files, log, undo = _OF[engine](data, database)
+    # MyRocks flushes when it is stopped, and has no log then.
+    return Usage(files, min(in_memory, log), log, undo)

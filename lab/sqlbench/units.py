@@ -1,0 +1,108 @@
+"""One measurement of sqlbench: an engine, a workload, threads, rows; loaded, warmed up, run, its disk measured."""
+
+import subprocess
+from dataclasses import dataclass
+
+from installer.shell import Failed, clean_environment
+from lab.parse import sysbench as parser
+
+# What a load and the starts and stops of a server take, for the estimate.
+_ROWS_PER_S = 40_000
+_AROUND_S = 12
+# A server that hangs: sysbench waits for a statement that long after the end.
+_FORCED_SHUTDOWN_S = 120
+_PERCENT = 95
+
+
+@dataclass(frozen=True)
+class Unit:
+    engine: str
+    workload: str
+    threads: int
+    table_size: int
+    iteration: int
+
+    @property
+    def name(self):
+        return (f"{self.engine} {self.workload}, {self.threads} thread{'s' if self.threads > 1 else ''}, "
+                f"{self.table_size} rows, iteration {self.iteration}")
+
+    @property
+    def file_name(self):
+        return f"{self.engine}_{self.workload}_{self.threads}t_{self.table_size}r_{self.iteration}.txt"
+
+    def expected_s(self, settings):
+        return (_AROUND_S + self.table_size * settings.tables / _ROWS_PER_S + settings.warmup_s + settings.time_s)
+
+
+def units(settings):
+    """All measurements, the engines in turn: what changes on a machine over hours hits each alike."""
+    return [Unit(engine, workload, threads, rows, iteration)
+            for iteration in range(1, settings.iterations + 1)
+            for rows in settings.table_sizes
+            for workload in settings.workloads
+            for threads in settings.thread_counts
+            for engine in settings.engines]
+
+
+def measure(unit, settings, target, step, raw):
+    """Runs one; what sysbench prints goes to the file raw. Returns what the journal keeps."""
+    with target.measured(unit.engine) as session:
+        before = session.usage(unit.engine)
+        session.sql(f"CREATE DATABASE `{settings.database}`")
+        step.note("loading")
+        loaders = min(settings.tables, unit.threads)
+        _call(session.sysbench(unit.workload, "prepare", loaders, unit.table_size,
+                               f"--mysql-storage-engine={unit.engine}"))
+        prepared = session.usage_at_rest(unit.engine, again=True)
+        if settings.warmup_s:
+            step.note("warming up")
+            _call(_run_command(session, unit, settings.warmup_s, 0))
+        _recorded(_run_command(session, unit, settings.time_s, settings.report_interval_s), raw, step)
+        ran = session.usage_at_rest(unit.engine, again=False)
+    parser.parse(raw.read_text(), raw.name)
+    return {"raw": raw.name, "sizes": _sizes(before, prepared, ran)}
+
+
+def _run_command(session, unit, seconds, interval_s):
+    return session.sysbench(unit.workload, "run", unit.threads, unit.table_size, f"--time={seconds}",
+                            f"--report-interval={interval_s}", f"--percentile={_PERCENT}", "--histogram=on",
+                            f"--rand-seed={unit.iteration}", f"--forced-shutdown={_FORCED_SHUTDOWN_S}")
+
+
+def _sizes(before, prepared, ran):
+    """By phase, in bytes; empty where the server's directory cannot be read."""
+    if not (before and prepared and ran):
+        return {}
+    return {**prepared.minus(before).phases("after_prepare"), **ran.minus(before).phases("after_run")}
+
+
+def _call(argv):
+    done = subprocess.run(argv, env=clean_environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True, errors="replace", check=False)
+    if done.returncode != 0:
+        raise Failed(f"sysbench {argv[1]} {argv[-1]} ended with {done.returncode}\n{done.stdout[-2000:]}")
+
+
+def _recorded(argv, raw, step):
+    """Runs sysbench with its output in raw, and says each interval as it comes."""
+    with open(raw, "w", encoding="utf-8") as out, subprocess.Popen(
+            argv, env=clean_environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, text=True, errors="replace") as child:
+        try:
+            for line in child.stdout:
+                out.write(line)
+                interval = parser.parse_interval(line)
+                if interval:
+                    out.flush()
+                    step.note(f"{interval.second} s: {interval.tps:,.0f} transactions/s, p{_PERCENT} "
+                              f"{interval.latency_ms:.2f} ms")
+        except BaseException:
+            child.kill()
+            raise
+    if child.returncode != 0:
+        parser.parse(raw.read_text(), raw.name)  # Says better what is wrong, where it can.
+        raise Failed(f"sysbench {argv[1]} run ended with {child.returncode}; see {raw}")
+    run = parser.parse(raw.read_text(), raw.name)
+    step.note(f"{run.tps:,.1f} transactions/s, average {run.latency.avg_ms:.2f} ms, p{_PERCENT} "
+              f"{run.latency.percentile_ms:.2f} ms, {run.errors} errors")

@@ -1,0 +1,377 @@
+"""Tests of lab/sqlbench: what the variables mean, what the CSVs hold, that a run goes on where it was."""
+
+import contextlib
+import csv
+import io
+import shutil
+import tempfile
+import unittest
+from pathlib import Path
+from types import SimpleNamespace
+from unittest import mock
+
+from installer.shell import Failed
+from lab.compare import engines
+from lab.parse import sqlbench_csv
+from lab.sqlbench import __main__ as sqlbench
+from lab.sqlbench import disk, report, settings, tables, target, units
+from lab.tests.test_parse_sysbench import RECORDED, recorded
+
+# The command of seed 004.
+SEED_004 = {
+    "BUILD_DIR": "/usr/local/mariadb", "MYSQL_BIN": "/usr/local/mariadb/bin/mariadb",
+    "MYSQLD": "/usr/local/mariadb/bin/mariadbd", "PLUGIN_DIR": "/usr/local/mariadb/lib/plugin",
+    "DATA_DIR": "/data/db-bench", "TABLE_SIZES": "500000", "TABLES": "1", "THREAD_COUNTS": "4 8", "TIME": "240",
+    "WARMUP": "30", "ENGINES": "InnoDB TidesDB",
+    "WORKLOADS": "oltp_read_write oltp_point_select oltp_insert oltp_write_only", "TIDESDB_SYNC_MODE": "0",
+    "ITERATIONS": "1", "TIDESDB_COMPRESSION": "LZ4", "INNODB_COMPRESSION": "LZ4", "TIDESDB_BLOCK_CACHE": "67108864",
+    "INNODB_BUFFER_POOL": "64M", "INNODB_FLUSH": "0"}
+
+
+class Variables(unittest.TestCase):
+    def test_the_seed_s_command_is_the_seed_s_profile(self):
+        wanted = settings.read(SEED_004)
+        for engine in ("InnoDB", "TidesDB", "RocksDB"):
+            ours = {option.replace("_", "-") for option in settings.server_options(wanted, engine)}
+            profile = {option.replace("_", "-") for option in engines.options("seed-004", engine, "NONE")}
+            self.assertEqual(ours, profile)
+        self.assertEqual((wanted.table_sizes, wanted.thread_counts, wanted.time_s, wanted.warmup_s),
+                         ((500000,), (4, 8), 240, 30))
+        places = settings.read_places(SEED_004)
+        self.assertEqual((str(places.data), str(places.mysqld)), ("/data/db-bench", "/usr/local/mariadb/bin/mariadbd"))
+
+    def test_the_documented_defaults(self):
+        wanted = settings.read({})
+        self.assertEqual(wanted.plan(), {
+            "engines": ("InnoDB", "TidesDB"), "workloads": tuple(settings.DEFAULT_WORKLOADS.split()),
+            "table_sizes": (10000,), "tables": 1, "thread_counts": (1,), "time_s": 60, "warmup_s": 10, "iterations": 1,
+            "report_interval_s": 10, "tidesdb_sync": "NONE", "tidesdb_btree": 0, "tidesdb_compression": "LZ4",
+            "tidesdb_flush_threads": 2, "tidesdb_compact_threads": 2, "tidesdb_block_cache": "268435456",
+            "tidesdb_max_sstables": 256, "innodb_buffer_pool": "256M", "innodb_flush": 0, "innodb_compression": "NONE",
+            "rocksdb_block_cache": "268435456", "rocksdb_flush": 0, "rocksdb_compression": "LZ4", "database": "sbtest"})
+        self.assertEqual(settings.read_places({}).output, Path.cwd() / "results")
+
+    def test_the_sync_mode_is_the_log_s_too(self):
+        for number, name in (("0", "NONE"), ("1", "FULL"), ("2", "INTERVAL"), ("full", "FULL")):
+            options = settings.server_options(settings.read({"TIDESDB_SYNC_MODE": number}), "TidesDB")
+            self.assertIn(f"--tidesdb_unified_memtable_sync_mode={name}", options)
+
+    def test_flush_1_is_with_a_binary_log_in_every_engine_s_server(self):
+        wanted = settings.read({"INNODB_FLUSH": "1", "TIDESDB_SYNC_MODE": "1"})
+        for engine in ("InnoDB", "TidesDB"):
+            options = settings.server_options(wanted, engine)
+            self.assertIn("--sync_binlog=1", options)
+            self.assertIn("--binlog_format=ROW", options)
+            self.assertNotIn("--skip-log-bin", options)
+
+    def test_a_wrong_variable_is_named(self):
+        for name, value in (("TIME", "0"), ("TIME", "a minute"), ("THREAD_COUNTS", "4 x"), ("TABLE_SIZES", "0"),
+                            ("ENGINES", "InnoDB MyISAM"), ("TIDESDB_SYNC_MODE", "3"), ("INNODB_FLUSH", "3"),
+                            ("TIDESDB_COMPRESSION", "GZIP"), ("INNODB_BUFFER_POOL", "64 MB"), ("MYSQL_DB", "mysql"),
+                            ("MYSQL_DB", "a`b")):
+            with self.assertRaisesRegex(Failed, f"^{name}"):
+                settings.read({name: value})
+
+    @unittest.skipUnless(settings.SCRIPTS.exists(), "sysbench is not installed")
+    def test_a_workload_that_sysbench_does_not_have_is_named(self):
+        with self.assertRaisesRegex(Failed, "oltp_upsert is no test .* oltp_delete"):
+            settings.read({"WORKLOADS": "oltp_upsert"})
+        with self.assertRaisesRegex(Failed, "select_random_ranges works on one table only; TABLES is 2"):
+            settings.read({"WORKLOADS": "select_random_ranges", "TABLES": "2"})
+        self.assertEqual(settings.read({"WORKLOADS": "select_random_ranges"}).workloads, ("select_random_ranges",))
+
+    def test_what_is_not_equal_is_said(self):
+        said = " ".join(settings.unequal(settings.read({"TIDESDB_SYNC_MODE": "1", "INNODB_BUFFER_POOL": "1G"})))
+        self.assertIn("Durability of a commit: InnoDB not synced, TidesDB synced.", said)
+        self.assertIn("Cache: InnoDB 1024 MB, TidesDB 256 MB.", said)
+        self.assertIn("Compression: InnoDB NONE, TidesDB LZ4.", said)
+        said = " ".join(settings.unequal(settings.read(SEED_004)))
+        for word in ("Durability", "Cache:", "Compression:"):
+            self.assertNotIn(word, said)
+        self.assertEqual(settings.unequal(settings.read({"ENGINES": "InnoDB"})), [])
+
+
+class Order(unittest.TestCase):
+    def test_engines_take_turns(self):
+        wanted = settings.read({"THREAD_COUNTS": "1 2", "ITERATIONS": "2", "WORKLOADS": "oltp_insert"})
+        order = [(unit.iteration, unit.threads, unit.engine) for unit in units.units(wanted)]
+        self.assertEqual(order, [(i, t, e) for i in (1, 2) for t in (1, 2) for e in ("InnoDB", "TidesDB")])
+
+
+class Disk(unittest.TestCase):
+    def setUp(self):
+        place = tempfile.TemporaryDirectory()
+        self.addCleanup(place.cleanup)
+        self.data = Path(place.name)
+
+    def file(self, name, kilobytes):
+        path = self.data / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"x" * (kilobytes << 10))
+
+    def test_redo_and_undo_are_no_data(self):
+        for name, kilobytes in (("ib_logfile0", 400), ("ibdata1", 200), ("undo001", 100), ("sbtest/sbtest1.ibd", 300),
+                                ("other/t.ibd", 800)):
+            self.file(name, kilobytes)
+        self.assertEqual(disk.usage("InnoDB", self.data, "sbtest", 0), disk.Usage(300 << 10, 0, 400 << 10, 300 << 10))
+
+    def test_what_is_not_flushed_is_data_and_the_log_apart(self):
+        self.file("#tidesdb/000001.wal", 640)
+        self.file("#tidesdb/000002.tdb", 200)
+        usage = disk.usage("TidesDB", self.data, "sbtest", 100 << 10)
+        self.assertEqual(usage, disk.Usage(200 << 10, 100 << 10, 640 << 10, 0))
+        self.assertEqual(usage.phases("after_run"),
+                         {"after_run": 300 << 10, "after_run_files": 200 << 10, "after_run_unflushed": 100 << 10,
+                          "after_run_log": 640 << 10, "after_run_undo": 0})
+
+    def test_an_engine_without_a_log_has_nothing_unflushed(self):
+        self.file("#rocksdb/000007.sst", 200)
+        self.assertEqual(disk.usage("RocksDB", self.data, "sbtest", 1 << 20).unflushed, 0)
+
+    def test_holes_are_not_counted(self):
+        self.file("sbtest/sbtest1.ibd", 64)
+        with open(self.data / "sbtest" / "sbtest1.ibd", "r+b") as file:
+            file.truncate(1 << 30)
+        self.assertEqual(disk.usage("InnoDB", self.data, "sbtest", 0).files, 64 << 10)
+
+    def test_only_what_came_since_but_the_whole_log(self):
+        before, after = disk.Usage(10, 5, 100, 7), disk.Usage(30, 2, 100, 9)
+        self.assertEqual(after.minus(before), disk.Usage(20, 0, 100, 2))
+
+    def test_a_directory_that_cannot_be_read_gives_nothing(self):
+        self.assertIsNone(disk.usage("InnoDB", None, "sbtest", 0))
+
+
+def _result(unit, name="errors"):
+    return {"raw": unit.file_name, "sizes": {"after_prepare": 1 << 20, "after_run": 3 << 20, "after_run_log": 64 << 20}}
+
+
+def _measured(wanted, raw, names=("errors", "read_write")):
+    """Figures of all units, from recorded outputs in turn."""
+    figures = []
+    for number, unit in enumerate(units.units(wanted)):
+        (raw / unit.file_name).write_text(recorded(names[number % len(names)]))
+        figures.append(tables.Figures(unit, _result(unit), raw))
+    return figures
+
+
+class Csv(unittest.TestCase):
+    def setUp(self):
+        place = tempfile.TemporaryDirectory()
+        self.addCleanup(place.cleanup)
+        self.directory = Path(place.name)
+        self.wanted = settings.read({"WORKLOADS": "oltp_insert", "THREAD_COUNTS": "8"})
+        self.figures = _measured(self.wanted, self.directory)
+        self.paths = tables.write(self.directory, "now", self.figures, 30)
+
+    def rows(self, kind):
+        with open(self.paths[kind], encoding="utf-8") as file:
+            return list(csv.DictReader(file))
+
+    def test_heads_are_the_documented_ones(self):
+        key = "engine,workload,threads,table_size,iteration"
+        heads = {kind: path.read_text().splitlines()[0] for kind, path in self.paths.items()}
+        self.assertEqual(heads, {
+            "summary": f"{key},tps,qps,reads_per_sec,writes_per_sec,latency_avg_ms,latency_min_ms,latency_p95_ms,"
+                       "latency_max_ms,errors,reconnects,total_time_s,warmup_s,data_size_after_prepare_mb,"
+                       "data_size_after_run_mb",
+            "detail": f"{key},time_s,tps,qps,latency_avg_ms,latency_p95_ms", "latency": f"{key},percentile,latency_ms",
+            "sizes": f"{key},phase,size_bytes,size_mb"})
+
+    def test_tps_and_qps_are_rates(self):
+        row = self.rows("summary")[0]
+        self.assertEqual(list(row.values()), [
+            "InnoDB", "oltp_insert", "8", "10000", "1", "302.30", "6917.56", "4987.21", "1272.39", "26.290", "1.250",
+            "104.840", "364.930", "217", "0", "4.026", "30", "1.000", "3.000"])
+
+    def test_the_detail_s_average_is_one(self):
+        row = self.rows("detail")[0]
+        self.assertEqual((row["time_s"], row["tps"], row["latency_p95_ms"]), ("1", "193.84", "186.540"))
+        self.assertAlmostEqual(float(row["latency_avg_ms"]), 8 / 193.84 * 1000, places=2)
+
+    def test_percentiles_and_sizes(self):
+        latency = {row["percentile"]: float(row["latency_ms"]) for row in self.rows("latency") if row["engine"] == "InnoDB"}
+        self.assertEqual(list(latency), ["50", "75", "90", "95", "99", "99.9", "100"])
+        self.assertEqual(latency["95"], 104.84)
+        self.assertEqual(list(latency.values()), sorted(latency.values()))
+        size = self.rows("sizes")[1]
+        self.assertEqual((size["phase"], size["size_bytes"], size["size_mb"]), ("after_run", "3145728", "3.000"))
+
+    def test_ours_is_read_back_as_it_is(self):
+        table = sqlbench_csv.summary(self.paths["summary"].read_text(), "summary.csv")
+        self.assertEqual((table.notes, table.rows[0].figures["tps"]), ([], 302.3))
+        self.assertEqual(sqlbench_csv.detail(self.paths["detail"].read_text()).notes, [])
+
+    def test_top_results_are_sorted_by_the_figure(self):
+        lines = report.top(self.figures)
+        self.assertEqual(lines[0], "oltp_insert:")
+        speeds = [float(line.split()[0]) for line in lines[1:]]
+        self.assertEqual(speeds, sorted(speeds, reverse=True))
+        self.assertIn("InnoDB, 8 threads", lines[1])
+
+    def test_the_report(self):
+        facts = {"date": "today", "commit": "abc", "distribution": "D", "kernel": "6", "cpu": "C", "governor": "g",
+                 "huge_pages": "h", "memory_mb": 1, "disk": {"file_system": "ext4", "options": "rw"}, "binaries": {}}
+        text = report.markdown(self.figures, self.wanted, ["One is bigger."], ["Interrupted during: x"], facts,
+                               {"summary.csv": "1234"}, True)
+        tps = [figures.run.tps for figures in self.figures]
+        self.assertIn(f"| oltp_insert | 10,000 | 8 | 302 | {tps[1]:.0f} | **{tps[1] / tps[0]:.2f}** |", text)
+        for wanted in ("Interrupted during: x", "One is bigger.", "| summary.csv | 1234 |", "- innodb_buffer_pool: 256M",
+                       "| data after run | rows | threads | InnoDB | TidesDB |", "commit abc"):
+            self.assertIn(wanted, text)
+
+
+class FakeServer:
+    """In place of servers: measuring is patched."""
+    sizes_at_rest = True
+    binaries = {}
+
+
+class GoesOn(unittest.TestCase):
+    def setUp(self):
+        place = tempfile.TemporaryDirectory()
+        self.addCleanup(place.cleanup)
+        self.output = Path(place.name) / "results"
+        self.wanted = settings.read({"WORKLOADS": "oltp_insert", "THREAD_COUNTS": "1 2"})
+        self.measured = []
+        self.trouble = {}
+
+    def measure(self, unit, _settings, _target, step, raw):
+        """Stands for units.measure."""
+        self.measured.append(unit.name)
+        if unit.name in self.trouble:
+            raise self.trouble[unit.name]
+        step.note("fine")
+        shutil.copy(RECORDED / "sysbench-1.0.20-errors.txt", raw)
+        return _result(unit)
+
+    def sitting(self, wanted=None, fresh=False):
+        """One start of sqlbench: failures, the report, and what it said."""
+        places = SimpleNamespace(output=self.output, data=self.output)
+        said = io.StringIO()
+        with mock.patch.object(units, "measure", self.measure), contextlib.redirect_stdout(said):
+            run = sqlbench.Run(wanted or self.wanted, places, FakeServer(), fresh)
+            with run.journal:
+                failed = run.measure()
+                path, _ = run.report()
+        return failed, path.read_text(), said.getvalue()
+
+    def test_in_one_go(self):
+        failed, text, _ = self.sitting()
+        self.assertEqual((failed, len(self.measured)), (0, 4))
+        self.assertNotIn("Interruptions", text)
+
+    def test_a_run_that_ended_is_not_gone_on_with(self):
+        self.sitting()
+        with mock.patch("time.strftime", return_value="another"):
+            self.sitting()
+        self.assertEqual(len(self.measured), 8)
+
+    def test_after_an_interruption_only_the_rest_is_measured_and_the_report_says_so(self):
+        names = [unit.name for unit in units.units(self.wanted)]
+        self.trouble = {names[2]: KeyboardInterrupt()}
+        with self.assertRaises(KeyboardInterrupt):
+            self.sitting()
+        self.trouble, self.measured = {}, []
+        _, text, said = self.sitting()
+        self.assertEqual(self.measured, names[2:])
+        self.assertIn(f"Interrupted during: {names[2]}", text)
+        self.assertIn(f"[1/4] {names[0]}: done in an earlier sitting", said)
+        self.assertEqual(len(list(self.output.glob("summary_*.csv"))), 1)
+        self.assertEqual(len(next(self.output.glob("summary_*.csv")).read_text().splitlines()), 5)
+
+    def test_a_measurement_that_fails_does_not_stop_the_others_and_is_tried_again(self):
+        names = [unit.name for unit in units.units(self.wanted)]
+        self.trouble = {names[1]: Failed("the server ended at once")}
+        failed, text, _ = self.sitting()
+        self.assertEqual((failed, len(self.measured)), (1, 4))
+        self.assertIn(f"Failed: {names[1]}: the server ended at once", text)
+        self.trouble, self.measured = {}, []
+        failed, _, _ = self.sitting()
+        self.assertEqual((failed, self.measured), (0, [names[1]]))
+
+    def test_other_settings_begin_anew_and_leave_what_is_there(self):
+        self.trouble = {units.units(self.wanted)[1].name: KeyboardInterrupt()}
+        with self.assertRaises(KeyboardInterrupt):
+            self.sitting()
+        self.trouble, self.measured = {}, []
+        other = settings.read({"WORKLOADS": "oltp_insert", "THREAD_COUNTS": "1 2", "TIME": "61"})
+        with mock.patch("time.strftime", return_value="another"):
+            self.sitting(other)
+        self.assertEqual(len(self.measured), 4)
+        self.assertEqual(len(list(self.output.glob("journal_*.jsonl"))), 2)
+
+    def test_fresh_begins_anew(self):
+        self.trouble = {units.units(self.wanted)[1].name: KeyboardInterrupt()}
+        with self.assertRaises(KeyboardInterrupt):
+            self.sitting()
+        self.trouble, self.measured = {}, []
+        with mock.patch("time.strftime", return_value="another"):
+            self.sitting(fresh=True)
+        self.assertEqual(len(self.measured), 4)
+
+
+class Servers(unittest.TestCase):
+    def setUp(self):
+        place = tempfile.TemporaryDirectory()
+        self.addCleanup(place.cleanup)
+        self.base = Path(place.name)
+        for name in ("bin/mariadbd", "bin/mariadb", "lib/plugin/ha_tidesdb.so"):
+            (self.base / name).parent.mkdir(parents=True, exist_ok=True)
+            (self.base / name).touch()
+
+    def own(self, **variables):
+        environment = {"MYSQLD": str(self.base / "bin" / "mariadbd"), "PLUGIN_DIR": str(self.base / "lib" / "plugin"),
+                       "DATA_DIR": str(self.base / "data"), "BUILD_DIR": str(self.base), **variables}
+        return target.OwnServers(settings.read(environment), settings.read_places(environment), None)
+
+    def test_what_is_asked_for_is_used(self):
+        server = self.own()
+        self.assertEqual(server.environment.mariadbd, self.base / "bin" / "mariadbd")
+        self.assertEqual(server.plugin, self.base / "lib" / "plugin" / "ha_tidesdb.so")
+        self.assertEqual(server.environment.tool("mariadb"), self.base / "bin" / "mariadb")
+
+    def test_what_is_missing_is_named(self):
+        with self.assertRaisesRegex(Failed, "^MYSQLD=/nowhere/mariadbd: there is no such file"):
+            self.own(MYSQLD="/nowhere/mariadbd")
+        with self.assertRaisesRegex(Failed, "has no provider_lz4.so; Debian's package is mariadb-plugin-provider-lz4"):
+            self.own(INNODB_COMPRESSION="LZ4")
+        (self.base / "lib" / "plugin" / "ha_tidesdb.so").unlink()
+        with self.assertRaisesRegex(Failed, "has no ha_tidesdb.so"):
+            self.own()
+
+    def test_somebody_s_files_are_not_touched(self):
+        theirs = self.base / "data" / "precious"
+        theirs.parent.mkdir()
+        theirs.touch()
+        with self.assertRaisesRegex(Failed, "^DATA_DIR: .* holds something that sqlbench did not make"):
+            self.own().prepare()
+        self.assertTrue(theirs.exists())
+
+    def test_only_what_was_made_is_removed(self):
+        server = self.own()
+        server.prepare()
+        (self.base / "data" / "template").mkdir()
+        server.close()
+        self.assertFalse((self.base / "data").exists())
+
+    def test_a_directory_that_was_there_stays(self):
+        (self.base / "data").mkdir()
+        server = self.own()
+        server.prepare()
+        server.close()
+        self.assertEqual(list((self.base / "data").iterdir()), [])
+
+    def test_a_setting_that_did_not_take_is_an_error(self):
+        def server(mode):
+            rows = f"tidesdb_unified_memtable_sync_mode\t{mode}\ninnodb_x\t67108864\nsw\tON\n"
+            return SimpleNamespace(sql=lambda _: rows)
+
+        options = ["--tidesdb_unified_memtable_sync_mode=NONE", "--innodb_x=64M", "--sw=1", "--skip-log-bin"]
+        target.check_settings(server("NONE"), options)
+        with self.assertRaisesRegex(Failed, "sync_mode=NONE and runs with FULL"):
+            target.check_settings(server("FULL"), options)
+
+
+if __name__ == "__main__":
+    unittest.main()
