@@ -17,11 +17,12 @@ def cpu_s(pid):
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def run(argv, log, on_line=None, env=None, cwd=None, allowed=(0,), hide=""):
+def run(argv, log, on_line=None, env=None, cwd=None, allowed=(0,), leave_out=None):
     """Runs argv, its output in the file log; on_line(line, pid) for each line. Returns the exit code.
 
     Raises Failed with the log's tail for a code that is not allowed (None: all are). Whatever ends the wait, an
-    interrupt too, ends the program and its children first. hide: a password, which no log shows.
+    interrupt too, ends the program and its children first. leave_out: a pattern; lines that hold it
+    are dropped (they would show a password).
     """
     argv = [str(a) for a in argv]
     with open(log, "w") as out:
@@ -30,7 +31,8 @@ def run(argv, log, on_line=None, env=None, cwd=None, allowed=(0,), hide=""):
                                    start_new_session=True)
         try:
             for line in process.stdout:
-                line = line.replace(hide, "***") if hide else line
+                if leave_out and leave_out.search(line):
+                    continue
                 out.write(line)
                 out.flush()
                 if on_line:
