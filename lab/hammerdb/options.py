@@ -39,26 +39,27 @@ def parser():
         help="drive the real HammerDB in DIR, 5.0 or 6.0; without it, the built-in generator")
     add("-w", "--settle", type=float, default=60, metavar="S", help="seconds between build and run (%(default)s)")
     group = it.add_argument_group("TPROC-C").add_argument
-    group("--warehouses", type=_positive, default=20, metavar="N", help="(%(default)s)")
-    group("--tpcc-vu", type=_positive, default=8, metavar="N", help="virtual users (%(default)s)")
-    group("--tpcc-build-vu", type=_positive, default=4, metavar="N", help="virtual users that load (%(default)s)")
-    group("--rampup", type=_minutes, default=2, metavar="MIN", help="minutes before the measurement (%(default)s)")
-    group("--duration", type=_minutes, default=5, metavar="MIN", help="minutes of the measurement (%(default)s)")
+    group("--warehouses", type=positive, default=20, metavar="N", help="(%(default)s)")
+    group("--tpcc-vu", type=positive, default=8, metavar="N", help="virtual users (%(default)s)")
+    group("--tpcc-build-vu", type=positive, default=4, metavar="N", help="virtual users that load (%(default)s)")
+    group("--rampup", type=minutes, default=2, metavar="MIN", help="minutes before the measurement (%(default)s)")
+    group("--duration", type=minutes, default=5, metavar="MIN", help="minutes of the measurement (%(default)s)")
     group("--tpcc-db", default="tpcc", metavar="NAME", help="database (%(default)s)")
     group("--keep-schema", action="store_true", help="leave the database after the run")
     group("--replace-schema", action="store_true", help="drop a database of that name that is there already")
-    group("--rocksdb-no-bulk-load", action="store_true", help="load RocksDB by ordinary transactions (as with several --tpcc-build-vu)")
+    group("--rocksdb-no-bulk-load", action="store_true",
+          help="load RocksDB by ordinary transactions (as with several --tpcc-build-vu)")
     group("--rocksdb-partition", action="store_true", help="partition RocksDB's order lines too")
     group("--snapshot-isolation", default="on", choices=["on", "off", "server"],
           help="built-in generator: each session's *_snapshot_isolation (%(default)s)")
     group("--no-check", action="store_true", help="leave out the consistency conditions after the run")
     group("--debug-run", action="store_true", help="2 users, 1 minute, no ramp-up; the first error ends a user")
     group = it.add_argument_group("TPROC-H, with -H only").add_argument
-    group("--scale", type=_positive, default=1, metavar="N", help="scale factor (%(default)s)")
-    group("--tpch-vu", type=_positive, default=1, metavar="N", help="(%(default)s)")
-    group("--tpch-threads", type=_positive, default=4, metavar="N", help="virtual users that load (%(default)s)")
-    group("--querysets", type=_positive, default=1, metavar="N", help="(%(default)s)")
-    group("--degree", type=_positive, default=2, metavar="N", help="PostgreSQL's alone; without effect")
+    group("--scale", type=positive, default=1, metavar="N", help="scale factor (%(default)s)")
+    group("--tpch-vu", type=positive, default=1, metavar="N", help="(%(default)s)")
+    group("--tpch-threads", type=positive, default=4, metavar="N", help="virtual users that load (%(default)s)")
+    group("--querysets", type=positive, default=1, metavar="N", help="(%(default)s)")
+    group("--degree", type=positive, default=2, metavar="N", help="PostgreSQL's alone; without effect")
     group("--tpch-db", default="tpch", metavar="NAME", help="(%(default)s)")
     _add_server(it)
     group = it.add_argument_group("output").add_argument
@@ -66,7 +67,7 @@ def parser():
     group("-o", "--output-dir", type=Path, default=Path("."), metavar="DIR", help="where results go (%(default)s)")
     group("--resume", type=Path, metavar="LOGS", help="go on with the interrupted run of this hammerdb_logs_...")
     group("-p", "--perf", action="store_true", help="record where the server's CPU time goes")
-    group("-F", "--perf-frequency", type=_positive, default=99, metavar="HZ", help="samples a second (%(default)s)")
+    group("-F", "--perf-frequency", type=positive, default=99, metavar="HZ", help="samples a second (%(default)s)")
     for name in ("host", "port", "superuser", "superuser-pass", "user", "pass", "defaultdbase", "tpcc-db", "tpch-db"):
         add(f"--pg-{name}", help=argparse.SUPPRESS)
     return it
@@ -77,7 +78,7 @@ def _add_server(it):
     group("-u", "--user", default="root", help="(%(default)s)")
     group("--pass", dest="password", default=os.environ.get(PASSWORD_VARIABLE, ""), metavar="PASSWORD")
     group("--host", help="instead of a socket")
-    group("--port", type=_positive, help="(3306)")
+    group("--port", type=positive, help="(3306)")
     group("-S", "--socket", metavar="PATH", help="(/tmp/mariadb.sock)")
     group("--mariadb-bin", default="mariadb", metavar="PATH", help="the client program (%(default)s)")
     group("--private-server", nargs="?", const="", metavar="NAME", choices=["", *host.CODENAMES],
@@ -87,21 +88,21 @@ def _add_server(it):
           help="the private server's commits: synced, or not (%(default)s)")
 
 
-def _positive(text):
+def positive(text):
     value = int(text)
     if value < 1:
         raise argparse.ArgumentTypeError(f"{text} is not at least 1")
     return value
 
 
-def _minutes(text):
+def minutes(text):
     value = float(text)
     if value < 0:
         raise argparse.ArgumentTypeError(f"{text} is negative")
     return int(value) if value == int(value) else value
 
 
-def _engines(text):
+def engines_of(text):
     names = []
     for name in text.lower().split(","):
         if name in ("postgres", "postgresql", "pg"):
@@ -123,7 +124,7 @@ def parse(argv):
     postgres = [name for name, value in vars(args).items() if name.startswith("pg_") and value is not None]
     if postgres:
         raise Failed(f"--{postgres[0].replace('_', '-')}: PostgreSQL is not run here")
-    args.engines = _engines(args.engine)
+    args.engines = engines_of(args.engine)
     args.benchmarks = ["tpcc", "tpch"] if args.benchmark == "both" else [args.benchmark]
     if "tpch" in args.benchmarks and args.hammerdb_dir is None:
         raise Failed(f"-b {args.benchmark}: the built-in generator has no TPROC-H; give the real HammerDB with -H DIR")

@@ -269,15 +269,19 @@ def table(rows):
     return "\n".join(f"  {row['engine']:8} {row['benchmark']}: {summary(row)}" for row in rows)
 
 
-def plot(paths, directory):
-    """Draws the charts of these CSVs into directory; their logs are looked for beside them."""
+def plot(paths, directory, names=None):
+    """Draws the charts of these CSVs into directory; their logs are looked for beside them.
+
+    names: what tells their runs apart; for several CSVs the time of each where it is None.
+    """
     rows, series = [], []
-    for path in map(Path, paths):
+    for number, path in enumerate(map(Path, paths)):
         try:
             rows += hammerdb_csv.read(path.read_text(), path)
         except (OSError, UnicodeDecodeError) as error:
             raise Failed(f"{path}: cannot be read: {error}") from error
-        series += logs.series(path, "" if len(paths) == 1 else path.stem.removeprefix("hammerdb_results_"))
+        name = names[number] if names else "" if len(paths) == 1 else path.stem.removeprefix("hammerdb_results_")
+        series += logs.series(path, name)
     drawn, missing = charts.draw(rows, series, directory)
     for name, why in missing.items():
         say(f"{name}: not drawn: {why}")

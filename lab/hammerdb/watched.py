@@ -17,12 +17,12 @@ def cpu_s(pid):
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def run(argv, log, on_line=None, env=None, cwd=None, allowed=(0,), leave_out=None):
+def run(argv, log, on_line=None, env=None, cwd=None, allowed=(0,), leave_out=None, patience_s=10):
     """Runs argv, its output in the file log; on_line(line, pid) for each line. Returns the exit code.
 
     Raises Failed with the log's tail for a code that is not allowed (None: all are). Whatever ends the wait, an
     interrupt too, ends the program and its children first. leave_out: a pattern; lines that hold it
-    are dropped (they would show a password).
+    are dropped (they would show a password). patience_s: for the program to end when it is asked to.
     """
     argv = [str(a) for a in argv]
     with open(log, "w") as out:
@@ -39,7 +39,7 @@ def run(argv, log, on_line=None, env=None, cwd=None, allowed=(0,), leave_out=Non
                     on_line(line.rstrip("\n"), process.pid)
             code = process.wait()
         finally:
-            end(process)
+            end(process, patience_s)
     if allowed is not None and code not in allowed:
         with open(log) as written:
             tail = "".join(written.readlines()[-12:])
@@ -47,7 +47,7 @@ def run(argv, log, on_line=None, env=None, cwd=None, allowed=(0,), leave_out=Non
     return code
 
 
-def end(process, patience_s=10):
+def end(process, patience_s):
     """Ends a process started in a session of its own, and its children."""
     if process.poll() is not None:
         return

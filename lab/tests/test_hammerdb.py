@@ -11,8 +11,7 @@ from unittest import mock
 
 from installer.shell import Failed
 from lab.charts import style
-from lab.hammerdb import __main__ as door
-from lab.hammerdb import options, real, server, study, watched
+from lab.hammerdb import options, real, server, sitting, study, watched
 from lab.hammerdb.cpu import CpuMeter
 from lab.parse import hammerdb_csv
 from lab.tests.test_parse_hammerdb import Csv
@@ -57,7 +56,7 @@ class Options(unittest.TestCase):
 
     def test_a_password_is_not_written_down(self):
         argv = ["-u", "x", "--pass", "secret", "--pass=secret", "-e", "all"]
-        self.assertEqual(door._without_secrets(argv), ["-u", "x", "-e", "all"])
+        self.assertEqual(sitting.without_secrets(argv), ["-u", "x", "-e", "all"])
 
 
 class Pieces(unittest.TestCase):
