@@ -108,7 +108,7 @@ class Study:
                 found = self._harness(engine, number, directory, running.note)
                 running.note(f"{found['nopm']:,.0f} NOPM")
         except Failed as error:
-            self.journal.fail(step, error)
+            self.journal.fail(step, str(error).splitlines()[0])
             self.progress.say(f"{step}: {error}")
             self.failures.append(step)
             return

@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -104,12 +105,12 @@ class Running:
 
 
 class Private:
-    """A server for each engine, one at a time. Owns: directory/server-ENGINE."""
+    """A server for each engine, one at a time. Owns: directory/server-ENGINE, and a folder for its socket."""
 
     def __init__(self, args, directory):
         self.args, self.directory, self.server = args, Path(directory), None
         self.name = args.private_server or host.host_server()
-        self.environment = self.plugin = None
+        self.environment = self.plugin = self.sockets = None
         self.binaries = {}
 
     def check(self, engines):
@@ -125,9 +126,12 @@ class Private:
         return profiles.options(self.args.profile, ENGINE_NAMES[engine], self.args.sync)
 
     def start(self, engine):
+        # A socket's path must be short, and results may lie deep.
+        self.sockets = tempfile.mkdtemp(prefix="lab-")
         self.server = server_run.Server(self.environment, self.directory / f"server-{engine}",
                                         plugin=self.plugin if engine == "tidesdb" else None,
-                                        options=self._options(engine))
+                                        options=self._options(engine), socket=f"{self.sockets}/mysqld.sock")
+        self.server.stop()  # One that an earlier sitting could not stop.
         self.server.initialise()
         self.server.start()
         client = self.environment.basedir / "bin" / "mariadb"
@@ -138,6 +142,7 @@ class Private:
         if self.server is not None:
             self.server.stop()
             self.server = None
+            shutil.rmtree(self.sockets, ignore_errors=True)
 
     def remove(self, engine):
         shutil.rmtree(self.directory / f"server-{engine}", ignore_errors=True)

@@ -142,7 +142,7 @@ class Study:
             with self.progress.step(step) as running:
                 yield running, found
         except Failed as error:
-            self.journal.fail(step, error)
+            self.journal.fail(step, str(error).splitlines()[0])
             raise
         self.journal.finish(step, found)
 

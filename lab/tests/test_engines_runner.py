@@ -41,7 +41,7 @@ class Run(unittest.TestCase):
 
     def args(self, *more):
         return options.parse(["--harness", str(self.harness), "--engines", "innodb,tidesdb", "--iterations", "2",
-                              "--no-restart", "--no-drop-cache", "--no-perf", "--private-server", "--warehouses", "1", *more])
+                              "--no-restart", "--no-drop-cache", "--no-perf", "--private-server", *more])
 
     def go(self, *more, seed=1):
         with redirect_stdout(io.StringIO()) as said:
@@ -102,7 +102,7 @@ class Run(unittest.TestCase):
     def test_a_dry_run_names_the_commands_and_does_nothing(self):
         said = study.Study(self.args(), self.directory, {"seed": 1}).describe()
         self.assertIn("[3] tidesdb iteration 1", said)
-        self.assertIn("-e tidesdb --warehouses 1", said)
+        self.assertIn("-e tidesdb --warehouses 1000", said)
         self.assertFalse(self.directory.exists())
 
 
