@@ -43,7 +43,9 @@ def _main():
     try:
         return it.go()
     except KeyboardInterrupt:
-        say(f"\ninterrupted; what was started is ended. Go on with: hammerdb_runner.sh --resume {it.directory}")
+        kept = "private servers' data are" if it.args.private_server is not None else "database is"
+        say(f"\ninterrupted; what was started is ended, its {kept} kept to go on with:\n"
+            f"hammerdb_runner.sh --resume {it.directory}")
         return 130
     except Failed:
         it.discard_if_empty()

@@ -13,7 +13,7 @@ from statistics import median
 
 from installer.shell import Failed, main, say
 from lab.hammerdb import builtin, options, real, server, sitting
-from lab.hammerdb.study import TPCC_TABLES
+from lab.hammerdb.study import analyze
 
 # Status variables of the server, and what they say.
 COUNTERS = {"Questions": "statements sent (round trips)", "Com_call_procedure": "CALL", "Com_set_option": "SET",
@@ -74,7 +74,7 @@ def _measure(args, engine, connection, directory, rounds):
         raise Failed(f"there is a database {args.tpcc_db}: --replace-schema drops it, --tpcc-db names another one")
     connection.sql(f"DROP DATABASE IF EXISTS `{args.tpcc_db}`")
     own.build(connection, engine, "tpcc", directory, lambda text: None)
-    connection.sql(f"ANALYZE TABLE {', '.join(f'`{args.tpcc_db}`.{table}' for table in TPCC_TABLES)}")
+    analyze(connection, args.tpcc_db)
     runs = []
     for number in range(1, rounds + 1):
         for generator in (own, other):

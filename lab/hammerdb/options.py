@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import re
 from pathlib import Path
 
 from installer import host
@@ -44,7 +45,7 @@ def parser():
     group("--tpcc-build-vu", type=positive, default=4, metavar="N", help="virtual users that load (%(default)s)")
     group("--rampup", type=minutes, default=2, metavar="MIN", help="minutes before the measurement (%(default)s)")
     group("--duration", type=minutes, default=5, metavar="MIN", help="minutes of the measurement (%(default)s)")
-    group("--tpcc-db", default="tpcc", metavar="NAME", help="database (%(default)s)")
+    group("--tpcc-db", type=_name, default="tpcc", metavar="NAME", help="database (%(default)s)")
     group("--keep-schema", action="store_true", help="leave the database after the run")
     group("--replace-schema", action="store_true", help="drop a database of that name that is there already")
     group("--rocksdb-no-bulk-load", action="store_true",
@@ -60,7 +61,7 @@ def parser():
     group("--tpch-threads", type=positive, default=4, metavar="N", help="virtual users that load (%(default)s)")
     group("--querysets", type=positive, default=1, metavar="N", help="(%(default)s)")
     group("--degree", type=positive, default=2, metavar="N", help="PostgreSQL's alone; without effect")
-    group("--tpch-db", default="tpch", metavar="NAME", help="(%(default)s)")
+    group("--tpch-db", type=_name, default="tpch", metavar="NAME", help="(%(default)s)")
     _add_server(it)
     group = it.add_argument_group("output").add_argument
     group("-P", "--plot-only", metavar="A.csv[,B.csv...]", help="draw the charts of these results and end")
@@ -93,6 +94,12 @@ def positive(text):
     if value < 1:
         raise argparse.ArgumentTypeError(f"{text} is not at least 1")
     return value
+
+
+def _name(text):
+    if not re.fullmatch(r"\w{1,64}", text, re.ASCII):
+        raise argparse.ArgumentTypeError(f"{text!r} is no database's name of letters, digits and _")
+    return text
 
 
 def minutes(text):

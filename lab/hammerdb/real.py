@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 import subprocess
+import tempfile
 from pathlib import Path
 
 from installer import packages
@@ -27,14 +28,31 @@ def _quoted(value):
     return '"' + re.sub(r'([\\"\[\]${}])', r"\\\1", str(value)) + '"'
 
 
+def _is_program(cli):
+    """Whether hammerdbcli is one file with its own Tcl, as in some releases, and not a script."""
+    with open(cli, "rb") as file:
+        return file.read(4) == b"\x7fELF"
+
+
+def _says(cli):
+    """What HammerDB prints when it is started for a script that ends at once."""
+    with tempfile.TemporaryDirectory(prefix="lab-") as work:
+        script = Path(work) / "end.tcl"
+        script.write_text("exit\n")
+        done = subprocess.run([cli, "tcl", "auto", script], cwd=cli.parent, env=clean_environment({"TMP": work}),
+                              stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    return done.stdout
+
+
 def version(directory):
     """"5.0", of the program hammerdbcli in directory. Raises Failed when there is none."""
-    cli = Path(directory).expanduser() / "hammerdbcli"
+    cli = Path(directory).expanduser().resolve() / "hammerdbcli"
     try:
-        found = re.search(rb'set hdb_version "v([\d.]+)"', cli.read_bytes())
+        text = _says(cli) if _is_program(cli) else cli.read_bytes()
     except OSError as error:
         raise Failed(f"-H {directory}: holds no hammerdbcli: give the folder of a HammerDB release, or of its sources at "
                      "a tag such as v5.0 or v6.0") from error
+    found = re.search(rb'(?:set hdb_version "|HammerDB CLI )v([\d.]+)', text)
     said = found.group(1).decode() if found else ""
     if said.partition(".")[0] not in ("5", "6"):
         raise Failed(f"-H {directory}: is HammerDB {said or 'of no version that it says'}; 5 and 6 are driven here")
@@ -49,7 +67,7 @@ class Real:
         self.directory = args.hammerdb_dir.expanduser().resolve()
         self.version = version(self.directory)
         self.name = f"HammerDB {self.version}"
-        self.own_tcl = (self.directory / "bin" / "tclsh9.0").exists()
+        self.own_tcl = _is_program(self.directory / "hammerdbcli") or (self.directory / "bin" / "tclsh9.0").exists()
         if not self.own_tcl:
             self._check_tcl()
         # Its database is checked by ours where that is there; nothing is built for it.

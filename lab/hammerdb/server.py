@@ -61,6 +61,8 @@ class Connection:
 
     def pid(self):
         """The server's process on this machine; None when it is elsewhere or not to be seen."""
+        if not self.socket and self.host not in ("127.0.0.1", "localhost", "::1"):
+            return None
         data, file = self.sql("SELECT @@datadir, @@pid_file")[0]
         try:
             pid = int((Path(data) / file).read_text())
@@ -114,13 +116,16 @@ class Private:
         self.binaries = {}
 
     def check(self, engines):
-        """Makes the environment and builds the plugin."""
+        """Makes the environment, and builds the plugin for TidesDB."""
         self.directory.mkdir(parents=True, exist_ok=True)
         options = [option for engine in engines for option in self._options(engine)]
-        self.environment, self.plugin = build_plugin.prepare_and_build(
-            self.name, self.directory / "build.log", tests="rocksdb" in engines, more=servers.providers(options))
+        log, needs = self.directory / "build.log", {"tests": "rocksdb" in engines, "more": servers.providers(options)}
+        if "tidesdb" in engines:
+            self.environment, self.plugin = build_plugin.prepare_and_build(self.name, log, **needs)
+        else:
+            self.environment = servers.prepare(self.name, log, **needs)
         self.binaries = {"mariadbd": self.environment.mariadbd,
-                         "ha_tidesdb.so": self.plugin if "tidesdb" in engines else None}
+                         "ha_tidesdb.so": self.plugin}
 
     def _options(self, engine):
         return profiles.options(self.args.profile, ENGINE_NAMES[engine], self.args.sync)

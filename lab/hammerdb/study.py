@@ -18,8 +18,17 @@ from lab.parse import hammerdb_csv
 
 COOLDOWN_S = 5
 JOURNAL = "journal.jsonl"
-TPCC_TABLES = ("warehouse", "district", "customer", "history", "new_order", "orders", "order_line", "item", "stock")
-TPCH_TABLES = ("region", "nation", "supplier", "customer", "part", "partsupp", "orders", "lineitem")
+
+
+def analyze(connection, database):
+    """ANALYZE of all tables. An error comes as a row of the result, and would be easy to miss."""
+    tables = [row[0] for row in connection.sql("SELECT table_name FROM information_schema.tables WHERE table_schema = "
+                                               f"'{database}'")]
+    if not tables:
+        raise Failed(f"the database {database} holds no tables after its build")
+    for _, _, kind, text, *_ in connection.sql(f"ANALYZE TABLE {', '.join(f'`{database}`.`{t}`' for t in tables)}"):
+        if kind.lower() == "error":
+            raise Failed(f"ANALYZE TABLE in {database}: {text}")
 
 
 class Perf:
@@ -174,28 +183,29 @@ class Study:
         database = self.args.tpcc_db if benchmark == "tpcc" else self.args.tpch_db
         # From here on a database of that name is this run's, also in a later sitting.
         if self.journal.result(f"{work} database") is None:
-            if connection.has_database(database) and not self.args.replace_schema:
+            own = any(result == {"name": database} for result in self.journal.results().values())
+            if connection.has_database(database) and not (own or self.args.replace_schema):
                 raise Failed(f"there is a database {database} at {connection.address()}: --replace-schema drops it, "
                              f"--{benchmark}-db names another one")
             self.journal.finish(f"{work} database", {"name": database})
         with self._journaled(f"{work} build") as (step, found):
             connection.sql(f"DROP DATABASE IF EXISTS `{database}`")
             begin = time.monotonic()
-            with self._bulk_load(connection, engine):
+            with self._bulk_load(connection, engine, benchmark):
                 self.generator.build(connection, engine, benchmark, directory, step.note)
             found["build_sec"] = round(time.monotonic() - begin, 1)
             step.note("ANALYZE")
             begin = time.monotonic()
-            tables = TPCC_TABLES if benchmark == "tpcc" else TPCH_TABLES
-            connection.sql(f"ANALYZE TABLE {', '.join(f'`{database}`.{table}' for table in tables)}")
+            analyze(connection, database)
             found["analyze_sec"] = round(time.monotonic() - begin, 1)
             step.note(f"built in {found['build_sec']} s, analysed in {found['analyze_sec']} s")
 
     @contextmanager
-    def _bulk_load(self, connection, engine):
+    def _bulk_load(self, connection, engine, benchmark):
         """MyRocks' bulk load, where one user loads: files that several make at once overlap, which it refuses."""
         args = self.args
-        if engine != "rocksdb" or args.rocksdb_no_bulk_load or min(args.tpcc_build_vu, args.warehouses) > 1:
+        loaders = min(args.tpcc_build_vu, args.warehouses) if benchmark == "tpcc" else args.tpch_threads
+        if engine != "rocksdb" or args.rocksdb_no_bulk_load or loaders > 1:
             yield
             return
         connection.sql("SET GLOBAL rocksdb_bulk_load=1")

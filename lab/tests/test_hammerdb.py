@@ -39,9 +39,11 @@ class Options(unittest.TestCase):
                               (["--private-server", "-S", "x"], "--private-server: is a server of its own")):
             with self.assertRaisesRegex(Failed, message):
                 options.parse(argv)
-        with self.assertRaises(SystemExit), redirect_stderr(io.StringIO()) as said:
-            options.parse(["--tpcc-vu", "0"])
-        self.assertIn("0 is not at least 1", said.getvalue())
+        for argv, message in ((["--tpcc-vu", "0"], "0 is not at least 1"), (["--tpcc-db", "a'b"], "is no database's name"),
+                              (["--duration", "-1"], "-1 is negative")):
+            with self.assertRaises(SystemExit), redirect_stderr(io.StringIO()) as said:
+                options.parse(argv)
+            self.assertIn(message, said.getvalue())
 
     def test_a_debug_run_is_short(self):
         args = options.parse(["--debug-run"])
@@ -119,11 +121,13 @@ def _lives(pid):
 
 class FakeConnection:
     def __init__(self):
-        self.databases, self.said = set(), []
+        self.databases, self.said, self.analyze = set(), [], "status"
 
     def sql(self, statement):
         self.said.append(statement)
-        return []
+        if "information_schema" in statement:
+            return [["ORDERS"]]
+        return [["t", "analyze", self.analyze, "text"]] if "ANALYZE" in statement else []
 
     def has_database(self, name):
         return name in self.databases
@@ -241,6 +245,16 @@ class Run(unittest.TestCase):
         generator = FakeGenerator()
         self.go(generator, "--keep-schema")
         self.assertNotIn("drop", generator.calls)
+
+    def test_an_engine_takes_over_what_this_run_kept(self):
+        generator = FakeGenerator()
+        generator.build = lambda *_: self.server.connection.databases.add("tpcc")
+        self.assertEqual(self.go(generator, "--keep-schema"), 0)
+
+    def test_an_error_of_analyze_is_one(self):
+        self.server.connection.analyze = "Error"
+        self.assertEqual(self.go(FakeGenerator()), 1)
+        self.assertIn("ANALYZE TABLE in tpcc: text", self.said.getvalue())
 
 
 class Compare(unittest.TestCase):
