@@ -10,6 +10,9 @@ LAB = ["libmariadb-dev", "libcli11-dev"]
 # Its runners: progress on a terminal, what processes use, charts.
 LAB_PYTHON = ["python3-rich", "python3-psutil", "python3-matplotlib"]
 
+# What the real HammerDB needs of Tcl (lab/hammerdb); HammerDB itself is the user's.
+HAMMERDB = ["tcl8.6", "mysqltcl", "tcl-thread", "libsqlite3-tcl", "tcllib"]
+
 # Unit, simulation and stress tests.
 UNIT = ["libgtest-dev"]
 

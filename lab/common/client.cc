@@ -46,7 +46,8 @@ Outcome Client::Connect(const ConnectOptions& options) {
   }
   const char* database = options.database.empty() ? nullptr : options.database.c_str();
   if (mysql_real_connect(handle_.get(), by_socket ? nullptr : options.host.c_str(),
-                         options.user.c_str(), options.password.c_str(), database,
+                         options.user.c_str(),
+                         options.password.empty() ? nullptr : options.password.c_str(), database,
                          by_socket ? 0 : options.port, by_socket ? options.socket.c_str() : nullptr,
                          CLIENT_MULTI_RESULTS) == nullptr) {
     Outcome error = LastError();

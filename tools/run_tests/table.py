@@ -40,6 +40,7 @@ STEPS = [
     Step("unit", QUICK, partial(engine.ctest, "sim"), _BUILD),
     Step("simulation", DEFAULT, partial(engine.simulation, 2000), _BUILD),
     *_on("debian12"),
+    Step("hammerdb-runner", DEFAULT, partial(tpcc.hammerdb_runner, "debian12"), tuple(packages.LAB_PYTHON)),
     Step("quickstart", DEFAULT, quickstart.whole),
     *_on("debian13"),
     Step("asan", DEFAULT, partial(engine.ctest, "asan"), _BUILD, minutes=40),

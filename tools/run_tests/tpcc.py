@@ -31,6 +31,12 @@ def iibench(name, context):
     return _with_skipped(name, context)
 
 
+def hammerdb_runner(name, context):
+    """lab/hammerdb_runner.sh: a run that is interrupted goes on, its CSV and charts are there, nothing is left behind."""
+    _script("hammerdb_runner.py", name, context)
+    return Outcome(passed=3)
+
+
 def plans(name, context):
     """The optimizer's plans of all TPROC-C and sysbench queries are InnoDB's, also after a restart."""
     run([sys.executable, TREE / "lab" / "tests" / "plans.py"], log=context.log, cwd=TREE,

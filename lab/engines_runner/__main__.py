@@ -1,0 +1,47 @@
+"""python3 -m lab.engines_runner: see --help; lab/mariadb_engines_runner.sh is the same."""
+
+import random
+import sys
+import time
+
+from installer.shell import main, say
+from lab.engines_runner import options, study
+from lab.hammerdb import sitting
+
+
+def _resumed(args):
+    directory = args.resume.resolve()
+    plan = sitting.plan_of(directory / study.JOURNAL)
+    before = options.parse(plan["argv"])
+    before.password = args.password or before.password
+    before.skip_preflight = before.skip_preflight or args.skip_preflight
+    return study.Study(before, directory, plan)
+
+
+def _new(args, argv):
+    seed = args.seed if args.seed is not None else random.SystemRandom().randrange(1 << 31)
+    if args.hammerdb_dir:
+        argv = [*argv, "--hammerdb-dir", str(args.hammerdb_dir.expanduser().resolve())]
+    directory = args.output_dir.resolve() / time.strftime("results_%Y%m%d_%H%M%S")
+    return study.Study(args, directory, {"argv": sitting.without_secrets(argv), "seed": seed})
+
+
+def _main():
+    argv = sys.argv[1:]
+    args = options.parse(argv)
+    it = _resumed(args) if args.resume else _new(args, argv)
+    if args.dry_run:
+        say(it.describe())
+        return 0
+    sitting.interrupt_on_term()
+    try:
+        if not it.args.skip_preflight:
+            it.check()
+        return it.go()
+    except KeyboardInterrupt:
+        say(f"\ninterrupted; what was started is ended. Go on with: mariadb_engines_runner.sh --resume {it.directory}")
+        return 130
+
+
+if __name__ == "__main__":
+    main(_main)

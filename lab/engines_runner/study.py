@@ -1,0 +1,203 @@
+"""One run of mariadb_engines_runner.sh. Layout: results_TIME/{preflight.log, master.log, journal.txt, ENGINE/iterN,
+final/merged}."""
+
+import os
+import random
+import shlex
+import shutil
+import subprocess
+from pathlib import Path
+
+from installer import host
+from installer.shell import Failed, clean_environment, say
+from lab.engines_runner import merge, preflight
+from lab.engines_runner.options import harness_options
+from lab.hammerdb import options as harness
+from lab.hammerdb import server, watched
+from lab.hammerdb.study import plot
+from lab.harness import provenance
+from lab.harness.journal import Journal
+from lab.harness.progress import Progress, Step, duration
+from lab.parse import hammerdb_csv
+
+JOURNAL = "journal.txt"
+DATABASE = "tpcc"  # The harness's own default.
+_LOAD_S = {True: 90, False: 4}  # A warehouse on one loader: the real HammerDB, the built-in generator.
+_HARNESS_ENDS_S = 150  # It stops its server.
+
+
+def order(args, seed):
+    """(engine, iteration) as they are run; an engine's iterations count up in any order."""
+    engines = [engine for engine in args.engine_names for _ in range(args.iterations)]
+    if args.randomize:
+        random.Random(seed).shuffle(engines)
+    seen, units = {}, []
+    for engine in engines:
+        seen[engine] = seen.get(engine, 0) + 1
+        units.append((engine, seen[engine]))
+    return units
+
+
+class Study:
+    """Owns: directory (results_*)."""
+
+    def __init__(self, args, directory, plan):
+        self.args, self.directory, self.plan = args, Path(directory), plan
+        self.units = order(args, plan["seed"])
+        self.failures = []
+
+    def _expected_s(self):
+        args = self.args
+        loaders = min(args.build_vu, args.warehouses, os.cpu_count() or 1)
+        load = _LOAD_S[args.hammerdb_dir is not None] * args.warehouses / loaders
+        return load + args.settle + (args.rampup + args.duration) * 60 + 30
+
+    def describe(self):
+        """What --dry-run says."""
+        lines = [f"{len(self.units)} iterations, about {duration(self._expected_s() * len(self.units))}:"]
+        for number, (engine, iteration) in enumerate(self.units, 1):
+            lines.append(f"[{number}] {engine} iteration {iteration}")
+            lines += [f"      {line}" for line in self._preparation()]
+            lines.append(f"      {shlex.join(harness_options(self.args, engine, number > 1))}")
+        return "\n".join(lines)
+
+    def _restarts(self):
+        return self.args.private_server is None and not self.args.no_restart
+
+    def _preparation(self):
+        if self._restarts():
+            yield f"restart: {self.args.restart_command}"
+        if not self.args.no_drop_cache:
+            yield "drop the page cache"
+
+    def check(self):
+        """The preflight. Raises Failed where something is missing."""
+        findings = preflight.look(self.args)
+        self.directory.mkdir(parents=True, exist_ok=True)
+        (self.directory / "preflight.log").write_text("".join(f"{finding}\n" for finding in findings))
+        for finding in findings:
+            say(f"  {finding}")
+        if preflight.failed(findings):
+            raise Failed("the preflight failed; nothing was run (--skip-preflight goes on all the same)")
+
+    def go(self):
+        """Runs what is left. Returns the exit code: 1 when an iteration failed."""
+        self.directory.mkdir(parents=True, exist_ok=True)
+        steps = [Step(f"{engine} iteration {number}", self._expected_s(), "iteration") for engine, number in self.units]
+        with Journal(self.directory / JOURNAL, "engines_runner", self.plan) as self.journal:
+            with Progress(f"{self.args.iterations} × {', '.join(self.args.engine_names)}", steps) as self.progress:
+                for index, (engine, number) in enumerate(self.units):
+                    self._unit(engine, number)
+                    if all(later != engine for later, _ in self.units[index + 1:]):
+                        self._cleanup(engine)
+            if not self.failures:
+                self.journal.end()
+            self._merge()
+        return 1 if self.failures else 0
+
+    def _unit(self, engine, number):
+        step = f"{engine} iteration {number}"
+        if self.journal.result(step):
+            self.progress.already(step)
+            return
+        directory = self.directory / engine / f"iter{number}"
+        self.journal.begin(step)
+        try:
+            with self.progress.step(step) as running:
+                self._prepare()
+                found = self._harness(engine, number, directory, running.note)
+                running.note(f"{found['nopm']:,.0f} NOPM")
+        except Failed as error:
+            self.journal.fail(step, str(error).splitlines()[0])
+            self.progress.say(f"{step}: {error}")
+            self.failures.append(step)
+            return
+        self.journal.finish(step, found)
+
+    def _prepare(self):
+        if self._restarts():
+            self._as_root(shlex.split(self.args.restart_command))
+            self._wait_for_server()
+        if not self.args.no_drop_cache:
+            self._as_root(["sh", "-c", "sync; echo 3 > /proc/sys/vm/drop_caches"])
+
+    def _as_root(self, argv):
+        argv = argv if host.is_root() else ["sudo", "-n", *argv]
+        done = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, env=clean_environment(),
+                              check=False)
+        if done.returncode != 0:
+            raise Failed(f"{shlex.join(argv)} ended with {done.returncode}: {done.stderr.strip()}")
+
+    def _connection(self):
+        args = self.args
+        return server.Connection(args.user, args.password, socket=args.socket or server.DEFAULT_SOCKET,
+                                 client=args.mariadb_bin)
+
+    def _wait_for_server(self):
+        connection = self._connection()
+        for attempt in range(120):
+            try:
+                connection.sql("DO SLEEP(1)" if attempt else "SELECT 1")
+                return
+            except Failed as error:
+                last = error
+                subprocess.run(["sleep", "1"], check=False)
+        raise Failed(f"the server does not come back after its restart: {last}")
+
+    def _harness(self, engine, number, directory, note):
+        """Runs one iteration; goes on with one that was interrupted. Returns its row."""
+        directory.mkdir(parents=True, exist_ok=True)
+        argv = [*harness_options(self.args, engine, self._has_database()), "-o", directory]
+        begun = [path.parent for path in directory.glob("hammerdb_logs_*/journal.jsonl")]
+        if len(begun) == 1:
+            argv = [self.args.harness, "--resume", begun[0]]
+        with open(self.directory / "master.log", "a") as master:
+            def on_line(line, _pid):
+                master.write(f"{engine} {number}: {line}\n")
+                master.flush()
+                note(line.strip())
+
+            watched.run(argv, directory / "harness.log", on_line, {harness.PASSWORD_VARIABLE: self.args.password},
+                        patience_s=_HARNESS_ENDS_S)
+        row = hammerdb_csv.read(self._csv(directory).read_text(), self._csv(directory))[0]
+        return {name: row[name] for name in ("nopm", "tpm", "errors", "consistent") if name in row}
+
+    def _has_database(self):
+        """Whether an iteration of this run has taken the database's name for it: then it may be dropped."""
+        journals = self.directory.glob("*/iter*/hammerdb_logs_*/journal.jsonl")
+        return any(f" {DATABASE} database" in path.read_text() for path in journals)
+
+    @staticmethod
+    def _csv(directory):
+        found = sorted(directory.glob("hammerdb_results_*.csv"))
+        if not found:
+            raise Failed(f"the harness left no hammerdb_results_*.csv in {directory}")
+        return found[-1]
+
+    def _cleanup(self, engine):
+        """After an engine's last iteration its database is dropped."""
+        args = self.args
+        if args.private_server is not None or args.no_keep_schema or args.no_cleanup_between_engines:
+            return
+        try:
+            self._connection().sql(f"DROP DATABASE IF EXISTS {DATABASE}")
+        except Failed as error:
+            self.progress.say(f"{engine}: its database could not be dropped: {error}")
+
+    def _merge(self):
+        for sentence in self.journal.history():
+            say(sentence)
+        done = [(engine, number) for engine, number in self.units if self.journal.result(f"{engine} iteration {number}")]
+        if not done:
+            return
+        merged = self.directory / "final" / "merged"
+        shutil.rmtree(merged, ignore_errors=True)
+        merged.mkdir(parents=True)
+        paths = [self._csv(self.directory / engine / f"iter{number}") for engine, number in done]
+        rows = merge.read(paths)
+        table = merge.markdown(rows, self.journal.history())
+        (merged / "hammerdb_results_merged.csv").write_text(hammerdb_csv.write(rows))
+        (merged / "summary.md").write_text(table)
+        plot(paths, merged, [str(number) for _, number in done])
+        provenance.write_checksums(self.directory)
+        say(f"\n{table}\nresults: {merged}")

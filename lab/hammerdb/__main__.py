@@ -1,0 +1,56 @@
+"""python3 -m lab.hammerdb: see --help; lab/hammerdb_runner.sh is the same."""
+
+import sys
+import time
+from pathlib import Path
+
+from installer.shell import Failed, main, say
+from lab.hammerdb import options, sitting, study
+
+
+def _resumed(args):
+    """The study that was interrupted, with the password of this command line."""
+    directory = args.resume.resolve()
+    plan = sitting.plan_of(directory / study.JOURNAL)
+    before = options.parse(plan["argv"])
+    before.password = args.password or before.password
+    before.partition_from = plan["partition_from"]
+    return study.Study(before, directory, plan)
+
+
+def _new(args, argv):
+    output = args.output_dir.resolve()
+    directory = output / time.strftime("hammerdb_logs_%Y%m%d_%H%M%S")
+    try:
+        directory.mkdir(parents=True)
+    except OSError as error:
+        raise Failed(f"--output-dir {output}: {error}") from error
+    # Paths that mean the same from another working directory.
+    if args.hammerdb_dir:
+        argv = [*argv, "-H", str(args.hammerdb_dir.expanduser().resolve())]
+    return study.Study(args, directory, {"argv": sitting.without_secrets(argv), "partition_from": args.partition_from})
+
+
+def _main():
+    argv = sys.argv[1:]
+    args = options.parse(argv)
+    if args.plot_only:
+        args.output_dir.mkdir(parents=True, exist_ok=True)
+        study.plot([Path(path) for path in args.plot_only.split(",") if path], args.output_dir)
+        return 0
+    sitting.interrupt_on_term()
+    it = _resumed(args) if args.resume else _new(args, argv)
+    try:
+        return it.go()
+    except KeyboardInterrupt:
+        kept = "private servers' data are" if it.args.private_server is not None else "database is"
+        say(f"\ninterrupted; what was started is ended, its {kept} kept to go on with:\n"
+            f"hammerdb_runner.sh --resume {it.directory}")
+        return 130
+    except Failed:
+        it.discard_if_empty()
+        raise
+
+
+if __name__ == "__main__":
+    main(_main)

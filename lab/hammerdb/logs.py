@@ -1,0 +1,57 @@
+"""What the logs beside a hammerdb_results_*.csv hold over time, for the charts."""
+
+from pathlib import Path
+
+from installer.shell import say
+from lab.charts.hammerdb import RunSeries
+from lab.parse import hammerdb, perf, tpcc
+from lab.parse.errors import BadInput
+
+
+def series(csv, name):
+    """One RunSeries for each folder of the CSV's hammerdb_logs_*; [] where it is gone. name: told apart by, or ""."""
+    csv = Path(csv)
+    logs = csv.parent / f"hammerdb_logs_{csv.stem.removeprefix('hammerdb_results_')}"
+    found = []
+    for folder in sorted(logs.glob("*_tpcc")):
+        engine = folder.name.removesuffix("_tpcc")
+        run = RunSeries(f"{engine} {name}".strip())
+        for read in (_counter, _timeline, _blocks, _perf):
+            try:
+                read(folder, run)
+            except (BadInput, OSError) as error:
+                say(f"{error} (left out of the charts)")
+        found.append(run)
+    return found
+
+
+def _counter(folder, run):
+    path = folder / "hdbtcount.log"
+    if path.exists():
+        run.tpm = hammerdb.transaction_counts(path.read_text(), path)
+
+
+def _timeline(folder, run):
+    path = folder / "timeline.csv"
+    if path.exists():
+        seconds = tpcc.timeline(path.read_text(), path)
+        run.tpm = tpcc.per_minute(seconds)
+        windows = tpcc.latency_windows(seconds, "NEWORD")
+        run.latency = {"mean": [(at, mean) for at, mean, _ in windows],
+                       "maximum": [(at, worst) for at, _, worst in windows]}
+
+
+def _blocks(folder, run):
+    path = folder / "run.log"
+    if not path.exists():
+        return
+    windows = hammerdb.windows(path.read_text(errors="replace"), path).get("NEWORD", [])
+    for name in ("p50", "p95", "p99") if windows else ():
+        begin = windows[0].begin
+        run.latency[name] = [((w.begin - begin).total_seconds() + 10, getattr(w, f"{name}_us") / 1000) for w in windows]
+
+
+def _perf(folder, run):
+    path = folder / "perf.txt"
+    if path.exists():
+        run.hotspots = perf.report(path.read_text(errors="replace"), path)

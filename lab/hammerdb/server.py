@@ -1,0 +1,171 @@
+"""The server that is measured: one that runs already, or a private one for an engine."""
+
+import os
+import shutil
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from installer import build_plugin, host, server_run, servers
+from installer.shell import Failed, clean_environment
+from lab.compare import engines as profiles
+from lab.hammerdb.options import ENGINE_NAMES
+
+DEFAULT_SOCKET = "/tmp/mariadb.sock"
+
+
+@dataclass(frozen=True)
+class Connection:
+    """How clients on this machine reach the server. The password goes by the environment, where ps does not show it."""
+    user: str
+    password: str
+    socket: str = ""  # Else host and port.
+    host: str = ""
+    port: int = 0
+    client: str = "mariadb"
+    wrap: tuple = ()  # What runs the client where it lives.
+
+    def environment(self):
+        return {"MYSQL_PWD": self.password} if self.password else {}
+
+    def address(self):
+        return f"the socket {self.socket}" if self.socket else f"{self.host}:{self.port}"
+
+    def _where(self):
+        return ([f"--socket={self.socket}"] if self.socket else
+                [f"--host={self.host}", f"--port={self.port}", "--protocol=tcp"])
+
+    def tpcc(self):
+        """The built-in generator's options for it."""
+        return ["-u", self.user, *(["-S", self.socket] if self.socket else ["--host", self.host, "-P", str(self.port)])]
+
+    def sql(self, statement):
+        """Runs statements; returns rows of text. Raises Failed."""
+        argv = [*self.wrap, self.client, "--no-defaults", f"--user={self.user}", *self._where(), "--batch",
+                "--skip-column-names", "-e", statement]
+        try:
+            done = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace",
+                                  env=clean_environment(self.environment()), check=False)
+        except FileNotFoundError as error:
+            raise Failed(f"the client program {self.client} is missing: apt-get install mariadb-client") from error
+        if done.returncode != 0:
+            raise Failed(f"{done.stderr.strip() or 'the client failed'} (at {self.address()})")
+        return [line.split("\t") for line in done.stdout.splitlines()]
+
+    def value(self, statement):
+        return self.sql(statement)[0][0]
+
+    def has_database(self, name):
+        return bool(self.sql(f"SHOW DATABASES LIKE '{name}'"))
+
+    def pid(self):
+        """The server's process on this machine; None when it is elsewhere or not to be seen."""
+        if not self.socket and self.host not in ("127.0.0.1", "localhost", "::1"):
+            return None
+        data, file = self.sql("SELECT @@datadir, @@pid_file")[0]
+        try:
+            pid = int((Path(data) / file).read_text())
+            arguments = Path(f"/proc/{pid}/cmdline").read_bytes()
+        except (OSError, ValueError):
+            return None
+        return pid if b"mariadbd" in arguments or b"mysqld" in arguments else None
+
+
+class Running:
+    """A server that somebody else started and will stop."""
+
+    def __init__(self, args):
+        by_host = args.host or (args.port and not args.socket)
+        where = ({"host": args.host or "127.0.0.1", "port": args.port or 3306} if by_host else
+                 {"socket": args.socket or DEFAULT_SOCKET})
+        self.connection = Connection(args.user, args.password, client=args.mariadb_bin, **where)
+        self.binaries = {}
+
+    def check(self, engines):
+        """Raises Failed, saying what to do, unless it answers and has the engines."""
+        try:
+            there = {row[0].lower(): row[1] for row in self.connection.sql("SHOW ENGINES")}
+        except Failed as error:
+            raise Failed(f"{error}\nNo server to measure. Either start one and name it with -S SOCKET or --host and "
+                         "--port (with -u and --pass),\nor add --private-server: then the runner starts one of its own "
+                         "for each engine.") from error
+        for engine in engines:
+            if there.get(engine, "NO") not in ("YES", "DEFAULT"):
+                raise Failed(f"-e {engine}: the server at {self.connection.address()} has no engine {ENGINE_NAMES[engine]}"
+                             f" (it has {', '.join(sorted(there))}); load its plugin, or use --private-server")
+
+    def start(self, engine):
+        """Does nothing. Returns the connection."""
+        return self.connection
+
+    def stop(self):
+        """Does nothing."""
+
+    def remove(self, engine):
+        """Does nothing."""
+
+
+class Private:
+    """A server for each engine, one at a time. Owns: directory/server-ENGINE, and a folder for its socket."""
+
+    def __init__(self, args, directory):
+        self.args, self.directory, self.server = args, Path(directory), None
+        self.name = args.private_server or host.host_server()
+        self.environment = self.plugin = self.sockets = None
+        self.binaries = {}
+
+    def check(self, engines):
+        """Makes the environment, and builds the plugin for TidesDB."""
+        self.directory.mkdir(parents=True, exist_ok=True)
+        options = [option for engine in engines for option in self._options(engine)]
+        log, needs = self.directory / "build.log", {"tests": "rocksdb" in engines, "more": servers.providers(options)}
+        if "tidesdb" in engines:
+            self.environment, self.plugin = build_plugin.prepare_and_build(self.name, log, **needs)
+        else:
+            self.environment = servers.prepare(self.name, log, **needs)
+        self.binaries = {"mariadbd": self.environment.mariadbd,
+                         "ha_tidesdb.so": self.plugin}
+
+    def _options(self, engine):
+        return profiles.options(self.args.profile, ENGINE_NAMES[engine], self.args.sync)
+
+    def start(self, engine):
+        # A socket's path must be short, and results may lie deep.
+        self.sockets = tempfile.mkdtemp(prefix="lab-")
+        self.server = server_run.Server(self.environment, self.directory / f"server-{engine}",
+                                        plugin=self.plugin if engine == "tidesdb" else None,
+                                        options=self._options(engine), socket=f"{self.sockets}/mysqld.sock")
+        self.server.stop()  # One that an earlier sitting could not stop.
+        self.server.initialise()
+        self.server.start()
+        client = self.environment.basedir / "bin" / "mariadb"
+        wrap = tuple(self.environment.command([])) if self.environment.root else ()
+        return Connection("root", "", socket=str(self.server.socket), client=str(client), wrap=wrap)
+
+    def stop(self):
+        if self.server is not None:
+            self.server.stop()
+            self.server = None
+            shutil.rmtree(self.sockets, ignore_errors=True)
+
+    def remove(self, engine):
+        shutil.rmtree(self.directory / f"server-{engine}", ignore_errors=True)
+
+
+def make(args, directory):
+    return Running(args) if args.private_server is None else Private(args, directory)
+
+
+def perf_missing():
+    """Why perf cannot record here; "" when it can."""
+    if shutil.which("perf") is None:
+        return "perf is missing: apt-get install linux-perf"
+    if os.geteuid() != 0:
+        try:
+            level = int(Path("/proc/sys/kernel/perf_event_paranoid").read_text())
+        except (OSError, ValueError):
+            return ""
+        if level > 1:
+            return f"kernel.perf_event_paranoid is {level}: run as root, or set it to 1"
+    return ""

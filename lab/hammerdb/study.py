@@ -1,0 +1,298 @@
+"""One run of hammerdb_runner.sh: for each engine build, ANALYZE, settle, run, check, drop, cool down."""
+
+import json
+import shutil
+import subprocess
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+from installer.shell import Failed, clean_environment, say
+from lab.charts import hammerdb as charts
+from lab.compare import engines as profiles
+from lab.hammerdb import builtin, logs, real, server
+from lab.harness import provenance
+from lab.harness.journal import Journal
+from lab.harness.progress import Progress, Step
+from lab.parse import hammerdb_csv
+
+COOLDOWN_S = 5
+JOURNAL = "journal.jsonl"
+
+
+def analyze(connection, database):
+    """ANALYZE of all tables. An error comes as a row of the result, and would be easy to miss."""
+    tables = [row[0] for row in connection.sql("SELECT table_name FROM information_schema.tables WHERE table_schema = "
+                                               f"'{database}'")]
+    if not tables:
+        raise Failed(f"the database {database} holds no tables after its build")
+    for _, _, kind, text, *_ in connection.sql(f"ANALYZE TABLE {', '.join(f'`{database}`.`{t}`' for t in tables)}"):
+        if kind.lower() == "error":
+            raise Failed(f"ANALYZE TABLE in {database}: {text}")
+
+
+class Perf:
+    """perf record on the server while it is measured, and its report."""
+
+    def __init__(self, directory, frequency):
+        self.directory, self.frequency, self.process = directory, frequency, None
+
+    def begin(self, pid, seconds):
+        self.process = subprocess.Popen(
+            ["perf", "record", "-F", str(self.frequency), "-g", "-p", str(pid), "-o", str(self.directory / "perf.data"),
+             "--", "sleep", str(max(1, int(seconds) - 2))], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL, env=clean_environment())
+
+    def end(self):
+        """Writes perf.txt, and flamegraph.svg where its tools are."""
+        if self.process is None:
+            return
+        self.process.wait()
+        data, env = self.directory / "perf.data", clean_environment()
+        with open(self.directory / "perf.txt", "w") as out:
+            subprocess.run(["perf", "report", "--stdio", "--no-children", "-g", "none", "--sort", "comm,dso,symbol", "-i",
+                            data], stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.DEVNULL, env=env, check=False)
+        tools = [shutil.which(name) for name in ("stackcollapse-perf.pl", "flamegraph.pl")]
+        if all(tools):
+            with open(self.directory / "flamegraph.svg", "w") as out:
+                subprocess.run(["sh", "-c", f'perf script -i "$1" | "{tools[0]}" | "{tools[1]}"', "sh", data], stdout=out,
+                               stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=env, check=False)
+        data.unlink(missing_ok=True)  # Large; the report and the graph are what is kept.
+
+    def stop(self):
+        if self.process is not None and self.process.poll() is None:
+            self.process.terminate()
+            self.process.wait()
+
+
+class Study:
+    """Owns: directory (hammerdb_logs_*), in which each engine and benchmark has a folder."""
+
+    def __init__(self, args, directory, plan):
+        self.args, self.directory, self.plan = args, Path(directory), plan
+        self.stamp = self.directory.name.removeprefix("hammerdb_logs_")
+        self.csv = self.directory.parent / f"hammerdb_results_{self.stamp}.csv"
+        self.failures = []
+
+    def go(self):
+        """Runs what is left of the plan. Returns the exit code: 1 when a step failed."""
+        args = self.args
+        if args.perf and server.perf_missing():
+            raise Failed(f"--perf: {server.perf_missing()}")
+        if args.hammerdb_dir:
+            real.version(args.hammerdb_dir)
+        self.server = server.make(args, self.directory)
+        self.server.check(args.engines)
+        log = self.directory / "build.log"
+        self.generator = real.Real(args, log) if args.hammerdb_dir else builtin.Builtin(args, log)
+        with Journal(self.directory / JOURNAL, "hammerdb", self.plan) as self.journal:
+            self._write_facts()
+            with Progress(f"{self.generator.name} on {', '.join(args.engines)}", self._steps()) as self.progress:
+                try:
+                    for engine in args.engines:
+                        self._engine(engine)
+                finally:
+                    self.server.stop()
+            if not self.failures:
+                self.journal.end()
+            self._report()
+        return 1 if self.failures else 0
+
+    def discard_if_empty(self):
+        """Takes the folder away again when nothing was begun in it."""
+        if not (self.directory / JOURNAL).exists() and not list(self.directory.glob("server-*")):
+            shutil.rmtree(self.directory, ignore_errors=True)
+
+    def _write_facts(self):
+        facts = provenance.collect(self.directory, self.server.binaries)
+        facts["generator"], facts["plan"] = self.generator.name, self.plan
+        (self.directory / "provenance.json").write_text(json.dumps(facts, indent=1) + "\n")
+
+    def _steps(self):
+        steps = []
+        for engine in self.args.engines:
+            for benchmark in self.args.benchmarks:
+                work = f"{engine} {benchmark}"
+                steps += [Step(f"{work} build", self.generator.expected_s("build", benchmark), f"build {benchmark}"),
+                          Step(f"{work} settle", self.args.settle),
+                          Step(f"{work} run", self.generator.expected_s("run", benchmark), f"run {benchmark}"),
+                          Step(f"{work} end", COOLDOWN_S + 2, "end")]
+        return steps
+
+    def _engine(self, engine):
+        """All benchmarks on one engine. A step that fails is written down, and the next engine has its turn."""
+        works = [(f"{engine} {benchmark}", benchmark) for benchmark in self.args.benchmarks]
+        if all(self.journal.result(f"{work} end") for work, _ in works):
+            for work, _ in works:
+                self._already(work, "build", "settle", "run", "end")
+            return
+        try:
+            connection = self.server.start(engine)
+            for work, benchmark in works:
+                self._benchmark(connection, engine, work, benchmark)
+            self.server.stop()
+            if not self.args.keep_schema:
+                self.server.remove(engine)
+        except Failed as error:
+            self.progress.say(f"{engine}: {error}")
+            self.failures.append(engine)
+            self.server.stop()
+
+    def _already(self, work, *steps):
+        for step in steps:
+            self.progress.already(f"{work} {step}")
+
+    @contextmanager
+    def _journaled(self, step):
+        """A step that is done once. Gives the progress's step and a dictionary for what it found."""
+        found = {}
+        self.journal.begin(step)
+        try:
+            with self.progress.step(step) as running:
+                yield running, found
+        except Failed as error:
+            self.journal.fail(step, str(error).splitlines()[0])
+            raise
+        self.journal.finish(step, found)
+
+    def _benchmark(self, connection, engine, work, benchmark):
+        if self.journal.result(f"{work} end"):
+            return self._already(work, "build", "settle", "run", "end")
+        directory = self.directory / f"{engine}_{benchmark}"
+        directory.mkdir(exist_ok=True)
+        if self.journal.result(f"{work} build"):
+            self._already(work, "build")
+        else:
+            self._build(connection, engine, work, benchmark, directory)
+        if self.journal.result(f"{work} run"):
+            self._already(work, "settle", "run")
+        else:
+            with self.progress.step(f"{work} settle") as step:
+                for left in range(int(self.args.settle), 0, -1):
+                    step.note(f"{left} s")
+                    time.sleep(1)
+                time.sleep(self.args.settle % 1)
+            self._run(connection, engine, work, benchmark, directory)
+        with self._journaled(f"{work} end") as (_, found):
+            if not self.args.keep_schema:
+                self.generator.drop(connection, benchmark, directory)
+            time.sleep(COOLDOWN_S)
+            found["dropped"] = not self.args.keep_schema
+
+    def _build(self, connection, engine, work, benchmark, directory):
+        database = self.args.tpcc_db if benchmark == "tpcc" else self.args.tpch_db
+        # From here on a database of that name is this run's, also in a later sitting.
+        if self.journal.result(f"{work} database") is None:
+            own = any(result == {"name": database} for result in self.journal.results().values())
+            if connection.has_database(database) and not (own or self.args.replace_schema):
+                raise Failed(f"there is a database {database} at {connection.address()}: --replace-schema drops it, "
+                             f"--{benchmark}-db names another one")
+            self.journal.finish(f"{work} database", {"name": database})
+        with self._journaled(f"{work} build") as (step, found):
+            connection.sql(f"DROP DATABASE IF EXISTS `{database}`")
+            begin = time.monotonic()
+            with self._bulk_load(connection, engine, benchmark):
+                self.generator.build(connection, engine, benchmark, directory, step.note)
+            found["build_sec"] = round(time.monotonic() - begin, 1)
+            step.note("ANALYZE")
+            begin = time.monotonic()
+            analyze(connection, database)
+            found["analyze_sec"] = round(time.monotonic() - begin, 1)
+            step.note(f"built in {found['build_sec']} s, analysed in {found['analyze_sec']} s")
+
+    @contextmanager
+    def _bulk_load(self, connection, engine, benchmark):
+        """MyRocks' bulk load, where one user loads: files that several make at once overlap, which it refuses."""
+        args = self.args
+        loaders = min(args.tpcc_build_vu, args.warehouses) if benchmark == "tpcc" else args.tpch_threads
+        if engine != "rocksdb" or args.rocksdb_no_bulk_load or loaders > 1:
+            yield
+            return
+        connection.sql("SET GLOBAL rocksdb_bulk_load=1")
+        try:
+            yield
+        except Failed as error:
+            raise Failed(f"{error}\n(--rocksdb-no-bulk-load loads by ordinary transactions)") from error
+        finally:
+            connection.sql("SET GLOBAL rocksdb_bulk_load=0")
+
+    def _run(self, connection, engine, work, benchmark, directory):
+        args = self.args
+        perf = Perf(directory, args.perf_frequency) if args.perf and benchmark == "tpcc" else None
+        pid = connection.pid() if perf else None
+        if perf and pid is None:
+            raise Failed("--perf: the server's process is not to be seen from here (another machine, or its datadir is "
+                         "not readable)")
+        with self._journaled(f"{work} run") as (step, found):
+            try:
+                figures = self.generator.run(connection, engine, benchmark, directory, step.note,
+                                             lambda: perf and perf.begin(pid, args.duration * 60))
+                if perf:
+                    perf.end()
+            finally:
+                if perf:
+                    perf.stop()
+            found.update(self._row(engine, work, benchmark, figures))
+            step.note(summary(found))
+        self._write_csv()
+
+    def _row(self, engine, work, benchmark, figures):
+        args = self.args
+        shape = {"warehouses": args.warehouses, "virtual_users": args.tpcc_vu, "rampup_min": args.rampup,
+                 "duration_min": args.duration} if benchmark == "tpcc" else {
+                     "virtual_users": args.tpch_vu, "scale_factor": args.scale, "querysets": args.querysets}
+        return {"benchmark": benchmark, "engine": engine, **shape, "settle_sec": args.settle,
+                "build_sec": self.journal.result(f"{work} build")["build_sec"], **figures}
+
+    def _rows(self):
+        return [result for step, result in self.journal.results().items() if step.endswith(" run")]
+
+    def _write_csv(self):
+        self.csv.write_text(hammerdb_csv.write(self._rows()))
+
+    def _report(self):
+        rows = self._rows()
+        for sentence in self.journal.history():
+            say(sentence)
+        if not rows:
+            return
+        self._write_csv()
+        plot([self.csv], self.directory)
+        say(table(rows))
+        if self.args.private_server is not None:
+            say(f"settings: profile {self.args.profile}, commits synced: {self.args.sync}. "
+                f"{profiles.about(self.args.profile)}")
+        provenance.write_checksums(self.directory)
+        say(f"results: {self.csv}\nlogs and charts: {self.directory}")
+
+
+def summary(row):
+    """A result in a line."""
+    if row["benchmark"] == "tpch":
+        return f"geometric mean {row['tpch_geomean_sec']:.2f} s, query set {row['tpch_total_sec']:.0f} s"
+    broken = ", INCONSISTENT" if row.get("consistent") is False else ""
+    return (f"{row['nopm']:,} NOPM, {row['tpm']:,} TPM, new orders p95 {row['neword_p95_ms']:.2f} ms, "
+            f"{row['errors']:,} errors{broken}")
+
+
+def table(rows):
+    return "\n".join(f"  {row['engine']:8} {row['benchmark']}: {summary(row)}" for row in rows)
+
+
+def plot(paths, directory, names=None):
+    """Draws the charts of these CSVs into directory; their logs are looked for beside them.
+
+    names: what tells their runs apart; for several CSVs the time of each where it is None.
+    """
+    rows, series = [], []
+    for number, path in enumerate(map(Path, paths)):
+        try:
+            rows += hammerdb_csv.read(path.read_text(), path)
+        except (OSError, UnicodeDecodeError) as error:
+            raise Failed(f"{path}: cannot be read: {error}") from error
+        name = names[number] if names else "" if len(paths) == 1 else path.stem.removeprefix("hammerdb_results_")
+        series += logs.series(path, name)
+    drawn, missing = charts.draw(rows, series, directory)
+    for name, why in missing.items():
+        say(f"{name}: not drawn: {why}")
+    say(f"{len(drawn) // 2} charts in {directory}")

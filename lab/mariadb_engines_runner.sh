@@ -1,0 +1,4 @@
+#!/bin/sh
+# TPROC-C on several engines, several times each, by hammerdb_runner.sh: --help says more.
+tree=$(cd "$(dirname "$(readlink -f "$0")")/.." && pwd) || exit 1
+PYTHONPATH="$tree${PYTHONPATH:+:$PYTHONPATH}" exec python3 -m lab.engines_runner "$@"

@@ -1,0 +1,41 @@
+"""Reads `perf report --stdio --no-children --sort comm,dso,symbol`. Pure: text in, dataclasses out.
+
+A stripped program's functions have no names but for the exported ones: the others of one program are one entry.
+"""
+
+import re
+from dataclasses import dataclass
+
+from lab.parse.errors import BadInput
+
+TOP = 8
+NO_SYMBOL = "(without a name)"
+
+_LINE = re.compile(r"\s*([\d.]+)%\s+(\S.*?)\s\s+(\S.*?)\s+\[([.kguH])\]\s+(\S.*?)(?:\s\s+-\s+-)?\s*$")
+
+
+@dataclass(frozen=True)
+class Hotspot:
+    percent: float
+    object: str  # "mariadbd", "ha_tidesdb.so", "[kernel.kallsyms]".
+    symbol: str
+
+
+def report(text, source, top=TOP):
+    """The functions that took the most, most first; a function that several threads ran is one."""
+    if not text.strip():
+        raise BadInput(source, "is empty: perf recorded nothing", 1)
+    if "Overhead" not in text:
+        raise BadInput(source, "is no report of perf", 1)
+    shares = {}
+    for line in text.splitlines():
+        if line.startswith("#"):
+            continue
+        if found := _LINE.match(line):
+            name = found.group(5)
+            key = (found.group(3), NO_SYMBOL if re.fullmatch(r"0x[0-9a-f]+", name) else name)
+            shares[key] = shares.get(key, 0.0) + float(found.group(1))
+    if not shares:
+        raise BadInput(source, "names no function: perf had no samples", len(text.splitlines()))
+    ordered = sorted(shares.items(), key=lambda item: -item[1])
+    return [Hotspot(percent, *key) for key, percent in ordered[:top]]

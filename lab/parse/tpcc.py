@@ -1,0 +1,57 @@
+"""Reads what the built-in generator writes besides its JSON (for that: lab.report.results). Pure: text in, rows out."""
+
+from dataclasses import dataclass
+
+from lab.parse.errors import BadInput
+
+_HEADER = "second,transaction,count,errors,mean_us,max_us"
+
+
+@dataclass(frozen=True)
+class Second:
+    """One transaction's second."""
+    second: int
+    transaction: str
+    count: int
+    errors: int
+    mean_us: int
+    max_us: int
+
+
+def timeline(text, source):
+    """The file of `tpcc run --timeline`."""
+    lines = text.splitlines()
+    if not lines:
+        raise BadInput(source, "is empty: the run that should have written it did not end", 1)
+    if lines[0] != _HEADER:
+        raise BadInput(source, "is no timeline of `tpcc run --timeline`", 1)
+    seconds = []
+    for number, line in enumerate(lines[1:], 2):
+        fields = line.split(",")
+        try:
+            second, name, *rest = fields
+            seconds.append(Second(int(second), name, *(int(value) for value in rest)))
+        except (ValueError, TypeError) as error:
+            raise BadInput(source, f"{line!r} is no line of a timeline", number) from error
+    return seconds
+
+
+def per_minute(seconds, interval_s=10):
+    """(second at the interval's end, transactions a minute) of the intervals that are whole."""
+    counts, last = {}, max((s.second for s in seconds), default=0)
+    for s in seconds:
+        end = -(-s.second // interval_s) * interval_s
+        counts[end] = counts.get(end, 0) + s.count
+    return [(end, count * 60 / interval_s) for end, count in sorted(counts.items()) if end <= last]
+
+
+def latency_windows(seconds, transaction, interval_s=10):
+    """(second at the interval's end, mean ms, maximum ms) of one transaction, of the intervals that are whole."""
+    windows, last = {}, max((s.second for s in seconds), default=0)
+    for s in seconds:
+        if s.transaction == transaction and s.count:
+            end = -(-s.second // interval_s) * interval_s
+            count, total, worst = windows.get(end, (0, 0, 0))
+            windows[end] = (count + s.count, total + s.count * s.mean_us, max(worst, s.max_us))
+    return [(end, total / count / 1000, worst / 1000) for end, (count, total, worst) in sorted(windows.items())
+            if end <= last]

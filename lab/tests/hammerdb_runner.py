@@ -1,0 +1,100 @@
+"""hammerdb_runner.sh against a private server: both engines, a run that is interrupted goes on, nothing is left behind.
+
+Environment: see lab_server.py.
+"""
+
+import csv
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+from lab_server import TPCC, TREE, LabServer, environment
+
+RUNNER = TREE / "lab" / "hammerdb_runner.sh"
+PASSWORD = "it's [a] $ecret"
+SHORT = ["--warehouses", "1", "--tpcc-vu", "2", "--tpcc-build-vu", "2", "--rampup", "0.02", "--settle", "0"]
+
+
+class Runner(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.server = LabServer(environment())
+        cls.addClassCleanup(cls.server.__exit__, None, None, None)
+        cls.server.__enter__()
+        quoted = PASSWORD.replace("'", "''")
+        cls.server.sql(f"CREATE USER runner@localhost IDENTIFIED BY '{quoted}'; GRANT ALL ON *.* TO runner@localhost")
+        cls.client = cls.server.environment.basedir / "bin" / "mariadb"
+        cls.variables = {**os.environ, "TPCC": TPCC}
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.output = Path(folder.name)
+
+    def start(self, *options, password=True):
+        argv = [RUNNER, "-o", self.output, *options]
+        if "--resume" not in options:
+            argv += ["-S", self.server.socket, "-u", "runner", "--mariadb-bin", self.client]
+        return subprocess.Popen([str(a) for a in [*argv, *(["--pass", PASSWORD] if password else [])]], text=True,
+                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                env=self.variables)
+
+    def finish(self, process, code=0):
+        said = process.communicate(timeout=300)[0]
+        self.assertEqual(process.returncode, code, said)
+        return said
+
+    def rows(self):
+        path = next(self.output.glob("hammerdb_results_*.csv"))
+        with open(path, newline="") as file:
+            return list(csv.DictReader(file, strict=True))
+
+    def test_a_run_that_is_interrupted_goes_on(self):
+        engines = "innodb,tidesdb" if os.environ.get("TIDESDB_PLUGIN") else "innodb"
+        process = self.start("-e", engines, *SHORT, "--duration", "0.1")
+        logs = self._wait_for("innodb_tpcc/run.log")
+        time.sleep(1)
+        process.send_signal(signal.SIGTERM)
+        said = self.finish(process, 130)
+        self.assertIn(f"--resume {logs}", said)
+        self.assertEqual(subprocess.run(["pgrep", "-f", f"{TPCC} run.*{self.server.socket}"], capture_output=True,
+                                        check=False).stdout, b"")
+        said = self.finish(self.start("--resume", logs))
+        self.assertIn("Interrupted during: innodb tpcc run", said)
+        rows = self.rows()
+        self.assertEqual([row["engine"] for row in rows], engines.split(","))
+        for row in rows:
+            self.assertGreater(int(row["nopm"]), 0)
+            self.assertEqual((row["consistent"], row["generator"], row["warehouses"]), ("yes", "tpcc", "1"))
+        self.assertFalse(self.server.sql("SHOW DATABASES LIKE 'tpcc'").strip())
+        self.assertTrue((logs / "chart_tpcc_nopm.png").exists())
+        for path in self.output.rglob("*"):
+            self.assertFalse(path.is_file() and PASSWORD.encode() in path.read_bytes(), path)
+
+    def _wait_for(self, name):
+        for _ in range(1200):
+            found = list(self.output.glob(f"hammerdb_logs_*/{name}"))
+            if found:
+                return next(self.output.glob("hammerdb_logs_*"))
+            time.sleep(0.1)
+        self.fail(f"{name} does not come")
+
+    def test_a_wrong_password_says_what_to_do(self):
+        said = self.finish(self.start("-e", "innodb", password=False), 1)
+        self.assertRegex(said, "(?s)Access denied.*--private-server")
+        self.assertEqual(list(self.output.iterdir()), [])
+
+    def test_an_engine_that_is_not_there(self):
+        self.assertIn("has no engine RocksDB", self.finish(self.start("-e", "rocksdb"), 1))
+
+
+if __name__ == "__main__":
+    if not re.search(r"\btpcc$", TPCC) or not Path(TPCC).exists():
+        sys.exit(f"{TPCC}: the load generator is not built")
+    unittest.main()

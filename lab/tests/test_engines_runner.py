@@ -1,0 +1,155 @@
+"""Tests of lab/engines_runner with a harness that measures nothing: order, journal, resume, merging, preflight."""
+
+import io
+import tempfile
+import unittest
+from contextlib import redirect_stdout
+from pathlib import Path
+from unittest import mock
+
+from installer.shell import Failed
+from lab.engines_runner import merge, options, preflight, study
+from lab.parse import hammerdb_csv
+
+# Writes a result of the documented form into the folder of -o; fails where there is a file "broken" above it.
+_HARNESS = """#!/bin/sh
+echo "$@" >> "$(dirname "$0")/calls"
+while [ $# -gt 0 ]; do
+  case "$1" in -o) out=$2; shift ;; -e) engine=$2; shift ;; esac
+  shift
+done
+[ -e "$(dirname "$0")/broken" ] && { echo "error: no server"; exit 1; }
+echo measured
+count=$(ls -d "$out"/../iter* | wc -l)
+echo "%s" > "$out/hammerdb_results_1.csv"
+echo "tpcc,$engine,${count}000,2300,1,2,0,1,,,9,0,3,4,5,6,7,8,,,0,yes,tpcc,1.5,0.2" >> "$out/hammerdb_results_1.csv"
+""" % ",".join(hammerdb_csv.COLUMNS + hammerdb_csv.MORE)
+
+
+class Run(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        self.harness = self.folder / "harness"
+        self.harness.write_text(_HARNESS)
+        self.harness.chmod(0o755)
+        self.directory = self.folder / "results_1"
+        patch = mock.patch.object(study, "plot")
+        patch.start()
+        self.addCleanup(patch.stop)
+
+    def args(self, *more):
+        return options.parse(["--harness", str(self.harness), "--engines", "innodb,tidesdb", "--iterations", "2",
+                              "--no-restart", "--no-drop-cache", "--no-perf", "--private-server", *more])
+
+    def go(self, *more, seed=1):
+        with redirect_stdout(io.StringIO()) as said:
+            code = study.Study(self.args(*more), self.directory, {"seed": seed}).go()
+        return code, said.getvalue()
+
+    def calls(self):
+        return (self.folder / "calls").read_text().splitlines()
+
+    def test_each_engine_and_iteration_has_its_folder(self):
+        code, said = self.go()
+        self.assertEqual(code, 0)
+        for engine in ("innodb", "tidesdb"):
+            for number in (1, 2):
+                self.assertTrue((self.directory / engine / f"iter{number}" / "hammerdb_results_1.csv").exists())
+        self.assertEqual(len(self.calls()), 4)
+        merged = self.directory / "final" / "merged"
+        rows = hammerdb_csv.read((merged / "hammerdb_results_merged.csv").read_text(), "merged")
+        self.assertEqual([(row["engine"], row["nopm"]) for row in rows],
+                         [("innodb", 1000), ("innodb", 2000), ("tidesdb", 1000), ("tidesdb", 2000)])
+        self.assertIn("| NOPM | 1,500 (1,000–2,000) | 1,500 (1,000–2,000) |", (merged / "summary.md").read_text())
+        self.assertIn("1,500 (1,000–2,000)", said)
+        self.assertIn("tidesdb 2: measured\n", (self.directory / "master.log").read_text())
+        self.assertTrue((self.directory / "SHA256SUMS").exists())
+
+    def test_what_failed_is_tried_again_and_said(self):
+        (self.folder / "broken").touch()
+        code, said = self.go()
+        self.assertEqual(code, 1)
+        self.assertIn("innodb iteration 1: harness ended with 1", said)
+        (self.folder / "broken").unlink()
+        code, said = self.go()
+        self.assertEqual(code, 0)
+        self.assertIn("Failed: innodb iteration 1", said)
+        self.assertIn("Failed: innodb iteration 1", (self.directory / "final" / "merged" / "summary.md").read_text())
+
+    def test_what_is_done_is_not_done_again(self):
+        self.go()
+        self.assertEqual(self.go()[0], 0)
+        self.assertEqual(len(self.calls()), 4)
+
+    def test_an_iteration_that_was_interrupted_is_the_harness_s_to_resume(self):
+        logs = self.directory / "innodb" / "iter1" / "hammerdb_logs_7"
+        logs.mkdir(parents=True)
+        (logs / "journal.jsonl").touch()
+        self.go()
+        self.assertEqual(self.calls()[0], f"--resume {logs}")
+
+    def test_order(self):
+        args = self.args("--randomize", "--iterations", "3")
+        orders = {tuple(study.order(args, seed)) for seed in range(20)}
+        self.assertGreater(len(orders), 5)
+        for units in orders:
+            self.assertEqual(sorted(units), [(e, n) for e in ("innodb", "tidesdb") for n in (1, 2, 3)])
+            self.assertEqual([n for e, n in units if e == "innodb"], [1, 2, 3])
+        self.assertEqual(study.order(args, 5), study.order(args, 5))
+
+    def test_a_dry_run_names_the_commands_and_does_nothing(self):
+        said = study.Study(self.args(), self.directory, {"seed": 1}).describe()
+        self.assertIn("[3] tidesdb iteration 1", said)
+        self.assertIn("-e tidesdb --warehouses 1000", said)
+        self.assertFalse(self.directory.exists())
+
+
+class Options(unittest.TestCase):
+    def test_the_harness_s_refusals_come_at_once(self):
+        for argv, message in ((["--engines", "postgres"], "PostgreSQL is not run here"),
+                              (["--private-server", "--socket", "x"], "leave out --socket"),
+                              (["--hammerdb-dir", "x", "--duration", "0.5"], "whole minutes")):
+            with self.assertRaisesRegex(Failed, message):
+                options.parse(argv)
+
+    def test_somebody_s_database_is_not_replaced(self):
+        args = options.parse(["--socket", "/tmp/x.sock"])
+        self.assertNotIn("--replace-schema", options.harness_options(args, "innodb", False))
+        self.assertIn("--replace-schema", options.harness_options(args, "innodb", True))
+        self.assertIn("--keep-schema", options.harness_options(args, "innodb", True))
+
+    def test_the_password_is_not_on_a_command_line(self):
+        args = options.parse(["--socket", "/tmp/x.sock", "--pass", "secret"])
+        self.assertNotIn("secret", " ".join(options.harness_options(args, "innodb", False)))
+
+
+class Preflight(unittest.TestCase):
+    def test_what_is_missing_fails_with_what_to_do(self):
+        with tempfile.TemporaryDirectory() as name:
+            args = options.parse(["--harness", f"{name}/none", "--mariadb-bin", f"{name}/none", "-o", name, "--no-perf"])
+            with mock.patch.object(preflight, "may_act_as_root", return_value=False):
+                findings = preflight.look(args)
+        self.assertTrue(preflight.failed(findings))
+        said = "\n".join(map(str, findings))
+        for text in ("FAIL     harness:", "FAIL     client:", "--no-drop-cache", "HammerDB: not asked for", "disk:"):
+            self.assertIn(text, said)
+
+    def test_a_private_server_needs_no_other(self):
+        args = options.parse(["--private-server", "--no-perf", "--no-drop-cache"])
+        self.assertFalse(preflight.failed(preflight.look(args)))
+
+
+class Merged(unittest.TestCase):
+    def test_inconsistent_runs_are_named(self):
+        rows = [{"engine": "a", "nopm": 1.0, "consistent": "yes"}, {"engine": "a", "nopm": 3.0, "consistent": "no"},
+                {"engine": "b", "nopm": 2.0, "consistent": None}]
+        text = merge.markdown(rows, ["Interrupted once."])
+        self.assertIn("| consistent | INCONSISTENT in 1 of 2 | not checked |", text)
+        self.assertIn("| NOPM | 2 (1–3) | 2 |", text)
+        self.assertTrue(text.endswith("Interrupted once.\n"))
+
+
+if __name__ == "__main__":
+    unittest.main()

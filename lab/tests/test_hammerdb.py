@@ -1,0 +1,289 @@
+"""Tests of lab/hammerdb without a server: options, words of Tcl, an interrupted run, what is plotted again."""
+
+import io
+import os
+import tempfile
+import time
+import unittest
+from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
+from unittest import mock
+
+from installer.shell import Failed
+from lab.charts import style
+from lab.hammerdb import compare, options, real, server, sitting, study, watched
+from lab.hammerdb.cpu import CpuMeter
+from lab.parse import hammerdb_csv
+from lab.tests.test_parse_hammerdb import Csv
+
+
+class Options(unittest.TestCase):
+    def test_a_seed_s_command(self):
+        args = options.parse("-b tpcc --warehouses 40 --tpcc-vu 8 --tpcc-build-vu 8 --rampup 1 --duration 2 --settle 5 -H "
+                             "HammerDB-5.0 -e tidesdb -u hammerdb --pass hammerdb123 -S /tmp/mariadb.sock".split())
+        self.assertEqual((args.engines, args.benchmarks, args.warehouses, args.rampup, args.password),
+                         (["tidesdb"], ["tpcc"], 40, 1, "hammerdb123"))
+
+    def test_engines(self):
+        for text, engines in (("both", ["tidesdb", "rocksdb"]), ("all", ["tidesdb", "rocksdb", "innodb"]),
+                              ("InnoDB,tidesdb", ["innodb", "tidesdb"])):
+            self.assertEqual(options.parse(["-e", text]).engines, engines)
+
+    def test_what_cannot_be_run_is_refused_by_name(self):
+        for argv, message in ((["-e", "postgres"], "-e postgres: PostgreSQL is not run here"),
+                              (["-e", "myisam"], "-e myisam: is not known; known are tidesdb"),
+                              (["-b", "tpch"], "-b tpch: .* give the real HammerDB with -H DIR"),
+                              (["-b", "both"], "-b both: .* -H DIR"), (["--pg-host", "x"], "--pg-host: PostgreSQL"),
+                              (["--duration", "0"], "--duration: is zero"),
+                              (["-H", "x", "--duration", "0.5"], "HammerDB counts whole minutes"),
+                              (["--private-server", "-S", "x"], "--private-server: is a server of its own")):
+            with self.assertRaisesRegex(Failed, message):
+                options.parse(argv)
+        for argv, message in ((["--tpcc-vu", "0"], "0 is not at least 1"), (["--tpcc-db", "a'b"], "is no database's name"),
+                              (["--duration", "-1"], "-1 is negative")):
+            with self.assertRaises(SystemExit), redirect_stderr(io.StringIO()) as said:
+                options.parse(argv)
+            self.assertIn(message, said.getvalue())
+
+    def test_a_debug_run_is_short(self):
+        args = options.parse(["--debug-run"])
+        self.assertEqual((args.tpcc_vu, args.rampup, args.duration), (2, 0, 1))
+
+    def test_partitions(self):
+        args = options.parse(["--warehouses", "450"])
+        self.assertEqual([options.partitions(args, engine) for engine in options.ENGINES], [0, 0, 4])
+        self.assertEqual(options.partitions(options.parse(["--warehouses", "450", "--rocksdb-partition"]), "rocksdb"), 4)
+        with mock.patch.dict(os.environ, INNODB_PARTITION_THRESHOLD="500"):
+            self.assertEqual(options.partitions(options.parse(["--warehouses", "450"]), "innodb"), 0)
+
+    def test_a_password_is_not_written_down(self):
+        argv = ["-u", "x", "--pass", "secret", "--pass=secret", "-e", "all"]
+        self.assertEqual(sitting.without_secrets(argv), ["-u", "x", "-e", "all"])
+
+
+class Pieces(unittest.TestCase):
+    def test_words_of_tcl(self):
+        self.assertEqual(real._quoted('a"b[c]$d\\{'), '"a\\"b\\[c\\]\\$d\\\\\\{"')
+
+    def test_a_folder_without_hammerdb(self):
+        with tempfile.TemporaryDirectory() as name:
+            with self.assertRaisesRegex(Failed, "holds no hammerdbcli"):
+                real.version(name)
+            (Path(name) / "hammerdbcli").write_text('set hdb_version "v4.12"\n')
+            with self.assertRaisesRegex(Failed, "is HammerDB 4.12; 5 and 6 are driven here"):
+                real.version(name)
+            (Path(name) / "hammerdbcli").write_text('set hdb_version "v6.0"\n')
+            self.assertEqual(real.version(name), "6.0")
+
+    def test_no_server_says_what_to_do(self):
+        running = server.Running(options.parse(["-S", "/nowhere/x.sock"]))
+        with mock.patch.object(server.Connection, "sql", side_effect=Failed("ERROR 2002")):
+            with self.assertRaisesRegex(Failed, "(?s)ERROR 2002.*-S SOCKET.*--private-server"):
+                running.check(["innodb"])
+        with mock.patch.object(server.Connection, "sql", return_value=[["InnoDB", "DEFAULT"]]):
+            running.check(["innodb"])
+            with self.assertRaisesRegex(Failed, "-e tidesdb: .* has no engine TidesDB"):
+                running.check(["tidesdb"])
+
+    def test_what_a_program_started_ends_with_it(self):
+        with tempfile.TemporaryDirectory() as name:
+            def stop(line, _pid):
+                pids.append(int(line))
+                raise KeyboardInterrupt
+
+            pids = []
+            with self.assertRaises(KeyboardInterrupt):
+                watched.run(["sh", "-c", "sleep 60 & echo $!; wait"], Path(name) / "log", stop)
+            end = time.monotonic() + 10
+            while _lives(pids[0]) and time.monotonic() < end:
+                time.sleep(0.01)  # It is killed, but the kernel takes its time.
+            self.assertFalse(_lives(pids[0]))
+
+    def test_a_password_is_not_logged(self):
+        with tempfile.TemporaryDirectory() as name:
+            watched.run(["printf", "Changed tpcc:maria_pass from x to y\\nmaria_user\\n"], Path(name) / "log",
+                        leave_out=real._SAYS_PASSWORD)
+            self.assertEqual((Path(name) / "log").read_text(), "maria_user\n")
+
+    def test_cpu_by_new_order(self):
+        meter = CpuMeter(None)
+        meter.first, meter.last = (0, 1.0, 2.0), (60, 4.0, 5.0)
+        self.assertEqual(meter.row(1000), {"server_cpu_ms_per_neword": 3.0, "client_cpu_ms_per_neword": 3.0})
+        self.assertEqual(meter.row(0), {})
+
+
+def _lives(pid):
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+class FakeConnection:
+    def __init__(self):
+        self.databases, self.said, self.analyze = set(), [], "status"
+
+    def sql(self, statement):
+        self.said.append(statement)
+        if "information_schema" in statement:
+            return [["ORDERS"]]
+        return [["t", "analyze", self.analyze, "text"]] if "ANALYZE" in statement else []
+
+    def has_database(self, name):
+        return name in self.databases
+
+    def address(self):
+        return "nowhere"
+
+
+class FakeServer:
+    def __init__(self):
+        self.binaries, self.connection, self.started = {}, FakeConnection(), []
+
+    def check(self, engines):
+        pass
+
+    def start(self, engine):
+        self.started.append(engine)
+        return self.connection
+
+    def stop(self):
+        pass
+
+    def remove(self, engine):
+        pass
+
+
+class FakeGenerator:
+    name = "fake"
+
+    def __init__(self, fail=None):
+        self.calls, self.fail = [], fail
+
+    def expected_s(self, step, benchmark):
+        return 1
+
+    def build(self, connection, engine, benchmark, directory, note):
+        self.calls.append(f"build {engine}")
+
+    def run(self, connection, engine, benchmark, directory, note, on_measure):
+        self.calls.append(f"run {engine}")
+        if self.fail and self.fail[0] == engine:
+            raise self.fail[1]
+        return {"nopm": 1000, "tpm": 2300, "errors": 0, "consistent": True, "generator": self.name,
+                **{f"{name}_{key}_ms": 2.0 for name in ("neword", "payment", "delivery") for key in ("avg", "p95")}}
+
+    def drop(self, connection, benchmark, directory):
+        self.calls.append("drop")
+
+
+class Run(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.directory = Path(folder.name) / "hammerdb_logs_1"
+        self.server = FakeServer()
+        for target, name, value in ((study, "COOLDOWN_S", 0), (style, "DOTS", 30), (study, "plot", mock.Mock())):
+            patch = mock.patch.object(target, name, value)
+            patch.start()
+            self.addCleanup(patch.stop)
+
+    def go(self, generator, *more):
+        argv = ["-e", "innodb,tidesdb", "--settle", "0", *more]
+        it = study.Study(options.parse(argv), self.directory, {"argv": argv})
+        self.said = io.StringIO()
+        with mock.patch.object(study.server, "make", return_value=self.server), \
+                mock.patch.object(study.builtin, "Builtin", return_value=generator), redirect_stdout(self.said):
+            return it.go()
+
+    def rows(self):
+        path = self.directory.parent / "hammerdb_results_1.csv"
+        return hammerdb_csv.read(path.read_text(), path)
+
+    def test_all_steps_in_order(self):
+        generator = FakeGenerator()
+        self.assertEqual(self.go(generator), 0)
+        self.assertEqual(generator.calls, ["build innodb", "run innodb", "drop", "build tidesdb", "run tidesdb", "drop"])
+        self.assertEqual([(row["engine"], row["nopm"], row["consistent"]) for row in self.rows()],
+                         [("innodb", 1000, "yes"), ("tidesdb", 1000, "yes")])
+        study.plot.assert_called_once_with([self.directory.parent / "hammerdb_results_1.csv"], self.directory)
+        self.assertIn("provenance.json", (self.directory / "SHA256SUMS").read_text())
+
+    def test_an_interrupted_run_goes_on_and_says_so(self):
+        with self.assertRaises(KeyboardInterrupt):
+            self.go(FakeGenerator(fail=("tidesdb", KeyboardInterrupt())))
+        self.assertEqual([row["engine"] for row in self.rows()], ["innodb"])
+        generator = FakeGenerator()
+        self.server.connection.databases.add("tpcc")  # What the first sitting built.
+        self.assertEqual(self.go(generator), 0)
+        self.assertEqual(generator.calls, ["run tidesdb", "drop"])
+        self.assertIn("Interrupted during: tidesdb tpcc run", self.said.getvalue())
+        self.assertEqual([row["engine"] for row in self.rows()], ["innodb", "tidesdb"])
+
+    def test_an_engine_that_fails_does_not_stop_the_others(self):
+        generator = FakeGenerator(fail=("innodb", Failed("the run ended before its time")))
+        self.assertEqual(self.go(generator), 1)
+        self.assertEqual([row["engine"] for row in self.rows()], ["tidesdb"])
+        self.assertIn("innodb: the run ended before its time", self.said.getvalue())
+
+    def test_somebody_s_database_is_left_alone(self):
+        self.server.connection.databases.add("tpcc")
+        self.assertEqual(self.go(FakeGenerator()), 1)
+        self.assertIn("there is a database tpcc at nowhere: --replace-schema drops it", self.said.getvalue())
+        self.assertFalse(any("DROP" in statement for statement in self.server.connection.said))
+
+    def test_rocksdb_is_loaded_in_bulk_by_one_user_and_then_no_more(self):
+        self.go(FakeGenerator(), "-e", "rocksdb", "--tpcc-build-vu", "1")
+        said = [s for s in self.server.connection.said if "bulk_load" in s]
+        self.assertEqual(said, ["SET GLOBAL rocksdb_bulk_load=1", "SET GLOBAL rocksdb_bulk_load=0"])
+
+    def test_several_users_load_rocksdb_by_transactions(self):
+        self.go(FakeGenerator(), "-e", "rocksdb", "--tpcc-build-vu", "2")
+        self.assertFalse([s for s in self.server.connection.said if "bulk_load" in s])
+
+    def test_keep_schema(self):
+        generator = FakeGenerator()
+        self.go(generator, "--keep-schema")
+        self.assertNotIn("drop", generator.calls)
+
+    def test_an_engine_takes_over_what_this_run_kept(self):
+        generator = FakeGenerator()
+        generator.build = lambda *_: self.server.connection.databases.add("tpcc")
+        self.assertEqual(self.go(generator, "--keep-schema"), 0)
+
+    def test_an_error_of_analyze_is_one(self):
+        self.server.connection.analyze = "Error"
+        self.assertEqual(self.go(FakeGenerator()), 1)
+        self.assertIn("ANALYZE TABLE in tpcc: text", self.said.getvalue())
+
+
+class Compare(unittest.TestCase):
+    def test_counters_are_by_new_order(self):
+        before = ({name: 100 for name in compare.COUNTERS}, 3000)
+        after = ({name: 400 for name in compare.COUNTERS}, 3100)
+        self.assertEqual(compare.by_new_order(before, after)["Questions"], 3.0)
+        with self.assertRaisesRegex(Failed, "no new order"):
+            compare.by_new_order(before, before)
+
+    def test_the_table(self):
+        runs = [(name, {"Questions": value, "server_cpu_ms_per_neword": value, "nopm": 10})
+                for name, value in (("tpcc", 3.0), ("HammerDB 5.0", 4.0), ("tpcc", 5.0), ("HammerDB 5.0", 4.0))]
+        self.assertIn("| statements sent (round trips) | 4 (3–5) | 4 (4–4) | 1.000 |", compare.markdown(runs))
+        self.assertEqual(compare.cpu_apart(runs), 0)
+        self.assertIsNone(compare.cpu_apart([("tpcc", {})]))
+
+
+class PlotOnly(unittest.TestCase):
+    def test_an_old_csv_is_plotted(self):
+        with tempfile.TemporaryDirectory() as name, mock.patch.object(style, "DOTS", 30), \
+                redirect_stdout(io.StringIO()) as said:
+            path = Path(name) / "hammerdb_results_20260422_204822.csv"
+            path.write_text(f"{Csv.HEADER}\n{Csv.OLD_TPCC}\n{Csv.OLD_TPCH}\n")
+            study.plot([path], Path(name))
+            self.assertEqual({p.stem for p in Path(name).glob("*.png")},
+                             {"chart_tpcc_nopm", "chart_tpcc_tpm", "chart_tpcc_latency", "chart_tpch", "chart_build_time"})
+            self.assertIn("chart_tpcc_throughput_timeline: not drawn: no logs beside the CSV", said.getvalue())
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,189 @@
+"""Tests of lab/parse for HammerDB: what 5.0, 6.0 and etprof of 4.12 wrote is read; other text is refused, by line."""
+
+import unittest
+from pathlib import Path
+
+from lab.parse import hammerdb, hammerdb_csv, perf, tpcc
+from lab.parse.errors import BadInput
+
+RECORDED = Path(__file__).resolve().parents[1] / "parse" / "recorded"
+
+
+def recorded(name):
+    return (RECORDED / name).read_text()
+
+
+class RunLog(unittest.TestCase):
+    def test_both_versions(self):
+        for version, nopm, tpm in (("5.0", 8834, 20928), ("6.0", 8750, 20059)):
+            log = hammerdb.run_log(recorded(f"hammerdb-{version}/hammerdb.log"), "x.log")
+            self.assertEqual((log.nopm, log.tpm, log.users, log.server_version), (nopm, tpm, 2, "10.11.18"))
+            self.assertEqual((sum(log.errors.values()), log.failed_users), (0, ()))
+
+    def test_the_result_with_tpm_first(self):
+        log = hammerdb.run_log("Vuser 1:TEST RESULT : System achieved 20928 MariaDB TPM at 8834 NOPM\n", "x.log")
+        self.assertEqual((log.nopm, log.tpm), (8834, 20928))
+
+    def test_what_users_say_of_errors_is_counted(self):
+        text = recorded("hammerdb-5.0/hammerdb.log")
+        message = "Deadlock found when trying to get lock; try restarting transaction"
+        text = text.replace("Vuser 1:Test complete", f"Vuser 2:{message}\nVuser 3:{message}\nVuser 1:Test complete")
+        text += "Error in Virtual User 3: Payment : gone away\nVuser 3:FINISHED FAILED\n"
+        log = hammerdb.run_log(text, "x.log")
+        self.assertEqual(log.errors, {message: 2, "Payment : gone away": 1})
+        self.assertEqual(log.failed_users, (3,))
+
+    def test_etprof_s_blocks_are_no_errors(self):
+        self.assertFalse(hammerdb.run_log(recorded("hammerdb-4.12/etprof.log"), "x.log").errors)
+
+    def test_other_texts(self):
+        text = recorded("hammerdb-5.0/hammerdb.log")
+        for broken, message in (("", "x.log:1: is empty"), ("sysbench 1.0.20\n", "x.log:1: is no log of HammerDB"),
+                                (text[:text.index("TEST RESULT")], r"x.log:\d+: ends without a TEST RESULT")):
+            with self.assertRaisesRegex(BadInput, message):
+                hammerdb.run_log(broken, "x.log")
+
+
+class Latencies(unittest.TestCase):
+    def test_json_of_both_versions(self):
+        for version, average, p95 in (("5.0", 7.249, 16.034), ("6.0", 7.505, 17.246)):
+            read = hammerdb.latency_json(recorded(f"hammerdb-{version}/timing.json"), "t.json")
+            self.assertEqual(set(read), set(hammerdb.TRANSACTIONS))
+            self.assertEqual((read["NEWORD"].avg_ms, read["NEWORD"].p95_ms), (average, p95))
+
+    def test_the_text_says_what_the_json_says(self):
+        for version in ("5.0", "6.0"):
+            said = hammerdb.latency_json(recorded(f"hammerdb-{version}/timing.json"), "t.json")
+            read = hammerdb.profile(recorded(f"hammerdb-{version}/hdbxtprofile.log"), "p.log")
+            for name in hammerdb.TRANSACTIONS:
+                self.assertEqual((read.summary[name].avg_ms, read.summary[name].p95_ms),
+                                 (said[name].avg_ms, said[name].p95_ms))
+
+    def test_calls_are_counted_once(self):
+        read = hammerdb.profile(recorded("hammerdb-5.0/hdbxtprofile.log"), "p.log")
+        self.assertEqual(read.users[2]["NEWORD"].calls + read.users[3]["NEWORD"].calls, 8976)
+        self.assertEqual(read.summary["NEWORD"].calls, 8976)  # The log says 17952.
+        self.assertEqual(hammerdb.profile(recorded("hammerdb-6.0/hdbxtprofile.log"), "p.log").summary["NEWORD"].calls,
+                         9004)
+
+    def test_other_texts(self):
+        text = recorded("hammerdb-6.0/timing.json")
+        for broken, message in (("", "t.json:1: is empty"), (text[:500], r"t.json:\d+: is no JSON, or cut off"),
+                                ('{"NEWORD": {"calls": "1"}}', "t.json:1: lacks a part of 'NEWORD'"),
+                                ("[]", "t.json:1: holds no")):
+            with self.assertRaisesRegex(BadInput, message):
+                hammerdb.latency_json(broken, "t.json")
+        text = recorded("hammerdb-6.0/hdbxtprofile.log")
+        for broken, message in (("", "p.log:1: is empty"), ("HammerDB\n", "p.log:1: is no time profile"),
+                                (text[:text.index(">>>>> SUMMARY")], r"p.log:\d+: ends before the summary"),
+                                (text[:text.rindex("P99")], r"p.log:\d+: OSTAT lacks P50, P95, P99")):
+            with self.assertRaisesRegex(BadInput, message):
+                hammerdb.profile(broken, "p.log")
+
+    def test_the_blocks_of_etprof(self):
+        series = hammerdb.windows(recorded("hammerdb-4.12/etprof.log"), "e.log")
+        self.assertEqual(set(series), set(hammerdb.TRANSACTIONS))
+        first = series["NEWORD"][0]
+        self.assertEqual(str(first.begin), "2026-11-22 12:44:02")
+        self.assertLess(first.p50_us, first.p95_us)
+        self.assertEqual(hammerdb.windows(recorded("hammerdb-5.0/hammerdb.log"), "x"), {})
+
+
+class Counter(unittest.TestCase):
+    def test_each_version(self):
+        read = hammerdb.transaction_counts(recorded("hammerdb-5.0/hdbtcount.log"), "c.log")
+        self.assertEqual(read[0], (10, 16332))
+        self.assertEqual(len(read), 6)
+        with_times = hammerdb.transaction_counts(recorded("hammerdb-4.12/hdbtcount.log"), "c.log", interval_s=1)
+        self.assertEqual(with_times[:2], [(10, 21732), (20, 22596)])
+
+    def test_other_texts(self):
+        text = recorded("hammerdb-6.0/hdbtcount.log")
+        for broken, message in (("", "c.log:1: is empty"), ("a,b\n", "c.log:1: is no log of"),
+                                (text[:-4], "c.log:9: '24198 MariaDB ' is no reading")):
+            with self.assertRaisesRegex(BadInput, message):
+                hammerdb.transaction_counts(broken, "c.log")
+
+
+class Queries(unittest.TestCase):
+    def test_both_versions(self):
+        for version, total in (("5.0", 5), ("6.0", 3)):
+            read = hammerdb.queries(recorded(f"hammerdb-{version}/tproch.log"), "h.log")
+            self.assertEqual((len(read.seconds), read.total_s), (22, total))
+            self.assertGreater(read.geomean_s, 0.001)
+
+    def test_other_texts(self):
+        text = recorded("hammerdb-6.0/tproch.log")
+        for broken, message in (("", "h.log:1: holds no query"),
+                                (text[:text.index("query 12 ")], "without the queries 12$"),
+                                (text[:text.index("Completed 1")], "before the query set was complete")):
+            with self.assertRaisesRegex(BadInput, message):
+                hammerdb.queries(broken, "h.log")
+
+
+class Perf(unittest.TestCase):
+    def test_the_top_eight(self):
+        spots = perf.report(recorded("perf-6.1.txt"), "perf.txt")
+        self.assertEqual(len(spots), 8)
+        self.assertEqual(spots[0].symbol, perf.NO_SYMBOL)
+        self.assertIn(("mariadbd", "MYSQLparse"), {(s.object, s.symbol) for s in spots})
+        self.assertEqual([s.percent for s in spots], sorted((s.percent for s in spots), reverse=True))
+
+    def test_other_texts(self):
+        text = recorded("perf-6.1.txt")
+        for broken, message in (("", "perf.txt:1: is empty"), ("x\n", "perf.txt:1: is no report"),
+                                (text[:text.index("     2.52%")], "names no function")):
+            with self.assertRaisesRegex(BadInput, message):
+                perf.report(broken, "perf.txt")
+
+
+class Timeline(unittest.TestCase):
+    TEXT = "second,transaction,count,errors,mean_us,max_us\n" + "".join(
+        f"{second},{name},{count},0,2000,{9000 + second}\n" for second in range(1, 24)
+        for name, count in (("NEWORD", 10), ("SLEV", 1)))
+
+    def test_rates_of_whole_intervals_only(self):
+        seconds = tpcc.timeline(self.TEXT, "t.csv")
+        self.assertEqual(tpcc.per_minute(seconds), [(10, 660), (20, 660)])
+        self.assertEqual(tpcc.latency_windows(seconds, "NEWORD")[0], (10, 2.0, 9.01))
+
+    def test_other_texts(self):
+        for broken, message in (("", "t.csv:1: is empty"), ("a,b\n", "t.csv:1: is no timeline"),
+                                (self.TEXT[:-12], r"t.csv:47: .* is no line")):
+            with self.assertRaisesRegex(BadInput, message):
+                tpcc.timeline(broken, "t.csv")
+
+
+class Csv(unittest.TestCase):
+    HEADER = ",".join(hammerdb_csv.COLUMNS)
+    # Of the documented form: 21 and 19 fields below 20 names.
+    OLD_TPCC = "tpcc,tidesdb,68805,160223,40,8,1,2,,,95,5,2.1,5.33,1.2,3.1,9.0,17.26,,,"
+    OLD_TPCH = "tpch,innodb,,,,1,,,1,1,300,60,,,,,,12.5,421.0"
+
+    def test_an_old_file_is_read_as_it_was_meant(self):
+        rows = hammerdb_csv.read(f"{self.HEADER}\n{self.OLD_TPCC}\n{self.OLD_TPCH}\n", "old.csv")
+        self.assertEqual((rows[0]["nopm"], rows[0]["delivery_p95_ms"], rows[0]["tpch_total_sec"]), (68805, 17.26, None))
+        self.assertEqual((rows[1]["tpch_geomean_sec"], rows[1]["tpch_total_sec"], rows[1]["delivery_p95_ms"]),
+                         (12.5, 421.0, None))
+
+    def test_what_is_written_is_read(self):
+        row = {"benchmark": "tpcc", "engine": "tidesdb", "nopm": 68805, "neword_p95_ms": 5.33, "errors": 0,
+               "consistent": True, "generator": "HammerDB 5.0"}
+        text = hammerdb_csv.write([row])
+        self.assertEqual({len(line.split(",")) for line in text.splitlines()}, {25})
+        read = hammerdb_csv.read(text, "new.csv")[0]
+        self.assertEqual((read["nopm"], read["neword_p95_ms"], read["consistent"], read["generator"], read["tpm"]),
+                         (68805, 5.33, "yes", "HammerDB 5.0", None))
+
+    def test_other_texts(self):
+        for broken, message in (("", "r.csv:1: is empty"), ("a,b\n1,2\n", "r.csv:1: is no result"),
+                                (f"{self.HEADER}\n", "r.csv:1: holds no result"),
+                                (f"{self.HEADER}\n{self.OLD_TPCC[:30]}\n", "r.csv:2: has 6 fields, 20 are named"),
+                                (f"{self.HEADER}\n{self.OLD_TPCC.replace('160223', 'many')}\n", "r.csv:2: tpm is 'many'"),
+                                (f"{self.HEADER}\nycsb,1\n", "r.csv:2: the benchmark 'ycsb'")):
+            with self.assertRaisesRegex(BadInput, message):
+                hammerdb_csv.read(broken, "r.csv")
+
+
+if __name__ == "__main__":
+    unittest.main()
