@@ -17,6 +17,8 @@ from installer.shell import TREE, Failed, main
 from lab.harness import journal as journals
 from lab.harness import provenance
 from lab.harness.progress import Progress, Step
+from lab.report import write
+from lab.report.adapters import sqlbench as adapter
 from lab.sqlbench import report, settings, tables, target, units
 
 LOG = TREE / "var" / "log" / "sqlbench.log"
@@ -86,9 +88,13 @@ class Run:
         sentences = settings.unequal(self.settings)
         if isinstance(self.server, target.RunningServer):
             sentences += self.server.differences()
+        (self.output / f"provenance_{self.stamp}.json").write_text(
+            json.dumps({**self.facts, "unequal": sentences}, indent=1) + "\n")
         path = self.output / f"report_{self.stamp}.md"
         path.write_text(report.markdown(self.figures(), self.settings, sentences, self.journal.history(), self.facts,
                                         files, self.server.sizes_at_rest), encoding="utf-8")
+        if self.figures():
+            write.write_page(adapter.study(self.output, self.stamp), path.with_suffix(".html"))
         return path, paths
 
 

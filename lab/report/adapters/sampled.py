@@ -1,0 +1,13 @@
+"""What lab.harness.sampler saw of a server, put into a report's run."""
+
+from lab.report.study import Metric
+
+
+def add(run, samples):
+    """Fills what the run's tool did not say."""
+    for name, unit, points in samples.series():
+        run.series.setdefault(name, Metric(unit, points))
+    run.status = samples.counters()
+    run.written_bytes, run.cpu_s = samples.written_bytes, samples.cpu_s
+    if samples.peak_resident is not None:
+        run.memory["resident, peak"] = samples.peak_resident

@@ -1,0 +1,187 @@
+"""The report in headless Chromium: every control is used, nothing complains, it fits a phone and prints.
+
+Environment: TIDESDB_SCREENSHOTS names a folder that keeps what was seen.
+"""
+
+import os
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from lab.report import page, plotly  # noqa: E402
+from lab.tests import made_study  # noqa: E402
+from lab.tests.browser import Browser  # noqa: E402
+from lab.report.study import Study  # noqa: E402
+
+# How many lines or bars a plot shows; 0 where it says that there is nothing.
+_TRACES = "(document.querySelector('{}').data || []).length"
+_VALUES = "JSON.stringify((document.querySelector('{}').data || []).map((trace) => trace.y))"
+_ROWS = "[...document.querySelectorAll('{} tbody tr')].filter((row) => !row.hidden).length"
+_WIDER = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+
+
+class Report(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.directory = Path(folder.name)
+        cls.seen = Path(os.environ.get("TIDESDB_SCREENSHOTS") or folder.name)
+        cls.seen.mkdir(parents=True, exist_ok=True)
+        cls.plotly = plotly.source()
+        cls.path = cls.directory / "report.html"
+        cls.path.write_text(page.render(made_study.study(), cls.plotly), encoding="utf-8")
+        cls.browser = Browser(cls.directory)
+        cls.browser.__enter__()
+        cls.addClassCleanup(cls.browser.__exit__, None, None, None)
+
+    def open(self, path=None, **more):
+        shown = self.browser.open(path or self.path, **more)
+        shown.wait("document.documentElement.dataset.ready === 'yes'")
+        return shown
+
+    def tearDown(self):
+        self.assertEqual(getattr(self, "shown", None) and self.shown.problems or [], [])
+
+    def changes(self, plot, change):
+        """That a control changes what a plot shows."""
+        before = self.shown.run(_VALUES.format(plot))
+        change()
+        self.assertNotEqual(self.shown.run(_VALUES.format(plot)), before)
+
+    def test_figures_over_threads(self):
+        self.shown = shown = self.open()
+        form, plot = "#threads-controls [name={}]", "#threads-plot"
+        self.assertEqual(shown.run(_TRACES.format(plot)), 3)
+        self.assertEqual(shown.run(f"document.querySelector('{plot}').data[0].x.join()"), "1,4,16")
+        for name, value in (("condition", "commits synced"), ("workload", "sysbench read_write"), ("figure", "p95_ms"),
+                            ("figure", "max_ms"), ("figure", "ratio"), ("figure", "throughput")):
+            self.changes(plot, lambda n=name, v=value: shown.choose(form.format(n), v))
+        for name, axis in (("log_x", "xaxis"), ("log_y", "yaxis")):
+            before = shown.run(f"document.querySelector('{plot}').layout.{axis}.type")
+            shown.click(form.format(name))
+            self.assertNotEqual(shown.run(f"document.querySelector('{plot}').layout.{axis}.type"), before)
+        # Of one operation there is nothing to choose.
+        self.assertTrue(shown.run("document.querySelector('#threads-controls [name=operation]').closest('label').hidden"))
+
+    def test_over_time(self):
+        self.shown = shown = self.open()
+        form, plot, below = "#time-controls [name={}]", "#time-plot", "#time-latency-plot"
+        self.assertEqual(shown.run(_TRACES.format(plot)), 3)
+        self.changes(plot, lambda: shown.choose(form.format("point"), "7"))
+        self.changes(below, lambda: shown.choose(form.format("latency"), "p95 latency"))
+        shown.choose(form.format("repetition"), "each")
+        self.assertEqual(shown.run(_TRACES.format(plot)), 9)
+        shown.choose(form.format("repetition"), "2")
+        self.assertEqual(shown.run(_TRACES.format(plot)), 3)
+        shown.click(form.format("from_zero"))
+        self.assertEqual(shown.run(f"document.querySelector('{plot}').layout.yaxis.rangemode"), "normal")
+
+    def test_the_explorer(self):
+        self.shown = shown = self.open()
+        form, plot = "#explorer-controls [name={}]", "#explorer-plot"
+        self.assertEqual(shown.run(_TRACES.format(plot)), 3)
+        self.assertEqual(shown.run(_ROWS.format("#explorer-table")), 3)
+        self.changes(plot, lambda: shown.choose(form.format("metric"), "server CPU"))
+        self.changes(plot, lambda: shown.choose(form.format("smooth"), "10"))
+        shown.choose(form.format("second"), "written to storage")
+        self.assertEqual(shown.run(_TRACES.format(plot)), 6)
+        self.assertEqual(shown.run(f"document.querySelector('{plot}').layout.yaxis2.title.text"), "MB/s")
+        shown.choose(form.format("search"), "memtable")
+        self.assertEqual(shown.run("document.querySelector('#explorer-controls [name=metric]').value"),
+                         "Tidesdb_memtable_bytes")
+        self.assertEqual(shown.run(_TRACES.format(plot)), 1)
+        shown.choose(form.format("search"), "no such metric")
+        self.assertIn("Nothing", shown.run(f"document.querySelector('{plot}').textContent"))
+        shown.choose(form.format("search"), "")
+        shown.choose(form.format("metric"), "throughput")
+        shown.choose(form.format("second"), "")
+        shown.click("#explorer-runs label:nth-of-type(4) input")
+        self.assertEqual(shown.run(_TRACES.format(plot)), 4)
+        shown.choose(form.format("point"), "3")
+        self.assertEqual(shown.run(_TRACES.format(plot)), 3)
+
+    def test_tables_are_filtered(self):
+        self.shown = shown = self.open()
+        rows = lambda table: shown.run(_ROWS.format(table))  # noqa: E731
+        before = rows("#percentiles")
+        shown.choose("[data-filters=percentiles]", "read_write RocksDB")
+        self.assertEqual(rows("#percentiles") * 6, before)
+        self.assertEqual(rows("#variables-table"), 4)
+        shown.choose("#variables-controls [name=which]", "same")
+        self.assertEqual(rows("#variables-table"), 2)
+        shown.choose("#variables-controls [name=which]", "all")
+        shown.choose("#variables-controls [name=search]", "BLOCK")
+        self.assertEqual(rows("#variables-table"), 2)
+        self.assertEqual(shown.run("document.querySelector('#variables-controls output').textContent"), "2 of 6")
+        self.assertEqual(rows("#status-table"), 2)
+        shown.choose("#status-controls [name=which]", "all")
+        self.assertEqual(rows("#status-table"), 4)
+        shown.choose("#status-controls [name=search]", "hand")
+        self.assertEqual(rows("#status-table"), 1)
+        text = shown.run("document.querySelector('#status-table').textContent")
+        shown.choose("#status-controls [name=point]", "2")
+        self.assertNotEqual(shown.run("document.querySelector('#status-table').textContent"), text)
+        shown.click("#provenance summary")
+        self.assertTrue(shown.run("document.querySelector('#provenance details').open"))
+
+    def test_links_and_the_button(self):
+        self.shown = shown = self.open()
+        targets = shown.run("[...document.querySelectorAll('nav a')].map((a) => a.hash)")
+        self.assertEqual(shown.run("[...document.querySelectorAll('nav a')].filter((a) => !document.querySelector(a.hash)).length"),
+                         0)
+        self.assertEqual(len(targets), 11)
+        shown.click("nav a[href='#errors']")
+        shown.wait("location.hash === '#errors' && scrollY > 500")
+        shown.click("#copy")
+        shown.wait("document.querySelector('#copied').textContent !== ''")
+        self.assertEqual(shown.run("document.querySelector('#copied').textContent"), "copied")
+        self.assertTrue(shown.run("unpack('report-markdown')").startswith("# A & B side by side"))
+
+    def test_the_pointer_shows_figures(self):
+        self.shown = shown = self.open()
+        box = shown.run("(() => { const box = document.querySelector('#time-plot').getBoundingClientRect();"
+                        " scrollBy({top: box.top - 100, behavior: 'instant'}); return [box.x + box.width / 2, 100 + box.height / 2]; })()")
+        shown.call("Input.dispatchMouseEvent", type="mouseMoved", x=box[0], y=box[1])
+        shown.call("Input.dispatchMouseEvent", type="mouseMoved", x=box[0] + 3, y=box[1])
+        shown.wait("document.querySelectorAll('#time-plot .hoverlayer text').length > 0")
+
+    def test_sizes_colours_and_print(self):
+        for name, width, dark in (("desktop", 1280, False), ("dark", 1280, True), ("phone", 390, False), ("narrow", 320, False)):
+            with self.subTest(name):
+                self.shown = shown = self.open(width=width, height=900, dark=dark)
+                shown.wait("document.querySelectorAll('.plot .main-svg').length > 0")
+                time.sleep(0.3)  # Its charts come to rest.
+                self.assertLessEqual(shown.run(_WIDER), 0)
+                shown.screenshot(self.seen / f"{name}.png")
+                self.assertEqual(shown.problems, [])
+        shown = self.shown = self.open()
+        shown.pdf(self.seen / "print.pdf")
+        self.assertGreater((self.seen / "print.pdf").stat().st_size, 20_000)
+
+    def test_one_number_of_threads_is_bars_of_ratios(self):
+        path = self.directory / "one.html"
+        path.write_text(page.render(made_study.study(threads=(4,), repetitions=1), self.plotly), encoding="utf-8")
+        self.shown = shown = self.open(path)
+        self.assertEqual(shown.run("document.querySelector('#threads-controls [name=figure]').value"), "ratio")
+        self.assertEqual(shown.run("document.querySelector('#threads-plot').data[0].type"), "bar")
+        self.assertEqual(shown.run("document.querySelector('#threads-plot').data[0].y.join()"), "1,1")
+
+    def test_a_study_with_next_to_nothing(self):
+        whole = made_study.study(threads=(4,), repetitions=1, conditions=("",), labels=("InnoDB",),
+                                 workloads=made_study.WORKLOADS[:1])
+        run = whole.runs[0]
+        run.series, run.latencies, run.status, run.variables, run.throughput, run.complete = {}, [], {}, {}, None, False
+        path = self.directory / "little.html"
+        path.write_text(page.render(Study("made", "Little", "", [run]), self.plotly), encoding="utf-8")
+        self.shown = shown = self.open(path)
+        self.assertIn("Nothing", shown.run("document.querySelector('#threads-plot').textContent"))
+        self.assertIn("not complete", shown.run("document.querySelector('.card').textContent"))
+
+
+if __name__ == "__main__":
+    unittest.main()
