@@ -17,7 +17,7 @@ import time
 from installer.shell import Failed, Unavailable, clean_environment
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome")
-_PATIENCE_S = 30
+_PATIENCE_S = 60
 _IN_THE_FILE = ("file:", "data:", "blob:", "about:", "chrome:", "chrome-extension:")
 
 
@@ -95,18 +95,22 @@ class Page:
 
     def __init__(self, browser, path, width, height, dark):
         self._browser = browser
-        target = browser.call("Target.createTarget", url="about:blank")["targetId"]
-        self._session = browser.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        self._target = browser.call("Target.createTarget", url="about:blank")["targetId"]
+        self._session = browser.call("Target.attachToTarget", targetId=self._target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.call(f"{domain}.enable")
-        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 600)
-        self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme",
-                                                           "value": "dark" if dark else "light"}])
+        self.show_on(width, height, dark)
         self.call("Page.navigate", url=path.resolve().as_uri())
         self.wait("document.readyState === 'complete' && location.href !== 'about:blank'")
 
     def call(self, method, **parameters):
         return self._browser.call(method, self._session, **parameters)
+
+    def show_on(self, width, height, dark=False):
+        """A screen of this size, of a person who likes it light or dark."""
+        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 600)
+        self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme",
+                                                           "value": "dark" if dark else "light"}])
 
     def run(self, expression):
         """The value of a JavaScript expression; promises are waited for."""
@@ -131,9 +135,13 @@ class Page:
 
     def click(self, selector):
         """With the mouse, in the middle of the element."""
-        box = self.run(f"""(() => {{ const it = document.querySelector({json.dumps(selector)});
+        where = f"""(() => {{ const it = document.querySelector({json.dumps(selector)});
             it.scrollIntoView({{ block: "center", behavior: "instant" }}); const box = it.getBoundingClientRect();
-            return [box.x + box.width / 2, box.y + box.height / 2]; }})()""")
+            return [box.x + box.width / 2, box.y + box.height / 2]; }})()"""
+        box, before = self.run(where), None
+        while box != before:  # A page that still scrolls takes the element away from under the mouse.
+            time.sleep(0.1)
+            box, before = self.run(where), box
         for kind in ("mousePressed", "mouseReleased"):
             self.call("Input.dispatchMouseEvent", type=kind, x=box[0], y=box[1], button="left", clickCount=1)
 
@@ -147,6 +155,9 @@ class Page:
     def pdf(self, path):
         """As it prints."""
         path.write_bytes(base64.b64decode(self.call("Page.printToPDF", preferCSSPageSize=True, printBackground=False)["data"]))
+
+    def close(self):
+        self._browser.call("Target.closeTarget", targetId=self._target)
 
     @property
     def problems(self):
