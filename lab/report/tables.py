@@ -144,10 +144,12 @@ def resources(study):
             if any(values):
                 rows.append([*points.cells(point), label,
                              *[write(median(of)) if of else "–" for of, (_, _, write) in zip(values, known)]])
-    return Table("Write amplification, CPU, memory and disk", [*points.head, "", *[name for name, _, _ in known]], rows,
-                 len(points.head) + 1,
-                 "Medians. Written is what the server's process gave to its storage in the measured time; the amplification "
-                 "is that for each byte of the rows that were written, changed or deleted meanwhile.")
+    written = any(run.written_bytes is not None for run in study.runs)
+    return Table(("Write amplification, " if written else "") + "CPU, memory and disk",
+                 [*points.head, "", *[name for name, _, _ in known]], rows, len(points.head) + 1,
+                 "Medians." + (" Written is what the server's process gave to its storage in the measured time; the "
+                               "amplification is that for each byte of the rows that were written, changed or deleted "
+                               "meanwhile. What was put off until later is not in it." if written else ""))
 
 
 def measures(study):

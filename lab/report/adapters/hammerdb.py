@@ -10,6 +10,7 @@ from lab.hammerdb.options import ENGINE_NAMES
 from lab.harness import journal, provenance
 from lab.parse import hammerdb as text
 from lab.parse.errors import BadInput
+from lab.report import form
 from lab.report.adapters import tpcc
 from lab.report.results import load
 from lab.report.study import THROUGHPUT, Check, Error, Latency, Metric, Run, Study
@@ -79,7 +80,7 @@ def _tpcc_of_hammerdb(row, folder, label, repetition):
     orders = row["nopm"] * row["duration_min"]
     consistent = row.get("consistent")
     checks = [] if consistent is None else [Check("all conditions", "holds" if consistent else "broken")]
-    run = Run(label, f"TPROC-C, {row['warehouses']} warehouses", row["virtual_users"], repetition, row["nopm"], tpcc.UNIT,
+    run = Run(label, tpcc.workload_of(row["warehouses"]), row["virtual_users"], repetition, row["nopm"], tpcc.UNIT,
               seconds=row["duration_min"] * 60, operations=orders, measures={"TPM": row["tpm"]}, checks=checks,
               checked=consistent is not None, cpu_s=_cpu_s(row, orders), configuration={"generator": row["generator"]})
     for read in (_latencies, _counter, _errors):
@@ -140,8 +141,8 @@ def study(directory):
     directory = Path(directory)
     facts, record = _facts(directory), journal.read(directory / JOURNAL)
     args = _options(record.plan)
-    about = (f"By {facts['generator']}: {args.warehouses} warehouses, {args.tpcc_vu} virtual users, {args.rampup} min of "
-             f"ramp-up, {args.duration} min measured; each engine is built, measured and dropped in turn.")
+    about = (f"By {facts['generator']}: {form.plural(args.warehouses, 'warehouse')}, {form.plural(args.tpcc_vu, 'virtual user')}, "
+             f"{args.rampup} min of ramp-up, {args.duration} min measured; each engine is built, measured and dropped in turn.")
     return Study("hammerdb", "TPROC-C: " + " and ".join(ENGINE_NAMES[engine] for engine in args.engines), about,
                  runs_of(directory), _unequal(args), record.history(), _asked(args), facts, raw_files(directory))
 
@@ -158,8 +159,8 @@ def study_of_iterations(directory):
     if not runs:
         raise Failed(f"{directory}: no iteration in it came to its end")
     args = _options(journal.read(folders[0] / JOURNAL).plan)
-    about = (f"{max(run.repetition for run in runs)} iterations of TPROC-C with {args.warehouses} warehouses, {args.tpcc_vu} "
-             f"virtual users, {args.rampup} min of ramp-up, {args.duration} min measured.")
+    about = (f"{max(run.repetition for run in runs)} iterations of {tpcc.workload_of(args.warehouses)}, "
+             f"{form.plural(args.tpcc_vu, 'virtual user')}, {args.rampup} min of ramp-up, {args.duration} min measured.")
     return Study("engines", "TPROC-C: " + " and ".join(dict.fromkeys(run.label for run in runs)), about, runs,
                  _unequal(args), record.history(), [*_asked(args), ("command line", " ".join(record.plan.get("argv", [])))],
                  _facts(folders[0]), raw_files(directory))

@@ -1,10 +1,15 @@
 """Results of `tpcc run --json` (lab.report.results) as runs."""
 
 from lab.harness import provenance
+from lab.report import form
 from lab.report.results import TRANSACTIONS, load
 from lab.report.study import LATENCIES, THROUGHPUT, Check, Error, Latency, Metric, Run, Study, numbered
 
 UNIT = "new orders a minute (NOPM)"
+
+
+def workload_of(warehouses):
+    return f"TPROC-C, {form.plural(warehouses, 'warehouse')}"
 
 
 def run_of(result, label=None, repetition=1, condition=""):
@@ -14,7 +19,7 @@ def run_of(result, label=None, repetition=1, condition=""):
     checks = raw["consistency"]["checks"] if raw["consistency"] else []
     orders = result.transaction("NEWORD")
     return Run(
-        label=label or result.label, workload=f"TPROC-C, {result.config['warehouses']} warehouses",
+        label=label or result.label, workload=workload_of(result.config["warehouses"]),
         threads=result.config["virtual_users"], repetition=repetition, condition=condition, throughput=result.nopm, unit=UNIT,
         seconds=raw["measured_s"], operations=orders["count"], latencies=[_latency(result, name) for name in TRANSACTIONS],
         series=_series(result), measures={"TPM": result.tpm},
@@ -53,7 +58,7 @@ def study(paths, title="TPROC-C"):
     results = [load(path) for path in paths]
     runs = [run_of(result, label) for result, label in zip(results, numbered([result.label for result in results]))]
     first = results[0].config
-    about = (f"TPROC-C: {first['warehouses']} warehouses, {first['virtual_users']} virtual users, {first['isolation']}, "
+    about = (f"{workload_of(first['warehouses'])}, {form.plural(first['virtual_users'], 'virtual user')}, {first['isolation']}, "
              f"{first['rampup_s']} s of ramp-up, {first['duration_s']} s measured, one run each.")
     return Study("tproc-c", title, about, runs, files={result.path.name: provenance.sha256(result.path)
                                                        for result in results})
