@@ -59,7 +59,8 @@ def data(study):
              "latency": {of.operation: {name: _short(getattr(of, name)) for name in _QUANTILES
                                         if getattr(of, name) is not None} for of in run.latencies},
              "series": _series(run), "status": run.status} for run in study.runs]
-    return {"labels": labels, "runs": runs, "scales": study.scales(), "throughput": THROUGHPUT, "latencies": list(LATENCIES),
+    return {"labels": labels, "runs": runs, "scales": study.scales(), "throughput": THROUGHPUT,
+            "latencies": list(LATENCIES),
             "points": [{"condition": point.condition, "workload": point.workload, "threads": point.threads,
                         "name": point.name} for point in points]}
 

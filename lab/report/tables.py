@@ -73,8 +73,8 @@ def throughput(study):
     units = sorted({run.unit for run in study.runs})
     title = "Throughput" if several else f"Throughput, {units[0]}"
     note = "Median of the repetitions (lowest–highest); a ratio is that of the medians (spread: of each repetition's pair)."
-    note += " The interval is the 95 % confidence of the pairs' ratio: a difference is told from noise where 1 is outside." \
-        if verdicts else ""
+    if verdicts:
+        note += " The interval is the 95 % confidence of the pairs' ratio; where 1 is inside, it is noise."
     repeated = any(len(of.values) > 1 for _, row in study.compared() for of in row.values())
     return Table(title, head, rows, len(points.head) + several, note if repeated else "", frozenset(bad))
 
@@ -94,7 +94,8 @@ def percentiles(study):
              if any(getattr(latency, one[1]) is not None for run in study.runs for latency in run.latencies)]
     rows = []
     for point in study.points():
-        operations = dict.fromkeys(latency.operation for run in study.runs if run.point == point for latency in run.latencies)
+        operations = dict.fromkeys(latency.operation for run in study.runs if run.point == point
+                                   for latency in run.latencies)
         for operation in operations:
             for label in study.labels():
                 of = [latency for run in study.at(point, label) for latency in run.latencies
@@ -234,7 +235,8 @@ def _variants(study, what):
             named.append((label, different[0][1]))
         else:
             by_condition = len({run.condition for run, _ in different}) == len(different)
-            named += [(f"{label}, {run.condition if by_condition else run.point.name}", values) for run, values in different]
+            named += [(f"{label}, {run.condition if by_condition else run.point.name}", values)
+                      for run, values in different]
     return named
 
 
@@ -275,7 +277,8 @@ def provenance(study):
     rows = [["date", facts["date"]], ["commit", facts["commit"]], ["distribution", facts["distribution"]],
             ["kernel", facts["kernel"]], ["CPU", f"{facts['cpu']}; governor {facts['governor']}"],
             ["memory", f"{facts['memory_mb']:,} MB; transparent huge pages {facts['huge_pages']}"],
-            ["disk", ", ".join(str(disk[key]) for key in ("file_system", "model", "scheduler", "options") if disk.get(key))]]
+            ["disk", ", ".join(str(disk[key]) for key in ("file_system", "model", "scheduler", "options")
+                               if disk.get(key))]]
     for name, item in facts.get("binaries", {}).items():
         rows.append([name, " ".join(part for part in (_without_paths(item.get("version", "")), f"SHA-256 {item['sha256']}")
                                     if part)])

@@ -1,4 +1,4 @@
-"""Headless Chromium for tests, driven over a pipe (the DevTools protocol): what a person does with a page, and what it says.
+"""Headless Chromium for tests, driven over a pipe (DevTools protocol): what a person does with a page, what it says.
 
     with Browser(directory) as browser:
         page = browser.open(path, width=390, height=844)
@@ -38,10 +38,10 @@ class Browser:
         # The protocol's ends are descriptors 3 and 4; a shell puts them there whatever numbers they have here.
         script = f'exec "$@" 3<&{to_browser} 4>&{from_browser}'
         self._process = subprocess.Popen(
-            ["bash", "-c", script, "bash", self._program, "--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
-             "--disable-dev-shm-usage", "--no-first-run", "--disable-background-networking", "--disable-component-update",
-             "--force-color-profile=srgb", f"--user-data-dir={self._directory}/profile", "--remote-debugging-pipe",
-             "about:blank"],
+            ["bash", "-c", script, "bash", self._program, "--headless=new", "--no-sandbox", "--disable-gpu",
+             "--hide-scrollbars", "--disable-dev-shm-usage", "--no-first-run", "--disable-background-networking",
+             "--disable-component-update", "--force-color-profile=srgb", f"--user-data-dir={self._directory}/profile",
+             "--remote-debugging-pipe", "about:blank"],
             pass_fds=(to_browser, from_browser), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL, env=clean_environment({"HOME": str(self._directory)}), start_new_session=True)
         os.close(to_browser)
@@ -133,8 +133,8 @@ class Page:
             if (it.value !== {json.dumps(value)}) throw new Error("no such choice");
             it.dispatchEvent(new Event("input", {{ bubbles: true }})); }})()""")
 
-    def click(self, selector):
-        """With the mouse, in the middle of the element."""
+    def middle_of(self, selector):
+        """Where on the screen an element is, once it is there and rests."""
         where = f"""(() => {{ const it = document.querySelector({json.dumps(selector)});
             it.scrollIntoView({{ block: "center", behavior: "instant" }}); const box = it.getBoundingClientRect();
             return [box.x + box.width / 2, box.y + box.height / 2]; }})()"""
@@ -142,6 +142,11 @@ class Page:
         while box != before:  # A page that still scrolls takes the element away from under the mouse.
             time.sleep(0.1)
             box, before = self.run(where), box
+        return box
+
+    def click(self, selector):
+        """With the mouse, in the middle of the element."""
+        box = self.middle_of(selector)
         for kind in ("mousePressed", "mouseReleased"):
             self.call("Input.dispatchMouseEvent", type=kind, x=box[0], y=box[1], button="left", clickCount=1)
 
@@ -154,7 +159,8 @@ class Page:
 
     def pdf(self, path):
         """As it prints."""
-        path.write_bytes(base64.b64decode(self.call("Page.printToPDF", preferCSSPageSize=True, printBackground=False)["data"]))
+        made = self.call("Page.printToPDF", preferCSSPageSize=True, printBackground=False)
+        path.write_bytes(base64.b64decode(made["data"]))
 
     def close(self):
         self._browser.call("Target.closeTarget", targetId=self._target)

@@ -53,6 +53,7 @@ def study(threads=(1, 4, 16), repetitions=3, seconds=40, conditions=CONDITIONS, 
                   "binaries": {"mariadbd": {"path": "/usr/sbin/mariadbd", "bytes": 1, "sha256": "ab" * 32,
                                             "version": "/usr/sbin/mariadbd  Ver 11.8.6-MariaDB"}}}
     return Study("made", "A & B side by side", "20 s a run, made up for tests.", runs,
-                 ["Profile fair: nothing is unequal but <this>."], ["Interrupted during: x; resumed, that step from its start."],
+                 ["Profile fair: nothing is unequal but <this>."],
+                 ["Interrupted during: x; resumed, that step from its start."],
                  [("rows", 500_000), ("engines", "InnoDB TidesDB")], provenance,
                  {name: "cd" * 32 for run in runs for name in run.files})

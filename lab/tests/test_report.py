@@ -56,7 +56,8 @@ class TagChecker(HTMLParser):
         self.addresses = []
 
     def handle_starttag(self, tag, attrs):
-        self.addresses += [value for name, value in attrs if name in ("src", "href") and not value.startswith(("#", "data:"))]
+        self.addresses += [value for name, value in attrs if name in ("src", "href")
+                           and not value.startswith(("#", "data:"))]
         if tag not in self.VOID:
             self.open.append(tag)
 
@@ -98,7 +99,8 @@ class TpccTest(Files):
         out = self.report(self.write("a.json", made("InnoDB", 1000)), self.write("b.json", made("TidesDB", 1250)))
         self.assertRegex(out, r"(?m)^\| workload +\| +InnoDB \| +TidesDB \| TidesDB / InnoDB \|$")
         self.assertRegex(out, r"(?m)^\| TPROC-C, 2 warehouses +\| 1,000 \[7 errors\] \| 1,250 \[7 errors\] \| +1\.25 \|$")
-        self.assertRegex(out, r"(?m)NEWORD +\| TidesDB +\| +100 \| 0\.90 \| 0\.80 \| 2\.00 \| 5\.00 \| +9\.00 \| +123\.5 \|$")
+        self.assertRegex(
+            out, r"(?m)NEWORD +\| TidesDB +\| +100 \| 0\.90 \| 0\.80 \| 2\.00 \| 5\.00 \| +9\.00 \| +123\.5 \|$")
         self.assertRegex(out, r"(?m)InnoDB +\| +1213 \(deadlock\) \| +7 \| +NEWORD \| +Deadlock <found> \|$")
         self.assertRegex(out, r"(?m)1: w_ytd = sum\(d_ytd\) +\| +holds \| +holds \|$")
 
@@ -202,9 +204,10 @@ class TpccTest(Files):
 
 def insert_benchmark(label="InnoDB"):
     """As iibench writes it; two steps."""
-    latency = {"mean_us": 900.5, "min_us": 300, "p50_us": 800, "p95_us": 2000, "p99_us": 5000, "p999_us": 9000, "max_us": 123456}
-    step = {"complete": True, "seconds": 2.0, "rows_limit": 0, "seconds_limit": 2, "batch": 50, "inserted": 200, "deleted": 0,
-            "inserted_per_s": 100.0, "wrong_answers": 0, "first_wrong": "", "target": None}
+    latency = {"mean_us": 900.5, "min_us": 300, "p50_us": 800, "p95_us": 2000, "p99_us": 5000, "p999_us": 9000,
+               "max_us": 123456}
+    step = {"complete": True, "seconds": 2.0, "rows_limit": 0, "seconds_limit": 2, "batch": 50, "inserted": 200,
+            "deleted": 0, "inserted_per_s": 100.0, "wrong_answers": 0, "first_wrong": "", "target": None}
     columns = ["second", "operation", "count", "rows", "errors", "p50_us", "p99_us", "p999_us", "max_us"]
     return {
         "kind": "iibench", "format": 1, "label": label, "started": "2026-01-31T12:00:00Z", "interrupted": False,

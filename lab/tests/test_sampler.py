@@ -17,7 +17,8 @@ import sys
 asked = 0
 for line in sys.stdin:
     asked += 1
-    print(f"Com_commit\\t{asked * 2}\\nThreads_running\\t3\\nSsl_cipher\\t\\nRpl_status\\tAUTH_MASTER\\nend-of-status", flush=True)
+    print(f"Com_commit\\t{asked * 2}")
+    print("Threads_running\\t3\\nSsl_cipher\\t\\nRpl_status\\tAUTH_MASTER\\nend-of-status", flush=True)
     if asked == int(sys.argv[1]):
         break
 """

@@ -35,8 +35,8 @@ def study(directory):
     runs = [_run(directory, entry, facts) for entry in entries]
     asked = facts["asked"]
     about = (f"MariaDB {facts['version']}; {asked['rows']:,} rows, {asked['threads']} threads and {asked['seconds']} s a "
-             f"sysbench run; TPROC-C with {asked['warehouses']} warehouses, {asked['users']} users, {asked['tpcc_seconds']} s; "
-             f"{asked['rounds']} rounds, the engines in turn, one server at a time.")
+             f"sysbench run; TPROC-C with {asked['warehouses']} warehouses, {asked['users']} users, "
+             f"{asked['tpcc_seconds']} s; {asked['rounds']} rounds, the engines in turn, one server at a time.")
     wanted = len(asked["engines"]) * len(asked["sync"]) * asked["rounds"] * len(asked["work"])
     short = [f"The study was not run to its end: {len(entries)} measurements."] if len(entries) < wanted else []
     raw = [FACTS, RUNS, *[path.name for path in sorted(directory.glob("variables-*.json"))],

@@ -126,7 +126,8 @@ def _tpch(row, label, repetition):
 def _asked(args):
     """(name, value) of all options but for secrets."""
     hidden = ("password", "resume", "plot_only", "output_dir")
-    return [(name.replace("_", " "), value.name if isinstance(value, Path) else value) for name, value in sorted(vars(args).items())
+    return [(name.replace("_", " "), value.name if isinstance(value, Path) else value)
+            for name, value in sorted(vars(args).items())
             if value not in (None, "", [], False) and name not in hidden and not name.startswith("pg_")]
 
 
@@ -141,8 +142,9 @@ def study(directory):
     directory = Path(directory)
     facts, record = _facts(directory), journal.read(directory / JOURNAL)
     args = _options(record.plan)
-    about = (f"By {facts['generator']}: {form.plural(args.warehouses, 'warehouse')}, {form.plural(args.tpcc_vu, 'virtual user')}, "
-             f"{args.rampup} min of ramp-up, {args.duration} min measured; each engine is built, measured and dropped in turn.")
+    about = (f"By {facts['generator']}: {form.plural(args.warehouses, 'warehouse')}, "
+             f"{form.plural(args.tpcc_vu, 'virtual user')}, {args.rampup} min of ramp-up, {args.duration} min measured; "
+             "each engine is built, measured and dropped in turn.")
     return Study("hammerdb", "TPROC-C: " + " and ".join(ENGINE_NAMES[engine] for engine in args.engines), about,
                  runs_of(directory), _unequal(args), record.history(), _asked(args), facts, raw_files(directory))
 

@@ -30,7 +30,8 @@ def load(path):
 
 
 def _latency(name, entry):
-    return Latency(name, entry["count"], *(entry[f"{key}_us"] / 1000 for key in ("mean", "p50", "p95", "p99", "p999", "max")))
+    return Latency(name, entry["count"],
+                   *(entry[f"{key}_us"] / 1000 for key in ("mean", "p50", "p95", "p99", "p999", "max")))
 
 
 def _done(entry, main):

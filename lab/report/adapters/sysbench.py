@@ -12,7 +12,8 @@ def latency(done):
         known = done.latency.percentile_ms if done.latency.percent == percent else None
         return known if known is not None else done.percentile(percent)
 
-    return Latency("transaction", done.transactions, done.latency.avg_ms, at(50), at(95), at(99), at(99.9), done.latency.max_ms)
+    return Latency("transaction", done.transactions, done.latency.avg_ms, at(50), at(95), at(99), at(99.9),
+                   done.latency.max_ms)
 
 
 def series(done, queries=False):

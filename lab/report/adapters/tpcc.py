@@ -20,9 +20,9 @@ def run_of(result, label=None, repetition=1, condition=""):
     orders = result.transaction("NEWORD")
     return Run(
         label=label or result.label, workload=workload_of(result.config["warehouses"]),
-        threads=result.config["virtual_users"], repetition=repetition, condition=condition, throughput=result.nopm, unit=UNIT,
-        seconds=raw["measured_s"], operations=orders["count"], latencies=[_latency(result, name) for name in TRANSACTIONS],
-        series=_series(result), measures={"TPM": result.tpm},
+        threads=result.config["virtual_users"], repetition=repetition, condition=condition, throughput=result.nopm,
+        unit=UNIT, seconds=raw["measured_s"], operations=orders["count"],
+        latencies=[_latency(result, name) for name in TRANSACTIONS], series=_series(result), measures={"TPM": result.tpm},
         errors=[Error(entry["code"], entry["count"], entry["first_message"], entry.get("first_where", ""))
                 for entry in raw["errors"]],
         checks=[Check(f"{check['name']}: {check['title']}", check["state"], tuple(check["samples"])) for check in checks],
@@ -58,7 +58,7 @@ def study(paths, title="TPROC-C"):
     results = [load(path) for path in paths]
     runs = [run_of(result, label) for result, label in zip(results, numbered([result.label for result in results]))]
     first = results[0].config
-    about = (f"{workload_of(first['warehouses'])}, {form.plural(first['virtual_users'], 'virtual user')}, {first['isolation']}, "
-             f"{first['rampup_s']} s of ramp-up, {first['duration_s']} s measured, one run each.")
+    about = (f"{workload_of(first['warehouses'])}, {form.plural(first['virtual_users'], 'virtual user')}, "
+             f"{first['isolation']}, {first['rampup_s']} s of ramp-up, {first['duration_s']} s measured, one run each.")
     return Study("tproc-c", title, about, runs, files={result.path.name: provenance.sha256(result.path)
                                                        for result in results})
