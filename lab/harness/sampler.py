@@ -46,6 +46,16 @@ class Samples:
                 values.append(new.get(name))
         self.at.append(at)
 
+    def between(self, begin_s, end_s):
+        """The samples of a part of the time alone; the peak of memory is still that of all."""
+        inside = [number for number, at in enumerate(self.at) if begin_s <= at <= end_s]
+
+        def part(values):
+            return [values[number] for number in inside]
+
+        return Samples(part(self.at), {name: part(values) for name, values in self.process.items()},
+                       {name: part(values) for name, values in self.status.items()}, self.peak_resident)
+
     def grown(self, name):
         """By how much a value of the process grew from the first sample to the last; None: it was not to be had."""
         values = [value for value in self.process.get(name, []) if value is not None]

@@ -128,6 +128,7 @@ class Report(unittest.TestCase):
         run = adapter.study(self.directory).runs[-1]
         self.assertEqual((run.workload, run.throughput, run.checked), ("TPROC-C, 2 warehouses", 1000.0, True))
         self.assertIsNone(run.write_amplification)
+        self.assertIsNone(run.written_bytes)  # Both samples are of the ramp-up.
 
     def test_a_study_that_was_cut_short_says_so(self):
         self.write(adapter.RUNS, self.entries[:3])

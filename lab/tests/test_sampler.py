@@ -51,6 +51,10 @@ class SamplesTest(unittest.TestCase):
         self.assertEqual((self.samples.written_bytes, self.samples.cpu_s), (2_000_000, 0.5))
         self.assertEqual(self.samples.counters(), {"Com_commit": 40})
 
+    def test_a_part_of_the_time(self):
+        part = self.samples.between(0.5, 3.0)
+        self.assertEqual((part.at, part.counters()["Com_commit"], part.written_bytes), ([1.0, 3.0], 20, None))
+
     def test_kept_and_read_again(self):
         with tempfile.TemporaryDirectory() as name:
             path = Path(name) / "samples.json"

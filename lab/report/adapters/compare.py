@@ -8,6 +8,7 @@ from lab.compare import sysbench as work_of
 from lab.harness import provenance
 from lab.harness.sampler import Samples
 from lab.parse import sysbench as parser
+from lab.report import form
 from lab.report.adapters import sampled, sysbench, tpcc
 from lab.report.results import load
 from lab.report.study import Run, Study
@@ -35,7 +36,7 @@ def study(directory):
     runs = [_run(directory, entry, facts) for entry in entries]
     asked = facts["asked"]
     about = (f"MariaDB {facts['version']}; {asked['rows']:,} rows, {asked['threads']} threads and {asked['seconds']} s a "
-             f"sysbench run; TPROC-C with {asked['warehouses']} warehouses, {asked['users']} users, "
+             f"sysbench run; TPROC-C with {form.plural(asked['warehouses'], 'warehouse')}, {asked['users']} users, "
              f"{asked['tpcc_seconds']} s; {asked['rounds']} rounds, the engines in turn, one server at a time.")
     wanted = len(asked["engines"]) * len(asked["sync"]) * asked["rounds"] * len(asked["work"])
     short = [f"The study was not run to its end: {len(entries)} measurements."] if len(entries) < wanted else []
@@ -51,9 +52,11 @@ def _run(directory, entry, facts):
     path, condition = directory / entry["raw"], _CONDITIONS[entry["sync"]]
     samples = Samples.load(directory / entry["samples"])
     if entry["work"] == TPCC:
-        run = tpcc.run_of(load(path), entry["engine"], entry["round"], condition)
+        result = load(path)
+        run = tpcc.run_of(result, entry["engine"], entry["round"], condition)
         run.configuration = {}  # The study's own says it.
-        sampled.add(run, samples)
+        ramp_up_s = result.config["rampup_s"]
+        sampled.add(run, samples, (ramp_up_s, ramp_up_s + run.seconds))
     else:
         run = _sysbench(path, entry, condition, facts)
         sampled.add(run, samples)
