@@ -17,7 +17,8 @@ from lab.hammerdb.study import TPCC_TABLES
 
 # Status variables of the server, and what they say.
 COUNTERS = {"Questions": "statements sent (round trips)", "Com_call_procedure": "CALL", "Com_set_option": "SET",
-            "Com_select": "SELECT, in procedures too", "Com_insert": "INSERT", "Com_update": "UPDATE", "Com_delete": "DELETE",
+            "Com_select": "SELECT, in procedures too", "Com_insert": "INSERT", "Com_update": "UPDATE",
+            "Com_delete": "DELETE",
             "Com_commit": "COMMIT", "Com_rollback": "ROLLBACK", "Handler_read_key": "reads by key",
             "Handler_read_next": "reads of the next key", "Handler_write": "rows written", "Handler_update": "rows updated",
             "Bytes_received": "bytes received", "Bytes_sent": "bytes sent"}
