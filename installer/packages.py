@@ -7,8 +7,14 @@ BUILD = ["g++", "cmake", "ninja-build", "ccache", "pkg-config",
 # The load generators of lab/ speak to servers with the C client.
 LAB = ["libmariadb-dev", "libcli11-dev"]
 
-# Its runners: progress on a terminal, what processes use, charts.
-LAB_PYTHON = ["python3-rich", "python3-psutil", "python3-matplotlib"]
+# The page of a report. Its plotly.js is unpacked from python3-plotly (lab/report/plotly.py), which is not installed.
+REPORT = ["python3-jinja2"]
+
+# Its runners: progress on a terminal, what processes use, charts, reports.
+LAB_PYTHON = ["python3-rich", "python3-psutil", "python3-matplotlib", *REPORT]
+
+# To test reports as they are read.
+BROWSER = ["chromium"]
 
 # What the real HammerDB needs of Tcl (lab/hammerdb); HammerDB itself is the user's.
 HAMMERDB = ["tcl8.6", "mysqltcl", "tcl-thread", "libsqlite3-tcl", "tcllib"]

@@ -116,10 +116,13 @@ class Server:
                               stderr=subprocess.DEVNULL, env=clean_environment())
         return done.returncode == 0
 
+    def client(self, *more):
+        """The command line of the client; without a statement it reads them from its input."""
+        return self.environment.command([self._tool("mariadb"), "--no-defaults", "-uroot", f"--socket={self.socket}",
+                                         "--batch", "--skip-column-names", *more])
+
     def client_command(self, statement, *more):
-        return self.environment.command(
-            [self._tool("mariadb"), "--no-defaults", "-uroot", f"--socket={self.socket}",
-             "--batch", "--skip-column-names", *more, "-e", statement])
+        return self.client(*more, "-e", statement)
 
     def sql(self, statement):
         """Runs statements as root and returns the rows as text. Raises Failed on an error."""

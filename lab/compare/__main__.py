@@ -11,10 +11,14 @@ import shutil
 import time
 from dataclasses import asdict
 
-from installer import build_plugin, host, servers
+from installer import apt, build_plugin, host, packages, servers
 from installer.server_run import Server
-from installer.shell import TREE, Failed, main, output, say
-from lab.compare import engines, report, sysbench, tpcc
+from installer.shell import TREE, Failed, main, say
+from lab.compare import engines, sysbench, tpcc
+from lab.harness import provenance
+from lab.harness.sampler import Sampler, StatusClient, allocated_bytes
+from lab.report import markdown, write
+from lab.report.adapters import compare as adapter
 
 WARM_UP_S = 5
 
@@ -54,7 +58,6 @@ class Study:
     def __init__(self, args, environment, plugin, tool):
         self.args, self.environment, self.plugin, self.tool = args, environment, plugin, tool
         self.runs = []
-        self.log = args.directory / "runs.json"
         each = len(args.work) * (args.seconds + 1) + WARM_UP_S + 8
         with_tpcc = sum(self._runs_tpcc(engine) for engine in args.engines)
         self.left_s = ((each * len(args.engines) + (args.tpcc_seconds + 10) * with_tpcc)
@@ -83,9 +86,40 @@ class Study:
         finally:
             server.stop()
 
-    def _record(self, begin, engine, sync, work, number, figures):
-        self.runs.append({"engine": engine, "sync": sync, "work": work, "round": number, **asdict(figures)})
-        self.log.write_text(json.dumps(self.runs, indent=1) + "\n")
+    def write_facts(self):
+        """What the report says besides figures."""
+        args = self.args
+        binaries = {"mariadbd": self.environment.mariadbd, "ha_tidesdb.so": self.plugin, "tpcc": self.tool}
+        facts = {"asked": {name: str(value) if name == "directory" else value for name, value in vars(args).items()},
+                 "provenance": provenance.collect(args.directory, binaries), "version": self.environment.version,
+                 "profile": f"Profile {args.profile}: {engines.about(args.profile)}",
+                 "options": {engine: {sync: engines.options(args.profile, engine, sync) for sync in args.sync}
+                             for engine in args.engines}}
+        (args.directory / adapter.FACTS).write_text(json.dumps(facts, indent=1) + "\n")
+
+    def _write_variables(self, server, engine, sync):
+        path = self.args.directory / adapter.variables_name(engine, sync)
+        if not path.exists():
+            rows = (line.split("\t") for line in server.sql("SHOW GLOBAL VARIABLES").splitlines())
+            # Each engine has a directory of its own; that is no difference of settings.
+            found = {row[0]: row[1].replace(str(server.directory), "...") for row in rows if len(row) == 2}
+            path.write_text(json.dumps(found, indent=1) + "\n")
+
+    def _measured(self, server, engine, sync, work, number, call):
+        """call(raw): one run, its raw output in that file; the server is sampled meanwhile."""
+        begin = time.monotonic()
+        name = f"{engine}-{sync}-{work}-{number}"
+        raw = self.args.directory / (f"{name}.json" if work == adapter.TPCC else f"{name}.txt")
+        samples = self.args.directory / f"{name}.samples.json"
+        with Sampler(server.pid(), StatusClient(server.client("--unbuffered"))) as sampler:
+            figures = call(raw)
+        sampler.samples.save(samples)
+        self.runs.append({"engine": engine, "sync": sync, "work": work, "round": number, **asdict(figures), "raw": raw.name,
+                          "samples": samples.name, "directory_bytes": allocated_bytes(server.data)})
+        (self.args.directory / adapter.RUNS).write_text(json.dumps(self.runs, indent=1) + "\n")
+        self._tell(begin, engine, sync, work, number, figures)
+
+    def _tell(self, begin, engine, sync, work, number, figures):
         self.left_s = max(0, self.left_s - (time.monotonic() - begin))
         say(f"  {sync} round {number} {engine} {work}: {figures.per_s:,.1f} per s, p95 {figures.p95_ms:.2f} ms, "
             f"max {figures.max_ms:.0f} ms, {figures.errors} errors; about {self.left_s / 60:.0f} min left")
@@ -93,34 +127,29 @@ class Study:
     def turn(self, engine, sync, number):
         """Every kind of work once on one engine."""
         args = self.args
-        begin = time.monotonic()
         server = self.server(engine, sync)
         server.start()
         try:
+            self._write_variables(server, engine, sync)
             if args.work:
                 sysbench.run(server, "point_select", args.rows, args.threads, WARM_UP_S, number)
+                self.left_s -= WARM_UP_S
             for work in args.work:
-                figures = sysbench.run(server, work, args.rows, args.threads, args.seconds, number)
-                self._record(begin, engine, sync, work, number, figures)
-                begin = time.monotonic()
+                self._measured(server, engine, sync, work, number, lambda raw, of=work: sysbench.run(
+                    server, of, args.rows, args.threads, args.seconds, number, raw))
             if self._runs_tpcc(engine):
-                figures = tpcc.run(self.tool, server, args.users, args.tpcc_seconds, number,
-                                   args.directory / f"tpcc-{engine}-{sync}-{number}.json")
-                self._record(begin, engine, sync, f"TPROC-C {args.warehouses} warehouses", number, figures)
+                self._measured(server, engine, sync, adapter.TPCC, number, lambda raw: tpcc.run(
+                    self.tool, server, args.users, args.tpcc_seconds, number, raw))
         finally:
             server.stop()
 
     def report(self):
-        commit = output(["git", "describe", "--always", "--dirty"], cwd=TREE).strip()
-        cpu = next(line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name"))
-        args = self.args
-        text = (f"{time.strftime('%Y-%m-%d')}, commit {commit}, MariaDB {self.environment.version}, {cpu}; profile "
-                f"{args.profile}; {args.rows} rows, {args.threads} threads, {args.seconds} s a sysbench run; TPROC-C "
-                f"{args.users} users, {args.tpcc_seconds} s; {args.rounds} rounds, engines in turn.\n\n"
-                f"Profile {args.profile}: {engines.about(args.profile)}\n\n"
-                + report.markdown(self.runs, args.engines))
-        (args.directory / "report.md").write_text(text)
-        say("\n" + text)
+        """Writes it in all its forms, and says its figures."""
+        study = adapter.study(self.args.directory)
+        paths = write.write(study, self.args.directory)
+        say("\n" + markdown.figures(study))
+        for path in paths:
+            say(f"report: {path}")
 
 
 def _make_empty(directory):
@@ -137,9 +166,11 @@ def _main():
     args = _arguments()
     _make_empty(args.directory)
     log = args.directory / "build.log"
+    apt.install(packages.SYSBENCH + packages.LAB_PYTHON, log)
     wanted = [option for engine in args.engines for option in engines.options(args.profile, engine, args.sync[0])]
     environment, plugin = build_plugin.prepare_and_build(args.server, log, tests=True, more=servers.providers(wanted))
     study = Study(args, environment, plugin, build_plugin.tpcc(log) if args.warehouses else None)
+    study.write_facts()
     for engine in args.engines:
         study.load(engine)
     for sync in args.sync:

@@ -49,8 +49,11 @@ def prepare(server, engine, rows):
     output(_command(server, "oltp_point_select", "prepare", rows, 1, f"--mysql-storage-engine={engine}"))
 
 
-def run(server, name, rows, threads, seconds, seed):
-    """One test; its figures."""
+def run(server, name, rows, threads, seconds, seed, raw=None):
+    """One test; its figures. raw: the file that what it prints goes to."""
     work = WORK[name]
-    return figures(output(_command(server, work.script, "run", rows, threads, f"--time={seconds}", "--report-interval=0",
-                                   f"--rand-seed={seed}", "--mysql-ignore-errors=1213,1205,1020")), work.per)
+    said = output(_command(server, work.script, "run", rows, threads, f"--time={seconds}", "--report-interval=1",
+                           "--histogram=on", f"--rand-seed={seed}", "--mysql-ignore-errors=1213,1205,1020"))
+    if raw:
+        raw.write_text(said)
+    return figures(said, work.per)

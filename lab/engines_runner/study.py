@@ -19,6 +19,8 @@ from lab.harness import provenance
 from lab.harness.journal import Journal
 from lab.harness.progress import Progress, Step, duration
 from lab.parse import hammerdb_csv
+from lab.report import write
+from lab.report.adapters import hammerdb as report
 
 JOURNAL = "journal.txt"
 DATABASE = "tpcc"  # The harness's own default.
@@ -199,5 +201,6 @@ class Study:
         (merged / "hammerdb_results_merged.csv").write_text(hammerdb_csv.write(rows))
         (merged / "summary.md").write_text(table)
         plot(paths, merged, [str(number) for _, number in done])
-        provenance.write_checksums(self.directory)
         say(f"\n{table}\nresults: {merged}")
+        write.write_of_runner(lambda: report.study_of_iterations(self.directory), merged)
+        provenance.write_checksums(self.directory)

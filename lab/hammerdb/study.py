@@ -15,6 +15,8 @@ from lab.harness import provenance
 from lab.harness.journal import Journal
 from lab.harness.progress import Progress, Step
 from lab.parse import hammerdb_csv
+from lab.report import write
+from lab.report.adapters import hammerdb as report
 
 COOLDOWN_S = 5
 JOURNAL = "journal.jsonl"
@@ -262,8 +264,9 @@ class Study:
         if self.args.private_server is not None:
             say(f"settings: profile {self.args.profile}, commits synced: {self.args.sync}. "
                 f"{profiles.about(self.args.profile)}")
-        provenance.write_checksums(self.directory)
         say(f"results: {self.csv}\nlogs and charts: {self.directory}")
+        write.write_of_runner(lambda: report.study(self.directory), self.directory)
+        provenance.write_checksums(self.directory)
 
 
 def summary(row):

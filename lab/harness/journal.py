@@ -40,7 +40,89 @@ def can_resume(path, kind, plan):
         return False
 
 
-class Journal:
+class Record:
+    """What a journal says of its run."""
+
+    def __init__(self, path):
+        self.path, self.kind, self.plan = Path(path), None, {}
+        self._results, self._sittings, self._current, self._ended = {}, [], None, False
+        self._failures = []
+
+    def _parse(self, number, line):
+        try:
+            entry = json.loads(line)
+        except ValueError as error:
+            raise Failed(f"{self.path}:{number}: is no line of a journal: {error}") from error
+        if not isinstance(entry, dict):
+            raise Failed(f"{self.path}:{number}: is no line of a journal")
+        return entry
+
+    def _replay(self, number, entry):
+        event, at = entry.get("event"), entry.get("at", "")
+        if event == "sitting":
+            self._sit_down(at)
+        elif event == "begin":
+            self._current = entry["step"]
+        elif event == "finish":
+            self._results[entry["step"]] = entry["result"]
+            self._current = None
+        elif event == "fail":
+            self._failures.append((entry["step"], entry["reason"]))
+            self._current = None
+        elif event == "end":
+            self._ended = True
+        else:
+            raise Failed(f"{self.path}:{number}: names no event that is known: {event!r}")
+
+    def _sit_down(self, at):
+        if self._sittings and not self._ended:
+            self._sittings[-1]["interrupted"] = self._current or "between two steps"
+        self._sittings.append({"at": at, "interrupted": None})
+        self._current, self._ended = None, False
+
+    def result(self, step):
+        """What finish() was given, in this sitting or an earlier one; None: not done yet."""
+        return self._results.get(step)
+
+    def results(self):
+        """All of them by step, in the order they were made."""
+        return dict(self._results)
+
+    @property
+    def resumed(self):
+        """An earlier sitting was interrupted."""
+        return any(sitting["interrupted"] for sitting in self._sittings)
+
+    def history(self):
+        """Sentences for the report: where the run was interrupted, what failed. Empty: it ran in one go."""
+        said = []
+        for number, sitting in enumerate(self._sittings[:-1]):
+            if sitting["interrupted"]:
+                after = self._sittings[number + 1]["at"]
+                said.append(f"Interrupted during: {sitting['interrupted']} (sitting of {sitting['at']}); "
+                            f"resumed {after}, that step from its start.")
+        said += [f"Failed: {step}: {reason}" for step, reason in self._failures]
+        return said
+
+
+def read(path):
+    """The Record of a journal, which is left as it is: a run may be writing it. Raises Failed for any other file."""
+    record = Record(path)
+    try:
+        raw = record.path.read_text(errors="replace")
+    except OSError as error:
+        raise Failed(f"{path}: cannot be read: {error}") from error
+    lines = raw[:raw.rfind("\n") + 1].splitlines()
+    head = record._parse(1, lines[0]) if lines else {}
+    if "journal" not in head or head.get("format") != FORMAT:
+        raise Failed(f"{path}: is no journal of a run, or of another format than {FORMAT}")
+    record.kind, record.plan = head["journal"], head.get("plan", {})
+    for number, line in enumerate(lines[1:], 2):
+        record._replay(number, record._parse(number, line))
+    return record
+
+
+class Journal(Record):
     """Owns: the file at path, locked against another run until close()."""
 
     def __init__(self, path, kind, plan, now=_now):
@@ -48,9 +130,8 @@ class Journal:
 
         Raises Failed when it belongs to another kind of run or to another plan, or is in use.
         """
-        self.path, self._now = Path(path), now
-        self._results, self._sittings, self._current, self._ended = {}, [], None, False
-        self._failures = []
+        super().__init__(path)
+        self._now = now
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self._file = open(self.path, "a+b")  # Not truncated: it may hold hours of measuring.
         try:
@@ -86,15 +167,6 @@ class Journal:
         for number, line in enumerate(lines[1:], 2):
             self._replay(number, self._parse(number, line))
 
-    def _parse(self, number, line):
-        try:
-            entry = json.loads(line)
-        except ValueError as error:
-            raise Failed(f"{self.path}:{number}: is no line of a journal: {error}") from error
-        if not isinstance(entry, dict):
-            raise Failed(f"{self.path}:{number}: is no line of a journal")
-        return entry
-
     def _check_head(self, head, kind, plan):
         if "journal" not in head:
             raise Failed(f"{self.path}: is no journal of a run")
@@ -107,42 +179,11 @@ class Journal:
             said = "; ".join(f"{name} was {before.get(name)!r} and is {plan.get(name)!r}" for name in other)
             raise Failed(f"{self.path}: belongs to a run with other settings ({said}); use another directory")
 
-    def _replay(self, number, entry):
-        event, at = entry.get("event"), entry.get("at", "")
-        if event == "sitting":
-            self._sit_down(at)
-        elif event == "begin":
-            self._current = entry["step"]
-        elif event == "finish":
-            self._results[entry["step"]] = entry["result"]
-            self._current = None
-        elif event == "fail":
-            self._failures.append((entry["step"], entry["reason"]))
-            self._current = None
-        elif event == "end":
-            self._ended = True
-        else:
-            raise Failed(f"{self.path}:{number}: names no event that is known: {event!r}")
-
-    def _sit_down(self, at):
-        if self._sittings and not self._ended:
-            self._sittings[-1]["interrupted"] = self._current or "between two steps"
-        self._sittings.append({"at": at, "interrupted": None})
-        self._current, self._ended = None, False
-
     def _append(self, entry):
         self._file.seek(0, os.SEEK_END)
         self._file.write(json.dumps(entry).encode() + b"\n")
         self._file.flush()
         os.fsync(self._file.fileno())
-
-    def result(self, step):
-        """What finish() was given, in this sitting or an earlier one; None: not done yet."""
-        return self._results.get(step)
-
-    def results(self):
-        """All of them by step, in the order they were made."""
-        return dict(self._results)
 
     def begin(self, step):
         self._current = step
@@ -163,22 +204,6 @@ class Journal:
         """All steps are done."""
         self._append({"event": "end", "at": self._now()})
         self._ended = True
-
-    @property
-    def resumed(self):
-        """An earlier sitting was interrupted."""
-        return any(sitting["interrupted"] for sitting in self._sittings)
-
-    def history(self):
-        """Sentences for the report: where the run was interrupted, what failed. Empty: it ran in one go."""
-        said = []
-        for number, sitting in enumerate(self._sittings[:-1]):
-            if sitting["interrupted"]:
-                after = self._sittings[number + 1]["at"]
-                said.append(f"Interrupted during: {sitting['interrupted']} (sitting of {sitting['at']}); "
-                            f"resumed {after}, that step from its start.")
-        said += [f"Failed: {step}: {reason}" for step, reason in self._failures]
-        return said
 
     def close(self):
         self._file.close()  # Frees the lock.

@@ -1,1 +1,1 @@
-"""Result files of the lab's generators to tables and self-contained HTML pages; standard library only."""
+"""A study of any runner to one HTML page, to Markdown and to charts."""

@@ -1,35 +1,42 @@
-"""Compares results of `tpcc run --json`: python3 -m lab.report RESULT.json... [-o PAGE.html]"""
+"""python3 -m lab.report: the report of results.
+
+  python3 -m lab.report innodb.json tidesdb.json -o page.html    results of `tpcc run --json` or of `iibench run --json`
+  python3 -m lab.report results_20261122_120000                  what a runner left, its report written there anew
+"""
 
 import argparse
-import sys
 from pathlib import Path
 
-from lab.report import page, table
-from lab.report.charts import SERIES_MAX
-from lab.report.results import ResultError, load_all
+from installer.shell import Failed, main, say
+from lab.report import markdown, page, write
+from lab.report.adapters import pick
 
 
-def main(arguments=None):
-    parser = argparse.ArgumentParser(prog="lab.report", description=__doc__)
-    parser.add_argument("results", nargs="+", metavar="RESULT.json",
-                        help="the first is what the others are compared with")
-    parser.add_argument("-o", "--output", metavar="PAGE.html", help="write the page here")
-    parser.add_argument("--title", default="TPROC-C")
-    parser.add_argument("-q", "--quiet", action="store_true", help="no table on the terminal")
+def run(arguments=None):
+    parser = argparse.ArgumentParser(prog="python3 -m lab.report", description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("results", nargs="+", metavar="RESULT", help="the first is what the others are compared with")
+    parser.add_argument("-o", "--output", metavar="PAGE.html", type=Path,
+                        help="write the page alone, here; of a folder all is written into it without this")
+    parser.add_argument("--title")
+    parser.add_argument("-q", "--quiet", action="store_true", help="no tables on the terminal")
     options = parser.parse_args(arguments)
-    if len(options.results) > SERIES_MAX:
-        parser.error(f"at most {SERIES_MAX} results fit on one page")
+    study = pick.study(options.results)
+    study.title = options.title or study.title
+    if not study.runs:
+        raise Failed(f"{options.results[0]}: no measurement in it came to its end")
+    if not options.quiet:
+        say(markdown.figures(study))
     try:
-        results = load_all(options.results)
-        if not options.quiet:
-            print(table.text(results), end="")
         if options.output:
-            Path(options.output).write_text(page.render(results, options.title), encoding="utf-8")
-    except (ResultError, OSError) as error:
-        print(f"lab.report: {error}", file=sys.stderr)
-        return 1
+            options.output.write_text(page.render(study), encoding="utf-8")
+        elif Path(options.results[0]).is_dir():
+            for path in write.write(study, options.results[0]):
+                say(f"report: {path}")
+    except OSError as error:
+        raise Failed(str(error)) from error
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main(run)

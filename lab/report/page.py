@@ -1,167 +1,150 @@
-"""The self-contained HTML page: no file and no address beside it is needed to read it."""
+"""The self-contained HTML page of a study: no file and no address beside it is needed to read it."""
 
-import hashlib
-import html
+import base64
+import gzip
+import json
 from pathlib import Path
 
-from lab.report import charts
-from lab.report.results import CONFLICTS, TRANSACTIONS
-from lab.report.table import count, milliseconds, plural, ratio
+from lab.charts import style
+from lab.harness import debian
+from lab.report import form, markdown, plotly, tables
+from lab.report.study import LATENCIES, THROUGHPUT
 
-_HERE = Path(__file__).resolve().parent
-
-# Settings that decide what a commit costs and how much memory there is; shown without being asked for.
-_SHOWN = ("flush_log_at_trx_commit", "buffer_pool_size", "block_cache_size", "sync_mode", "sync_binlog", "log_bin",
-          "snapshot_isolation", "doublewrite", "flush_method", "pessimistic_locking", "compression",
-          "max_memory_usage", "write_buffer_size", "performance_schema", "log_file_size")
-
-
-def _text(value):
-    return html.escape(str(value))
-
-
-def _table(head, body, kind=""):
-    cells = "".join(f"<th>{_text(cell)}</th>" for cell in head)
-    lines = []
-    for row in body:
-        lines.append("<tr>" + f"<th>{_text(row[0])}</th>" + "".join(f"<td>{_text(cell)}</td>" for cell in row[1:])
-                     + "</tr>")
-    return (f'<div class="scroll"><table class="{kind}"><thead><tr>{cells}</tr></thead><tbody>'
-            + "".join(lines) + "</tbody></table></div>")
+_WEB = Path(__file__).resolve().parent / "web"
+_SCRIPTS = ("base.js", "tables.js", "charts.js")
+# A series longer than this is drawn by means of neighbours (a maximum by the highest): a screen shows no more.
+POINTS_MAX = 900
+# The same colours for a dark page.
+_ON_DARK = {"#0072B2": "#5DB0EE", "#D55E00": "#F58F4A", "#009E73": "#3FCB9F", "#CC79A7": "#E6A5C9", "#E69F00": "#F2BE4A",
+            "#56B4E9": "#8CD0F5", "#000000": "#D9DDE5"}
+# Of operations, as columns of the plots over threads.
+_QUANTILES = ("mean_ms", "p50_ms", "p95_ms", "p99_ms", "p999_ms", "max_ms")
 
 
-def _legend(results):
-    keys = "".join(f'<span class="key s{number}"><i></i>{_text(result.label)}</span>'
-                   for number, result in enumerate(results))
-    return f'<p class="legend">{keys}</p>'
+def packed(text):
+    """Compressed, as text that a page can hold; web/base.js unpacks it."""
+    return base64.b64encode(gzip.compress(text.encode(), 9, mtime=0)).decode()
 
 
-def _cards(results):
+def thinned(points, highest):
+    """At most POINTS_MAX points; of each stretch the mean, or the highest."""
+    width = -(-len(points) // POINTS_MAX)
+    if width <= 1:
+        return points
+    stretches = [points[at:at + width] for at in range(0, len(points), width)]
+    return [(of[-1][0], max(v for _, v in of) if highest else sum(v for _, v in of) / len(of)) for of in stretches]
+
+
+def _short(value):
+    """Six digits are more than any figure here has."""
+    return value if value is None or isinstance(value, int) else float(f"{value:.6g}")
+
+
+def _series(run):
+    made = {}
+    for name, metric in run.series.items():
+        points = [(at, value) for at, value in metric.points if value is not None]
+        if points:
+            points = thinned(points, "maximum" in name)
+            made[name] = {"unit": metric.unit, "at": [_short(at) for at, _ in points],
+                          "values": [_short(value) for _, value in points]}
+    return made
+
+
+def data(study):
+    """What the page's scripts draw, as plain lists and dictionaries."""
+    labels, points = study.labels(), study.points()
+    runs = [{"label": labels.index(run.label), "point": points.index(run.point), "repetition": run.repetition,
+             "throughput": _short(run.throughput), "unit": run.unit,
+             "latency": {of.operation: {name: _short(getattr(of, name)) for name in _QUANTILES
+                                        if getattr(of, name) is not None} for of in run.latencies},
+             "series": _series(run), "status": run.status} for run in study.runs]
+    return {"labels": labels, "runs": runs, "scales": study.scales(), "throughput": THROUGHPUT,
+            "latencies": list(LATENCIES),
+            "points": [{"condition": point.condition, "workload": point.workload, "threads": point.threads,
+                        "name": point.name} for point in points]}
+
+
+def _peak(runs, name):
+    return max((run.memory[name] for run in runs if run.memory.get(name)), default=None)
+
+
+def _cards(study):
+    """One for each label: how it compares, and what to know before believing it."""
+    labels, compared = study.labels(), study.compared()
     cards = []
-    for number, result in enumerate(results):
-        compared = ""
-        if number and result.nopm and results[0].nopm:
-            compared = f"<p>{ratio(result.nopm, results[0].nopm)} of {_text(results[0].label)}</p>"
-        state = result.consistency()
-        notes = []
-        if result.raw["interrupted"]:
-            notes.append("interrupted")
-        if result.raw["server_lost"]:
-            notes.append("connection lost")
-        if result.other_errors():
-            notes.append(f"{count(result.other_errors())} unexpected errors")
-        cards.append(
-            f'<div class="card s{number}"><h3>{_text(result.label)}</h3><p class="big">{count(result.nopm)}</p>'
-            f"<p>new orders a minute (NOPM)</p>{compared}<p>{count(result.tpm)} TPM</p>"
-            f'<p class="{"bad" if state == "BROKEN" else ""}">consistency: {state}</p>'
-            + (f'<p class="bad">{_text(", ".join(notes))}</p>' if notes else "") + "</div>")
-    return '<div class="cards">' + "".join(cards) + "</div>"
+    for number, label in enumerate(labels):
+        runs = [run for run in study.runs if run.label == label]
+        here = [row[label] for _, row in compared if label in row]
+        ratios = [of.ratio for of in here if of.ratio]
+        lines = []
+        if len(here) == 1:
+            big, unit = form.number(here[0].median), runs[0].unit
+            if number and ratios:
+                lines.append(f"{ratios[0]:.2f}× of {labels[0]}" + _verdict(here[0]))
+        elif number and ratios:
+            product = 1.0
+            for ratio in ratios:
+                product *= ratio ** (1 / len(ratios))
+            big, unit = f"{product:.2f}×", f"of {labels[0]}, geometric mean of {form.plural(len(ratios), 'measurement')}"
+            lines.append(f"from {min(ratios):.2f}× to {max(ratios):.2f}×")
+        elif not number and here:
+            big, unit = "1×", f"what the others are compared with, {form.plural(len(here), 'measurement')}"
+        else:
+            big, unit = "–", "nothing was measured"
+        measures = {name: value for run in runs for name, value in run.measures.items() if value is not None}
+        if len(runs) == 1:
+            lines += [f"{form.number(value)} {name}" for name, value in list(measures.items())[:2]]
+        amplification = sorted(run.write_amplification for run in runs if run.write_amplification)
+        if amplification:
+            lines.append(f"write amplification {form.spread(amplification)}")
+        resident = _peak(runs, "resident, peak")
+        if resident:
+            lines.append(f"{form.megabytes(resident)} MB resident at most")
+        cards.append({"label": label, "number": number, "big": big, "unit": unit, "lines": lines, "bad": _bad(runs),
+                      "consistency": _consistency(runs)})
+    return cards
 
 
-def _rampup(results):
-    """The ramp-up to shade; none when the runs differ in it."""
-    values = {result.config["rampup_s"] for result in results}
-    return values.pop() if len(values) == 1 else 0
+def _verdict(of):
+    return f", {of.verdict}" if of.verdict else ""
 
 
-def _over_time(results):
-    rampup = _rampup(results)
-    orders = charts.lines("New orders a second", [(r.label, r.series("NEWORD")) for r in results], "new orders/s", rampup)
-    every = charts.lines("Transactions a second", [(r.label, r.transactions_per_second()) for r in results],
-                         "transactions/s", rampup)
-    most = charts.lines("Longest transaction of each second",
-                        [(r.label, [(s, us / 1000) for s, us in r.series("max_us")]) for r in results], "ms", rampup, max)
-    errors = charts.lines("Errors a second", [(r.label, r.series("errors")) for r in results], "errors/s", rampup)
-    legend = _legend(results)
-    return (f"<h2>Throughput over time</h2><h3>New orders a second</h3>{legend}{orders}"
-            f"<h3>All transactions a second</h3>{legend}{every}"
-            f"<h2>Stalls</h2><h3>Longest transaction of each second</h3>{legend}{most}"
-            f"<h3>Errors a second</h3>{legend}{errors}")
+def _consistency(runs):
+    states = {run.consistency() for run in runs}
+    return "BROKEN" if "BROKEN" in states else "holds" if "holds" in states else ""
 
 
-def _latencies(results):
-    groups = [(name, [(r.label, *[r.transaction(name)[f"{key}_us"] / 1000 for key in ("p50", "p95", "p99", "max")])
-                      for r in results if r.transaction(name)["count"]]) for name in TRANSACTIONS]
-    body = []
-    for name in TRANSACTIONS:
-        for result in results:
-            entry = result.transaction(name)
-            body.append([f"{name} · {result.label}", count(entry["count"]), count(entry["failed"]),
-                         *[milliseconds(entry[f"{key}_us"]) for key in ("mean", "p50", "p95", "p99", "p999", "max")
-                           if f"{key}_us" in entry]])
-    return ("<h2>Latency percentiles</h2>"
-            "<p>Thick line: p50 to p99, dot: p95, thin line: to the maximum. Logarithmic scale.</p>"
-            + _legend(results) + charts.ranges("Latency percentiles of each transaction", groups)
-            + _table(["transaction", "count", "failed", "mean ms", "p50", "p95", "p99", "p99.9", "max"], body, "numbers"))
+def _bad(runs):
+    """What is wrong with some run, in words."""
+    unexpected = sum(error.count for run in runs for error in run.errors if error.code and not error.conflict)
+    said = [form.plural(unexpected, "unexpected error")] if unexpected else []
+    said += list(dict.fromkeys(note for run in runs for note in run.notes))
+    incomplete = sum(not run.complete for run in runs)
+    return said + ([f"{form.plural(incomplete, 'run')} not complete"] if incomplete else [])
 
 
-def _errors(results):
-    body = []
-    for result in results:
-        for entry in result.raw["errors"]:
-            kind = CONFLICTS.get(entry["code"], "unexpected")
-            body.append([result.label, f"{entry['code']} ({kind})", count(entry["count"]), entry.get("first_where", ""),
-                         entry["first_message"]])
-    if not body:
-        return "<h2>Errors</h2><p>None.</p>"
-    return "<h2>Errors</h2>" + _table(["run", "code", "count", "first in", "first message"], body)
+def _colours(labels):
+    """(light, dark) by label, the light ones as in the PNG charts."""
+    return [(colour, _ON_DARK[colour]) for colour in style.colours(labels).values()]
 
 
-def _consistency(results):
-    checked = [result for result in results if result.raw["consistency"] is not None]
-    if not checked:
-        return "<h2>Consistency</h2><p>Not checked.</p>"
-    body = []
-    for at, check in enumerate(checked[0].raw["consistency"]["checks"]):
-        row = [f"{check['name']}: {check['title']}"]
-        for result in checked:
-            one = result.raw["consistency"]["checks"][at]
-            text = one["state"]
-            if one["samples"]:
-                text += ": " + "; ".join(one["samples"])
-            row.append(text)
-        body.append(row)
-    return "<h2>Consistency</h2>" + _table(["condition", *[result.label for result in checked]], body)
-
-
-def _variables(results, names):
-    return [[name, *[result.server["variables"].get(name, "") for result in results]] for name in sorted(names)]
-
-
-def _configuration(results):
-    keys = list(results[0].config)
-    body = [["started (UTC)", *[r.raw["started"] for r in results]],
-            ["measured", *[f"{r.raw['measured_s']:.1f} s" for r in results]],
-            ["server", *[f"{r.server['version']} {r.server.get('comment', '')}" for r in results]],
-            ["engine", *[r.server["engine"] for r in results]]]
-    body += [[key.replace("_", " "), *[r.config.get(key, "") for r in results]] for key in keys]
-    names = {name for result in results for name in result.server["variables"]}
-    shown = {name for name in names if any(part in name for part in _SHOWN)}
-    head = ["", *[result.label for result in results]]
-    return ("<h2>Configuration</h2>" + _table(head, body) + "<h3>Durability and memory</h3>"
-            + _table(head, _variables(results, shown))
-            + f"<details><summary>All {len(names)} recorded settings</summary>"
-            + _table(head, _variables(results, names)) + "</details>")
-
-
-def _provenance(results):
-    body = [[str(r.path.name), hashlib.sha256(r.path.read_bytes()).hexdigest()] for r in results]
-    return "<h2>Raw data</h2>" + _table(["file", "SHA-256"], body, "hash")
-
-
-def render(results, title):
-    """The page of one to SERIES_MAX results; the first is what the others are compared with."""
-    first = results[0].config
-    about = (f"{plural(first['warehouses'], 'warehouse')}, {plural(first['virtual_users'], 'virtual user')}, "
-             f"{first['isolation']}, "
-             f"{first['rampup_s']} s ramp-up, {first['duration_s']} s measured, one run each")
-    style = (_HERE / "page.css").read_text(encoding="utf-8")
-    script = (_HERE / "page.js").read_text(encoding="utf-8")
-    return ("<!DOCTYPE html>\n"
-            '<html lang="en"><head><meta charset="utf-8">'
-            '<meta name="viewport" content="width=device-width, initial-scale=1">'
-            f"<title>{_text(title)}</title><style>{style}</style></head><body><main>"
-            f"<h1>{_text(title)}</h1><p>TPROC-C: {_text(about)}.</p>"
-            + _cards(results) + _over_time(results) + _latencies(results) + _errors(results) + _consistency(results)
-            + _configuration(results) + _provenance(results)
-            + f'</main><div id="tip" hidden></div><script>{script}</script></body></html>\n')
+def render(study, plotly_text=None):
+    """The page's text. plotly_text: of plotly.js; None: that of plotly.source(). Raises Failed."""
+    jinja = debian.load("jinja2", "python3-jinja2")
+    environment = jinja.Environment(loader=jinja.FileSystemLoader(_WEB), autoescape=True, trim_blocks=True,
+                                    lstrip_blocks=True, undefined=jinja.StrictUndefined)
+    plotly_text = plotly.source() if plotly_text is None else plotly_text
+    variables = tables.variables(study)
+    return environment.get_template("page.html").render(
+        study=study, cards=_cards(study), colours=_colours(study.labels()), differs=tables.differs,
+        throughput=tables.throughput(study), percentiles=tables.percentiles(study), measures=tables.measures(study),
+        resources=tables.resources(study), errors=tables.errors(study), checks=tables.checks(study),
+        variables=variables, variables_differing=sum(map(tables.differs, variables.rows)) if variables else 0,
+        configuration=tables.configuration(study), run_configuration=tables.run_configuration(study),
+        provenance=tables.provenance(study), files=tables.files(study),
+        has_series=any(run.series for run in study.runs), has_status=any(run.status for run in study.runs),
+        markdown=packed(markdown.text(study)), css=(_WEB / "page.css").read_text(encoding="utf-8"),
+        scripts=[(_WEB / name).read_text(encoding="utf-8") for name in _SCRIPTS],
+        data=packed(json.dumps(data(study), separators=(",", ":"))), plotly=packed(plotly_text),
+        plotly_version=plotly.version(plotly_text))

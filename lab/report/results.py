@@ -4,12 +4,14 @@ import json
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from installer.shell import Failed
+
 FORMAT = 1
 TRANSACTIONS = ["NEWORD", "PAYMENT", "DELIVERY", "SLEV", "OSTAT"]
 CONFLICTS = {1213: "deadlock", 1205: "lock wait timeout", 1020: "changed since read"}
 
 
-class ResultError(Exception):
+class ResultError(Failed):
     """A file that cannot be used; the message names it and says why."""
 
 

@@ -17,6 +17,8 @@ from installer.shell import TREE, Failed, main
 from lab.harness import journal as journals
 from lab.harness import provenance
 from lab.harness.progress import Progress, Step
+from lab.report import write
+from lab.report.adapters import sqlbench as adapter
 from lab.sqlbench import report, settings, tables, target, units
 
 LOG = TREE / "var" / "log" / "sqlbench.log"
@@ -87,6 +89,8 @@ class Run:
         if isinstance(self.server, target.RunningServer):
             sentences += self.server.differences()
         figures, history = self.figures(), self.journal.history()
+        (self.output / f"provenance_{self.stamp}.json").write_text(
+            json.dumps({**self.facts, "unequal": sentences}, indent=1) + "\n")
         path = self.output / f"report_{self.stamp}.md"
         path.write_text(report.markdown(figures, self.settings, sentences, history, self.facts, files,
                                         self.server.sizes_at_rest), encoding="utf-8")
@@ -94,6 +98,8 @@ class Run:
                  "history": history, "provenance": self.facts, "files": files,
                  "measurements": [one.plain() for one in figures]}
         (self.output / f"result_{self.stamp}.json").write_text(json.dumps(whole, indent=1) + "\n", encoding="utf-8")
+        if figures:
+            write.write_page(adapter.study(self.output, self.stamp), path.with_suffix(".html"))
         return path, paths
 
 

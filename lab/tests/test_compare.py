@@ -1,5 +1,6 @@
 """Tests of lab/compare: what counts of a sysbench run, ratios are of one round."""
 
+import json
 import tempfile
 import unittest
 from pathlib import Path
@@ -7,7 +8,11 @@ from types import SimpleNamespace
 
 from installer.shell import Failed
 from lab.compare import __main__ as compare
-from lab.compare import engines, report, sysbench
+from lab.compare import engines, sysbench
+from lab.harness.sampler import Samples
+from lab.report import markdown
+from lab.report.adapters import compare as adapter
+from lab.tests import test_report
 from lab.tests.test_parse_sysbench import recorded
 
 
@@ -17,11 +22,6 @@ class Sysbench(unittest.TestCase):
         figures = sysbench.figures(text, "transactions")
         self.assertEqual((figures.per_s, figures.p95_ms, figures.max_ms, figures.errors), (302.3, 104.84, 364.93, 217))
         self.assertEqual(sysbench.figures(text, "queries").per_s, 6917.56)
-
-
-def _run(engine, number, per_s, **more):
-    return {"engine": engine, "sync": "NONE", "work": "insert", "round": number, "per_s": per_s, "p95_ms": 1.0,
-            "max_ms": 2.0, "errors": 0, **more}
 
 
 class Profiles(unittest.TestCase):
@@ -82,13 +82,64 @@ class TimeLeft(unittest.TestCase):
 
 
 class Report(unittest.TestCase):
-    def test_medians_and_the_ratios_of_each_round(self):
-        runs = [_run("A", 1, 100), _run("B", 1, 200), _run("A", 2, 50), _run("B", 2, 75)]
-        self.assertIn("**1.83** (1.50–2.00)", report.markdown(runs, ["A", "B"]))
+    """A directory as a study leaves it."""
 
-    def test_a_run_with_wrong_data_says_so(self):
-        runs = [_run("A", 1, 100), _run("B", 1, 200, consistent=False, errors=7)]
-        self.assertIn("[7 errors, INCONSISTENT]", report.markdown(runs, ["A", "B"]))
+    def setUp(self):
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        self.directory = Path(directory.name)
+        asked = {"engines": ["InnoDB", "TidesDB"], "sync": ["FULL"], "rounds": 2, "rows": 1000, "threads": 4, "seconds": 2,
+                 "warehouses": 1, "users": 4, "tpcc_seconds": 5, "work": ["read_write"], "directory": "/somewhere"}
+        self.write(adapter.FACTS, {"asked": asked, "provenance": {}, "version": "11.8.6", "profile": "Profile fair: equal.",
+                                   "options": {engine: {"FULL": [f"--{engine}"]} for engine in asked["engines"]}})
+        samples = Samples()
+        for second, written in ((0.0, 1000), (1.0, 189_000)):
+            samples.add(second, {"cpu seconds": second, "written bytes": written, "resident bytes": 1 << 20},
+                        {"Handler_write": 100 + second * 500, "Threads_running": 4})
+        samples.peak_resident = 2 << 20
+        self.entries = []
+        for engine in asked["engines"]:
+            self.write(adapter.variables_name(engine, "FULL"), {"sync_binlog": "0", "name": engine})
+            for number in (1, 2):
+                (self.directory / f"{engine}-{number}.txt").write_text(recorded("errors"))
+                samples.save(self.directory / f"{engine}-{number}.samples.json")
+                self.entries.append({"engine": engine, "sync": "FULL", "work": "read_write", "round": number,
+                                     "raw": f"{engine}-{number}.txt", "samples": f"{engine}-{number}.samples.json",
+                                     "directory_bytes": 5 << 20})
+        self.write(adapter.RUNS, self.entries)
+
+    def write(self, name, content):
+        (self.directory / name).write_text(json.dumps(content))
+
+    def test_figures_and_what_was_sampled(self):
+        study = adapter.study(self.directory)
+        run = study.runs[0]
+        self.assertEqual((run.label, run.condition, run.throughput), ("InnoDB", "commits synced", 302.3))
+        self.assertEqual((run.row_bytes, run.written_bytes, run.write_amplification), (500 * 188, 188_000, 2.0))
+        self.assertEqual(run.status, {"Handler_write": 500})
+        self.assertEqual(run.series["Handler_write"].points, [(1.0, 500)])
+        self.assertEqual(run.memory, {"resident, peak": 2 << 20})
+        self.assertEqual(run.variables["name"], "InnoDB")
+        self.assertEqual(run.configuration, {"server options": "--InnoDB"})
+        self.assertIn("302 (302–302) [434 errors]", markdown.figures(study))
+        self.assertNotIn("/somewhere", markdown.text(study))
+        self.assertEqual(len(study.files), 2 + 2 + 8)
+        self.assertEqual(study.history, [])
+
+    def test_tpcc_is_read_too(self):
+        self.write("tpcc.json", test_report.made("InnoDB"))
+        self.write(adapter.RUNS, [*self.entries, {**self.entries[0], "work": adapter.TPCC, "raw": "tpcc.json"}])
+        run = adapter.study(self.directory).runs[-1]
+        self.assertEqual((run.workload, run.throughput, run.checked), ("TPROC-C, 2 warehouses", 1000.0, True))
+        self.assertIsNone(run.write_amplification)
+        self.assertIsNone(run.written_bytes)  # Both samples are of the ramp-up.
+
+    def test_a_study_that_was_cut_short_says_so(self):
+        self.write(adapter.RUNS, self.entries[:3])
+        self.assertIn("not run to its end", adapter.study(self.directory).history[0])
+        (self.directory / adapter.RUNS).write_text("[")
+        with self.assertRaisesRegex(Failed, "runs.json.*cut off"):
+            adapter.study(self.directory)
 
 
 if __name__ == "__main__":

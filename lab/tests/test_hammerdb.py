@@ -14,6 +14,7 @@ from lab.charts import style
 from lab.hammerdb import compare, options, real, server, sitting, study, watched
 from lab.hammerdb.cpu import CpuMeter
 from lab.parse import hammerdb_csv
+from lab.report import plotly
 from lab.tests.test_parse_hammerdb import Csv
 
 
@@ -183,7 +184,8 @@ class Run(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.directory = Path(folder.name) / "hammerdb_logs_1"
         self.server = FakeServer()
-        for target, name, value in ((study, "COOLDOWN_S", 0), (style, "DOTS", 30), (study, "plot", mock.Mock())):
+        for target, name, value in ((study, "COOLDOWN_S", 0), (style, "DOTS", 30), (study, "plot", mock.Mock()),
+                                    (plotly, "source", lambda: "/* plotly.js v9 */")):
             patch = mock.patch.object(target, name, value)
             patch.start()
             self.addCleanup(patch.stop)
@@ -207,7 +209,7 @@ class Run(unittest.TestCase):
         self.assertEqual([(row["engine"], row["nopm"], row["consistent"]) for row in self.rows()],
                          [("innodb", 1000, "yes"), ("tidesdb", 1000, "yes")])
         study.plot.assert_called_once_with([self.directory.parent / "hammerdb_results_1.csv"], self.directory)
-        self.assertIn("provenance.json", (self.directory / "SHA256SUMS").read_text())
+        self.assertIn("report.html", (self.directory / "SHA256SUMS").read_text())
 
     def test_an_interrupted_run_goes_on_and_says_so(self):
         with self.assertRaises(KeyboardInterrupt):

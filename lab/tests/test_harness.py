@@ -10,7 +10,7 @@ from pathlib import Path
 from unittest import mock
 
 from installer.shell import Failed
-from lab.harness import provenance
+from lab.harness import journal, provenance
 from lab.harness.journal import Journal
 from lab.harness.progress import NOTE_EVERY_S, Estimate, Progress, Step, duration
 
@@ -177,6 +177,23 @@ class Interrupted(unittest.TestCase):
             with self.assertRaisesRegex(Failed, "no journal|no line of a journal"):
                 self.journal()
             self.assertEqual(self.path.read_text(), text)
+
+    def test_a_journal_is_read_and_left_as_it_is(self):
+        with self.journal() as first:
+            first.begin("a")
+            first.finish("a", 1)
+            first.begin("b")
+        with self.journal() as second:
+            before = self.path.read_bytes()
+            record = journal.read(self.path)
+            self.assertEqual((record.results(), record.history()), (second.results(), second.history()))
+            self.assertIn("Interrupted during: b", record.history()[0])
+            self.assertEqual(record.plan["seconds"], 5)
+            self.assertEqual(self.path.read_bytes(), before)
+        for text in ("", "hello\n", "{}\n"):
+            self.path.write_text(text)
+            with self.assertRaisesRegex(Failed, "no journal|no line of a journal"):
+                journal.read(self.path)
 
     def test_two_runs_do_not_share_a_directory(self):
         self.journal()

@@ -1,19 +1,27 @@
-"""The report on made results: what it shows, and what it says of files that are none."""
+"""The report: studies of every runner's files, its page, its Markdown, and what it says of files that are none."""
 
 import copy
+import gzip
+import base64
 import io
 import json
 import re
 import tempfile
 import unittest
-from contextlib import redirect_stderr, redirect_stdout
+from contextlib import redirect_stdout
 from html.parser import HTMLParser
 from pathlib import Path
+from unittest import mock
 
-from lab.report import charts, results, table
-from lab.report.__main__ import main
+from installer.shell import Failed
+from lab.report import form, markdown, page, plotly, results, tables, write
+from lab.report.__main__ import run as report
+from lab.report.adapters import iibench, pick, tpcc
+from lab.report.study import THROUGHPUT, Run, Spread, Study, interval_of, numbered
+from lab.tests import made_study
 
 COLUMNS = ["second", *results.TRANSACTIONS, "errors", "mean_us", "max_us"]
+PLOTLY = "/* plotly.js v9.9.9 */ window.Plotly = {};"
 
 
 def made(label="InnoDB", nopm=1000.0, seconds=60, **changes):
@@ -40,7 +48,7 @@ def made(label="InnoDB", nopm=1000.0, seconds=60, **changes):
 
 class TagChecker(HTMLParser):
     """Counts what is open and collects every address that the page would fetch."""
-    VOID = {"meta", "br", "rect", "line", "polyline", "circle"}
+    VOID = {"meta", "br", "link", "input"}
 
     def __init__(self):
         super().__init__()
@@ -48,7 +56,8 @@ class TagChecker(HTMLParser):
         self.addresses = []
 
     def handle_starttag(self, tag, attrs):
-        self.addresses += [value for name, value in attrs if name in ("src", "href")]
+        self.addresses += [value for name, value in attrs if name in ("src", "href")
+                           and not value.startswith(("#", "data:"))]
         if tag not in self.VOID:
             self.open.append(tag)
 
@@ -58,40 +67,49 @@ class TagChecker(HTMLParser):
             self.open.pop()
 
 
-class ReportTest(unittest.TestCase):
+def unpacked(text, name):
+    """A packed part of a page."""
+    found = re.search(rf'<script type="text/plain" id="{name}">([^<]*)</script>', text)
+    return gzip.decompress(base64.b64decode(found.group(1))).decode()
+
+
+class Files(unittest.TestCase):
     def setUp(self):
         directory = tempfile.TemporaryDirectory()
         self.addCleanup(directory.cleanup)
         self.directory = Path(directory.name)
+        patch = mock.patch.object(plotly, "source", lambda: PLOTLY)
+        patch.start()
+        self.addCleanup(patch.stop)
 
     def write(self, name, content):
         path = self.directory / name
         path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
         return str(path)
 
-    def run_main(self, *arguments):
-        out, err = io.StringIO(), io.StringIO()
-        with redirect_stdout(out), redirect_stderr(err):
-            code = main(list(arguments))
-        return code, out.getvalue(), err.getvalue()
+    def report(self, *arguments):
+        out = io.StringIO()
+        with redirect_stdout(out):
+            report(list(arguments))
+        return out.getvalue()
 
-    def test_the_table_compares_with_the_first(self):
-        code, out, _ = self.run_main(self.write("a.json", made("InnoDB", 1000)),
-                                     self.write("b.json", made("TidesDB", 1250)))
-        self.assertEqual(code, 0)
-        self.assertRegex(out, r"(?m)^\s+InnoDB\s+TidesDB$")
-        self.assertRegex(out, r"(?m)^NOPM\s+1,000\s+1,250$")
-        self.assertRegex(out, r"(?m)^NOPM, of InnoDB's\s+1\.00x\s+1\.25x$")
-        self.assertRegex(out, r"(?m)^NEWORD p95 ms\s+2\.00\s+2\.00$")
-        self.assertRegex(out, r"(?m)^1213 deadlock\s+7\s+7$")
-        self.assertRegex(out, r"(?m)^consistency\s+holds\s+holds$")
+
+class TpccTest(Files):
+    def test_the_tables_compare_with_the_first(self):
+        out = self.report(self.write("a.json", made("InnoDB", 1000)), self.write("b.json", made("TidesDB", 1250)))
+        self.assertRegex(out, r"(?m)^\| workload +\| +InnoDB \| +TidesDB \| TidesDB / InnoDB \|$")
+        self.assertRegex(out, r"(?m)^\| TPROC-C, 2 warehouses +\| 1,000 \[7 errors\] \| 1,250 \[7 errors\] \| +1\.25 \|$")
+        self.assertRegex(
+            out, r"(?m)NEWORD +\| TidesDB +\| +100 \| 0\.90 \| 0\.80 \| 2\.00 \| 5\.00 \| +9\.00 \| +123\.5 \|$")
+        self.assertRegex(out, r"(?m)InnoDB +\| +1213 \(deadlock\) \| +7 \| +NEWORD \| +Deadlock <found> \|$")
+        self.assertRegex(out, r"(?m)1: w_ytd = sum\(d_ytd\) +\| +holds \| +holds \|$")
 
     def test_the_page_is_whole_and_needs_nothing(self):
-        page = self.directory / "page.html"
-        code, _, err = self.run_main(self.write("a.json", made("InnoDB")), self.write("b.json", made("Tides<DB>")),
-                                     "--output", str(page), "--title", "A & B")
-        self.assertEqual(code, 0, err)
-        text = page.read_text(encoding="utf-8")
+        path = self.directory / "page.html"
+        out = self.report(self.write("a.json", made("InnoDB")), self.write("b.json", made("Tides<DB>")), "-q",
+                          "--output", str(path), "--title", "A & B")
+        self.assertEqual(out, "")
+        text = path.read_text(encoding="utf-8")
         checker = TagChecker()
         checker.feed(text)
         self.assertEqual(checker.open, [])
@@ -103,8 +121,12 @@ class ReportTest(unittest.TestCase):
         self.assertIn("Deadlock &lt;found&gt;", text)
         self.assertIn("w_ytd = sum(d_ytd)", text)
         self.assertIn("11.8.6-MariaDB", text)
-        self.assertEqual(len(re.findall(r"<polyline", text)), 4 * 2)
-        self.assertEqual(len(re.findall(r'class="range ', text)), 5 * 2)
+        self.assertIn("plotly.js 9.9.9", text)
+        self.assertEqual(unpacked(text, "plotly-js"), PLOTLY)
+        self.assertTrue(unpacked(text, "report-markdown").startswith("# A & B\n"))
+        data = json.loads(unpacked(text, "report-data"))
+        self.assertEqual(data["labels"], ["InnoDB", "Tides<DB>"])
+        self.assertEqual(data["runs"][1]["series"][THROUGHPUT]["values"][:3], [660, 720, 600])
 
     def test_a_run_without_numbers_still_has_a_page(self):
         lost = made(nopm=0.0)
@@ -113,20 +135,19 @@ class ReportTest(unittest.TestCase):
         for entry in lost["transactions"].values():
             for key in entry:
                 entry[key] = 0
-        page = self.directory / "page.html"
-        code, out, err = self.run_main(self.write("lost.json", lost), "--output", str(page))
-        self.assertEqual(code, 0, err)
-        self.assertRegex(out, r"(?m)^NOPM\s+-$")
-        self.assertIn("connection lost", page.read_text(encoding="utf-8"))
+        path = self.directory / "page.html"
+        out = self.report(self.write("lost.json", lost), "--output", str(path))
+        self.assertIn("NOT COMPLETE", out)
+        self.assertIn("connection lost", path.read_text(encoding="utf-8"))
 
     def test_broken_consistency_is_told(self):
         broken = made()
         broken["consistency"] = {"holds": False, "seconds": 1, "checks": [
             {"name": "1", "title": "w_ytd = sum(d_ytd)", "state": "broken", "violations": 1, "samples": ["w 1: x"]}]}
-        page = self.directory / "page.html"
-        _, out, _ = self.run_main(self.write("a.json", broken), "--output", str(page))
-        self.assertIn("BROKEN", out)
-        text = page.read_text(encoding="utf-8")
+        path = self.directory / "page.html"
+        out = self.report(self.write("a.json", broken), "--output", str(path))
+        self.assertIn("INCONSISTENT", out)
+        text = path.read_text(encoding="utf-8")
         self.assertIn("broken: w 1: x", text)
         self.assertIn('class="bad">consistency: BROKEN', text)
 
@@ -147,24 +168,27 @@ class ReportTest(unittest.TestCase):
             "text.json": (made(measured_s="long"), "wrong form"),
         }
         for name, (content, reason) in cases.items():
-            with self.subTest(name):
-                code, _, err = self.run_main(self.write(name, content))
-                self.assertEqual(code, 1)
-                self.assertIn(name, err)
-                self.assertIn(reason, err)
-        code, _, err = self.run_main(str(self.directory / "missing.json"))
-        self.assertEqual(code, 1)
-        self.assertIn("missing.json", err)
+            with self.subTest(name), self.assertRaisesRegex(Failed, f"{name}.*{reason}"):
+                self.report(self.write(name, content))
+        with self.assertRaisesRegex(Failed, "missing.json"):
+            self.report(str(self.directory / "missing.json"))
         (self.directory / "binary.json").write_bytes(b"\xff\xfe\x00")
-        self.assertEqual(self.run_main(str(self.directory / "binary.json"))[0], 1)
+        with self.assertRaisesRegex(Failed, "binary.json"):
+            self.report(str(self.directory / "binary.json"))
+
+    def test_a_folder_of_nobody_is_refused(self):
+        with self.assertRaisesRegex(Failed, "holds no run"):
+            self.report(str(self.directory))
+        with self.assertRaisesRegex(Failed, "give one folder"):
+            self.report(str(self.directory), "a.json")
 
     def test_what_ends_after_the_plan_is_not_drawn(self):
         loaded = results.load(self.write("a.json", made(seconds=63)))
         self.assertEqual(loaded.rows[-1][0], 60)
 
     def test_equal_labels_are_told_apart(self):
-        loaded = results.load_all([self.write("a.json", made()), self.write("b.json", made())])
-        self.assertEqual([result.label for result in loaded], ["InnoDB", "InnoDB (2)"])
+        study = tpcc.study([self.write("a.json", made()), self.write("b.json", made())])
+        self.assertEqual(study.labels(), ["InnoDB", "InnoDB (2)"])
 
     def test_every_part_of_a_result_is_needed_or_not(self):
         """Leaving out any top-level part gives a clear error or a page, never a crash."""
@@ -172,23 +196,167 @@ class ReportTest(unittest.TestCase):
             cut = copy.deepcopy(made())
             del cut[part]
             with self.subTest(part):
-                code, _, err = self.run_main(self.write("cut.json", cut), "--output", str(self.directory / "p.html"), "-q")
-                self.assertTrue(code == 0 or "cut.json" in err)
+                try:
+                    self.report(self.write("cut.json", cut), "--output", str(self.directory / "p.html"), "-q")
+                except Failed as error:
+                    self.assertIn("cut.json", str(error))
 
 
-class ChartTest(unittest.TestCase):
-    def test_steps_are_1_2_or_5(self):
-        self.assertEqual([charts.nice_step(span, 4) for span in (4, 7, 33, 130, 0.9)], [1, 2, 10, 50, 0.5])
+def insert_benchmark(label="InnoDB"):
+    """As iibench writes it; two steps."""
+    latency = {"mean_us": 900.5, "min_us": 300, "p50_us": 800, "p95_us": 2000, "p99_us": 5000, "p999_us": 9000,
+               "max_us": 123456}
+    step = {"complete": True, "seconds": 2.0, "rows_limit": 0, "seconds_limit": 2, "batch": 50, "inserted": 200,
+            "deleted": 0, "inserted_per_s": 100.0, "wrong_answers": 0, "first_wrong": "", "target": None}
+    columns = ["second", "operation", "count", "rows", "errors", "p50_us", "p99_us", "p999_us", "max_us"]
+    return {
+        "kind": "iibench", "format": 1, "label": label, "started": "2026-01-31T12:00:00Z", "interrupted": False,
+        "server_lost": False, "exit_code": 0, "config": {"profile": "none", "clients": 2, "seed": 1},
+        "phases": [
+            {**step, "name": "l.i0", "operations": {"insert": {"count": 4, "rows": 200, "failed": 0, **latency}},
+             "timeline": {"interval_s": 1, "columns": columns, "rows": [[1, "insert", 2, 100, 0, 800, 900, 950, 1000],
+                                                                        [2, "insert", 2, 100, 0, 800, 900, 950, 1000]]}},
+            {**step, "name": "qr100", "target": {"rows_per_s": 200.0, "reached_rows_per_s": 100.0, "batches_due": 8,
+                                                 "batches_done": 4, "batches_late": 3, "missed_seconds": 1,
+                                                 "behind_max_us": 2500},
+             "operations": {"insert": {"count": 4, "rows": 200, "failed": 0, **latency},
+                            "range_query": {"count": 60, "rows": 600, "failed": 0, **latency}},
+             "timeline": {"interval_s": 1, "columns": columns, "rows": [[1, "insert", 2, 100, 0, 800, 900, 950, 1000],
+                                                                        [1, "range_query", 60, 600, 0, 80, 90, 95, 100]]}}],
+        "errors": [{"code": 1205, "state": "HY000", "count": 2, "first_message": "Lock wait", "first_where": "insert"}],
+        "rows_check": {"seconds": 1.0, "tables": [{"table": "pi1", "expected": 400, "rows": {"PRIMARY": 399},
+                                                   "faults": ["PRIMARY has 399 rows"]}]},
+        "server": {"version": "11.8.6-MariaDB", "comment": "", "engine": label, "variables": {"sync_binlog": "0"}}}
 
-    def test_long_timelines_are_thinned(self):
+
+class InsertBenchmarkTest(Files):
+    def test_each_step_is_a_measurement(self):
+        study = pick.study([self.write("a.json", insert_benchmark()), self.write("b.json", insert_benchmark("TidesDB"))])
+        load, queries = study.runs[:2]
+        self.assertEqual([(run.workload, run.throughput, run.unit) for run in (load, queries)],
+                         [("iibench l.i0", 100.0, "rows/s"), ("iibench qr100", 30.0, "queries/s")])
+        self.assertEqual(queries.series[THROUGHPUT].points, [(1, 60)])
+        self.assertEqual(queries.series["insert rows"].points, [(1, 100)])
+        self.assertEqual(queries.series["p99 latency"].points, [(1, 0.09)])
+        self.assertEqual(queries.latencies[0].operation, "range_query")
+        self.assertEqual(queries.measures["batches late"], 3)
+        self.assertEqual([run.errors != [] for run in study.runs], [False, True, False, True])
+        self.assertTrue(queries.broken)
+        self.assertIn("INCONSISTENT", markdown.figures(study))
+
+    def test_bad_files_are_named(self):
+        cut = insert_benchmark()
+        del cut["phases"][0]["timeline"]
+        for content, reason in ((cut, "lacks a part"), ({"kind": "iibench", "format": 2}, "format 2")):
+            with self.assertRaisesRegex(Failed, f"a.json.*{reason}"):
+                iibench.study([self.write("a.json", content)])
+        with self.assertRaisesRegex(Failed, "b.json.*no result of .iibench"):
+            pick.study([self.write("a.json", insert_benchmark()), self.write("b.json", made())])
+
+
+class StudyTest(unittest.TestCase):
+    def test_ratios_are_of_medians_and_of_pairs(self):
+        of = Spread.of({1: 200, 2: 75}, {1: 100, 2: 50})
+        self.assertEqual((round(of.ratio, 2), of.lowest, of.highest, of.interval), (1.83, 1.5, 2.0, None))
+
+    def test_a_gain_is_told_from_noise(self):
+        base = {1: 100, 2: 101, 3: 99, 4: 100}
+        gain = Spread.of({1: 110, 2: 111, 3: 110, 4: 109}, base)
+        self.assertEqual(gain.verdict, "higher")
+        self.assertEqual(Spread.of({1: 90, 2: 112, 3: 99, 4: 104}, base).verdict, "within noise")
+        self.assertEqual(Spread.of(base, {1: 110, 2: 111, 3: 110, 4: 109}).verdict, "lower")
+        # Ratios 1.0, 1.1 and 1.2: t of two degrees of freedom is 4.303.
+        low, high = interval_of([1.0, 1.1, 1.2])
+        self.assertAlmostEqual(low, 0.8746, 3)
+        self.assertAlmostEqual(high, 1.3759, 3)
+        self.assertIsNone(interval_of([1.0, 1.1]))
+
+    def test_rounds_are_paired_by_number(self):
+        of = Spread.of({2: 20, 3: 30}, {1: 1, 2: 10, 3: 10})
+        self.assertEqual((of.lowest, of.highest), (2, 3))
+
+    def test_what_was_not_measured_is_left_out(self):
+        runs = [Run("A", "w", 1, 1, 10.0, "x/s"), Run("B", "v", 1, 1, None, "x/s", complete=False)]
+        study = Study("made", "t", "a", runs)
+        self.assertIn("| – [NOT COMPLETE] |", markdown.figures(study))
+        self.assertIsNone(tables.resources(study))
+        self.assertIsNone(tables.errors(study))
+
+    def test_names_that_occur_twice(self):
+        self.assertEqual(numbered(["a", "b", "a", "a"]), ["a", "b", "a (2)", "a (3)"])
+
+
+class TablesTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.study = made_study.study()
+
+    def test_write_amplification(self):
+        table = tables.resources(self.study)
+        self.assertEqual(table.rows[0][table.head.index("write amplification")], form.number(900 / 188))
+
+    def test_variables_by_label_and_condition(self):
+        table = tables.variables(self.study)
+        self.assertEqual(len(table.head), 1 + 3 * 2)
+        differing = [row[0] for row in table.rows if tables.differs(row)]
+        self.assertEqual(differing, ["innodb_buffer_pool_size", "rocksdb_block_cache_size", "sync_binlog",
+                                     "tidesdb_block_cache_size"])
+
+    def test_intervals_are_shown_of_three_repetitions(self):
+        self.assertIn("95 % interval", tables.throughput(self.study).head)
+        self.assertNotIn("95 % interval", tables.throughput(made_study.study(repetitions=2)).head)
+
+    def test_every_row_has_a_cell_for_each_head(self):
+        for make in (tables.throughput, tables.percentiles, tables.measures, tables.resources, tables.errors, tables.checks,
+                     tables.variables, tables.run_configuration, tables.configuration, tables.provenance, tables.files):
+            table = make(self.study)
+            self.assertEqual({len(row) for row in table.rows}, {len(table.head)}, table.title)
+
+    def test_no_path_of_this_machine_is_told(self):
+        self.assertNotIn("/usr/sbin", markdown.text(self.study))
+
+    def test_markdown_is_a_table(self):
+        for table in re.findall(r"(?:^\|.*\n)+", markdown.text(self.study), re.M):
+            self.assertEqual(len({len(line) for line in table.splitlines()}), 1)
+
+
+class PageTest(unittest.TestCase):
+    def test_long_series_are_thinned(self):
         points = [(second, 1 if second == 5000 else 0) for second in range(1, 10001)]
-        self.assertLessEqual(len(charts.thinned(points, charts.mean)), 400)
-        self.assertEqual(max(value for _, value in charts.thinned(points, max)), 1)
-        self.assertEqual(charts.thinned(points[:10], max), points[:10])
+        self.assertLessEqual(len(page.thinned(points, False)), page.POINTS_MAX)
+        self.assertEqual(max(value for _, value in page.thinned(points, True)), 1)
+        self.assertEqual(page.thinned(points[:10], True), points[:10])
+
+    def test_one_study_is_always_one_page(self):
+        self.assertEqual(page.render(made_study.study(), PLOTLY), page.render(made_study.study(), PLOTLY))
+
+    def test_cards_say_what_is_wrong(self):
+        study = made_study.study(threads=(4,), repetitions=1)
+        study.runs[2].notes.append("connection lost")
+        cards = page._cards(study)
+        self.assertEqual(cards[0]["big"], "1×")
+        self.assertRegex(cards[1]["big"], r"1\.2\d×")
+        self.assertIn("connection lost", cards[2]["bad"])
+
+    def test_without_plotly_the_text_is_written(self):
+        def missing():
+            raise Failed("no network")
+
+        with tempfile.TemporaryDirectory() as name, mock.patch.object(plotly, "source", missing):
+            out = io.StringIO()
+            with redirect_stdout(out):
+                paths = write.write(made_study.study(), name, charts=False)
+            self.assertEqual([path.name for path in paths], ["report.md"])
+            self.assertIn("report.html is left out: no network", out.getvalue())
+
+
+class FormTest(unittest.TestCase):
+    def test_figures_keep_three_digits(self):
+        self.assertEqual([form.number(value) for value in (None, 0, 0.12345, 1.234, 12.34, 123.4, 12345, 7)],
+                         ["–", "0", "0.123", "1.23", "12.3", "123", "12,345", "7"])
 
     def test_milliseconds_keep_three_digits(self):
-        self.assertEqual([table.milliseconds(us) for us in (0, 1234, 45678, 3500000)],
-                         ["0.00", "1.23", "45.7", "3,500"])
+        self.assertEqual([form.milliseconds(ms) for ms in (0, 1.234, 45.678, 3500)], ["0.00", "1.23", "45.7", "3,500"])
 
 
 if __name__ == "__main__":

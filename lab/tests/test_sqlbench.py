@@ -16,6 +16,8 @@ from unittest import mock
 from installer.shell import Failed
 from lab.compare import engines
 from lab.parse import sqlbench_csv
+from lab.report import plotly
+from lab.report.adapters import sqlbench as adapter
 from lab.sqlbench import __main__ as sqlbench
 from lab.sqlbench import disk, report, settings, tables, target, units
 from lab.tests.test_parse_sysbench import RECORDED, recorded
@@ -262,7 +264,8 @@ class GoesOn(unittest.TestCase):
         """One start of sqlbench: failures, the report, and what it said."""
         places = SimpleNamespace(output=self.output, data=self.output)
         said = io.StringIO()
-        with mock.patch.object(units, "measure", self.measure), contextlib.redirect_stdout(said):
+        with (mock.patch.object(units, "measure", self.measure), contextlib.redirect_stdout(said),
+              mock.patch.object(plotly, "source", lambda: "/* plotly.js v9 */")):
             run = sqlbench.Run(wanted or self.wanted, places, FakeServer(), fresh)
             with run.journal:
                 failed = run.measure()
@@ -278,6 +281,12 @@ class GoesOn(unittest.TestCase):
         first = whole["measurements"][0]
         self.assertEqual((first["engine"], first["threads"], first["tps"]), ("InnoDB", 1, 302.3))
         self.assertEqual((first["percentiles_ms"]["95"], len(first["intervals"])), (104.84, 3))
+        self.assertEqual(len(list(self.output.glob("report_*.html"))), 1)
+        study = adapter.study(self.output)
+        self.assertEqual([run.throughput for run in study.runs], [302.3] * 4)
+        self.assertEqual(study.history, [])
+        self.assertIn("commit", study.provenance)
+        self.assertEqual(len(study.files), 4)
 
     def test_a_run_that_ended_is_not_gone_on_with(self):
         self.sitting()

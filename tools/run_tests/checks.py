@@ -4,6 +4,7 @@ import json
 import re
 import sys
 import unittest
+from pathlib import Path
 
 from installer.shell import TREE, Failed, Unavailable, run
 from tools.run_tests.engine import JOBS
@@ -40,6 +41,14 @@ def python_tests(context):
         outcome.add(Outcome(result.testsRun - len(bad) - len(result.skipped), len(bad),
                             len(result.skipped), [f"failed: {name}" for name in bad]))
     return outcome
+
+
+def report_page(context):
+    """The lab's report, used in a browser."""
+    # Debian's python3 where it is there: it has Debian's packages.
+    python = "/usr/bin/python3" if Path("/usr/bin/python3").exists() else sys.executable
+    run([python, "lab/tests/report_page.py"], log=context.log, cwd=TREE)
+    return Outcome(passed=int(re.findall(r"^Ran (\d+) tests", context.log.read_text(), re.M)[-1]))
 
 
 def clang_tidy(context):

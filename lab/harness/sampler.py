@@ -1,0 +1,272 @@
+"""Samples a server each second while something runs: CPU, memory, bytes given to storage, and its status counters.
+
+    with Sampler(pid, StatusClient(argv)) as sampler:
+        run()
+    sampler.samples.save(path)
+
+It costs about a hundredth of a CPU: one SHOW GLOBAL STATUS a second on one connection.
+"""
+
+import json
+import os
+import re
+import subprocess
+import threading
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from installer.shell import Failed, clean_environment
+from lab.harness import debian
+
+FORMAT = 1
+INTERVAL_S = 1.0
+_CLIENT_PATIENCE_S = 5
+# Status variables that say how much there is, not how often something happened.
+_GAUGES = re.compile(r"^(Threads_|Open_(?!.*ed)|Uptime|Max_used|.*(_pages_(data|free|dirty|misc|total)|_bytes_(data|dirty)|"
+                     r"history_list_length|memtable\w*|_size|_used|_free|_current|_level\w*|_pending\w*|_memory\w*|_age|"
+                     r"_lsn\w*|_cached|_max|_min|_avg|_ratio|_rate|_total_bytes|_capacity|_limit|_files|_sstables)$)",
+                     re.I)
+_WRITTEN, _RESIDENT, _CPU = "written bytes", "resident bytes", "cpu seconds"
+
+
+@dataclass
+class Samples:
+    """What a Sampler saw. process and status: by name, a value each sample; None where it was not to be had."""
+    at: list = field(default_factory=list)  # Seconds since the first.
+    process: dict = field(default_factory=dict)
+    status: dict = field(default_factory=dict)
+    peak_resident: int | None = None
+
+    def add(self, at, process, status):
+        for known, new in ((self.process, process), (self.status, status)):
+            for name in new:
+                known.setdefault(name, [None] * len(self.at))
+            for name, values in known.items():
+                values.append(new.get(name))
+        self.at.append(at)
+
+    def between(self, begin_s, end_s):
+        """The samples of a part of the time alone; the peak of memory is still that of all."""
+        inside = [number for number, at in enumerate(self.at) if begin_s <= at <= end_s]
+
+        def part(values):
+            return [values[number] for number in inside]
+
+        return Samples(part(self.at), {name: part(values) for name, values in self.process.items()},
+                       {name: part(values) for name, values in self.status.items()}, self.peak_resident)
+
+    def grown(self, name):
+        """By how much a value of the process grew from the first sample to the last; None: it was not to be had."""
+        values = [value for value in self.process.get(name, []) if value is not None]
+        return values[-1] - values[0] if len(values) > 1 else None
+
+    @property
+    def written_bytes(self):
+        return self.grown(_WRITTEN)
+
+    @property
+    def cpu_s(self):
+        return self.grown(_CPU)
+
+    def counters(self):
+        """By name, what each counter that moved grew by."""
+        grown = {}
+        for name, values in self.status.items():
+            known = [value for value in values if value is not None]
+            if len(known) > 1 and known[-1] != known[0] and not is_gauge(name, known):
+                grown[name] = known[-1] - known[0]
+        return grown
+
+    def series(self):
+        """(name, unit, points) of all that moved: counters as rates, what there is as it is."""
+        yield from _rates(self, "server CPU", "% of a CPU", _CPU, 100)
+        yield from _levels(self, "resident memory", "MB", _RESIDENT, 1 / (1 << 20))
+        yield from _rates(self, "written to storage", "MB/s", _WRITTEN, 1 / 1e6)
+        for name, values in self.status.items():
+            known = [value for value in values if value is not None]
+            if len(set(known)) > 1:
+                gauge = is_gauge(name, known)
+                points = list(zip(self.at, values)) if gauge else _differences(self.at, values)
+                yield name, "" if gauge else "1/s", [point for point in points if point[1] is not None]
+
+    def save(self, path):
+        Path(path).write_text(json.dumps({"kind": "samples", "format": FORMAT, "at": self.at, "process": self.process,
+                                          "status": self.status, "peak_resident": self.peak_resident},
+                                         separators=(",", ":")) + "\n")
+
+    @staticmethod
+    def load(path):
+        """Raises Failed for any other file."""
+        try:
+            raw = json.loads(Path(path).read_text())
+            if raw["kind"] != "samples" or raw["format"] != FORMAT:
+                raise ValueError(f"kind {raw['kind']}, format {raw['format']}")
+            return Samples(raw["at"], raw["process"], raw["status"], raw["peak_resident"])
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise Failed(f"{path}: is no file of samples, or cut off: {error!r}") from error
+
+
+def is_gauge(name, values):
+    """Whether a status variable says how much there is: by its name, or because it fell."""
+    return bool(_GAUGES.match(name)) or any(after < before for before, after in zip(values, values[1:]))
+
+
+def _differences(at, values):
+    return [(at[i], (values[i] - values[i - 1]) / (at[i] - at[i - 1])) for i in range(1, len(values))
+            if values[i] is not None and values[i - 1] is not None and at[i] > at[i - 1]]
+
+
+def _rates(samples, name, unit, key, factor):
+    points = _differences(samples.at, samples.process.get(key, []))
+    if points:
+        yield name, unit, [(at, value * factor) for at, value in points]
+
+
+def _levels(samples, name, unit, key, factor):
+    points = [(at, value * factor) for at, value in zip(samples.at, samples.process.get(key, [])) if value is not None]
+    if points:
+        yield name, unit, points
+
+
+class StatusClient:
+    """The server's status by one connection that stays. argv: the command-line client, in batch mode, reading statements.
+
+    Owns: the client's process, from open() to close().
+    """
+
+    _END = "end-of-status"
+
+    def __init__(self, argv):
+        self._argv = [str(a) for a in argv]
+        self._process = None
+
+    def open(self):
+        self._process = subprocess.Popen(self._argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                         stderr=subprocess.DEVNULL, text=True, errors="replace", bufsize=1,
+                                         env=clean_environment())
+
+    def read(self):
+        """By name, all status variables that are numbers. {} when the server is gone."""
+        try:
+            self._process.stdin.write(f"SHOW GLOBAL STATUS; SELECT '{self._END}';\n")
+            self._process.stdin.flush()
+        except (OSError, ValueError):
+            return {}
+        found = {}
+        for line in self._process.stdout:
+            name, _, value = line.rstrip("\n").partition("\t")
+            if name == self._END:
+                return found
+            number = _number(value)
+            if number is not None:
+                found[name] = number
+        return {}
+
+    def close(self):
+        if self._process is None:
+            return
+        try:
+            self._process.stdin.close()
+            self._process.wait(_CLIENT_PATIENCE_S)
+        except (OSError, subprocess.TimeoutExpired):
+            self._process.kill()
+            self._process.wait()
+        self._process.stdout.close()
+
+
+def _number(text):
+    try:
+        return int(text)
+    except ValueError:
+        pass
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if value == value and abs(value) != float("inf") else None
+
+
+class _Process:
+    """A process by psutil; says {} of one that is gone or not ours to see."""
+
+    def __init__(self, pid):
+        self._psutil = debian.load("psutil", "python3-psutil")
+        self._pid = pid
+        try:
+            self._process = self._psutil.Process(pid)
+        except self._psutil.Error:
+            self._process = None
+
+    def read(self):
+        found = {}
+        if self._process is None:
+            return found
+        try:
+            times = self._process.cpu_times()
+            found[_CPU] = times.user + times.system
+            found[_RESIDENT] = self._process.memory_info().rss
+            found[_WRITTEN] = self._process.io_counters().write_bytes
+        except self._psutil.Error:
+            pass
+        return found
+
+    def peak_resident(self):
+        """Since its start, in bytes; None where it is not to be had."""
+        try:
+            found = re.search(r"^VmHWM:\s+(\d+) kB", Path(f"/proc/{self._pid}/status").read_text(), re.M)
+        except OSError:
+            return None
+        return int(found.group(1)) << 10 if found else None
+
+
+class Sampler:
+    """A context. Threads: samples are taken in one of its own; samples is read when it has been left."""
+
+    def __init__(self, pid, status=None, interval_s=INTERVAL_S):
+        """pid: of the server; None when it is on another machine. status: a StatusClient, or None."""
+        self.samples = Samples()
+        self._process = _Process(pid) if pid else None
+        self._status, self._interval_s = status, interval_s
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._go, name="sampler", daemon=True)
+        self._begin = 0.0
+
+    def __enter__(self):
+        if self._status:
+            self._status.open()
+        self._begin = time.monotonic()
+        self._take()
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self._stop.set()
+        self._thread.join()
+        self._take()
+        if self._process:
+            self.samples.peak_resident = self._process.peak_resident()
+        if self._status:
+            self._status.close()
+
+    def _go(self):
+        due = self._begin + self._interval_s
+        while not self._stop.wait(max(0.0, due - time.monotonic())):
+            self._take()
+            due = max(due + self._interval_s, time.monotonic())  # A late one is not made up for.
+
+    def _take(self):
+        status = self._status.read() if self._status else {}
+        self.samples.add(round(time.monotonic() - self._begin, 3), self._process.read() if self._process else {}, status)
+
+
+def allocated_bytes(directory):
+    """Blocks that the files below a directory take; holes are not counted."""
+    total = 0
+    for place, _, names in os.walk(directory):
+        for name in names:
+            try:
+                total += os.lstat(os.path.join(place, name)).st_blocks * 512
+            except FileNotFoundError:  # A server that runs deletes files.
+                pass
+    return total

@@ -1,0 +1,1 @@
+"""One module a runner: its files to a report's study."""

@@ -1,0 +1,79 @@
+"""A study of lab.compare (its directory) for the report. Owns: the names of the files there."""
+
+import json
+from pathlib import Path
+
+from installer.shell import Failed
+from lab.compare import sysbench as work_of
+from lab.harness import provenance
+from lab.harness.sampler import Samples
+from lab.parse import sysbench as parser
+from lab.report import form
+from lab.report.adapters import sampled, sysbench, tpcc
+from lab.report.results import load
+from lab.report.study import Run, Study
+
+FACTS, RUNS = "facts.json", "runs.json"
+TPCC = "tpcc"  # A kind of work beside sysbench's.
+_CONDITIONS = {"NONE": "commits not synced", "FULL": "commits synced"}
+
+
+def variables_name(engine, sync):
+    return f"variables-{engine}-{sync}.json"
+
+
+def _read(path):
+    try:
+        return json.loads(path.read_text())
+    except (OSError, ValueError) as error:
+        raise Failed(f"{path}: cannot be read, or is cut off: {error}") from error
+
+
+def study(directory):
+    """Raises Failed."""
+    directory = Path(directory)
+    facts, entries = _read(directory / FACTS), _read(directory / RUNS)
+    runs = [_run(directory, entry, facts) for entry in entries]
+    asked = facts["asked"]
+    about = (f"MariaDB {facts['version']}; {asked['rows']:,} rows, {asked['threads']} threads and {asked['seconds']} s a "
+             f"sysbench run; TPROC-C with {form.plural(asked['warehouses'], 'warehouse')}, {asked['users']} users, "
+             f"{asked['tpcc_seconds']} s; {asked['rounds']} rounds, the engines in turn, one server at a time.")
+    wanted = len(asked["engines"]) * len(asked["sync"]) * asked["rounds"] * len(asked["work"])
+    short = [f"The study was not run to its end: {len(entries)} measurements."] if len(entries) < wanted else []
+    raw = [FACTS, RUNS, *[path.name for path in sorted(directory.glob("variables-*.json"))],
+           *[entry[key] for entry in entries for key in ("raw", "samples")]]
+    configuration = [(name, " ".join(map(str, value)) if isinstance(value, list) else value)
+                     for name, value in asked.items() if name != "directory"]
+    return Study("compare", " and ".join(asked["engines"]) + " side by side", about, runs, [facts["profile"]], short,
+                 configuration, facts["provenance"], {name: provenance.sha256(directory / name) for name in raw})
+
+
+def _run(directory, entry, facts):
+    path, condition = directory / entry["raw"], _CONDITIONS[entry["sync"]]
+    samples = Samples.load(directory / entry["samples"])
+    if entry["work"] == TPCC:
+        result = load(path)
+        run = tpcc.run_of(result, entry["engine"], entry["round"], condition)
+        run.configuration = {}  # The study's own says it.
+        ramp_up_s = result.config["rampup_s"]
+        sampled.add(run, samples, (ramp_up_s, ramp_up_s + run.seconds))
+    else:
+        run = _sysbench(path, entry, condition, facts)
+        sampled.add(run, samples)
+        run.row_bytes = sysbench.row_bytes(run.status) or None
+    variables = directory / variables_name(entry["engine"], entry["sync"])
+    run.variables = _read(variables)
+    run.sizes["server's directory after the run"] = entry["directory_bytes"]
+    run.files = [entry["raw"], entry["samples"], variables.name]
+    options = facts["options"][entry["engine"]][entry["sync"]]
+    run.configuration |= {"server options": " ".join(options)}
+    return run
+
+
+def _sysbench(path, entry, condition, facts):
+    done = parser.parse(path.read_text(), path)
+    queries = work_of.WORK[entry["work"]].per == "queries"
+    return Run(entry["engine"], f"sysbench {entry['work']}", facts["asked"]["threads"], entry["round"],
+               done.qps if queries else done.tps, "queries/s" if queries else "transactions/s", condition, done.total_s,
+               done.queries if queries else done.transactions, [sysbench.latency(done)], sysbench.series(done, queries),
+               errors=sysbench.errors(done))

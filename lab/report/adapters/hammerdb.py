@@ -1,0 +1,168 @@
+"""A run of hammerdb_runner.sh (its hammerdb_logs_* folder) and of mariadb_engines_runner.sh (results_*) as a study."""
+
+import json
+from pathlib import Path
+
+from installer.shell import Failed
+from lab.compare import engines as profiles
+from lab.hammerdb import options
+from lab.hammerdb.options import ENGINE_NAMES
+from lab.harness import journal, provenance
+from lab.parse import hammerdb as text
+from lab.parse.errors import BadInput
+from lab.report import form
+from lab.report.adapters import tpcc
+from lab.report.results import load
+from lab.report.study import THROUGHPUT, Check, Error, Latency, Metric, Run, Study
+
+JOURNAL = "journal.jsonl"
+ENGINES_JOURNAL = "journal.txt"
+FACTS = "provenance.json"
+_NOT_RAW = (".png", ".pdf", ".html", ".md")
+_QUERIES = 22  # Of TPROC-H.
+
+
+def raw_files(directory):
+    """By path, the SHA-256 of what is no chart or report."""
+    return {name: digest for name, digest in provenance.checksums(directory).items()
+            if not name.endswith(_NOT_RAW) and "/server-" not in f"/{name}"}
+
+
+def _facts(directory):
+    try:
+        return json.loads((directory / FACTS).read_text())
+    except (OSError, ValueError) as error:
+        raise Failed(f"{directory / FACTS}: cannot be read: {error}") from error
+
+
+def _options(plan):
+    """What the plan asked for."""
+    return options.parse([argument for argument in plan["argv"] if argument])
+
+
+def runs_of(directory, repetition=1):
+    """What came to its end in this folder."""
+    done = journal.read(directory / JOURNAL).results()
+    made = []
+    for step, row in done.items():
+        if step.endswith(" run"):
+            folder = directory / step.removesuffix(" run").replace(" ", "_")
+            made.append(_run(row, folder, repetition))
+    return made
+
+
+def _run(row, folder, repetition):
+    label = ENGINE_NAMES[row["engine"]]
+    if row["benchmark"] == "tpch":
+        run = _tpch(row, label, repetition)
+    elif (folder / "result.json").exists():
+        run = tpcc.run_of(load(folder / "result.json"), label, repetition)
+        run.cpu_s = _cpu_s(row, run.operations)
+        # What no two runs have alike.
+        run.configuration = {name: value for name, value in run.configuration.items()
+                             if name not in ("started (UTC)", "measured, s", "seed")}
+    else:
+        run = _tpcc_of_hammerdb(row, folder, label, repetition)
+    if row.get("build_sec") is not None:
+        run.measures["build, s"] = row["build_sec"]
+    if row.get("client_cpu_ms_per_neword") is not None:
+        run.measures["client CPU, ms a new order"] = row["client_cpu_ms_per_neword"]
+    run.files = [f"{folder.name}/{path.name}" for path in sorted(folder.glob("*")) if path.is_file()]
+    return run
+
+
+def _cpu_s(row, operations):
+    each = row.get("server_cpu_ms_per_neword")
+    return each * operations / 1000 if each is not None and operations else None
+
+
+def _tpcc_of_hammerdb(row, folder, label, repetition):
+    orders = row["nopm"] * row["duration_min"]
+    consistent = row.get("consistent")
+    checks = [] if consistent is None else [Check("all conditions", "holds" if consistent else "broken")]
+    run = Run(label, tpcc.workload_of(row["warehouses"]), row["virtual_users"], repetition, row["nopm"], tpcc.UNIT,
+              seconds=row["duration_min"] * 60, operations=orders, measures={"TPM": row["tpm"]}, checks=checks,
+              checked=consistent is not None, cpu_s=_cpu_s(row, orders), configuration={"generator": row["generator"]})
+    for read in (_latencies, _counter, _errors):
+        try:
+            read(run, row, folder)
+        except (BadInput, OSError) as error:
+            run.notes.append(str(error).replace(str(folder.parent) + "/", ""))
+    return run
+
+
+def _latencies(run, row, folder):
+    path = folder / "timing.json"
+    try:
+        found = text.latency_json(path.read_text(), path)
+    except (BadInput, OSError):  # What it keeps in its database can be switched off.
+        path = folder / "hdbxtprofile.log"
+        found = text.profile(path.read_text() if path.exists() else "", path).summary
+    for name in sorted(found, key=lambda name: text.TRANSACTIONS.index(name) if name in text.TRANSACTIONS else 99):
+        of = found[name]
+        run.latencies.append(Latency(name, of.calls, of.avg_ms, of.p50_ms, of.p95_ms, of.p99_ms, None, of.max_ms))
+
+
+def _counter(run, _row, folder):
+    path = folder / "hdbtcount.log"
+    if path.exists():
+        run.series[THROUGHPUT] = Metric("transactions a minute (TPM)", text.transaction_counts(path.read_text(), path))
+
+
+def _errors(run, row, folder):
+    path = folder / "run.log"
+    if row.get("errors") and path.exists():
+        said = text.run_log(path.read_text(errors="replace"), path).errors
+        run.errors = [Error(0, count, message) for message, count in said.most_common()]
+
+
+def _tpch(row, label, repetition):
+    return Run(label, f"TPROC-H, scale {row['scale_factor']}", row["virtual_users"], repetition,
+               3600 / row["tpch_geomean_sec"], "queries an hour (geometric mean)", seconds=row["tpch_total_sec"],
+               operations=_QUERIES, measures={"geometric mean, s": row["tpch_geomean_sec"],
+                                              "query set, s": row["tpch_total_sec"]})
+
+
+def _asked(args):
+    """(name, value) of all options but for secrets."""
+    hidden = ("password", "resume", "plot_only", "output_dir")
+    return [(name.replace("_", " "), value.name if isinstance(value, Path) else value)
+            for name, value in sorted(vars(args).items())
+            if value not in (None, "", [], False) and name not in hidden and not name.startswith("pg_")]
+
+
+def _unequal(args):
+    if getattr(args, "private_server", None) is None:
+        return ["All engines were measured on one server, with the settings that it had."]
+    return [f"Profile {args.profile}: {profiles.about(args.profile)}"]
+
+
+def study(directory):
+    """Of a hammerdb_logs_* folder. Raises Failed."""
+    directory = Path(directory)
+    facts, record = _facts(directory), journal.read(directory / JOURNAL)
+    args = _options(record.plan)
+    about = (f"By {facts['generator']}: {form.plural(args.warehouses, 'warehouse')}, "
+             f"{form.plural(args.tpcc_vu, 'virtual user')}, {args.rampup} min of ramp-up, {args.duration} min measured; "
+             "each engine is built, measured and dropped in turn.")
+    return Study("hammerdb", "TPROC-C: " + " and ".join(ENGINE_NAMES[engine] for engine in args.engines), about,
+                 runs_of(directory), _unequal(args), record.history(), _asked(args), facts, raw_files(directory))
+
+
+def study_of_iterations(directory):
+    """Of a results_* folder: the iterations are the repetitions. Raises Failed."""
+    directory = Path(directory)
+    record = journal.read(directory / ENGINES_JOURNAL)
+    folders = sorted(directory.glob("*/iter*/hammerdb_logs_*"), key=lambda path: int(path.parent.name[len("iter"):]))
+    runs = []
+    for folder in folders:
+        if (folder / JOURNAL).exists():
+            runs += runs_of(folder, int(folder.parent.name[len("iter"):]))
+    if not runs:
+        raise Failed(f"{directory}: no iteration in it came to its end")
+    args = _options(journal.read(folders[0] / JOURNAL).plan)
+    about = (f"{max(run.repetition for run in runs)} iterations of {tpcc.workload_of(args.warehouses)}, "
+             f"{form.plural(args.tpcc_vu, 'virtual user')}, {args.rampup} min of ramp-up, {args.duration} min measured.")
+    return Study("engines", "TPROC-C: " + " and ".join(dict.fromkeys(run.label for run in runs)), about, runs,
+                 _unequal(args), record.history(), [*_asked(args), ("command line", " ".join(record.plan.get("argv", [])))],
+                 _facts(folders[0]), raw_files(directory))

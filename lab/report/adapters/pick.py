@@ -1,0 +1,38 @@
+"""Finds what made a file or folder, and reads it as a study."""
+
+import json
+from pathlib import Path
+
+from installer.shell import Failed
+from lab.report.adapters import compare, hammerdb, iibench, sqlbench, tpcc
+
+
+def _of_folder(folder):
+    for is_it, study in (((folder / compare.RUNS).exists(), compare.study),
+                         ((folder / hammerdb.JOURNAL).exists(), hammerdb.study),
+                         ((folder / hammerdb.ENGINES_JOURNAL).exists(), hammerdb.study_of_iterations),
+                         (bool(list(folder.glob("journal_*.jsonl"))), sqlbench.study)):
+        if is_it:
+            return study(folder)
+    raise Failed(f"{folder}: holds no run of lab.compare, sqlbench.sh, hammerdb_runner.sh (hammerdb_logs_...) or "
+                 "mariadb_engines_runner.sh (results_...)")
+
+
+def _kind(path):
+    """As the file says; "" for a text that says none."""
+    try:
+        raw = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return ""
+    return raw.get("kind", "") if isinstance(raw, dict) else ""
+
+
+def study(paths):
+    """One Study: of one folder that a runner left, or of result files of one generator. Raises Failed."""
+    paths = [Path(path) for path in paths]
+    folders = [path for path in paths if path.is_dir()]
+    if folders and len(paths) > 1:
+        raise Failed(f"{folders[0]}: is a run of its own; give one folder, or result files")
+    if folders:
+        return _of_folder(folders[0])
+    return (iibench.study if any(_kind(path) == "iibench" for path in paths) else tpcc.study)(paths)

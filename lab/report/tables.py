@@ -1,0 +1,294 @@
+"""The tables of a study, each once: markdown.py and page.py only write them down."""
+
+from dataclasses import dataclass, field
+from statistics import median
+
+from lab.report import form
+from lab.report.study import CONFLICTS
+
+
+@dataclass(frozen=True)
+class Table:
+    """rows: texts; the first `names` cells of each say what the row is of, the rest are figures."""
+    title: str
+    head: list
+    rows: list
+    names: int = 1
+    note: str = ""
+    bad: frozenset = field(default_factory=frozenset)  # (row, column) of cells that tell of a fault.
+
+
+class _Points:
+    """The columns that name a point: only those that tell points apart, but for the workload."""
+
+    def __init__(self, study):
+        points = study.points()
+        self._with_condition = any(point.condition for point in points)
+        self._with_threads = len({point.threads for point in points}) > 1
+        self.head = [*(["condition"] if self._with_condition else []), "workload",
+                     *(["threads"] if self._with_threads else [])]
+
+    def cells(self, point):
+        return [*([point.condition] if self._with_condition else []), point.workload,
+                *([str(point.threads)] if self._with_threads else [])]
+
+
+def _notes_of(runs):
+    """What a figure does not say, behind it."""
+    notes = []
+    errors = sum(error.count for run in runs for error in run.errors)
+    if errors:
+        notes.append(form.plural(errors, "error"))
+    if any(run.broken for run in runs):
+        notes.append("INCONSISTENT")
+    if not all(run.complete for run in runs):
+        notes.append("NOT COMPLETE")
+    return f" [{', '.join(notes)}]" if notes else ""
+
+
+def throughput(study):
+    """A row a point: medians with their spread, and ratios to the first label."""
+    labels, points = study.labels(), _Points(study)
+    several = len({run.unit for run in study.runs}) > 1
+    verdicts = any(of.verdict for _, row in study.compared() for of in row.values())
+    head = [*points.head, *(["unit"] if several else []), *labels]
+    for label in labels[1:]:
+        head += [f"{label} / {labels[0]}", *(["95 % interval"] if verdicts else [])]
+    rows, bad = [], set()
+    by_point = dict(study.compared())
+    for point in study.points():
+        row, spreads = points.cells(point), by_point[point]
+        unit = next(run.unit for run in study.runs if run.point == point)
+        row += [unit] if several else []
+        for label in labels:
+            runs = study.at(point, label)
+            notes = _notes_of(runs)
+            if any(run.broken or not run.complete for run in runs):
+                bad.add((len(rows), len(row)))
+            row.append((form.spread(spreads[label].values) if label in spreads else "–") + notes)
+        for label in labels[1:]:
+            of = spreads.get(label)
+            row += [form.ratio(of), *([_interval(of)] if verdicts else [])]
+        rows.append(row)
+    units = sorted({run.unit for run in study.runs})
+    title = "Throughput" if several else f"Throughput, {units[0]}"
+    note = "Median of the repetitions (lowest–highest); a ratio is that of the medians (spread: of each repetition's pair)."
+    if verdicts:
+        note += " The interval is the 95 % confidence of the pairs' ratio; where 1 is inside, it is noise."
+    repeated = any(len(of.values) > 1 for _, row in study.compared() for of in row.values())
+    return Table(title, head, rows, len(points.head) + several, note if repeated else "", frozenset(bad))
+
+
+def _interval(of):
+    return f"{of.interval[0]:.3f}–{of.interval[1]:.3f}, {of.verdict}" if of and of.interval else "–"
+
+
+_LATENCIES = (("mean", "mean_ms", median), ("p50", "p50_ms", median), ("p95", "p95_ms", median), ("p99", "p99_ms", median),
+              ("p99.9", "p999_ms", median), ("maximum", "max_ms", max))
+
+
+def percentiles(study):
+    """A row for each point, operation and label. None without any."""
+    points = _Points(study)
+    known = [one for one in _LATENCIES
+             if any(getattr(latency, one[1]) is not None for run in study.runs for latency in run.latencies)]
+    rows = []
+    for point in study.points():
+        operations = dict.fromkeys(latency.operation for run in study.runs if run.point == point
+                                   for latency in run.latencies)
+        for operation in operations:
+            for label in study.labels():
+                of = [latency for run in study.at(point, label) for latency in run.latencies
+                      if latency.operation == operation]
+                if of:
+                    counts = [latency.count for latency in of if latency.count is not None]
+                    rows.append([*points.cells(point), operation, label, form.number(sum(counts)) if counts else "–",
+                                 *[form.milliseconds(_over(combine, of, name)) for _, name, combine in known]])
+    if not rows:
+        return None
+    head = [*points.head, "operation", "", "count", *[name for name, _, _ in known]]
+    return Table("Latency in ms", head, rows, len(points.head) + 2,
+                 "Of several repetitions the median; the count is their sum, the maximum that of all.")
+
+
+def _over(combine, latencies, name):
+    values = [getattr(latency, name) for latency in latencies if getattr(latency, name) is not None]
+    return combine(values) if values else None
+
+
+def _columns(study):
+    """Of the resources: (head, value of a run or None, form)."""
+    def cpu(run):
+        return run.cpu_s / run.operations * 1000 if run.cpu_s is not None and run.operations else None
+
+    yield "server CPU, ms an operation", cpu, form.number
+    yield "written, MB", lambda run: run.written_bytes, form.megabytes
+    yield "written, kB an operation", lambda run: run.written_kb_per_operation, form.number
+    yield "write amplification", lambda run: run.write_amplification, form.number
+    for name in dict.fromkeys(name for run in study.runs for name in run.memory):
+        yield f"memory: {name}, MB", lambda run, n=name: run.memory.get(n), form.megabytes
+    for name in dict.fromkeys(name for run in study.runs for name in run.sizes):
+        yield f"disk: {name}, MB", lambda run, n=name: run.sizes.get(n), form.megabytes
+
+
+def resources(study):
+    """What it cost: CPU, writes, memory, disk. None where nothing was measured."""
+    points = _Points(study)
+    known = [one for one in _columns(study) if any(one[1](run) is not None for run in study.runs)]
+    if not known:
+        return None
+    rows = []
+    for point in study.points():
+        for label in study.labels():
+            runs = study.at(point, label)
+            values = [[value(run) for run in runs if value(run) is not None] for _, value, _ in known]
+            if any(values):
+                rows.append([*points.cells(point), label,
+                             *[write(median(of)) if of else "–" for of, (_, _, write) in zip(values, known)]])
+    written = any(run.written_bytes is not None for run in study.runs)
+    return Table(("Write amplification, " if written else "") + "CPU, memory and disk",
+                 [*points.head, "", *[name for name, _, _ in known]], rows, len(points.head) + 1,
+                 "Medians." + (" Written is what the server's process gave to its storage in the measured time; the "
+                               "amplification is that for each byte of the rows that were written, changed or deleted "
+                               "meanwhile. What was put off until later is not in it." if written else ""))
+
+
+def measures(study):
+    """Other figures that some runs have. None without any."""
+    points = _Points(study)
+    names = list(dict.fromkeys(name for run in study.runs for name, value in run.measures.items() if value is not None))
+    if not names:
+        return None
+    rows = []
+    for point in study.points():
+        for name in names:
+            values = [[run.measures[name] for run in study.at(point, label) if run.measures.get(name) is not None]
+                      for label in study.labels()]
+            if any(values):
+                rows.append([*points.cells(point), name, *map(form.spread, values)])
+    return Table("Other figures", [*points.head, "", *study.labels()], rows, len(points.head) + 1)
+
+
+def errors(study):
+    """By point and label; conflicts are told from what nobody expects. None without any."""
+    points, found = _Points(study), {}
+    for run in study.runs:
+        for error in run.errors:
+            if error.count:
+                key = (run.point, run.label, error.code)
+                count, message, where = found.get(key, (0, error.message, error.where))
+                found[key] = (count + error.count, message or error.message, where or error.where)
+    rows, bad = [], set()
+    for (point, label, code), (count, message, where) in found.items():
+        kind = f"{code} ({CONFLICTS.get(code, 'unexpected')})" if code else "counted only"
+        if code and code not in CONFLICTS:
+            bad.add((len(rows), len(points.head) + 1))
+        rows.append([*points.cells(point), label, kind, form.number(count), where, message])
+    if not rows:
+        return None
+    return Table("Errors", [*points.head, "", "code", "count", "first in", "first message"], rows, len(points.head) + 1,
+                 bad=frozenset(bad))
+
+
+def checks(study):
+    """Conditions on the data after a run. None where nothing was checked."""
+    points, rows, bad = _Points(study), [], set()
+    labels = study.labels()
+    for point in study.points():
+        names = dict.fromkeys(check.name for run in study.runs if run.point == point for check in run.checks)
+        for name in names:
+            row = [*points.cells(point), name]
+            for label in labels:
+                of = [check for run in study.at(point, label) for check in run.checks if check.name == name]
+                broken = [check for check in of if check.state.lower() == "broken"]
+                if broken:
+                    bad.add((len(rows), len(row)))
+                row.append(_state(broken or of))
+            rows.append(row)
+    if not rows:
+        return None
+    return Table("Consistency", [*points.head, "condition on the data", *labels], rows, len(points.head) + 1,
+                 bad=frozenset(bad))
+
+
+def _state(of):
+    if not of:
+        return "not checked"
+    samples = "; ".join(of[0].samples)
+    return of[0].state + (f": {samples}" if samples else "")
+
+
+def _variants(study, what):
+    """(name, dictionary) of each label and, where they differ in it, condition and threads."""
+    variants = {}
+    for run in study.runs:
+        values = what(run)
+        if values:
+            variants.setdefault(run.label, []).append((run, values))
+    named = []
+    for label, of in variants.items():
+        different = []
+        for run, values in of:
+            if values not in [known for _, known in different]:
+                different.append((run, values))
+        if len(different) == 1:
+            named.append((label, different[0][1]))
+        else:
+            by_condition = len({run.condition for run, _ in different}) == len(different)
+            named += [(f"{label}, {run.condition if by_condition else run.point.name}", values)
+                      for run, values in different]
+    return named
+
+
+def _side_by_side(title, variants, missing="not there"):
+    """A row for each name; None without any."""
+    if not variants:
+        return None
+    names = sorted({name for _, values in variants for name in values})
+    rows = [[name, *[str(values.get(name, missing)) for _, values in variants]] for name in names]
+    return Table(title, ["", *[name for name, _ in variants]], rows)
+
+
+def variables(study):
+    """All server variables; see differs()."""
+    return _side_by_side("Server variables", _variants(study, lambda run: run.variables))
+
+
+def run_configuration(study):
+    """What runs were asked for that the study's own configuration does not say."""
+    return _side_by_side("Of each", _variants(study, lambda run: run.configuration), "")
+
+
+def differs(row):
+    """Whether a row of variables() has two values."""
+    return len(set(row[1:])) > 1
+
+
+def configuration(study):
+    return Table("Configuration", ["", ""], [[name, str(value)] for name, value in study.configuration])
+
+
+def provenance(study):
+    """Where the figures come from; paths of this machine are left out."""
+    facts = study.provenance
+    if not facts:
+        return None
+    disk = facts.get("disk", {})
+    rows = [["date", facts["date"]], ["commit", facts["commit"]], ["distribution", facts["distribution"]],
+            ["kernel", facts["kernel"]], ["CPU", f"{facts['cpu']}; governor {facts['governor']}"],
+            ["memory", f"{facts['memory_mb']:,} MB; transparent huge pages {facts['huge_pages']}"],
+            ["disk", ", ".join(str(disk[key]) for key in ("file_system", "model", "scheduler", "options")
+                               if disk.get(key))]]
+    for name, item in facts.get("binaries", {}).items():
+        rows.append([name, " ".join(part for part in (_without_paths(item.get("version", "")), f"SHA-256 {item['sha256']}")
+                                    if part)])
+    return Table("Where this comes from", ["", ""], rows)
+
+
+def _without_paths(text):
+    return " ".join(word.rsplit("/", 1)[-1] if word.startswith("/") else word for word in text.split())
+
+
+def files(study):
+    return Table("Raw files", ["file", "SHA-256"], [[name, digest] for name, digest in study.files.items()]) \
+        if study.files else None

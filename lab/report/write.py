@@ -1,0 +1,42 @@
+"""Writes a study in all its forms into a directory: report.html, report.md, charts/*.png and *.pdf."""
+
+from pathlib import Path
+
+from installer.shell import Failed, say
+from lab.report import markdown, page
+
+
+def write_page(study, path):
+    """The paths written: path, or none where what the page needs cannot be had (plotly.js, Jinja2); that is said."""
+    try:
+        text = page.render(study)
+    except Failed as error:
+        say(f"{Path(path).name} is left out: {error}")
+        return []
+    Path(path).write_text(text, encoding="utf-8")
+    return [Path(path)]
+
+
+def write(study, directory, charts=True):
+    """Returns the paths of the page and of the text. charts: also the charts, for a runner that has none of its own."""
+    directory = Path(directory)
+    text = directory / "report.md"
+    text.write_text(markdown.text(study), encoding="utf-8")
+    if charts:
+        from lab.charts import study as drawing  # Here: matplotlib is for those who draw.
+        drawing.draw(study, directory / "charts")
+    return [*write_page(study, directory / "report.html"), text]
+
+
+def write_of_runner(make, directory):
+    """The report of a runner that has its own charts; make() reads what it left. Says where it is, or why there is none.
+
+    A run's figures are worth more than their report: nothing that is wrong with it is the run's failure.
+    """
+    try:
+        study = make()
+    except Failed as error:
+        say(f"report.html is left out: {error}")
+        return
+    if study.runs:
+        say(f"report: {write(study, directory, charts=False)[0]}")

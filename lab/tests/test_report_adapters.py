@@ -1,0 +1,129 @@
+"""What hammerdb_runner.sh and mariadb_engines_runner.sh leave, as studies."""
+
+import json
+import shutil
+import tempfile
+import unittest
+from pathlib import Path
+
+from installer.shell import Failed
+from lab.harness.journal import Journal
+from lab.report import markdown
+from lab.report.adapters import hammerdb, pick
+from lab.report.study import THROUGHPUT
+from lab.tests.test_report import made
+
+RECORDED = Path(__file__).resolve().parent.parent / "parse" / "recorded"
+FACTS = {"generator": "tpcc", "date": "2026-01-31", "commit": "0123", "distribution": "Debian", "kernel": "6.1",
+         "cpu": "A CPU", "governor": "performance", "huge_pages": "never", "memory_mb": 24000, "disk": {}, "binaries": {}}
+
+
+def row(engine, nopm=1000, **more):
+    return {"benchmark": "tpcc", "engine": engine, "warehouses": 2, "virtual_users": 4, "rampup_min": 1, "duration_min": 1,
+            "settle_sec": 5, "build_sec": 9.5, "nopm": nopm, "tpm": nopm * 2, "errors": 0, "generator": "tpcc",
+            "consistent": True, "server_cpu_ms_per_neword": 2.0, "client_cpu_ms_per_neword": 0.5, **more}
+
+
+class Folders(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.base = Path(folder.name)
+
+    def logs(self, directory, rows, *argv, end=True):
+        """A hammerdb_logs_* folder; rows: by engine."""
+        directory.mkdir(parents=True)
+        (directory / "provenance.json").write_text(json.dumps(FACTS))
+        plan = {"argv": ["-e", ",".join(rows), "--warehouses", "2", "--tpcc-vu", "4", *argv]}
+        with Journal(directory / "journal.jsonl", "hammerdb", plan) as journal:
+            for engine, result in rows.items():
+                step = f"{engine} {result['benchmark']} run"
+                journal.begin(step)
+                journal.finish(step, result)
+                (directory / f"{engine}_{result['benchmark']}").mkdir()
+            if end:
+                journal.end()
+        return directory
+
+
+class HammerdbTest(Folders):
+    def test_the_built_in_generator(self):
+        logs = self.logs(self.base / "hammerdb_logs_1", {"innodb": row("innodb"), "tidesdb": row("tidesdb")},
+                         "--private-server")
+        for engine in ("innodb", "tidesdb"):
+            (logs / f"{engine}_tpcc" / "result.json").write_text(json.dumps(made(engine)))
+        (logs / "chart.png").write_bytes(b"")
+        study = pick.study([logs])
+        run = study.runs[1]
+        self.assertEqual((run.label, run.throughput, run.repetition), ("TidesDB", 1000.0, 1))
+        self.assertEqual(run.cpu_s, 0.2)  # 2 ms for each of 100 new orders.
+        self.assertEqual(run.measures["build, s"], 9.5)
+        self.assertEqual(run.files, ["tidesdb_tpcc/result.json"])
+        self.assertIn("tidesdb_tpcc/result.json", study.files)
+        self.assertNotIn("chart.png", study.files)
+        self.assertIn("Profile fair", study.unequal[0])
+        self.assertIn(("warehouses", 2), study.configuration)
+
+    def test_the_real_one(self):
+        for version in ("5.0", "6.0"):
+            with self.subTest(version):
+                logs = self.logs(self.base / f"hammerdb_logs_{version}", {"innodb": row("innodb", generator=version)})
+                for path in (RECORDED / f"hammerdb-{version}").iterdir():
+                    shutil.copy(path, logs / "innodb_tpcc")
+                run = hammerdb.study(logs).runs[0]
+                self.assertEqual([latency.operation for latency in run.latencies],
+                                 ["NEWORD", "PAYMENT", "DELIVERY", "SLEV", "OSTAT"])
+                self.assertGreater(len(run.series[THROUGHPUT].points), 1)
+                self.assertEqual((run.notes, run.consistency()), ([], "holds"))
+
+    def test_logs_that_are_gone_are_named(self):
+        run = hammerdb.study(self.logs(self.base / "hammerdb_logs_1", {"innodb": row("innodb")})).runs[0]
+        self.assertIn("innodb_tpcc/hdbxtprofile.log", run.notes[0])
+        self.assertEqual(run.throughput, 1000)
+
+    def test_tproc_h(self):
+        result = {"benchmark": "tpch", "engine": "innodb", "virtual_users": 1, "scale_factor": 1, "querysets": 1,
+                  "build_sec": 5, "tpch_geomean_sec": 0.5, "tpch_total_sec": 40.0, "generator": "HammerDB 6.0"}
+        run = hammerdb.runs_of(self.logs(self.base / "hammerdb_logs_1", {"innodb": result}))[0]
+        self.assertEqual((run.workload, run.throughput), ("TPROC-H, scale 1", 7200))
+
+    def test_an_interruption_is_told(self):
+        logs = self.logs(self.base / "hammerdb_logs_1", {"innodb": row("innodb")}, end=False)
+        plan = json.loads((logs / "journal.jsonl").read_text().splitlines()[0])["plan"]
+        Journal(logs / "journal.jsonl", "hammerdb", plan).close()
+        self.assertIn("Interrupted", markdown.text(hammerdb.study(logs)))
+
+    def test_a_folder_without_facts_is_named(self):
+        logs = self.logs(self.base / "hammerdb_logs_1", {"innodb": row("innodb")})
+        (logs / "provenance.json").unlink()
+        with self.assertRaisesRegex(Failed, "provenance.json: cannot be read"):
+            hammerdb.study(logs)
+
+
+class EnginesTest(Folders):
+    def test_iterations_are_repetitions(self):
+        directory = self.base / "results_1"
+        for number in (1, 2, 10):
+            for engine, nopm in (("innodb", 1000), ("tidesdb", 1500)):
+                self.logs(directory / engine / f"iter{number}" / "hammerdb_logs_1", {engine: row(engine, nopm + number)})
+        with Journal(directory / "journal.txt", "engines_runner", {"argv": ["--iterations", "3"], "seed": 1}) as journal:
+            journal.fail("tidesdb iteration 3", "no server")
+            journal.end()
+        study = pick.study([directory])
+        self.assertEqual(sorted({run.repetition for run in study.runs}), [1, 2, 10])
+        (_, row_of), = study.compared()
+        self.assertEqual(row_of["TidesDB"].verdict, "higher")
+        self.assertAlmostEqual(row_of["TidesDB"].ratio, 1502 / 1002)
+        self.assertEqual(study.history, ["Failed: tidesdb iteration 3: no server"])
+        self.assertIn(("command line", "--iterations 3"), study.configuration)
+
+    def test_a_run_without_an_iteration_is_refused(self):
+        directory = self.base / "results_1"
+        with Journal(directory / "journal.txt", "engines_runner", {"argv": []}):
+            pass
+        with self.assertRaisesRegex(Failed, "no iteration in it"):
+            pick.study([directory])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,116 @@
+"""Samples of a process and of a server's status: rates, what there is, what was grown."""
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+from installer.shell import Failed
+from lab.harness.sampler import Sampler, Samples, StatusClient, allocated_bytes, is_gauge
+
+# Answers as the command-line client in batch mode does; each time the counter is two further.
+_CLIENT = """
+import sys
+asked = 0
+for line in sys.stdin:
+    asked += 1
+    print(f"Com_commit\\t{asked * 2}")
+    print("Threads_running\\t3\\nSsl_cipher\\t\\nRpl_status\\tAUTH_MASTER\\nend-of-status", flush=True)
+    if asked == int(sys.argv[1]):
+        break
+"""
+
+
+def _client(answers=1000):
+    return StatusClient([sys.executable, "-c", _CLIENT, str(answers)])
+
+
+class SamplesTest(unittest.TestCase):
+    def setUp(self):
+        self.samples = Samples()
+        for at, process, status in ((0.0, {"cpu seconds": 1.0, "written bytes": 0, "resident bytes": 1 << 20},
+                                     {"Com_commit": 10, "Innodb_pages_read": 5, "Odd": 3}),
+                                    (1.0, {"cpu seconds": 1.5, "written bytes": 2_000_000, "resident bytes": 2 << 20},
+                                     {"Com_commit": 30, "Innodb_pages_read": 5, "Odd": 1}),
+                                    (3.0, {}, {"Com_commit": 50, "Innodb_pages_read": 5, "Odd": 9, "Late": 1})):
+            self.samples.add(at, process, status)
+
+    def test_rates_are_of_the_time_between(self):
+        series = {name: (unit, points) for name, unit, points in self.samples.series()}
+        self.assertEqual(series["Com_commit"], ("1/s", [(1.0, 20.0), (3.0, 10.0)]))
+        self.assertEqual(series["server CPU"], ("% of a CPU", [(1.0, 50.0)]))
+        self.assertEqual(series["written to storage"], ("MB/s", [(1.0, 2.0)]))
+        self.assertEqual(series["resident memory"], ("MB", [(0.0, 1.0), (1.0, 2.0)]))
+        self.assertEqual(series["Odd"], ("", [(0.0, 3), (1.0, 1), (3.0, 9)]))
+        self.assertNotIn("Innodb_pages_read", series)
+
+    def test_what_was_grown(self):
+        self.assertEqual((self.samples.written_bytes, self.samples.cpu_s), (2_000_000, 0.5))
+        self.assertEqual(self.samples.counters(), {"Com_commit": 40})
+
+    def test_a_part_of_the_time(self):
+        part = self.samples.between(0.5, 3.0)
+        self.assertEqual((part.at, part.counters()["Com_commit"], part.written_bytes), ([1.0, 3.0], 20, None))
+
+    def test_kept_and_read_again(self):
+        with tempfile.TemporaryDirectory() as name:
+            path = Path(name) / "samples.json"
+            self.samples.save(path)
+            self.assertEqual(Samples.load(path), self.samples)
+            path.write_text(path.read_text()[:40])
+            with self.assertRaisesRegex(Failed, "samples.json: is no file of samples"):
+                Samples.load(path)
+
+    def test_gauges(self):
+        for name in ("Threads_running", "Tidesdb_memtable_bytes", "Innodb_buffer_pool_pages_dirty", "Open_tables",
+                     "Innodb_history_list_length"):
+            self.assertTrue(is_gauge(name, [1, 2]), name)
+        for name in ("Com_commit", "Opened_tables", "Innodb_rows_inserted", "Handler_write", "Bytes_sent",
+                     "Innodb_os_log_written"):
+            self.assertFalse(is_gauge(name, [1, 2]), name)
+        self.assertTrue(is_gauge("Com_commit", [2, 1]))
+
+
+class SamplerTest(unittest.TestCase):
+    def test_a_process_and_its_status(self):
+        with Sampler(os.getpid(), _client(), interval_s=0.01) as sampler:
+            while len(sampler.samples.at) < 4:
+                time.sleep(0.001)
+        samples = sampler.samples
+        self.assertGreaterEqual(len(samples.at), 5)  # The last is taken when it is left.
+        self.assertEqual(samples.at, sorted(samples.at))
+        self.assertEqual(samples.status["Com_commit"], [2 * (number + 1) for number in range(len(samples.at))])
+        self.assertEqual(set(samples.status), {"Com_commit", "Threads_running"})
+        self.assertGreater(samples.peak_resident, 1 << 20)
+        self.assertGreaterEqual(samples.cpu_s, 0)
+
+    def test_a_server_that_goes_away(self):
+        child = subprocess.Popen(["sleep", "60"])
+        with Sampler(child.pid, _client(answers=2), interval_s=0.01) as sampler:
+            child.kill()
+            child.wait()
+            while len(sampler.samples.at) < 4:
+                time.sleep(0.001)
+        self.assertIsNone(sampler.samples.status["Com_commit"][-1])
+        self.assertIsNone(sampler.samples.peak_resident)
+
+    def test_on_another_machine(self):
+        with Sampler(None, None, interval_s=0.01) as sampler:
+            pass
+        self.assertEqual((sampler.samples.written_bytes, list(sampler.samples.series())), (None, []))
+
+
+class AllocatedTest(unittest.TestCase):
+    def test_holes_are_not_counted(self):
+        with tempfile.TemporaryDirectory() as name:
+            with open(Path(name) / "hole", "wb") as file:
+                file.truncate(1 << 20)
+            (Path(name) / "full").write_bytes(b"x" * 100_000)
+            self.assertTrue(100_000 <= allocated_bytes(name) < 400_000)
+
+
+if __name__ == "__main__":
+    unittest.main()
