@@ -14,6 +14,10 @@ from installer import host
 from installer.shell import Failed, Step, Unavailable, output, run
 
 
+# Ubuntu has its MariaDB in universe.
+_COMPONENTS = ("main", "universe")
+
+
 @dataclass(frozen=True)
 class Source:
     """One archive: its addresses, and the suites there of one release."""
@@ -46,8 +50,8 @@ def _one_line(text):
 
 
 def machine_sources():
-    """The Debian archives of this machine, its own release's suites only."""
-    here = host.codename()
+    """The archives of this machine's distribution, its own release's suites only."""
+    here = host.apt_codename()
     found = []
     for name in ["/etc/apt/sources.list", *sorted(glob.glob("/etc/apt/sources.list.d/*.list"))]:
         if os.path.exists(name):
@@ -57,8 +61,9 @@ def machine_sources():
     own = []
     for source in found:
         suites = tuple(s for s in source.suites if s == here or s.startswith((f"{here}-", f"{here}/")))
-        if suites and "main" in source.components.split():
-            own.append(Source(source.uris, suites, source.components, source.signed_by))
+        components = " ".join(c for c in source.components.split() if c in _COMPONENTS)
+        if suites and components:
+            own.append(Source(source.uris, suites, components, source.signed_by))
     if not any(here in source.suites for source in own):
         raise Unavailable(f"no apt source of this machine names the suite {here}")
     return own
@@ -72,11 +77,14 @@ def mirror():
 
 def sources_text(codename):
     """A deb822 sources file for a release, packages and sources, from this machine's mirrors."""
-    here = host.codename()
+    here = host.apt_codename()
+    if codename != here and not {codename, here} <= set(host.CODENAMES.values()):
+        raise Unavailable(f"no archive of {codename} is known on {here}")
     paragraphs = []
     for source in machine_sources():
         suites = " ".join(suite.replace(here, codename, 1) for suite in source.suites)
-        text = f"Types: deb deb-src\nURIs: {source.uris}\nSuites: {suites}\nComponents: main\n"
+        text = (f"Types: deb deb-src\nURIs: {source.uris}\nSuites: {suites}\n"
+                f"Components: {source.components}\n")
         if source.signed_by:
             text += f"Signed-By: {source.signed_by}\n"
         paragraphs.append(text)

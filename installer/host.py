@@ -11,17 +11,31 @@ from installer.shell import TREE, Unavailable
 CODENAMES = {"debian12": "bookworm", "debian13": "trixie"}
 
 
-def codename():
-    """This machine's Debian release, such as "bookworm". Raises Unavailable elsewhere."""
+def os_release(path="/etc/os-release"):
+    """What that file says: ID, VERSION_CODENAME, PRETTY_NAME and others."""
     facts = {}
-    for line in Path("/etc/os-release").read_text().splitlines():
+    for line in Path(path).read_text().splitlines():
         key, _, value = line.partition("=")
         facts[key] = value.strip('"')
+    return facts
+
+
+def codename():
+    """This machine's Debian release, such as "bookworm". Raises Unavailable elsewhere."""
+    facts = os_release()
     name = facts.get("VERSION_CODENAME", "")
     if facts.get("ID") != "debian" or name not in CODENAMES.values():
         raise Unavailable("this runs on Debian 12 (bookworm) or Debian 13 (trixie); "
                           f"here is {facts.get('PRETTY_NAME', 'something else')}")
     return name
+
+
+def apt_codename():
+    """This machine's release in the archive of its distribution, Debian or Ubuntu. Raises Unavailable elsewhere."""
+    facts = os_release()
+    if facts.get("ID") not in ("debian", "ubuntu") or not facts.get("VERSION_CODENAME"):
+        raise Unavailable(f"this is for Debian and Ubuntu; here is {facts.get('PRETTY_NAME', 'something else')}")
+    return facts["VERSION_CODENAME"]
 
 
 def host_server():

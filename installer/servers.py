@@ -13,7 +13,7 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from installer import apt, host, packages, roots
+from installer import apt, headers, host, packages, roots
 from installer.shell import Failed, Step, run, say
 
 
@@ -85,7 +85,7 @@ def prepare(name, log, tests=False, update=False, more=()):
         _unpack(name, base / facts["version"], facts, wanted, root, log)
         stamp.write_text(json.dumps(facts, indent=1) + "\n")
         return Environment(name, facts["package_version"], facts["version"], base / facts["version"],
-                           host.cache_dir() / "server-headers" / facts["version"], root)
+                           headers.directory(facts["version"]), root)
 
 
 def existing(name):
@@ -96,7 +96,7 @@ def existing(name):
         raise Failed(f"no {name} server yet; make it with: python3 -m installer servers {name}")
     facts = json.loads(stamp.read_text())
     return Environment(name, facts["package_version"], facts["version"], base / facts["version"],
-                       host.cache_dir() / "server-headers" / facts["version"], find_root(name))
+                       headers.directory(facts["version"]), find_root(name))
 
 
 def _choose_version(name, base, facts, log):
@@ -111,45 +111,13 @@ def _choose_version(name, base, facts, log):
         if facts and facts["package_version"] == package_version:
             return facts
         try:
-            _make_headers(archive, package_version, version, base, log)
+            headers.make(archive, package_version, version, base / "headers.tmp", log)
             return {"package_version": package_version, "version": version, "unpacked": []}
         except Failed as error:
             say(f"  the sources of {version} are not to be had; trying the version before")
             problem = error
     raise Failed(f"no MariaDB version of {name} has both packages and sources "
                  f"(tried {', '.join(versions) or 'none'}): {problem}")
-
-
-def _make_headers(archive, package_version, version, base, log):
-    """Fills <cache>/server-headers/<version> with what compiles a storage engine."""
-    final = host.cache_dir() / "server-headers" / version
-    if final.exists():
-        return
-    work = base / "headers.tmp"
-    shutil.rmtree(work, ignore_errors=True)
-    made = work / "headers"
-    made.mkdir(parents=True)
-    with Step(f"Collecting the headers of MariaDB {version}"):
-        tarball = archive.download_source("mariadb", package_version, work / "source")
-        run(["tar", "--extract", "--file", tarball, "--directory", made, "--strip-components=1",
-             "--wildcards", "mariadb-*/include", "mariadb-*/sql/*.h", "mariadb-*/wsrep-lib"], log=log)
-        for path in made.iterdir():  # The wildcards match deeper than they should.
-            if path.name not in ("include", "sql", "wsrep-lib"):
-                shutil.rmtree(path)
-        dev = archive.download(packages.SERVER_DEV, package_version, work / "debs")
-        for deb in dev:
-            run(["dpkg-deb", "-x", deb, work / "dev"], log=log)
-        generated = made / "generated"
-        generated.mkdir()
-        for header in ["my_config.h", "mysql_version.h", "mysqld_error.h"]:
-            shutil.copy(work / "dev" / "usr" / "include" / "mariadb" / "server" / header, generated)
-        shutil.copy(made / "include" / "probes_mysql_nodtrace.h.in",
-                    generated / "probes_mysql_nodtrace.h")
-        (made / "lib").mkdir()
-        shutil.copy(next((work / "dev" / "usr" / "lib").rglob("libmysqlservices.a")), made / "lib")
-        final.parent.mkdir(parents=True, exist_ok=True)
-        made.rename(final)
-        shutil.rmtree(work)
 
 
 def _unpack(name, prefix, facts, wanted, root, log):

@@ -3,7 +3,7 @@
 from functools import partial
 
 from installer import packages
-from tools.run_tests import checks, engine, quickstart, server, tpcc
+from tools.run_tests import checks, engine, install, quickstart, server, tpcc
 from tools.run_tests.step import DEFAULT, FULL, QUICK, Step
 
 _BUILD = (*packages.BUILD, *packages.LAB, *packages.UNIT)
@@ -44,6 +44,7 @@ STEPS = [
     Step("hammerdb-runner", DEFAULT, partial(tpcc.hammerdb_runner, "debian12"), tuple(packages.LAB_PYTHON)),
     Step("quickstart", DEFAULT, quickstart.whole),
     *_on("debian13"),
+    Step("install", DEFAULT, install.whole),
     Step("asan", DEFAULT, partial(engine.ctest, "asan"), _BUILD, minutes=40),
     Step("tsan", DEFAULT, partial(engine.ctest, "tsan"), _BUILD, minutes=40),
     Step("stress", FULL, partial(engine.stress, 600), _BUILD, minutes=60),

@@ -1,0 +1,113 @@
+"""install.sh: the steps in their order, and the summary."""
+
+import sys
+
+from installer import host
+from installer.install import allocator, build, config, distribution, options
+from installer.install.record import Record
+from installer.install.server import InstalledServer
+from installer.shell import TREE, Failed, Unavailable, main, say
+
+LOG = TREE / "var" / "log" / "install.log"
+
+
+def install(args, record):
+    server = InstalledServer(LOG)
+    say("Building")
+    environment = distribution.environment(record, LOG, args)
+    plugin = build.build(record, environment, args, LOG)
+    say("Installing")
+    restarted = False
+    try:
+        changed = _put_files(args, record, server, plugin)
+        if changed or args.rebuild_plugin:
+            record.facts["restart_due"] = True
+        record.save()
+        if not args.no_restart:
+            if record.facts.get("restart_due") or server.pid() is None:
+                restarted = True
+                server.restart()
+            version = server.check_engine()
+            _check_allocator(record, server)
+            record.facts.pop("restart_due", None)
+            record.save()
+    except (Failed, OSError, KeyboardInterrupt) as error:
+        record.roll_back()
+        if restarted:
+            server.restart()
+        raise Failed(f"{error or 'interrupted'}\nWhat this run changed in the server is undone.") from error
+    _summary(args, record, server, environment, changed, None if args.no_restart else version)
+
+
+def _put_files(args, record, server, plugin):
+    """True if a file of the server changed."""
+    changed = record.put(server.plugin, plugin.read_bytes())
+    lines = config.server_config(config.memory_bytes())
+    changed = record.put(server.config, lines.encode(), keep_edited=True) or changed
+    if args.allocator:
+        changed = allocator.set_up(record, server, args.allocator, LOG, args.skip_deps) or changed
+        record.facts["allocator"] = args.allocator
+    return changed
+
+
+def _check_allocator(record, server):
+    """Is the allocator that was asked for, now or earlier, the one of the running process?"""
+    wanted = record.facts.get("allocator")
+    found = allocator.of_process(server.pid())
+    if wanted and found != wanted:
+        raise Failed(f"the server runs with the allocator {found}, not with {wanted}")
+
+
+def _summary(args, record, server, environment, changed, version):
+    say(f"\nMariaDB {environment.version}" + (f", ENGINE=TidesDB {version} works: a table was written and read."
+                                              if version else ": restart it to have ENGINE=TidesDB."))
+    say("  " + ("changed in this run" if changed else "nothing changed") + "; what is ours:")
+    for path in sorted(record.files):
+        say(f"    {path}")
+    if version:
+        say(f"  allocator of the running server: {allocator.of_process(server.pid())}")
+    for note in record.notes:
+        say(f"  {note}")
+    if record.facts.get("newer"):
+        say(f"  The archive has MariaDB {record.facts['newer']} without its sources. If apt upgrades to it, the\n"
+            "  server starts without the engine until ./install.sh can build for it; apt-mark hold mariadb-server\n"
+            "  prevents that.")
+    say(f"  build: {build.directory(args, environment)}, log: {LOG}, record: {record.file}\n"
+        "  undo: ./install.sh --uninstall")
+
+
+def uninstall(args, record):
+    server = InstalledServer(LOG)
+    if not record.files:
+        say("Nothing is installed by install.sh.")
+        return
+    there = distribution.installed_version() is not None
+    tables = server.tables() if there and server.pid() is not None and server.answers() else 0
+    paths = sorted(record.files)
+    for path in paths:
+        record.remove(path)
+    if there and not args.no_restart and server.pid() is not None:
+        server.restart()
+    packages = record.facts.get("packages", [])
+    record.forget()
+    say("Removed:")
+    for path in paths:
+        say(f"  {path}")
+    for note in record.notes:
+        say(f"  {note}")
+    if tables:
+        say(f"  {tables} tables of TidesDB stay in the datadir, in #tidesdb; they can be read again after ./install.sh.")
+    if packages:
+        say("  These packages were installed for it and stay: " + " ".join(packages))
+
+
+def _main():
+    args = options.parse(sys.argv[1:])
+    if not host.is_root():
+        raise Unavailable("installing into the system's MariaDB needs root")
+    record = Record()
+    return uninstall(args, record) if args.uninstall else install(args, record)
+
+
+if __name__ == "__main__":
+    main(_main)

@@ -1,0 +1,65 @@
+"""The memory allocator of the whole server process: its package, its library, and which one a process has."""
+
+import re
+from pathlib import Path
+
+from installer.install import config, dependencies
+from installer.shell import Failed, Unavailable, output, run
+
+# The newest first; releases differ in which one they have.
+PACKAGES = {"jemalloc": ["libjemalloc2"],
+            "mimalloc": ["libmimalloc3", "libmimalloc2.0"],
+            "tcmalloc": ["libtcmalloc-minimal4t64", "libtcmalloc-minimal4"]}
+
+_LIBRARY = re.compile(r"/lib(jemalloc|mimalloc|tcmalloc)(?:_minimal)?\.so\.[\d.]+$")
+
+
+def choose_package(name, known):
+    """The first package of that allocator that known (a function of a name) says is to be had."""
+    for package in PACKAGES[name]:
+        if known(package):
+            return package
+    raise Unavailable(f"none of {', '.join(PACKAGES[name])} is to be had here")
+
+
+def find_library(paths):
+    """The library to preload, among the paths of a package."""
+    found = sorted(path for path in paths if _LIBRARY.search(path))
+    if not found:
+        raise Failed("the allocator's package holds no library of it")
+    return min(found, key=len)
+
+
+def in_maps(text):
+    """Which allocator a process has, by its /proc/PID/maps."""
+    for line in text.splitlines():
+        fields = line.split(None, 5)
+        found = _LIBRARY.search(fields[5]) if len(fields) == 6 else None
+        if found:
+            return found.group(1)
+    return "system"
+
+
+def of_process(pid):
+    return in_maps(Path(f"/proc/{pid}/maps").read_text())
+
+
+def set_up(record, server, name, log, skip_deps):
+    """Makes the configuration for that allocator; True if a file changed. The server's next start takes it."""
+    if name == "system":
+        changed = record.remove(server.allocator_config)
+        return record.remove(server.allocator_unit) or changed
+    try:
+        package = choose_package(name, _known)
+    except Unavailable:  # A machine whose package lists were never read.
+        run(["apt-get", "update"], log=log)
+        package = choose_package(name, _known)
+    dependencies.require(record, [package], log, skip_deps)
+    library = find_library(output(["dpkg", "-L", package]).splitlines())
+    changed = record.put(server.allocator_config, config.allocator_config(library).encode())
+    return record.put(server.allocator_unit, config.allocator_unit(library).encode()) or changed
+
+
+def _known(package):
+    """Is it installed, or to be had?"""
+    return "Package:" in output(["sh", "-c", 'apt-cache show "$1" 2>/dev/null || true', "sh", package])

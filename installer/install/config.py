@@ -1,0 +1,58 @@
+"""The lines that install.sh adds to the server's configuration; pure but for reading the machine's memory."""
+
+import os
+from pathlib import Path
+
+MIB = 1 << 20
+
+
+def memory_bytes(limits=("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")):
+    """The machine's memory, or its cgroup's limit when that is less."""
+    found = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    for path in map(Path, limits):
+        if path.exists() and path.read_text().strip().isdigit():
+            found = min(found, int(path.read_text()))
+    return found
+
+
+def sizes_mib(memory):
+    """(block cache, memtable) for a server with that much memory, InnoDB's small default pool beside them.
+
+    A quarter for the cache: the engine's whole budget is half of the memory, and its indexes, filters,
+    transactions and scans want the rest. The memtable as by default, less where that is too much.
+    """
+    cache = max(32 * MIB, memory // 4 // (32 * MIB) * (32 * MIB))
+    memtable = max(16 * MIB, min(128 * MIB, memory // 16 // (16 * MIB) * (16 * MIB)))
+    return cache // MIB, memtable // MIB
+
+
+def server_config(memory):
+    cache, memtable = sizes_mib(memory)
+    return f"""# From TidesDB's install.sh; --uninstall removes it. What you change here stays.
+[mysqld]
+plugin_load_add = ha_tidesdb
+
+# loose_: after an upgrade to a version that the plugin is not built for, the server starts without it.
+# Half of the machine's memory at most is used (tidesdb_max_memory_usage); of that, for decoded blocks:
+loose_tidesdb_block_cache_size = {cache}M
+# Writes are collected in as much before they go to table files:
+loose_tidesdb_unified_memtable_write_buffer_size = {memtable}M
+# A COMMIT that was answered survives a power cut (INTERVAL and NONE give the last ones away for speed):
+loose_tidesdb_unified_memtable_sync_mode = FULL
+"""
+
+
+def allocator_config(library):
+    """For servers that mysqld_safe starts: Debian's init script, containers."""
+    return f"""# From TidesDB's install.sh --allocator; --allocator system removes it. Without systemd:
+[mysqld_safe]
+malloc_lib = {library}
+"""
+
+
+def allocator_unit(library):
+    """For servers that systemd starts; it reads no [mysqld_safe]."""
+    return f"""# From TidesDB's install.sh --allocator; --allocator system removes it.
+[Service]
+Environment=LD_PRELOAD={library}
+"""

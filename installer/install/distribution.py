@@ -1,0 +1,95 @@
+"""The distribution's MariaDB: which version is installed, what can be built for it, and installing it."""
+
+import re
+from pathlib import Path
+
+from installer import apt, headers, host, packages, servers
+from installer.install import dependencies
+from installer.shell import Failed, Step, Unavailable, output, say
+
+# What plugin/server_port.h knows: from the first on, before the second.
+SUPPORTED = (10, 11), (11, 9)
+
+# The server, with the client that checks it; all of one version.
+_SERVER = ["mariadb-server", "mariadb-server-core", "mariadb-client", "mariadb-client-core"]
+
+
+def version_number(package_version):
+    """10.11.18 of 1:10.11.18-0+deb12u1."""
+    found = re.match(r"(?:\d+:)?(\d+\.\d+\.\d+)", package_version)
+    if not found:
+        raise Failed(f"{package_version} is no version of MariaDB")
+    return found.group(1)
+
+
+def check_supported(version):
+    """Raises Unavailable when the plugin does not know servers of that version."""
+    series = tuple(int(part) for part in version.split(".")[:2])
+    if not SUPPORTED[0] <= series < SUPPORTED[1]:
+        raise Unavailable(f"the plugin is for MariaDB 10.11 to 11.8; this server is {version}")
+
+
+def installed_version():
+    """The version of the installed package mariadb-server, or None."""
+    text = output(["sh", "-c", "dpkg-query -W -f '${db:Status-Status} ${Version}' mariadb-server 2>/dev/null || true"])
+    status, _, version = text.partition(" ")
+    return version if status == "installed" else None
+
+
+def environment(record, log, args):
+    """The installed server as something to build for; installs one when there is none."""
+    package_version = installed_version()
+    known = package_version and headers.directory(version_number(package_version)).exists()
+    if not known:
+        package_version = _make_known(record, package_version, log, args)
+    version = version_number(package_version)
+    check_supported(version)
+    return servers.Environment("installed", package_version, version, Path("/"), headers.directory(version), None)
+
+
+def _make_known(record, package_version, log, args):
+    """Gets the headers of the installed version, or of the newest that can be installed, and installs it."""
+    archive = apt.Archive(host.apt_codename(), log)
+
+    def make_headers(wanted):
+        """Raises Failed when the archive has not what it takes."""
+        version = version_number(wanted)
+        check_supported(version)
+        if not headers.directory(version).exists():
+            dependencies.require(record, packages.UNPACK, log, args.skip_deps)
+            headers.make(archive, wanted, version, host.cache_dir() / "headers.tmp", log, tarball=args.mariadb_source)
+
+    with Step("Reading the package lists"):
+        archive.update()
+    if package_version:
+        try:
+            make_headers(package_version)
+        except Unavailable:
+            raise
+        except Failed as error:
+            raise Unavailable(_no_sources(archive, package_version, error)) from error
+        return package_version
+    candidates = archive.versions("mariadb-server")
+    problem = None
+    for candidate in candidates:
+        try:
+            make_headers(candidate)
+        except Unavailable:
+            raise
+        except Failed as error:
+            say(f"  {version_number(candidate)} cannot be built for; trying the version before")
+            problem = error
+            continue
+        dependencies.require(record, [f"{name}={candidate}" for name in _SERVER], log, args.skip_deps)
+        if candidate != candidates[0]:
+            record.facts["newer"] = version_number(candidates[0])
+        return candidate
+    raise Failed(f"no MariaDB of this release has both packages and sources (tried {', '.join(candidates) or 'none'}): "
+                 f"{problem}")
+
+
+def _no_sources(archive, package_version, error):
+    others = [v for v in archive.versions("mariadb-server") if v != package_version]
+    return (f"the sources of the installed server, {package_version}, are not to be had here: {error}\n"
+            f"Give them with --mariadb-source mariadb-{version_number(package_version)}.tar.gz (MariaDB's own tarball), or "
+            f"install another version of the server first (the archive has {', '.join(others) or 'no other'}).")

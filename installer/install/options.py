@@ -1,0 +1,61 @@
+"""The command line of install.sh; pure."""
+
+import argparse
+import os
+import re
+from pathlib import Path
+
+ALLOCATORS = ["system", "jemalloc", "mimalloc", "tcmalloc"]
+
+_DESCRIPTION = """Builds TidesDB for this machine's MariaDB (Debian's or Ubuntu's package; installs it if there is
+none), puts ha_tidesdb.so into its plugin directory and a few lines into its configuration, restarts the
+server and checks that ENGINE=TidesDB works. Run again, it does only what is missing."""
+
+_EPILOG = """What was done is kept in /var/lib/tidesdb-install/record.json. No file is overwritten without a copy in
+/var/lib/tidesdb-install/copies/. The server's version is never changed: when it is upgraded, it starts
+without the engine until ./install.sh has built for the new version."""
+
+# Options of the described system that have nothing to do here, with what to say.
+_REFUSED = {"s3": "object stores are not there yet",
+            "tidesdb_version": "this source tree is what is installed; check out another one for another version"}
+
+
+def parser():
+    made = argparse.ArgumentParser(prog="install.sh", description=_DESCRIPTION, epilog=_EPILOG,
+                                   formatter_class=argparse.RawDescriptionHelpFormatter)
+    made.add_argument("--allocator", choices=ALLOCATORS,
+                      help="memory allocator of the whole server process (default: as it is)")
+    made.add_argument("--mariadb-source", type=Path, metavar="TARBALL",
+                      help="the server's sources, of exactly its version, where the archive has them not")
+    made.add_argument("--build-dir", type=Path, metavar="DIR", help="where to build (build/install-VERSION here)")
+    made.add_argument("--jobs", type=_count, metavar="N", default=os.cpu_count() or 1,
+                      help="compilers at once (%(default)s)")
+    made.add_argument("--rebuild-plugin", action="store_true", help="build from nothing, put it in again, restart")
+    made.add_argument("--skip-deps", action="store_true", help="install no packages; say which are missing")
+    made.add_argument("--skip-tidesdb", action="store_true", help="accepted: the engine is inside the plugin")
+    made.add_argument("--no-restart", action="store_true",
+                      help="leave the server alone; the next restart makes it all effective")
+    made.add_argument("--uninstall", action="store_true", help="undo what was done; tables stay on disk")
+    made.add_argument("--tidesdb-version", help=argparse.SUPPRESS)
+    made.add_argument("--s3", action="store_true", help=argparse.SUPPRESS)
+    return made
+
+
+def parse(argv):
+    """The options. Ends the program with a message when they are not right."""
+    made = parser()
+    args = made.parse_args(argv)
+    for name, why in _REFUSED.items():
+        if getattr(args, name):
+            made.error(f"--{name.replace('_', '-')}: {why}")
+    if args.uninstall:
+        others = [name for name in ("allocator", "mariadb_source", "rebuild_plugin") if getattr(args, name)]
+        if others:
+            made.error(f"--uninstall goes with no --{others[0].replace('_', '-')}")
+    return args
+
+
+def _count(text):
+    if not re.fullmatch(r"[1-9]\d{0,3}", text):
+        raise argparse.ArgumentTypeError(f"not a number from 1 to 9999: {text}")
+    return int(text)

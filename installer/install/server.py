@@ -1,0 +1,85 @@
+"""The installed server as a process: where its files are, restarting it with and without systemd, asking it."""
+
+import subprocess
+import time
+from pathlib import Path
+
+from installer.shell import Failed, Step, clean_environment, output, run
+
+_CHECK = """
+SET SESSION sql_log_bin = 0, sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION';
+DROP DATABASE IF EXISTS tidesdb_install_check;
+CREATE DATABASE tidesdb_install_check;
+CREATE TABLE tidesdb_install_check.t (id INT PRIMARY KEY, v VARCHAR(20), KEY (v)) ENGINE=TidesDB;
+INSERT INTO tidesdb_install_check.t VALUES (1, 'one'), (2, 'two'), (3, 'three');
+UPDATE tidesdb_install_check.t SET v = 'deux' WHERE v = 'two';
+DELETE FROM tidesdb_install_check.t WHERE id = 3;
+SELECT GROUP_CONCAT(id, '=', v ORDER BY v DESC) FROM tidesdb_install_check.t FORCE INDEX (v) WHERE v > '';
+DROP DATABASE tidesdb_install_check;
+"""
+
+
+class InstalledServer:
+    """Debian's and Ubuntu's package mariadb-server."""
+    config = Path("/etc/mysql/mariadb.conf.d/70-tidesdb.cnf")
+    allocator_config = Path("/etc/mysql/mariadb.conf.d/70-tidesdb-allocator.cnf")
+    allocator_unit = Path("/etc/systemd/system/mariadb.service.d/tidesdb-allocator.conf")
+    plugin = Path("/usr/lib/mysql/plugin/ha_tidesdb.so")
+
+    def __init__(self, log):
+        self.log = log
+        self.systemd = Path("/run/systemd/system").is_dir()
+
+    def pid(self):
+        """The running server's pid, or None; without systemd a server that does not answer is none."""
+        if self.systemd:
+            pid = int(output(["systemctl", "show", "--property", "MainPID", "--value", "mariadb"]).strip() or 0)
+            return pid or None
+        try:
+            datadir, pid_file = self.sql("SELECT @@datadir, @@pid_file").strip().split("\t")
+            pid = int((Path(datadir) / pid_file).read_text())
+            name = Path(f"/proc/{pid}/comm").read_text().strip()
+        except (Failed, OSError, ValueError):
+            return None
+        return pid if name == "mariadbd" else None
+
+    def restart(self, timeout_s=120):
+        """Restarts the server, or starts it, and waits until it answers."""
+        with Step("Restarting the server"):
+            if self.systemd:
+                run(["systemctl", "daemon-reload"], log=self.log)
+                run(["systemctl", "restart", "mariadb"], log=self.log)
+            elif Path("/etc/init.d/mariadb").exists():
+                run(["/etc/init.d/mariadb", "restart"], log=self.log)
+            else:
+                raise Failed("neither systemd nor /etc/init.d/mariadb: restart the server yourself, after --no-restart")
+            deadline = time.monotonic() + timeout_s
+            while not self.answers():
+                if time.monotonic() > deadline:
+                    raise Failed(f"the server gives no answer after its restart; see {self.log} and its own log")
+                time.sleep(0.5)
+
+    def answers(self):
+        done = subprocess.run(self._client("SELECT 1"), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                              stdin=subprocess.DEVNULL, env=clean_environment())
+        return done.returncode == 0
+
+    def sql(self, statements):
+        """Runs statements as the caller's account (root by the socket). Raises Failed on an error."""
+        return output(self._client(statements))
+
+    def check_engine(self):
+        """Writes and reads a table, and returns the plugin's version. Raises Failed when that does not work."""
+        rows = self.sql(_CHECK).strip()
+        if rows != "1=one,2=deux":
+            raise Failed(f"ENGINE=TidesDB gives wrong rows: {rows}")
+        return self.sql("SELECT PLUGIN_AUTH_VERSION FROM information_schema.PLUGINS "
+                        "WHERE PLUGIN_NAME = 'TidesDB' AND PLUGIN_STATUS = 'ACTIVE'").strip()
+
+    def tables(self):
+        """How many tables are TidesDB's."""
+        return int(self.sql("SELECT COUNT(*) FROM information_schema.TABLES WHERE ENGINE = 'TidesDB'"))
+
+    @staticmethod
+    def _client(statements):
+        return ["mariadb", "--batch", "--skip-column-names", "-e", statements]

@@ -1,0 +1,205 @@
+"""install.sh: its record of changes, its options, and what it writes."""
+
+import tempfile
+import unittest
+from contextlib import redirect_stderr
+from io import StringIO
+from pathlib import Path
+
+from installer import headers
+from installer.install import allocator, config, distribution, options
+from installer.install.record import Record
+from installer.shell import Failed, Unavailable, run
+
+
+class Recorded(unittest.TestCase):
+    def setUp(self):
+        self.temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(self.temporary.cleanup)
+        self.base = Path(self.temporary.name)
+        self.path = self.base / "etc" / "d" / "ours.cnf"
+        self.theirs = self.base / "theirs.cnf"
+        self.theirs.write_bytes(b"theirs")
+
+    def record(self):
+        """As a new run sees it."""
+        return Record(self.base / "record")
+
+    def test_put_is_idempotent_and_remove_leaves_nothing(self):
+        self.assertTrue(self.record().put(self.path, b"1"))
+        self.assertFalse(self.record().put(self.path, b"1"))
+        self.assertTrue(self.record().put(self.path, b"2"))
+        self.assertEqual(self.path.read_bytes(), b"2")
+        record = self.record()
+        self.assertTrue(record.remove(self.path))
+        self.assertFalse(record.remove(self.path))
+        record.forget()
+        self.assertEqual(sorted(p.name for p in self.base.iterdir()), ["theirs.cnf"])
+
+    def test_what_was_there_comes_back(self):
+        self.theirs.chmod(0o600)
+        self.record().put(self.theirs, b"ours")
+        self.record().put(self.theirs, b"ours again")
+        record = self.record()
+        record.remove(self.theirs)
+        record.forget()
+        self.assertEqual(self.theirs.read_bytes(), b"theirs")
+        self.assertEqual(self.theirs.stat().st_mode & 0o777, 0o600)
+
+    def test_the_same_bytes_from_somebody_else_are_not_ours(self):
+        record = self.record()
+        self.assertFalse(record.put(self.theirs, b"theirs"))
+        self.assertFalse(record.remove(self.theirs))
+        self.assertTrue(self.theirs.exists())
+
+    def test_a_change_by_hand_is_kept_or_copied(self):
+        self.record().put(self.path, b"1")
+        self.path.write_bytes(b"by hand")
+        record = self.record()
+        self.assertFalse(record.put(self.path, b"2", keep_edited=True))
+        self.assertEqual(self.path.read_bytes(), b"by hand")
+        self.assertIn("left as it is", record.notes[0])
+        self.assertTrue(record.put(self.path, b"2"))
+        copies = list((self.base / "record" / "copies").iterdir())
+        self.assertEqual([c.read_bytes() for c in copies], [b"by hand"])
+        record.remove(self.path)
+        self.assertFalse(self.path.exists())
+
+    def test_removing_what_was_changed_by_hand_copies_it(self):
+        self.record().put(self.path, b"1")
+        self.path.write_bytes(b"by hand")
+        record = self.record()
+        record.remove(self.path)
+        record.forget()
+        self.assertFalse(self.path.exists())
+        copies = list((self.base / "record" / "copies").iterdir())
+        self.assertEqual([c.read_bytes() for c in copies], [b"by hand"])
+
+    def test_roll_back_undoes_this_run_only(self):
+        first = self.record()
+        first.put(self.path, b"1")
+        first.facts["allocator"] = "system"
+        first.save()
+        second = self.record()
+        second.facts["allocator"] = "jemalloc"
+        second.put(self.path, b"2")
+        second.put(self.theirs, b"ours")
+        second.put(self.base / "new" / "file", b"x")
+        second.remove(self.path)
+        second.roll_back()
+        self.assertEqual(self.path.read_bytes(), b"1")
+        self.assertEqual(self.theirs.read_bytes(), b"theirs")
+        self.assertFalse((self.base / "new").exists())
+        third = self.record()
+        self.assertEqual(list(third.files), [str(self.path)])
+        self.assertEqual(third.facts["allocator"], "system")
+
+    def test_a_record_of_another_format_is_refused(self):
+        (self.base / "record").mkdir()
+        (self.base / "record" / "record.json").write_text('{"format": 99}')
+        with self.assertRaises(Failed):
+            self.record()
+
+
+class Options(unittest.TestCase):
+    def refused(self, *argv):
+        error = StringIO()
+        with redirect_stderr(error), self.assertRaises(SystemExit):
+            options.parse(list(argv))
+        return error.getvalue()
+
+    def test_defaults(self):
+        args = options.parse([])
+        self.assertIsNone(args.allocator)
+        self.assertGreaterEqual(args.jobs, 1)
+
+    def test_refused_by_name(self):
+        self.assertIn("object stores", self.refused("--s3"))
+        self.assertIn("source tree", self.refused("--tidesdb-version", "9.0.9"))
+        self.assertIn("--allocator", self.refused("--uninstall", "--allocator", "jemalloc"))
+        self.assertIn("--jobs", self.refused("--jobs", "0"))
+        self.assertIn("hoard", self.refused("--allocator", "hoard"))
+
+
+class Config(unittest.TestCase):
+    def test_sizes_fit_the_machine(self):
+        gib = 1024 * config.MIB
+        for memory in [gib // 2, gib, 2 * gib, 8 * gib, 64 * gib, 300 * gib]:
+            cache, memtable = config.sizes_mib(memory)
+            self.assertLessEqual((cache + memtable) * config.MIB, memory // 2, memory)
+            self.assertGreaterEqual(cache, 32)
+        self.assertEqual(config.sizes_mib(8 * gib), (2048, 128))
+
+    def test_the_servers_starts_without_the_engine(self):
+        for line in config.server_config(1 << 33).splitlines():
+            if "tidesdb_" in line and not line.startswith("#"):
+                self.assertTrue(line.startswith("loose_"), line)
+
+    def test_a_cgroup_limit_counts(self):
+        with tempfile.TemporaryDirectory() as directory:
+            limit = Path(directory) / "memory.max"
+            limit.write_text("max\n")
+            machine = config.memory_bytes([limit])
+            limit.write_text("104857600\n")
+            self.assertEqual(config.memory_bytes([limit]), 104857600)
+            self.assertGreater(machine, 104857600)
+
+
+MAPS = """55d0c0000000-55d0c0100000 r--p 00000000 fe:00 1234   /usr/sbin/mariadbd
+7f0000000000-7f0000100000 r-xp 00000000 fe:00 99   {library}
+7f0000200000-7f0000300000 rw-p 00000000 00:00 0
+7ffd00000000-7ffd00021000 rw-p 00000000 00:00 0    [stack]
+"""
+
+
+class Allocator(unittest.TestCase):
+    def test_maps(self):
+        for library, name in [("/usr/lib/x86_64-linux-gnu/libjemalloc.so.2", "jemalloc"),
+                              ("/usr/lib/x86_64-linux-gnu/libmimalloc.so.2.0", "mimalloc"),
+                              ("/usr/lib/x86_64-linux-gnu/libtcmalloc_minimal.so.4.5.9", "tcmalloc"),
+                              ("/usr/lib/x86_64-linux-gnu/libjemalloc.so.2 (deleted)", "system"),
+                              ("/usr/lib/x86_64-linux-gnu/libc.so.6", "system")]:
+            self.assertEqual(allocator.in_maps(MAPS.format(library=library)), name)
+
+    def test_library_of_a_package(self):
+        paths = ["/usr/lib/x86_64-linux-gnu/libtcmalloc_minimal_debug.so.4",
+                 "/usr/lib/x86_64-linux-gnu/libtcmalloc_minimal.so.4.5.9",
+                 "/usr/lib/x86_64-linux-gnu/libtcmalloc_minimal.so.4"]
+        self.assertEqual(allocator.find_library(paths), paths[2])
+        with self.assertRaises(Failed):
+            allocator.find_library(["/usr/share/doc/libjemalloc2/copyright"])
+
+    def test_the_package_that_the_release_has(self):
+        self.assertEqual(allocator.choose_package("mimalloc", {"libmimalloc2.0"}.__contains__), "libmimalloc2.0")
+        with self.assertRaises(Unavailable):
+            allocator.choose_package("mimalloc", {"libjemalloc2"}.__contains__)
+
+
+class Distribution(unittest.TestCase):
+    def test_versions(self):
+        self.assertEqual(distribution.version_number("1:10.11.18-0+deb12u1"), "10.11.18")
+        self.assertEqual(distribution.version_number("1:11.8.6+maria~deb13"), "11.8.6")
+        with self.assertRaises(Failed):
+            distribution.version_number("unknown")
+
+    def test_supported(self):
+        for version in ["10.11.2", "11.4.5", "11.8.6"]:
+            distribution.check_supported(version)
+        for version in ["10.6.22", "12.1.2", "11.9.0"]:
+            with self.assertRaises(Unavailable):
+                distribution.check_supported(version)
+
+    def test_a_tarball_of_another_version_is_refused(self):
+        with tempfile.TemporaryDirectory() as directory:
+            tree = Path(directory) / "mariadb-10.11.18"
+            tree.mkdir()
+            (tree / "VERSION").write_text("MYSQL_VERSION_MAJOR=10\nMYSQL_VERSION_MINOR=11\nMYSQL_VERSION_PATCH=18\n")
+            tarball = Path(directory) / "source.tar.gz"
+            run(["tar", "-czf", tarball, "-C", directory, tree.name])
+            headers.check_version(tarball, "10.11.18")
+            with self.assertRaises(Failed):
+                headers.check_version(tarball, "10.11.19")
+
+
+if __name__ == "__main__":
+    unittest.main()

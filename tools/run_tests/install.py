@@ -1,0 +1,108 @@
+"""The step that runs ./install.sh as a DBA would, in a root of its own with the distribution's server."""
+
+from installer import build_plugin, host, server_run, servers
+from installer.install.record import DIRECTORY
+from installer.install.server import InstalledServer
+from installer.shell import Failed
+from tools.run_tests.step import Outcome
+from tools.run_tests.throwaway_root import ThrowawayRoot
+
+_OTHER_PORT = "/etc/mysql/mariadb.conf.d/90-test.cnf"  # The network is the machine's.
+_ROWS = "SELECT COUNT(*), SUM(id) FROM shop.orders"
+
+
+class _Install:
+    """./install.sh in a root, and what it must be true of afterwards."""
+
+    def __init__(self, root, build_dir):
+        self.root = root
+        self.build_dir = build_dir
+        self.passed = 0
+
+    def __call__(self, *options):
+        """Returns what it printed."""
+        begin = len(self.root.log.read_text())
+        building = [] if "--uninstall" in options else ["--build-dir", self.build_dir]
+        self.root.run("./install.sh", *building, *options, env={"CCACHE_DIR": str(host.cache_dir() / "ccache")})
+        return self.root.log.read_text()[begin:]
+
+    def sql(self, statements):
+        return self.root.output("mariadb", "--batch", "--skip-column-names", "-e", statements).strip()
+
+    def pid(self):
+        return self.root.output("cat", "/run/mysqld/mysqld.pid").strip()
+
+    def has(self, path):
+        return self.root.path(path).exists()
+
+    def expect(self, holds, what):
+        if not holds:
+            raise Failed(f"./install.sh: not so: {what}; see {self.root.log}")
+        self.passed += 1
+
+
+def whole(context):
+    """Installs, again, with an allocator, over an upgrade, and takes it out; the rows are there all the time."""
+    name = next(name for name in host.CODENAMES if name != host.host_server())
+    environment = servers.prepare(name, context.log)
+    build_plugin.build(environment, context.log)
+    with ThrowawayRoot(host.CODENAMES[name], context.log) as root:
+        install = _Install(root, build_plugin.build_dir(environment))
+        root.path("/etc/mysql/mariadb.conf.d").mkdir(parents=True, exist_ok=True)
+        root.path(_OTHER_PORT).write_text(f"[mysqld]\nport = {server_run.free_port()}\n")
+        _first_and_again(install)
+        _allocators(install)
+        _server_upgrade(install)
+        _out_and_in(install)
+        return Outcome(passed=install.passed)
+
+
+def _first_and_again(install):
+    install()
+    install.sql("CREATE DATABASE shop; CREATE TABLE shop.orders (id INT PRIMARY KEY) ENGINE=TidesDB;"
+                "INSERT INTO shop.orders VALUES (1), (2), (3)")
+    pid = install.pid()
+    printed = install()
+    install.expect("nothing changed" in printed and install.pid() == pid, "the second run changes nothing")
+    config = install.root.path(InstalledServer.config)
+    config.write_text(config.read_text() + "loose_tidesdb_flush_threads = 2\n")
+    printed = install()
+    install.expect("left as it is" in printed and "flush_threads" in config.read_text(), "the DBA's change is kept")
+
+
+def _allocators(install):
+    install("--allocator", "jemalloc")
+    maps = install.root.output("cat", f"/proc/{install.pid()}/maps")
+    install.expect("libjemalloc" in maps, "the server process has jemalloc")
+    install.expect(install.has(InstalledServer.allocator_unit), "systemd would give it too")
+    install()
+    install.expect("libjemalloc" in install.root.output("cat", f"/proc/{install.pid()}/maps"), "it stays")
+    install("--allocator", "system")
+    maps = install.root.output("cat", f"/proc/{install.pid()}/maps")
+    install.expect("malloc" not in maps, "the server process has the system's allocator")
+    install.expect(not install.has(InstalledServer.allocator_unit.parent), "nothing is left of the other one")
+
+
+def _server_upgrade(install):
+    """A plugin that the server cannot load: what an upgrade of the server leaves behind."""
+    plugin = install.root.path(InstalledServer.plugin)
+    plugin.unlink()  # The running server has it mapped.
+    plugin.write_bytes(b"built for another server")
+    install.root.run("/etc/init.d/mariadb", "restart")
+    install.expect(install.sql("SELECT COUNT(*) FROM information_schema.ENGINES WHERE ENGINE = 'TidesDB'") == "0",
+                   "the server starts without the engine")
+    printed = install()
+    install.expect("its copy is" in printed and install.sql(_ROWS) == "3\t6", "install.sh brings it back")
+
+
+def _out_and_in(install):
+    printed = install("--uninstall")
+    install.expect("1 tables of TidesDB stay" in printed, "it says that tables stay")
+    left = [path for path in [InstalledServer.plugin, InstalledServer.config, DIRECTORY / "record.json"]
+            if install.has(path)]
+    install.expect(not left, f"these are gone: {left}")
+    install.expect(install.sql("SELECT COUNT(*) FROM information_schema.ENGINES WHERE ENGINE = 'TidesDB'") == "0",
+                   "the server runs without the engine")
+    install.expect("Nothing is installed" in install("--uninstall"), "a second time there is nothing to do")
+    install()
+    install.expect(install.sql(_ROWS) == "3\t6", "installed again, the rows are there")
