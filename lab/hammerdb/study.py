@@ -272,7 +272,8 @@ class Study:
 def summary(row):
     """A result in a line."""
     if row["benchmark"] == "tpch":
-        return f"geometric mean {row['tpch_geomean_sec']:.2f} s, query set {row['tpch_total_sec']:.0f} s"
+        return (f"geometric mean {row['tpch_geomean_sec']:.2f} s, query set {row['tpch_total_sec']:.0f} s, "
+                f"{row['errors']:,} errors")
     broken = ", INCONSISTENT" if row.get("consistent") is False else ""
     return (f"{row['nopm']:,} NOPM, {row['tpm']:,} TPM, new orders p95 {row['neword_p95_ms']:.2f} ms, "
             f"{row['errors']:,} errors{broken}")

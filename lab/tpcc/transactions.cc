@@ -23,6 +23,15 @@ std::string Now() {
   return text;
 }
 
+// A date as HammerDB's statements have it: "str_to_date(20261122154938,'%Y%m%d%H%i%s')".
+std::string SqlDate(std::string_view date) {
+  std::string sql = "str_to_date(";
+  for (const char c : date) {
+    if (c >= '0' && c <= '9') sql += c;
+  }
+  return sql + ",'%Y%m%d%H%i%s')";
+}
+
 // "CALL NAME(1,2,3": numbers first, the rest is appended by the caller.
 std::string CallHead(std::string_view name, std::initializer_list<int64_t> numbers) {
   std::string call = "CALL ";
@@ -82,7 +91,7 @@ Outcome TransactionRunner::NewOrder(int w_id, CommitRecord* record) {
   const int lines = static_cast<int>(random_->Uniform(kLinesMin, kLinesMax));
   LAB_TRY(client_->Exec("SET @o_id = 0"));
   LAB_TRY(client_->Exec(CallHead("NEWORD", {w_id, warehouses_, d_id, c_id, lines}) +
-                        ",@discount,@last,@credit,@d_tax,@w_tax,@o_id,'" + Now() + "')"));
+                        ",@discount,@last,@credit,@d_tax,@w_tax,@o_id," + SqlDate(Now()) + ")"));
   // Should the next round trip fail, it is not known whether this was one of the 1 % that roll
   // back.
   record->kind = CommitKind::kLost;
@@ -113,11 +122,12 @@ Outcome TransactionRunner::Payment(int w_id, CommitRecord* record) {
   const int c_id = static_cast<int>(random_->Uniform(1, kCustomersPerDistrict));
   const int64_t amount = random_->Uniform(1, 5000);
   const std::string date = Now();
-  LAB_TRY(client_->Exec("SET @c_id = " + std::to_string(c_id) + ", @c_last = '" + last + "'"));
+  LAB_TRY(client_->Exec("SET @c_id = " + std::to_string(c_id) + ", @c_last = '" + last +
+                        "', @c_credit = 0, @c_balance = 0"));
   std::string call = CallHead("PAYMENT", {w_id, d_id, c_w_id, c_d_id});
   call += ",@c_id," + std::to_string(by_name ? 1 : 0) + "," + std::to_string(amount) + ",@c_last,";
   call += kPaymentOutputs;
-  call += ",'" + date + "')";
+  call += "," + SqlDate(date) + ")";
   LAB_TRY(client_->Exec(call));
   record->kind = CommitKind::kPayment;
   record->w_id = w_id;
@@ -140,17 +150,16 @@ Outcome TransactionRunner::OrderStatus(int w_id) {
   const std::string last = by_name ? RandomLastName(random_) : std::string();
   const int64_t c_id = random_->Uniform(1, kCustomersPerDistrict);
   LAB_TRY(client_->Exec("SET @c_id = " + std::to_string(c_id) + ", @c_last = '" + last + "'"));
-  LAB_TRY(
-      client_->Exec(CallHead("OSTAT", {w_id, d_id}) + ",@c_id," + (by_name ? "1" : "0") +
-                    ",@c_last,@c_first,@c_middle,@c_balance,@o_id,@entry_d,@carrier_id,@lines)"));
+  LAB_TRY(client_->Exec(CallHead("OSTAT", {w_id, d_id}) + ",@c_id," + (by_name ? "1" : "0") +
+                        ",@c_last,@c_first,@c_middle,@c_balance,@o_id,@entry_d,@carrier_id)"));
   return client_->Query(
-      "SELECT @c_id,@c_last,@c_first,@c_middle,@c_balance,@o_id,@entry_d,@carrier_id,@lines",
-      &rows_);
+      "SELECT @c_id,@c_last,@c_first,@c_middle,@c_balance,@o_id,@entry_d,@carrier_id", &rows_);
 }
 
 Outcome TransactionRunner::Delivery(int w_id, CommitRecord* record) {
   const int carrier = static_cast<int>(random_->Uniform(1, 10));
-  LAB_TRY(client_->Exec(CallHead("DELIVERY", {w_id, carrier}) + ",'" + Now() + "',@delivered)"));
+  LAB_TRY(
+      client_->Exec(CallHead("DELIVERY", {w_id, carrier}) + "," + SqlDate(Now()) + ",@delivered)"));
   record->kind = CommitKind::kDelivery;
   record->w_id = w_id;
   record->carrier = carrier;
