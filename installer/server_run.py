@@ -71,11 +71,12 @@ class Server:
         run(self.environment.command(
             [self._tool("mariadb-install-db"), "--no-defaults", f"--basedir={self.environment.basedir}",
              f"--datadir={unfinished}", f"--tmpdir={self._temporary()}", f"--user={_user()}",
-             "--auth-root-authentication-method=normal", "--skip-test-db", "--force"]), log=self.directory / "install-db.log")
+             "--auth-root-authentication-method=normal", "--skip-test-db", "--force"]),
+            log=self.directory / "install-db.log")
         unfinished.rename(self.data)
 
     def _temporary(self):
-        """Where temporary tables go: not where another server has its own, as a server that starts removes all it finds."""
+        """Where temporary tables go. Not where another server has its own: a server that starts removes all it finds."""
         directory = self.directory / "tmp"
         directory.mkdir(parents=True, exist_ok=True)
         return directory

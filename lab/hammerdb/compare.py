@@ -1,9 +1,9 @@
 """python3 -m lab.hammerdb.compare -H DIR [options of hammerdb_runner.sh] [--rounds N] [--calls N]: is the built-in
 generator's work the real HammerDB's?
 
-Each builds a database of its own on one server. First each procedure is called alone, --calls times a round (calls.py; 0: not
-at all). Then both run in turn (built-in, HammerDB, HammerDB, built-in ...): what the server counted is divided by the new
-orders of that time: statements, round trips, rows, bytes, and CPU time.
+Each builds a database of its own on one server. First each procedure is called alone, --calls times a round (calls.py; 0:
+not at all). Then both run in turn (built-in, HammerDB, HammerDB, built-in ...): what the server counted is divided by the
+new orders of that time: statements, round trips, rows, bytes, and CPU time.
 """
 
 import argparse

@@ -136,8 +136,8 @@ def parse(argv):
     if "tpch" in args.benchmarks and args.hammerdb_dir is None:
         raise Failed(f"-b {args.benchmark}: the built-in generator has no TPROC-H; give the real HammerDB with -H DIR")
     if "tpch" in args.benchmarks and "tidesdb" in args.engines:
-        raise Failed(f"-b {args.benchmark} -e tidesdb: TPROC-H's tables have foreign keys, which TidesDB refuses as it does "
-                     "not enforce them; run it with -e innodb")
+        raise Failed(f"-b {args.benchmark} -e tidesdb: TPROC-H's tables have foreign keys; TidesDB refuses what it does "
+                     "not enforce; -e innodb can be run")
     if args.debug_run:
         args.tpcc_vu, args.rampup, args.duration = 2, 0, 1
     if args.duration <= 0:

@@ -38,7 +38,8 @@ class Options(unittest.TestCase):
                               (["-e", "myisam"], "-e myisam: is not known; known are tidesdb"),
                               (["-b", "tpch"], "-b tpch: .* give the real HammerDB with -H DIR"),
                               (["-b", "both"], "-b both: .* -H DIR"),
-                              (["-b", "tpch", "-H", "x", "-e", "all"], "-b tpch -e tidesdb: .* foreign keys"), (["--pg-host", "x"], "--pg-host: PostgreSQL"),
+                              (["-b", "tpch", "-H", "x", "-e", "all"], "-b tpch -e tidesdb: .* foreign keys"),
+                              (["--pg-host", "x"], "--pg-host: PostgreSQL"),
                               (["--duration", "0"], "--duration: is zero"),
                               (["-H", "x", "--duration", "0.5"], "HammerDB counts whole minutes"),
                               (["--private-server", "-S", "x"], "--private-server: is a server of its own")):
