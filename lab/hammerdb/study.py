@@ -98,6 +98,9 @@ class Study:
             if not self.failures:
                 self.journal.end()
             self._report()
+            if self.failures:
+                say(f"What failed is tried again by: hammerdb_runner.sh --resume {self.directory}\n"
+                    "Until then its database is kept.")
         return 1 if self.failures else 0
 
     def discard_if_empty(self):

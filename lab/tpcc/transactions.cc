@@ -8,11 +8,10 @@ namespace tidesdb::lab::tpcc {
 namespace {
 
 constexpr std::string_view kPaymentOutputs =
-    "@w_street_1,@w_street_2,@w_city,@w_state,@w_zip,@d_street_1,@d_street_2,@d_city,@d_state,@d_"
-    "zip,"
-    "@c_first,@c_middle,@c_street_1,@c_street_2,@c_city,@c_state,@c_zip,@c_phone,@c_since,@c_"
-    "credit,"
-    "@c_credit_lim,@c_discount,@c_balance,@c_data";
+    "@p_w_street_1,@p_w_street_2,@p_w_city,@p_w_state,@p_w_zip,"
+    "@p_d_street_1,@p_d_street_2,@p_d_city,@p_d_state,@p_d_zip,"
+    "@p_c_first,@p_c_middle,@p_c_street_1,@p_c_street_2,@p_c_city,@p_c_state,@p_c_zip,@p_c_phone,"
+    "@p_c_since,@p_c_credit,@p_c_credit_lim,@p_c_discount,@p_c_balance,@p_c_data";
 
 std::string Now() {
   const std::time_t now = std::time(nullptr);
@@ -122,10 +121,11 @@ Outcome TransactionRunner::Payment(int w_id, CommitRecord* record) {
   const int c_id = static_cast<int>(random_->Uniform(1, kCustomersPerDistrict));
   const int64_t amount = random_->Uniform(1, 5000);
   const std::string date = Now();
-  LAB_TRY(client_->Exec("SET @c_id = " + std::to_string(c_id) + ", @c_last = '" + last +
-                        "', @c_credit = 0, @c_balance = 0"));
+  LAB_TRY(client_->Exec("SET @p_c_id = " + std::to_string(c_id) + ", @p_c_last = '" + last +
+                        "', @p_c_credit = 0, @p_c_balance = 0"));
   std::string call = CallHead("PAYMENT", {w_id, d_id, c_w_id, c_d_id});
-  call += ",@c_id," + std::to_string(by_name ? 1 : 0) + "," + std::to_string(amount) + ",@c_last,";
+  call +=
+      ",@p_c_id," + std::to_string(by_name ? 1 : 0) + "," + std::to_string(amount) + ",@p_c_last,";
   call += kPaymentOutputs;
   call += "," + SqlDate(date) + ")";
   LAB_TRY(client_->Exec(call));
@@ -137,7 +137,7 @@ Outcome TransactionRunner::Payment(int w_id, CommitRecord* record) {
   record->c_id = by_name ? 0 : c_id;
   record->amount = amount;
   record->date = date;
-  std::string outputs = "SELECT @c_id,@c_last,";
+  std::string outputs = "SELECT @p_c_id,@p_c_last,";
   outputs += kPaymentOutputs;
   LAB_TRY(client_->Query(outputs, &rows_));
   if (!rows_.empty()) record->c_id = static_cast<int>(ToInt(rows_[0][0]));
