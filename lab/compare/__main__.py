@@ -14,8 +14,8 @@ from dataclasses import asdict
 from installer import apt, build_plugin, host, packages, servers
 from installer.server_run import Server
 from installer.shell import TREE, Failed, main, say
-from lab.compare import engines, sysbench, tpcc
-from lab.harness import provenance
+from lab.compare import sysbench, tpcc
+from lab.harness import profiles, provenance
 from lab.harness.sampler import Sampler, StatusClient, allocated_bytes
 from lab.report import markdown, write
 from lab.report.adapters import compare as adapter
@@ -28,7 +28,7 @@ def _arguments():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--server", default="debian13", choices=list(host.CODENAMES))
     parser.add_argument("--engines", default="InnoDB,TidesDB,RocksDB", help="compared with the first")
-    parser.add_argument("--profile", default="fair", choices=engines.profiles(), help="settings, of lab/profiles")
+    parser.add_argument("--profile", default="fair", choices=profiles.known(), help="settings, of lab/profiles")
     parser.add_argument("--sync", default="NONE,FULL")
     parser.add_argument("--work", default="point_select,read_write,insert,write_only",
                         help=f"of sysbench: {', '.join(sysbench.WORK)}")
@@ -44,8 +44,8 @@ def _arguments():
     args.engines, args.sync = args.engines.split(","), args.sync.split(",")
     args.work = [w for w in args.work.split(",") if w]
     for name in args.engines:
-        if name not in engines.NAMES:
-            parser.error(f"--engines: {name} is not known; known are {', '.join(engines.NAMES)}")
+        if name not in profiles.NAMES:
+            parser.error(f"--engines: {name} is not known; known are {', '.join(profiles.NAMES)}")
     for name in args.work:
         if name not in sysbench.WORK:
             parser.error(f"--work: {name} is not known; known are {', '.join(sysbench.WORK)}")
@@ -64,12 +64,12 @@ class Study:
                        * len(args.sync) * args.rounds)
 
     def _runs_tpcc(self, engine):
-        return self.args.warehouses > 0 and engines.keeps_rows(engine)
+        return self.args.warehouses > 0 and profiles.keeps_rows(engine)
 
     def server(self, engine, sync):
-        plugin = self.plugin if engines.needs_plugin(engine) else None
+        plugin = self.plugin if profiles.needs_plugin(engine) else None
         return Server(self.environment, self.args.directory / engine, plugin=plugin,
-                      options=engines.options(self.args.profile, engine, sync))
+                      options=profiles.options(self.args.profile, engine, sync))
 
     def load(self, engine):
         """Fills the engine's server with all data; NONE, as loading is not measured."""
@@ -79,10 +79,10 @@ class Study:
         server.start()
         try:
             if self.args.work:
-                sysbench.prepare(server, engines.engine_of(engine), self.args.rows)
+                sysbench.prepare(server, profiles.engine_of(engine), self.args.rows)
             if self._runs_tpcc(engine):
                 server.sql(f"CREATE DATABASE {tpcc.DATABASE}")
-                tpcc.build(self.tool, server, engines.engine_of(engine), self.args.warehouses)
+                tpcc.build(self.tool, server, profiles.engine_of(engine), self.args.warehouses)
         finally:
             server.stop()
 
@@ -92,8 +92,8 @@ class Study:
         binaries = {"mariadbd": self.environment.mariadbd, "ha_tidesdb.so": self.plugin, "tpcc": self.tool}
         facts = {"asked": {name: str(value) if name == "directory" else value for name, value in vars(args).items()},
                  "provenance": provenance.collect(args.directory, binaries), "version": self.environment.version,
-                 "profile": f"Profile {args.profile}: {engines.about(args.profile)}",
-                 "options": {engine: {sync: engines.options(args.profile, engine, sync) for sync in args.sync}
+                 "profile": f"Profile {args.profile}: {profiles.about(args.profile)}",
+                 "options": {engine: {sync: profiles.options(args.profile, engine, sync) for sync in args.sync}
                              for engine in args.engines}}
         (args.directory / adapter.FACTS).write_text(json.dumps(facts, indent=1) + "\n")
 
@@ -167,7 +167,7 @@ def _main():
     _make_empty(args.directory)
     log = args.directory / "build.log"
     apt.install(packages.SYSBENCH + packages.LAB_PYTHON, log)
-    wanted = [option for engine in args.engines for option in engines.options(args.profile, engine, args.sync[0])]
+    wanted = [option for engine in args.engines for option in profiles.options(args.profile, engine, args.sync[0])]
     environment, plugin = build_plugin.prepare_and_build(args.server, log, tests=True, more=servers.providers(wanted))
     study = Study(args, environment, plugin, build_plugin.tpcc(log) if args.warehouses else None)
     study.write_facts()

@@ -28,6 +28,7 @@ _GAUGES = re.compile(r"^(Threads_|Open_(?!.*ed)|Uptime|Max_used|.*(_pages_(data|
                      r"_lsn\w*|_cached|_max|_min|_avg|_ratio|_rate|_total_bytes|_capacity|_limit|_files|_sstables)$)",
                      re.I)
 _WRITTEN, _RESIDENT, _CPU = "written bytes", "resident bytes", "cpu seconds"
+_GROUP, _CACHE = "group bytes", "page cache bytes"
 
 
 @dataclass
@@ -82,6 +83,8 @@ class Samples:
         """(name, unit, points) of all that moved: counters as rates, what there is as it is."""
         yield from _rates(self, "server CPU", "% of a CPU", _CPU, 100)
         yield from _levels(self, "resident memory", "MB", _RESIDENT, 1 / (1 << 20))
+        yield from _levels(self, "memory with page cache", "MB", _GROUP, 1 / (1 << 20))
+        yield from _levels(self, "page cache", "MB", _CACHE, 1 / (1 << 20))
         yield from _rates(self, "written to storage", "MB/s", _WRITTEN, 1 / 1e6)
         for name, values in self.status.items():
             known = [value for value in values if value is not None]
@@ -223,11 +226,11 @@ class _Process:
 class Sampler:
     """A context. Threads: samples are taken in one of its own; samples is read when it has been left."""
 
-    def __init__(self, pid, status=None, interval_s=INTERVAL_S):
-        """pid: of the server; None when it is on another machine. status: a StatusClient, or None."""
+    def __init__(self, pid, status=None, interval_s=INTERVAL_S, group=None):
+        """pid: of the server; None when it is elsewhere. status: a StatusClient, or None. group: its MemoryGroup."""
         self.samples = Samples()
         self._process = _Process(pid) if pid else None
-        self._status, self._interval_s = status, interval_s
+        self._status, self._interval_s, self._group = status, interval_s, group
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._go, name="sampler", daemon=True)
         self._begin = 0.0
@@ -257,7 +260,11 @@ class Sampler:
 
     def _take(self):
         status = self._status.read() if self._status else {}
-        self.samples.add(round(time.monotonic() - self._begin, 3), self._process.read() if self._process else {}, status)
+        process = self._process.read() if self._process else {}
+        if self._group:
+            used = self._group.usage()
+            process |= {_GROUP: used.current, _CACHE: used.page_cache}
+        self.samples.add(round(time.monotonic() - self._begin, 3), process, status)
 
 
 def allocated_bytes(directory):

@@ -8,7 +8,8 @@ from types import SimpleNamespace
 
 from installer.shell import Failed
 from lab.compare import __main__ as compare
-from lab.compare import engines, sysbench
+from lab.compare import sysbench
+from lab.harness import profiles
 from lab.harness.sampler import Samples
 from lab.report import markdown
 from lab.report.adapters import compare as adapter
@@ -26,36 +27,36 @@ class Sysbench(unittest.TestCase):
 
 class Profiles(unittest.TestCase):
     def test_options_of_an_engine(self):
-        for profile in engines.profiles():
-            ours = engines.options(profile, "TidesDB", "FULL")
+        for profile in profiles.known():
+            ours = profiles.options(profile, "TidesDB", "FULL")
             self.assertTrue([o for o in ours if o.startswith("--tidesdb_block_cache_size=")], profile)
             self.assertEqual(ours[-1], "--tidesdb-unified-memtable-sync-mode=FULL")
-            self.assertFalse([o for o in engines.options(profile, "InnoDB", "NONE") if "tidesdb" in o])
+            self.assertFalse([o for o in profiles.options(profile, "InnoDB", "NONE") if "tidesdb" in o])
 
     def test_the_seed_s_settings_are_there(self):
-        innodb = engines.options("seed-000", "InnoDB", "NONE")
+        innodb = profiles.options("seed-000", "InnoDB", "NONE")
         self.assertIn("--innodb_max_dirty_pages_pct_lwm=0.1", innodb)
         self.assertIn("--skip-log-bin", innodb)
-        self.assertIn("--tidesdb_pessimistic_locking=OFF", engines.options("seed-000", "TidesDB", "NONE"))
+        self.assertIn("--tidesdb_pessimistic_locking=OFF", profiles.options("seed-000", "TidesDB", "NONE"))
 
     def test_the_seed_without_a_configuration_has_that_of_seed_000(self):
         for name in ("InnoDB", "TidesDB", "RocksDB"):
-            self.assertEqual(engines.options("seed-002", name, "NONE"), engines.options("seed-000", name, "NONE"))
-        self.assertIn("--innodb_buffer_pool_size=64M", engines.options("seed-002", "InnoDB", "NONE"))
+            self.assertEqual(profiles.options("seed-002", name, "NONE"), profiles.options("seed-000", name, "NONE"))
+        self.assertIn("--innodb_buffer_pool_size=64M", profiles.options("seed-002", "InnoDB", "NONE"))
 
     def test_each_profile_says_what_is_unequal(self):
-        for profile in engines.profiles():
-            self.assertRegex(engines.about(profile), "not equal|unequal", profile)
-            self.assertNotIn("Groups", engines.about(profile))
-        self.assertIn("prints no my.cnf", engines.about("seed-002"))
+        for profile in profiles.known():
+            self.assertRegex(profiles.about(profile), "not equal|unequal", profile)
+            self.assertNotIn("Groups", profiles.about(profile))
+        self.assertIn("prints no my.cnf", profiles.about("seed-002"))
 
     def test_seed_001_has_the_settings_of_seed_000(self):
-        for engine in engines.NAMES:
-            self.assertEqual(engines.options("seed-001", engine, "NONE"), engines.options("seed-000", engine, "NONE"))
+        for engine in profiles.NAMES:
+            self.assertEqual(profiles.options("seed-001", engine, "NONE"), profiles.options("seed-000", engine, "NONE"))
 
     def test_a_line_outside_a_group_is_named(self):
         with self.assertRaisesRegex(Failed, "x.cnf:2: 'a = 1' is in no"):
-            engines.read_profile("# text\na = 1\n", "x.cnf")
+            profiles.read_profile("# text\na = 1\n", "x.cnf")
 
 
 class Directory(unittest.TestCase):

@@ -139,7 +139,7 @@ class FakeConnection:
 
 class FakeServer:
     def __init__(self):
-        self.binaries, self.connection, self.started = {}, FakeConnection(), []
+        self.binaries, self.connection, self.started, self.server, self.limit_said = {}, FakeConnection(), [], None, ""
 
     def check(self, engines):
         pass

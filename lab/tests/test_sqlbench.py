@@ -14,7 +14,7 @@ from types import SimpleNamespace
 from unittest import mock
 
 from installer.shell import Failed
-from lab.compare import engines
+from lab.harness import profiles
 from lab.parse import sqlbench_csv
 from lab.report import plotly
 from lab.report.adapters import sqlbench as adapter
@@ -38,7 +38,7 @@ class Variables(unittest.TestCase):
         wanted = settings.read(SEED_004)
         for engine in ("InnoDB", "TidesDB", "RocksDB"):
             ours = {option.replace("_", "-") for option in settings.server_options(wanted, engine)}
-            profile = {option.replace("_", "-") for option in engines.options("seed-004", engine, "NONE")}
+            profile = {option.replace("_", "-") for option in profiles.options("seed-004", engine, "NONE")}
             self.assertEqual(ours, profile)
         self.assertEqual((wanted.table_sizes, wanted.thread_counts, wanted.time_s, wanted.warmup_s),
                          ((500000,), (4, 8), 240, 30))

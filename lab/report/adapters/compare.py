@@ -57,6 +57,7 @@ def _run(directory, entry, facts):
         run.configuration = {}  # The study's own says it.
         ramp_up_s = result.config["rampup_s"]
         sampled.add(run, samples, (ramp_up_s, ramp_up_s + run.seconds))
+        run.row_bytes = tpcc.row_bytes(run.operations)
     else:
         run = _sysbench(path, entry, condition, facts)
         sampled.add(run, samples)
