@@ -22,6 +22,8 @@ from lab.harness.cgroup import MemoryGroup, forget_files
 from lab.harness.sampler import Sampler, StatusClient
 
 _NO_LIMIT = "0"
+# Options that show themselves under another name, or otherwise than they were given.
+_UNSHOWN = ("plugin_load_add", "rocksdb_default_cf_options", "log_bin")
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,31 @@ def in_bytes(size):
         raise Failed(f"{size}: a number of bytes is wanted, or one with K, M or G")
     unit = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}.get(size[-1].upper(), 1)
     return int(size.rstrip("KMGkmg")) * unit
+
+
+def check_settings(server, options):
+    """What the server runs with is what it was told. Raises Failed naming what is not."""
+    asked = dict(option[2:].split("=", 1) for option in options if "=" in option)
+    found = variables_of(server)
+    for name, value in asked.items():
+        name = name.replace("-", "_")
+        if name not in _UNSHOWN and plain(value) != plain(found.get(name, "nothing")):
+            raise Failed(f"the server was told {name}={value} and runs with {found.get(name, 'no such variable')}")
+
+
+def variables_of(server):
+    """By name, what SHOW GLOBAL VARIABLES says."""
+    rows = server.sql("SHOW GLOBAL VARIABLES")
+    return dict(line.split("\t", 1) for line in rows.splitlines() if "\t" in line)
+
+
+def plain(value):
+    """A variable's value: numbers with units, and switches, in one form."""
+    value = {"ON": "1", "OFF": "0"}.get(value.upper(), value.upper())
+    try:
+        return float(in_bytes(value)) if value[-1:] in ("K", "M", "G") else float(value)
+    except (Failed, ValueError):
+        return value
 
 
 def add_memory_max(add):
@@ -73,7 +100,7 @@ class PrivateServer(Server):
         self._limit, self._group = limit, None
 
     def start(self, timeout_s=120):
-        """Raises Failed with the log's tail, and leaves nothing running then."""
+        """Raises Failed with the log's tail, or naming an option that did not take; leaves nothing running then."""
         if self._limit.bytes:
             forget_files(self.data)  # What is in memory already would be on our account, not the server's.
             self._group = MemoryGroup(self.directory.name, self._limit.bytes)
@@ -81,6 +108,7 @@ class PrivateServer(Server):
             self.within = self._group.command
         try:
             super().start(timeout_s)
+            check_settings(self, self.options)
         except BaseException:
             self.end()
             raise

@@ -11,7 +11,7 @@ def _of_folder(folder):
     for is_it, study in (((folder / compare.RUNS).exists(), compare.study),
                          ((folder / hammerdb.JOURNAL).exists(), hammerdb.study),
                          ((folder / hammerdb.ENGINES_JOURNAL).exists(), hammerdb.study_of_iterations),
-                         (bool(list(folder.glob("journal_*.jsonl"))), sqlbench.study)):
+                         (sqlbench.newest(folder) is not None, sqlbench.study)):
         if is_it:
             return study(folder)
     raise Failed(f"{folder}: holds no run of lab.compare, sqlbench.sh, hammerdb_runner.sh (hammerdb_logs_...) or "
