@@ -9,9 +9,10 @@ from pathlib import Path
 
 from installer import packages
 from installer.shell import Failed, clean_environment
-from lab.hammerdb import builtin, watched
+from lab.hammerdb import builtin
 from lab.hammerdb.cpu import CpuMeter
 from lab.hammerdb.options import ENGINE_NAMES, partitions
+from lab.harness import generators, watched
 from lab.parse import hammerdb as text
 
 _TCL = Path(__file__).resolve().parent / "tcl"
@@ -71,7 +72,7 @@ class Real:
         if not self.own_tcl:
             self._check_tcl()
         # Its database is checked by ours where that is there; nothing is built for it.
-        tool = Path(os.environ.get("TPCC") or builtin.TREE / "build" / "lab" / "lab" / "tpcc")
+        tool = generators.built("tpcc")
         self.tool = tool if tool.exists() and not args.no_check else None
 
     @staticmethod

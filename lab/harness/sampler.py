@@ -38,6 +38,7 @@ class Samples:
     process: dict = field(default_factory=dict)
     status: dict = field(default_factory=dict)
     peak_resident: int | None = None
+    began: float | None = None  # Unix time of the first.
 
     def add(self, at, process, status):
         for known, new in ((self.process, process), (self.status, status)):
@@ -55,12 +56,17 @@ class Samples:
             return [values[number] for number in inside]
 
         return Samples(part(self.at), {name: part(values) for name, values in self.process.items()},
-                       {name: part(values) for name, values in self.status.items()}, self.peak_resident)
+                       {name: part(values) for name, values in self.status.items()}, self.peak_resident, self.began)
 
     def grown(self, name):
         """By how much a value of the process grew from the first sample to the last; None: it was not to be had."""
         values = [value for value in self.process.get(name, []) if value is not None]
         return values[-1] - values[0] if len(values) > 1 else None
+
+    @property
+    def resident_most(self):
+        """The most that a sample saw; None: it was not to be had."""
+        return max((value for value in self.process.get(_RESIDENT, []) if value is not None), default=None)
 
     @property
     def written_bytes(self):
@@ -95,7 +101,8 @@ class Samples:
 
     def save(self, path):
         Path(path).write_text(json.dumps({"kind": "samples", "format": FORMAT, "at": self.at, "process": self.process,
-                                          "status": self.status, "peak_resident": self.peak_resident},
+                                          "status": self.status, "peak_resident": self.peak_resident,
+                                          "began": self.began},
                                          separators=(",", ":")) + "\n")
 
     @staticmethod
@@ -105,7 +112,7 @@ class Samples:
             raw = json.loads(Path(path).read_text())
             if raw["kind"] != "samples" or raw["format"] != FORMAT:
                 raise ValueError(f"kind {raw['kind']}, format {raw['format']}")
-            return Samples(raw["at"], raw["process"], raw["status"], raw["peak_resident"])
+            return Samples(raw["at"], raw["process"], raw["status"], raw["peak_resident"], raw.get("began"))
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise Failed(f"{path}: is no file of samples, or cut off: {error!r}") from error
 
@@ -238,7 +245,7 @@ class Sampler:
     def __enter__(self):
         if self._status:
             self._status.open()
-        self._begin = time.monotonic()
+        self._begin, self.samples.began = time.monotonic(), time.time()
         self._take()
         self._thread.start()
         return self

@@ -76,7 +76,7 @@ class Directory(unittest.TestCase):
 class TimeLeft(unittest.TestCase):
     def test_tpcc_is_not_run_on_what_keeps_no_rows(self):
         args = SimpleNamespace(directory=Path("nowhere"), work=["insert"], seconds=10, tpcc_seconds=60, warehouses=10,
-                               engines=["InnoDB", "BLACKHOLE"], sync=["NONE"], rounds=2)
+                               engines=["InnoDB", "BLACKHOLE"], sync=["NONE"], rounds=2, profile="fair", memory_max="0")
         with_tpcc = compare.Study(args, None, None, None).left_s
         args.warehouses = 0
         self.assertEqual(with_tpcc - compare.Study(args, None, None, None).left_s, 2 * 70)
@@ -92,6 +92,7 @@ class Report(unittest.TestCase):
         asked = {"engines": ["InnoDB", "TidesDB"], "sync": ["FULL"], "rounds": 2, "rows": 1000, "threads": 4, "seconds": 2,
                  "warehouses": 1, "users": 4, "tpcc_seconds": 5, "work": ["read_write"], "directory": "/somewhere"}
         self.write(adapter.FACTS, {"asked": asked, "provenance": {}, "version": "11.8.6", "profile": "Profile fair: equal.",
+                                   "limit": "Each server is in a memory cgroup.",
                                    "options": {engine: {"FULL": [f"--{engine}"]} for engine in asked["engines"]}})
         samples = Samples()
         for second, written in ((0.0, 1000), (1.0, 189_000)):
@@ -106,7 +107,7 @@ class Report(unittest.TestCase):
                 samples.save(self.directory / f"{engine}-{number}.samples.json")
                 self.entries.append({"engine": engine, "sync": "FULL", "work": "read_write", "round": number,
                                      "raw": f"{engine}-{number}.txt", "samples": f"{engine}-{number}.samples.json",
-                                     "directory_bytes": 5 << 20})
+                                     "directory_bytes": 5 << 20, "memory": {"limit": 512 << 20, "oom_kills": 1}})
         self.write(adapter.RUNS, self.entries)
 
     def write(self, name, content):
@@ -119,7 +120,9 @@ class Report(unittest.TestCase):
         self.assertEqual((run.row_bytes, run.written_bytes, run.write_amplification), (500 * 188, 188_000, 2.0))
         self.assertEqual(run.status, {"Handler_write": 500})
         self.assertEqual(run.series["Handler_write"].points, [(1.0, 500)])
-        self.assertEqual(run.memory, {"resident, peak": 2 << 20})
+        self.assertEqual(run.memory, {"resident, peak": 2 << 20, "limit": 512 << 20})
+        self.assertEqual(run.notes, ["the memory limit killed 1 processes"])
+        self.assertEqual(study.unequal, ["Profile fair: equal.", "Each server is in a memory cgroup."])
         self.assertEqual(run.variables["name"], "InnoDB")
         self.assertEqual(run.configuration, {"server options": "--InnoDB"})
         self.assertIn("302 (302–302) [434 errors]", markdown.figures(study))

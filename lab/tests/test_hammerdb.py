@@ -11,7 +11,8 @@ from unittest import mock
 
 from installer.shell import Failed
 from lab.charts import style
-from lab.hammerdb import compare, options, real, server, sitting, study, watched
+from lab.hammerdb import compare, options, real, server, study
+from lab.harness import sitting, watched
 from lab.hammerdb.cpu import CpuMeter
 from lab.parse import hammerdb_csv
 from lab.report import plotly
