@@ -197,6 +197,15 @@ MYSQL_THDVAR_ULONGLONG(backpressure_wait_timeout_ms, kDynamic, TIDESDB_NO_EFFECT
 MYSQL_THDVAR_ULONGLONG(lock_wait_timeout_ms, kDynamic,
                        "Milliseconds to wait for a row lock; then error 1205.", nullptr, nullptr,
                        50000, 0, 3600000, 0);
+MYSQL_THDVAR_ULONGLONG(bulk_staging_size, kDynamic,
+                       "Bytes of a transaction's writes that are held in memory; what is more goes "
+                       "to sorted runs on disk. 0 takes an eighth of tidesdb_max_memory_usage, "
+                       "which is also the most.",
+                       nullptr, nullptr, 0, 0, kUnlimited, 0);
+MYSQL_THDVAR_ULONGLONG(index_build_staging_size, kDynamic,
+                       "As tidesdb_bulk_staging_size, while ALTER TABLE, CREATE INDEX, DROP INDEX "
+                       "or OPTIMIZE TABLE copies a table.",
+                       nullptr, nullptr, 0, 0, kUnlimited, 0);
 MYSQL_THDVAR_ULONGLONG(compact_after_range_delete_min_rows, kDynamic, TIDESDB_NO_EFFECT, nullptr,
                        nullptr, 0, 0, kUnlimited, 0);
 
@@ -309,6 +318,8 @@ st_mysql_sys_var* all[] = {
     MYSQL_SYSVAR(single_delete_primary),
     MYSQL_SYSVAR(backpressure_wait_timeout_ms),
     MYSQL_SYSVAR(lock_wait_timeout_ms),
+    MYSQL_SYSVAR(bulk_staging_size),
+    MYSQL_SYSVAR(index_build_staging_size),
     MYSQL_SYSVAR(compact_after_range_delete_min_rows),
     MYSQL_SYSVAR(default_compression),
     MYSQL_SYSVAR(default_write_buffer_size),
@@ -415,6 +426,17 @@ std::string DataDirectory() {
 bool PessimisticLocking() { return pessimistic_locking_value != 0; }
 bool PrintAllConflicts() { return print_all_conflicts_value != 0; }
 bool SnapshotIsolation(THD* thd) { return THDVAR(thd, snapshot_isolation) != 0; }
+uint64_t StagingBytes(THD* thd) {
+  switch (thd_sql_command(thd)) {
+    case SQLCOM_ALTER_TABLE:
+    case SQLCOM_CREATE_INDEX:
+    case SQLCOM_DROP_INDEX:
+    case SQLCOM_OPTIMIZE:
+      return THDVAR(thd, index_build_staging_size);
+    default:
+      return THDVAR(thd, bulk_staging_size);
+  }
+}
 uint64_t LockWaitTimeoutUs(THD* thd) { return THDVAR(thd, lock_wait_timeout_ms) * 1000; }
 
 ColumnFamilyOptions FamilyOptions(const ha_table_option_struct& table) {
