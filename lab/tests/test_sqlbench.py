@@ -153,7 +153,8 @@ class Disk(unittest.TestCase):
 
     def test_an_engine_without_a_log_has_nothing_unflushed(self):
         self.file("#rocksdb/000007.sst", 200)
-        self.assertEqual(disk.usage("RocksDB", self.data, "sbtest", 1 << 20).unflushed, 0)
+        self.file("#rocksdb/MANIFEST-000005", 4096)
+        self.assertEqual(disk.usage("RocksDB", self.data, "sbtest", 1 << 20), disk.Usage(200 << 10, 0, 0, 0))
 
     def test_holes_are_not_counted(self):
         self.file("sbtest/sbtest1.ibd", 64)
