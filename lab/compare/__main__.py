@@ -27,7 +27,7 @@ WARM_UP_S = 5
 def _arguments():
     parser = argparse.ArgumentParser(prog="python3 -m lab.compare", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--server", default="debian13", choices=list(host.CODENAMES))
+    parser.add_argument("--server", choices=list(host.CODENAMES), help="(this machine's)")
     parser.add_argument("--engines", default="InnoDB,TidesDB,RocksDB", help="compared with the first")
     parser.add_argument("--profile", default="fair", choices=profiles.known(), help="settings, of lab/profiles")
     parser.add_argument("--sync", default="NONE,FULL")
@@ -176,7 +176,8 @@ def _main():
     log = args.directory / "build.log"
     apt.install(packages.SYSBENCH + packages.LAB_PYTHON, log)
     wanted = [option for engine in args.engines for option in profiles.options(args.profile, engine, args.sync[0])]
-    environment, plugin = build_plugin.prepare_and_build(args.server, log, tests=True, more=servers.providers(wanted))
+    environment, plugin = build_plugin.prepare_and_build(args.server or host.host_server(), log, tests=True,
+                                                         more=servers.providers(wanted))
     study = Study(args, environment, plugin, generators.program("tpcc", log) if args.warehouses else None)
     study.write_facts()
     for engine in args.engines:

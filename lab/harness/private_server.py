@@ -22,8 +22,8 @@ from lab.harness.cgroup import MemoryGroup, forget_files
 from lab.harness.sampler import Sampler, StatusClient
 
 _NO_LIMIT = "0"
-# Options that show themselves under another name, or otherwise than they were given.
-_UNSHOWN = ("plugin_load_add", "rocksdb_default_cf_options", "log_bin")
+# Options that show themselves under another name or otherwise than they were given, or that the server fits to the machine.
+_UNSHOWN = ("plugin_load_add", "rocksdb_default_cf_options", "log_bin", "table_open_cache_instances")
 
 
 @dataclass(frozen=True)

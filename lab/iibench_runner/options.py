@@ -24,9 +24,9 @@ _EXAMPLES = """examples:
   lab/iibench_runner.sh --vary cache=64M,1G --memory-max 2G   # small and large cache
   lab/iibench_runner.sh --vary i1-batch=10,50,250             # rows of a transaction
   lab/iibench_runner.sh --profile seed-001 --engines TidesDB --phases l.i0,l.x --load-rows 1000000 --bulk \\
-      --vary tidesdb_bulk_staging_size=64K,256K,1M,4M,16M     # seed 001's sweep of bulk DML
+      --vary tidesdb_bulk_staging_size=1M,4M,16M,64M     # seed 001's sweep of bulk DML
   lab/iibench_runner.sh --profile seed-001 --engines TidesDB --phases l.i0,l.x --load-rows 1000000 \\
-      --vary tidesdb_index_build_staging_size=64K,256K,1M,4M,16M   # and of ADD INDEX
+      --vary tidesdb_index_build_staging_size=1M,4M,16M,64M   # and of ADD INDEX
 """
 
 
@@ -57,7 +57,7 @@ def parser():
     for name in SIZES:
         group(f"--{name}", type=positive, metavar="N")
     group = it.add_argument_group("servers").add_argument
-    group("--server", default=host.host_server() or "debian13", choices=list(host.CODENAMES), help="(%(default)s)")
+    group("--server", choices=list(host.CODENAMES), help="(this machine's)")
     group("--profile", default=profiles.DEFAULT, choices=profiles.known(), help="their settings (%(default)s)")
     group("--sync", default="FULL", choices=["FULL", "NONE"], help="commits synced, or not (%(default)s)")
     private_server.add_memory_max(group)

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from installer import apt, build_plugin, packages, servers
+from installer import apt, build_plugin, host, packages, servers
 from installer.shell import Failed, say
 from lab.harness import generators, profiles, provenance
 from lab.harness.journal import Journal
@@ -41,15 +41,15 @@ class Study:
 
     def _prepare(self, limit):
         """Builds what is needed, and writes down where figures come from."""
-        args, log = self.args, self.directory / "build.log"
+        args, log, name = self.args, self.directory / "build.log", self.args.server or host.host_server()
         apt.install(packages.LAB_PYTHON, log)
         wanted = {engine: options.server_options(args, engine, {}) for engine in args.engine_names}
         needs = {"tests": "RocksDB" in wanted, "more": servers.providers([o for of in wanted.values() for o in of])}
         plugin = None
         if "TidesDB" in wanted:
-            environment, plugin = build_plugin.prepare_and_build(args.server, log, **needs)
+            environment, plugin = build_plugin.prepare_and_build(name, log, **needs)
         else:
-            environment = servers.prepare(args.server, log, **needs)
+            environment = servers.prepare(name, log, **needs)
         tool = generators.program("iibench", log)
         binaries = {"mariadbd": environment.mariadbd, "ha_tidesdb.so": plugin, "iibench": tool}
         facts = {"provenance": provenance.collect(self.directory, binaries), "version": environment.version,

@@ -37,7 +37,8 @@ class Options(unittest.TestCase):
     def test_rows_are_scaled_down_and_batches_are_not(self):
         args = options.parse(["--load-rows", "1000", "--i1-batch", "50", "--scale-down", "10", "--phases", "l.i0"])
         self.assertEqual(options.sizes(args, {"i2-batch": "5"}),
-                         ["--load-rows", "100", "--i1-batch", "50", "--i2-batch", "5", "--scale", "0.1", "--phases", "l.i0"])
+                         ["--load-rows", "100", "--i1-batch", "50", "--i2-batch", "5", "--scale", "0.1", "--phases",
+                          "l.i0"])
         self.assertEqual(options.sizes(options.parse([]), {}), [])
 
     def test_seed_001_s(self):
