@@ -38,7 +38,8 @@ UNPACK = ["dpkg-dev", "xz-utils"]
 # The server's packages. They are unpacked into the cache, not installed: a server that is there
 # already keeps its version, no service starts, and the version can be one that has its sources.
 SERVER = ["mariadb-server-core", "mariadb-server", "mariadb-client-core", "mariadb-client"]
-SERVER_TEST = ["mariadb-test", "mariadb-test-data", "mariadb-plugin-rocksdb"]
+MYROCKS = ["mariadb-plugin-rocksdb"]
+SERVER_TEST = ["mariadb-test", "mariadb-test-data", *MYROCKS]
 # Taken apart for generated headers and libmysqlservices.a only.
 SERVER_DEV = ["libmariadbd-dev", "libmariadb-dev"]
 

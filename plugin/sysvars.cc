@@ -197,6 +197,15 @@ MYSQL_THDVAR_ULONGLONG(backpressure_wait_timeout_ms, kDynamic, TIDESDB_NO_EFFECT
 MYSQL_THDVAR_ULONGLONG(lock_wait_timeout_ms, kDynamic,
                        "Milliseconds to wait for a row lock; then error 1205.", nullptr, nullptr,
                        50000, 0, 3600000, 0);
+MYSQL_THDVAR_ULONGLONG(bulk_staging_size, kDynamic,
+                       "Bytes of a transaction's writes that are held in memory, at least 1M; what "
+                       "is more goes to sorted runs on disk. 0 takes an eighth of "
+                       "tidesdb_max_memory_usage, which is also the most.",
+                       nullptr, nullptr, 0, 0, kUnlimited, 0);
+MYSQL_THDVAR_ULONGLONG(index_build_staging_size, kDynamic,
+                       "As tidesdb_bulk_staging_size, while ALTER TABLE, CREATE INDEX, DROP INDEX "
+                       "or OPTIMIZE TABLE copies a table.",
+                       nullptr, nullptr, 0, 0, kUnlimited, 0);
 MYSQL_THDVAR_ULONGLONG(compact_after_range_delete_min_rows, kDynamic, TIDESDB_NO_EFFECT, nullptr,
                        nullptr, 0, 0, kUnlimited, 0);
 
@@ -259,6 +268,8 @@ MYSQL_THDVAR_ULONGLONG(default_tombstone_density_min_entries, kDynamic, TIDESDB_
 constexpr int kOpenFilesDefault = 256;
 constexpr int kOpenFilesMin = 16;
 constexpr unsigned long long kMemoryMin = 16ULL << 20;
+// Each run is an open file until its transaction ends.
+constexpr uint64_t kStagingMin = 1ULL << 20;
 
 // A value between 0, which means something else, and the engine's smallest. The server itself cuts
 // values to a variable's limits with a warning; this is the same for what its limits cannot say.
@@ -309,6 +320,8 @@ st_mysql_sys_var* all[] = {
     MYSQL_SYSVAR(single_delete_primary),
     MYSQL_SYSVAR(backpressure_wait_timeout_ms),
     MYSQL_SYSVAR(lock_wait_timeout_ms),
+    MYSQL_SYSVAR(bulk_staging_size),
+    MYSQL_SYSVAR(index_build_staging_size),
     MYSQL_SYSVAR(compact_after_range_delete_min_rows),
     MYSQL_SYSVAR(default_compression),
     MYSQL_SYSVAR(default_write_buffer_size),
@@ -415,6 +428,20 @@ std::string DataDirectory() {
 bool PessimisticLocking() { return pessimistic_locking_value != 0; }
 bool PrintAllConflicts() { return print_all_conflicts_value != 0; }
 bool SnapshotIsolation(THD* thd) { return THDVAR(thd, snapshot_isolation) != 0; }
+uint64_t StagingBytes(THD* thd) {
+  uint64_t bytes = 0;
+  switch (thd_sql_command(thd)) {
+    case SQLCOM_ALTER_TABLE:
+    case SQLCOM_CREATE_INDEX:
+    case SQLCOM_DROP_INDEX:
+    case SQLCOM_OPTIMIZE:
+      bytes = THDVAR(thd, index_build_staging_size);
+      break;
+    default:
+      bytes = THDVAR(thd, bulk_staging_size);
+  }
+  return bytes != 0 && bytes < kStagingMin ? kStagingMin : bytes;
+}
 uint64_t LockWaitTimeoutUs(THD* thd) { return THDVAR(thd, lock_wait_timeout_ms) * 1000; }
 
 ColumnFamilyOptions FamilyOptions(const ha_table_option_struct& table) {

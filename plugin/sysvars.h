@@ -66,6 +66,8 @@ bool PessimisticLocking();
 bool PrintAllConflicts();
 bool SnapshotIsolation(THD* thd);
 uint64_t LockWaitTimeoutUs(THD* thd);
+// Of a transaction that begins with the statement that runs; 0: the engine's own.
+uint64_t StagingBytes(THD* thd);
 
 ColumnFamilyOptions FamilyOptions(const ha_table_option_struct& table);
 // Whether two sets of options store a table in the same way.

@@ -66,6 +66,7 @@ void Session::OpenTransaction() {
   conflicts_on_changed_ = sysvars::SnapshotIsolation(thd_) && isolation_ >= ISO_REPEATABLE_READ;
   options.conflict_on_changed = conflicts_on_changed_;
   options.lock_wait_timeout_us = sysvars::LockWaitTimeoutUs(thd_);
+  options.staging_bytes = sysvars::StagingBytes(thd_);
   if (transaction_ == nullptr) {
     transaction_ = engine->db->Begin(options);
     interruptible_.store(transaction_.get(), std::memory_order_release);

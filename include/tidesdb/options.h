@@ -86,6 +86,9 @@ struct TransactionOptions {
   bool conflict_on_changed = true;
   uint64_t lock_wait_timeout_us =
       UINT64_MAX;  // UINT64_MAX: Options::lock_wait_timeout_us. 0: do not wait.
+  // Its writes spill beyond this, or beyond Options::transaction_memory_bytes if that is less.
+  // Bytes; 0: the latter alone.
+  uint64_t staging_bytes = 0;
 };
 
 struct ScanOptions {

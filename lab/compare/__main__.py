@@ -8,15 +8,16 @@ that of the rounds.
 import argparse
 import json
 import shutil
+import sys
 import time
 from dataclasses import asdict
 
 from installer import apt, build_plugin, host, packages, servers
-from installer.server_run import Server
 from installer.shell import TREE, Failed, main, say
-from lab.compare import engines, sysbench, tpcc
-from lab.harness import provenance
-from lab.harness.sampler import Sampler, StatusClient, allocated_bytes
+from lab.compare import sysbench, tpcc
+from lab.harness import generators, private_server, profiles, provenance
+from lab.harness.private_server import PrivateServer, memory_limit
+from lab.harness.sampler import allocated_bytes
 from lab.report import markdown, write
 from lab.report.adapters import compare as adapter
 
@@ -26,9 +27,9 @@ WARM_UP_S = 5
 def _arguments():
     parser = argparse.ArgumentParser(prog="python3 -m lab.compare", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--server", default="debian13", choices=list(host.CODENAMES))
+    parser.add_argument("--server", choices=list(host.CODENAMES), help="(this machine's)")
     parser.add_argument("--engines", default="InnoDB,TidesDB,RocksDB", help="compared with the first")
-    parser.add_argument("--profile", default="fair", choices=engines.profiles(), help="settings, of lab/profiles")
+    parser.add_argument("--profile", default="fair", choices=profiles.known(), help="settings, of lab/profiles")
     parser.add_argument("--sync", default="NONE,FULL")
     parser.add_argument("--work", default="point_select,read_write,insert,write_only",
                         help=f"of sysbench: {', '.join(sysbench.WORK)}")
@@ -40,12 +41,17 @@ def _arguments():
     parser.add_argument("--tpcc-seconds", type=int, default=60)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--directory", type=lambda p: TREE / p, default=TREE / "var" / "compare")
+    profiles.add_scale_down(parser.add_argument)
+    private_server.add_memory_max(parser.add_argument)
+    profiles.set_defaults(parser, sys.argv[1:], "compare")
     args = parser.parse_args()
+    args.rows = profiles.scaled_down(args.rows, args.scale_down)
+    args.warehouses = profiles.scaled_down(args.warehouses, args.scale_down) if args.warehouses else 0
     args.engines, args.sync = args.engines.split(","), args.sync.split(",")
     args.work = [w for w in args.work.split(",") if w]
     for name in args.engines:
-        if name not in engines.NAMES:
-            parser.error(f"--engines: {name} is not known; known are {', '.join(engines.NAMES)}")
+        if name not in profiles.NAMES:
+            parser.error(f"--engines: {name} is not known; known are {', '.join(profiles.NAMES)}")
     for name in args.work:
         if name not in sysbench.WORK:
             parser.error(f"--work: {name} is not known; known are {', '.join(sysbench.WORK)}")
@@ -57,6 +63,7 @@ class Study:
 
     def __init__(self, args, environment, plugin, tool):
         self.args, self.environment, self.plugin, self.tool = args, environment, plugin, tool
+        self.limit = memory_limit(args.memory_max, args.profile)
         self.runs = []
         each = len(args.work) * (args.seconds + 1) + WARM_UP_S + 8
         with_tpcc = sum(self._runs_tpcc(engine) for engine in args.engines)
@@ -64,12 +71,12 @@ class Study:
                        * len(args.sync) * args.rounds)
 
     def _runs_tpcc(self, engine):
-        return self.args.warehouses > 0 and engines.keeps_rows(engine)
+        return self.args.warehouses > 0 and profiles.keeps_rows(engine)
 
     def server(self, engine, sync):
-        plugin = self.plugin if engines.needs_plugin(engine) else None
-        return Server(self.environment, self.args.directory / engine, plugin=plugin,
-                      options=engines.options(self.args.profile, engine, sync))
+        plugin = self.plugin if profiles.needs_plugin(engine) else None
+        return PrivateServer(self.environment, self.args.directory / engine, self.limit, plugin=plugin,
+                             options=profiles.options(self.args.profile, engine, sync))
 
     def load(self, engine):
         """Fills the engine's server with all data; NONE, as loading is not measured."""
@@ -79,10 +86,10 @@ class Study:
         server.start()
         try:
             if self.args.work:
-                sysbench.prepare(server, engines.engine_of(engine), self.args.rows)
+                sysbench.prepare(server, profiles.engine_of(engine), self.args.rows)
             if self._runs_tpcc(engine):
                 server.sql(f"CREATE DATABASE {tpcc.DATABASE}")
-                tpcc.build(self.tool, server, engines.engine_of(engine), self.args.warehouses)
+                tpcc.build(self.tool, server, profiles.engine_of(engine), self.args.warehouses)
         finally:
             server.stop()
 
@@ -92,8 +99,8 @@ class Study:
         binaries = {"mariadbd": self.environment.mariadbd, "ha_tidesdb.so": self.plugin, "tpcc": self.tool}
         facts = {"asked": {name: str(value) if name == "directory" else value for name, value in vars(args).items()},
                  "provenance": provenance.collect(args.directory, binaries), "version": self.environment.version,
-                 "profile": f"Profile {args.profile}: {engines.about(args.profile)}",
-                 "options": {engine: {sync: engines.options(args.profile, engine, sync) for sync in args.sync}
+                 "profile": f"Profile {args.profile}: {profiles.about(args.profile)}", "limit": self.limit.said,
+                 "options": {engine: {sync: profiles.options(args.profile, engine, sync) for sync in args.sync}
                              for engine in args.engines}}
         (args.directory / adapter.FACTS).write_text(json.dumps(facts, indent=1) + "\n")
 
@@ -111,11 +118,12 @@ class Study:
         name = f"{engine}-{sync}-{work}-{number}"
         raw = self.args.directory / (f"{name}.json" if work == adapter.TPCC else f"{name}.txt")
         samples = self.args.directory / f"{name}.samples.json"
-        with Sampler(server.pid(), StatusClient(server.client("--unbuffered"))) as sampler:
+        with server.sampler() as sampler:
             figures = call(raw)
         sampler.samples.save(samples)
         self.runs.append({"engine": engine, "sync": sync, "work": work, "round": number, **asdict(figures), "raw": raw.name,
-                          "samples": samples.name, "directory_bytes": allocated_bytes(server.data)})
+                          "samples": samples.name, "directory_bytes": allocated_bytes(server.data),
+                          "memory": server.memory()})
         (self.args.directory / adapter.RUNS).write_text(json.dumps(self.runs, indent=1) + "\n")
         self._tell(begin, engine, sync, work, number, figures)
 
@@ -167,9 +175,10 @@ def _main():
     _make_empty(args.directory)
     log = args.directory / "build.log"
     apt.install(packages.SYSBENCH + packages.LAB_PYTHON, log)
-    wanted = [option for engine in args.engines for option in engines.options(args.profile, engine, args.sync[0])]
-    environment, plugin = build_plugin.prepare_and_build(args.server, log, tests=True, more=servers.providers(wanted))
-    study = Study(args, environment, plugin, build_plugin.tpcc(log) if args.warehouses else None)
+    wanted = [option for engine in args.engines for option in profiles.options(args.profile, engine, args.sync[0])]
+    environment, plugin = build_plugin.prepare_and_build(args.server or host.host_server(), log, tests=True,
+                                                         more=servers.providers(wanted))
+    study = Study(args, environment, plugin, generators.program("tpcc", log) if args.warehouses else None)
     study.write_facts()
     for engine in args.engines:
         study.load(engine)

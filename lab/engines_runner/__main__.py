@@ -6,7 +6,7 @@ import time
 
 from installer.shell import main, say
 from lab.engines_runner import options, study
-from lab.hammerdb import sitting
+from lab.harness import sitting
 
 
 def _resumed(args):

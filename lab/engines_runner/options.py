@@ -6,8 +6,8 @@ from pathlib import Path
 
 from installer import host
 from installer.shell import TREE, Failed
-from lab.compare import engines as profiles
 from lab.hammerdb import options as harness
+from lab.harness import private_server, profiles
 
 HARNESS = TREE / "lab" / "hammerdb_runner.sh"
 
@@ -31,6 +31,7 @@ def parser():
     group("--run-vu", type=harness.positive, default=64, metavar="N", help="virtual users (%(default)s)")
     group("--build-vu", type=harness.positive, default=6, metavar="N", help="virtual users that load (%(default)s)")
     group("--settle", type=float, default=120, metavar="S", help="seconds between build and run (%(default)s)")
+    profiles.add_scale_down(group)
     group("--randomize", action="store_true", help="engines and iterations in random order, not engine by engine")
     group("--seed", type=int, help="of that order (drawn, and written down)")
     group = it.add_argument_group("with what").add_argument
@@ -43,8 +44,9 @@ def parser():
     group("--mariadb-bin", default="mariadb", metavar="PATH", help="the client program (%(default)s)")
     group("--private-server", nargs="?", const="", metavar="NAME", choices=["", *host.CODENAMES],
           help="start a new server for each iteration, with this tree's plugin")
-    group("--profile", default="fair", choices=profiles.profiles(), help="the private server's settings (%(default)s)")
+    group("--profile", default="fair", choices=profiles.known(), help="the private server's settings (%(default)s)")
     group("--sync", default="FULL", choices=["FULL", "NONE"], help="the private server's commits (%(default)s)")
+    private_server.add_memory_max(group)
     group("--restart-command", default="systemctl restart mariadb", metavar="COMMAND",
           help="restarts the server that runs, by sudo where need be (%(default)s)")
     group = it.add_argument_group("leave out").add_argument
@@ -63,7 +65,10 @@ def parser():
 
 def parse(argv):
     """The options, checked as the harness checks its own. Raises Failed."""
-    args = parser().parse_args(argv)
+    it = parser()
+    profiles.set_defaults(it, argv, "hammerdb_runner", {"tpcc-vu": "run_vu", "tpcc-build-vu": "build_vu"})
+    args = it.parse_args(argv)
+    args.warehouses = profiles.scaled_down(args.warehouses, args.scale_down)
     args.engine_names = harness.engines_of(args.engines)
     if args.private_server is not None and args.socket:
         raise Failed("--private-server: is a server of its own; leave out --socket")
@@ -88,7 +93,8 @@ def harness_options(args, engine, replace):
         if not args.no_keep_schema:
             options.append("--keep-schema")
     else:
-        options += [f"--private-server={args.private_server}", "--profile", args.profile, "--sync", args.sync]
+        options += [f"--private-server={args.private_server}", "--profile", args.profile, "--sync", args.sync,
+                    *(["--memory-max", args.memory_max] if args.memory_max else [])]
     if not args.no_perf:
         options.append("--perf")
     return [str(args.harness), *map(str, options)]

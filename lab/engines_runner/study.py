@@ -15,9 +15,9 @@ from installer.shell import Failed, clean_environment, say
 from lab.engines_runner import merge, preflight
 from lab.engines_runner.options import harness_options
 from lab.hammerdb import options as harness
-from lab.hammerdb import server, watched
+from lab.hammerdb import server
 from lab.hammerdb.study import plot
-from lab.harness import provenance
+from lab.harness import provenance, watched
 from lab.harness.journal import Journal
 from lab.harness.progress import Progress, Step, duration
 from lab.parse import hammerdb_csv

@@ -5,7 +5,8 @@ import time
 from pathlib import Path
 
 from installer.shell import Failed, main, say
-from lab.hammerdb import options, sitting, study
+from lab.hammerdb import options, study
+from lab.harness import sitting
 
 
 def _resumed(args):

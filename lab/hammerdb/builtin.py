@@ -3,13 +3,11 @@
 import os
 import re
 import signal
-from pathlib import Path
 
-from installer import apt, packages
-from installer.shell import TREE, Failed, Step, run as run_tool
-from lab.hammerdb import watched
+from installer.shell import Failed
 from lab.hammerdb.cpu import CpuMeter
 from lab.hammerdb.options import ENGINE_NAMES, partitions
+from lab.harness import generators, watched
 from lab.parse import tpcc as tpcc_text
 from lab.report import results
 
@@ -20,19 +18,6 @@ _CHECK_S = 1   # A warehouse.
 _ISOLATION = {"READ-COMMITTED": "rc", "REPEATABLE-READ": "rr"}
 _ERRORS = re.compile(r"\berrors [1-9]")
 _PROGRESS = re.compile(r"\s*(ramp-up|measure)\s+(\d+) s\s+(.*)")
-
-
-def program(log):
-    """The generator: TPCC names it, or it is built, which is quick when nothing changed."""
-    if os.environ.get("TPCC"):
-        return Path(os.environ["TPCC"]).resolve()
-    apt.install(packages.BUILD + packages.LAB, log)
-    directory = TREE / "build" / "lab"
-    with Step("Building the load generator"):
-        run_tool(["cmake", "--preset", "release", "-B", directory, "-DTIDESDB_BUILD_LAB=ON", "-DTIDESDB_BUILD_TESTS=OFF",
-                  "-DTIDESDB_BUILD_PLUGIN=OFF"], log=log, cwd=TREE)
-        run_tool(["cmake", "--build", directory, "-j", str(os.cpu_count() or 2), "--target", "tpcc"], log=log, cwd=TREE)
-    return directory / "lab" / "tpcc"
 
 
 def check_consistency(tool, connection, database, log):
@@ -49,7 +34,7 @@ class Builtin:
 
     def __init__(self, args, log):
         self.args = args
-        self.tool = program(log)
+        self.tool = generators.program("tpcc", log)
 
     def expected_s(self, step, _benchmark):
         args = self.args

@@ -8,7 +8,7 @@ import subprocess
 from statistics import median
 
 from installer.shell import Failed, clean_environment
-from lab.hammerdb.watched import cpu_s
+from lab.harness.watched import cpu_s
 
 NAMES = ("NEWORD", "PAYMENT", "DELIVERY", "SLEV", "OSTAT")
 # Of 23 transactions.

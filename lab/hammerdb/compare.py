@@ -15,8 +15,9 @@ from pathlib import Path
 from statistics import median
 
 from installer.shell import Failed, main, say
-from lab.hammerdb import builtin, calls, options, real, server, sitting
+from lab.hammerdb import builtin, calls, options, real, server
 from lab.hammerdb.study import analyze
+from lab.harness import sitting
 
 # Status variables of the server, and what they say.
 COUNTERS = {"Questions": "statements sent (round trips)", "Com_call_procedure": "CALL", "Com_set_option": "SET",

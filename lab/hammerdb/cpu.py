@@ -1,6 +1,6 @@
 """CPU time of server and client over the measured time, by new order."""
 
-from lab.hammerdb.watched import cpu_s
+from lab.harness.watched import cpu_s
 
 
 class CpuMeter:

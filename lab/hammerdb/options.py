@@ -7,7 +7,7 @@ from pathlib import Path
 
 from installer import host
 from installer.shell import Failed
-from lab.compare import engines as profiles
+from lab.harness import private_server, profiles
 
 ENGINES = ("tidesdb", "rocksdb", "innodb")
 # As in ENGINE=, and as lab.compare names them.
@@ -53,6 +53,7 @@ def parser():
     group("--rocksdb-partition", action="store_true", help="partition RocksDB's order lines too")
     group("--snapshot-isolation", default="on", choices=["on", "off", "server"],
           help="built-in generator: each session's *_snapshot_isolation (%(default)s)")
+    profiles.add_scale_down(group)
     group("--no-check", action="store_true", help="leave out the consistency conditions after the run")
     group("--debug-run", action="store_true", help="2 users, 1 minute, no ramp-up; the first error ends a user")
     group = it.add_argument_group("TPROC-H, with -H only").add_argument
@@ -84,9 +85,10 @@ def _add_server(it):
     group("--mariadb-bin", default="mariadb", metavar="PATH", help="the client program (%(default)s)")
     group("--private-server", nargs="?", const="", metavar="NAME", choices=["", *host.CODENAMES],
           help="start a server for each engine, with this tree's plugin: debian12 or debian13 (this machine's)")
-    group("--profile", default="fair", choices=profiles.profiles(), help="the private server's settings (%(default)s)")
+    group("--profile", default="fair", choices=profiles.known(), help="the private server's settings (%(default)s)")
     group("--sync", default="FULL", choices=["FULL", "NONE"],
           help="the private server's commits: synced, or not (%(default)s)")
+    private_server.add_memory_max(group)
 
 
 def positive(text):
@@ -125,9 +127,12 @@ def engines_of(text):
 
 def parse(argv):
     """The options, checked. Raises Failed for what cannot be run."""
-    args = parser().parse_args(argv)
+    it = parser()
+    profiles.set_defaults(it, argv, "hammerdb_runner")
+    args = it.parse_args(argv)
     if args.plot_only:
         return args
+    args.warehouses = profiles.scaled_down(args.warehouses, args.scale_down)
     postgres = [name for name, value in vars(args).items() if name.startswith("pg_") and value is not None]
     if postgres:
         raise Failed(f"--{postgres[0].replace('_', '-')}: PostgreSQL is not run here")

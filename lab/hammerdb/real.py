@@ -9,9 +9,10 @@ from pathlib import Path
 
 from installer import packages
 from installer.shell import Failed, clean_environment, say
-from lab.hammerdb import builtin, watched
+from lab.hammerdb import builtin
 from lab.hammerdb.cpu import CpuMeter
 from lab.hammerdb.options import ENGINE_NAMES, partitions
+from lab.harness import generators, watched
 from lab.parse import hammerdb as text
 
 _TCL = Path(__file__).resolve().parent / "tcl"
@@ -62,7 +63,7 @@ def version(directory):
 def _checker(log):
     """The built-in generator, which checks what HammerDB's run left; None, said, where it cannot be built."""
     try:
-        return builtin.program(log)
+        return generators.program("tpcc", log)
     except Failed as error:
         say(f"the consistency conditions are not checked, as the built-in generator cannot be built: {error}")
         return None

@@ -7,11 +7,11 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from installer import build_plugin, host, server_run, servers
+from installer import build_plugin, host, servers
 from installer.shell import Failed, clean_environment
-from lab.compare import engines as profiles
-from lab.hammerdb import watched
 from lab.hammerdb.options import ENGINE_NAMES
+from lab.harness import profiles
+from lab.harness.private_server import PrivateServer, memory_limit
 
 DEFAULT_SOCKET = "/tmp/mariadb.sock"
 
@@ -85,7 +85,7 @@ class Running:
         where = ({"host": args.host or "127.0.0.1", "port": args.port or 3306} if by_host else
                  {"socket": args.socket or DEFAULT_SOCKET})
         self.connection = Connection(args.user, args.password, client=args.mariadb_bin, **where)
-        self.binaries = {}
+        self.binaries, self.server, self.limit_said = {}, None, ""
 
     def check(self, engines):
         """Raises Failed, saying what to do, unless it answers and has the engines."""
@@ -119,6 +119,8 @@ class Private:
         self.name = args.private_server or host.host_server()
         self.environment = self.plugin = self.sockets = None
         self.binaries = {}
+        self.limit = memory_limit(args.memory_max, args.profile)
+        self.limit_said = self.limit.said
 
     def check(self, engines):
         """Makes the environment, and builds the plugin for TidesDB."""
@@ -140,10 +142,9 @@ class Private:
         self._forget_sockets(engine)
         self.sockets = tempfile.mkdtemp(prefix="lab-")
         (self.directory / f"server-{engine}.socket").write_text(self.sockets)
-        self.server = server_run.Server(self.environment, self.directory / f"server-{engine}",
-                                        plugin=self.plugin if engine == "tidesdb" else None,
-                                        options=self._options(engine), socket=f"{self.sockets}/mysqld.sock",
-                                        within=watched.tied)
+        self.server = PrivateServer(self.environment, self.directory / f"server-{engine}", self.limit,
+                                    plugin=self.plugin if engine == "tidesdb" else None,
+                                    options=self._options(engine), socket=f"{self.sockets}/mysqld.sock")
         self.server.stop()  # One that an earlier sitting could not stop.
         self.server.initialise()
         self.server.start()

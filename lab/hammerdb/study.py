@@ -9,9 +9,9 @@ from pathlib import Path
 
 from installer.shell import Failed, clean_environment, say
 from lab.charts import hammerdb as charts
-from lab.compare import engines as profiles
 from lab.hammerdb import builtin, logs, real, server
-from lab.harness import provenance
+from lab.hammerdb.watch import Watch
+from lab.harness import profiles, provenance
 from lab.harness.journal import Journal
 from lab.harness.progress import Progress, Step
 from lab.parse import hammerdb_csv
@@ -110,7 +110,7 @@ class Study:
 
     def _write_facts(self):
         facts = provenance.collect(self.directory, self.server.binaries)
-        facts["generator"], facts["plan"] = self.generator.name, self.plan
+        facts["generator"], facts["plan"], facts["limit"] = self.generator.name, self.plan, self.server.limit_said
         (self.directory / "provenance.json").write_text(json.dumps(facts, indent=1) + "\n")
 
     def _steps(self):
@@ -228,10 +228,14 @@ class Study:
         if perf and pid is None:
             raise Failed("--perf: the server's process is not to be seen from here (another machine, or its datadir is "
                          "not readable)")
-        with self._journaled(f"{work} run") as (step, found):
+        with self._journaled(f"{work} run") as (step, found), Watch(self.server.server, directory) as watch:
+            def on_measure():
+                watch.begin()
+                if perf:
+                    perf.begin(pid, args.duration * 60)
+
             try:
-                figures = self.generator.run(connection, engine, benchmark, directory, step.note,
-                                             lambda: perf and perf.begin(pid, args.duration * 60))
+                figures = self.generator.run(connection, engine, benchmark, directory, step.note, on_measure)
                 if perf:
                     perf.end()
             finally:

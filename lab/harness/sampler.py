@@ -28,6 +28,7 @@ _GAUGES = re.compile(r"^(Threads_|Open_(?!.*ed)|Uptime|Max_used|.*(_pages_(data|
                      r"_lsn\w*|_cached|_max|_min|_avg|_ratio|_rate|_total_bytes|_capacity|_limit|_files|_sstables)$)",
                      re.I)
 _WRITTEN, _RESIDENT, _CPU = "written bytes", "resident bytes", "cpu seconds"
+_GROUP, _CACHE = "group bytes", "page cache bytes"
 
 
 @dataclass
@@ -37,6 +38,7 @@ class Samples:
     process: dict = field(default_factory=dict)
     status: dict = field(default_factory=dict)
     peak_resident: int | None = None
+    began: float | None = None  # Unix time of the first.
 
     def add(self, at, process, status):
         for known, new in ((self.process, process), (self.status, status)):
@@ -54,12 +56,17 @@ class Samples:
             return [values[number] for number in inside]
 
         return Samples(part(self.at), {name: part(values) for name, values in self.process.items()},
-                       {name: part(values) for name, values in self.status.items()}, self.peak_resident)
+                       {name: part(values) for name, values in self.status.items()}, self.peak_resident, self.began)
 
     def grown(self, name):
         """By how much a value of the process grew from the first sample to the last; None: it was not to be had."""
         values = [value for value in self.process.get(name, []) if value is not None]
         return values[-1] - values[0] if len(values) > 1 else None
+
+    @property
+    def resident_most(self):
+        """The most that a sample saw; None: it was not to be had."""
+        return max((value for value in self.process.get(_RESIDENT, []) if value is not None), default=None)
 
     @property
     def written_bytes(self):
@@ -82,6 +89,8 @@ class Samples:
         """(name, unit, points) of all that moved: counters as rates, what there is as it is."""
         yield from _rates(self, "server CPU", "% of a CPU", _CPU, 100)
         yield from _levels(self, "resident memory", "MB", _RESIDENT, 1 / (1 << 20))
+        yield from _levels(self, "memory with page cache", "MB", _GROUP, 1 / (1 << 20))
+        yield from _levels(self, "page cache", "MB", _CACHE, 1 / (1 << 20))
         yield from _rates(self, "written to storage", "MB/s", _WRITTEN, 1 / 1e6)
         for name, values in self.status.items():
             known = [value for value in values if value is not None]
@@ -92,7 +101,8 @@ class Samples:
 
     def save(self, path):
         Path(path).write_text(json.dumps({"kind": "samples", "format": FORMAT, "at": self.at, "process": self.process,
-                                          "status": self.status, "peak_resident": self.peak_resident},
+                                          "status": self.status, "peak_resident": self.peak_resident,
+                                          "began": self.began},
                                          separators=(",", ":")) + "\n")
 
     @staticmethod
@@ -102,7 +112,7 @@ class Samples:
             raw = json.loads(Path(path).read_text())
             if raw["kind"] != "samples" or raw["format"] != FORMAT:
                 raise ValueError(f"kind {raw['kind']}, format {raw['format']}")
-            return Samples(raw["at"], raw["process"], raw["status"], raw["peak_resident"])
+            return Samples(raw["at"], raw["process"], raw["status"], raw["peak_resident"], raw.get("began"))
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise Failed(f"{path}: is no file of samples, or cut off: {error!r}") from error
 
@@ -223,11 +233,11 @@ class _Process:
 class Sampler:
     """A context. Threads: samples are taken in one of its own; samples is read when it has been left."""
 
-    def __init__(self, pid, status=None, interval_s=INTERVAL_S):
-        """pid: of the server; None when it is on another machine. status: a StatusClient, or None."""
+    def __init__(self, pid, status=None, interval_s=INTERVAL_S, group=None):
+        """pid: of the server; None when it is elsewhere. status: a StatusClient, or None. group: its MemoryGroup."""
         self.samples = Samples()
         self._process = _Process(pid) if pid else None
-        self._status, self._interval_s = status, interval_s
+        self._status, self._interval_s, self._group = status, interval_s, group
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._go, name="sampler", daemon=True)
         self._begin = 0.0
@@ -235,7 +245,7 @@ class Sampler:
     def __enter__(self):
         if self._status:
             self._status.open()
-        self._begin = time.monotonic()
+        self._begin, self.samples.began = time.monotonic(), time.time()
         self._take()
         self._thread.start()
         return self
@@ -257,7 +267,11 @@ class Sampler:
 
     def _take(self):
         status = self._status.read() if self._status else {}
-        self.samples.add(round(time.monotonic() - self._begin, 3), self._process.read() if self._process else {}, status)
+        process = self._process.read() if self._process else {}
+        if self._group:
+            used = self._group.usage()
+            process |= {_GROUP: used.current, _CACHE: used.page_cache}
+        self.samples.add(round(time.monotonic() - self._begin, 3), process, status)
 
 
 def allocated_bytes(directory):

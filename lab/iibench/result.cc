@@ -100,6 +100,7 @@ void WritePhase(const RunOptions& options, const PhaseReport& report, JsonWriter
   json->BeginObject();
   json->Key("name").Text(report.phase.name);
   json->Key("complete").Bool(report.complete);
+  json->Key("began_unix_s").Real(report.began);
   json->Key("seconds").Real(report.seconds);
   json->Key("rows_limit").Int(report.phase.rows);
   json->Key("seconds_limit").Int(report.phase.seconds);

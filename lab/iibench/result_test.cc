@@ -15,6 +15,7 @@ RunReport Small() {
   phase.phase.name = "qr100";
   phase.phase.kind = PhaseKind::kRangeQueries;
   phase.phase.rate = 100;
+  phase.began = 1700000000.25;
   phase.seconds = 2;
   phase.complete = true;
   phase.inserted = 200;

@@ -53,6 +53,8 @@ class PhaseRunner : public StageHooks {
     const int seconds = phase_.seconds != 0 ? phase_.seconds : kForEverS;
     Stage stage({static_cast<int>(posts_.size()), 0, seconds});
     begin_ = SteadyClock::now();
+    const auto now = std::chrono::system_clock::now().time_since_epoch();
+    began_ = std::chrono::duration<double>(now).count();
     const PhaseContext context{&options_, &phase_, progress_.phase, &stage, ops_.get(), begin_};
     const StageReport staged = RunStage(&stage, this, [&](int user) {
       const size_t at = static_cast<size_t>(user);
@@ -134,6 +136,7 @@ class PhaseRunner : public StageHooks {
   void Collect(const StageReport& staged, RunReport* run) {
     PhaseReport& report = run->phases.emplace_back();
     report.phase = phase_;
+    report.began = began_;
     report.seconds = seconds_;
     bool gave_up = false;
     for (const WorkerReport& worker : reports_) {
@@ -164,6 +167,7 @@ class PhaseRunner : public StageHooks {
   std::vector<Post> posts_;
   std::vector<WorkerReport> reports_;
   SteadyClock::time_point begin_;
+  double began_ = 0;
   std::mutex mutex_;
   double seconds_ = 0;  // Guarded by mutex_ while connections run.
   uint64_t errors_shown_ = 0;

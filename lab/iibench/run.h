@@ -20,6 +20,7 @@ namespace tidesdb::lab::iibench {
 
 struct PhaseReport {
   Phase phase;
+  double began = 0;       // Unix time, seconds: where samples of the server have it.
   double seconds = 0;     // From its beginning until its last connection was done.
   bool complete = false;  // It reached its rows or its seconds.
   int64_t inserted = 0;   // Rows, of all clients.

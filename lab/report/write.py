@@ -17,15 +17,15 @@ def write_page(study, path):
     return [Path(path)]
 
 
-def write(study, directory, charts=True):
+def write(study, directory, charts=True, name="report"):
     """Returns the paths of the page and of the text. charts: also the charts, for a runner that has none of its own."""
     directory = Path(directory)
-    text = directory / "report.md"
+    text = directory / f"{name}.md"
     text.write_text(markdown.text(study), encoding="utf-8")
     if charts:
         from lab.charts import study as drawing  # Here: matplotlib is for those who draw.
         drawing.draw(study, directory / "charts")
-    return [*write_page(study, directory / "report.html"), text]
+    return [*write_page(study, directory / f"{name}.html"), text]
 
 
 def write_of_runner(make, directory):

@@ -15,11 +15,11 @@ import time
 
 from installer.shell import TREE, Failed, main
 from lab.harness import journal as journals
-from lab.harness import provenance
+from lab.harness import private_server, profiles, provenance
 from lab.harness.progress import Progress, Step
-from lab.report import write
+from lab.report import markdown, write
 from lab.report.adapters import sqlbench as adapter
-from lab.sqlbench import report, settings, tables, target, units
+from lab.sqlbench import settings, tables, target, units
 
 LOG = TREE / "var" / "log" / "sqlbench.log"
 
@@ -56,6 +56,20 @@ class Run:
     def _write_tables(self):
         return tables.write(self.output, self.stamp, self.figures(), self.settings.warmup_s)
 
+    def _write_result(self, tables_paths):
+        """What the report is made of."""
+        whole = {"kind": "sqlbench", "format": adapter.FORMAT, "settings": self.settings.plan(),
+                 "unequal": [*settings.unequal(self.settings), *self.server.said()],
+                 "options": {engine: settings.server_options(self.settings, engine) for engine in self.settings.engines},
+                 "history": self.journal.history(), "provenance": self.facts,
+                 "files": {**{path.name: provenance.sha256(path) for path in tables_paths.values()},
+                           **{f"{self.raw.name}/{name}": digest
+                              for name, digest in provenance.checksums(self.raw).items()}},
+                 "measurements": [one.plain() for one in self.figures()]}
+        path = self.output / adapter.result_name(self.stamp)
+        path.write_text(json.dumps(whole, indent=1) + "\n", encoding="utf-8")
+        return path
+
     def measure(self):
         """Everything that is not done yet; returns how many failed."""
         failed = 0
@@ -75,32 +89,20 @@ class Run:
                     progress.say(f"    {error}")
                     continue
                 self.journal.finish(unit.name, result)
-                self._write_tables()
+                self._write_result(self._write_tables())
         if not failed:
             self.journal.end()
         return failed
 
     def report(self):
-        """Writes the report; returns its path."""
+        """Writes the report; returns the paths of its forms, and of the tables."""
         paths = self._write_tables()
-        files = {path.name: provenance.sha256(path) for path in paths.values()}
-        files |= {f"{self.raw.name}/{name}": digest for name, digest in provenance.checksums(self.raw).items()}
-        sentences = settings.unequal(self.settings)
-        if isinstance(self.server, target.RunningServer):
-            sentences += self.server.differences()
-        figures, history = self.figures(), self.journal.history()
-        (self.output / f"provenance_{self.stamp}.json").write_text(
-            json.dumps({**self.facts, "unequal": sentences}, indent=1) + "\n")
-        path = self.output / f"report_{self.stamp}.md"
-        path.write_text(report.markdown(figures, self.settings, sentences, history, self.facts, files,
-                                        self.server.sizes_at_rest), encoding="utf-8")
-        whole = {"kind": "sqlbench", "format": 1, "settings": self.settings.plan(), "unequal": sentences,
-                 "history": history, "provenance": self.facts, "files": files,
-                 "measurements": [one.plain() for one in figures]}
-        (self.output / f"result_{self.stamp}.json").write_text(json.dumps(whole, indent=1) + "\n", encoding="utf-8")
-        if figures:
-            write.write_page(adapter.study(self.output, self.stamp), path.with_suffix(".html"))
-        return path, paths
+        result = self._write_result(paths)
+        if not self.figures():
+            return [], paths
+        study = adapter.study_of(result)
+        print("\n" + markdown.figures(study))
+        return write.write(study, self.output, charts=False, name=f"report_{self.stamp}"), paths
 
 
 def _plot(paths, output, stamp):
@@ -114,28 +116,40 @@ def _stop_in_order(*_):
     raise KeyboardInterrupt  # As Ctrl-C: what was started is stopped, and the journal knows where it was.
 
 
-def _main():
+def _environment():
+    """That of this process, with what the command line says of it."""
     parser = argparse.ArgumentParser(prog="sqlbench.sh", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.parse_args()
+    parser.add_argument("--profile", metavar="NAME", help="PROFILE: the servers' settings and the sizes, of "
+                                                          + ", ".join(profiles.known()))
+    parser.add_argument("--sync", metavar="MODE", help="SYNC: with a profile, FULL or NONE")
+    profiles.add_scale_down(parser.add_argument)
+    private_server.add_memory_max(parser.add_argument)
+    parser.set_defaults(scale_down=None)
+    given = {name.upper(): str(value) for name, value in vars(parser.parse_args()).items() if value is not None}
+    return {**os.environ, **given}
+
+
+def _main():
+    environment = _environment()
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) != signal.SIG_IGN:  # As nohup sets it.
             signal.signal(number, _stop_in_order)
-    wanted, places = settings.read(os.environ), settings.read_places(os.environ)
+    wanted, places = settings.read(environment), settings.read_places(environment)
     kind = target.RunningServer if places.socket and not places.mysqld else target.OwnServers
     server = kind(wanted, places, LOG)
     try:
         server.prepare()
-        run = Run(wanted, places, server, fresh=os.environ.get("FRESH") == "1")
+        run = Run(wanted, places, server, fresh=environment.get("FRESH") == "1")
         with run.journal:
             failed = run.measure()
-            path, paths = run.report()
+            reports, paths = run.report()
     finally:
         server.close()
-    print("\n".join(["", "Most transactions a second:", *report.top(run.figures()), ""]))
-    if run.figures() and os.environ.get("PLOT", "1") != "0":
+    if reports and environment.get("PLOT", "1") != "0":
         _plot(paths, run.output, run.stamp)
-    print(f"Report: {path}")
+    for path in reports:
+        print(f"Report: {path}")
     if failed:
         print(f"{failed} measurements failed; the same command tries them again", file=sys.stderr)
     return 1 if failed else 0

@@ -43,19 +43,15 @@ def _innodb(data, database):
             _allocated([*data.glob("ibdata*"), *data.glob("undo0*")]))
 
 
-def _split(paths, is_log):
-    logs = {path for path in paths if is_log(path)}
-    return _allocated(set(paths) - logs), _allocated(logs), 0
-
-
 def _tidesdb(data, _):
-    paths = [path for path in (data / "#tidesdb").rglob("*") if path.is_file()]
-    return _split(paths, lambda path: path.suffix == ".wal" or path.name.startswith("uwal_"))
+    paths = {path for path in (data / "#tidesdb").rglob("*") if path.is_file()}
+    logs = {path for path in paths if path.suffix == ".wal" or path.name.startswith("uwal_")}
+    return _allocated(paths - logs), _allocated(logs), 0
 
 
 def _rocksdb(data, _):
-    paths = [path for path in (data / "#rocksdb").rglob("*") if path.is_file()]
-    return _split(paths, lambda path: path.suffix == ".log")
+    # Not its MANIFEST, which is laid out at 4 MB and cut at the next start.
+    return _allocated((data / "#rocksdb").glob("*.sst")), _allocated((data / "#rocksdb").glob("*.log")), 0
 
 
 _OF = {"InnoDB": _innodb, "TidesDB": _tidesdb, "RocksDB": _rocksdb}

@@ -8,6 +8,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from installer.shell import TREE, Failed
+from lab.harness import profiles
+from lab.harness.private_server import in_bytes
 
 DEFAULT_WORKLOADS = ("oltp_point_select oltp_read_only oltp_write_only oltp_read_write oltp_insert oltp_update_index "
                      "oltp_update_non_index oltp_delete")
@@ -17,6 +19,8 @@ ENGINES = ("InnoDB", "TidesDB", "RocksDB")
 IGNORED_ERRORS = "1213,1020,1205,1180"
 PERCENTILES = (50, 75, 90, 95, 99, 99.9, 100)
 
+# Of the names that look like an engine's settings: where things are.
+_NO_SETTINGS = ("TIDESDB_SERVER", "TIDESDB_CACHE_DIR", "TIDESDB_PLUGIN", "INNODB_DATA_DIR")
 # As the library numbers them.
 _SYNC_MODES = {"0": "NONE", "1": "FULL", "2": "INTERVAL"}
 _TIDESDB_COMPRESSIONS = ("NONE", "SNAPPY", "LZ4", "ZSTD", "LZ4_FAST")
@@ -51,7 +55,10 @@ class Settings:
     rocksdb_flush: int
     rocksdb_compression: str
     database: str
-    memory_max: str  # Of each server, its page cache counted; "": no limit.
+    memory_max: str  # Of each server, its page cache counted; "": the profile's, or none.
+    profile: str     # Of lab/profiles; "": the variables above are the servers' settings.
+    sync: str        # FULL or NONE, with a profile.
+    scale_down: str  # What table_sizes were divided by.
 
     def plan(self):
         """What must be the same for figures to belong to one run."""
@@ -81,6 +88,10 @@ class _Variables:
 
     def text(self, name, default):
         return self._environment.get(name, "").strip() or default
+
+    def names(self):
+        """Of those that say something."""
+        return sorted(name for name, value in self._environment.items() if value.strip())
 
     def number(self, name, default, least=0):
         text = self.text(name, str(default))
@@ -131,9 +142,26 @@ def _workloads(variables, tables):
     return words
 
 
+def _profile(variables):
+    """Its name and the sync mode. Raises Failed for what goes with no profile."""
+    name = variables.text("PROFILE", "")
+    if not name:
+        return "", ""
+    if name not in profiles.known():
+        raise Failed(f"PROFILE={name}: known are {', '.join(profiles.known())}")
+    given = [one for one in variables.names() if re.match("(TIDESDB|INNODB|ROCKSDB)_", one) and one not in _NO_SETTINGS]
+    if given:
+        raise Failed(f"{given[0]}: PROFILE={name} says what the servers are told; give one or the other")
+    return name, variables.choice("SYNC", profiles.defaults(name).get("sync", "FULL"), ("FULL", "NONE"))
+
+
 def read(environment):
     """The settings of an environment. Raises Failed with the name of a variable that is wrong."""
-    variables = _Variables(environment)
+    profile, sync_of_all = _profile(_Variables(environment))
+    variables = _Variables({**(profiles.defaults(profile, "sqlbench") if profile else {}), **environment})
+    scale_down = variables.text("SCALE_DOWN", "1")
+    if not re.fullmatch(r"\d+(\.\d+)?", scale_down) or not float(scale_down):
+        raise Failed(f"SCALE_DOWN={scale_down}: a number above zero is wanted")
     tables = variables.number("TABLES", 1, 1)
     sync = variables.choice("TIDESDB_SYNC_MODE", "0", (*_SYNC_MODES, *_SYNC_MODES.values()))
     block_cache = variables.size("TIDESDB_BLOCK_CACHE", "268435456")
@@ -147,7 +175,8 @@ def read(environment):
         raise Failed(f"MYSQL_DB={database}: a name of letters, digits and _ is wanted, of no database of the server's")
     return Settings(
         engines=_engines(variables), workloads=_workloads(variables, tables),
-        table_sizes=variables.numbers("TABLE_SIZES", "10000"), tables=tables,
+        table_sizes=tuple(profiles.scaled_down(rows, float(scale_down))
+                          for rows in variables.numbers("TABLE_SIZES", "10000")), tables=tables,
         thread_counts=variables.numbers("THREAD_COUNTS", "1"), time_s=variables.number("TIME", 60, 1),
         warmup_s=variables.number("WARMUP", 10), iterations=variables.number("ITERATIONS", 1, 1),
         report_interval_s=variables.number("REPORT_INTERVAL", 10),
@@ -160,7 +189,8 @@ def read(environment):
         rocksdb_block_cache=variables.size("ROCKSDB_BLOCK_CACHE", block_cache),
         rocksdb_flush=variables.number("ROCKSDB_FLUSH", flush),
         rocksdb_compression=variables.choice("ROCKSDB_COMPRESSION", rocksdb_default, tuple(_ROCKSDB_COMPRESSIONS)),
-        database=database, memory_max=variables.size("MEMORY_MAX", "0").lstrip("0"))
+        database=database, memory_max=variables.size("MEMORY_MAX", "0") if variables.text("MEMORY_MAX", "") else "",
+        profile=profile, sync=sync_of_all, scale_down=scale_down)
 
 
 def read_places(environment):
@@ -176,6 +206,8 @@ def read_places(environment):
 
 def server_options(settings, engine):
     """The command line of the server that measures this engine, but for paths."""
+    if settings.profile:
+        return [*profiles.options(settings.profile, engine, settings.sync), *_connections(settings)]
     return [*_common(settings), *([] if engine == "InnoDB" else _ASIDE), *_OF[engine](settings)]
 
 
@@ -186,9 +218,13 @@ _ASIDE = ["--innodb_buffer_pool_size=16M", "--innodb_log_file_size=16M"]
 
 def _common(settings):
     binary_log = ["--log_bin=binlog", "--server_id=1", "--binlog_format=ROW", "--sync_binlog=1"]
-    most = max(settings.thread_counts) + 20
-    return ["--performance_schema=OFF", *([f"--max_connections={most}"] if most > _CONNECTIONS else []),
+    return ["--performance_schema=OFF", *_connections(settings),
             *(binary_log if settings.innodb_flush == 1 else ["--skip-log-bin"])]
+
+
+def _connections(settings):
+    most = max(settings.thread_counts) + 20
+    return [f"--max_connections={most}"] if most > _CONNECTIONS else []
 
 
 def _innodb(settings):
@@ -224,13 +260,10 @@ def _rocksdb(settings):
 _OF = {"InnoDB": _innodb, "TidesDB": _tidesdb, "RocksDB": _rocksdb}
 
 
-def in_bytes(size):
-    unit = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}.get(size[-1].upper(), 1)
-    return int(size.rstrip("KMGkmg")) * unit
-
-
 def unequal(settings):
     """Sentences on what these settings do not give every engine alike."""
+    if settings.profile:
+        return [f"Profile {settings.profile}: {profiles.about(settings.profile)}"]
     said = []
     synced = {"InnoDB": settings.innodb_flush == 1, "TidesDB": settings.tidesdb_sync == "FULL",
               "RocksDB": settings.rocksdb_flush == 1}
@@ -252,8 +285,7 @@ def unequal(settings):
                     "TidesDB with NONE writes it at each commit and loses none.")
     if set(settings.engines) & {"TidesDB", "RocksDB"} and "InnoDB" in settings.engines:
         said.append("TidesDB and RocksDB have write buffers beside their caches and read through the page cache; InnoDB's "
-                    "buffer pool is both, and it reads with O_DIRECT."
-                    + ("" if settings.memory_max else " Without MEMORY_MAX nothing limits that page cache."))
+                    "buffer pool is both, and it reads with O_DIRECT.")
     if settings.innodb_flush == 1:
         said.append("INNODB_FLUSH=1 has every engine's server write a binary log (ROW, sync_binlog=1).")
     return said

@@ -6,14 +6,14 @@ from dataclasses import asdict
 from lab.parse import sysbench as parser
 from lab.sqlbench.settings import PERCENTILES
 
-_KEY = ["engine", "workload", "threads", "table_size", "iteration"]
+KEY = ["engine", "workload", "threads", "table_size", "iteration"]
 COLUMNS = {
-    "summary": [*_KEY, "tps", "qps", "reads_per_sec", "writes_per_sec", "latency_avg_ms", "latency_min_ms",
+    "summary": [*KEY, "tps", "qps", "reads_per_sec", "writes_per_sec", "latency_avg_ms", "latency_min_ms",
                 "latency_p95_ms", "latency_max_ms", "errors", "reconnects", "total_time_s", "warmup_s",
                 "data_size_after_prepare_mb", "data_size_after_run_mb"],
-    "detail": [*_KEY, "time_s", "tps", "qps", "latency_avg_ms", "latency_p95_ms"],
-    "latency": [*_KEY, "percentile", "latency_ms"],
-    "sizes": [*_KEY, "phase", "size_bytes", "size_mb"],
+    "detail": [*KEY, "time_s", "tps", "qps", "latency_avg_ms", "latency_p95_ms"],
+    "latency": [*KEY, "percentile", "latency_ms"],
+    "sizes": [*KEY, "phase", "size_bytes", "size_mb"],
 }
 _MB = 1 << 20
 
@@ -30,7 +30,7 @@ class Figures:
     """One measurement with its raw output read."""
 
     def __init__(self, unit, result, raw_directory):
-        self.unit, self.sizes, self.memory = unit, result["sizes"], result["memory"]
+        self.unit, self.raw, self.sizes, self.memory = unit, result["raw"], result["sizes"], result["memory"]
         path = raw_directory / result["raw"]
         self.run = parser.parse(path.read_text(), path)
 
@@ -61,11 +61,11 @@ class Figures:
         """Everything of it, for JSON."""
         run = self.run
         columns = dict(zip(COLUMNS["summary"], self.summary("")))
-        return {**{name: columns[name] for name in _KEY}, "version": run.version, "tps": run.tps, "qps": run.qps,
+        return {**{name: columns[name] for name in KEY}, "version": run.version, "tps": run.tps, "qps": run.qps,
                 "reads_per_s": run.reads_per_s, "writes_per_s": run.writes_per_s, "errors": run.errors,
                 "reconnects": run.reconnects, "total_s": run.total_s, "latency_ms": asdict(run.latency),
                 "percentiles_ms": {f"{percent:g}": run.percentile(percent) for percent in PERCENTILES},
-                "sizes": self.sizes, "memory": self.memory,
+                "raw": self.raw, "sizes": self.sizes, "memory": self.memory,
                 "intervals": [[i.second, i.tps, i.qps, i.latency_avg_ms, i.latency_ms, i.errors] for i in run.intervals]}
 
 

@@ -4,17 +4,16 @@ import fcntl
 import os
 import re
 import shutil
-import signal
 import subprocess
 import tempfile
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from installer import apt, build_plugin, host, packages, servers
-from installer.server_run import Server
 from installer.shell import TREE, Failed, output
-from lab.harness.cgroup import MemoryGroup, forget_files
+from lab.harness.private_server import PrivateServer, memory_limit, plain, variables_of
+from lab.harness.sampler import Sampler, StatusClient
 from lab.sqlbench import disk
 from lab.sqlbench import settings as settings_of
 
@@ -41,8 +40,8 @@ class Given:
         return next((path for path in beside if path.exists()), beside[0])
 
 
-class _Server(Server):
-    """A Server whose tools are where a Given says."""
+class _Server(PrivateServer):
+    """A PrivateServer whose tools are where a Given says."""
 
     def _tool(self, name):
         return self.environment.tool(name) if isinstance(self.environment, Given) else super()._tool(name)
@@ -73,12 +72,11 @@ class OwnServers:
     Owns: the directory of each engine (DATA_DIR, INNODB_DATA_DIR), which it marks; close() removes what it made.
     """
 
-    sizes_at_rest = True
-
     def __init__(self, settings, places, log):
         self._settings, self._places = settings, places
         self._directories = {engine: self._directory(engine) for engine in settings.engines}
         self._made, self._locks = [], []
+        self._limit = memory_limit(settings.memory_max, settings.profile)
         self._sockets = None
         options = [o for engine in settings.engines for o in settings_of.server_options(settings, engine)]
         if places.mysqld:
@@ -136,11 +134,14 @@ class OwnServers:
         except OSError as error:
             raise Failed(f"DATA_DIR: another sqlbench works in {directory}; name another one") from error
 
-    def _server(self, directory, plugin, options, within=None):
+    def said(self):
+        """Sentences on what holds for all of them."""
+        return [self._limit.said]
+
+    def _server(self, directory, plugin, options):
         # Not in DATA_DIR, whose path may be too long for a socket.
         socket = self._places.socket or Path(self._sockets) / "mysqld.sock"
-        return _Server(self.environment, directory, plugin=plugin, options=options, socket=socket,
-                       within=within)
+        return _Server(self.environment, directory, self._limit, plugin=plugin, options=options, socket=socket)
 
     @contextmanager
     def measured(self, engine):
@@ -154,33 +155,25 @@ class OwnServers:
         directory.mkdir()
         # Copied, not made anew: it takes a second instead of five.
         subprocess.run(["cp", "-a", "--reflink=auto", "--sparse=auto", template / "data", directory / "data"], check=True)
-        with self._limited(engine, directory) as group:
-            server = self._server(directory, self.plugin if engine == "TidesDB" else None,
-                                  settings_of.server_options(self._settings, engine), group and group.command)
+        server = self._server(directory, self.plugin if engine == "TidesDB" else None,
+                              settings_of.server_options(self._settings, engine))
+        try:
+            yield self._started(server)
+        except Failed as error:
+            raise Failed(f"{error}\nThe server's log ends with:\n{server.log_tail()}") from error
+        finally:
             try:
-                yield self._started(server, engine, group)
-            except Failed as error:
-                raise Failed(f"{error}\nThe server's log ends with:\n{server.log_tail()}") from error
-            finally:
-                try:
-                    server.stop()
-                finally:  # Also at a second Ctrl-C, and of a server that had not got as far as its pid file.
-                    _end(server)
-                    shutil.rmtree(directory, ignore_errors=True)
+                server.stop()
+            finally:  # Also at a second Ctrl-C, and of a server that had not got as far as its pid file.
+                server.end()
+                shutil.rmtree(directory, ignore_errors=True)
 
-    def _started(self, server, engine, group):
+    def _started(self, server):
         server.start()
-        check_settings(server, settings_of.server_options(self._settings, engine))
         user = self._places.user
         if user != "root":
             server.sql(f"CREATE USER '{user}'@'localhost'; GRANT ALL ON *.* TO '{user}'@'localhost'")
-        return Session(server, server.data, self._settings, user, group)
-
-    def _limited(self, engine, directory):
-        if not self._settings.memory_max:
-            return nullcontext()
-        forget_files(directory)  # What the copy brought into memory would be on our account, not the server's.
-        return MemoryGroup(f"sqlbench-{engine}", settings_of.in_bytes(self._settings.memory_max))
+        return Session(server, server.data, self._settings, user)
 
     def close(self):
         """Removes what this made and nothing else."""
@@ -196,13 +189,6 @@ class OwnServers:
             shutil.rmtree(self._sockets, ignore_errors=True)
 
 
-def _end(server):
-    """Nothing of a server is left running."""
-    if server.process is not None and server.process.poll() is None:
-        os.killpg(server.process.pid, signal.SIGKILL)  # It has a session of its own.
-        server.process.wait()
-
-
 def _make(name, providers, rocksdb, tidesdb, log):
     """A server environment of the installer's, with what the engines want."""
     apt.install(packages.SYSBENCH, log)
@@ -210,34 +196,15 @@ def _make(name, providers, rocksdb, tidesdb, log):
     return environment, build_plugin.build(environment, log) if tidesdb else None
 
 
-def check_settings(server, options):
-    """What the server runs with is what it was told. Raises Failed naming what is not."""
-    asked = dict(option[2:].split("=", 1) for option in options if "=" in option and "plugin_load_add" not in option
-                 and "rocksdb_default_cf_options" not in option and "log_bin" not in option)
-    rows = server.sql("SHOW GLOBAL VARIABLES")
-    found = dict(line.split("\t", 1) for line in rows.splitlines() if "\t" in line)
-    for name, value in asked.items():
-        if _plain(value) != _plain(found.get(name, "nothing")):
-            raise Failed(f"the server was told {name}={value} and runs with {found.get(name, 'no such variable')}")
-
-
-def _plain(value):
-    """Numbers with units, and switches, in one form."""
-    number = re.fullmatch(r"(\d+)([KMG]?)", value.upper())
-    if number:
-        return str(int(number.group(1)) << {"": 0, "K": 10, "M": 20, "G": 30}[number.group(2)])
-    return {"ON": "1", "OFF": "0"}.get(value.upper(), value.upper())
-
-
 class RunningServer:
     """A server that somebody started. Nothing of it is changed but one database, which is made and dropped."""
 
-    sizes_at_rest = False
-
     def __init__(self, settings, places, _log):
         self._settings = settings
-        if settings.memory_max:
-            raise Failed("MEMORY_MAX: a server that runs already cannot be limited; set MYSQLD to have one started")
+        for name, value in (("MEMORY_MAX", settings.memory_max), ("PROFILE", settings.profile)):
+            if value:
+                raise Failed(f"{name}: a server that runs already keeps its settings and has no limit; set MYSQLD to have "
+                             "one started")
         client = places.mysql or shutil.which("mariadb") or shutil.which("mysql")
         if not client:
             raise Failed("MYSQL_BIN: there is no mariadb client; apt-get install mariadb-client")
@@ -262,16 +229,21 @@ class RunningServer:
         if self.sql(f"SELECT 1 FROM information_schema.tables WHERE table_schema = '{name}' LIMIT 1").strip():
             raise Failed(f"MYSQL_DB: the server at {self.socket} has tables in {name}; name a database that is not there")
 
-    def differences(self):
+    def said(self):
         """Sentences: which of the asked settings this server does not have."""
-        found = dict(line.split("\t", 1) for line in self.sql("SHOW GLOBAL VARIABLES").splitlines() if "\t" in line)
-        said = []
+        found, said = variables_of(self), []
         for engine in self._settings.engines:
             for option in settings_of.server_options(self._settings, engine):
                 name, _, value = option[2:].partition("=")
-                if name in found and name.startswith(engine.lower()) and _plain(value) != _plain(found[name]):
+                if name in found and name.startswith(engine.lower()) and plain(value) != plain(found[name]):
                     said.append(f"The server runs with {name}={found[name]}, not the asked {value}.")
         return said
+
+    def sampler(self):
+        return Sampler(None, StatusClient([*self._client, "--batch", "--skip-column-names", "--unbuffered"]))
+
+    def memory(self):
+        return {}
 
     @contextmanager
     def measured(self, engine):
@@ -288,24 +260,19 @@ class RunningServer:
 class Session:
     """A server that is up, for one measurement."""
 
-    def __init__(self, server, data, settings, user, group=None):
-        self._server, self.data, self._settings, self._user, self._group = server, data, settings, user, group
+    def __init__(self, server, data, settings, user):
+        self._server, self.data, self._settings, self._user = server, data, settings, user
 
     def sql(self, statement):
         return self._server.sql(statement)
 
+    def sampler(self):
+        """A Sampler of the server, not begun yet; of one that is not ours its counters alone."""
+        return self._server.sampler()
+
     def memory(self):
         """In bytes, what this server and its group have had at most; empty for a server that is not ours."""
-        pid = self._server.pid() if isinstance(self._server, Server) else None
-        if pid is None:
-            return {}
-        found = re.search(r"^VmHWM:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text(), re.M)
-        memory = {"resident_peak": int(found.group(1)) << 10} if found else {}
-        if self._group:
-            used = self._group.usage()
-            memory |= {"limit": used.limit, "group_peak": used.peak, "page_cache": used.page_cache,
-                       "oom_kills": used.oom_kills}
-        return memory
+        return self._server.memory()
 
     def usage(self, engine):
         """What the engine takes of the disk now."""
@@ -313,7 +280,7 @@ class Session:
 
     def usage_at_rest(self, engine, again):
         """The same with the server stopped, where it is ours; again: started after that."""
-        if not isinstance(self._server, Server):
+        if isinstance(self._server, RunningServer):
             return self.usage(engine)
         in_memory = disk.unflushed(engine, self.sql)
         self._server.stop()

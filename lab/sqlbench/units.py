@@ -12,6 +12,8 @@ _AROUND_S = 12
 # A server that hangs: sysbench waits for a statement that long after the end.
 _FORCED_SHUTDOWN_S = 120
 _PERCENT = 95
+# Beside what sysbench printed: the server's samples, and its variables at the end.
+SAMPLES, VARIABLES = ".samples.json", ".variables.tsv"
 
 
 @dataclass(frozen=True)
@@ -61,10 +63,12 @@ def measure(unit, settings, target, step, raw):
         if settings.warmup_s:
             step.note("warming up")
             _call(_run_command(session, unit, settings.warmup_s, 0))
-        _recorded(_run_command(session, unit, settings.time_s, settings.report_interval_s), raw, step)
+        with session.sampler() as sampler:
+            _recorded(_run_command(session, unit, settings.time_s, settings.report_interval_s), raw, step)
+        sampler.samples.save(raw.with_suffix(SAMPLES))
         memory = session.memory()
-        for kind in ("VARIABLES", "STATUS"):
-            raw.with_suffix(f".{kind.lower()}.tsv").write_text(session.sql(f"SHOW GLOBAL {kind}"), encoding="utf-8")
+        for kind, suffix in (("VARIABLES", VARIABLES), ("STATUS", ".status.tsv")):
+            raw.with_suffix(suffix).write_text(session.sql(f"SHOW GLOBAL {kind}"), encoding="utf-8")
         ran = session.usage_at_rest(unit.engine, again=False)
     parser.parse(raw.read_text(), raw.name)
     return {"raw": raw.name, "sizes": _sizes(before, prepared, ran), "memory": memory}

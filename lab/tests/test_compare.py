@@ -8,7 +8,8 @@ from types import SimpleNamespace
 
 from installer.shell import Failed
 from lab.compare import __main__ as compare
-from lab.compare import engines, sysbench
+from lab.compare import sysbench
+from lab.harness import profiles
 from lab.harness.sampler import Samples
 from lab.report import markdown
 from lab.report.adapters import compare as adapter
@@ -26,36 +27,36 @@ class Sysbench(unittest.TestCase):
 
 class Profiles(unittest.TestCase):
     def test_options_of_an_engine(self):
-        for profile in engines.profiles():
-            ours = engines.options(profile, "TidesDB", "FULL")
+        for profile in profiles.known():
+            ours = profiles.options(profile, "TidesDB", "FULL")
             self.assertTrue([o for o in ours if o.startswith("--tidesdb_block_cache_size=")], profile)
             self.assertEqual(ours[-1], "--tidesdb-unified-memtable-sync-mode=FULL")
-            self.assertFalse([o for o in engines.options(profile, "InnoDB", "NONE") if "tidesdb" in o])
+            self.assertFalse([o for o in profiles.options(profile, "InnoDB", "NONE") if "tidesdb" in o])
 
     def test_the_seed_s_settings_are_there(self):
-        innodb = engines.options("seed-000", "InnoDB", "NONE")
+        innodb = profiles.options("seed-000", "InnoDB", "NONE")
         self.assertIn("--innodb_max_dirty_pages_pct_lwm=0.1", innodb)
         self.assertIn("--skip-log-bin", innodb)
-        self.assertIn("--tidesdb_pessimistic_locking=OFF", engines.options("seed-000", "TidesDB", "NONE"))
+        self.assertIn("--tidesdb_pessimistic_locking=OFF", profiles.options("seed-000", "TidesDB", "NONE"))
 
     def test_the_seed_without_a_configuration_has_that_of_seed_000(self):
         for name in ("InnoDB", "TidesDB", "RocksDB"):
-            self.assertEqual(engines.options("seed-002", name, "NONE"), engines.options("seed-000", name, "NONE"))
-        self.assertIn("--innodb_buffer_pool_size=64M", engines.options("seed-002", "InnoDB", "NONE"))
+            self.assertEqual(profiles.options("seed-002", name, "NONE"), profiles.options("seed-000", name, "NONE"))
+        self.assertIn("--innodb_buffer_pool_size=64M", profiles.options("seed-002", "InnoDB", "NONE"))
 
     def test_each_profile_says_what_is_unequal(self):
-        for profile in engines.profiles():
-            self.assertRegex(engines.about(profile), "not equal|unequal", profile)
-            self.assertNotIn("Groups", engines.about(profile))
-        self.assertIn("prints no my.cnf", engines.about("seed-002"))
+        for profile in profiles.known():
+            self.assertRegex(profiles.about(profile), "not equal|unequal", profile)
+            self.assertNotIn("Groups", profiles.about(profile))
+        self.assertIn("prints no my.cnf", profiles.about("seed-002"))
 
     def test_seed_001_has_the_settings_of_seed_000(self):
-        for engine in engines.NAMES:
-            self.assertEqual(engines.options("seed-001", engine, "NONE"), engines.options("seed-000", engine, "NONE"))
+        for engine in profiles.NAMES:
+            self.assertEqual(profiles.options("seed-001", engine, "NONE"), profiles.options("seed-000", engine, "NONE"))
 
     def test_a_line_outside_a_group_is_named(self):
         with self.assertRaisesRegex(Failed, "x.cnf:2: 'a = 1' is in no"):
-            engines.read_profile("# text\na = 1\n", "x.cnf")
+            profiles.read_profile("# text\na = 1\n", "x.cnf")
 
 
 class Directory(unittest.TestCase):
@@ -75,7 +76,7 @@ class Directory(unittest.TestCase):
 class TimeLeft(unittest.TestCase):
     def test_tpcc_is_not_run_on_what_keeps_no_rows(self):
         args = SimpleNamespace(directory=Path("nowhere"), work=["insert"], seconds=10, tpcc_seconds=60, warehouses=10,
-                               engines=["InnoDB", "BLACKHOLE"], sync=["NONE"], rounds=2)
+                               engines=["InnoDB", "BLACKHOLE"], sync=["NONE"], rounds=2, profile="fair", memory_max="0")
         with_tpcc = compare.Study(args, None, None, None).left_s
         args.warehouses = 0
         self.assertEqual(with_tpcc - compare.Study(args, None, None, None).left_s, 2 * 70)
@@ -91,6 +92,7 @@ class Report(unittest.TestCase):
         asked = {"engines": ["InnoDB", "TidesDB"], "sync": ["FULL"], "rounds": 2, "rows": 1000, "threads": 4, "seconds": 2,
                  "warehouses": 1, "users": 4, "tpcc_seconds": 5, "work": ["read_write"], "directory": "/somewhere"}
         self.write(adapter.FACTS, {"asked": asked, "provenance": {}, "version": "11.8.6", "profile": "Profile fair: equal.",
+                                   "limit": "Each server is in a memory cgroup.",
                                    "options": {engine: {"FULL": [f"--{engine}"]} for engine in asked["engines"]}})
         samples = Samples()
         for second, written in ((0.0, 1000), (1.0, 189_000)):
@@ -105,7 +107,7 @@ class Report(unittest.TestCase):
                 samples.save(self.directory / f"{engine}-{number}.samples.json")
                 self.entries.append({"engine": engine, "sync": "FULL", "work": "read_write", "round": number,
                                      "raw": f"{engine}-{number}.txt", "samples": f"{engine}-{number}.samples.json",
-                                     "directory_bytes": 5 << 20})
+                                     "directory_bytes": 5 << 20, "memory": {"limit": 512 << 20, "oom_kills": 1}})
         self.write(adapter.RUNS, self.entries)
 
     def write(self, name, content):
@@ -118,7 +120,9 @@ class Report(unittest.TestCase):
         self.assertEqual((run.row_bytes, run.written_bytes, run.write_amplification), (500 * 188, 188_000, 2.0))
         self.assertEqual(run.status, {"Handler_write": 500})
         self.assertEqual(run.series["Handler_write"].points, [(1.0, 500)])
-        self.assertEqual(run.memory, {"resident, peak": 2 << 20})
+        self.assertEqual(run.memory, {"resident, peak": 2 << 20, "limit": 512 << 20})
+        self.assertEqual(run.notes, ["the memory limit killed 1 processes"])
+        self.assertEqual(study.unequal, ["Profile fair: equal.", "Each server is in a memory cgroup."])
         self.assertEqual(run.variables["name"], "InnoDB")
         self.assertEqual(run.configuration, {"server options": "--InnoDB"})
         self.assertIn("302 (302–302) [434 errors]", markdown.figures(study))

@@ -14,7 +14,8 @@ from unittest import mock
 
 from installer.shell import TREE, Failed
 from lab.charts import style
-from lab.hammerdb import calls, compare, options, real, server, sitting, study, watched
+from lab.hammerdb import calls, compare, options, real, server, study
+from lab.harness import sitting, watched
 from lab.hammerdb.cpu import CpuMeter
 from lab.parse import hammerdb_csv
 from lab.report import plotly
@@ -107,7 +108,7 @@ class Pieces(unittest.TestCase):
 
     def test_it_ends_too_when_this_program_is_killed(self):
         with tempfile.TemporaryDirectory() as name:
-            code = f"from lab.hammerdb import watched; watched.run(['sh', '-c', 'echo $$; exec sleep 60'], '{name}/log')"
+            code = f"from lab.harness import watched; watched.run(['sh', '-c', 'echo $$; exec sleep 60'], '{name}/log')"
             killed = subprocess.Popen([sys.executable, "-c", code], cwd=TREE)
             log, end = Path(name) / "log", time.monotonic() + 30
             while not (log.exists() and log.read_text().strip()) and time.monotonic() < end:
@@ -158,7 +159,7 @@ class FakeConnection:
 
 class FakeServer:
     def __init__(self):
-        self.binaries, self.connection, self.started = {}, FakeConnection(), []
+        self.binaries, self.connection, self.started, self.server, self.limit_said = {}, FakeConnection(), [], None, ""
 
     def check(self, engines):
         pass

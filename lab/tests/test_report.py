@@ -21,6 +21,7 @@ from lab.report.study import THROUGHPUT, Run, Spread, Study, interval_of, number
 from lab.tests import made_study
 
 COLUMNS = ["second", *results.TRANSACTIONS, "errors", "mean_us", "max_us"]
+RECORDED = Path(__file__).resolve().parents[1] / "parse" / "recorded"
 PLOTLY = "/* plotly.js v9.9.9 */ window.Plotly = {};"
 
 
@@ -203,45 +204,42 @@ class TpccTest(Files):
 
 
 def insert_benchmark(label="InnoDB"):
-    """As iibench writes it; two steps."""
-    latency = {"mean_us": 900.5, "min_us": 300, "p50_us": 800, "p95_us": 2000, "p99_us": 5000, "p999_us": 9000,
-               "max_us": 123456}
-    step = {"complete": True, "seconds": 2.0, "rows_limit": 0, "seconds_limit": 2, "batch": 50, "inserted": 200,
-            "deleted": 0, "inserted_per_s": 100.0, "wrong_answers": 0, "first_wrong": "", "target": None}
-    columns = ["second", "operation", "count", "rows", "errors", "p50_us", "p99_us", "p999_us", "max_us"]
-    return {
-        "kind": "iibench", "format": 1, "label": label, "started": "2026-01-31T12:00:00Z", "interrupted": False,
-        "server_lost": False, "exit_code": 0, "config": {"profile": "none", "clients": 2, "seed": 1},
-        "phases": [
-            {**step, "name": "l.i0", "operations": {"insert": {"count": 4, "rows": 200, "failed": 0, **latency}},
-             "timeline": {"interval_s": 1, "columns": columns, "rows": [[1, "insert", 2, 100, 0, 800, 900, 950, 1000],
-                                                                        [2, "insert", 2, 100, 0, 800, 900, 950, 1000]]}},
-            {**step, "name": "qr100", "target": {"rows_per_s": 200.0, "reached_rows_per_s": 100.0, "batches_due": 8,
-                                                 "batches_done": 4, "batches_late": 3, "missed_seconds": 1,
-                                                 "behind_max_us": 2500},
-             "operations": {"insert": {"count": 4, "rows": 200, "failed": 0, **latency},
-                            "range_query": {"count": 60, "rows": 600, "failed": 0, **latency}},
-             "timeline": {"interval_s": 1, "columns": columns, "rows": [[1, "insert", 2, 100, 0, 800, 900, 950, 1000],
-                                                                        [1, "range_query", 60, 600, 0, 80, 90, 95, 100]]}}],
-        "errors": [{"code": 1205, "state": "HY000", "count": 2, "first_message": "Lock wait", "first_where": "insert"}],
-        "rows_check": {"seconds": 1.0, "tables": [{"table": "pi1", "expected": 400, "rows": {"PRIMARY": 399},
-                                                   "faults": ["PRIMARY has 399 rows"]}]},
-        "server": {"version": "11.8.6-MariaDB", "comment": "", "engine": label, "variables": {"sync_binlog": "0"}}}
+    """Recorded: `lab/iibench_runner.sh --scale-down 100 --phases l.i0,l.x,l.i1,qr100,qp100 --query-seconds 4` on InnoDB."""
+    return {**json.loads((RECORDED / "iibench.json").read_text()), "label": label}
+
+
+def broken_benchmark():
+    """The same, as iibench says it when a row is missing, a lock was waited for too long and the target is missed."""
+    raw = insert_benchmark()
+    raw["errors"] = [{"code": 1205, "state": "HY000", "count": 2, "first_message": "Lock wait", "first_where": "insert"}]
+    raw["rows_check"]["tables"][0]["faults"] = ["PRIMARY has 399 rows"]
+    raw["phases"][3]["target"]["batches_late"] = 3
+    return raw
 
 
 class InsertBenchmarkTest(Files):
     def test_each_step_is_a_measurement(self):
         study = pick.study([self.write("a.json", insert_benchmark()), self.write("b.json", insert_benchmark("TidesDB"))])
-        load, queries = study.runs[:2]
-        self.assertEqual([(run.workload, run.throughput, run.unit) for run in (load, queries)],
-                         [("iibench l.i0", 100.0, "rows/s"), ("iibench qr100", 30.0, "queries/s")])
-        self.assertEqual(queries.series[THROUGHPUT].points, [(1, 60)])
-        self.assertEqual(queries.series["insert rows"].points, [(1, 100)])
-        self.assertEqual(queries.series["p99 latency"].points, [(1, 0.09)])
-        self.assertEqual(queries.latencies[0].operation, "range_query")
-        self.assertEqual(queries.measures["batches late"], 3)
-        self.assertEqual([run.errors != [] for run in study.runs], [False, True, False, True])
-        self.assertTrue(queries.broken)
+        self.assertEqual([(run.workload, round(run.throughput), run.unit) for run in study.runs[:5]],
+                         [("iibench l.i0", 8150, "rows/s"), ("iibench l.x", 24876, "rows/s"),
+                          ("iibench l.i1", 3562, "rows/s"), ("iibench qr100", 629, "queries/s"),
+                          ("iibench qp100", 829, "queries/s")])
+        queries = study.runs[3]
+        self.assertEqual(queries.series[THROUGHPUT].points[:2], [(1, 619), (2, 645)])
+        self.assertEqual(queries.series["insert rows"].points[:2], [(1, 100), (2, 100)])
+        self.assertEqual([latency.operation for latency in queries.latencies],
+                         ["range_query", "insert", "find_low", "delete"])
+        self.assertEqual((queries.latencies[0].count, queries.latencies[0].max_ms), (2521, 24.19))
+        self.assertEqual(queries.measures["batches due"], 8)
+        self.assertEqual(study.runs[0].row_bytes, 10_000 * (8 + 5 + 16 + 15))
+        self.assertEqual({run.label for run in study.runs}, {"InnoDB", "TidesDB"})
+        self.assertEqual((study.runs[4].consistency(), study.runs[3].consistency()), ("holds", "not checked"))
+
+    def test_what_is_wrong_is_told_with_the_last_step(self):
+        study = pick.study([self.write("a.json", broken_benchmark())])
+        self.assertEqual([run.errors != [] for run in study.runs], [False] * 4 + [True])
+        self.assertEqual(study.runs[3].measures["batches late"], 3)
+        self.assertTrue(study.runs[4].broken)
         self.assertIn("INCONSISTENT", markdown.figures(study))
 
     def test_bad_files_are_named(self):

@@ -7,6 +7,7 @@ import tempfile
 import time
 import unittest
 from pathlib import Path
+from types import SimpleNamespace
 
 from installer.shell import Failed
 from lab.harness.sampler import Sampler, Samples, StatusClient, allocated_bytes, is_gauge
@@ -86,6 +87,13 @@ class SamplerTest(unittest.TestCase):
         self.assertEqual(set(samples.status), {"Com_commit", "Threads_running"})
         self.assertGreater(samples.peak_resident, 1 << 20)
         self.assertGreaterEqual(samples.cpu_s, 0)
+
+    def test_what_its_group_has(self):
+        group = SimpleNamespace(usage=lambda: SimpleNamespace(current=3 << 20, page_cache=1 << 20))
+        with Sampler(None, group=group, interval_s=0.01) as sampler:
+            pass
+        self.assertEqual([(name, points[0][1]) for name, _, points in sampler.samples.series()],
+                         [("memory with page cache", 3.0), ("page cache", 1.0)])
 
     def test_a_server_that_goes_away(self):
         child = subprocess.Popen(["sleep", "60"])

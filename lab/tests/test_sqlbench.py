@@ -14,12 +14,13 @@ from types import SimpleNamespace
 from unittest import mock
 
 from installer.shell import Failed
-from lab.compare import engines
+from lab.harness import private_server, profiles
+from lab.harness.sampler import Samples
 from lab.parse import sqlbench_csv
 from lab.report import plotly
 from lab.report.adapters import sqlbench as adapter
 from lab.sqlbench import __main__ as sqlbench
-from lab.sqlbench import disk, report, settings, tables, target, units
+from lab.sqlbench import disk, settings, tables, target, units
 from lab.tests.test_parse_sysbench import RECORDED, recorded
 
 # The command of seed 004.
@@ -38,7 +39,7 @@ class Variables(unittest.TestCase):
         wanted = settings.read(SEED_004)
         for engine in ("InnoDB", "TidesDB", "RocksDB"):
             ours = {option.replace("_", "-") for option in settings.server_options(wanted, engine)}
-            profile = {option.replace("_", "-") for option in engines.options("seed-004", engine, "NONE")}
+            profile = {option.replace("_", "-") for option in profiles.options("seed-004", engine, "NONE")}
             self.assertEqual(ours, profile)
         self.assertEqual((wanted.table_sizes, wanted.thread_counts, wanted.time_s, wanted.warmup_s),
                          ((500000,), (4, 8), 240, 30))
@@ -54,7 +55,7 @@ class Variables(unittest.TestCase):
             "tidesdb_flush_threads": 2, "tidesdb_compact_threads": 2, "tidesdb_block_cache": "268435456",
             "tidesdb_max_sstables": 256, "innodb_buffer_pool": "256M", "innodb_flush": 0, "innodb_compression": "NONE",
             "rocksdb_block_cache": "268435456", "rocksdb_flush": 0, "rocksdb_compression": "LZ4", "database": "sbtest",
-            "memory_max": ""})
+            "memory_max": "", "profile": "", "sync": "", "scale_down": "1"})
         self.assertEqual(settings.read_places({}).output, Path.cwd() / "results")
 
     def test_the_sync_mode_is_the_log_s_too(self):
@@ -94,14 +95,27 @@ class Variables(unittest.TestCase):
         said = " ".join(settings.unequal(settings.read(SEED_004)))
         for word in ("Durability", "Cache:", "Compression:"):
             self.assertNotIn(word, said)
-        self.assertIn("nothing limits that page cache", said)
-        said = " ".join(settings.unequal(settings.read({**SEED_004, "MEMORY_MAX": "512M"})))
-        self.assertNotIn("nothing limits", said)
         self.assertEqual(settings.unequal(settings.read({"ENGINES": "InnoDB"})), [])
 
     def test_a_server_that_runs_already_is_not_limited(self):
         with self.assertRaisesRegex(Failed, "^MEMORY_MAX: a server that runs already"):
             target.RunningServer(settings.read({"MEMORY_MAX": "1G"}), settings.read_places({"SOCKET": "/x"}), None)
+        with self.assertRaisesRegex(Failed, "^PROFILE: a server that runs already"):
+            target.RunningServer(settings.read({"PROFILE": "fair"}), settings.read_places({"SOCKET": "/x"}), None)
+
+    def test_a_profile_brings_settings_and_sizes(self):
+        wanted = settings.read({"PROFILE": "seed-004", "SCALE_DOWN": "100", "TIDESDB_SERVER": "debian13"})
+        self.assertEqual((wanted.table_sizes, wanted.thread_counts, wanted.time_s), ((5000,), (4, 8), 240))
+        for engine in ("InnoDB", "TidesDB"):
+            self.assertEqual(settings.server_options(wanted, engine), profiles.options("seed-004", engine, "NONE"))
+        self.assertIn("--innodb-flush-log-at-trx-commit=1",
+                      settings.server_options(settings.read({"PROFILE": "fair"}), "InnoDB"))
+        self.assertIn("Profile seed-000: The my.cnf of", settings.unequal(settings.read({"PROFILE": "seed-000"}))[0])
+        for variables, said in (({"PROFILE": "none"}, "PROFILE=none: known are fair"),
+                                ({"PROFILE": "fair", "TIDESDB_COMPRESSION": "LZ4"}, "TIDESDB_COMPRESSION: PROFILE=fair"),
+                                ({"SCALE_DOWN": "0"}, "SCALE_DOWN=0: a number above zero")):
+            with self.assertRaisesRegex(Failed, said):
+                settings.read(variables)
 
 
 class Order(unittest.TestCase):
@@ -139,7 +153,8 @@ class Disk(unittest.TestCase):
 
     def test_an_engine_without_a_log_has_nothing_unflushed(self):
         self.file("#rocksdb/000007.sst", 200)
-        self.assertEqual(disk.usage("RocksDB", self.data, "sbtest", 1 << 20).unflushed, 0)
+        self.file("#rocksdb/MANIFEST-000005", 4096)
+        self.assertEqual(disk.usage("RocksDB", self.data, "sbtest", 1 << 20), disk.Usage(200 << 10, 0, 0, 0))
 
     def test_holes_are_not_counted(self):
         self.file("sbtest/sbtest1.ibd", 64)
@@ -216,30 +231,13 @@ class Csv(unittest.TestCase):
         self.assertEqual((table.notes, table.rows[0].figures["tps"]), ([], 302.3))
         self.assertEqual(sqlbench_csv.detail(self.paths["detail"].read_text()).notes, [])
 
-    def test_top_results_are_sorted_by_the_figure(self):
-        lines = report.top(_measured(self.wanted, self.directory, ("read_write", "errors")))
-        self.assertEqual(lines[0], "oltp_insert:")
-        speeds = [float(line.split()[0]) for line in lines[1:]]
-        self.assertEqual(speeds, sorted(speeds, reverse=True))
-        self.assertIn("TidesDB, 8 threads", lines[1])
-
-    def test_the_report(self):
-        facts = {"date": "today", "commit": "abc", "distribution": "D", "kernel": "6", "cpu": "C", "governor": "g",
-                 "huge_pages": "h", "memory_mb": 1, "disk": {"file_system": "ext4", "options": "rw"}, "binaries": {}}
-        text = report.markdown(self.figures, self.wanted, ["One is bigger."], ["Interrupted during: x"], facts,
-                               {"summary.csv": "1234"}, True)
-        tps = [figures.run.tps for figures in self.figures]
-        self.assertIn(f"| oltp_insert | 10,000 | 8 | 302 | {tps[1]:.0f} | **{tps[1] / tps[0]:.2f}** |", text)
-        for wanted in ("Interrupted during: x", "One is bigger.", "| summary.csv | 1234 |", "- innodb_buffer_pool: 256M",
-                       "| oltp_insert | 10,000 | 8 | 200 | 200 |",
-                       "| data after run | rows | threads | InnoDB | TidesDB |", "commit abc"):
-            self.assertIn(wanted, text)
-
 
 class FakeServer:
     """In place of servers: measuring is patched."""
-    sizes_at_rest = True
     binaries = {}
+
+    def said(self):
+        return ["Nothing limits it."]
 
 
 class GoesOn(unittest.TestCase):
@@ -258,6 +256,11 @@ class GoesOn(unittest.TestCase):
             raise self.trouble[unit.name]
         step.note("fine")
         shutil.copy(RECORDED / "sysbench-1.0.20-errors.txt", raw)
+        samples = Samples()
+        for at in range(3):
+            samples.add(at, {"written bytes": at << 20, "cpu seconds": at}, {"Handler_write": at * 1000})
+        samples.save(raw.with_suffix(units.SAMPLES))
+        raw.with_suffix(units.VARIABLES).write_text("innodb_buffer_pool_size\t67108864\n")
         return _result(unit)
 
     def sitting(self, wanted=None, fresh=False):
@@ -269,8 +272,8 @@ class GoesOn(unittest.TestCase):
             run = sqlbench.Run(wanted or self.wanted, places, FakeServer(), fresh)
             with run.journal:
                 failed = run.measure()
-                path, _ = run.report()
-        return failed, path.read_text(), said.getvalue()
+                paths, _ = run.report()
+        return failed, paths[-1].read_text(), said.getvalue()
 
     def test_in_one_go(self):
         failed, text, _ = self.sitting()
@@ -286,7 +289,21 @@ class GoesOn(unittest.TestCase):
         self.assertEqual([run.throughput for run in study.runs], [302.3] * 4)
         self.assertEqual(study.history, [])
         self.assertIn("commit", study.provenance)
-        self.assertEqual(len(study.files), 4)
+        self.assertEqual(len(study.files), 4 + 4 * 3)  # The tables; what each measurement left.
+        run = study.runs[0]
+        self.assertAlmostEqual(run.write_amplification, (2 << 20) / (2000 * 188))
+        self.assertEqual((run.memory["with page cache, peak"], run.sizes["log after the run"]), (400 << 20, 64 << 20))
+        self.assertEqual((run.variables["innodb_buffer_pool_size"], run.cpu_s), ("67108864", 2))
+        self.assertIn("--innodb_buffer_pool_size=256M", run.configuration["server options"])
+
+    def test_a_result_that_is_none_is_refused(self):
+        self.sitting()
+        path = next(self.output.glob("result_*.json"))
+        for text, said in (("{", "cut off"), ('{"kind": "iibench", "format": 1}', "no result of sqlbench.sh"),
+                           ('{"kind": "sqlbench", "format": 1}', "lacks a part")):
+            path.write_text(text)
+            with self.assertRaisesRegex(Failed, said):
+                adapter.study(self.output)
 
     def test_a_run_that_ended_is_not_gone_on_with(self):
         self.sitting()
@@ -397,7 +414,8 @@ class Servers(unittest.TestCase):
         (self.base / "data" / "template" / "data" / "mysql").mkdir(parents=True)
         process = subprocess.Popen(["sleep", "600"], start_new_session=True)
         fake = mock.Mock(process=process, **{"stop.side_effect": KeyboardInterrupt()})
-        with mock.patch.object(server, "_server", return_value=fake), mock.patch.object(target, "check_settings"):
+        fake.end = lambda: private_server.PrivateServer.end(SimpleNamespace(process=process, _group=None))
+        with mock.patch.object(server, "_server", return_value=fake):
             with self.assertRaises(KeyboardInterrupt), server.measured("TidesDB"):
                 raise KeyboardInterrupt
         self.assertEqual(process.poll(), -signal.SIGKILL)
@@ -419,9 +437,9 @@ class Servers(unittest.TestCase):
             return SimpleNamespace(sql=lambda _: rows)
 
         options = ["--tidesdb_unified_memtable_sync_mode=NONE", "--innodb_x=64M", "--sw=1", "--skip-log-bin"]
-        target.check_settings(server("NONE"), options)
+        private_server.check_settings(server("NONE"), options)
         with self.assertRaisesRegex(Failed, "sync_mode=NONE and runs with FULL"):
-            target.check_settings(server("FULL"), options)
+            private_server.check_settings(server("FULL"), options)
 
 
 if __name__ == "__main__":

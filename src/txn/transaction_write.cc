@@ -82,6 +82,7 @@ bool TransactionImpl::MustSpill() const {
   const uint64_t share = shared_->options.transaction_memory_bytes;
   const uint64_t used = writes_.used_bytes();
   if (used >= share) return true;
+  if (options_.staging_bytes != 0 && used >= options_.staging_bytes) return true;
   // Many transactions at once: the larger ones make room.
   const uint64_t all = shared_->memory_bytes.load(std::memory_order_relaxed);
   return all >= 2 * share && used >= share / 16;

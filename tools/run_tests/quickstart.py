@@ -1,5 +1,6 @@
 """The step that runs ./quickstart as a person would."""
 
+import json
 import os
 import re
 import shutil
@@ -29,6 +30,9 @@ def whole(context):
     try:
         quickstart("--seconds", "3")
         _expect((home / "report.html").stat().st_size > 10_000, "the report is there")
+        ours, myrocks = (json.loads((home / f"result-{name}.json").read_text()) for name in ("TidesDB", "RocksDB"))
+        _expect(ours["exit_code"] == 0, "TidesDB has no error and its data is consistent")
+        _expect(myrocks["nopm"] > 0, "MyRocks is measured too")
         again = (home / "result-TidesDB.json").stat().st_mtime
         quickstart()
         os.kill(int((home / "mysqld.pid").read_text()), signal.SIGKILL)

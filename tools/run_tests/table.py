@@ -42,6 +42,7 @@ STEPS = [
     Step("simulation", DEFAULT, partial(engine.simulation, 2000), _BUILD),
     *_on("debian12"),
     Step("hammerdb-runner", DEFAULT, partial(tpcc.hammerdb_runner, "debian12"), tuple(packages.LAB_PYTHON)),
+    Step("private-servers", DEFAULT, partial(tpcc.private_servers, "debian12"), tuple(packages.LAB_PYTHON)),
     Step("quickstart", DEFAULT, quickstart.whole),
     *_on("debian13"),
     Step("install", DEFAULT, install.whole),

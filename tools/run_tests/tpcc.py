@@ -37,6 +37,16 @@ def hammerdb_runner(name, context):
     return Outcome(passed=3)
 
 
+def private_servers(name, context):
+    """The runners on servers of their own: sampled, below a limit, with a report; one that is interrupted goes on."""
+    apt.install(packages.SYSBENCH, context.log)
+    environment = _environment(name, context)
+    servers.prepare(name, context.log, tests=True, more=["mariadb-plugin-provider-lz4"])
+    run([sys.executable, TREE / "lab" / "tests" / "private_servers_test.py", "-v"], log=context.log, cwd=TREE,
+        env=environment)
+    return Outcome(passed=3)
+
+
 def plans(name, context):
     """The optimizer's plans of all TPROC-C and sysbench queries are InnoDB's, also after a restart."""
     run([sys.executable, TREE / "lab" / "tests" / "plans.py"], log=context.log, cwd=TREE,

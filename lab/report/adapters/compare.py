@@ -44,7 +44,8 @@ def study(directory):
            *[entry[key] for entry in entries for key in ("raw", "samples")]]
     configuration = [(name, " ".join(map(str, value)) if isinstance(value, list) else value)
                      for name, value in asked.items() if name != "directory"]
-    return Study("compare", " and ".join(asked["engines"]) + " side by side", about, runs, [facts["profile"]], short,
+    return Study("compare", " and ".join(asked["engines"]) + " side by side", about, runs,
+                 [facts["profile"], facts["limit"]], short,
                  configuration, facts["provenance"], {name: provenance.sha256(directory / name) for name in raw})
 
 
@@ -57,12 +58,14 @@ def _run(directory, entry, facts):
         run.configuration = {}  # The study's own says it.
         ramp_up_s = result.config["rampup_s"]
         sampled.add(run, samples, (ramp_up_s, ramp_up_s + run.seconds))
+        run.row_bytes = tpcc.row_bytes(run.operations)
     else:
         run = _sysbench(path, entry, condition, facts)
         sampled.add(run, samples)
         run.row_bytes = sysbench.row_bytes(run.status) or None
     variables = directory / variables_name(entry["engine"], entry["sync"])
     run.variables = _read(variables)
+    sampled.add_memory(run, entry["memory"])
     run.sizes["server's directory after the run"] = entry["directory_bytes"]
     run.files = [entry["raw"], entry["samples"], variables.name]
     options = facts["options"][entry["engine"]][entry["sync"]]

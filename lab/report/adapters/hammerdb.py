@@ -4,14 +4,15 @@ import json
 from pathlib import Path
 
 from installer.shell import Failed
-from lab.compare import engines as profiles
 from lab.hammerdb import options
 from lab.hammerdb.options import ENGINE_NAMES
-from lab.harness import journal, provenance
+from lab.hammerdb.watch import AFTERWARDS, SAMPLES
+from lab.harness import journal, profiles, provenance
+from lab.harness.sampler import Samples
 from lab.parse import hammerdb as text
 from lab.parse.errors import BadInput
 from lab.report import form
-from lab.report.adapters import tpcc
+from lab.report.adapters import sampled, tpcc
 from lab.report.results import load
 from lab.report.study import THROUGHPUT, Check, Error, Latency, Metric, Run, Study
 
@@ -67,8 +68,20 @@ def _run(row, folder, repetition):
         run.measures["build, s"] = row["build_sec"]
     if row.get("client_cpu_ms_per_neword") is not None:
         run.measures["client CPU, ms a new order"] = row["client_cpu_ms_per_neword"]
+    _add_samples(run, row, folder)
     run.files = [f"{folder.name}/{path.name}" for path in sorted(folder.glob("*")) if path.is_file()]
     return run
+
+
+def _add_samples(run, row, folder):
+    """Of a private server; of another one there are none."""
+    if (folder / SAMPLES).exists():
+        sampled.add(run, Samples.load(folder / SAMPLES), (0, run.seconds), (row.get("rampup_min") or 0) * 60)
+        run.row_bytes = tpcc.row_bytes(run.operations) if row["benchmark"] == "tpcc" else None
+    if (folder / AFTERWARDS).exists():
+        found = json.loads((folder / AFTERWARDS).read_text())
+        sampled.add_memory(run, found["memory"])
+        run.sizes["server's directory after the run"] = found["directory_bytes"]
 
 
 def _cpu_s(row, operations):
@@ -139,10 +152,10 @@ def _asked(args):
             if value not in (None, "", [], False) and name not in hidden and not name.startswith("pg_")]
 
 
-def _unequal(args):
+def _unequal(args, facts):
     if getattr(args, "private_server", None) is None:
         return ["All engines were measured on one server, with the settings that it had."]
-    return [f"Profile {args.profile}: {profiles.about(args.profile)}"]
+    return [f"Profile {args.profile}: {profiles.about(args.profile)}", *filter(None, [facts.get("limit")])]
 
 
 def study(directory):
@@ -154,7 +167,7 @@ def study(directory):
              f"{form.plural(args.tpcc_vu, 'virtual user')}, {args.rampup} min of ramp-up, {args.duration} min measured; "
              "each engine is built, measured and dropped in turn.")
     return Study("hammerdb", "TPROC-C: " + " and ".join(ENGINE_NAMES[engine] for engine in args.engines), about,
-                 runs_of(directory), _unequal(args), record.history(), _asked(args), facts, raw_files(directory))
+                 runs_of(directory), _unequal(args, facts), record.history(), _asked(args), facts, raw_files(directory))
 
 
 def study_of_iterations(directory):
@@ -168,9 +181,9 @@ def study_of_iterations(directory):
             runs += runs_of(folder, int(folder.parent.name[len("iter"):]))
     if not runs:
         raise Failed(f"{directory}: no iteration in it came to its end")
-    args = _options(journal.read(folders[0] / JOURNAL).plan)
+    args, facts = _options(journal.read(folders[0] / JOURNAL).plan), _facts(folders[0])
     about = (f"{max(run.repetition for run in runs)} iterations of {tpcc.workload_of(args.warehouses)}, "
              f"{form.plural(args.tpcc_vu, 'virtual user')}, {args.rampup} min of ramp-up, {args.duration} min measured.")
     return Study("engines", "TPROC-C: " + " and ".join(dict.fromkeys(run.label for run in runs)), about, runs,
-                 _unequal(args), record.history(), [*_asked(args), ("command line", " ".join(record.plan.get("argv", [])))],
-                 _facts(folders[0]), raw_files(directory))
+                 _unequal(args, facts), record.history(),
+                 [*_asked(args), ("command line", " ".join(record.plan.get("argv", [])))], facts, raw_files(directory))

@@ -72,6 +72,11 @@ def _unit(main):
     return "queries/s" if _QUERIES in (main or "") else "rows/s"
 
 
+def row_bytes(config):
+    """Of a row of the table: its seven columns."""
+    return 8 + 5 + 4 * 4 + (config["data_min"] + config["data_max"]) / 2
+
+
 def _run(raw, phase, label, path, last):
     main, config = _main_operation(phase), raw["config"]
     entry = phase["operations"].get(main, {"count": 0, "rows": 0})
@@ -92,6 +97,7 @@ def _run(raw, phase, label, path, last):
         throughput=done / seconds if seconds and phase["complete"] else None, seconds=seconds, operations=done,
         latencies=[_latency(name, phase["operations"][name]) for name in
                    sorted(phase["operations"], key=lambda name: name != main)],
+        row_bytes=round((phase["inserted"] + phase["deleted"]) * row_bytes(config)) or None,
         series=_series(phase, main), measures=measures, complete=phase["complete"], notes=notes,
         # Counted over all steps: told once, with the last.
         errors=[Error(e["code"], e["count"], e["first_message"], e["first_where"]) for e in raw["errors"]] if last else [],
@@ -104,17 +110,22 @@ def _run(raw, phase, label, path, last):
         files=[path.name])
 
 
+def steps_of(path, raw, label):
+    """(run, step) of each step of a loaded file. Raises BadInput."""
+    try:
+        steps = [phase for phase in raw["phases"] if phase["operations"]]
+        return [(_run(raw, phase, label, path, phase is steps[-1]), phase) for phase in steps]
+    except (KeyError, TypeError, ValueError, IndexError) as error:
+        raise BadInput(path, f"lacks a part, or it has the wrong form: {error!r}") from error
+
+
 def study(paths, title="iibench"):
     """Result files, compared with the first. Raises BadInput."""
     paths = [Path(path) for path in paths]
     loaded = [load(path) for path in paths]
     runs = []
     for path, raw, label in zip(paths, loaded, numbered([raw["label"] for raw in loaded])):
-        try:
-            steps = [phase for phase in raw["phases"] if phase["operations"]]
-            runs += [_run(raw, phase, label, path, phase is steps[-1]) for phase in steps]
-        except (KeyError, TypeError, ValueError, IndexError) as error:
-            raise BadInput(path, f"lacks a part, or it has the wrong form: {error!r}") from error
+        runs += [run for run, _ in steps_of(path, raw, label)]
     first = loaded[0]["config"]
     about = (f"iibench: {first['clients']} clients, profile {first['profile']}; each step's throughput is that of its "
              "queries where it has them, else of rows.")

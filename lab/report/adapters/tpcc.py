@@ -6,6 +6,9 @@ from lab.report.results import TRANSACTIONS, load
 from lab.report.study import LATENCIES, THROUGHPUT, Check, Error, Latency, Metric, Run, Study, numbered
 
 UNIT = "new orders a minute (NOPM)"
+# Of the rows that a transaction writes, changes or deletes: TPC-C's row sizes (clause 4.2.2.2), ten lines an order.
+_NEW_ORDER_BYTES, _PAYMENT_BYTES = 95 + 24 + 8 + 10 * (54 + 306), 89 + 95 + 655 + 46
+_DELIVERY_BYTES = 10 * (8 + 24 + 10 * 54 + 655)
 
 
 def workload_of(warehouses):
@@ -33,6 +36,11 @@ def run_of(result, label=None, repetition=1, condition=""):
                        "engine": result.server["engine"],
                        **{key.replace("_", " "): str(value) for key, value in result.config.items()}},
         files=[result.path.name])
+
+
+def row_bytes(new_orders):
+    """Of the rows that the mix wrote with so many new orders: as many payments, and a tenth of deliveries."""
+    return round(new_orders * (_NEW_ORDER_BYTES + _PAYMENT_BYTES + _DELIVERY_BYTES / 10)) if new_orders else None
 
 
 def _latency(result, name):

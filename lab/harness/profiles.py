@@ -1,10 +1,15 @@
-"""What each engine's server is told: the settings of a profile (lab/profiles/), and what makes commits durable."""
+"""What each engine's server is told: the settings of a profile (lab/profiles/), and what makes commits durable.
 
+A profile also says what a runner does where its command line says nothing: the groups [lab] and [RUNNER].
+"""
+
+import argparse
 from pathlib import Path
 
 from installer.shell import Failed
 
 PROFILES = Path(__file__).resolve().parent.parent / "profiles"
+DEFAULT = "fair"
 
 # By engine: a commit that is not synced, and one that is.
 _SYNC = {
@@ -23,7 +28,7 @@ _IN_MEMORY_OPTIONS = ["--innodb-buffer-pool-size=4G", "--innodb-log-file-size=2G
 NAMES = [*_SYNC, IN_MEMORY]
 
 
-def profiles():
+def known():
     """The names of all profiles."""
     return sorted(path.stem for path in PROFILES.glob("*.cnf"))
 
@@ -78,11 +83,49 @@ def about(profile):
     return " ".join(lines)
 
 
+def _groups(profile):
+    path = PROFILES / f"{profile}.cnf"
+    if not path.exists():
+        raise Failed(f"the profile {profile} is not known; known are {', '.join(known())}")
+    return read_profile(path.read_text(), path)
+
+
 def options(profile, name, sync):
     """All options of the server that measures this engine."""
-    path = PROFILES / f"{profile}.cnf"
-    groups = read_profile(path.read_text(), path)
+    groups = _groups(profile)
     engine = engine_of(name)
     aside = groups.get("aside", []) if engine != "InnoDB" else []
     memory = _IN_MEMORY_OPTIONS if name == IN_MEMORY else []
     return [*groups["server"], *aside, *groups.get(engine, []), *memory, *_SYNC[engine][sync]]
+
+
+def defaults(profile, group="lab"):
+    """By name, what a runner does by default with this profile: of [lab] for all, or of the runner's own group."""
+    return dict(option[2:].split("=", 1) for option in _groups(profile).get(group, []))
+
+
+def set_defaults(parser, argv, runner, names=None):
+    """Makes the sizes of the profile that a command line names the parser's defaults.
+
+    names: by the profile's name of a size that of the parser, where they differ.
+    """
+    wanted = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    wanted.add_argument("--profile", default=DEFAULT)
+    profile = wanted.parse_known_args(argv)[0].profile
+    if profile not in known():
+        return  # The parser itself says it better.
+    found = {"sync": defaults(profile)["sync"]} if "sync" in defaults(profile) else {}
+    found |= {(names or {}).get(name, name): value for name, value in defaults(profile, runner).items()}
+    parser.set_defaults(**{name.replace("-", "_"): value for name, value in found.items()})
+
+
+def scaled_down(size, by):
+    """A size of data on a small machine: a part of it, at least 1."""
+    return max(1, round(size / by))
+
+
+def add_scale_down(add):
+    """The option that every runner has. add: of an argparse group."""
+    add("--scale-down", type=float, default=1, metavar="N",
+        help="for a small machine: rows and warehouses divided by N, whoever names them; caches and times stay "
+             "(%(default)s)")

@@ -1,0 +1,27 @@
+"""The lab's own load generators, tpcc and iibench: built where they are not there yet."""
+
+import os
+from pathlib import Path
+
+from installer import apt, packages
+from installer.shell import TREE, Step, run
+
+_DIRECTORY = TREE / "build" / "lab"
+
+
+def built(name):
+    """Where it is, or will be. A variable of its name in capitals (TPCC, IIBENCH) names another one."""
+    given = os.environ.get(name.upper())
+    return Path(given).resolve() if given else _DIRECTORY / "lab" / name
+
+
+def program(name, log):
+    """Its path; it is built if need be, which is quick when nothing changed."""
+    if os.environ.get(name.upper()):
+        return built(name)
+    apt.install(packages.BUILD + packages.LAB, log)
+    with Step(f"Building the load generator {name}"):
+        run(["cmake", "--preset", "release", "-B", _DIRECTORY, "-DTIDESDB_BUILD_LAB=ON", "-DTIDESDB_BUILD_TESTS=OFF",
+             "-DTIDESDB_BUILD_PLUGIN=OFF"], log=log, cwd=TREE)
+        run(["cmake", "--build", _DIRECTORY, "-j", str(os.cpu_count() or 2), "--target", name], log=log, cwd=TREE)
+    return built(name)

@@ -1,0 +1,146 @@
+"""A server of a runner's own: below a memory limit where one is wanted, and sampled while it is measured.
+
+    limit = memory_limit(args.memory_max, args.profile)
+    server = PrivateServer(environment, directory, limit, plugin=..., options=...)
+    server.start()
+    with server.sampler() as sampler:
+        ...
+    found = server.memory()
+    server.stop()
+"""
+
+import os
+import re
+import signal
+from dataclasses import dataclass
+from pathlib import Path
+
+from installer.server_run import Server
+from installer.shell import Failed, Unavailable
+from lab.harness import profiles
+from lab.harness.cgroup import MemoryGroup, forget_files
+from lab.harness.sampler import Sampler, StatusClient
+
+_NO_LIMIT = "0"
+# Options that show themselves under another name or otherwise than they were given, or that the server fits to the machine.
+_UNSHOWN = ("plugin_load_add", "rocksdb_default_cf_options", "log_bin", "table_open_cache_instances")
+
+
+@dataclass(frozen=True)
+class Limit:
+    """bytes: None without a limit. said: a sentence for the report."""
+    bytes: int | None = None
+    said: str = "Nothing limits a server's memory and its page cache."
+
+
+def in_bytes(size):
+    """"512M" as a number. Raises Failed."""
+    if not re.fullmatch(r"\d+[KMGkmg]?", size):
+        raise Failed(f"{size}: a number of bytes is wanted, or one with K, M or G")
+    unit = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}.get(size[-1].upper(), 1)
+    return int(size.rstrip("KMGkmg")) * unit
+
+
+def check_settings(server, options):
+    """What the server runs with is what it was told. Raises Failed naming what is not."""
+    asked = dict(option[2:].split("=", 1) for option in options if "=" in option)
+    found = variables_of(server)
+    for name, value in asked.items():
+        name = name.replace("-", "_")
+        if name not in _UNSHOWN and plain(value) != plain(found.get(name, "nothing")):
+            raise Failed(f"the server was told {name}={value} and runs with {found.get(name, 'no such variable')}")
+
+
+def variables_of(server):
+    """By name, what SHOW GLOBAL VARIABLES says."""
+    rows = server.sql("SHOW GLOBAL VARIABLES")
+    return dict(line.split("\t", 1) for line in rows.splitlines() if "\t" in line)
+
+
+def plain(value):
+    """A variable's value: numbers with units, and switches, in one form."""
+    value = {"ON": "1", "OFF": "0"}.get(value.upper(), value.upper())
+    try:
+        return float(in_bytes(value)) if value[-1:] in ("K", "M", "G") else float(value)
+    except (Failed, ValueError):
+        return value
+
+
+def add_memory_max(add):
+    """The option that every runner has. add: of an argparse group."""
+    add("--memory-max", metavar="SIZE", help="a limit for each private server, its page cache counted, such as 512M "
+        "(a memory cgroup; takes root); 0: none (the profile's)")
+
+
+def memory_limit(asked, profile):
+    """The limit of a run. asked: what its person said, or nothing; profile: where it comes from then, or None.
+
+    Raises Unavailable when a limit was asked for and cannot be had; a profile's is left out then, and that is said.
+    """
+    wanted = asked or (profiles.defaults(profile).get("memory_max", _NO_LIMIT) if profile else _NO_LIMIT)
+    size = in_bytes(wanted)
+    if size == 0:
+        return Limit()
+    try:
+        with MemoryGroup("check", size):
+            pass
+    except Unavailable as error:
+        if asked:
+            raise
+        return Limit(said=f"The profile's limit of {wanted} for each server, with its page cache, is left out: {error}.")
+    return Limit(size, f"Each server is in a memory cgroup of {wanted}, its page cache counted.")
+
+
+class PrivateServer(Server):
+    """Owns: besides a Server's things the cgroup, from start() to stop()."""
+
+    def __init__(self, environment, directory, limit=Limit(), **more):
+        """limit: a Limit; more: as of Server."""
+        super().__init__(environment, directory, **more)
+        self._limit, self._group = limit, None
+
+    def start(self, timeout_s=120):
+        """Raises Failed with the log's tail, or naming an option that did not take; leaves nothing running then."""
+        if self._limit.bytes:
+            forget_files(self.data)  # What is in memory already would be on our account, not the server's.
+            self._group = MemoryGroup(self.directory.name, self._limit.bytes)
+            self._group.__enter__()
+            self.within = self._group.command
+        try:
+            super().start(timeout_s)
+            check_settings(self, self.options)
+        except BaseException:
+            self.end()
+            raise
+
+    def stop(self, timeout_s=120):
+        try:
+            super().stop(timeout_s)
+        finally:
+            self.end()
+
+    def end(self):
+        """Whatever still runs of it is killed; its cgroup is removed."""
+        if self.process is not None and self.process.poll() is None:
+            os.killpg(self.process.pid, signal.SIGKILL)  # It has a session of its own.
+            self.process.wait()
+        if self._group is not None:
+            group, self._group, self.within = self._group, None, lambda argv: argv
+            group.remove()
+
+    def sampler(self):
+        """A Sampler of this server, not begun yet."""
+        return Sampler(self.pid(), StatusClient(self.client("--unbuffered")), group=self._group)
+
+    def memory(self):
+        """By name, in bytes but for the kills: what this server and its group had so far."""
+        pid = self.pid()
+        if pid is None:
+            return {}
+        found = re.search(r"^VmHWM:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text(), re.M)
+        memory = {"resident_peak": int(found.group(1)) << 10} if found else {}
+        if self._group:
+            used = self._group.usage()
+            memory |= {"limit": used.limit, "group_peak": used.peak, "page_cache": used.page_cache,
+                       "oom_kills": used.oom_kills}
+        return memory

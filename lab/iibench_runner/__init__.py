@@ -1,0 +1,1 @@
+"""iibench_runner.sh: the insert benchmark on several engines, with sizes and settings that vary."""

@@ -1,0 +1,31 @@
+"""python3 -m lab.iibench_runner: see --help; lab/iibench_runner.sh is the same."""
+
+import sys
+import time
+
+from installer.shell import main, say
+from lab.harness import sitting
+from lab.iibench_runner import options, study
+from lab.report.adapters.iibench_runner import JOURNAL
+
+
+def _main():
+    argv = sys.argv[1:]
+    args = options.parse(argv)
+    if args.resume:
+        directory = args.resume.resolve()
+        plan = sitting.plan_of(directory / JOURNAL)
+        args = options.parse(plan["argv"])
+    else:
+        directory, plan = args.output_dir.resolve() / time.strftime("iibench_%Y%m%d_%H%M%S"), {"argv": argv}
+    it = study.Study(args, directory, plan)
+    sitting.interrupt_on_term()
+    try:
+        return it.go()
+    except KeyboardInterrupt:
+        say(f"\ninterrupted; what was started is ended. Go on with: iibench_runner.sh --resume {directory}")
+        return 130
+
+
+if __name__ == "__main__":
+    main(_main)

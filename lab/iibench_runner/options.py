@@ -1,0 +1,125 @@
+"""The command line of iibench_runner.sh: what is measured, and which sizes and settings vary."""
+
+import argparse
+import itertools
+import re
+from pathlib import Path
+
+from installer import host
+from installer.shell import Failed
+from lab.harness import private_server, profiles
+
+# The generator's sizes that can be given, and vary: those that are rows are scaled down.
+ROWS = ("load-rows", "i1-rows", "i2-rows")
+SIZES = ("clients", *ROWS, "query-seconds", "write-seconds", "load-batch", "i1-batch", "i2-batch", "query-threads",
+         "rows-per-query", "data-min", "data-max")
+# A setting that each engine has under another name.
+CACHE = {"InnoDB": "innodb_buffer_pool_size", "TidesDB": "tidesdb_block_cache_size",
+         "RocksDB": "rocksdb_block_cache_size"}
+_PREFIX = {"innodb": "InnoDB", "tidesdb": "TidesDB", "rocksdb": "RocksDB"}
+
+_EXAMPLES = """examples:
+  lab/iibench_runner.sh                                       # all steps, small, on three engines
+  lab/iibench_runner.sh --profile seed-001 --scale-down 100   # seed 001's deletes
+  lab/iibench_runner.sh --vary cache=64M,1G --memory-max 2G   # small and large cache
+  lab/iibench_runner.sh --vary i1-batch=10,50,250             # rows of a transaction
+  lab/iibench_runner.sh --profile seed-001 --engines TidesDB --phases l.i0,l.x --load-rows 1000000 --bulk \\
+      --vary tidesdb_bulk_staging_size=1M,4M,16M,64M     # seed 001's sweep of bulk DML
+  lab/iibench_runner.sh --profile seed-001 --engines TidesDB --phases l.i0,l.x --load-rows 1000000 \\
+      --vary tidesdb_index_build_staging_size=1M,4M,16M,64M   # and of ADD INDEX
+"""
+
+
+def positive(text):
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not at least 1")
+    return value
+
+
+def parser():
+    it = argparse.ArgumentParser(prog="iibench_runner.sh", formatter_class=argparse.RawDescriptionHelpFormatter,
+                                 description="The insert benchmark on several engines, each on a fresh server of its own.",
+                                 epilog=_EXAMPLES)
+    group = it.add_argument_group("what is measured").add_argument
+    group("--engines", default="InnoDB,TidesDB,RocksDB", metavar="LIST", help="compared with the first (%(default)s)")
+    group("--repetitions", type=positive, default=1, metavar="N", help="the engines take turns (%(default)s)")
+    group("--generator-profile", default="small", metavar="NAME",
+          help="the generator's sizes: small, issue-122, seed-001-deletes (%(default)s)")
+    group("--phases", metavar="LIST", help="such as l.i0,l.x,l.i1,qr100 (the generator profile's)")
+    group("--bulk", action="store_true", help="after them one INSERT ... SELECT of every row into a copy with its indexes")
+    group("--vary", action="append", default=[], metavar="NAME=V1,V2...", type=_varied,
+          help="a size below, a server variable, or cache (of every engine); several: each with each")
+    profiles.add_scale_down(group)
+    group("--settle", type=int, default=0, metavar="S", help="seconds before the first queries (%(default)s)")
+    group("--seed", type=int, default=1, metavar="N", help="of rows and queries (%(default)s)")
+    group = it.add_argument_group("the generator's sizes, instead of its profile's").add_argument
+    for name in SIZES:
+        group(f"--{name}", type=positive, metavar="N")
+    group = it.add_argument_group("servers").add_argument
+    group("--server", choices=list(host.CODENAMES), help="(this machine's)")
+    group("--profile", default=profiles.DEFAULT, choices=profiles.known(), help="their settings (%(default)s)")
+    group("--sync", default="FULL", choices=["FULL", "NONE"], help="commits synced, or not (%(default)s)")
+    private_server.add_memory_max(group)
+    group = it.add_argument_group("output").add_argument
+    group("-o", "--output-dir", type=Path, default=Path("."), metavar="DIR", help="where iibench_... goes (%(default)s)")
+    group("--resume", type=Path, metavar="DIR", help="go on with the interrupted run of this iibench_...")
+    return it
+
+
+def _varied(text):
+    """(name, values)"""
+    name, _, values = text.partition("=")
+    found = tuple(value for value in values.split(",") if value)
+    if not found:
+        raise argparse.ArgumentTypeError(f"{text!r}: NAME=VALUE,VALUE is wanted")
+    if name not in SIZES and name != "cache" and "_" not in name:
+        raise argparse.ArgumentTypeError(f"{name!r} is neither cache nor a size ({', '.join(SIZES)}) nor a server variable")
+    return name, found
+
+
+def engine_of_variable(name):
+    """The engine whose setting a server variable is; None: every server's."""
+    return _PREFIX.get(re.split("[-_]", name)[0])
+
+
+def parse(argv):
+    """The options, checked. Raises Failed."""
+    it = parser()
+    profiles.set_defaults(it, argv, "iibench_runner")
+    args = it.parse_args(argv)
+    args.engine_names = tuple(dict.fromkeys(args.engines.split(",")))
+    for engine in args.engine_names:
+        if engine not in CACHE:
+            raise Failed(f"--engines: {engine} is not known; known are {', '.join(CACHE)}")
+    for name, _ in args.vary:
+        owner = engine_of_variable(name) if name not in SIZES else None
+        if owner and set(args.engine_names) != {owner}:
+            raise Failed(f"--vary {name}: is {owner}'s alone; add --engines {owner}")
+    return args
+
+
+def points(args):
+    """What varies, each with each: by name the value. One without anything when nothing does."""
+    names = [name for name, _ in args.vary]
+    return [dict(zip(names, values)) for values in itertools.product(*(values for _, values in args.vary))]
+
+
+def sizes(args, point):
+    """The generator's options for a point."""
+    given = {name: getattr(args, name.replace("-", "_")) for name in SIZES}
+    given |= {name: int(value) for name, value in point.items() if name in SIZES}
+    chosen = []
+    for name, value in given.items():
+        if value is not None:
+            chosen += [f"--{name}", profiles.scaled_down(value, args.scale_down) if name in ROWS else value]
+    if args.scale_down != 1:
+        chosen += ["--scale", 1 / args.scale_down]
+    return [str(one) for one in [*chosen, *(["--phases", args.phases] if args.phases else [])]]
+
+
+def server_options(args, engine, point):
+    """What the server of an engine is told at a point."""
+    varied = [f"--{CACHE[engine] if name == 'cache' else name}={value}" for name, value in point.items()
+              if name not in SIZES]
+    return [*profiles.options(args.profile, engine, args.sync), *varied]

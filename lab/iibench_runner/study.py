@@ -1,0 +1,87 @@
+"""One run of iibench_runner.sh: all measurements, with a journal and a report."""
+
+import json
+from pathlib import Path
+
+from installer import apt, build_plugin, host, packages, servers
+from installer.shell import Failed, say
+from lab.harness import generators, profiles, provenance
+from lab.harness.journal import Journal
+from lab.harness.private_server import memory_limit
+from lab.harness.progress import Progress, Step
+from lab.iibench_runner import options, units
+from lab.report import markdown, write
+from lab.report.adapters import iibench_runner as adapter
+
+_EXPECTED_S = 300  # Of a measurement, before one has been seen.
+
+
+class Study:
+    """Owns: directory (iibench_*)."""
+
+    def __init__(self, args, directory, plan):
+        self.args, self.directory, self.plan = args, Path(directory), plan
+        self.units = units.units(args)
+        self.failed = 0
+
+    def go(self):
+        """Measures what is not done yet, and reports. Returns the exit code: 1 when a measurement failed."""
+        self.directory.mkdir(parents=True, exist_ok=True)
+        limit = memory_limit(self.args.memory_max, self.args.profile)
+        measurer = self._prepare(limit)
+        with Journal(self.directory / adapter.JOURNAL, adapter.KIND, self.plan) as self.journal:
+            with Progress("iibench", [Step(unit.name, _EXPECTED_S, "measurement") for unit in self.units]) as progress, \
+                    measurer:
+                for unit in self.units:
+                    self._unit(unit, measurer, progress)
+            if not self.failed:
+                self.journal.end()
+        self._report()
+        return 1 if self.failed else 0
+
+    def _prepare(self, limit):
+        """Builds what is needed, and writes down where figures come from."""
+        args, log, name = self.args, self.directory / "build.log", self.args.server or host.host_server()
+        apt.install(packages.LAB_PYTHON, log)
+        wanted = {engine: options.server_options(args, engine, {}) for engine in args.engine_names}
+        needs = {"tests": "RocksDB" in wanted, "more": servers.providers([o for of in wanted.values() for o in of])}
+        plugin = None
+        if "TidesDB" in wanted:
+            environment, plugin = build_plugin.prepare_and_build(name, log, **needs)
+        else:
+            environment = servers.prepare(name, log, **needs)
+        tool = generators.program("iibench", log)
+        binaries = {"mariadbd": environment.mariadbd, "ha_tidesdb.so": plugin, "iibench": tool}
+        facts = {"provenance": provenance.collect(self.directory, binaries), "version": environment.version,
+                 "unequal": [f"Profile {args.profile}: {profiles.about(args.profile)}", limit.said],
+                 "options": wanted, "asked": adapter.asked(args)}
+        (self.directory / adapter.FACTS).write_text(json.dumps(facts, indent=1) + "\n")
+        return units.Measurer(args, self.directory, environment, plugin, tool, limit)
+
+    def _unit(self, unit, measurer, progress):
+        if self.journal.result(unit.name):
+            progress.already(unit.name)
+            return
+        self.journal.begin(unit.name)
+        try:
+            with progress.step(unit.name) as step:
+                found = measurer.measure(unit, step.note)
+                step.note(units.phases_of(self.directory / "raw" / f"{unit.stem}.json"))
+        except Failed as error:
+            self.failed += 1
+            self.journal.fail(unit.name, str(error).splitlines()[0])
+            progress.say(f"    {error}")
+            return
+        self.journal.finish(unit.name, {**found, "engine": unit.engine, "condition": unit.condition,
+                                        "repetition": unit.repetition})
+
+    def _report(self):
+        study = adapter.study(self.directory)
+        for sentence in study.history:
+            say(sentence)
+        if not study.runs:
+            return
+        say("\n" + markdown.figures(study))
+        for path in write.write(study, self.directory):
+            say(f"report: {path}")
+        provenance.write_checksums(self.directory)

@@ -1,0 +1,122 @@
+"""One measurement of iibench_runner.sh: an engine at a point, on a fresh server."""
+
+import json
+import shutil
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from installer.shell import Failed
+from lab.harness import watched
+from lab.harness.private_server import PrivateServer
+from lab.harness.sampler import allocated_bytes
+from lab.iibench_runner import options
+
+# The generator's exit codes that still gave a result: fine, wrong rows, errors besides conflicts.
+_MEASURED = (0, 2, 3)
+_DATABASE = "iibench"
+
+
+@dataclass(frozen=True)
+class Unit:
+    engine: str
+    point: tuple  # Of (name, value).
+    repetition: int
+
+    @property
+    def condition(self):
+        return ", ".join(f"{name} {value}" for name, value in self.point)
+
+    @property
+    def name(self):
+        return ", ".join(filter(None, [self.engine, self.condition, f"repetition {self.repetition}"]))
+
+    @property
+    def stem(self):
+        """Of the names of its files."""
+        return "_".join([self.engine, *(f"{name}-{value}" for name, value in self.point), str(self.repetition)])
+
+
+def units(args):
+    """All of them: at each point the engines in turn, for each repetition again."""
+    return [Unit(engine, tuple(point.items()), repetition) for repetition in range(1, args.repetitions + 1)
+            for point in options.points(args) for engine in args.engine_names]
+
+
+class Measurer:
+    """Owns: directory/server, and while it is used as a context a folder for its socket."""
+
+    def __init__(self, args, directory, environment, plugin, tool, limit):
+        self._args, self._directory, self._environment = args, Path(directory), environment
+        self._plugin, self._tool, self._limit = plugin, tool, limit
+        self._sockets = None
+
+    def __enter__(self):
+        # A socket's path must be short, and results may lie deep.
+        self._sockets = tempfile.TemporaryDirectory(prefix="lab-")
+        return self
+
+    def __exit__(self, *_):
+        self._sockets.cleanup()
+
+    def measure(self, unit, note):
+        """Returns what the journal keeps: the names of its files, and what the server took."""
+        place = self._directory / "server"
+        args, raw = self._args, self._directory / "raw"
+        raw.mkdir(exist_ok=True)
+        server = PrivateServer(self._environment, place, self._limit,
+                               plugin=self._plugin if unit.engine == "TidesDB" else None,
+                               options=options.server_options(args, unit.engine, dict(unit.point)),
+                               socket=Path(self._sockets.name) / "mysqld.sock")
+        server.stop()  # One that an earlier sitting could not stop.
+        shutil.rmtree(place, ignore_errors=True)
+        try:
+            server.initialise()
+            server.start()
+            with server.sampler() as sampler:
+                found = self._steps(unit, server, raw, note)
+            sampler.samples.save(raw / f"{unit.stem}.samples.json")
+            (raw / f"{unit.stem}.variables.tsv").write_text(server.sql("SHOW GLOBAL VARIABLES"), encoding="utf-8")
+            found |= {"memory": server.memory(), "directory_bytes": allocated_bytes(server.data)}
+        except Failed as error:
+            raise Failed(f"{error}\nThe server's log ends with:\n{server.log_tail()}") from error
+        finally:
+            try:
+                server.stop()
+            finally:
+                server.end()
+                shutil.rmtree(place, ignore_errors=True)
+        return found
+
+    def _steps(self, unit, server, raw, note):
+        args, result = self._args, raw / f"{unit.stem}.json"
+        argv = [self._tool, "run", "-S", server.socket, "--db", _DATABASE, "--engine", unit.engine, "--profile",
+                args.generator_profile, *options.sizes(args, dict(unit.point)), "--settle", args.settle,
+                "--seed", args.seed, "--label", unit.engine, "--progress", 1, "--json", result]
+        code = watched.run(argv, raw / f"{unit.stem}.log", lambda line, _: note(" ".join(line.split())),
+                           allowed=_MEASURED)
+        found = {"stem": unit.stem, "exit_code": code}
+        if args.bulk:
+            note("INSERT ... SELECT")
+            found["bulk"] = bulk(server)
+        return found
+
+
+def bulk(server):
+    """Every row of the first table into a copy with its indexes, as one statement. Rows, seconds, when it began."""
+    server.sql(f"CREATE TABLE {_DATABASE}.copy LIKE {_DATABASE}.pi1")
+    began, begin = time.time(), time.monotonic()
+    server.sql(f"INSERT INTO {_DATABASE}.copy SELECT * FROM {_DATABASE}.pi1")
+    seconds = time.monotonic() - begin
+    rows, of = (int(count) for count in server.sql(
+        f"SELECT (SELECT COUNT(*) FROM {_DATABASE}.copy), (SELECT COUNT(*) FROM {_DATABASE}.pi1)").split())
+    if rows != of:
+        raise Failed(f"INSERT ... SELECT: {rows} of {of} rows are in the copy")
+    return {"rows": rows, "seconds": seconds, "began_unix_s": began}
+
+
+def phases_of(path):
+    """In a line what came of it, for the terminal."""
+    raw = json.loads(Path(path).read_text())
+    return ", ".join(f"{phase['name']} {phase['seconds']:.1f} s" for phase in raw["phases"])

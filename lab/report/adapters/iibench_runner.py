@@ -1,0 +1,85 @@
+"""A run of iibench_runner.sh (its iibench_* folder) as a study. Owns: the names of the files there."""
+
+import json
+from pathlib import Path
+
+from installer.shell import Failed
+from lab.harness import journal, provenance
+from lab.harness.sampler import Samples
+from lab.report.adapters import iibench, sampled
+from lab.report.study import Run, Study
+
+KIND = "iibench_runner"
+JOURNAL, FACTS = "journal.jsonl", "facts.json"
+_BULK = "iibench INSERT ... SELECT"
+
+
+def asked(args):
+    """(name, value) of the options that say something."""
+    return [[name.replace("_", " "), " ".join(f"{key}={','.join(values)}" for key, values in value) if name == "vary" else
+             value] for name, value in sorted(vars(args).items())
+            if value not in (None, "", [], False) and name not in ("output_dir", "resume", "engine_names")]
+
+
+def is_one(directory):
+    """Whether iibench_runner.sh made this folder."""
+    path = Path(directory) / JOURNAL
+    return path.exists() and journal.read(path).kind == KIND
+
+
+def study(directory):
+    """Raises Failed."""
+    directory = Path(directory)
+    record = journal.read(directory / JOURNAL)
+    try:
+        facts = json.loads((directory / FACTS).read_text())
+    except (OSError, ValueError) as error:
+        raise Failed(f"{directory / FACTS}: cannot be read: {error}") from error
+    runs, files = [], {}
+    for entry in record.results().values():
+        runs += _runs(directory / "raw", entry, facts)
+    if (directory / "raw").exists():
+        files = {f"raw/{name}": digest for name, digest in provenance.checksums(directory / "raw").items()}
+    about = (f"MariaDB {facts['version']}; each measurement on a fresh server; a step's throughput is that of its queries "
+             "where it has them, else of rows.")
+    labels = " and ".join(dict.fromkeys(run.label for run in runs))
+    return Study("iibench", f"iibench: {labels}", about, runs, facts["unequal"], record.history(),
+                 [tuple(pair) for pair in facts["asked"]], facts["provenance"], files)
+
+
+def _runs(raw, entry, facts):
+    stem = entry["stem"]
+    path = raw / f"{stem}.json"
+    result = iibench.load(path)
+    steps = iibench.steps_of(path, result, entry["engine"])
+    samples = Samples.load(raw / f"{stem}.samples.json")
+    if entry.get("bulk"):
+        steps.append((_bulk(entry, result), entry["bulk"]))
+    rows = (line.split("\t", 1) for line in (raw / f"{stem}.variables.tsv").read_text().splitlines())
+    variables = {row[0]: row[1] for row in rows if len(row) == 2 and not row[1].startswith("/")}
+    for run, phase in steps:
+        run.repetition, run.condition = entry["repetition"], entry["condition"]
+        _add_samples(run, samples, phase["began_unix_s"] - samples.began, phase["seconds"])
+        run.variables = variables
+        run.files = [f"raw/{stem}{suffix}" for suffix in (".json", ".samples.json", ".log", ".variables.tsv")]
+        run.configuration["server options"] = " ".join(facts["options"][entry["engine"]])
+    last = steps[-1][0]
+    sampled.add_memory(last, {**entry["memory"], "resident_peak": None})  # That of the step is in its samples.
+    last.sizes["server's directory after the last step"] = entry["directory_bytes"]
+    return [run for run, _ in steps]
+
+
+def _bulk(entry, result):
+    done = entry["bulk"]
+    return Run(entry["engine"], _BULK, 1, entry["repetition"], done["rows"] / done["seconds"], "rows/s",
+               seconds=done["seconds"], operations=done["rows"], measures={"seconds of the step": done["seconds"]},
+               row_bytes=round(done["rows"] * iibench.row_bytes(result["config"])))
+
+
+def _add_samples(run, samples, begin_s, seconds):
+    """Those of a step, on its own clock. A short one may lie between two samples: then what is around it."""
+    part = samples.between(begin_s, begin_s + seconds)
+    if len(part.at) < 2:
+        part = samples.between(begin_s - 1.5, begin_s + seconds + 1.5)
+    part.peak_resident = part.resident_most
+    sampled.add(run, part, begin_s=-begin_s)

@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+"""The runners on servers of their own, each with another profile: sampled, below its limit, with a report; interrupted.
+
+Environment: as lab_server.py says; TIDESDB_SERVER names the server.
+"""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from installer import host  # noqa: E402
+from installer.shell import TREE  # noqa: E402
+
+_SERVER = os.environ.get("TIDESDB_SERVER") or host.host_server()
+
+
+class PrivateServers(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="private-servers-")
+        self.addCleanup(folder.cleanup)
+        self.output = Path(folder.name)
+
+    def start(self, *argv):
+        return subprocess.Popen([str(a) for a in argv], cwd=TREE, text=True, stdin=subprocess.DEVNULL,
+                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+
+    def finish(self, child, code=0):
+        said = child.communicate(timeout=300)[0]
+        self.assertEqual(child.returncode, code, said)
+        return said
+
+    def report(self, pattern):
+        """The text of the one report, which has what was seen of the servers; the page is beside it."""
+        path, = self.output.glob(f"{pattern}report.md")
+        text = path.read_text(encoding="utf-8")
+        for wanted in (r"\| +write amplification \|", "memory: resident, peak", "disk: ", "## What is not equal",
+                       "ha_tidesdb.so|mariadbd", "SHA-256"):
+            self.assertRegex(text, wanted)
+        self.assertGreater(path.with_suffix(".html").stat().st_size, 100_000)
+        return text
+
+    def test_iibench_interrupted_and_gone_on_with(self):
+        argv = [TREE / "lab" / "iibench_runner.sh", "--server", _SERVER, "--engines", "InnoDB,TidesDB", "--scale-down",
+                "1000", "--phases", "l.i0,l.x,l.i1,qr100", "--query-seconds", "1", "--bulk", "-o", self.output]
+        child = self.start(*argv)
+        self.addCleanup(child.kill)
+        for line in child.stdout:
+            if line.startswith("[2/2] TidesDB, repetition 1 ..."):
+                break
+        child.send_signal(signal.SIGTERM)
+        said = self.finish(child, 130)
+        folder, = self.output.glob("iibench_*")
+        self.assertIn(f"--resume {folder}", said)
+        self.assertFalse((folder / "server").exists())
+        said = self.finish(self.start(argv[0], "--resume", folder))
+        self.assertIn("[1/2] InnoDB, repetition 1: done in an earlier sitting", said)
+        text = self.report("iibench_*/")
+        self.assertIn("Interrupted during: TidesDB, repetition 1", text)
+        self.assertRegex(text, "its page cache counted|is left out")
+        self.assertEqual(len(re.findall(r"^\| iibench (?:l\.i0|l\.x|l\.i1|qr100|INSERT \S+ SELECT) +\| (?:rows|queries)/s",
+                                        text, re.M)), 5)
+
+    def test_hammerdb_runner_with_a_seed_s_profile(self):
+        self.finish(self.start(TREE / "lab" / "hammerdb_runner.sh", "-e", "tidesdb", f"--private-server={_SERVER}",
+                               "--profile", "seed-000", "--scale-down", "40", "--rampup", "0.02", "--duration", "0.1",
+                               "--settle", "0", "-o", self.output))
+        text = self.report("hammerdb_logs_*/")
+        self.assertIn("TidesDB without row locks", " ".join(text.split()))
+        self.assertIn("Nothing limits a server's memory", text)
+        self.assertIn("TPROC-C, 1 warehouse ", text)
+
+    def test_compare_below_a_limit(self):
+        self.finish(self.start(sys.executable, "-m", "lab.compare", "--server", _SERVER, "--engines", "InnoDB", "--profile",
+                               "seed-004", "--memory-max", "300M", "--work", "read_write", "--rows", "10000",
+                               "--scale-down", "10", "--warehouses", "0", "--seconds", "2", "--rounds", "1", "--directory",
+                               self.output / "study"))
+        text = self.report("study/")
+        self.assertIn("in a memory cgroup of 300M", text)
+        self.assertIn("commits not synced", text)
+        self.assertIn("memory: with page cache, peak", text)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,156 @@
+"""Tests of lab/iibench_runner: what varies, that a run goes on where it was, and what its report says."""
+
+import io
+import tempfile
+import unittest
+from contextlib import redirect_stdout
+from pathlib import Path
+from types import SimpleNamespace
+from unittest import mock
+
+from installer.shell import Failed
+from lab.charts import study as charts
+from lab.harness.sampler import Samples
+from lab.iibench_runner import options, study, units
+from lab.report import plotly
+from lab.report.adapters import iibench_runner as adapter
+from lab.report.adapters import pick
+from lab.tests.test_report import insert_benchmark, Files
+
+
+class Options(unittest.TestCase):
+    def test_each_with_each(self):
+        args = options.parse(["--engines", "InnoDB,TidesDB", "--vary", "i1-batch=10,50", "--vary", "cache=64M,1G"])
+        self.assertEqual(options.points(args)[1], {"i1-batch": "10", "cache": "1G"})
+        self.assertEqual(len(options.points(args)), 4)
+        self.assertEqual(options.points(options.parse([])), [{}])
+        made = units.units(options.parse(["--engines", "InnoDB,TidesDB", "--repetitions", "2"]))
+        self.assertEqual([(unit.engine, unit.repetition) for unit in made],
+                         [("InnoDB", 1), ("TidesDB", 1), ("InnoDB", 2), ("TidesDB", 2)])
+
+    def test_a_cache_is_each_engine_s_own(self):
+        args = options.parse(["--vary", "cache=1G"])
+        for engine, name in (("InnoDB", "innodb_buffer_pool_size"), ("TidesDB", "tidesdb_block_cache_size"),
+                             ("RocksDB", "rocksdb_block_cache_size")):
+            self.assertEqual(options.server_options(args, engine, {"cache": "1G", "i1-batch": "5"})[-1], f"--{name}=1G")
+
+    def test_rows_are_scaled_down_and_batches_are_not(self):
+        args = options.parse(["--load-rows", "1000", "--i1-batch", "50", "--scale-down", "10", "--phases", "l.i0"])
+        self.assertEqual(options.sizes(args, {"i2-batch": "5"}),
+                         ["--load-rows", "100", "--i1-batch", "50", "--i2-batch", "5", "--scale", "0.1", "--phases",
+                          "l.i0"])
+        self.assertEqual(options.sizes(options.parse([]), {}), [])
+
+    def test_seed_001_s(self):
+        args = options.parse(["--profile", "seed-001"])
+        self.assertEqual((args.generator_profile, args.sync), ("seed-001-deletes", "NONE"))
+        self.assertIn("--tidesdb_pessimistic_locking=OFF", options.server_options(args, "TidesDB", {}))
+        sweep = ["--engines", "TidesDB", "--vary", "tidesdb_bulk_staging_size=64K,16M"]
+        self.assertEqual(options.server_options(args, "TidesDB", options.points(options.parse(sweep))[1])[-1],
+                         "--tidesdb_bulk_staging_size=16M")
+
+    def test_what_cannot_be_run_is_refused_by_name(self):
+        with self.assertRaisesRegex(Failed, "--engines: MyISAM is not known"):
+            options.parse(["--engines", "MyISAM"])
+        with self.assertRaisesRegex(Failed, "--vary tidesdb_bulk_staging_size: is TidesDB's alone"):
+            options.parse(["--vary", "tidesdb_bulk_staging_size=1M"])
+        for wrong in ("i1-batch", "i1-batch=", "batch=5"):
+            with self.assertRaises(SystemExit), mock.patch.object(options.argparse.ArgumentParser, "_print_message"):
+                options.parse(["--vary", wrong])
+
+
+class FakeMeasurer:
+    """Leaves what a measurement leaves."""
+
+    def __init__(self, case):
+        self.case = case
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        pass
+
+    def measure(self, unit, _note):
+        self.case.measured.append(unit.name)
+        if unit.name in self.case.trouble:
+            raise self.case.trouble[unit.name]
+        raw = self.case.directory / "raw"
+        raw.mkdir(exist_ok=True)
+        result = insert_benchmark(unit.engine)
+        began = result["phases"][0]["began_unix_s"] - 2
+        samples = Samples(began=began)
+        for at in range(40):
+            samples.add(at, {"written bytes": at << 20, "cpu seconds": at / 2, "resident bytes": (100 + at) << 20},
+                        {"Handler_write": at * 50})
+        self.case.write(raw / f"{unit.stem}.json", result)
+        samples.save(raw / f"{unit.stem}.samples.json")
+        (raw / f"{unit.stem}.log").touch()
+        (raw / f"{unit.stem}.variables.tsv").write_text("innodb_buffer_pool_size\t1\ndatadir\t/somewhere\n")
+        bulk = {"rows": 10_000, "seconds": 4.0, "began_unix_s": began + 30}
+        return {"stem": unit.stem, "exit_code": 0, "bulk": bulk, "directory_bytes": 5 << 20,
+                "memory": {"limit": 512 << 20, "group_peak": 300 << 20, "resident_peak": 250 << 20, "oom_kills": 0}}
+
+
+class Run(Files):
+    def setUp(self):
+        super().setUp()
+        self.directory = Path(self.directory) / "iibench_1"
+        self.measured, self.trouble = [], {}
+        for target, name, value in ((plotly, "source", lambda: "/* plotly.js v9 */"), (charts, "draw", mock.Mock())):
+            patch = mock.patch.object(target, name, value)
+            patch.start()
+            self.addCleanup(patch.stop)
+
+    def go(self, *argv):
+        args = options.parse(["--engines", "InnoDB,TidesDB", *argv])
+        it = study.Study(args, self.directory, {"argv": list(argv)})
+        facts = {"provenance": {}, "version": "11.8.6", "unequal": ["Profile fair: equal.", "A limit."],
+                 "options": {engine: [f"--{engine}"] for engine in args.engine_names}, "asked": adapter.asked(args)}
+        self.said = io.StringIO()
+        with mock.patch.object(it, "_prepare", lambda _: self.write(self.directory / adapter.FACTS, facts)
+                               and FakeMeasurer(self)), redirect_stdout(self.said):
+            return it.go()
+
+    def test_a_report_of_all_steps(self):
+        self.assertEqual(self.go("--vary", "i1-batch=10,50", "--memory-max", "0"), 0)
+        made = pick.study([self.directory])
+        self.assertEqual(len(made.runs), 2 * 2 * 6)
+        self.assertEqual({run.condition for run in made.runs}, {"i1-batch 10", "i1-batch 50"})
+        load, bulk = made.runs[0], made.runs[5]
+        self.assertEqual((load.written_bytes, load.memory["resident, peak"]), (1 << 20, 103 << 20))  # From 2 s on.
+        self.assertEqual((bulk.workload, bulk.throughput), ("iibench INSERT ... SELECT", 2500))
+        self.assertEqual((bulk.written_bytes, bulk.memory["with page cache, peak"]), (4 << 20, 300 << 20))
+        self.assertAlmostEqual(bulk.write_amplification, (4 << 20) / (10_000 * 44))
+        self.assertEqual(bulk.series["Handler_write"].points[0][0], 1)  # On the step's own clock.
+        self.assertEqual(load.variables, {"innodb_buffer_pool_size": "1"})
+        self.assertEqual(load.configuration["server options"], "--InnoDB")
+        self.assertEqual(made.unequal, ["Profile fair: equal.", "A limit."])
+        self.assertIn("raw/InnoDB_i1-batch-10_1.json", made.files)
+        for name in ("report.html", "report.md", "SHA256SUMS"):
+            self.assertTrue((self.directory / name).exists(), name)
+
+    def test_an_interrupted_run_goes_on_and_says_so(self):
+        self.trouble = {"TidesDB, repetition 1": KeyboardInterrupt()}
+        with self.assertRaises(KeyboardInterrupt):
+            self.go("--memory-max", "0")
+        self.trouble, self.measured = {}, []
+        self.assertEqual(self.go("--memory-max", "0"), 0)
+        self.assertEqual(self.measured, ["TidesDB, repetition 1"])
+        self.assertIn("Interrupted during: TidesDB, repetition 1", self.said.getvalue())
+
+    def test_a_measurement_that_fails_is_named(self):
+        self.trouble = {"InnoDB, repetition 1": Failed("the server ended at once")}
+        self.assertEqual(self.go("--memory-max", "0"), 1)
+        self.assertIn("Failed: InnoDB, repetition 1: the server ended at once", adapter.study(self.directory).history)
+
+
+class Bulk(unittest.TestCase):
+    def test_a_row_that_is_missing_is_an_error(self):
+        server = SimpleNamespace(sql=lambda statement: "9\t10\n" if "COUNT" in statement else "")
+        with self.assertRaisesRegex(Failed, "9 of 10 rows are in the copy"):
+            units.bulk(server)
+
+
+if __name__ == "__main__":
+    unittest.main()

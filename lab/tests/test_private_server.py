@@ -1,0 +1,98 @@
+"""Tests of lab/harness/private_server and profiles: whose limit holds, and what a profile's sizes are."""
+
+import argparse
+import unittest
+from pathlib import Path
+from unittest import mock
+
+from installer.shell import Failed, Unavailable
+from lab.engines_runner import options as iterations
+from lab.hammerdb import options as hammerdb
+from lab.harness import private_server, profiles
+from lab.harness.private_server import Limit, PrivateServer, memory_limit
+
+
+class NoGroups:
+    def __init__(self, *_):
+        pass
+
+    def __enter__(self):
+        raise Unavailable("no cgroup here")
+
+    def __exit__(self, *_):
+        pass
+
+
+class Groups(NoGroups):
+    def __enter__(self):
+        return self
+
+
+class MemoryLimit(unittest.TestCase):
+    def limit(self, groups, *arguments):
+        with mock.patch.object(private_server, "MemoryGroup", groups):
+            return memory_limit(*arguments)
+
+    def test_the_profile_s_is_taken(self):
+        self.assertEqual(self.limit(Groups, None, "fair").bytes, 512 << 20)
+        self.assertIn("512M, its page cache counted", self.limit(Groups, None, "fair").said)
+        self.assertIsNone(self.limit(Groups, None, "seed-000").bytes)
+        self.assertIn("Nothing limits", self.limit(Groups, None, None).said)
+
+    def test_the_command_line_goes_before_the_profile(self):
+        self.assertEqual(self.limit(Groups, "1G", "fair").bytes, 1 << 30)
+        self.assertIsNone(self.limit(Groups, "0", "fair").bytes)
+        with self.assertRaisesRegex(Failed, "much: a number of bytes"):
+            self.limit(Groups, "much", "fair")
+
+    def test_a_limit_that_cannot_be_had_is_said_or_refused(self):
+        found = self.limit(NoGroups, None, "fair")
+        self.assertIsNone(found.bytes)
+        self.assertRegex(found.said, "512M.*is left out: no cgroup here")
+        with self.assertRaises(Unavailable):
+            self.limit(NoGroups, "512M", "fair")
+
+
+class Started(unittest.TestCase):
+    def test_a_group_is_removed_when_the_server_does_not_start(self):
+        group = mock.MagicMock()
+        with mock.patch.object(private_server, "MemoryGroup", return_value=group), \
+                mock.patch.object(private_server.Server, "start", side_effect=Failed("no")):
+            server = PrivateServer(None, Path("nowhere"), Limit(1 << 29, ""))
+            with self.assertRaises(Failed):
+                server.start()
+        group.__enter__.assert_called_once()
+        group.remove.assert_called_once()
+
+
+class Sizes(unittest.TestCase):
+    def test_a_seed_s_sizes_are_the_defaults(self):
+        args = hammerdb.parse(["--profile", "seed-000", "--private-server"])
+        self.assertEqual((args.warehouses, args.tpcc_vu, args.tpcc_build_vu, args.rampup, args.duration, args.settle,
+                          args.sync), (40, 8, 8, 1, 2, 5.0, "NONE"))
+        args = hammerdb.parse(["--profile=seed-002", "--warehouses", "3", "--sync", "FULL"])
+        self.assertEqual((args.warehouses, args.tpcc_vu, args.sync), (3, 8, "FULL"))
+        args = iterations.parse(["--profile", "seed-001", "--private-server"])
+        self.assertEqual((args.warehouses, args.run_vu, args.build_vu, args.duration), (40, 8, 8, 2))
+
+    def test_fair_has_none(self):
+        args = hammerdb.parse(["--private-server"])
+        self.assertEqual((args.warehouses, args.sync), (20, "FULL"))
+
+    def test_scaled_down(self):
+        self.assertEqual(hammerdb.parse(["--profile", "seed-000", "--scale-down", "10"]).warehouses, 4)
+        self.assertEqual(hammerdb.parse(["--warehouses", "3", "--scale-down", "10"]).warehouses, 1)
+        args = iterations.parse(["--warehouses", "40", "--scale-down", "10"])
+        self.assertEqual(args.warehouses, 4)
+        self.assertNotIn("--scale-down", iterations.harness_options(args, "innodb", False))  # It would divide again.
+
+    def test_every_size_is_an_option_of_its_runner(self):
+        for profile in profiles.known():
+            for name in profiles.defaults(profile, "hammerdb_runner"):
+                hammerdb.parse([f"--{name}", "1"])
+        with self.assertRaises(SystemExit), mock.patch.object(argparse.ArgumentParser, "_print_message"):
+            hammerdb.parse(["--profile", "none"])
+
+
+if __name__ == "__main__":
+    unittest.main()
