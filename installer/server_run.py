@@ -1,6 +1,7 @@
 """A private MariaDB server: its own datadir, socket, pid file and log, all in one directory."""
 
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -30,7 +31,7 @@ def is_free(port):
 
 
 class Server:
-    """Owns: everything in directory (data/, plugins/, mysqld.{sock,pid,err}), and the process.
+    """Owns: everything in directory (data/, plugins/, tmp/, mysqld.{sock,pid,err}), and the process.
 
     The account root has no password on the socket.
     """
@@ -62,14 +63,23 @@ class Server:
         return self.environment.basedir / "bin" / name
 
     def initialise(self):
-        """Makes the datadir unless there is one."""
+        """Makes the datadir unless there is one. It is made aside: one that was not finished is not taken for one."""
         if (self.data / "mysql").exists():
             return
-        self.directory.mkdir(parents=True, exist_ok=True)
+        unfinished = self.directory / "data.unfinished"
+        shutil.rmtree(unfinished, ignore_errors=True)
         run(self.environment.command(
             [self._tool("mariadb-install-db"), "--no-defaults", f"--basedir={self.environment.basedir}",
-             f"--datadir={self.data}", f"--user={_user()}", "--auth-root-authentication-method=normal",
-             "--skip-test-db", "--force"]), log=self.directory / "install-db.log")
+             f"--datadir={unfinished}", f"--tmpdir={self._temporary()}", f"--user={_user()}",
+             "--auth-root-authentication-method=normal", "--skip-test-db", "--force"]),
+            log=self.directory / "install-db.log")
+        unfinished.rename(self.data)
+
+    def _temporary(self):
+        """Where temporary tables go. Not where another server has its own: a server that starts removes all it finds."""
+        directory = self.directory / "tmp"
+        directory.mkdir(parents=True, exist_ok=True)
+        return directory
 
     def _plugin_dir(self):
         """The server's plugins and ours side by side; a server has one plugin directory."""
@@ -87,8 +97,8 @@ class Server:
         defaults = f"--defaults-file={self.config}" if self.config else "--no-defaults"
         argv = [self.environment.mariadbd, defaults, f"--basedir={self.environment.basedir}",
                 f"--datadir={self.data}", f"--socket={self.socket}", f"--pid-file={self.pid_file}",
-                f"--log-error={self.error_log}", f"--plugin-dir={self._plugin_dir()}",
-                f"--user={_user()}"]
+                f"--log-error={self.error_log}", f"--tmpdir={self._temporary()}",
+                f"--plugin-dir={self._plugin_dir()}", f"--user={_user()}"]
         argv += ["--skip-networking"] if self.port is None else [
             f"--port={self.port}", "--bind-address=127.0.0.1"]
         if self.plugin:

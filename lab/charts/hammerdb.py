@@ -8,6 +8,7 @@ from statistics import median
 
 from lab.charts import style
 
+_MARKS = "os^Dv*"
 _LATENCIES = (("New order", "neword"), ("Payment", "payment"), ("Delivery", "delivery"))
 
 
@@ -88,16 +89,21 @@ def _grouped(rows, groups, title, ylabel, directory, name):
 
 
 def _lines(series, title, ylabel, directory, name):
-    """series: (label, points, dashes). Runs of one engine share its colour."""
+    """series: (run, line, points, dashes). Runs of one engine share its colour, and each has a mark of its own."""
     if not series:
         return []
-    colours = style.colours([_engine(label) for label, _, _ in series])
+    runs = list(dict.fromkeys(run for run, *_ in series))
+    colours = style.colours([_engine(run) for run in runs])
+    marks = {run: _MARKS[[of for of in runs if _engine(of) == _engine(run)].index(run) % len(_MARKS)] for run in runs}
     figure, axes = _new(title, "seconds", ylabel)
-    for label, points, dashes in series:
-        axes.plot([second for second, _ in points], [value for _, value in points], dashes, marker=".",
-                  label=label, color=colours[_engine(label)])
+    for run, line, points, dashes in series:
+        axes.plot([second for second, _ in points], [value for _, value in points], dashes, marker=marks[run],
+                  markersize=4, label=f"{run} {line}".strip(), color=colours[_engine(run)])
     axes.set_ylim(bottom=0)
-    axes.legend(fontsize=8)
+    if len(series) > 4:  # Inside it would hide lines.
+        axes.legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.13), ncols=4)
+    else:
+        axes.legend(fontsize=8)
     return style.save(figure, directory, name)
 
 
@@ -123,8 +129,8 @@ def draw(rows, runs, directory):
     """Draws what the rows and the runs' series hold. Returns the paths, and by chart why it was not drawn."""
     tpcc = [row for row in rows if row["benchmark"] == "tpcc"]
     tpch = [row for row in rows if row["benchmark"] == "tpch"]
-    throughput = [(run.label, run.tpm, "-") for run in runs if run.tpm]
-    latency = [(f"{run.label} {line}", points, "-" if index == 0 else "--")
+    throughput = [(run.label, "", run.tpm, "-") for run in runs if run.tpm]
+    latency = [(run.label, line, points, "-" if index == 0 else "--")
                for run in runs for index, (line, points) in enumerate(run.latency.items())]
     drawn = {
         "chart_tpcc_nopm": _bars(tpcc, "nopm", "TPROC-C: new orders a minute", "NOPM", directory, "chart_tpcc_nopm"),
@@ -144,7 +150,8 @@ def draw(rows, runs, directory):
         "chart_perf_hotspots": _hotspots(runs, directory),
     }
     why = {"chart_tpch": "no TPROC-H results", "chart_tpcc_throughput_timeline": "no logs beside the CSV",
-           "chart_tpcc_latency_timeline": "the logs hold no response times over time (HammerDB 5 and 6 keep none)",
+           "chart_tpcc_latency_timeline": "the logs hold no response times over time (HammerDB 5 and 6 keep none)"
+           if runs else "no logs beside the CSV",
            "chart_perf_hotspots": "nothing was recorded with --perf"}
     return ([path for paths in drawn.values() for path in paths],
             {name: why.get(name, "no results") for name, paths in drawn.items() if not paths})

@@ -1,11 +1,13 @@
 """One run of mariadb_engines_runner.sh. Layout: results_TIME/{preflight.log, master.log, journal.txt, ENGINE/iterN,
 final/merged}."""
 
+import fcntl
 import os
 import random
 import shlex
 import shutil
 import subprocess
+import time
 from pathlib import Path
 
 from installer import host
@@ -38,6 +40,17 @@ def order(args, seed):
         seen[engine] = seen.get(engine, 0) + 1
         units.append((engine, seen[engine]))
     return units
+
+
+def _wait_until_free(journal):
+    """A harness that outlived this runner, which was killed, is ending: its journal is locked until then."""
+    with open(journal, "rb") as file:
+        for _ in range(_HARNESS_ENDS_S):
+            try:
+                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+                return
+            except OSError:
+                time.sleep(1)
 
 
 class Study:
@@ -152,12 +165,14 @@ class Study:
         argv = [*harness_options(self.args, engine, self._has_database()), "-o", directory]
         begun = [path.parent for path in directory.glob("hammerdb_logs_*/journal.jsonl")]
         if len(begun) == 1:
+            _wait_until_free(begun[0] / "journal.jsonl")
             argv = [self.args.harness, "--resume", begun[0]]
         with open(self.directory / "master.log", "a") as master:
             def on_line(line, _pid):
                 master.write(f"{engine} {number}: {line}\n")
                 master.flush()
-                note(line.strip())
+                if line.strip():
+                    note(line.strip())
 
             watched.run(argv, directory / "harness.log", on_line, {harness.PASSWORD_VARIABLE: self.args.password},
                         patience_s=_HARNESS_ENDS_S)

@@ -2,6 +2,7 @@
 
 import os
 import re
+import signal
 
 from installer.shell import Failed
 from lab.hammerdb.cpu import CpuMeter
@@ -15,6 +16,7 @@ _MEASURED = (0, 2, 3)
 _LOAD_S = 4    # A warehouse on one loader, before one has been seen.
 _CHECK_S = 1   # A warehouse.
 _ISOLATION = {"READ-COMMITTED": "rc", "REPEATABLE-READ": "rr"}
+_ERRORS = re.compile(r"\berrors [1-9]")
 _PROGRESS = re.compile(r"\s*(ramp-up|measure)\s+(\d+) s\s+(.*)")
 
 
@@ -70,16 +72,18 @@ class Builtin:
                 if meter.first is None:
                     on_measure()
                 meter.sample(int(found.group(2)), pid)
+            if args.debug_run and _ERRORS.search(line):
+                os.kill(pid, signal.SIGTERM)  # Its result says what the error was.
 
         watched.run(argv, directory / "run.log", on_line, connection.environment(), allowed=_MEASURED)
         return self._figures(results.load(result), tpcc_text.timeline(timeline.read_text(), timeline), meter)
 
     def _figures(self, result, seconds, meter):
-        if result.nopm is None:
-            raise Failed(f"{result.path}: the run ended before its time")
         errors = result.errors()
         if self.args.debug_run and errors:
-            raise Failed(f"--debug-run: {errors} errors, the first: {result.raw['errors'][0]['first_message']}")
+            raise Failed(f"--debug-run: the first error, which ended it: {result.raw['errors'][0]['first_message']}")
+        if result.nopm is None:
+            raise Failed(f"{result.path}: the run ended before its time")
         row = {"nopm": round(result.nopm), "tpm": round(result.tpm), "errors": errors, "generator": "tpcc",
                "consistent": {"holds": True, "BROKEN": False}.get(result.consistency())}
         for column, name in (("neword", "NEWORD"), ("payment", "PAYMENT"), ("delivery", "DELIVERY")):

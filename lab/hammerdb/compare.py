@@ -1,18 +1,21 @@
-"""python3 -m lab.hammerdb.compare -H DIR [options of hammerdb_runner.sh] [--rounds N]: is the built-in generator's work
-the real HammerDB's?
+"""python3 -m lab.hammerdb.compare -H DIR [options of hammerdb_runner.sh] [--rounds N] [--calls N]: is the built-in
+generator's work the real HammerDB's?
 
-Both run on one database in turn (built-in, HammerDB, built-in ...), built once by the built-in generator. For each run what
-the server counted is divided by the new orders of that time: statements, round trips, rows, bytes, and CPU time.
+Each builds a database of its own on one server. First each procedure is called alone, --calls times a round (calls.py; 0:
+not at all). Then both run in turn (built-in, HammerDB, HammerDB, built-in ...): what the server counted is divided by the
+new orders of that time: statements, round trips, rows, bytes, and CPU time.
 """
 
 import argparse
+import copy
 import sys
 import tempfile
+import time
 from pathlib import Path
 from statistics import median
 
 from installer.shell import Failed, main, say
-from lab.hammerdb import builtin, options, real, server
+from lab.hammerdb import builtin, calls, options, real, server
 from lab.hammerdb.study import analyze
 from lab.harness import sitting
 
@@ -69,30 +72,51 @@ def cpu_apart(runs):
     return abs(first / second - 1)
 
 
-def _measure(args, engine, connection, directory, rounds):
-    own, other = builtin.Builtin(args, directory / "build.log"), real.Real(args, directory / "build.log")
+def _build(generator, engine, connection, directory):
+    """Builds the generator's own database, and says how long it took."""
+    args = generator.args
     if connection.has_database(args.tpcc_db) and not args.replace_schema:
         raise Failed(f"there is a database {args.tpcc_db}: --replace-schema drops it, --tpcc-db names another one")
     connection.sql(f"DROP DATABASE IF EXISTS `{args.tpcc_db}`")
-    own.build(connection, engine, "tpcc", directory, lambda text: None)
+    begin = time.monotonic()
+    generator.build(connection, engine, "tpcc", directory, lambda text: None)
     analyze(connection, args.tpcc_db)
-    runs = []
+    say(f"{generator.name}: database {args.tpcc_db} built in {time.monotonic() - begin:.0f} s")
+
+
+def in_turn(generators, rounds):
+    """(round, generator): A B B A A B, so that a server that gets slower or faster does so for both."""
     for number in range(1, rounds + 1):
-        for generator in (own, other):
-            before = _status(connection, args.tpcc_db)
-            figures = generator.run(connection, engine, "tpcc", directory, lambda text: None, lambda: None)
-            figures.update(by_new_order(before, _status(connection, args.tpcc_db)))
-            runs.append((generator.name, figures))
-            say(f"[{len(runs)}/{2 * rounds}] round {number} {generator.name}: {figures['nopm']:,} NOPM, "
-                f"{figures['errors']} errors, server {figures.get('server_cpu_ms_per_neword', 0):.3f} ms a new order")
+        yield from ((number, generator) for generator in (generators if number % 2 else reversed(generators)))
+
+
+def _measure(args, engine, connection, directory, rounds, call_count):
+    of_real = copy.copy(args)
+    of_real.tpcc_db = f"{args.tpcc_db}_hammerdb"
+    generators = [builtin.Builtin(args, directory / "build.log"), real.Real(of_real, directory / "build.log")]
+    for generator in generators:
+        _build(generator, engine, connection, directory)
+    if call_count:
+        databases = [generator.args.tpcc_db for generator in generators]
+        say("\n" + calls.markdown(calls.measure(connection, databases, args.warehouses, call_count, rounds)))
+    runs = []
+    for number, generator in in_turn(generators, rounds):
+        before = _status(connection, generator.args.tpcc_db)
+        figures = generator.run(connection, engine, "tpcc", directory, lambda text: None, lambda: None)
+        figures.update(by_new_order(before, _status(connection, generator.args.tpcc_db)))
+        runs.append((generator.name, figures))
+        say(f"[{len(runs)}/{2 * rounds}] round {number} {generator.name}: {figures['nopm']:,} NOPM, "
+            f"{figures['errors']} errors, server {figures.get('server_cpu_ms_per_neword', 0):.3f} ms a new order")
     if not args.keep_schema:
-        own.drop(connection, "tpcc", directory)
+        for generator in generators:
+            generator.drop(connection, "tpcc", directory)
     return runs
 
 
 def _main():
     mine = argparse.ArgumentParser(add_help=False)
     mine.add_argument("--rounds", type=options.positive, default=3)
+    mine.add_argument("--calls", type=int, default=1000)
     mine, rest = mine.parse_known_args(sys.argv[1:])
     args = options.parse([*rest, "--no-check"])
     if not args.hammerdb_dir or len(args.engines) != 1:
@@ -104,7 +128,8 @@ def _main():
         target = server.make(args, Path(name))
         target.check(args.engines)
         try:
-            runs = _measure(args, args.engines[0], target.start(args.engines[0]), Path(name), mine.rounds)
+            runs = _measure(args, args.engines[0], target.start(args.engines[0]), Path(name), mine.rounds,
+                            mine.calls)
         finally:
             target.stop()
     say("\n" + markdown(runs))

@@ -140,6 +140,9 @@ def parse(argv):
     args.benchmarks = ["tpcc", "tpch"] if args.benchmark == "both" else [args.benchmark]
     if "tpch" in args.benchmarks and args.hammerdb_dir is None:
         raise Failed(f"-b {args.benchmark}: the built-in generator has no TPROC-H; give the real HammerDB with -H DIR")
+    if "tpch" in args.benchmarks and "tidesdb" in args.engines:
+        raise Failed(f"-b {args.benchmark} -e tidesdb: TPROC-H's tables have foreign keys; TidesDB refuses what it does "
+                     "not enforce; -e innodb can be run")
     if args.debug_run:
         args.tpcc_vu, args.rampup, args.duration = 2, 0, 1
     if args.duration <= 0:

@@ -41,10 +41,14 @@ class Connection:
         """The built-in generator's options for it."""
         return ["-u", self.user, *(["-S", self.socket] if self.socket else ["--host", self.host, "-P", str(self.port)])]
 
+    def command(self, *options):
+        """The command line of the client; it reads statements unless -e is among the options."""
+        return [*self.wrap, self.client, "--no-defaults", f"--user={self.user}", *self._where(), "--batch",
+                "--skip-column-names", *options]
+
     def sql(self, statement):
         """Runs statements; returns rows of text. Raises Failed."""
-        argv = [*self.wrap, self.client, "--no-defaults", f"--user={self.user}", *self._where(), "--batch",
-                "--skip-column-names", "-e", statement]
+        argv = self.command("-e", statement)
         try:
             done = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace",
                                   env=clean_environment(self.environment()), check=False)
@@ -135,7 +139,9 @@ class Private:
 
     def start(self, engine):
         # A socket's path must be short, and results may lie deep.
+        self._forget_sockets(engine)
         self.sockets = tempfile.mkdtemp(prefix="lab-")
+        (self.directory / f"server-{engine}.socket").write_text(self.sockets)
         self.server = PrivateServer(self.environment, self.directory / f"server-{engine}", self.limit,
                                     plugin=self.plugin if engine == "tidesdb" else None,
                                     options=self._options(engine), socket=f"{self.sockets}/mysqld.sock")
@@ -149,8 +155,15 @@ class Private:
     def stop(self):
         if self.server is not None:
             self.server.stop()
+            self._forget_sockets(self.server.directory.name.removeprefix("server-"))
             self.server = None
-            shutil.rmtree(self.sockets, ignore_errors=True)
+
+    def _forget_sockets(self, engine):
+        """Removes the folder of the engine's socket, also one that a killed sitting left."""
+        path = self.directory / f"server-{engine}.socket"
+        if path.exists():
+            shutil.rmtree(path.read_text(), ignore_errors=True)
+            path.unlink()
 
     def remove(self, engine):
         shutil.rmtree(self.directory / f"server-{engine}", ignore_errors=True)

@@ -98,6 +98,9 @@ class Study:
             if not self.failures:
                 self.journal.end()
             self._report()
+            if self.failures:
+                say(f"What failed is tried again by: hammerdb_runner.sh --resume {self.directory}\n"
+                    "Until then its database is kept.")
         return 1 if self.failures else 0
 
     def discard_if_empty(self):
@@ -276,7 +279,8 @@ class Study:
 def summary(row):
     """A result in a line."""
     if row["benchmark"] == "tpch":
-        return f"geometric mean {row['tpch_geomean_sec']:.2f} s, query set {row['tpch_total_sec']:.0f} s"
+        return (f"geometric mean {row['tpch_geomean_sec']:.2f} s, query set {row['tpch_total_sec']:.0f} s, "
+                f"{row['errors']:,} errors")
     broken = ", INCONSISTENT" if row.get("consistent") is False else ""
     return (f"{row['nopm']:,} NOPM, {row['tpm']:,} TPM, new orders p95 {row['neword_p95_ms']:.2f} ms, "
             f"{row['errors']:,} errors{broken}")

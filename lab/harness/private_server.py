@@ -20,6 +20,7 @@ from installer.shell import Failed, Unavailable
 from lab.harness import profiles
 from lab.harness.cgroup import MemoryGroup, forget_files
 from lab.harness.sampler import Sampler, StatusClient
+from lab.harness.watched import tied
 
 _NO_LIMIT = "0"
 # Options that show themselves under another name or otherwise than they were given, or that the server fits to the machine.
@@ -92,11 +93,11 @@ def memory_limit(asked, profile):
 
 
 class PrivateServer(Server):
-    """Owns: besides a Server's things the cgroup, from start() to stop()."""
+    """Owns: besides a Server's things the cgroup, from start() to stop(). It ends when this program is killed."""
 
     def __init__(self, environment, directory, limit=Limit(), **more):
         """limit: a Limit; more: as of Server."""
-        super().__init__(environment, directory, **more)
+        super().__init__(environment, directory, within=tied, **more)
         self._limit, self._group = limit, None
 
     def start(self, timeout_s=120):
@@ -105,7 +106,7 @@ class PrivateServer(Server):
             forget_files(self.data)  # What is in memory already would be on our account, not the server's.
             self._group = MemoryGroup(self.directory.name, self._limit.bytes)
             self._group.__enter__()
-            self.within = self._group.command
+            self.within = lambda argv: tied(self._group.command(argv))
         try:
             super().start(timeout_s)
             check_settings(self, self.options)
@@ -125,7 +126,7 @@ class PrivateServer(Server):
             os.killpg(self.process.pid, signal.SIGKILL)  # It has a session of its own.
             self.process.wait()
         if self._group is not None:
-            group, self._group, self.within = self._group, None, lambda argv: argv
+            group, self._group, self.within = self._group, None, tied
             group.remove()
 
     def sampler(self):

@@ -7,6 +7,11 @@ import subprocess
 from installer.shell import Failed, clean_environment
 
 
+def tied(argv):
+    """The command line of argv that is asked to end (SIGTERM) when this program is killed and cannot do so itself."""
+    return ["setpriv", "--pdeathsig", "TERM", "--", *map(str, argv)]
+
+
 def cpu_s(pid):
     """CPU seconds that a process has taken; None when it is gone or not ours to see."""
     try:
@@ -26,7 +31,7 @@ def run(argv, log, on_line=None, env=None, cwd=None, allowed=(0,), leave_out=Non
     """
     argv = [str(a) for a in argv]
     with open(log, "w") as out:
-        process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        process = subprocess.Popen(tied(argv), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                    text=True, errors="replace", bufsize=1, env=clean_environment(env), cwd=cwd,
                                    start_new_session=True)
         try:

@@ -222,6 +222,7 @@ class Queries:
     """One query set of TPROC-H."""
     seconds: dict  # By number of the query.
     total_s: float
+    errors: Counter  # Messages of the server, by number of times. A query that failed "completed" all the same.
 
     @property
     def geomean_s(self):
@@ -232,6 +233,9 @@ class Queries:
         return product
 
 
+_QUERY_ERROR = re.compile(r"(?:Vuser|Error in Virtual User) \d+: ?(.*/db server: .*)")
+
+
 def queries(text, source):
     """What a TPROC-H run printed: the medians of several users or sets. Raises BadInput when a query is missing."""
     taken = {}
@@ -240,10 +244,13 @@ def queries(text, source):
     lines = len(text.splitlines())
     if not taken:
         raise BadInput(source, "holds no query that completed", max(lines, 1))
+    errors = Counter(line.group(1) for line in map(_QUERY_ERROR.match, text.splitlines()) if line)
     missing = [str(number) for number in range(1, 23) if number not in taken]
     if missing:
-        raise BadInput(source, f"ends without the queries {', '.join(missing)}", lines)
+        why = f"; the first error: {next(iter(errors))}" if errors else ""
+        raise BadInput(source, f"ends without the queries {', '.join(missing)}{why}", lines)
     totals = [float(s) for s in re.findall(r"Completed \d+ query set\(s\) in ([\d.]+) seconds", text)]
     if not totals:
         raise BadInput(source, "ends before the query set was complete", lines)
-    return Queries({number: median(values) for number, values in sorted(taken.items())}, median(totals))
+    return Queries({number: median(values) for number, values in sorted(taken.items())}, median(totals),
+                   errors)

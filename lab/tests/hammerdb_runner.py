@@ -90,6 +90,14 @@ class Runner(unittest.TestCase):
         self.assertRegex(said, "(?s)Access denied.*--private-server")
         self.assertEqual(list(self.output.iterdir()), [])
 
+    def test_a_debug_run_ends_at_the_first_error(self):
+        self.addCleanup(self.server.sql, "DROP DATABASE IF EXISTS debugged")
+        said = self.finish(self.start("-e", "innodb", "--debug-run", "--warehouses", "1", "--settle", "0", "--no-check",
+                                      "--tpcc-db", "debugged"), 1)
+        self.assertIn("--debug-run: the first error, which ended it: Record has changed", said)
+        self.assertIn(f"--resume {self.output}", said)
+        self.assertNotIn("measure 60 s", next(self.output.glob("*/innodb_tpcc/run.log")).read_text())
+
     def test_an_engine_that_is_not_there(self):
         self.assertIn("has no engine RocksDB", self.finish(self.start("-e", "rocksdb"), 1))
 

@@ -2,6 +2,9 @@
 
 import io
 import os
+import random
+import subprocess
+import sys
 import tempfile
 import time
 import unittest
@@ -9,9 +12,9 @@ from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from unittest import mock
 
-from installer.shell import Failed
+from installer.shell import TREE, Failed
 from lab.charts import style
-from lab.hammerdb import compare, options, real, server, study
+from lab.hammerdb import calls, compare, options, real, server, study
 from lab.harness import sitting, watched
 from lab.hammerdb.cpu import CpuMeter
 from lab.parse import hammerdb_csv
@@ -35,7 +38,9 @@ class Options(unittest.TestCase):
         for argv, message in ((["-e", "postgres"], "-e postgres: PostgreSQL is not run here"),
                               (["-e", "myisam"], "-e myisam: is not known; known are tidesdb"),
                               (["-b", "tpch"], "-b tpch: .* give the real HammerDB with -H DIR"),
-                              (["-b", "both"], "-b both: .* -H DIR"), (["--pg-host", "x"], "--pg-host: PostgreSQL"),
+                              (["-b", "both"], "-b both: .* -H DIR"),
+                              (["-b", "tpch", "-H", "x", "-e", "all"], "-b tpch -e tidesdb: .* foreign keys"),
+                              (["--pg-host", "x"], "--pg-host: PostgreSQL"),
                               (["--duration", "0"], "--duration: is zero"),
                               (["-H", "x", "--duration", "0.5"], "HammerDB counts whole minutes"),
                               (["--private-server", "-S", "x"], "--private-server: is a server of its own")):
@@ -100,6 +105,20 @@ class Pieces(unittest.TestCase):
             while _lives(pids[0]) and time.monotonic() < end:
                 time.sleep(0.01)  # It is killed, but the kernel takes its time.
             self.assertFalse(_lives(pids[0]))
+
+    def test_it_ends_too_when_this_program_is_killed(self):
+        with tempfile.TemporaryDirectory() as name:
+            code = f"from lab.harness import watched; watched.run(['sh', '-c', 'echo $$; exec sleep 60'], '{name}/log')"
+            killed = subprocess.Popen([sys.executable, "-c", code], cwd=TREE)
+            log, end = Path(name) / "log", time.monotonic() + 30
+            while not (log.exists() and log.read_text().strip()) and time.monotonic() < end:
+                time.sleep(0.01)
+            pid = int(log.read_text())
+            killed.kill()
+            killed.wait()
+            while _lives(pid) and time.monotonic() < end:
+                time.sleep(0.01)
+            self.assertFalse(_lives(pid))
 
     def test_a_password_is_not_logged(self):
         with tempfile.TemporaryDirectory() as name:
@@ -260,7 +279,27 @@ class Run(unittest.TestCase):
         self.assertIn("ANALYZE TABLE in tpcc: text", self.said.getvalue())
 
 
+class Calls(unittest.TestCase):
+    def test_both_sides_are_called_alike(self):
+        for name in calls.NAMES:
+            own, other = (calls.statements(name, random.Random(7), 2, builtin) for builtin in (True, False))
+            self.assertEqual(own[:-1], other[:-1])
+            self.assertEqual(own[-1].replace(",@delivered", ""), other[-1])
+
+    def test_what_differs_is_listed(self):
+        found = {name: [{"cpu_ms": 2.0, "Com_update": 3.0}, {"cpu_ms": 1.0, "Com_update": 3.0}] for name in calls.NAMES}
+        found["OSTAT"][0]["Com_update"] = 4.0
+        self.assertEqual([row for row in calls.differing(found) if row[1] != "cpu_ms"],
+                         [("OSTAT", "Com_update", 4.0, 3.0)])
+        text = calls.markdown(found)
+        self.assertIn("| the mix, by new order | 4.600 | 2.300 | 2.000 |", text)
+        self.assertIn("| OSTAT | Com_update | 4.000 | 3.000 |", text)
+
+
 class Compare(unittest.TestCase):
+    def test_who_is_first_changes(self):
+        self.assertEqual([name for _, name in compare.in_turn(["a", "b"], 3)], list("abbaab"))
+
     def test_counters_are_by_new_order(self):
         before = ({name: 100 for name in compare.COUNTERS}, 3000)
         after = ({name: 400 for name in compare.COUNTERS}, 3100)

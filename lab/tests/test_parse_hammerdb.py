@@ -111,6 +111,15 @@ class Queries(unittest.TestCase):
             read = hammerdb.queries(recorded(f"hammerdb-{version}/tproch.log"), "h.log")
             self.assertEqual((len(read.seconds), read.total_s), (22, total))
             self.assertGreater(read.geomean_s, 0.001)
+            self.assertFalse(read.errors)
+
+    def test_a_query_that_failed_is_counted(self):
+        message = "mariaexec/db server: Unknown column 'inf' in 'SELECT'"
+        text = recorded("hammerdb-6.0/tproch.log")
+        self.assertEqual(hammerdb.queries(f"{text}\nVuser 1:{message}\n", "h.log").errors, {message: 1})
+        text = text[:text.index("query 12 ")] + f"\nError in Virtual User 1: Query Error : {message}\n"
+        with self.assertRaisesRegex(BadInput, "without the queries 12; the first error: .*Unknown column 'inf'"):
+            hammerdb.queries(text, "h.log")
 
     def test_other_texts(self):
         text = recorded("hammerdb-6.0/tproch.log")

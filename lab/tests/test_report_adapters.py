@@ -65,7 +65,7 @@ class HammerdbTest(Folders):
         self.assertIn(("warehouses", 2), study.configuration)
 
     def test_the_real_one(self):
-        for version in ("5.0", "6.0"):
+        for version, new_orders in (("5.0", 8976), ("6.0", 9004)):
             with self.subTest(version):
                 logs = self.logs(self.base / f"hammerdb_logs_{version}", {"innodb": row("innodb", generator=version)})
                 for path in (RECORDED / f"hammerdb-{version}").iterdir():
@@ -73,6 +73,7 @@ class HammerdbTest(Folders):
                 run = hammerdb.study(logs).runs[0]
                 self.assertEqual([latency.operation for latency in run.latencies],
                                  ["NEWORD", "PAYMENT", "DELIVERY", "SLEV", "OSTAT"])
+                self.assertEqual(run.latencies[0].count, new_orders)  # 5.0's timing.json says 17,952.
                 self.assertGreater(len(run.series[THROUGHPUT].points), 1)
                 self.assertEqual((run.notes, run.consistency()), ([], "holds"))
 
@@ -83,8 +84,13 @@ class HammerdbTest(Folders):
 
     def test_tproc_h(self):
         result = {"benchmark": "tpch", "engine": "innodb", "virtual_users": 1, "scale_factor": 1, "querysets": 1,
-                  "build_sec": 5, "tpch_geomean_sec": 0.5, "tpch_total_sec": 40.0, "generator": "HammerDB 6.0"}
-        run = hammerdb.runs_of(self.logs(self.base / "hammerdb_logs_1", {"innodb": result}))[0]
+                  "build_sec": 5, "tpch_geomean_sec": 0.5, "tpch_total_sec": 40.0, "generator": "HammerDB 6.0", "errors": 1}
+        logs = self.logs(self.base / "hammerdb_logs_1", {"innodb": result})
+        message = "mariaexec/db server: Unknown column 'inf' in 'SELECT'"
+        said = (RECORDED / "hammerdb-6.0" / "tproch.log").read_text() + f"\nVuser 1:{message}\n"
+        (logs / "innodb_tpch" / "run.log").write_text(said)
+        run = hammerdb.runs_of(logs)[0]
+        self.assertEqual([(error.count, error.message) for error in run.errors], [(1, message)])
         self.assertEqual((run.workload, run.throughput), ("TPROC-H, scale 1", 7200))
 
     def test_an_interruption_is_told(self):

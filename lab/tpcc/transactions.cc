@@ -8,11 +8,10 @@ namespace tidesdb::lab::tpcc {
 namespace {
 
 constexpr std::string_view kPaymentOutputs =
-    "@w_street_1,@w_street_2,@w_city,@w_state,@w_zip,@d_street_1,@d_street_2,@d_city,@d_state,@d_"
-    "zip,"
-    "@c_first,@c_middle,@c_street_1,@c_street_2,@c_city,@c_state,@c_zip,@c_phone,@c_since,@c_"
-    "credit,"
-    "@c_credit_lim,@c_discount,@c_balance,@c_data";
+    "@p_w_street_1,@p_w_street_2,@p_w_city,@p_w_state,@p_w_zip,"
+    "@p_d_street_1,@p_d_street_2,@p_d_city,@p_d_state,@p_d_zip,"
+    "@p_c_first,@p_c_middle,@p_c_street_1,@p_c_street_2,@p_c_city,@p_c_state,@p_c_zip,@p_c_phone,"
+    "@p_c_since,@p_c_credit,@p_c_credit_lim,@p_c_discount,@p_c_balance,@p_c_data";
 
 std::string Now() {
   const std::time_t now = std::time(nullptr);
@@ -21,6 +20,15 @@ std::string Now() {
   char text[32];
   std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &parts);
   return text;
+}
+
+// A date as HammerDB's statements have it: "str_to_date(20261122154938,'%Y%m%d%H%i%s')".
+std::string SqlDate(std::string_view date) {
+  std::string sql = "str_to_date(";
+  for (const char c : date) {
+    if (c >= '0' && c <= '9') sql += c;
+  }
+  return sql + ",'%Y%m%d%H%i%s')";
 }
 
 // "CALL NAME(1,2,3": numbers first, the rest is appended by the caller.
@@ -82,7 +90,7 @@ Outcome TransactionRunner::NewOrder(int w_id, CommitRecord* record) {
   const int lines = static_cast<int>(random_->Uniform(kLinesMin, kLinesMax));
   LAB_TRY(client_->Exec("SET @o_id = 0"));
   LAB_TRY(client_->Exec(CallHead("NEWORD", {w_id, warehouses_, d_id, c_id, lines}) +
-                        ",@discount,@last,@credit,@d_tax,@w_tax,@o_id,'" + Now() + "')"));
+                        ",@discount,@last,@credit,@d_tax,@w_tax,@o_id," + SqlDate(Now()) + ")"));
   // Should the next round trip fail, it is not known whether this was one of the 1 % that roll
   // back.
   record->kind = CommitKind::kLost;
@@ -113,11 +121,13 @@ Outcome TransactionRunner::Payment(int w_id, CommitRecord* record) {
   const int c_id = static_cast<int>(random_->Uniform(1, kCustomersPerDistrict));
   const int64_t amount = random_->Uniform(1, 5000);
   const std::string date = Now();
-  LAB_TRY(client_->Exec("SET @c_id = " + std::to_string(c_id) + ", @c_last = '" + last + "'"));
+  LAB_TRY(client_->Exec("SET @p_c_id = " + std::to_string(c_id) + ", @p_c_last = '" + last +
+                        "', @p_c_credit = 0, @p_c_balance = 0"));
   std::string call = CallHead("PAYMENT", {w_id, d_id, c_w_id, c_d_id});
-  call += ",@c_id," + std::to_string(by_name ? 1 : 0) + "," + std::to_string(amount) + ",@c_last,";
+  call +=
+      ",@p_c_id," + std::to_string(by_name ? 1 : 0) + "," + std::to_string(amount) + ",@p_c_last,";
   call += kPaymentOutputs;
-  call += ",'" + date + "')";
+  call += "," + SqlDate(date) + ")";
   LAB_TRY(client_->Exec(call));
   record->kind = CommitKind::kPayment;
   record->w_id = w_id;
@@ -127,7 +137,7 @@ Outcome TransactionRunner::Payment(int w_id, CommitRecord* record) {
   record->c_id = by_name ? 0 : c_id;
   record->amount = amount;
   record->date = date;
-  std::string outputs = "SELECT @c_id,@c_last,";
+  std::string outputs = "SELECT @p_c_id,@p_c_last,";
   outputs += kPaymentOutputs;
   LAB_TRY(client_->Query(outputs, &rows_));
   if (!rows_.empty()) record->c_id = static_cast<int>(ToInt(rows_[0][0]));
@@ -140,17 +150,16 @@ Outcome TransactionRunner::OrderStatus(int w_id) {
   const std::string last = by_name ? RandomLastName(random_) : std::string();
   const int64_t c_id = random_->Uniform(1, kCustomersPerDistrict);
   LAB_TRY(client_->Exec("SET @c_id = " + std::to_string(c_id) + ", @c_last = '" + last + "'"));
-  LAB_TRY(
-      client_->Exec(CallHead("OSTAT", {w_id, d_id}) + ",@c_id," + (by_name ? "1" : "0") +
-                    ",@c_last,@c_first,@c_middle,@c_balance,@o_id,@entry_d,@carrier_id,@lines)"));
+  LAB_TRY(client_->Exec(CallHead("OSTAT", {w_id, d_id}) + ",@c_id," + (by_name ? "1" : "0") +
+                        ",@c_last,@c_first,@c_middle,@c_balance,@o_id,@entry_d,@carrier_id)"));
   return client_->Query(
-      "SELECT @c_id,@c_last,@c_first,@c_middle,@c_balance,@o_id,@entry_d,@carrier_id,@lines",
-      &rows_);
+      "SELECT @c_id,@c_last,@c_first,@c_middle,@c_balance,@o_id,@entry_d,@carrier_id", &rows_);
 }
 
 Outcome TransactionRunner::Delivery(int w_id, CommitRecord* record) {
   const int carrier = static_cast<int>(random_->Uniform(1, 10));
-  LAB_TRY(client_->Exec(CallHead("DELIVERY", {w_id, carrier}) + ",'" + Now() + "',@delivered)"));
+  LAB_TRY(
+      client_->Exec(CallHead("DELIVERY", {w_id, carrier}) + "," + SqlDate(Now()) + ",@delivered)"));
   record->kind = CommitKind::kDelivery;
   record->w_id = w_id;
   record->carrier = carrier;

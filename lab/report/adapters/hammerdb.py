@@ -55,7 +55,7 @@ def runs_of(directory, repetition=1):
 def _run(row, folder, repetition):
     label = ENGINE_NAMES[row["engine"]]
     if row["benchmark"] == "tpch":
-        run = _tpch(row, label, repetition)
+        run = _tpch(row, folder, label, repetition)
     elif (folder / "result.json").exists():
         run = tpcc.run_of(load(folder / "result.json"), label, repetition)
         run.cpu_s = _cpu_s(row, run.operations)
@@ -96,7 +96,12 @@ def _tpcc_of_hammerdb(row, folder, label, repetition):
     run = Run(label, tpcc.workload_of(row["warehouses"]), row["virtual_users"], repetition, row["nopm"], tpcc.UNIT,
               seconds=row["duration_min"] * 60, operations=orders, measures={"TPM": row["tpm"]}, checks=checks,
               checked=consistent is not None, cpu_s=_cpu_s(row, orders), configuration={"generator": row["generator"]})
-    for read in (_latencies, _counter, _errors):
+    return _with_logs(run, row, folder, (_latencies, _counter, _errors))
+
+
+def _with_logs(run, row, folder, readers):
+    """The run with what its logs say; what they do not is a note."""
+    for read in readers:
         try:
             read(run, row, folder)
         except (BadInput, OSError) as error:
@@ -105,15 +110,16 @@ def _tpcc_of_hammerdb(row, folder, label, repetition):
 
 
 def _latencies(run, row, folder):
-    path = folder / "timing.json"
+    timing, report = folder / "timing.json", folder / "hdbxtprofile.log"
+    counted = text.profile(report.read_text(), report).summary if report.exists() else {}
     try:
-        found = text.latency_json(path.read_text(), path)
+        found = text.latency_json(timing.read_text(), timing)
     except (BadInput, OSError):  # What it keeps in its database can be switched off.
-        path = folder / "hdbxtprofile.log"
-        found = text.profile(path.read_text() if path.exists() else "", path).summary
+        found = counted or text.profile("", report).summary  # Which names the file that is not there.
     for name in sorted(found, key=lambda name: text.TRANSACTIONS.index(name) if name in text.TRANSACTIONS else 99):
         of = found[name]
-        run.latencies.append(Latency(name, of.calls, of.avg_ms, of.p50_ms, of.p95_ms, of.p99_ms, None, of.max_ms))
+        calls = counted[name].calls if name in counted else of.calls  # 5.0 says twice as many in timing.json.
+        run.latencies.append(Latency(name, calls, of.avg_ms, of.p50_ms, of.p95_ms, of.p99_ms, None, of.max_ms))
 
 
 def _counter(run, _row, folder):
@@ -125,15 +131,17 @@ def _counter(run, _row, folder):
 def _errors(run, row, folder):
     path = folder / "run.log"
     if row.get("errors") and path.exists():
-        said = text.run_log(path.read_text(errors="replace"), path).errors
+        read = text.queries if row["benchmark"] == "tpch" else text.run_log
+        said = read(path.read_text(errors="replace"), path).errors
         run.errors = [Error(0, count, message) for message, count in said.most_common()]
 
 
-def _tpch(row, label, repetition):
-    return Run(label, f"TPROC-H, scale {row['scale_factor']}", row["virtual_users"], repetition,
-               3600 / row["tpch_geomean_sec"], "queries an hour (geometric mean)", seconds=row["tpch_total_sec"],
-               operations=_QUERIES, measures={"geometric mean, s": row["tpch_geomean_sec"],
-                                              "query set, s": row["tpch_total_sec"]})
+def _tpch(row, folder, label, repetition):
+    run = Run(label, f"TPROC-H, scale {row['scale_factor']}", row["virtual_users"], repetition,
+              3600 / row["tpch_geomean_sec"], "queries an hour (geometric mean)", seconds=row["tpch_total_sec"],
+              operations=_QUERIES, measures={"geometric mean, s": row["tpch_geomean_sec"],
+                                             "query set, s": row["tpch_total_sec"]})
+    return _with_logs(run, row, folder, (_errors,))
 
 
 def _asked(args):
