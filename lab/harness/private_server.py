@@ -11,6 +11,7 @@
 
 import os
 import re
+import shutil
 import signal
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,8 +24,10 @@ from lab.harness.sampler import Sampler, StatusClient
 from lab.harness.watched import tied
 
 _NO_LIMIT = "0"
-# Options that show themselves under another name or otherwise than they were given, or that the server fits to the machine.
-_UNSHOWN = ("plugin_load_add", "rocksdb_default_cf_options", "log_bin", "table_open_cache_instances")
+# Options that show themselves under another name or otherwise than they were given; and some of the seeds' that the server
+# changes itself: as many cache instances as CPUs, and one undo tablespace is none.
+_UNSHOWN = ("plugin_load_add", "rocksdb_default_cf_options", "log_bin", "table_open_cache_instances",
+            "innodb_undo_tablespaces")
 
 
 @dataclass(frozen=True)
@@ -128,6 +131,10 @@ class PrivateServer(Server):
         if self._group is not None:
             group, self._group, self.within = self._group, None, tied
             group.remove()
+
+    def remove(self):
+        """Its data, and whatever else is in its directory. REQUIRES: it does not run."""
+        shutil.rmtree(self.directory, ignore_errors=True)
 
     def sampler(self):
         """A Sampler of this server, not begun yet."""
