@@ -259,7 +259,7 @@ class Run(unittest.TestCase):
         self.assertEqual(said, ["SET GLOBAL rocksdb_bulk_load=1", "SET GLOBAL rocksdb_bulk_load=0"])
 
     def test_several_users_load_rocksdb_by_transactions(self):
-        self.go(FakeGenerator(), "-e", "rocksdb", "--tpcc-build-vu", "2")
+        self.go(FakeGenerator(), "-e", "rocksdb", "--tpcc-build-vu", "2", "--warehouses", "1")
         self.assertFalse([s for s in self.server.connection.said if "bulk_load" in s])
 
     def test_keep_schema(self):
