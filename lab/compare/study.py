@@ -7,7 +7,7 @@ from installer.shell import Failed, say
 from lab.compare import sysbench, tpcc
 from lab.harness import profiles, provenance
 from lab.harness.journal import Journal
-from lab.harness.private_server import PrivateServer, memory_limit
+from lab.harness.private_server import Limit, PrivateServer, memory_limit
 from lab.harness.progress import Progress, Step
 from lab.harness.sampler import allocated_bytes
 from lab.report import markdown, write
@@ -69,7 +69,8 @@ class Study:
 
     def _server(self, engine, sync):
         plugin = self.plugin if profiles.needs_plugin(engine) else None
-        return PrivateServer(self.environment, self.args.directory / engine, self.limit, plugin=plugin,
+        limit = self.limit if engine != profiles.IN_MEMORY else Limit()  # A ceiling: 4 GB of cache.
+        return PrivateServer(self.environment, self.args.directory / engine, limit, plugin=plugin,
                              options=profiles.options(self.args.profile, engine, sync))
 
     def _load(self, engine):

@@ -122,6 +122,13 @@ class GoesOn(unittest.TestCase):
         self.assertEqual(list(journal.results()), ["InnoDB: loading", "BLACKHOLE: loading", "InnoDB insert, NONE, round 1",
                                                    "InnoDB tpcc, NONE, round 1", "BLACKHOLE insert, NONE, round 1"])
 
+    def test_a_ceiling_has_no_limit(self):
+        self.args.engines = ["InnoDB", "InnoDB-in-memory"]
+        with mock.patch.object(study, "memory_limit", return_value=study.Limit(1 << 29, "512M")):
+            self.go()
+        self.assertEqual({call.args[1].name: call.args[2].bytes for call in self.servers.call_args_list},
+                         {"InnoDB": 1 << 29, "InnoDB-in-memory": None})
+
     def test_what_is_done_is_not_done_again(self):
         self.trouble = {"tpcc": KeyboardInterrupt()}
         with self.assertRaises(KeyboardInterrupt):
