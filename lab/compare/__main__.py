@@ -2,26 +2,19 @@
 
 One server runs at a time, so that no engine pays for another's memory or background work. Engines take
 turns: each round runs every engine once (A B C, A B C ...). A ratio is that of the medians, its spread
-that of the rounds.
+that of the rounds. A comparison that was interrupted goes on when the same command is given again.
 """
 
 import argparse
-import json
 import shutil
 import sys
-import time
-from dataclasses import asdict
 
 from installer import apt, build_plugin, host, packages, servers
-from installer.shell import TREE, Failed, main, say
-from lab.compare import sysbench, tpcc
-from lab.harness import generators, private_server, profiles, provenance
-from lab.harness.private_server import PrivateServer, memory_limit
-from lab.harness.sampler import allocated_bytes
-from lab.report import markdown, write
+from installer.shell import TREE, Failed, main
+from lab.compare import study, sysbench
+from lab.harness import generators, private_server, profiles, sitting
+from lab.harness.journal import can_resume
 from lab.report.adapters import compare as adapter
-
-WARM_UP_S = 5
 
 
 def _arguments():
@@ -58,136 +51,28 @@ def _arguments():
     return args
 
 
-class Study:
-    """One comparison. Owns: args.directory, in which each engine has a server directory."""
-
-    def __init__(self, args, environment, plugin, tool):
-        self.args, self.environment, self.plugin, self.tool = args, environment, plugin, tool
-        self.limit = memory_limit(args.memory_max, args.profile)
-        self.runs = []
-        each = len(args.work) * (args.seconds + 1) + WARM_UP_S + 8
-        with_tpcc = sum(self._runs_tpcc(engine) for engine in args.engines)
-        self.left_s = ((each * len(args.engines) + (args.tpcc_seconds + 10) * with_tpcc)
-                       * len(args.sync) * args.rounds)
-
-    def _runs_tpcc(self, engine):
-        return self.args.warehouses > 0 and profiles.keeps_rows(engine)
-
-    def server(self, engine, sync):
-        plugin = self.plugin if profiles.needs_plugin(engine) else None
-        return PrivateServer(self.environment, self.args.directory / engine, self.limit, plugin=plugin,
-                             options=profiles.options(self.args.profile, engine, sync))
-
-    def load(self, engine):
-        """Fills the engine's server with all data; NONE, as loading is not measured."""
-        say(f"{engine}: loading")
-        server = self.server(engine, "NONE")
-        server.initialise()
-        server.start()
-        try:
-            if self.args.work:
-                sysbench.prepare(server, profiles.engine_of(engine), self.args.rows)
-            if self._runs_tpcc(engine):
-                server.sql(f"CREATE DATABASE {tpcc.DATABASE}")
-                tpcc.build(self.tool, server, profiles.engine_of(engine), self.args.warehouses)
-        finally:
-            server.stop()
-
-    def write_facts(self):
-        """What the report says besides figures."""
-        args = self.args
-        binaries = {"mariadbd": self.environment.mariadbd, "ha_tidesdb.so": self.plugin, "tpcc": self.tool}
-        facts = {"asked": {name: str(value) if name == "directory" else value for name, value in vars(args).items()},
-                 "provenance": provenance.collect(args.directory, binaries), "version": self.environment.version,
-                 "profile": f"Profile {args.profile}: {profiles.about(args.profile)}", "limit": self.limit.said,
-                 "options": {engine: {sync: profiles.options(args.profile, engine, sync) for sync in args.sync}
-                             for engine in args.engines}}
-        (args.directory / adapter.FACTS).write_text(json.dumps(facts, indent=1) + "\n")
-
-    def _write_variables(self, server, engine, sync):
-        path = self.args.directory / adapter.variables_name(engine, sync)
-        if not path.exists():
-            rows = (line.split("\t") for line in server.sql("SHOW GLOBAL VARIABLES").splitlines())
-            # Each engine has a directory of its own; that is no difference of settings.
-            found = {row[0]: row[1].replace(str(server.directory), "...") for row in rows if len(row) == 2}
-            path.write_text(json.dumps(found, indent=1) + "\n")
-
-    def _measured(self, server, engine, sync, work, number, call):
-        """call(raw): one run, its raw output in that file; the server is sampled meanwhile."""
-        begin = time.monotonic()
-        name = f"{engine}-{sync}-{work}-{number}"
-        raw = self.args.directory / (f"{name}.json" if work == adapter.TPCC else f"{name}.txt")
-        samples = self.args.directory / f"{name}.samples.json"
-        with server.sampler() as sampler:
-            figures = call(raw)
-        sampler.samples.save(samples)
-        self.runs.append({"engine": engine, "sync": sync, "work": work, "round": number, **asdict(figures), "raw": raw.name,
-                          "samples": samples.name, "directory_bytes": allocated_bytes(server.data),
-                          "memory": server.memory()})
-        (self.args.directory / adapter.RUNS).write_text(json.dumps(self.runs, indent=1) + "\n")
-        self._tell(begin, engine, sync, work, number, figures)
-
-    def _tell(self, begin, engine, sync, work, number, figures):
-        self.left_s = max(0, self.left_s - (time.monotonic() - begin))
-        say(f"  {sync} round {number} {engine} {work}: {figures.per_s:,.1f} per s, p95 {figures.p95_ms:.2f} ms, "
-            f"max {figures.max_ms:.0f} ms, {figures.errors} errors; about {self.left_s / 60:.0f} min left")
-
-    def turn(self, engine, sync, number):
-        """Every kind of work once on one engine."""
-        args = self.args
-        server = self.server(engine, sync)
-        server.start()
-        try:
-            self._write_variables(server, engine, sync)
-            if args.work:
-                sysbench.run(server, "point_select", args.rows, args.threads, WARM_UP_S, number)
-                self.left_s -= WARM_UP_S
-            for work in args.work:
-                self._measured(server, engine, sync, work, number, lambda raw, of=work: sysbench.run(
-                    server, of, args.rows, args.threads, args.seconds, number, raw))
-            if self._runs_tpcc(engine):
-                self._measured(server, engine, sync, adapter.TPCC, number, lambda raw: tpcc.run(
-                    self.tool, server, args.users, args.tpcc_seconds, number, raw))
-        finally:
-            server.stop()
-
-    def report(self):
-        """Writes it in all its forms, and says its figures."""
-        study = adapter.study(self.args.directory)
-        paths = write.write(study, self.args.directory)
-        say("\n" + markdown.figures(study))
-        for path in paths:
-            say(f"report: {path}")
-
-
-def _make_empty(directory):
-    """Removes what an earlier study left there, and nothing else's files."""
+def _make_ready(directory, plan):
+    """Keeps an interrupted comparison of this plan; removes what another one left there, and nothing else's files."""
     mark = directory / ".lab-compare"
     if directory.exists() and any(directory.iterdir()) and not mark.exists():
         raise Failed(f"--directory: {directory} holds something that is no study of lab.compare; name another one")
-    shutil.rmtree(directory, ignore_errors=True)
-    directory.mkdir(parents=True)
+    if not can_resume(directory / adapter.JOURNAL, adapter.KIND, plan):
+        shutil.rmtree(directory, ignore_errors=True)
+    directory.mkdir(parents=True, exist_ok=True)
     mark.touch()
 
 
 def _main():
     args = _arguments()
-    _make_empty(args.directory)
+    _make_ready(args.directory, study.plan_of(args))
     log = args.directory / "build.log"
     apt.install(packages.SYSBENCH + packages.LAB_PYTHON, log)
     wanted = [option for engine in args.engines for option in profiles.options(args.profile, engine, args.sync[0])]
     environment, plugin = build_plugin.prepare_and_build(args.server or host.host_server(), log, tests=True,
                                                          more=servers.providers(wanted))
-    study = Study(args, environment, plugin, generators.program("tpcc", log) if args.warehouses else None)
-    study.write_facts()
-    for engine in args.engines:
-        study.load(engine)
-    for sync in args.sync:
-        for number in range(1, args.rounds + 1):
-            for engine in args.engines:
-                study.turn(engine, sync, number)
-    study.report()
-    return 0
+    it = study.Study(args, environment, plugin, generators.program("tpcc", log) if args.warehouses else None)
+    sitting.interrupt_on_term()
+    return it.go()
 
 
 if __name__ == "__main__":

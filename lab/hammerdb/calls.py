@@ -53,10 +53,16 @@ def _script(name, count, seed, warehouses, builtin):
     return ";\n".join(lines) + ";\n"
 
 
-def _run(connection, database, script):
-    argv = connection.command("--database", database)
-    done = subprocess.run(argv, input=script, capture_output=True, text=True, check=False,
-                          env=clean_environment(connection.environment()))
+def count_of(name, count):
+    """How often this procedure is called where others are called count times."""
+    return max(1, count // _FEWER.get(name, 1))
+
+
+def run(connection, database, name, count, seed, warehouses, builtin):
+    """Calls a procedure count times in one session. Returns the session's counters."""
+    script = _script(name, count, seed, warehouses, builtin)
+    done = subprocess.run(connection.command("--database", database), input=script, capture_output=True, text=True,
+                          env=clean_environment(connection.environment()), check=False)
     if done.returncode != 0:
         raise Failed(f"{database}: {done.stderr.strip()}")
     return {name: int(value) for name, value in (line.split("\t") for line in done.stdout.splitlines())}
@@ -67,11 +73,11 @@ def measure(connection, databases, warehouses, calls, rounds):
     pid = connection.pid()
     found = {}
     for name in NAMES:
-        count, samples = max(1, calls // _FEWER.get(name, 1)), ([], [])
+        count, samples = count_of(name, calls), ([], [])
         for number in range(rounds):
             for which in (0, 1) if number % 2 else (1, 0):
                 begin = cpu_s(pid) if pid else None
-                counted = _run(connection, databases[which], _script(name, count, number, warehouses, which == 0))
+                counted = run(connection, databases[which], name, count, number, warehouses, which == 0)
                 if pid:
                     counted["cpu_ms"] = (cpu_s(pid) - begin) * 1000
                 samples[which].append({key: value / count for key, value in counted.items()})
@@ -87,16 +93,22 @@ def differing(found, apart=0.005):
                 yield name, key, own[key], other[key]
 
 
-def markdown(found):
-    """CPU time by procedure, and of the mix by new order."""
-    lines = ["| server CPU, ms a call | tpcc | HammerDB | ratio |", "|---|---|---|---|"]
-    rows = {name: (own["cpu_ms"], other["cpu_ms"]) for name, (own, other) in found.items() if "cpu_ms" in own}
+def table(what, found, form):
+    """found: by procedure the built-in generator's and HammerDB's; then the mix, by new order."""
+    rows = dict(found)
     if len(rows) == len(NAMES):
-        rows["the mix, by new order"] = [sum(rows[name][which] * MIX[name] for name in NAMES) / MIX["NEWORD"]
+        rows["the mix, by new order"] = [sum(found[name][which] * MIX[name] for name in NAMES) / MIX["NEWORD"]
                                          for which in (0, 1)]
-    for name, (own, other) in rows.items():
-        lines.append(f"| {name} | {own:.3f} | {other:.3f} | {own / other:.3f} |")
-    lines += ["", "| counter, a call | | tpcc | HammerDB |", "|---|---|---|---|"]
+    lines = [f"| {what} | tpcc | HammerDB | ratio |", "|---|---|---|---|"]
+    lines += [f"| {name} | {form.format(own)} | {form.format(other)} | {own / other:.3f} |"
+              for name, (own, other) in rows.items()]
+    return "\n".join(lines) + "\n"
+
+
+def markdown(found):
+    """CPU time by procedure, and the counters that differ."""
+    cpu = {name: (own["cpu_ms"], other["cpu_ms"]) for name, (own, other) in found.items() if "cpu_ms" in own}
+    lines = [table("server CPU, ms a call", cpu, "{:.3f}"), "| counter, a call | | tpcc | HammerDB |", "|---|---|---|---|"]
     lines += [f"| {name} | {key} | {own:,.3f} | {other:,.3f} |" for name, key, own, other in differing(found)
               if key != "cpu_ms"]
     return "\n".join(lines) + "\n"

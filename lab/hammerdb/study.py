@@ -209,7 +209,9 @@ class Study:
     def _bulk_load(self, connection, engine, benchmark):
         """MyRocks' bulk load, where one user loads: files that several make at once overlap, which it refuses."""
         args = self.args
-        loaders = min(args.tpcc_build_vu, args.warehouses) if benchmark == "tpcc" else args.tpch_threads
+        loaders = args.tpcc_build_vu if benchmark == "tpcc" else args.tpch_threads
+        if benchmark == "tpcc" and args.hammerdb_dir:
+            loaders = min(loaders, args.warehouses)  # The built-in generator's share a warehouse.
         if engine != "rocksdb" or args.rocksdb_no_bulk_load or loaders > 1:
             yield
             return

@@ -11,6 +11,7 @@
 
 import os
 import re
+import shutil
 import signal
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,10 +21,13 @@ from installer.shell import Failed, Unavailable
 from lab.harness import profiles
 from lab.harness.cgroup import MemoryGroup, forget_files
 from lab.harness.sampler import Sampler, StatusClient
+from lab.harness.watched import tied
 
 _NO_LIMIT = "0"
-# Options that show themselves under another name or otherwise than they were given, or that the server fits to the machine.
-_UNSHOWN = ("plugin_load_add", "rocksdb_default_cf_options", "log_bin", "table_open_cache_instances")
+# Options that show themselves under another name or otherwise than they were given; and some of the seeds' that the server
+# changes itself: as many cache instances as CPUs, and one undo tablespace is none.
+_UNSHOWN = ("plugin_load_add", "rocksdb_default_cf_options", "log_bin", "table_open_cache_instances",
+            "innodb_undo_tablespaces")
 
 
 @dataclass(frozen=True)
@@ -92,11 +96,11 @@ def memory_limit(asked, profile):
 
 
 class PrivateServer(Server):
-    """Owns: besides a Server's things the cgroup, from start() to stop()."""
+    """Owns: besides a Server's things the cgroup, from start() to stop(). It ends when this program is killed."""
 
     def __init__(self, environment, directory, limit=Limit(), **more):
         """limit: a Limit; more: as of Server."""
-        super().__init__(environment, directory, **more)
+        super().__init__(environment, directory, within=tied, **more)
         self._limit, self._group = limit, None
 
     def start(self, timeout_s=120):
@@ -105,7 +109,7 @@ class PrivateServer(Server):
             forget_files(self.data)  # What is in memory already would be on our account, not the server's.
             self._group = MemoryGroup(self.directory.name, self._limit.bytes)
             self._group.__enter__()
-            self.within = self._group.command
+            self.within = lambda argv: tied(self._group.command(argv))
         try:
             super().start(timeout_s)
             check_settings(self, self.options)
@@ -125,8 +129,12 @@ class PrivateServer(Server):
             os.killpg(self.process.pid, signal.SIGKILL)  # It has a session of its own.
             self.process.wait()
         if self._group is not None:
-            group, self._group, self.within = self._group, None, lambda argv: argv
+            group, self._group, self.within = self._group, None, tied
             group.remove()
+
+    def remove(self):
+        """Its data, and whatever else is in its directory. REQUIRES: it does not run."""
+        shutil.rmtree(self.directory, ignore_errors=True)
 
     def sampler(self):
         """A Sampler of this server, not begun yet."""

@@ -1,18 +1,23 @@
 """Tests of lab/compare: what counts of a sysbench run, ratios are of one round."""
 
+import io
 import json
 import tempfile
 import unittest
+from contextlib import redirect_stdout
 from pathlib import Path
 from types import SimpleNamespace
+from unittest import mock
 
 from installer.shell import Failed
 from lab.compare import __main__ as compare
-from lab.compare import sysbench
+from lab.compare import study, sysbench
 from lab.harness import profiles
+from lab.harness.journal import Journal
 from lab.harness.sampler import Samples
 from lab.report import markdown
 from lab.report.adapters import compare as adapter
+from lab.report.adapters import pick
 from lab.tests import test_report
 from lab.tests.test_parse_sysbench import recorded
 
@@ -63,23 +68,81 @@ class Directory(unittest.TestCase):
     def test_only_a_study_is_removed(self):
         with tempfile.TemporaryDirectory() as name:
             directory = Path(name) / "study"
-            compare._make_empty(directory)
-            (directory / "runs.json").touch()
-            compare._make_empty(directory)
-            self.assertFalse((directory / "runs.json").exists())
+            compare._make_ready(directory, {})
+            (directory / "old").touch()
+            compare._make_ready(directory, {})
+            self.assertFalse((directory / "old").exists())
             (Path(name) / "somebody's").touch()
             with self.assertRaisesRegex(Failed, "no study"):
-                compare._make_empty(Path(name))
+                compare._make_ready(Path(name), {})
             self.assertTrue((Path(name) / "somebody's").exists())
 
 
-class TimeLeft(unittest.TestCase):
+class GoesOn(unittest.TestCase):
+    """With servers and tools that only say what they were asked for."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.args = SimpleNamespace(
+            directory=Path(folder.name) / "study", profile="fair", memory_max="0", engines=["InnoDB", "BLACKHOLE"],
+            sync=["NONE"], rounds=1, work=["insert"], rows=1000, threads=1, warehouses=1, users=1, seconds=2,
+            tpcc_seconds=3)
+        self.calls, self.trouble, self.servers = [], {}, mock.MagicMock()
+        server = self.servers.return_value
+        server.sql.return_value = ""
+        server.memory.return_value = {}
+        server.data = self.args.directory
+        figures = sysbench.Figures(1.0, 2.0, 3.0, 0)
+        for target, name, value in (
+                (study, "PrivateServer", self.servers), (study.sysbench, "prepare", mock.Mock()),
+                (study.tpcc, "build", mock.Mock()), (study.Study, "_write_facts", mock.Mock()),
+                (study.Study, "_report", mock.Mock()),
+                (study.sysbench, "run", lambda server, work, *_: self.call(work) or figures),
+                (study.tpcc, "run", lambda *_: self.call("tpcc") or figures)):
+            patch = mock.patch.object(target, name, value)
+            patch.start()
+            self.addCleanup(patch.stop)
+
+    def call(self, work):
+        self.calls.append(work)
+        if work in self.trouble:
+            raise self.trouble[work]
+
+    def go(self):
+        compare._make_ready(self.args.directory, study.plan_of(self.args))
+        it = study.Study(self.args, None, None, None)
+        with redirect_stdout(io.StringIO()):
+            code = it.go()
+        return code, it.journal
+
     def test_tpcc_is_not_run_on_what_keeps_no_rows(self):
-        args = SimpleNamespace(directory=Path("nowhere"), work=["insert"], seconds=10, tpcc_seconds=60, warehouses=10,
-                               engines=["InnoDB", "BLACKHOLE"], sync=["NONE"], rounds=2, profile="fair", memory_max="0")
-        with_tpcc = compare.Study(args, None, None, None).left_s
-        args.warehouses = 0
-        self.assertEqual(with_tpcc - compare.Study(args, None, None, None).left_s, 2 * 70)
+        code, journal = self.go()
+        self.assertEqual((code, self.calls), (0, ["point_select", "insert", "tpcc", "point_select", "insert"]))
+        self.assertEqual(list(journal.results()), ["InnoDB: loading", "BLACKHOLE: loading", "InnoDB insert, NONE, round 1",
+                                                   "InnoDB tpcc, NONE, round 1", "BLACKHOLE insert, NONE, round 1"])
+
+    def test_a_ceiling_has_no_limit(self):
+        self.args.engines = ["InnoDB", "InnoDB-in-memory"]
+        with mock.patch.object(study, "memory_limit", return_value=study.Limit(1 << 29, "512M")):
+            self.go()
+        self.assertEqual({call.args[1].name: call.args[2].bytes for call in self.servers.call_args_list},
+                         {"InnoDB": 1 << 29, "InnoDB-in-memory": None})
+
+    def test_what_is_done_is_not_done_again(self):
+        self.trouble = {"tpcc": KeyboardInterrupt()}
+        with self.assertRaises(KeyboardInterrupt):
+            self.go()
+        self.trouble, self.calls = {}, []
+        code, journal = self.go()
+        self.assertEqual((code, self.calls), (0, ["point_select", "tpcc", "point_select", "insert"]))
+        self.assertIn("Interrupted during: InnoDB tpcc, NONE, round 1", journal.history()[0])
+
+    def test_a_turn_that_fails_is_named_and_the_others_go_on(self):
+        self.trouble = {"tpcc": Failed("no result")}
+        code, journal = self.go()
+        self.assertEqual((code, self.calls[-1]), (1, "insert"))
+        self.assertEqual(journal.history(), ["Failed: InnoDB NONE round 1: no result"])
 
 
 class Report(unittest.TestCase):
@@ -108,10 +171,18 @@ class Report(unittest.TestCase):
                 self.entries.append({"engine": engine, "sync": "FULL", "work": "read_write", "round": number,
                                      "raw": f"{engine}-{number}.txt", "samples": f"{engine}-{number}.samples.json",
                                      "directory_bytes": 5 << 20, "memory": {"limit": 512 << 20, "oom_kills": 1}})
-        self.write(adapter.RUNS, self.entries)
+        self.write_journal(self.entries)
 
     def write(self, name, content):
         (self.directory / name).write_text(json.dumps(content))
+
+    def write_journal(self, entries):
+        (self.directory / adapter.JOURNAL).unlink(missing_ok=True)
+        with Journal(self.directory / adapter.JOURNAL, adapter.KIND, {}) as journal:
+            journal.finish("InnoDB: loading", {"loaded": "InnoDB"})
+            for number, entry in enumerate(entries):
+                journal.finish(f"step {number}", entry)
+            journal.end()
 
     def test_figures_and_what_was_sampled(self):
         study = adapter.study(self.directory)
@@ -132,17 +203,18 @@ class Report(unittest.TestCase):
 
     def test_tpcc_is_read_too(self):
         self.write("tpcc.json", test_report.made("InnoDB"))
-        self.write(adapter.RUNS, [*self.entries, {**self.entries[0], "work": adapter.TPCC, "raw": "tpcc.json"}])
+        self.write_journal([*self.entries, {**self.entries[0], "work": adapter.TPCC, "raw": "tpcc.json"}])
         run = adapter.study(self.directory).runs[-1]
         self.assertEqual((run.workload, run.throughput, run.checked), ("TPROC-C, 2 warehouses", 1000.0, True))
         self.assertIsNone(run.write_amplification)
         self.assertIsNone(run.written_bytes)  # Both samples are of the ramp-up.
 
     def test_a_study_that_was_cut_short_says_so(self):
-        self.write(adapter.RUNS, self.entries[:3])
+        self.write_journal(self.entries[:3])
         self.assertIn("not run to its end", adapter.study(self.directory).history[0])
-        (self.directory / adapter.RUNS).write_text("[")
-        with self.assertRaisesRegex(Failed, "runs.json.*cut off"):
+        self.assertEqual(pick.study([self.directory]).kind, "compare")
+        (self.directory / adapter.FACTS).write_text("[")
+        with self.assertRaisesRegex(Failed, "facts.json.*cut off"):
             adapter.study(self.directory)
 
 

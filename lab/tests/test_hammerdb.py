@@ -3,6 +3,7 @@
 import io
 import os
 import random
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -14,7 +15,7 @@ from unittest import mock
 
 from installer.shell import TREE, Failed
 from lab.charts import style
-from lab.hammerdb import calls, compare, options, real, server, study
+from lab.hammerdb import calls, compare, instructions, options, real, server, study
 from lab.harness import sitting, watched
 from lab.hammerdb.cpu import CpuMeter
 from lab.parse import hammerdb_csv
@@ -39,7 +40,7 @@ class Options(unittest.TestCase):
                               (["-e", "myisam"], "-e myisam: is not known; known are tidesdb"),
                               (["-b", "tpch"], "-b tpch: .* give the real HammerDB with -H DIR"),
                               (["-b", "both"], "-b both: .* -H DIR"),
-                              (["-b", "tpch", "-H", "x", "-e", "all"], "-b tpch -e tidesdb: .* foreign keys"),
+                              (["-b", "tpch", "-H", "x", "-e", "all"], "-b tpch -e tidesdb,rocksdb: .* foreign keys"),
                               (["--pg-host", "x"], "--pg-host: PostgreSQL"),
                               (["--duration", "0"], "--duration: is zero"),
                               (["-H", "x", "--duration", "0.5"], "HammerDB counts whole minutes"),
@@ -260,7 +261,7 @@ class Run(unittest.TestCase):
         self.assertEqual(said, ["SET GLOBAL rocksdb_bulk_load=1", "SET GLOBAL rocksdb_bulk_load=0"])
 
     def test_several_users_load_rocksdb_by_transactions(self):
-        self.go(FakeGenerator(), "-e", "rocksdb", "--tpcc-build-vu", "2")
+        self.go(FakeGenerator(), "-e", "rocksdb", "--tpcc-build-vu", "2", "--warehouses", "1")
         self.assertFalse([s for s in self.server.connection.said if "bulk_load" in s])
 
     def test_keep_schema(self):
@@ -294,6 +295,37 @@ class Calls(unittest.TestCase):
         text = calls.markdown(found)
         self.assertIn("| the mix, by new order | 4.600 | 2.300 | 2.000 |", text)
         self.assertIn("| OSTAT | Com_update | 4.000 | 3.000 |", text)
+
+
+class Instructions(unittest.TestCase):
+    SOURCE = """proc build {} {}
+proc CreateStoredProcs { handler } {
+    puts "CREATING"
+    foreach name {NEWORD PAYMENT DELIVERY OSTAT SLEV} { mariaexec $handler "CREATE PROCEDURE `$name` () BEGIN END" }
+}
+proc ConnectToMaria {} {}
+"""
+
+    def source(self, text):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        path = Path(folder.name) / "src" / "mariadb" / "mariaoltp.tcl"
+        path.parent.mkdir(parents=True)
+        path.write_text(text)
+        return folder.name
+
+    @unittest.skipUnless(shutil.which("tclsh8.6"), "tclsh8.6 is not here")
+    def test_the_procedures_are_hammerdb_s(self):
+        found = instructions.procedures(self.source(self.SOURCE))
+        self.assertEqual(found[0].strip(), "CREATE PROCEDURE `NEWORD` () BEGIN END")
+        self.assertEqual(len(found), 5)
+        with self.assertRaisesRegex(Failed, "made 4 procedures, 5 are known"):
+            instructions.procedures(self.source(self.SOURCE.replace(" SLEV", "")))
+
+    def test_a_folder_without_them(self):
+        for text in ("", "proc CreateStoredProcs"):
+            with self.assertRaisesRegex(Failed, "holds no procedures; give the folder of HammerDB's sources"):
+                instructions.procedures(self.source(text))
 
 
 class Compare(unittest.TestCase):

@@ -387,7 +387,9 @@ TEST_P(TransactionTest, StagesNoMoreThanItIsTold) {
     txn->Restart(options);
     for (int i = 0; i < 1000; ++i) {
       ASSERT_TRUE(txn->Put(family_, "key" + std::to_string(i), value).ok());
-      if (staging_bytes != 0) ASSERT_LT(env_->txns().MemoryBytes(), 400'000u);
+      if (staging_bytes != 0) {
+        ASSERT_LT(env_->txns().MemoryBytes(), 400'000u);
+      }
     }
     EXPECT_EQ(env_->txns().GetStats().spills != 0, staging_bytes != 0);
     ASSERT_TRUE(txn->Commit().ok());

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from installer.shell import Failed
 from lab.compare import sysbench as work_of
-from lab.harness import provenance
+from lab.harness import journal, provenance
 from lab.harness.sampler import Samples
 from lab.parse import sysbench as parser
 from lab.report import form
@@ -13,9 +13,16 @@ from lab.report.adapters import sampled, sysbench, tpcc
 from lab.report.results import load
 from lab.report.study import Run, Study
 
-FACTS, RUNS = "facts.json", "runs.json"
+KIND = "compare"
+FACTS, JOURNAL = "facts.json", "journal.jsonl"
 TPCC = "tpcc"  # A kind of work beside sysbench's.
 _CONDITIONS = {"NONE": "commits not synced", "FULL": "commits synced"}
+
+
+def is_one(directory):
+    """Whether lab.compare made this folder."""
+    path = Path(directory) / JOURNAL
+    return path.exists() and journal.read(path).kind == KIND
 
 
 def variables_name(engine, sync):
@@ -32,7 +39,8 @@ def _read(path):
 def study(directory):
     """Raises Failed."""
     directory = Path(directory)
-    facts, entries = _read(directory / FACTS), _read(directory / RUNS)
+    facts, record = _read(directory / FACTS), journal.read(directory / JOURNAL)
+    entries = [entry for entry in record.results().values() if "raw" in entry]
     runs = [_run(directory, entry, facts) for entry in entries]
     asked = facts["asked"]
     about = (f"MariaDB {facts['version']}; {asked['rows']:,} rows, {asked['threads']} threads and {asked['seconds']} s a "
@@ -40,12 +48,12 @@ def study(directory):
              f"{asked['tpcc_seconds']} s; {asked['rounds']} rounds, the engines in turn, one server at a time.")
     wanted = len(asked["engines"]) * len(asked["sync"]) * asked["rounds"] * len(asked["work"])
     short = [f"The study was not run to its end: {len(entries)} measurements."] if len(entries) < wanted else []
-    raw = [FACTS, RUNS, *[path.name for path in sorted(directory.glob("variables-*.json"))],
+    raw = [FACTS, JOURNAL, *[path.name for path in sorted(directory.glob("variables-*.json"))],
            *[entry[key] for entry in entries for key in ("raw", "samples")]]
     configuration = [(name, " ".join(map(str, value)) if isinstance(value, list) else value)
                      for name, value in asked.items() if name != "directory"]
     return Study("compare", " and ".join(asked["engines"]) + " side by side", about, runs,
-                 [facts["profile"], facts["limit"]], short,
+                 [facts["profile"], facts["limit"]], [*record.history(), *short],
                  configuration, facts["provenance"], {name: provenance.sha256(directory / name) for name in raw})
 
 

@@ -8,7 +8,7 @@ from lab.report.adapters import compare, hammerdb, iibench, iibench_runner, sqlb
 
 
 def _of_folder(folder):
-    for is_it, study in (((folder / compare.RUNS).exists(), compare.study),
+    for is_it, study in ((compare.is_one(folder), compare.study),
                          (iibench_runner.is_one(folder), iibench_runner.study),
                          ((folder / hammerdb.JOURNAL).exists(), hammerdb.study),
                          ((folder / hammerdb.ENGINES_JOURNAL).exists(), hammerdb.study_of_iterations),
