@@ -68,7 +68,7 @@ class Server:
         self.directory.mkdir(parents=True, exist_ok=True)
         run(self.environment.command(
             [self._tool("mariadb-install-db"), "--no-defaults", f"--basedir={self.environment.basedir}",
-             f"--datadir={self.data}", f"--user={_user()}", "--auth-root-authentication-method=normal",
+             f"--datadir={self.data}", f"--user={user()}", "--auth-root-authentication-method=normal",
              "--skip-test-db", "--force"]), log=self.directory / "install-db.log")
 
     def _plugin_dir(self):
@@ -88,7 +88,7 @@ class Server:
         argv = [self.environment.mariadbd, defaults, f"--basedir={self.environment.basedir}",
                 f"--datadir={self.data}", f"--socket={self.socket}", f"--pid-file={self.pid_file}",
                 f"--log-error={self.error_log}", f"--plugin-dir={self._plugin_dir()}",
-                f"--user={_user()}"]
+                f"--user={user()}"]
         argv += ["--skip-networking"] if self.port is None else [
             f"--port={self.port}", "--bind-address=127.0.0.1"]
         if self.plugin:
@@ -171,7 +171,7 @@ class Server:
         return "\n".join(self.error_log.read_text(errors="replace").splitlines()[-lines:])
 
 
-def _user():
+def user():
     return "root" if host.is_root() else os.environ.get("USER") or str(os.geteuid())
 
 

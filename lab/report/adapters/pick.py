@@ -4,18 +4,19 @@ import json
 from pathlib import Path
 
 from installer.shell import Failed
-from lab.report.adapters import compare, hammerdb, iibench, sqlbench, tpcc
+from lab.report.adapters import compare, hammerdb, iibench, pgo_study, sqlbench, tpcc
 
 
 def _of_folder(folder):
     for is_it, study in (((folder / compare.RUNS).exists(), compare.study),
+                         ((folder / pgo_study.JOURNAL).exists(), pgo_study.study),
                          ((folder / hammerdb.JOURNAL).exists(), hammerdb.study),
                          ((folder / hammerdb.ENGINES_JOURNAL).exists(), hammerdb.study_of_iterations),
                          (bool(list(folder.glob("journal_*.jsonl"))), sqlbench.study)):
         if is_it:
             return study(folder)
-    raise Failed(f"{folder}: holds no run of lab.compare, sqlbench.sh, hammerdb_runner.sh (hammerdb_logs_...) or "
-                 "mariadb_engines_runner.sh (results_...)")
+    raise Failed(f"{folder}: holds no run of lab.compare, sqlbench.sh, pgo_study.sh, hammerdb_runner.sh "
+                 "(hammerdb_logs_...) or mariadb_engines_runner.sh (results_...)")
 
 
 def _kind(path):
