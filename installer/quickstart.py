@@ -20,6 +20,7 @@ HOME = Path(os.environ.get("TIDESDB_QUICKSTART_DIR") or TREE / "var" / "quicksta
 LOG = HOME / "quickstart.log"
 REPORT = HOME / "report.html"
 ENGINES = ["InnoDB", "TidesDB", "RocksDB"]  # The others are compared with the first.
+LABELS = {"RocksDB": "MyRocks"}
 # The load generator's exit codes that gave a result: fine, inconsistent, errors. The report says which.
 MEASURED = (0, 2, 3)
 
@@ -132,7 +133,8 @@ def _measure(server, tool, again, seconds):
             say(f"\nTPROC-C on {engine}: {USERS} users, {RAMPUP_S} + {seconds} seconds")
             new = result.with_suffix(".new")
             code = _tpcc(server, tool, "run", engine, "--vu", USERS, "--rampup", RAMPUP_S,
-                         "--duration", seconds, "--isolation", "rr", "--json", new)
+                         "--duration", seconds, "--isolation", "rr",
+                         "--label", LABELS.get(engine, engine), "--json", new)
             if code not in MEASURED or not new.exists():
                 raise Failed(f"TPROC-C on {engine} ended with {code}; the server's log is "
                              f"{server.error_log}")

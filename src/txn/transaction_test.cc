@@ -379,12 +379,11 @@ TEST_P(TransactionTest, MemoryIsCountedAndGivenBack) {
 
 TEST_P(TransactionTest, StagesNoMoreThanItIsTold) {
   const std::string value(1000, 'v');
-  auto txn = Begin();
   for (const uint64_t staging_bytes : {uint64_t{0}, uint64_t{100'000}}) {
     TransactionOptions options;
     options.concurrency = GetParam();
     options.staging_bytes = staging_bytes;
-    txn->Restart(options);
+    const auto txn = env_->txns().Begin(options);
     for (int i = 0; i < 1000; ++i) {
       ASSERT_TRUE(txn->Put(family_, "key" + std::to_string(i), value).ok());
       if (staging_bytes != 0) {
