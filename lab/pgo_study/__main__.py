@@ -143,7 +143,7 @@ class Study:
             said.append("Data: " + "; ".join(f"{group.label} loaded its own" for group in self.groups)
                         + ". How each load came to lie on disk is part of what is measured.")
         if self.wanted.repetitions % len(self.builds):
-            said.append(f"{self.wanted.repetitions} repetitions of {len(self.builds)} builds: not each was first as often.")
+            said.append(f"Repetitions {self.wanted.repetitions}, builds {len(self.builds)}: not each was first as often.")
         return said
 
     def run(self):

@@ -83,8 +83,8 @@ def _cards(study):
         lines = []
         if len(here) == 1:
             big, unit = form.number(here[0].median), runs[0].unit
-            if number and ratios:
-                lines.append(f"{ratios[0]:.2f}× of {labels[0]}" + ("" if study.paired else _verdict(here[0])))
+            if number and ratios and not study.paired:
+                lines.append(f"{ratios[0]:.2f}× of {labels[0]}" + _verdict(here[0]))
         elif number and ratios:
             product = 1.0
             for ratio in ratios:

@@ -77,7 +77,7 @@ class Builds(unittest.TestCase):
     def test_mysql_is_refused_where_it_is_not(self):
         here = str(TREE / "run-tests")  # A file that is there, as Debian's mysqld is: it is MariaDB's.
         for places, said in (([], ""), ([here], "mysqld  Ver 10.11.18-MariaDB for debian-linux-gnu"),
-                             ([here], "mysqld  Ver 8.4.2 for Linux")):
+                             ([here], "mysqld  Ver 8.4.2 for Linux"), ([here], "mysqld  Ver 9.7.1-MariaDB")):
             with self.assertRaisesRegex(Failed, "MySQL 9.7 is not on this machine.*mysql-community-server 9.7"):
                 builds.find_mysql(places, lambda argv, text=said: text)
         self.assertEqual(builds.find_mysql([here], lambda argv: "mysqld  Ver 9.7.1 for Linux"), Path(here))
@@ -146,6 +146,8 @@ class Settings(unittest.TestCase):
         self.assertFalse([o for o in options if "innodb_log_file_size" in o or "snapshot_isolation" in o])
         self.assertIn("--mysqlx=OFF", options)
         self.assertIn("--sync_binlog=1", options)
+        self.assertFalse([o for o in settings.server_options(wanted(), build(flavour="MySQL"), settings.Tier("2G"))
+                          if "snapshot_isolation" in o or o.startswith("--None")])
 
     def test_a_cache_that_is_not_the_tier_s_is_an_error(self):
         a, tier = build(), settings.Tier("2G")
