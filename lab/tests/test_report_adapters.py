@@ -77,6 +77,12 @@ class HammerdbTest(Folders):
                 self.assertGreater(len(run.series[THROUGHPUT].points), 1)
                 self.assertEqual((run.notes, run.consistency()), ([], "holds"))
 
+    def test_what_hammerdb_6_makes_unequal_is_said(self):
+        for generator, said in (("HammerDB 6.0", True), ("HammerDB 5.0", False), ("tpcc", False)):
+            logs = self.logs(self.base / generator, {"innodb": row("innodb", generator=generator)})
+            (logs / "provenance.json").write_text(json.dumps({**FACTS, "generator": generator}))
+            self.assertEqual("innodb_snapshot_isolation off" in " ".join(hammerdb.study(logs).unequal), said)
+
     def test_logs_that_are_gone_are_named(self):
         run = hammerdb.study(self.logs(self.base / "hammerdb_logs_1", {"innodb": row("innodb")})).runs[0]
         self.assertIn("innodb_tpcc/hdbxtprofile.log", run.notes[0])

@@ -153,9 +153,13 @@ def _asked(args):
 
 
 def _unequal(args, facts):
-    if getattr(args, "private_server", None) is None:
-        return ["All engines were measured on one server, with the settings that it had."]
-    return [f"Profile {args.profile}: {profiles.about(args.profile)}", *filter(None, [facts.get("limit")])]
+    said = ["All engines were measured on one server, with the settings that it had."]
+    if getattr(args, "private_server", None) is not None:
+        said = [f"Profile {args.profile}: {profiles.about(args.profile)}", *filter(None, [facts.get("limit")])]
+    if facts["generator"].startswith("HammerDB 6"):
+        said.append("HammerDB 6 switches innodb_snapshot_isolation off in its sessions; TidesDB keeps what the server has "
+                    "(tidesdb_snapshot_isolation), and where that is on, a write to a row that changed is an error.")
+    return said
 
 
 def study(directory):
