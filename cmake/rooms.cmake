@@ -17,6 +17,10 @@ elseif(CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   target_compile_options(tidesdb_flags INTERFACE -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow
                                                  -Wno-stringop-overread)
 endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_INTERPROCEDURAL_OPTIMIZATION)
+  # Two types of one name in two rooms: only the linker sees them together.
+  target_link_options(tidesdb_flags INTERFACE -Werror=odr)
+endif()
 target_include_directories(tidesdb_flags INTERFACE ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include)
 if(TIDESDB_HOOKS)
   target_compile_definitions(tidesdb_flags INTERFACE TIDESDB_HOOKS=1)

@@ -29,6 +29,9 @@ CHECK = ["clang", "clang-tidy", "clang-format"]
 SYSBENCH = ["sysbench"]
 BENCH = [*SYSBENCH, "libbenchmark-dev"]
 
+# iostat, mpstat, pidstat and vmstat, beside a measurement (lab/harness/observers.py).
+OBSERVE = ["sysstat", "procps"]
+
 # To make the root of the other Debian release.
 ROOT = ["debootstrap", "debian-archive-keyring"]
 

@@ -70,7 +70,7 @@ class Server:
         shutil.rmtree(unfinished, ignore_errors=True)
         run(self.environment.command(
             [self._tool("mariadb-install-db"), "--no-defaults", f"--basedir={self.environment.basedir}",
-             f"--datadir={unfinished}", f"--tmpdir={self._temporary()}", f"--user={_user()}",
+             f"--datadir={unfinished}", f"--tmpdir={self._temporary()}", f"--user={user()}",
              "--auth-root-authentication-method=normal", "--skip-test-db", "--force"]),
             log=self.directory / "install-db.log")
         unfinished.rename(self.data)
@@ -98,7 +98,7 @@ class Server:
         argv = [self.environment.mariadbd, defaults, f"--basedir={self.environment.basedir}",
                 f"--datadir={self.data}", f"--socket={self.socket}", f"--pid-file={self.pid_file}",
                 f"--log-error={self.error_log}", f"--tmpdir={self._temporary()}",
-                f"--plugin-dir={self._plugin_dir()}", f"--user={_user()}"]
+                f"--plugin-dir={self._plugin_dir()}", f"--user={user()}"]
         argv += ["--skip-networking"] if self.port is None else [
             f"--port={self.port}", "--bind-address=127.0.0.1"]
         if self.plugin:
@@ -181,7 +181,7 @@ class Server:
         return "\n".join(self.error_log.read_text(errors="replace").splitlines()[-lines:])
 
 
-def _user():
+def user():
     return "root" if host.is_root() else os.environ.get("USER") or str(os.geteuid())
 
 

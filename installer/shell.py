@@ -68,7 +68,7 @@ def run(argv, log=None, cwd=None, env=None, stdin=None):
             written.seek(begin)
             tail, where = written.read().decode(errors="replace"), f"; see {log}"
     if code != 0:
-        lines = "\n".join(tail.strip().splitlines()[-15:])
+        lines = "\n".join(tail.strip().splitlines()[-40:])
         raise Failed(f"{shlex.join(argv)} ended with {code}{where}\n{lines}")
     return tail if log is None else ""
 

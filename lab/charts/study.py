@@ -2,6 +2,7 @@
 
 from lab.charts import style
 from lab.report import form
+from lab.report.gains import FIGURES, gains
 from lab.report.study import THROUGHPUT
 
 _PANELS_MAX = 12  # Of one figure over time; the page has them all.
@@ -80,6 +81,32 @@ class _Charts:
         axes.set_xticks(threads, [str(count) for count in threads])
         axes.set_xlabel("threads")
 
+    def gains(self):
+        """A panel for each condition: the change at each number of threads, with its confidence interval."""
+        found = [gain for gain in gains(self.study) if gain.of_point and gain.figure is FIGURES[0]]
+        panels = list(dict.fromkeys((gain.where.condition, gain.where.workload) for gain in found))
+        if not panels:
+            return
+        figure, axes = self._grid(len(panels))
+        for (condition, workload), each in zip(panels, axes):
+            here = [gain for gain in found if (gain.where.condition, gain.where.workload) == (condition, workload)]
+            threads = sorted({gain.where.threads for gain in here})
+            for number, label in enumerate(self.labels[1:]):
+                of = sorted((gain for gain in here if gain.label == label), key=lambda gain: gain.where.threads)
+                # Each number of threads has a place of its own; labels stand side by side there.
+                at = [threads.index(gain.where.threads) + 0.15 * (number - (len(self.labels) - 2) / 2) for gain in of]
+                change = [gain.change for gain in of]
+                each.errorbar(at, [one.mean for one in change], fmt="o", capsize=3, color=self.colours[label], label=label,
+                              yerr=[[one.mean - one.low for one in change], [one.high - one.mean for one in change]])
+            each.axhline(0, color="#555555", linewidth=1)
+            each.set_xticks(range(len(threads)), [str(count) for count in threads])
+            each.set_xlim(-0.6, len(threads) - 0.4)
+            low, high = each.get_ylim()
+            each.set_ylim(max(low, -60), min(high, 100))  # Two repetitions may be sure of nothing: points before whiskers.
+            each.set_xlabel("threads")
+            each.set_title(f"{workload}\n{condition}" if condition else workload, fontsize=8)
+        self._finish(figure, axes, "gain", f"Change of throughput to {self.labels[0]}, %, with the 95 % interval")
+
     def over_time(self):
         points = [point for point in self.study.points()
                   if any(THROUGHPUT in run.series for run in self.study.runs if run.point == point)][:_PANELS_MAX]
@@ -115,5 +142,7 @@ def draw(study, directory):
     charts.over_points("latency_p95", "95th percentile of latency, ms", _p95)
     charts.over_points("write_amplification", "Bytes written for each byte of rows",
                        lambda run: run.write_amplification)
+    if study.paired:
+        charts.gains()
     charts.over_time()
     return charts.drawn

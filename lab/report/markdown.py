@@ -28,8 +28,8 @@ def _bullets(title, sentences):
 
 def figures(study):
     """The tables of figures alone: what a terminal shows."""
-    made = [tables.throughput(study), tables.percentiles(study), tables.measures(study), tables.resources(study),
-            tables.errors(study), tables.checks(study)]
+    made = [tables.gains(study), tables.throughput(study), tables.percentiles(study), tables.measures(study),
+            tables.resources(study), tables.errors(study), tables.checks(study)]
     return "\n".join(filter(None, map(_section, made)))
 
 

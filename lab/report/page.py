@@ -8,6 +8,7 @@ from pathlib import Path
 from lab.charts import style
 from lab.harness import debian
 from lab.report import form, markdown, plotly, tables
+from lab.report.gains import ALL, FIGURES, gains
 from lab.report.study import LATENCIES, THROUGHPUT
 
 _WEB = Path(__file__).resolve().parent / "web"
@@ -72,6 +73,8 @@ def _peak(runs, name):
 def _cards(study):
     """One for each label: how it compares, and what to know before believing it."""
     labels, compared = study.labels(), study.compared()
+    whole = {gain.label: gain for gain in (gains(study) if study.paired else [])
+             if gain.where == ALL and gain.figure is FIGURES[0]}
     cards = []
     for number, label in enumerate(labels):
         runs = [run for run in study.runs if run.label == label]
@@ -80,7 +83,7 @@ def _cards(study):
         lines = []
         if len(here) == 1:
             big, unit = form.number(here[0].median), runs[0].unit
-            if number and ratios:
+            if number and ratios and not study.paired:
                 lines.append(f"{ratios[0]:.2f}× of {labels[0]}" + _verdict(here[0]))
         elif number and ratios:
             product = 1.0
@@ -92,6 +95,8 @@ def _cards(study):
             big, unit = "1×", f"what the others are compared with, {form.plural(len(here), 'measurement')}"
         else:
             big, unit = "–", "nothing was measured"
+        if label in whole:
+            lines.append(f"{whole[label].change}: {whole[label].verdict}")
         measures = {name: value for run in runs for name, value in run.measures.items() if value is not None}
         if len(runs) == 1:
             lines += [f"{form.number(value)} {name}" for name, value in list(measures.items())[:2]]
@@ -138,8 +143,9 @@ def render(study, plotly_text=None):
     variables = tables.variables(study)
     return environment.get_template("page.html").render(
         study=study, cards=_cards(study), colours=_colours(study.labels()), differs=tables.differs,
-        throughput=tables.throughput(study), percentiles=tables.percentiles(study), measures=tables.measures(study),
-        resources=tables.resources(study), errors=tables.errors(study), checks=tables.checks(study),
+        throughput=tables.throughput(study), gains=tables.gains(study), percentiles=tables.percentiles(study),
+        measures=tables.measures(study), resources=tables.resources(study), errors=tables.errors(study),
+        checks=tables.checks(study),
         variables=variables, variables_differing=sum(map(tables.differs, variables.rows)) if variables else 0,
         configuration=tables.configuration(study), run_configuration=tables.run_configuration(study),
         provenance=tables.provenance(study), files=tables.files(study),

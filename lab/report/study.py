@@ -4,9 +4,10 @@
     page.render(study, ...), markdown.text(study), charts.study.draw(study, directory)
 """
 
-import math
 from dataclasses import dataclass, field
-from statistics import mean, median, stdev
+from statistics import median
+
+from lab.harness.statistics import interval_of_ratios
 
 # Names of series that every runner fills where it can; any other name is a metric for the explorer.
 THROUGHPUT = "throughput"
@@ -15,9 +16,6 @@ LATENCIES = ("mean latency", "p50 latency", "p95 latency", "p99 latency", "p99.9
 # Errors that a busy database gives and a client tries again after.
 CONFLICTS = {1213: "deadlock", 1205: "lock wait timeout", 1020: "changed since read"}
 
-# Student's t, two-sided 95 %, by degrees of freedom; from the last on, the normal distribution's is near enough.
-_T95 = (12.71, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120,
-        2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042)
 _ROUNDS_MIN = 3  # Fewer say nothing of noise.
 
 
@@ -144,6 +142,7 @@ class Study:
     configuration: list = field(default_factory=list)  # (name, value): everything that was asked for.
     provenance: dict = field(default_factory=dict)     # As harness.provenance.collect() gives it.
     files: dict = field(default_factory=dict)          # By name, the SHA-256 of each raw file.
+    paired: bool = False  # Builds of one thing took turns: gains.py says which of their differences is more than noise.
 
     def labels(self):
         return list(dict.fromkeys(run.label for run in self.runs))
@@ -207,12 +206,7 @@ class Spread:
 
 def interval_of(ratios):
     """The 95 % confidence interval of the geometric mean of ratios; None of fewer than three, or of none above zero."""
-    if len(ratios) < _ROUNDS_MIN or min(ratios) <= 0:
-        return None
-    logs = [math.log(ratio) for ratio in ratios]
-    t = _T95[len(logs) - 2] if len(logs) - 2 < len(_T95) else 1.96
-    around, half = mean(logs), t * stdev(logs) / math.sqrt(len(logs))
-    return math.exp(around - half), math.exp(around + half)
+    return interval_of_ratios(ratios) if len(ratios) >= _ROUNDS_MIN and min(ratios) > 0 else None
 
 
 def numbered(labels):

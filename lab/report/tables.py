@@ -3,7 +3,10 @@
 from dataclasses import dataclass, field
 from statistics import median
 
+from lab.harness.statistics import LOSS
 from lab.report import form
+from lab.report.gains import ALL, FIGURES
+from lab.report.gains import gains as gains_of
 from lab.report.study import CONFLICTS
 
 
@@ -50,7 +53,7 @@ def throughput(study):
     """A row a point: medians with their spread, and ratios to the first label."""
     labels, points = study.labels(), _Points(study)
     several = len({run.unit for run in study.runs}) > 1
-    verdicts = any(of.verdict for _, row in study.compared() for of in row.values())
+    verdicts = not study.paired and any(of.verdict for _, row in study.compared() for of in row.values())
     head = [*points.head, *(["unit"] if several else []), *labels]
     for label in labels[1:]:
         head += [f"{label} / {labels[0]}", *(["95 % interval"] if verdicts else [])]
@@ -77,6 +80,37 @@ def throughput(study):
         note += " The interval is the 95 % confidence of the pairs' ratio; where 1 is inside, it is noise."
     repeated = any(len(of.values) > 1 for _, row in study.compared() for of in row.values())
     return Table(title, head, rows, len(points.head) + several, note if repeated else "", frozenset(bad))
+
+
+def gains(study):
+    """Of a paired study: what the builds gain, and whether that is more than noise. None where nothing can be told."""
+    found = gains_of(study) if study.paired else []
+    if not found:
+        return None
+    figures = [figure for figure in FIGURES if any(gain.figure is figure for gain in found)]
+    by_cell = {(gain.label, gain.where, gain.figure): gain for gain in found}
+    rows, bad = [], set()
+    for label, where in dict.fromkeys((gain.label, gain.where) for gain in sorted(found, key=lambda one: one.of_point)):
+        row = [label, getattr(where, "name", where)]
+        for figure in figures:
+            gain = by_cell.get((label, where, figure))
+            if gain and gain.verdict == LOSS:
+                bad.add((len(rows), len(row) + 2))
+            # With no-break spaces: each figure on one line.
+            row += [f"{gain.change.mean:+.1f}\u00a0%", f"{gain.change.low:+.1f}\u00a0to\u00a0{gain.change.high:+.1f}",
+                    gain.verdict] if gain else ["–"] * 3
+        whole = by_cell.get((label, where, figures[0]))
+        row.append(f"{whole.lowest:+.1f} to {whole.highest:+.1f} %" if whole and whole.lowest is not None else "")
+        rows.append(row)
+    head = ["", "", *[cell for figure in figures for cell in (figure.name, "95 % interval", "verdict")],
+            f"points, {figures[0].name}"]
+    return Table(f"Gain over {study.labels()[0]}", head, rows, 2, _GAINS, frozenset(bad))
+
+
+_GAINS = (f"Mean change of the repetitions' pairs, with its 95 % confidence interval (Student's t on the logarithms of the "
+          f"ratios). {ALL.capitalize()}, and of several points, each repetition gives one figure, the mean over its "
+          "points. A line of points, or of conditions, is called a gain or a loss only where that holds for all of them "
+          "asked at once (Holm): of forty lines of pure noise two would have an interval without 0 in it.")
 
 
 def _interval(of):

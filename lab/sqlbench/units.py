@@ -57,14 +57,14 @@ def measure(unit, settings, target, step, raw):
         session.sql(f"CREATE DATABASE `{settings.database}`")
         step.note("loading")
         loaders = min(settings.tables, unit.threads)
-        _call(session.sysbench(unit.workload, "prepare", loaders, unit.table_size,
+        call(session.sysbench(unit.workload, "prepare", loaders, unit.table_size,
                                f"--mysql-storage-engine={unit.engine}"))
         prepared = session.usage_at_rest(unit.engine, again=True)
         if settings.warmup_s:
             step.note("warming up")
-            _call(_run_command(session, unit, settings.warmup_s, 0))
+            call(_run_command(session, unit, settings.warmup_s, 0))
         with session.sampler() as sampler:
-            _recorded(_run_command(session, unit, settings.time_s, settings.report_interval_s), raw, step)
+            recorded(_run_command(session, unit, settings.time_s, settings.report_interval_s), raw, step)
         sampler.samples.save(raw.with_suffix(SAMPLES))
         memory = session.memory()
         for kind, suffix in (("VARIABLES", VARIABLES), ("STATUS", ".status.tsv")):
@@ -87,14 +87,14 @@ def _sizes(before, prepared, ran):
     return {**prepared.minus(before).phases("after_prepare"), **ran.minus(before).phases("after_run")}
 
 
-def _call(argv):
+def call(argv):
     done = subprocess.run(argv, env=clean_environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True, errors="replace", check=False)
     if done.returncode != 0:
         raise Failed(f"sysbench {argv[1]} {argv[-1]} ended with {done.returncode}\n{done.stdout[-2000:]}")
 
 
-def _recorded(argv, raw, step):
+def recorded(argv, raw, step):
     """Runs sysbench with its output in raw, and says each interval as it comes."""
     with open(raw, "w", encoding="utf-8") as out, subprocess.Popen(
             argv, env=clean_environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,

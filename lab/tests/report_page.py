@@ -188,6 +188,20 @@ class Report(unittest.TestCase):
         self.assertEqual(shown.run("document.querySelector('#threads-plot').data[0].type"), "bar")
         self.assertEqual(shown.run("document.querySelector('#threads-plot').data[0].y.join()"), "1,1")
 
+    def test_what_builds_gain(self):
+        study = made_study.study(threads=(1, 4), workloads=made_study.WORKLOADS[:1])
+        study.paired = True
+        path = self.directory / "paired.html"
+        path.write_text(page.render(study, self.plotly), encoding="utf-8")
+        self.shown = shown = self.open(path, width=390, height=844)
+        # Two labels beside the first: each all together, by two conditions and at four points.
+        self.assertEqual(shown.run("document.querySelectorAll('#gains tbody tr').length"), 2 * (1 + 2 + 4))
+        self.assertTrue(shown.run("document.querySelector('nav a[href=\"#gains\"]') !== null"))
+        self.assertIn("% (", shown.run("document.querySelectorAll('.card')[1].textContent"))
+        self.looks("gains-phone")
+        shown.show_on(1280, 900)
+        self.looks("gains")
+
     def test_a_study_with_next_to_nothing(self):
         whole = made_study.study(threads=(4,), repetitions=1, conditions=("",), labels=("InnoDB",),
                                  workloads=made_study.WORKLOADS[:1])

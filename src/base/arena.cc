@@ -44,24 +44,24 @@ char* Arena::NewBlock(size_t bytes) {
   return blocks_.back().get();
 }
 
-BlockSource HeapBlocks() {
+ArenaMemory HeapBlocks() {
   return {[](size_t bytes) { return static_cast<char*>(::operator new(bytes)); },
           [](char* block, size_t) { ::operator delete(block); }};
 }
 
 // The header sits in front of the bytes it hands out.
 struct ConcurrentArena::Block {
-  Block(size_t n, BlockSource from) : size(n), source(from) {}
+  Block(size_t n, ArenaMemory from) : size(n), source(from) {}
   char* data() { return reinterpret_cast<char*>(this + 1); }
 
   const size_t size;  // Of data().
-  const BlockSource source;
+  const ArenaMemory source;
   std::atomic<size_t> used = 0;  // May run past size: the threads that overshoot fall back.
 };
 
 ConcurrentArena::~ConcurrentArena() {
   for (Block* block : blocks_) {
-    const BlockSource source = block->source;
+    const ArenaMemory source = block->source;
     const size_t bytes = sizeof(Block) + block->size;
     block->~Block();
     source.free(reinterpret_cast<char*>(block), bytes);
@@ -101,7 +101,7 @@ char* ConcurrentArena::AllocateFallback(size_t bytes, const Block* full) {
   return block->data();
 }
 
-ConcurrentArena::Block* ConcurrentArena::NewBlock(size_t bytes, BlockSource source) {
+ConcurrentArena::Block* ConcurrentArena::NewBlock(size_t bytes, ArenaMemory source) {
   static_assert(sizeof(Block) % kAlignment == 0);
   auto* block = new (source.allocate(bytes)) Block(bytes - sizeof(Block), source);
   blocks_.push_back(block);

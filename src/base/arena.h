@@ -52,11 +52,11 @@ class Arena {
 };
 
 // Where blocks of memory come from and go to.
-struct BlockSource {
+struct ArenaMemory {
   char* (*allocate)(size_t bytes);  // Aligned to alignof(std::max_align_t).
   void (*free)(char* block, size_t bytes);
 };
-BlockSource HeapBlocks();
+ArenaMemory HeapBlocks();
 
 // An Arena for many threads: an atomic add while the current block lasts, a mutex for the next one.
 // Everything is aligned to kAlignment.
@@ -66,7 +66,7 @@ class ConcurrentArena {
   static constexpr size_t kBlockBytes = 256 * 1024;
 
   // `source` is for blocks of block_bytes; what is too large for these comes from the heap.
-  explicit ConcurrentArena(size_t block_bytes = kBlockBytes, BlockSource source = HeapBlocks())
+  explicit ConcurrentArena(size_t block_bytes = kBlockBytes, ArenaMemory source = HeapBlocks())
       : block_bytes_(block_bytes), source_(source) {}
   ~ConcurrentArena();
   ConcurrentArena(const ConcurrentArena&) = delete;
@@ -84,10 +84,10 @@ class ConcurrentArena {
   struct Block;
 
   char* AllocateFallback(size_t bytes, const Block* full);
-  Block* NewBlock(size_t bytes, BlockSource source) REQUIRES(mu_);
+  Block* NewBlock(size_t bytes, ArenaMemory source) REQUIRES(mu_);
 
   const size_t block_bytes_;
-  const BlockSource source_;
+  const ArenaMemory source_;
   // Acquire/release: a block's header is written before the pointer to it is seen.
   std::atomic<Block*> current_ = nullptr;
   std::atomic<size_t> memory_usage_ = 0;  // Relaxed: a figure, it publishes nothing.

@@ -93,7 +93,7 @@ TEST(ConcurrentArenaTest, AlignsAsAsked) {
 
 TEST(ConcurrentArenaTest, BlocksComeFromTheSourceAndGoBack) {
   static size_t held_bytes = 0;
-  const BlockSource source = {[](size_t bytes) {
+  const ArenaMemory source = {[](size_t bytes) {
                                 held_bytes += bytes;
                                 return static_cast<char*>(std::malloc(bytes));
                               },

@@ -29,6 +29,6 @@ void Free(char* block, size_t bytes) { CHECK(munmap(block, bytes) == 0); }
 
 }  // namespace
 
-BlockSource HugePageBlocks() { return {Allocate, Free}; }
+ArenaMemory HugePageBlocks() { return {Allocate, Free}; }
 
 }  // namespace tidesdb

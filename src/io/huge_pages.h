@@ -11,6 +11,6 @@ namespace tidesdb {
 constexpr size_t kHugePageBytes = 2 << 20;
 
 // REQUIRES: blocks of a multiple of kHugePageBytes.
-BlockSource HugePageBlocks();
+ArenaMemory HugePageBlocks();
 
 }  // namespace tidesdb

@@ -10,7 +10,7 @@ namespace tidesdb {
 namespace {
 
 TEST(HugePagesTest, BlocksAreAlignedApartAndWritable) {
-  const BlockSource source = HugePageBlocks();
+  const ArenaMemory source = HugePageBlocks();
   std::vector<char*> blocks;
   for (size_t i = 0; i < 5; i++) {
     const size_t bytes = (1 + i % 2) * kHugePageBytes;

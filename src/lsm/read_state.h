@@ -47,6 +47,10 @@ class ReadState {
   virtual Result<std::unique_ptr<InternalIterator>> NewIterator(
       FamilyId family, const ReadOptions& options) const = 0;
 
+  // What scans in this state may jump over (memtable/dead_ranges.h). Null: nothing. To be observed
+  // before NewIterator.
+  virtual DeadRanges* FindDeadRanges(FamilyId family) const = 0;
+
   virtual RangeEstimate EstimateRange(FamilyId family, Slice start, Slice end) const = 0;
 };
 

@@ -75,6 +75,10 @@ class ReadStateImpl final : public ReadState, public std::enable_shared_from_thi
     return NewMergingIterator(std::move(sources), shared_from_this());
   }
 
+  DeadRanges* FindDeadRanges(FamilyId family) const override {
+    return parts_.active->FindDeadRanges(family);
+  }
+
   RangeEstimate EstimateRange(FamilyId family, Slice start, Slice end) const override {
     RangeEstimate estimate;
     if (!end.empty() && start >= end) return estimate;

@@ -1,17 +1,19 @@
-// What a memtable holds of each column family: the tree of its keys, and counts. Found without
-// locks.
+// What a memtable holds of each column family: the tree of its keys, counts, and what scans found
+// dead. Found without locks.
 //
-// Threads: any. Owns: nothing; all is the arena's.
+// Threads: any. Owns: the dead ranges; all else is the arena's.
 #pragma once
 
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <new>
 #include <vector>
 
 #include "base/arena.h"
+#include "memtable/dead_ranges.h"
 #include "memtable/key_tree.h"
 #include "memtable/memtable.h"
 
@@ -21,10 +23,21 @@ namespace tidesdb {
 struct MemTableFamily {
   MemTableFamily(FamilyId family_id, ConcurrentArena* arena) : id(family_id), tree(arena) {}
 
+  DeadRanges* FindOrMakeDeadRanges() {
+    DeadRanges* found = dead_ranges.load(std::memory_order_acquire);
+    if (found != nullptr) return found;
+    auto made = std::make_unique<DeadRanges>(&entries);
+    if (!dead_ranges.compare_exchange_strong(found, made.get(), std::memory_order_acq_rel)) {
+      return found;  // Somebody was faster.
+    }
+    return made.release();
+  }
+
   const FamilyId id;
   MemTableFamily* next = nullptr;  // In the bucket; constant once linked.
   KeyTree tree;
-  // Statistics: relaxed, each exact once its adders are done.
+  std::atomic<DeadRanges*> dead_ranges{nullptr};  // Null until a scan wants them.
+  // Statistics: relaxed, each exact once its adders are done; but see DeadRanges for `entries`.
   alignas(64) std::atomic<uint64_t> entries{0};
   std::atomic<uint64_t> tombstones{0};
   std::atomic<uint64_t> bytes{0};
@@ -32,6 +45,17 @@ struct MemTableFamily {
 
 class FamilyDirectory {
  public:
+  FamilyDirectory() = default;
+  FamilyDirectory(const FamilyDirectory&) = delete;
+  FamilyDirectory& operator=(const FamilyDirectory&) = delete;
+  ~FamilyDirectory() {
+    for (const std::atomic<MemTableFamily*>& bucket : buckets_) {
+      for (const auto* f = bucket.load(std::memory_order_acquire); f != nullptr; f = f->next) {
+        const std::unique_ptr<DeadRanges> owned(f->dead_ranges.load(std::memory_order_acquire));
+      }
+    }
+  }
+
   // Null: nothing was added of it.
   MemTableFamily* Find(FamilyId id) const {
     // Acquire: whoever sees a family sees its fields.

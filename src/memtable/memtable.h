@@ -16,6 +16,7 @@
 #include "format/internal_iter.h"
 #include "format/internal_key.h"
 #include "format/version_hit.h"
+#include "memtable/dead_ranges.h"
 
 namespace tidesdb {
 
@@ -52,6 +53,10 @@ class MemTable {
 
   // Over the versions of one family. Lives no longer than the memtable.
   virtual std::unique_ptr<InternalIterator> NewIterator(FamilyId family) const = 0;
+
+  // What scans found dead, for a reader with this memtable in front of all it reads. Null: nothing
+  // was added of the family yet. Lives as long as the memtable.
+  virtual DeadRanges* FindDeadRanges(FamilyId family) const = 0;
 
   // The families with entries, ascending. REQUIRES: no Add is running.
   virtual std::vector<MemTableFamilyCounts> Families() const = 0;

@@ -121,6 +121,10 @@ class TreeMemTable final : public MemTable {
     }
     if (hint != nullptr) WriteHint({last.family, place.leaf}, hint);
     Count(last.family, type, key.size() + value.size());
+    if (!IsTombstone(type)) {
+      DeadRanges* dead_ranges = last.family->dead_ranges.load(std::memory_order_acquire);
+      if (dead_ranges != nullptr && dead_ranges->Wanted()) dead_ranges->OnPut(key);
+    }
     NoteSequence(sequence);
   }
 
@@ -141,6 +145,11 @@ class TreeMemTable final : public MemTable {
 
   std::unique_ptr<InternalIterator> NewIterator(FamilyId family) const override {
     return std::make_unique<TreeIterator>(&families_, family);
+  }
+
+  DeadRanges* FindDeadRanges(FamilyId family_id) const override {
+    MemTableFamily* family = families_.Find(family_id);
+    return family == nullptr ? nullptr : family->FindOrMakeDeadRanges();
   }
 
   std::vector<MemTableFamilyCounts> Families() const override { return families_.List(); }
@@ -202,7 +211,7 @@ class TreeMemTable final : public MemTable {
   }
 
   static void Count(MemTableFamily* family, ValueType type, size_t bytes) {
-    family->entries.fetch_add(1, std::memory_order_relaxed);
+    family->entries.fetch_add(1, std::memory_order_acq_rel);  // DeadRanges' invariant 1.
     family->bytes.fetch_add(bytes, std::memory_order_relaxed);
     if (IsTombstone(type)) family->tombstones.fetch_add(1, std::memory_order_relaxed);
   }

@@ -103,6 +103,10 @@ class TestReadState final : public ReadState {
     return std::unique_ptr<InternalIterator>(std::make_unique<CopyIterator>(std::move(versions)));
   }
 
+  DeadRanges* FindDeadRanges(FamilyId family) const override {
+    return sources_.front()->memtable->FindDeadRanges(family);
+  }
+
   RangeEstimate EstimateRange(FamilyId, Slice, Slice) const override { return {}; }
 
  private:

@@ -159,10 +159,13 @@ std::unique_ptr<Iterator> TransactionImpl::NewIterator(ColumnFamily* family,
   SequenceNumber sequence = snapshot_;
   const ReadState& state =
       has_snapshot_ && !options.newest ? view_.Current() : view_.Newest(&sequence);
+  DeadRanges* dead_ranges = state.FindDeadRanges(family->id());
+  const DeadRanges::Ticket ticket = dead_ranges == nullptr ? 0 : dead_ranges->Observe();
   auto base = state.NewIterator(family->id(), read);
   if (!base.ok()) return NewErrorIterator(base.status());
   const VisibleIter::Own own = {family->id(), &writes_, &spilled_, this};
-  return std::make_unique<VisibleIter>(std::move(*base), sequence, own, options.lower,
+  return std::make_unique<VisibleIter>(std::move(*base), sequence,
+                                       DeadWalk(dead_ranges, ticket, sequence), own, options.lower,
                                        options.upper);
 }
 

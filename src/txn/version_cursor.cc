@@ -8,12 +8,18 @@ bool VersionCursor::StopRequested() {
   if (interrupt_ == nullptr || !interrupt_->Interrupted()) return false;
   status_ = Status::Interrupted("the transaction was interrupted during a scan");
   valid_ = false;
+  walk_.Forget();
   return true;
 }
 
 void VersionCursor::SetEnd() {
   valid_ = false;
   status_ = base_->status();
+  if (status_.ok()) {
+    walk_.End();
+  } else {
+    walk_.Forget();
+  }
 }
 
 void VersionCursor::SkipKeyForward() {
@@ -23,6 +29,17 @@ void VersionCursor::SkipKeyForward() {
   }
   base_->Seek(key_, 0);  // The very last version that the key can have.
   while (base_->Valid() && base_->user_key() == key_) base_->Next();
+}
+
+void VersionCursor::SkipDeadForward() {
+  if (!walk_.Step(key_, &dead_first_, &dead_last_)) return SkipKeyForward();
+  key_ = dead_last_;
+  base_->Seek(key_, 0);
+  while (base_->Valid() && base_->user_key() == key_) base_->Next();
+}
+
+void VersionCursor::SkipDeadBackward() {
+  if (walk_.Step(key_, &dead_first_, &dead_last_)) base_->SeekForPrev(dead_first_, kTrailerMax);
 }
 
 void VersionCursor::FindForward() {
@@ -37,6 +54,7 @@ void VersionCursor::FindForward() {
     const SequenceNumber wanted = visibility_.AtMost(sequence);
     if (wanted != sequence) {
       if (StopRequested()) return;
+      walk_.End();
       if (hidden == 0 || key != key_) {
         key_.assign(key.data(), key.size());
         hidden = 0;
@@ -48,16 +66,21 @@ void VersionCursor::FindForward() {
       }
       continue;
     }
-    hidden = 0;
     if (tombstones_ == Tombstones::kShow || !IsTombstone(TrailerType(trailer))) {
-      valid_ = true;
+      SetValid();
       type_ = TrailerType(trailer);
       sequence_ = sequence;
       return;
     }
     if (StopRequested()) return;
+    const bool newest_seen = hidden == 0 || key != key_;
+    hidden = 0;
     key_.assign(key.data(), key.size());
-    SkipKeyForward();
+    if (newest_seen) {
+      SkipDeadForward();
+    } else {
+      SkipKeyForward();
+    }
   }
 }
 
@@ -68,24 +91,25 @@ void VersionCursor::CopyEntry() {
   value_.assign(value.data(), value.size());
 }
 
-bool VersionCursor::ReadKeyBackward() {
+VersionCursor::KeyRead VersionCursor::ReadKeyBackward() {
   bool found = false;
   bool past_snapshot = false;  // All that follows of this key is too new.
   for (int i = 0; i < kStepsMax; ++i) {
     const SequenceNumber sequence = TrailerSequence(base_->trailer());
     past_snapshot = sequence > visibility_.snapshot;
-    if (!past_snapshot && visibility_.AtMost(sequence) == sequence) {
+    const bool visible = !past_snapshot && visibility_.AtMost(sequence) == sequence;
+    if (visible) {
       found = true;
       CopyEntry();
     }
     base_->Prev();
-    if (!base_->Valid() || base_->user_key() != key_) return found;
+    if (!base_->Valid() || base_->user_key() != key_) return {found, visible};
   }
   // More versions than are worth stepping over: look for the newest visible one from above.
   SequenceNumber wanted = visibility_.AtMost(kSequenceMax);
   while (!past_snapshot) {
     base_->Seek(key_, SeekTrailer(wanted));
-    if (!base_->status().ok()) return false;
+    if (!base_->status().ok()) return {};
     if (!base_->Valid() || base_->user_key() != key_) break;
     const SequenceNumber sequence = TrailerSequence(base_->trailer());
     wanted = visibility_.AtMost(sequence);
@@ -96,7 +120,7 @@ bool VersionCursor::ReadKeyBackward() {
     }
   }
   base_->SeekForPrev(key_, kTrailerMax);
-  return found;
+  return {found, false};
 }
 
 void VersionCursor::FindBackward() {
@@ -106,13 +130,17 @@ void VersionCursor::FindBackward() {
     const Slice key = base_->user_key();
     if (!lower_.empty() && key < lower_) return SetEnd();
     key_.assign(key.data(), key.size());
-    const bool found = ReadKeyBackward();
+    const KeyRead read = ReadKeyBackward();
     if (!base_->Valid() && !base_->status().ok()) return SetEnd();
-    if (found && (tombstones_ == Tombstones::kShow || !IsTombstone(type_))) {
-      valid_ = true;
-      return;
+    if (read.found && (tombstones_ == Tombstones::kShow || !IsTombstone(type_))) {
+      return SetValid();
     }
     if (StopRequested()) return;
+    if (read.newest_seen) {
+      SkipDeadBackward();
+    } else {
+      walk_.End();
+    }
   }
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "format/internal_iter.h"
+#include "txn/dead_walk.h"
 #include "txn/voided_ops.h"
 
 namespace tidesdb {
@@ -35,13 +36,15 @@ class VersionCursor {
  public:
   enum class Tombstones : uint8_t { kShow, kSkip };
 
-  // `interrupt` may be null; it and what visibility points to outlive the cursor.
+  // `interrupt` may be null; it and what visibility points to outlive the cursor. `walk`: of the
+  // snapshot, with no operations voided.
   VersionCursor(std::unique_ptr<InternalIterator> base, Visibility visibility,
-                Tombstones tombstones, const InterruptCheck* interrupt)
+                Tombstones tombstones, const InterruptCheck* interrupt, DeadWalk walk = DeadWalk())
       : base_(std::move(base)),
         visibility_(visibility),
         tombstones_(tombstones),
-        interrupt_(interrupt) {}
+        interrupt_(interrupt),
+        walk_(std::move(walk)) {}
 
   // Moves never cross these keys: empty means no bound. The bytes outlive the cursor.
   void SetBounds(Slice lower, Slice upper) {
@@ -74,19 +77,31 @@ class VersionCursor {
   // From where base_ stands: the next key in that direction with a version to show.
   void FindForward();
   void FindBackward();
+  struct KeyRead {
+    bool found = false;        // A version is visible.
+    bool newest_seen = false;  // And it is known to be the key's newest.
+  };
   // base_ is on the oldest version of key_: finds the visible one and leaves base_ before the key.
-  // Returns whether there is one.
-  bool ReadKeyBackward();
+  KeyRead ReadKeyBackward();
+  // key_ is dead: leaves base_ at the first entry behind it and what else is known to be dead.
+  void SkipDeadForward();
+  // base_ is before key_, which is dead: leaves it before what else is known to be dead.
+  void SkipDeadBackward();
   void CopyEntry();
   // base_ is on a version of `key_`: leaves it at the first entry of a later key.
   void SkipKeyForward();
   void SetEnd();  // base_ has ended, or an error has.
+  void SetValid() {
+    walk_.End();
+    valid_ = true;
+  }
   bool StopRequested();
 
   const std::unique_ptr<InternalIterator> base_;
   const Visibility visibility_;
   const Tombstones tombstones_;
   const InterruptCheck* const interrupt_;
+  DeadWalk walk_;
   Slice lower_;
   Slice upper_;
 
@@ -95,8 +110,10 @@ class VersionCursor {
   ValueType type_ = ValueType::kPut;
   SequenceNumber sequence_ = 0;
   int steps_ = 0;
-  std::string key_;    // Forward: scratch for skipping. Backward: the current key.
-  std::string value_;  // Backward only.
+  std::string key_;         // Forward: scratch for skipping. Backward: the current key.
+  std::string value_;       // Backward only.
+  std::string dead_first_;  // Scratch.
+  std::string dead_last_;
   Status status_;
 };
 

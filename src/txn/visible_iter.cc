@@ -30,12 +30,12 @@ std::unique_ptr<Iterator> NewErrorIterator(Status status) {
 }
 
 VisibleIter::VisibleIter(std::unique_ptr<InternalIterator> base, SequenceNumber snapshot,
-                         const Own& own, Slice lower, Slice upper)
+                         DeadWalk walk, const Own& own, Slice lower, Slice upper)
     : own_source_(own),
       lower_(lower),
       upper_(upper),
       base_(std::move(base), Visibility{snapshot, nullptr}, VersionCursor::Tombstones::kSkip,
-            own.interrupt),
+            own.interrupt, std::move(walk)),
       own_(own.family, own.writes, own.spilled, own.interrupt) {
   base_.SetBounds(lower, upper);
 }

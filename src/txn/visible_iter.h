@@ -23,9 +23,9 @@ class VisibleIter final : public Iterator {
     const InterruptCheck* interrupt = nullptr;
   };
 
-  // `base` keeps what it reads from alive.
-  VisibleIter(std::unique_ptr<InternalIterator> base, SequenceNumber snapshot, const Own& own,
-              Slice lower, Slice upper);
+  // `base` keeps what it reads from alive, and what `walk` tells. `walk` is of the same snapshot.
+  VisibleIter(std::unique_ptr<InternalIterator> base, SequenceNumber snapshot, DeadWalk walk,
+              const Own& own, Slice lower, Slice upper);
 
   bool Valid() const override { return current_ != Current::kNone; }
   void SeekToFirst() override;

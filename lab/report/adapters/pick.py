@@ -4,19 +4,20 @@ import json
 from pathlib import Path
 
 from installer.shell import Failed
-from lab.report.adapters import compare, hammerdb, iibench, iibench_runner, sqlbench, tpcc
+from lab.report.adapters import compare, hammerdb, iibench, iibench_runner, pgo_study, sqlbench, tpcc
 
 
 def _of_folder(folder):
     for is_it, study in ((compare.is_one(folder), compare.study),
+                         ((folder / pgo_study.JOURNAL).exists(), pgo_study.study),
                          (iibench_runner.is_one(folder), iibench_runner.study),
                          ((folder / hammerdb.JOURNAL).exists(), hammerdb.study),
                          ((folder / hammerdb.ENGINES_JOURNAL).exists(), hammerdb.study_of_iterations),
                          (sqlbench.newest(folder) is not None, sqlbench.study)):
         if is_it:
             return study(folder)
-    raise Failed(f"{folder}: holds no run of lab.compare, sqlbench.sh, hammerdb_runner.sh (hammerdb_logs_...), "
-                 "mariadb_engines_runner.sh (results_...) or iibench_runner.sh (iibench_...)")
+    raise Failed(f"{folder}: holds no run of lab.compare, sqlbench.sh, pgo_study.sh, hammerdb_runner.sh "
+                 "(hammerdb_logs_...), mariadb_engines_runner.sh (results_...) or iibench_runner.sh (iibench_...)")
 
 
 def _kind(path):

@@ -1,0 +1,143 @@
+"""Is one build faster than another, or is it noise? Ratios of runs that took turns, their mean and its interval; pure.
+
+    gain = of_pairs(before, after)          # before[i] and after[i] ran one after the other.
+    str(gain), gain.verdict                 # "+6.5 % (+4.1 to +9.0)", "gain"
+    overall({"read": (before, after), "write": (before, after)})
+    judged([gain, gain, ...])               # Verdicts that hold all together.
+
+A ratio's logarithm is what is averaged: twice as fast and half as fast cancel out. The interval is Student's t, 95 %.
+"""
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from statistics import mean, stdev
+
+CONFIDENCE = 0.95
+GAIN, LOSS, NOISE = "gain", "loss", "within noise"
+
+
+def _fraction(a, b, x):
+    """The continued fraction of the incomplete beta function, by Lentz's method."""
+    tiny = 1e-300
+    c, d = 1.0, 1.0 / max(1.0 - (a + b) * x / (a + 1.0), tiny)
+    value = d
+    for m in range(1, 300):
+        even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
+        odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
+        for part in (even, odd):
+            d = 1.0 + part * d
+            c = 1.0 + part / c
+            d = 1.0 / (d if abs(d) > tiny else tiny)
+            c = c if abs(c) > tiny else tiny
+            value *= c * d
+        if abs(c * d - 1.0) < 1e-12:
+            break
+    return value
+
+
+def _beta(a, b, x):
+    """The regularised incomplete beta function."""
+    if x <= 0.0 or x >= 1.0:
+        return 0.0 if x <= 0.0 else 1.0
+    front = math.exp(math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(x) + b * math.log1p(-x))
+    if x < (a + 1.0) / (a + b + 2.0):
+        return front * _fraction(a, b, x) / a
+    return 1.0 - front * _fraction(b, a, 1.0 - x) / b
+
+
+def p_of_t(t, freedom):
+    """How likely chance alone gives a Student's t that far from 0, on either side."""
+    return 1.0 if t == 0 else 0.0 if math.isinf(t) else _beta(freedom / 2, 0.5, freedom / (freedom + t * t))
+
+
+@lru_cache(maxsize=256)
+def t_of_p(p, freedom):
+    """The Student's t beyond which, on either side, lies p of the distribution."""
+    low, high = 0.0, 1.0
+    while p_of_t(high, freedom) > p:
+        high *= 2
+    for _ in range(80):
+        middle = (low + high) / 2
+        low, high = (middle, high) if p_of_t(middle, freedom) > p else (low, middle)
+    return high
+
+
+@dataclass(frozen=True)
+class Gain:
+    """In percent; low and high are the ends of the confidence interval."""
+    mean: float
+    low: float
+    high: float
+    pairs: int
+    p: float  # How likely noise alone shows as much.
+
+    def __str__(self):
+        return f"{self.mean:+.1f} % ({self.low:+.1f} to {self.high:+.1f})"
+
+    @property
+    def verdict(self):
+        """What the interval allows to say of this figure alone; judged() is for several."""
+        return _verdict(self, self.p < 1 - CONFIDENCE)
+
+
+def _verdict(gain, significant):
+    return NOISE if not significant else GAIN if gain.mean > 0 else LOSS
+
+
+def interval_of_logs(logs):
+    """(mean, half its interval, p) of logarithms of ratios. REQUIRES: two at least."""
+    count = len(logs)
+    if count < 2:
+        raise ValueError("one pair of runs has no spread; two are needed at least")
+    around, error = mean(logs), stdev(logs) / math.sqrt(count)
+    if error <= 1e-15 * abs(around):  # All alike, but for the last bit.
+        return around, 0.0, 0.0 if around else 1.0
+    return around, t_of_p(1 - CONFIDENCE, count - 1) * error, p_of_t(around / error, count - 1)
+
+
+def interval_of_ratios(ratios):
+    """The ends of the confidence interval of the ratios' geometric mean. REQUIRES: two at least, above zero."""
+    around, half, _ = interval_of_logs([math.log(ratio) for ratio in ratios])
+    return math.exp(around - half), math.exp(around + half)
+
+
+def percent(log):
+    """Of a ratio's logarithm, the change that it is."""
+    return 100 * math.expm1(log)
+
+
+def of_logs(logs):
+    """The Gain that logarithms of ratios show. REQUIRES: two at least."""
+    around, half, p = interval_of_logs(logs)
+    return Gain(percent(around), percent(around - half), percent(around + half), len(logs), p)
+
+
+def logs_of(before, after):
+    """Of pairs: what is the same for both runs of a pair cancels out."""
+    return [math.log(b / a) for a, b in zip(before, after, strict=True)]
+
+
+def of_pairs(before, after):
+    """before[i] and after[i] ran one after the other."""
+    return of_logs(logs_of(before, after))
+
+
+def overall(by_work):
+    """Of several kinds of work, (before, after) each: a round's gain is the mean over its kinds."""
+    rounds = zip(*(logs_of(before, after) for before, after in by_work.values()), strict=True)
+    return of_logs([mean(logs) for logs in rounds])
+
+
+def judged(gains):
+    """Their verdicts, by Holm's method: when all is noise, one chance in twenty that any of them says other than that.
+
+    Each by itself would be wrong once in twenty, so that of a table of forty, two would.
+    """
+    verdicts = [NOISE] * len(gains)
+    order = sorted(range(len(gains)), key=lambda number: gains[number].p)
+    for rank, number in enumerate(order):
+        if gains[number].p >= (1 - CONFIDENCE) / (len(gains) - rank):
+            break
+        verdicts[number] = _verdict(gains[number], True)
+    return verdicts

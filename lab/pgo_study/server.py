@@ -1,0 +1,40 @@
+"""The server of one build: MariaDB's or MySQL's, with its allocator."""
+
+from pathlib import Path
+
+from installer.server_run import user
+from installer.shell import Failed, run
+from lab.harness import provenance
+from lab.harness.private_server import Limit, PrivateServer
+
+
+class StudyServer(PrivateServer):
+    """Owns: as PrivateServer does."""
+
+    def __init__(self, build, directory, options=(), limit=Limit(), socket=None):
+        super().__init__(build.environment, directory, limit, plugin=build.plugin, options=options, socket=socket)
+        self.build = build
+
+    def _tool(self, name):
+        tool = getattr(self.environment, "tool", None)
+        return tool(name) if tool else super()._tool(name)
+
+    def initialise(self):
+        if self.build.flavour == "MariaDB" or (self.data / "mysql").exists():
+            super().initialise()
+            return
+        self.directory.mkdir(parents=True, exist_ok=True)
+        run([self.environment.mariadbd, "--no-defaults", "--initialize-insecure", f"--basedir={self.environment.basedir}",
+             f"--datadir={self.data}", f"--user={user()}"], log=self.directory / "install-db.log")
+
+    def command_line(self):
+        argv = super().command_line()
+        return ["env", f"LD_PRELOAD={self.build.preload}", *argv] if self.build.preload else argv
+
+    def check_allocator(self):
+        """Raises Failed where the process does not have the library that it was to have."""
+        maps = Path(f"/proc/{self.pid()}/maps")
+        name = self.build.preload.rsplit("/", 1)[-1].split(".so")[0]
+        if self.build.preload and name not in maps.read_text():
+            raise Failed(f"{self.build.label}: the server runs without {self.build.preload} (it has "
+                         f"{provenance.allocator(self.pid())})")

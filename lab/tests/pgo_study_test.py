@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+"""lab/pgo_study.sh on a real server: one plugin against itself, interrupted and gone on with; its report in a browser.
+
+Environment: as lab_server.py says; TIDESDB_SERVER and TIDESDB_PLUGIN are wanted.
+"""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from installer.shell import TREE  # noqa: E402
+from lab.harness.provenance import CHECKSUMS  # noqa: E402
+from lab.report import tables  # noqa: E402
+from lab.report.adapters import pgo_study as adapter  # noqa: E402
+from lab.report.gains import ALL, gains  # noqa: E402
+from lab.tests.browser import Browser  # noqa: E402
+
+_DOOR = TREE / "lab" / "pgo_study.sh"
+_SMALL = ["--tiers", "16M", "--threads", "1,2", "--repetitions", "2", "--tables", "1", "--rows", "1000", "--seconds", "2",
+          "--warmup-read", "0", "--warmup-write", "1"]
+_SECOND = "[3/9] again, 16M cache, 1 thread, repetition 1 ..."
+# What every study of TidesDB has for each second: sysbench's, the server's, the engine's, and of each tool.
+_SERIES = ("throughput", "p95 latency", "server CPU", "Com_commit", "Handler_update", "vmstat: cs", "mpstat CPU all: %sys",
+           "threads: the busiest one")
+
+
+def _servers_below(directory):
+    found = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            if f"--datadir={directory}" in (entry / "cmdline").read_text():
+                found.append(entry.name)
+        except OSError:
+            pass
+    return found
+
+
+class PgoStudy(unittest.TestCase):
+    def test_a_plugin_against_itself(self):
+        base = Path(tempfile.mkdtemp(prefix="pgo-study-test-"))
+        self.addCleanup(shutil.rmtree, base, ignore_errors=True)
+        output = base / "study"
+        of = [f"server={os.environ['TIDESDB_SERVER']}", f"plugin={os.environ['TIDESDB_PLUGIN']}"]
+        child = subprocess.Popen([_DOOR, "--build", "plain", *of, "--build", "again", *of, *_SMALL, "-o", output],
+                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        self.addCleanup(child.kill)
+        said = []
+        for line in child.stdout:
+            said.append(line)
+            if line.startswith(_SECOND):
+                child.send_signal(signal.SIGTERM)
+        self.assertEqual(child.wait(60), 130, "".join(said))
+        child.stdout.close()
+        self.assertIn(f"--resume {output}", said[-1])
+        self.assertEqual(_servers_below(output), [])
+
+        done = subprocess.run([_DOOR, "--resume", output], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                              check=False)
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertIn("[2/9] plain, 16M cache, 1 thread, repetition 1: done in an earlier sitting", done.stdout)
+        self.assertEqual(_servers_below(output), [])
+        self.assertFalse((output / "data").exists())
+        self.look_at(output)
+
+    def look_at(self, output):
+        study = adapter.study(output)
+        self.assertEqual([len([run for run in study.runs if run.label == label]) for label in ("plain", "again")], [4, 4])
+        self.assertEqual([note for run in study.runs for note in run.notes], [])
+        self.assertTrue(all(run.throughput > 0 and run.cpu_s > 0 for run in study.runs))
+        for name in _SERIES:
+            self.assertTrue(all(name in run.series for run in study.runs), name)
+        self.assertTrue(any(name.startswith("iostat ") for run in study.runs for name in run.series))
+        self.assertTrue(all(any(name.startswith("Tidesdb_") for name in run.series) for run in study.runs))
+        # There is a verdict; which one, two seconds do not say: test_statistics.py does, on measured figures.
+        self.assertEqual([gain.change.pairs for gain in gains(study) if gain.where == ALL], [2, 2])
+        self.assertIn("Interrupted during: again, 16M cache, 1 thread, repetition 1", study.history[0])
+        self.assertEqual([row for row in tables.variables(study).rows if tables.differs(row)], [])
+        subprocess.run(["sha256sum", "--check", "--quiet", CHECKSUMS], cwd=output, check=True)
+        for name in ("gain", "throughput", "latency_p95", "over_time"):
+            for kind in ("png", "pdf"):
+                self.assertGreater((output / "charts" / f"{name}.{kind}").stat().st_size, 1000)
+        self.assertRegex((output / "report.md").read_text(), r"(?s)^# Gain of again over plain\n.*\n## Gain over plain\n")
+        with Browser(output.parent) as browser:
+            shown = browser.open(output / "report.html")
+            shown.wait("document.documentElement.dataset.ready === 'yes'")
+            self.assertEqual(shown.run("document.querySelectorAll('#gains tbody tr').length"), 3)
+            shown.choose("#explorer-controls [name=metric]", "vmstat: cs")
+            self.assertEqual(shown.run("(document.querySelector('#explorer-plot').data || []).length"), 2)
+            self.assertEqual(shown.problems, [])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,364 @@
+"""Tests of lab/pgo_study: builds, what servers are told, the order of measurements, what a study leaves as a report's."""
+
+import json
+import shutil
+import tempfile
+import unittest
+from pathlib import Path
+from types import SimpleNamespace
+
+from installer.shell import TREE, Failed
+from lab.harness import observers
+from lab.harness.journal import Journal
+from lab.harness.sampler import Samples
+from lab.pgo_study import __main__ as study_of
+from lab.pgo_study import builds, settings
+from lab.pgo_study.server import StudyServer
+from lab.report import markdown, tables
+from lab.report.adapters import pgo_study as adapter
+from lab.report.adapters import pick
+from lab.report.study import THROUGHPUT, Metric, Run
+from lab.tests.test_parse_sysbench import recorded
+
+RECORDED = Path(__file__).resolve().parents[1] / "parse" / "recorded"
+
+
+def build(label="a", engine="InnoDB", flavour="MariaDB", options=(), preload="", root=None):
+    environment = builds.Given(Path("/opt/db/bin/mysqld"), Path("/opt/db"), Path("/nonexistent"), Path("/usr/bin/mariadb"))
+    return builds.Build(label, engine, environment, None, preload, options, flavour, "9.7.0", "data")
+
+
+def wanted(**more):
+    return settings.Wanted(**{"profile": "fair", "sync": "NONE", "workload": "oltp_read_write",
+                              "tiers": (settings.Tier("2G"), settings.Tier("12G", "16G")), "threads": (1, 512),
+                              "repetitions": 3, "tables": 20, "rows": 1000, "warmup_read": 1, "warmup_write": 1,
+                              "seconds": 2, "pause": 0, **more})
+
+
+class Builds(unittest.TestCase):
+    def test_words(self):
+        spec = builds.parse(["pgo", "server=debian12", "plugin=x/ha_tidesdb.so", "option=--a=1", "option=b=2,3",
+                             "allocator=jemalloc"])
+        self.assertEqual((spec.label, spec.server, spec.engine), ("pgo", "debian12", "TidesDB"))
+        self.assertEqual(spec.plugin, "x/ha_tidesdb.so")
+        self.assertEqual((spec.options, spec.allocator), (("--a=1", "--b=2,3"), "jemalloc"))
+        self.assertEqual(builds.parse(["a", "server=debian13", "engine=tidesdb"]).plugin, "built")
+        self.assertEqual(builds.parse(["a", "mysqld=/x/mysqld"]).engine, "InnoDB")
+
+    def test_words_that_say_nothing_useful_are_refused_by_name(self):
+        for words, reason in ((["a/b", "server=debian12"], "a label of letters"),
+                              (["a"], "one of server=, mariadbd= or mysqld="),
+                              (["a", "server=debian12", "mysqld=/x"], "one of server="),
+                              (["a", "server=ubuntu"], "known are debian12"),
+                              (["a", "server=debian12", "engine=aria"], "engine=aria: known are InnoDB"),
+                              (["a", "colour=red"], "'colour=red'"),
+                              (["a", "server=debian12", "server=debian13"], "server is given twice"),
+                              (["a", "server=mysql-9.7", "engine=TidesDB"], "MySQL has no engine TidesDB"),
+                              (["a", "server=debian12", "engine=InnoDB", "plugin=x"], "engine=InnoDB does not use it"),
+                              (["a", "mariadbd=/x", "engine=TidesDB"], "plugin=PATH is wanted")):
+            with self.assertRaisesRegex(Failed, f"--build {words[0]}.*{reason}"):
+                builds.parse(words)
+
+    def test_two_builds_of_different_names_are_wanted(self):
+        with self.assertRaisesRegex(Failed, "two of them are wanted"):
+            study_of.parse_builds([["a", "server=debian12"]])
+        with self.assertRaisesRegex(Failed, "each label once"):
+            study_of.parse_builds([["a", "server=debian12"], ["a", "server=debian13"]])
+
+    def test_servers_by_their_version(self):
+        for said, known in (("mariadbd  Ver 11.8.6-MariaDB-0+deb13u1 for debian-linux-gnu on x86_64",
+                             ("MariaDB", "11.8.6")),
+                            ("/usr/sbin/mysqld  Ver 9.7.0 for Linux on x86_64 (MySQL Community Server - GPL)",
+                             ("MySQL", "9.7.0"))):
+            self.assertEqual(builds.identify(said), known)
+        with self.assertRaisesRegex(Failed, "no version of a server is in 'GNU ls"):
+            builds.identify("GNU ls 9.1")
+
+    def test_mysql_is_refused_where_it_is_not(self):
+        here = str(TREE / "run-tests")  # A file that is there, as Debian's mysqld is: it is MariaDB's.
+        for places, said in (([], ""), ([here], "mysqld  Ver 10.11.18-MariaDB for debian-linux-gnu"),
+                             ([here], "mysqld  Ver 8.4.2 for Linux"), ([here], "mysqld  Ver 9.7.1-MariaDB")):
+            with self.assertRaisesRegex(Failed, "MySQL 9.7 is not on this machine.*mysql-community-server 9.7"):
+                builds.find_mysql(places, lambda argv, text=said: text)
+        self.assertEqual(builds.find_mysql([here], lambda argv: "mysqld  Ver 9.7.1 for Linux"), Path(here))
+
+    def test_a_file_that_is_not_there_is_named(self):
+        with self.assertRaisesRegex(Failed, "--build a: mariadbd or mysqld=/nonexistent/mysqld: there is no such file"):
+            builds.resolve(builds.parse(["a", "mysqld=/nonexistent/mysqld"]), None)
+
+    def test_what_a_server_in_a_root_cannot_see_is_refused(self):
+        builds.check_visible(SimpleNamespace(root="there"), TREE / "x.so", "plugin")
+        builds.check_visible(SimpleNamespace(root=None), Path("/opt/x.so"), "plugin")
+        with self.assertRaisesRegex(Failed, "^plugin: /opt/x.so is not to be seen"):
+            builds.check_visible(SimpleNamespace(root="there"), Path("/opt/x.so"), "plugin")
+
+
+class Settings(unittest.TestCase):
+    def test_the_order_rotates_and_pairs_follow_each_other(self):
+        units = settings.units(wanted(threads=(1, 4)), ["plain", "pgo"])
+        self.assertEqual(len(units), 3 * 2 * 2 * 2)
+        self.assertEqual(len({unit.name for unit in units}), len(units))
+        self.assertEqual(len({unit.stem for unit in units}), len(units))
+        for at in range(0, len(units), 2):
+            first, second = units[at:at + 2]
+            self.assertEqual((first.repetition, first.tier, first.threads),
+                             (second.repetition, second.tier, second.threads))
+        self.assertEqual([unit.label for unit in units[::8]], ["plain", "pgo", "plain"])
+        self.assertEqual([settings.rotated(list("abc"), number) for number in range(4)],
+                         [list("abc"), list("bca"), list("cab"), list("abc")])
+
+    def test_names_are_those_of_the_seed_s_files(self):
+        unit = settings.units(wanted(), ["pgo"])[3]
+        self.assertEqual(unit.stem, "pgo/run1_Tier12G_RW_512th")
+        self.assertEqual(unit.name, "pgo, 12G cache within 16G, 512 threads, repetition 1")
+
+    def test_tiers(self):
+        self.assertEqual(settings.tiers("2g, 12G:16G"), (settings.Tier("2G"), settings.Tier("12G", "16G")))
+        self.assertEqual(settings.tiers("2G,12G:16G,32G", 0.01),
+                         (settings.Tier("20M"), settings.Tier("123M", "164M"), settings.Tier("328M")))
+        self.assertEqual(settings.tiers("2G", 2), (settings.Tier("4G"),))
+        for text in ("", "2T", "2G:", "2G,2G", "2G:x"):
+            with self.assertRaisesRegex(Failed, "--tiers: "):
+                settings.tiers(text)
+
+    def test_the_tier_is_the_cache_and_512_threads_have_room(self):
+        options = settings.server_options(wanted(), build(), settings.Tier("12G"))
+        self.assertEqual([o for o in options if "buffer_pool_size" in o], ["--innodb_buffer_pool_size=12G"])
+        self.assertIn("--max_connections=532", options)
+        self.assertIn("--table_open_cache=10340", options)
+        # Nine statements are prepared for each of 20 tables by each of 512 threads.
+        room = int(next(o for o in options if "max_prepared_stmt_count" in o).partition("=")[2])
+        self.assertGreater(room, 9 * 20 * 512)
+        ours = settings.server_options(wanted(), build(engine="TidesDB"), settings.Tier("2G"))
+        self.assertIn("--tidesdb_block_cache_size=2G", ours)
+        self.assertIn("--innodb_buffer_pool_size=16M", ours)  # Aside, for the server's own tables.
+
+    def test_a_build_s_own_options_go_before(self):
+        own = build(options=("--innodb-buffer-pool-size=1G", "--x=1"))
+        options = settings.server_options(wanted(), own, settings.Tier("2G"))
+        self.assertEqual([o for o in options if "buffer" in o and "pool" in o], ["--innodb-buffer-pool-size=1G"])
+        self.assertEqual(options[-1], "--x=1")
+
+    def test_mysql_is_told_in_its_own_words(self):
+        asked = wanted(profile="seed-003", sync="FULL")
+        options = settings.server_options(asked, build(flavour="MySQL"), settings.Tier("2G"))
+        self.assertIn("--innodb_redo_log_capacity=4G", options)
+        self.assertFalse([o for o in options if "innodb_log_file_size" in o or "snapshot_isolation" in o])
+        self.assertIn("--mysqlx=OFF", options)
+        self.assertIn("--sync_binlog=1", options)
+        self.assertFalse([o for o in settings.server_options(wanted(), build(flavour="MySQL"), settings.Tier("2G"))
+                          if "snapshot_isolation" in o or o.startswith("--None")])
+
+    def test_a_cache_that_is_not_the_tier_s_is_an_error(self):
+        a, tier = build(), settings.Tier("2G")
+        settings.check_cache(a, tier, {"innodb_buffer_pool_size": str(2 << 30)})
+        own = build(options=("--innodb-buffer-pool-size=1G",))
+        settings.check_cache(own, tier, {"innodb_buffer_pool_size": str(1 << 30)})
+        for found in ({"innodb_buffer_pool_size": "134217728"}, {}):
+            with self.assertRaisesRegex(Failed, "^a: the server was told innodb_buffer_pool_size=2G and runs with"):
+                settings.check_cache(a, tier, found)
+
+    def test_the_seed_s_study(self):
+        args = study_of._parser().parse_args(["--profile", "seed-003", "--scale", "0.01"])
+        asked = study_of.wanted_of(args)
+        self.assertEqual((asked.rows, asked.tables, asked.seconds, asked.warmup_write), (50_000, 20, 900, 600))
+        self.assertEqual(asked.sync, "FULL")
+        self.assertEqual(asked.threads, (1, 4, 16, 32, 64, 128, 256, 512))
+        self.assertEqual([tier.cache for tier in asked.tiers], ["20M", "123M", "328M"])
+        whole = study_of.wanted_of(study_of._parser().parse_args(["--profile", "seed-003", "--seconds", "60"]))
+        self.assertEqual((whole.seconds, whole.rows, whole.tiers[2].cache), (60, 5_000_000, "32G"))
+
+    def test_numbers_that_are_none_are_refused_by_name(self):
+        for argv in (["--seconds", "0"], ["--threads", "1,x"], ["--scale", "0"], ["--warmup-read", "-1"],
+                     ["--repetitions", "0"]):
+            with self.assertRaisesRegex(Failed, f"^{argv[0]}"):
+                study_of.wanted_of(study_of._parser().parse_args(argv))
+
+
+class Servers(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.base = Path(folder.name)
+
+    def test_the_allocator_is_preloaded_into_the_server_alone(self):
+        argv = StudyServer(build(preload="/usr/lib/libjemalloc.so.2"), self.base).command_line()
+        self.assertEqual(argv[:3], ["env", "LD_PRELOAD=/usr/lib/libjemalloc.so.2", "/opt/db/bin/mysqld"])
+        self.assertEqual(StudyServer(build(), self.base).command_line()[0], "/opt/db/bin/mysqld")
+
+    def test_an_allocator_that_is_not_in_the_process_is_an_error(self):
+        server = StudyServer(build(preload="/usr/lib/libnone.so.2"), self.base)
+        server.pid = lambda: "self"
+        with self.assertRaisesRegex(Failed, "a: the server runs without /usr/lib/libnone.so.2"):
+            server.check_allocator()
+        server = StudyServer(build(), self.base)
+        server.pid = lambda: "self"
+        server.check_allocator()
+
+    def test_mysql_s_data_directory_is_made_by_its_own_program(self):
+        program = self.base / "mysqld"
+        program.write_text(f'#!/bin/sh\necho "$@" > {self.base}/said\n')
+        program.chmod(0o755)
+        mysql = build(flavour="MySQL")
+        server = StudyServer(builds.Build(**{**mysql.__dict__, "environment": builds.Given(
+            program, self.base, Path("/nonexistent"), Path("/usr/bin/mariadb"))}), self.base / "server")
+        server.initialise()
+        self.assertIn(f"--initialize-insecure --basedir={self.base} --datadir={self.base}/server/data",
+                      (self.base / "said").read_text())
+
+
+class Observing(unittest.TestCase):
+    def test_what_the_tools_see_is_read_again(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with observers.Observers(Path(folder) / "run1", None) as seen:
+                pass
+            missing = {f"run1.{note.split()[0]}.txt" for note in seen.notes}
+            self.assertEqual({path.name for path in seen.files.values()} | missing,
+                             {"run1.iostat.txt", "run1.vmstat.txt", "run1.mpstat.txt"})
+
+    def test_pidstat_s_lines_are_compressed(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "a.txt"
+            path.write_text("a line\n" * 1000)
+            packed = observers._compressed(path)
+            self.assertEqual(observers.text(packed), "a line\n" * 1000)
+            self.assertEqual([one.name for one in Path(folder).iterdir()], ["a.txt.gz"])
+
+
+class Reports(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.base = Path(folder.name)
+
+    def leave(self, repetitions=2, end=True, tier=settings.Tier("2G")):
+        """What a study of two builds leaves; both say what the recorded run said."""
+        asked = wanted(repetitions=repetitions, threads=(8,), tiers=(tier,))
+        plan = {**asked.plan(), "builds": {label: {"engine": "InnoDB", "options": []} for label in ("plain", "pgo")},
+                "binaries": {}, "arguments": ["--build"]}
+        (self.base / adapter.FACTS).write_text(json.dumps(
+            {"provenance": {}, "unequal": ["Nothing."],
+             "options": {label: {tier.condition: ["--a=1"]} for label in ("plain", "pgo")}}))
+        with Journal(self.base / adapter.JOURNAL, adapter.KIND, plan) as journal:
+            for unit in settings.units(asked, ["plain", "pgo"]):
+                journal.begin(unit.name)
+                if not end and unit == settings.units(asked, ["plain", "pgo"])[-1]:
+                    return asked
+                journal.finish(unit.name, self.measurement(unit))
+            journal.end()
+        return asked
+
+    def measurement(self, unit):
+        stem = self.base / unit.stem
+        stem.parent.mkdir(exist_ok=True)
+
+        def beside(kind):
+            return stem.with_name(f"{stem.name}.{kind}")
+
+        beside("sysbench.txt").write_text(recorded("read_write"))
+        samples = Samples()
+        for at in range(3):
+            samples.add(float(at), {"cpu seconds": at * 1.0}, {"Com_commit": 10 * at})
+        samples.save(beside("samples.json"))
+        for kind in ("variables-before.json", "variables-after.json"):
+            beside(kind).write_text(json.dumps({"a": unit.label, "gtid_current_pos": kind}))
+        tools = {}
+        for tool, name in (("iostat", "sysstat-12.6.1-iostat.txt"), ("mpstat", "sysstat-12.7.5-mpstat.txt"),
+                           ("pidstat", "sysstat-12.6.1-pidstat.txt"), ("vmstat", "procps-4.0.2-vmstat.txt")):
+            shutil.copy(RECORDED / name, beside(f"{tool}.txt"))
+            tools[tool] = f"{unit.stem}.{tool}.txt"
+        # 15:36:53 of the day of the recordings, which end at 15:37:01.
+        return {"begin": 1795361813.2, "files": [f"{unit.stem}.sysbench.txt", *tools.values()], "tools": tools, "notes": [],
+                "memory": {}, "allocator": "glibc", "bytes": 1 << 20}
+
+    def test_every_tool_is_in_the_explorer_by_the_run_s_seconds(self):
+        self.leave()
+        study = pick.study([self.base])
+        run = study.runs[0]
+        self.assertEqual(study.labels(), ["plain", "pgo"])
+        self.assertEqual(run.notes, [])
+        self.assertEqual(run.series["vmstat: cs"].points[0], (1, 16905.0))
+        self.assertEqual(run.series["iostat vda: r/s"].points[0], (1, 1135.0))
+        self.assertEqual(run.series["mpstat CPU 0: busy"].unit, "%")
+        self.assertEqual(run.series["threads: mariadbd"].unit, "% of a CPU")
+        self.assertEqual(run.status, {"Com_commit": 20})
+        # Of a run of three seconds nothing later is told.
+        self.assertLessEqual(max(at for at, _ in run.series["mpstat CPU all: %usr"].points), run.seconds + 1)
+        self.assertEqual(tables.variables(study).rows[0], ["a", "plain", "pgo"])
+
+    def test_the_same_figures_are_noise_and_the_files_have_their_sums(self):
+        self.leave()
+        study = adapter.study(self.base)
+        self.assertIn("| within noise |", markdown.figures(study))
+        self.assertIn("plain/run1_Tier2G_RW_8th.vmstat.txt", study.files)
+        self.assertEqual(study.history, [])
+
+    def test_a_tool_s_file_that_is_cut_off_is_a_note_not_an_end(self):
+        self.leave()
+        path = self.base / "pgo" / "run2_Tier2G_RW_8th.mpstat.txt"
+        path.write_text(path.read_text()[:400])
+        study = adapter.study(self.base)
+        notes = [note for run in study.runs for note in run.notes]
+        self.assertEqual(len(notes), 1)
+        self.assertRegex(notes[0], r"^without mpstat: pgo/run2_Tier2G_RW_8th.mpstat.txt:\d+: is cut off")
+
+    def test_an_interrupted_study_says_so(self):
+        self.leave(end=False)
+        study = adapter.study(self.base)
+        self.assertIn("The study was not run to its end: 3 of 4 measurements.", study.history)
+        self.assertEqual(len(study.runs), 3)
+        self.assertEqual(adapter.record(self.base).plan["arguments"], ["--build"])
+
+    def test_a_variable_that_changes_by_itself_is_told(self):
+        self.leave()
+        path = self.base / "pgo" / "run1_Tier2G_RW_8th.variables-after.json"
+        path.write_text(json.dumps({"a": "other", "gtid_current_pos": "x"}))
+        self.assertEqual([note for run in adapter.study(self.base).runs for note in run.notes], ["changed while it ran: a"])
+
+    def test_bad_folders_are_named(self):
+        with self.assertRaisesRegex(Failed, "holds no study of pgo_study.sh"):
+            adapter.study(self.base)
+        self.leave()
+        (self.base / adapter.FACTS).write_text("{")
+        with self.assertRaisesRegex(Failed, "facts.json: cannot be read, or is cut off"):
+            adapter.study(self.base)
+
+    def test_a_plan_is_read_as_it_was_written(self):
+        asked = self.leave(tier=settings.Tier("2G", "3G"))
+        self.assertEqual(adapter.wanted_of(adapter.record(self.base).plan), asked)
+
+    def test_more_figures_than_a_page_bears_are_means(self):
+        points = [(second, float(second)) for second in range(1, 11)]
+        runs = [Run("a", "w", 1, 1, 1.0, "x/s", series={THROUGHPUT: Metric("x/s", points), "cs": Metric("1/s", points)})]
+        self.assertEqual(adapter.thin(runs, 10), 1)
+        self.assertEqual(adapter.thin(runs, 5), 2)
+        self.assertEqual(runs[0].series["cs"].points, [(2, 1.5), (4, 3.5), (6, 5.5), (8, 7.5), (10, 9.5)])
+        self.assertEqual(runs[0].series[THROUGHPUT].points, points)
+
+
+class Resuming(unittest.TestCase):
+    def test_another_directory_s_study_is_not_begun_anew(self):
+        with tempfile.TemporaryDirectory() as folder:
+            base = Path(folder)
+            with Journal(base / adapter.JOURNAL, adapter.KIND, {"arguments": ["--seconds", "7"]}):
+                pass
+            with self.assertRaisesRegex(Failed, "has a study; go on with --resume"):
+                study_of._arguments(["-o", folder])
+            args, kept = study_of._arguments(["--resume", folder])
+            self.assertEqual((args.seconds, args.output, kept), (7, base, ["--seconds", "7"]))
+            with self.assertRaisesRegex(Failed, "holds no study"):
+                study_of._arguments(["--resume", folder + "/none"])
+
+    def test_somebody_else_s_directory_is_left_alone(self):
+        with tempfile.TemporaryDirectory() as folder:
+            (Path(folder) / "thesis.tex").touch()
+            with self.assertRaisesRegex(Failed, "holds something that is no study"):
+                study_of._take(Path(folder))
+            mine = Path(folder) / "mine"
+            with study_of._take(mine):
+                with self.assertRaisesRegex(Failed, "another study works there"):
+                    study_of._take(mine)
+
+
+if __name__ == "__main__":
+    unittest.main()

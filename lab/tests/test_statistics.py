@@ -1,0 +1,167 @@
+"""Tests of lab/harness/statistics and lab/report/gains: a gain is told from noise, on numbers that were measured."""
+
+import json
+import random
+import unittest
+from pathlib import Path
+
+from lab.harness import statistics
+from lab.report import markdown, tables
+from lab.report.gains import ALL, FIGURES, gains
+from lab.report.study import Run, Study
+from lab.tests import made_study
+
+# Studies of one plugin under several names, and under a performance schema that watches everything.
+RECORDED = Path(__file__).resolve().parent / "recorded" / "pgo_study-same_plugin.json"
+# A table of Student's t: two-sided 5 % and 0.2 %.
+_T = {1: (12.706, 318.309), 2: (4.303, 22.327), 3: (3.182, 10.215), 5: (2.571, 5.893), 10: (2.228, 4.144),
+      30: (2.042, 3.385), 120: (1.980, 3.160)}
+
+
+class Students(unittest.TestCase):
+    def test_quantiles_are_the_table_s(self):
+        for freedom, (five, fifth) in _T.items():
+            self.assertAlmostEqual(statistics.t_of_p(0.05, freedom), five, places=2 if freedom == 1 else 3)
+            self.assertAlmostEqual(statistics.t_of_p(0.002, freedom), fifth, delta=fifth / 5e3)
+
+    def test_probabilities_are_the_quantiles_other_way(self):
+        for freedom in (1, 2, 3, 7, 50, 400):
+            for p in (0.9, 0.3, 0.05, 1e-4):
+                self.assertAlmostEqual(statistics.p_of_t(statistics.t_of_p(p, freedom), freedom), p, places=9)
+
+
+class Pairs(unittest.TestCase):
+    def test_a_gain_and_a_loss(self):
+        before, after = [100, 102, 98, 101], [106, 109, 104, 107]
+        gain = statistics.of_pairs(before, after)
+        self.assertEqual((gain.verdict, gain.pairs), ("gain", 4))
+        self.assertAlmostEqual(gain.mean, 6.2, delta=0.1)
+        self.assertTrue(0 < gain.low < gain.mean < gain.high)
+        self.assertEqual(statistics.of_pairs(after, before).verdict, "loss")
+        self.assertEqual(str(statistics.of_pairs([1, 1, 1], [1.1, 1.1, 1.1])), "+10.0 % (+10.0 to +10.0)")
+
+    def test_what_is_the_same_for_both_runs_of_a_pair_is_no_noise(self):
+        """The machine is twice as slow in every other round."""
+        before, after = [100, 50, 101, 49], [107, 53, 107, 52]
+        self.assertEqual(statistics.of_pairs(before, after).verdict, "gain")
+        # By themselves the same figures say nothing.
+        self.assertEqual(statistics.of_pairs(before, after[::-1]).verdict, "within noise")
+
+    def test_one_pair_says_nothing(self):
+        with self.assertRaisesRegex(ValueError, "two are needed"):
+            statistics.of_pairs([1], [2])
+
+    def test_runs_that_are_all_alike(self):
+        self.assertEqual(statistics.of_pairs([3, 3, 3], [3, 3, 3]).verdict, "within noise")
+        self.assertEqual(statistics.of_pairs([3, 3, 3], [3.3, 3.3, 3.3]).verdict, "gain")
+
+    def test_overall_takes_a_round_for_one_figure(self):
+        by_work = {"read": ([100, 100, 100], [110, 111, 109]), "write": ([10, 10, 10], [10.5, 10.4, 10.6])}
+        whole = statistics.overall(by_work)
+        self.assertEqual((whole.verdict, whole.pairs), ("gain", 3))
+        self.assertAlmostEqual(whole.mean, 7.5, delta=0.1)
+
+
+class ManyAtOnce(unittest.TestCase):
+    def test_forty_lines_of_noise_have_no_gain_among_them(self):
+        chance = random.Random(1)
+        alone = together = 0
+        for _ in range(100):
+            noise = [statistics.of_logs([chance.gauss(0, 0.03) for _ in range(5)]) for _ in range(40)]
+            alone += sum(one.verdict != "within noise" for one in noise)
+            together += any(verdict != "within noise" for verdict in statistics.judged(noise))
+        self.assertTrue(140 <= alone <= 260, alone)   # Of 4,000, one in twenty.
+        self.assertLessEqual(together, 12)            # Of 100, one in twenty.
+
+    def test_what_is_clear_stays_so_among_noise(self):
+        chance = random.Random(2)
+        lines = [statistics.of_logs([chance.gauss(0, 0.03) for _ in range(6)]) for _ in range(20)]
+        lines.append(statistics.of_logs([0.10, 0.11, 0.09, 0.10, 0.105, 0.095]))
+        lines.append(statistics.of_logs([-0.10, -0.11, -0.09, -0.10, -0.105, -0.095]))
+        self.assertEqual(statistics.judged(lines), ["within noise"] * 20 + ["gain", "loss"])
+
+
+def recorded_study(labels):
+    """The measured figures of these builds, as a study."""
+    rows = json.loads(RECORDED.read_text())["runs"]
+    runs = [Run(label, "oltp_read_write", row["threads"], row["repetition"], row["tps"], "transactions/s", row["condition"],
+                operations=row["operations"], cpu_s=row["cpu_s"])
+            for label in labels for row in rows if row["label"] == label]
+    return Study("pgo-study", "t", "a", runs, paired=True)
+
+
+class Recorded(unittest.TestCase):
+    def verdicts(self, *labels):
+        return {(gain.figure.name, str(gain.where)): gain.verdict for gain in gains(recorded_study(labels))}
+
+    def test_a_study_of_one_plugin_against_itself_says_noise(self):
+        for labels in (("plain", "same"), ("same", "plain")):
+            found = self.verdicts(*labels)
+            self.assertEqual({*found.values()}, {"within noise"}, found)
+            self.assertIn(("throughput", ALL), found)
+
+    def test_a_build_that_costs_more_is_a_loss_where_the_machine_lets_it_be_seen(self):
+        """Throughput there went up and down by half, CPU for a transaction did not."""
+        found = self.verdicts("plain", "watched")
+        self.assertEqual((found["throughput", ALL], found["server CPU an operation", ALL]), ("within noise", "loss"), found)
+        found = self.verdicts("watched", "plain")
+        self.assertEqual((found["throughput", ALL], found["server CPU an operation", ALL]), ("within noise", "gain"))
+
+    def test_the_order_of_runs_is_of_no_matter_but_that_of_pairs_is(self):
+        study = recorded_study(("plain", "watched"))
+        before = [(one.change, one.verdict) for one in gains(study)]
+        study.runs = [*reversed([run for run in study.runs if run.label == "plain"]),
+                      *reversed([run for run in study.runs if run.label == "watched"])]
+        self.assertEqual({str(one) for one in before}, {str((one.change, one.verdict)) for one in gains(study)})
+
+
+class Gains(unittest.TestCase):
+    def study(self, ratios, conditions=("2G cache", "12G cache"), missing=()):
+        """ratios: of each repetition, for every point alike."""
+        runs = [Run(label, "w", threads, number, 100.0 * threads * (ratio if label == "pgo" else 1), "x/s", condition)
+                for label in ("plain", "pgo") for condition in conditions for threads in (1, 4)
+                for number, ratio in enumerate(ratios, 1) if (label, threads, number) not in missing]
+        return Study("pgo-study", "t", "a", runs, paired=True)
+
+    def test_all_together_by_condition_and_by_point(self):
+        found = gains(self.study([1.05, 1.07, 1.06, 1.06]))
+        self.assertEqual([str(getattr(gain.where, "name", gain.where)) for gain in found],
+                         [ALL, "2G cache", "12G cache", *(f"{size} cache, w, {threads}" for size in ("2G", "12G")
+                                                         for threads in ("1 thread", "4 threads"))])
+        self.assertEqual({gain.verdict for gain in found}, {"gain"})
+        self.assertAlmostEqual(found[0].lowest, 6.0, delta=0.1)
+
+    def test_a_repetition_that_is_not_whole_is_left_out_of_the_whole(self):
+        found = gains(self.study([1.05, 1.07, 1.06, 1.06], missing={("pgo", 4, 2)}))
+        self.assertEqual((found[0].change.pairs, found[-1].change.pairs), (3, 3))
+        self.assertEqual([gain.change.pairs for gain in found if gain.of_point], [4, 3, 4, 3])
+
+    def test_one_repetition_tells_nothing(self):
+        study = self.study([1.05])
+        self.assertEqual(gains(study), [])
+        self.assertIsNone(tables.gains(study))
+
+    def test_the_table(self):
+        table = tables.gains(self.study([0.94, 0.95, 0.93]))
+        self.assertEqual(table.head, ["", "", "throughput", "95 % interval", "verdict", "points, throughput"])
+        self.assertEqual([cell.replace("\u00a0", " ") for cell in table.rows[0]],
+                         ["pgo", ALL, "-6.0 %", "-8.5 to -3.5", "loss", "-6.0 to -6.0 %"])
+        self.assertEqual({column for _, column in table.bad}, {4})
+        self.assertTrue(markdown.figures(self.study([1.05, 1.07])).startswith("## Gain over plain\n"))
+
+    def test_less_cpu_is_a_gain(self):
+        study = self.study([1.0, 1.01, 0.99, 1.0])
+        for run in study.runs:
+            run.operations, run.cpu_s = 1000, (1.0 if run.label == "plain" else 0.9) + run.repetition / 100
+        found = {gain.figure: gain for gain in gains(study) if gain.where == ALL}
+        self.assertEqual((found[FIGURES[0]].verdict, found[FIGURES[1]].verdict), ("within noise", "gain"))
+        self.assertLess(found[FIGURES[1]].change.mean, -9)
+
+    def test_other_studies_have_none(self):
+        self.assertIsNone(tables.gains(made_study.study()))
+        self.assertIn("95 % interval", tables.throughput(made_study.study()).head)
+        self.assertNotIn("95 % interval", tables.throughput(self.study([1.1, 1.2, 1.3])).head)
+
+
+if __name__ == "__main__":
+    unittest.main()
