@@ -1,4 +1,4 @@
-"""What a run that can be resumed shares with its later sittings: the plan in its journal, without passwords."""
+"""What a run that can be resumed shares with its later sittings: steps done once, and its plan, without passwords."""
 
 import json
 import signal
@@ -6,6 +6,26 @@ import signal
 from installer.shell import Failed
 
 _SECRET = "--pass"
+
+
+def once(journal, progress, name, work):
+    """Does a step unless an earlier sitting did. work(step): of the progress's step, what the journal keeps of it.
+
+    True: done now; None: before. False: it failed, which is said and written down, so that others can go on.
+    """
+    if journal.result(name):
+        progress.already(name)
+        return None
+    journal.begin(name)
+    try:
+        with progress.step(name) as step:
+            found = work(step)
+    except Failed as error:
+        journal.fail(name, str(error))
+        progress.say(f"    {error}")
+        return False
+    journal.finish(name, found)
+    return True
 
 
 def without_secrets(argv):

@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 
 from installer import apt, build_plugin, host, packages, servers
-from installer.shell import Failed, say
-from lab.harness import generators, profiles, provenance
+from installer.shell import say
+from lab.harness import generators, profiles, provenance, sitting
 from lab.harness.journal import Journal
 from lab.harness.private_server import memory_limit
 from lab.harness.progress import Progress, Step
@@ -59,21 +59,12 @@ class Study:
         return units.Measurer(args, self.directory, environment, plugin, tool, limit)
 
     def _unit(self, unit, measurer, progress):
-        if self.journal.result(unit.name):
-            progress.already(unit.name)
-            return
-        self.journal.begin(unit.name)
-        try:
-            with progress.step(unit.name) as step:
-                found = measurer.measure(unit, step.note)
-                step.note(units.phases_of(self.directory / "raw" / f"{unit.stem}.json"))
-        except Failed as error:
-            self.failed += 1
-            self.journal.fail(unit.name, str(error).splitlines()[0])
-            progress.say(f"    {error}")
-            return
-        self.journal.finish(unit.name, {**found, "engine": unit.engine, "condition": unit.condition,
-                                        "repetition": unit.repetition})
+        def measured(step):
+            found = measurer.measure(unit, step.note)
+            step.note(units.phases_of(self.directory / "raw" / f"{unit.stem}.json"))
+            return {**found, "engine": unit.engine, "condition": unit.condition, "repetition": unit.repetition}
+
+        self.failed += sitting.once(self.journal, progress, unit.name, measured) is False
 
     def _report(self):
         study = adapter.study(self.directory)

@@ -29,7 +29,7 @@ from pathlib import Path
 
 from installer import apt, packages
 from installer.shell import Failed, main, say
-from lab.harness import profiles, provenance
+from lab.harness import profiles, provenance, sitting
 from lab.harness.journal import Journal
 from lab.harness.progress import Progress, Step
 from lab.pgo_study import builds as builds_of
@@ -153,19 +153,8 @@ class Study:
             for build in self.groups:
                 self._load(build, progress)
             for unit in self.units:
-                if self.journal.result(unit.name):
-                    progress.already(unit.name)
-                    continue
-                self.journal.begin(unit.name)
-                try:
-                    with progress.step(unit.name) as step:
-                        result = measure.measure(unit, self.builds[unit.label], self.place, self.wanted, step, self.output)
-                except Failed as error:
-                    failed += 1
-                    self.journal.fail(unit.name, str(error))
-                    progress.say(f"    {error}")
-                    continue
-                self.journal.finish(unit.name, result)
+                failed += sitting.once(self.journal, progress, unit.name, lambda step, unit=unit: measure.measure(
+                    unit, self.builds[unit.label], self.place, self.wanted, step, self.output)) is False
         if not failed:
             self.journal.end()
         return failed

@@ -58,14 +58,6 @@ def _sysbench(server, wanted, workload, command, threads, *more):
             f"--mysql-ignore-errors={IGNORED_ERRORS}", *more, command]
 
 
-def stop_surely(server):
-    """In order; where that is interrupted or fails, at once."""
-    try:
-        server.stop()
-    finally:
-        server.kill()
-
-
 def load(build, place, wanted, step):
     """Makes the template that this build's group is measured with. What the journal keeps."""
     directory = place.template(build)
@@ -83,7 +75,7 @@ def load(build, place, wanted, step):
     except Failed as error:
         raise Failed(f"{error}\nThe server's log ends with:\n{server.log_tail()}") from error
     finally:
-        stop_surely(server)
+        server.stop()
     size = allocated_bytes(server.data)
     made = {"by": build.label, "seconds": round(time.monotonic() - begin, 1), "bytes": size}
     (directory / LOADED).write_text(json.dumps(made) + "\n")
@@ -138,7 +130,7 @@ def measure(unit, build, place, wanted, step, output):
     except Failed as error:
         raise Failed(f"{error}\nThe server's log ends with:\n{server.log_tail()}") from error
     finally:
-        stop_surely(server)
+        server.stop()
         shutil.rmtree(place.copy, ignore_errors=True)
 
 

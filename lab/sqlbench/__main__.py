@@ -13,9 +13,9 @@ import signal
 import sys
 import time
 
-from installer.shell import TREE, Failed, main
+from installer.shell import TREE, main
 from lab.harness import journal as journals
-from lab.harness import private_server, profiles, provenance
+from lab.harness import private_server, profiles, provenance, sitting
 from lab.harness.progress import Progress, Step
 from lab.report import markdown, write
 from lab.report.adapters import sqlbench as adapter
@@ -76,20 +76,11 @@ class Run:
         steps = [Step(unit.name, unit.expected_s(self.settings), unit.engine) for unit in self.units]
         with Progress("sqlbench", steps) as progress:
             for unit in self.units:
-                if self.journal.result(unit.name):
-                    progress.already(unit.name)
-                    continue
-                self.journal.begin(unit.name)
-                try:
-                    with progress.step(unit.name) as step:
-                        result = units.measure(unit, self.settings, self.server, step, self.raw / unit.file_name)
-                except Failed as error:
-                    failed += 1
-                    self.journal.fail(unit.name, str(error))
-                    progress.say(f"    {error}")
-                    continue
-                self.journal.finish(unit.name, result)
-                self._write_result(self._write_tables())
+                done = sitting.once(self.journal, progress, unit.name, lambda step, unit=unit: units.measure(
+                    unit, self.settings, self.server, step, self.raw / unit.file_name))
+                failed += done is False
+                if done:
+                    self._write_result(self._write_tables())
         if not failed:
             self.journal.end()
         return failed

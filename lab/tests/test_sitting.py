@@ -1,0 +1,27 @@
+"""lab/harness/sitting.py: a step is done once, and one that fails is tried again in a later sitting."""
+
+import tempfile
+import unittest
+from pathlib import Path
+from unittest import mock
+
+from installer.shell import Failed
+from lab.harness import sitting
+from lab.harness.journal import Journal
+from lab.harness.progress import Progress, Step
+
+
+class OnceTest(unittest.TestCase):
+    def test_once(self):
+        with tempfile.TemporaryDirectory() as name, mock.patch("builtins.print"):
+            path, work = Path(name) / "journal.jsonl", mock.Mock(side_effect=[Failed("no disk\nat all"), {"tps": 7}])
+            for expected, kept in ((False, None), (True, {"tps": 7}), (None, {"tps": 7})):
+                with Journal(path, "test", {}) as journal, Progress("test", [Step("a", 1, "a")]) as progress:
+                    self.assertIs(sitting.once(journal, progress, "a", work), expected)
+                    self.assertEqual(journal.result("a"), kept)
+                    self.assertIn("no disk", " ".join(journal.history()))
+            self.assertEqual(work.call_count, 2)
+
+
+if __name__ == "__main__":
+    unittest.main()
