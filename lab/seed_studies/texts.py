@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 _THREADRIPPER = "AMD Threadripper 2950X, 16 cores, 128 GB, NVMe with XFS, Ubuntu 22.04"
 _TPROCC_SIZE = "40 warehouses, 8 users, 1 minute of ramp-up, 2 minutes measured"
-_TPROCC_OWN = ("The seed drives HammerDB 5.0, here the built-in generator does the same work (docs/benchmarks has both side "
-               "by side); there each run builds its database anew, here each has a copy of one load.")
+_TPROCC_OWN = ("The seed drives HammerDB 5.0, here the built-in generator does the same work (docs/benchmarks has both "
+               "side by side); there each run builds its database anew, here each has a copy of one load.")
 _ROW_LOCKS = "As in the seed, TidesDB runs without row locks and InnoDB is told to keep nearly no dirty pages."
 
 

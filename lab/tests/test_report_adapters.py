@@ -35,7 +35,7 @@ class Folders(unittest.TestCase):
         """A hammerdb_logs_* folder; rows: by engine."""
         directory.mkdir(parents=True)
         (directory / "provenance.json").write_text(json.dumps(FACTS))
-        plan = {"argv": ["-e", ",".join(rows), "--warehouses", "2", "--tpcc-vu", "4", *argv]}
+        plan = {"argv": [*(["-e", ",".join(rows)] if rows else []), "--warehouses", "2", "--tpcc-vu", "4", *argv]}
         with Journal(directory / "journal.jsonl", "hammerdb", plan) as journal:
             for engine, result in rows.items():
                 step = f"{engine} {result['benchmark']} run"

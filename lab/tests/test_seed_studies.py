@@ -26,8 +26,8 @@ def run_of(wanted, name):
 
 
 def tpcc_run(label, repetition, nopm, p95=5.0):
-    latencies = [Latency(name, 10, p95 / 2, p95_ms=p95) for name in ("NEWORD", "DELIVERY", "SLEV")]
-    return Run(label, "TPROC-C, 10 warehouses", 8, repetition, nopm, "NOPM", measures={"TPM": 2 * nopm}, latencies=latencies)
+    return Run(label, "TPROC-C, 10 warehouses", 8, repetition, nopm, "NOPM", measures={"TPM": 2 * nopm},
+               latencies=[Latency(name, 10, p95 / 2, p95_ms=p95) for name in ("NEWORD", "DELIVERY", "SLEV")])
 
 
 def tprocc(*labels):
@@ -69,8 +69,8 @@ class Plan(unittest.TestCase):
         self.assertEqual(labels, ["InnoDB-glibc", "InnoDB-jemalloc", "TidesDB-glibc", "TidesDB-jemalloc",
                                   "TidesDB-jemalloc-large-cache"])
         of_pgo = {words[0]: words[1:] for words in builds.tprocc(PGO)}
-        self.assertEqual(list(of_pgo)[2:], ["TidesDB-glibc", "TidesDB-glibc-PGO", "TidesDB-jemalloc", "TidesDB-jemalloc-PGO",
-                                            "TidesDB-jemalloc-PGO-large-cache"])
+        self.assertEqual(list(of_pgo)[2:], ["TidesDB-glibc", "TidesDB-glibc-PGO", "TidesDB-jemalloc",
+                                            "TidesDB-jemalloc-PGO", "TidesDB-jemalloc-PGO-large-cache"])
         self.assertIn("plugin=built", of_pgo["TidesDB-glibc"])
         self.assertIn("plugin=/x/ha_tidesdb.so", of_pgo["TidesDB-glibc-PGO"])
         servers = studies.Wanted(("000",), plain_server="/p/mariadbd", plain_plugin="/p/ha_tidesdb.so",
@@ -88,7 +88,8 @@ class Plan(unittest.TestCase):
         self.assertEqual([run.name for run in studies.runs(studies.Wanted(("003", "004")))], ["sqlbench"])
 
     def test_who_is_first_rotates(self):
-        self.assertEqual(builds_study.units(["a", "b", "c"], 2), [(1, "a"), (1, "b"), (1, "c"), (2, "b"), (2, "c"), (2, "a")])
+        self.assertEqual(builds_study.units(["a", "b", "c"], 2),
+                         [(1, "a"), (1, "b"), (1, "c"), (2, "b"), (2, "c"), (2, "a")])
 
     def test_builds_of_hammerdb_runner(self):
         args = hammerdb.parse(["--build", "a", "server=debian12", "--build", "b", "server=debian12", "allocator=jemalloc"])
