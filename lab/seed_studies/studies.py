@@ -82,8 +82,8 @@ def _tprocc(wanted):
         return None
     of = builds.tprocc(wanted)
     warehouses, rampup, measured = wanted.rows(WAREHOUSES), wanted.seconds(RAMPUP_S), wanted.seconds(MEASURED_S)
-    options = ["-b", "tpcc", "--profile", "seed-000", "--scale-down", f"{_SEED_WAREHOUSES / warehouses:g}", "--rampup",
-               f"{rampup / 60:.3g}", "--duration", f"{measured / 60:.3g}", "--repetitions", str(REPETITIONS)]
+    options = ["-b", "tpcc", "--profile", "seed-000", "--scale-down", f"{_SEED_WAREHOUSES / warehouses:g}", "--settle",
+               str(wanted.seconds(5)), "--rampup", f"{rampup / 60:.3g}", "--duration", f"{measured / 60:.3g}", "--repetitions", str(REPETITIONS)]
     for words in of:
         options += ["--build", *words]
     loads = len({words[0].partition("-")[0] for words in of})
