@@ -3,7 +3,7 @@
 import sys
 
 from installer import host
-from installer.install import allocator, build, config, distribution, options
+from installer.install import allocator, build, config, distribution, guided, options
 from installer.install.record import Record
 from installer.install.server import InstalledServer
 from installer.shell import TREE, Failed, Unavailable, main, say
@@ -16,10 +16,14 @@ def install(args, record):
     say("Building")
     environment = distribution.environment(record, LOG, args)
     plugin = build.build(record, environment, args, LOG)
+    profile = None
+    if guided.wanted(args, record):
+        plugin, profile = guided.build(record, environment, args, plugin, LOG)
     say("Installing")
     restarted = False
     try:
         changed = _put_files(args, record, server, plugin)
+        guided.remember(record, profile)
         if changed or args.rebuild_plugin:
             record.facts["restart_due"] = True
         record.save()
@@ -66,6 +70,8 @@ def _summary(args, record, server, environment, changed, version):
         say(f"    {path}")
     if version:
         say(f"  allocator of the running server: {allocator.of_process(server.pid())}")
+    if record.facts.get("pgo"):
+        say(f"  {guided.summary(record.facts['pgo'])}")
     for note in record.notes:
         say(f"  {note}")
     if record.facts.get("newer"):

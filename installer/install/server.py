@@ -19,6 +19,13 @@ DROP DATABASE tidesdb_install_check;
 """
 
 
+def check_rows(sql):
+    """Writes and reads a table of the engine's. sql: runs statements, gives rows as text. Raises Failed."""
+    rows = sql(_CHECK).strip()
+    if rows != "1=one,2=deux":
+        raise Failed(f"ENGINE=TidesDB gives wrong rows: {rows}")
+
+
 class InstalledServer:
     """Debian's and Ubuntu's package mariadb-server."""
     config = Path("/etc/mysql/mariadb.conf.d/70-tidesdb.cnf")
@@ -70,9 +77,7 @@ class InstalledServer:
 
     def check_engine(self):
         """Writes and reads a table, and returns the plugin's version. Raises Failed when that does not work."""
-        rows = self.sql(_CHECK).strip()
-        if rows != "1=one,2=deux":
-            raise Failed(f"ENGINE=TidesDB gives wrong rows: {rows}")
+        check_rows(self.sql)
         return self.sql("SELECT PLUGIN_AUTH_VERSION FROM information_schema.PLUGINS "
                         "WHERE PLUGIN_NAME = 'TidesDB' AND PLUGIN_STATUS = 'ACTIVE'").strip()
 
