@@ -27,7 +27,9 @@ def install(args, record):
         if changed or args.rebuild_plugin:
             record.facts["restart_due"] = True
         record.save()
-        if not args.no_restart:
+        if args.no_restart:
+            server.read_units()
+        else:
             if record.facts.get("restart_due") or server.pid() is None:
                 restarted = True
                 server.restart()
@@ -94,6 +96,8 @@ def uninstall(args, record):
         record.remove(path)
     if there and not args.no_restart and server.pid() is not None:
         server.restart()
+    else:
+        server.read_units()
     packages = record.facts.get("packages", [])
     record.forget()
     say("Removed:")

@@ -53,8 +53,8 @@ class InstalledServer:
     def restart(self, timeout_s=120):
         """Restarts the server, or starts it, and waits until it answers."""
         with Step("Restarting the server"):
+            self.read_units()
             if self.systemd:
-                run(["systemctl", "daemon-reload"], log=self.log)
                 run(["systemctl", "restart", "mariadb"], log=self.log)
             elif Path("/etc/init.d/mariadb").exists():
                 run(["/etc/init.d/mariadb", "restart"], log=self.log)
@@ -65,6 +65,11 @@ class InstalledServer:
                 if time.monotonic() > deadline:
                     raise Failed(f"the server gives no answer after its restart; see {self.log} and its own log")
                 time.sleep(0.5)
+
+    def read_units(self):
+        """Makes systemd see a drop-in that came or went; without it the next restart is with the old one."""
+        if self.systemd:
+            run(["systemctl", "daemon-reload"], log=self.log)
 
     def answers(self):
         done = subprocess.run(self._client("SELECT 1"), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
