@@ -3,7 +3,7 @@
 import sys
 
 from installer import host
-from installer.install import allocator, build, config, distribution, guided, options
+from installer.install import allocator, build, config, distribution, guided, library, options
 from installer.install.record import Record
 from installer.install.server import InstalledServer
 from installer.shell import TREE, Failed, Unavailable, main, say
@@ -19,6 +19,8 @@ def install(args, record):
     profile = None
     if guided.wanted(args, record):
         plugin, profile = guided.build(record, environment, args, plugin, LOG)
+    prefix, into = library.prefix_of(args, record), build.directory(args, environment)
+    staged = library.stage(into / "library", args.jobs, LOG, guided.cmake_options(into, profile)) if prefix else None
     say("Installing")
     restarted = False
     try:
@@ -26,6 +28,8 @@ def install(args, record):
         guided.remember(record, profile)
         if changed or args.rebuild_plugin:
             record.facts["restart_due"] = True
+        if staged:
+            changed = library.put(record, prefix, staged) or changed
         record.save()
         if args.no_restart:
             server.read_units()

@@ -3,8 +3,10 @@
 from installer import packages
 from installer.install import build as plain_build
 from installer.install import dependencies
-from installer.install.pgo import Pgo
+from installer.install.pgo import Pgo, optimised_by
 from installer.shell import Failed, Unavailable, say
+
+_DIRECTORY = "pgo"  # Beside the plain build.
 
 
 def wanted(args, record):
@@ -17,7 +19,7 @@ def build(record, environment, args, plain, log):
 
     A failure leaves what is installed as it is: nothing was put yet.
     """
-    it = Pgo(environment, plain_build.directory(args, environment) / "pgo", args.jobs, log)
+    it = Pgo(environment, plain_build.directory(args, environment) / _DIRECTORY, args.jobs, log)
     asked = bool(args.pgo)
     if not asked and it.known_profile() is None:
         say("  The profile is of another source or server: built without it. ./install.sh --pgo trains anew")
@@ -44,6 +46,11 @@ def _packages(record, environment, args, log):
         raise
     except Failed as error:  # The archive has the suite of a newer server only.
         record.notes.append(f"trained without the server's test suite: {str(error).splitlines()[0]}")
+
+
+def cmake_options(build_dir, profile):
+    """What makes the library as the plugin is. profile: as build() gives it."""
+    return optimised_by(build_dir / _DIRECTORY, profile["profile"]) if profile else ["-DTIDESDB_PGO="]
 
 
 def remember(record, profile):

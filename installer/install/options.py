@@ -31,6 +31,9 @@ def parser():
                            "20 minutes on two cores, once for each source (default: as it is)")
     made.add_argument("--mariadb-source", type=Path, metavar="TARBALL",
                       help="the server's sources, of exactly its version, where the archive has them not")
+    made.add_argument("--tidesdb-prefix", type=Path, metavar="DIR",
+                      help="also puts libtidesdb.a, its headers and what pkg-config and CMake read there, for programs "
+                           "of your own (default: as it is)")
     made.add_argument("--build-dir", type=Path, metavar="DIR", help="where to build (build/install-VERSION here)")
     made.add_argument("--jobs", type=_count, metavar="N", default=os.cpu_count() or 1,
                       help="compilers at once (%(default)s)")
@@ -54,7 +57,8 @@ def parse(argv):
         if getattr(args, name):
             made.error(f"--{name.replace('_', '-')}: {why}")
     if args.uninstall:
-        others = [name for name in ("allocator", "pgo", "mariadb_source", "rebuild_plugin") if getattr(args, name)]
+        making = ("allocator", "pgo", "tidesdb_prefix", "mariadb_source", "rebuild_plugin")
+        others = [name for name in making if getattr(args, name)]
         if others:
             made.error(f"--uninstall goes with no --{others[0].replace('_', '-')}")
     return args

@@ -94,7 +94,7 @@ class Pgo:
             return known
         begin = time.monotonic()
         counters = self.directory / "training"
-        plugin = self._compile("generate", counters, "instrumented")
+        plugin = self._compile("generate", ["-DTIDESDB_PGO=generate", f"-DTIDESDB_PGO_DIR={counters}"], "instrumented")
         shutil.rmtree(counters, ignore_errors=True)
         say("  Training: the mix on private servers")
         self._mix("train", [("instrumented", plugin, None)], "--counters", counters, output_name="train")
@@ -110,11 +110,10 @@ class Pgo:
 
     def optimised(self, profile, anew=False):
         """The plugin's path. The profile's directory is named by its content: another one is another compilation."""
-        return self._compile("use", self.directory / f"profile-{profile['digest']}", "optimised by its profile", anew)
+        return self._compile("use", optimised_by(self.directory, profile["digest"]), "optimised by its profile", anew)
 
-    def _compile(self, how, profile, said, anew=False):
-        return build.compile_plugin(self.environment, self.directory / how, self.jobs, self.log, anew, said=f" ({said})",
-                                    more=[f"-DTIDESDB_PGO={how}", f"-DTIDESDB_PGO_DIR={profile}"])
+    def _compile(self, into, more, said, anew=False):
+        return build.compile_plugin(self.environment, self.directory / into, self.jobs, self.log, anew, f" ({said})", more)
 
     def check(self, plugin):
         """Raises Failed unless a private server loads it, says that it is this one, and a part of the suite passes."""
@@ -182,6 +181,11 @@ class Pgo:
     def _generators(self):
         """They run on this machine, wherever the server does."""
         return TREE / "build" / "lab" if self.environment.root else self.directory / "lab"
+
+
+def optimised_by(directory, digest):
+    """cmake's options."""
+    return ["-DTIDESDB_PGO=use", f"-DTIDESDB_PGO_DIR={directory / f'profile-{digest}'}"]
 
 
 def build_words(label, environment, plugin, allocator=None):

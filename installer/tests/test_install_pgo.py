@@ -10,7 +10,7 @@ from types import SimpleNamespace
 from unittest import mock
 
 from installer import servers
-from installer.install import guided, options, pgo
+from installer.install import guided, library, options, pgo
 from installer.install.record import Record
 from installer.shell import Failed
 
@@ -83,12 +83,9 @@ class Without(pgo.Pgo):
     def key(self):
         return "key"
 
-    def _compile(self, how, profile, said, anew=False):
-        self.done.append((how, Path(profile).name, anew))
-        plugin = self.directory / how / "ha_tidesdb.so"
-        plugin.parent.mkdir(parents=True, exist_ok=True)
-        plugin.write_text(f"{how} {profile}")
-        return plugin
+    def _compile(self, into, more, said, anew=False):
+        self.done.append((into, more[-1].rpartition("/")[2], anew))
+        return self.directory / into / "ha_tidesdb.so"
 
     def _mix(self, command, builds, *more, output_name):
         self.done.append((command, *[label for label, *_ in builds]))
@@ -187,6 +184,28 @@ class Wanted(InDirectory):
         self.assertNotIn("gain", guided.summary({**fact, "gain": None}))
 
 
+class Library(InDirectory):
+    def test_it_is_put_by_the_record_and_what_is_no_more_goes(self):
+        record = Record(self.base / "record")
+        prefix, staged = self.base / "opt" / "tidesdb", self.base / "staged"
+        self.put("staged/lib/libtidesdb.a")
+        self.put("staged/include/tidesdb/old.h")
+        self.assertTrue(library.put(record, prefix, staged))
+        self.assertFalse(library.put(record, prefix, staged))
+        self.assertEqual((prefix / "lib" / "libtidesdb.a").read_text(), "x")
+        (staged / "include/tidesdb/old.h").unlink()
+        self.assertTrue(library.put(record, prefix, staged))
+        self.assertFalse((prefix / "include").exists())
+        other = self.base / "other"
+        library.put(record, other, staged)
+        self.assertFalse(prefix.exists())
+        args = SimpleNamespace(tidesdb_prefix=None)
+        self.assertEqual(library.prefix_of(args, record), other)
+        for path in sorted(record.files):
+            record.remove(path)
+        self.assertFalse(other.exists())
+
+
 class Words(unittest.TestCase):
     def test_a_server_by_name_and_one_by_its_files(self):
         named = servers.Environment("debian13", "1", "11.8.6", Path("/c"), Path("/h"), None)
@@ -198,7 +217,8 @@ class Words(unittest.TestCase):
 
     def test_the_checks_are_tests_of_the_suite(self):
         for name in pgo.CHECKS:
-            self.assertTrue((pgo.TREE / "plugin/mysql-test/suite/tidesdb/t" / f"{name.partition('.')[2]}.test").exists(), name)
+            test = pgo.TREE / "plugin/mysql-test/suite/tidesdb/t" / f"{name.partition('.')[2]}.test"
+            self.assertTrue(test.exists(), name)
 
 
 if __name__ == "__main__":

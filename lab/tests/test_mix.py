@@ -13,7 +13,7 @@ LABELS = ["plain", "PGO"]
 
 
 def results(rounds, faster, noise=0.0):
-    """By a unit's name. faster: the second label's ratio; noise: how much each round's ratio is off, up and down in turn."""
+    """By a unit's name. faster: the second label's ratio; noise: how much a round's ratio is off, up and down in turn."""
     found = {}
     for unit in compare.units(rounds, LABELS):
         ratio = faster * math.exp(noise * (-1) ** unit.round) if unit.label == "PGO" else 1.0
