@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from installer import servers
 from installer.shell import output
 
 
@@ -18,6 +19,10 @@ class GivenServer:
 
     def command(self, argv, cwd=None):
         return [str(a) for a in argv]
+
+    @property
+    def mtr_dir(self):
+        return servers.mtr_dir(self.basedir)
 
     def tool(self, name):
         if name == "mariadb" and self.client:
