@@ -48,9 +48,9 @@ def table(study, found, caption=""):
     for key in [*of_seed, *(key for key in found if key not in of_seed)]:
         figure = of_seed.get(key)
         unit = _unit(key[1], figure)
-        rows.append([key[0], key[1] + (f", {unit}" if unit else ""), form.number(figure.value) if figure else "–",
-                     form.spread(found.get(key)), figure.place if figure else ""])
-    return Table(caption, ["", "figure", "seed", "here", "in the seed"], rows, names=2)
+        rows.append([key[0], key[1] + (f", {unit}" if unit else ""), figure.place if figure else "",
+                     form.number(figure.value) if figure else "–", form.spread(found.get(key))])
+    return Table(caption, ["", "figure", "in the seed", "seed", "here"], rows, names=3)
 
 
 def _machine(done):
@@ -106,7 +106,7 @@ class Page:
 
 def _html_table(of):
     def row(tag, cells):
-        kinds = [" class=n" if at < of.names or at == len(cells) - 1 else "" for at in range(len(cells))]
+        kinds = [" class=n" if at < of.names else "" for at in range(len(cells))]
         return "<tr>" + "".join(f"<{tag}{kind}>{html.escape(cell)}</{tag}>" for kind, cell in zip(kinds, cells)) + "</tr>"
 
     caption = f"<p><b>{html.escape(of.title)}</b></p>" if of.title else ""

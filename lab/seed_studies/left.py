@@ -63,8 +63,8 @@ def charts_of(run, directory):
 
 
 def tables_of(directory):
-    """Its CSVs, small ones first."""
-    return sorted(Path(directory).rglob("*.csv"), key=lambda path: (path.stat().st_size, path.name))
+    """Its CSVs, small ones first; those of single measurements are raw data."""
+    return sorted(Path(directory).glob("*.csv"), key=lambda path: (path.stat().st_size, path.name))
 
 
 def raw_files(directory):

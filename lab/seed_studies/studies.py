@@ -4,6 +4,7 @@ import shlex
 from dataclasses import dataclass
 
 from lab.harness.profiles import scaled_down
+from lab.report import form
 from lab.seed_studies import builds
 
 STUDIES = ("000", "001-deletes", "001-bulk", "001-index", "001-cache", "002", "003", "004")
@@ -82,15 +83,16 @@ def _tprocc(wanted):
         return None
     of = builds.tprocc(wanted)
     warehouses, rampup, measured = wanted.rows(WAREHOUSES), wanted.seconds(RAMPUP_S), wanted.seconds(MEASURED_S)
-    options = ["-b", "tpcc", "--profile", "seed-000", "--scale-down", f"{_SEED_WAREHOUSES / warehouses:g}", "--settle",
-               str(wanted.seconds(5)), "--rampup", f"{rampup / 60:.3g}", "--duration", f"{measured / 60:.3g}", "--repetitions", str(REPETITIONS)]
+    options = ["-b", "tpcc", "--profile", "seed-000", "--scale-down", f"{_SEED_WAREHOUSES / warehouses:g}",
+               "--settle", str(wanted.seconds(5)), "--rampup", f"{rampup / 60:.3g}", "--duration", f"{measured / 60:.3g}",
+               "--repetitions", str(REPETITIONS)]
     for words in of:
         options += ["--build", *words]
     loads = len({words[0].partition("-")[0] for words in of})
     each = 17 + rampup + measured + 2.5 * warehouses
     seconds = loads * (10 + 9 * warehouses) + len(of) * REPETITIONS * each
     return Run("tprocc", served, "hammerdb_runner.sh", tuple(options), seconds,
-               f"{warehouses} warehouses, 8 users, {rampup} s of ramp-up, {measured} s measured, {REPETITIONS} "
+               f"{form.plural(warehouses, 'warehouse')}, 8 users, {rampup} s of ramp-up, {measured} s measured, {REPETITIONS} "
                f"repetitions of {len(of)} builds in turn, each on a copy of what one of its engine loaded")
 
 
