@@ -14,7 +14,7 @@ from lab.hammerdb.watch import Watch
 from lab.harness import profiles, provenance
 from lab.harness.journal import Journal
 from lab.harness.progress import Progress, Step
-from lab.parse import hammerdb_csv
+from lab.parse import figures, hammerdb_csv
 from lab.report import write
 from lab.report.adapters import hammerdb as report
 
@@ -300,10 +300,7 @@ def plot(paths, directory, names=None):
     """
     rows, series = [], []
     for number, path in enumerate(map(Path, paths)):
-        try:
-            rows += hammerdb_csv.read(path.read_text(), path)
-        except (OSError, UnicodeDecodeError) as error:
-            raise Failed(f"{path}: cannot be read: {error}") from error
+        rows += hammerdb_csv.read(figures.read(path), path)
         name = names[number] if names else "" if len(paths) == 1 else path.stem.removeprefix("hammerdb_results_")
         series += logs.series(path, name)
     drawn, missing = charts.draw(rows, series, directory)

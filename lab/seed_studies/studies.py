@@ -92,8 +92,8 @@ def _tprocc(wanted):
     each = 17 + rampup + measured + 2.5 * warehouses
     seconds = loads * (10 + 9 * warehouses) + len(of) * REPETITIONS * each
     return Run("tprocc", served, "hammerdb_runner.sh", tuple(options), seconds,
-               f"{form.plural(warehouses, 'warehouse')}, 8 users, {rampup} s of ramp-up, {measured} s measured, {REPETITIONS} "
-               f"repetitions of {len(of)} builds in turn, each on a copy of what one of its engine loaded")
+               f"{form.plural(warehouses, 'warehouse')}, 8 users, {rampup} s of ramp-up, {measured} s measured, "
+               f"{REPETITIONS} repetitions of {len(of)} builds in turn, each on a copy of what one of its engine loaded")
 
 
 def _deletes(wanted):

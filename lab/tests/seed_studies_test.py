@@ -50,7 +50,8 @@ class SeedStudies(unittest.TestCase):
         self.assertEqual(child.returncode, 0, said)
         self.assertIn("[3/8] rep1/InnoDB-glibc tpcc run: done in an earlier sitting", said)
         text = (output / "index.md").read_text()
-        self.assertRegex(text, r"\| TidesDB over InnoDB +\| NOPM: ratio +\| Results, table +\| +13\.6 \| +[\d.,]+ \([\d.,]+–[\d.,]+\) \|")
+        self.assertRegex(text, r"\| TidesDB over InnoDB +\| NOPM: ratio +\| Results, table +\| +13\.6 \| +"
+                               r"[\d.,]+ \([\d.,]+–[\d.,]+\) \|")
         self.assertIn("Interrupted during: rep1/TidesDB-glibc tpcc run", text)
         self.assertTrue((output / "index.html").read_text().startswith("<!doctype html>"))
         with open(output / "figures.csv", newline="") as file:

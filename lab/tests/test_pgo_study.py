@@ -323,7 +323,7 @@ class Reports(unittest.TestCase):
             adapter.study(self.base)
         self.leave()
         (self.base / adapter.FACTS).write_text("{")
-        with self.assertRaisesRegex(Failed, "facts.json: cannot be read, or is cut off"):
+        with self.assertRaisesRegex(Failed, "facts.json:1: is no JSON, or cut off"):
             adapter.study(self.base)
 
     def test_a_plan_is_read_as_it_was_written(self):

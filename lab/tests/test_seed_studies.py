@@ -42,7 +42,7 @@ class Plan(unittest.TestCase):
             args = hammerdb.parse(list(run_of(wanted, "tprocc").options))
             self.assertEqual(args.warehouses, wanted.rows(10))
             self.assertAlmostEqual(args.duration * 60, wanted.seconds(60), delta=0.5)
-            self.assertEqual((args.sync, args.tpcc_vu, args.settle, args.repetitions), ("NONE", 8, 5, 3))
+            self.assertEqual((args.sync, args.tpcc_vu, args.settle, args.repetitions), ("NONE", 8, wanted.seconds(5), 3))
             loaded = iibench.parse(list(run_of(wanted, "deletes").options))
             self.assertEqual(10_000_000 / loaded.scale_down, wanted.rows(1_000_000))
             for name in ("bulk", "index"):

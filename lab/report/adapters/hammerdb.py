@@ -1,6 +1,5 @@
 """A run of hammerdb_runner.sh (its hammerdb_logs_* folder) and of mariadb_engines_runner.sh (results_*) as a study."""
 
-import json
 import re
 from pathlib import Path
 
@@ -10,6 +9,7 @@ from lab.hammerdb.options import ENGINE_NAMES
 from lab.hammerdb.watch import AFTERWARDS, SAMPLES
 from lab.harness import journal, profiles, provenance
 from lab.harness.sampler import Samples
+from lab.parse import figures
 from lab.parse import hammerdb as text
 from lab.parse.errors import BadInput
 from lab.report import form
@@ -31,10 +31,7 @@ def raw_files(directory):
 
 
 def _facts(directory):
-    try:
-        return json.loads((directory / FACTS).read_text())
-    except (OSError, ValueError) as error:
-        raise Failed(f"{directory / FACTS}: cannot be read: {error}") from error
+    return figures.of_json(figures.read(directory / FACTS), directory / FACTS)
 
 
 def _options(plan):
@@ -81,7 +78,7 @@ def _add_samples(run, row, folder):
         sampled.add(run, Samples.load(folder / SAMPLES), (0, run.seconds), (row.get("rampup_min") or 0) * 60)
         run.row_bytes = tpcc.row_bytes(run.operations) if row["benchmark"] == "tpcc" else None
     if (folder / AFTERWARDS).exists():
-        found = json.loads((folder / AFTERWARDS).read_text())
+        found = figures.of_json(figures.read(folder / AFTERWARDS), folder / AFTERWARDS)
         sampled.add_memory(run, found["memory"])
         run.sizes["server's directory after the run"] = found["directory_bytes"]
 
@@ -113,9 +110,9 @@ def _with_logs(run, row, folder, readers):
 
 def _latencies(run, row, folder):
     timing, report = folder / "timing.json", folder / "hdbxtprofile.log"
-    counted = text.profile(report.read_text(), report).summary if report.exists() else {}
+    counted = text.profile(figures.read(report), report).summary if report.exists() else {}
     try:
-        found = text.latency_json(timing.read_text(), timing)
+        found = text.latency_json(figures.read(timing), timing)
     except (BadInput, OSError):  # What it keeps in its database can be switched off.
         found = counted or text.profile("", report).summary  # Which names the file that is not there.
     for name in sorted(found, key=lambda name: text.TRANSACTIONS.index(name) if name in text.TRANSACTIONS else 99):
@@ -127,14 +124,14 @@ def _latencies(run, row, folder):
 def _counter(run, _row, folder):
     path = folder / "hdbtcount.log"
     if path.exists():
-        run.series[THROUGHPUT] = Metric("transactions a minute (TPM)", text.transaction_counts(path.read_text(), path))
+        run.series[THROUGHPUT] = Metric("transactions a minute (TPM)", text.transaction_counts(figures.read(path), path))
 
 
 def _errors(run, row, folder):
     path = folder / "run.log"
     if row.get("errors") and path.exists():
         read = text.queries if row["benchmark"] == "tpch" else text.run_log
-        said = read(path.read_text(errors="replace"), path).errors
+        said = read(figures.read(path), path).errors
         run.errors = [Error(0, count, message) for message, count in said.most_common()]
 
 
