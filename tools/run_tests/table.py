@@ -3,7 +3,7 @@
 from functools import partial
 
 from installer import packages
-from tools.run_tests import checks, engine, install, quickstart, server, tpcc
+from tools.run_tests import checks, engine, install, install_pgo, quickstart, server, tpcc
 from tools.run_tests.step import DEFAULT, FULL, QUICK, Step
 
 _BUILD = (*packages.BUILD, *packages.LAB, *packages.UNIT)
@@ -45,9 +45,12 @@ STEPS = [
     Step("private-servers", DEFAULT, partial(tpcc.private_servers, "debian12"), tuple(packages.LAB_PYTHON)),
     Step("pgo-study", DEFAULT, partial(tpcc.pgo_study, "debian12"),
          (*packages.SYSBENCH, *packages.OBSERVE, *packages.LAB_PYTHON, *packages.BROWSER)),
+    Step("seed-studies", DEFAULT, partial(tpcc.seed_studies, "debian12"), tuple(packages.LAB_PYTHON)),
     Step("quickstart", DEFAULT, quickstart.whole),
     *_on("debian13"),
     Step("install", DEFAULT, install.whole),
+    Step("install-pgo-debian13", FULL, partial(install_pgo.whole, "debian13"), minutes=120),
+    Step("install-pgo-debian12", FULL, partial(install_pgo.whole, "debian12"), minutes=120),
     Step("asan", DEFAULT, partial(engine.ctest, "asan"), _BUILD, minutes=40),
     Step("tsan", DEFAULT, partial(engine.ctest, "tsan"), _BUILD, minutes=40),
     Step("stress", FULL, partial(engine.stress, 600), _BUILD, minutes=60),
