@@ -3,7 +3,8 @@
 import argparse
 import os
 
-from installer import build_plugin, engine_suites, host, mtr, server_run, servers
+from installer import apt, build_plugin, engine_suites, host, mtr, packages, server_run, servers
+from installer.install import pgo
 from installer.shell import TREE, Step, clean_environment, main, say
 
 LOG = TREE / "var" / "log" / "installer.log"
@@ -20,6 +21,17 @@ def _plugin(args):
     for name in args.server:
         environment, plugin = build_plugin.prepare_and_build(name, LOG, preset=args.preset)
         say(f"{name}: {plugin} for MariaDB {environment.version}")
+
+
+def _pgo(args):
+    environment = servers.prepare(args.server, LOG, tests=True)
+    apt.install(packages.PGO, LOG)
+    plain = build_plugin.build(environment, LOG)
+    it = pgo.Pgo(environment, TREE / "build" / f"pgo-{args.server}", os.cpu_count() or 2, LOG)
+    plugin = it.optimised(it.profile(anew=args.anew))
+    it.check(plugin)
+    it.compare(plain, plugin)
+    say(f"{args.server}: {plugin}")
 
 
 def _server(args):
@@ -94,6 +106,11 @@ def _main():
         command.add_argument("--server", action="append", choices=names, required=True)
         command.add_argument("--preset", default="release")
         command.set_defaults(function=function)
+
+    command = commands.add_parser("pgo", help="build the plugin by a profile of itself, and measure its gain")
+    command.add_argument("--server", choices=names, required=True)
+    command.add_argument("--anew", action="store_true", help="train anew")
+    command.set_defaults(function=_pgo)
 
     command = commands.add_parser("server", help="start or stop a private server with the plugin")
     command.add_argument("action", choices=["start", "stop", "restart"])

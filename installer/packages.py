@@ -29,6 +29,9 @@ CHECK = ["clang", "clang-tidy", "clang-format"]
 SYSBENCH = ["sysbench"]
 BENCH = [*SYSBENCH, "libbenchmark-dev"]
 
+# What trains a build and measures its gain (lab/mix); the server's own test suite besides.
+PGO = [*LAB, *SYSBENCH]
+
 # iostat, mpstat, pidstat and vmstat, beside a measurement (lab/harness/observers.py).
 OBSERVE = ["sysstat", "procps"]
 

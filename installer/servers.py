@@ -46,11 +46,16 @@ class Environment:
     @property
     def mtr_dir(self):
         """Where the server's own test suite is."""
-        for name in ["mariadb/mariadb-test", "mysql/mysql-test"]:
-            path = self.basedir / "share" / name
-            if (path / "mysql-test-run.pl").exists():
-                return path
-        raise Failed(f"{self.prefix} holds no mysql-test-run.pl")
+        return mtr_dir(self.basedir)
+
+
+def mtr_dir(basedir):
+    """Where a server's own test suite is: as Debian has it, or MariaDB's own installation. Raises Failed."""
+    for name in ["share/mariadb/mariadb-test", "share/mysql/mysql-test", "mariadb-test", "mysql-test"]:
+        path = basedir / name
+        if (path / "mysql-test-run.pl").exists():
+            return path
+    raise Failed(f"{basedir} holds no mysql-test-run.pl")
 
 
 def providers(options):

@@ -10,6 +10,11 @@ namespace {
 
 constexpr char kVersion[] = "1.0.0";
 constexpr ulonglong kVersionHex = 0x010000;
+#ifdef TIDESDB_PROFILE_GUIDED
+constexpr my_bool kProfileGuided = 1;
+#else
+constexpr my_bool kProfileGuided = 0;
+#endif
 
 // What SHOW STATUS reads: filled in one go, so that the numbers belong to one moment.
 struct StatusNumbers {
@@ -51,6 +56,7 @@ struct StatusNumbers {
   ulonglong spills;
   ulonglong spill_bytes_written;
   my_bool read_only;
+  my_bool profile_guided;
 };
 
 void Fill(const DbStats& from, StatusNumbers* to) {
@@ -93,6 +99,7 @@ void Fill(const DbStats& from, StatusNumbers* to) {
   to->spills = from.spills;
   to->spill_bytes_written = from.spill_bytes_written;
   to->read_only = from.read_only;
+  to->profile_guided = kProfileGuided;
 }
 
 struct NamedNumber {
@@ -142,6 +149,7 @@ constexpr NamedNumber kNumbers[] = {
     TIDESDB_NUMBER(spills),
     TIDESDB_NUMBER(spill_bytes_written),
     {"read_only", offsetof(StatusNumbers, read_only), SHOW_BOOL},
+    {"profile_guided", offsetof(StatusNumbers, profile_guided), SHOW_BOOL},
 };
 #undef TIDESDB_NUMBER
 

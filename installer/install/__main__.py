@@ -3,7 +3,7 @@
 import sys
 
 from installer import host
-from installer.install import allocator, build, config, distribution, options
+from installer.install import allocator, build, config, distribution, guided, library, options
 from installer.install.record import Record
 from installer.install.server import InstalledServer
 from installer.shell import TREE, Failed, Unavailable, main, say
@@ -16,14 +16,24 @@ def install(args, record):
     say("Building")
     environment = distribution.environment(record, LOG, args)
     plugin = build.build(record, environment, args, LOG)
+    profile = None
+    if guided.wanted(args, record):
+        plugin, profile = guided.build(record, environment, args, plugin, LOG)
+    prefix, into = library.prefix_of(args, record), build.directory(args, environment)
+    staged = library.stage(into / "library", args.jobs, LOG, guided.cmake_options(into, profile)) if prefix else None
     say("Installing")
     restarted = False
     try:
         changed = _put_files(args, record, server, plugin)
+        guided.remember(record, profile)
         if changed or args.rebuild_plugin:
             record.facts["restart_due"] = True
+        if staged:
+            changed = library.put(record, prefix, staged) or changed
         record.save()
-        if not args.no_restart:
+        if args.no_restart:
+            server.read_units()
+        else:
             if record.facts.get("restart_due") or server.pid() is None:
                 restarted = True
                 server.restart()
@@ -66,6 +76,8 @@ def _summary(args, record, server, environment, changed, version):
         say(f"    {path}")
     if version:
         say(f"  allocator of the running server: {allocator.of_process(server.pid())}")
+    if record.facts.get("pgo"):
+        say(f"  {guided.summary(record.facts['pgo'])}")
     for note in record.notes:
         say(f"  {note}")
     if record.facts.get("newer"):
@@ -88,6 +100,8 @@ def uninstall(args, record):
         record.remove(path)
     if there and not args.no_restart and server.pid() is not None:
         server.restart()
+    else:
+        server.read_units()
     packages = record.facts.get("packages", [])
     record.forget()
     say("Removed:")

@@ -19,6 +19,13 @@ DROP DATABASE tidesdb_install_check;
 """
 
 
+def check_rows(sql):
+    """Writes and reads a table of the engine's. sql: runs statements, gives rows as text. Raises Failed."""
+    rows = sql(_CHECK).strip()
+    if rows != "1=one,2=deux":
+        raise Failed(f"ENGINE=TidesDB gives wrong rows: {rows}")
+
+
 class InstalledServer:
     """Debian's and Ubuntu's package mariadb-server."""
     config = Path("/etc/mysql/mariadb.conf.d/70-tidesdb.cnf")
@@ -46,8 +53,8 @@ class InstalledServer:
     def restart(self, timeout_s=120):
         """Restarts the server, or starts it, and waits until it answers."""
         with Step("Restarting the server"):
+            self.read_units()
             if self.systemd:
-                run(["systemctl", "daemon-reload"], log=self.log)
                 run(["systemctl", "restart", "mariadb"], log=self.log)
             elif Path("/etc/init.d/mariadb").exists():
                 run(["/etc/init.d/mariadb", "restart"], log=self.log)
@@ -58,6 +65,11 @@ class InstalledServer:
                 if time.monotonic() > deadline:
                     raise Failed(f"the server gives no answer after its restart; see {self.log} and its own log")
                 time.sleep(0.5)
+
+    def read_units(self):
+        """Makes systemd see a drop-in that came or went; without it the next restart is with the old one."""
+        if self.systemd:
+            run(["systemctl", "daemon-reload"], log=self.log)
 
     def answers(self):
         done = subprocess.run(self._client("SELECT 1"), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
@@ -70,9 +82,7 @@ class InstalledServer:
 
     def check_engine(self):
         """Writes and reads a table, and returns the plugin's version. Raises Failed when that does not work."""
-        rows = self.sql(_CHECK).strip()
-        if rows != "1=one,2=deux":
-            raise Failed(f"ENGINE=TidesDB gives wrong rows: {rows}")
+        check_rows(self.sql)
         return self.sql("SELECT PLUGIN_AUTH_VERSION FROM information_schema.PLUGINS "
                         "WHERE PLUGIN_NAME = 'TidesDB' AND PLUGIN_STATUS = 'ACTIVE'").strip()
 

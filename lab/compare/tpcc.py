@@ -24,10 +24,10 @@ def build(tool, server, engine, warehouses):
            "--build-vu", 2, "-q"], allowed=(0,))
 
 
-def run(tool, server, users, seconds, seed, result):
+def run(tool, server, users, seconds, seed, result, rampup_s=5):
     """One measured run, its consistency checked; result: where its JSON goes."""
     # 2: inconsistent, which is a figure of that engine and not a reason to stop.
-    _call([tool, "run", "-S", server.socket, "--db", DATABASE, "--vu", users, "--rampup", 5, "--duration", seconds,
+    _call([tool, "run", "-S", server.socket, "--db", DATABASE, "--vu", users, "--rampup", rampup_s, "--duration", seconds,
            "--isolation", "rr", "--seed", seed, "--json", result, "-q"], allowed=(0, 2, 3))
     raw = json.loads(result.read_text())
     orders = raw["transactions"]["NEWORD"]

@@ -15,13 +15,13 @@ def built(name):
     return Path(given).resolve() if given else _DIRECTORY / "lab" / name
 
 
-def program(name, log):
-    """Its path; it is built if need be, which is quick when nothing changed."""
+def program(name, log, directory=_DIRECTORY):
+    """Its path; it is built if need be, which is quick when nothing changed. directory: where it is built."""
     if os.environ.get(name.upper()):
         return built(name)
     apt.install(packages.BUILD + packages.LAB, log)
     with Step(f"Building the load generator {name}"):
-        run(["cmake", "--preset", "release", "-B", _DIRECTORY, "-DTIDESDB_BUILD_LAB=ON", "-DTIDESDB_BUILD_TESTS=OFF",
+        run(["cmake", "--preset", "release", "-B", directory, "-DTIDESDB_BUILD_LAB=ON", "-DTIDESDB_BUILD_TESTS=OFF",
              "-DTIDESDB_BUILD_PLUGIN=OFF"], log=log, cwd=TREE)
-        run(["cmake", "--build", _DIRECTORY, "-j", str(os.cpu_count() or 2), "--target", name], log=log, cwd=TREE)
-    return built(name)
+        run(["cmake", "--build", directory, "-j", str(os.cpu_count() or 2), "--target", name], log=log, cwd=TREE)
+    return Path(directory) / "lab" / name

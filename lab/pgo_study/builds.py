@@ -91,6 +91,10 @@ class Given:
     def command(self, argv, cwd=None):
         return [str(a) for a in argv]
 
+    @property
+    def mtr_dir(self):
+        return servers.mtr_dir(self.basedir)
+
     def tool(self, name):
         if name == "mariadb":
             return self.client

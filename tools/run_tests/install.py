@@ -3,15 +3,24 @@
 from installer import build_plugin, host, server_run, servers
 from installer.install.record import DIRECTORY
 from installer.install.server import InstalledServer
-from installer.shell import Failed
+from installer.shell import TREE, Failed
 from tools.run_tests.step import Outcome
 from tools.run_tests.throwaway_root import ThrowawayRoot
 
 _OTHER_PORT = "/etc/mysql/mariadb.conf.d/90-test.cnf"  # The network is the machine's.
 _ROWS = "SELECT COUNT(*), SUM(id) FROM shop.orders"
 
+_PREFIX = "/opt/tidesdb"
+_PROGRAMS = """mkdir /root/db
+PKG_CONFIG_PATH=$2/lib/pkgconfig
+export PKG_CONFIG_PATH
+g++ -std=c++20 -Wall -Werror "$1/counter.cc" -o /root/counter $(pkg-config --cflags --libs tidesdb)
+cmake -G Ninja -S "$1" -B /root/made -DCMAKE_PREFIX_PATH="$2"
+cmake --build /root/made
+"""
 
-class _Install:
+
+class Install:
     """./install.sh in a root, and what it must be true of afterwards."""
 
     def __init__(self, root, build_dir):
@@ -25,6 +34,11 @@ class _Install:
         building = [] if "--uninstall" in options else ["--build-dir", self.build_dir]
         self.root.run("./install.sh", *building, *options, env={"CCACHE_DIR": str(host.cache_dir() / "ccache")})
         return self.root.log.read_text()[begin:]
+
+    def own_port(self, port):
+        """Before the server is there."""
+        self.root.path(_OTHER_PORT).parent.mkdir(parents=True, exist_ok=True)
+        self.root.path(_OTHER_PORT).write_text(f"[mysqld]\nport = {port}\n")
 
     def sql(self, statements):
         return self.root.output("mariadb", "--batch", "--skip-column-names", "-e", statements).strip()
@@ -47,12 +61,12 @@ def whole(context):
     environment = servers.prepare(name, context.log)
     build_plugin.build(environment, context.log)
     with ThrowawayRoot(host.CODENAMES[name], context.log) as root:
-        install = _Install(root, build_plugin.build_dir(environment))
-        root.path("/etc/mysql/mariadb.conf.d").mkdir(parents=True, exist_ok=True)
-        root.path(_OTHER_PORT).write_text(f"[mysqld]\nport = {server_run.free_port()}\n")
+        install = Install(root, build_plugin.build_dir(environment))
+        install.own_port(server_run.free_port())
         _first_and_again(install)
         _allocators(install)
         _server_upgrade(install)
+        _library(install)
         _out_and_in(install)
         return Outcome(passed=install.passed)
 
@@ -95,10 +109,19 @@ def _server_upgrade(install):
     install.expect("its copy is" in printed and install.sql(_ROWS) == "3\t6", "install.sh brings it back")
 
 
+def _library(install):
+    """--tidesdb-prefix, and a program of somebody else's against what is there, by pkg-config and by CMake."""
+    install("--tidesdb-prefix", _PREFIX)
+    install.root.run("sh", "-e", "-c", _PROGRAMS, "sh", TREE / "test" / "installed", _PREFIX)
+    install.expect(install.root.output("/root/counter", "/root/db").strip() == "1", "a program counts its first run")
+    install.expect(install.root.output("/root/made/counter", "/root/db").strip() == "2", "the other one finds its count")
+    install.expect("nothing changed" in install(), "it stays")
+
+
 def _out_and_in(install):
     printed = install("--uninstall")
     install.expect("1 tables of TidesDB stay" in printed, "it says that tables stay")
-    left = [path for path in [InstalledServer.plugin, InstalledServer.config, DIRECTORY / "record.json"]
+    left = [path for path in [InstalledServer.plugin, InstalledServer.config, DIRECTORY / "record.json", _PREFIX]
             if install.has(path)]
     install.expect(not left, f"these are gone: {left}")
     install.expect(install.sql("SELECT COUNT(*) FROM information_schema.ENGINES WHERE ENGINE = 'TidesDB'") == "0",

@@ -1,0 +1,66 @@
+"""install.sh --pgo: when a profile is wanted, what it needs, and what the record and the summary say of it."""
+
+from installer import packages
+from installer.install import build as plain_build
+from installer.install import dependencies
+from installer.install.pgo import Pgo, optimised_by
+from installer.shell import Failed, Unavailable, say
+
+_DIRECTORY = "pgo"  # Beside the plain build.
+
+
+def wanted(args, record):
+    """As it was asked for, now or earlier."""
+    return bool(record.facts.get("pgo")) if args.pgo is None else args.pgo
+
+
+def build(record, environment, args, plain, log):
+    """(plugin, what the record keeps of it). The plain one and None where only an earlier run asked and the source is new.
+
+    A failure leaves what is installed as it is: nothing was put yet.
+    """
+    it = Pgo(environment, plain_build.directory(args, environment) / _DIRECTORY, args.jobs, log)
+    asked = bool(args.pgo)
+    if not asked and it.known_profile() is None:
+        say("  The profile is of another source or server: built without it. ./install.sh --pgo trains anew")
+        return plain, None
+    if asked:
+        _packages(record, environment, args, log)
+    anew = args.rebuild_plugin
+    profile = it.profile(anew=asked and anew)
+    plugin = it.optimised(profile, anew)
+    it.check(plugin)
+    before = record.facts.get("pgo") or {}
+    gain = before.get("gain")
+    if asked:
+        gain = it.compare(plain, plugin, args.allocator or record.facts.get("allocator"))["overall"]
+    return plugin, {"profile": profile["digest"], "trained": profile["trained"], "gain": gain}
+
+
+def _packages(record, environment, args, log):
+    dependencies.require(record, packages.PGO, log, args.skip_deps)
+    suite = [f"{name}={environment.package_version}" for name in ("mariadb-test", "mariadb-test-data")]
+    try:
+        dependencies.require(record, suite, log, args.skip_deps)
+    except Unavailable:
+        raise
+    except Failed as error:  # The archive has the suite of a newer server only.
+        record.notes.append(f"trained without the server's test suite: {str(error).splitlines()[0]}")
+
+
+def cmake_options(build_dir, profile):
+    """What makes the library as the plugin is. profile: as build() gives it."""
+    return optimised_by(build_dir / _DIRECTORY, profile["profile"]) if profile else ["-DTIDESDB_PGO="]
+
+
+def remember(record, profile):
+    if profile:
+        record.facts["pgo"] = profile
+    else:
+        record.facts.pop("pgo", None)
+
+
+def summary(fact):
+    gain = fact.get("gain")
+    measured = f"; measured gain {gain['said']}, {gain['verdict']}" if gain else ""
+    return f"optimised by the profile {fact['profile']}, trained {fact['trained']}{measured}"

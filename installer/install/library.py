@@ -1,0 +1,46 @@
+"""install.sh --tidesdb-prefix: the engine as a library for other programs; put by the record, --uninstall takes it."""
+
+import os
+import shutil
+from pathlib import Path
+
+from installer.shell import TREE, Step, run
+
+# The link of the plugin optimises it as a whole; an archive for any compiler's link cannot hold that.
+_OPTIONS = ["-DTIDESDB_BUILD_TESTS=OFF", "-DTIDESDB_BUILD_PLUGIN=OFF", "-DTIDESDB_PCH=ON",
+            "-DCMAKE_INTERPROCEDURAL_OPTIMIZATION=OFF"]
+
+
+def prefix_of(args, record):
+    """Where it is wanted, now or since an earlier run; None: nowhere."""
+    if args.tidesdb_prefix:
+        return args.tidesdb_prefix.absolute()
+    kept = record.facts.get("library")
+    return Path(kept["prefix"]) if kept else None
+
+
+def stage(into, jobs, log, more=()):
+    """Compiles it in a directory. Returns one that holds what belongs below the prefix. more: options of cmake's."""
+    staged = into / "staged"
+    shutil.rmtree(staged, ignore_errors=True)
+    with Step("Building libtidesdb"):
+        run(["cmake", "--preset", "release", "-B", into, *_OPTIONS, *more], log=log, cwd=TREE)
+        run(["cmake", "--build", into, "-j", jobs, "--target", "tidesdb"], log=log, cwd=TREE)
+        run(["cmake", "--install", into, "--prefix", staged], log=log, cwd=TREE, env={"DESTDIR": ""})
+    return staged
+
+
+def put(record, prefix, staged):
+    """Puts all of it below prefix, and takes away what an earlier run put and is not of it. True if a file changed."""
+    changed, files = False, {}
+    for root, _, names in os.walk(staged):
+        for name in names:
+            path = Path(root) / name
+            files[str(prefix / path.relative_to(staged))] = path
+    for path, source in sorted(files.items()):
+        changed = record.put(path, source.read_bytes()) or changed
+    for path in record.facts.get("library", {}).get("files", []):
+        if path not in files:
+            changed = record.remove(path) or changed
+    record.facts["library"] = {"prefix": str(prefix), "files": sorted(files)}
+    return changed

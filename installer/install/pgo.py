@@ -1,0 +1,212 @@
+"""--pgo: ha_tidesdb.so optimised by a profile of itself. Each phase is left out when it is done for this source already.
+
+    it = Pgo(environment, directory, jobs, log)
+    profile = it.profile()                      # Instrumented build and training, unless the profile is there.
+    plugin = it.optimised(profile)
+    it.check(plugin)
+    gain = it.compare(plain, plugin)
+
+Nothing here touches an installed server: training, check and comparison run on private ones of the same program.
+"""
+
+import hashlib
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from installer import build_plugin, host, mtr, server_run
+from installer.install import build
+from installer.install.server import check_rows
+from installer.shell import TREE, Failed, Step, clean_environment, output, say
+
+# What the plugin is compiled from; tests and prose aside.
+_SOURCES = ["CMakeLists.txt", "CMakePresets.json", "cmake", "include", "src", "plugin"]
+_NOT = ("_test.cc", "_bench.cc", ".md")
+
+# The part of our suite that the optimised plugin must pass: each way through the engine once, a crash too.
+CHECKS = ["tidesdb." + name for name in (
+    "plugin", "status", "crud", "range_scan", "key_unique", "key_collation_pad", "types_decimal", "types_string",
+    "types_blob", "txn_basic", "txn_savepoint", "txn_statement_rollback", "isolation_rr", "isolation_rc", "deadlock",
+    "staging", "ddl", "alter_copy", "check_table", "binlog", "restart", "crash")]
+
+
+def source_files(tree=TREE):
+    for name in _SOURCES:
+        path = tree / name
+        for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
+            inside = file.relative_to(tree)
+            if file.is_file() and "mysql-test" not in inside.parts and not file.name.endswith(_NOT):
+                yield inside
+
+
+def source_key(version, compiler, tree=TREE):
+    """What a profile belongs to: the sources by path and content, the compiler, the server's version."""
+    sum_ = hashlib.sha256(f"{version}\n{compiler}\n{tree}\n".encode())
+    for file in source_files(tree):
+        sum_.update(f"{file}\n{hashlib.sha256((tree / file).read_bytes()).hexdigest()}\n".encode())
+    return sum_.hexdigest()
+
+
+def counters_digest(directory):
+    """Of a profile's files by name and content. Raises Failed where engine or plugin have none."""
+    files = sorted(directory.rglob("*.gcda"))
+    for what in ("tidesdb.dir", "ha_tidesdb.dir"):
+        if not any(f"#{what}#" in file.name for file in files):
+            raise Failed(f"the training left no counters of {what.removesuffix('.dir')} in {directory}")
+    sum_ = hashlib.sha256()
+    for file in files:
+        sum_.update(f"{file.relative_to(directory)}\n".encode() + hashlib.sha256(file.read_bytes()).digest())
+    return sum_.hexdigest()[:16]
+
+
+class Pgo:
+    """Owns: directory, with the builds generate/ and use/, profile-DIGEST/, train/, check/, compare/, and what is known of
+    them."""
+
+    def __init__(self, environment, directory, jobs, log):
+        self.environment, self.directory, self.jobs, self.log = environment, Path(directory), jobs, log
+        self._known, self._checked = self.directory / "profile.json", self.directory / "checked.json"
+        self._measured = self.directory / "measured.json"
+        self._key = None
+
+    def key(self):
+        if self._key is None:
+            compiler = output(self.environment.command(["c++", "--version"])).splitlines()[0]
+            self._key = source_key(self.environment.version, compiler)
+        return self._key
+
+    def known_profile(self):
+        """What profile.json keeps of the profile of this source; None: it is still to be trained."""
+        known = _read(self._known)
+        if known.get("key") == self.key() and (self.directory / f"profile-{known['digest']}").is_dir():
+            return known
+        return None
+
+    def profile(self, anew=False):
+        """The profile of this source, trained if need be."""
+        known = None if anew else self.known_profile()
+        if known:
+            say(f"  The profile of this source is there, trained {known['trained']}: no training")
+            return known
+        begin = time.monotonic()
+        counters = self.directory / "training"
+        plugin = self._compile("generate", ["-DTIDESDB_PGO=generate", f"-DTIDESDB_PGO_DIR={counters}"], "instrumented")
+        shutil.rmtree(counters, ignore_errors=True)
+        say("  Training: the mix on private servers")
+        self._mix("train", [("instrumented", plugin, None)], "--counters", counters, output_name="train")
+        digest = counters_digest(counters)
+        for old in self.directory.glob("profile-*"):
+            shutil.rmtree(old)
+        counters.rename(self.directory / f"profile-{digest}")
+        shutil.rmtree(self.directory / "train" / "mtr", ignore_errors=True)
+        known = {"key": self.key(), "digest": digest, "seconds": round(time.monotonic() - begin),
+                 "trained": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime())}
+        _write(self._known, known)
+        return known
+
+    def optimised(self, profile, anew=False):
+        """The plugin's path. The profile's directory is named by its content: another one is another compilation."""
+        return self._compile("use", optimised_by(self.directory, profile["digest"]), "optimised by its profile", anew)
+
+    def _compile(self, into, more, said, anew=False):
+        return build.compile_plugin(self.environment, self.directory / into, self.jobs, self.log, anew, f" ({said})", more)
+
+    def check(self, plugin):
+        """Raises Failed unless a private server loads it, says that it is this one, and a part of the suite passes."""
+        digest = _sha256(plugin)
+        if _read(self._checked).get("plugin") == digest:
+            return
+        build_plugin.check(self.environment, plugin)
+        place = self.directory / "check"
+        with Step("Checking it on a private server"), tempfile.TemporaryDirectory(prefix="pgo-") as sockets:
+            server = server_run.Server(self.environment, place, plugin, socket=Path(sockets) / "s")
+            server.stop()
+            shutil.rmtree(place, ignore_errors=True)
+            place.mkdir(parents=True)
+            server.initialise()
+            server.start()
+            try:
+                check_rows(server.sql)
+                said = server.sql("SHOW GLOBAL STATUS LIKE 'Tidesdb_profile_guided'").split()
+                if said[-1:] != ["ON"]:
+                    raise Failed(f"{plugin} does not say that it is optimised by a profile: {said}")
+            finally:
+                server.stop()
+        self._check_suite(plugin, place)
+        shutil.rmtree(place, ignore_errors=True)
+        _write(self._checked, {"plugin": digest})
+
+    def _check_suite(self, plugin, place):
+        try:
+            self.environment.mtr_dir
+        except Failed as error:
+            say(f"  Without mysql-test-run: {error}")
+            return
+        log = self.directory / "check.log"
+        with Step("Checking it with mysql-test-run"):
+            results = mtr.run(self.environment, plugin, place / "mtr", CHECKS, log)
+            if results.count("fail") or not results.count("pass"):
+                raise Failed(f"the optimised plugin fails {results.count('fail')} tests; see {log}")
+
+    def compare(self, plain, plugin, allocator=None):
+        """The measured gain, as lab.mix's gain.json has it. allocator: that of the server, by its name."""
+        of = {"plain": _sha256(plain), "pgo": _sha256(plugin), "allocator": allocator}
+        known = _read(self._measured)
+        if known.get("of") == of:
+            say("  The gain is measured already:")
+            say((self.directory / "compare" / "gain.md").read_text())
+            return known["gain"]
+        say("  Measuring: the plugin without profile and with it, in turn")
+        self._mix("compare", [("plain", plain, allocator), ("PGO", plugin, allocator)], output_name="compare")
+        gain = json.loads((self.directory / "compare" / "gain.json").read_text())
+        _write(self._measured, {"of": of, "gain": gain})
+        return gain
+
+    def _mix(self, command, builds, *more, output_name):
+        """python3 -m lab.mix, whose progress is for the person to see. Raises Failed."""
+        argv = [sys.executable, "-m", "lab.mix", command, "-o", self.directory / output_name,
+                "--generators", self._generators(), *more]
+        for label, plugin, allocator in builds:
+            argv += ["--build", *build_words(label, self.environment, plugin, allocator)]
+        done = subprocess.run([str(a) for a in argv], cwd=TREE, env=clean_environment(), stdin=subprocess.DEVNULL,
+                              check=False)
+        if done.returncode != 0:
+            raise Failed(f"{command}: see above, and {self.directory / output_name}; what is done is kept, the same "
+                         "command goes on there")
+
+    def _generators(self):
+        """They run on this machine, wherever the server does."""
+        return TREE / "build" / "lab" if self.environment.root else self.directory / "lab"
+
+
+def optimised_by(directory, digest):
+    """cmake's options."""
+    return ["-DTIDESDB_PGO=use", f"-DTIDESDB_PGO_DIR={directory / f'profile-{digest}'}"]
+
+
+def build_words(label, environment, plugin, allocator=None):
+    """The server and plugin as --build of lab.mix and lab/pgo_study.sh takes them."""
+    where = [f"server={environment.name}"] if environment.name in host.CODENAMES else [
+        f"mariadbd={environment.mariadbd}", f"basedir={environment.basedir}", f"plugin-dir={environment.plugin_dir}"]
+    return [label, *where, f"plugin={plugin}", *([f"allocator={allocator}"] if allocator else [])]
+
+
+def _sha256(path):
+    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
+
+
+def _read(path):
+    try:
+        return json.loads(path.read_text())
+    except (OSError, ValueError):
+        return {}
+
+
+def _write(path, value):
+    new = path.with_name(path.name + ".new")
+    new.write_text(json.dumps(value, indent=1) + "\n")
+    new.replace(path)

@@ -1,0 +1,92 @@
+"""Tests of lab/mix: the order of measurements, what they come to, what the training's servers are told, its counters."""
+
+import json
+import math
+import tempfile
+import unittest
+from pathlib import Path
+
+from installer.shell import Failed
+from lab.mix import compare, train, works
+
+LABELS = ["plain", "PGO"]
+
+
+def results(rounds, faster, noise=0.0):
+    """By a unit's name. faster: the second label's ratio; noise: how much a round's ratio is off, up and down in turn."""
+    found = {}
+    for unit in compare.units(rounds, LABELS):
+        ratio = faster * math.exp(noise * (-1) ** unit.round) if unit.label == "PGO" else 1.0
+        found[unit.name] = {"per_s": 1000 * unit.round * ratio, "cpu": 1 / ratio}
+    return found
+
+
+class Order(unittest.TestCase):
+    def test_a_pair_follows_each_other_and_who_is_first_changes(self):
+        units = compare.units(2, LABELS)
+        self.assertEqual(len(units), 2 * 2 * len(works.WORKS))
+        for first, second in zip(units[::2], units[1::2]):
+            self.assertEqual((first.round, first.work), (second.round, second.work))
+        self.assertEqual([units[0].label, units[2 * len(works.WORKS)].label], LABELS)
+        self.assertEqual(len({unit.name for unit in units}), len(units))
+
+
+class Gains(unittest.TestCase):
+    def test_what_is_faster_each_time_is_a_gain(self):
+        found = compare.gains(results(4, 1.1, noise=0.01), 4, LABELS)
+        self.assertEqual(found["overall"]["verdict"], "gain")
+        self.assertAlmostEqual(found["overall"]["mean"], 10.0, places=6)
+        self.assertAlmostEqual(found["overall_cpu"]["mean"], 100 / 1.1 - 100, places=6)
+        self.assertEqual([row["work"] for row in found["works"]], list(works.WORKS))
+        self.assertEqual({row["gain"]["verdict"] for row in found["works"]}, {"gain"})
+
+    def test_noise_is_said_to_be_noise(self):
+        found = compare.gains(results(4, 1.01, noise=0.2), 4, LABELS)
+        self.assertEqual(found["overall"]["verdict"], "within noise")
+        self.assertLess(found["overall"]["low"], 0)
+        self.assertIn("within noise", compare.table(found))
+
+    def test_a_slower_build_is_a_loss(self):
+        self.assertEqual(compare.gains(results(4, 0.9, noise=0.01), 4, LABELS)["overall"]["verdict"], "loss")
+
+    def test_one_round_says_nothing(self):
+        with self.assertRaisesRegex(Failed, "two are needed"):
+            compare.gains(results(1, 1.1), 1, LABELS)
+
+    def test_the_table_and_the_result_are_written(self):
+        with tempfile.TemporaryDirectory() as directory:
+            compare.write(compare.gains(results(2, 1.1, noise=0.01), 2, LABELS), Path(directory))
+            table = (Path(directory) / compare.TABLE).read_text()
+            self.assertEqual(json.loads((Path(directory) / compare.RESULT).read_text())["rounds"], 2)
+            self.assertEqual(sorted(p.name for p in Path(directory).iterdir()), [compare.RESULT, compare.TABLE])
+        for row in table.strip().splitlines():
+            self.assertEqual(row.count("|"), 7, row)
+        self.assertIn("| TPROC-C | 1,500 | 1,656 |", table)
+
+
+class Training(unittest.TestCase):
+    def test_no_setting_is_said_twice(self):
+        for engine in ("TidesDB", "InnoDB"):
+            for sync in ("NONE", "FULL"):
+                names = [option.partition("=")[0].replace("-", "_") for option in train.options(engine, sync)]
+                self.assertEqual(len(names), len(set(names)), (engine, sync))
+        self.assertIn("--tidesdb_block_cache_size=16M", train.options("TidesDB", "FULL"))
+        self.assertIn("--tidesdb_block_cache_size=64M", train.options("TidesDB", "NONE"))
+        self.assertIn("--tidesdb-unified-memtable-sync-mode=FULL", train.options("TidesDB", "FULL"))
+
+    def test_counters_are_open_to_the_next_servers_user(self):
+        with tempfile.TemporaryDirectory() as directory:
+            counters = train.Counters(Path(directory) / "deep" / "counters")
+            with self.assertRaisesRegex(Failed, "no counters"):
+                counters.check()
+            self.assertEqual(counters.directory.stat().st_mode & 0o777, 0o777)
+            file = counters.directory / "a.gcda"
+            file.write_bytes(b"x")
+            file.chmod(0o600)
+            counters.open_up()
+            counters.check()
+            self.assertEqual(file.stat().st_mode & 0o777, 0o666)
+
+
+if __name__ == "__main__":
+    unittest.main()
