@@ -5,7 +5,6 @@ Each step is left out when it is done already; what an interruption left is take
 
 import json
 import shutil
-from pathlib import Path
 
 from installer import build_plugin, servers
 from installer.install import build as plugin_build
@@ -35,15 +34,15 @@ class BuiltServer(servers.Environment):
         return self.prefix / "lib" / "plugin"
 
 
-def check_room(paths, trees=1):
-    """Raises Failed when the disk has not the room that the rest of the build takes."""
-    fresh = sum(not (paths.build / name / "build.ninja").exists() for name in ("plain", "generate", "use")[:trees])
+def check_room(paths, trees):
+    """Raises Failed when the disk has not the room that the rest of the build takes. trees: their names."""
+    fresh = sum(not (paths.build / name / "build.ninja").exists() for name in trees)
     need = fresh * TREE_BYTES + (0 if paths.sources.exists() else SOURCES_BYTES)
     there = next(path for path in [paths.build, *paths.build.parents] if path.exists())
     free = shutil.disk_usage(there).free
     if free < need:
-        raise Failed(f"building takes {need / (1 << 30):.0f} GiB in {paths.build}, and {free / (1 << 30):.1f} GiB are free there; "
-                     "say another place with --build-dir")
+        raise Failed(f"building takes {need / (1 << 30):.0f} GiB in {paths.build}, and {free / (1 << 30):.1f} GiB are free "
+                     "there; say another place with --build-dir")
 
 
 class Tree:
@@ -99,17 +98,17 @@ class Tree:
             if not target.exists() or target.read_bytes() != source.read_bytes():  # Else all is compiled again.
                 shutil.copyfile(source, target)
 
-    def plugin(self, more=()):
+    def plugin(self, more=("-DTIDESDB_PGO=",)):
         """ha_tidesdb.so for this server, checked against it and put into the stage. more: options of cmake's."""
         into = self.paths.build / f"plugin-{self.name}"
         environment = self.environment()
-        built = self._compile(environment, into, list(more))
+        built = self._compile_plugin(environment, into, more)
         build_plugin.check(environment, built)
         staged = environment.plugin_dir / built.name
         if not staged.exists() or staged.read_bytes() != built.read_bytes():
             shutil.copyfile(built, staged)
             staged.chmod(0o644)
-        return Path(built)
+        return built
 
-    def _compile(self, environment, into, more):
-        return plugin_build.compile_plugin(environment, into, self.args, self.log)
+    def _compile_plugin(self, environment, into, more):
+        return plugin_build.compile_plugin(environment, into, self.args.jobs, self.log, self.args.rebuild_plugin, more=more)

@@ -16,6 +16,8 @@ _FIXED = {
     "PLUGIN_AUTH_SOCKET": "STATIC", "PLUGIN_AWS_KEY_MANAGEMENT": "NO", "CONC_DEFAULT_CHARSET": "utf8mb4",
     # A thousand files that only mysql-test-run and benchmarks of 2005 want.
     "INSTALL_MYSQLTESTDIR": "", "INSTALL_SQLBENCHDIR": "",
+    # Where a distribution has mariadb-install-db, and private servers (installer/server_run.py) look for it.
+    "INSTALL_SCRIPTDIR": "bin",
 }
 
 

@@ -6,6 +6,7 @@ import shutil
 
 from installer import apt, headers, host
 from installer.shell import Failed, Step, Unavailable, output, run
+from installer.source import options
 
 _STAMP = ".tidesdb-sources.json"
 
@@ -33,8 +34,8 @@ def choose(versions, wanted):
         if wanted is None or its == wanted or its.startswith(wanted + "."):
             return version
     there = ", ".join(filter(None, map(number, versions))) or "none at all"
-    raise Unavailable(f"the archives of this machine have no sources of MariaDB {wanted or ''}; they have {there}. Any other "
-                      "version is built of MariaDB's own tarball: --mariadb-source mariadb-VERSION.tar.gz")
+    raise Unavailable(f"the archives of this machine have no sources of MariaDB {wanted or ''}; they have {there}. "
+                      "Others are built of MariaDB's own tarball: --mariadb-source mariadb-VERSION.tar.gz")
 
 
 class Source:
@@ -89,7 +90,7 @@ def find(args, log):
     if args.mariadb_source:
         return _of_tarball(args.mariadb_source.resolve(), args.mariadb_version)
     wanted = args.mariadb_version
-    if wanted and wanted.count(".") == 2 and args.build_dir and unpacked(args.build_dir.resolve() / "sources") == wanted:
+    if wanted and wanted.count(".") == 2 and unpacked(options.paths(args, wanted).sources) == wanted:
         return Source(wanted)  # There already: the network is left alone.
     archive = apt.Archive(host.apt_codename(), log)
     with Step("Reading the package lists"):
@@ -101,9 +102,10 @@ def find(args, log):
 def _of_tarball(tarball, wanted):
     if not tarball.is_file():
         raise Failed(f"--mariadb-source: there is no file {tarball}")
-    version = headers.version_in(tarball)
-    if not version:
-        raise Failed(f"--mariadb-source: {tarball} holds no sources of MariaDB")
+    try:
+        version = headers.version_in(tarball)
+    except Failed as error:
+        raise Failed(f"--mariadb-source: {tarball} holds no sources of MariaDB") from error
     if wanted and version != wanted and not version.startswith(wanted + "."):
         raise Failed(f"--mariadb-source: {tarball} holds MariaDB {version}, and --mariadb-version says {wanted}")
     return Source(version, tarball=tarball)

@@ -47,17 +47,17 @@ class Prefix:
         self._unfinished = kept.get("unfinished")
         self.notes = []
 
-    def check(self, version):
-        """Raises Failed when the directory is somebody else's, or when its data is of a newer server."""
+    def check(self, version=None):
+        """Raises Failed when the directory is somebody else's, or when its server is newer than that version."""
         if not self.list_file.exists() and self.directory.exists() and (
                 not self.directory.is_dir() or set(os.listdir(self.directory)) - _KEPT):
             raise Failed(f"{self.directory} is there and is not from this install.sh; say another --mariadb-prefix")
-        if self.version and _series(version) < _series(self.version):
+        if version and self.version and _series(version) < _series(self.version):
             raise Failed(f"{self.directory} has MariaDB {self.version}: a server does not go back to {version}")
 
     def put(self, stage, version):
         """Makes the directory hold what the stage holds; True if that changed a file."""
-        self._finish()
+        self.roll_back()  # What an interrupted run has changed.
         new = scan(stage)
         there = {name: entry(self.directory / name) for name in {*new, *self.files}}
         changed = sorted(name for name in new if new[name] != there[name])
@@ -117,13 +117,9 @@ class Prefix:
         else:
             self._forget()
 
-    def _finish(self):
-        """An interrupted run's changes are undone before new ones are made."""
-        self.roll_back()
-
     def remove(self):
         """Takes out the files that are as we put them; the others and the data stay. Notes say which."""
-        self._finish()
+        self.roll_back()
         for name, as_put in self.files.items():
             path = self.directory / name
             found = entry(path)

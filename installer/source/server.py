@@ -41,7 +41,7 @@ class SourceServer(InstalledServer):
         unfinished = self.paths.prefix / "data.unfinished"
         shutil.rmtree(unfinished, ignore_errors=True)
         with Step("Making the server's data directory"):
-            run([self.paths.prefix / "scripts" / "mariadb-install-db", "--no-defaults", f"--basedir={self.paths.prefix}",
+            run([self.paths.prefix / "bin" / "mariadb-install-db", "--no-defaults", f"--basedir={self.paths.prefix}",
                  f"--datadir={unfinished}", f"--user={ACCOUNT}", "--auth-root-authentication-method=socket",
                  "--auth-root-socket-user=root", "--skip-test-db"], log=self.log)
             unfinished.rename(self.paths.data)
@@ -77,9 +77,9 @@ class SourceServer(InstalledServer):
         return [self.paths.prefix / "bin" / "mariadb", "--batch", "--skip-column-names", "-e", statements]
 
 
-def choose_port():
-    """3306 or the first one after it that nobody listens on."""
-    for port in range(3306, 3406):
+def choose_port(other_server):
+    """3306 or the first one after it that nobody listens on. other_server: one that is stopped now may want 3306 later."""
+    for port in range(3307 if other_server else 3306, 3406):
         if server_run.is_free(port):
             return port
     raise Failed("no port from 3306 to 3405 is free; say one with --port")
