@@ -27,11 +27,11 @@ class BuiltServer(servers.Environment):
 
     @property
     def mariadbd(self):
-        return self.prefix / "bin" / "mariadbd"
+        return self.prefix / "sbin" / "mariadbd"
 
     @property
     def plugin_dir(self):
-        return self.prefix / "lib" / "plugin"
+        return self.prefix / "lib" / "mysql" / "plugin"
 
 
 def check_room(paths, trees):

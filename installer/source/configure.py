@@ -16,8 +16,8 @@ _FIXED = {
     "PLUGIN_AUTH_SOCKET": "STATIC", "PLUGIN_AWS_KEY_MANAGEMENT": "NO", "CONC_DEFAULT_CHARSET": "utf8mb4",
     # A thousand files that only mysql-test-run and benchmarks of 2005 want.
     "INSTALL_MYSQLTESTDIR": "", "INSTALL_SQLBENCHDIR": "",
-    # Where a distribution has mariadb-install-db, and private servers (installer/server_run.py) look for it.
-    "INSTALL_SCRIPTDIR": "bin",
+    # As in Debian's /usr, so that private servers and mysql-test-run (installer/) find all in the same places.
+    "INSTALL_SBINDIR": "sbin", "INSTALL_SCRIPTDIR": "bin", "INSTALL_PLUGINDIR": "lib/mysql/plugin",
 }
 
 
@@ -44,6 +44,8 @@ def options(paths, left_out, how=None, counters=None, tree=None):
         **{f"CMAKE_{language}_FLAGS_RELWITHDEBINFO": flags for language in ("C", "CXX")},
         **{f"CMAKE_{language}_COMPILER_LAUNCHER": launcher for language in ("C", "CXX")},
         **{f"PLUGIN_{engine.plugin}": "NO" for engine in left_out},
+        # The training runs it.
+        **({"INSTALL_MYSQLTESTDIR": "share/mariadb/mariadb-test"} if how == "generate" else {}),
     }
     return [f"-D{name}={value}" for name, value in {**_FIXED, **chosen}.items()]
 

@@ -49,6 +49,7 @@ def install(args, log):
     tree, profile = _build(args, record, paths, source.version, left_out, log)
     say("Installing")
     record.facts["prefix"] = str(paths.prefix)
+    record.save()
     changed, server = _put(args, record, prefix, paths, tree, log)
     if args.skip_engines is not None:
         record.facts["skip_engines"] = args.skip_engines
@@ -100,8 +101,8 @@ def _put(args, record, prefix, paths, tree, log):
 
 def _undo(record, prefix, server, ran, before):
     server.stop(disable=before is None and server.unit.exists())
+    record.roll_back()  # First: its start script is in a directory that the prefix made.
     prefix.roll_back()
-    record.roll_back()
     if ran and before:
         server.restart()
 
@@ -149,7 +150,7 @@ def _summary(record, prefix, paths, source, server, left_out, changed, log):
 
 def installed():
     """Is there a server from source?"""
-    return (_RECORD / "record.json").exists()
+    return "prefix" in Record(_RECORD).facts
 
 
 def uninstall(args, log):

@@ -15,6 +15,10 @@ from installer.shell import TREE, Failed, clean_environment, output, say
 from installer.source.build import Tree
 
 ENGINES = "TidesDB,InnoDB"
+# What load leaves without counters is compiled for size; so the server's own tests of everyday SQL are in the mix.
+TESTS = ",".join(["tidesdb", *(f"main.{name}" for name in (
+    "select", "join", "subselect", "group_by", "order_by", "union", "view", "cte_recursive", "win", "func_str", "func_time",
+    "ps", "sp", "trigger", "alter_table", "insert_select", "multi_update", "information_schema"))])
 
 # Targets whose counters there must be: else a part of the server did not end in order, or was never trained.
 TRAINED = ("sql.dir", "innobase.dir", "tidesdb.dir", "ha_tidesdb.dir")
@@ -69,7 +73,7 @@ class ServerPgo:
         plugin = tree.plugin(["-DTIDESDB_PGO=generate", f"-DTIDESDB_PGO_DIR={counters}"])
         shutil.rmtree(counters, ignore_errors=True)  # The build ran programs of its own.
         say("  Training: the mix on private servers of the instrumented build")
-        self._mix("train", "--counters", counters, "--engines", ENGINES, "--tests", "",
+        self._mix("train", "--counters", counters, "--engines", ENGINES, "--tests", TESTS,
                   "--build", *build_words("instrumented", tree.environment(), plugin))
         found = digest(counters)
         for old in self.directory.glob("profile-*"):

@@ -38,7 +38,7 @@ After=network.target
 [Service]
 Type=notify
 User=mysql
-ExecStart={paths.prefix}/bin/mariadbd --defaults-file={paths.config}
+ExecStart={paths.prefix}/sbin/mariadbd --defaults-file={paths.config}
 {environment}LimitNOFILE=65536
 # Recovery may take long; a server that ends in order writes what it holds.
 TimeoutStartSec=900
@@ -72,7 +72,7 @@ answers() {{
 start() {{
   if pid; then echo "runs already, as $pid"; return 0; fi
   ulimit -n 65536 2>/dev/null
-  LD_PRELOAD=$preload setsid "$prefix/bin/mariadbd" --defaults-file="$prefix/etc/my.cnf" \\
+  LD_PRELOAD=$preload setsid "$prefix/sbin/mariadbd" --defaults-file="$prefix/etc/my.cnf" \\
     </dev/null >>"$prefix/log/mysqld.out" 2>&1 &
   started=$!
   waited=0

@@ -37,8 +37,8 @@ add_subdirectory(sql)
     "sql/CMakeLists.txt": """add_library(sql STATIC parse.cc)
 add_executable(mariadbd main.cc)
 target_link_libraries(mariadbd sql innobase dl)
-install(TARGETS mariadbd DESTINATION bin)
-install(DIRECTORY DESTINATION lib/plugin)
+install(TARGETS mariadbd DESTINATION sbin)
+install(DIRECTORY DESTINATION lib/mysql/plugin)
 """,
     "sql/parse.cc": """int Row(int);
 int Parse(int n) { int sum = 0; for (int i = 0; i < n; ++i) sum += Row(i); return sum; }
@@ -138,7 +138,7 @@ class Phases(unittest.TestCase):
         self.assertIn(f"-fprofile-use={counters}", (tree.directory / "build.ninja").read_text())
         staged = self.base / "stage-use" / "opt" / "m"
         self.assertEqual(sorted(path.name for path in staged.rglob("*") if path.is_file()), ["ha_tidesdb.so", "mariadbd"])
-        subprocess.run([staged / "bin" / "mariadbd", staged / "lib" / "plugin" / "ha_tidesdb.so"], check=True)
+        subprocess.run([staged / "sbin" / "mariadbd", staged / "lib" / "mysql" / "plugin" / "ha_tidesdb.so"], check=True)
         self._again(kept, counters)
 
     def _again(self, kept, counters):
