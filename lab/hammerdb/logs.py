@@ -13,7 +13,8 @@ def series(csv, name):
     csv = Path(csv)
     logs = csv.parent / f"hammerdb_logs_{csv.stem.removeprefix('hammerdb_results_')}"
     found = []
-    for folder in sorted(logs.glob("*_tpcc")):
+    # Of builds the first repetition: more lines would hide each other.
+    for folder in sorted(logs.glob("*_tpcc")) or sorted(logs.glob("rep1/*_tpcc")):
         engine = folder.name.removesuffix("_tpcc")
         run = RunSeries(f"{engine} {name}".strip())
         for read in (_counter, _timeline, _blocks, _perf):

@@ -1,5 +1,6 @@
 """A run of hammerdb_runner.sh (its hammerdb_logs_* folder) and of mariadb_engines_runner.sh (results_*) as a study."""
 
+import re
 from pathlib import Path
 
 from installer.shell import Failed
@@ -45,12 +46,14 @@ def runs_of(directory, repetition=1):
     for step, row in done.items():
         if step.endswith(" run"):
             folder = directory / step.removesuffix(" run").replace(" ", "_")
-            made.append(_run(row, folder, repetition))
+            run = _run(row, folder, row.get("repetition", repetition))
+            run.files = [str(path.relative_to(directory)) for path in sorted(folder.glob("*")) if path.is_file()]
+            made.append(run)
     return made
 
 
 def _run(row, folder, repetition):
-    label = ENGINE_NAMES[row["engine"]]
+    label = ENGINE_NAMES.get(row["engine"], row["engine"])  # A build's own.
     if row["benchmark"] == "tpch":
         run = _tpch(row, folder, label, repetition)
     elif (folder / "result.json").exists():
@@ -66,7 +69,6 @@ def _run(row, folder, repetition):
     if row.get("client_cpu_ms_per_neword") is not None:
         run.measures["client CPU, ms a new order"] = row["client_cpu_ms_per_neword"]
     _add_samples(run, row, folder)
-    run.files = [f"{folder.name}/{path.name}" for path in sorted(folder.glob("*")) if path.is_file()]
     return run
 
 
@@ -143,15 +145,21 @@ def _tpch(row, folder, label, repetition):
 
 def _asked(args):
     """(name, value) of all options but for secrets."""
-    hidden = ("password", "resume", "plot_only", "output_dir")
-    return [(name.replace("_", " "), value.name if isinstance(value, Path) else value)
-            for name, value in sorted(vars(args).items())
+    hidden = ("password", "resume", "plot_only", "output_dir", "builds", *(("engine", "engines") if args.builds else ()))
+    return [(name.replace("_", " "), _said(value)) for name, value in sorted(vars(args).items())
             if value not in (None, "", [], False) and name not in hidden and not name.startswith("pg_")]
+
+
+def _said(value):
+    """An option's value, its paths without their directories: those are this machine's."""
+    if isinstance(value, list) and value and isinstance(value[0], list):  # Of --build.
+        return "; ".join(" ".join(re.sub(r"=\S*/", "=", word) for word in words) for words in value)
+    return value.name if isinstance(value, Path) else value
 
 
 def _unequal(args, facts):
     said = ["All engines were measured on one server, with the settings that it had."]
-    if getattr(args, "private_server", None) is not None:
+    if getattr(args, "private_server", None) is not None or getattr(args, "builds", None):
         said = [f"Profile {args.profile}: {profiles.about(args.profile)}", *filter(None, [facts.get("limit")])]
     if facts["generator"].startswith("HammerDB 6"):
         said.append("HammerDB 6 switches innodb_snapshot_isolation off in its sessions; TidesDB keeps what the server has "
@@ -166,8 +174,10 @@ def study(directory):
     args = _options(record.plan)
     about = (f"By {facts['generator']}: {form.plural(args.warehouses, 'warehouse')}, "
              f"{form.plural(args.tpcc_vu, 'virtual user')}, {args.rampup} min of ramp-up, {args.duration} min measured; "
-             "each engine is built, measured and dropped in turn.")
-    return Study("hammerdb", "TPROC-C: " + " and ".join(ENGINE_NAMES[engine] for engine in args.engines), about,
+             + ("the builds take turns, each on a fresh copy of what one of its engine loaded." if args.builds else
+                "each engine is built, measured and dropped in turn."))
+    labels = [spec.label for spec in args.builds] or [ENGINE_NAMES[engine] for engine in args.engines]
+    return Study("hammerdb", "TPROC-C: " + " and ".join(labels), about,
                  runs_of(directory), _unequal(args, facts), record.history(), _asked(args), facts, raw_files(directory))
 
 
