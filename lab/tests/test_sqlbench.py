@@ -102,7 +102,7 @@ class Variables(unittest.TestCase):
         readme = (Path(__file__).resolve().parents[1] / "README.md").read_text()
         table = readme[readme.index("| variable | default | meaning |"):readme.index("`--profile`, `--sync`, ")]
         documented, prefix = set(), ""
-        for line in filter(None, table.splitlines()[2:]):
+        for line in [line for line in table.splitlines()[2:] if line.startswith("|")]:
             for name in re.findall("`([A-Z_]+)`", line.split("|")[1]):
                 prefix = prefix if name.startswith("_") else name.split("_")[0]
                 documented.add(prefix + name if name.startswith("_") else name)
