@@ -31,7 +31,7 @@ _NOT = ("_test.cc", "_bench.cc", ".md")
 
 # The part of our suite that the optimised plugin must pass: each way through the engine once, a crash too.
 CHECKS = ["tidesdb." + name for name in (
-    "plugin", "status", "crud", "range_scan", "key_unique", "key_collation_pad", "types_decimal", "types_string",
+    "plugin", "crud", "range_scan", "key_unique", "key_collation_pad", "types_decimal", "types_string",
     "types_blob", "txn_basic", "txn_savepoint", "txn_statement_rollback", "isolation_rr", "isolation_rc", "deadlock",
     "staging", "ddl", "alter_copy", "check_table", "binlog", "restart", "crash")]
 

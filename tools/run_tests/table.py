@@ -47,7 +47,7 @@ STEPS = [
          (*packages.SYSBENCH, *packages.OBSERVE, *packages.LAB_PYTHON, *packages.BROWSER)),
     Step("quickstart", DEFAULT, quickstart.whole),
     *_on("debian13"),
-    Step("install", DEFAULT, install.whole),
+    Step("install", DEFAULT, install.whole, minutes=40),
     Step("install-pgo-debian13", FULL, partial(install_pgo.whole, "debian13"), minutes=120),
     Step("install-pgo-debian12", FULL, partial(install_pgo.whole, "debian12"), minutes=120),
     Step("asan", DEFAULT, partial(engine.ctest, "asan"), _BUILD, minutes=40),
