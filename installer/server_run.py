@@ -59,7 +59,7 @@ class Server:
             raise Failed(f"{self.socket} is too long for a socket's name "
                          f"({_SOCKET_PATH_MAX} bytes at most); use a shorter path")
 
-    def _tool(self, name):
+    def tool(self, name):
         return self.environment.basedir / "bin" / name
 
     def initialise(self):
@@ -69,7 +69,7 @@ class Server:
         unfinished = self.directory / "data.unfinished"
         shutil.rmtree(unfinished, ignore_errors=True)
         run(self.environment.command(
-            [self._tool("mariadb-install-db"), "--no-defaults", f"--basedir={self.environment.basedir}",
+            [self.tool("mariadb-install-db"), "--no-defaults", f"--basedir={self.environment.basedir}",
              f"--datadir={unfinished}", f"--tmpdir={self._temporary()}", f"--user={user()}",
              "--auth-root-authentication-method=normal", "--skip-test-db", "--force"]),
             log=self.directory / "install-db.log")
@@ -128,7 +128,7 @@ class Server:
 
     def client(self, *more):
         """The command line of the client; without a statement it reads them from its input."""
-        return self.environment.command([self._tool("mariadb"), "--no-defaults", "-uroot", f"--socket={self.socket}",
+        return self.environment.command([self.tool("mariadb"), "--no-defaults", "-uroot", f"--socket={self.socket}",
                                          "--batch", "--skip-column-names", *more])
 
     def client_command(self, statement, *more):
@@ -188,6 +188,7 @@ def user():
 def _runs(pid):
     try:
         state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+        # A killed process is a zombie before its other threads have ended, and these still hold its locks.
+        return state != "Z" or len(list(Path(f"/proc/{pid}/task").iterdir())) > 1
     except OSError:
         return False
-    return state != "Z"

@@ -1,10 +1,10 @@
 """Runs the lab's TPROC-C and reads its result."""
 
-import json
 import subprocess
 from dataclasses import dataclass
 
 from installer.shell import Failed, clean_environment
+from lab.report import results
 
 DATABASE = "tpcc"
 
@@ -29,10 +29,12 @@ def run(tool, server, users, seconds, seed, result, rampup_s=5):
     # 2: inconsistent, which is a figure of that engine and not a reason to stop.
     _call([tool, "run", "-S", server.socket, "--db", DATABASE, "--vu", users, "--rampup", rampup_s, "--duration", seconds,
            "--isolation", "rr", "--seed", seed, "--json", result, "-q"], allowed=(0, 2, 3))
-    raw = json.loads(result.read_text())
-    orders = raw["transactions"]["NEWORD"]
-    return Figures(raw["nopm"] / 60, orders["p95_us"] / 1000, orders["max_us"] / 1000,
-                   sum(e["count"] for e in raw["errors"]), bool(raw["consistency"] and raw["consistency"]["holds"]))
+    done = results.load(result)
+    if done.nopm is None:
+        raise Failed(f"{result}: the run ended before its time")
+    orders = done.transaction("NEWORD")
+    return Figures(done.nopm / 60, orders["p95_us"] / 1000, orders["max_us"] / 1000, done.errors(),
+                   done.consistency() == "holds")
 
 
 def _call(argv, allowed):

@@ -2,7 +2,7 @@
 
 from statistics import median
 
-from lab.parse import hammerdb_csv
+from lab.parse import figures, hammerdb_csv
 
 _FIGURES = (("NOPM", "nopm", "{:,.0f}"), ("TPM", "tpm", "{:,.0f}"), ("new order p95, ms", "neword_p95_ms", "{:.2f}"),
             ("payment p95, ms", "payment_p95_ms", "{:.2f}"), ("delivery p95, ms", "delivery_p95_ms", "{:.2f}"),
@@ -12,7 +12,7 @@ _FIGURES = (("NOPM", "nopm", "{:,.0f}"), ("TPM", "tpm", "{:,.0f}"), ("new order 
 
 def read(paths):
     """The rows of all CSVs, in this order."""
-    return [row for path in paths for row in hammerdb_csv.read(path.read_text(), path)]
+    return [row for path in paths for row in hammerdb_csv.read(figures.read(path), path)]
 
 
 def _cell(rows, column, form):

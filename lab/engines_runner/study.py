@@ -20,7 +20,7 @@ from lab.hammerdb.study import plot
 from lab.harness import provenance, watched
 from lab.harness.journal import Journal
 from lab.harness.progress import Progress, Step, duration
-from lab.parse import hammerdb_csv
+from lab.parse import figures, hammerdb_csv
 from lab.report import write
 from lab.report.adapters import hammerdb as report
 
@@ -176,7 +176,7 @@ class Study:
 
             watched.run(argv, directory / "harness.log", on_line, {harness.PASSWORD_VARIABLE: self.args.password},
                         patience_s=_HARNESS_ENDS_S)
-        row = hammerdb_csv.read(self._csv(directory).read_text(), self._csv(directory))[0]
+        row = hammerdb_csv.read(figures.read(self._csv(directory)), self._csv(directory))[0]
         return {name: row[name] for name in ("nopm", "tpm", "errors", "consistent") if name in row}
 
     def _has_database(self):

@@ -5,7 +5,7 @@ import time
 from pathlib import Path
 
 from installer.shell import Failed, main, say
-from lab.hammerdb import options, study
+from lab.hammerdb import builds_study, options, study
 from lab.harness import sitting
 
 
@@ -16,7 +16,11 @@ def _resumed(args):
     before = options.parse(plan["argv"])
     before.password = args.password or before.password
     before.partition_from = plan["partition_from"]
-    return study.Study(before, directory, plan)
+    return _study(before, directory, plan)
+
+
+def _study(args, directory, plan):
+    return (builds_study.BuildsStudy if args.builds else study.Study)(args, directory, plan)
 
 
 def _new(args, argv):
@@ -29,7 +33,7 @@ def _new(args, argv):
     # Paths that mean the same from another working directory.
     if args.hammerdb_dir:
         argv = [*argv, "-H", str(args.hammerdb_dir.expanduser().resolve())]
-    return study.Study(args, directory, {"argv": sitting.without_secrets(argv), "partition_from": args.partition_from})
+    return _study(args, directory, {"argv": sitting.without_secrets(argv), "partition_from": args.partition_from})
 
 
 def _main():
@@ -44,7 +48,7 @@ def _main():
     try:
         return it.go()
     except KeyboardInterrupt:
-        kept = "private servers' data are" if it.args.private_server is not None else "database is"
+        kept = "private servers' data are" if it.args.private_server is not None or it.args.builds else "database is"
         say(f"\ninterrupted; what was started is ended, its {kept} kept to go on with:\n"
             f"hammerdb_runner.sh --resume {it.directory}")
         return 130

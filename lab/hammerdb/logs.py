@@ -4,7 +4,7 @@ from pathlib import Path
 
 from installer.shell import say
 from lab.charts.hammerdb import RunSeries
-from lab.parse import hammerdb, perf, tpcc
+from lab.parse import figures, hammerdb, perf, tpcc
 from lab.parse.errors import BadInput
 
 
@@ -13,13 +13,14 @@ def series(csv, name):
     csv = Path(csv)
     logs = csv.parent / f"hammerdb_logs_{csv.stem.removeprefix('hammerdb_results_')}"
     found = []
-    for folder in sorted(logs.glob("*_tpcc")):
+    # Of builds the first repetition: more lines would hide each other.
+    for folder in sorted(logs.glob("*_tpcc")) or sorted(logs.glob("rep1/*_tpcc")):
         engine = folder.name.removesuffix("_tpcc")
         run = RunSeries(f"{engine} {name}".strip())
         for read in (_counter, _timeline, _blocks, _perf):
             try:
                 read(folder, run)
-            except (BadInput, OSError) as error:
+            except BadInput as error:
                 say(f"{error} (left out of the charts)")
         found.append(run)
     return found
@@ -28,13 +29,13 @@ def series(csv, name):
 def _counter(folder, run):
     path = folder / "hdbtcount.log"
     if path.exists():
-        run.tpm = hammerdb.transaction_counts(path.read_text(), path)
+        run.tpm = hammerdb.transaction_counts(figures.read(path), path)
 
 
 def _timeline(folder, run):
     path = folder / "timeline.csv"
     if path.exists():
-        seconds = tpcc.timeline(path.read_text(), path)
+        seconds = tpcc.timeline(figures.read(path), path)
         run.tpm = tpcc.per_minute(seconds)
         windows = tpcc.latency_windows(seconds, "NEWORD")
         run.latency = {"mean": [(at, mean) for at, mean, _ in windows],
@@ -45,7 +46,7 @@ def _blocks(folder, run):
     path = folder / "run.log"
     if not path.exists():
         return
-    windows = hammerdb.windows(path.read_text(errors="replace"), path).get("NEWORD", [])
+    windows = hammerdb.windows(figures.read(path), path).get("NEWORD", [])
     for name in ("p50", "p95", "p99") if windows else ():
         begin = windows[0].begin
         run.latency[name] = [((w.begin - begin).total_seconds() + 10, getattr(w, f"{name}_us") / 1000) for w in windows]
@@ -54,4 +55,4 @@ def _blocks(folder, run):
 def _perf(folder, run):
     path = folder / "perf.txt"
     if path.exists():
-        run.hotspots = perf.report(path.read_text(errors="replace"), path)
+        run.hotspots = perf.report(figures.read(path), path)

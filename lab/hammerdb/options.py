@@ -7,7 +7,8 @@ from pathlib import Path
 
 from installer import host
 from installer.shell import Failed
-from lab.harness import private_server, profiles
+from lab.harness import builds, private_server, profiles
+from lab.harness.arguments import from_zero, positive
 
 ENGINES = ("tidesdb", "rocksdb", "innodb")
 # As in ENGINE=, and as lab.compare names them.
@@ -19,6 +20,9 @@ _EXAMPLES = """examples:
   lab/hammerdb_runner.sh -b tpcc --private-server -e all --warehouses 10 --rampup 1 --duration 2
   lab/hammerdb_runner.sh -b tpcc --warehouses 40 --tpcc-vu 8 --tpcc-build-vu 8 --rampup 1 --duration 2 --settle 5 \\
       -H ~/HammerDB-5.0 -e tidesdb -u hammerdb --pass hammerdb123 -S /tmp/mariadb.sock
+  lab/hammerdb_runner.sh --profile seed-000 --scale-down 4 --build plain server=debian12 plugin=built \\
+      --build pgo server=debian12 plugin=pgo/ha_tidesdb.so --build pgo-jemalloc server=debian12 plugin=pgo/ha_tidesdb.so \\
+      allocator=jemalloc
   lab/hammerdb_runner.sh --resume hammerdb_logs_20261122_120000
   lab/hammerdb_runner.sh -P hammerdb_results_a.csv,hammerdb_results_b.csv
 
@@ -29,7 +33,8 @@ environment: INNODB_PARTITION_THRESHOLD  warehouses from which InnoDB's order li
 
 
 def parser():
-    it = argparse.ArgumentParser(prog="hammerdb_runner.sh", formatter_class=argparse.RawDescriptionHelpFormatter,
+    it = argparse.ArgumentParser(prog="hammerdb_runner.sh", allow_abbrev=False,
+                                 formatter_class=argparse.RawDescriptionHelpFormatter,
                                  description="TPROC-C (and TPROC-H) on a MariaDB server's engines in turn, with CSV, logs "
                                              "and charts.", epilog=_EXAMPLES)
     add = it.add_argument
@@ -38,7 +43,7 @@ def parser():
     add("-b", "--benchmark", default="tpcc", choices=["tpcc", "tpch", "both"], help="(%(default)s); tpch needs -H, InnoDB")
     add("-H", "--hammerdb-dir", metavar="DIR", type=Path,
         help="drive the real HammerDB in DIR, 5.0 or 6.0; without it, the built-in generator")
-    add("-w", "--settle", type=float, default=60, metavar="S", help="seconds between build and run (%(default)s)")
+    add("-w", "--settle", type=from_zero, default=60, metavar="S", help="seconds between build and run (%(default)s)")
     group = it.add_argument_group("TPROC-C").add_argument
     group("--warehouses", type=positive, default=20, metavar="N", help="(%(default)s)")
     group("--tpcc-vu", type=positive, default=8, metavar="N", help="virtual users (%(default)s)")
@@ -89,13 +94,11 @@ def _add_server(it):
     group("--sync", default="FULL", choices=["FULL", "NONE"],
           help="the private server's commits: synced, or not (%(default)s)")
     private_server.add_memory_max(group)
-
-
-def positive(text):
-    value = int(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"{text} is not at least 1")
-    return value
+    group = it.add_argument_group("builds, instead of -e").add_argument
+    group("--build", action="append", nargs="+", default=[], metavar=("LABEL", "KEY=VALUE"),
+          help="a server, plugin, engine, allocator or options to compare: the words of pgo_study.sh --help. Builds of one "
+               "engine share loaded data, and take turns; the CSV has the label for the engine")
+    group("--repetitions", type=positive, default=3, metavar="N", help="of each build (%(default)s)")
 
 
 def _name(text):
@@ -106,7 +109,7 @@ def _name(text):
 
 def minutes(text):
     value = float(text)
-    if value < 0:
+    if not 0 <= value < 1e6:  # NaN too.
         raise argparse.ArgumentTypeError(f"{text} is negative")
     return int(value) if value == int(value) else value
 
@@ -152,8 +155,27 @@ def parse(argv):
         raise Failed("--rampup, --duration: HammerDB counts whole minutes")
     if args.private_server is not None and (args.socket or args.host or args.port):
         raise Failed("--private-server: is a server of its own; leave out -S, --host and --port")
-    args.partition_from = int(os.environ.get("INNODB_PARTITION_THRESHOLD", "200"))
+    args.builds = _builds(args)
+    threshold = os.environ.get("INNODB_PARTITION_THRESHOLD", "200")
+    if not re.fullmatch("[0-9]{1,9}", threshold):
+        raise Failed(f"INNODB_PARTITION_THRESHOLD={threshold}: a number of warehouses is wanted")
+    args.partition_from = int(threshold)
     return args
+
+
+def _builds(args):
+    """The Specs of --build, with what goes with them. Raises Failed."""
+    if not args.build:
+        return []
+    for given, option in ((args.hammerdb_dir, "-H"), (args.socket or args.host or args.port, "-S, --host and --port"),
+                          (args.benchmark != "tpcc", "-b"), (args.perf, "--perf"), (args.keep_schema, "--keep-schema"),
+                          (args.private_server, "--private-server")):
+        if given:
+            raise Failed(f"--build: has servers of its own, and the built-in TPROC-C; leave out {option}")
+    specs = [builds.parse(words) for words in args.build]
+    if len({spec.label for spec in specs}) < len(specs):
+        raise Failed("--build: each label once")
+    return specs
 
 
 def partitions(args, engine):

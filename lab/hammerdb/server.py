@@ -77,6 +77,12 @@ class Connection:
         return pid if b"mariadbd" in arguments or b"mysqld" in arguments else None
 
 
+def connection_of(server):
+    """To a private server that runs."""
+    wrap = tuple(server.environment.command([])) if server.environment.root else ()
+    return Connection("root", "", socket=str(server.socket), client=str(server.tool("mariadb")), wrap=wrap)
+
+
 class Running:
     """A server that somebody else started and will stop."""
 
@@ -148,9 +154,7 @@ class Private:
         self.server.stop()  # One that an earlier sitting could not stop.
         self.server.initialise()
         self.server.start()
-        client = self.environment.basedir / "bin" / "mariadb"
-        wrap = tuple(self.environment.command([])) if self.environment.root else ()
-        return Connection("root", "", socket=str(self.server.socket), client=str(client), wrap=wrap)
+        return connection_of(self.server)
 
     def stop(self):
         if self.server is not None:

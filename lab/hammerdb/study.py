@@ -14,7 +14,7 @@ from lab.hammerdb.watch import Watch
 from lab.harness import profiles, provenance
 from lab.harness.journal import Journal
 from lab.harness.progress import Progress, Step
-from lab.parse import hammerdb_csv
+from lab.parse import figures, hammerdb_csv
 from lab.report import write
 from lab.report.adapters import hammerdb as report
 
@@ -88,7 +88,7 @@ class Study:
         log = self.directory / "build.log"
         self.generator = real.Real(args, log) if args.hammerdb_dir else builtin.Builtin(args, log)
         with Journal(self.directory / JOURNAL, "hammerdb", self.plan) as self.journal:
-            self._write_facts()
+            self._write_facts(self.server.binaries, self.server.limit_said)
             with Progress(f"{self.generator.name} on {', '.join(args.engines)}", self._steps()) as self.progress:
                 try:
                     for engine in args.engines:
@@ -108,9 +108,9 @@ class Study:
         if not (self.directory / JOURNAL).exists() and not list(self.directory.glob("server-*")):
             shutil.rmtree(self.directory, ignore_errors=True)
 
-    def _write_facts(self):
-        facts = provenance.collect(self.directory, self.server.binaries)
-        facts["generator"], facts["plan"], facts["limit"] = self.generator.name, self.plan, self.server.limit_said
+    def _write_facts(self, binaries, limit_said):
+        facts = provenance.collect(self.directory, binaries)
+        facts["generator"], facts["plan"], facts["limit"] = self.generator.name, self.plan, limit_said
         (self.directory / "provenance.json").write_text(json.dumps(facts, indent=1) + "\n")
 
     def _steps(self):
@@ -259,7 +259,8 @@ class Study:
         return [result for step, result in self.journal.results().items() if step.endswith(" run")]
 
     def _write_csv(self):
-        self.csv.write_text(hammerdb_csv.write(self._rows()))
+        rows = [{name: value for name, value in row.items() if name != "repetition"} for row in self._rows()]
+        self.csv.write_text(hammerdb_csv.write(rows))
 
     def _report(self):
         rows = self._rows()
@@ -270,7 +271,7 @@ class Study:
         self._write_csv()
         plot([self.csv], self.directory)
         say(table(rows))
-        if self.args.private_server is not None:
+        if self.args.private_server is not None or self.args.builds:
             say(f"settings: profile {self.args.profile}, commits synced: {self.args.sync}. "
                 f"{profiles.about(self.args.profile)}")
         say(f"results: {self.csv}\nlogs and charts: {self.directory}")
@@ -299,10 +300,7 @@ def plot(paths, directory, names=None):
     """
     rows, series = [], []
     for number, path in enumerate(map(Path, paths)):
-        try:
-            rows += hammerdb_csv.read(path.read_text(), path)
-        except (OSError, UnicodeDecodeError) as error:
-            raise Failed(f"{path}: cannot be read: {error}") from error
+        rows += hammerdb_csv.read(figures.read(path), path)
         name = names[number] if names else "" if len(paths) == 1 else path.stem.removeprefix("hammerdb_results_")
         series += logs.series(path, name)
     drawn, missing = charts.draw(rows, series, directory)

@@ -20,6 +20,7 @@ from installer.server_run import Server
 from installer.shell import Failed, Unavailable
 from lab.harness import profiles
 from lab.harness.cgroup import MemoryGroup, forget_files
+from lab.harness.given_server import GivenServer
 from lab.harness.sampler import Sampler, StatusClient
 from lab.harness.watched import tied
 
@@ -102,6 +103,9 @@ class PrivateServer(Server):
         """limit: a Limit; more: as of Server."""
         super().__init__(environment, directory, within=tied, **more)
         self._limit, self._group = limit, None
+
+    def tool(self, name):
+        return self.environment.tool(name) if isinstance(self.environment, GivenServer) else super().tool(name)
 
     def start(self, timeout_s=120):
         """Raises Failed with the log's tail, or naming an option that did not take; leaves nothing running then."""

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from installer.shell import Failed, clean_environment
 from lab.harness import debian
+from lab.parse import figures
 
 FORMAT = 1
 INTERVAL_S = 1.0
@@ -109,11 +110,11 @@ class Samples:
     def load(path):
         """Raises Failed for any other file."""
         try:
-            raw = json.loads(Path(path).read_text())
+            raw = figures.of_json(figures.read(path), path)
             if raw["kind"] != "samples" or raw["format"] != FORMAT:
                 raise ValueError(f"kind {raw['kind']}, format {raw['format']}")
             return Samples(raw["at"], raw["process"], raw["status"], raw["peak_resident"], raw.get("began"))
-        except (OSError, ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError) as error:
             raise Failed(f"{path}: is no file of samples, or cut off: {error!r}") from error
 
 

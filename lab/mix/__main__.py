@@ -17,11 +17,11 @@ from pathlib import Path
 
 from installer import apt, host, packages, servers
 from installer.shell import Failed, main, say
+from lab.harness import builds as builds_of
 from lab.harness import generators, provenance, sitting
 from lab.harness.journal import Journal, can_resume
 from lab.harness.progress import Progress
 from lab.mix import compare, train, works
-from lab.pgo_study import builds as builds_of
 
 _MTR_SUITE = "tidesdb"
 

@@ -12,10 +12,10 @@ from statistics import mean
 
 from installer.shell import Failed
 from lab.harness import profiles, statistics, watched
+from lab.harness.build_server import BuildServer
 from lab.harness.progress import Step
 from lab.harness.sitting import once
 from lab.mix import works
-from lab.pgo_study.server import StudyServer
 from lab.pgo_study.settings import rotated
 
 JOURNAL, RESULT, TABLE = "mix_compare.jsonl", "gain.json", "gain.md"
@@ -75,7 +75,7 @@ class Comparison:
             shutil.rmtree(self.directory / name, ignore_errors=True)
 
     def _server(self, build, name):
-        server = StudyServer(build, self.directory / name, profiles.options(profiles.DEFAULT, self._engine, _SYNC),
+        server = BuildServer(build, self.directory / name, profiles.options(profiles.DEFAULT, self._engine, _SYNC),
                              socket=self.sockets / "mysqld.sock")
         server.stop()  # One that an interrupted sitting left.
         return server

@@ -9,9 +9,9 @@ from pathlib import Path
 from installer import mtr
 from installer.shell import Failed
 from lab.harness import profiles, watched
+from lab.harness.build_server import BuildServer
 from lab.harness.progress import Step
 from lab.mix import works
-from lab.pgo_study.server import StudyServer
 
 # Commits not synced, with caches that hold much; and synced, with compressed blocks, and so little memory that flushes,
 # compactions and misses are a good part.
@@ -96,7 +96,7 @@ class Training:
         step.note(f"{results.count('pass')} tests passed, {results.count('fail')} failed")
 
     def _half(self, engine, sync, progress):
-        server = StudyServer(self.build, self.directory / f"{engine}-{sync}", options(engine, sync),
+        server = BuildServer(self.build, self.directory / f"{engine}-{sync}", options(engine, sync),
                              socket=self.sockets / "mysqld.sock")
         server.stop()  # One that an interrupted sitting left.
         server.remove()

@@ -2,10 +2,11 @@
 
 import re
 
+from lab.parse import figures
 from lab.parse.errors import BadInput
 
 _BANNER = re.compile(r"^Linux \S+ \(.*\)\s+\S+\s+_\S+_\s+\(\d+ CPU\)\s*$")
-_CLOCK = re.compile(r"^(?:\d{4}-\d\d-\d\dT)?(\d\d):(\d\d):(\d\d)(?:[+-]\d{4}|Z)?$")
+_CLOCK = re.compile(r"^(?:\d{4}-\d\d-\d\dT)?([01]\d|2[0-3]):([0-5]\d):([0-5]\d)(?:[+-]\d{4}|Z)?$", re.ASCII)
 DAY_S = 86400
 
 
@@ -25,10 +26,11 @@ def refuse_empty(text, source, tool):
         raise BadInput(source, f"is empty; {tool} did not run, or wrote nothing")
 
 
-def refuse_cut(text, source, tool):
-    """A line without its end was being written when the tool, or the disk, came to its end."""
-    if not text.endswith("\n"):
-        raise BadInput(source, f"is cut off within this line of {tool}'s", len(text.splitlines()))
+def refuse_short(text, source, tool):
+    """What iostat puts after each report, and pidstat after its last: without it the last one may lack lines."""
+    if text.splitlines()[-1].strip():
+        raise BadInput(source, f"is cut off: the empty line that ends {tool}'s last report is missing after this one",
+                       len(text.splitlines()))
 
 
 def body(text, source, tool):
@@ -37,7 +39,7 @@ def body(text, source, tool):
     lines = text.splitlines()
     if not _BANNER.match(lines[0]):
         raise BadInput(source, f"is no output of {tool}: it begins with {lines[0][:60]!r}", 1)
-    refuse_cut(text, source, tool)
+    figures.refuse_cut(text, source, tool)
     return [(number, line.split()) for number, line in enumerate(lines[1:], 2)]
 
 
@@ -45,10 +47,7 @@ def row(head, fields, source, number, tool):
     """The figures of a line by the names of its head."""
     if len(fields) != len(head):
         raise BadInput(source, f"is cut off or damaged: {len(fields)} figures, {tool}'s head names {len(head)}", number)
-    try:
-        return {name: float(field) for name, field in zip(head, fields)}
-    except ValueError as error:
-        raise BadInput(source, f"is damaged: {error}", number) from error
+    return {name: figures.number(field, source, number, name) for name, field in zip(head, fields)}
 
 
 def refuse_nothing(found, text, source, tool):

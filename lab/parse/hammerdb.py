@@ -3,13 +3,13 @@
 Known: 5.0 and 6.0 (xtprof), and the blocks of their predecessor's profiler etprof (4.x), which old logs hold.
 """
 
-import json
 import re
 from collections import Counter
 from dataclasses import dataclass, field
 from datetime import datetime
 from statistics import median
 
+from lab.parse import figures
 from lab.parse.errors import BadInput
 
 TRANSACTIONS = ("NEWORD", "PAYMENT", "DELIVERY", "SLEV", "OSTAT")
@@ -22,7 +22,7 @@ _CHATTER = re.compile(
     r"Write back complete|History list |Dirty buffer|\||\+-|Monitoring|\s*$")
 _RESULT = re.compile(r"TEST RESULT : System achieved (?:(?P<nopm>\d+) NOPM from (?P<tpm>\d+) (?P<server>\S+) TPM|"
                      r"(?P<tpm2>\d+) (?P<server2>\S+) TPM at (?P<nopm2>\d+) NOPM)")
-_USER_LINE = re.compile(r"Vuser (\d+):(.*)")
+_USER_LINE = re.compile(r"Vuser (\d{1,6}):(.*)", re.ASCII)
 _USER_ERROR = re.compile(r"Error in Virtual User (\d+): (.*)")
 
 
@@ -45,7 +45,7 @@ def run_log(text, source):
         raise BadInput(source, "is no log of HammerDB", 1)
     result, users, version = None, 0, ""
     errors, failed = Counter(), []
-    for line in text.splitlines():
+    for number, line in enumerate(text.splitlines(), 1):
         dead = _USER_ERROR.match(line)
         if dead:
             errors[dead.group(2)] += 1
@@ -56,7 +56,7 @@ def run_log(text, source):
         user, words = int(said.group(1)), said.group(2)
         result = _RESULT.search(words) or result
         if found := re.match(r"(\d+) Active Virtual Users configured", words):
-            users = int(found.group(1))
+            users = figures.whole(found.group(1), source, number, "the number of users")
         elif words.startswith("DBVersion:"):
             version = words.partition(":")[2].strip()
         elif words == "FINISHED FAILED":
@@ -66,8 +66,9 @@ def run_log(text, source):
     if result is None:
         why = f"; the first error: {next(iter(errors))}" if errors else ""
         raise BadInput(source, f"ends without a TEST RESULT line: the run did not end{why}", len(text.splitlines()))
-    return RunLog(int(result["nopm"] or result["nopm2"]), int(result["tpm"] or result["tpm2"]), users, version, errors,
-                  tuple(failed))
+    figures.refuse_cut(text, source, "HammerDB")  # Errors that come after the result would be missing.
+    nopm, tpm = (figures.whole(result[name] or result[f"{name}2"], source, None, name.upper()) for name in ("nopm", "tpm"))
+    return RunLog(nopm, tpm, users, version, errors, tuple(failed))
 
 
 @dataclass(frozen=True)
@@ -84,21 +85,16 @@ class Latency:
 
 def latency_json(text, source):
     """What `job ID timing` prints: by transaction, over all users. 5.0 counts calls twice there (see profile())."""
-    if not text.strip():
-        raise BadInput(source, "is empty: HammerDB kept no response times; was timeprofile on?", 1)
-    try:
-        raw = json.loads(text)
-    except ValueError as error:
-        line = getattr(error, "lineno", 1)
-        raise BadInput(source, f"is no JSON, or cut off: {error}", line) from error
+    raw = figures.of_json(text, source, "is empty: HammerDB kept no response times; was timeprofile on?")
     if not isinstance(raw, dict) or not raw:
         raise BadInput(source, "holds no response times", 1)
     latencies = {}
     for name, entry in raw.items():
         try:
-            latencies[name] = Latency(int(entry["calls"]), *(float(entry[f"{key}_ms"]) for key in
-                                                             ("avg", "p50", "p95", "p99", "min", "max")))
-        except (KeyError, TypeError, ValueError) as error:
+            latencies[name] = Latency(figures.whole(str(entry["calls"]), source, None, f"{name}'s calls"),
+                                      *(figures.number(str(entry[f"{key}_ms"]), source, None, f"{name}'s {key}_ms")
+                                        for key in ("avg", "p50", "p95", "p99", "min", "max")))
+        except (KeyError, TypeError) as error:
             raise BadInput(source, f"lacks a part of {name!r}, or it has the wrong form: {error!r}", 1) from error
     return latencies
 
@@ -112,15 +108,16 @@ class Profile:
 
 _SECTION = re.compile(r">>>>> (?:VIRTUAL USER (\d+) |SUMMARY OF (\d+) ACTIVE VIRTUAL USERS )")
 _PROC = re.compile(r">>>>> PROC: (\w+)")
-_NUMBER = re.compile(r"(CALLS|MIN|AVG|MAX|TOTAL|P99|P95|P75|P50|P25|SD|RATIO): ?([\d.]+)")
+_NUMBER = re.compile(r"(CALLS|MIN|AVG|MAX|TOTAL|P99|P95|P75|P50|P25|SD|RATIO): ?([^\s%]+?)(?:ms)?(?=[\s%]|$)")
 
 
 def _latency(numbers, source, line, name):
     missing = [key for key in ("CALLS", "AVG", "P50", "P95", "P99") if key not in numbers]
     if missing:
         raise BadInput(source, f"{name} lacks {', '.join(missing)}", line)
-    return Latency(int(numbers["CALLS"]), float(numbers["AVG"]), float(numbers["P50"]), float(numbers["P95"]),
-                   float(numbers["P99"]), *(float(numbers[k]) if k in numbers else None for k in ("MIN", "MAX")))
+    return Latency(figures.whole(numbers["CALLS"], source, line, f"{name}'s CALLS"),
+                   *(figures.number(numbers[key], source, line, f"{name}'s {key}") if key in numbers else None
+                     for key in ("AVG", "P50", "P95", "P99", "MIN", "MAX")))
 
 
 def profile(text, source):
@@ -143,8 +140,9 @@ def profile(text, source):
             if into is None:
                 raise BadInput(source, "names a procedure before a virtual user", number)
             name = proc.group(1)
-    if not read.summary:
-        raise BadInput(source, "ends before the summary of all virtual users", len(text.splitlines()))
+    missing = {name for user in read.users.values() for name in user} - set(read.summary)
+    if not read.summary or missing or not text.rstrip().endswith("+-+"):
+        raise BadInput(source, "ends before the summary of all virtual users, or within it", len(text.splitlines()))
     for name, latency in read.summary.items():
         calls = sum(user[name].calls for user in read.users.values() if name in user)
         read.summary[name] = Latency(calls or latency.calls, latency.avg_ms, latency.p50_ms, latency.p95_ms,
@@ -162,7 +160,7 @@ class Window:
 
 
 _BLOCK = re.compile(r"\|PERCENTILES (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) to ")
-_ROW = re.compile(r"\|(neword|payment|delivery|slev|ostat)\|MIN-[\d.]+\|P50%-([\d.]+)\|P95%-([\d.]+)\|P99%-([\d.]+)\|MAX-")
+_ROW = re.compile(r"\|(neword|payment|delivery|slev|ostat)\|MIN-[^|]+\|P50%-([^|]+)\|P95%-([^|]+)\|P99%-([^|]+)\|MAX-")
 
 
 def windows(text, source):
@@ -170,11 +168,14 @@ def windows(text, source):
     found, begin = {}, None
     for number, line in enumerate(text.splitlines(), 1):
         if block := _BLOCK.search(line):
-            begin = datetime.strptime(block.group(1), "%Y-%m-%d %H:%M:%S")
+            begin = _time(block.group(1), "%Y-%m-%d %H:%M:%S", source, number)
         elif row := _ROW.search(line):
             if begin is None:
                 raise BadInput(source, "has percentiles before a PERCENTILES line", number)
-            found.setdefault((row.group(1).upper(), begin), []).append([float(v) for v in row.groups()[1:]])
+            found.setdefault((row.group(1).upper(), begin), []).append(
+                [figures.number(value, source, number, "a percentile") for value in row.groups()[1:]])
+    if found:
+        figures.refuse_cut(text, source, "HammerDB")
     series = {}
     for (name, at), rows in sorted(found.items(), key=lambda item: item[0][1]):
         series.setdefault(name, []).append(Window(at, *(median(column) for column in zip(*rows))))
@@ -201,8 +202,14 @@ def transaction_counts(text, source, interval_s=10):
         found = _COUNT.match(line)
         if not found:
             raise BadInput(source, f"{line[:60]!r} is no reading of the counter", number)
-        counts.append((_at(found.group(4), source, number), int(found.group(1))))
-    begin = counts[0][0] if counts else None
+        counts.append((_at(found.group(4), source, number), figures.whole(found.group(1), source, number)))
+    figures.refuse_cut(text, source, "HammerDB")
+    if not counts:
+        raise BadInput(source, "holds no reading of the counter: it was ended before its first", len(lines))
+    begin = counts[0][0]
+    times = [at for at, _ in counts if at]
+    if times != sorted(times):
+        raise BadInput(source, "is damaged: its times go back", len(lines))
     return [((at - begin).total_seconds() if at and begin else index * interval_s, count)
             for index, (at, count) in enumerate(counts) if index]
 
@@ -211,8 +218,12 @@ def _at(text, source, line):
     """"Sun Nov 22 12:44:02 UTC 2026"; None where the log has no times."""
     if text is None:
         return None
+    return _time(re.sub(r" \S+ (?=\d{4}$)", " ", text), "%a %b %d %H:%M:%S %Y", source, line)
+
+
+def _time(text, form, source, line):
     try:
-        return datetime.strptime(re.sub(r" \S+ (?=\d{4}$)", " ", text), "%a %b %d %H:%M:%S %Y")
+        return datetime.strptime(text.encode("ascii", "replace").decode(), form)
     except ValueError as error:
         raise BadInput(source, f"{text!r} is no time: {error}", line) from error
 
@@ -238,9 +249,10 @@ _QUERY_ERROR = re.compile(r"(?:Vuser|Error in Virtual User) \d+: ?(.*/db server:
 
 def queries(text, source):
     """What a TPROC-H run printed: the medians of several users or sets. Raises BadInput when a query is missing."""
-    taken = {}
-    for number, seconds in re.findall(r"query (\d+) completed in ([\d.]+) seconds", text):
-        taken.setdefault(int(number), []).append(float(seconds))
+    taken, users = {}, set()
+    for user, number, seconds in re.findall(r"Vuser (\d+):query (\d{1,3}) completed in (\S+) seconds", text, re.ASCII):
+        taken.setdefault(int(number), []).append(figures.number(seconds, source, None, f"the time of query {number}"))
+        users.add(user)
     lines = len(text.splitlines())
     if not taken:
         raise BadInput(source, "holds no query that completed", max(lines, 1))
@@ -249,8 +261,10 @@ def queries(text, source):
     if missing:
         why = f"; the first error: {next(iter(errors))}" if errors else ""
         raise BadInput(source, f"ends without the queries {', '.join(missing)}{why}", lines)
-    totals = [float(s) for s in re.findall(r"Completed \d+ query set\(s\) in ([\d.]+) seconds", text)]
-    if not totals:
-        raise BadInput(source, "ends before the query set was complete", lines)
+    complete = re.findall(r"Vuser (\d+):Completed \d+ query set\(s\) in (\S+) seconds", text, re.ASCII)
+    if cut := sorted(users - {user for user, _ in complete}, key=int):
+        raise BadInput(source, f"ends before the query set of Vuser {', '.join(cut)} was complete", lines)
+    figures.refuse_cut(text, source, "HammerDB")
+    totals = [figures.number(seconds, source, None, "the time of a query set") for _, seconds in complete]
     return Queries({number: median(values) for number, values in sorted(taken.items())}, median(totals),
                    errors)

@@ -7,6 +7,7 @@ fields, a TPC-H row 19, with the geometric mean and the total two columns too fa
 import csv
 import io
 
+from lab.parse import figures
 from lab.parse.errors import BadInput
 
 COLUMNS = ("benchmark", "engine", "nopm", "tpm", "warehouses", "virtual_users", "rampup_min", "duration_min",
@@ -21,13 +22,17 @@ _BEFORE_TPCH = COLUMNS.index("tpch_geomean_sec")
 
 def read(text, source):
     """A dictionary a row: text, numbers, or None for an empty field."""
-    lines = list(csv.reader(io.StringIO(text)))
-    if not lines:
+    if not text.strip():
         raise BadInput(source, "is empty", 1)
+    try:
+        lines = list(csv.reader(io.StringIO(text.removeprefix("\ufeff"))))
+    except csv.Error as error:
+        raise BadInput(source, f"is no CSV: {error}", 1) from error
     header = tuple(lines[0])
     if header not in (COLUMNS, COLUMNS + MORE):
         raise BadInput(source, "is no result of hammerdb_runner.sh: its header is another one", 1)
     rows = [_row(header, fields, source, number) for number, fields in enumerate(lines[1:], 2) if fields]
+    figures.refuse_cut(text, source, "hammerdb_runner.sh")
     if not rows:
         raise BadInput(source, "holds no result but only a header: no run came to its end", 1)
     return rows
@@ -44,11 +49,10 @@ def _row(header, fields, source, number):
         raise BadInput(source, f"has {len(fields)} fields, {len(header)} are named; was it cut off?", number)
     row = {}
     for name, value in zip(header, fields):
-        try:
-            # "N/A" is what the old runner wrote for a figure that it did not find.
-            row[name] = value or None if name in _TEXT else float(value) if value not in ("", "N/A", "-") else None
-        except ValueError as error:
-            raise BadInput(source, f"{name} is {value!r}, not a number", number) from error
+        if name in _TEXT:
+            row[name] = value or None
+        else:  # "N/A" is what the old runner wrote for a figure that it did not find.
+            row[name] = figures.number(value, source, number, name) if value not in ("", "N/A", "-") else None
     return row
 
 

@@ -39,4 +39,5 @@ def parse(text, source="iostat's output"):
     clocked.refuse_nothing([one for one in reports if one.devices], text, source, "iostat")
     if not reports[-1].devices:
         raise BadInput(source, "is cut off: after iostat's head no device follows", len(text.splitlines()))
+    clocked.refuse_short(text, source, "iostat")
     return reports

@@ -6,7 +6,7 @@
 
 from dataclasses import dataclass, field
 
-from lab.parse import clocked
+from lab.parse import clocked, figures
 from lab.parse.errors import BadInput
 
 _HEAD = ["#", "Time", "UID", "TGID", "TID", "%usr", "%system", "%guest", "%wait", "%CPU", "CPU", "Command"]
@@ -41,14 +41,12 @@ def _task(fields, source, number):
     if len(fields) < 11:
         raise BadInput(source, f"is cut off or damaged: {len(fields)} fields where pidstat's head names 11", number)
     at_s = clocked.clock(fields[0])
-    try:
-        user, system, _, wait, cpu = map(float, fields[4:9])
-        is_process = fields[2] != "-"
-        # A thread's name may have blanks.
-        name = " ".join(fields[10:]).removeprefix("|__")
-        task = Task(int(fields[2] if is_process else fields[3]), name, user, system, wait, cpu)
-    except ValueError as error:
-        raise BadInput(source, f"is damaged: {error}", number) from error
+    user, system, _, wait, cpu = (figures.number(field, source, number, column)
+                                  for field, column in zip(fields[4:9], _HEAD[5:]))
+    is_process = fields[2] != "-"
+    # A thread's name may have blanks.
+    name = " ".join(fields[10:]).removeprefix("|__")
+    task = Task(figures.whole(fields[2] if is_process else fields[3], source, number, "TID"), name, user, system, wait, cpu)
     if at_s is None:
         raise BadInput(source, f"has no time of day in this line: {fields[0]!r}; S_TIME_FORMAT=ISO is wanted", number)
     return at_s, is_process, task
@@ -75,4 +73,5 @@ def parse(text, source="pidstat's output"):
         else:
             reports[-1].threads.append(task)
     clocked.refuse_nothing(reports, text, source, "pidstat")
+    clocked.refuse_short(text, source, "pidstat")
     return reports

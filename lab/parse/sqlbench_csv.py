@@ -9,9 +9,11 @@ import io
 from dataclasses import dataclass, field
 from statistics import median
 
+from lab.parse import figures
 from lab.parse.errors import BadInput
 
 _TEXT = ("engine", "workload")
+_SIGNED = ("data_size_after_prepare_mb", "data_size_after_run_mb")
 _WHOLE = ("threads", "table_size", "iteration")
 SUMMARY = ("tps", "qps", "reads_per_sec", "writes_per_sec", "latency_avg_ms", "latency_min_ms", "latency_p95_ms",
            "latency_max_ms", "errors", "reconnects", "total_time_s", "warmup_s", "data_size_after_prepare_mb",
@@ -40,7 +42,10 @@ def _read(text, source, columns):
     if not text.strip():
         raise BadInput(source, "is empty; the run that should have written it did not get that far")
     lines = csv.reader(io.StringIO(text.removeprefix("\ufeff")), strict=True)
-    head = [name.strip() for name in next(lines)]
+    try:
+        head = [name.strip() for name in next(lines)]
+    except csv.Error as error:
+        raise BadInput(source, f"is no CSV of sqlbench: {error}", 1) from error
     wanted = [*_TEXT, *_WHOLE, *columns]
     missing = [name for name in wanted if name not in head]
     if missing:
@@ -63,16 +68,12 @@ def _row(by_name, count, wanted, columns, source, number):
     if count != wanted:
         raise BadInput(source, f"has {count} fields where its head has {wanted}; it may be cut off", number)
 
-    def figure(name, kind=float):
-        text = by_name[name].strip()
-        if text == "" and kind is float:
-            return None
-        try:
-            return kind(text)
-        except ValueError as error:
-            raise BadInput(source, f"{name} is {text!r}, no number", number) from error
+    def figure(name):
+        # Sizes are what came since before the load, which a purge can outweigh.
+        return figures.number(by_name[name], source, number, name, name in _SIGNED) if by_name[name].strip() else None
 
-    return Row(by_name["engine"], by_name["workload"], *(figure(name, int) for name in _WHOLE),
+    return Row(by_name["engine"], by_name["workload"],
+               *(figures.whole(by_name[name], source, number, name, least=1) for name in _WHOLE),
                {name: figure(name) for name in columns})
 
 

@@ -9,13 +9,14 @@ import math
 import re
 from dataclasses import dataclass, field
 
+from lab.parse import figures
 from lab.parse.errors import BadInput
 
 _INTERVAL = re.compile(
     r"^\[ (\d+)s \] thds: (\d+) tps: ([\d.]+) qps: ([\d.]+) \(r/w/o: ([\d.]+)/([\d.]+)/([\d.]+)\) "
-    r"lat \(ms,(\d+)%\): ([\d.]+) err/s: ([\d.]+) reconn/s: ([\d.]+)\s*$")
+    r"lat \(ms,(\d+)%\): ([\d.]+) err/s: ([\d.]+) reconn/s: ([\d.]+)\s*$", re.ASCII)
 _HISTOGRAM_HEAD = re.compile(r"^\s+value\s+-+ distribution -+ count\s*$")
-_HISTOGRAM = re.compile(r"^\s*([\d.]+) \|\**\s+(\d+)\s*$")
+_HISTOGRAM = re.compile(r"^\s*(\S+) \|\**\s+(\S+)\s*$")
 
 
 @dataclass(frozen=True)
@@ -95,14 +96,17 @@ class Run:
         raise AssertionError("a histogram has fewer values than it has")
 
 
-def parse_interval(line):
-    """The Interval of a line, or None for any other line."""
+def parse_interval(line, source="sysbench's output", number=None):
+    """The Interval of a line, or None for any other line. Raises BadInput for one that is damaged."""
+    if not line.startswith("[ "):
+        return None
     found = _INTERVAL.match(line)
     if not found:
-        return None
+        raise BadInput(source, f"is damaged: {line[:80]!r} is no interval of sysbench's", number)
     at, threads, *rates, percent, latency, errors, reconnects = found.groups()
-    return Interval(int(at), int(threads), *(float(rate) for rate in rates), int(percent), float(latency), float(errors),
-                    float(reconnects))
+    at, threads, percent = (figures.whole(text, source, number) for text in (at, threads, percent))
+    return Interval(at, threads, *(figures.number(rate, source, number, "a rate") for rate in rates), percent,
+                    *(figures.number(text, source, number) for text in (latency, errors, reconnects)))
 
 
 class _Lines:
@@ -110,6 +114,7 @@ class _Lines:
 
     def __init__(self, text, source):
         self.source = source
+        self.number = None  # Of the line that was found last.
         self._lines = text.splitlines()
         self._at = 0
 
@@ -118,9 +123,21 @@ class _Lines:
         for number in range(self._at, len(self._lines)):
             found = re.match(pattern, self._lines[number])
             if found:
-                self._at = number + 1
+                self._at = self.number = number + 1
                 return found.groups()
         raise BadInput(self.source, f"is cut off: sysbench's {what} is missing after this line", len(self._lines))
+
+    def figure(self, label, what, end=""):
+        """The number after a label."""
+        return figures.number(self.find(rf"^\s*{label}\s+(\S+?){end}\s*$", what)[0], self.source, self.number, what)
+
+    def whole(self, label, what, rest=r"\s*$"):
+        return figures.whole(self.find(rf"^\s*{label}\s+(\S+){rest}", what)[0], self.source, self.number, what)
+
+    def rate(self, label, what):
+        """The count after a label, and its rate."""
+        count, rate = self.find(rf"^\s+{label}:\s+(\S+)\s+\((\S+) per sec\.\)", what)
+        return figures.whole(count, self.source, self.number, what), figures.number(rate, self.source, self.number, what)
 
 
 def _refuse(text, source):
@@ -138,16 +155,16 @@ def _refuse(text, source):
     return version.group(1)
 
 
-def _histogram(text):
+def _histogram(text, source):
     values, inside = [], False
-    for line in text.splitlines():
+    for number, line in enumerate(text.splitlines(), 1):
         if _HISTOGRAM_HEAD.match(line):
             inside = True
         elif inside:
             found = _HISTOGRAM.match(line)
             if not found:
                 break
-            values.append((float(found.group(1)), int(found.group(2))))
+            values.append((figures.number(found.group(1), source, number), figures.whole(found.group(2), source, number)))
     return values
 
 
@@ -155,22 +172,26 @@ def parse(text, source="sysbench's output"):
     """A finished run. Raises BadInput for any other text, with its place; source names the text there."""
     version = _refuse(text, source)
     lines = _Lines(text, source)
-    threads = int(lines.find(r"^Number of threads: (\d+)", "number of threads")[0])
-    counts = [int(lines.find(rf"^\s+{name}:\s+(\d+)\s*$", f"count of {name} queries")[0])
-              for name in ("read", "write", "other", "total")]
-    transactions, tps = lines.find(r"^\s+transactions:\s+(\d+)\s+\(([\d.]+) per sec\.\)", "line of transactions")
-    _, qps = lines.find(r"^\s+queries:\s+(\d+)\s+\(([\d.]+) per sec\.\)", "line of queries")
-    errors = int(lines.find(r"^\s+ignored errors:\s+(\d+)", "line of ignored errors")[0])
-    reconnects = int(lines.find(r"^\s+reconnects:\s+(\d+)", "line of reconnects")[0])
-    total_s = float(lines.find(r"^\s+total time:\s+([\d.]+)s", "total time")[0])
-    latency = [float(lines.find(rf"^\s+{name}:\s+([\d.]+)", f"{name} latency")[0]) for name in ("min", "avg", "max")]
+    threads = lines.whole("Number of threads:", "number of threads")
+    counts = [lines.whole(f"{name}:", f"count of {name} queries") for name in ("read", "write", "other", "total")]
+    if sum(counts[:3]) != counts[3]:
+        raise BadInput(source, f"is damaged: reads, writes and others are {sum(counts[:3])}, the total is {counts[3]}",
+                       lines.number)
+    transactions, tps = lines.rate("transactions", "line of transactions")
+    _, qps = lines.rate("queries", "line of queries")
+    errors = lines.whole("ignored errors:", "line of ignored errors", r"\s")
+    reconnects = lines.whole("reconnects:", "line of reconnects", r"\s")
+    total_s = lines.figure("total time:", "total time", end="s")
+    latency = [lines.figure(f"{name}:", f"{name} latency") for name in ("min", "avg", "max")]
     percent, percentile, disabled = lines.find(
-        r"^\s+(?:(\d+)th percentile:\s+([\d.]+)|percentile stats:\s+(disabled))", "percentile")
-    total_ms = float(lines.find(r"^\s+sum:\s+([\d.]+)", "sum of latencies")[0])
-    lines.find(r"^\s+execution time \(avg/stddev\):", "last line, the threads' fairness,")
-    if total_s <= 0:
-        raise BadInput(source, "says that the run took no time")
-    intervals = [interval for interval in map(parse_interval, text.splitlines()) if interval]
-    return Run(version, threads, *counts, int(transactions), errors, reconnects, total_s, float(tps), float(qps),
-               Latency(*latency, total_ms, 0 if disabled else int(percent), 0.0 if disabled else float(percentile)),
-               intervals, _histogram(text))
+        r"^\s+(?:(\d+)th percentile:\s+(\S+)|percentile stats:\s+(disabled))", "percentile")
+    percentile_ms = 0.0 if disabled else figures.number(percentile, source, lines.number, "percentile")
+    total_ms = lines.figure("sum:", "sum of latencies")
+    lines.find(r"^\s+execution time \(avg/stddev\):\s+\S+/\S+\s*$", "last line, the threads' fairness,")
+    figures.refuse_cut(text, source, "sysbench")
+    if total_s <= 0 or threads <= 0:
+        raise BadInput(source, "says that the run took no time, or had no threads")
+    found = (parse_interval(line, source, number) for number, line in enumerate(text.splitlines(), 1))
+    return Run(version, threads, *counts, transactions, errors, reconnects, total_s, tps, qps,
+               Latency(*latency, total_ms, 0 if disabled else figures.whole(percent, source, lines.number), percentile_ms),
+               [interval for interval in found if interval], _histogram(text, source))

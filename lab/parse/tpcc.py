@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from lab.parse import figures
 from lab.parse.errors import BadInput
 
 _HEADER = "second,transaction,count,errors,mean_us,max_us"
@@ -28,11 +29,14 @@ def timeline(text, source):
     seconds = []
     for number, line in enumerate(lines[1:], 2):
         fields = line.split(",")
-        try:
-            second, name, *rest = fields
-            seconds.append(Second(int(second), name, *(int(value) for value in rest)))
-        except (ValueError, TypeError) as error:
-            raise BadInput(source, f"{line!r} is no line of a timeline", number) from error
+        if len(fields) != len(_HEADER.split(",")):
+            raise BadInput(source, f"{line[:60]!r} is no line of a timeline", number)
+        at, name, *rest = fields
+        seconds.append(Second(figures.whole(at, source, number, "second", 1), name,
+                              *(figures.whole(value, source, number) for value in rest)))
+    figures.refuse_cut(text, source, "tpcc")
+    if seconds and len({s.transaction for s in seconds}) != sum(s.second == seconds[-1].second for s in seconds):
+        raise BadInput(source, "is cut off within its last second", len(lines))
     return seconds
 
 

@@ -6,7 +6,7 @@
 
 from dataclasses import dataclass
 
-from lab.parse import clocked
+from lab.parse import clocked, figures
 from lab.parse.errors import BadInput
 
 _FIRST = ["r", "b", "swpd"]
@@ -25,17 +25,17 @@ def parse(text, source="vmstat's output"):
     lines = text.splitlines()
     if not lines[0].startswith("--procs--"):
         raise BadInput(source, f"is no output of vmstat -w -t: it begins with {lines[0][:60]!r}", 1)
-    clocked.refuse_cut(text, source, "vmstat")
+    figures.refuse_cut(text, source, "vmstat")
     head = lines[1].split() if len(lines) > 1 else []
     if head[:3] != _FIRST or "timestamp" not in lines[0]:
         raise BadInput(source, "is of vmstat without -w -t, or cut off within its head", min(2, len(lines)))
     names, reports = head[:-1], []  # The last names the time zone.
     for number, line in enumerate(lines[2:], 3):
         fields = line.split()
-        figures = clocked.row(names, fields[:-2], source, number, "vmstat")
+        found = clocked.row(names, fields[:-2], source, number, "vmstat")
         at_s = clocked.clock(fields[-1])
         if at_s is None:
             raise BadInput(source, f"has no time of day at the end of this line: {fields[-1]!r}", number)
-        reports.append(Report(at_s, figures))
+        reports.append(Report(at_s, found))
     clocked.refuse_nothing(reports, text, source, "vmstat")
     return reports

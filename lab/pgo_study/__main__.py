@@ -29,10 +29,10 @@ from pathlib import Path
 
 from installer import apt, packages
 from installer.shell import Failed, main, say
-from lab.harness import profiles, provenance, sitting
+from lab.harness import builds as builds_of
+from lab.harness import loaded_data, profiles, provenance, sitting
 from lab.harness.journal import Journal
 from lab.harness.progress import Progress, Step
-from lab.pgo_study import builds as builds_of
 from lab.pgo_study import measure, settings
 from lab.report import markdown, write
 from lab.report.adapters import pgo_study as adapter
@@ -56,6 +56,7 @@ def _parser():
     parser.add_argument("--tables", type=int)
     parser.add_argument("--rows", type=int, help="of each table")
     parser.add_argument("--scale", type=float, default=1.0, help="multiplies rows and tiers")
+    profiles.add_scale_down(parser.add_argument)
     parser.add_argument("--seconds", type=int, help="of each measurement")
     parser.add_argument("--warmup-read", type=int, metavar="S", help="seconds of oltp_read_only before it")
     parser.add_argument("--warmup-write", type=int, metavar="S", help="seconds of the workload before it")
@@ -78,10 +79,12 @@ def wanted_of(args):
             raise Failed(f"--{name.replace('_', '-')}: a number from 0 is wanted")
     if not 0 < args.scale <= 1000:
         raise Failed(f"--scale: {args.scale}: a number above 0 is wanted")
+    if args.scale_down <= 0:
+        raise Failed(f"--scale-down: {args.scale_down}: a number above 0 is wanted")
     return settings.Wanted(args.profile, given["sync"], args.workload, settings.tiers(given["tiers"], args.scale),
                            settings.numbers(given["threads"], "--threads"), args.repetitions, given["tables"],
-                           max(1, round(given["rows"] * args.scale)), given["warmup_read"], given["warmup_write"],
-                           given["seconds"], given["pause"])
+                           profiles.scaled_down(given["rows"], args.scale_down / args.scale), given["warmup_read"],
+                           given["warmup_write"], given["seconds"], given["pause"])
 
 
 def parse_builds(words):
@@ -101,7 +104,7 @@ class Study:
         self.wanted, self.output = wanted, output
         self.builds = {build.label: build for build in builds}
         self.units = settings.units(wanted, list(self.builds))
-        self.groups = list({build.data: build for build in reversed(builds)}.values())[::-1]
+        self.groups = loaded_data.groups_of(builds)
         sums = {name: provenance.sha256(path) for build in builds for name, path in build.binaries().items()}
         self.journal = Journal(output / adapter.JOURNAL, adapter.KIND,
                                {**wanted.plan(), "builds": {build.label: _plain(build) for build in builds},
@@ -243,7 +246,7 @@ def _main():
 def _run(study, args):
     data = args.output / "data"
     with study.journal, tempfile.TemporaryDirectory(prefix="pgo-study-") as sockets:
-        study.place = measure.Place(data, sockets)
+        study.place = loaded_data.LoadedData(data, sockets)
         study.place.stop_left_over(study.builds.values())
         study.check_disk()
         study.write_facts()
@@ -253,7 +256,7 @@ def _run(study, args):
             say(f"\nInterrupted; go on with: lab/pgo_study.sh --resume {args.output} (its loaded data stays in {data})")
             raise
         if not args.keep_data and not failed:
-            shutil.rmtree(data, ignore_errors=True)
+            study.place.remove()
         study.report()
     if failed:
         print(f"{failed} measurements failed; --resume {args.output} tries them again", file=sys.stderr)

@@ -1,55 +1,21 @@
-"""Data loaded once, and one measurement after another on copies of it.
-
-Builds that can read each other's files share the data that one of them loaded. Were each to load its own, a difference
-in how the load came to lie on disk would be in every repetition, and look like one of the builds.
-"""
+"""One measurement of a study of builds: sysbench on a copy of the loaded data, and what is seen meanwhile."""
 
 import json
-import shutil
-import subprocess
 import time
-from pathlib import Path
 
 from installer.shell import Failed
 from lab.harness import provenance
 from lab.harness.observers import Observers
-from lab.harness.cgroup import forget_files
 from lab.harness.private_server import Limit, in_bytes
 from lab.harness.sampler import allocated_bytes
 from lab.pgo_study import settings
-from lab.pgo_study.server import StudyServer
 from lab.sqlbench.settings import IGNORED_ERRORS
 from lab.sqlbench.units import call, recorded
 
 DATABASE = "sbtest"
-LOADED = "loaded.json"  # In a template: it is whole, and by whom it was made.
 _PERCENT = 95
 _LOADERS_MAX = 8
 _FORCED_SHUTDOWN_S = 120
-
-
-class Place:
-    """Owns: directory, with a template for each group of builds and the copy that is measured; and a socket's directory."""
-
-    def __init__(self, directory, sockets):
-        self.directory, self.socket = Path(directory), Path(sockets) / "mysqld.sock"
-
-    def template(self, build):
-        return self.directory / "templates" / build.data
-
-    @property
-    def copy(self):
-        return self.directory / "run"
-
-    def is_loaded(self, build):
-        return (self.template(build) / LOADED).exists()
-
-    def stop_left_over(self, builds):
-        """Servers of a sitting that was killed."""
-        for build in builds:
-            for directory in (self.template(build), self.copy):
-                StudyServer(build, directory, socket=self.socket).kill()
-        shutil.rmtree(self.copy, ignore_errors=True)
 
 
 def _sysbench(server, wanted, workload, command, threads, *more):
@@ -60,12 +26,9 @@ def _sysbench(server, wanted, workload, command, threads, *more):
 
 def load(build, place, wanted, step):
     """Makes the template that this build's group is measured with. What the journal keeps."""
-    directory = place.template(build)
-    shutil.rmtree(directory, ignore_errors=True)
     tier = max(wanted.tiers, key=lambda one: in_bytes(one.cache))
-    server = StudyServer(build, directory, settings.server_options(wanted, build, tier), socket=place.socket)
     begin = time.monotonic()
-    server.initialise()
+    server = place.loader(build, settings.server_options(wanted, build, tier))
     try:
         server.start()
         server.sql(f"CREATE DATABASE {DATABASE}")
@@ -76,10 +39,8 @@ def load(build, place, wanted, step):
         raise Failed(f"{error}\nThe server's log ends with:\n{server.log_tail()}") from error
     finally:
         server.stop()
-    size = allocated_bytes(server.data)
-    made = {"by": build.label, "seconds": round(time.monotonic() - begin, 1), "bytes": size}
-    (directory / LOADED).write_text(json.dumps(made) + "\n")
-    step.note(f"{size / (1 << 20):,.0f} MB")
+    made = place.loaded(build, server, time.monotonic() - begin)
+    step.note(f"{made['bytes'] / (1 << 20):,.0f} MB")
     return made
 
 
@@ -115,14 +76,8 @@ class _Kept:
 
 def measure(unit, build, place, wanted, step, output):
     """One measurement on a fresh copy of the data. What the journal keeps."""
-    shutil.rmtree(place.copy, ignore_errors=True)
-    place.copy.mkdir(parents=True)
-    # Bytes alike for every build: also an interrupted or failed run leaves the next one what this one had.
-    subprocess.run(["cp", "-a", "--reflink=auto", "--sparse=auto", place.template(build) / "data", place.copy / "data"],
-                   check=True)
-    forget_files(place.copy)
     limit = Limit(in_bytes(unit.tier.limit)) if unit.tier.limit else Limit()
-    server = StudyServer(build, place.copy, settings.server_options(wanted, build, unit.tier), limit, place.socket)
+    server = place.fresh(build, settings.server_options(wanted, build, unit.tier), limit)
     try:
         server.start()
         server.check_allocator()
@@ -131,7 +86,7 @@ def measure(unit, build, place, wanted, step, output):
         raise Failed(f"{error}\nThe server's log ends with:\n{server.log_tail()}") from error
     finally:
         server.stop()
-        shutil.rmtree(place.copy, ignore_errors=True)
+        place.forget()
 
 
 def _warm_up(server, unit, wanted, step):

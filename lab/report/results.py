@@ -1,18 +1,14 @@
 """Reads the result files of `tpcc run --json` and says clearly what is wrong with one that is none."""
 
-import json
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from installer.shell import Failed
+from lab.parse import figures
+from lab.parse.errors import BadInput
 
 FORMAT = 1
 TRANSACTIONS = ["NEWORD", "PAYMENT", "DELIVERY", "SLEV", "OSTAT"]
 CONFLICTS = {1213: "deadlock", 1205: "lock wait timeout", 1020: "changed since read"}
-
-
-class ResultError(Failed):
-    """A file that cannot be used; the message names it and says why."""
 
 
 @dataclass
@@ -68,26 +64,23 @@ class Result:
 
 
 def load(path):
-    """One result file. Raises ResultError."""
+    """One result file. Raises BadInput."""
     path = Path(path)
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ResultError(f"{path}: cannot be read: {error}") from error
-    if not text.strip():
-        raise ResultError(f"{path}: is empty; the run that should have written it did not end")
-    try:
-        raw = json.loads(text)
-    except ValueError as error:
-        raise ResultError(f"{path}: is no JSON, or cut off: {error}") from error
+    raw = figures.of_json(figures.read(path), path, "is empty; the run that should have written it did not end")
     if not isinstance(raw, dict) or raw.get("kind") != "tproc-c":
-        raise ResultError(f"{path}: is no result of `tpcc run --json`")
+        raise BadInput(path, "is no result of `tpcc run --json`")
     if raw.get("format") != FORMAT:
-        raise ResultError(f"{path}: has format {raw.get('format')}; this report reads format {FORMAT}")
+        raise BadInput(path, f"has format {raw.get('format')}; this report reads format {FORMAT}")
     try:
         return _checked(path, raw)
-    except (KeyError, TypeError, ValueError) as error:
-        raise ResultError(f"{path}: lacks a part, or it has the wrong form: {error!r}") from error
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+        raise BadInput(path, f"lacks a part, or it has the wrong form: {error!r}") from error
+
+
+def _counted(value, name):
+    """A count or a time. Of JSON: a text that looks like one is none."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or value < 0:
+        raise ValueError(f"{name} is {value!r}")
 
 
 def _checked(path, raw):
@@ -97,22 +90,29 @@ def _checked(path, raw):
         raise ValueError(f"timeline columns {timeline['columns']}")
     if any(len(row) != len(expected) for row in timeline["rows"]):
         raise ValueError("a timeline row has another number of columns")
+    for row in timeline["rows"]:
+        for value, name in zip(row, expected):
+            _counted(value, name)
     for name in TRANSACTIONS:
         for key in ("count", "failed", "mean_us", "p50_us", "p95_us", "p99_us", "max_us"):
-            float(raw["transactions"][name][key])
+            _counted(raw["transactions"][name][key], f"{name}'s {key}")
     for entry in raw["errors"]:
-        int(entry["code"]), int(entry["count"]), str(entry["first_message"])
-    for key in ("warehouses", "virtual_users", "rampup_s", "duration_s", "isolation"):
-        raw["config"][key]
-    for key in ("version", "engine", "variables"):
+        _counted(entry["code"], "an error's code")
+        _counted(entry["count"], "an error's count")
+        str(entry["first_message"])
+    for key in ("warehouses", "virtual_users", "rampup_s", "duration_s"):
+        _counted(raw["config"][key], key)
+    raw["config"]["isolation"]
+    for key in ("version", "engine"):
         raw["server"][key]
+    dict(raw["server"]["variables"])
     if raw["consistency"] is not None:
         for check in raw["consistency"]["checks"]:
             check["name"], check["title"], check["state"], list(check["samples"])
     for key in ("nopm", "tpm"):
         if raw[key] is not None:
-            float(raw[key])
-    float(raw["measured_s"])
+            _counted(raw[key], key)
+    _counted(raw["measured_s"], "measured_s")
     str(raw["started"]), raw["interrupted"], raw["server_lost"]
     # What ended after the plan's last second is of a second that was hardly begun.
     planned = raw["config"]["rampup_s"] + raw["config"]["duration_s"]

@@ -3,6 +3,7 @@
 import csv
 from dataclasses import asdict
 
+from lab.parse import figures
 from lab.parse import sysbench as parser
 from lab.sqlbench.settings import PERCENTILES
 
@@ -32,7 +33,7 @@ class Figures:
     def __init__(self, unit, result, raw_directory):
         self.unit, self.raw, self.sizes, self.memory = unit, result["raw"], result["sizes"], result["memory"]
         path = raw_directory / result["raw"]
-        self.run = parser.parse(path.read_text(), path)
+        self.run = parser.parse(figures.read(path), path)
 
     def summary(self, warmup_s):
         run, latency = self.run, self.run.latency

@@ -7,11 +7,11 @@ import shutil
 import subprocess
 import tempfile
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 from installer import apt, build_plugin, host, packages, servers
 from installer.shell import TREE, Failed, output
+from lab.harness.given_server import GivenServer, plugin_dir_of
 from lab.harness.private_server import PrivateServer, memory_limit, plain, variables_of
 from lab.harness.sampler import Sampler, StatusClient
 from lab.sqlbench import disk
@@ -19,32 +19,6 @@ from lab.sqlbench import settings as settings_of
 
 MARK = ".sqlbench"
 PLUGIN = "ha_tidesdb.so"
-
-
-@dataclass(frozen=True)
-class Given:
-    """A server that the variables name; as an installer.servers.Environment where it matters."""
-    mariadbd: Path
-    basedir: Path
-    plugin_dir: Path
-    mysql: Path
-    root = None
-
-    def command(self, argv, cwd=None):
-        return [str(a) for a in argv]
-
-    def tool(self, name):
-        if name == "mariadb" and self.mysql:
-            return self.mysql
-        beside = [self.basedir / folder / name for folder in ("bin", "scripts", "client")]
-        return next((path for path in beside if path.exists()), beside[0])
-
-
-class _Server(PrivateServer):
-    """A PrivateServer whose tools are where a Given says."""
-
-    def _tool(self, name):
-        return self.environment.tool(name) if isinstance(self.environment, Given) else super()._tool(name)
 
 
 def _asked(path, variable):
@@ -57,13 +31,9 @@ def given(places):
     """The server that MYSQLD and its like name."""
     mysqld = _asked(places.mysqld, "MYSQLD")
     basedir = _asked(places.build, "BUILD_DIR") if places.build else mysqld.parent.parent
-    plugins = places.plugins
-    if plugins is None:
-        said = output([mysqld, "--no-defaults", "--verbose", "--help"])
-        found = re.search(r"^plugin-dir\s+(\S+)", said, re.M)
-        plugins = Path(found.group(1)) if found else basedir / "lib" / "plugin"
+    plugins = places.plugins or plugin_dir_of(mysqld, basedir)
     _asked(plugins, "PLUGIN_DIR")
-    return Given(mysqld, basedir, plugins, _asked(places.mysql, "MYSQL_BIN") if places.mysql else None)
+    return GivenServer(mysqld, basedir, plugins, _asked(places.mysql, "MYSQL_BIN") if places.mysql else None)
 
 
 class OwnServers:
@@ -141,7 +111,7 @@ class OwnServers:
     def _server(self, directory, plugin, options):
         # Not in DATA_DIR, whose path may be too long for a socket.
         socket = self._places.socket or Path(self._sockets) / "mysqld.sock"
-        return _Server(self.environment, directory, self._limit, plugin=plugin, options=options, socket=socket)
+        return PrivateServer(self.environment, directory, self._limit, plugin=plugin, options=options, socket=socket)
 
     @contextmanager
     def measured(self, engine):

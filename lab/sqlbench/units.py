@@ -4,6 +4,7 @@ import subprocess
 from dataclasses import dataclass
 
 from installer.shell import Failed, clean_environment
+from lab.parse import figures
 from lab.parse import sysbench as parser
 
 # What a load and the starts and stops of a server take, for the estimate.
@@ -70,7 +71,7 @@ def measure(unit, settings, target, step, raw):
         for kind, suffix in (("VARIABLES", VARIABLES), ("STATUS", ".status.tsv")):
             raw.with_suffix(suffix).write_text(session.sql(f"SHOW GLOBAL {kind}"), encoding="utf-8")
         ran = session.usage_at_rest(unit.engine, again=False)
-    parser.parse(raw.read_text(), raw.name)
+    parser.parse(figures.read(raw), raw.name)
     return {"raw": raw.name, "sizes": _sizes(before, prepared, ran), "memory": memory}
 
 
@@ -111,8 +112,8 @@ def recorded(argv, raw, step):
             child.kill()
             raise
     if child.returncode != 0:
-        parser.parse(raw.read_text(), raw.name)  # Says better what is wrong, where it can.
+        parser.parse(figures.read(raw), raw.name)  # Says better what is wrong, where it can.
         raise Failed(f"sysbench {argv[1]} run ended with {child.returncode}; see {raw}")
-    run = parser.parse(raw.read_text(), raw.name)
+    run = parser.parse(figures.read(raw), raw.name)
     step.note(f"{run.tps:,.1f} transactions/s, average {run.latency.avg_ms:.2f} ms, p{_PERCENT} "
               f"{run.latency.percentile_ms:.2f} ms, {run.errors} errors")

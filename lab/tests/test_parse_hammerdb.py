@@ -68,7 +68,7 @@ class Latencies(unittest.TestCase):
 
     def test_other_texts(self):
         text = recorded("hammerdb-6.0/timing.json")
-        for broken, message in (("", "t.json:1: is empty"), (text[:500], r"t.json:\d+: is no JSON, or cut off"),
+        for broken, message in (("", "t.json: is empty"), (text[:500], r"t.json:\d+: is no JSON, or cut off"),
                                 ('{"NEWORD": {"calls": "1"}}', "t.json:1: lacks a part of 'NEWORD'"),
                                 ("[]", "t.json:1: holds no")):
             with self.assertRaisesRegex(BadInput, message):
@@ -125,7 +125,7 @@ class Queries(unittest.TestCase):
         text = recorded("hammerdb-6.0/tproch.log")
         for broken, message in (("", "h.log:1: holds no query"),
                                 (text[:text.index("query 12 ")], "without the queries 12$"),
-                                (text[:text.index("Completed 1")], "before the query set was complete")):
+                                (text[:text.index("Completed 1")], "before the query set of Vuser 1 was complete")):
             with self.assertRaisesRegex(BadInput, message):
                 hammerdb.queries(broken, "h.log")
 
@@ -188,7 +188,8 @@ class Csv(unittest.TestCase):
         for broken, message in (("", "r.csv:1: is empty"), ("a,b\n1,2\n", "r.csv:1: is no result"),
                                 (f"{self.HEADER}\n", "r.csv:1: holds no result"),
                                 (f"{self.HEADER}\n{self.OLD_TPCC[:30]}\n", "r.csv:2: has 6 fields, 20 are named"),
-                                (f"{self.HEADER}\n{self.OLD_TPCC.replace('160223', 'many')}\n", "r.csv:2: tpm is 'many'"),
+                                (f"{self.HEADER}\n{self.OLD_TPCC.replace('160223', 'many')}\n",
+                                 "r.csv:2: is damaged: tpm is 'many'"),
                                 (f"{self.HEADER}\nycsb,1\n", "r.csv:2: the benchmark 'ycsb'")):
             with self.assertRaisesRegex(BadInput, message):
                 hammerdb_csv.read(broken, "r.csv")

@@ -8,12 +8,13 @@ from pathlib import Path
 from types import SimpleNamespace
 
 from installer.shell import TREE, Failed
-from lab.harness import observers
+from lab.harness import builds, observers
+from lab.harness.build_server import BuildServer
+from lab.harness.given_server import GivenServer
 from lab.harness.journal import Journal
 from lab.harness.sampler import Samples
 from lab.pgo_study import __main__ as study_of
-from lab.pgo_study import builds, settings
-from lab.pgo_study.server import StudyServer
+from lab.pgo_study import settings
 from lab.report import markdown, tables
 from lab.report.adapters import pgo_study as adapter
 from lab.report.adapters import pick
@@ -24,7 +25,7 @@ RECORDED = Path(__file__).resolve().parents[1] / "parse" / "recorded"
 
 
 def build(label="a", engine="InnoDB", flavour="MariaDB", options=(), preload="", root=None):
-    environment = builds.Given(Path("/opt/db/bin/mysqld"), Path("/opt/db"), Path("/nonexistent"), Path("/usr/bin/mariadb"))
+    environment = GivenServer(Path("/opt/db/bin/mysqld"), Path("/opt/db"), Path("/nonexistent"), Path("/usr/bin/mariadb"))
     return builds.Build(label, engine, environment, None, preload, options, flavour, "9.7.0", "data")
 
 
@@ -165,6 +166,8 @@ class Settings(unittest.TestCase):
         self.assertEqual(asked.sync, "FULL")
         self.assertEqual(asked.threads, (1, 4, 16, 32, 64, 128, 256, 512))
         self.assertEqual([tier.cache for tier in asked.tiers], ["20M", "123M", "328M"])
+        small = study_of.wanted_of(study_of._parser().parse_args(["--profile", "seed-003", "--scale-down", "100"]))
+        self.assertEqual((small.rows, small.tiers[0].cache), (50_000, "2G"))  # Caches stay.
         whole = study_of.wanted_of(study_of._parser().parse_args(["--profile", "seed-003", "--seconds", "60"]))
         self.assertEqual((whole.seconds, whole.rows, whole.tiers[2].cache), (60, 5_000_000, "32G"))
 
@@ -182,16 +185,16 @@ class Servers(unittest.TestCase):
         self.base = Path(folder.name)
 
     def test_the_allocator_is_preloaded_into_the_server_alone(self):
-        argv = StudyServer(build(preload="/usr/lib/libjemalloc.so.2"), self.base).command_line()
+        argv = BuildServer(build(preload="/usr/lib/libjemalloc.so.2"), self.base).command_line()
         self.assertEqual(argv[:3], ["env", "LD_PRELOAD=/usr/lib/libjemalloc.so.2", "/opt/db/bin/mysqld"])
-        self.assertEqual(StudyServer(build(), self.base).command_line()[0], "/opt/db/bin/mysqld")
+        self.assertEqual(BuildServer(build(), self.base).command_line()[0], "/opt/db/bin/mysqld")
 
     def test_an_allocator_that_is_not_in_the_process_is_an_error(self):
-        server = StudyServer(build(preload="/usr/lib/libnone.so.2"), self.base)
+        server = BuildServer(build(preload="/usr/lib/libnone.so.2"), self.base)
         server.pid = lambda: "self"
         with self.assertRaisesRegex(Failed, "a: the server runs without /usr/lib/libnone.so.2"):
             server.check_allocator()
-        server = StudyServer(build(), self.base)
+        server = BuildServer(build(), self.base)
         server.pid = lambda: "self"
         server.check_allocator()
 
@@ -200,7 +203,7 @@ class Servers(unittest.TestCase):
         program.write_text(f'#!/bin/sh\necho "$@" > {self.base}/said\n')
         program.chmod(0o755)
         mysql = build(flavour="MySQL")
-        server = StudyServer(builds.Build(**{**mysql.__dict__, "environment": builds.Given(
+        server = BuildServer(builds.Build(**{**mysql.__dict__, "environment": GivenServer(
             program, self.base, Path("/nonexistent"), Path("/usr/bin/mariadb"))}), self.base / "server")
         server.initialise()
         self.assertIn(f"--initialize-insecure --basedir={self.base} --datadir={self.base}/server/data",
@@ -320,7 +323,7 @@ class Reports(unittest.TestCase):
             adapter.study(self.base)
         self.leave()
         (self.base / adapter.FACTS).write_text("{")
-        with self.assertRaisesRegex(Failed, "facts.json: cannot be read, or is cut off"):
+        with self.assertRaisesRegex(Failed, "facts.json:1: is no JSON, or cut off"):
             adapter.study(self.base)
 
     def test_a_plan_is_read_as_it_was_written(self):

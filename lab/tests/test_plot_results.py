@@ -84,7 +84,8 @@ class Refused(unittest.TestCase):
     def test_cut_off(self):
         self.refuse(SUMMARY[:-30], "^x.csv:4: has 12 fields where its head has 19")
         self.refuse(SUMMARY[:-1], "^x.csv:4: is cut off")
-        self.refuse(SUMMARY.replace("InnoDB,oltp_insert,8,", "InnoDB,oltp_insert,eight,"), "^x.csv:4: threads is 'eight'")
+        self.refuse(SUMMARY.replace("InnoDB,oltp_insert,8,", "InnoDB,oltp_insert,eight,"),
+                    "^x.csv:4: is damaged: threads is 'eight'")
 
 
 class Drawn(unittest.TestCase):

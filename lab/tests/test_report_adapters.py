@@ -7,6 +7,7 @@ import unittest
 from pathlib import Path
 
 from installer.shell import Failed
+from lab.hammerdb import builds_study
 from lab.harness.journal import Journal
 from lab.report import markdown
 from lab.report.adapters import hammerdb, pick
@@ -34,7 +35,7 @@ class Folders(unittest.TestCase):
         """A hammerdb_logs_* folder; rows: by engine."""
         directory.mkdir(parents=True)
         (directory / "provenance.json").write_text(json.dumps(FACTS))
-        plan = {"argv": ["-e", ",".join(rows), "--warehouses", "2", "--tpcc-vu", "4", *argv]}
+        plan = {"argv": [*(["-e", ",".join(rows)] if rows else []), "--warehouses", "2", "--tpcc-vu", "4", *argv]}
         with Journal(directory / "journal.jsonl", "hammerdb", plan) as journal:
             for engine, result in rows.items():
                 step = f"{engine} {result['benchmark']} run"
@@ -63,6 +64,25 @@ class HammerdbTest(Folders):
         self.assertNotIn("chart.png", study.files)
         self.assertIn("Profile fair", study.unequal[0])
         self.assertIn(("warehouses", 2), study.configuration)
+
+    def test_builds_and_their_repetitions(self):
+        logs = self.logs(self.base / "hammerdb_logs_1", {}, "--build", "plain", "server=debian12", "plugin=/secret/place/"
+                         "ha_tidesdb.so", "--build", "pgo", "server=debian12", "plugin=built")
+        plan = json.loads((logs / "journal.jsonl").read_text().splitlines()[0])["plan"]
+        with Journal(logs / "journal.jsonl", "hammerdb", plan) as journal:
+            for repetition, label in builds_study.units(["plain", "pgo"], 2):
+                work = builds_study.work_of(repetition, label)
+                journal.finish(f"{work} run", row(label, 1000 + repetition, repetition=repetition))
+                (logs / work.replace(" ", "_")).mkdir(parents=True)
+                (logs / work.replace(" ", "_") / "result.json").write_text(json.dumps(made(label)))
+            journal.end()
+        study = pick.study([logs])
+        self.assertEqual([(run.label, run.repetition) for run in study.runs],
+                         [("plain", 1), ("pgo", 1), ("pgo", 2), ("plain", 2)])
+        self.assertEqual(study.runs[2].files, ["rep2/pgo_tpcc/result.json"])
+        self.assertEqual(study.title, "TPROC-C: plain and pgo")
+        self.assertNotIn("secret", str(study.configuration))
+        self.assertIn("plugin=ha_tidesdb.so", str(study.configuration))
 
     def test_the_real_one(self):
         for version, new_orders in (("5.0", 8976), ("6.0", 9004)):

@@ -127,6 +127,13 @@ def pgo_study(name, context):
     return Outcome(passed=1)
 
 
+def seed_studies(name, context):
+    """lab/seed_studies.sh: seed 002, very small, interrupted and gone on with, published."""
+    run([sys.executable, TREE / "lab" / "tests" / "seed_studies_test.py", "-v"], log=context.log, cwd=TREE,
+        env=_environment(name, context))
+    return Outcome(passed=1)
+
+
 def bad_input(name, context):
     """Damaged files, full disks, wrong directories and options."""
     _script("bad_input.py", name, context)

@@ -1,12 +1,11 @@
 """A study of lab.compare (its directory) for the report. Owns: the names of the files there."""
 
-import json
 from pathlib import Path
 
-from installer.shell import Failed
 from lab.compare import sysbench as work_of
 from lab.harness import journal, provenance
 from lab.harness.sampler import Samples
+from lab.parse import figures
 from lab.parse import sysbench as parser
 from lab.report import form
 from lab.report.adapters import sampled, sysbench, tpcc
@@ -30,10 +29,7 @@ def variables_name(engine, sync):
 
 
 def _read(path):
-    try:
-        return json.loads(path.read_text())
-    except (OSError, ValueError) as error:
-        raise Failed(f"{path}: cannot be read, or is cut off: {error}") from error
+    return figures.of_json(figures.read(path), path)
 
 
 def study(directory):
@@ -82,7 +78,7 @@ def _run(directory, entry, facts):
 
 
 def _sysbench(path, entry, condition, facts):
-    done = parser.parse(path.read_text(), path)
+    done = parser.parse(figures.read(path), path)
     queries = work_of.WORK[entry["work"]].per == "queries"
     return Run(entry["engine"], f"sysbench {entry['work']}", facts["asked"]["threads"], entry["round"],
                done.qps if queries else done.tps, "queries/s" if queries else "transactions/s", condition, done.total_s,

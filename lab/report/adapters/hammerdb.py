@@ -1,6 +1,6 @@
 """A run of hammerdb_runner.sh (its hammerdb_logs_* folder) and of mariadb_engines_runner.sh (results_*) as a study."""
 
-import json
+import re
 from pathlib import Path
 
 from installer.shell import Failed
@@ -9,6 +9,7 @@ from lab.hammerdb.options import ENGINE_NAMES
 from lab.hammerdb.watch import AFTERWARDS, SAMPLES
 from lab.harness import journal, profiles, provenance
 from lab.harness.sampler import Samples
+from lab.parse import figures
 from lab.parse import hammerdb as text
 from lab.parse.errors import BadInput
 from lab.report import form
@@ -30,10 +31,7 @@ def raw_files(directory):
 
 
 def _facts(directory):
-    try:
-        return json.loads((directory / FACTS).read_text())
-    except (OSError, ValueError) as error:
-        raise Failed(f"{directory / FACTS}: cannot be read: {error}") from error
+    return figures.of_json(figures.read(directory / FACTS), directory / FACTS)
 
 
 def _options(plan):
@@ -48,12 +46,14 @@ def runs_of(directory, repetition=1):
     for step, row in done.items():
         if step.endswith(" run"):
             folder = directory / step.removesuffix(" run").replace(" ", "_")
-            made.append(_run(row, folder, repetition))
+            run = _run(row, folder, row.get("repetition", repetition))
+            run.files = [str(path.relative_to(directory)) for path in sorted(folder.glob("*")) if path.is_file()]
+            made.append(run)
     return made
 
 
 def _run(row, folder, repetition):
-    label = ENGINE_NAMES[row["engine"]]
+    label = ENGINE_NAMES.get(row["engine"], row["engine"])  # A build's own.
     if row["benchmark"] == "tpch":
         run = _tpch(row, folder, label, repetition)
     elif (folder / "result.json").exists():
@@ -69,7 +69,6 @@ def _run(row, folder, repetition):
     if row.get("client_cpu_ms_per_neword") is not None:
         run.measures["client CPU, ms a new order"] = row["client_cpu_ms_per_neword"]
     _add_samples(run, row, folder)
-    run.files = [f"{folder.name}/{path.name}" for path in sorted(folder.glob("*")) if path.is_file()]
     return run
 
 
@@ -79,7 +78,7 @@ def _add_samples(run, row, folder):
         sampled.add(run, Samples.load(folder / SAMPLES), (0, run.seconds), (row.get("rampup_min") or 0) * 60)
         run.row_bytes = tpcc.row_bytes(run.operations) if row["benchmark"] == "tpcc" else None
     if (folder / AFTERWARDS).exists():
-        found = json.loads((folder / AFTERWARDS).read_text())
+        found = figures.of_json(figures.read(folder / AFTERWARDS), folder / AFTERWARDS)
         sampled.add_memory(run, found["memory"])
         run.sizes["server's directory after the run"] = found["directory_bytes"]
 
@@ -111,9 +110,9 @@ def _with_logs(run, row, folder, readers):
 
 def _latencies(run, row, folder):
     timing, report = folder / "timing.json", folder / "hdbxtprofile.log"
-    counted = text.profile(report.read_text(), report).summary if report.exists() else {}
+    counted = text.profile(figures.read(report), report).summary if report.exists() else {}
     try:
-        found = text.latency_json(timing.read_text(), timing)
+        found = text.latency_json(figures.read(timing), timing)
     except (BadInput, OSError):  # What it keeps in its database can be switched off.
         found = counted or text.profile("", report).summary  # Which names the file that is not there.
     for name in sorted(found, key=lambda name: text.TRANSACTIONS.index(name) if name in text.TRANSACTIONS else 99):
@@ -125,14 +124,14 @@ def _latencies(run, row, folder):
 def _counter(run, _row, folder):
     path = folder / "hdbtcount.log"
     if path.exists():
-        run.series[THROUGHPUT] = Metric("transactions a minute (TPM)", text.transaction_counts(path.read_text(), path))
+        run.series[THROUGHPUT] = Metric("transactions a minute (TPM)", text.transaction_counts(figures.read(path), path))
 
 
 def _errors(run, row, folder):
     path = folder / "run.log"
     if row.get("errors") and path.exists():
         read = text.queries if row["benchmark"] == "tpch" else text.run_log
-        said = read(path.read_text(errors="replace"), path).errors
+        said = read(figures.read(path), path).errors
         run.errors = [Error(0, count, message) for message, count in said.most_common()]
 
 
@@ -146,15 +145,21 @@ def _tpch(row, folder, label, repetition):
 
 def _asked(args):
     """(name, value) of all options but for secrets."""
-    hidden = ("password", "resume", "plot_only", "output_dir")
-    return [(name.replace("_", " "), value.name if isinstance(value, Path) else value)
-            for name, value in sorted(vars(args).items())
+    hidden = ("password", "resume", "plot_only", "output_dir", "builds", *(("engine", "engines") if args.builds else ()))
+    return [(name.replace("_", " "), _said(value)) for name, value in sorted(vars(args).items())
             if value not in (None, "", [], False) and name not in hidden and not name.startswith("pg_")]
+
+
+def _said(value):
+    """An option's value, its paths without their directories: those are this machine's."""
+    if isinstance(value, list) and value and isinstance(value[0], list):  # Of --build.
+        return "; ".join(" ".join(re.sub(r"=\S*/", "=", word) for word in words) for words in value)
+    return value.name if isinstance(value, Path) else value
 
 
 def _unequal(args, facts):
     said = ["All engines were measured on one server, with the settings that it had."]
-    if getattr(args, "private_server", None) is not None:
+    if getattr(args, "private_server", None) is not None or getattr(args, "builds", None):
         said = [f"Profile {args.profile}: {profiles.about(args.profile)}", *filter(None, [facts.get("limit")])]
     if facts["generator"].startswith("HammerDB 6"):
         said.append("HammerDB 6 switches innodb_snapshot_isolation off in its sessions; TidesDB keeps what the server has "
@@ -169,8 +174,10 @@ def study(directory):
     args = _options(record.plan)
     about = (f"By {facts['generator']}: {form.plural(args.warehouses, 'warehouse')}, "
              f"{form.plural(args.tpcc_vu, 'virtual user')}, {args.rampup} min of ramp-up, {args.duration} min measured; "
-             "each engine is built, measured and dropped in turn.")
-    return Study("hammerdb", "TPROC-C: " + " and ".join(ENGINE_NAMES[engine] for engine in args.engines), about,
+             + ("the builds take turns, each on a fresh copy of what one of its engine loaded." if args.builds else
+                "each engine is built, measured and dropped in turn."))
+    labels = [spec.label for spec in args.builds] or [ENGINE_NAMES[engine] for engine in args.engines]
+    return Study("hammerdb", "TPROC-C: " + " and ".join(labels), about,
                  runs_of(directory), _unequal(args, facts), record.history(), _asked(args), facts, raw_files(directory))
 
 

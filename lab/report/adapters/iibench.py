@@ -1,9 +1,9 @@
 """Results of `iibench run --json` as runs: one for each step."""
 
-import json
 from pathlib import Path
 
 from lab.harness import provenance
+from lab.parse import figures
 from lab.parse.errors import BadInput
 from lab.report.study import LATENCIES, THROUGHPUT, Check, Error, Latency, Metric, Run, Study, numbered
 
@@ -15,17 +15,13 @@ _QUERIES = "query"
 def load(path):
     """The parsed file. Raises BadInput for any other."""
     path = Path(path)
-    text = path.read_text(encoding="utf-8", errors="replace")
-    if not text.strip():
-        raise BadInput(path, "is empty; the run that should have written it did not end")
-    try:
-        raw = json.loads(text)
-    except ValueError as error:
-        raise BadInput(path, f"is no JSON, or cut off: {error}") from error
+    raw = figures.of_json(figures.read(path), path, "is empty; the run that should have written it did not end")
     if not isinstance(raw, dict) or raw.get("kind") != "iibench":
         raise BadInput(path, "is no result of `iibench run --json`")
     if raw.get("format") != FORMAT:
         raise BadInput(path, f"has format {raw.get('format')}; this report reads format {FORMAT}")
+    if not isinstance(raw.get("label"), str):
+        raise BadInput(path, f"lacks its label: {raw.get('label')!r}")
     return raw
 
 
@@ -115,7 +111,7 @@ def steps_of(path, raw, label):
     try:
         steps = [phase for phase in raw["phases"] if phase["operations"]]
         return [(_run(raw, phase, label, path, phase is steps[-1]), phase) for phase in steps]
-    except (KeyError, TypeError, ValueError, IndexError) as error:
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
         raise BadInput(path, f"lacks a part, or it has the wrong form: {error!r}") from error
 
 

@@ -1,11 +1,10 @@
 """A run of iibench_runner.sh (its iibench_* folder) as a study. Owns: the names of the files there."""
 
-import json
 from pathlib import Path
 
-from installer.shell import Failed
 from lab.harness import journal, provenance
 from lab.harness.sampler import Samples
+from lab.parse import figures
 from lab.report.adapters import iibench, sampled
 from lab.report.study import Run, Study
 
@@ -31,10 +30,7 @@ def study(directory):
     """Raises Failed."""
     directory = Path(directory)
     record = journal.read(directory / JOURNAL)
-    try:
-        facts = json.loads((directory / FACTS).read_text())
-    except (OSError, ValueError) as error:
-        raise Failed(f"{directory / FACTS}: cannot be read: {error}") from error
+    facts = figures.of_json(figures.read(directory / FACTS), directory / FACTS)
     runs, files = [], {}
     for entry in record.results().values():
         runs += _runs(directory / "raw", entry, facts)
@@ -55,7 +51,7 @@ def _runs(raw, entry, facts):
     samples = Samples.load(raw / f"{stem}.samples.json")
     if entry.get("bulk"):
         steps.append((_bulk(entry, result), entry["bulk"]))
-    rows = (line.split("\t", 1) for line in (raw / f"{stem}.variables.tsv").read_text().splitlines())
+    rows = (line.split("\t", 1) for line in figures.read(raw / f"{stem}.variables.tsv").splitlines())
     variables = {row[0]: row[1] for row in rows if len(row) == 2 and not row[1].startswith("/")}
     for run, phase in steps:
         run.repetition, run.condition = entry["repetition"], entry["condition"]

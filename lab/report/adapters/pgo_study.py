@@ -1,13 +1,12 @@
 """A study of lab/pgo_study.sh (its directory) for the report. Owns: the names of the files at its top."""
 
-import json
 import time
 from pathlib import Path
 
 from installer.shell import Failed
 from lab.harness import journal, observers, provenance
 from lab.harness.sampler import Samples
-from lab.parse import clocked, iostat, mpstat, pidstat, vmstat
+from lab.parse import clocked, figures, iostat, mpstat, pidstat, vmstat
 from lab.parse import sysbench as parser
 from lab.pgo_study import settings
 from lab.report import form
@@ -101,6 +100,9 @@ def _observe(run, directory, result):
         except (Failed, OSError, EOFError) as error:
             run.notes.append(f"without {tool}: {error}")
             continue
+        seen = {report.at_s for report in reports if 0 < clocked.since(report.at_s, begin_s) <= run.seconds + 1}
+        if len(seen) < 0.9 * run.seconds - 3:
+            run.notes.append(f"{tool} saw {len(seen)} of {run.seconds:.0f} seconds: its metrics are of that part alone")
         for metric, (unit, points) in series_of(reports).items():
             inside = [(second, value) for second, value in ((clocked.since(at, begin_s), value) for at, value in points)
                       if 0 < second <= run.seconds + 1]
@@ -109,10 +111,7 @@ def _observe(run, directory, result):
 
 
 def _json(path):
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise Failed(f"{path}: cannot be read, or is cut off: {error}") from error
+    return figures.of_json(figures.read(path), path)
 
 
 def _run(directory, unit, result, wanted, facts):
@@ -122,7 +121,7 @@ def _run(directory, unit, result, wanted, facts):
         return stem.with_name(f"{stem.name}.{kind}")
 
     raw = beside("sysbench.txt")
-    done = parser.parse(raw.read_text(), raw)
+    done = parser.parse(figures.read(raw), raw)
     run = Run(unit.label, wanted.workload, unit.threads, unit.repetition, done.tps, "transactions/s", unit.tier.condition,
               done.total_s, done.transactions, [sysbench.latency(done)], sysbench.series(done), {"queries/s": done.qps},
               sysbench.errors(done), sizes={"server's directory after the run": result["bytes"]},

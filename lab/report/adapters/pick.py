@@ -35,6 +35,11 @@ def study(paths):
     folders = [path for path in paths if path.is_dir()]
     if folders and len(paths) > 1:
         raise Failed(f"{folders[0]}: is a run of its own; give one folder, or result files")
-    if folders:
-        return _of_folder(folders[0])
+    try:
+        return _of_folder(folders[0]) if folders else _of_results(paths)
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, OSError) as error:
+        raise Failed(f"{paths[0]}: is damaged, or not whole: {error!r}") from error
+
+
+def _of_results(paths):
     return (iibench.study if any(_kind(path) == "iibench" for path in paths) else tpcc.study)(paths)

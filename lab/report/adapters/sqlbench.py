@@ -1,9 +1,9 @@
 """A run of sqlbench.sh (its result_*.json) as a study. A folder may hold several runs: the newest is taken."""
 
-import json
 from pathlib import Path
 
 from lab.harness.sampler import Samples
+from lab.parse import figures
 from lab.parse import sysbench as parser
 from lab.parse.errors import BadInput
 from lab.report.adapters import sampled, sysbench
@@ -28,10 +28,7 @@ def newest(directory):
 def study_of(path):
     """Of a result_*.json; what sysbench printed is read from the folder beside it. Raises BadInput."""
     path = Path(path)
-    try:
-        whole = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise BadInput(path, f"cannot be read, or is cut off: {error}") from error
+    whole = figures.of_json(figures.read(path), path)
     if not isinstance(whole, dict) or (whole.get("kind"), whole.get("format")) != ("sqlbench", FORMAT):
         raise BadInput(path, f"is no result of sqlbench.sh in format {FORMAT}")
     try:
@@ -52,7 +49,7 @@ def _study(whole, raw):
 
 def _run(one, raw, whole):
     path = raw / one["raw"]
-    done = parser.parse(path.read_text(), path)
+    done = parser.parse(figures.read(path), path)
     several = len(whole["settings"]["table_sizes"]) > 1
     run = Run(one["engine"], one["workload"], one["threads"], one["iteration"], done.tps, "transactions/s",
               condition=f"{one['table_size']:,} rows" if several else "", seconds=done.total_s,
@@ -67,7 +64,7 @@ def _run(one, raw, whole):
         run.row_bytes = sysbench.row_bytes(run.status) or None
         run.files.append(f"{raw.name}/{samples.name}")
     if variables.exists():
-        rows = (line.split("\t", 1) for line in variables.read_text(encoding="utf-8").splitlines() if "\t" in line)
+        rows = (line.split("\t", 1) for line in figures.read(variables).splitlines() if "\t" in line)
         run.variables = dict(rows)
     sampled.add_memory(run, one["memory"])
     return run

@@ -62,7 +62,7 @@ def _series(result):
 
 
 def study(paths, title="TPROC-C"):
-    """Result files, compared with the first. Raises ResultError."""
+    """Result files, compared with the first. Raises BadInput."""
     results = [load(path) for path in paths]
     runs = [run_of(result, label) for result, label in zip(results, numbered([result.label for result in results]))]
     first = results[0].config

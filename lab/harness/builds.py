@@ -1,4 +1,4 @@
-"""A build that a study measures: which server program, which plugin, which engine, which allocator.
+"""A build that is measured: which server program, which plugin, which engine, which allocator.
 
     parse(["pgo", "server=debian12", "plugin=build/pgo/ha_tidesdb.so", "engine=TidesDB"])    # A Spec; pure.
     resolve(spec, log)                                                                       # A Build, ready to run.
@@ -11,6 +11,7 @@ from pathlib import Path
 from installer import apt, build_plugin, host, servers
 from installer.install import allocator
 from installer.shell import TREE, Failed, output
+from lab.harness import given_server
 
 ENGINES = ("InnoDB", "TidesDB", "RocksDB")
 PLUGIN = "ha_tidesdb.so"
@@ -80,34 +81,11 @@ def _spec(label, found, options):
 
 
 @dataclass(frozen=True)
-class Given:
-    """A server that is somebody's, as an installer.servers.Environment where it matters."""
-    mariadbd: Path
-    basedir: Path
-    plugin_dir: Path
-    client: Path
-    root = None
-
-    def command(self, argv, cwd=None):
-        return [str(a) for a in argv]
-
-    @property
-    def mtr_dir(self):
-        return servers.mtr_dir(self.basedir)
-
-    def tool(self, name):
-        if name == "mariadb":
-            return self.client
-        beside = [self.basedir / folder / name for folder in ("bin", "scripts")]
-        return next((path for path in beside if path.exists()), beside[0])
-
-
-@dataclass(frozen=True)
 class Build:
     """Ready to be started."""
     label: str
     engine: str
-    environment: object    # An Environment or a Given.
+    environment: object    # An Environment or a GivenServer.
     plugin: Path | None
     preload: str           # The allocator's library; "": none.
     options: tuple
@@ -152,17 +130,13 @@ def _path(spec, key, text):
 def _given(spec):
     program = find_mysql() if spec.server == MYSQL else _path(spec, "mariadbd or mysqld", spec.program)
     basedir = _path(spec, "basedir", spec.basedir) if spec.basedir else program.parent.parent
-    if spec.plugin_dir:
-        plugins = _path(spec, "plugin-dir", spec.plugin_dir)
-    else:
-        said = output([program, "--no-defaults", "--user=root", f"--basedir={basedir}", "--verbose", "--help"])
-        found = re.search(r"^plugin-dir\s+(\S+)", said, re.M)
-        plugins = Path(found.group(1)) if found else basedir / "lib" / "plugin"
+    plugins = (_path(spec, "plugin-dir", spec.plugin_dir) if spec.plugin_dir else
+               given_server.plugin_dir_of(program, basedir))
     beside = [basedir / "bin" / "mariadb", basedir / "bin" / "mysql", Path("/usr/bin/mariadb"), Path("/usr/bin/mysql")]
     client = _path(spec, "client", spec.client) if spec.client else next((p for p in beside if p.exists()), None)
     if client is None:
         raise Failed(f"--build {spec.label}: no client beside the server; apt-get install mariadb-client, or client=PATH")
-    return Given(program, basedir, plugins, client)
+    return given_server.GivenServer(program, basedir, plugins, client)
 
 
 def check_visible(environment, path, what):

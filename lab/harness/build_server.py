@@ -8,16 +8,12 @@ from lab.harness import provenance
 from lab.harness.private_server import Limit, PrivateServer
 
 
-class StudyServer(PrivateServer):
+class BuildServer(PrivateServer):
     """Owns: as PrivateServer does."""
 
     def __init__(self, build, directory, options=(), limit=Limit(), socket=None):
         super().__init__(build.environment, directory, limit, plugin=build.plugin, options=options, socket=socket)
         self.build = build
-
-    def _tool(self, name):
-        tool = getattr(self.environment, "tool", None)
-        return tool(name) if tool else super()._tool(name)
 
     def initialise(self):
         if self.build.flavour == "MariaDB" or (self.data / "mysql").exists():

@@ -1,0 +1,43 @@
+"""The builds that seeds 000, 001, 002 and 003 compare, as words of --build. Pure."""
+
+LARGE_CACHE = "4G"  # All of the data here, as 16G was in the seed.
+LARGE = "-large-cache"
+
+
+def _server(wanted, pgo):
+    path = (pgo and wanted.pgo_server) or wanted.plain_server
+    return f"mariadbd={path}" if path else f"server={wanted.server}"
+
+
+def _plugin(wanted, pgo):
+    return wanted.pgo_plugin if pgo else wanted.plain_plugin or "built"
+
+
+def _build(wanted, engine, allocator, pgo):
+    """LABEL KEY=VALUE ..."""
+    label = f"{engine}-{allocator}" + ("-PGO" if pgo else "")
+    return [label, _server(wanted, pgo), f"engine={engine}",
+            *([f"plugin={_plugin(wanted, pgo)}"] if engine == "TidesDB" else []),
+            *([f"allocator={allocator}"] if allocator != "glibc" else [])]
+
+
+def tprocc(wanted):
+    """Those that the wanted studies ask for, each once."""
+    with_pgo = {"InnoDB": bool(wanted.pgo_server), "TidesDB": bool(wanted.pgo_plugin)}
+    small = _build(wanted, "TidesDB", "jemalloc", with_pgo["TidesDB"])
+    wished = {"002": [_build(wanted, engine, "glibc", False) for engine in with_pgo],
+              "000": [_build(wanted, engine, allocator, pgo) for engine, has in with_pgo.items()
+                      for allocator in ("glibc", "jemalloc") for pgo in ([False, True] if has else [False])],
+              "001-cache": [small, [small[0] + LARGE, *small[1:], f"option=tidesdb_block_cache_size={LARGE_CACHE}"]]}
+    found = {words[0]: words for study in ("000", "002", "001-cache") if study in wanted.studies for words in wished[study]}
+    return list(found.values())
+
+
+def tidesdb_pair(wanted):
+    """Without and with PGO; None where there is no plugin with it."""
+    return [_build(wanted, "TidesDB", "glibc", pgo) for pgo in (False, True)] if wanted.pgo_plugin else None
+
+
+def innodb_pair(wanted):
+    """The same of whole servers."""
+    return [_build(wanted, "InnoDB", "glibc", pgo) for pgo in (False, True)] if wanted.pgo_server else None

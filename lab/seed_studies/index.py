@@ -1,0 +1,159 @@
+"""The index of all studies: what each seed says, its figures beside ours, what differs, where the report is."""
+
+import html
+import re
+from dataclasses import dataclass, field
+
+from lab.report import form, markdown
+from lab.report.tables import Table
+from lab.seed_studies import ours, seed_figures
+from lab.seed_studies.texts import TEXTS
+
+_UNITS = ((("p95", "p99", "mean", "maximum", "latency"), "ms"), (("time",), "s"), (("memory",), "MB"),
+          (("deleted", "(p5)", "(p95)"), "rows/s"))
+_STYLE = """body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}
+body{color:#222;background:#fff}table{border-collapse:collapse;margin:1rem 0;display:block;overflow-x:auto}
+th,td{padding:.2rem .7rem;border-bottom:1px solid #ccc;text-align:right}th.n,td.n{text-align:left}
+code{background:#f2f2f2;display:block;padding:.5rem;white-space:pre-wrap;word-break:break-word}
+@media(prefers-color-scheme:dark){body{color:#ddd;background:#181818}code{background:#2a2a2a}}"""
+
+
+@dataclass
+class Done:
+    """What a run left. report, page: paths from the index of its report.md and report.html; "" where there is none."""
+    run: object          # Of studies.
+    study: object        # Of a report; None: it did not come to an end.
+    folder: str
+    report: str
+    page: str
+    files: int = 0
+    bytes: int = 0
+    charts: list = field(default_factory=list)   # Paths from the index.
+
+
+def _unit(measure, of_seed):
+    if of_seed is not None:
+        return of_seed.unit
+    if "ratio" in measure:
+        return ""
+    if "gain" in measure or "efficiency" in measure:
+        return "%"
+    return next((unit for words, unit in _UNITS if measure.endswith(words)), "")
+
+
+def table(study, found, caption=""):
+    """The seed's figures beside ours; found: of ours.figures(). Rows in the seed's order, then what it does not say."""
+    of_seed = seed_figures.of(study)
+    rows = []
+    for key in [*of_seed, *(key for key in found if key not in of_seed)]:
+        figure = of_seed.get(key)
+        unit = _unit(key[1], figure)
+        rows.append([key[0], key[1] + (f", {unit}" if unit else ""), figure.place if figure else "",
+                     form.number(figure.value) if figure else "–", form.spread(found.get(key))])
+    return Table(caption, ["", "figure", "in the seed", "seed", "here"], rows, names=3)
+
+
+def _machine(done):
+    facts = next((one.study.provenance for one in done if one.study and one.study.provenance), None)
+    if not facts:
+        return ""
+    under = facts["disk"]
+    return (f"{facts['cpu']}, {facts['memory_mb']:,} MB of memory, {under['file_system']}; {facts['distribution']}, kernel "
+            f"{facts['kernel']}; {facts['date']}, commit {facts['commit']}")
+
+
+def _binaries(done):
+    """By name, version or sum of what was measured."""
+    found = {}
+    for one in done:
+        for name, item in ((one.study.provenance or {}).get("binaries", {}) if one.study else {}).items():
+            found.setdefault(name, item.get("version") or f"SHA-256 {item['sha256'][:16]}…")
+    return found
+
+
+class Page:
+    """Blocks of a page, written as Markdown or as HTML."""
+
+    def __init__(self):
+        self._blocks = []
+
+    def add(self, kind, content):
+        """kind: title, heading, text, code, list, table, links (of (text, path)) or picture."""
+        if content:
+            self._blocks.append((kind, content))
+
+    def markdown(self):
+        form_of = {"title": lambda c: f"# {c}", "heading": lambda c: f"## {c}", "text": lambda c: c,
+                   "code": lambda c: f"```\n{c}\n```", "list": lambda c: "\n".join(f"- {one}" for one in c),
+                   "table": lambda c: (f"**{c.title}**\n\n" if c.title else "") + markdown.table(c).rstrip("\n"),
+                   "links": lambda c: " · ".join(f"[{text}]({path})" for text, path in c),
+                   "picture": lambda c: f"![{c}]({c})"}
+        return "\n\n".join(form_of[kind](content) for kind, content in self._blocks) + "\n"
+
+    def html(self):
+        e = html.escape
+        form_of = {"title": lambda c: f"<h1>{e(c)}</h1>", "heading": lambda c: f"<h2>{e(c)}</h2>",
+                   "text": lambda c: f"<p>{e(c)}</p>", "code": lambda c: f"<code>{e(c)}</code>",
+                   "list": lambda c: "<ul>" + "".join(f"<li>{e(one)}</li>" for one in c) + "</ul>",
+                   "table": _html_table, "picture": lambda c: f'<p><img src="{e(c)}" alt="{e(c)}" width="100%"></p>',
+                   "links": lambda c: "<p>" + " · ".join(f'<a href="{e(to)}">{e(text)}</a>' for text, to in c) + "</p>"}
+        body = "\n".join(form_of[kind](content) for kind, content in self._blocks)
+        title = next(content for kind, content in self._blocks if kind == "title")
+        return ('<!doctype html>\n<html lang="en"><meta charset="utf-8">'
+                '<meta name="viewport" content="width=device-width,initial-scale=1">'
+                f"<title>{e(title)}</title><style>{_STYLE}</style>\n{body}\n</html>\n")
+
+
+def _html_table(of):
+    def row(tag, cells):
+        kinds = [" class=n" if at < of.names else "" for at in range(len(cells))]
+        return "<tr>" + "".join(f"<{tag}{kind}>{html.escape(cell)}</{tag}>" for kind, cell in zip(kinds, cells)) + "</tr>"
+
+    caption = f"<p><b>{html.escape(of.title)}</b></p>" if of.title else ""
+    return caption + "<table>" + row("th", of.head) + "".join(row("td", cells) for cells in of.rows) + "</table>"
+
+
+def _soundness(of):
+    """Errors, inconsistent databases, interruptions."""
+    broken = sum(run.broken for run in of.runs)
+    errors = sum(error.count for run in of.runs for error in run.errors)
+    said = [f"{form.plural(errors, 'error')} in all runs (conflicts among them)." if errors else "No errors.",
+            f"{form.plural(broken, 'run')} left an inconsistent database." if broken else "", *of.history]
+    return " ".join(filter(None, said))
+
+
+def _say_study(page, name, done):
+    text = TEXTS[name]
+    page.add("heading", f"{name}: {text.title}")
+    page.add("text", f"{text.article}. {text.says}")
+    page.add("list", [f"Seed: {text.machine}; {text.size}.", *(f"Here: {one.run.about}." for one in done), *text.differs])
+    for one in done:
+        page.add("code", re.sub(r"=/\S*/", "=", one.run.command))  # Without this machine's directories.
+        if one.study is None:
+            page.add("text", f"{one.folder}: did not come to its end; nothing to show.")
+            continue
+        caption = " against ".join(reversed(one.study.labels())) if name == "003" else ""
+        page.add("table", table(name, ours.figures(name, one.study), caption))
+        page.add("text", _soundness(one.study))
+        if one.report:
+            page.add("links", [("report", one.report), *([("page", one.page)] if one.page else [])])
+        for chart in one.charts:
+            page.add("picture", chart)
+        page.add("text", f"Raw data: {form.plural(one.files, 'file')}, {form.megabytes(one.bytes)} MB, in SHA256SUMS.")
+
+
+def page(done, said=()):
+    """done: Done of every run. said: sentences on what was left out."""
+    made = Page()
+    made.add("title", "The seeds' studies, here")
+    made.add("text", "What each seed measured, by our runners with its command line, scaled to this machine; the seed's "
+                     "own figures beside ours: the median, and of several repetitions the lowest and highest. An absolute "
+                     "figure of another machine says little; ratios and shapes are what can be compared.")
+    made.add("text", f"This machine: {_machine(done)}." if _machine(done) else "")
+    made.add("list", [f"{name}: {what}" for name, what in _binaries(done).items()])
+    made.add("list", list(said))
+    for name in TEXTS:
+        of = [one for one in done if name in one.run.studies]
+        if of:
+            _say_study(made, name, of)
+    return made

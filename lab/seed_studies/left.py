@@ -1,0 +1,88 @@
+"""What the runs of a sitting left: where each one's report, charts and tables are. Owns: the names of the folders."""
+
+import zlib
+from pathlib import Path
+
+from installer.shell import Failed
+from lab.report.adapters import pick
+from lab.seed_studies.index import Done
+
+# Where each runner leaves a run, below the folder that it was given; and what says that it has begun.
+_PLACES = {"hammerdb_runner.sh": "hammerdb_logs_*/journal.jsonl", "iibench_runner.sh": "iibench_*/journal.jsonl",
+           "pgo_study.sh": "study/pgo_study.jsonl"}
+# The charts that say most come first.
+_CHARTS = {"hammerdb_runner.sh": ("chart_tpcc_tpm", "chart_tpcc_latency", "chart_tpcc_nopm",
+                                  "chart_tpcc_throughput_timeline"),
+           "iibench_runner.sh": ("charts/over_time", "charts/throughput", "charts/latency_p95"),
+           "pgo_study.sh": ("charts/gain", "charts/throughput", "charts/latency_p95"),
+           "sqlbench.sh": ("charts_*/01_throughput_tps", "charts_*/04_p95_latency", "charts_*/06_thread_scaling",
+                           "charts_*/02_latency_avg", "charts_*/03_qps", "charts_*/05_latency_vs_throughput")}
+
+
+def folder_of(run):
+    """A run's own folder: the same command has the same one, and goes on there."""
+    return f"{run.name}-{zlib.crc32(run.command.encode()) & 0xffff:04x}"
+
+
+def begun(run, directory):
+    """The folder of an earlier sitting's run; None: there is none to go on with."""
+    place = _PLACES.get(run.runner)
+    found = sorted(Path(directory).glob(place)) if place else []
+    return found[-1].parent if found else None
+
+
+def command_of(run, directory, tree):
+    """The command line that begins a run in directory or goes on with it."""
+    program = tree / "lab" / run.runner
+    before = begun(run, directory)
+    if before:
+        return [program, "--resume", before]
+    into = {"pgo_study.sh": ["-o", Path(directory) / "study"], "sqlbench.sh": []}.get(run.runner, ["-o", directory])
+    return [program, *run.options, *into]
+
+
+def environment_of(run, directory):
+    """sqlbench is told by variables, where it goes too."""
+    own = {"OUTPUT_DIR": str(directory), "DATA_DIR": str(Path(directory) / "servers")}
+    return {**dict(run.environment), **(own if run.runner == "sqlbench.sh" else {})}
+
+
+def report_of(run, directory):
+    """The path of its report.md; None where there is none."""
+    directory = Path(directory)
+    if run.runner == "sqlbench.sh":
+        return max(directory.glob("report_*.md"), default=None)
+    place = begun(run, directory)
+    return place / "report.md" if place and (place / "report.md").exists() else None
+
+
+def charts_of(run, directory):
+    """The paths of its charts (PNG), the ones that say most first."""
+    place = begun(run, directory) or Path(directory)
+    return [path for name in _CHARTS[run.runner] for path in sorted(place.glob(f"{name}.png"))]
+
+
+def tables_of(directory):
+    """Its CSVs, small ones first; those of single measurements are raw data."""
+    return sorted(Path(directory).glob("*.csv"), key=lambda path: (path.stat().st_size, path.name))
+
+
+def raw_files(directory):
+    """Everything but servers' own data."""
+    return [path for path in sorted(Path(directory).rglob("*")) if path.is_file() and not path.is_symlink()
+            and not any(part in ("data", "server-data", "servers") for part in path.relative_to(directory).parts)]
+
+
+def done_of(run, directory):
+    """A Done. directory: that of all runs."""
+    directory = Path(directory)
+    folder = directory / folder_of(run)
+    try:
+        study = pick.study([begun(run, folder) or folder])
+    except Failed:
+        study = None
+    report, files = report_of(run, folder), raw_files(folder)
+    named = str(report.relative_to(directory)) if report else ""
+    page = named.removesuffix(".md") + ".html" if report and report.with_suffix(".html").exists() else ""
+    return Done(run, study if study and study.runs else None, folder.name, named, page, len(files),
+                sum(path.stat().st_size for path in files))

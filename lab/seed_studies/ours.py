@@ -1,0 +1,165 @@
+"""What our run of a seed's study gave, under the names that seed_figures.csv has. Pure: a report's Study in, figures out.
+
+    figures("000", of)    # {(subject, measure): [value of each repetition]}
+"""
+
+from statistics import mean
+
+from lab.harness.private_server import in_bytes
+from lab.seed_studies.builds import LARGE
+
+_PGO = "-PGO"
+_TPROCC = {"NOPM": lambda run: run.throughput, "TPM": lambda run: run.measures["TPM"],
+           "new-order p95": lambda run: _latency(run, "NEWORD").p95_ms,
+           "delivery p95": lambda run: _latency(run, "DELIVERY").p95_ms}
+_TPROCC_MEANS = {"new-order mean": lambda run: _latency(run, "NEWORD").mean_ms,
+                 "delivery mean": lambda run: _latency(run, "DELIVERY").mean_ms,
+                 "stock-level mean": lambda run: _latency(run, "SLEV").mean_ms}
+# Of the whole seconds of a step: its slowest and its fastest twentieth.
+_SLOW, _FAST = 0.05, 0.95
+
+
+def _latency(run, operation):
+    return next(latency for latency in run.latencies if latency.operation == operation)
+
+
+def _by_label(of):
+    """By label and repetition, the runs that came to their end."""
+    found = {}
+    for run in of.runs:
+        if run.throughput:
+            found.setdefault(run.label, {})[run.repetition] = run
+    return found
+
+
+def _values(runs, value):
+    return [value(runs[key]) for key in sorted(runs) if value(runs[key]) is not None]
+
+
+def _pairs(above, below, value):
+    """Of each repetition that both have, the ratio."""
+    return [value(above[key]) / value(below[key]) for key in sorted({*above} & {*below}) if value(below[key])]
+
+
+def _put(found, subject, runs, measures):
+    for measure, value in measures.items():
+        found[subject, measure] = _values(runs, value)
+
+
+def _seed_000(of):
+    found, by_label = {}, _by_label(of)
+    for label, runs in by_label.items():
+        if not label.endswith(LARGE):
+            _put(found, label.replace("-", " "), runs, _TPROCC)
+    for label, runs in by_label.items():
+        if label + _PGO in by_label:
+            for measure, value in _TPROCC.items():
+                found[label.replace("-", " "), f"{measure}: gain of PGO"] = [
+                    100 * (ratio - 1) for ratio in _pairs(by_label[label + _PGO], runs, value)]
+    return found
+
+
+def _seed_001_cache(of):
+    found, by_label = {}, _by_label(of)
+    large = next((label for label in by_label if label.endswith(LARGE)), None)
+    if large is None:
+        return {}
+    small = by_label.get(large.removesuffix(LARGE), {})
+    _put(found, "small cache", small, _TPROCC)
+    _put(found, "large cache", by_label[large], _TPROCC)
+    found["large over small cache", "TPM: ratio"] = _pairs(by_label[large], small, _TPROCC["TPM"])
+    return found
+
+
+def _seed_002(of):
+    found, by_label = {}, _by_label(of)
+    innodb, tidesdb = by_label.get("InnoDB-glibc", {}), by_label.get("TidesDB-glibc", {})
+    measures = {**_TPROCC, **_TPROCC_MEANS}
+    _put(found, "InnoDB", innodb, measures)
+    _put(found, "TidesDB", tidesdb, measures)
+    for measure in ("NOPM", "TPM", *_TPROCC_MEANS):
+        found["TidesDB over InnoDB", f"{measure}: ratio"] = _pairs(tidesdb, innodb, measures[measure])
+    return found
+
+
+def _seconds(run, share):
+    """The rate of the second below which this share of a step's seconds is; the last second is not whole."""
+    rates = sorted(value for _, value in run.series["insert rows"].points[:-1])
+    return rates[min(len(rates) - 1, int(share * len(rates)))] if rates else None
+
+
+def _seed_001_deletes(of):
+    found = {}
+    for label in of.labels():
+        runs = {run.repetition: run for run in of.runs if run.label == label and run.workload == "iibench l.i1"}
+        _put(found, label, runs, {"rows inserted and deleted": lambda run: run.measures["inserted rows/s"],
+                                  "slowest seconds (p5)": lambda run: _seconds(run, _SLOW),
+                                  "fastest seconds (p95)": lambda run: _seconds(run, _FAST),
+                                  "delete maximum": lambda run: _latency(run, "delete").max_ms,
+                                  "lowest key p99": lambda run: _latency(run, "find_low").p99_ms})
+    return found
+
+
+def _sweep(of, workload):
+    found = {}
+    runs = [run for run in of.runs if run.workload == workload]
+    for condition in dict.fromkeys(run.condition for run in runs):
+        at = {run.repetition: run for run in runs if run.condition == condition}
+        subject = f"{condition.split()[-1]}B staged"
+        _put(found, subject, at, {"time": lambda run: run.seconds})
+        _put(found, subject, at, {"peak resident memory": lambda run: _megabytes(run)})
+    return found
+
+
+def _megabytes(run):
+    peak = run.memory.get("resident, peak")
+    return peak / (1 << 20) if peak else None
+
+
+def _seed_003(of):
+    found, base, other = {}, *of.labels()[:2]
+    tiers = sorted({run.condition for run in of.runs}, key=lambda condition: in_bytes(condition.split()[0]))
+    names = dict(zip(tiers, ("smallest tier", *["middle tier"] * (len(tiers) - 2), "largest tier")))
+    gains = {}  # By tier, threads and repetition.
+    for point in of.points():
+        runs = {label: {run.repetition: run for run in of.at(point, label) if run.throughput} for label in (base, other)}
+        for repetition in sorted({*runs[base]} & {*runs[other]}):
+            ratio = runs[other][repetition].throughput / runs[base][repetition].throughput
+            gains[names[point.condition], point.threads, repetition] = 100 * (ratio - 1)
+            key = (names[point.condition],
+                   f"gain of PGO, {point.threads} thread{'' if point.threads == 1 else 's'}")
+            found.setdefault(key, []).append(100 * (ratio - 1))
+    for name in [*names.values(), "all"]:
+        of_tier = {key: value for key, value in gains.items() if name in (key[0], "all")}
+        found[name, "mean gain of PGO"] = [mean(value for key, value in of_tier.items() if key[2] == repetition)
+                                           for repetition in sorted({key[2] for key in of_tier})]
+    return found
+
+
+def _seed_004(of):
+    found = {}
+    most = max(run.threads for run in of.runs)
+    for workload in dict.fromkeys(run.workload for run in of.runs):
+        at = {(label, threads): {run.repetition: run for run in of.runs
+                                 if (run.workload, run.label, run.threads) == (workload, label, threads)}
+              for label in of.labels() for threads in {run.threads for run in of.runs}}
+        found[workload, "TidesDB over InnoDB: transactions/s"] = _pairs(
+            at["TidesDB", most], at["InnoDB", most], lambda run: run.throughput)
+        for label in of.labels():
+            _put(found, f"{workload} {label}", at[label, most],
+                 {"transactions/s": lambda run: run.throughput, "mean latency": lambda run: run.main_latency().mean_ms,
+                  "p95 latency": lambda run: run.main_latency().p95_ms})
+            if (label, most // 2) in at:
+                found[f"{workload} {label}", f"efficiency from {most // 2} to {most} threads"] = [
+                    50 * ratio for ratio in _pairs(at[label, most], at[label, most // 2], lambda run: run.throughput)]
+    return found
+
+
+_OF = {"000": _seed_000, "001-cache": _seed_001_cache, "002": _seed_002, "001-deletes": _seed_001_deletes,
+       "001-bulk": lambda of: _sweep(of, "iibench INSERT ... SELECT"), "001-index": lambda of: _sweep(of, "iibench l.x"),
+       "003": _seed_003, "004": _seed_004}
+
+
+def figures(study, of):
+    """Of a study's name and what its run left, as a report's Study. What was not measured is left out."""
+    return {key: values for key, values in _OF[study](of).items() if values}

@@ -1,0 +1,79 @@
+"""The small part of a sitting that is worth keeping beside the sources: index, reports, tables, some charts, all sums.
+
+What is left out (samples, logs, pages of three megabytes) is in SHA256SUMS all the same.
+"""
+
+import csv
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+from installer.shell import Failed
+from lab.harness import provenance
+from lab.report import form
+from lab.seed_studies import index, left, ours, seed_figures
+
+STUDY_BYTES_MAX = 1_000_000   # Of each run.
+_TABLE_BYTES_MAX = 150_000
+_SHOWN = 2                    # Charts in the index; the others lie beside it.
+FIGURES = "figures.csv"
+
+
+def write_figures(done, path):
+    """One table of all figures, the seeds' and ours."""
+    with open(path, "w", encoding="utf-8", newline="") as file:
+        out = csv.writer(file, lineterminator="\n")
+        out.writerow(["run", "study", "subject", "figure", "seed", "median", "lowest", "highest", "repetitions"])
+        for one in done:
+            for study in one.run.studies if one.study else ():
+                of_seed = seed_figures.of(study)
+                for key, values in ours.figures(study, one.study).items():
+                    seed = of_seed[key].value if key in of_seed else ""
+                    ordered = sorted(values)
+                    middle = (ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2]) / 2
+                    out.writerow([one.folder, study, *key, seed, *(f"{value:.6g}" for value in
+                                                                   (middle, ordered[0], ordered[-1])), len(values)])
+
+
+def _copy(paths, target, room):
+    """Copies what there is room for; returns the names and what is left of the room."""
+    names = []
+    for path in paths:
+        size = path.stat().st_size
+        if size <= room:
+            shutil.copyfile(path, target / path.name)
+            names.append(path.name)
+            room -= size
+    return names, room
+
+
+def _one(one, directory, target):
+    """Publishes a run. Returns its Done with paths as they are there."""
+    source, to = Path(directory) / one.folder, target / one.folder
+    to.mkdir()
+    room, report = STUDY_BYTES_MAX, ""
+    if one.report:
+        kept, room = _copy([Path(directory) / one.report], to, room)
+        report = f"{one.folder}/{kept[0]}" if kept else ""
+    _, room = _copy([path for path in left.tables_of(source) if path.stat().st_size <= _TABLE_BYTES_MAX], to, room)
+    charts, room = _copy(left.charts_of(one.run, source), to, room)
+    return replace(one, report=report, page="", charts=[f"{one.folder}/{name}" for name in charts[:_SHOWN]])
+
+
+def publish(done, said, directory, target):
+    """Writes target, which is not there or empty. Returns how many bytes it has. Raises Failed."""
+    target = Path(target)
+    if target.exists() and any(target.iterdir()):
+        raise Failed(f"--publish: {target} holds something; name a directory that is not there")
+    target.mkdir(parents=True, exist_ok=True)
+    published = [_one(one, directory, target) for one in done]
+    (target / "README.md").write_text(index.page(published, said).markdown(), encoding="utf-8")
+    write_figures(done, target / FIGURES)
+    sums = [f"{provenance.sha256(path)}  {path.relative_to(directory)}\n"
+            for one in done for path in left.raw_files(Path(directory) / one.folder)]
+    (target / provenance.CHECKSUMS).write_text("".join(sums), encoding="utf-8")
+    return sum(path.stat().st_size for path in target.rglob("*") if path.is_file())
+
+
+def describe(size, target):
+    return f"published: {form.megabytes(size)} MB in {target}"

@@ -1,0 +1,154 @@
+"""Which runner with which command line is a seed's study here, how large it is and how long it takes. Pure."""
+
+import shlex
+from dataclasses import dataclass
+
+from lab.harness.profiles import scaled_down
+from lab.report import form
+from lab.seed_studies import builds
+
+STUDIES = ("000", "001-deletes", "001-bulk", "001-index", "001-cache", "002", "003", "004")
+# What --scale-down 1 and --minutes 1 mean: all of it in little more than an hour, on two cores.
+WAREHOUSES, RAMPUP_S, MEASURED_S, REPETITIONS = 10, 30, 60, 3
+DELETES_LOADED, DELETES_CHURNED = 1_000_000, 1_600_000
+SWEEP_ROWS, SWEEP_SIZES = 1_000_000, ("1M", "4M", "16M", "64M", "256M")
+TIERS, TIER_THREADS, TIER_TABLES, TIER_ROWS, TIER_S = "32M,512M", "1,4,16", 20, 50_000, 15
+SQLBENCH_ROWS, SQLBENCH_S, SQLBENCH_WARMUP_S = 500_000, 20, 5
+# The seeds' own, which their profiles have.
+_SEED_WAREHOUSES, _SEED_LOADED, _SEED_TIER_ROWS, _SEED_SQLBENCH_ROWS = 40, 10_000_000, 5_000_000, 500_000
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What was asked for. The paths are absolute, or ""."""
+    studies: tuple = STUDIES
+    scale_down: float = 1
+    minutes: float = 1
+    server: str = "debian12"
+    plain_server: str = ""
+    plain_plugin: str = ""
+    pgo_server: str = ""
+    pgo_plugin: str = ""
+
+    def seconds(self, usual):
+        return max(1, round(usual * self.minutes))
+
+    def rows(self, usual):
+        return scaled_down(usual, self.scale_down)
+
+
+@dataclass(frozen=True)
+class Run:
+    """One call of a runner. It may be the study of several seeds, where they measure the same."""
+    name: str               # Of its folder.
+    studies: tuple
+    runner: str             # A script in lab/.
+    options: tuple
+    seconds: float          # Expected.
+    about: str
+    environment: tuple = ()  # Of (name, value).
+
+    @property
+    def command(self):
+        """As a person would type it."""
+        said = [f"{name}={shlex.quote(value)}" for name, value in self.environment]
+        return " ".join([*said, f"lab/{self.runner}", *map(shlex.quote, self.options)])
+
+
+def runs(wanted):
+    """All that is to be run, in order."""
+    made = [_tprocc(wanted), _deletes(wanted), *_sweeps(wanted), *_tiers(wanted), _sqlbench(wanted)]
+    return [run for run in made if run is not None]
+
+
+def left_out(wanted):
+    """Sentences: what was asked for and cannot be run as it is asked."""
+    said = []
+    if "003" in wanted.studies and not (wanted.pgo_plugin or wanted.pgo_server):
+        said.append("003 is left out: it asks what a build with PGO gains; --pgo-plugin or --pgo-server names one.")
+    if "000" in wanted.studies and not (wanted.pgo_plugin or wanted.pgo_server):
+        said.append("000 has its rows without PGO alone: --pgo-plugin or --pgo-server adds the others.")
+    elif "000" in wanted.studies and not wanted.pgo_server:
+        said.append("000: InnoDB has no rows with PGO, because its code is the server's: --pgo-server adds them.")
+    if wanted.pgo_server and not wanted.plain_server:
+        said.append("The server with PGO is compared with Debian's, whose compiler flags are others: part of the "
+                    "difference is not the profile's. --plain-server names one that was built alike.")
+    return said
+
+
+def _tprocc(wanted):
+    """Seeds 000, 001 (caches) and 002 are TPROC-C with one my.cnf: one run, the builds in turn."""
+    served = tuple(study for study in ("000", "001-cache", "002") if study in wanted.studies)
+    if not served:
+        return None
+    of = builds.tprocc(wanted)
+    warehouses, rampup, measured = wanted.rows(WAREHOUSES), wanted.seconds(RAMPUP_S), wanted.seconds(MEASURED_S)
+    options = ["-b", "tpcc", "--profile", "seed-000", "--scale-down", f"{_SEED_WAREHOUSES / warehouses:g}",
+               "--settle", str(wanted.seconds(5)), "--rampup", f"{rampup / 60:.3g}", "--duration", f"{measured / 60:.3g}",
+               "--repetitions", str(REPETITIONS)]
+    for words in of:
+        options += ["--build", *words]
+    loads = len({words[0].partition("-")[0] for words in of})
+    each = 17 + rampup + measured + 2.5 * warehouses
+    seconds = loads * (10 + 9 * warehouses) + len(of) * REPETITIONS * each
+    return Run("tprocc", served, "hammerdb_runner.sh", tuple(options), seconds,
+               f"{form.plural(warehouses, 'warehouse')}, 8 users, {rampup} s of ramp-up, {measured} s measured, "
+               f"{REPETITIONS} repetitions of {len(of)} builds in turn, each on a copy of what one of its engine loaded")
+
+
+def _deletes(wanted):
+    if "001-deletes" not in wanted.studies:
+        return None
+    loaded, churned, limit = wanted.rows(DELETES_LOADED), wanted.rows(DELETES_CHURNED), wanted.seconds(150)
+    return Run("deletes", ("001-deletes",), "iibench_runner.sh",
+               ("--profile", "seed-001", "--scale-down", f"{_SEED_LOADED / loaded:g}", "--server", wanted.server,
+                "--engines", "InnoDB,TidesDB,RocksDB", "--write-seconds", str(limit)),
+               3 * 15 + 3 * min(limit, loaded / 20_000) + min(limit, churned / 10_000) + min(limit, churned / 60_000)
+               + min(limit, churned / 10_000) + loaded / 30_000,
+               f"{loaded:,} rows loaded, then {churned:,} inserted at the high end and as many deleted at the low end, "
+               f"each step for {limit} s at most")
+
+
+def _sweeps(wanted):
+    """Bulk DML and ADD INDEX, each with its own variable."""
+    rows = wanted.rows(SWEEP_ROWS)
+    for study, variable, more in (("001-bulk", "tidesdb_bulk_staging_size", ("--bulk",)),
+                                  ("001-index", "tidesdb_index_build_staging_size", ())):
+        if study in wanted.studies:
+            yield Run(study[4:], (study,), "iibench_runner.sh",
+                      ("--profile", "seed-001", "--server", wanted.server, "--engines", "TidesDB", "--phases", "l.i0,l.x",
+                       "--load-rows", str(rows), *more, "--vary", f"{variable}={','.join(SWEEP_SIZES)}"),
+                      len(SWEEP_SIZES) * (12 + rows / 35_000 * (2 if more else 1)),
+                      f"{rows:,} rows with three secondary indexes, "
+                      + ("one INSERT ... SELECT" if more else "one ALTER TABLE that adds the three"))
+
+
+def _tiers(wanted):
+    if "003" not in wanted.studies:
+        return
+    rows, measured = wanted.rows(TIER_ROWS), wanted.seconds(TIER_S)
+    warmup = wanted.seconds(5)
+    for name, of in (("tiers-plugin", builds.tidesdb_pair(wanted)), ("tiers-server", builds.innodb_pair(wanted))):
+        if of:
+            options = ["--profile", "seed-003", "--scale-down", f"{_SEED_TIER_ROWS / rows:g}", "--tiers", TIERS,
+                       "--threads", TIER_THREADS, "--repetitions", str(REPETITIONS), "--warmup-read", str(warmup),
+                       "--warmup-write", str(warmup), "--seconds", str(measured), "--pause", "0"]
+            for words in of:
+                options += ["--build", *words]
+            points = len(TIERS.split(",")) * len(TIER_THREADS.split(","))
+            seconds = 20 + rows * TIER_TABLES / 40_000 + points * 2 * REPETITIONS * (9 + 2 * warmup + measured)
+            yield Run(name, ("003",), "pgo_study.sh", tuple(options), seconds,
+                      f"oltp_read_write on {TIER_TABLES} tables of {rows:,} rows, caches of {TIERS.replace(',', ' and ')}, "
+                      f"{TIER_THREADS.replace(',', ', ')} threads, {measured} s, {REPETITIONS} repetitions")
+
+
+def _sqlbench(wanted):
+    if "004" not in wanted.studies:
+        return None
+    rows, measured, warmup = wanted.rows(SQLBENCH_ROWS), wanted.seconds(SQLBENCH_S), wanted.seconds(SQLBENCH_WARMUP_S)
+    return Run("sqlbench", ("004",), "sqlbench.sh",
+               ("--profile", "seed-004", "--scale-down", f"{_SEED_SQLBENCH_ROWS / rows:g}"),
+               16 * (13 + rows / 45_000 + warmup + measured),
+               f"four workloads on one table of {rows:,} rows, 4 and 8 threads, {measured} s after {warmup} s of warm-up",
+               (("TIDESDB_SERVER", wanted.server), ("TIME", str(measured)), ("WARMUP", str(warmup)),
+                ("REPORT_INTERVAL", str(min(5, measured)))))

@@ -1,0 +1,106 @@
+"""What each seed says of its study, and what differs here whatever the sizes: the words of the index page."""
+
+from dataclasses import dataclass
+
+_THREADRIPPER = "AMD Threadripper 2950X, 16 cores, 128 GB, NVMe with XFS, Ubuntu 22.04"
+_TPROCC_SIZE = "40 warehouses, 8 users, 1 minute of ramp-up, 2 minutes measured"
+_TPROCC_OWN = ("The seed drives HammerDB 5.0, here the built-in generator does the same work (docs/benchmarks has both "
+               "side by side); there each run builds its database anew, here each has a copy of one load.")
+_ROW_LOCKS = "As in the seed, TidesDB runs without row locks and InnoDB is told to keep nearly no dirty pages."
+
+
+@dataclass(frozen=True)
+class Text:
+    title: str
+    article: str      # Its title, date and versions.
+    says: str
+    machine: str
+    size: str
+    differs: tuple    # Sentences besides machine and size.
+
+
+TEXTS = {
+    "000": Text(
+        "PGO off and on, glibc and jemalloc, InnoDB and TidesDB",
+        "PGO Build TPC-C Analysis, April 23rd, 2026: TidesDB 9.0.9, TideSQL 4.2.6, MariaDB 11.8.6",
+        "PGO gives TidesDB 8 to 16 % more TPM and takes 8 to 14 % off the tail; InnoDB gains 1 to 2 %, and 6 % of "
+        "new orders' p95. TidesDB has four to five times InnoDB's TPM.",
+        _THREADRIPPER,
+        _TPROCC_SIZE + ", two runs of each build",
+        (_TPROCC_OWN,
+         _ROW_LOCKS,
+         "The seed's build with PGO is a whole server, trained on its test suite, without the engine library; its "
+         "build without has other flags (RelWithDebInfo, not Release). Here all but the profile and what comes with "
+         "it is the same, and the engine is in it.",
+         "The seed prints no NOPM of InnoDB and no p95 of its deliveries, only their changes; NOPM of TidesDB with "
+         "jemalloc and PGO is from seed 001, which compares with it.")),
+    "001-deletes": Text(
+        "The insert benchmark's deletes (issue #122)",
+        "Benchmark Analysis on TideSQL 4.3.0, April 24th, 2026: TidesDB 9.1.0, TideSQL 4.3.0, MariaDB 11.8.6",
+        "One connection inserts at the high end, another deletes at the low end. Before, the rate collapsed within "
+        "20 seconds and a delete took up to 171 ms; after, 16,000 rows a second, between 2,000 and 70,000.",
+        _THREADRIPPER + "; before: 48 cores",
+        "10M rows loaded, 16M inserted and deleted",
+        ("The seed shows TidesDB alone; InnoDB and MyRocks are here for comparison, with seed 001's settings.",
+         "The seed's stalls last 50 to 500 ms; here the rate is counted in whole seconds.",
+         "Deletes are 50 rows a statement. The walk over what was deleted is an operation of its own here, the "
+         "lowest key.")),
+    "001-bulk": Text(
+        "Batch sweep: one INSERT ... SELECT",
+        "the same article, Batch constant sweep",
+        "How many operations a bulk statement stages before it commits them: best from 250 to 500 (2.85 s), worst at "
+        "5 million (10.82 s), with memory growing along.",
+        _THREADRIPPER,
+        "1M rows into a table with three secondary indexes",
+        ("Not the same constant: there a number of operations after which the statement is committed, here "
+         "tidesdb_bulk_staging_size, bytes held in memory before they go to sorted runs on disk. Nothing is "
+         "committed before the end, so that ROLLBACK undoes all of it.",)),
+    "001-index": Text(
+        "Batch sweep: ADD INDEX",
+        "the same article, Batch constant sweep",
+        "The same of ALTER TABLE ADD INDEX: best from 100 to 250 rows (0.63 s), worst at 2 million (6.54 s).",
+        _THREADRIPPER,
+        "three indexes on 1M rows",
+        ("Here tidesdb_index_build_staging_size, as above; the table is the insert benchmark's.",)),
+    "001-cache": Text(
+        "Small and large cache",
+        "the same article, Large cache",
+        "A block cache of 16 GB instead of 64 MB: 1.81 times the TPM, delivery p95 from 14.07 to 5.47 ms.",
+        _THREADRIPPER,
+        _TPROCC_SIZE + "; jemalloc and PGO; small cache: mean of its runs, large cache: one",
+        (_TPROCC_OWN,
+         "The large cache is 4 GB here: as in the seed, all of the data.",
+         "What the block cache misses, the page cache has: neither there nor here is memory limited.")),
+    "002": Text(
+        "Small cache, beside InnoDB",
+        "TPC-C Benchmark Analysis on TidesDB 9.0.2, April 2nd, 2026: TideSQL 4.2.0, MariaDB 11.8.6",
+        "With 64 MB of cache TidesDB has 13.6 times InnoDB's new orders (its better run of two); deliveries take 6.7 "
+        "ms instead of 182 on average.",
+        "Intel i7-11700K, 8 cores, 48 GB, SATA SSD, Ubuntu 23.04",
+        _TPROCC_SIZE,
+        (_TPROCC_OWN,
+         "Seed 002 prints no my.cnf; these are seed 000's settings, which are its 64 MB.",
+         "Its SATA disk bounds InnoDB, whose pages do not fit into 64 MB; fewer warehouses fit better.")),
+    "003": Text(
+        "Memory tiers × threads, PGO off and on",
+        "MySQL 9.7.0 PGO Benchmark Analysis (Percona), May 22, 2026",
+        "6.5 % more transactions on average: 3.0 % with 2 GB of buffer pool, 4.1 % with 12 GB, 12.2 % with 32 GB; "
+        "-3.1 % at worst (12 GB, 128 threads). The profile saves CPU, so that it shows where the disk is not waited "
+        "for.",
+        "2 × Xeon Gold 6230 (40 cores), 187.5 GB",
+        "20 tables of 5M rows (25 GB); 2, 12 and 32 GB; 1 to 512 threads; 900 s a point",
+        ("MariaDB here, MySQL 9.7 there. The two tiers have the seed's share of the data: a small part of it, and "
+         "all.",
+         "Seed 003's two builds came of different compilers and systems; here all but the profile is the same.",
+         "There a tier is warmed up once and one run counts; here each measurement is, on a copy of the data, builds "
+         "in turn.")),
+    "004": Text(
+        "The sqlbench table",
+        "Benchmark Analysis on TideSQL 3.1.0 & InnoDB in MariaDB 12.2.2, February 16th, 2026: TidesDB 8.5.2",
+        "Ratios to InnoDB of 1.3 (read_write), 2.2 (point_select), 5 (insert) and 7.7 (write_only).",
+        _THREADRIPPER,
+        "one table of 500,000 rows, 4 and 8 threads, 240 s after 30 s of warm-up, one iteration",
+        ("The seed's ratios stand without a number of threads; here they are those of 8.",
+         "Its QPS are totals of a run under the name of rates, and are left out.",
+         "Twice as many threads on 16 cores is not what it is here: 4 threads are more than the cores.")),
+}

@@ -1,0 +1,262 @@
+"""Tests of lab/seed_studies: what is planned, how long it takes, the seeds' figures beside ours, what is published."""
+
+import io
+import subprocess
+import tempfile
+import unittest
+from contextlib import redirect_stderr
+from pathlib import Path
+
+from installer.shell import TREE, Failed
+from lab.hammerdb import builds_study
+from lab.hammerdb import options as hammerdb
+from lab.iibench_runner import options as iibench
+from lab.pgo_study import __main__ as pgo_study
+from lab.report.study import Latency, Metric, Run, Study
+from lab.seed_studies import __main__ as door
+from lab.seed_studies import builds, index, left, ours, publish, seed_figures, studies
+from lab.seed_studies.texts import TEXTS
+from lab.sqlbench import settings as sqlbench
+
+PGO = studies.Wanted(pgo_plugin="/x/ha_tidesdb.so")
+
+
+def run_of(wanted, name):
+    return next(run for run in studies.runs(wanted) if run.name == name)
+
+
+def tpcc_run(label, repetition, nopm, p95=5.0):
+    return Run(label, "TPROC-C, 10 warehouses", 8, repetition, nopm, "NOPM", measures={"TPM": 2 * nopm},
+               latencies=[Latency(name, 10, p95 / 2, p95_ms=p95) for name in ("NEWORD", "DELIVERY", "SLEV")])
+
+
+def tprocc(*labels):
+    """Three repetitions; each label 10 % above the one before it."""
+    return Study("hammerdb", "", "", [tpcc_run(label, repetition, 1000 * 1.1 ** at * repetition)
+                                      for at, label in enumerate(labels) for repetition in (1, 2, 3)])
+
+
+class Plan(unittest.TestCase):
+    def test_each_runner_takes_its_command_line(self):
+        for wanted in (studies.Wanted(), PGO, studies.Wanted(scale_down=100, minutes=0.05, pgo_plugin="/x/ha_tidesdb.so")):
+            args = hammerdb.parse(list(run_of(wanted, "tprocc").options))
+            self.assertEqual(args.warehouses, wanted.rows(10))
+            self.assertAlmostEqual(args.duration * 60, wanted.seconds(60), delta=0.5)
+            self.assertEqual((args.sync, args.tpcc_vu, args.settle, args.repetitions), ("NONE", 8, wanted.seconds(5), 3))
+            loaded = iibench.parse(list(run_of(wanted, "deletes").options))
+            self.assertEqual(10_000_000 / loaded.scale_down, wanted.rows(1_000_000))
+            for name in ("bulk", "index"):
+                swept = iibench.parse(list(run_of(wanted, name).options))
+                self.assertEqual((swept.bulk, len(iibench.points(swept))), (name == "bulk", 5))
+            rows = sqlbench.read({"PROFILE": "seed-004", "SCALE_DOWN": run_of(wanted, "sqlbench").options[-1]}).table_sizes
+            self.assertEqual(rows, (wanted.rows(500_000),))
+        tiers = pgo_study.wanted_of(pgo_study._parser().parse_args(run_of(PGO, "tiers-plugin").options))
+        self.assertEqual((tiers.rows, len(tiers.tiers), tiers.threads, tiers.sync), (50_000, 2, (1, 4, 16), "FULL"))
+
+    def test_it_fits_into_a_sitting(self):
+        for wanted, most in ((studies.Wanted(), 75), (PGO, 110)):
+            self.assertLess(sum(run.seconds for run in studies.runs(wanted)) / 60, most)
+
+    def test_minutes_and_scale_say_how_long(self):
+        whole = sum(run.seconds for run in studies.runs(studies.Wanted()))
+        longer = sum(run.seconds for run in studies.runs(studies.Wanted(minutes=2)))
+        small = sum(run.seconds for run in studies.runs(studies.Wanted(scale_down=100, minutes=0.02)))
+        self.assertGreater(longer, 1.3 * whole)
+        self.assertLess(small, whole / 3)
+
+    def test_which_builds(self):
+        labels = [words[0] for words in builds.tprocc(studies.Wanted())]
+        self.assertEqual(labels, ["InnoDB-glibc", "InnoDB-jemalloc", "TidesDB-glibc", "TidesDB-jemalloc",
+                                  "TidesDB-jemalloc-large-cache"])
+        of_pgo = {words[0]: words[1:] for words in builds.tprocc(PGO)}
+        self.assertEqual(list(of_pgo)[2:], ["TidesDB-glibc", "TidesDB-glibc-PGO", "TidesDB-jemalloc",
+                                            "TidesDB-jemalloc-PGO", "TidesDB-jemalloc-PGO-large-cache"])
+        self.assertIn("plugin=built", of_pgo["TidesDB-glibc"])
+        self.assertIn("plugin=/x/ha_tidesdb.so", of_pgo["TidesDB-glibc-PGO"])
+        servers = studies.Wanted(("000",), plain_server="/p/mariadbd", plain_plugin="/p/ha_tidesdb.so",
+                                 pgo_server="/g/mariadbd", pgo_plugin="/g/ha_tidesdb.so")
+        of_servers = {words[0]: words[1:] for words in builds.tprocc(servers)}
+        self.assertEqual(len(of_servers), 8)
+        self.assertEqual(of_servers["InnoDB-jemalloc-PGO"], ["mariadbd=/g/mariadbd", "engine=InnoDB", "allocator=jemalloc"])
+        self.assertIn("plugin=/p/ha_tidesdb.so", of_servers["TidesDB-jemalloc"])
+        self.assertEqual([words[0] for words in builds.tprocc(studies.Wanted(("002",)))], ["InnoDB-glibc", "TidesDB-glibc"])
+
+    def test_what_is_left_out_is_said(self):
+        self.assertIn("003 is left out", " ".join(studies.left_out(studies.Wanted())))
+        self.assertEqual(studies.left_out(studies.Wanted(("004",))), [])
+        self.assertIn("InnoDB has no rows with PGO", " ".join(studies.left_out(PGO)))
+        self.assertEqual([run.name for run in studies.runs(studies.Wanted(("003", "004")))], ["sqlbench"])
+
+    def test_who_is_first_rotates(self):
+        self.assertEqual(builds_study.units(["a", "b", "c"], 2),
+                         [(1, "a"), (1, "b"), (1, "c"), (2, "b"), (2, "c"), (2, "a")])
+
+    def test_builds_of_hammerdb_runner(self):
+        args = hammerdb.parse(["--build", "a", "server=debian12", "--build", "b", "server=debian12", "allocator=jemalloc"])
+        self.assertEqual([(spec.label, spec.engine, spec.allocator) for spec in args.builds],
+                         [("a", "InnoDB", ""), ("b", "InnoDB", "jemalloc")])
+        one = ["--build", "a", "server=debian12"]
+        for more, message in ((["--build", "a", "server=debian13"], "each label once"), (["-S", "x"], "leave out -S"),
+                              (["-H", "x"], "leave out -H"), (["--keep-schema"], "leave out --keep-schema")):
+            with self.assertRaisesRegex(Failed, message):
+                hammerdb.parse([*one, *more])
+
+
+class CommandLine(unittest.TestCase):
+    def test_what_is_wrong_is_named(self):
+        for argv, message in ((["--only", "000,005"], "--only: 005 is not known"),
+                              (["--pgo-plugin", "/nowhere/x.so"], "--pgo-plugin: /nowhere/x.so: there is no such file"),
+                              (["--plain-server", "/bin/sh"], "--plain-server: wants --plain-plugin")):
+            with self.assertRaisesRegex(Failed, message):
+                door.wanted_of(door.parser().parse_args(argv))
+        with self.assertRaises(SystemExit), redirect_stderr(io.StringIO()):
+            door.parser().parse_args(["--minutes", "0"])
+
+    def test_help_says_what_each_costs(self):
+        shown = door.parser().format_help()
+        for study in studies.STUDIES:
+            self.assertRegex(shown, rf"(?m)^  {study} .* +\d+ \(\d+\)$")
+
+    def test_before_it_begins_it_says_what_and_how_long(self):
+        said = subprocess.run([TREE / "lab" / "seed_studies.sh", "--dry-run", "--only", "004"], text=True,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, check=True).stdout
+        self.assertRegex(said, r"(?s)1 run, about \d+ min:.*sqlbench \(seed 004\).*TIME=20 .*lab/sqlbench.sh --profile "
+                               "seed-004")
+
+
+class Figures(unittest.TestCase):
+    def test_each_of_the_seeds_has_its_place_and_is_there_once(self):
+        figures = seed_figures.read()
+        self.assertEqual({figure.study for figure in figures}, set(studies.STUDIES))
+        self.assertEqual(set(TEXTS), set(studies.STUDIES))
+        self.assertTrue(all(figure.place and figure.measure for figure in figures))
+        keys = [(figure.study, figure.subject, figure.measure) for figure in figures]
+        self.assertEqual(len(keys), len(set(keys)))
+
+    def test_the_seeds_gains_are_those_of_their_figures(self):
+        of = seed_figures.of("000")
+        for (subject, measure), figure in of.items():
+            base, colon, _ = measure.partition(": gain of PGO")
+            without, with_pgo = of.get((subject, base)), of.get((f"{subject} PGO", base))
+            if colon and without and with_pgo:
+                self.assertAlmostEqual(100 * (with_pgo.value / without.value - 1), figure.value, delta=0.06)
+
+    def test_tproc_c(self):
+        found = ours.figures("000", tprocc("TidesDB-glibc", "TidesDB-glibc-PGO", "TidesDB-glibc-PGO-large-cache"))
+        self.assertEqual(found["TidesDB glibc", "NOPM"], [1000, 2000, 3000])
+        self.assertEqual(found["TidesDB glibc", "TPM"], [2000, 4000, 6000])
+        for gain in found["TidesDB glibc", "TPM: gain of PGO"]:
+            self.assertAlmostEqual(gain, 10)
+        self.assertFalse(any("cache" in subject for subject, _ in found))
+        found = ours.figures("001-cache", tprocc("TidesDB-jemalloc", "TidesDB-jemalloc-large-cache"))
+        self.assertEqual(found["small cache", "NOPM"], [1000, 2000, 3000])
+        self.assertAlmostEqual(found["large over small cache", "TPM: ratio"][0], 1.1)
+        found = ours.figures("002", tprocc("InnoDB-glibc", "TidesDB-glibc"))
+        self.assertAlmostEqual(found["TidesDB over InnoDB", "NOPM: ratio"][2], 1.1)
+        self.assertIn(("TidesDB over InnoDB", "stock-level mean: ratio"), found)
+        # A run that did not come to its end has no figures, and no pair.
+        broken = tprocc("InnoDB-glibc", "TidesDB-glibc")
+        broken.runs[0].throughput = None
+        self.assertEqual(len(ours.figures("002", broken)["TidesDB over InnoDB", "NOPM: ratio"]), 2)
+
+    def test_every_figure_of_a_seed_has_one_of_ours_beside_it(self):
+        with_all = ["InnoDB-glibc", "InnoDB-glibc-PGO", "InnoDB-jemalloc", "InnoDB-jemalloc-PGO", "TidesDB-glibc",
+                    "TidesDB-glibc-PGO", "TidesDB-jemalloc", "TidesDB-jemalloc-PGO", "TidesDB-jemalloc-PGO-large-cache"]
+        deletes = [Run("TidesDB", "iibench l.i1", 1, 1, 5.0, "rows/s", measures={"inserted rows/s": 5.0},
+                       latencies=[Latency("delete", max_ms=9.0), Latency("find_low", p99_ms=1.0)],
+                       series={"insert rows": Metric("rows/s", [(at, at) for at in range(21)])})]
+        tiers = [Run(label, "oltp_read_write", threads, 1, 100.0 + gain, "", condition=f"{cache} cache")
+                 for label, gain in (("a", 0), ("b", 10)) for cache in ("512M", "32M") for threads in (1, 4, 16)]
+        sysbench = [Run(engine, workload, threads, 1, 100.0 * threads, "", latencies=[Latency("all", mean_ms=1, p95_ms=2)])
+                    for engine in ("InnoDB", "TidesDB") for threads in (4, 8)
+                    for workload in ("oltp_read_write", "oltp_point_select", "oltp_insert", "oltp_write_only")]
+        of = {**dict.fromkeys(("000", "001-cache", "002"), tprocc(*with_all)), "001-deletes": Study("", "", "", deletes),
+              "003": Study("", "", "", tiers), "004": Study("", "", "", sysbench)}
+        for name, study in of.items():
+            found = ours.figures(name, study)
+            lacking = [key for key in seed_figures.of(name) if key not in found and "before" not in key[0]]
+            # The seed's middle tier is not run here.
+            self.assertEqual([key for key in lacking if "middle" not in key[0]], [], name)
+        self.assertEqual(ours.figures("001-deletes", of["001-deletes"])["TidesDB", "slowest seconds (p5)"], [1])
+        self.assertAlmostEqual(ours.figures("003", of["003"])["all", "mean gain of PGO"][0], 10)
+        self.assertEqual(ours.figures("004", of["004"])["oltp_insert InnoDB", "efficiency from 4 to 8 threads"], [100])
+
+    def test_a_sweep(self):
+        runs = [Run("TidesDB", workload, 1, 1, 1.0, "rows/s", condition=f"tidesdb_bulk_staging_size {size}",
+                    seconds=seconds)
+                for size, seconds in (("1M", 3.0), ("64M", 2.0))
+                for workload in ("iibench INSERT ... SELECT", "iibench l.x")]
+        found = ours.figures("001-bulk", Study("", "", "", runs))
+        self.assertEqual(found, {("1MB staged", "time"): [3.0], ("64MB staged", "time"): [2.0]})
+
+    def test_the_seed_s_row_and_ours_are_one(self):
+        made = index.table("002", {("InnoDB", "NOPM"): [100, 110, 90], ("X", "TPM: ratio"): [1.5]})
+        self.assertEqual(made.rows[0], ["InnoDB", "NOPM", "Results, table", "6,308", "100 (90–110)"])
+        self.assertEqual(made.rows[-1], ["X", "TPM: ratio", "", "–", "1.50"])
+
+
+class Published(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.base = Path(folder.name)
+        self.run_ = run_of(studies.Wanted(("002",)), "tprocc")
+        self.folder = self.base / "all" / left.folder_of(self.run_)
+        self.logs = self.folder / "hammerdb_logs_1"
+        (self.logs / "server-data").mkdir(parents=True)
+        for name, size in (("journal.jsonl", 10), ("report.md", 1000), ("report.html", 3_000_000), ("samples.json", 5000),
+                           ("chart_tpcc_tpm.png", 600_000), ("chart_tpcc_nopm.png", 600_000),
+                           ("chart_tpcc_latency.png", 9000), ("server-data/x", 10)):
+            (self.logs / name).write_bytes(b"x" * size)
+        (self.folder / "hammerdb_results_1.csv").write_text("a,b\n")
+        files = left.raw_files(self.folder)
+        self.done = index.Done(self.run_, tprocc("InnoDB-glibc", "TidesDB-glibc"), self.folder.name,
+                               f"{self.folder.name}/hammerdb_logs_1/report.md", "", len(files), 1)
+
+    def publish(self):
+        target = self.base / "published"
+        return target, publish.publish([self.done], ["003 is left out."], self.base / "all", target)
+
+    def test_what_is_small_is_there_and_all_sums(self):
+        target, size = self.publish()
+        there = {path.name for path in (target / self.folder.name).iterdir()}
+        self.assertEqual(there, {"report.md", "hammerdb_results_1.csv", "chart_tpcc_tpm.png", "chart_tpcc_latency.png"})
+        self.assertLess(size, publish.STUDY_BYTES_MAX)
+        text = (target / "README.md").read_text()
+        self.assertIn("| TidesDB over InnoDB", text)
+        self.assertIn("13.6", text)
+        self.assertIn("003 is left out.", text)
+        for link in (f"{self.folder.name}/report.md", f"{self.folder.name}/chart_tpcc_tpm.png"):
+            self.assertIn(f"({link})", text)
+            self.assertTrue((target / link).exists())
+        self.assertNotIn("report.html", text)
+        sums = (target / "SHA256SUMS").read_text()
+        self.assertIn("hammerdb_logs_1/samples.json", sums)  # Left out, and known all the same.
+        self.assertNotIn("server-data", sums)
+        subprocess.run(["sha256sum", "--check", "--quiet", target / "SHA256SUMS"], cwd=self.base / "all", check=True)
+        self.assertIn("TidesDB over InnoDB,NOPM: ratio,13.6,1.1,1.1,1.1,3", (target / "figures.csv").read_text())
+
+    def test_nothing_of_somebody_s_is_written_over(self):
+        (self.base / "published").mkdir()
+        (self.base / "published" / "x").write_text("")
+        with self.assertRaisesRegex(Failed, "--publish: .* holds something"):
+            self.publish()
+
+    def test_the_same_command_goes_on_where_it_was(self):
+        self.assertEqual(left.command_of(self.run_, self.folder, Path("/tree")),
+                         [Path("/tree/lab/hammerdb_runner.sh"), "--resume", self.logs])
+        begins = left.command_of(self.run_, self.base / "empty", Path("/tree"))
+        self.assertEqual(begins[1:3] + begins[-2:], ["-b", "tpcc", "-o", self.base / "empty"])
+        other = run_of(studies.Wanted(("002",), scale_down=2), "tprocc")
+        self.assertNotEqual(left.folder_of(other), left.folder_of(self.run_))
+
+    def test_the_page(self):
+        made = index.page([self.done])
+        for text in (made.markdown(), made.html()):
+            self.assertIn("TPC-C Benchmark Analysis on TidesDB 9.0.2", text)
+            self.assertIn("13.6", text)
+        self.assertIn("<th class=n>", made.html())
+
+
+if __name__ == "__main__":
+    unittest.main()
