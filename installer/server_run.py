@@ -188,6 +188,7 @@ def user():
 def _runs(pid):
     try:
         state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+        # A killed process is a zombie before its other threads have ended, and these still hold its locks.
+        return state != "Z" or len(list(Path(f"/proc/{pid}/task").iterdir())) > 1
     except OSError:
         return False
-    return state != "Z"

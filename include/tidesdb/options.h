@@ -44,7 +44,8 @@ struct Options {
   bool create_if_missing = true;
 
   // The one memory budget: memtables, caches, filters, indexes, transactions and iterators.
-  // Bytes; 0 takes half of what the machine or its cgroup allows.
+  // Bytes; 0 takes half of what the machine or its cgroup allows. A cache or memtables that do not
+  // fit in it are made smaller, which the log says.
   uint64_t memory_max_bytes = 0;
   uint64_t block_cache_bytes = 64 << 20;  // Share of the budget that cached blocks may fill.
   uint64_t memtable_bytes = 64 << 20;     // A memtable of this size is rotated and flushed.

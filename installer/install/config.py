@@ -18,12 +18,20 @@ def memory_bytes(limits=("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/mem
 def sizes_mib(memory):
     """(block cache, memtable) for a server with that much memory, InnoDB's small default pool beside them.
 
-    A quarter for the cache: the engine's whole budget is half of the memory, and its indexes, filters,
-    transactions and scans want the rest. The memtable as by default, less where that is too much.
+    The engine's whole budget is half of the memory, of which it leaves three eighths to transactions, indexes
+    and scans (docs/design/0012-memory.md). The memtable as by default, less where two would not fit into a
+    quarter of the budget; the cache has what is left beside four memtables or that quarter, and at most half.
     """
-    cache = max(32 * MIB, memory // 4 // (32 * MIB) * (32 * MIB))
-    memtable = max(16 * MIB, min(128 * MIB, memory // 16 // (16 * MIB) * (16 * MIB)))
+    budget = memory // 2
+    memtable = _rounded(min(128 * MIB, budget // 8))
+    cache = _rounded(min(budget // 2, budget // 8 * 5 - min(budget // 4, 4 * memtable)))
     return cache // MIB, memtable // MIB
+
+
+def _rounded(size):
+    """Down to what people would write."""
+    step = 32 * MIB if size >= 64 * MIB else MIB
+    return size // step * step
 
 
 def server_config(memory):

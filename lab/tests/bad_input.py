@@ -7,6 +7,7 @@ Usage: lab/tests/bad_input.py [unittest's options]. The tests that need a file s
 Environment: see lab_server.py.
 """
 
+import concurrent.futures
 import ctypes
 import os
 import re
@@ -302,11 +303,35 @@ class BadInputTest(unittest.TestCase):
             flush = r"\[ERROR\] TidesDB: flushing a memtable: .*\.tdb.*: No space left on device"
             self.assertRegex(self.said(), flush)
             self.assert_rows(inserted)
+            self.server.stop()  # Ends, though nothing can be flushed.
             # It is as full for a server that starts: refused or open, nothing is lost.
             self.start()
             if self.has_engine():
                 self.assert_rows(inserted)
             self.server.kill()
+            filler.unlink()
+            self.start()
+            self.assert_rows(inserted)
+            self.server.sql("DELETE FROM test.t WHERE id >= 100000")
+            self.assert_whole()
+            self.server.stop()
+
+    @unittest.skipUnless(os.environ.get(_IN_OWN_MOUNTS), "needs root to mount")
+    def test_full_disk_with_little_memory_and_a_shutdown_meanwhile(self):
+        with Mounted("size=400M") as directory:
+            self.on_small_disk(directory)
+            self.server.options = [*self.server.options, "--tidesdb-max-memory-usage=16M"]
+            self.assertRegex(self.start(), r"\[Warning\] TidesDB: option block_cache_bytes is 6291456 instead of ")
+            filler = take_all(directory)
+            inserted, error = self.insert_until_error()
+            self.assertRegex(error, r"ERROR \d+ .*\.(tdb|wal): No space left on device")
+            self.assert_rows(inserted)
+            # Somebody writes when the server is to end.
+            with concurrent.futures.ThreadPoolExecutor() as pool:
+                refused = pool.submit(self.server.sql, "USE test; INSERT INTO t SELECT seq, REPEAT(MD5(seq), 5) "
+                                                       "FROM seq_2000000_to_2200000")
+                self.server.stop()
+                self.assertIsInstance(refused.exception(), Failed)
             filler.unlink()
             self.start()
             self.assert_rows(inserted)

@@ -8,9 +8,10 @@ namespace tidesdb {
 
 Result<std::unique_ptr<Db>> Db::Open(const Options& options, const std::string& directory) {
   Env* env = options.env != nullptr ? options.env : Env::Default();
-  TIDESDB_ASSIGN(const Options resolved, ResolveOptions(options, *env));
+  std::vector<std::string> cut;
+  TIDESDB_ASSIGN(const Options resolved, ResolveOptions(options, *env, &cut));
   auto db = std::make_unique<DbImpl>(resolved, env, directory);
-  TIDESDB_TRY(db->Open());
+  TIDESDB_TRY(db->Open(cut));
   return std::unique_ptr<Db>(std::move(db));
 }
 
@@ -82,9 +83,11 @@ Status DbImpl::Flush() {
   TIDESDB_TRY(errors_->CheckWritable());
   TIDESDB_TRY(
       txns_->RunBetweenGroups([this](SequenceNumber last) { return RotateMemTable(last); }));
+  const uint64_t failures = errors_->flush_failures();
   const uint64_t wanted = tree_->memtables().SourcesAdded();
   while (tree_->memtables().SourcesInstalled() < wanted) {
     TIDESDB_TRY(errors_->CheckWritable());
+    TIDESDB_TRY(errors_->FlushErrorSince(failures));
     if (stop_.load(std::memory_order_relaxed)) {
       return Status::ShuttingDown("the database is closing; the flush was given up");
     }
@@ -95,6 +98,7 @@ Status DbImpl::Flush() {
 
 Status DbImpl::Compact(ColumnFamily* family) {
   TIDESDB_TRY(tidesdb::CheckFamily(family));
+  const uint64_t failures = errors_->flush_failures();
   TIDESDB_TRY(Flush());
   for (;;) {
     bool busy = false;
@@ -106,6 +110,7 @@ Status DbImpl::Compact(ColumnFamily* family) {
       return status;
     }
     if (!busy) return Status::Ok();
+    TIDESDB_TRY(errors_->FlushErrorSince(failures));
     if (stop_.load(std::memory_order_relaxed)) {
       return Status::ShuttingDown("the database is closing; the compaction was given up");
     }

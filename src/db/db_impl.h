@@ -43,8 +43,8 @@ class DbImpl final : public Db, private TxnEnv {
   DbImpl(const Options& options, Env* env, std::string directory);
   ~DbImpl() override;
 
-  // Called once, by Db::Open.
-  Status Open();
+  // Called once, by Db::Open. `warnings`: for the log.
+  Status Open(const std::vector<std::string>& warnings);
 
   // --- Db ---
   Status Close() override;
@@ -84,6 +84,7 @@ class DbImpl final : public Db, private TxnEnv {
 
   // Begins a new memtable and WAL segment. REQUIRES: called between two commit groups.
   Status RotateMemTable(SequenceNumber last);
+  // Errors: also that of a flush that failed meanwhile.
   Status WaitForMemory();
   // Judges an error of the WAL, and returns it.
   Status WalFailed(Status error);

@@ -11,9 +11,12 @@
 
 namespace tidesdb {
 
-Status DbImpl::Open() {
+Status DbImpl::Open(const std::vector<std::string>& warnings) {
   TIDESDB_TRY(LockDirectory());
   OpenLog();
+  for (const std::string& text : warnings) {
+    LogF(logger_.get(), LogLevel::kWarn, "%s", text.c_str());
+  }
   errors_ = std::make_unique<ErrorState>(logger_.get());
   block_cache_ = NewClockCache(plan_.block_cache_bytes, ColumnFamilyOptions().block_bytes);
   scheduler_ = std::make_unique<Scheduler>(env_);

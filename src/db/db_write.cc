@@ -27,13 +27,14 @@ WritePressure DbImpl::Pressure() const {
 
 Status DbImpl::PrepareForGroup(uint64_t bytes, size_t records) {
   TIDESDB_TRY(errors_->CheckWritable());
-  const uint64_t delay_us = write_controller_.DelayUs(Pressure(), bytes, env_->clock->NowMicros());
+  const WritePressure pressure = Pressure();
+  const uint64_t delay_us = write_controller_.DelayUs(pressure, bytes, env_->clock->NowMicros());
   if (delay_us != 0) env_->clock->SleepMicros(delay_us);
   const MemTable* active = tree_->active();
-  if (!active->empty() && active->MemoryBytes() + bytes > options_.memtable_bytes) {
-    TIDESDB_TRY(RotateMemTable(txns_->VisibleSequence()));
-    TIDESDB_TRY(WaitForMemory());
-  }
+  const bool full = !active->empty() && active->MemoryBytes() + bytes > options_.memtable_bytes;
+  if (full) TIDESDB_TRY(RotateMemTable(txns_->VisibleSequence()));
+  // Also when the group before this one gave up waiting.
+  if (full || pressure.memtable_bytes > plan_.memtables_max_bytes) TIDESDB_TRY(WaitForMemory());
   // Space on disk is made sure of now, so that the append cannot run out of it: each record has a
   // frame, and is rounded up.
   wal_reserved_bytes_ = bytes + records * (WalSet::RecordBytes(0) + kWalAlignment);
@@ -54,9 +55,11 @@ Status DbImpl::RotateMemTable(SequenceNumber last) {
 
 // Memory is the one thing that writers wait for without a limit: it comes back as flushes end.
 Status DbImpl::WaitForMemory() {
+  const uint64_t failures = errors_->flush_failures();
   while (tree_->memtables().ImmutableCount() > 0 &&
          tree_->memtables().MemoryBytes() > plan_.memtables_max_bytes) {
     TIDESDB_TRY(errors_->CheckWritable());
+    TIDESDB_TRY(errors_->FlushErrorSince(failures));
     if (stop_.load(std::memory_order_relaxed)) {
       return Status::ShuttingDown("the database is closing");
     }

@@ -26,6 +26,7 @@ bool ErrorState::ShouldRetry(const Status& error, bool flush, const char* what) 
     case Code::kIoError:
     case Code::kBusy:
       LogOnce(error, what);
+      if (flush) FlushFailed(error);
       return true;
     case Code::kShuttingDown:
       return false;
@@ -37,6 +38,19 @@ bool ErrorState::ShouldRetry(const Status& error, bool flush, const char* what) 
       }
       return false;
   }
+}
+
+void ErrorState::FlushFailed(const Status& error) {
+  MutexLock lock(mu_);
+  flush_error_ = error;
+  flush_error_.IgnoreError();  // Nobody may ask for it.
+  flush_failures_.fetch_add(1, std::memory_order_release);
+}
+
+Status ErrorState::FlushErrorSince(uint64_t failures) const {
+  if (flush_failures() == failures) return Status::Ok();
+  MutexLock lock(mu_);
+  return flush_error_;
 }
 
 void ErrorState::LogOnce(const Status& error, const char* what) {

@@ -27,18 +27,27 @@ class ErrorState {
   // true (the memtable can never leave), and for that compaction alone where it is not.
   bool ShouldRetry(const Status& error, bool flush, const char* what);
 
+  // Flushes that failed and are tried again. Who waits for a flush asks before it waits, and gives
+  // up with the error of one that failed since: on a full disk the next one may fail as well, and
+  // who waits for the first that does not can wait for ever.
+  uint64_t flush_failures() const { return flush_failures_.load(std::memory_order_acquire); }
+  Status FlushErrorSince(uint64_t failures) const;
+
   bool fatal() const { return fatal_.load(std::memory_order_acquire); }
   // The first fatal error, else the last background error, else empty: for status texts.
   std::string Text() const;
 
  private:
   void LogOnce(const Status& error, const char* what);
+  void FlushFailed(const Status& error);
 
   Logger* const logger_;
   std::atomic<bool> fatal_ = false;  // Release after first_ is set, acquire before it is read.
+  std::atomic<uint64_t> flush_failures_ = 0;  // As fatal_, for flush_error_.
   mutable Mutex mu_;
   std::string first_ GUARDED_BY(mu_);
   std::string last_background_ GUARDED_BY(mu_);
+  Status flush_error_ GUARDED_BY(mu_);  // The last one's.
 };
 
 }  // namespace tidesdb

@@ -16,9 +16,33 @@ Status Range(const char* name, uint64_t value, uint64_t min, uint64_t max) {
                                  std::to_string(max));
 }
 
+// Shares of the budget, in eighths.
+uint64_t Eighths(uint64_t budget, uint64_t n) { return budget / 8 * n; }
+
+// For the cache and the memtables: two eighths are for transactions, and one for tables' indexes,
+// iterators and what is not counted to the byte.
+uint64_t CacheAndMemtables(uint64_t budget) { return budget - Eighths(budget, 3); }
+
+// What memtables of this size may take in all, if there is enough: more would only put off their
+// flush. A memtable takes memory in blocks; the least keeps tiny ones (tests) from being full from
+// the start.
+uint64_t MemtablesWanted(uint64_t memtable_bytes) {
+  return std::max(4 * memtable_bytes, kMemtablesMin);
+}
+
+void Cut(const char* name, uint64_t max, uint64_t budget, uint64_t* value,
+         std::vector<std::string>* cut) {
+  if (*value <= max) return;
+  cut->push_back("option " + std::string(name) + " is " + std::to_string(max) + " instead of " +
+                 std::to_string(*value) + ": more does not fit in the memory budget of " +
+                 std::to_string(budget) + " (memory_max_bytes)");
+  *value = max;
+}
+
 }  // namespace
 
-Result<Options> ResolveOptions(const Options& options, const Env& env) {
+Result<Options> ResolveOptions(const Options& options, const Env& env,
+                               std::vector<std::string>* cut) {
   Options resolved = options;
   if (resolved.memory_max_bytes == 0) {
     resolved.memory_max_bytes = std::max(env.memory_bytes / 2, kMemoryMin);
@@ -38,8 +62,15 @@ Result<Options> ResolveOptions(const Options& options, const Env& env) {
   TIDESDB_TRY(Range("transaction_memory_bytes", resolved.transaction_memory_bytes, 1 << 10,
                     resolved.memory_max_bytes));
   // What does not fit in the budget is cut to it rather than refused: the budget is the promise.
-  resolved.memtable_bytes = std::min(resolved.memtable_bytes, resolved.memory_max_bytes / 4);
-  resolved.block_cache_bytes = std::min(resolved.block_cache_bytes, resolved.memory_max_bytes / 2);
+  const uint64_t budget = resolved.memory_max_bytes;
+  const uint64_t both = CacheAndMemtables(budget);
+  const uint64_t for_memtables =
+      std::min(Eighths(budget, 2), MemtablesWanted(resolved.memtable_bytes));
+  Cut("block_cache_bytes", std::min(Eighths(budget, 4), both - for_memtables), budget,
+      &resolved.block_cache_bytes, cut);
+  // Half of what the memtables have: one fills while one is flushed.
+  Cut("memtable_bytes", (both - resolved.block_cache_bytes) / 2, budget, &resolved.memtable_bytes,
+      cut);
   return resolved;
 }
 
@@ -64,13 +95,10 @@ Status CheckFamilyOptions(const ColumnFamilyOptions& options) {
 MemoryPlan PlanMemory(const Options& options) {
   MemoryPlan plan;
   plan.block_cache_bytes = options.block_cache_bytes;
-  plan.transactions_bytes = options.memory_max_bytes / 4;
-  // An eighth is left for tables' indexes, iterators and what is not counted to the byte.
-  const uint64_t rest = options.memory_max_bytes - plan.block_cache_bytes -
-                        plan.transactions_bytes - options.memory_max_bytes / 8;
-  // A memtable takes memory in blocks; the least keeps tiny ones (tests) from being full from the
-  // start.
-  plan.memtables_max_bytes = std::min(rest, std::max(4 * options.memtable_bytes, kMemtablesMin));
+  plan.transactions_bytes = Eighths(options.memory_max_bytes, 2);
+  plan.memtables_max_bytes =
+      std::min(CacheAndMemtables(options.memory_max_bytes) - plan.block_cache_bytes,
+               MemtablesWanted(options.memtable_bytes));
   return plan;
 }
 

@@ -1,23 +1,29 @@
 // Checks the options of a database or a family, and fills in what is left to the engine.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "io/env.h"
 #include "tidesdb/options.h"
 #include "tidesdb/result.h"
 
 namespace tidesdb {
 
-// Options with every "0 means choose" chosen. Errors: kInvalidArgument naming option, value and
-// what is allowed.
-Result<Options> ResolveOptions(const Options& options, const Env& env);
+// Options with every "0 means choose" chosen, and what does not fit in the memory budget cut to it:
+// *cut says so, a text for each. Errors: kInvalidArgument naming option, value and what is allowed.
+Result<Options> ResolveOptions(const Options& options, const Env& env,
+                               std::vector<std::string>* cut);
 
 // Errors: as ResolveOptions.
 Status CheckFamilyOptions(const ColumnFamilyOptions& options);
 
-// How the one memory budget is shared out. The parts add up to no more than it.
+// How the one memory budget is shared out (docs/design/0012-memory.md). The parts add up to no more
+// than it.
 struct MemoryPlan {
-  uint64_t memtables_max_bytes =
-      0;  // Active and immutable ones together: writers wait for a flush beyond it.
+  // Active and immutable ones together: writers wait for a flush beyond it. At least two memtables,
+  // so that one fills while one is flushed.
+  uint64_t memtables_max_bytes = 0;
   uint64_t block_cache_bytes = 0;
   uint64_t transactions_bytes = 0;  // A write set beyond its share of it spills.
 };

@@ -2,7 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
+
+#include "base/random.h"
+#include "base/test_seed.h"
 
 namespace tidesdb {
 namespace {
@@ -10,8 +14,10 @@ namespace {
 TEST(OptionsCheckTest, DefaultsAreAllowedAndFilledIn) {
   Env env;
   env.memory_bytes = uint64_t{8} << 30;
-  auto resolved = ResolveOptions(Options(), env);
+  std::vector<std::string> cut;
+  const auto resolved = ResolveOptions(Options(), env, &cut);
   ASSERT_TRUE(resolved.ok()) << resolved.status().ToString();
+  EXPECT_TRUE(cut.empty());
   EXPECT_EQ(resolved->memory_max_bytes, uint64_t{4} << 30);
   EXPECT_EQ(resolved->transaction_memory_bytes, uint64_t{512} << 20);
   EXPECT_TRUE(CheckFamilyOptions(ColumnFamilyOptions()).ok());
@@ -30,7 +36,8 @@ TEST(OptionsCheckTest, AWrongValueIsNamedWithWhatIsAllowed) {
   for (const auto& [text, spoil] : cases) {
     Options options;
     spoil(&options);
-    const auto resolved = ResolveOptions(options, Env());
+    std::vector<std::string> cut;
+    const auto resolved = ResolveOptions(options, Env(), &cut);
     ASSERT_FALSE(resolved.ok()) << text;
     EXPECT_EQ(resolved.status().code(), Code::kInvalidArgument);
     EXPECT_NE(resolved.status().message().find(text), Slice::npos) << resolved.status().ToString();
@@ -46,18 +53,83 @@ TEST(OptionsCheckTest, AWrongFamilyOptionIsNamed) {
   EXPECT_NE(CheckFamilyOptions(options).message().find("256 bytes"), Slice::npos);
 }
 
-TEST(OptionsCheckTest, ThePartsOfTheBudgetFitInIt) {
-  for (const uint64_t mib : {16, 64, 256, 4096}) {
+constexpr uint64_t kMiB = 1 << 20;
+
+TEST(OptionsCheckTest, TheBudgetIsSharedOut) {
+  struct Row {
+    uint64_t budget, cache_asked, memtable_asked;  // MiB.
+    uint64_t cache, memtable, memtables;           // MiB.
+    size_t cuts;
+  };
+  constexpr Row kRows[] = {
+      // As asked: no more than four memtables.
+      {8192, 256, 128, 256, 128, 512, 0},
+      {4096, 64, 64, 64, 64, 256, 0},
+      {256, 64, 16, 64, 16, 64, 0},
+      {256, 96, 32, 96, 32, 64, 0},
+      // Two memtables fit just so.
+      {256, 64, 48, 64, 48, 96, 0},
+      // Half of what the cache leaves: a memtable of 64 waited for memory at each rotation.
+      {256, 64, 64, 64, 48, 96, 1},
+      {256, 0, 128, 0, 80, 160, 1},
+      // The cache leaves a quarter for the memtables,
+      {256, 128, 32, 96, 32, 64, 1},
+      {256, 256, 128, 96, 32, 64, 2},
+      {512, 256, 128, 192, 64, 128, 2},
+      // or what they want, if that is less, and is never more than half.
+      {256, 256, 8, 128, 8, 32, 1},
+      {256, 140, 1, 128, 1, 4, 1},
+      {4096, 4096, 64, 2048, 64, 256, 1},
+      {16, 1024, 1024, 6, 2, 4, 2},
+  };
+  for (const Row& row : kRows) {
+    SCOPED_TRACE(testing::Message() << row.budget << " for a cache of " << row.cache_asked
+                                    << " and memtables of " << row.memtable_asked);
     Options options;
-    options.memory_max_bytes = mib << 20;
-    options.block_cache_bytes = uint64_t{1} << 40;
-    options.memtable_bytes = uint64_t{1} << 30;
-    const auto resolved = ResolveOptions(options, Env());
+    options.memory_max_bytes = row.budget * kMiB;
+    options.block_cache_bytes = row.cache_asked * kMiB;
+    options.memtable_bytes = row.memtable_asked * kMiB;
+    std::vector<std::string> cut;
+    const auto resolved = ResolveOptions(options, Env(), &cut);
+    ASSERT_TRUE(resolved.ok());
+    const MemoryPlan plan = PlanMemory(*resolved);
+    EXPECT_EQ(plan.block_cache_bytes, row.cache * kMiB);
+    EXPECT_EQ(resolved->memtable_bytes, row.memtable * kMiB);
+    EXPECT_EQ(plan.memtables_max_bytes, row.memtables * kMiB);
+    EXPECT_EQ(cut.size(), row.cuts);
+  }
+}
+
+TEST(OptionsCheckTest, WhatIsCutIsSaidWithWhatWasAskedAndWhy) {
+  Options options;
+  options.memory_max_bytes = 256 * kMiB;
+  options.block_cache_bytes = 128 * kMiB;
+  std::vector<std::string> cut;
+  options.memtable_bytes = 32 * kMiB;
+  ASSERT_TRUE(ResolveOptions(options, Env(), &cut).ok());
+  ASSERT_EQ(cut.size(), 1u);
+  for (const char* text : {"block_cache_bytes", "100663296", "134217728", "268435456"}) {
+    EXPECT_NE(cut[0].find(text), std::string::npos) << cut[0];
+  }
+}
+
+// Whatever is asked for.
+TEST(OptionsCheckTest, ThePartsOfTheBudgetFitInIt) {
+  Random random(TestSeed(31));
+  for (int i = 0; i < 2000; ++i) {
+    Options options;
+    options.memory_max_bytes = 16 * kMiB + random.Skewed(40);
+    options.block_cache_bytes = random.Skewed(42);
+    options.memtable_bytes = 1024 + random.Skewed(39);
+    std::vector<std::string> cut;
+    const auto resolved = ResolveOptions(options, Env(), &cut);
     ASSERT_TRUE(resolved.ok());
     const MemoryPlan plan = PlanMemory(*resolved);
     EXPECT_LE(plan.block_cache_bytes + plan.memtables_max_bytes + plan.transactions_bytes,
-              options.memory_max_bytes);
-    EXPECT_GT(plan.memtables_max_bytes, 0u);
+              options.memory_max_bytes - options.memory_max_bytes / 8);
+    EXPECT_LE(2 * resolved->memtable_bytes, plan.memtables_max_bytes);
+    EXPECT_GE(plan.memtables_max_bytes,
+              std::min(options.memory_max_bytes / 8 * 2, 4 * options.memtable_bytes));
   }
 }
 

@@ -7,13 +7,14 @@
 #include <cstdint>
 #include <memory>
 
+#include "table/block_memory.h"
 #include "tidesdb/slice.h"
 
 namespace tidesdb {
 
 struct CacheStats {
   uint64_t entries = 0;
-  uint64_t bytes = 0;
+  uint64_t bytes = 0;  // Of memory: also what lies idle between the blocks, and the table's slots.
   uint64_t hits = 0;
   uint64_t misses = 0;
 };
@@ -31,11 +32,14 @@ class BlockCache {
   // Null when absent.
   virtual Handle* Lookup(uint64_t file_number, uint64_t offset) = 0;
 
+  // Where the bytes of a block to be inserted are to lie.
+  virtual BlockBytes NewBlock(size_t bytes) = 0;
+
   // Takes the block over and returns it pinned. When no room can be made the entry stands alone and
   // goes with its last pin. When another thread inserted the same block first, that one is
   // returned.
-  virtual Handle* Insert(uint64_t file_number, uint64_t offset, std::unique_ptr<char[]> bytes,
-                         size_t size, CachePriority priority) = 0;
+  virtual Handle* Insert(uint64_t file_number, uint64_t offset, BlockBytes bytes, size_t size,
+                         CachePriority priority) = 0;
 
   virtual Slice Bytes(Handle* handle) const = 0;
   virtual void Release(Handle* handle) = 0;

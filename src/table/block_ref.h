@@ -1,11 +1,12 @@
 // A hold on the contents of one decoded block, wherever they live.
 #pragma once
 
-#include <memory>
 #include <utility>
 
+#include "base/check.h"
 #include "format/version_hit.h"
 #include "table/block_cache.h"
+#include "table/block_memory.h"
 #include "tidesdb/slice.h"
 
 namespace tidesdb {
@@ -43,7 +44,9 @@ class BlockRef {
     handle_ = handle;
     contents_ = contents;
   }
-  void Own(std::unique_ptr<char[]> bytes, Slice contents) {
+  // REQUIRES: of the heap.
+  void Own(BlockBytes bytes, Slice contents) {
+    DCHECK(bytes.get_deleter().span == nullptr);
     Release();
     owned_ = std::move(bytes);
     contents_ = contents;
@@ -60,9 +63,7 @@ class BlockRef {
     } else {
       hit->owner = owned_.release();
       hit->arg = nullptr;
-      hit->release = [](void* owner, void*) {
-        std::unique_ptr<char[]> freed(static_cast<char*>(owner));
-      };
+      hit->release = [](void* owner, void*) { BlockBytes freed(static_cast<char*>(owner)); };
     }
     contents_ = Slice();
   }
@@ -71,7 +72,7 @@ class BlockRef {
   Slice contents_;
   BlockCache* cache_ = nullptr;
   BlockCache::Handle* handle_ = nullptr;
-  std::unique_ptr<char[]> owned_;
+  BlockBytes owned_;
 };
 
 }  // namespace tidesdb

@@ -20,10 +20,11 @@ size_t LeadingBytes(BlockKind kind, const char* bytes) {
   return (0 - reinterpret_cast<uintptr_t>(bytes)) % kFilterLineBytes;
 }
 
-// Room for n bytes, and for what LeadingBytes skips.
-std::unique_ptr<char[]> NewBytes(BlockKind kind, size_t n) {
+// Room for n bytes, and for what LeadingBytes skips: nothing in the cache's memory.
+BlockBytes NewBytes(BlockKind kind, size_t n, BlockCache* cache) {
+  if (cache != nullptr) return cache->NewBlock(n);
   const size_t slack = kind == BlockKind::kFilter ? kFilterLineBytes - 1 : 0;
-  return std::make_unique_for_overwrite<char[]>(n + slack);
+  return HeapBlock(n + slack);
 }
 
 }  // namespace
@@ -76,7 +77,7 @@ Status BlockSource::Fetch(BlockHandle handle, BlockKind kind, bool fill_cache, S
   }
   if (!fill_cache) return Load(handle, kind, scan, block);
   Decoded decoded;
-  TIDESDB_TRY(Decode(handle, kind, scan, &decoded));
+  TIDESDB_TRY(Decode(handle, kind, scan, cache_, &decoded));
   const CachePriority priority =
       kind == BlockKind::kData ? CachePriority::kData : CachePriority::kMeta;
   BlockCache::Handle* pinned =
@@ -88,13 +89,13 @@ Status BlockSource::Fetch(BlockHandle handle, BlockKind kind, bool fill_cache, S
 Status BlockSource::Load(BlockHandle handle, BlockKind kind, ScanState* scan,
                          BlockRef* block) const {
   Decoded decoded;
-  TIDESDB_TRY(Decode(handle, kind, scan, &decoded));
+  TIDESDB_TRY(Decode(handle, kind, scan, nullptr, &decoded));
   const Slice contents = Contents(Slice(decoded.bytes.get(), decoded.size), kind);
   block->Own(std::move(decoded.bytes), contents);
   return Status::Ok();
 }
 
-Status BlockSource::Decode(BlockHandle handle, BlockKind kind, ScanState* scan,
+Status BlockSource::Decode(BlockHandle handle, BlockKind kind, ScanState* scan, BlockCache* cache,
                            Decoded* decoded) const {
   if (handle.offset > file_->size() || handle.size > file_->size() ||
       handle.end() > file_->size()) {
@@ -104,13 +105,13 @@ Status BlockSource::Decode(BlockHandle handle, BlockKind kind, ScanState* scan,
   const size_t stored_bytes = static_cast<size_t>(handle.size) + kBlockSealBytes;
   Slice stored;
   // Where the block will stay if it is stored raw, which is not known yet.
-  std::unique_ptr<char[]> bytes;
+  BlockBytes bytes;
   size_t leading = 0;
   if (scan != nullptr && stored_bytes <= ScanState::kReadBytesMax) {
     TIDESDB_ASSIGN(stored, scan->Read(*file_, handle.offset, stored_bytes));
   } else {
     if (scan != nullptr) scan->Passed(handle.offset, handle.end());
-    bytes = NewBytes(kind, stored_bytes);
+    bytes = NewBytes(kind, stored_bytes, cache);
     leading = LeadingBytes(kind, bytes.get());
     TIDESDB_ASSIGN(stored, file_->ReadAt(handle.offset, stored_bytes, bytes.get() + leading));
   }
@@ -122,11 +123,11 @@ Status BlockSource::Decode(BlockHandle handle, BlockKind kind, ScanState* scan,
   TIDESDB_TRY(CheckSeal(stored, kind, handle.offset, path_, &compression));
   const Slice payload = stored.substr(0, stored.size() - kBlockSealBytes);
   if (compression != Compression::kNone) {
-    return Inflate(handle, kind, compression, payload, scan, decoded);
+    return Inflate(handle, kind, compression, payload, scan, cache, decoded);
   }
   TIDESDB_TRY(Validate(payload, kind, handle.offset));
   if (bytes == nullptr || stored.data() != bytes.get() + leading) {
-    bytes = NewBytes(kind, payload.size() + 1);
+    bytes = NewBytes(kind, payload.size() + 1, cache);
     leading = LeadingBytes(kind, bytes.get());
     std::memcpy(bytes.get() + leading, payload.data(), payload.size());
   }
@@ -137,12 +138,13 @@ Status BlockSource::Decode(BlockHandle handle, BlockKind kind, ScanState* scan,
 }
 
 Status BlockSource::Inflate(BlockHandle handle, BlockKind kind, Compression compression,
-                            Slice payload, ScanState* scan, Decoded* decoded) const {
+                            Slice payload, ScanState* scan, BlockCache* cache,
+                            Decoded* decoded) const {
   uint32_t raw_bytes = 0;
   if (!Decompressor::TakeRawBytes(compression, &payload, &raw_bytes)) {
     return CorruptionAt(path_, handle.offset, "compressed block does not know its length");
   }
-  std::unique_ptr<char[]> bytes = NewBytes(kind, size_t{raw_bytes} + 1);
+  BlockBytes bytes = NewBytes(kind, size_t{raw_bytes} + 1, cache);
   const size_t leading = LeadingBytes(kind, bytes.get());
   char* const contents = bytes.get() + leading;
   Decompressor once;

@@ -12,6 +12,7 @@
 #include "format/table_format.h"
 #include "io/file_system.h"
 #include "table/block_cache.h"
+#include "table/block_memory.h"
 #include "table/block_ref.h"
 #include "table/compressor.h"
 #include "tidesdb/slice.h"
@@ -68,14 +69,16 @@ class BlockSource {
  private:
   // A block's contents, and the byte of its kind behind them, at the end of bytes[0, size).
   struct Decoded {
-    std::unique_ptr<char[]> bytes;
+    BlockBytes bytes;
     size_t size = 0;
   };
 
   static Slice Contents(Slice decoded, BlockKind kind);
-  Status Decode(BlockHandle handle, BlockKind kind, ScanState* scan, Decoded* decoded) const;
+  // `cache`: where the block is to go; null: its bytes are the caller's.
+  Status Decode(BlockHandle handle, BlockKind kind, ScanState* scan, BlockCache* cache,
+                Decoded* decoded) const;
   Status Inflate(BlockHandle handle, BlockKind kind, Compression compression, Slice payload,
-                 ScanState* scan, Decoded* decoded) const;
+                 ScanState* scan, BlockCache* cache, Decoded* decoded) const;
   Status Validate(Slice contents, BlockKind kind, uint64_t offset) const;
 
   const std::unique_ptr<RandomAccessFile> file_;

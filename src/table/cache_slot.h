@@ -84,8 +84,8 @@ struct alignas(64) BlockCache::Handle {
   // --- Under the shard's mutex ---
 
   // Puts a block into an empty slot and pins it. Other threads' stray pins stay counted.
-  void Publish(uint64_t file, uint64_t at, std::unique_ptr<char[]> block, size_t block_size,
-               uint64_t counter, uint64_t pins) {
+  void Publish(uint64_t file, uint64_t at, BlockBytes block, size_t block_size, uint64_t counter,
+               uint64_t pins) {
     file_number.store(file, std::memory_order_relaxed);
     offset.store(at, std::memory_order_relaxed);
     bytes = std::move(block);
@@ -150,7 +150,8 @@ struct alignas(64) BlockCache::Handle {
   std::atomic<uint32_t> passed = 0;
   uint32_t shard = 0;  // Whose table this is a slot of; constant.
   size_t size = 0;
-  std::unique_ptr<char[]> bytes;
+  BlockBytes bytes;
 };
+static_assert(sizeof(BlockCache::Handle) == 64);
 
 }  // namespace tidesdb

@@ -16,8 +16,6 @@ using Slot = BlockCache::Handle;
 // A table is at most half full, so that a search ends after one or two slots: each block pays for
 // two.
 constexpr size_t kSlotsPerBlock = 2;
-// What the allocator adds to a block.
-constexpr size_t kAllocationBytes = 16;
 constexpr size_t kShardsMax = 64;
 constexpr size_t kShardBytesMin = 512 << 10;
 constexpr size_t kTableSlotsMin = 16;
@@ -27,9 +25,12 @@ constexpr size_t kTableSlotsMin = 16;
 constexpr uint64_t kDataCounter = 0;
 constexpr uint64_t kMetaCounter = Slot::kCounterMax;
 
-constexpr size_t ChargeOf(size_t block_bytes) {
-  return block_bytes + kAllocationBytes + kSlotsPerBlock * sizeof(Slot);
-}
+// Of the capacity, what may lie idle between the blocks: room of those that went, for those to
+// come.
+constexpr size_t kIdleShare = 16;
+
+constexpr size_t ChargeOf(size_t room) { return room + kSlotsPerBlock * sizeof(Slot); }
+size_t ChargeOf(const Slot& slot) { return ChargeOf(RoomOf(slot.bytes, slot.size)); }
 
 uint64_t HashOf(uint64_t file_number, uint64_t offset) {
   // Two rounds of multiply and fold: offsets differ in their middle bits, file numbers in their low
@@ -80,8 +81,8 @@ class alignas(64) Shard {
   void CountLookup(bool hit) { (hit ? hits_ : misses_).fetch_add(1, std::memory_order_relaxed); }
 
   // Puts the block in, pinned. REQUIRES: it is not there.
-  Slot* Put(uint64_t hash, uint64_t file_number, uint64_t offset, std::unique_ptr<char[]> bytes,
-            size_t size, uint64_t counter) REQUIRES(mu_) {
+  Slot* Put(uint64_t hash, uint64_t file_number, uint64_t offset, BlockBytes bytes, size_t size,
+            uint64_t counter) REQUIRES(mu_) {
     if ((taken_ + 1) * kSlotsPerBlock > tables_.back()->size()) Grow();
     return PutInto(*tables_.back(), hash, file_number, offset, std::move(bytes), size, counter, 1);
   }
@@ -139,8 +140,7 @@ class alignas(64) Shard {
 
  private:
   Slot* PutInto(Table& table, uint64_t hash, uint64_t file_number, uint64_t offset,
-                std::unique_ptr<char[]> bytes, size_t size, uint64_t counter, uint64_t pins)
-      REQUIRES(mu_) {
+                BlockBytes bytes, size_t size, uint64_t counter, uint64_t pins) REQUIRES(mu_) {
     size_t i = hash & table.mask;
     while (Slot::StateOf(table.slots[i].word.load(std::memory_order_relaxed)) !=
            Slot::State::kEmpty) {
@@ -155,7 +155,7 @@ class alignas(64) Shard {
 
   // Clears a slot that has just become empty. Returns its charge.
   size_t TakeOut(Slot& slot) REQUIRES(mu_) {
-    const size_t charge = ChargeOf(slot.size);
+    const size_t charge = ChargeOf(slot);
     slot.bytes.reset();
     Table& table = *tables_.back();
     // A slot of an older table is only waiting for its last pin; no search passes it.
@@ -208,12 +208,14 @@ class alignas(64) Shard {
 class ClockCache final : public BlockCache {
  public:
   ClockCache(size_t bytes_max, size_t typical_block_bytes)
-      : bytes_max_(bytes_max),
+      : memory_(bytes_max),
+        bytes_max_(bytes_max),
         shard_count_(std::clamp<size_t>(std::bit_floor(bytes_max / kShardBytesMin), 1, kShardsMax)),
         shards_(std::make_unique<Shard[]>(shard_count_)) {
     const size_t blocks = bytes_max / ChargeOf(typical_block_bytes) / shard_count_ + 1;
     const size_t slots = std::max(std::bit_ceil(blocks * kSlotsPerBlock), kTableSlotsMin);
     for (size_t i = 0; i < shard_count_; ++i) shards_[i].Init(slots, static_cast<uint32_t>(i));
+    memory_.SetIdleMax(bytes_max / kIdleShare);
   }
 
   ~ClockCache() override {
@@ -234,11 +236,13 @@ class ClockCache final : public BlockCache {
     return slot;
   }
 
-  Handle* Insert(uint64_t file_number, uint64_t offset, std::unique_ptr<char[]> bytes, size_t size,
+  BlockBytes NewBlock(size_t bytes) override { return memory_.Allocate(bytes); }
+
+  Handle* Insert(uint64_t file_number, uint64_t offset, BlockBytes bytes, size_t size,
                  CachePriority priority) override {
     const uint64_t hash = HashOf(file_number, offset);
     Shard& shard = ShardOf(hash);
-    const size_t charge = ChargeOf(size);
+    const size_t charge = ChargeOf(RoomOf(bytes, size));
     const bool room = Reserve(charge, hash);
     Slot* stray = nullptr;
     Slot* slot = nullptr;
@@ -272,7 +276,7 @@ class ClockCache final : public BlockCache {
         Reclaim(*handle);
         return;
       case Slot::AfterUnpin::kFree:
-        alone_.fetch_sub(ChargeOf(handle->size), std::memory_order_relaxed);
+        alone_.fetch_sub(ChargeOf(*handle), std::memory_order_relaxed);
         std::unique_ptr<Slot> freed(handle);
         return;
     }
@@ -287,12 +291,14 @@ class ClockCache final : public BlockCache {
 
   void SetCapacity(size_t bytes_max) override {
     bytes_max_.store(bytes_max, std::memory_order_relaxed);
+    memory_.SetIdleMax(bytes_max / kIdleShare);
     MakeRoom(0);
   }
 
   CacheStats GetStats() const override {
     CacheStats stats;
-    stats.bytes = used_.load(std::memory_order_relaxed) + alone_.load(std::memory_order_relaxed);
+    stats.bytes = used_.load(std::memory_order_relaxed) + alone_.load(std::memory_order_relaxed) +
+                  memory_.idle_bytes();
     for (size_t i = 0; i < shard_count_; ++i) {
       MutexLock lock(shards_[i].mu());
       shards_[i].AddStats(&stats);
@@ -304,9 +310,14 @@ class ClockCache final : public BlockCache {
   // The table uses the low bits of the hash.
   Shard& ShardOf(uint64_t hash) const { return shards_[hash >> 48 & (shard_count_ - 1)]; }
 
-  bool Full() const {
-    return used_.load(std::memory_order_relaxed) > bytes_max_.load(std::memory_order_relaxed);
+  // How much the blocks are too many: they leave room for what may lie idle, and for what does.
+  size_t Excess() const {
+    const size_t bytes_max = bytes_max_.load(std::memory_order_relaxed);
+    const size_t idle = std::max(bytes_max / kIdleShare, memory_.idle_bytes());
+    const size_t taken = used_.load(std::memory_order_relaxed) + idle;
+    return taken > bytes_max ? taken - bytes_max : 0;
   }
+  bool Full() const { return Excess() > 0; }
 
   // Counts `charge` as used, if what is then too much can be evicted.
   bool Reserve(size_t charge, uint64_t hash) {
@@ -324,10 +335,7 @@ class ClockCache final : public BlockCache {
     for (size_t i = 0; i < shard_count_ && Full(); ++i) {
       Shard& shard = shards_[(first + i) & (shard_count_ - 1)];
       MutexLock lock(shard.mu());
-      const size_t used = used_.load(std::memory_order_relaxed);
-      const size_t bytes_max = bytes_max_.load(std::memory_order_relaxed);
-      if (used <= bytes_max) break;
-      used_.fetch_sub(shard.Sweep(used - bytes_max), std::memory_order_relaxed);
+      used_.fetch_sub(shard.Sweep(Excess()), std::memory_order_relaxed);
     }
     return !Full();
   }
@@ -340,18 +348,18 @@ class ClockCache final : public BlockCache {
     used_.fetch_sub(shard.Reclaim(slot), std::memory_order_relaxed);
   }
 
-  Slot* StandAlone(uint64_t file_number, uint64_t offset, std::unique_ptr<char[]> bytes,
-                   size_t size) {
+  Slot* StandAlone(uint64_t file_number, uint64_t offset, BlockBytes bytes, size_t size) {
     auto slot = std::make_unique<Slot>();
     slot->file_number.store(file_number, std::memory_order_relaxed);
     slot->offset.store(offset, std::memory_order_relaxed);
     slot->bytes = std::move(bytes);
     slot->size = size;
     slot->word.store(Slot::StateBits(Slot::State::kAlone) + Slot::kPin, std::memory_order_relaxed);
-    alone_.fetch_add(ChargeOf(size), std::memory_order_relaxed);
+    alone_.fetch_add(ChargeOf(*slot), std::memory_order_relaxed);
     return slot.release();
   }
 
+  BlockMemory memory_;
   // Relaxed all: sums that publish nothing; the shards' mutexes and slots order the blocks.
   std::atomic<size_t> bytes_max_;
   std::atomic<size_t> used_ =

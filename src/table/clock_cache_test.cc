@@ -10,23 +10,25 @@ namespace tidesdb {
 namespace {
 
 // A block whose bytes tell which one it is.
-std::unique_ptr<char[]> Block(uint64_t file, uint64_t offset, size_t size) {
-  auto bytes = std::make_unique<char[]>(size);
+void Fill(char* bytes, uint64_t file, uint64_t offset, size_t size) {
+  std::memset(bytes, 0, size);
   for (size_t i = 0; i + 8 <= size; i += 8) {
     const uint64_t word = file * 1'000'003 + offset * 7 + i;
-    std::memcpy(bytes.get() + i, &word, 8);
+    std::memcpy(bytes + i, &word, 8);
   }
-  return bytes;
 }
 
 bool IsBlock(Slice bytes, uint64_t file, uint64_t offset) {
-  const auto wanted = Block(file, offset, bytes.size());
-  return bytes == Slice(wanted.get(), bytes.size());
+  std::string wanted(bytes.size(), '\0');
+  Fill(wanted.data(), file, offset, wanted.size());
+  return bytes == wanted;
 }
 
 BlockCache::Handle* Put(BlockCache* cache, uint64_t file, uint64_t offset, size_t size,
                         CachePriority priority = CachePriority::kData) {
-  return cache->Insert(file, offset, Block(file, offset, size), size, priority);
+  BlockBytes bytes = cache->NewBlock(size);
+  Fill(bytes.get(), file, offset, size);
+  return cache->Insert(file, offset, std::move(bytes), size, priority);
 }
 
 void PutAndRelease(BlockCache* cache, uint64_t file, uint64_t offset, size_t size,
@@ -80,8 +82,8 @@ TEST(ClockCacheTest, NeverOverItsCapacity) {
                   random.OneIn(3) ? CachePriority::kMeta : CachePriority::kData);
     ASSERT_LE(cache->GetStats().bytes, size_t{1} << 20);
   }
-  // And well used.
-  EXPECT_GT(cache->GetStats().bytes, (size_t{1} << 20) - 10000);
+  // And well used: a sixteenth may lie idle.
+  EXPECT_GT(cache->GetStats().bytes, (size_t{15} << 16) - 10000);
 }
 
 TEST(ClockCacheTest, PinnedBlocksStayAndOthersStandAlone) {
@@ -139,10 +141,10 @@ TEST(ClockCacheTest, EraseFileForgetsAFile) {
 
 TEST(ClockCacheTest, CapacityShrinksAndGrows) {
   auto cache = NewClockCache(1 << 20, 1024);
-  for (uint64_t i = 0; i < 2000; ++i) PutAndRelease(cache.get(), 1, i, 1000);
+  for (uint64_t i = 0; i < 200; ++i) PutAndRelease(cache.get(), 1, i, 8000);
   cache->SetCapacity(100'000);
   EXPECT_LE(cache->GetStats().bytes, 100'000u);
-  EXPECT_GT(cache->GetStats().bytes, 90'000u);
+  EXPECT_GT(cache->GetStats().bytes, 50'000u);  // Pages that blocks shared with those that went.
   cache->SetCapacity(0);
   EXPECT_EQ(cache->GetStats().bytes, 0u);
   BlockCache::Handle* handle = Put(cache.get(), 1, 1, 100);
@@ -172,7 +174,7 @@ TEST(ClockCacheTest, TableGrowsWhenBlocksAreSmallerThanThought) {
 TEST(ClockCacheTest, AScanLeavesWhatIsUsed) {
   Random random(TestSeed(9));
   auto cache = NewClockCache(1 << 20, 1024);
-  // 900 blocks fit, 600 are used: nearly all lookups of those hit, beside a scan of twenty times
+  // 850 blocks fit, 600 are used: nearly all lookups of those hit, beside a scan of twenty times
   // the cache.
   for (uint64_t i = 0; i < 400; ++i) {
     PutAndRelease(cache.get(), 1, i, 1000);
@@ -193,7 +195,7 @@ TEST(ClockCacheTest, AScanLeavesWhatIsUsed) {
       PutAndRelease(cache.get(), 2, index, 1000, CachePriority::kMeta);
     }
   }
-  EXPECT_LT(misses, 1000u);
+  EXPECT_LT(misses, 1500u);
 }
 
 TEST(ClockCacheDeathTest, APinLeftBehindIsFatal) {

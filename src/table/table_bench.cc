@@ -213,8 +213,7 @@ void CacheHit(benchmark::State& state) {
   static std::unique_ptr<BlockCache> cache = [] {
     auto made = NewClockCache(64 << 20, 8 << 10);
     for (uint64_t i = 0; i < 4000; ++i) {
-      made->Release(
-          made->Insert(1, i * 8192, std::make_unique<char[]>(8192), 8192, CachePriority::kData));
+      made->Release(made->Insert(1, i * 8192, made->NewBlock(8192), 8192, CachePriority::kData));
     }
     return made;
   }();

@@ -1,0 +1,229 @@
+#include "table/block_memory.h"
+
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <utility>
+
+#include "base/check.h"
+#include "io/mapped_memory.h"
+
+namespace tidesdb {
+
+namespace {
+
+// Slots are a span's eighth to its 1024th, each size about a sixteenth larger than the one before.
+constexpr size_t kSlotsMin = 8;
+constexpr size_t kSlotsMax = 1024;
+constexpr size_t kStepsPerDoubling = 16;
+constexpr size_t kSlotAlignment = 64;
+// What the heap adds to a block.
+constexpr size_t kHeapBytes = 16;
+
+class Bits {
+ public:
+  explicit Bits(size_t count) : words_((count + 63) / 64) {}
+  bool Has(size_t i) const { return (words_[i / 64] >> i % 64 & 1) != 0; }
+  void Set(size_t i) { words_[i / 64] |= uint64_t{1} << i % 64; }
+  void Clear(size_t i) { words_[i / 64] &= ~(uint64_t{1} << i % 64); }
+  // REQUIRES: there is one.
+  size_t FirstClear() const {
+    size_t i = 0;
+    while (words_[i] == UINT64_MAX) ++i;
+    return i * 64 + static_cast<size_t>(std::countr_one(words_[i]));
+  }
+
+ private:
+  std::vector<uint64_t> words_;
+};
+
+void FreeOnHeap(char* bytes) { ::operator delete(bytes, std::align_val_t(kSlotAlignment)); }
+char* NewOnHeap(size_t bytes) {
+  return static_cast<char*>(::operator new(bytes, std::align_val_t(kSlotAlignment)));
+}
+
+}  // namespace
+
+// Where a block lies: in a slot, in a mapping of its own, or (without a start) on the heap.
+// All that changes is guarded by the size's mutex.
+struct BlockSpan {
+  BlockSpan(BlockMemory* from, BlockMemory::SizeClass* of, size_t slot_bytes, size_t count,
+            size_t pages)
+      : memory(from), size_class(of), room(slot_bytes), slots(count), used(count), written(pages) {}
+
+  size_t PageOf(size_t offset) const { return offset / kPageBytes; }
+
+  BlockMemory* const memory;
+  BlockMemory::SizeClass* const size_class;  // Null: the block has it alone.
+  const size_t room;                         // Of a slot.
+  const size_t slots;
+  char* start = nullptr;
+  uint64_t number = 0;
+  size_t taken = 0;  // Slots.
+  Bits used;         // Slots.
+  Bits written;      // Pages, since they were mapped or given back.
+  size_t pages_written = 0;
+};
+
+struct BlockMemory::SizeClass {
+  SizeClass(BlockMemory* memory, size_t slot_bytes, size_t slots)
+      : heap(memory, this, slot_bytes, slots, 0) {}
+
+  size_t slot_bytes() const { return heap.room; }
+  // The oldest first: so the youngest become empty. By number, not by address: the simulation
+  // repeats a run.
+  using Spans = std::map<uint64_t, BlockSpan*>;
+
+  Mutex mu;
+  Spans open GUARDED_BY(mu);  // With a free slot.
+  uint64_t next_number GUARDED_BY(mu) = 0;
+  BlockSpan heap;  // Stands for the heap.
+};
+
+void FreeBlock::operator()(char* bytes) const {
+  if (span != nullptr) {
+    span->memory->Free(span, bytes);
+  } else {
+    std::unique_ptr<char[]> freed(bytes);
+  }
+}
+
+BlockBytes HeapBlock(size_t bytes) {
+  return BlockBytes(std::make_unique_for_overwrite<char[]>(bytes).release());
+}
+
+size_t RoomOf(const BlockBytes& block, size_t bytes) {
+  const BlockSpan* const span = block.get_deleter().span;
+  return span != nullptr ? span->room : bytes + kHeapBytes;
+}
+
+BlockMemory::BlockMemory(size_t bytes_typical, bool on_heap)
+    : span_bytes_(std::clamp(std::bit_floor(bytes_typical / 256), kSpanBytesMin, kSpanBytesMax)),
+      on_heap_(on_heap) {
+  for (size_t n = kSlotsMin; n <= kSlotsMax; n += std::max<size_t>(1, n / kStepsPerDoubling)) {
+    const size_t slot_bytes = span_bytes_ / n & ~(kSlotAlignment - 1);
+    if (!classes_.empty() && classes_.back()->slot_bytes() == slot_bytes) continue;
+    classes_.push_back(std::make_unique<SizeClass>(this, slot_bytes, span_bytes_ / slot_bytes));
+  }
+  std::reverse(classes_.begin(), classes_.end());
+}
+
+BlockMemory::~BlockMemory() {
+  CHECK_MSG(live_bytes() == 0, "a block is still in use when its memory goes");
+}
+
+BlockBytes BlockMemory::Allocate(size_t bytes) {
+  const auto fits = std::lower_bound(
+      classes_.begin(), classes_.end(), bytes,
+      [](const auto& size_class, size_t wanted) { return size_class->slot_bytes() < wanted; });
+  if (fits == classes_.end()) return AllocateAlone(bytes);
+  SizeClass* const size_class = fits->get();
+  if (on_heap_) return Count(&size_class->heap, NewOnHeap(bytes));
+  MutexLock lock(size_class->mu);
+  if (size_class->open.empty()) {
+    BlockSpan* const made = NewSpan(size_class);
+    if (made == nullptr) return Count(&size_class->heap, NewOnHeap(bytes));
+    made->number = size_class->next_number++;
+    size_class->open.emplace(made->number, made);
+  }
+  BlockSpan* const span = size_class->open.begin()->second;
+  const size_t slot = span->used.FirstClear();
+  span->used.Set(slot);
+  if (++span->taken == span->slots) size_class->open.erase(span->number);
+  const size_t begin = slot * span->room;
+  size_t pages = 0;
+  for (size_t page = span->PageOf(begin); page <= span->PageOf(begin + span->room - 1); ++page) {
+    if (span->written.Has(page)) continue;
+    span->written.Set(page);
+    ++pages;
+  }
+  span->pages_written += pages;
+  live_.fetch_add(span->room, std::memory_order_relaxed);
+  resident_.fetch_add(pages * kPageBytes, std::memory_order_relaxed);
+  return {span->start + begin, FreeBlock{span}};
+}
+
+// A block that is too large for a slot.
+BlockBytes BlockMemory::AllocateAlone(size_t bytes) {
+  const size_t room = (bytes + kPageBytes - 1) & ~(kPageBytes - 1);
+  auto span = std::make_unique<BlockSpan>(this, nullptr, room, 0, 0);
+  if (!on_heap_) span->start = MapMemory(room);
+  if (span->start != nullptr) mapped_.fetch_add(room, std::memory_order_relaxed);
+  char* const start = span->start != nullptr ? span->start : NewOnHeap(bytes);
+  return Count(span.release(), start);
+}
+
+// A block that takes all its room from the system.
+BlockBytes BlockMemory::Count(BlockSpan* span, char* bytes) {
+  live_.fetch_add(span->room, std::memory_order_relaxed);
+  resident_.fetch_add(span->room, std::memory_order_relaxed);
+  return {bytes, FreeBlock{span}};
+}
+
+// Null when the system has no more mappings: the heap is asked then.
+BlockSpan* BlockMemory::NewSpan(SizeClass* size_class) {
+  char* const start = MapMemory(span_bytes_);
+  if (start == nullptr) return nullptr;
+  mapped_.fetch_add(span_bytes_, std::memory_order_relaxed);
+  auto span = std::make_unique<BlockSpan>(this, size_class, size_class->heap.room,
+                                          size_class->heap.slots, span_bytes_ / kPageBytes);
+  span->start = start;
+  return span.release();  // Free() owns it again when it is empty.
+}
+
+void BlockMemory::Free(BlockSpan* span, char* bytes) {
+  SizeClass* const size_class = span->size_class;
+  std::unique_ptr<BlockSpan> empty;
+  if (size_class == nullptr || span->start == nullptr) {
+    live_.fetch_sub(span->room, std::memory_order_relaxed);
+    resident_.fetch_sub(span->room, std::memory_order_relaxed);
+    if (size_class == nullptr) empty.reset(span);
+    if (span->start == nullptr) return FreeOnHeap(bytes);
+    mapped_.fetch_sub(span->room, std::memory_order_relaxed);
+    return UnmapMemory(span->start, span->room);
+  }
+  {
+    MutexLock lock(size_class->mu);
+    const size_t slot = static_cast<size_t>(bytes - span->start) / span->room;
+    DCHECK(span->used.Has(slot));
+    span->used.Clear(slot);
+    if (span->taken-- == span->slots) size_class->open.emplace(span->number, span);
+    live_.fetch_sub(span->room, std::memory_order_relaxed);
+    if (span->taken > 0) {
+      if (idle_bytes() > idle_max_.load(std::memory_order_relaxed)) GiveBackSlot(span, slot);
+      return;
+    }
+    size_class->open.erase(span->number);
+    empty.reset(span);
+  }
+  resident_.fetch_sub(span->pages_written * kPageBytes, std::memory_order_relaxed);
+  mapped_.fetch_sub(span_bytes_, std::memory_order_relaxed);
+  UnmapMemory(span->start, span_bytes_);
+}
+
+// Those of a free slot's pages that no other slot uses. REQUIRES: the size's mutex.
+void BlockMemory::GiveBackSlot(BlockSpan* span, size_t slot) {
+  const auto is_free = [span](size_t page) {
+    if (!span->written.Has(page)) return false;
+    const size_t last = std::min(((page + 1) * kPageBytes - 1) / span->room, span->slots - 1);
+    for (size_t i = page * kPageBytes / span->room; i <= last; ++i) {
+      if (span->used.Has(i)) return false;
+    }
+    return true;
+  };
+  size_t page = span->PageOf(slot * span->room);
+  size_t end = span->PageOf((slot + 1) * span->room - 1) + 1;
+  // Only the first and the last can be shared with other slots.
+  while (page < end && !is_free(page)) ++page;
+  while (page < end && !is_free(end - 1)) --end;
+  if (page == end) return;
+  for (size_t i = page; i < end; ++i) {
+    DCHECK(span->written.Has(i));
+    span->written.Clear(i);
+  }
+  GiveBackPages(span->start + page * kPageBytes, (end - page) * kPageBytes);
+  span->pages_written -= end - page;
+  resident_.fetch_sub((end - page) * kPageBytes, std::memory_order_relaxed);
+}
+
+}  // namespace tidesdb
