@@ -13,12 +13,13 @@ from installer import apt, build_plugin, host, packages, servers
 from installer.shell import TREE, Failed, main
 from lab.compare import study, sysbench
 from lab.harness import generators, private_server, profiles, sitting
+from lab.harness.arguments import from_zero, positive
 from lab.harness.journal import can_resume
 from lab.report.adapters import compare as adapter
 
 
 def _arguments():
-    parser = argparse.ArgumentParser(prog="python3 -m lab.compare", description=__doc__,
+    parser = argparse.ArgumentParser(prog="python3 -m lab.compare", allow_abbrev=False, description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--server", choices=list(host.CODENAMES), help="(this machine's)")
     parser.add_argument("--engines", default="InnoDB,TidesDB,RocksDB", help="compared with the first")
@@ -26,13 +27,13 @@ def _arguments():
     parser.add_argument("--sync", default="NONE,FULL")
     parser.add_argument("--work", default="point_select,read_write,insert,write_only",
                         help=f"of sysbench: {', '.join(sysbench.WORK)}")
-    parser.add_argument("--rows", type=int, default=500_000)
-    parser.add_argument("--threads", type=int, default=4)
-    parser.add_argument("--warehouses", type=int, default=10, help="of TPROC-C; 0: without it")
-    parser.add_argument("--users", type=int, default=8, help="of TPROC-C")
-    parser.add_argument("--seconds", type=int, default=20, help="of each sysbench run")
-    parser.add_argument("--tpcc-seconds", type=int, default=60)
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rows", type=positive, default=500_000)
+    parser.add_argument("--threads", type=positive, default=4)
+    parser.add_argument("--warehouses", type=from_zero, default=10, help="of TPROC-C; 0: without it")
+    parser.add_argument("--users", type=positive, default=8, help="of TPROC-C")
+    parser.add_argument("--seconds", type=positive, default=20, help="of each sysbench run")
+    parser.add_argument("--tpcc-seconds", type=positive, default=60)
+    parser.add_argument("--rounds", type=positive, default=3)
     parser.add_argument("--directory", type=lambda p: TREE / p, default=TREE / "var" / "compare")
     profiles.add_scale_down(parser.add_argument)
     private_server.add_memory_max(parser.add_argument)
@@ -40,11 +41,16 @@ def _arguments():
     args = parser.parse_args()
     args.rows = profiles.scaled_down(args.rows, args.scale_down)
     args.warehouses = profiles.scaled_down(args.warehouses, args.scale_down) if args.warehouses else 0
-    args.engines, args.sync = args.engines.split(","), args.sync.split(",")
-    args.work = [w for w in args.work.split(",") if w]
+    args.engines, args.sync, args.work = ([*dict.fromkeys(word for word in words.split(",") if word)]
+                                          for words in (args.engines, args.sync, args.work))
     for name in args.engines:
         if name not in profiles.NAMES:
             parser.error(f"--engines: {name} is not known; known are {', '.join(profiles.NAMES)}")
+    for name in args.sync:
+        if name not in ("NONE", "FULL"):
+            parser.error(f"--sync: {name} is not known; known are NONE, FULL")
+    if not (args.engines and args.sync and (args.work or args.warehouses)):
+        parser.error("nothing would be measured: --engines, --sync, and --work or --warehouses are wanted")
     for name in args.work:
         if name not in sysbench.WORK:
             parser.error(f"--work: {name} is not known; known are {', '.join(sysbench.WORK)}")

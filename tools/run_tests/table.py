@@ -48,7 +48,7 @@ STEPS = [
     Step("seed-studies", DEFAULT, partial(tpcc.seed_studies, "debian12"), tuple(packages.LAB_PYTHON)),
     Step("quickstart", DEFAULT, quickstart.whole),
     *_on("debian13"),
-    Step("install", DEFAULT, install.whole),
+    Step("install", DEFAULT, install.whole, minutes=40),
     Step("install-pgo-debian13", FULL, partial(install_pgo.whole, "debian13"), minutes=120),
     Step("install-pgo-debian12", FULL, partial(install_pgo.whole, "debian12"), minutes=120),
     Step("install-source", FULL, install_source.whole, minutes=400),
