@@ -11,8 +11,8 @@ from installer.install import build as plugin_build
 from installer.shell import Failed, Step, output, run
 from installer.source import configure, ninja
 
-# A tree takes 2 GiB and its stage a half; a plugin's build is small beside them. Links want room for a moment.
-TREE_BYTES = 4 << 30
+# A tree, its stage and its plugin's build, with room for links.
+TREE_BYTES = 6 << 30
 SOURCES_BYTES = 1 << 30
 
 _GENERATED = ["my_config.h", "mysql_version.h", "mysqld_error.h"]

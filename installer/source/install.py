@@ -1,5 +1,6 @@
 """install.sh --mariadb-version: the steps in their order, and the summary; --uninstall of what they put."""
 
+import os
 from pathlib import Path
 
 from installer import packages
@@ -20,6 +21,7 @@ def _prefix(record, directory):
 
 
 def list_engines(args, log):
+    dependencies.require(Record(_RECORD), packages.UNPACK, log, args.skip_deps)
     source = fetch.find(args, log)
     paths = options.paths(args, source.version)
     source.unpack(paths.sources, log)
@@ -28,6 +30,7 @@ def list_engines(args, log):
 
 def install(args, log):
     record = Record(_RECORD)
+    os.umask(0o022)  # The server is another account's process, and reads what is put.
     say("Preparing")
     # What can be refused is refused before the first long step.
     args.mariadb_prefix = args.mariadb_prefix or Path(record.facts.get("prefix", options.PREFIX))
@@ -60,8 +63,12 @@ def install(args, log):
 
 def _build(args, record, paths, version, left_out, log):
     if guided.wanted(args, record):
-        dependencies.require(record, packages.PGO, log, args.skip_deps)
-        return ServerPgo(paths, version, left_out, args, log).build()
+        it = ServerPgo(paths, version, left_out, args, log)
+        if args.pgo:
+            dependencies.require(record, packages.PGO, log, args.skip_deps)
+        if args.pgo or it.known():
+            return it.build(record.facts.get("pgo"))
+        say("  The profile is of other sources: built without it. --pgo trains anew")
     tree = Tree(paths, version, "plain", args, log)
     tree.make(left_out)
     tree.plugin()

@@ -46,25 +46,32 @@ class ServerPgo:
         self._known = self.directory / "profile.json"
         self._tree = lambda name: tree(paths, version, name, args, log)
 
-    def build(self):
-        """(the optimised tree with its plugin staged, what the record keeps of its profile)"""
+    def build(self, before=None):
+        """(the optimised tree with its plugin staged, what the record keeps of its profile). before: what it kept last."""
         profile = self.profile()
         counters = self.directory / f"profile-{profile['digest']}"
         used = self._tree("use")
         used.make(self.left_out, "use", counters)
         plugin = used.plugin(optimised_by(self.directory, profile["digest"]))
-        gain = self.compare(used, plugin)
+        # Who has not asked in this run wants the server and no hour of figures.
+        gain = self.compare(used, plugin) if self.args.pgo else (before or {}).get("gain")
         return used, {"profile": profile["digest"], "trained": profile["trained"], "gain": gain}
 
     def key(self):
         compiler = output(["c++", "--version"]).splitlines()[0]
         return f"{source_key(self.version, compiler)} {self.paths.prefix} {' '.join(e.name for e in self.left_out)}"
 
+    def known(self):
+        """What is known of the profile of these sources, or None: it is to be trained."""
+        known = json.loads(self._known.read_text()) if self._known.exists() else {}
+        if known.get("key") == self.key() and (self.directory / f"profile-{known['digest']}").is_dir():
+            return known
+        return None
+
     def profile(self):
         """Of these sources; instrumented build and training are left out when it is there."""
-        known = json.loads(self._known.read_text()) if self._known.exists() else {}
-        if known.get("key") == self.key() and (self.directory / f"profile-{known['digest']}").is_dir() and not (
-                self.args.rebuild_plugin):
+        known = self.known()
+        if known and not (self.args.pgo and self.args.rebuild_plugin):
             say(f"  The profile of this server is there, trained {known['trained']}: no training")
             return known
         counters = self.directory / "training"
@@ -90,10 +97,19 @@ class ServerPgo:
         if not plain_plugin.exists():
             say("  Not measured: there is no build without --pgo to compare with in the build directory")
             return None
+        measured = self.directory / "measured.json"
+        of = [hashlib.sha256(path.read_bytes()).hexdigest() for path in (
+            plain.environment().mariadbd, plain_plugin, used.environment().mariadbd, plugin)]
+        known = json.loads(measured.read_text()) if measured.exists() else {}
+        if known.get("of") == of:
+            say("  The gain is measured already")
+            return known["gain"]
         say("  Measuring: the server without profile and with it, in turn")
         self._mix("compare", "--build", *build_words("plain", plain.environment(), plain_plugin),
                   "--build", *build_words("PGO", used.environment(), plugin))
-        return json.loads((self.directory / "compare" / "gain.json").read_text())["overall"]
+        gain = json.loads((self.directory / "compare" / "gain.json").read_text())["overall"]
+        measured.write_text(json.dumps({"of": of, "gain": gain}) + "\n")
+        return gain
 
     def _mix(self, command, *options):
         argv = [sys.executable, "-m", "lab.mix", command, "-o", self.directory / command,

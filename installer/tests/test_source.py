@@ -15,8 +15,8 @@ from installer.source import build, configure, engines, fetch, options, service
 
 STORAGE = {
     "archive": "MYSQL_ADD_PLUGIN(archive ${ARCHIVE_SOURCES} STORAGE_ENGINE LINK_LIBRARIES ${ZLIB_LIBRARIES})",
-    "csv": "SET(CSV_SOURCES ha_tina.cc)\nMYSQL_ADD_PLUGIN(csv ${CSV_SOURCES} STORAGE_ENGINE MANDATORY)",
-    "innobase": "MYSQL_ADD_PLUGIN(innobase ${INNOBASE_SOURCES} STORAGE_ENGINE\n  # a comment (with a bracket)\n DEFAULT)",
+    "csv": "SET(CSV_SOURCES ha_tina.cc)\nMYSQL_ADD_PLUGIN(csv ${CSV_SOURCES} # (a comment)\n STORAGE_ENGINE MANDATORY)",
+    "innobase": "MYSQL_ADD_PLUGIN(innobase ${INNOBASE_SOURCES} STORAGE_ENGINE\n DEFAULT)",
     "maria": "MYSQL_ADD_PLUGIN(aria ${ARIA_SOURCES} STORAGE_ENGINE MANDATORY\n RECOMPILE_FOR_EMBEDDED)\n"
              "MYSQL_ADD_PLUGIN(s3 ha_s3.cc COMPONENT s3-engine)",
     "mroonga": "  mysql_add_plugin(mroonga\n    ${MRN_SOURCES}\n STORAGE_ENGINE)",
@@ -144,10 +144,12 @@ class Sources(unittest.TestCase):
         self.assertEqual(versions, ["1:11.8.6-0+deb13u1", "1:11.8.3-0+deb13u1"])
         for wanted, found in [(None, 0), ("11.8", 0), ("11.8.6", 0), ("11.8.3", 1)]:
             self.assertEqual(fetch.choose(versions, wanted), versions[found])
-        for wanted in ("11.8.60", "11.80", "1", "11.4"):
+        for wanted in ("11.8.60", "11.80", "1.8", "11.4"):
             with self.assertRaises(Unavailable) as caught:
-                fetch.choose(versions, wanted + ".0" if wanted == "1" else wanted)
+                fetch.choose(versions, wanted)
             self.assertIn("11.8.6, 11.8.3", str(caught.exception))
+        with self.assertRaises(Unavailable):
+            fetch.choose(["1:11.80.1-1"], "11.8")
 
     def test_a_tarball_is_unpacked_once(self):
         source = fetch.find(self.args(mariadb_source=self.tarball(), mariadb_version="11.8"), self.log)

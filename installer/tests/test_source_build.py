@@ -37,6 +37,7 @@ add_subdirectory(sql)
     "sql/CMakeLists.txt": """add_library(sql STATIC parse.cc)
 add_executable(mariadbd main.cc)
 target_link_libraries(mariadbd sql innobase dl)
+add_custom_command(TARGET mariadbd POST_BUILD COMMAND mariadbd)  # As a server's build runs programs of its own.
 install(TARGETS mariadbd DESTINATION sbin)
 install(DIRECTORY DESTINATION lib/mysql/plugin)
 """,
@@ -97,6 +98,9 @@ class StandInPgo(pgo.ServerPgo):
             (self.directory / "compare" / "gain.json").write_text('{"overall": {"said": "+1 %", "verdict": "gain"}}')
             return
         program = next(str(word)[9:] for word in words if str(word).startswith("mariadbd="))
+        counters = Path(words[words.index("--counters") + 1])
+        if counters.exists():
+            raise Failed("there are counters that are not of the training")
         plugin = next(str(word)[7:] for word in words if str(word).startswith("plugin="))
         subprocess.run([program, plugin], check=True)
 
@@ -112,7 +116,7 @@ class Phases(unittest.TestCase):
             for name, text in files.items():
                 (self.base / directory / name).parent.mkdir(parents=True, exist_ok=True)
                 (self.base / directory / name).write_text(text)
-        self.args = SimpleNamespace(jobs=2, rebuild_plugin=False)
+        self.args = SimpleNamespace(jobs=2, rebuild_plugin=False, pgo=True)
         for patch in (mock.patch.object(build.build_plugin, "check"),
                       # What those sources lack that the server's have.
                       mock.patch.dict(configure._FIXED, clear=True, CMAKE_BUILD_TYPE="RelWithDebInfo")):
@@ -154,6 +158,14 @@ class Phases(unittest.TestCase):
         self.assertIn("Compiling MariaDB 11.8.6, by its profile ... nothing to do", printed)
         self.assertNotIn("Configuring", printed)
         self.assertEqual(again, {**kept, "gain": {"said": "+1 %", "verdict": "gain"}})
+        _, again, printed, mixed = self.build()
+        self.assertEqual((mixed, again["gain"]["said"]), ([], "+1 %"))
+        self.assertIn("measured already", printed)
+        (counters.parent / "measured.json").unlink()
+        self.args.pgo = None
+        self.assertEqual(self.build()[3], [])  # Not asked in this run: not measured.
+        (self.base / "pgo" / "profile.json").write_text("{}")
+        self.assertIsNone(StandInPgo(self.paths, "11.8.6", [], self.args, self.base / "log").known())
 
     def test_a_part_without_counters_is_an_error(self):
         counters = self.base / "counters"

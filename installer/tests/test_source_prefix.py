@@ -123,6 +123,8 @@ class Directory(unittest.TestCase):
         steps = 0
         while True:
             self._interrupted(steps)
+            if scan(self.there) != new:
+                self._interrupted(steps)  # Twice: what it goes back to is what was there before the first.
             prefix = self.prefix()
             prefix.roll_back()
             if scan(self.there) == new:
@@ -151,6 +153,12 @@ class Directory(unittest.TestCase):
                 prefix.keep()
             except KeyboardInterrupt:
                 pass
+
+    def test_a_mode_is_put_too(self):
+        self.put()
+        (self.there / "bin/mariadbd").chmod(0o600)
+        self.assertTrue(self.put())
+        self.assertEqual((self.there / "bin/mariadbd").stat().st_mode & 0o777, 0o755)
 
     def test_remove_keeps_what_was_changed(self):
         self.put()
