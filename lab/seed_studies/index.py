@@ -51,7 +51,7 @@ def table(study, found, caption=""):
         figure = of_seed.get(key)
         unit = _unit(key[1], figure)
         rows.append([key[0], key[1] + (f", {unit}" if unit else ""), figure.place if figure else "",
-                     form.number(figure.value) if figure else "–", form.spread(found.get(key))])
+                     f"{figure.value:,.6g}" if figure else "–", form.spread(found.get(key))])
     return Table(caption, ["", "figure", "in the seed", "seed", "here"], rows, names=3)
 
 

@@ -107,7 +107,7 @@ def _sweep(of, workload):
     runs = [run for run in of.runs if run.workload == workload]
     for condition in dict.fromkeys(run.condition for run in runs):
         at = {run.repetition: run for run in runs if run.condition == condition}
-        subject = f"{condition.split()[-1]}B staged"
+        subject = f"{condition[:-1].split()[-1]} {condition[-1]}B staged"
         _put(found, subject, at, {"time": lambda run: run.seconds})
         _put(found, subject, at, {"peak resident memory": lambda run: _megabytes(run)})
     return found

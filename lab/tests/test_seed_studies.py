@@ -198,7 +198,7 @@ class Figures(unittest.TestCase):
                 for size, seconds in (("1M", 3.0), ("64M", 2.0))
                 for workload in ("iibench INSERT ... SELECT", "iibench l.x")]
         found = ours.figures("001-bulk", Study("", "", "", runs))
-        self.assertEqual(found, {("1MB staged", "time"): [3.0], ("64MB staged", "time"): [2.0]})
+        self.assertEqual(found, {("1 MB staged", "time"): [3.0], ("64 MB staged", "time"): [2.0]})
         self.assertEqual(charts.points(found, "time"), [(1 << 20, [3.0]), (64 << 20, [2.0])])
         with tempfile.TemporaryDirectory() as name, mock.patch.object(style, "DOTS", 50):
             self.assertEqual([path.name for path in charts.sweep(found, "Sweep", name)], ["sweep.png", "sweep.pdf"])
