@@ -5,7 +5,7 @@ from dataclasses import asdict
 
 from installer.shell import Failed, say
 from lab.compare import sysbench, tpcc
-from lab.harness import profiles, provenance
+from lab.harness import profiles, provenance, room
 from lab.harness.journal import Journal
 from lab.harness.private_server import Limit, PrivateServer, memory_limit
 from lab.harness.progress import Progress, Step
@@ -55,6 +55,7 @@ class Study:
 
     def go(self):
         """Does what is left, and reports. Returns the exit code: 1 when a turn failed."""
+        self._check_disk()
         self._write_facts()
         with Journal(self.args.directory / adapter.JOURNAL, adapter.KIND, plan_of(self.args)) as self.journal:
             with Progress("compare", self.steps()) as self.progress:
@@ -66,6 +67,13 @@ class Study:
                 self.journal.end()
         self._report()
         return 1 if self.failed else 0
+
+    def _check_disk(self):
+        """Each engine's data is there from its load to the end; what an earlier sitting loaded is there already."""
+        args = self.args
+        each = room.SERVER + args.rows * room.SYSBENCH_ROW + args.warehouses * room.WAREHOUSE
+        left = [engine for engine in args.engines if not (args.directory / engine).exists()]
+        room.require(args.directory, len(left) * each, "--scale-down makes it smaller, --directory names another place")
 
     def _server(self, engine, sync):
         plugin = self.plugin if profiles.needs_plugin(engine) else None
