@@ -115,6 +115,20 @@ def sizes(args, point):
     return [str(one) for one in [*chosen, *(["--phases", args.phases] if args.phases else [])]]
 
 
+# Rows that a client of a generator's profile loads, which lab/iibench/profile.cc says.
+_LOADED = {"small": 1_000_000, "issue-122": 10_000_000, "seed-001-deletes": 10_000_000}
+
+
+def rows_most(args):
+    """About the most rows that a measurement has at once; with --bulk each is there twice."""
+    def of(point):
+        given = {name: int(value) for name, value in point.items() if name in SIZES}
+        clients = given.get("clients", args.clients or 1)
+        return clients * given.get("load-rows", args.load_rows or _LOADED.get(args.generator_profile, 0))
+
+    return max(map(of, points(args))) / args.scale_down * (2 if args.bulk else 1)
+
+
 def server_options(args, engine, point):
     """What the server of an engine is told at a point."""
     varied = [f"--{CACHE[engine] if name == 'cache' else name}={value}" for name, value in point.items()

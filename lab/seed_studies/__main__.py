@@ -24,10 +24,11 @@ from lab.harness import sitting, watched
 from lab.harness.journal import Journal
 from lab.harness.progress import Progress, Step, duration
 from lab.report import form
-from lab.seed_studies import index, left, publish, studies
+from lab.seed_studies import charts, index, left, ours, publish, studies
 from lab.seed_studies.texts import TEXTS
 
 JOURNAL = "seed_studies.jsonl"
+_SWEEPS = ("001-bulk", "001-index")
 _RUNNER_ENDS_S = 180  # It stops its server.
 
 
@@ -136,11 +137,21 @@ class Sitting:
     def write_index(self):
         """Returns what is done."""
         done = [left.done_of(run, self.directory) for run in self.runs]
+        self._draw(done)
         page = index.page(done, self.said)
         (self.directory / "index.md").write_text(page.markdown(), encoding="utf-8")
         (self.directory / "index.html").write_text(page.html(), encoding="utf-8")
         publish.write_figures(done, self.directory / publish.FIGURES)
         return done
+
+
+    def _draw(self, done):
+        """The charts that no runner has."""
+        for one in done:
+            for study in one.run.studies if one.study else ():
+                if study in _SWEEPS:
+                    drawn = charts.sweep(ours.figures(study, one.study), TEXTS[study].title, self.directory / one.folder)
+                    one.charts = [str(path.relative_to(self.directory)) for path in drawn if path.suffix == ".png"]
 
 
 def _main():
