@@ -17,16 +17,16 @@ WARM_UP_S = 5
 _LOAD_S, _START_S, _TPCC_AROUND_S = 30, 8, 10
 
 
-def plan_of(args):
-    """What must be the same for figures to belong together."""
-    return {name: str(value) if name == "directory" else value for name, value in vars(args).items()}
+def asked(args):
+    """What the report says of the options."""
+    return {name: value for name, value in vars(args).items() if name not in ("directory", "output_dir", "resume")}
 
 
 class Study:
     """Owns: args.directory, in which each engine has a server directory."""
 
-    def __init__(self, args, environment, plugin, tool):
-        self.args, self.environment, self.plugin, self.tool = args, environment, plugin, tool
+    def __init__(self, args, plan, environment, plugin, tool):
+        self.args, self.plan, self.environment, self.plugin, self.tool = args, plan, environment, plugin, tool
         self.limit = memory_limit(args.memory_max, args.profile)
         self.failed = 0
 
@@ -57,7 +57,7 @@ class Study:
         """Does what is left, and reports. Returns the exit code: 1 when a turn failed."""
         self._check_disk()
         self._write_facts()
-        with Journal(self.args.directory / adapter.JOURNAL, adapter.KIND, plan_of(self.args)) as self.journal:
+        with Journal(self.args.directory / adapter.JOURNAL, adapter.KIND, self.plan) as self.journal:
             with Progress("compare", self.steps()) as self.progress:
                 for engine in self.args.engines:
                     self._load(engine)
@@ -73,7 +73,7 @@ class Study:
         args = self.args
         each = room.SERVER + args.rows * room.SYSBENCH_ROW + args.warehouses * room.WAREHOUSE
         left = [engine for engine in args.engines if not (args.directory / engine).exists()]
-        room.require(args.directory, len(left) * each, "--scale-down makes it smaller, --directory names another place")
+        room.require(args.directory, len(left) * each, "--scale-down makes it smaller, -o names another place")
 
     def _server(self, engine, sync):
         plugin = self.plugin if profiles.needs_plugin(engine) else None
@@ -153,7 +153,7 @@ class Study:
         """What the report says besides figures."""
         args = self.args
         binaries = {"mariadbd": self.environment.mariadbd, "ha_tidesdb.so": self.plugin, "tpcc": self.tool}
-        facts = {"asked": plan_of(args), "provenance": provenance.collect(args.directory, binaries),
+        facts = {"asked": asked(args), "provenance": provenance.collect(args.directory, binaries),
                  "version": self.environment.version, "limit": self.limit.said,
                  "profile": f"Profile {args.profile}: {profiles.about(args.profile)}",
                  "options": {engine: {sync: profiles.options(args.profile, engine, sync) for sync in args.sync}

@@ -9,8 +9,8 @@ _PANELS = (("time", "seconds"), ("peak resident memory", "MB"))
 
 def points(found, measure):
     """(bytes, values) of a sweep's figures, rising."""
-    return sorted((in_bytes(subject.split()[0].removesuffix("B")), values) for (subject, name), values in found.items()
-                  if name == measure)
+    return sorted((in_bytes(subject.removesuffix("B staged").replace(" ", "")), values)
+                  for (subject, name), values in found.items() if name == measure)
 
 
 def sweep(found, title, directory):
@@ -24,7 +24,7 @@ def sweep(found, title, directory):
                   color=style.colours(["TidesDB"])["TidesDB"])
         axes.set_ylabel(unit)
         axes.set_title(f"{title}: {measure}")
-        axes.set_ylim(bottom=0)
+        axes.set_ylim(0, 1.1 * max(max(values) for _, values in of) if of else 1)
         axes.set_xscale("log", base=2)
         axes.set_xticks([size >> 20 for size, _ in of], [f"{size >> 20} MB" for size, _ in of])
     panels[-1].set_xlabel("staged in memory")

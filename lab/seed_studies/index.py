@@ -30,6 +30,7 @@ class Done:
     files: int = 0
     bytes: int = 0
     charts: list = field(default_factory=list)   # Paths from the index.
+    whole: bool = True   # False: some of it failed, or was interrupted.
 
 
 def _unit(measure, of_seed):
@@ -50,7 +51,7 @@ def table(study, found, caption=""):
         figure = of_seed.get(key)
         unit = _unit(key[1], figure)
         rows.append([key[0], key[1] + (f", {unit}" if unit else ""), figure.place if figure else "",
-                     form.number(figure.value) if figure else "–", form.spread(found.get(key))])
+                     f"{figure.value:,.6g}" if figure else "–", form.spread(found.get(key))])
     return Table(caption, ["", "figure", "in the seed", "seed", "here"], rows, names=3)
 
 
@@ -141,6 +142,7 @@ def _say_study(page, name, done):
         if one.study is None:
             page.add("text", f"{one.folder}: did not come to its end; nothing to show.")
             continue
+        page.add("text", "" if one.whole else "Not all of it was measured: some of it failed, or was interrupted.")
         page.add("table", table(name, ours.figures(name, one.study), _builds(name, one.study.labels())))
         page.add("text", _soundness(one.study))
         if one.report:

@@ -75,8 +75,8 @@ def raw_files(directory):
             and not any(part in ("data", "server-data", "servers") for part in path.relative_to(directory).parts)]
 
 
-def done_of(run, directory):
-    """A Done. directory: that of all runs."""
+def done_of(run, directory, whole=True):
+    """A Done. directory: that of all runs. whole: it came to its end."""
     directory = Path(directory)
     folder = directory / folder_of(run)
     try:
@@ -87,4 +87,4 @@ def done_of(run, directory):
     named = str(report.relative_to(directory)) if report else ""
     page = named.removesuffix(".md") + ".html" if report and report.with_suffix(".html").exists() else ""
     return Done(run, study if study and study.runs else None, folder.name, named, page, len(files),
-                sum(path.stat().st_size for path in files))
+                sum(path.stat().st_size for path in files), whole=whole)

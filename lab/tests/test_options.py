@@ -3,7 +3,6 @@
 import contextlib
 import io
 import os
-import sys
 import unittest
 from unittest import mock
 
@@ -14,12 +13,7 @@ from lab.hammerdb import options as hammerdb
 from lab.iibench_runner import options as iibench
 
 
-def _compare(argv):
-    with mock.patch.object(sys, "argv", ["lab.compare", *argv]):
-        return compare._arguments()
-
-
-_ALL = (_compare, engines.parse, hammerdb.parse, iibench.parse)
+_ALL = (compare._arguments, engines.parse, hammerdb.parse, iibench.parse)
 
 
 class Refused(unittest.TestCase):
@@ -55,12 +49,12 @@ class Refused(unittest.TestCase):
     def test_nothing_to_measure(self):
         for name in ("--rounds", "--rows", "--threads", "--users", "--seconds", "--tpcc-seconds"):
             for value in ("0", "-1", "x"):
-                self.refused(_compare, [name, value], f"{name}: ")
-        self.refused(_compare, ["--sync", "FOO"], "--sync: FOO is not known; known are NONE, FULL")
-        self.refused(_compare, ["--engines", "MyISAM"], "--engines: MyISAM is not known")
-        self.refused(_compare, ["--engines", ","], "nothing would be measured")
-        self.refused(_compare, ["--work", "", "--warehouses", "0"], "nothing would be measured")
-        self.assertEqual(_compare(["--engines", "InnoDB,TidesDB,InnoDB"]).engines, ["InnoDB", "TidesDB"])
+                self.refused(compare._arguments, [name, value], f"{name}: ")
+        self.refused(compare._arguments, ["--sync", "FOO"], "--sync: FOO is not known; known are NONE, FULL")
+        self.refused(compare._arguments, ["--engines", "MyISAM"], "--engines: MyISAM is not known")
+        self.refused(compare._arguments, ["--engines", ","], "nothing would be measured")
+        self.refused(compare._arguments, ["--work", "", "--warehouses", "0"], "nothing would be measured")
+        self.assertEqual(compare._arguments(["--engines", "InnoDB,TidesDB,InnoDB"]).engines, ["InnoDB", "TidesDB"])
 
     def test_what_is_not_here(self):
         self.refused(hammerdb.parse, ["-e", "postgres"], "-e postgres: PostgreSQL is not run here")

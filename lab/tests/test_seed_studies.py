@@ -183,13 +183,22 @@ class Figures(unittest.TestCase):
         self.assertAlmostEqual(ours.figures("003", of["003"])["all", "mean gain of PGO"][0], 10)
         self.assertEqual(ours.figures("004", of["004"])["oltp_insert InnoDB", "efficiency from 4 to 8 threads"], [100])
 
+    def test_what_was_interrupted_has_what_there_is(self):
+        self.assertEqual(ours.figures("003", Study("", "", "", [Run("a", "", 1, 1, 5.0, "", condition="32M cache")])), {})
+        self.assertEqual(ours.figures("001-cache", tprocc("TidesDB-jemalloc")), {})
+        self.assertNotIn(("x", "TidesDB over InnoDB: transactions/s"), ours.figures("004", Study("", "", "", [
+            Run("InnoDB", "x", 8, 1, 5.0, "", latencies=[Latency("all")])])))
+        step = Run("TidesDB", "iibench l.i1", 1, 1, None, "rows/s", measures={"inserted rows/s": 5.0})
+        self.assertEqual(ours.figures("001-deletes", Study("", "", "", [step])),
+                         {("TidesDB", "rows inserted and deleted"): [5.0]})
+
     def test_a_sweep(self):
         runs = [Run("TidesDB", workload, 1, 1, 1.0, "rows/s", condition=f"tidesdb_bulk_staging_size {size}",
                     seconds=seconds)
                 for size, seconds in (("1M", 3.0), ("64M", 2.0))
                 for workload in ("iibench INSERT ... SELECT", "iibench l.x")]
         found = ours.figures("001-bulk", Study("", "", "", runs))
-        self.assertEqual(found, {("1MB staged", "time"): [3.0], ("64MB staged", "time"): [2.0]})
+        self.assertEqual(found, {("1 MB staged", "time"): [3.0], ("64 MB staged", "time"): [2.0]})
         self.assertEqual(charts.points(found, "time"), [(1 << 20, [3.0]), (64 << 20, [2.0])])
         with tempfile.TemporaryDirectory() as name, mock.patch.object(style, "DOTS", 50):
             self.assertEqual([path.name for path in charts.sweep(found, "Sweep", name)], ["sweep.png", "sweep.pdf"])
