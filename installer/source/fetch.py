@@ -75,7 +75,7 @@ class Source:
         self.archive.download_source("mariadb", self.package_version, download)
         work.rmdir()  # dpkg-source makes it.
         # apt has checked the files against the archive's signature.
-        run(["dpkg-source", "--no-check", "-x", next(download.glob("mariadb_*.dsc")), work], log=log)
+        run(["dpkg-source", "--no-check", "--no-copy", "-x", next(download.glob("mariadb_*.dsc")), work], log=log)
         shutil.rmtree(download)
 
 
