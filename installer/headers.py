@@ -49,10 +49,15 @@ def make(archive, package_version, version, work, log, tarball=None):
         shutil.rmtree(work)
 
 
-def check_version(tarball, version):
-    """Raises Failed unless the tarball holds the sources of that version."""
+def version_in(tarball):
+    """The version whose sources a tarball holds; empty when it holds none."""
     text = output(["tar", "--extract", "--to-stdout", "--occurrence=1", "--file", tarball,
                    "--wildcards", "mariadb-*/VERSION"])
-    found = ".".join(re.findall(r"^MYSQL_VERSION_(?:MAJOR|MINOR|PATCH)=(\d+)", text, re.M))
+    return ".".join(re.findall(r"^MYSQL_VERSION_(?:MAJOR|MINOR|PATCH)=(\d+)", text, re.M))
+
+
+def check_version(tarball, version):
+    """Raises Failed unless the tarball holds the sources of that version."""
+    found = version_in(tarball)
     if found != version:
         raise Failed(f"{tarball} holds MariaDB {found or 'of no version'}, the server is {version}")

@@ -38,6 +38,11 @@ OBSERVE = ["sysstat", "procps"]
 # To make the root of the other Debian release.
 ROOT = ["debootstrap", "debian-archive-keyring"]
 
+# To compile the server, besides BUILD; what single storage engines need is in installer/source/engines.py.
+SERVER_BUILD = ["bison", "perl", "libaio-dev", "libbz2-dev", "libcrack2-dev", "libcurl4-openssl-dev", "libedit-dev",
+                "libfmt-dev", "libkrb5-dev", "liblzma-dev", "liblzo2-dev", "libncurses-dev", "libnuma-dev", "libpam0g-dev",
+                "libpcre2-dev", "libssl-dev", "libsystemd-dev", "liburing-dev", "zlib1g-dev"]
+
 # To take the server's sources and packages apart.
 UNPACK = ["dpkg-dev", "xz-utils"]
 

@@ -1,5 +1,6 @@
 """Runs commands with their output in a log file, and says on one line what goes on."""
 
+import errno
 import os
 import shlex
 import subprocess
@@ -90,6 +91,12 @@ def main(function):
         sys.exit(function() or 0)
     except Failed as error:
         print(f"error: {error}", file=sys.stderr)
+        sys.exit(1)
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        print(f"error: the disk is full{f' ({error.filename})' if error.filename else ''}; make room and go on: what was "
+              "done stays done", file=sys.stderr)
         sys.exit(1)
     except KeyboardInterrupt:
         sys.exit(130)

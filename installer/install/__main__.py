@@ -7,6 +7,8 @@ from installer.install import allocator, build, config, distribution, guided, li
 from installer.install.record import Record
 from installer.install.server import InstalledServer
 from installer.shell import TREE, Failed, Unavailable, main, say
+from installer.source import install as from_source
+from installer.source import options as source_options
 
 LOG = TREE / "var" / "log" / "install.log"
 
@@ -117,9 +119,17 @@ def uninstall(args, record):
 
 def _main():
     args = options.parse(sys.argv[1:])
+    if args.list_engines:
+        return from_source.list_engines(args, LOG)
     if not host.is_root():
         raise Unavailable("installing into the system's MariaDB needs root")
+    if source_options.wanted(args):
+        return from_source.uninstall(args, LOG) if args.uninstall else from_source.install(args, LOG)
     record = Record()
+    if args.uninstall and from_source.installed():
+        from_source.uninstall(args, LOG)
+        if not record.files:
+            return None
     return uninstall(args, record) if args.uninstall else install(args, record)
 
 

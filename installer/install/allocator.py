@@ -49,15 +49,20 @@ def set_up(record, server, name, log, skip_deps):
     if name == "system":
         changed = record.remove(server.allocator_config)
         return record.remove(server.allocator_unit) or changed
+    preload = library(record, name, log, skip_deps)
+    changed = record.put(server.allocator_config, config.allocator_config(preload).encode())
+    return record.put(server.allocator_unit, config.allocator_unit(preload).encode()) or changed
+
+
+def library(record, name, log, skip_deps):
+    """The path of what is to be preloaded; its package is installed if need be."""
     try:
         package = choose_package(name, _known)
     except Unavailable:  # A machine whose package lists were never read.
         run(["apt-get", "update"], log=log)
         package = choose_package(name, _known)
     dependencies.require(record, [package], log, skip_deps)
-    library = find_library(output(["dpkg", "-L", package]).splitlines())
-    changed = record.put(server.allocator_config, config.allocator_config(library).encode())
-    return record.put(server.allocator_unit, config.allocator_unit(library).encode()) or changed
+    return find_library(output(["dpkg", "-L", package]).splitlines())
 
 
 def _known(package):

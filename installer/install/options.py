@@ -5,6 +5,8 @@ import os
 import re
 from pathlib import Path
 
+from installer.source import options as source
+
 ALLOCATORS = ["system", "jemalloc", "mimalloc", "tcmalloc"]
 
 _DESCRIPTION = """Builds TidesDB for this machine's MariaDB (Debian's or Ubuntu's package; installs it if there is
@@ -34,7 +36,8 @@ def parser():
     made.add_argument("--tidesdb-prefix", type=Path, metavar="DIR",
                       help="also puts libtidesdb.a, its headers and what pkg-config and CMake read there, for programs "
                            "of your own (default: as it is)")
-    made.add_argument("--build-dir", type=Path, metavar="DIR", help="where to build (build/install-VERSION here)")
+    made.add_argument("--build-dir", type=Path, metavar="DIR",
+                      help="where to build (here, build/install-VERSION or build/server-VERSION)")
     made.add_argument("--jobs", type=_count, metavar="N", default=os.cpu_count() or 1,
                       help="compilers at once (%(default)s)")
     made.add_argument("--rebuild-plugin", action="store_true", help="build from nothing, put it in again, restart; "
@@ -44,6 +47,7 @@ def parser():
     made.add_argument("--no-restart", action="store_true",
                       help="leave the server alone; the next restart makes it all effective")
     made.add_argument("--uninstall", action="store_true", help="undo what was done; tables stay on disk")
+    source.add_to(made)
     made.add_argument("--tidesdb-version", help=argparse.SUPPRESS)
     made.add_argument("--s3", action="store_true", help=argparse.SUPPRESS)
     return made
@@ -61,6 +65,9 @@ def parse(argv):
         others = [name for name in making if getattr(args, name)]
         if others:
             made.error(f"--uninstall goes with no --{others[0].replace('_', '-')}")
+    wrong = source.problem(args)
+    if wrong:
+        made.error(wrong)
     return args
 
 

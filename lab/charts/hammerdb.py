@@ -9,6 +9,7 @@ from statistics import median
 from lab.charts import style
 
 _MARKS = "os^Dv*"
+_FEW = 4  # More are told by a legend below the figure.
 _LATENCIES = (("New order", "neword"), ("Payment", "payment"), ("Delivery", "delivery"))
 
 
@@ -60,10 +61,11 @@ def _bars(rows, column, title, ylabel, directory, name):
     figure, axes = _new(title, ylabel=ylabel)
     values = list(spread.values())
     bars = axes.bar(range(len(spread)), [middle for middle, *_ in values], yerr=_whiskers(values), capsize=5, width=0.6,
-                    color=list(style.colours(list(spread)).values()))
+                    color=list(style.shades(list(spread)).values()))
     axes.bar_label(bars, [_number(middle) for middle, *_ in values], padding=3)
-    axes.set_xticks(range(len(spread)),
-                    [f"{engine}\n{count} runs" if count > 1 else engine for engine, (*_, count) in spread.items()])
+    names = {engine: engine.replace("-", "\n") for engine in spread}  # A build's label side by side with others.
+    axes.set_xticks(range(len(spread)), [f"{names[engine]}\n{count} runs" if count > 1 else names[engine]
+                                         for engine, (*_, count) in spread.items()])
     axes.margins(y=0.15)
     return style.save(figure, directory, name)
 
@@ -75,16 +77,20 @@ def _grouped(rows, groups, title, ylabel, directory, name):
     if not engines:
         return []
     figure, axes = _new(title, ylabel=ylabel)
-    width, colours = 0.8 / len(engines), style.colours(engines)
+    width, colours, many = 0.8 / len(engines), style.shades(engines), len(engines) > _FEW
     for number, engine in enumerate(engines):
         at = [index for index, (_, spread) in enumerate(spreads) if engine in spread]
         values = [spreads[index][1][engine] for index in at]
         bars = axes.bar([index - 0.4 + width * (number + 0.5) for index in at], [middle for middle, *_ in values],
                         width * 0.92, yerr=_whiskers(values), capsize=4, color=colours[engine], label=engine)
-        axes.bar_label(bars, [_number(middle) for middle, *_ in values], padding=2, fontsize=8)
+        if not many:
+            axes.bar_label(bars, [_number(middle) for middle, *_ in values], padding=2, fontsize=8)
     axes.set_xticks(range(len(spreads)), [label for label, _ in spreads])
     axes.margins(y=0.25)
-    axes.legend(loc="upper left")
+    if many:
+        axes.legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.13), ncols=3)
+    else:
+        axes.legend(loc="upper left")
     return style.save(figure, directory, name)
 
 
@@ -93,14 +99,14 @@ def _lines(series, title, ylabel, directory, name):
     if not series:
         return []
     runs = list(dict.fromkeys(run for run, *_ in series))
-    colours = style.colours([_engine(run) for run in runs])
+    colours = style.shades([_engine(run) for run in runs])
     marks = {run: _MARKS[[of for of in runs if _engine(of) == _engine(run)].index(run) % len(_MARKS)] for run in runs}
     figure, axes = _new(title, "seconds", ylabel)
     for run, line, points, dashes in series:
         axes.plot([second for second, _ in points], [value for _, value in points], dashes, marker=marks[run],
                   markersize=4, label=f"{run} {line}".strip(), color=colours[_engine(run)])
     axes.set_ylim(bottom=0)
-    if len(series) > 4:  # Inside it would hide lines.
+    if len(series) > _FEW:  # Inside it would hide lines.
         axes.legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.13), ncols=4)
     else:
         axes.legend(fontsize=8)

@@ -26,6 +26,24 @@ def colours(engines):
     return {engine: _COLOURS.get(engine.lower()) or next(others) for engine in engines}
 
 
+def shades(labels):
+    """By label: builds of an engine, such as TidesDB-jemalloc, have its colour, the later ones a lighter one."""
+    of_engine = {}
+    for label in labels:
+        of_engine.setdefault(label.split("-")[0], []).append(label)
+    made = {}
+    for engine, colour in colours(list(of_engine)).items():
+        same = of_engine[engine]
+        made |= {label: _lighter(colour, 0.7 * at / len(same)) if at else colour for at, label in enumerate(same)}
+    return {label: made[label] for label in labels}
+
+
+def _lighter(colour, share):
+    """#rrggbb with a share of white."""
+    parts = (int(colour[at:at + 2], 16) for at in (1, 3, 5))
+    return "#" + "".join(f"{round(part + (255 - part) * share):02x}" for part in parts)
+
+
 def save(figure, directory, name, notes=()):
     """Writes name.png and name.pdf and frees the figure. notes: what a reader of it must know, below it."""
     directory = Path(directory)

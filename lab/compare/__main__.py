@@ -2,23 +2,24 @@
 
 One server runs at a time, so that no engine pays for another's memory or background work. Engines take
 turns: each round runs every engine once (A B C, A B C ...). A ratio is that of the medians, its spread
-that of the rounds. A comparison that was interrupted goes on when the same command is given again.
+that of the rounds. A comparison that was interrupted goes on with --resume.
 """
 
 import argparse
-import shutil
 import sys
+import time
+from pathlib import Path
 
 from installer import apt, build_plugin, host, packages, servers
-from installer.shell import TREE, Failed, main
+from installer.shell import main, say
 from lab.compare import study, sysbench
 from lab.harness import generators, private_server, profiles, sitting
-from lab.harness.journal import can_resume
+from lab.harness.arguments import from_zero, positive
 from lab.report.adapters import compare as adapter
 
 
-def _arguments():
-    parser = argparse.ArgumentParser(prog="python3 -m lab.compare", description=__doc__,
+def _arguments(argv):
+    parser = argparse.ArgumentParser(prog="python3 -m lab.compare", allow_abbrev=False, description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--server", choices=list(host.CODENAMES), help="(this machine's)")
     parser.add_argument("--engines", default="InnoDB,TidesDB,RocksDB", help="compared with the first")
@@ -26,53 +27,61 @@ def _arguments():
     parser.add_argument("--sync", default="NONE,FULL")
     parser.add_argument("--work", default="point_select,read_write,insert,write_only",
                         help=f"of sysbench: {', '.join(sysbench.WORK)}")
-    parser.add_argument("--rows", type=int, default=500_000)
-    parser.add_argument("--threads", type=int, default=4)
-    parser.add_argument("--warehouses", type=int, default=10, help="of TPROC-C; 0: without it")
-    parser.add_argument("--users", type=int, default=8, help="of TPROC-C")
-    parser.add_argument("--seconds", type=int, default=20, help="of each sysbench run")
-    parser.add_argument("--tpcc-seconds", type=int, default=60)
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--directory", type=lambda p: TREE / p, default=TREE / "var" / "compare")
+    parser.add_argument("--rows", type=positive, default=500_000)
+    parser.add_argument("--threads", type=positive, default=4)
+    parser.add_argument("--warehouses", type=from_zero, default=10, help="of TPROC-C; 0: without it")
+    parser.add_argument("--users", type=positive, default=8, help="of TPROC-C")
+    parser.add_argument("--seconds", type=positive, default=20, help="of each sysbench run")
+    parser.add_argument("--tpcc-seconds", type=positive, default=60)
+    parser.add_argument("--rounds", type=positive, default=3)
+    parser.add_argument("-o", "--output-dir", type=Path, default=Path("."), metavar="DIR",
+                        help="where compare_... goes (%(default)s)")
+    parser.add_argument("--resume", type=Path, metavar="DIR", help="go on with the interrupted run of this compare_...")
     profiles.add_scale_down(parser.add_argument)
     private_server.add_memory_max(parser.add_argument)
-    profiles.set_defaults(parser, sys.argv[1:], "compare")
-    args = parser.parse_args()
+    profiles.set_defaults(parser, argv, "compare")
+    args = parser.parse_args(argv)
     args.rows = profiles.scaled_down(args.rows, args.scale_down)
     args.warehouses = profiles.scaled_down(args.warehouses, args.scale_down) if args.warehouses else 0
-    args.engines, args.sync = args.engines.split(","), args.sync.split(",")
-    args.work = [w for w in args.work.split(",") if w]
+    args.engines, args.sync, args.work = ([*dict.fromkeys(word for word in words.split(",") if word)]
+                                          for words in (args.engines, args.sync, args.work))
     for name in args.engines:
         if name not in profiles.NAMES:
             parser.error(f"--engines: {name} is not known; known are {', '.join(profiles.NAMES)}")
+    for name in args.sync:
+        if name not in ("NONE", "FULL"):
+            parser.error(f"--sync: {name} is not known; known are NONE, FULL")
+    if not (args.engines and args.sync and (args.work or args.warehouses)):
+        parser.error("nothing would be measured: --engines, --sync, and --work or --warehouses are wanted")
     for name in args.work:
         if name not in sysbench.WORK:
             parser.error(f"--work: {name} is not known; known are {', '.join(sysbench.WORK)}")
     return args
 
 
-def _make_ready(directory, plan):
-    """Keeps an interrupted comparison of this plan; removes what another one left there, and nothing else's files."""
-    mark = directory / ".lab-compare"
-    if directory.exists() and any(directory.iterdir()) and not mark.exists():
-        raise Failed(f"--directory: {directory} holds something that is no study of lab.compare; name another one")
-    if not can_resume(directory / adapter.JOURNAL, adapter.KIND, plan):
-        shutil.rmtree(directory, ignore_errors=True)
-    directory.mkdir(parents=True, exist_ok=True)
-    mark.touch()
-
-
 def _main():
-    args = _arguments()
-    _make_ready(args.directory, study.plan_of(args))
-    log = args.directory / "build.log"
-    apt.install(packages.SYSBENCH + packages.LAB_PYTHON, log)
-    wanted = [option for engine in args.engines for option in profiles.options(args.profile, engine, args.sync[0])]
-    environment, plugin = build_plugin.prepare_and_build(args.server or host.host_server(), log, tests=True,
-                                                         more=servers.providers(wanted))
-    it = study.Study(args, environment, plugin, generators.program("tpcc", log) if args.warehouses else None)
+    argv = sys.argv[1:]
+    args = _arguments(argv)
+    if args.resume:
+        directory = args.resume.resolve()
+        plan = sitting.plan_of(directory / adapter.JOURNAL, adapter.KIND, argv)
+        args = _arguments(plan["argv"])
+    else:
+        directory, plan = args.output_dir.resolve() / time.strftime("compare_%Y%m%d_%H%M%S"), {"argv": argv}
+    args.directory = directory
+    directory.mkdir(parents=True, exist_ok=True)
+    log = directory / "build.log"
     sitting.interrupt_on_term()
-    return it.go()
+    try:
+        apt.install(packages.SYSBENCH + packages.LAB_PYTHON, log)
+        wanted = [option for engine in args.engines for option in profiles.options(args.profile, engine, args.sync[0])]
+        environment, plugin = build_plugin.prepare_and_build(args.server or host.host_server(), log, tests=True,
+                                                             more=servers.providers(wanted))
+        tool = generators.program("tpcc", log) if args.warehouses else None
+        return study.Study(args, plan, environment, plugin, tool).go()
+    except KeyboardInterrupt:
+        say(f"\ninterrupted; what was started is ended. Go on with: python3 -m lab.compare --resume {directory}")
+        return 130
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ from dataclasses import asdict
 
 from installer.shell import Failed, say
 from lab.compare import sysbench, tpcc
-from lab.harness import profiles, provenance
+from lab.harness import profiles, provenance, room
 from lab.harness.journal import Journal
 from lab.harness.private_server import Limit, PrivateServer, memory_limit
 from lab.harness.progress import Progress, Step
@@ -17,16 +17,16 @@ WARM_UP_S = 5
 _LOAD_S, _START_S, _TPCC_AROUND_S = 30, 8, 10
 
 
-def plan_of(args):
-    """What must be the same for figures to belong together."""
-    return {name: str(value) if name == "directory" else value for name, value in vars(args).items()}
+def asked(args):
+    """What the report says of the options."""
+    return {name: value for name, value in vars(args).items() if name not in ("directory", "output_dir", "resume")}
 
 
 class Study:
     """Owns: args.directory, in which each engine has a server directory."""
 
-    def __init__(self, args, environment, plugin, tool):
-        self.args, self.environment, self.plugin, self.tool = args, environment, plugin, tool
+    def __init__(self, args, plan, environment, plugin, tool):
+        self.args, self.plan, self.environment, self.plugin, self.tool = args, plan, environment, plugin, tool
         self.limit = memory_limit(args.memory_max, args.profile)
         self.failed = 0
 
@@ -55,8 +55,9 @@ class Study:
 
     def go(self):
         """Does what is left, and reports. Returns the exit code: 1 when a turn failed."""
+        self._check_disk()
         self._write_facts()
-        with Journal(self.args.directory / adapter.JOURNAL, adapter.KIND, plan_of(self.args)) as self.journal:
+        with Journal(self.args.directory / adapter.JOURNAL, adapter.KIND, self.plan) as self.journal:
             with Progress("compare", self.steps()) as self.progress:
                 for engine in self.args.engines:
                     self._load(engine)
@@ -66,6 +67,13 @@ class Study:
                 self.journal.end()
         self._report()
         return 1 if self.failed else 0
+
+    def _check_disk(self):
+        """Each engine's data is there from its load to the end; what an earlier sitting loaded is there already."""
+        args = self.args
+        each = room.SERVER + args.rows * room.SYSBENCH_ROW + args.warehouses * room.WAREHOUSE
+        left = [engine for engine in args.engines if not (args.directory / engine).exists()]
+        room.require(args.directory, len(left) * each, "--scale-down makes it smaller, -o names another place")
 
     def _server(self, engine, sync):
         plugin = self.plugin if profiles.needs_plugin(engine) else None
@@ -145,7 +153,7 @@ class Study:
         """What the report says besides figures."""
         args = self.args
         binaries = {"mariadbd": self.environment.mariadbd, "ha_tidesdb.so": self.plugin, "tpcc": self.tool}
-        facts = {"asked": plan_of(args), "provenance": provenance.collect(args.directory, binaries),
+        facts = {"asked": asked(args), "provenance": provenance.collect(args.directory, binaries),
                  "version": self.environment.version, "limit": self.limit.said,
                  "profile": f"Profile {args.profile}: {profiles.about(args.profile)}",
                  "options": {engine: {sync: profiles.options(args.profile, engine, sync) for sync in args.sync}

@@ -9,9 +9,10 @@ from lab.engines_runner import options, study
 from lab.harness import sitting
 
 
-def _resumed(args):
+def _resumed(args, argv):
     directory = args.resume.resolve()
-    plan = sitting.plan_of(directory / study.JOURNAL)
+    plan = sitting.plan_of(directory / study.JOURNAL, "engines_runner", argv,
+                           ("--pass", "--skip-preflight", "--dry-run"))
     before = options.parse(plan["argv"])
     before.password = args.password or before.password
     before.skip_preflight = before.skip_preflight or args.skip_preflight
@@ -29,7 +30,7 @@ def _new(args, argv):
 def _main():
     argv = sys.argv[1:]
     args = options.parse(argv)
-    it = _resumed(args) if args.resume else _new(args, argv)
+    it = _resumed(args, argv) if args.resume else _new(args, argv)
     if args.dry_run:
         say(it.describe())
         return 0

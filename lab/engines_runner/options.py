@@ -8,6 +8,7 @@ from installer import host
 from installer.shell import TREE, Failed
 from lab.hammerdb import options as harness
 from lab.harness import private_server, profiles
+from lab.harness.arguments import from_zero, positive
 
 HARNESS = TREE / "lab" / "hammerdb_runner.sh"
 
@@ -19,18 +20,19 @@ _EXAMPLES = """examples:
 
 
 def parser():
-    it = argparse.ArgumentParser(prog="mariadb_engines_runner.sh", formatter_class=argparse.RawDescriptionHelpFormatter,
+    it = argparse.ArgumentParser(prog="mariadb_engines_runner.sh", allow_abbrev=False,
+                                 formatter_class=argparse.RawDescriptionHelpFormatter,
                                  description="Engines × iterations of TPROC-C, each by hammerdb_runner.sh, with merged "
                                              "charts.", epilog=_EXAMPLES)
     group = it.add_argument_group("what is measured").add_argument
     group("--engines", default="tidesdb,rocksdb,innodb", metavar="LIST", help="(%(default)s)")
-    group("--iterations", type=harness.positive, default=3, metavar="N", help="of each engine (%(default)s)")
-    group("--warehouses", type=harness.positive, default=1000, metavar="N", help="(%(default)s)")
+    group("--iterations", type=positive, default=3, metavar="N", help="of each engine (%(default)s)")
+    group("--warehouses", type=positive, default=1000, metavar="N", help="(%(default)s)")
     group("--rampup", type=harness.minutes, default=7, metavar="MIN", help="(%(default)s)")
     group("--duration", type=harness.minutes, default=20, metavar="MIN", help="(%(default)s)")
-    group("--run-vu", type=harness.positive, default=64, metavar="N", help="virtual users (%(default)s)")
-    group("--build-vu", type=harness.positive, default=6, metavar="N", help="virtual users that load (%(default)s)")
-    group("--settle", type=float, default=120, metavar="S", help="seconds between build and run (%(default)s)")
+    group("--run-vu", type=positive, default=64, metavar="N", help="virtual users (%(default)s)")
+    group("--build-vu", type=positive, default=6, metavar="N", help="virtual users that load (%(default)s)")
+    group("--settle", type=from_zero, default=120, metavar="S", help="seconds between build and run (%(default)s)")
     profiles.add_scale_down(group)
     group("--randomize", action="store_true", help="engines and iterations in random order, not engine by engine")
     group("--seed", type=int, help="of that order (drawn, and written down)")

@@ -9,10 +9,10 @@ from lab.hammerdb import builds_study, options, study
 from lab.harness import sitting
 
 
-def _resumed(args):
+def _resumed(args, argv):
     """The study that was interrupted, with the password of this command line."""
     directory = args.resume.resolve()
-    plan = sitting.plan_of(directory / study.JOURNAL)
+    plan = sitting.plan_of(directory / study.JOURNAL, "hammerdb", argv, ("--pass",))
     before = options.parse(plan["argv"])
     before.password = args.password or before.password
     before.partition_from = plan["partition_from"]
@@ -44,7 +44,7 @@ def _main():
         study.plot([Path(path) for path in args.plot_only.split(",") if path], args.output_dir)
         return 0
     sitting.interrupt_on_term()
-    it = _resumed(args) if args.resume else _new(args, argv)
+    it = _resumed(args, argv) if args.resume else _new(args, argv)
     try:
         return it.go()
     except KeyboardInterrupt:

@@ -8,6 +8,7 @@ from pathlib import Path
 from installer import host
 from installer.shell import Failed
 from lab.harness import builds, private_server, profiles
+from lab.harness.arguments import from_zero, positive
 
 ENGINES = ("tidesdb", "rocksdb", "innodb")
 # As in ENGINE=, and as lab.compare names them.
@@ -32,7 +33,8 @@ environment: INNODB_PARTITION_THRESHOLD  warehouses from which InnoDB's order li
 
 
 def parser():
-    it = argparse.ArgumentParser(prog="hammerdb_runner.sh", formatter_class=argparse.RawDescriptionHelpFormatter,
+    it = argparse.ArgumentParser(prog="hammerdb_runner.sh", allow_abbrev=False,
+                                 formatter_class=argparse.RawDescriptionHelpFormatter,
                                  description="TPROC-C (and TPROC-H) on a MariaDB server's engines in turn, with CSV, logs "
                                              "and charts.", epilog=_EXAMPLES)
     add = it.add_argument
@@ -41,7 +43,7 @@ def parser():
     add("-b", "--benchmark", default="tpcc", choices=["tpcc", "tpch", "both"], help="(%(default)s); tpch needs -H, InnoDB")
     add("-H", "--hammerdb-dir", metavar="DIR", type=Path,
         help="drive the real HammerDB in DIR, 5.0 or 6.0; without it, the built-in generator")
-    add("-w", "--settle", type=float, default=60, metavar="S", help="seconds between build and run (%(default)s)")
+    add("-w", "--settle", type=from_zero, default=60, metavar="S", help="seconds between build and run (%(default)s)")
     group = it.add_argument_group("TPROC-C").add_argument
     group("--warehouses", type=positive, default=20, metavar="N", help="(%(default)s)")
     group("--tpcc-vu", type=positive, default=8, metavar="N", help="virtual users (%(default)s)")
@@ -99,13 +101,6 @@ def _add_server(it):
     group("--repetitions", type=positive, default=3, metavar="N", help="of each build (%(default)s)")
 
 
-def positive(text):
-    value = int(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"{text} is not at least 1")
-    return value
-
-
 def _name(text):
     if not re.fullmatch(r"\w{1,64}", text, re.ASCII):
         raise argparse.ArgumentTypeError(f"{text!r} is no database's name of letters, digits and _")
@@ -114,7 +109,7 @@ def _name(text):
 
 def minutes(text):
     value = float(text)
-    if value < 0:
+    if not 0 <= value < 1e6:  # NaN too.
         raise argparse.ArgumentTypeError(f"{text} is negative")
     return int(value) if value == int(value) else value
 
@@ -161,7 +156,10 @@ def parse(argv):
     if args.private_server is not None and (args.socket or args.host or args.port):
         raise Failed("--private-server: is a server of its own; leave out -S, --host and --port")
     args.builds = _builds(args)
-    args.partition_from = int(os.environ.get("INNODB_PARTITION_THRESHOLD", "200"))
+    threshold = os.environ.get("INNODB_PARTITION_THRESHOLD", "200")
+    if not re.fullmatch("[0-9]{1,9}", threshold):
+        raise Failed(f"INNODB_PARTITION_THRESHOLD={threshold}: a number of warehouses is wanted")
+    args.partition_from = int(threshold)
     return args
 
 

@@ -11,7 +11,7 @@ from installer.shell import Failed, clean_environment, say
 from lab.charts import hammerdb as charts
 from lab.hammerdb import builtin, logs, real, server
 from lab.hammerdb.watch import Watch
-from lab.harness import profiles, provenance
+from lab.harness import profiles, provenance, room
 from lab.harness.journal import Journal
 from lab.harness.progress import Progress, Step
 from lab.parse import figures, hammerdb_csv
@@ -85,6 +85,7 @@ class Study:
             real.version(args.hammerdb_dir)
         self.server = server.make(args, self.directory)
         self.server.check(args.engines)
+        self._check_disk()
         log = self.directory / "build.log"
         self.generator = real.Real(args, log) if args.hammerdb_dir else builtin.Builtin(args, log)
         with Journal(self.directory / JOURNAL, "hammerdb", self.plan) as self.journal:
@@ -102,6 +103,14 @@ class Study:
                 say(f"What failed is tried again by: hammerdb_runner.sh --resume {self.directory}\n"
                     "Until then its database is kept.")
         return 1 if self.failures else 0
+
+    def _check_disk(self):
+        """Where a private server's data will be; of another server's disk nothing is known."""
+        if self.args.private_server is None or any(self.directory.glob("server-*")):
+            return
+        servers = len(self.args.engines) if self.args.keep_schema else 1
+        room.require(self.directory, servers * (room.SERVER + self.args.warehouses * room.WAREHOUSE),
+                     "--scale-down and --warehouses make it smaller, -o names another place")
 
     def discard_if_empty(self):
         """Takes the folder away again when nothing was begun in it."""

@@ -7,6 +7,7 @@ import argparse
 from pathlib import Path
 
 from installer.shell import Failed
+from lab.harness.arguments import above_zero
 
 PROFILES = Path(__file__).resolve().parent.parent / "profiles"
 DEFAULT = "fair"
@@ -126,6 +127,6 @@ def scaled_down(size, by):
 
 def add_scale_down(add):
     """The option that every runner has. add: of an argparse group."""
-    add("--scale-down", type=float, default=1, metavar="N",
+    add("--scale-down", type=above_zero, default=1, metavar="N",
         help="for a small machine: rows and warehouses divided by N, whoever names them; caches and times stay "
              "(%(default)s)")

@@ -38,13 +38,25 @@ def without_secrets(argv):
     return kept
 
 
-def plan_of(journal):
-    """The plan of an interrupted run. Raises Failed."""
+def plan_of(journal, kind, argv, also=()):
+    """The plan of an interrupted run, which is gone on with as it was begun. Raises Failed.
+
+    argv: the command line that asks for it; also: what may be said there besides --resume.
+    """
+    said = [word.partition("=")[0] for word in argv if word.startswith("-")]
+    others = [option for option in said if option not in ("--resume", *also)]
+    if others:
+        raise Failed(f"{others[0]}: --resume goes on with the options that the run was begun with; leave it out")
     try:
         with open(journal) as file:
-            return json.loads(file.readline())["plan"]
-    except (OSError, ValueError, KeyError) as error:
+            head = json.loads(file.readline())
+        found, plan = head["journal"], head["plan"]
+        plan["argv"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
         raise Failed(f"--resume {journal.parent}: holds no journal of an interrupted run ({error!r})") from error
+    if found != kind:
+        raise Failed(f"--resume {journal.parent}: is a run of {found}, not of {kind}")
+    return plan
 
 
 def _interrupted(_number, _frame):

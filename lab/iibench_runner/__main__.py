@@ -6,7 +6,7 @@ import time
 from installer.shell import main, say
 from lab.harness import sitting
 from lab.iibench_runner import options, study
-from lab.report.adapters.iibench_runner import JOURNAL
+from lab.report.adapters.iibench_runner import JOURNAL, KIND
 
 
 def _main():
@@ -14,7 +14,7 @@ def _main():
     args = options.parse(argv)
     if args.resume:
         directory = args.resume.resolve()
-        plan = sitting.plan_of(directory / JOURNAL)
+        plan = sitting.plan_of(directory / JOURNAL, KIND, argv)
         args = options.parse(plan["argv"])
     else:
         directory, plan = args.output_dir.resolve() / time.strftime("iibench_%Y%m%d_%H%M%S"), {"argv": argv}

@@ -8,6 +8,7 @@ from pathlib import Path
 from installer import host
 from installer.shell import Failed
 from lab.harness import private_server, profiles
+from lab.harness.arguments import from_zero, positive
 
 # The generator's sizes that can be given, and vary: those that are rows are scaled down.
 ROWS = ("load-rows", "i1-rows", "i2-rows")
@@ -30,15 +31,9 @@ _EXAMPLES = """examples:
 """
 
 
-def positive(text):
-    value = int(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"{text} is not at least 1")
-    return value
-
-
 def parser():
-    it = argparse.ArgumentParser(prog="iibench_runner.sh", formatter_class=argparse.RawDescriptionHelpFormatter,
+    it = argparse.ArgumentParser(prog="iibench_runner.sh", allow_abbrev=False,
+                                 formatter_class=argparse.RawDescriptionHelpFormatter,
                                  description="The insert benchmark on several engines, each on a fresh server of its own.",
                                  epilog=_EXAMPLES)
     group = it.add_argument_group("what is measured").add_argument
@@ -51,7 +46,7 @@ def parser():
     group("--vary", action="append", default=[], metavar="NAME=V1,V2...", type=_varied,
           help="a size below, a server variable, or cache (of every engine); several: each with each")
     profiles.add_scale_down(group)
-    group("--settle", type=int, default=0, metavar="S", help="seconds before the first queries (%(default)s)")
+    group("--settle", type=from_zero, default=0, metavar="S", help="seconds before the first queries (%(default)s)")
     group("--seed", type=int, default=1, metavar="N", help="of rows and queries (%(default)s)")
     group = it.add_argument_group("the generator's sizes, instead of its profile's").add_argument
     for name in SIZES:
@@ -75,6 +70,8 @@ def _varied(text):
         raise argparse.ArgumentTypeError(f"{text!r}: NAME=VALUE,VALUE is wanted")
     if name not in SIZES and name != "cache" and "_" not in name:
         raise argparse.ArgumentTypeError(f"{name!r} is neither cache nor a size ({', '.join(SIZES)}) nor a server variable")
+    if name in SIZES and (wrong := [value for value in found if not re.fullmatch("[1-9][0-9]{0,17}", value)]):
+        raise argparse.ArgumentTypeError(f"{name}={wrong[0]}: a whole number from 1 is wanted")
     return name, found
 
 
@@ -116,6 +113,20 @@ def sizes(args, point):
     if args.scale_down != 1:
         chosen += ["--scale", 1 / args.scale_down]
     return [str(one) for one in [*chosen, *(["--phases", args.phases] if args.phases else [])]]
+
+
+# Rows that a client of a generator's profile loads, which lab/iibench/profile.cc says.
+_LOADED = {"small": 1_000_000, "issue-122": 10_000_000, "seed-001-deletes": 10_000_000}
+
+
+def rows_most(args):
+    """About the most rows that a measurement has at once; with --bulk each is there twice."""
+    def of(point):
+        given = {name: int(value) for name, value in point.items() if name in SIZES}
+        clients = given.get("clients", args.clients or 1)
+        return clients * given.get("load-rows", args.load_rows or _LOADED.get(args.generator_profile, 0))
+
+    return max(map(of, points(args))) / args.scale_down * (2 if args.bulk else 1)
 
 
 def server_options(args, engine, point):

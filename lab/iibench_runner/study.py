@@ -5,7 +5,7 @@ from pathlib import Path
 
 from installer import apt, build_plugin, host, packages, servers
 from installer.shell import say
-from lab.harness import generators, profiles, provenance, sitting
+from lab.harness import generators, profiles, provenance, room, sitting
 from lab.harness.journal import Journal
 from lab.harness.private_server import memory_limit
 from lab.harness.progress import Progress, Step
@@ -28,6 +28,8 @@ class Study:
         """Measures what is not done yet, and reports. Returns the exit code: 1 when a measurement failed."""
         self.directory.mkdir(parents=True, exist_ok=True)
         limit = memory_limit(self.args.memory_max, self.args.profile)
+        room.require(self.directory, room.SERVER + options.rows_most(self.args) * room.IIBENCH_ROW,
+                     "--scale-down makes it smaller, -o names another place")
         measurer = self._prepare(limit)
         with Journal(self.directory / adapter.JOURNAL, adapter.KIND, self.plan) as self.journal:
             with Progress("iibench", [Step(unit.name, _EXPECTED_S, "measurement") for unit in self.units]) as progress, \

@@ -46,7 +46,7 @@ def _parser():
             command.add_argument("--tests", default=_MTR_SUITE, metavar="LIST",
                                  help="suites or tests for mysql-test-run; empty: none (%(default)s)")
         else:
-            command.add_argument("--rounds", type=int, default=6, help="an even number of them (%(default)s)")
+            command.add_argument("--rounds", type=int, default=4, help="an even number of them (%(default)s)")
     return it
 
 

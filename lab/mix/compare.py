@@ -8,7 +8,7 @@ import shutil
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import mean
+from statistics import geometric_mean
 
 from installer.shell import Failed
 from lab.harness import profiles, statistics, watched
@@ -130,7 +130,7 @@ def gains(results, rounds, labels):
         found = {label: [results[Unit(n, work, label).name] for n in range(1, rounds + 1)] for label in labels}
         for kind, by_work in pairs.items():
             by_work[work] = tuple([one[kind] for one in found[label]] for label in labels)
-        rows.append({"work": work, "per_s": [mean(by) for by in pairs["per_s"][work]],
+        rows.append({"work": work, "per_s": [geometric_mean(by) for by in pairs["per_s"][work]],
                      "gain": statistics.of_pairs(*pairs["per_s"][work]), "cpu": statistics.of_pairs(*pairs["cpu"][work])})
     verdicts = statistics.judged([row["gain"] for row in rows])
     overall = statistics.overall(pairs["per_s"])

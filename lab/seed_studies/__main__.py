@@ -24,10 +24,11 @@ from lab.harness import sitting, watched
 from lab.harness.journal import Journal
 from lab.harness.progress import Progress, Step, duration
 from lab.report import form
-from lab.seed_studies import index, left, publish, studies
+from lab.seed_studies import charts, index, left, ours, publish, studies
 from lab.seed_studies.texts import TEXTS
 
 JOURNAL = "seed_studies.jsonl"
+_SWEEPS = ("001-bulk", "001-index")
 _RUNNER_ENDS_S = 180  # It stops its server.
 
 
@@ -95,25 +96,30 @@ def describe(runs, said):
     return "\n".join([*lines, *said])
 
 
+def _run_of(result):
+    """A Run as the journal keeps it."""
+    return studies.Run(**{**result, "studies": tuple(result["studies"]), "options": tuple(result["options"]),
+                          "environment": tuple(map(tuple, result["environment"]))})
+
+
 class Sitting:
     """Owns: directory, in which each run has a folder."""
 
     def __init__(self, directory, runs, said):
         self.directory, self.runs, self.said = Path(directory), runs, said
+        self.whole = {}  # By folder, the runs that came to their end, of earlier sittings too.
 
     def go(self):
         """Runs what is not done yet; returns how many failed."""
         failed = 0
         with Journal(self.directory / JOURNAL, "seed_studies", {}) as journal:
+            self.whole = {name: _run_of(result) for name, result in journal.results().items()}
             steps = [Step(left.folder_of(run), run.seconds, run.name) for run in self.runs]
             # Lines, not a live view: each of them is worth keeping.
             with Progress("seed studies", steps, live=False) as self.progress:
                 for run in self.runs:
                     failed += sitting.once(journal, self.progress, left.folder_of(run),
                                            lambda step, run=run: self._run(run, step)) is False
-            self.runs = [studies.Run(**{**result, "studies": tuple(result["studies"]), "options": tuple(result["options"]),
-                                        "environment": tuple(map(tuple, result["environment"]))})
-                         for result in journal.results().values()]
             if not failed:
                 journal.end()
         return failed
@@ -131,16 +137,27 @@ class Sitting:
 
         watched.run(left.command_of(run, folder, TREE), folder / "runner.log", on_line, left.environment_of(run, folder),
                     cwd=TREE, patience_s=_RUNNER_ENDS_S)
+        self.whole[folder.name] = run
         return asdict(run)
 
     def write_index(self):
-        """Returns what is done."""
-        done = [left.done_of(run, self.directory) for run in self.runs]
+        """Returns what is done; of a run that failed or was interrupted what there is of it."""
+        begun = {left.folder_of(run): run for run in self.runs if (self.directory / left.folder_of(run)).exists()}
+        done = [left.done_of(run, self.directory, name in self.whole) for name, run in {**self.whole, **begun}.items()]
+        self._draw(done)
         page = index.page(done, self.said)
         (self.directory / "index.md").write_text(page.markdown(), encoding="utf-8")
         (self.directory / "index.html").write_text(page.html(), encoding="utf-8")
         publish.write_figures(done, self.directory / publish.FIGURES)
         return done
+
+    def _draw(self, done):
+        """The charts that no runner has."""
+        for one in done:
+            for study in one.run.studies if one.study else ():
+                if study in _SWEEPS:
+                    drawn = charts.sweep(ours.figures(study, one.study), TEXTS[study].title, self.directory / one.folder)
+                    one.charts = [str(path.relative_to(self.directory)) for path in drawn if path.suffix == ".png"]
 
 
 def _main():
@@ -155,7 +172,8 @@ def _main():
     try:
         failed = it.go()
     except KeyboardInterrupt:
-        say("\ninterrupted; what was started is ended. The same command goes on.")
+        it.write_index()
+        say(f"\ninterrupted; what was started is ended. The same command goes on. So far: {it.directory / 'index.md'}")
         return 130
     done = it.write_index()
     say(f"index: {it.directory / 'index.html'}\nas text: {it.directory / 'index.md'}")

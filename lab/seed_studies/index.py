@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from lab.report import form, markdown
 from lab.report.tables import Table
 from lab.seed_studies import ours, seed_figures
+from lab.seed_studies.builds import LARGE
 from lab.seed_studies.texts import TEXTS
 
 _UNITS = ((("p95", "p99", "mean", "maximum", "latency"), "ms"), (("time",), "s"), (("memory",), "MB"),
@@ -29,6 +30,7 @@ class Done:
     files: int = 0
     bytes: int = 0
     charts: list = field(default_factory=list)   # Paths from the index.
+    whole: bool = True   # False: some of it failed, or was interrupted.
 
 
 def _unit(measure, of_seed):
@@ -49,7 +51,7 @@ def table(study, found, caption=""):
         figure = of_seed.get(key)
         unit = _unit(key[1], figure)
         rows.append([key[0], key[1] + (f", {unit}" if unit else ""), figure.place if figure else "",
-                     form.number(figure.value) if figure else "–", form.spread(found.get(key))])
+                     f"{figure.value:,.6g}" if figure else "–", form.spread(found.get(key))])
     return Table(caption, ["", "figure", "in the seed", "seed", "here"], rows, names=3)
 
 
@@ -113,6 +115,13 @@ def _html_table(of):
     return caption + "<table>" + row("th", of.head) + "".join(row("td", cells) for cells in of.rows) + "</table>"
 
 
+def _builds(name, labels):
+    """Of which builds a table is, where its rows do not say it."""
+    if name == "003":
+        return " against ".join(reversed(labels))
+    return next((label.removesuffix(LARGE) for label in labels if name == "001-cache" and label.endswith(LARGE)), "")
+
+
 def _soundness(of):
     """Errors, inconsistent databases, interruptions."""
     broken = sum(run.broken for run in of.runs)
@@ -123,6 +132,7 @@ def _soundness(of):
 
 
 def _say_study(page, name, done):
+    """Its charts only where its run comes first: it may be several studies'."""
     text = TEXTS[name]
     page.add("heading", f"{name}: {text.title}")
     page.add("text", f"{text.article}. {text.says}")
@@ -132,12 +142,12 @@ def _say_study(page, name, done):
         if one.study is None:
             page.add("text", f"{one.folder}: did not come to its end; nothing to show.")
             continue
-        caption = " against ".join(reversed(one.study.labels())) if name == "003" else ""
-        page.add("table", table(name, ours.figures(name, one.study), caption))
+        page.add("text", "" if one.whole else "Not all of it was measured: some of it failed, or was interrupted.")
+        page.add("table", table(name, ours.figures(name, one.study), _builds(name, one.study.labels())))
         page.add("text", _soundness(one.study))
         if one.report:
             page.add("links", [("report", one.report), *([("page", one.page)] if one.page else [])])
-        for chart in one.charts:
+        for chart in one.charts if one.run.studies[0] == name else ():
             page.add("picture", chart)
         page.add("text", f"Raw data: {form.plural(one.files, 'file')}, {form.megabytes(one.bytes)} MB, in SHA256SUMS.")
 

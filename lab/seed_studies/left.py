@@ -5,6 +5,7 @@ from pathlib import Path
 
 from installer.shell import Failed
 from lab.report.adapters import pick
+from lab.seed_studies import charts
 from lab.seed_studies.index import Done
 
 # Where each runner leaves a run, below the folder that it was given; and what says that it has begun.
@@ -57,9 +58,10 @@ def report_of(run, directory):
 
 
 def charts_of(run, directory):
-    """The paths of its charts (PNG), the ones that say most first."""
+    """The paths of its charts (PNG), the ones that say most first; of a sweep our own, which has all its points in one."""
+    own = sorted(Path(directory).glob(f"{charts.SWEEP}.png"))
     place = begun(run, directory) or Path(directory)
-    return [path for name in _CHARTS[run.runner] for path in sorted(place.glob(f"{name}.png"))]
+    return own or [path for name in _CHARTS[run.runner] for path in sorted(place.glob(f"{name}.png"))]
 
 
 def tables_of(directory):
@@ -73,8 +75,8 @@ def raw_files(directory):
             and not any(part in ("data", "server-data", "servers") for part in path.relative_to(directory).parts)]
 
 
-def done_of(run, directory):
-    """A Done. directory: that of all runs."""
+def done_of(run, directory, whole=True):
+    """A Done. directory: that of all runs. whole: it came to its end."""
     directory = Path(directory)
     folder = directory / folder_of(run)
     try:
@@ -85,4 +87,4 @@ def done_of(run, directory):
     named = str(report.relative_to(directory)) if report else ""
     page = named.removesuffix(".md") + ".html" if report and report.with_suffix(".html").exists() else ""
     return Done(run, study if study and study.runs else None, folder.name, named, page, len(files),
-                sum(path.stat().st_size for path in files))
+                sum(path.stat().st_size for path in files), whole=whole)

@@ -6,6 +6,7 @@
 from statistics import mean
 
 from lab.harness.private_server import in_bytes
+from lab.report.study import Latency
 from lab.seed_studies.builds import LARGE
 
 _PGO = "-PGO"
@@ -20,7 +21,7 @@ _SLOW, _FAST = 0.05, 0.95
 
 
 def _latency(run, operation):
-    return next(latency for latency in run.latencies if latency.operation == operation)
+    return next((latency for latency in run.latencies if latency.operation == operation), Latency(operation))
 
 
 def _by_label(of):
@@ -84,7 +85,8 @@ def _seed_002(of):
 
 def _seconds(run, share):
     """The rate of the second below which this share of a step's seconds is; the last second is not whole."""
-    rates = sorted(value for _, value in run.series["insert rows"].points[:-1])
+    inserted = run.series.get("insert rows")
+    rates = sorted(value for _, value in inserted.points[:-1]) if inserted else []
     return rates[min(len(rates) - 1, int(share * len(rates)))] if rates else None
 
 
@@ -105,7 +107,7 @@ def _sweep(of, workload):
     runs = [run for run in of.runs if run.workload == workload]
     for condition in dict.fromkeys(run.condition for run in runs):
         at = {run.repetition: run for run in runs if run.condition == condition}
-        subject = f"{condition.split()[-1]}B staged"
+        subject = f"{condition[:-1].split()[-1]} {condition[-1]}B staged"
         _put(found, subject, at, {"time": lambda run: run.seconds})
         _put(found, subject, at, {"peak resident memory": lambda run: _megabytes(run)})
     return found
@@ -117,6 +119,8 @@ def _megabytes(run):
 
 
 def _seed_003(of):
+    if len(of.labels()) < 2:
+        return {}
     found, base, other = {}, *of.labels()[:2]
     tiers = sorted({run.condition for run in of.runs}, key=lambda condition: in_bytes(condition.split()[0]))
     names = dict(zip(tiers, ("smallest tier", *["middle tier"] * (len(tiers) - 2), "largest tier")))
@@ -144,7 +148,7 @@ def _seed_004(of):
                                  if (run.workload, run.label, run.threads) == (workload, label, threads)}
               for label in of.labels() for threads in {run.threads for run in of.runs}}
         found[workload, "TidesDB over InnoDB: transactions/s"] = _pairs(
-            at["TidesDB", most], at["InnoDB", most], lambda run: run.throughput)
+            at.get(("TidesDB", most), {}), at.get(("InnoDB", most), {}), lambda run: run.throughput)
         for label in of.labels():
             _put(found, f"{workload} {label}", at[label, most],
                  {"transactions/s": lambda run: run.throughput, "mean latency": lambda run: run.main_latency().mean_ms,

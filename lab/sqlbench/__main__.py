@@ -131,13 +131,13 @@ def _main():
     server = kind(wanted, places, LOG)
     try:
         server.prepare()
-        run = Run(wanted, places, server, fresh=environment.get("FRESH") == "1")
+        run = Run(wanted, places, server, fresh=places.fresh)
         with run.journal:
             failed = run.measure()
             reports, paths = run.report()
     finally:
         server.close()
-    if reports and environment.get("PLOT", "1") != "0":
+    if reports and places.plot:
         _plot(paths, run.output, run.stamp)
     for path in reports:
         print(f"Report: {path}")

@@ -7,9 +7,11 @@ import re
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from installer import host
 from installer.shell import TREE, Failed
 from lab.harness import profiles
 from lab.harness.private_server import in_bytes
+from lab.sqlbench import names
 
 DEFAULT_WORKLOADS = ("oltp_point_select oltp_read_only oltp_write_only oltp_read_write oltp_insert oltp_update_index "
                      "oltp_update_non_index oltp_delete")
@@ -20,6 +22,7 @@ IGNORED_ERRORS = "1213,1020,1205,1180"
 PERCENTILES = (50, 75, 90, 95, 99, 99.9, 100)
 
 # Of the names that look like an engine's settings: where things are.
+_SERVER_S = ("mysql", "sys", "information_schema", "performance_schema")
 _NO_SETTINGS = ("TIDESDB_SERVER", "TIDESDB_CACHE_DIR", "TIDESDB_PLUGIN", "INNODB_DATA_DIR")
 # As the library numbers them.
 _SYNC_MODES = {"0": "NONE", "1": "FULL", "2": "INTERVAL"}
@@ -78,6 +81,12 @@ class Places:
     plugins: Path
     user: str
     server: str  # Of `python3 -m installer servers`, where sqlbench makes its own.
+    fresh: bool  # An interrupted run is not gone on with.
+    plot: bool
+
+
+def _is_whole(text):
+    return re.fullmatch("[0-9]{1,18}", text) is not None
 
 
 class _Variables:
@@ -95,13 +104,13 @@ class _Variables:
 
     def number(self, name, default, least=0):
         text = self.text(name, str(default))
-        if not text.isdigit() or int(text) < least:
+        if not _is_whole(text) or int(text) < least:
             raise Failed(f"{name}={text}: a whole number from {least} is wanted")
         return int(text)
 
     def numbers(self, name, default, least=1):
         words = self.text(name, default).replace(",", " ").split()
-        if not words or any(not word.isdigit() or int(word) < least for word in words):
+        if not words or any(not _is_whole(word) or int(word) < least for word in words):
             raise Failed(f"{name}={' '.join(words)}: whole numbers from {least} are wanted, with blanks between")
         return tuple(int(word) for word in dict.fromkeys(words))
 
@@ -110,6 +119,9 @@ class _Variables:
         if text not in choices:
             raise Failed(f"{name}={text}: known are {', '.join(choices)}")
         return text
+
+    def switch(self, name, default):
+        return int(self.choice(name, default, ("0", "1")))
 
     def size(self, name, default):
         text = self.text(name, default)
@@ -146,6 +158,8 @@ def _profile(variables):
     """Its name and the sync mode. Raises Failed for what goes with no profile."""
     name = variables.text("PROFILE", "")
     if not name:
+        if variables.text("SYNC", ""):
+            raise Failed("SYNC: is of a profile; without PROFILE, TIDESDB_SYNC_MODE, INNODB_FLUSH and ROCKSDB_FLUSH say it")
         return "", ""
     if name not in profiles.known():
         raise Failed(f"PROFILE={name}: known are {', '.join(profiles.known())}")
@@ -157,6 +171,7 @@ def _profile(variables):
 
 def read(environment):
     """The settings of an environment. Raises Failed with the name of a variable that is wrong."""
+    names.check(environment)
     profile, sync_of_all = _profile(_Variables(environment))
     variables = _Variables({**(profiles.defaults(profile, "sqlbench") if profile else {}), **environment})
     scale_down = variables.text("SCALE_DOWN", "1")
@@ -166,12 +181,14 @@ def read(environment):
     sync = variables.choice("TIDESDB_SYNC_MODE", "0", (*_SYNC_MODES, *_SYNC_MODES.values()))
     block_cache = variables.size("TIDESDB_BLOCK_CACHE", "268435456")
     flush = variables.number("INNODB_FLUSH", 0)
-    if flush > 2:
-        raise Failed(f"INNODB_FLUSH={flush}: 0, 1 or 2 is wanted, as of innodb_flush_log_at_trx_commit")
+    rocksdb_flush = variables.number("ROCKSDB_FLUSH", flush)
+    for name, value in (("INNODB_FLUSH", flush), ("ROCKSDB_FLUSH", rocksdb_flush)):
+        if value > 2:
+            raise Failed(f"{name}={value}: 0, 1 or 2 is wanted, as of innodb_flush_log_at_trx_commit")
     compression = variables.choice("TIDESDB_COMPRESSION", "LZ4", _TIDESDB_COMPRESSIONS)
     rocksdb_default = "LZ4" if compression == "LZ4_FAST" else compression
     database = variables.text("MYSQL_DB", "sbtest")
-    if not re.fullmatch(r"\w{1,64}", database) or database in ("mysql", "sys", "information_schema"):
+    if not re.fullmatch(r"\w{1,64}", database) or database.lower() in _SERVER_S:
         raise Failed(f"MYSQL_DB={database}: a name of letters, digits and _ is wanted, of no database of the server's")
     return Settings(
         engines=_engines(variables), workloads=_workloads(variables, tables),
@@ -180,14 +197,14 @@ def read(environment):
         thread_counts=variables.numbers("THREAD_COUNTS", "1"), time_s=variables.number("TIME", 60, 1),
         warmup_s=variables.number("WARMUP", 10), iterations=variables.number("ITERATIONS", 1, 1),
         report_interval_s=variables.number("REPORT_INTERVAL", 10),
-        tidesdb_sync=_SYNC_MODES.get(sync, sync), tidesdb_btree=variables.number("TIDESDB_USE_BTREE", 0),
+        tidesdb_sync=_SYNC_MODES.get(sync, sync), tidesdb_btree=variables.switch("TIDESDB_USE_BTREE", "0"),
         tidesdb_compression=compression, tidesdb_flush_threads=variables.number("TIDESDB_FLUSH_THREADS", 2, 1),
         tidesdb_compact_threads=variables.number("TIDESDB_COMPACT_THREADS", 2, 1), tidesdb_block_cache=block_cache,
         tidesdb_max_sstables=variables.number("TIDESDB_MAX_SSTABLES", 256, 1),
         innodb_buffer_pool=variables.size("INNODB_BUFFER_POOL", "256M"), innodb_flush=flush,
         innodb_compression=variables.choice("INNODB_COMPRESSION", "NONE", _INNODB_COMPRESSIONS),
         rocksdb_block_cache=variables.size("ROCKSDB_BLOCK_CACHE", block_cache),
-        rocksdb_flush=variables.number("ROCKSDB_FLUSH", flush),
+        rocksdb_flush=rocksdb_flush,
         rocksdb_compression=variables.choice("ROCKSDB_COMPRESSION", rocksdb_default, tuple(_ROCKSDB_COMPRESSIONS)),
         database=database, memory_max=variables.size("MEMORY_MAX", "0") if variables.text("MEMORY_MAX", "") else "",
         profile=profile, sync=sync_of_all, scale_down=scale_down)
@@ -196,12 +213,18 @@ def read(environment):
 def read_places(environment):
     """Where things are, by the same environment."""
     variables = _Variables(environment)
-    data = variables.path("DATA_DIR")
+    data, server = variables.path("DATA_DIR"), variables.text("TIDESDB_SERVER", "")
+    if server and server not in host.CODENAMES:
+        raise Failed(f"TIDESDB_SERVER={server}: known are {', '.join(host.CODENAMES)}")
+    for name in ("BUILD_DIR", "PLUGIN_DIR"):
+        if variables.path(name) and not variables.path("MYSQLD"):
+            raise Failed(f"{name}: goes with MYSQLD, a server of yours")
     return Places(output=variables.path("OUTPUT_DIR", Path("results").absolute()),
                   data=data or TREE / "var" / "sqlbench", innodb_data=variables.path("INNODB_DATA_DIR"),
                   socket=variables.path("SOCKET"), mysqld=variables.path("MYSQLD"), mysql=variables.path("MYSQL_BIN"),
                   build=variables.path("BUILD_DIR"), plugins=variables.path("PLUGIN_DIR"),
-                  user=variables.text("MYSQL_USER", "root"), server=variables.text("TIDESDB_SERVER", ""))
+                  user=variables.text("MYSQL_USER", "root"), server=server, fresh=bool(variables.switch("FRESH", "0")),
+                  plot=bool(variables.switch("PLOT", "1")))
 
 
 def server_options(settings, engine):

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from installer import apt, build_plugin, host, packages, servers
 from installer.shell import TREE, Failed, output
+from lab.harness import room
 from lab.harness.given_server import GivenServer, plugin_dir_of
 from lab.harness.private_server import PrivateServer, memory_limit, plain, variables_of
 from lab.harness.sampler import Sampler, StatusClient
@@ -94,6 +95,10 @@ class OwnServers:
             self._made.append((directory, existed))
             if (directory / "run").exists():
                 self._server(directory / "run", None, []).kill()
+                shutil.rmtree(directory / "run", ignore_errors=True)
+            rows = max(self._settings.table_sizes) * self._settings.tables
+            room.require(directory, 2 * room.SERVER + rows * room.SYSBENCH_ROW,
+                         "SCALE_DOWN makes it smaller, DATA_DIR (and INNODB_DATA_DIR) name another place")
 
     def _lock(self, directory):
         """Marks it; another sqlbench keeps off it as long as this process lives."""

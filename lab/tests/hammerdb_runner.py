@@ -38,9 +38,9 @@ class Runner(unittest.TestCase):
         self.output = Path(folder.name)
 
     def start(self, *options, password=True):
-        argv = [RUNNER, "-o", self.output, *options]
+        argv = [RUNNER, *options]
         if "--resume" not in options:
-            argv += ["-S", self.server.socket, "-u", "runner", "--mariadb-bin", self.client]
+            argv += ["-o", self.output, "-S", self.server.socket, "-u", "runner", "--mariadb-bin", self.client]
         return subprocess.Popen([str(a) for a in [*argv, *(["--pass", PASSWORD] if password else [])]], text=True,
                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                 env=self.variables)

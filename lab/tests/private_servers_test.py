@@ -79,9 +79,9 @@ class PrivateServers(unittest.TestCase):
     def test_compare_below_a_limit(self):
         self.finish(self.start(sys.executable, "-m", "lab.compare", "--server", _SERVER, "--engines", "InnoDB", "--profile",
                                "seed-004", "--memory-max", "300M", "--work", "read_write", "--rows", "10000",
-                               "--scale-down", "10", "--warehouses", "0", "--seconds", "2", "--rounds", "1", "--directory",
-                               self.output / "study"))
-        text = self.report("study/")
+                               "--scale-down", "10", "--warehouses", "0", "--seconds", "2", "--rounds", "1",
+                               "-o", self.output))
+        text = self.report("compare_*/")
         self.assertIn("in a memory cgroup of 300M", text)
         self.assertIn("commits not synced", text)
         self.assertIn("memory: with page cache, peak", text)

@@ -23,6 +23,13 @@ class Charts(unittest.TestCase):
                 self.assertIn(begin, (b"\x89PNG\r", b"%PDF-"))
             return {Path(path).name for path in paths}, missing
 
+    def test_builds_of_an_engine_are_shades_of_its_colour(self):
+        shades = style.shades(["InnoDB-glibc", "TidesDB-glibc", "TidesDB-jemalloc"])
+        self.assertEqual((shades["InnoDB-glibc"], shades["TidesDB-glibc"]),
+                         tuple(style.colours(["InnoDB", "TidesDB"]).values()))
+        self.assertEqual(shades["TidesDB-jemalloc"], "#e49659")
+        self.assertEqual(style.shades(["innodb", "x"]), style.colours(["innodb", "x"]))
+
     def test_all(self):
         rows = [_row("tidesdb", 900), _row("tidesdb", 1100), _row("innodb", 1000),
                 {"benchmark": "tpch", "engine": "innodb", "tpch_geomean_sec": 1.5, "tpch_total_sec": 60.0}]

@@ -10,7 +10,6 @@ from types import SimpleNamespace
 from unittest import mock
 
 from installer.shell import Failed
-from lab.compare import __main__ as compare
 from lab.compare import study, sysbench
 from lab.harness import profiles
 from lab.harness.journal import Journal
@@ -64,20 +63,6 @@ class Profiles(unittest.TestCase):
             profiles.read_profile("# text\na = 1\n", "x.cnf")
 
 
-class Directory(unittest.TestCase):
-    def test_only_a_study_is_removed(self):
-        with tempfile.TemporaryDirectory() as name:
-            directory = Path(name) / "study"
-            compare._make_ready(directory, {})
-            (directory / "old").touch()
-            compare._make_ready(directory, {})
-            self.assertFalse((directory / "old").exists())
-            (Path(name) / "somebody's").touch()
-            with self.assertRaisesRegex(Failed, "no study"):
-                compare._make_ready(Path(name), {})
-            self.assertTrue((Path(name) / "somebody's").exists())
-
-
 class GoesOn(unittest.TestCase):
     """With servers and tools that only say what they were asked for."""
 
@@ -110,8 +95,8 @@ class GoesOn(unittest.TestCase):
             raise self.trouble[work]
 
     def go(self):
-        compare._make_ready(self.args.directory, study.plan_of(self.args))
-        it = study.Study(self.args, None, None, None)
+        self.args.directory.mkdir(exist_ok=True)
+        it = study.Study(self.args, {"argv": []}, None, None, None)
         with redirect_stdout(io.StringIO()):
             code = it.go()
         return code, it.journal

@@ -6,15 +6,17 @@ import tempfile
 import unittest
 from contextlib import redirect_stderr
 from pathlib import Path
+from unittest import mock
 
 from installer.shell import TREE, Failed
+from lab.charts import style
 from lab.hammerdb import builds_study
 from lab.hammerdb import options as hammerdb
 from lab.iibench_runner import options as iibench
 from lab.pgo_study import __main__ as pgo_study
 from lab.report.study import Latency, Metric, Run, Study
 from lab.seed_studies import __main__ as door
-from lab.seed_studies import builds, index, left, ours, publish, seed_figures, studies
+from lab.seed_studies import builds, charts, index, left, ours, publish, seed_figures, studies
 from lab.seed_studies.texts import TEXTS
 from lab.sqlbench import settings as sqlbench
 
@@ -181,13 +183,26 @@ class Figures(unittest.TestCase):
         self.assertAlmostEqual(ours.figures("003", of["003"])["all", "mean gain of PGO"][0], 10)
         self.assertEqual(ours.figures("004", of["004"])["oltp_insert InnoDB", "efficiency from 4 to 8 threads"], [100])
 
+    def test_what_was_interrupted_has_what_there_is(self):
+        self.assertEqual(ours.figures("003", Study("", "", "", [Run("a", "", 1, 1, 5.0, "", condition="32M cache")])), {})
+        self.assertEqual(ours.figures("001-cache", tprocc("TidesDB-jemalloc")), {})
+        self.assertNotIn(("x", "TidesDB over InnoDB: transactions/s"), ours.figures("004", Study("", "", "", [
+            Run("InnoDB", "x", 8, 1, 5.0, "", latencies=[Latency("all")])])))
+        step = Run("TidesDB", "iibench l.i1", 1, 1, None, "rows/s", measures={"inserted rows/s": 5.0})
+        self.assertEqual(ours.figures("001-deletes", Study("", "", "", [step])),
+                         {("TidesDB", "rows inserted and deleted"): [5.0]})
+
     def test_a_sweep(self):
         runs = [Run("TidesDB", workload, 1, 1, 1.0, "rows/s", condition=f"tidesdb_bulk_staging_size {size}",
                     seconds=seconds)
                 for size, seconds in (("1M", 3.0), ("64M", 2.0))
                 for workload in ("iibench INSERT ... SELECT", "iibench l.x")]
         found = ours.figures("001-bulk", Study("", "", "", runs))
-        self.assertEqual(found, {("1MB staged", "time"): [3.0], ("64MB staged", "time"): [2.0]})
+        self.assertEqual(found, {("1 MB staged", "time"): [3.0], ("64 MB staged", "time"): [2.0]})
+        self.assertEqual(charts.points(found, "time"), [(1 << 20, [3.0]), (64 << 20, [2.0])])
+        with tempfile.TemporaryDirectory() as name, mock.patch.object(style, "DOTS", 50):
+            self.assertEqual([path.name for path in charts.sweep(found, "Sweep", name)], ["sweep.png", "sweep.pdf"])
+            self.assertEqual(charts.sweep({}, "Sweep", name), [])
 
     def test_the_seed_s_row_and_ours_are_one(self):
         made = index.table("002", {("InnoDB", "NOPM"): [100, 110, 90], ("X", "TPM: ratio"): [1.5]})
@@ -249,6 +264,12 @@ class Published(unittest.TestCase):
         self.assertEqual(begins[1:3] + begins[-2:], ["-b", "tpcc", "-o", self.base / "empty"])
         other = run_of(studies.Wanted(("002",), scale_down=2), "tprocc")
         self.assertNotEqual(left.folder_of(other), left.folder_of(self.run_))
+
+    def test_charts_are_shown_once(self):
+        self.done.charts, both = ["a.png"], index.Done(**{**vars(self.done), "charts": ["a.png"]})
+        both.run = run_of(studies.Wanted(("000", "002")), "tprocc")
+        self.assertEqual(index.page([both]).markdown().count("](a.png)"), 1)
+        self.assertEqual(index.page([self.done]).markdown().count("](a.png)"), 1)
 
     def test_the_page(self):
         made = index.page([self.done])

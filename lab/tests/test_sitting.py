@@ -23,5 +23,24 @@ class OnceTest(unittest.TestCase):
             self.assertEqual(work.call_count, 2)
 
 
+class ResumeTest(unittest.TestCase):
+    def test_a_run_is_gone_on_with_as_it_was_begun(self):
+        with tempfile.TemporaryDirectory() as name:
+            path = Path(name) / "journal.jsonl"
+            with self.assertRaisesRegex(Failed, "holds no journal of an interrupted run"):
+                sitting.plan_of(path, "compare", ["--resume", name])
+            Journal(path, "compare", {"argv": ["--rounds", "2"]}).close()
+            for argv in (["--resume", name], [f"--resume={name}"], ["--pass", "x", "--resume", name]):
+                self.assertEqual(sitting.plan_of(path, "compare", argv, ("--pass",))["argv"], ["--rounds", "2"])
+            with self.assertRaisesRegex(Failed, "^--rounds: --resume goes on with the options"):
+                sitting.plan_of(path, "compare", ["--resume", name, "--rounds=5"])
+            with self.assertRaisesRegex(Failed, "is a run of compare, not of hammerdb"):
+                sitting.plan_of(path, "hammerdb", ["--resume", name])
+            path.unlink()
+            Journal(path, "sqlbench", {"engines": []}).close()
+            with self.assertRaisesRegex(Failed, "holds no journal of an interrupted run"):
+                sitting.plan_of(path, "compare", ["--resume", name])
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -4,6 +4,7 @@ import contextlib
 import csv
 import io
 import json
+import re
 import shutil
 import signal
 import subprocess
@@ -20,7 +21,7 @@ from lab.parse import sqlbench_csv
 from lab.report import plotly
 from lab.report.adapters import sqlbench as adapter
 from lab.sqlbench import __main__ as sqlbench
-from lab.sqlbench import disk, settings, tables, target, units
+from lab.sqlbench import disk, names, settings, tables, target, units
 from lab.tests.test_parse_sysbench import RECORDED, recorded
 
 # The command of seed 004.
@@ -78,6 +79,45 @@ class Variables(unittest.TestCase):
                             ("MYSQL_DB", "a`b"), ("MEMORY_MAX", "lots")):
             with self.assertRaisesRegex(Failed, f"^{name}"):
                 settings.read({name: value})
+
+    def test_a_misspelt_variable_is_named_with_what_was_meant(self):
+        for name, meant in (("TABLE_SIZE", "TABLE_SIZES"), ("THREADS", "THREAD_COUNTS"), ("THREAD_COUNT", "THREAD_COUNTS"),
+                            ("ENGINE", "ENGINES"), ("WORKLOAD", "WORKLOADS"), ("WARM_UP", "WARMUP"),
+                            ("TIDESDB_BLOCKCACHE", "TIDESDB_BLOCK_CACHE"), ("INNODB_FLUSHES", "INNODB_FLUSH"),
+                            ("INNODB_BUFFER_POOL_SIZE", "INNODB_BUFFER_POOL"),
+                            ("ROCKSDB_BLOKC_CACHE", "ROCKSDB_BLOCK_CACHE"),
+                            ("SCALEDOWN", "SCALE_DOWN"), ("ITERATION", "ITERATIONS")):
+            with self.assertRaisesRegex(Failed, f"^{name}: is no variable of sqlbench.sh; did you mean {meant}\\?"):
+                settings.read({name: "1"})
+        with self.assertRaisesRegex(Failed, "^TIDESDB_XYZZY: is no variable"):
+            settings.read({"TIDESDB_XYZZY": "1"})
+
+    def test_other_programs_variables_are_theirs(self):
+        settings.read({name: "1" for name in ("HOME", "TERM", "TMPDIR", "TIMES", "LANG", "PATH", "USER", "SHELL", "SHLVL",
+                                              "TIDESDB_CACHE_DIR", "TIDESDB_PLUGIN", "TIDESDB_SEED", "CI",
+                                              "OLDPWD", "HOSTNAME", "MAIL", "DISPLAY", "LC_ALL", "TZ", "PYTHONPATH")})
+        settings.read({"TABLE_SIZE": " "})
+
+    def test_every_documented_variable_is_known(self):
+        readme = (Path(__file__).resolve().parents[1] / "README.md").read_text()
+        table = readme[readme.index("| variable | default | meaning |"):readme.index("`--profile`, `--sync`, ")]
+        documented, prefix = set(), ""
+        for line in [line for line in table.splitlines()[2:] if line.startswith("|")]:
+            for name in re.findall("`([A-Z_]+)`", line.split("|")[1]):
+                prefix = prefix if name.startswith("_") else name.split("_")[0]
+                documented.add(prefix + name if name.startswith("_") else name)
+        self.assertEqual(documented, names.OURS)
+
+    def test_variables_that_go_together(self):
+        for variables, said in (({"SYNC": "FULL"}, "^SYNC: is of a profile"), ({"ROCKSDB_FLUSH": "3"}, "^ROCKSDB_FLUSH=3"),
+                                ({"TIDESDB_USE_BTREE": "yes"}, "^TIDESDB_USE_BTREE"), ({"TIME": "\u00b2"}, "^TIME"),
+                                ({"MYSQL_DB": "Performance_Schema"}, "^MYSQL_DB")):
+            with self.assertRaisesRegex(Failed, said):
+                settings.read(variables)
+        for variables, said in (({"PLUGIN_DIR": "/x"}, "^PLUGIN_DIR: goes with MYSQLD"), ({"FRESH": "yes"}, "^FRESH"),
+                                ({"PLOT": "no"}, "^PLOT"), ({"TIDESDB_SERVER": "debian14"}, "^TIDESDB_SERVER=debian14")):
+            with self.assertRaisesRegex(Failed, said):
+                settings.read_places(variables)
 
     @unittest.skipUnless(settings.SCRIPTS.exists(), "sysbench is not installed")
     def test_a_workload_that_sysbench_does_not_have_is_named(self):

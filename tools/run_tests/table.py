@@ -3,7 +3,7 @@
 from functools import partial
 
 from installer import packages
-from tools.run_tests import checks, engine, install, install_pgo, quickstart, server, tpcc
+from tools.run_tests import checks, engine, install, install_pgo, install_source, quickstart, server, tpcc
 from tools.run_tests.step import DEFAULT, FULL, QUICK, Step
 
 _BUILD = (*packages.BUILD, *packages.LAB, *packages.UNIT)
@@ -48,9 +48,10 @@ STEPS = [
     Step("seed-studies", DEFAULT, partial(tpcc.seed_studies, "debian12"), tuple(packages.LAB_PYTHON)),
     Step("quickstart", DEFAULT, quickstart.whole),
     *_on("debian13"),
-    Step("install", DEFAULT, install.whole),
+    Step("install", DEFAULT, install.whole, minutes=40),
     Step("install-pgo-debian13", FULL, partial(install_pgo.whole, "debian13"), minutes=120),
     Step("install-pgo-debian12", FULL, partial(install_pgo.whole, "debian12"), minutes=120),
+    Step("install-source", FULL, install_source.whole, minutes=400),
     Step("asan", DEFAULT, partial(engine.ctest, "asan"), _BUILD, minutes=40),
     Step("tsan", DEFAULT, partial(engine.ctest, "tsan"), _BUILD, minutes=40),
     Step("stress", FULL, partial(engine.stress, 600), _BUILD, minutes=60),

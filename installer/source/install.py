@@ -1,0 +1,188 @@
+"""install.sh --mariadb-version: the steps in their order, and the summary; --uninstall of what they put."""
+
+import os
+from pathlib import Path
+
+from installer import packages
+from installer.install import allocator, config, dependencies, distribution, guided
+from installer.install.record import DIRECTORY, Record
+from installer.shell import Failed, say
+from installer.source import engines, fetch, options, service
+from installer.source.build import Tree, check_room
+from installer.source.pgo import ServerPgo
+from installer.source.prefix import Prefix
+from installer.source.server import SourceServer, choose_port
+
+_RECORD = DIRECTORY / "source"  # Of its own: a distribution's server may have the engine too.
+
+
+def _prefix(record, directory):
+    return Prefix(directory, record.directory / "files.json")
+
+
+def list_engines(args, log):
+    dependencies.require(Record(_RECORD), packages.UNPACK, log, args.skip_deps)
+    source = fetch.find(args, log)
+    paths = options.paths(args, source.version)
+    source.unpack(paths.sources, log)
+    say(engines.table(engines.find(paths.sources), source.version))
+
+
+def install(args, log):
+    record = Record(_RECORD)
+    os.umask(0o022)  # The server is another account's process, and reads what is put.
+    say("Preparing")
+    # What can be refused is refused before the first long step.
+    args.mariadb_prefix = args.mariadb_prefix or Path(record.facts.get("prefix", options.PREFIX))
+    prefix = _prefix(record, args.mariadb_prefix)
+    prefix.check()
+    dependencies.require(record, packages.UNPACK, log, args.skip_deps)
+    source = fetch.find(args, log)
+    distribution.check_supported(source.version)
+    prefix.check(source.version)
+    paths = options.paths(args, source.version)
+    check_room(paths, ("generate", "use") if guided.wanted(args, record) else ("plain",))
+    source.unpack(paths.sources, log)
+    found = engines.find(paths.sources)
+    asked = record.facts.get("skip_engines") if args.skip_engines is None else args.skip_engines
+    left_out = engines.skipped(found, asked)
+    needs = [*packages.BUILD, *packages.SERVER_BUILD, *engines.packages(found, left_out)]
+    dependencies.require(record, needs, log, args.skip_deps)
+    say("Building")
+    tree, profile = _build(args, record, paths, source.version, left_out, log)
+    say("Installing")
+    record.facts["prefix"] = str(paths.prefix)
+    record.save()
+    changed, server = _put(args, record, prefix, paths, tree, log)
+    if args.skip_engines is not None:
+        record.facts["skip_engines"] = args.skip_engines
+    guided.remember(record, profile)
+    record.save()
+    _summary(record, prefix, paths, source, server, left_out, changed, log)
+
+
+def _build(args, record, paths, version, left_out, log):
+    if guided.wanted(args, record):
+        it = ServerPgo(paths, version, left_out, args, log)
+        if args.pgo:
+            dependencies.require(record, packages.PGO, log, args.skip_deps)
+        if args.pgo or it.known():
+            return it.build(record.facts.get("pgo"))
+        say("  The profile is of other sources: built without it. --pgo trains anew")
+    tree = Tree(paths, version, "plain", args, log)
+    tree.make(left_out)
+    tree.plugin()
+    return tree, None
+
+
+def _put(args, record, prefix, paths, tree, log):
+    """(whether anything changed, the server). An error undoes what the run changed; the data stays."""
+    server = SourceServer(paths, log)
+    before, ran = prefix.version, server.pid() is not None
+    try:
+        changed = prefix.put(tree.staged_prefix, tree.version)
+        if server.make_account():
+            record.facts["account"] = True
+        changed = _put_texts(args, record, paths, server, tree.version, log) or changed
+        server.initialise()
+        if changed or args.rebuild_plugin:
+            record.facts["restart_due"] = True
+        if args.no_restart:
+            server.read_units()
+        else:
+            if record.facts.get("restart_due") or not ran:
+                server.restart()
+            if before and before != tree.version:
+                server.upgrade()
+            server.check_engine()
+            _check_allocator(record, server)
+            record.facts.pop("restart_due", None)
+        record.save()
+        prefix.keep()
+        return changed, server
+    except (Failed, OSError, KeyboardInterrupt) as error:
+        _undo(record, prefix, server, ran, before)
+        raise Failed(f"{error or 'interrupted'}\nWhat this run changed in {paths.prefix} is undone; "
+                     "what is built stays.") from error
+
+
+def _undo(record, prefix, server, ran, before):
+    server.stop(disable=before is None and server.unit.exists())
+    record.roll_back()  # First: its start script is in a directory that the prefix made.
+    prefix.roll_back()
+    if ran and before:
+        server.restart()
+
+
+def _put_texts(args, record, paths, server, version, log):
+    """my.cnf, unit and start script; True if one changed."""
+    if args.allocator:
+        record.facts["allocator"] = args.allocator
+    name = record.facts.get("allocator", "system")
+    preload = None if name == "system" else allocator.library(record, name, log, args.skip_deps)
+    port = args.port or record.facts.get("port") or choose_port(distribution.installed_version() is not None)
+    record.facts["port"] = port
+    text = service.server_config(paths, port, config.memory_bytes())
+    changed = record.put(paths.config, text.encode(), keep_edited=True)
+    changed = record.put(server.unit, service.unit(paths, version, preload).encode()) or changed
+    return record.put(paths.control, service.control(paths, preload).encode(), mode=0o755) or changed
+
+
+def _check_allocator(record, server):
+    wanted, found = record.facts.get("allocator", "system"), allocator.of_process(server.pid())
+    if found != wanted:
+        raise Failed(f"the server runs with the allocator {found}, not with {wanted}")
+
+
+def _summary(record, prefix, paths, source, server, left_out, changed, log):
+    pid = server.pid()
+    runs = f"runs as {pid}, ENGINE=TidesDB works: a table was written and read" if pid else "does not run"
+    say(f"\nMariaDB {source.version} from source {runs}.")
+    say("  " + ("changed in this run" if changed else "nothing changed"))
+    say(f"  server       {paths.prefix}: {len(prefix.files)} files, their list is {prefix.list_file}\n"
+        f"  data         {paths.data}\n"
+        f"  settings     {paths.config}; port {record.facts['port']}, socket {paths.socket}\n"
+        f"  client       {paths.prefix}/bin/mariadb\n"
+        f"  start, stop  {paths.control} start|stop|restart|status, or systemctl with {service.UNIT}\n"
+        f"  left out     {', '.join(engine.name for engine in left_out) or 'no storage engine'}\n"
+        f"  build        {paths.build}; it may be removed, and then the next run compiles all again")
+    if pid:
+        say(f"  allocator    {allocator.of_process(pid)}")
+    if record.facts.get("pgo"):
+        say(f"  {guided.summary(record.facts['pgo'])}")
+    for note in [*prefix.notes, *record.notes]:
+        say(f"  {note}")
+    say(f"  log: {log}, record: {record.file}\n  undo: ./install.sh --uninstall --mariadb-prefix {paths.prefix}")
+
+
+def installed():
+    """Is there a server from source?"""
+    return "prefix" in Record(_RECORD).facts
+
+
+def uninstall(args, log):
+    record = Record(_RECORD)
+    if not installed():
+        say("No server from source is installed.")
+        return
+    where = record.facts["prefix"]
+    if args.mariadb_prefix and str(args.mariadb_prefix) != str(where):
+        raise Failed(f"the server from source is in {where}, not in {args.mariadb_prefix}")
+    paths = options.Paths(Path(where), log.parent)
+    server, prefix = SourceServer(paths, log), _prefix(record, paths.prefix)
+    server.stop(disable=server.unit.exists())
+    for path in sorted(record.files):
+        record.remove(path)
+    server.read_units()
+    prefix.remove()
+    names, account = record.facts.get("packages", []), record.facts.get("account")
+    record.forget()
+    say(f"The server from source is removed from {paths.prefix}.")
+    for note in [*prefix.notes, *record.notes]:
+        say(f"  {note}")
+    if paths.data.exists():
+        say(f"  Its data stays in {paths.data}; installed there again, the server has it.")
+    if account:
+        say("  The account mysql, to which the data belongs, was made for it and stays.")
+    if names:
+        say("  These packages were installed for it and stay: " + " ".join(names))

@@ -1,0 +1,102 @@
+"""The options of install.sh that are for a server from source; pure."""
+
+import argparse
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from installer.shell import TREE
+
+PREFIX = Path("/usr/local/mariadb")
+
+# What says that a server from source is meant: the others mean something without one too.
+_CHOOSING = ("mariadb_version", "mariadb_prefix", "list_engines")
+_ONLY_HERE = ("skip_engines", "port")
+
+
+@dataclass(frozen=True)
+class Paths:
+    """Where things are: all of a server below its prefix, all of building below the build directory."""
+    prefix: Path
+    build: Path
+
+    @property
+    def data(self):
+        return self.prefix / "data"
+
+    @property
+    def socket(self):
+        return self.prefix / "run" / "mysqld.sock"
+
+    @property
+    def config(self):
+        return self.prefix / "etc" / "my.cnf"
+
+    @property
+    def control(self):
+        return self.prefix / "bin" / "tidesdb-server"
+
+    @property
+    def sources(self):
+        return self.build / "sources"
+
+
+def add_to(parser):
+    group = parser.add_argument_group("a server from source", "With any of the first three, the server is compiled too, "
+                                      "in a directory and a service of its own; a distribution's server is left alone.")
+    group.add_argument("--mariadb-version", type=_version, metavar="VERSION",
+                       help="such as 11.8.6, mariadb-11.8.6, or 11.8 for the newest of it that the archive has")
+    group.add_argument("--mariadb-prefix", type=_prefix, metavar="DIR",
+                       help=f"where the server goes, with its data ({PREFIX})")
+    group.add_argument("--list-engines", action="store_true", help="list what --skip-engines takes, and do nothing")
+    group.add_argument("--skip-engines", type=_names, metavar="LIST",
+                       help="storage engines to leave out, with commas; none: all are built (default: as it is, at first "
+                            "those that Debian has in packages of their own)")
+    group.add_argument("--port", type=_port, metavar="N", help="of the server (at first one that is free, from 3306 on)")
+
+
+def wanted(args):
+    """Is a server from source meant?"""
+    return any(getattr(args, name) for name in _CHOOSING)
+
+
+def problem(args):
+    """What is wrong with the options together, or None."""
+    alone = [name for name in _ONLY_HERE if getattr(args, name) is not None]
+    if alone and not wanted(args):
+        return f"--{alone[0].replace('_', '-')} is for a server from source: say which with --mariadb-version"
+    if args.uninstall and (args.mariadb_version or args.list_engines or alone):
+        return "--uninstall goes with --mariadb-prefix only, of these"
+    if wanted(args) and getattr(args, "tidesdb_prefix", None):
+        return "--tidesdb-prefix goes with the distribution's server; run it again without --mariadb-version for it"
+    return None
+
+
+def paths(args, version):
+    build = args.build_dir.resolve() if args.build_dir else TREE / "build" / f"server-{version}"
+    return Paths(args.mariadb_prefix or PREFIX, build)
+
+
+def _version(text):
+    found = re.fullmatch(r"(?:mariadb-)?(\d+\.\d+(?:\.\d+)?)", text)
+    if not found:
+        raise argparse.ArgumentTypeError(f"no version of MariaDB, such as 11.8.6 or mariadb-11.8.6: {text}")
+    return found.group(1)
+
+
+def _prefix(text):
+    path = Path(text)
+    if not path.is_absolute() or ".." in path.parts or len(path.parts) < 3 or not re.fullmatch(r"[\w./+-]+", text):
+        raise argparse.ArgumentTypeError(f"not an absolute path of two names at least, without blanks: {text}")
+    return path
+
+
+def _names(text):
+    names = [name.strip().lower() for name in text.split(",") if name.strip()]
+    return [] if names == ["none"] else names
+
+
+def _port(text):
+    if not re.fullmatch(r"\d{1,5}", text) or not 0 < int(text) < 65536:
+        raise argparse.ArgumentTypeError(f"not a port: {text}")
+    return int(text)

@@ -1,0 +1,121 @@
+"""--pgo for the whole server: built instrumented, trained by the mix, built again by that profile, the gain measured.
+
+The engine's own part is that of installer/install/pgo.py: same flags, same mix, one profile of server and plugin together.
+"""
+
+import hashlib
+import json
+import shutil
+import subprocess
+import sys
+import time
+
+from installer.install.pgo import build_words, optimised_by, source_key
+from installer.shell import TREE, Failed, clean_environment, output, say
+from installer.source.build import Tree
+
+ENGINES = "TidesDB,InnoDB"
+# What load leaves without counters is compiled for size; so the server's own tests of everyday SQL are in the mix.
+TESTS = ",".join(["tidesdb", *(f"main.{name}" for name in (
+    "select", "join", "subselect", "group_by", "order_by", "union", "view", "cte_recursive", "win", "func_str", "func_time",
+    "ps", "sp", "trigger", "alter_table", "insert_select", "multi_update", "information_schema"))])
+
+# Targets whose counters there must be: else a part of the server did not end in order, or was never trained.
+TRAINED = ("sql.dir", "innobase.dir", "tidesdb.dir", "ha_tidesdb.dir")
+
+
+def digest(directory):
+    """Of a profile's files by name and content. Raises Failed where a part of the server has none."""
+    files = sorted(directory.rglob("*.gcda"))
+    for target in TRAINED:
+        if not any(f"#{target}#" in file.name for file in files):
+            raise Failed(f"the training left no counters of {target.removesuffix('.dir')} in {directory}")
+    sum_ = hashlib.sha256()
+    for file in files:
+        sum_.update(f"{file.relative_to(directory)}\n".encode() + hashlib.sha256(file.read_bytes()).digest())
+    return sum_.hexdigest()[:16]
+
+
+class ServerPgo:
+    """Owns: build/pgo, with profile-DIGEST/, train/, compare/ and what is known of them; the trees generate and use."""
+
+    def __init__(self, paths, version, left_out, args, log, tree=Tree):
+        self.paths, self.version, self.left_out, self.args = paths, version, left_out, args
+        self.directory = paths.build / "pgo"
+        self.directory.mkdir(parents=True, exist_ok=True)
+        self._known = self.directory / "profile.json"
+        self._tree = lambda name: tree(paths, version, name, args, log)
+
+    def build(self, before=None):
+        """(the optimised tree with its plugin staged, what the record keeps of its profile). before: what it kept last."""
+        profile = self.profile()
+        counters = self.directory / f"profile-{profile['digest']}"
+        used = self._tree("use")
+        used.make(self.left_out, "use", counters)
+        plugin = used.plugin(optimised_by(self.directory, profile["digest"]))
+        # Who has not asked in this run wants the server and no hour of figures.
+        gain = self.compare(used, plugin) if self.args.pgo else (before or {}).get("gain")
+        return used, {"profile": profile["digest"], "trained": profile["trained"], "gain": gain}
+
+    def key(self):
+        compiler = output(["c++", "--version"]).splitlines()[0]
+        return f"{source_key(self.version, compiler)} {self.paths.prefix} {' '.join(e.name for e in self.left_out)}"
+
+    def known(self):
+        """What is known of the profile of these sources, or None: it is to be trained."""
+        known = json.loads(self._known.read_text()) if self._known.exists() else {}
+        if known.get("key") == self.key() and (self.directory / f"profile-{known['digest']}").is_dir():
+            return known
+        return None
+
+    def profile(self):
+        """Of these sources; instrumented build and training are left out when it is there."""
+        known = self.known()
+        if known and not (self.args.pgo and self.args.rebuild_plugin):
+            say(f"  The profile of this server is there, trained {known['trained']}: no training")
+            return known
+        counters = self.directory / "training"
+        tree = self._tree("generate")
+        tree.make(self.left_out, "generate", counters)
+        plugin = tree.plugin(["-DTIDESDB_PGO=generate", f"-DTIDESDB_PGO_DIR={counters}"])
+        shutil.rmtree(counters, ignore_errors=True)  # The build ran programs of its own.
+        say("  Training: the mix on private servers of the instrumented build")
+        self._mix("train", "--counters", counters, "--engines", ENGINES, "--tests", TESTS,
+                  "--build", *build_words("instrumented", tree.environment(), plugin))
+        found = digest(counters)
+        for old in self.directory.glob("profile-*"):
+            shutil.rmtree(old)
+        counters.rename(self.directory / f"profile-{found}")
+        known = {"key": self.key(), "digest": found, "trained": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime())}
+        self._known.write_text(json.dumps(known, indent=1) + "\n")
+        return known
+
+    def compare(self, used, plugin):
+        """The measured gain over the plain build, where there is one: a third hour of compiling is not for everybody."""
+        plain = self._tree("plain")
+        plain_plugin = plain.environment().plugin_dir / "ha_tidesdb.so"
+        if not plain_plugin.exists():
+            say("  Not measured: there is no build without --pgo to compare with in the build directory")
+            return None
+        measured = self.directory / "measured.json"
+        of = [hashlib.sha256(path.read_bytes()).hexdigest() for path in (
+            plain.environment().mariadbd, plain_plugin, used.environment().mariadbd, plugin)]
+        known = json.loads(measured.read_text()) if measured.exists() else {}
+        if known.get("of") == of:
+            say("  The gain is measured already")
+            return known["gain"]
+        say("  Measuring: the server without profile and with it, in turn")
+        self._mix("compare", "--build", *build_words("plain", plain.environment(), plain_plugin),
+                  "--build", *build_words("PGO", used.environment(), plugin))
+        gain = json.loads((self.directory / "compare" / "gain.json").read_text())["overall"]
+        measured.write_text(json.dumps({"of": of, "gain": gain}) + "\n")
+        return gain
+
+    def _mix(self, command, *options):
+        argv = [sys.executable, "-m", "lab.mix", command, "-o", self.directory / command,
+                "--generators", self.directory / "lab", *options]
+        done = subprocess.run([str(a) for a in argv], cwd=TREE, env=clean_environment(), stdin=subprocess.DEVNULL,
+                              check=False)
+        if done.returncode != 0:
+            raise Failed(f"{command}: see above, and {self.directory / command}; what is done is kept, the same command "
+                         "goes on there")

@@ -1,0 +1,257 @@
+"""install.sh --mariadb-version: its options, its sources and their engines, how it configures."""
+
+import os
+import unittest
+from contextlib import redirect_stderr
+from io import StringIO
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import SimpleNamespace
+from unittest import mock
+
+from installer.install import options as install_options
+from installer.shell import Failed, Unavailable, run
+from installer.source import build, configure, engines, fetch, options, service
+
+STORAGE = {
+    "archive": "MYSQL_ADD_PLUGIN(archive ${ARCHIVE_SOURCES} STORAGE_ENGINE LINK_LIBRARIES ${ZLIB_LIBRARIES})",
+    "csv": "SET(CSV_SOURCES ha_tina.cc)\nMYSQL_ADD_PLUGIN(csv ${CSV_SOURCES} # (a comment)\n STORAGE_ENGINE MANDATORY)",
+    "innobase": "MYSQL_ADD_PLUGIN(innobase ${INNOBASE_SOURCES} STORAGE_ENGINE\n DEFAULT)",
+    "maria": "MYSQL_ADD_PLUGIN(aria ${ARIA_SOURCES} STORAGE_ENGINE MANDATORY\n RECOMPILE_FOR_EMBEDDED)\n"
+             "MYSQL_ADD_PLUGIN(s3 ha_s3.cc COMPONENT s3-engine)",
+    "mroonga": "  mysql_add_plugin(mroonga\n    ${MRN_SOURCES}\n STORAGE_ENGINE)",
+    "columnstore": "add_subdirectory(columnstore)",
+}
+
+
+def sources(directory):
+    """A source tree of engines."""
+    for name, text in STORAGE.items():
+        path = Path(directory) / "storage" / name
+        path.mkdir(parents=True)
+        (path / "CMakeLists.txt").write_text(text)
+    return Path(directory)
+
+
+class Options(unittest.TestCase):
+    def refused(self, *argv):
+        error = StringIO()
+        with redirect_stderr(error), self.assertRaises(SystemExit):
+            install_options.parse(list(argv))
+        return error.getvalue()
+
+    def test_what_means_a_server_from_source(self):
+        for argv in (["--mariadb-version", "11.8.6"], ["--mariadb-prefix", "/opt/m"], ["--list-engines"]):
+            self.assertTrue(options.wanted(install_options.parse(argv)), argv)
+        for argv in ([], ["--pgo"], ["--mariadb-source", "a.tar.gz"], ["--build-dir", "/b"]):
+            self.assertFalse(options.wanted(install_options.parse(argv)), argv)
+
+    def test_versions(self):
+        for text in ("11.8.6", "mariadb-11.8.6"):
+            self.assertEqual(install_options.parse(["--mariadb-version", text]).mariadb_version, "11.8.6")
+        self.assertEqual(install_options.parse(["--mariadb-version", "mariadb-11.8"]).mariadb_version, "11.8")
+        self.assertIn("no version", self.refused("--mariadb-version", "latest"))
+
+    def test_prefixes(self):
+        for text in ("mariadb", "/", "/opt", "/opt/../etc", "/opt/my server"):
+            self.assertIn("not an absolute path", self.refused("--mariadb-prefix", text))
+
+    def test_engine_names(self):
+        def parsed(text):
+            return install_options.parse(["--mariadb-version", "11.8.6", "--skip-engines", text]).skip_engines
+        self.assertEqual(parsed("Spider, connect"), ["spider", "connect"])
+        self.assertEqual(parsed("none"), [])
+
+    def test_what_does_not_go_together(self):
+        self.assertIn("--mariadb-version", self.refused("--skip-engines", "spider"))
+        self.assertIn("--mariadb-version", self.refused("--port", "3310"))
+        self.assertIn("--mariadb-prefix only", self.refused("--uninstall", "--mariadb-version", "11.8.6"))
+        self.assertIn("--tidesdb-prefix", self.refused("--mariadb-version", "11.8.6", "--tidesdb-prefix", "/opt/t"))
+        self.assertIn("not a port", self.refused("--mariadb-version", "11.8.6", "--port", "70000"))
+
+
+class Engines(unittest.TestCase):
+    def setUp(self):
+        temporary = TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        self.found = engines.find(sources(temporary.name))
+
+    def test_they_are_read_from_the_sources(self):
+        self.assertEqual(list(self.found), sorted(STORAGE))
+        self.assertEqual(self.found["maria"], engines.Engine("maria", "ARIA", True))
+        self.assertEqual(self.found["mroonga"], engines.Engine("mroonga", "MROONGA", False))
+        self.assertEqual(self.found["columnstore"], engines.Engine("columnstore", "COLUMNSTORE", False))
+        self.assertEqual([e.name for e in self.found.values() if e.needed], ["csv", "innobase", "maria"])
+
+    def test_what_is_left_out(self):
+        def names(asked):
+            return [engine.name for engine in engines.skipped(self.found, asked)]
+        self.assertEqual(names(None), ["columnstore", "mroonga"])
+        self.assertEqual(names(["archive"]), ["archive"])
+        self.assertEqual(names([]), [])
+
+    def test_a_name_that_is_none_says_which_are(self):
+        with self.assertRaises(Failed) as caught:
+            engines.skipped(self.found, ["archive", "mongo"])
+        self.assertIn("no storage engine mongo", str(caught.exception))
+        self.assertIn("archive, columnstore, mroonga", str(caught.exception))
+        with self.assertRaises(Failed) as caught:
+            engines.skipped(self.found, ["innobase"])
+        self.assertIn("needs innobase", str(caught.exception))
+
+    def test_packages_of_those_that_are_built(self):
+        self.assertEqual(engines.packages(self.found, engines.skipped(self.found, None)), [])
+        self.assertEqual(engines.packages(self.found, []), engines.PACKAGES["columnstore"])
+
+    def test_the_list_says_what_happens_to_each(self):
+        lines = {line.split()[0]: line for line in engines.table(self.found, "11.8.6").splitlines()[1:]}
+        self.assertIn("always", lines["csv"])
+        self.assertIn("left out", lines["mroonga"])
+        self.assertTrue(lines["archive"].endswith(" built"))
+
+    def test_other_sources_are_refused(self):
+        with TemporaryDirectory() as directory, self.assertRaises(Failed):
+            engines.find(Path(directory))
+
+
+MADISON = """   mariadb | 1:11.8.6-0+deb13u1 | http://mirror/debian trixie/main Sources
+   mariadb | 1:11.8.3-0+deb13u1 | http://mirror/debian trixie/main Sources
+   mariadb | 1:11.8.9-1 | http://mirror/debian trixie/main amd64 Packages
+"""
+
+
+class Sources(unittest.TestCase):
+    def setUp(self):
+        temporary = TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        self.base = Path(temporary.name)
+        self.log = self.base / "log"
+
+    def tarball(self, name="mariadb-11.8.6"):
+        tree = self.base / name
+        sources(tree)
+        (tree / "VERSION").write_text("MYSQL_VERSION_MAJOR=11\nMYSQL_VERSION_MINOR=8\nMYSQL_VERSION_PATCH=6\n")
+        run(["tar", "-czf", self.base / "source.tar.gz", "-C", self.base, name])
+        return self.base / "source.tar.gz"
+
+    def args(self, **said):
+        return SimpleNamespace(**{"mariadb_source": None, "mariadb_version": None, "build_dir": self.base / "build",
+                                  "mariadb_prefix": None, **said})
+
+    def test_versions_of_the_archive(self):
+        with mock.patch.object(fetch, "output", return_value=MADISON):
+            versions = fetch.source_versions(SimpleNamespace(options=[]))
+        self.assertEqual(versions, ["1:11.8.6-0+deb13u1", "1:11.8.3-0+deb13u1"])
+        for wanted, found in [(None, 0), ("11.8", 0), ("11.8.6", 0), ("11.8.3", 1)]:
+            self.assertEqual(fetch.choose(versions, wanted), versions[found])
+        for wanted in ("11.8.60", "11.80", "1.8", "11.4"):
+            with self.assertRaises(Unavailable) as caught:
+                fetch.choose(versions, wanted)
+            self.assertIn("11.8.6, 11.8.3", str(caught.exception))
+        with self.assertRaises(Unavailable):
+            fetch.choose(["1:11.80.1-1"], "11.8")
+
+    def test_a_tarball_is_unpacked_once(self):
+        source = fetch.find(self.args(mariadb_source=self.tarball(), mariadb_version="11.8"), self.log)
+        self.assertEqual(source.version, "11.8.6")
+        into = self.base / "build" / "sources"
+        source.unpack(into, self.log)
+        self.assertEqual(sorted(engines.find(into)), sorted(STORAGE))
+        (into / "mark").touch()
+        source.unpack(into, self.log)
+        self.assertTrue((into / "mark").exists())
+        with mock.patch.object(fetch.apt, "Archive", side_effect=AssertionError("the network")):
+            self.assertEqual(fetch.find(self.args(mariadb_version="11.8.6"), self.log).version, "11.8.6")
+        with self.assertRaises(Failed) as caught:
+            fetch.Source("11.8.7").unpack(into, self.log)
+        self.assertIn("has the sources of MariaDB 11.8.6", str(caught.exception))
+
+    def test_wrong_tarballs(self):
+        with self.assertRaises(Failed) as caught:
+            fetch.find(self.args(mariadb_source=self.tarball(), mariadb_version="10.11.18"), self.log)
+        self.assertIn("holds MariaDB 11.8.6, and --mariadb-version says 10.11.18", str(caught.exception))
+        with self.assertRaises(Failed) as caught:
+            fetch.find(self.args(mariadb_source=self.base / "none.tar.gz"), self.log)
+        self.assertIn("no file", str(caught.exception))
+        with self.assertRaises(Failed) as caught:
+            fetch.find(self.args(mariadb_source=self.tarball("other-1.0")), self.log)
+        self.assertIn("no sources of MariaDB", str(caught.exception))
+
+    def test_a_directory_of_somebody_else_is_not_filled(self):
+        into = self.base / "sources"
+        into.mkdir()
+        (into / "theirs").touch()
+        with self.assertRaises(Failed):
+            fetch.Source("11.8.6", tarball=self.tarball()).unpack(into, self.log)
+        self.assertTrue((into / "theirs").exists())
+
+
+class Configured(unittest.TestCase):
+    paths = options.Paths(Path("/opt/m"), Path("/b"))
+
+    def given(self, *more):
+        made = configure.options(self.paths, [engines.Engine("maria", "ARIA", True)], *more)
+        return dict(option[2:].split("=", 1) for option in made)
+
+    def test_all_is_below_the_prefix(self):
+        given = self.given()
+        for name in ("CMAKE_INSTALL_PREFIX", "MYSQL_DATADIR", "MYSQL_UNIX_ADDR", "DEFAULT_SYSCONFDIR"):
+            self.assertTrue(str(given[name]).startswith("/opt/m"), name)
+        self.assertEqual(given["PLUGIN_ARIA"], "NO")
+        self.assertNotIn("profile", given["CMAKE_CXX_FLAGS_RELWITHDEBINFO"])
+
+    def test_the_phases_differ_in_the_profile_alone(self):
+        plain = self.given()
+        for how in ("generate", "use"):
+            given = self.given(how, "/c", "/b/tree")
+            self.assertIn(f"-fprofile-{how}=/c", given["CMAKE_C_FLAGS_RELWITHDEBINFO"])
+            self.assertTrue(given["CMAKE_C_FLAGS_RELWITHDEBINFO"].startswith(plain["CMAKE_C_FLAGS_RELWITHDEBINFO"]))
+            different = {name for name in given if given[name] != plain[name]} - {"INSTALL_MYSQLTESTDIR"}
+            self.assertLessEqual(different, {f"CMAKE_{language}_{what}" for language in ("C", "CXX")
+                                             for what in ("FLAGS_RELWITHDEBINFO", "COMPILER_LAUNCHER")})
+
+    def test_room_is_checked_before(self):
+        with TemporaryDirectory() as directory:
+            paths = options.Paths(Path("/opt/m"), Path(directory) / "new" / "build")
+            build.check_room(paths, [])
+            with mock.patch.object(build.shutil, "disk_usage", return_value=SimpleNamespace(free=build.TREE_BYTES)):
+                with self.assertRaises(Failed) as caught:
+                    build.check_room(paths, ["plain"])
+                self.assertIn(directory, str(caught.exception))
+                (paths.build / "plain").mkdir(parents=True)
+                (paths.build / "plain" / "build.ninja").touch()
+                build.check_room(paths, ["plain"])
+
+
+class Texts(unittest.TestCase):
+    paths = options.Paths(Path("/opt/m"), Path("/b"))
+
+    def test_the_configuration_is_of_this_prefix(self):
+        text = service.server_config(self.paths, 3310, 8 << 30)
+        for line in ("datadir = /opt/m/data", "socket = /opt/m/run/mysqld.sock", "port = 3310", "user = mysql",
+                     "plugin_load_add = ha_tidesdb"):
+            self.assertIn(f"\n{line}\n", text)
+
+    def test_the_allocator_is_preloaded_both_ways(self):
+        library = "/usr/lib/libjemalloc.so.2"
+        self.assertIn(f"Environment=LD_PRELOAD={library}\n", service.unit(self.paths, "11.8.6", library))
+        self.assertNotIn("LD_PRELOAD", service.unit(self.paths, "11.8.6", None))
+        self.assertIn(f"preload={library}\n", service.control(self.paths, library))
+        self.assertIn("preload=\n", service.control(self.paths, None))
+
+    def test_the_start_script_is_one_for_sh(self):
+        with TemporaryDirectory() as directory:
+            script = Path(directory) / "tidesdb-server"
+            script.write_text(service.control(options.Paths(Path(directory), Path("/b")), None))
+            run(["sh", "-n", script])
+            if not os.path.isdir("/run/systemd/system"):
+                with self.assertRaises(Failed) as caught:
+                    run(["sh", script, "status"])
+                self.assertIn("ended with 3", str(caught.exception))
+                self.assertIn("does not run", str(caught.exception))
+            with self.assertRaises(Failed):
+                run(["sh", script, "begin"])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,71 @@
+"""Tests of the runners' command lines: what cannot be run, or makes no sense, is refused by name before anything starts."""
+
+import contextlib
+import io
+import os
+import unittest
+from unittest import mock
+
+from installer.shell import Failed
+from lab.compare import __main__ as compare
+from lab.engines_runner import options as engines
+from lab.hammerdb import options as hammerdb
+from lab.iibench_runner import options as iibench
+
+
+_ALL = (compare._arguments, engines.parse, hammerdb.parse, iibench.parse)
+
+
+class Refused(unittest.TestCase):
+    def refused(self, parse, argv, said):
+        """By argparse (exit code 2) or by Failed (1)."""
+        out = io.StringIO()
+        try:
+            with contextlib.redirect_stderr(out):
+                parse(argv)
+        except Failed as error:
+            out.write(str(error))
+        except SystemExit as error:
+            self.assertEqual(error.code, 2)
+        self.assertRegex(out.getvalue(), said, argv)
+
+    def test_a_part_of_nothing(self):
+        for parse in _ALL:
+            for value in ("0", "-1", "nan", "inf", "ten"):
+                self.refused(parse, ["--scale-down", value], "--scale-down: ")
+
+    def test_an_option_that_is_half_spelt(self):
+        # "--prof seed-000" would be the profile's settings without its sizes.
+        for parse in _ALL:
+            self.refused(parse, ["--prof", "seed-000"], "unrecognized arguments: --prof")
+
+    def test_seconds_below_zero(self):
+        for parse in (engines.parse, hammerdb.parse, iibench.parse):
+            for value in ("-5", "nan"):
+                self.refused(parse, ["--settle", value], "--settle: ")
+        for value in ("-1", "nan", "inf"):
+            self.refused(hammerdb.parse, ["--duration", value], "--duration: ")
+
+    def test_nothing_to_measure(self):
+        for name in ("--rounds", "--rows", "--threads", "--users", "--seconds", "--tpcc-seconds"):
+            for value in ("0", "-1", "x"):
+                self.refused(compare._arguments, [name, value], f"{name}: ")
+        self.refused(compare._arguments, ["--sync", "FOO"], "--sync: FOO is not known; known are NONE, FULL")
+        self.refused(compare._arguments, ["--engines", "MyISAM"], "--engines: MyISAM is not known")
+        self.refused(compare._arguments, ["--engines", ","], "nothing would be measured")
+        self.refused(compare._arguments, ["--work", "", "--warehouses", "0"], "nothing would be measured")
+        self.assertEqual(compare._arguments(["--engines", "InnoDB,TidesDB,InnoDB"]).engines, ["InnoDB", "TidesDB"])
+
+    def test_what_is_not_here(self):
+        self.refused(hammerdb.parse, ["-e", "postgres"], "-e postgres: PostgreSQL is not run here")
+        self.refused(hammerdb.parse, ["--pg-host", "x"], "--pg-host: PostgreSQL is not run here")
+        self.refused(hammerdb.parse, ["-e", "innodb", "-b", "tpch"], "-b tpch: the built-in generator has no TPROC-H")
+        self.refused(iibench.parse, ["--vary", "i1-batch=10,x"], "i1-batch=x: a whole number from 1")
+
+    def test_a_threshold_that_is_no_number(self):
+        with mock.patch.dict(os.environ, {"INNODB_PARTITION_THRESHOLD": "many"}):
+            self.refused(hammerdb.parse, [], "INNODB_PARTITION_THRESHOLD=many: a number of warehouses")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,95 @@
+"""Tests of the disk's room: too little is told before a study begins; a disk that fills meanwhile ends it in a sentence."""
+
+import contextlib
+import errno
+import io
+import os
+import shutil
+import tempfile
+import unittest
+from pathlib import Path
+from types import SimpleNamespace
+from unittest import mock
+
+from installer import shell
+from installer.shell import Failed
+from lab.compare import study as compare
+from lab.hammerdb import options as hammerdb_options
+from lab.hammerdb import study as hammerdb
+from lab.harness import room
+from lab.harness.journal import Journal
+from lab.iibench_runner import options as iibench_options
+from lab.iibench_runner import study as iibench
+from lab.sqlbench import settings, target
+
+
+def of(free):
+    return mock.patch.object(shutil, "disk_usage", return_value=SimpleNamespace(free=free))
+
+
+class Room(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.place = Path(folder.name)
+
+    def test_too_little_is_told_with_what_to_do(self):
+        with of(10**9):
+            room.require(self.place / "not" / "made", 10**9, "x")
+            with self.assertRaisesRegex(Failed, r"made: has 1.0 GB free, and .* about 2.5 GB; ask less"):
+                room.require(self.place / "not" / "made", 2.5e9, "ask less")
+
+    def test_each_runner_looks_first(self):
+        args = hammerdb_options.parse(["--private-server", "-e", "innodb", "--warehouses", "100"])
+        with of(19 * 10**9), self.assertRaisesRegex(Failed, "takes about 20.4 GB; --scale-down and --warehouses"):
+            hammerdb.Study(args, self.place / "hammerdb_logs_x", {})._check_disk()
+        args = SimpleNamespace(rows=10**6, warehouses=10, engines=["InnoDB", "TidesDB"], directory=self.place,
+                               profile="fair", memory_max="0")
+        with of(5 * 10**9), self.assertRaisesRegex(Failed, "takes about 5.6 GB; --scale-down"):
+            compare.Study(args, {}, None, None, None).go()
+        (self.place / "InnoDB").mkdir()  # Loaded by an earlier sitting.
+        with of(5 * 10**9):
+            compare.Study(args, {}, None, None, None)._check_disk()
+        args = iibench_options.parse(["--generator-profile", "issue-122", "--bulk", "--memory-max", "0"])
+        with of(12 * 10**9), self.assertRaisesRegex(Failed, "takes about 12.4 GB; --scale-down"):
+            iibench.Study(args, self.place / "iibench_x", {}).go()
+        servers = target.OwnServers.__new__(target.OwnServers)
+        servers._settings, servers._made, servers._locks = settings.read({"TABLE_SIZES": "10000000"}), [], []
+        servers._directories, servers._sockets = {"InnoDB": self.place / "data"}, None
+        with of(4 * 10**9), self.assertRaisesRegex(Failed, "takes about 4.8 GB; SCALE_DOWN"):
+            servers.prepare()
+        servers.close()
+
+    def test_rows_of_what_varies(self):
+        args = iibench_options.parse(["--vary", "load-rows=1000,5000", "--clients", "3", "--scale-down", "10"])
+        self.assertEqual(iibench_options.rows_most(args), 1500)
+
+    def test_a_full_disk_is_one_sentence(self):
+        def fill():
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "facts.json")
+
+        out = io.StringIO()
+        with contextlib.redirect_stderr(out), self.assertRaises(SystemExit) as ended:
+            shell.main(fill)
+        self.assertEqual(ended.exception.code, 1)
+        self.assertRegex(out.getvalue(), r"^error: the disk is full \(facts.json\); make room and go on")
+
+    @unittest.skipUnless(Path("/dev/full").exists(), "it takes /dev/full")
+    def test_a_journal_on_a_full_disk_is_gone_on_with(self):
+        path = self.place / "journal.jsonl"
+        with self.assertRaises(OSError), Journal(path, "kind", {}) as journal:
+            journal.finish("a", 1)
+            journal.begin("b")
+            with open("/dev/full", "wb", buffering=0) as full:
+                journal._file, whole = full, journal._file
+                self.addCleanup(whole.close)
+                whole.write(b'{"event": "finish", "st')  # What of it the disk took.
+                whole.close()
+                journal.finish("b", 2)
+        with Journal(path, "kind", {}) as journal:
+            self.assertEqual(journal.results(), {"a": 1})
+            self.assertIn("Interrupted during: b", journal.history()[0])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,99 @@
+"""The step that runs ./install.sh --mariadb-version in a root of its own: a server from source, hours the first time."""
+
+from installer import host, server_run
+from installer.install.record import DIRECTORY
+from installer.shell import TREE, Failed
+from installer.source import options, service
+from installer.source.server import SourceServer
+from tools.run_tests.install import Install
+from tools.run_tests.step import Outcome
+from tools.run_tests.throwaway_root import ThrowawayRoot
+
+_VERSION = "mariadb-11.8"
+_ROWS = "SELECT COUNT(*), SUM(id) FROM shop.orders"
+
+
+class _FromSource(Install):
+    """./install.sh for a server of its own; the build directory outlives the root."""
+
+    def __init__(self, root):
+        super().__init__(root, TREE / "build" / "install-source")
+        self.paths = options.Paths(options.PREFIX, self.build_dir)
+
+    def sql(self, statements):
+        return self.root.output(self.paths.prefix / "bin" / "mariadb", "--batch", "--skip-column-names", "-e",
+                                statements).strip()
+
+    def pid(self):
+        return self.root.output("cat", service.pid_file(self.paths)).strip()
+
+    def refused(self, *words):
+        """What it says when it ends with an error."""
+        try:
+            self(*words)
+        except Failed as error:
+            return str(error)
+        raise Failed(f"./install.sh {' '.join(words)} did not fail; see {self.root.log}")
+
+
+def whole(context):
+    """Refusals, the build, again, an allocator, and out and in; the rows are there all the time."""
+    name = next(name for name in host.CODENAMES if name != host.host_server())
+    with ThrowawayRoot(host.CODENAMES[name], context.log) as root:
+        install = _FromSource(root)
+        _refusals(install)
+        _first_and_again(install)
+        _allocator(install)
+        _out_and_in(install)
+        return Outcome(passed=install.passed)
+
+
+def _refusals(install):
+    said = install.refused("--mariadb-version", "9.9.9")
+    install.expect("no sources of MariaDB 9.9.9" in said and "they have 11.8" in said, "it names the versions there are")
+    said = install.refused("--mariadb-version", _VERSION, "--skip-engines", "mongo")
+    install.expect("no storage engine mongo" in said and "spider" in said, "it names the engines there are")
+    said = install.refused("--mariadb-version", _VERSION, "--mariadb-prefix", "/usr/share")
+    install.expect("not from this install.sh" in said, "a directory of somebody else is refused")
+
+
+def _first_and_again(install):
+    printed = install("--mariadb-version", _VERSION, "--port", str(server_run.free_port()))
+    install.expect("a table was written and read" in printed, "the server runs with the engine")
+    install.sql("CREATE DATABASE shop; CREATE TABLE shop.orders (id INT PRIMARY KEY) ENGINE=TidesDB;"
+                "INSERT INTO shop.orders VALUES (1), (2), (3)")
+    pid = install.pid()
+    printed = install("--mariadb-version", _VERSION)
+    install.expect("nothing changed" in printed and "nothing to do" in printed and install.pid() == pid,
+                   "the second run changes nothing")
+    left_out = install.sql("SELECT COUNT(*) FROM information_schema.ENGINES WHERE ENGINE = 'SPIDER'")
+    install.expect(left_out == "0", "engines are left out")
+    damaged = install.root.path(install.paths.prefix / "share" / "english" / "errmsg.sys")
+    damaged.unlink()
+    install("--mariadb-version", _VERSION)
+    install.expect(damaged.exists(), "what is damaged is mended")
+
+
+def _allocator(install):
+    install("--mariadb-version", _VERSION, "--allocator", "jemalloc")
+    maps = install.root.output("cat", f"/proc/{install.pid()}/maps")
+    install.expect("libjemalloc" in maps, "the server process has jemalloc")
+    install.expect("LD_PRELOAD" in install.root.path(SourceServer.unit).read_text(), "systemd would give it too")
+    control = install.paths.control
+    install.root.run(control, "restart")
+    install.expect("libjemalloc" in install.root.output("cat", f"/proc/{install.pid()}/maps"), "the start script does")
+    install.root.run(control, "stop")
+    install.root.run(control, "stop")
+    install("--mariadb-version", _VERSION)
+    install.expect(install.sql(_ROWS) == "3\t6", "a stopped server is started")
+
+
+def _out_and_in(install):
+    printed = install("--uninstall")
+    install.expect("Its data stays" in printed, "it says that the data stays")
+    left = [path for path in [install.paths.prefix / "bin", install.paths.config, SourceServer.unit,
+                              DIRECTORY / "source" / "record.json"] if install.has(path)]
+    install.expect(not left, f"these are gone: {left}")
+    install.expect("Nothing is installed" in install("--uninstall"), "a second time there is nothing to do")
+    install("--mariadb-version", _VERSION)
+    install.expect(install.sql(_ROWS) == "3\t6", "installed again, the rows are there")
