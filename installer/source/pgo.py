@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 
+from installer.install import pgo
 from installer.install.pgo import build_words, optimised_by, source_key
 from installer.shell import TREE, Failed, clean_environment, output, say
 from installer.source.build import Tree
@@ -20,20 +21,7 @@ TESTS = ",".join(["tidesdb", *(f"main.{name}" for name in (
     "select", "join", "subselect", "group_by", "order_by", "union", "view", "cte_recursive", "win", "func_str", "func_time",
     "ps", "sp", "trigger", "alter_table", "insert_select", "multi_update", "information_schema"))])
 
-# Targets whose counters there must be: else a part of the server did not end in order, or was never trained.
-TRAINED = ("sql.dir", "innobase.dir", "tidesdb.dir", "ha_tidesdb.dir")
-
-
-def digest(directory):
-    """Of a profile's files by name and content. Raises Failed where a part of the server has none."""
-    files = sorted(directory.rglob("*.gcda"))
-    for target in TRAINED:
-        if not any(f"#{target}#" in file.name for file in files):
-            raise Failed(f"the training left no counters of {target.removesuffix('.dir')} in {directory}")
-    sum_ = hashlib.sha256()
-    for file in files:
-        sum_.update(f"{file.relative_to(directory)}\n".encode() + hashlib.sha256(file.read_bytes()).digest())
-    return sum_.hexdigest()[:16]
+TRAINED = ("sql.dir", "innobase.dir", *pgo.TRAINED)
 
 
 class ServerPgo:
@@ -82,7 +70,7 @@ class ServerPgo:
         say("  Training: the mix on private servers of the instrumented build")
         self._mix("train", "--counters", counters, "--engines", ENGINES, "--tests", TESTS,
                   "--build", *build_words("instrumented", tree.environment(), plugin))
-        found = digest(counters)
+        found = pgo.counters_digest(counters, TRAINED)
         for old in self.directory.glob("profile-*"):
             shutil.rmtree(old)
         counters.rename(self.directory / f"profile-{found}")

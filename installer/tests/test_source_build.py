@@ -12,6 +12,7 @@ from tempfile import TemporaryDirectory
 from types import SimpleNamespace
 from unittest import mock
 
+from installer.install import pgo as plugin_pgo
 from installer.shell import TREE, Failed, run
 from installer.source import build, configure, ninja, options, pgo
 
@@ -173,7 +174,7 @@ class Phases(unittest.TestCase):
         for name in ("sql#CMakeFiles#sql.dir#a.cc.gcda", "x#innobase.dir#b.gcda", "x#ha_tidesdb.dir#c.gcda"):
             (counters / f"#{name}").touch()
         with self.assertRaises(Failed) as caught:
-            pgo.digest(counters)
+            plugin_pgo.counters_digest(counters, pgo.TRAINED)
         self.assertIn("no counters of tidesdb in", str(caught.exception))
 
     def test_an_error_of_the_compiler_is_shown(self):
