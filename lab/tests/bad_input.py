@@ -292,6 +292,15 @@ class BadInputTest(unittest.TestCase):
     def assert_rows(self, inserted):
         self.assertEqual(self.server.value("SELECT COUNT(*) FROM test.t"), str(20020 + inserted))
 
+    def assert_whole_with_room(self, filler, inserted):
+        """The disk has room again, and a server that starts has all that was acknowledged."""
+        filler.unlink()
+        self.start()
+        self.assert_rows(inserted)
+        self.server.sql("DELETE FROM test.t WHERE id >= 100000")
+        self.assert_whole()
+        self.server.stop()
+
     @unittest.skipUnless(os.environ.get(_IN_OWN_MOUNTS), "needs root to mount")
     def test_full_disk_at_the_wal_and_at_a_flush(self):
         with Mounted("size=400M") as directory:
@@ -309,12 +318,7 @@ class BadInputTest(unittest.TestCase):
             if self.has_engine():
                 self.assert_rows(inserted)
             self.server.kill()
-            filler.unlink()
-            self.start()
-            self.assert_rows(inserted)
-            self.server.sql("DELETE FROM test.t WHERE id >= 100000")
-            self.assert_whole()
-            self.server.stop()
+            self.assert_whole_with_room(filler, inserted)
 
     @unittest.skipUnless(os.environ.get(_IN_OWN_MOUNTS), "needs root to mount")
     def test_full_disk_with_little_memory_and_a_shutdown_meanwhile(self):
@@ -332,12 +336,7 @@ class BadInputTest(unittest.TestCase):
                                                        "FROM seq_2000000_to_2200000")
                 self.server.stop()
                 self.assertIsInstance(refused.exception(), Failed)
-            filler.unlink()
-            self.start()
-            self.assert_rows(inserted)
-            self.server.sql("DELETE FROM test.t WHERE id >= 100000")
-            self.assert_whole()
-            self.server.stop()
+            self.assert_whole_with_room(filler, inserted)
 
     @unittest.skipUnless(os.environ.get(_IN_OWN_MOUNTS), "needs root to mount")
     def test_space_that_comes_back_is_used_without_a_restart(self):
