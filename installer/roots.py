@@ -1,8 +1,8 @@
 """A root directory with the other Debian release, and how to run a command in it.
 
 Every command gets a mount namespace of its own (unshare), so no mount outlives it, and removing
-the root can never reach into /dev or the tree. The tree, the cache and /tmp have the same path
-inside as outside: a path, a socket and a pid mean the same on both sides.
+the root can never reach into /dev or the tree. The tree, the cache, /tmp and what a command needs
+besides have the same path inside as outside: a path, a socket and a pid mean the same on both sides.
 """
 
 import os
@@ -23,11 +23,12 @@ class Root:
         self.path = host.cache_dir() / "roots" / codename
         self.ready = self.path / ".ready"
 
-    def command(self, argv, cwd=None):
-        """The command line that runs argv inside; REQUIRES root."""
-        shared = ["/tmp", TREE]
-        if not host.cache_dir().is_relative_to(TREE):
-            shared.append(host.cache_dir())
+    def command(self, argv, cwd=None, needs=()):
+        """The command line that runs argv inside; REQUIRES root. needs: directories that are to be seen there too."""
+        shared = []
+        for directory in map(Path, ["/tmp", TREE, host.cache_dir(), *needs]):
+            if not any(directory.is_relative_to(other) for other in shared):
+                shared.append(directory)
         return ["unshare", "--mount", "--propagation", "slave", str(_ENTER), str(self.path),
                 *map(str, shared), "--", str(cwd or TREE), *map(str, argv)]
 

@@ -62,13 +62,18 @@ class Server:
     def tool(self, name):
         return self.environment.basedir / "bin" / name
 
+    def inside(self, argv, cwd=None):
+        """The command line that runs argv where the server lives; all that is the server's is to be seen there."""
+        needs = [self.directory, self.socket.parent, *([self.plugin.parent] if self.plugin else [])]
+        return self.environment.command(argv, cwd, needs)
+
     def initialise(self):
         """Makes the datadir unless there is one. It is made aside: one that was not finished is not taken for one."""
         if (self.data / "mysql").exists():
             return
         unfinished = self.directory / "data.unfinished"
         shutil.rmtree(unfinished, ignore_errors=True)
-        run(self.environment.command(
+        run(self.inside(
             [self.tool("mariadb-install-db"), "--no-defaults", f"--basedir={self.environment.basedir}",
              f"--datadir={unfinished}", f"--tmpdir={self._temporary()}", f"--user={user()}",
              "--auth-root-authentication-method=normal", "--skip-test-db", "--force"]),
@@ -111,7 +116,7 @@ class Server:
         self.pid_file.unlink(missing_ok=True)
         with open(self.directory / "mysqld.out", "ab") as out:
             self.process = subprocess.Popen(
-                self.within(self.environment.command(self.command_line(), cwd=self.directory)), stdout=out, stderr=out,
+                self.within(self.inside(self.command_line(), cwd=self.directory)), stdout=out, stderr=out,
                 stdin=subprocess.DEVNULL, env=clean_environment(), start_new_session=True)
         deadline = time.monotonic() + timeout_s
         while not self.answers():
@@ -128,8 +133,8 @@ class Server:
 
     def client(self, *more):
         """The command line of the client; without a statement it reads them from its input."""
-        return self.environment.command([self.tool("mariadb"), "--no-defaults", "-uroot", f"--socket={self.socket}",
-                                         "--batch", "--skip-column-names", *more])
+        return self.inside([self.tool("mariadb"), "--no-defaults", "-uroot", f"--socket={self.socket}", "--batch",
+                            "--skip-column-names", *more])
 
     def client_command(self, statement, *more):
         return self.client(*more, "-e", statement)

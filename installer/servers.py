@@ -27,9 +27,9 @@ class Environment:
     headers: Path           # What TIDESDB_SERVER_HEADERS wants.
     root: roots.Root | None  # None: this machine.
 
-    def command(self, argv, cwd=None):
-        """The command line that runs argv where this server lives."""
-        return self.root.command(argv, cwd) if self.root else [str(a) for a in argv]
+    def command(self, argv, cwd=None, needs=()):
+        """The command line that runs argv where this server lives. needs: directories that are to be seen there."""
+        return self.root.command(argv, cwd, needs) if self.root else [str(a) for a in argv]
 
     @property
     def basedir(self):

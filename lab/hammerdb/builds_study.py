@@ -41,8 +41,6 @@ class BuildsStudy(study.Study):
         args, log = self.args, self.directory / "build.log"
         apt.install(packages.LAB_PYTHON, log)
         builds = [builds_of.resolve(spec, log) for spec in args.builds]
-        for build in builds:
-            builds_of.check_visible(build.environment, self.directory, "-o")
         self.limit = memory_limit(args.memory_max, args.profile)
         self.generator = builtin.Builtin(args, log)
         self.builds, self.groups = {build.label: build for build in builds}, groups_of(builds)

@@ -79,7 +79,7 @@ class Connection:
 
 def connection_of(server):
     """To a private server that runs."""
-    wrap = tuple(server.environment.command([])) if server.environment.root else ()
+    wrap = tuple(server.inside([])) if server.environment.root else ()
     return Connection("root", "", socket=str(server.socket), client=str(server.tool("mariadb")), wrap=wrap)
 
 

@@ -17,7 +17,7 @@ class GivenServer:
     client: Path | None = None
     root = None
 
-    def command(self, argv, cwd=None):
+    def command(self, argv, cwd=None, needs=()):
         return [str(a) for a in argv]
 
     @property

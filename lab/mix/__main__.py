@@ -70,7 +70,10 @@ def _ready(args):
     apt.install(packages.SYSBENCH, log)
     builds = [_resolve(words, log) for words in args.build]
     for build in builds:
-        builds_of.check_visible(build.environment, args.output, "-o")
+        # Of mysql-test-run, and of the counters; a server sees its own files.
+        for path, what in ((args.output, "-o"), (getattr(args, "counters", None), "--counters"), (build.plugin, "plugin")):
+            if path:
+                builds_of.check_visible(build.environment, path.absolute(), what)
     return builds, _tools(args, log), log
 
 

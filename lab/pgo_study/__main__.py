@@ -238,8 +238,6 @@ def _main():
         log = args.output / "build.log"
         apt.install(packages.SYSBENCH + packages.OBSERVE + packages.LAB_PYTHON, log)
         builds = [builds_of.resolve(spec, log) for spec in specs]
-        for build in builds:
-            builds_of.check_visible(build.environment, args.output, "-o")
         return _run(Study(wanted, builds, args.output, argv), args)
 
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from installer import apt, build_plugin, host, packages, servers
-from installer.shell import TREE, Failed, output
+from installer.shell import Failed, output
 from lab.harness import room
 from lab.harness.given_server import GivenServer, plugin_dir_of
 from lab.harness.private_server import PrivateServer, memory_limit, plain, variables_of
@@ -56,7 +56,6 @@ class OwnServers:
         else:
             self.environment, self.plugin = _make(places.server or host.host_server(), servers.providers(options),
                                                   "RocksDB" in settings.engines, "TidesDB" in settings.engines, log)
-            self._check_visible()
         self._check_plugins(options)
         self.binaries = {"mariadbd": self.environment.mariadbd,
                          PLUGIN: self.plugin if "TidesDB" in settings.engines else None}
@@ -65,14 +64,6 @@ class OwnServers:
         if engine == "InnoDB" and self._places.innodb_data:
             return self._places.innodb_data
         return self._places.data
-
-    def _check_visible(self):
-        """A server in a root of its own sees the tree, the cache and /tmp."""
-        for directory in self._directories.values():
-            shared = [TREE, host.cache_dir(), Path("/tmp")]
-            if self.environment.root and not any(directory.is_relative_to(place) for place in shared):
-                raise Failed(f"DATA_DIR: {directory} is not to be seen from the root that this server runs in; one below "
-                             f"{TREE} or /tmp is")
 
     def _check_plugins(self, options):
         there = self.environment.plugin_dir

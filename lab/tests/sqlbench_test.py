@@ -141,9 +141,12 @@ class OnThisMachine(SqlbenchCase):
 
 @unittest.skipIf(_HERE or not _PLUGIN, "this is for a server of another release, with TIDESDB_PLUGIN")
 class OfAnotherRelease(SqlbenchCase):
-    def test_a_server_of_sqlbench_s_own(self):
+    def test_a_server_of_sqlbench_s_own_with_its_data_elsewhere(self):
+        """Elsewhere: not in what every root shares."""
+        elsewhere = Path(tempfile.mkdtemp(prefix="sqlbench-test-", dir="/var/tmp"))
+        self.addCleanup(shutil.rmtree, elsewhere, ignore_errors=True)
         self.run_it({**_SCALED, "WORKLOADS": "oltp_write_only", "INNODB_COMPRESSION": "LZ4",
-                     "DATA_DIR": str(self.base / "data")})
+                     "DATA_DIR": str(elsewhere / "data")})
         self.check_rates(self.rows("summary"))
         self.assertEqual(len(self.rows("summary")), 2)
 

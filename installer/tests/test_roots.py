@@ -1,0 +1,41 @@
+"""Tests of installer/roots and server_run: what a server in a root of its own sees of this machine."""
+
+import unittest
+from pathlib import Path
+from unittest import mock
+
+from installer import host, roots, servers
+from installer.server_run import Server
+from installer.shell import TREE
+
+
+def shared(command):
+    """The directories that a command line of Root's names to be mounted."""
+    first = command.index(str(roots.Root("trixie").path)) + 1
+    return command[first:command.index("--")]
+
+
+class Shared(unittest.TestCase):
+    def setUp(self):
+        patch = mock.patch.object(host, "cache_dir", return_value=Path("/srv/cache"))
+        patch.start()
+        self.addCleanup(patch.stop)
+        self.root = roots.Root("trixie")
+
+    def test_tree_cache_and_tmp_always(self):
+        self.assertEqual(shared(self.root.command(["true"])), ["/tmp", str(TREE), "/srv/cache"])
+
+    def test_what_is_needed_and_each_place_once(self):
+        needs = [Path("/var/tmp/a"), Path("/tmp/b"), TREE / "c", Path("/srv/cache/d"), Path("/var/tmp/a/e")]
+        self.assertEqual(shared(self.root.command(["true"], needs=needs)),
+                         ["/tmp", str(TREE), "/srv/cache", "/var/tmp/a"])
+
+    def test_a_server_s_own_files(self):
+        environment = servers.Environment("debian13", "", "", Path("/srv/cache/x"), Path("/"), self.root)
+        server = Server(environment, "/var/tmp/results/run", plugin="/opt/pgo/ha_tidesdb.so", socket="/run/short/mysqld.sock")
+        for command in (server.client(), server.inside(["true"])):
+            self.assertEqual(shared(command)[3:], ["/var/tmp/results/run", "/run/short", "/opt/pgo"])
+
+
+if __name__ == "__main__":
+    unittest.main()
