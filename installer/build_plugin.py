@@ -28,7 +28,8 @@ def build(environment, log, preset="release"):
     env = {}
     if environment.root and "CCACHE_DIR" not in os.environ:
         env["CCACHE_DIR"] = str(host.cache_dir() / "ccache")
-    with Step(f"Building {', '.join(targets)} for MariaDB {environment.version} ({preset})"):
+    with host.build_lock(directory), \
+            Step(f"Building {', '.join(targets)} for MariaDB {environment.version} ({preset})"):
         run(environment.command(
             ["cmake", "--preset", preset, "-B", directory, "-DTIDESDB_BUILD_PLUGIN=ON",
              "-DTIDESDB_BUILD_TESTS=OFF", "-DTIDESDB_PCH=ON",

@@ -5,7 +5,7 @@ import os
 from contextlib import contextmanager
 from pathlib import Path
 
-from installer.shell import TREE, Unavailable
+from installer.shell import TREE, Unavailable, say
 
 # The server environments by name, and the Debian release each one lives in.
 CODENAMES = {"debian12": "bookworm", "debian13": "trixie"}
@@ -53,6 +53,19 @@ def cache_dir():
     path = Path(os.environ.get("TIDESDB_CACHE_DIR") or TREE / "var" / "cache").resolve()
     path.mkdir(parents=True, exist_ok=True)
     return path
+
+
+@contextmanager
+def build_lock(directory):
+    """Holds a build directory's lock: two builds there at once would write the same files."""
+    Path(directory).mkdir(parents=True, exist_ok=True)
+    with open(Path(directory) / ".lock", "w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            say(f"  waiting for another build in {directory}")
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from installer import apt, packages
+from installer import apt, host, packages
 from installer.shell import TREE, Step, run
 
 _DIRECTORY = TREE / "build" / "lab"
@@ -20,7 +20,7 @@ def program(name, log, directory=_DIRECTORY):
     if os.environ.get(name.upper()):
         return built(name)
     apt.install(packages.BUILD + packages.LAB, log)
-    with Step(f"Building the load generator {name}"):
+    with host.build_lock(directory), Step(f"Building the load generator {name}"):
         run(["cmake", "--preset", "release", "-B", directory, "-DTIDESDB_BUILD_LAB=ON", "-DTIDESDB_BUILD_TESTS=OFF",
              "-DTIDESDB_BUILD_PLUGIN=OFF"], log=log, cwd=TREE)
         run(["cmake", "--build", directory, "-j", str(os.cpu_count() or 2), "--target", name], log=log, cwd=TREE)

@@ -1,0 +1,77 @@
+"""Tests of host.build_lock: who else builds in a directory waits, and says so; every build takes it."""
+
+import fcntl
+import io
+import tempfile
+import threading
+import unittest
+from contextlib import redirect_stdout
+from pathlib import Path
+from types import SimpleNamespace
+from unittest import mock
+
+from installer import build_plugin, host
+from installer.install import build as install_build
+from lab.harness import generators
+
+
+class BuildLock(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.directory = Path(folder.name) / "build"
+
+    def test_one_after_the_other_with_a_line(self):
+        said, order, waits = io.StringIO(), [], threading.Event()
+
+        class Said(io.StringIO):
+            def write(self, text):
+                waits.set()
+                return said.write(text)
+
+        def second():
+            with host.build_lock(self.directory):
+                order.append("second")
+
+        with redirect_stdout(Said()):
+            other = threading.Thread(target=second)
+            with host.build_lock(self.directory):
+                self.assertEqual(said.getvalue(), "")
+                other.start()
+                self.assertTrue(waits.wait(60))
+                order.append("first")
+            other.join()
+        self.assertEqual(order, ["first", "second"])
+        self.assertEqual(said.getvalue(), f"  waiting for another build in {self.directory}\n")
+
+    def held(self):
+        """Whether somebody has the lock."""
+        with open(self.directory / ".lock") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return False
+            except BlockingIOError:
+                return True
+
+    def test_every_build_takes_it(self):
+        calls = []
+
+        def run(argv, **_):
+            calls.append((list(map(str, argv))[:2], self.held()))
+
+        environment = SimpleNamespace(root=None, name="x", version="1", headers="/x",
+                                      command=lambda argv, cwd=None, needs=(): argv)
+        with mock.patch.object(generators, "run", run), mock.patch.object(build_plugin, "run", run), \
+                mock.patch.object(install_build, "run", run), mock.patch.object(build_plugin, "check"), \
+                mock.patch.object(build_plugin, "build_dir", return_value=self.directory), \
+                mock.patch("installer.apt.install"), mock.patch.dict("os.environ"), redirect_stdout(io.StringIO()):
+            generators.os.environ.pop("TPCC", None)
+            generators.program("tpcc", None, self.directory)
+            build_plugin.build(environment, None)
+            install_build.compile_plugin(environment, self.directory, 1, None)
+        self.assertEqual(calls, [(["cmake", "--preset"], True), (["cmake", "--build"], True)] * 3)
+        self.assertFalse(self.held())
+
+
+if __name__ == "__main__":
+    unittest.main()
