@@ -45,6 +45,7 @@ def run(argv, log, on_line=None, env=None, cwd=None, allowed=(0,), leave_out=Non
             code = process.wait()
         finally:
             end(process, patience_s)
+            process.stdout.close()
     if allowed is not None and code not in allowed:
         with open(log) as written:
             tail = "".join(written.readlines()[-12:])

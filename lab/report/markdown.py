@@ -1,12 +1,24 @@
-"""A study as Markdown, to paste; its columns are aligned, so that it reads on a terminal too."""
+"""A study as Markdown, to paste; its columns are aligned, so that it reads on a terminal too.
+
+A study's texts are plain: labels, variables and messages are anybody's, and mean nothing to Markdown (plain()).
+"""
+
+import re
 
 from lab.report import tables
+
+# What makes of a text within a line something else; an underscore within a word does not.
+_MARKS = re.compile(r"[\\`*<|~]|(?<!\w)_++|_++(?![^\W_])|&(?=#?\w+;)|(?<=])\(")
+
+
+def plain(text):
+    """A text as Markdown that shows it as it is, on one line."""
+    return _MARKS.sub(lambda found: "".join("\\" + mark for mark in found.group()), text.replace("\n", " "))
 
 
 def table(of):
     """One Table."""
-    head = [cell.replace("|", "\\|") for cell in of.head]
-    rows = [[cell.replace("|", "\\|").replace("\n", " ") for cell in row] for row in of.rows]
+    head, *rows = [[plain(cell) for cell in row] for row in (of.head, *of.rows)]
     widths = [max(len(row[column]) for row in [head, *rows]) for column in range(len(head))]
 
     def line(cells):
@@ -19,11 +31,11 @@ def table(of):
 
 
 def _section(of):
-    return f"## {of.title}\n\n" + (f"{of.note}\n\n" if of.note else "") + table(of) if of else ""
+    return f"## {plain(of.title)}\n\n" + (f"{plain(of.note)}\n\n" if of.note else "") + table(of) if of else ""
 
 
 def _bullets(title, sentences):
-    return f"## {title}\n\n" + "".join(f"- {sentence}\n" for sentence in sentences) if sentences else ""
+    return f"## {title}\n\n" + "".join(f"- {plain(sentence)}\n" for sentence in sentences) if sentences else ""
 
 
 def figures(study):
@@ -35,7 +47,7 @@ def figures(study):
 
 def text(study):
     """The whole report."""
-    parts = [f"# {study.title}\n\n{study.about}\n", figures(study), _bullets("What is not equal", study.unequal),
+    parts = [f"# {plain(study.title)}\n\n{plain(study.about)}\n", figures(study), _bullets("What is not equal", study.unequal),
              _bullets("Interruptions and failures", study.history), _section(tables.configuration(study)),
              _section(tables.provenance(study)), _section(tables.files(study))]
     return "\n".join(part for part in parts if part)

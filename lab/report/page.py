@@ -5,6 +5,7 @@ import gzip
 import json
 from pathlib import Path
 
+from installer.shell import Failed
 from lab.charts import style
 from lab.harness import debian
 from lab.report import form, markdown, plotly, tables
@@ -136,6 +137,8 @@ def _colours(labels):
 
 def render(study, plotly_text=None):
     """The page's text. plotly_text: of plotly.js; None: that of plotly.source(). Raises Failed."""
+    if not study.runs:
+        raise Failed(f"{study.title}: no measurement came to its end; there is nothing to show")
     jinja = debian.load("jinja2", "python3-jinja2")
     environment = jinja.Environment(loader=jinja.FileSystemLoader(_WEB), autoescape=True, trim_blocks=True,
                                     lstrip_blocks=True, undefined=jinja.StrictUndefined)

@@ -50,7 +50,9 @@ def _notes_of(runs):
 
 
 def throughput(study):
-    """A row a point: medians with their spread, and ratios to the first label."""
+    """A row a point: medians with their spread, and ratios to the first label. None without any."""
+    if not study.runs:
+        return None
     labels, points = study.labels(), _Points(study)
     several = len({run.unit for run in study.runs}) > 1
     verdicts = not study.paired and any(of.verdict for _, row in study.compared() for of in row.values())

@@ -18,8 +18,13 @@ def write_page(study, path):
 
 
 def write(study, directory, charts=True, name="report"):
-    """Returns the paths of the page and of the text. charts: also the charts, for a runner that has none of its own."""
+    """Returns the paths of the page and of the text. charts: also the charts, for a runner that has none of its own.
+
+    Raises Failed for a study without a measurement.
+    """
     directory = Path(directory)
+    if not study.runs:
+        raise Failed(f"{directory}: no measurement in it came to its end; there is nothing to report")
     text = directory / f"{name}.md"
     text.write_text(markdown.text(study), encoding="utf-8")
     if charts:

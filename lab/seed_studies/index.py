@@ -85,9 +85,10 @@ class Page:
             self._blocks.append((kind, content))
 
     def markdown(self):
-        form_of = {"title": lambda c: f"# {c}", "heading": lambda c: f"## {c}", "text": lambda c: c,
-                   "code": lambda c: f"```\n{c}\n```", "list": lambda c: "\n".join(f"- {one}" for one in c),
-                   "table": lambda c: (f"**{c.title}**\n\n" if c.title else "") + markdown.table(c).rstrip("\n"),
+        plain = markdown.plain
+        form_of = {"title": lambda c: f"# {plain(c)}", "heading": lambda c: f"## {plain(c)}", "text": plain,
+                   "code": lambda c: f"```\n{c}\n```", "list": lambda c: "\n".join(f"- {plain(one)}" for one in c),
+                   "table": lambda c: (f"**{plain(c.title)}**\n\n" if c.title else "") + markdown.table(c).rstrip("\n"),
                    "links": lambda c: " · ".join(f"[{text}]({path})" for text, path in c),
                    "picture": lambda c: f"![{c}]({c})"}
         return "\n\n".join(form_of[kind](content) for kind, content in self._blocks) + "\n"

@@ -17,7 +17,7 @@ from installer.shell import Failed
 from lab.report import form, markdown, page, plotly, results, tables, write
 from lab.report.__main__ import run as report
 from lab.report.adapters import iibench, pick, tpcc
-from lab.report.study import THROUGHPUT, Run, Spread, Study, interval_of, numbered
+from lab.report.study import THROUGHPUT, Error, Run, Spread, Study, interval_of, numbered
 from lab.tests import made_study
 
 COLUMNS = ["second", *results.TRANSACTIONS, "errors", "mean_us", "max_us"]
@@ -102,7 +102,7 @@ class TpccTest(Files):
         self.assertRegex(out, r"(?m)^\| TPROC-C, 2 warehouses +\| 1,000 \[7 errors\] \| 1,250 \[7 errors\] \| +1\.25 \|$")
         self.assertRegex(
             out, r"(?m)NEWORD +\| TidesDB +\| +100 \| 0\.90 \| 0\.80 \| 2\.00 \| 5\.00 \| +9\.00 \| +123\.5 \|$")
-        self.assertRegex(out, r"(?m)InnoDB +\| +1213 \(deadlock\) \| +7 \| +NEWORD \| +Deadlock <found> \|$")
+        self.assertRegex(out, r"(?m)InnoDB +\| +1213 \(deadlock\) \| +7 \| +NEWORD \| +Deadlock \\<found> \|$")
         self.assertRegex(out, r"(?m)1: w_ytd = sum\(d_ytd\) +\| +holds \| +holds \|$")
 
     def test_the_page_is_whole_and_needs_nothing(self):
@@ -316,6 +316,34 @@ class TablesTest(unittest.TestCase):
     def test_markdown_is_a_table(self):
         for table in re.findall(r"(?:^\|.*\n)+", markdown.text(self.study), re.M):
             self.assertEqual(len({len(line) for line in table.splitlines()}), 1)
+
+
+class MarkdownTest(unittest.TestCase):
+    def test_a_text_means_nothing(self):
+        for text, shown in (("a|b", r"a\|b"), ("`rm`", r"\`rm\`"), ("<script>", r"\<script>"), ("*x* ~~y~~", r"\*x\* \~\~y\~\~"),
+                            ("_x_ __y__", r"\_x\_ \_\_y\_\_"), ("innodb_io_capacity a__b", "innodb_io_capacity a__b"),
+                            ("C:\\|", r"C:\\\|"), ("[x](y)", r"[x]\(y)"), ("1,000 [7 errors]", "1,000 [7 errors]"),
+                            ("a & b &lt;", r"a & b \&lt;"), ("two\nlines", "two lines")):
+            self.assertEqual(markdown.plain(text), shown)
+
+    def test_labels_variables_and_sentences_mean_nothing(self):
+        odd = "a|b `c` <d>"
+        run = Run(odd, "w", 1, 1, 10.0, "x/s", errors=[Error(0, 1, f"{odd}\n{odd}")])
+        study = Study("made", odd, odd, [run, Run("B", "w", 1, 1, 5.0, "x/s")], [odd], [f"{odd}\nlog"], [(odd, odd)])
+        text = markdown.text(study)
+        self.assertNotRegex(text, r"a\|b|[^\\]`|[^\\]<")
+        shown = markdown.plain(odd)
+        for line in (f"# {shown}\n\n{shown}\n", f"- {shown}\n", f"- {shown} log\n", f"| {shown} | {shown} |\n",
+                     f" / {shown} |"):
+            self.assertIn(line, text)
+
+    def test_nothing_measured(self):
+        study = Study("made", "t", "about", [], history=["Failed: all"])
+        self.assertIn("- Failed: all\n", markdown.text(study))
+        with tempfile.TemporaryDirectory() as name, self.assertRaisesRegex(Failed, f"^{name}: no measurement in it came to"):
+            write.write(study, name)
+        with self.assertRaisesRegex(Failed, "^t: no measurement"):
+            page.render(study, PLOTLY)
 
 
 class PageTest(unittest.TestCase):

@@ -59,6 +59,8 @@ def _runs(raw, entry, facts):
         run.variables = variables
         run.files = [f"raw/{stem}{suffix}" for suffix in (".json", ".samples.json", ".log", ".variables.tsv")]
         run.configuration["server options"] = " ".join(facts["options"][entry["engine"]])
+    if not steps:  # It was ended before the first step had done anything.
+        return []
     last = steps[-1][0]
     sampled.add_memory(last, {**entry["memory"], "resident_peak": None})  # That of the step is in its samples.
     last.sizes["server's directory after the last step"] = entry["directory_bytes"]
