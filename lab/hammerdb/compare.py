@@ -3,85 +3,27 @@ generator's work the real HammerDB's?
 
 Each builds a database of its own on one server. First each procedure is called alone, --calls times a round (calls.py; 0:
 not at all). Then both run in turn (built-in, HammerDB, HammerDB, built-in ...): what the server counted is divided by the
-new orders of that time: statements, round trips, rows, bytes, and CPU time.
+new orders of that time: statements, round trips, rows, bytes, and CPU time. hammerdb_compare_TIME (-o says where) has the
+tables and what both generators said; --resume goes on with one that was interrupted.
 """
 
 import argparse
-import copy
+import json
+import shutil
 import sys
-import tempfile
 import time
 from pathlib import Path
-from statistics import median
 
 from installer.shell import Failed, main, say
 from lab.hammerdb import builtin, calls, options, real, server
+from lab.hammerdb.counted import COUNTERS, CPU_APART_MAX, by_new_order, cpu_apart, markdown, status
 from lab.hammerdb.study import analyze
-from lab.harness import sitting
+from lab.harness import provenance, sitting
+from lab.harness.journal import Journal
+from lab.harness.progress import Progress, Step
 
-# Status variables of the server, and what they say.
-COUNTERS = {"Questions": "statements sent (round trips)", "Com_call_procedure": "CALL", "Com_set_option": "SET",
-            "Com_select": "SELECT, in procedures too", "Com_insert": "INSERT", "Com_update": "UPDATE",
-            "Com_delete": "DELETE",
-            "Com_commit": "COMMIT", "Com_rollback": "ROLLBACK", "Handler_read_key": "reads by key",
-            "Handler_read_next": "reads of the next key", "Handler_write": "rows written", "Handler_update": "rows updated",
-            "Bytes_received": "bytes received", "Bytes_sent": "bytes sent"}
-CPU = {"server_cpu_ms_per_neword": "server CPU, ms", "client_cpu_ms_per_neword": "client CPU, ms"}
-CPU_APART_MAX = 0.05
-
-
-def _status(connection, database):
-    names = ", ".join(f"'{name}'" for name in COUNTERS)
-    counted = {name: int(value) for name, value in
-               connection.sql(f"SHOW GLOBAL STATUS WHERE Variable_name IN ({names})")}
-    return counted, int(connection.value(f"SELECT SUM(d_next_o_id) FROM `{database}`.district"))
-
-
-def by_new_order(before, after):
-    """What was counted between two samples, for each new order between them."""
-    orders = after[1] - before[1]
-    if orders <= 0:
-        raise Failed("no new order was made")
-    return {name: (after[0][name] - before[0][name]) / orders for name in COUNTERS}
-
-
-def markdown(runs):
-    """runs: (generator, figures), the built-in generator's and HammerDB's."""
-    names = list(dict.fromkeys(name for name, _ in runs))
-    lines = ["| for each new order, median (least–most) | " + " | ".join(names) + " | ratio |",
-             "|---" * (2 + len(names)) + "|"]
-    for key, label in {**CPU, **COUNTERS, "nopm": "NOPM"}.items():
-        of = [sorted(figures[key] for name, figures in runs if name == wanted and key in figures) for wanted in names]
-        if not all(of):
-            continue
-        cells = [f"{median(values):,.4g} ({values[0]:,.4g}–{values[-1]:,.4g})" for values in of]
-        base = median(of[-1])
-        lines.append(f"| {label} | {' | '.join(cells)} | " + (f"{median(of[0]) / base:.3f} |" if base else "– |"))
-    return "\n".join(lines) + "\n"
-
-
-def cpu_apart(runs):
-    """How far the medians of the server's CPU time are apart: 0.05 is 5 %. None where it was not to be seen."""
-    key, of = "server_cpu_ms_per_neword", {}
-    for name, figures in runs:
-        if key in figures:
-            of.setdefault(name, []).append(figures[key])
-    if len(of) != 2:
-        return None
-    first, second = (median(values) for values in of.values())
-    return abs(first / second - 1)
-
-
-def _build(generator, engine, connection, directory):
-    """Builds the generator's own database, and says how long it took."""
-    args = generator.args
-    if connection.has_database(args.tpcc_db) and not args.replace_schema:
-        raise Failed(f"there is a database {args.tpcc_db}: --replace-schema drops it, --tpcc-db names another one")
-    connection.sql(f"DROP DATABASE IF EXISTS `{args.tpcc_db}`")
-    begin = time.monotonic()
-    generator.build(connection, engine, "tpcc", directory, lambda text: None)
-    analyze(connection, args.tpcc_db)
-    say(f"{generator.name}: database {args.tpcc_db} built in {time.monotonic() - begin:.0f} s")
+KIND, JOURNAL, TABLES = "hammerdb_compare", "compare.jsonl", "compare.md"
+_CALL_S = 0.01  # Of a procedure, in one session.
 
 
 def in_turn(generators, rounds):
@@ -90,53 +32,164 @@ def in_turn(generators, rounds):
         yield from ((number, generator) for generator in (generators if number % 2 else reversed(generators)))
 
 
-def _measure(args, engine, connection, directory, rounds, call_count):
-    of_real = copy.copy(args)
-    of_real.tpcc_db = f"{args.tpcc_db}_hammerdb"
-    generators = [builtin.Builtin(args, directory / "build.log"), real.Real(of_real, directory / "build.log")]
-    for generator in generators:
-        _build(generator, engine, connection, directory)
-    if call_count:
-        databases = [generator.args.tpcc_db for generator in generators]
-        say("\n" + calls.markdown(calls.measure(connection, databases, args.warehouses, call_count, rounds)))
-    runs = []
-    for number, generator in in_turn(generators, rounds):
-        before = _status(connection, generator.args.tpcc_db)
-        figures = generator.run(connection, engine, "tpcc", directory, lambda text: None, lambda: None)
-        figures.update(by_new_order(before, _status(connection, generator.args.tpcc_db)))
-        runs.append((generator.name, figures))
-        say(f"[{len(runs)}/{2 * rounds}] round {number} {generator.name}: {figures['nopm']:,} NOPM, "
-            f"{figures['errors']} errors, server {figures.get('server_cpu_ms_per_neword', 0):.3f} ms a new order")
-    if not args.keep_schema:
-        for generator in generators:
-            generator.drop(connection, "tpcc", directory)
-    return runs
+class Comparison:
+    """Owns: directory (hammerdb_compare_*); of a private server its data until the end."""
+
+    def __init__(self, args, directory, plan):
+        """args: those of hammerdb_runner.sh, with rounds and calls."""
+        self.args, self.directory, self.plan = args, Path(directory), plan
+        self.engine, = args.engines
+
+    def go(self):
+        """Does what is left of it. Returns the exit code: 1 where the server's CPU time is too far apart."""
+        self.directory.mkdir(parents=True, exist_ok=True)
+        log = self.directory / "build.log"
+        of_real = argparse.Namespace(**{**vars(self.args), "tpcc_db": f"{self.args.tpcc_db}_hammerdb"})
+        self.generators = [builtin.Builtin(self.args, log), real.Real(of_real, log)]
+        self.server = server.make(self.args, self.directory)
+        self.server.check(self.args.engines)
+        with Journal(self.directory / JOURNAL, KIND, self.plan) as self.journal:
+            try:
+                with Progress(" and ".join(self._names()), self._steps()) as self.progress:
+                    self._measure(self.server.start(self.engine))
+            finally:
+                self.server.stop()
+            if not self.args.keep_schema:
+                self.server.remove(self.engine)
+            self.journal.end()
+            return self._report()
+
+    def discard_if_empty(self):
+        """Takes the folder away again when nothing was begun in it."""
+        if not (self.directory / JOURNAL).exists():
+            shutil.rmtree(self.directory, ignore_errors=True)
+
+    def _names(self):
+        return [generator.name for generator in self.generators]
+
+    def _runs(self):
+        """(step, generator)"""
+        return [(f"round {number} {generator.name}", generator)
+                for number, generator in in_turn(self.generators, self.args.rounds)]
+
+    def _steps(self):
+        made = [Step(f"build {each.name}", each.expected_s("build", "tpcc"), "build") for each in self.generators]
+        if self.args.calls:
+            made.append(Step("calls", self.args.calls * self.args.rounds * 2 * len(calls.NAMES) * _CALL_S))
+        return made + [Step(name, each.expected_s("run", "tpcc"), "run") for name, each in self._runs()]
+
+    def _once(self, name, work):
+        """What a step found, now or in an earlier sitting. All of them are wanted: one that fails ends the sitting."""
+        if sitting.once(self.journal, self.progress, name, work) is False:
+            raise Failed(f"{name} failed; --resume {self.directory} tries it again")
+        return self.journal.result(name)
+
+    def _folder(self, name):
+        """Of what a step leaves."""
+        folder = self.directory / name.replace(" ", "_")
+        folder.mkdir(exist_ok=True)
+        return folder
+
+    def _measure(self, connection):
+        for generator in self.generators:
+            self._take(connection, generator.args.tpcc_db)
+            name = f"build {generator.name}"
+            self._once(name, lambda step, of=generator, name=name: self._build(of, connection, name, step))
+        if self.args.calls:
+            databases = [generator.args.tpcc_db for generator in self.generators]
+            self._once("calls", lambda _: calls.measure(connection, databases, self.args.warehouses, self.args.calls,
+                                                        self.args.rounds))
+        for name, generator in self._runs():
+            self._once(name, lambda step, of=generator, name=name: self._run(of, connection, name, step))
+        if not self.args.keep_schema:
+            for generator in self.generators:
+                connection.sql(f"DROP DATABASE IF EXISTS `{generator.args.tpcc_db}`")
+
+    def _take(self, connection, database):
+        """From here on a database of that name is this comparison's, also in a later sitting."""
+        name = f"database {database}"
+        if self.journal.result(name):
+            return
+        if connection.has_database(database) and not self.args.replace_schema:
+            raise Failed(f"there is a database {database}: --replace-schema drops it, --tpcc-db names another one")
+        self.journal.finish(name, {"name": database})
+
+    def _build(self, generator, connection, name, step):
+        database, begin = generator.args.tpcc_db, time.monotonic()
+        connection.sql(f"DROP DATABASE IF EXISTS `{database}`")
+        generator.build(connection, self.engine, "tpcc", self._folder(name), step.note)
+        analyze(connection, database)
+        return {"seconds": round(time.monotonic() - begin, 1)}
+
+    def _run(self, generator, connection, name, step):
+        database = generator.args.tpcc_db
+        before = status(connection, database)
+        figures = generator.run(connection, self.engine, "tpcc", self._folder(name), step.note, lambda: None)
+        figures.update(by_new_order(before, status(connection, database)))
+        step.note(f"{figures['nopm']:,} NOPM, {figures['errors']} errors, server "
+                  f"{figures.get('server_cpu_ms_per_neword', 0):.3f} ms a new order")
+        return figures
+
+    def _report(self):
+        """Writes and says the tables. Returns the exit code."""
+        runs = [(generator.name, self.journal.result(name)) for name, generator in self._runs()]
+        called, apart = self.journal.result("calls"), cpu_apart(runs)
+        parts = [calls.markdown(called)] if called else []
+        parts.append(markdown(runs))
+        if apart is not None:
+            parts.append(f"The server's CPU time is {apart:.1%} apart; {CPU_APART_MAX:.0%} are allowed.\n")
+        parts += [f"{sentence}\n" for sentence in self.journal.history()]
+        facts = provenance.collect(self.directory, self.server.binaries)
+        (self.directory / "provenance.json").write_text(json.dumps(facts, indent=1) + "\n")
+        (self.directory / TABLES).write_text("\n".join([*parts, provenance.markdown(facts)]))
+        provenance.write_checksums(self.directory)
+        say("\n" + "\n".join(parts) + f"\ntables and logs: {self.directory}")
+        return 1 if apart is not None and apart > CPU_APART_MAX else 0
 
 
-def _main():
-    mine = argparse.ArgumentParser(add_help=False)
+def parse(argv):
+    """The options, checked. Raises Failed."""
+    mine = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     mine.add_argument("--rounds", type=options.positive, default=3)
     mine.add_argument("--calls", type=int, default=1000)
-    mine, rest = mine.parse_known_args(sys.argv[1:])
+    mine, rest = mine.parse_known_args(argv)
     args = options.parse([*rest, "--no-check"])
+    if args.resume:
+        return args
     if not args.hammerdb_dir or len(args.engines) != 1:
         raise Failed("name the real HammerDB (-H DIR) and one engine (-e)")
     # As HammerDB's own sessions have it.
     args.snapshot_isolation = "off" if real.version(args.hammerdb_dir).startswith("6") else "server"
+    args.rounds, args.calls = mine.rounds, mine.calls
+    return args
+
+
+def _made(argv):
+    args = parse(argv)
+    if args.resume:
+        directory = args.resume.resolve()
+        plan = sitting.plan_of(directory / JOURNAL, KIND, argv, ("--pass",))
+        before = parse(plan["argv"])
+        before.password = args.password or before.password
+        return Comparison(before, directory, plan)
+    # A path that means the same from another working directory.
+    argv = [*sitting.without_secrets(argv), "-H", str(args.hammerdb_dir.expanduser().resolve())]
+    return Comparison(args, args.output_dir.resolve() / time.strftime("hammerdb_compare_%Y%m%d_%H%M%S"), {"argv": argv})
+
+
+def _main():
+    it = _made(sys.argv[1:])
     sitting.interrupt_on_term()
-    with tempfile.TemporaryDirectory(prefix="lab-compare-") as name:
-        target = server.make(args, Path(name))
-        target.check(args.engines)
-        try:
-            runs = _measure(args, args.engines[0], target.start(args.engines[0]), Path(name), mine.rounds,
-                            mine.calls)
-        finally:
-            target.stop()
-    say("\n" + markdown(runs))
-    apart = cpu_apart(runs)
-    if apart is not None:
-        say(f"The server's CPU time is {apart:.1%} apart; {CPU_APART_MAX:.0%} are allowed.")
-    return 1 if apart is not None and apart > CPU_APART_MAX else 0
+    try:
+        return it.go()
+    except KeyboardInterrupt:
+        it.discard_if_empty()
+        say("\ninterrupted; what was started is ended."
+            + (f" Go on with: python3 -m lab.hammerdb.compare --resume {it.directory}" if it.directory.exists() else ""))
+        return 130
+    except Failed:
+        it.discard_if_empty()
+        raise
 
 
 if __name__ == "__main__":

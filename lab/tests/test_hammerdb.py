@@ -15,7 +15,7 @@ from unittest import mock
 
 from installer.shell import TREE, Failed
 from lab.charts import style
-from lab.hammerdb import calls, compare, instructions, options, real, server, study
+from lab.hammerdb import calls, instructions, options, real, server, study
 from lab.harness import sitting, watched
 from lab.hammerdb.cpu import CpuMeter
 from lab.parse import hammerdb_csv
@@ -326,25 +326,6 @@ proc ConnectToMaria {} {}
         for text in ("", "proc CreateStoredProcs"):
             with self.assertRaisesRegex(Failed, "holds no procedures; give the folder of HammerDB's sources"):
                 instructions.procedures(self.source(text))
-
-
-class Compare(unittest.TestCase):
-    def test_who_is_first_changes(self):
-        self.assertEqual([name for _, name in compare.in_turn(["a", "b"], 3)], list("abbaab"))
-
-    def test_counters_are_by_new_order(self):
-        before = ({name: 100 for name in compare.COUNTERS}, 3000)
-        after = ({name: 400 for name in compare.COUNTERS}, 3100)
-        self.assertEqual(compare.by_new_order(before, after)["Questions"], 3.0)
-        with self.assertRaisesRegex(Failed, "no new order"):
-            compare.by_new_order(before, before)
-
-    def test_the_table(self):
-        runs = [(name, {"Questions": value, "server_cpu_ms_per_neword": value, "nopm": 10})
-                for name, value in (("tpcc", 3.0), ("HammerDB 5.0", 4.0), ("tpcc", 5.0), ("HammerDB 5.0", 4.0))]
-        self.assertIn("| statements sent (round trips) | 4 (3–5) | 4 (4–4) | 1.000 |", compare.markdown(runs))
-        self.assertEqual(compare.cpu_apart(runs), 0)
-        self.assertIsNone(compare.cpu_apart([("tpcc", {})]))
 
 
 class PlotOnly(unittest.TestCase):
