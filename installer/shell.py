@@ -2,7 +2,9 @@
 
 import errno
 import os
+import select
 import shlex
+import signal
 import subprocess
 import sys
 import time
@@ -49,12 +51,65 @@ def clean_environment(extra=None):
     return env
 
 
+def _with_children(pid):
+    """pid and all that it started, as far as /proc tells; but what dpkg has begun it is left to end: nobody else could."""
+    children = {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            name, _, rest = stat.read_text(errors="replace").rpartition(")")
+        except OSError:
+            continue
+        if not name.endswith("(dpkg"):
+            children.setdefault(int(rest.split()[1]), []).append(int(stat.parent.name))
+    found = [pid]
+    for one in found:
+        found += children.get(one, [])
+    return found
+
+
+def end(process, patience_s=10):
+    """Ends a process that was started here and all that it started: asks for it, and insists after patience_s."""
+    if process.poll() is not None:
+        return
+    handles = []
+    for pid in _with_children(process.pid):
+        try:
+            handles.append(os.pidfd_open(pid))  # Not the number, which may be another's by then.
+        except ProcessLookupError:
+            pass
+    left = list(handles)
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        for handle in left:
+            try:
+                signal.pidfd_send_signal(handle, number)
+            except ProcessLookupError:
+                pass
+        deadline = time.monotonic() + patience_s
+        while left and time.monotonic() < deadline:
+            gone = select.select(left, [], [], max(0, deadline - time.monotonic()))[0]
+            left = [handle for handle in left if handle not in gone]
+    for handle in handles:
+        os.close(handle)
+    process.wait()
+
+
+def _run(argv, **how):
+    """As subprocess.run; whatever ends the wait, an interrupt too, first ends all that argv has started."""
+    with subprocess.Popen(argv, **how) as process:
+        try:
+            out, error = process.communicate()
+        except BaseException:
+            end(process)
+            raise
+    return subprocess.CompletedProcess(argv, process.returncode, out, error)
+
+
 def run(argv, log=None, cwd=None, env=None, stdin=None):
     """Runs argv; output goes to the end of the file log, or nowhere. Raises Failed with the tail."""
     argv = [str(a) for a in argv]
     if log is None:
-        done = subprocess.run(argv, cwd=cwd, env=clean_environment(env), stdin=stdin or subprocess.DEVNULL,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        done = _run(argv, cwd=cwd, env=clean_environment(env), stdin=stdin or subprocess.DEVNULL,
+                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         tail, code, where = done.stdout.decode(errors="replace"), done.returncode, ""
     else:
         log = Path(log)
@@ -63,8 +118,8 @@ def run(argv, log=None, cwd=None, env=None, stdin=None):
             out.write(f"$ {shlex.join(argv)}\n".encode())
             out.flush()
             begin = out.tell()
-            code = subprocess.run(argv, cwd=cwd, env=clean_environment(env), stdin=stdin or subprocess.DEVNULL,
-                                  stdout=out, stderr=subprocess.STDOUT).returncode
+            code = _run(argv, cwd=cwd, env=clean_environment(env), stdin=stdin or subprocess.DEVNULL, stdout=out,
+                        stderr=subprocess.STDOUT).returncode
         with open(log, "rb") as written:
             written.seek(begin)
             tail, where = written.read().decode(errors="replace"), f"; see {log}"
@@ -77,8 +132,8 @@ def run(argv, log=None, cwd=None, env=None, stdin=None):
 def output(argv, cwd=None, env=None):
     """Runs argv and returns its standard output; raises Failed when it fails."""
     argv = [str(a) for a in argv]
-    done = subprocess.run(argv, cwd=cwd, env=clean_environment(env), stdin=subprocess.DEVNULL,
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    done = _run(argv, cwd=cwd, env=clean_environment(env), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE)
     if done.returncode != 0:
         error = done.stderr.decode(errors="replace").strip()
         raise Failed(f"{shlex.join(argv)} ended with {done.returncode}\n{error}")

@@ -32,7 +32,8 @@ class Shared(unittest.TestCase):
 
     def test_a_server_s_own_files(self):
         environment = servers.Environment("debian13", "", "", Path("/srv/cache/x"), Path("/"), self.root)
-        server = Server(environment, "/var/tmp/results/run", plugin="/opt/pgo/ha_tidesdb.so", socket="/run/short/mysqld.sock")
+        server = Server(environment, "/var/tmp/results/run", plugin="/opt/pgo/ha_tidesdb.so",
+                        socket="/run/short/mysqld.sock")
         for command in (server.client(), server.inside(["true"])):
             self.assertEqual(shared(command)[3:], ["/var/tmp/results/run", "/run/short", "/opt/pgo"])
 

@@ -10,6 +10,7 @@ from lab.harness.journal import Journal
 from lab.harness.private_server import Limit, PrivateServer, memory_limit
 from lab.harness.progress import Progress, Step
 from lab.harness.sampler import allocated_bytes
+from lab.harness.scratch import Scratch
 from lab.report import markdown, write
 from lab.report.adapters import compare as adapter
 
@@ -57,7 +58,8 @@ class Study:
         """Does what is left, and reports. Returns the exit code: 1 when a turn failed."""
         self._check_disk()
         self._write_facts()
-        with Journal(self.args.directory / adapter.JOURNAL, adapter.KIND, self.plan) as self.journal:
+        with Journal(self.args.directory / adapter.JOURNAL, adapter.KIND, self.plan) as self.journal, \
+                Scratch() as self.sockets:
             with Progress("compare", self.steps()) as self.progress:
                 for engine in self.args.engines:
                     self._load(engine)
@@ -79,7 +81,8 @@ class Study:
         plugin = self.plugin if profiles.needs_plugin(engine) else None
         limit = self.limit if engine != profiles.IN_MEMORY else Limit()  # A ceiling: 4 GB of cache.
         return PrivateServer(self.environment, self.args.directory / engine, limit, plugin=plugin,
-                             options=profiles.options(self.args.profile, engine, sync))
+                             options=profiles.options(self.args.profile, engine, sync),
+                             socket=self.sockets / "mysqld.sock")
 
     def _load(self, engine):
         """Fills the engine's server with all data; not synced, as loading is not measured."""

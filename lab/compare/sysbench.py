@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from installer.shell import output
+from lab.harness.watched import tied
 from lab.parse import sysbench as parser
 
 DATABASE = "sbtest"
@@ -39,8 +40,8 @@ def figures(text, per):
 
 
 def _command(server, script, action, rows, threads, *more):
-    return ["sysbench", script, "--db-driver=mysql", f"--mysql-socket={server.socket}", "--mysql-user=root",
-            f"--mysql-db={DATABASE}", "--tables=1", f"--table-size={rows}", f"--threads={threads}", *more, action]
+    return tied(["sysbench", script, "--db-driver=mysql", f"--mysql-socket={server.socket}", "--mysql-user=root",
+            f"--mysql-db={DATABASE}", "--tables=1", f"--table-size={rows}", f"--threads={threads}", *more, action])
 
 
 def prepare(server, engine, rows):

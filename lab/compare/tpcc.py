@@ -4,6 +4,7 @@ import subprocess
 from dataclasses import dataclass
 
 from installer.shell import Failed, clean_environment
+from lab.harness.watched import tied
 from lab.report import results
 
 DATABASE = "tpcc"
@@ -39,7 +40,7 @@ def run(tool, server, users, seconds, seed, result, rampup_s=5):
 
 def _call(argv, allowed):
     argv = [str(a) for a in argv]
-    done = subprocess.run(argv, env=clean_environment(), stdin=subprocess.DEVNULL, capture_output=True, text=True,
+    done = subprocess.run(tied(argv), env=clean_environment(), stdin=subprocess.DEVNULL, capture_output=True, text=True,
                           check=False)
     if done.returncode not in allowed:
         raise Failed(f"{' '.join(argv)} ended with {done.returncode}\n{done.stdout[-2000:]}{done.stderr[-2000:]}")

@@ -1,8 +1,6 @@
 """hammerdb_runner.sh --build: builds × repetitions, each on a fresh copy of data that one of them loaded."""
 
-import tempfile
 import time
-from pathlib import Path
 
 from installer import apt, packages
 from installer.shell import Failed, say
@@ -14,7 +12,7 @@ from lab.harness.journal import Journal
 from lab.harness.loaded_data import LoadedData, groups_of
 from lab.harness.private_server import memory_limit
 from lab.harness.progress import Progress, Step
-from lab.report.adapters import hammerdb as report
+from lab.harness.scratch import Scratch
 
 _AROUND_S = 12  # A copy made, a server's start and end.
 
@@ -48,7 +46,7 @@ class BuildsStudy(study.Study):
         binaries = {name: path for build in builds for name, path in build.binaries().items()}
         sums = {name: provenance.sha256(path) for name, path in binaries.items()}
         with Journal(self.directory / study.JOURNAL, "hammerdb", {**self.plan, "binaries": sums}) as self.journal, \
-                tempfile.TemporaryDirectory(prefix="lab-") as sockets:
+                Scratch() as sockets:
             self.data = LoadedData(self.directory / "server-data", sockets)
             self.data.stop_left_over(builds)
             self._write_facts(binaries, self.limit.said)

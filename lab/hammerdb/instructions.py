@@ -9,7 +9,6 @@ import argparse
 import re
 import shutil
 import subprocess
-import tempfile
 import time
 from pathlib import Path
 from statistics import median
@@ -19,7 +18,9 @@ from installer.server_run import Server
 from installer.shell import Failed, clean_environment, main, say
 from lab.hammerdb import calls, options
 from lab.hammerdb.server import Connection
-from lab.harness import generators, profiles
+from lab.harness import generators, profiles, sitting
+from lab.harness.scratch import Scratch
+from lab.harness.watched import tied
 
 _OWN, _OTHER = "tpcc", "tpcc_hammerdb"
 # Valgrind maps no room for a pool that could grow, and knows no native asynchronous reads.
@@ -116,13 +117,14 @@ def _in_folder(folder, statements, count, rounds):
     environment, callgrind = servers.prepare(host.host_server(), log), _Callgrind(folder)
     settings = [*profiles.options("fair", "InnoDB", "NONE"), *_UNDER_VALGRIND]
     connection = Connection("root", "", socket=str(socket), client=str(environment.basedir / "bin" / "mariadb"))
-    server = Server(environment, folder / "server", options=settings, socket=socket)
+    server = Server(environment, folder / "server", options=settings, within=tied, socket=socket)
     server.initialise()
     try:
         server.start()
         _fill(connection, generators.program("tpcc", log), statements)
         server.stop()
-        server = Server(environment, folder / "server", options=settings, socket=socket, within=callgrind.command)
+        server = Server(environment, folder / "server", options=settings, socket=socket,
+                        within=lambda argv: tied(callgrind.command(argv)))
         server.start(_START_S)
         callgrind.pid = server.pid()
         return _measure(connection, callgrind, count, rounds)
@@ -139,8 +141,9 @@ def _main():
     if shutil.which("callgrind_control") is None:
         raise Failed("callgrind is missing: apt-get install valgrind")
     statements = procedures(args.hammerdb_dir)
-    with tempfile.TemporaryDirectory(prefix="lab-") as name:
-        found = _in_folder(Path(name), statements, args.calls, args.rounds)
+    sitting.interrupt_on_term()
+    with Scratch() as folder:
+        found = _in_folder(folder, statements, args.calls, args.rounds)
     say("\n" + calls.table("instructions a call", found, "{:,.0f}"))
     return 0
 

@@ -4,7 +4,6 @@ import os
 import re
 import shutil
 import subprocess
-import tempfile
 from pathlib import Path
 
 from installer import packages
@@ -13,6 +12,7 @@ from lab.hammerdb import builtin
 from lab.hammerdb.cpu import CpuMeter
 from lab.hammerdb.options import ENGINE_NAMES, partitions
 from lab.harness import generators, watched
+from lab.harness.scratch import Scratch
 from lab.parse import hammerdb as text
 
 _TCL = Path(__file__).resolve().parent / "tcl"
@@ -37,10 +37,10 @@ def _is_program(cli):
 
 def _says(cli):
     """What HammerDB prints when it is started for a script that ends at once."""
-    with tempfile.TemporaryDirectory(prefix="lab-") as work:
-        script = Path(work) / "end.tcl"
+    with Scratch() as work:
+        script = work / "end.tcl"
         script.write_text("exit\n")
-        done = subprocess.run([cli, "tcl", "auto", script], cwd=cli.parent, env=clean_environment({"TMP": work}),
+        done = subprocess.run([cli, "tcl", "auto", script], cwd=cli.parent, env=clean_environment({"TMP": str(work)}),
                               stdin=subprocess.DEVNULL, capture_output=True, check=False)
     return done.stdout
 

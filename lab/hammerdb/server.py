@@ -3,7 +3,6 @@
 import os
 import shutil
 import subprocess
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from installer.shell import Failed, clean_environment
 from lab.hammerdb.options import ENGINE_NAMES
 from lab.harness import profiles
 from lab.harness.private_server import PrivateServer, memory_limit
+from lab.harness.scratch import Scratch
 
 DEFAULT_SOCKET = "/tmp/mariadb.sock"
 
@@ -144,30 +144,23 @@ class Private:
         return profiles.options(self.args.profile, ENGINE_NAMES[engine], self.args.sync)
 
     def start(self, engine):
-        # A socket's path must be short, and results may lie deep.
-        self._forget_sockets(engine)
-        self.sockets = tempfile.mkdtemp(prefix="lab-")
-        (self.directory / f"server-{engine}.socket").write_text(self.sockets)
+        self.sockets = Scratch()
         self.server = PrivateServer(self.environment, self.directory / f"server-{engine}", self.limit,
                                     plugin=self.plugin if engine == "tidesdb" else None,
-                                    options=self._options(engine), socket=f"{self.sockets}/mysqld.sock")
+                                    options=self._options(engine), socket=self.sockets.path / "mysqld.sock")
         self.server.stop()  # One that an earlier sitting could not stop.
         self.server.initialise()
         self.server.start()
         return connection_of(self.server)
 
     def stop(self):
-        if self.server is not None:
-            self.server.stop()
-            self._forget_sockets(self.server.directory.name.removeprefix("server-"))
-            self.server = None
-
-    def _forget_sockets(self, engine):
-        """Removes the folder of the engine's socket, also one that a killed sitting left."""
-        path = self.directory / f"server-{engine}.socket"
-        if path.exists():
-            shutil.rmtree(path.read_text(), ignore_errors=True)
-            path.unlink()
+        try:
+            if self.server is not None:
+                self.server.stop()
+        finally:
+            if self.sockets is not None:
+                self.sockets.close()
+            self.server = self.sockets = None
 
     def remove(self, engine):
         shutil.rmtree(self.directory / f"server-{engine}", ignore_errors=True)

@@ -14,6 +14,7 @@ from lab.hammerdb.watch import Watch
 from lab.harness import profiles, provenance, room
 from lab.harness.journal import Journal
 from lab.harness.progress import Progress, Step
+from lab.harness.watched import tied
 from lab.parse import figures, hammerdb_csv
 from lab.report import write
 from lab.report.adapters import hammerdb as report
@@ -41,8 +42,8 @@ class Perf:
 
     def begin(self, pid, seconds):
         self.process = subprocess.Popen(
-            ["perf", "record", "-F", str(self.frequency), "-g", "-p", str(pid), "-o", str(self.directory / "perf.data"),
-             "--", "sleep", str(max(1, int(seconds) - 2))], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+            tied(["perf", "record", "-F", self.frequency, "-g", "-p", pid, "-o", self.directory / "perf.data", "--",
+                  "sleep", max(1, int(seconds) - 2)]), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL, env=clean_environment())
 
     def end(self):

@@ -13,6 +13,7 @@ import subprocess
 from pathlib import Path
 
 from installer.shell import clean_environment
+from lab.harness.watched import tied
 
 _PATIENCE_S = 3
 # Packages: installer.packages.OBSERVE.
@@ -43,8 +44,8 @@ class Observers:
                 continue
             with open(path, "wb") as out:
                 # By lines: whatever ends them, what they have said is in the file.
-                self._running[tool] = subprocess.Popen(["stdbuf", "-oL", *argv], stdin=subprocess.DEVNULL, stdout=out,
-                                                       stderr=subprocess.STDOUT, env=environment)
+                self._running[tool] = subprocess.Popen(tied(["stdbuf", "-oL", *argv]), stdin=subprocess.DEVNULL,
+                                                       stdout=out, stderr=subprocess.STDOUT, env=environment)
             self.files[tool] = path
         return self
 

@@ -64,5 +64,7 @@ def _interrupted(_number, _frame):
 
 
 def interrupt_on_term():
-    """SIGTERM does what Ctrl-C does: what was started is ended."""
-    signal.signal(signal.SIGTERM, _interrupted)
+    """SIGTERM, and a terminal that is closed, do what Ctrl-C does: what was started is ended."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) != signal.SIG_IGN:  # As nohup sets it.
+            signal.signal(number, _interrupted)

@@ -2,7 +2,6 @@
 
 import json
 import shutil
-import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +10,7 @@ from installer.shell import Failed
 from lab.harness import watched
 from lab.harness.private_server import PrivateServer
 from lab.harness.sampler import allocated_bytes
+from lab.harness.scratch import Scratch
 from lab.iibench_runner import options
 
 # The generator's exit codes that still gave a result: fine, wrong rows, errors besides conflicts.
@@ -53,12 +53,11 @@ class Measurer:
         self._sockets = None
 
     def __enter__(self):
-        # A socket's path must be short, and results may lie deep.
-        self._sockets = tempfile.TemporaryDirectory(prefix="lab-")
+        self._sockets = Scratch()
         return self
 
     def __exit__(self, *_):
-        self._sockets.cleanup()
+        self._sockets.close()
 
     def measure(self, unit, note):
         """Returns what the journal keeps: the names of its files, and what the server took."""
@@ -68,7 +67,7 @@ class Measurer:
         server = PrivateServer(self._environment, place, self._limit,
                                plugin=self._plugin if unit.engine == "TidesDB" else None,
                                options=options.server_options(args, unit.engine, dict(unit.point)),
-                               socket=Path(self._sockets.name) / "mysqld.sock")
+                               socket=self._sockets.path / "mysqld.sock")
         server.stop()  # One that an earlier sitting could not stop.
         shutil.rmtree(place, ignore_errors=True)
         try:

@@ -12,7 +12,6 @@
 
 import argparse
 import os
-import tempfile
 from pathlib import Path
 
 from installer import apt, host, packages, servers
@@ -21,6 +20,7 @@ from lab.harness import builds as builds_of
 from lab.harness import generators, provenance, sitting
 from lab.harness.journal import Journal, can_resume
 from lab.harness.progress import Progress
+from lab.harness.scratch import Scratch
 from lab.mix import compare, train, works
 
 _MTR_SUITE = "tidesdb"
@@ -95,7 +95,7 @@ def _train(args):
     (build,), tools, _ = _ready(args)
     counters = train.Counters(args.counters.absolute())
     # A socket's path must be short, and a build may lie deep.
-    with tempfile.TemporaryDirectory(prefix="mix-") as sockets:
+    with Scratch() as sockets:
         training = train.Training(build, tools, args.output, sockets, counters, args.seconds, args.engines.split(","),
                                   _tests(args, build))
         with Progress("training", training.steps()) as progress:
@@ -111,7 +111,7 @@ def _compare(args):
     plan = {"binaries": binaries, "rounds": args.rounds, "seconds": args.seconds,
             "allocators": [build.preload for build in builds], "cores": os.cpu_count()}
     path = args.output / compare.JOURNAL
-    with tempfile.TemporaryDirectory(prefix="mix-") as sockets:
+    with Scratch() as sockets:
         comparison = compare.Comparison(builds, tools, args.output, sockets, args.rounds, args.seconds)
         if not can_resume(path, compare.KIND, plan):
             path.unlink(missing_ok=True)  # Of other builds, or whole: this is asked for anew.

@@ -21,9 +21,7 @@ import argparse
 import fcntl
 import json
 import shutil
-import signal
 import sys
-import tempfile
 import time
 from pathlib import Path
 
@@ -33,6 +31,7 @@ from lab.harness import builds as builds_of
 from lab.harness import loaded_data, profiles, provenance, sitting
 from lab.harness.journal import Journal
 from lab.harness.progress import Progress, Step
+from lab.harness.scratch import Scratch
 from lab.pgo_study import measure, settings
 from lab.report import markdown, write
 from lab.report.adapters import pgo_study as adapter
@@ -224,15 +223,9 @@ def _arguments(argv):
     return args, kept
 
 
-def _stop_in_order(*_):
-    raise KeyboardInterrupt  # As Ctrl-C: what was started is stopped, and the journal knows where it was.
-
-
 def _main():
     args, argv = _arguments(sys.argv[1:])
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(number) != signal.SIG_IGN:  # As nohup sets it.
-            signal.signal(number, _stop_in_order)
+    sitting.interrupt_on_term()
     wanted, specs = wanted_of(args), parse_builds(args.build)
     with _take(args.output):
         log = args.output / "build.log"
@@ -243,7 +236,7 @@ def _main():
 
 def _run(study, args):
     data = args.output / "data"
-    with study.journal, tempfile.TemporaryDirectory(prefix="pgo-study-") as sockets:
+    with study.journal, Scratch() as sockets:
         study.place = loaded_data.LoadedData(data, sockets)
         study.place.stop_left_over(study.builds.values())
         study.check_disk()

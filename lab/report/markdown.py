@@ -31,7 +31,9 @@ def table(of):
 
 
 def _section(of):
-    return f"## {plain(of.title)}\n\n" + (f"{plain(of.note)}\n\n" if of.note else "") + table(of) if of else ""
+    if not of:
+        return ""
+    return f"## {plain(of.title)}\n\n" + (f"{plain(of.note)}\n\n" if of.note else "") + table(of)
 
 
 def _bullets(title, sentences):
@@ -47,7 +49,7 @@ def figures(study):
 
 def text(study):
     """The whole report."""
-    parts = [f"# {plain(study.title)}\n\n{plain(study.about)}\n", figures(study), _bullets("What is not equal", study.unequal),
-             _bullets("Interruptions and failures", study.history), _section(tables.configuration(study)),
-             _section(tables.provenance(study)), _section(tables.files(study))]
+    parts = [f"# {plain(study.title)}\n\n{plain(study.about)}\n", figures(study),
+             _bullets("What is not equal", study.unequal), _bullets("Interruptions and failures", study.history),
+             _section(tables.configuration(study)), _section(tables.provenance(study)), _section(tables.files(study))]
     return "\n".join(part for part in parts if part)

@@ -9,7 +9,6 @@ that was interrupted goes on when the same command is given again (FRESH=1: begi
 import argparse
 import json
 import os
-import signal
 import sys
 import time
 
@@ -103,10 +102,6 @@ def _plot(paths, output, stamp):
     print(f"{len(drawn)} files of charts in {directory}")
 
 
-def _stop_in_order(*_):
-    raise KeyboardInterrupt  # As Ctrl-C: what was started is stopped, and the journal knows where it was.
-
-
 def _environment():
     """That of this process, with what the command line says of it."""
     parser = argparse.ArgumentParser(prog="sqlbench.sh", description=__doc__,
@@ -123,9 +118,7 @@ def _environment():
 
 def _main():
     environment = _environment()
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(number) != signal.SIG_IGN:  # As nohup sets it.
-            signal.signal(number, _stop_in_order)
+    sitting.interrupt_on_term()
     wanted, places = settings.read(environment), settings.read_places(environment)
     kind = target.RunningServer if places.socket and not places.mysqld else target.OwnServers
     server = kind(wanted, places, LOG)

@@ -5,7 +5,6 @@ import os
 import re
 import shutil
 import subprocess
-import tempfile
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from lab.harness import room
 from lab.harness.given_server import GivenServer, plugin_dir_of
 from lab.harness.private_server import PrivateServer, memory_limit, plain, variables_of
 from lab.harness.sampler import Sampler, StatusClient
+from lab.harness.scratch import Scratch
 from lab.sqlbench import disk
 from lab.sqlbench import settings as settings_of
 
@@ -76,7 +76,7 @@ class OwnServers:
 
     def prepare(self):
         """Takes the directories, refusing what is somebody else's, and removes an interrupted sitting's servers."""
-        self._sockets = tempfile.mkdtemp(prefix="sqlbench-")
+        self._sockets = Scratch()
         for directory in dict.fromkeys(self._directories.values()):
             existed = directory.exists()
             if existed and any(directory.iterdir()) and not (directory / MARK).exists():
@@ -106,7 +106,7 @@ class OwnServers:
 
     def _server(self, directory, plugin, options):
         # Not in DATA_DIR, whose path may be too long for a socket.
-        socket = self._places.socket or Path(self._sockets) / "mysqld.sock"
+        socket = self._places.socket or self._sockets.path / "mysqld.sock"
         return PrivateServer(self.environment, directory, self._limit, plugin=plugin, options=options, socket=socket)
 
     @contextmanager
@@ -152,7 +152,7 @@ class OwnServers:
         for file in self._locks:
             file.close()
         if self._sockets:
-            shutil.rmtree(self._sockets, ignore_errors=True)
+            self._sockets.close()
 
 
 def _make(name, providers, rocksdb, tidesdb, log):

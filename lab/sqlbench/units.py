@@ -4,6 +4,7 @@ import subprocess
 from dataclasses import dataclass
 
 from installer.shell import Failed, clean_environment
+from lab.harness.watched import tied
 from lab.parse import figures
 from lab.parse import sysbench as parser
 
@@ -89,7 +90,7 @@ def _sizes(before, prepared, ran):
 
 
 def call(argv):
-    done = subprocess.run(argv, env=clean_environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+    done = subprocess.run(tied(argv), env=clean_environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True, errors="replace", check=False)
     if done.returncode != 0:
         raise Failed(f"sysbench {argv[1]} {argv[-1]} ended with {done.returncode}\n{done.stdout[-2000:]}")
@@ -98,7 +99,7 @@ def call(argv):
 def recorded(argv, raw, step):
     """Runs sysbench with its output in raw, and says each interval as it comes."""
     with open(raw, "w", encoding="utf-8") as out, subprocess.Popen(
-            argv, env=clean_environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            tied(argv), env=clean_environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT, text=True, errors="replace") as child:
         try:
             for line in child.stdout:

@@ -1,7 +1,6 @@
 """Tests of lab/iibench_runner: what varies, that a run goes on where it was, and what its report says."""
 
 import io
-import tempfile
 import unittest
 from contextlib import redirect_stdout
 from pathlib import Path

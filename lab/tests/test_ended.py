@@ -1,0 +1,128 @@
+"""Tests of what runs end and remove: a command and all that it started, folders in /tmp, also those of the killed."""
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+from unittest import mock
+
+from installer import shell
+from lab.harness import scratch, sitting
+from lab.harness.watched import tied
+
+_TREE = Path(__file__).resolve().parents[2]
+
+
+def runs(pid):
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def ends(pid, within_s=10):
+    """Whether a process, of anybody's, is gone in time."""
+    deadline = time.monotonic() + within_s
+    while runs(pid) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return not runs(pid)
+
+
+def a_child(script, **more):
+    """A Python program of this tree; its first line is there when this returns."""
+    child = subprocess.Popen([sys.executable, "-c", script], cwd=_TREE, stdout=subprocess.PIPE, text=True, **more)
+    return child, child.stdout.readline().strip()
+
+
+class Commands(unittest.TestCase):
+    def run_and_interrupt(self, number, command):
+        """The pids that the command said, when the program that ran it was sent a signal."""
+        with tempfile.TemporaryDirectory() as name:
+            said = Path(name) / "said"
+            argv = ["sh", "-c", command, "sh", str(said)]
+            script = ("from installer import shell\nfrom lab.harness import sitting\nsitting.interrupt_on_term()\n"
+                      f"print('up', flush=True)\nshell.main(lambda: shell.run({argv!r}))")
+            child, _ = a_child(script)
+            self.addCleanup(child.stdout.close)
+            while not said.exists() or not said.read_text().endswith("\n"):
+                time.sleep(0.01)
+            child.send_signal(number)
+            self.assertEqual(child.wait(30), 130)
+            return [int(pid) for pid in said.read_text().split()]
+
+    def test_all_that_was_started_is_ended(self):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            for pid in self.run_and_interrupt(number, '(sleep 60 & echo $! $$ > "$1"; wait) & wait'):
+                self.assertFalse(runs(pid))
+
+    def test_one_that_does_not_listen_is_made_to(self):
+        child = subprocess.Popen(["sh", "-c", "trap '' TERM; echo; while :; do sleep 1; done"], stdout=subprocess.PIPE)
+        child.stdout.readline()
+        shell.end(child, patience_s=0.1)
+        child.stdout.close()
+        self.assertEqual(child.returncode, -signal.SIGKILL)
+        shell.end(child)  # Nothing to do.
+
+    def test_a_tied_one_ends_with_a_program_that_is_killed(self):
+        child, pid = a_child("import subprocess, time\nfrom lab.harness.watched import tied\n"
+                             "print(subprocess.Popen(tied(['sleep', '60'])).pid, flush=True)\ntime.sleep(60)")
+        self.addCleanup(lambda: runs(pid) and os.kill(int(pid), signal.SIGKILL))
+        while Path(f"/proc/{pid}/comm").read_text() != "sleep\n":
+            time.sleep(0.01)
+        child.kill()
+        child.wait()
+        child.stdout.close()
+        self.assertTrue(ends(pid))
+        self.assertEqual(tied(["a", 1])[-2:], ["a", "1"])
+
+
+class Folders(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.place = Path(folder.name)
+        for what in (mock.patch.object(tempfile, "tempdir", folder.name), mock.patch.dict(os.environ, TMPDIR=folder.name)):
+            what.start()
+            self.addCleanup(what.stop)
+
+    def test_it_is_gone_afterwards(self):
+        with scratch.Scratch() as folder:
+            self.assertEqual(folder.parent, self.place)
+            (folder / "mysqld.sock").touch()
+        self.assertEqual(list(self.place.iterdir()), [])
+
+    def test_that_of_a_killed_owner_is_removed_by_the_next_and_no_other(self):
+        (self.place / "lab-of-somebody-else").mkdir()
+        child, left = a_child("import time\nfrom lab.harness.scratch import Scratch\n"
+                              "it = Scratch()\nprint(it.path, flush=True)\ntime.sleep(60)")
+        with scratch.Scratch() as first:
+            self.assertTrue(Path(left).exists())
+            child.kill()
+            child.wait()
+            child.stdout.close()
+            with scratch.Scratch() as second:
+                self.assertEqual({path.name for path in self.place.iterdir()},
+                                 {first.name, second.name, "lab-of-somebody-else"})
+
+
+class Signals(unittest.TestCase):
+    def test_nohup_is_kept(self):
+        before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
+        try:
+            signal.signal(signal.SIGHUP, signal.SIG_IGN)
+            sitting.interrupt_on_term()
+            self.assertEqual(signal.getsignal(signal.SIGHUP), signal.SIG_IGN)
+            with self.assertRaises(KeyboardInterrupt):
+                os.kill(os.getpid(), signal.SIGTERM)
+                time.sleep(5)
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+
+if __name__ == "__main__":
+    unittest.main()
