@@ -48,6 +48,13 @@ def private_servers(name, context):
     return Outcome(passed=3)
 
 
+def killed_runners(name, context):
+    """Each runner interrupted, killed and asked to end while it measures: nothing of it stays."""
+    run([sys.executable, TREE / "lab" / "tests" / "killed_runners_test.py"], log=context.log, cwd=TREE,
+        env=_environment(name, context))
+    return Outcome(passed=1)
+
+
 def plans(name, context):
     """The optimizer's plans of all TPROC-C and sysbench queries are InnoDB's, also after a restart."""
     run([sys.executable, TREE / "lab" / "tests" / "plans.py"], log=context.log, cwd=TREE,
