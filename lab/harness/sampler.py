@@ -28,7 +28,7 @@ _GAUGES = re.compile(r"^(Threads_|Open_(?!.*ed)|Uptime|Max_used|.*(_pages_(data|
                      r"history_list_length|memtable\w*|_size|_used|_free|_current|_level\w*|_pending\w*|_memory\w*|_age|"
                      r"_lsn\w*|_cached|_max|_min|_avg|_ratio|_rate|_total_bytes|_capacity|_limit|_files|_sstables)$)",
                      re.I)
-_WRITTEN, _RESIDENT, _CPU = "bytes written by the disk", "resident bytes", "cpu seconds"
+_WRITTEN, _RESIDENT, _CPU = "disk bytes", "resident bytes", "cpu seconds"
 _GROUP, _CACHE = "group bytes", "page cache bytes"
 
 
@@ -40,7 +40,7 @@ class Samples:
     status: dict = field(default_factory=dict)
     peak_resident: int | None = None
     began: float | None = None  # Unix time of the first.
-    written_in_the_end: int | None = None  # The disk's counter when after the last all was written that the kernel held back.
+    written_in_the_end: int | None = None  # The disk's counter after the last, when the kernel held nothing back.
 
     def add(self, at, process, status):
         for known, new in ((self.process, process), (self.status, status)):

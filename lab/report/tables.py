@@ -183,8 +183,8 @@ def resources(study):
     return Table(("Write amplification, " if written else "") + "CPU, memory and disk",
                  [*points.head, "", *[name for name, _, _ in known]], rows, len(points.head) + 1,
                  "Medians." + (" Written is what the disk with the server's data wrote in the measured time, by its own "
-                               "counter; the amplification is that for each byte of the rows that were written, "
-                               "changed or deleted meanwhile. What the server put off until later is not in it." if written else ""))
+                               "counter; the amplification is that for each byte of the rows that were written, changed or "
+                               "deleted meanwhile. What the server put off until later is not in it." if written else ""))
 
 
 def measures(study):

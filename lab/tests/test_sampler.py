@@ -32,9 +32,9 @@ def _client(answers=1000):
 class SamplesTest(unittest.TestCase):
     def setUp(self):
         self.samples = Samples()
-        for at, process, status in ((0.0, {"cpu seconds": 1.0, "bytes written by the disk": 0, "resident bytes": 1 << 20},
+        for at, process, status in ((0.0, {"cpu seconds": 1.0, "disk bytes": 0, "resident bytes": 1 << 20},
                                      {"Com_commit": 10, "Innodb_pages_read": 5, "Odd": 3}),
-                                    (1.0, {"cpu seconds": 1.5, "bytes written by the disk": 2_000_000, "resident bytes": 2 << 20},
+                                    (1.0, {"cpu seconds": 1.5, "disk bytes": 2_000_000, "resident bytes": 2 << 20},
                                      {"Com_commit": 30, "Innodb_pages_read": 5, "Odd": 1}),
                                     (3.0, {}, {"Com_commit": 50, "Innodb_pages_read": 5, "Odd": 9, "Late": 1})):
             self.samples.add(at, process, status)
@@ -59,7 +59,7 @@ class SamplesTest(unittest.TestCase):
     def test_what_the_kernel_held_back_until_after_the_end_counts(self):
         self.samples.written_in_the_end = 7_000_000
         self.assertEqual(self.samples.written_bytes, 7_000_000)
-        self.samples.add(9.0, {"bytes written by the disk": 6_000_000}, {})
+        self.samples.add(9.0, {"disk bytes": 6_000_000}, {})
         self.assertEqual(self.samples.between(1.0, 9.0).written_bytes, 5_000_000)
         self.assertIsNone(self.samples.between(1.0, 3.0).written_bytes)
         self.assertEqual(self.samples.between(0.0, 3.0).written_bytes, 2_000_000)
