@@ -95,7 +95,7 @@ class Run:
     notes: list = field(default_factory=list)      # What is wrong with this run: "connection lost".
     sizes: dict = field(default_factory=dict)      # On disk, bytes by name.
     memory: dict = field(default_factory=dict)     # Bytes by name.
-    written_bytes: int | None = None   # By the server to its storage, in the measured time.
+    written_bytes: int | None = None   # By the disk that its data are on, in the measured time.
     row_bytes: int | None = None       # Of the rows that were written, changed or deleted meanwhile.
     cpu_s: float | None = None         # Of the server, in the measured time.
     status: dict = field(default_factory=dict)     # What counters grew by.

@@ -184,9 +184,9 @@ def resources(study):
     written = any(run.written_bytes is not None for run in study.runs)
     return Table(("Write amplification, " if written else "") + "CPU, memory and disk",
                  [*points.head, "", *[name for name, _, _ in known]], rows, len(points.head) + 1,
-                 "Medians." + (" Written is what the server's process gave to its storage in the measured time; the "
-                               "amplification is that for each byte of the rows that were written, changed or deleted "
-                               "meanwhile. What was put off until later is not in it." if written else ""))
+                 "Medians." + (" Written is what the disk with the server's data wrote in the measured time, by its own "
+                               "counter; the amplification is that for each byte of the rows that were written, changed or "
+                               "deleted meanwhile. What the server put off until later is not in it." if written else ""))
 
 
 def measures(study):

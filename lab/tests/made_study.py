@@ -21,7 +21,7 @@ def run(label, workload, unit, base, threads, repetition, condition, seconds, ch
               LATENCIES[2]: Metric("ms", [(s, mean * 2 / w) for s, w in zip(at, wave)]),
               "server CPU": Metric("% of a CPU", [(s, 150 * w) for s, w in zip(at, wave)]),
               "resident memory": Metric("MB", [(s, 200 + s * SPEED[label]) for s in at]),
-              "written to storage": Metric("MB/s", [(s, 5 * w) for s, w in zip(at, wave)]),
+              "written by the disk": Metric("MB/s", [(s, 5 * w) for s, w in zip(at, wave)]),
               "Handler_write": Metric("1/s", [(s, rate * w) for s, w in zip(at, wave)])}
     if label.startswith("Tides"):
         series["Tidesdb_memtable_bytes"] = Metric("", [(s, (s * 1_000_000) % 30_000_000) for s in at])

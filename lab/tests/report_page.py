@@ -94,7 +94,7 @@ class Report(unittest.TestCase):
         self.assertEqual(shown.run(_ROWS.format("#explorer-table")), 3)
         self.changes(plot, lambda: shown.choose(form.format("metric"), "server CPU"))
         self.changes(plot, lambda: shown.choose(form.format("smooth"), "10"))
-        shown.choose(form.format("second"), "written to storage")
+        shown.choose(form.format("second"), "written by the disk")
         self.assertEqual(shown.run(_TRACES.format(plot)), 6)
         self.assertEqual(shown.run(f"document.querySelector('{plot}').layout.yaxis2.title.text"), "MB/s")
         shown.choose(form.format("search"), "memtable")

@@ -144,7 +144,7 @@ class Report(unittest.TestCase):
                                    "options": {engine: {"FULL": [f"--{engine}"]} for engine in asked["engines"]}})
         samples = Samples()
         for second, written in ((0.0, 1000), (1.0, 189_000)):
-            samples.add(second, {"cpu seconds": second, "written bytes": written, "resident bytes": 1 << 20},
+            samples.add(second, {"cpu seconds": second, "disk bytes": written, "resident bytes": 1 << 20},
                         {"Handler_write": 100 + second * 500, "Threads_running": 4})
         samples.peak_resident = 2 << 20
         self.entries = []

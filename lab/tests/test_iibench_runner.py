@@ -80,7 +80,7 @@ class FakeMeasurer:
         began = result["phases"][0]["began_unix_s"] - 2
         samples = Samples(began=began)
         for at in range(40):
-            samples.add(at, {"written bytes": at << 20, "cpu seconds": at / 2, "resident bytes": (100 + at) << 20},
+            samples.add(at, {"disk bytes": at << 20, "cpu seconds": at / 2, "resident bytes": (100 + at) << 20},
                         {"Handler_write": at * 50})
         self.case.write(raw / f"{unit.stem}.json", result)
         samples.save(raw / f"{unit.stem}.samples.json")

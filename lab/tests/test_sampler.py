@@ -9,8 +9,8 @@ import unittest
 from pathlib import Path
 from types import SimpleNamespace
 
-from installer.shell import Failed
-from lab.harness.sampler import Sampler, Samples, StatusClient, allocated_bytes, is_gauge
+from installer.shell import TREE, Failed
+from lab.harness.sampler import Disk, Sampler, Samples, StatusClient, allocated_bytes, is_gauge
 
 # Answers as the command-line client in batch mode does; each time the counter is two further.
 _CLIENT = """
@@ -32,9 +32,9 @@ def _client(answers=1000):
 class SamplesTest(unittest.TestCase):
     def setUp(self):
         self.samples = Samples()
-        for at, process, status in ((0.0, {"cpu seconds": 1.0, "written bytes": 0, "resident bytes": 1 << 20},
+        for at, process, status in ((0.0, {"cpu seconds": 1.0, "disk bytes": 0, "resident bytes": 1 << 20},
                                      {"Com_commit": 10, "Innodb_pages_read": 5, "Odd": 3}),
-                                    (1.0, {"cpu seconds": 1.5, "written bytes": 2_000_000, "resident bytes": 2 << 20},
+                                    (1.0, {"cpu seconds": 1.5, "disk bytes": 2_000_000, "resident bytes": 2 << 20},
                                      {"Com_commit": 30, "Innodb_pages_read": 5, "Odd": 1}),
                                     (3.0, {}, {"Com_commit": 50, "Innodb_pages_read": 5, "Odd": 9, "Late": 1})):
             self.samples.add(at, process, status)
@@ -43,7 +43,7 @@ class SamplesTest(unittest.TestCase):
         series = {name: (unit, points) for name, unit, points in self.samples.series()}
         self.assertEqual(series["Com_commit"], ("1/s", [(1.0, 20.0), (3.0, 10.0)]))
         self.assertEqual(series["server CPU"], ("% of a CPU", [(1.0, 50.0)]))
-        self.assertEqual(series["written to storage"], ("MB/s", [(1.0, 2.0)]))
+        self.assertEqual(series["written by the disk"], ("MB/s", [(1.0, 2.0)]))
         self.assertEqual(series["resident memory"], ("MB", [(0.0, 1.0), (1.0, 2.0)]))
         self.assertEqual(series["Odd"], ("", [(0.0, 3), (1.0, 1), (3.0, 9)]))
         self.assertNotIn("Innodb_pages_read", series)
@@ -55,6 +55,14 @@ class SamplesTest(unittest.TestCase):
     def test_a_part_of_the_time(self):
         part = self.samples.between(0.5, 3.0)
         self.assertEqual((part.at, part.counters()["Com_commit"], part.written_bytes), ([1.0, 3.0], 20, None))
+
+    def test_what_the_kernel_held_back_until_after_the_end_counts(self):
+        self.samples.written_in_the_end = 7_000_000
+        self.assertEqual(self.samples.written_bytes, 7_000_000)
+        self.samples.add(9.0, {"disk bytes": 6_000_000}, {})
+        self.assertEqual(self.samples.between(1.0, 9.0).written_bytes, 5_000_000)
+        self.assertIsNone(self.samples.between(1.0, 3.0).written_bytes)
+        self.assertEqual(self.samples.between(0.0, 3.0).written_bytes, 2_000_000)
 
     def test_kept_and_read_again(self):
         with tempfile.TemporaryDirectory() as name:
@@ -109,6 +117,29 @@ class SamplerTest(unittest.TestCase):
         with Sampler(None, None, interval_s=0.01) as sampler:
             pass
         self.assertEqual((sampler.samples.written_bytes, list(sampler.samples.series())), (None, []))
+
+
+class DiskTest(unittest.TestCase):
+    def test_each_synced_append_reaches_the_disk(self):
+        with tempfile.TemporaryDirectory(dir=TREE) as name, open(Path(name) / "log", "wb") as log:
+            child = subprocess.Popen(["sleep", "60"], cwd=name)
+            self.addCleanup(child.wait)
+            self.addCleanup(child.kill)
+            disk = Disk(child.pid)
+            if disk.written() is None:
+                self.assertEqual(os.major(os.stat(name).st_dev), 0, "a block device has a counter")
+                return
+            os.posix_fallocate(log.fileno(), 0, 8 << 20)
+            os.fsync(log.fileno())
+            before = disk.written()
+            for _ in range(200):
+                log.write(b"x" * 100)
+                log.flush()
+                os.fdatasync(log.fileno())
+            self.assertTrue(200 * 512 <= disk.written() - before)
+
+    def test_of_nothing(self):
+        self.assertIsNone(Disk(0).written())
 
 
 class AllocatedTest(unittest.TestCase):

@@ -298,7 +298,7 @@ class GoesOn(unittest.TestCase):
         shutil.copy(RECORDED / "sysbench-1.0.20-errors.txt", raw)
         samples = Samples()
         for at in range(3):
-            samples.add(at, {"written bytes": at << 20, "cpu seconds": at}, {"Handler_write": at * 1000})
+            samples.add(at, {"disk bytes": at << 20, "cpu seconds": at}, {"Handler_write": at * 1000})
         samples.save(raw.with_suffix(units.SAMPLES))
         raw.with_suffix(units.VARIABLES).write_text("innodb_buffer_pool_size\t67108864\n")
         return _result(unit)
