@@ -28,15 +28,15 @@ def build(environment, log, preset="release"):
     env = {}
     if environment.root and "CCACHE_DIR" not in os.environ:
         env["CCACHE_DIR"] = str(host.cache_dir() / "ccache")
-    with host.build_lock(directory), \
+    with host.build_lock(directory) as lock, \
             Step(f"Building {', '.join(targets)} for MariaDB {environment.version} ({preset})"):
         run(environment.command(
             ["cmake", "--preset", preset, "-B", directory, "-DTIDESDB_BUILD_PLUGIN=ON",
              "-DTIDESDB_BUILD_TESTS=OFF", "-DTIDESDB_PCH=ON",
              f"-DTIDESDB_BUILD_LAB={'ON' if here else 'OFF'}",
-             f"-DTIDESDB_SERVER_HEADERS={environment.headers}"]), log=log, cwd=TREE, env=env)
+             f"-DTIDESDB_SERVER_HEADERS={environment.headers}"]), log=log, cwd=TREE, env=env, lock=lock)
         run(environment.command(["cmake", "--build", directory, "-j", str(os.cpu_count() or 2),
-                                 "--target", *targets]), log=log, cwd=TREE, env=env)
+                                 "--target", *targets]), log=log, cwd=TREE, env=env, lock=lock)
     plugin = plugin_path(environment, preset)
     check(environment, plugin)
     return plugin

@@ -57,7 +57,10 @@ def cache_dir():
 
 @contextmanager
 def build_lock(directory):
-    """Holds a build directory's lock: two builds there at once would write the same files."""
+    """Holds a build directory's lock: two builds there at once would write the same files.
+
+    Gives the lock's file, for shell.run: compilers that outlive a killed build hold it until they end.
+    """
     Path(directory).mkdir(parents=True, exist_ok=True)
     with open(Path(directory) / ".lock", "w") as file:
         try:
@@ -65,7 +68,7 @@ def build_lock(directory):
         except BlockingIOError:
             say(f"  waiting for another build in {directory}")
             fcntl.flock(file, fcntl.LOCK_EX)
-        yield
+        yield file
 
 
 @contextmanager

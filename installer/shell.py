@@ -104,12 +104,16 @@ def _run(argv, **how):
     return subprocess.CompletedProcess(argv, process.returncode, out, error)
 
 
-def run(argv, log=None, cwd=None, env=None, stdin=None):
-    """Runs argv; output goes to the end of the file log, or nowhere. Raises Failed with the tail."""
+def run(argv, log=None, cwd=None, env=None, stdin=None, lock=None):
+    """Runs argv; output goes to the end of the file log, or nowhere. Raises Failed with the tail.
+
+    lock: a file whose lock what is run holds too.
+    """
     argv = [str(a) for a in argv]
+    how = {"cwd": cwd, "env": clean_environment(env), "stdin": stdin or subprocess.DEVNULL, "stderr": subprocess.STDOUT,
+           "pass_fds": [lock.fileno()] if lock else []}
     if log is None:
-        done = _run(argv, cwd=cwd, env=clean_environment(env), stdin=stdin or subprocess.DEVNULL,
-                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        done = _run(argv, stdout=subprocess.PIPE, **how)
         tail, code, where = done.stdout.decode(errors="replace"), done.returncode, ""
     else:
         log = Path(log)
@@ -118,8 +122,7 @@ def run(argv, log=None, cwd=None, env=None, stdin=None):
             out.write(f"$ {shlex.join(argv)}\n".encode())
             out.flush()
             begin = out.tell()
-            code = _run(argv, cwd=cwd, env=clean_environment(env), stdin=stdin or subprocess.DEVNULL, stdout=out,
-                        stderr=subprocess.STDOUT).returncode
+            code = _run(argv, stdout=out, **how).returncode
         with open(log, "rb") as written:
             written.seek(begin)
             tail, where = written.read().decode(errors="replace"), f"; see {log}"

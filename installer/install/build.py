@@ -25,10 +25,11 @@ def compile_plugin(environment, into, jobs, log, anew=False, said="", more=()):
     env = {}
     if environment.root and "CCACHE_DIR" not in os.environ:
         env["CCACHE_DIR"] = str(host.cache_dir() / "ccache")
-    with host.build_lock(into), Step(f"Building ha_tidesdb.so for MariaDB {environment.version}{said}"):
+    with host.build_lock(into) as lock, Step(f"Building ha_tidesdb.so for MariaDB {environment.version}{said}"):
         run(environment.command(["cmake", "--preset", "release", "-B", into, "-DTIDESDB_BUILD_PLUGIN=ON",
                                  "-DTIDESDB_BUILD_TESTS=OFF", "-DTIDESDB_PCH=ON",
-                                 f"-DTIDESDB_SERVER_HEADERS={environment.headers}", *more]), log=log, cwd=TREE, env=env)
+                                 f"-DTIDESDB_SERVER_HEADERS={environment.headers}", *more]), log=log, cwd=TREE, env=env,
+            lock=lock)
         run(environment.command(["cmake", "--build", into, "-j", str(jobs), "--target", "ha_tidesdb",
-                                 *(["--clean-first"] if anew else [])]), log=log, cwd=TREE, env=env)
+                                 *(["--clean-first"] if anew else [])]), log=log, cwd=TREE, env=env, lock=lock)
     return into / "plugin" / "ha_tidesdb.so"

@@ -20,8 +20,9 @@ def program(name, log, directory=_DIRECTORY):
     if os.environ.get(name.upper()):
         return built(name)
     apt.install(packages.BUILD + packages.LAB, log)
-    with host.build_lock(directory), Step(f"Building the load generator {name}"):
+    with host.build_lock(directory) as lock, Step(f"Building the load generator {name}"):
         run(["cmake", "--preset", "release", "-B", directory, "-DTIDESDB_BUILD_LAB=ON", "-DTIDESDB_BUILD_TESTS=OFF",
-             "-DTIDESDB_BUILD_PLUGIN=OFF"], log=log, cwd=TREE)
-        run(["cmake", "--build", directory, "-j", str(os.cpu_count() or 2), "--target", name], log=log, cwd=TREE)
+             "-DTIDESDB_BUILD_PLUGIN=OFF"], log=log, cwd=TREE, lock=lock)
+        run(["cmake", "--build", directory, "-j", str(os.cpu_count() or 2), "--target", name], log=log, cwd=TREE,
+            lock=lock)
     return Path(directory) / "lab" / name

@@ -2,6 +2,8 @@
 
 import fcntl
 import io
+import os
+import signal
 import tempfile
 import threading
 import unittest
@@ -10,7 +12,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from unittest import mock
 
-from installer import build_plugin, host
+from installer import build_plugin, host, shell
 from installer.install import build as install_build
 from lab.harness import generators
 
@@ -43,6 +45,18 @@ class BuildLock(unittest.TestCase):
             other.join()
         self.assertEqual(order, ["first", "second"])
         self.assertEqual(said.getvalue(), f"  waiting for another build in {self.directory}\n")
+
+    def test_what_outlives_the_build_holds_it_too(self):
+        """As the compilers of one that was killed; here one that goes into the background."""
+        with tempfile.NamedTemporaryFile() as pid:
+            with host.build_lock(self.directory) as lock:
+                shell.run(["sh", "-c", 'sleep 60 <&- >&- 2>&- & echo $! > "$1"', "sh", pid.name], lock=lock)
+            try:
+                self.assertTrue(self.held())
+            finally:
+                os.kill(int(pid.read()), signal.SIGKILL)
+        with redirect_stdout(io.StringIO()), host.build_lock(self.directory):
+            pass
 
     def held(self):
         """Whether somebody has the lock."""
