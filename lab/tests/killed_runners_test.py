@@ -25,7 +25,7 @@ from installer.shell import TREE, Failed  # noqa: E402
 from lab.harness import cgroup  # noqa: E402
 
 _SERVER = os.environ.get("TIDESDB_SERVER") or host.host_server()
-_MARK = "TIDESDB_TEST_RUN"
+_MARK = "KILLED_RUNNERS_TEST"
 _WAIT_S = 120
 _LONG = 300  # Seconds that nobody waits for.
 _LAB = TREE / "lab"

@@ -33,8 +33,8 @@ PARSERS = {
     "mpstat": (mpstat.parse, ["sysstat-12.6.1-mpstat.txt", "sysstat-12.7.5-mpstat.txt"]),
     "pidstat": (pidstat.parse, ["sysstat-12.6.1-pidstat.txt", "sysstat-12.7.5-pidstat.txt"]),
     "vmstat": (vmstat.parse, ["procps-4.0.2-vmstat.txt", "procps-4.0.4-vmstat.txt"]),
-    "sysbench": (sysbench.parse, ["sysbench-1.0.20-errors.txt", "sysbench-1.0.20-p99.txt",
-                                  "sysbench-1.0.20-no_percentile.txt", "sysbench-1.0.20-read_write.txt"]),
+    "sysbench": (sysbench.parse, [f"sysbench-1.0.20-{release}{name}.txt" for release in ("", "debian13-")
+                                  for name in ("errors", "p99", "no_percentile", "read_write")]),
     "run_log": (hammerdb.run_log, ["hammerdb-5.0/hammerdb.log", "hammerdb-6.0/hammerdb.log"]),
     "latency_json": (hammerdb.latency_json, ["hammerdb-5.0/timing.json", "hammerdb-6.0/timing.json"]),
     "profile": (hammerdb.profile, ["hammerdb-5.0/hdbxtprofile.log", "hammerdb-6.0/hdbxtprofile.log"]),

@@ -429,8 +429,10 @@ class Servers(unittest.TestCase):
         theirs = self.base / "data" / "precious"
         theirs.parent.mkdir()
         theirs.touch()
+        server = self.own()
         with self.assertRaisesRegex(Failed, "^DATA_DIR: .* holds something that sqlbench did not make"):
-            self.own().prepare()
+            server.prepare()
+        server.close()
         self.assertTrue(theirs.exists())
 
     def test_only_what_was_made_is_removed(self):
