@@ -4,7 +4,7 @@
 Each runner is sent SIGINT while it measures, gone on with and sent SIGKILL, gone on with and sent SIGTERM; all of them at
 once. After SIGKILL what it started ends by itself, and its folder in /tmp is there until the next run.
 
-Environment: as lab_server.py says; TIDESDB_SERVER names the server. TIDESDB_TEST_MOMENT: initialise, load or measure.
+Environment: as lab_server.py says; TIDESDB_SERVER names the server. KILLED_RUNNERS_MOMENT: initialise, load or measure.
 """
 
 import os
@@ -161,7 +161,7 @@ class Runner:
 
 class KilledRunners(unittest.TestCase):
     def test_nothing_stays(self):
-        moment = os.environ.get("TIDESDB_TEST_MOMENT", "measure")
+        moment = os.environ.get("KILLED_RUNNERS_MOMENT", "measure")
         with tempfile.TemporaryDirectory(prefix="killed-") as place, ThreadPoolExecutor(len(RUNNERS)) as pool:
             runners = [Runner(name, Path(place) / f"{Path(place).name}-{number}", moment)
                        for number, name in enumerate(RUNNERS)]
