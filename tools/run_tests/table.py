@@ -43,6 +43,8 @@ STEPS = [
     *_on("debian12"),
     Step("hammerdb-runner", DEFAULT, partial(tpcc.hammerdb_runner, "debian12"), tuple(packages.LAB_PYTHON)),
     Step("private-servers", DEFAULT, partial(tpcc.private_servers, "debian12"), tuple(packages.LAB_PYTHON)),
+    Step("killed-runners", DEFAULT, partial(tpcc.killed_runners, "debian12"),
+         (*packages.SYSBENCH, *packages.OBSERVE, *packages.LAB_PYTHON)),
     Step("pgo-study", DEFAULT, partial(tpcc.pgo_study, "debian12"),
          (*packages.SYSBENCH, *packages.OBSERVE, *packages.LAB_PYTHON, *packages.BROWSER)),
     Step("seed-studies", DEFAULT, partial(tpcc.seed_studies, "debian12"), tuple(packages.LAB_PYTHON)),
