@@ -80,7 +80,7 @@ def _main():
         tool = generators.program("tpcc", log) if args.warehouses else None
         return study.Study(args, plan, environment, plugin, tool).go()
     except KeyboardInterrupt:
-        say(f"\ninterrupted; what was started is ended. Go on with: python3 -m lab.compare --resume {directory}")
+        say(sitting.how_to_go_on("python3 -m lab.compare", directory / adapter.JOURNAL))
         return 130
 
 

@@ -40,7 +40,7 @@ def _main():
             it.check()
         return it.go()
     except KeyboardInterrupt:
-        say(f"\ninterrupted; what was started is ended. Go on with: mariadb_engines_runner.sh --resume {it.directory}")
+        say(sitting.how_to_go_on("mariadb_engines_runner.sh", it.directory / study.JOURNAL))
         return 130
 
 

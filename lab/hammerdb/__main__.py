@@ -48,9 +48,11 @@ def _main():
     try:
         return it.go()
     except KeyboardInterrupt:
-        kept = "private servers' data are" if it.args.private_server is not None or it.args.builds else "database is"
-        say(f"\ninterrupted; what was started is ended, its {kept} kept to go on with:\n"
-            f"hammerdb_runner.sh --resume {it.directory}")
+        it.discard_if_empty()
+        say(sitting.how_to_go_on("hammerdb_runner.sh", it.directory / study.JOURNAL))
+        if it.directory.exists():
+            say("Until then " + ("private servers' data are" if it.args.private_server is not None or it.args.builds else
+                                 "its database is") + " kept.")
         return 130
     except Failed:
         it.discard_if_empty()

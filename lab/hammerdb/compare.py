@@ -184,8 +184,7 @@ def _main():
         return it.go()
     except KeyboardInterrupt:
         it.discard_if_empty()
-        say("\ninterrupted; what was started is ended."
-            + (f" Go on with: python3 -m lab.hammerdb.compare --resume {it.directory}" if it.directory.exists() else ""))
+        say(sitting.how_to_go_on("python3 -m lab.hammerdb.compare", it.directory / JOURNAL))
         return 130
     except Failed:
         it.discard_if_empty()

@@ -59,6 +59,12 @@ def plan_of(journal, kind, argv, also=()):
     return plan
 
 
+def how_to_go_on(command, journal):
+    """What an interrupted run says at its end; the journal is there once something was begun."""
+    return "\ninterrupted; what was started is ended. " + (f"Go on with: {command} --resume {journal.parent}"
+                                                           if journal.exists() else "Nothing was begun.")
+
+
 def _interrupted(_number, _frame):
     raise KeyboardInterrupt
 

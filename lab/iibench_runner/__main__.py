@@ -23,7 +23,7 @@ def _main():
     try:
         return it.go()
     except KeyboardInterrupt:
-        say(f"\ninterrupted; what was started is ended. Go on with: iibench_runner.sh --resume {directory}")
+        say(sitting.how_to_go_on("iibench_runner.sh", directory / JOURNAL))
         return 130
 
 

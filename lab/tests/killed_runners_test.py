@@ -57,7 +57,8 @@ def _is_at(argv):
     """By moment, whether a process of this command line is what a runner at it has."""
     program = Path(argv[0]).name
     return {"initialise": "--bootstrap" in argv,
-            "load": program in ("sysbench", "tpcc") and ("prepare" in argv or "build" in argv) or program == "iibench",
+            "load": (program in ("sysbench", "tpcc") and ("prepare" in argv or "build" in argv)
+                     or program == "iibench" and "run" in argv),
             "measure": program in ("sysbench", "tpcc", "iibench") and "run" in argv}
 
 

@@ -42,5 +42,14 @@ class ResumeTest(unittest.TestCase):
                 sitting.plan_of(path, "compare", ["--resume", name])
 
 
+class Interrupted(unittest.TestCase):
+    def test_it_is_gone_on_with_where_something_was_begun(self):
+        with tempfile.TemporaryDirectory() as name:
+            journal = Path(name) / "journal.jsonl"
+            self.assertTrue(sitting.how_to_go_on("x.sh", journal).endswith("Nothing was begun."))
+            journal.touch()
+            self.assertTrue(sitting.how_to_go_on("x.sh", journal).endswith(f"ended. Go on with: x.sh --resume {name}"))
+
+
 if __name__ == "__main__":
     unittest.main()
