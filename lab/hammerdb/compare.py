@@ -16,7 +16,7 @@ from pathlib import Path
 
 from installer.shell import Failed, main, say
 from lab.hammerdb import builtin, calls, options, real, server
-from lab.hammerdb.counted import COUNTERS, CPU_APART_MAX, by_new_order, cpu_apart, markdown, status
+from lab.hammerdb.counted import CPU_APART_MAX, by_new_order, cpu_apart, markdown, status
 from lab.hammerdb.study import analyze
 from lab.harness import provenance, sitting
 from lab.harness.journal import Journal
