@@ -6,7 +6,8 @@ from unittest import mock
 
 from installer import host, roots, servers
 from installer.server_run import Server
-from installer.shell import TREE
+
+_TREE = Path("/srv/tree")
 
 
 def shared(command):
@@ -17,18 +18,20 @@ def shared(command):
 
 class Shared(unittest.TestCase):
     def setUp(self):
-        patch = mock.patch.object(host, "cache_dir", return_value=Path("/srv/cache"))
-        patch.start()
-        self.addCleanup(patch.stop)
+        # Not this tree's own place: below /tmp it would be no mount of its own.
+        for patch in (mock.patch.object(host, "cache_dir", return_value=Path("/srv/cache")),
+                      mock.patch.object(roots, "TREE", _TREE)):
+            patch.start()
+            self.addCleanup(patch.stop)
         self.root = roots.Root("trixie")
 
     def test_tree_cache_and_tmp_always(self):
-        self.assertEqual(shared(self.root.command(["true"])), ["/tmp", str(TREE), "/srv/cache"])
+        self.assertEqual(shared(self.root.command(["true"])), ["/tmp", str(_TREE), "/srv/cache"])
 
     def test_what_is_needed_and_each_place_once(self):
-        needs = [Path("/var/tmp/a"), Path("/tmp/b"), TREE / "c", Path("/srv/cache/d"), Path("/var/tmp/a/e")]
+        needs = [Path("/var/tmp/a"), Path("/tmp/b"), _TREE / "c", Path("/srv/cache/d"), Path("/var/tmp/a/e")]
         self.assertEqual(shared(self.root.command(["true"], needs=needs)),
-                         ["/tmp", str(TREE), "/srv/cache", "/var/tmp/a"])
+                         ["/tmp", str(_TREE), "/srv/cache", "/var/tmp/a"])
 
     def test_a_server_s_own_files(self):
         environment = servers.Environment("debian13", "", "", Path("/srv/cache/x"), Path("/"), self.root)

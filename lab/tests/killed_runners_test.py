@@ -23,6 +23,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from installer import host  # noqa: E402
 from installer.shell import TREE, Failed  # noqa: E402
 from lab.harness import cgroup  # noqa: E402
+from lab.tests import terminal_signals  # noqa: E402
 
 _SERVER = os.environ.get("TIDESDB_SERVER") or host.host_server()
 _MARK = "KILLED_RUNNERS_TEST"
@@ -162,6 +163,7 @@ class Runner:
 
 class KilledRunners(unittest.TestCase):
     def test_nothing_stays(self):
+        terminal_signals.restore()
         moment = os.environ.get("KILLED_RUNNERS_MOMENT", "measure")
         with tempfile.TemporaryDirectory(prefix="killed-") as place, ThreadPoolExecutor(len(RUNNERS)) as pool:
             runners = [Runner(name, Path(place) / f"{Path(place).name}-{number}", moment)

@@ -13,6 +13,7 @@ from unittest import mock
 from installer import shell
 from lab.harness import scratch, sitting
 from lab.harness.watched import tied
+from lab.tests import terminal_signals
 
 _TREE = Path(__file__).resolve().parents[2]
 
@@ -39,6 +40,9 @@ def a_child(script, **more):
 
 
 class Commands(unittest.TestCase):
+    def setUp(self):
+        terminal_signals.restore()
+
     def run_and_interrupt(self, number, command):
         """The pids that the command said, when the program that ran it was sent a signal."""
         with tempfile.TemporaryDirectory() as name:
