@@ -1,7 +1,7 @@
 """A test that sends signals starts its programs as a terminal does.
 
-A shell's background job has SIGINT ignored, and nohup's SIGHUP; what is ignored is inherited, and Python installs no handler
-for it.
+A shell's background job has SIGINT ignored, and nohup's SIGHUP; what is ignored is inherited, and Python installs no
+handler for it.
 """
 
 import signal
