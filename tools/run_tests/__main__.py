@@ -24,7 +24,10 @@ def _run(step, context, strict):
     try:
         with Deadline(step.minutes, context.log):
             apt.install(list(step.packages), context.log)
-            return step.run(context)
+            outcome = step.run(context)
+        if outcome == Outcome():
+            raise Failed(f"no test was run or counted; see {context.log}")
+        return outcome
     except Unavailable as reason:
         if strict:
             return Outcome(failed=1, notes=[f"failed: {step.name} was skipped, which CI does not "

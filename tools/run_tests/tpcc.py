@@ -122,7 +122,7 @@ def sqlbench(name, context):
     environment = _environment(name, context)
     servers.prepare(name, context.log, tests=True, more=["mariadb-plugin-provider-lz4"])
     run([sys.executable, TREE / "lab" / "tests" / "sqlbench_test.py", "-v"], log=context.log, cwd=TREE, env=environment)
-    return Outcome(passed=len(re.findall(r"^test_\w+ .*\.\.\. ok$", context.log.read_text(), re.M)))
+    return Outcome(passed=len(re.findall(r" \.\.\. ok$", context.log.read_text(), re.M)))
 
 
 def pgo_study(name, context):
