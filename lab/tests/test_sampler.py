@@ -136,7 +136,7 @@ class DiskTest(unittest.TestCase):
                 log.write(b"x" * 100)
                 log.flush()
                 os.fdatasync(log.fileno())
-            self.assertTrue(200 * 512 <= disk.written() - before)
+            self.assertGreaterEqual(disk.written() - before, 200 * 512)
 
     def test_of_nothing(self):
         self.assertIsNone(Disk(0).written())
