@@ -30,19 +30,24 @@ def profile_flags(how, counters, tree):
     if how == "generate":
         return f"-fprofile-generate={counters} -fprofile-update=atomic {names}"
     return f"-fprofile-use={counters} -fprofile-correction -Wno-missing-profile " \
-        f"-Wno-error=coverage-mismatch {names}"
+        f"-Wno-error=coverage-mismatch -flto=auto {names}"
+
+
+# The static libraries of the prefix are of C: what links them may be of another compiler, which reads no gcc's LTO.
+_OF_LANGUAGE = {"C": "-ffat-lto-objects", "CXX": "-fno-fat-lto-objects"}
 
 
 def options(paths, left_out, how=None, counters=None, tree=None):
     """What comes after cmake. left_out: engines; the rest as of profile_flags()."""
-    flags = f"{_OPTIMISED} {profile_flags(how, counters, tree)}".strip()
+    common = f"{_OPTIMISED} {profile_flags(how, counters, tree)}".strip()
+    flags = {language: f"{common} {more}" if how == "use" else common for language, more in _OF_LANGUAGE.items()}
     # ccache does not know under which name the profile of a source is looked for.
     launcher = "" if how == "use" else "ccache"
     chosen = {
         "CMAKE_INSTALL_PREFIX": paths.prefix, "MYSQL_DATADIR": paths.data, "MYSQL_UNIX_ADDR": paths.socket,
         # Then neither /etc/my.cnf nor /etc/mysql is read: those are the distribution's server's.
         "DEFAULT_SYSCONFDIR": paths.config.parent,
-        **{f"CMAKE_{language}_FLAGS_RELWITHDEBINFO": flags for language in ("C", "CXX")},
+        **{f"CMAKE_{language}_FLAGS_RELWITHDEBINFO": flags[language] for language in ("C", "CXX")},
         **{f"CMAKE_{language}_COMPILER_LAUNCHER": launcher for language in ("C", "CXX")},
         **{f"PLUGIN_{engine.plugin}": "NO" for engine in left_out},
         # The training runs it.

@@ -200,12 +200,13 @@ class Configured(unittest.TestCase):
         self.assertEqual(given["PLUGIN_ARIA"], "NO")
         self.assertNotIn("profile", given["CMAKE_CXX_FLAGS_RELWITHDEBINFO"])
 
-    def test_the_phases_differ_in_the_profile_alone(self):
+    def test_the_phases_differ_in_the_profile_and_its_lto_alone(self):
         plain = self.given()
         for how in ("generate", "use"):
             given = self.given(how, "/c", "/b/tree")
             self.assertIn(f"-fprofile-{how}=/c", given["CMAKE_C_FLAGS_RELWITHDEBINFO"])
             self.assertTrue(given["CMAKE_C_FLAGS_RELWITHDEBINFO"].startswith(plain["CMAKE_C_FLAGS_RELWITHDEBINFO"]))
+            self.assertEqual("-flto" in given["CMAKE_CXX_FLAGS_RELWITHDEBINFO"], how == "use")
             different = {name for name in given if given[name] != plain[name]} - {"INSTALL_MYSQLTESTDIR"}
             self.assertLessEqual(different, {f"CMAKE_{language}_{what}" for language in ("C", "CXX")
                                              for what in ("FLAGS_RELWITHDEBINFO", "COMPILER_LAUNCHER")})

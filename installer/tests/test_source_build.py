@@ -13,7 +13,7 @@ from types import SimpleNamespace
 from unittest import mock
 
 from installer.install import pgo as plugin_pgo
-from installer.shell import TREE, Failed, run
+from installer.shell import TREE, Failed, output, run
 from installer.source import build, configure, ninja, options, pgo
 
 # A profile that is not found is an error: that the flags of both phases name the same files is what is shown.
@@ -31,8 +31,9 @@ add_subdirectory(libservices)
 add_subdirectory(storage)
 add_subdirectory(sql)
 """,
-    "libservices/CMakeLists.txt": "add_library(mysqlservices STATIC ../storage/engine.cc)\n"
+    "libservices/CMakeLists.txt": "add_library(mysqlservices STATIC ../storage/engine.cc charset.c)\n"
                                   "target_compile_options(mysqlservices PRIVATE -Wno-error=missing-profile)\n",
+    "libservices/charset.c": "int Length(const char* text) { int n = 0; while (text[n]) ++n; return n; }\n",
     "storage/CMakeLists.txt": "add_library(innobase STATIC engine.cc)\n",
     "storage/engine.cc": "int Row(int n) { return n % 3 ? n : -n; }\n",
     "sql/CMakeLists.txt": """add_library(sql STATIC parse.cc)
@@ -141,6 +142,10 @@ class Phases(unittest.TestCase):
                                 if not file.name.endswith("mariadbd.dir#main.cc.gcda")),
                          ["ha_tidesdb.dir", "innobase.dir", "sql.dir", "tidesdb.dir"])
         self.assertIn(f"-fprofile-use={counters}", (tree.directory / "build.ninja").read_text())
+        objects = {path.name: output(["readelf", "--section-headers", "--wide", path])
+                   for path in tree.directory.rglob("*.o")}
+        self.assertTrue(all(".gnu.lto_" in sections for sections in objects.values()))
+        self.assertRegex(objects["charset.c.o"], r" \.text +PROGBITS +\w+ \w+ 0*[1-9a-f]")  # Code, for any compiler.
         staged = self.base / "stage-use" / "opt" / "m"
         self.assertEqual(sorted(path.name for path in staged.rglob("*") if path.is_file()), ["ha_tidesdb.so", "mariadbd"])
         subprocess.run([staged / "sbin" / "mariadbd", staged / "lib" / "mysql" / "plugin" / "ha_tidesdb.so"], check=True)
