@@ -55,25 +55,26 @@ def cache_dir():
     return path
 
 
-@contextmanager
 def build_lock(directory):
     """Holds a build directory's lock: two builds there at once would write the same files.
 
     Gives the lock's file, for shell.run: compilers that outlive a killed build hold it until they end.
     """
     Path(directory).mkdir(parents=True, exist_ok=True)
-    with open(Path(directory) / ".lock", "w") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            say(f"  waiting for another build in {directory}")
-            fcntl.flock(file, fcntl.LOCK_EX)
-        yield file
+    return _lock(Path(directory) / ".lock", f"another build in {directory}")
+
+
+def cache_lock(name):
+    """Holds the cache's lock of that name, so that two runs do not make the same thing at once. Gives the lock's file."""
+    return _lock(cache_dir() / f".{name}.lock", f"another run that makes {name}")
 
 
 @contextmanager
-def cache_lock(name):
-    """Holds the cache's lock of that name, so that two runs do not make the same thing at once."""
-    with open(cache_dir() / f".{name}.lock", "w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
+def _lock(path, other):
+    with open(path, "w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            say(f"  waiting for {other}")
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield file

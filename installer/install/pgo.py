@@ -142,21 +142,9 @@ class Pgo:
                     raise Failed(f"{plugin} does not say that it is optimised by a profile: {said}")
             finally:
                 server.stop()
-        self._check_suite(plugin, place)
+        check_suite(self.environment, plugin, place / "mtr", CHECKS, self.directory / "check.log")
         shutil.rmtree(place, ignore_errors=True)
         _write(self._checked, {"plugin": digest})
-
-    def _check_suite(self, plugin, place):
-        try:
-            self.environment.mtr_dir
-        except Failed as error:
-            say(f"  Without mysql-test-run: {error}")
-            return
-        log = self.directory / "check.log"
-        with Step("Checking it with mysql-test-run"):
-            results = mtr.run(self.environment, plugin, place / "mtr", CHECKS, log)
-            if results.count("fail") or not results.count("pass"):
-                raise Failed(f"the optimised plugin fails {results.count('fail')} tests; see {log}")
 
     def compare(self, plain, plugin, allocator=None):
         """The measured gain, as lab.mix's gain.json has it. allocator: that of the server, by its name."""
@@ -191,6 +179,19 @@ class Pgo:
     def _generators(self):
         """They run on this machine, wherever the server does."""
         return TREE / "build" / "lab" if self.environment.root else self.directory / "lab"
+
+
+def check_suite(environment, plugin, place, tests, log):
+    """Raises Failed unless these tests of mysql-test-run pass. A server without its suite is said, and passes."""
+    try:
+        environment.mtr_dir
+    except Failed as error:
+        say(f"  Without mysql-test-run: {error}")
+        return
+    with Step("Checking it with mysql-test-run"):
+        results = mtr.run(environment, plugin, place, tests, log)
+        if results.count("fail") or not results.count("pass"):
+            raise Failed(f"what is optimised fails {results.count('fail')} tests; see {log}")
 
 
 def optimised_by(directory, digest):

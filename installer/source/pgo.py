@@ -3,12 +3,14 @@
 The engine's own part is that of installer/install/pgo.py: same flags, same mix, one profile of server and plugin together.
 """
 
+import dataclasses
 import hashlib
 import json
 import shutil
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 from installer.install import pgo
 from installer.install.pgo import build_words, optimised_by, source_key
@@ -17,9 +19,10 @@ from installer.source.build import Tree
 
 ENGINES = "TidesDB,InnoDB"
 # What load leaves without counters is compiled for size; so the server's own tests of everyday SQL are in the mix.
-TESTS = ",".join(["tidesdb", *(f"main.{name}" for name in (
+SQL_TESTS = [f"main.{name}" for name in (
     "select", "join", "subselect", "group_by", "order_by", "union", "view", "cte_recursive", "win", "func_str", "func_time",
-    "ps", "sp", "trigger", "alter_table", "insert_select", "multi_update", "information_schema"))])
+    "ps", "sp", "trigger", "alter_table", "insert_select", "multi_update", "information_schema")]
+TESTS = ",".join(["tidesdb", *SQL_TESTS])
 
 TRAINED = ("sql.dir", "innobase.dir", *pgo.TRAINED)
 
@@ -41,6 +44,7 @@ class ServerPgo:
         used = self._tree("use")
         used.make(self.left_out, "use", counters)
         plugin = used.plugin(optimised_by(self.directory, profile["digest"]))
+        self.check(used, plugin)
         # Who has not asked in this run wants the server and no hour of figures.
         gain = self.compare(used, plugin) if self.args.pgo else (before or {}).get("gain")
         return used, {"profile": profile["digest"], "trained": profile["trained"], "gain": gain}
@@ -78,6 +82,19 @@ class ServerPgo:
         self._known.write_text(json.dumps(known, indent=1) + "\n")
         return known
 
+    def check(self, used, plugin):
+        """Raises Failed unless the optimised server and engine pass the tests that the training ran, and more of ours."""
+        checked, of = self.directory / "checked.json", _sums(used.environment().mariadbd, plugin)
+        if checked.exists() and json.loads(checked.read_text()) == of:
+            return
+        place = self.directory / "check"
+        shutil.rmtree(place, ignore_errors=True)
+        tested = dataclasses.replace(used.environment(), prefix=_with_suite(
+            place / "server", used.staged_prefix, self._tree("generate").staged_prefix))
+        pgo.check_suite(tested, plugin, place / "mtr", [*pgo.CHECKS, *SQL_TESTS], self.directory / "check.log")
+        shutil.rmtree(place, ignore_errors=True)
+        checked.write_text(json.dumps(of) + "\n")
+
     def compare(self, used, plugin):
         """The measured gain over the plain build, where there is one: a third hour of compiling is not for everybody."""
         plain = self._tree("plain")
@@ -86,8 +103,7 @@ class ServerPgo:
             say("  Not measured: there is no build without --pgo to compare with in the build directory")
             return None
         measured = self.directory / "measured.json"
-        of = [hashlib.sha256(path.read_bytes()).hexdigest() for path in (
-            plain.environment().mariadbd, plain_plugin, used.environment().mariadbd, plugin)]
+        of = _sums(plain.environment().mariadbd, plain_plugin, used.environment().mariadbd, plugin)
         known = json.loads(measured.read_text()) if measured.exists() else {}
         if known.get("of") == of:
             say("  The gain is measured already")
@@ -107,3 +123,20 @@ class ServerPgo:
         if done.returncode != 0:
             raise Failed(f"{command}: see above, and {self.directory / command}; what is done is kept, the same command "
                          "goes on there")
+
+
+def _sums(*paths):
+    return [hashlib.sha256(path.read_bytes()).hexdigest() for path in paths]
+
+
+def _with_suite(directory, server, tested):
+    """A server in links: all of the one, and the test suite that only the other has, where it is still there."""
+    (directory / "share" / "mariadb").mkdir(parents=True)
+    for level in (Path(), Path("share"), Path("share/mariadb")):
+        for path in (server / level).glob("*"):
+            if not (directory / level / path.name).exists():
+                (directory / level / path.name).symlink_to(path)
+    suite = Path("share/mariadb/mariadb-test")
+    if (tested / suite).exists():
+        (directory / suite).symlink_to(tested / suite)
+    return directory

@@ -12,6 +12,7 @@ from tempfile import TemporaryDirectory
 from types import SimpleNamespace
 from unittest import mock
 
+from installer import mtr
 from installer.install import pgo as plugin_pgo
 from installer.shell import TREE, Failed, output, run
 from installer.source import build, configure, ninja, options, pgo
@@ -172,6 +173,28 @@ class Phases(unittest.TestCase):
         self.assertEqual(self.build()[3], [])  # Not asked in this run: not measured.
         (self.base / "pgo" / "profile.json").write_text("{}")
         self.assertIsNone(StandInPgo(self.paths, "11.8.6", [], self.args, self.base / "log").known())
+
+    def test_an_optimised_server_that_fails_the_suite_is_not_given(self):
+        suite = self.base / "stage-generate" / "opt" / "m" / "share" / "mariadb" / "mariadb-test"
+        ran = []
+
+        def run_suite(environment, plugin, directory, tests, log):
+            ran.append((environment.mariadbd.resolve(), plugin, environment.mtr_dir.resolve(), "main.select" in tests))
+            return mtr.Results({"main.select": "fail", "tidesdb.crud": "pass"} if len(ran) == 1 else {"tidesdb.crud": "pass"})
+
+        with mock.patch.object(plugin_pgo.mtr, "run", run_suite):
+            it = StandInPgo(self.paths, "11.8.6", [], self.args, self.base / "log")
+            with redirect_stdout(StringIO()):
+                it.profile()
+                suite.mkdir(parents=True)
+                (suite / "mysql-test-run.pl").touch()
+                with self.assertRaises(Failed) as caught:
+                    it.build()
+                self.assertIn("fails 1 tests; see", str(caught.exception))
+                tree, _ = it.build()
+                it.build()
+        built = (tree.staged_prefix / "sbin" / "mariadbd", self.base / "plugin-use" / "ha_tidesdb.so", suite, True)
+        self.assertEqual(ran, [built] * 2)  # The third time it is known.
 
     def test_a_part_without_counters_is_an_error(self):
         counters = self.base / "counters"

@@ -14,7 +14,7 @@ DELETES_LOADED, DELETES_CHURNED = 1_000_000, 1_600_000
 SWEEP_ROWS, SWEEP_SIZES = 1_000_000, ("1M", "4M", "16M", "64M", "256M")
 TIERS, TIER_THREADS, TIER_TABLES, TIER_ROWS, TIER_S = "32M,512M", "1,4,16", 20, 50_000, 15
 SQLBENCH_ROWS, SQLBENCH_S, SQLBENCH_WARMUP_S = 500_000, 20, 5
-_SQLBENCH_CHARTS_S = 100  # More than a hundred of them.
+_SQLBENCH_CHARTS_S = 60  # More than a hundred of them.
 # The seeds' own, which their profiles have.
 _SEED_WAREHOUSES, _SEED_LOADED, _SEED_TIER_ROWS, _SEED_SQLBENCH_ROWS = 40, 10_000_000, 5_000_000, 500_000
 
@@ -90,8 +90,8 @@ def _tprocc(wanted):
     for words in of:
         options += ["--build", *words]
     loads = len({words[0].partition("-")[0] for words in of})
-    each = 17 + rampup + measured + 2.5 * warehouses
-    seconds = loads * (10 + 9 * warehouses) + len(of) * REPETITIONS * each
+    each = 9 + rampup + measured + warehouses
+    seconds = loads * (5 + 6 * warehouses) + len(of) * REPETITIONS * each
     return Run("tprocc", served, "hammerdb_runner.sh", tuple(options), seconds,
                f"{form.plural(warehouses, 'warehouse')}, 8 users, {rampup} s of ramp-up, {measured} s measured, "
                f"{REPETITIONS} repetitions of {len(of)} builds in turn, each on a copy of what one of its engine loaded")
@@ -104,8 +104,8 @@ def _deletes(wanted):
     return Run("deletes", ("001-deletes",), "iibench_runner.sh",
                ("--profile", "seed-001", "--scale-down", f"{_SEED_LOADED / loaded:g}", "--server", wanted.server,
                 "--engines", "InnoDB,TidesDB,RocksDB", "--write-seconds", str(limit)),
-               3 * 15 + 3 * min(limit, loaded / 20_000) + min(limit, churned / 10_000) + min(limit, churned / 60_000)
-               + min(limit, churned / 10_000) + loaded / 30_000,
+               3 * 5 + 3 * min(limit, loaded / 60_000) + 2 * min(limit, churned / 2_000) + min(limit, churned / 70_000)
+               + loaded / 40_000,
                f"{loaded:,} rows loaded, then {churned:,} inserted at the high end and as many deleted at the low end, "
                f"each step for {limit} s at most")
 
@@ -119,7 +119,7 @@ def _sweeps(wanted):
             yield Run(study[4:], (study,), "iibench_runner.sh",
                       ("--profile", "seed-001", "--server", wanted.server, "--engines", "TidesDB", "--phases", "l.i0,l.x",
                        "--load-rows", str(rows), *more, "--vary", f"{variable}={','.join(SWEEP_SIZES)}"),
-                      len(SWEEP_SIZES) * (12 + rows / 35_000 * (2 if more else 1)),
+                      len(SWEEP_SIZES) * (10 + rows / 50_000 * (2 if more else 1)),
                       f"{rows:,} rows with three secondary indexes, "
                       + ("one INSERT ... SELECT" if more else "one ALTER TABLE that adds the three"))
 
@@ -149,7 +149,7 @@ def _sqlbench(wanted):
     rows, measured, warmup = wanted.rows(SQLBENCH_ROWS), wanted.seconds(SQLBENCH_S), wanted.seconds(SQLBENCH_WARMUP_S)
     return Run("sqlbench", ("004",), "sqlbench.sh",
                ("--profile", "seed-004", "--scale-down", f"{_SEED_SQLBENCH_ROWS / rows:g}"),
-               16 * (13 + rows / 45_000 + warmup + measured) + _SQLBENCH_CHARTS_S,
+               16 * (5 + rows / 75_000 + warmup + measured) + _SQLBENCH_CHARTS_S,
                f"four workloads on one table of {rows:,} rows, 4 and 8 threads, {measured} s after {warmup} s of warm-up",
                (("TIDESDB_SERVER", wanted.server), ("TIME", str(measured)), ("WARMUP", str(warmup)),
                 ("REPORT_INTERVAL", str(min(5, measured)))))
