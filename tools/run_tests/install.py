@@ -35,6 +35,14 @@ class Install:
         self.root.run("./install.sh", *building, *options, env={"CCACHE_DIR": str(host.cache_dir() / "ccache")})
         return self.root.log.read_text()[begin:]
 
+    def refused(self, *words):
+        """What it says when it ends with an error."""
+        try:
+            self(*words)
+        except Failed as error:
+            return str(error)
+        raise Failed(f"./install.sh {' '.join(words)} did not fail; see {self.root.log}")
+
     def own_port(self, port):
         """Before the server is there."""
         self.root.path(_OTHER_PORT).parent.mkdir(parents=True, exist_ok=True)

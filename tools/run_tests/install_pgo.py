@@ -8,7 +8,7 @@ from tools.run_tests.install import Install
 from tools.run_tests.step import Outcome
 from tools.run_tests.throwaway_root import ThrowawayRoot
 
-_GUIDED = "SHOW GLOBAL STATUS LIKE 'Tidesdb_profile_guided'"
+GUIDED = "SHOW GLOBAL STATUS LIKE 'Tidesdb_profile_guided'"
 
 
 def whole(name, context):
@@ -20,6 +20,7 @@ def whole(name, context):
         install.own_port(server_run.free_port())
         _first(install, build_dir)
         _again(install)
+        _failing(install)
         _without(install)
         return Outcome(passed=install.passed)
 
@@ -30,7 +31,7 @@ def _record(install):
 
 def _first(install, build_dir):
     printed = install("--pgo")
-    install.expect(install.sql(_GUIDED).split()[-1] == "ON", "the server runs the plugin that has a profile")
+    install.expect(install.sql(GUIDED).split()[-1] == "ON", "the server runs the plugin that has a profile")
     fact = _record(install)["pgo"]
     profile = build_dir / "pgo" / f"profile-{fact['profile']}"
     install.expect(len(list(profile.glob("*.gcda"))) > 50, "the profile is beside the build")
@@ -49,8 +50,24 @@ def _again(install):
     install.expect("nothing changed" in printed and _record(install)["pgo"] == before, "it stays without being asked for")
 
 
+def _failing(install):
+    """A training that fails."""
+    pid, before = install.pid(), _record(install)["pgo"]
+    sysbench = install.root.path("/usr/bin/sysbench")
+    aside = sysbench.rename(sysbench.with_name("sysbench.aside"))
+    sysbench.symlink_to("/bin/false")
+    said = install.refused("--pgo", "--rebuild-plugin")
+    sysbench.unlink()
+    aside.rename(sysbench)
+    install.expect("train" in said, "it says which phase failed")
+    install.expect(install.pid() == pid and install.sql(GUIDED).split()[-1] == "ON" and _record(install)["pgo"] == before,
+                   "server, plugin and record are as before")
+    printed = install("--pgo")
+    install.expect("no training" in printed and "nothing changed" in printed, "the profile of before is still good")
+
+
 def _without(install):
     install("--no-pgo")
-    install.expect(install.sql(_GUIDED).split()[-1] == "OFF", "the plain plugin is back")
+    install.expect(install.sql(GUIDED).split()[-1] == "OFF", "the plain plugin is back")
     install.expect("pgo" not in _record(install), "the record says nothing of a profile")
     install("--uninstall")

@@ -1,15 +1,20 @@
 """The step that runs ./install.sh --mariadb-version in a root of its own: a server from source, hours the first time."""
 
+import json
+
 from installer import host, server_run
 from installer.install.record import DIRECTORY
 from installer.shell import TREE, Failed
 from installer.source import options, service
 from installer.source.server import SourceServer
 from tools.run_tests.install import Install
+from tools.run_tests.install_pgo import GUIDED
 from tools.run_tests.step import Outcome
 from tools.run_tests.throwaway_root import ThrowawayRoot
 
 _VERSION = "mariadb-11.8"
+_MAKE_ROWS = ("CREATE DATABASE shop; CREATE TABLE shop.orders (id INT PRIMARY KEY) ENGINE=TidesDB;"
+              "INSERT INTO shop.orders VALUES (1), (2), (3)")
 _ROWS = "SELECT COUNT(*), SUM(id) FROM shop.orders"
 
 
@@ -24,22 +29,21 @@ class _FromSource(Install):
         return self.root.output(self.paths.prefix / "bin" / "mariadb", "--batch", "--skip-column-names", "-e",
                                 statements).strip()
 
+    def fact(self):
+        """What the record keeps of the profile."""
+        return json.loads(self.root.path(DIRECTORY / "source" / "record.json").read_text())["facts"].get("pgo")
+
     def pid(self):
         return self.root.output("cat", service.pid_file(self.paths)).strip()
 
-    def refused(self, *words):
-        """What it says when it ends with an error."""
-        try:
-            self(*words)
-        except Failed as error:
-            return str(error)
-        raise Failed(f"./install.sh {' '.join(words)} did not fail; see {self.root.log}")
+
+def _root(context):
+    return ThrowawayRoot(host.CODENAMES[next(name for name in host.CODENAMES if name != host.host_server())], context.log)
 
 
 def whole(context):
     """Refusals, the build, again, an allocator, and out and in; the rows are there all the time."""
-    name = next(name for name in host.CODENAMES if name != host.host_server())
-    with ThrowawayRoot(host.CODENAMES[name], context.log) as root:
+    with _root(context) as root:
         install = _FromSource(root)
         _refusals(install)
         _first_and_again(install)
@@ -60,8 +64,7 @@ def _refusals(install):
 def _first_and_again(install):
     printed = install("--mariadb-version", _VERSION, "--port", str(server_run.free_port()))
     install.expect("a table was written and read" in printed, "the server runs with the engine")
-    install.sql("CREATE DATABASE shop; CREATE TABLE shop.orders (id INT PRIMARY KEY) ENGINE=TidesDB;"
-                "INSERT INTO shop.orders VALUES (1), (2), (3)")
+    install.sql(_MAKE_ROWS)
     pid = install.pid()
     printed = install("--mariadb-version", _VERSION)
     install.expect("nothing changed" in printed and "nothing to do" in printed and install.pid() == pid,
@@ -97,3 +100,24 @@ def _out_and_in(install):
     install.expect("Nothing is installed" in install("--uninstall"), "a second time there is nothing to do")
     install("--mariadb-version", _VERSION)
     install.expect(install.sql(_ROWS) == "3\t6", "installed again, the rows are there")
+
+
+def guided(context):
+    """A plain server, --pgo over it, again, and back; the rows are there all the time."""
+    with _root(context) as root:
+        install = _FromSource(root)
+        install("--mariadb-version", _VERSION, "--port", str(server_run.free_port()))
+        install.sql(_MAKE_ROWS)
+        printed = install("--mariadb-version", _VERSION, "--pgo")
+        fact = install.fact()
+        install.expect(fact and fact["gain"]["said"] in printed, "what it gains is measured, printed and recorded")
+        install.expect(install.sql(GUIDED).split()[-1] == "ON", "the server runs the engine that has a profile")
+        install.expect(install.sql(_ROWS) == "3\t6", "the rows are there")
+        pid = install.pid()
+        printed = install("--mariadb-version", _VERSION, "--pgo")
+        install.expect("no training" in printed and "measured already" in printed and "nothing changed" in printed
+                       and install.pid() == pid, "the second run changes nothing")
+        install("--mariadb-version", _VERSION, "--no-pgo")
+        install.expect(install.sql(GUIDED).split()[-1] == "OFF" and not install.fact(), "the plain server is back")
+        install.expect(install.sql(_ROWS) == "3\t6", "the rows are there still")
+        return Outcome(passed=install.passed)
