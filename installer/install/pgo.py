@@ -200,10 +200,10 @@ def optimised_by(directory, digest):
 
 
 def build_words(label, environment, plugin, allocator=None):
-    """The server and plugin as --build of lab.mix and lab/pgo_study.sh takes them."""
+    """The server and plugin as --build of lab.mix and lab/pgo_study.sh takes them; no plugin: InnoDB is measured."""
     where = [f"server={environment.name}"] if environment.name in host.CODENAMES else [
         f"mariadbd={environment.mariadbd}", f"basedir={environment.basedir}", f"plugin-dir={environment.plugin_dir}"]
-    return [label, *where, f"plugin={plugin}", *([f"allocator={allocator}"] if allocator else [])]
+    return [label, *where, *([f"plugin={plugin}"] if plugin else []), *([f"allocator={allocator}"] if allocator else [])]
 
 
 def _sha256(path):

@@ -12,7 +12,7 @@ from installer.shell import Failed, Step, output, run
 from installer.source import configure, ninja
 
 # A tree, its stage and its plugin's build, with room for links.
-TREE_BYTES = 6 << 30
+TREE_BYTES = 3 << 30
 SOURCES_BYTES = 1 << 30
 
 _GENERATED = ["my_config.h", "mysql_version.h", "mysqld_error.h"]
@@ -68,6 +68,7 @@ class Tree:
         ninja.run(self.directory, self.args.jobs, self.log, f"Compiling MariaDB {self.version}{what}")
         with Step("Staging it"):
             run(["cmake", "--install", self.directory], log=self.log, env={"DESTDIR": str(self.stage)})
+            self._links()
             self._headers()
 
     def _configure(self, options):
@@ -82,6 +83,14 @@ class Tree:
             shutil.rmtree(self.stage, ignore_errors=True)
             run(["cmake", "-G", "Ninja", "-S", self.paths.sources, "-B", self.directory, *options], log=self.log)
             stamp.write_text(json.dumps(key, indent=1) + "\n")
+
+    def _links(self):
+        """Where MariaDB's own builds have the two, and so the seeds' command lines."""
+        for name, target in (("bin/mariadbd", "../sbin/mariadbd"), ("lib/plugin", "mysql/plugin")):
+            link = self.staged_prefix / name
+            if not link.is_symlink():
+                link.parent.mkdir(exist_ok=True)
+                link.symlink_to(target)
 
     def _headers(self):
         """What TIDESDB_SERVER_HEADERS wants, of this tree: a plugin fits the very server."""

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 from installer import packages
-from installer.install import allocator, config, dependencies, distribution, guided
+from installer.install import allocator, config, dependencies, distribution, guided, library
 from installer.install.record import DIRECTORY, Record
 from installer.shell import Failed, say
 from installer.source import engines, fetch, options, service
@@ -50,10 +50,15 @@ def install(args, log):
     dependencies.require(record, needs, log, args.skip_deps)
     say("Building")
     tree, profile = _build(args, record, paths, source.version, left_out, log)
+    library_prefix = library.prefix_of(args, record)
+    staged = library.stage(paths.build / "library", args.jobs, log,
+                           guided.cmake_options(paths.build, profile)) if library_prefix else None
     say("Installing")
     record.facts["prefix"] = str(paths.prefix)
     record.save()
     changed, server = _put(args, record, prefix, paths, tree, log)
+    if staged:
+        changed = library.put(record, library_prefix, staged) or changed
     if args.skip_engines is not None:
         record.facts["skip_engines"] = args.skip_engines
     guided.remember(record, profile)
@@ -63,7 +68,7 @@ def install(args, log):
 
 def _build(args, record, paths, version, left_out, log):
     if guided.wanted(args, record):
-        it = ServerPgo(paths, version, left_out, args, log)
+        it = ServerPgo(paths, version, left_out, args, log, args.allocator or record.facts.get("allocator"))
         if args.pgo:
             dependencies.require(record, packages.PGO, log, args.skip_deps)
         if args.pgo or it.known():
@@ -146,6 +151,8 @@ def _summary(record, prefix, paths, source, server, left_out, changed, log):
         f"  start, stop  {paths.control} start|stop|restart|status, or systemctl with {service.UNIT}\n"
         f"  left out     {', '.join(engine.name for engine in left_out) or 'no storage engine'}\n"
         f"  build        {paths.build}; it may be removed, and then the next run compiles all again")
+    if record.facts.get("library"):
+        say(f"  library      {record.facts['library']['prefix']}: libtidesdb.a, its headers, pkg-config's and CMake's files")
     if pid:
         say(f"  allocator    {allocator.of_process(pid)}")
     if record.facts.get("pgo"):

@@ -67,8 +67,6 @@ def problem(args):
         return f"--{alone[0].replace('_', '-')} is for a server from source: say which with --mariadb-version"
     if args.uninstall and (args.mariadb_version or args.list_engines or alone):
         return "--uninstall goes with --mariadb-prefix only, of these"
-    if wanted(args) and getattr(args, "tidesdb_prefix", None):
-        return "--tidesdb-prefix goes with the distribution's server; run it again without --mariadb-version for it"
     return None
 
 

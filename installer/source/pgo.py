@@ -28,10 +28,11 @@ TRAINED = ("sql.dir", "innobase.dir", *pgo.TRAINED)
 
 
 class ServerPgo:
-    """Owns: build/pgo, with profile-DIGEST/, train/, compare/ and what is known of them; the trees generate and use."""
+    """Owns: build/pgo, with profile-DIGEST/, train/, compare-ENGINE/ and what is known of them; the trees generate and use."""
 
-    def __init__(self, paths, version, left_out, args, log, tree=Tree):
-        self.paths, self.version, self.left_out, self.args = paths, version, left_out, args
+    def __init__(self, paths, version, left_out, args, log, allocator=None, tree=Tree):
+        """allocator: that of the server, by its name."""
+        self.paths, self.version, self.left_out, self.args, self.allocator = paths, version, left_out, args, allocator
         self.directory = paths.build / "pgo"
         self.directory.mkdir(parents=True, exist_ok=True)
         self._known = self.directory / "profile.json"
@@ -72,7 +73,7 @@ class ServerPgo:
         plugin = tree.plugin(["-DTIDESDB_PGO=generate", f"-DTIDESDB_PGO_DIR={counters}"])
         shutil.rmtree(counters, ignore_errors=True)  # The build ran programs of its own.
         say("  Training: the mix on private servers of the instrumented build")
-        self._mix("train", "--counters", counters, "--engines", ENGINES, "--tests", TESTS,
+        self._mix("train", "train", "--counters", counters, "--engines", ENGINES, "--tests", TESTS,
                   "--build", *build_words("instrumented", tree.environment(), plugin))
         found = pgo.counters_digest(counters, TRAINED)
         for old in self.directory.glob("profile-*"):
@@ -96,32 +97,40 @@ class ServerPgo:
         checked.write_text(json.dumps(of) + "\n")
 
     def compare(self, used, plugin):
-        """The measured gain over the plain build, where there is one: a third hour of compiling is not for everybody."""
+        """The measured gain of TidesDB over the plain build, where there is one: a third build is not for everybody.
+
+        InnoDB's, whose code is the server's, is measured and printed too.
+        """
         plain = self._tree("plain")
         plain_plugin = plain.environment().plugin_dir / "ha_tidesdb.so"
         if not plain_plugin.exists():
-            say("  Not measured: there is no build without --pgo to compare with in the build directory")
+            say("  Not measured: the build directory has no build without --pgo to compare with. The same command with --no-pgo "
+                "makes one, and after it --pgo measures")
             return None
         measured = self.directory / "measured.json"
-        of = _sums(plain.environment().mariadbd, plain_plugin, used.environment().mariadbd, plugin)
+        of = [*_sums(plain.environment().mariadbd, plain_plugin, used.environment().mariadbd, plugin), self.allocator]
         known = json.loads(measured.read_text()) if measured.exists() else {}
         if known.get("of") == of:
             say("  The gain is measured already")
             return known["gain"]
-        say("  Measuring: the server without profile and with it, in turn")
-        self._mix("compare", "--build", *build_words("plain", plain.environment(), plain_plugin),
-                  "--build", *build_words("PGO", used.environment(), plugin))
-        gain = json.loads((self.directory / "compare" / "gain.json").read_text())["overall"]
-        measured.write_text(json.dumps({"of": of, "gain": gain}) + "\n")
-        return gain
+        gains = {}
+        for engine in ENGINES.split(","):
+            say(f"  Measuring {engine} on the server without profile and with it, in turn")
+            output_name = f"compare-{engine}"
+            of_plain, of_used = (plain_plugin, plugin) if engine == "TidesDB" else (None, None)
+            self._mix("compare", output_name, "--build", *build_words("plain", plain.environment(), of_plain, self.allocator),
+                      "--build", *build_words("PGO", used.environment(), of_used, self.allocator))
+            gains[engine] = json.loads((self.directory / output_name / "gain.json").read_text())["overall"]
+        measured.write_text(json.dumps({"of": of, "gain": gains["TidesDB"], "gains": gains}) + "\n")
+        return gains["TidesDB"]
 
-    def _mix(self, command, *options):
-        argv = [sys.executable, "-m", "lab.mix", command, "-o", self.directory / command,
+    def _mix(self, command, output_name, *options):
+        argv = [sys.executable, "-m", "lab.mix", command, "-o", self.directory / output_name,
                 "--generators", self.directory / "lab", *options]
         done = subprocess.run([str(a) for a in argv], cwd=TREE, env=clean_environment(), stdin=subprocess.DEVNULL,
                               check=False)
         if done.returncode != 0:
-            raise Failed(f"{command}: see above, and {self.directory / command}; what is done is kept, the same command "
+            raise Failed(f"{command}: see above, and {self.directory / output_name}; what is done is kept, the same command "
                          "goes on there")
 
 

@@ -62,11 +62,18 @@ class Options(unittest.TestCase):
         self.assertEqual(parsed("Spider, connect"), ["spider", "connect"])
         self.assertEqual(parsed("none"), [])
 
+    def test_the_seeds_command(self):
+        args = install_options.parse([
+            "--mariadb-prefix", "/data/mariadb", "--tidesdb-prefix", "/data/tidesdb", "--build-dir", "/data/tidesql-build",
+            "--mariadb-version", "mariadb-11.8.6", "--skip-engines", "mroonga,rocksdb,connect,spider,oqgraph,columnstore",
+            "--pgo", "--allocator", "jemalloc"])
+        self.assertTrue(options.wanted(args))
+        self.assertEqual((str(args.tidesdb_prefix), args.allocator, args.pgo), ("/data/tidesdb", "jemalloc", True))
+
     def test_what_does_not_go_together(self):
         self.assertIn("--mariadb-version", self.refused("--skip-engines", "spider"))
         self.assertIn("--mariadb-version", self.refused("--port", "3310"))
         self.assertIn("--mariadb-prefix only", self.refused("--uninstall", "--mariadb-version", "11.8.6"))
-        self.assertIn("--tidesdb-prefix", self.refused("--mariadb-version", "11.8.6", "--tidesdb-prefix", "/opt/t"))
         self.assertIn("not a port", self.refused("--mariadb-version", "11.8.6", "--port", "70000"))
 
 

@@ -94,11 +94,13 @@ class StandInPgo(pgo.ServerPgo):
         super().__init__(*args, tree=StandInTree)
         self.mixed = []
 
-    def _mix(self, command, *words):
-        self.mixed.append(command)
+    def _mix(self, command, output_name, *words):
+        self.mixed.append(output_name)
         if command == "compare":
-            (self.directory / "compare").mkdir()
-            (self.directory / "compare" / "gain.json").write_text('{"overall": {"said": "+1 %", "verdict": "gain"}}')
+            gained = "+1 %" if any("plugin=" in str(word) for word in words) else "+2 %"
+            (self.directory / output_name).mkdir()
+            (self.directory / output_name / "gain.json").write_text(
+                json.dumps({"overall": {"said": gained, "verdict": "gain"}}))
             return
         program = next(str(word)[9:] for word in words if str(word).startswith("mariadbd="))
         counters = Path(words[words.index("--counters") + 1])
@@ -148,7 +150,9 @@ class Phases(unittest.TestCase):
         self.assertTrue(all(".gnu.lto_" in sections for sections in objects.values()))
         self.assertRegex(objects["charset.c.o"], r" \.text +PROGBITS +\w+ \w+ 0*[1-9a-f]")  # Code, for any compiler.
         staged = self.base / "stage-use" / "opt" / "m"
-        self.assertEqual(sorted(path.name for path in staged.rglob("*") if path.is_file()), ["ha_tidesdb.so", "mariadbd"])
+        self.assertEqual(sorted(path.name for path in staged.rglob("*") if path.is_file()), ["ha_tidesdb.so", "mariadbd", "mariadbd"])
+        self.assertEqual([(staged / link).resolve().relative_to(staged) for link in ("bin/mariadbd", "lib/plugin")],
+                         [Path("sbin/mariadbd"), Path("lib/mysql/plugin")])
         subprocess.run([staged / "sbin" / "mariadbd", staged / "lib" / "mysql" / "plugin" / "ha_tidesdb.so"], check=True)
         self._again(kept, counters)
 
@@ -160,7 +164,7 @@ class Phases(unittest.TestCase):
             plain.plugin()
         self.assertEqual(sum(1 for _ in counters.rglob("*.gcda")), 5)
         _, again, printed, mixed = self.build()
-        self.assertEqual(mixed, ["compare"])
+        self.assertEqual(mixed, ["compare-TidesDB", "compare-InnoDB"])
         self.assertIn("no training", printed)
         self.assertIn("Compiling MariaDB 11.8.6, by its profile ... nothing to do", printed)
         self.assertNotIn("Configuring", printed)

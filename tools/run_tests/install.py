@@ -74,7 +74,7 @@ def whole(context):
         _first_and_again(install)
         _allocators(install)
         _server_upgrade(install)
-        _library(install)
+        library(install)
         _out_and_in(install)
         return Outcome(passed=install.passed)
 
@@ -93,9 +93,10 @@ def _first_and_again(install):
 
 
 def _allocators(install):
-    install("--allocator", "jemalloc")
-    maps = install.root.output("cat", f"/proc/{install.pid()}/maps")
-    install.expect("libjemalloc" in maps, "the server process has jemalloc")
+    for name in ("tcmalloc", "mimalloc", "jemalloc"):
+        install("--allocator", name)
+        maps = install.root.output("cat", f"/proc/{install.pid()}/maps")
+        install.expect(f"lib{name}" in maps, f"the server process has {name}")
     install.expect(install.has(InstalledServer.allocator_unit), "systemd would give it too")
     install()
     install.expect("libjemalloc" in install.root.output("cat", f"/proc/{install.pid()}/maps"), "it stays")
@@ -117,13 +118,13 @@ def _server_upgrade(install):
     install.expect("its copy is" in printed and install.sql(_ROWS) == "3\t6", "install.sh brings it back")
 
 
-def _library(install):
+def library(install, *words):
     """--tidesdb-prefix, and a program of somebody else's against what is there, by pkg-config and by CMake."""
-    install("--tidesdb-prefix", _PREFIX)
+    install(*words, "--tidesdb-prefix", _PREFIX)
     install.root.run("sh", "-e", "-c", _PROGRAMS, "sh", TREE / "test" / "installed", _PREFIX)
     install.expect(install.root.output("/root/counter", "/root/db").strip() == "1", "a program counts its first run")
     install.expect(install.root.output("/root/made/counter", "/root/db").strip() == "2", "the other one finds its count")
-    install.expect("nothing changed" in install(), "it stays")
+    install.expect("nothing changed" in install(*words), "it stays")
 
 
 def _out_and_in(install):

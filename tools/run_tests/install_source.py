@@ -7,7 +7,7 @@ from installer.install.record import DIRECTORY
 from installer.shell import TREE, Failed
 from installer.source import options, service
 from installer.source.server import SourceServer
-from tools.run_tests.install import Install
+from tools.run_tests.install import Install, library
 from tools.run_tests.install_pgo import GUIDED
 from tools.run_tests.step import Outcome
 from tools.run_tests.throwaway_root import ThrowawayRoot
@@ -48,6 +48,7 @@ def whole(context):
         _refusals(install)
         _first_and_again(install)
         _allocator(install)
+        library(install, "--mariadb-version", _VERSION)
         _out_and_in(install)
         return Outcome(passed=install.passed)
 
@@ -70,6 +71,9 @@ def _first_and_again(install):
     install.expect("nothing changed" in printed and install.pid() == pid, "the second run changes nothing")
     left_out = install.sql("SELECT COUNT(*) FROM information_schema.ENGINES WHERE ENGINE = 'SPIDER'")
     install.expect(left_out == "0", "engines are left out")
+    said = install.root.output(install.paths.prefix / "bin" / "mariadbd", "--version")
+    install.expect(" Ver 11.8." in said and install.has(install.paths.prefix / "lib" / "plugin" / "ha_tidesdb.so"),
+                   "server and plugins are also where MariaDB's own builds have them")
     damaged = install.root.path(install.paths.prefix / "share" / "english" / "errmsg.sys")
     damaged.unlink()
     install("--mariadb-version", _VERSION)
