@@ -42,7 +42,7 @@ PARSERS = {
     "counts": (hammerdb.transaction_counts, ["hammerdb-5.0/hdbtcount.log", "hammerdb-6.0/hdbtcount.log",
                                              "hammerdb-4.12/hdbtcount.log"]),
     "queries": (hammerdb.queries, ["hammerdb-5.0/tproch.log", "hammerdb-6.0/tproch.log"]),
-    "perf": (perf.report, ["perf-6.1.txt"]),
+    "perf": (perf.report, ["perf-6.1.txt", "perf-6.12.txt"]),
     "timeline": (tpcc.timeline, [_TIMELINE]),
     "summary": (sqlbench_csv.summary, [_SUMMARY]),
     "detail": (sqlbench_csv.detail, [_DETAIL]),
