@@ -10,12 +10,12 @@ import shutil
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 from installer.install import pgo
 from installer.install.pgo import build_words, optimised_by, source_key
 from installer.shell import TREE, Failed, clean_environment, output, say
 from installer.source.build import Tree
+from installer.source.configure import SUITE
 
 ENGINES = "TidesDB,InnoDB"
 # What load leaves without counters is compiled for size; so the server's own tests of everyday SQL are in the mix.
@@ -140,12 +140,7 @@ def _sums(*paths):
 
 def _with_suite(directory, server, tested):
     """A server in links: all of the one, and the test suite that only the other has, where it is still there."""
-    (directory / "share" / "mariadb").mkdir(parents=True)
-    for level in (Path(), Path("share"), Path("share/mariadb")):
-        for path in (server / level).glob("*"):
-            if not (directory / level / path.name).exists():
-                (directory / level / path.name).symlink_to(path)
-    suite = Path("share/mariadb/mariadb-test")
-    if (tested / suite).exists():
-        (directory / suite).symlink_to(tested / suite)
+    directory.mkdir(parents=True)
+    for path in [*server.iterdir(), *tested.glob(SUITE)]:
+        (directory / path.name).symlink_to(path)
     return directory

@@ -179,12 +179,12 @@ class Phases(unittest.TestCase):
         self.assertIsNone(StandInPgo(self.paths, "11.8.6", [], self.args, self.base / "log").known())
 
     def test_an_optimised_server_that_fails_the_suite_is_not_given(self):
-        suite = self.base / "stage-generate" / "opt" / "m" / "share" / "mariadb" / "mariadb-test"
+        suite = self.base / "stage-generate" / "opt" / "m" / "mariadb-test"
         ran = []
 
         def run_suite(environment, plugin, directory, tests, log):
             ran.append((environment.mariadbd.resolve(), plugin, environment.mtr_dir.resolve(), "main.select" in tests))
-            return mtr.Results({"main.select": "fail", "tidesdb.crud": "pass"} if len(ran) == 1 else {"tidesdb.crud": "pass"})
+            return mtr.Results({"tidesdb.crud": "pass", "main.select": "fail" if len(ran) == 1 else "pass"})
 
         with mock.patch.object(plugin_pgo.mtr, "run", run_suite):
             it = StandInPgo(self.paths, "11.8.6", [], self.args, self.base / "log")
