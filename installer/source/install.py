@@ -152,7 +152,7 @@ def _summary(record, prefix, paths, source, server, left_out, changed, log):
         f"  left out     {', '.join(engine.name for engine in left_out) or 'no storage engine'}\n"
         f"  build        {paths.build}; it may be removed, and then the next run compiles all again")
     if record.facts.get("library"):
-        say(f"  library      {record.facts['library']['prefix']}: libtidesdb.a, its headers, pkg-config's and CMake's files")
+        say(f"  library      {record.facts['library']['prefix']}: libtidesdb.a, headers, for pkg-config and CMake")
     if pid:
         say(f"  allocator    {allocator.of_process(pid)}")
     if record.facts.get("pgo"):

@@ -28,7 +28,7 @@ TRAINED = ("sql.dir", "innobase.dir", *pgo.TRAINED)
 
 
 class ServerPgo:
-    """Owns: build/pgo, with profile-DIGEST/, train/, compare-ENGINE/ and what is known of them; the trees generate and use."""
+    """Owns: build/pgo, with profile-DIGEST/, train/, compare-ENGINE/ and what is known of them; the trees generate, use."""
 
     def __init__(self, paths, version, left_out, args, log, allocator=None, tree=Tree):
         """allocator: that of the server, by its name."""
@@ -104,8 +104,8 @@ class ServerPgo:
         plain = self._tree("plain")
         plain_plugin = plain.environment().plugin_dir / "ha_tidesdb.so"
         if not plain_plugin.exists():
-            say("  Not measured: the build directory has no build without --pgo to compare with. The same command with --no-pgo "
-                "makes one, and after it --pgo measures")
+            say("  Not measured: the build directory has no build without --pgo to compare with. The same command with "
+                "--no-pgo makes one, and after it --pgo measures")
             return None
         measured = self.directory / "measured.json"
         of = [*_sums(plain.environment().mariadbd, plain_plugin, used.environment().mariadbd, plugin), self.allocator]
@@ -118,7 +118,8 @@ class ServerPgo:
             say(f"  Measuring {engine} on the server without profile and with it, in turn")
             output_name = f"compare-{engine}"
             of_plain, of_used = (plain_plugin, plugin) if engine == "TidesDB" else (None, None)
-            self._mix("compare", output_name, "--build", *build_words("plain", plain.environment(), of_plain, self.allocator),
+            self._mix("compare", output_name,
+                      "--build", *build_words("plain", plain.environment(), of_plain, self.allocator),
                       "--build", *build_words("PGO", used.environment(), of_used, self.allocator))
             gains[engine] = json.loads((self.directory / output_name / "gain.json").read_text())["overall"]
         measured.write_text(json.dumps({"of": of, "gain": gains["TidesDB"], "gains": gains}) + "\n")
@@ -130,8 +131,8 @@ class ServerPgo:
         done = subprocess.run([str(a) for a in argv], cwd=TREE, env=clean_environment(), stdin=subprocess.DEVNULL,
                               check=False)
         if done.returncode != 0:
-            raise Failed(f"{command}: see above, and {self.directory / output_name}; what is done is kept, the same command "
-                         "goes on there")
+            raise Failed(f"{command}: see above, and {self.directory / output_name}; what is done is kept, the same "
+                         "command goes on there")
 
 
 def _sums(*paths):

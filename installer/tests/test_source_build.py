@@ -150,7 +150,8 @@ class Phases(unittest.TestCase):
         self.assertTrue(all(".gnu.lto_" in sections for sections in objects.values()))
         self.assertRegex(objects["charset.c.o"], r" \.text +PROGBITS +\w+ \w+ 0*[1-9a-f]")  # Code, for any compiler.
         staged = self.base / "stage-use" / "opt" / "m"
-        self.assertEqual(sorted(path.name for path in staged.rglob("*") if path.is_file()), ["ha_tidesdb.so", "mariadbd", "mariadbd"])
+        self.assertEqual(sorted(path.name for path in staged.rglob("*") if path.is_file()),
+                         ["ha_tidesdb.so", "mariadbd", "mariadbd"])
         self.assertEqual([(staged / link).resolve().relative_to(staged) for link in ("bin/mariadbd", "lib/plugin")],
                          [Path("sbin/mariadbd"), Path("lib/mysql/plugin")])
         subprocess.run([staged / "sbin" / "mariadbd", staged / "lib" / "mysql" / "plugin" / "ha_tidesdb.so"], check=True)
