@@ -93,6 +93,16 @@ def installation(environment, plugin, directory, engine=None):
     return usr / inside
 
 
+def selection(tests, suites):
+    """Names of tests and suites as the driver's arguments. suites: its directory of them."""
+    whole = [name for name in tests if (suites / name).is_dir()]
+    named = [name for name in tests if name not in whole]
+    if not named:
+        return ["--suite=" + ",".join(whole)]
+    # Beside names of tests the driver takes no suite.
+    return named + [f"{name}.{path.stem}" for name in whole for path in sorted((suites / name / "t").glob("*.test"))]
+
+
 def _as_nobody(environment, argv):
     """The same command as an ordinary user: some tests skip under root."""
     return ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", *argv]
@@ -116,13 +126,10 @@ def run(environment, plugin, directory, tests, log, engine=None, options=(), par
     vardir.mkdir(parents=True)
     argv = ["perl", "mysql-test-run.pl", f"--vardir={vardir}", "--force", "--max-test-fail=0",
             f"--parallel={parallel}", "--suite-timeout=120", "--testcase-timeout=10"]
-    suites = [t for t in tests if (work / "suite" / t).is_dir()]
     if engine and not set(tests) <= set(ENGINE_SUITES):
         argv += ["--mysqld=--innodb", "--mysqld=--plugin-load-add=ha_tidesdb.so",
                  f"--mysqld=--default-storage-engine={engine}"]
-    if suites:
-        argv.append("--suite=" + ",".join(suites))
-    argv += [*options, *(t for t in tests if t not in suites)]
+    argv += [*options, *selection(tests, work / "suite")]
     recording = "--record" in options  # Writes beside the tests, which nobody cannot.
     if host.is_root() and not recording and _nobody_can_read(environment, [work, OUR_SUITE, plugin]):
         shutil.chown(vardir, int(NOBODY), int(NOBODY))

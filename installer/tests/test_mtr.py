@@ -1,6 +1,8 @@
 """Reading what mysql-test-run prints, and comparing two engines by it."""
 
 import unittest
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from installer import engine_suites, mtr
 
@@ -34,6 +36,19 @@ class Parse(unittest.TestCase):
         innodb = mtr.Results({"a": "pass", "b": "pass", "c": "fail", "d": "pass"})
         ours = mtr.Results({"a": "pass", "b": "fail", "c": "pass"})
         self.assertEqual(engine_suites.compare(ours, innodb), {"b": "fail", "d": "not run"})
+
+
+class Selection(unittest.TestCase):
+    def test_suites_beside_tests_are_not_lost(self):
+        with TemporaryDirectory() as directory:
+            suites = Path(directory)
+            for name in ("tidesdb/t/crud", "tidesdb/t/crash", "engines/iuds/t/delete"):
+                (suites / name).parent.mkdir(parents=True, exist_ok=True)
+                (suites / f"{name}.test").touch()
+            self.assertEqual(mtr.selection(["tidesdb", "engines/iuds"], suites), ["--suite=tidesdb,engines/iuds"])
+            self.assertEqual(mtr.selection(["tidesdb", "main.select"], suites),
+                             ["main.select", "tidesdb.crash", "tidesdb.crud"])
+            self.assertEqual(mtr.selection(["main.select"], suites), ["main.select"])
 
 
 if __name__ == "__main__":
