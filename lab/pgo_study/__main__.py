@@ -42,7 +42,7 @@ _MARK = ".pgo-study"
 
 
 def _parser():
-    parser = argparse.ArgumentParser(prog="pgo_study.sh", description=__doc__,
+    parser = argparse.ArgumentParser(prog="pgo_study.sh", allow_abbrev=False, description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", action="append", nargs="+", default=[], metavar=("LABEL", "KEY=VALUE"))
     parser.add_argument("--profile", default="fair", choices=profiles.known(), help="settings, of lab/profiles; "
@@ -216,10 +216,11 @@ def _arguments(argv):
         if (args.output / adapter.JOURNAL).exists():
             raise Failed(f"-o: {args.output} has a study; go on with --resume {args.output}, or name another directory")
         return args, argv
-    output = args.resume.absolute()
+    sitting.refuse_options(argv, ("--keep-data",))
+    output, keep_data = args.resume.absolute(), args.keep_data
     kept = adapter.record(output).plan["arguments"]
     args = parser.parse_args(kept)
-    args.output = output
+    args.output, args.keep_data = output, args.keep_data or keep_data
     return args, kept
 
 

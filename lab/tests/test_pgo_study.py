@@ -352,6 +352,23 @@ class Resuming(unittest.TestCase):
             with self.assertRaisesRegex(Failed, "holds no study"):
                 study_of._arguments(["--resume", folder + "/none"])
 
+    def test_options_beside_it_are_refused_by_name(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with Journal(Path(folder) / adapter.JOURNAL, adapter.KIND, {"arguments": ["--seconds", "7"]}):
+                pass
+            for argv in (["--seconds", "900"], ["--build", "a", "server=debian12"], ["--rows=5"], ["-o", "x"]):
+                for words in ([*argv, "--resume", folder], ["--resume", folder, *argv]):
+                    with self.assertRaisesRegex(Failed, f"^{argv[0].partition('=')[0]}: --resume goes on with the options"):
+                        study_of._arguments(words)
+
+    def test_data_is_kept_where_either_command_line_says_so(self):
+        for begun, argv, kept in (([], [], False), (["--keep-data"], [], True), ([], ["--keep-data"], True)):
+            with tempfile.TemporaryDirectory() as folder:
+                with Journal(Path(folder) / adapter.JOURNAL, adapter.KIND, {"arguments": begun}):
+                    pass
+                args, arguments = study_of._arguments(["--resume", folder, *argv])
+                self.assertEqual((args.keep_data, arguments), (kept, begun))
+
     def test_somebody_else_s_directory_is_left_alone(self):
         with tempfile.TemporaryDirectory() as folder:
             (Path(folder) / "thesis.tex").touch()
