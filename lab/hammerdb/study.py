@@ -12,7 +12,7 @@ from lab.charts import hammerdb as charts
 from lab.hammerdb import builtin, logs, real, server
 from lab.hammerdb.watch import Watch
 from lab.harness import profiles, provenance, room
-from lab.harness.journal import Journal
+from lab.harness.journal import BINARIES, Journal
 from lab.harness.progress import Progress, Step
 from lab.harness.watched import tied
 from lab.parse import figures, hammerdb_csv
@@ -89,8 +89,10 @@ class Study:
         self._check_disk()
         log = self.directory / "build.log"
         self.generator = real.Real(args, log) if args.hammerdb_dir else builtin.Builtin(args, log)
-        with Journal(self.directory / JOURNAL, "hammerdb", self.plan) as self.journal:
-            self._write_facts(self.server.binaries, self.server.limit_said)
+        plan = {**self.plan, BINARIES: {**self.server.identity(), **self.generator.identity()}}
+        with Journal(self.directory / JOURNAL, "hammerdb", plan) as self.journal:
+            said, binaries = self.server.facts()
+            self._write_facts({**binaries, **self.generator.binaries}, said)
             with Progress(f"{self.generator.name} on {', '.join(args.engines)}", self._steps()) as self.progress:
                 try:
                     for engine in args.engines:
@@ -118,9 +120,9 @@ class Study:
         if not (self.directory / JOURNAL).exists() and not list(self.directory.glob("server-*")):
             shutil.rmtree(self.directory, ignore_errors=True)
 
-    def _write_facts(self, binaries, limit_said):
-        facts = provenance.collect(self.directory, binaries)
-        facts["generator"], facts["plan"], facts["limit"] = self.generator.name, self.plan, limit_said
+    def _write_facts(self, binaries, said):
+        """What the report says besides figures. said: of the server."""
+        facts = {**provenance.collect(self.directory, binaries), "generator": self.generator.name, "plan": self.plan, **said}
         (self.directory / "provenance.json").write_text(json.dumps(facts, indent=1) + "\n")
 
     def _steps(self):

@@ -16,17 +16,29 @@ A line is synced before the next step begins; a last line that was cut off is dr
 import fcntl
 import json
 import os
+import re
 import time
 from pathlib import Path
 
 from installer.shell import Failed
 
 FORMAT = 1
+BINARIES = "binaries"  # What a plan calls the sums of all that is measured, and measured with (provenance.sums).
 _BEGINNING = b'{"journal": '
 
 
 def _now():
     return time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime())
+
+
+def _apart(before, now):
+    """Of two builds by name, what is not the same of them."""
+    def said(name, of):
+        return re.sub("^([0-9a-f]{12})[0-9a-f]{52}$", r"\1", of.get(name) or "not known")
+
+    before = before or {}
+    names = [name for name in sorted({*before, *now}) if before.get(name) != now.get(name)]
+    return "; ".join(f"{name} was {said(name, before)} and is {said(name, now)}" for name in names)
 
 
 def can_resume(path, kind, plan):
@@ -175,6 +187,9 @@ class Journal(Record):
                          f"here {kind}, format {FORMAT} is run")
         before = head.get("plan", {})
         other = [name for name in sorted({*before, *plan}) if before.get(name) != plan.get(name)]
+        if other == [BINARIES]:
+            raise Failed(f"{self.path}: was begun with another build ({_apart(before.get(BINARIES), plan[BINARIES])}): its "
+                         "figures would be of two. Go on with that build, or begin anew in another directory")
         if other:
             said = "; ".join(f"{name} was {before.get(name)!r} and is {plan.get(name)!r}" for name in other)
             raise Failed(f"{self.path}: belongs to a run with other settings ({said}); use another directory")

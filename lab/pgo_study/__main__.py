@@ -104,7 +104,7 @@ class Study:
         self.builds = {build.label: build for build in builds}
         self.units = settings.units(wanted, list(self.builds))
         self.groups = loaded_data.groups_of(builds)
-        sums = {name: provenance.sha256(path) for build in builds for name, path in build.binaries().items()}
+        sums = provenance.sums({name: path for build in builds for name, path in build.binaries().items()})
         self.journal = Journal(output / adapter.JOURNAL, adapter.KIND,
                                {**wanted.plan(), "builds": {build.label: _plain(build) for build in builds},
                                 "binaries": sums, "arguments": arguments})

@@ -315,6 +315,7 @@ def provenance(study):
             ["memory", f"{facts['memory_mb']:,} MB; transparent huge pages {facts['huge_pages']}"],
             ["disk", ", ".join(str(disk[key]) for key in ("file_system", "model", "scheduler", "options")
                                if disk.get(key))]]
+    rows += [[name, text] for name, text in facts.get("says", {}).items()]
     for name, item in facts.get("binaries", {}).items():
         rows.append([name, " ".join(part for part in (_without_paths(item.get("version", "")), f"SHA-256 {item['sha256']}")
                                     if part)])

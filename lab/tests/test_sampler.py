@@ -125,7 +125,7 @@ class DiskTest(unittest.TestCase):
             child = subprocess.Popen(["sleep", "60"], cwd=name)
             self.addCleanup(child.wait)
             self.addCleanup(child.kill)
-            disk = Disk(child.pid)
+            disk = Disk(f"/proc/{child.pid}/cwd")
             if disk.written() is None:
                 self.assertEqual(os.major(os.stat(name).st_dev), 0, "a block device has a counter")
                 return
@@ -139,7 +139,7 @@ class DiskTest(unittest.TestCase):
             self.assertGreaterEqual(disk.written() - before, 200 * 512)
 
     def test_of_nothing(self):
-        self.assertIsNone(Disk(0).written())
+        self.assertIsNone(Disk("/nonexistent").written())
 
 
 class AllocatedTest(unittest.TestCase):
