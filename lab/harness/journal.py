@@ -31,14 +31,16 @@ def _now():
     return time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime())
 
 
-def _apart(before, now):
-    """Of two builds by name, what is not the same of them."""
+def check_build(path, before, now):
+    """Raises Failed naming what of two builds (by name, sums) is not the same. path: the journal of the one before."""
     def said(name, of):
         return re.sub("^([0-9a-f]{12})[0-9a-f]{52}$", r"\1", of.get(name) or "not known")
 
-    before = before or {}
-    names = [name for name in sorted({*before, *now}) if before.get(name) != now.get(name)]
-    return "; ".join(f"{name} was {said(name, before)} and is {said(name, now)}" for name in names)
+    apart = [f"{name} was {said(name, before)} and is {said(name, now)}" for name in sorted({*before, *now})
+             if before.get(name) != now.get(name)]
+    if apart:
+        raise Failed(f"{path}: was begun with another build ({'; '.join(apart)}): its figures would be of two. Go on with "
+                     "that build, or begin anew in another directory")
 
 
 def can_resume(path, kind, plan):
@@ -188,8 +190,7 @@ class Journal(Record):
         before = head.get("plan", {})
         other = [name for name in sorted({*before, *plan}) if before.get(name) != plan.get(name)]
         if other == [BINARIES]:
-            raise Failed(f"{self.path}: was begun with another build ({_apart(before.get(BINARIES), plan[BINARIES])}): its "
-                         "figures would be of two. Go on with that build, or begin anew in another directory")
+            check_build(self.path, before.get(BINARIES, {}), plan.get(BINARIES, {}))
         if other:
             said = "; ".join(f"{name} was {before.get(name)!r} and is {plan.get(name)!r}" for name in other)
             raise Failed(f"{self.path}: belongs to a run with other settings ({said}); use another directory")

@@ -200,6 +200,16 @@ def study(directory):
                  runs_of(directory), _unequal(args, facts), record.history(), _asked(args), facts, raw_files(directory))
 
 
+def _builds_apart(folders):
+    """Sentences: what was not the same build in all iterations. It may change while a long run goes on."""
+    found = {}
+    for folder in folders:
+        for name, known in journal.read(folder / JOURNAL).plan.get(journal.BINARIES, {}).items():
+            found.setdefault(name, {}).setdefault(known, folder.parent.parent.name + "/" + folder.parent.name)
+    return [f"Not of one build: {name} was another one from {' and '.join(list(of.values())[1:])} on."
+            for name, of in found.items() if len(of) > 1]
+
+
 def study_of_iterations(directory):
     """Of a results_* folder: the iterations are the repetitions. Raises Failed."""
     directory = Path(directory)
@@ -215,5 +225,5 @@ def study_of_iterations(directory):
     about = (f"{max(run.repetition for run in runs)} iterations of {tpcc.workload_of(args.warehouses)}, "
              f"{form.plural(args.tpcc_vu, 'virtual user')}, {args.rampup} min of ramp-up, {args.duration} min measured.")
     return Study("engines", "TPROC-C: " + " and ".join(dict.fromkeys(run.label for run in runs)), about, runs,
-                 _unequal(args, facts), record.history(),
+                 [*_unequal(args, facts), *_builds_apart(folders)], record.history(),
                  [*_asked(args), ("command line", " ".join(record.plan.get("argv", [])))], facts, raw_files(directory))
