@@ -25,7 +25,7 @@ INTERVAL_S = 1.0
 _CLIENT_PATIENCE_S = 5
 # Status variables that say how much there is, not how often something happened.
 _GAUGES = re.compile(r"^(Threads_|Open_(?!.*ed)|Uptime|Max_used|.*(_pages_(data|free|dirty|misc|total)|_bytes_(data|dirty)|"
-                     r"history_list_length|memtable\w*|_size|_used|_free|_current|_level\w*|_pending\w*|_memory\w*|_age|"
+                     r"history_list_length|history_len|memtable\w*|_size|_used|_free|_current\w*|_level\w*|_pending\w*|_memory\w*|_age|"
                      r"_lsn\w*|_cached|_max|_min|_avg|_ratio|_rate|_total_bytes|_capacity|_limit|_files|_sstables)$)",
                      re.I)
 _WRITTEN, _RESIDENT, _CPU = "disk bytes", "resident bytes", "cpu seconds"
@@ -156,9 +156,13 @@ class StatusClient:
 
     _END = "end-of-status"
 
-    def __init__(self, argv, environment=None):
-        """argv: the command-line client, in batch mode, reading statements; environment: what it is given besides."""
+    def __init__(self, argv, environment=None, also=""):
+        """argv: the command-line client, in batch mode, reading statements; environment: what it is given besides.
+
+        also: a statement whose rows of a name and a number are read too.
+        """
         self._argv, self._environment = [str(a) for a in argv], environment
+        self._ask = "; ".join(filter(None, ["SHOW GLOBAL STATUS", also, f"SELECT '{self._END}'"])) + ";\n"
         self._process = None
 
     def open(self):
@@ -169,7 +173,7 @@ class StatusClient:
     def read(self):
         """By name, all status variables that are numbers. {} when the server is gone."""
         try:
-            self._process.stdin.write(f"SHOW GLOBAL STATUS; SELECT '{self._END}';\n")
+            self._process.stdin.write(self._ask)
             self._process.stdin.flush()
         except (OSError, ValueError):
             return {}

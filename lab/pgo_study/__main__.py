@@ -156,7 +156,7 @@ class Study:
                 self._load(build, progress)
             for unit in self.units:
                 failed += sitting.once(self.journal, progress, unit.name, lambda step, unit=unit: measure.measure(
-                    unit, self.builds[unit.label], self.place, self.wanted, step, self.output)) is False
+                    unit, self.builds, self.place, self.wanted, step, self.output)) is False
         if not failed:
             self.journal.end()
         return failed

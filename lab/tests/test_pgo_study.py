@@ -14,7 +14,7 @@ from lab.harness.given_server import GivenServer
 from lab.harness.journal import Journal
 from lab.harness.sampler import Samples
 from lab.pgo_study import __main__ as study_of
-from lab.pgo_study import settings
+from lab.pgo_study import measure, settings
 from lab.report import markdown, tables
 from lab.report.adapters import pgo_study as adapter
 from lab.report.adapters import pick
@@ -211,6 +211,18 @@ class Servers(unittest.TestCase):
 
 
 class Observing(unittest.TestCase):
+    def test_innodb_s_metrics_are_asked_of_every_build_or_of_none(self):
+        asked = []
+        for columns, where in (("ENABLED\n", "WHERE ENABLED = 1"), ("STATUS\n", "WHERE STATUS = 'enabled'"), ("", "")):
+            server = SimpleNamespace(sql=lambda statement, said=columns: asked.append(statement) or said)
+            for engine in ("InnoDB", "TidesDB"):
+                found = measure.also_sampled(server, {"a": build("a"), "b": build("b", engine)})
+                self.assertTrue(found.endswith(where), found)
+                self.assertEqual(bool(found), bool(where))
+        del asked[:]
+        self.assertEqual(measure.also_sampled(server, {"a": build("a", "TidesDB"), "b": build("b", "RocksDB")}), "")
+        self.assertEqual(asked, [])
+
     def test_what_the_tools_see_is_read_again(self):
         with tempfile.TemporaryDirectory() as folder:
             with observers.Observers(Path(folder) / "run1", None) as seen:
