@@ -10,10 +10,9 @@ from pathlib import Path
 
 from installer import apt, build_plugin, host, packages, servers
 from installer.shell import Failed, output
-from lab.harness import room
+from lab.harness import provenance, room, running_server
 from lab.harness.given_server import GivenServer, plugin_dir_of
 from lab.harness.private_server import PrivateServer, memory_limit, plain, variables_of
-from lab.harness.sampler import Sampler, StatusClient
 from lab.harness.scratch import Scratch
 from lab.sqlbench import disk
 from lab.sqlbench import settings as settings_of
@@ -59,6 +58,10 @@ class OwnServers:
         self._check_plugins(options)
         self.binaries = {"mariadbd": self.environment.mariadbd,
                          PLUGIN: self.plugin if "TidesDB" in settings.engines else None}
+
+    def identity(self):
+        """What a run must be gone on with."""
+        return provenance.sums(self.binaries)
 
     def _directory(self, engine):
         if engine == "InnoDB" and self._places.innodb_data:
@@ -176,7 +179,17 @@ class RunningServer:
             raise Failed("MYSQL_BIN: there is no mariadb client; apt-get install mariadb-client")
         self._client = [str(client), "--no-defaults", f"--user={places.user}", f"--socket={places.socket}"]
         self.socket, self.user = places.socket, places.user
-        self.binaries = {}
+        self._seen = running_server.RunningServer(self.sql, [*self._client, "--batch", "--skip-column-names"],
+                                                  socket=str(places.socket))
+
+    @property
+    def binaries(self):
+        """By name, what it runs, where that is to be seen."""
+        return self._seen.binaries()
+
+    def identity(self):
+        """What a run must be gone on with."""
+        return self._seen.identity()
 
     def sql(self, statement):
         return output([*self._client, "--batch", "--skip-column-names", "-e", statement])
@@ -196,8 +209,8 @@ class RunningServer:
             raise Failed(f"MYSQL_DB: the server at {self.socket} has tables in {name}; name a database that is not there")
 
     def said(self):
-        """Sentences: which of the asked settings this server does not have."""
-        found, said = variables_of(self), []
+        """Sentences: which of the asked settings this server does not have, and what of it is not to be seen."""
+        found, said = variables_of(self), self._seen.unseen()
         for engine in self._settings.engines:
             for option in settings_of.server_options(self._settings, engine):
                 name, _, value = option[2:].partition("=")
@@ -206,10 +219,10 @@ class RunningServer:
         return said
 
     def sampler(self):
-        return Sampler(None, StatusClient([*self._client, "--batch", "--skip-column-names", "--unbuffered"]))
+        return self._seen.sampler()
 
     def memory(self):
-        return {}
+        return self._seen.memory()
 
     @contextmanager
     def measured(self, engine):
@@ -233,7 +246,7 @@ class Session:
         return self._server.sql(statement)
 
     def sampler(self):
-        """A Sampler of the server, not begun yet; of one that is not ours its counters alone."""
+        """A Sampler of the server, not begun yet."""
         return self._server.sampler()
 
     def memory(self):

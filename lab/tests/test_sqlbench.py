@@ -274,7 +274,10 @@ class Csv(unittest.TestCase):
 
 class FakeServer:
     """In place of servers: measuring is patched."""
-    binaries = {}
+    binaries, version = {}, "10.11.18"
+
+    def identity(self):
+        return {"server": self.version}
 
     def said(self):
         return ["Nothing limits it."]
@@ -386,6 +389,15 @@ class GoesOn(unittest.TestCase):
         self.assertEqual(len(self.measured), 4)
         self.assertEqual(len(list(self.output.glob("journal_*.jsonl"))), 2)
 
+    def test_another_server_begins_anew(self):
+        self.trouble = {units.units(self.wanted)[1].name: KeyboardInterrupt()}
+        with self.assertRaises(KeyboardInterrupt):
+            self.sitting()
+        self.trouble, self.measured = {}, []
+        with mock.patch("time.strftime", return_value="another"), mock.patch.object(FakeServer, "version", "11.8.6"):
+            self.sitting()
+        self.assertEqual(len(self.measured), 4)
+
     def test_fresh_begins_anew(self):
         self.trouble = {units.units(self.wanted)[1].name: KeyboardInterrupt()}
         with self.assertRaises(KeyboardInterrupt):
@@ -472,6 +484,15 @@ class Servers(unittest.TestCase):
         self.assertTrue((self.base / "data" / target.MARK).exists())
         first.close()
         self.assertFalse((self.base / "data").exists())
+
+    def test_of_a_server_that_runs_already_it_is_said_what_is_not_to_be_seen(self):
+        places = settings.read_places({"SOCKET": str(self.base / "none.sock"), "MYSQL_BIN": str(self.base / "bin" / "mariadb")})
+        server = target.RunningServer(settings.read({"ENGINES": "InnoDB"}), places, None)
+        with mock.patch.object(server, "_client", ["sh", "-c", 'case "$*" in *pid_file*) printf "/none/\\tx.pid\\tx\\n";; '
+                                                   '*VARIABLES*) printf "innodb_buffer_pool_size\\t5\\n";; esac', "-"]):
+            said = server.said()
+        self.assertRegex(said[0], "^The server's process is not to be seen")
+        self.assertIn("The server runs with innodb_buffer_pool_size=5, not the asked 256M.", said)
 
     def test_a_setting_that_did_not_take_is_an_error(self):
         def server(mode):
