@@ -67,8 +67,10 @@ class Connection:
 
     def seen(self):
         """The server, as far as it is to be seen from here."""
-        return RunningServer(lambda statement: "".join("\t".join(row) + "\n" for row in self.sql(statement)), self.command(),
-                             self.environment(), self.socket, self.host)
+        def text(statement):
+            return "".join("\t".join(row) + "\n" for row in self.sql(statement))
+
+        return RunningServer(text, self.command(), self.environment(), self.socket, self.host)
 
     def pid(self):
         """The server's process on this machine; None when it is elsewhere or not to be seen."""

@@ -122,7 +122,8 @@ class Study:
 
     def _write_facts(self, binaries, said):
         """What the report says besides figures. said: of the server."""
-        facts = {**provenance.collect(self.directory, binaries), "generator": self.generator.name, "plan": self.plan, **said}
+        facts = {**provenance.collect(self.directory, binaries), "generator": self.generator.name, "plan": self.plan,
+                 **said}
         (self.directory / "provenance.json").write_text(json.dumps(facts, indent=1) + "\n")
 
     def _steps(self):

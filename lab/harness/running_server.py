@@ -33,7 +33,10 @@ def _is_server(pid):
 
 
 def peer_of(path):
-    """The process that listens at a socket, by the kernel; None where it shows none. The server logs a connection broken off."""
+    """The process that listens at a socket, as the kernel knows it; None: it shows none.
+
+    A server logs this as a connection that was broken off.
+    """
     try:
         with sockets.socket(sockets.AF_UNIX) as mine:
             mine.settimeout(_PATIENCE_S)
@@ -47,9 +50,9 @@ class RunningServer:
     """Nothing of it is changed."""
 
     def __init__(self, sql, client, environment=None, socket="", host=""):
-        """sql: runs a statement, returns its rows as text. client: the command line that reads statements, and its environment.
+        """sql: runs a statement, returns its rows as text. socket, host: how it is reached; "" for the other one.
 
-        socket, host: how it is reached; "" for the other one.
+        client: the command line that reads statements; environment: what it is given besides.
         """
         self.sql, self._client, self._environment = sql, client, environment
         self._socket, self._host, self._pid = socket, host, None
@@ -107,12 +110,12 @@ class RunningServer:
             return found
         program = Path(f"/proc/{pid}/exe")
         try:
-            name = os.readlink(program).removesuffix(" (deleted)").rpartition("/")[2]
-            maps = Path(f"/proc/{pid}/maps").read_text()
+            path, maps = os.readlink(program), Path(f"/proc/{pid}/maps").read_text()
         except OSError:
             return found
         if os.access(program, os.R_OK):
-            found[name] = program
+            name, file = path.removesuffix(" (deleted)").rpartition("/")[2], Path(f"/proc/{pid}/root{path}")
+            found[name] = file if file.exists() else program  # By its own name, where it is still there.
         for path, name, deleted in _PLUGINS.findall(maps):
             file = Path(f"/proc/{pid}/root{path}")
             if not deleted and os.access(file, os.R_OK):
@@ -147,8 +150,8 @@ class RunningServer:
         if not self.binaries():
             said.append("The server's program is not to be read by this user: it is known by its version alone.")
         if data is None:
-            said.append("The server's data directory is not to be seen by this user: what its disk wrote and what its files "
-                        "take are not known.")
+            said.append("The server's data directory is not to be seen by this user: what its disk wrote and what its "
+                        "files take are not known.")
             return said
         if Disk(data).written() is None:
             said.append("The server's data directory is on no block device (tmpfs, an overlay): what its disk wrote is not "

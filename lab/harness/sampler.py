@@ -25,9 +25,9 @@ INTERVAL_S = 1.0
 _CLIENT_PATIENCE_S = 5
 # Status variables that say how much there is, not how often something happened.
 _GAUGES = re.compile(r"^(Threads_|Open_(?!.*ed)|Uptime|Max_used|.*(_pages_(data|free|dirty|misc|total)|_bytes_(data|dirty)|"
-                     r"history_list_length|history_len|memtable\w*|_size|_used|_free|_current\w*|_level\w*|_pending\w*|_memory\w*|_age|"
-                     r"_lsn\w*|_cached|_max|_min|_avg|_ratio|_rate|_total_bytes|_capacity|_limit|_files|_sstables)$)",
-                     re.I)
+                     r"history_list_length|history_len|memtable\w*|_size|_used|_free|_current\w*|_level\w*|_pending\w*|"
+                     r"_memory\w*|_age|_lsn\w*|_cached|_max|_min|_avg|_ratio|_rate|_total_bytes|_capacity|_limit|_files|"
+                     r"_sstables)$)", re.I)
 _WRITTEN, _RESIDENT, _CPU = "disk bytes", "resident bytes", "cpu seconds"
 _GROUP, _CACHE = "group bytes", "page cache bytes"
 

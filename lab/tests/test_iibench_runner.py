@@ -105,7 +105,8 @@ class Run(Files):
     def go(self, *argv):
         args = options.parse(["--engines", "InnoDB,TidesDB", *argv])
         it = study.Study(args, self.directory, {"argv": list(argv)})
-        facts = {"provenance": {**FACTS, "binaries": {"ha_tidesdb.so": {"sha256": self.plugin}}}, "version": "11.8.6", "unequal": ["Profile fair: equal.", "A limit."],
+        facts = {"provenance": {**FACTS, "binaries": {"ha_tidesdb.so": {"sha256": self.plugin}}}, "version": "11.8.6",
+                 "unequal": ["Profile fair: equal.", "A limit."],
                  "options": {engine: [f"--{engine}"] for engine in args.engine_names}, "asked": adapter.asked(args)}
         self.said = io.StringIO()
         with mock.patch.object(it, "_prepare", lambda _: (FakeMeasurer(self), facts)), redirect_stdout(self.said):

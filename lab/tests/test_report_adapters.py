@@ -174,8 +174,9 @@ class EnginesTest(Folders):
     def test_iterations_of_two_builds_are_told(self):
         directory = self.base / "results_1"
         for number, plugin in ((1, "a"), (2, "b")):
-            for engine, binaries in (("innodb", {"mariadbd": "s"}), ("tidesdb", {"mariadbd": "s", "ha_tidesdb.so": plugin})):
-                self.logs(directory / engine / f"iter{number}" / "hammerdb_logs_1", {engine: row(engine)}, binaries=binaries)
+            for engine, of in (("innodb", {"mariadbd": "s"}), ("tidesdb", {"mariadbd": "s", "ha_tidesdb.so": plugin})):
+                logs = directory / engine / f"iter{number}" / "hammerdb_logs_1"
+                self.logs(logs, {engine: row(engine)}, binaries=of)
         with Journal(directory / "journal.txt", "engines_runner", {"argv": [], "seed": 1}) as journal:
             journal.end()
         self.assertEqual([said for said in pick.study([directory]).unequal if "build" in said],

@@ -52,8 +52,8 @@ class Resumed(unittest.TestCase):
     def test_by_another_plugin_or_server(self):
         self.begun("innodb", 1, server="10.11.18", tpcc="c" * 64)
         path = self.begun("tidesdb", 1, server="10.11.18", tpcc="c" * 64, **{"ha_tidesdb.so": "a" * 64})
-        with self.assertRaisesRegex(Failed, rf"^{path}: was begun with another build .ha_tidesdb.so was aaaaaaaaaaaa and is "
-                                            "bbbbbbbbbbbb.:"):
+        with self.assertRaisesRegex(Failed, rf"^{path}: was begun with another build .ha_tidesdb.so was aaaaaaaaaaaa and "
+                                            "is bbbbbbbbbbbb.:"):
             same_build.check(self.args, self.directory)
         self.server.version = "11.8.6"
         with self.assertRaisesRegex(Failed, "innodb/iter1/.*server was 10.11.18 and is 11.8.6"):

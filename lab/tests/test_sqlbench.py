@@ -486,7 +486,8 @@ class Servers(unittest.TestCase):
         self.assertFalse((self.base / "data").exists())
 
     def test_of_a_server_that_runs_already_it_is_said_what_is_not_to_be_seen(self):
-        places = settings.read_places({"SOCKET": str(self.base / "none.sock"), "MYSQL_BIN": str(self.base / "bin" / "mariadb")})
+        client = str(self.base / "bin" / "mariadb")
+        places = settings.read_places({"SOCKET": str(self.base / "none.sock"), "MYSQL_BIN": client})
         server = target.RunningServer(settings.read({"ENGINES": "InnoDB"}), places, None)
         with mock.patch.object(server, "_client", ["sh", "-c", 'case "$*" in *pid_file*) printf "/none/\\tx.pid\\tx\\n";; '
                                                    '*VARIABLES*) printf "innodb_buffer_pool_size\\t5\\n";; esac', "-"]):
