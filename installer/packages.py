@@ -11,7 +11,8 @@ LAB = ["libmariadb-dev", "libcli11-dev"]
 REPORT = ["python3-jinja2"]
 
 # Its runners: progress on a terminal, what processes use, charts, reports.
-LAB_PYTHON = ["python3-rich", "python3-psutil", "python3-matplotlib", *REPORT]
+SAMPLES = ["python3-psutil"]
+LAB_PYTHON = ["python3-rich", *SAMPLES, "python3-matplotlib", *REPORT]
 
 # To test reports as they are read.
 BROWSER = ["chromium"]

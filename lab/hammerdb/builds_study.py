@@ -49,7 +49,7 @@ class BuildsStudy(study.Study):
                 Scratch() as sockets:
             self.data = LoadedData(self.directory / "server-data", sockets)
             self.data.stop_left_over(builds)
-            self._write_facts(binaries, self.limit.said)
+            self._write_facts(binaries, self.limit.said, {build.label: self._options(build) for build in builds})
             failed = self._all()
             if failed:
                 say(f"What failed is tried again by: hammerdb_runner.sh --resume {self.directory}")
@@ -115,7 +115,7 @@ class BuildsStudy(study.Study):
             measured.check_allocator()
             connection = server.connection_of(measured)
             time.sleep(args.settle)
-            with Watch(measured, directory) as watch:
+            with Watch(measured, connection, directory) as watch:
                 figures = self.generator.run(connection, build.engine.lower(), "tpcc", directory, step.note, watch.begin)
         except Failed as error:
             raise Failed(f"{error}\nThe server's log ends with:\n{measured.log_tail()}") from error

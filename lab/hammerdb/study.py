@@ -73,8 +73,7 @@ class Study:
 
     def __init__(self, args, directory, plan):
         self.args, self.directory, self.plan = args, Path(directory), plan
-        self.stamp = self.directory.name.removeprefix("hammerdb_logs_")
-        self.csv = self.directory.parent / f"hammerdb_results_{self.stamp}.csv"
+        self.csv = report.csv_of(self.directory)
         self.failures = []
 
     def go(self):
@@ -90,7 +89,8 @@ class Study:
         log = self.directory / "build.log"
         self.generator = real.Real(args, log) if args.hammerdb_dir else builtin.Builtin(args, log)
         with Journal(self.directory / JOURNAL, "hammerdb", self.plan) as self.journal:
-            self._write_facts(self.server.binaries, self.server.limit_said)
+            self._write_facts(self.server.binaries, self.server.limit_said,
+                              {engine: self.server.options(engine) for engine in args.engines})
             with Progress(f"{self.generator.name} on {', '.join(args.engines)}", self._steps()) as self.progress:
                 try:
                     for engine in args.engines:
@@ -118,9 +118,10 @@ class Study:
         if not (self.directory / JOURNAL).exists() and not list(self.directory.glob("server-*")):
             shutil.rmtree(self.directory, ignore_errors=True)
 
-    def _write_facts(self, binaries, limit_said):
-        facts = provenance.collect(self.directory, binaries)
-        facts["generator"], facts["plan"], facts["limit"] = self.generator.name, self.plan, limit_said
+    def _write_facts(self, binaries, limit_said, options):
+        """options: by the label of a run, those of its server; empty for a server that runs already."""
+        facts = provenance.collect(self.directory, {**binaries, "tpcc": self.generator.tool})
+        facts |= {"generator": self.generator.name, "plan": self.plan, "limit": limit_said, "options": options}
         (self.directory / "provenance.json").write_text(json.dumps(facts, indent=1) + "\n")
 
     def _steps(self):
@@ -240,7 +241,8 @@ class Study:
         if perf and pid is None:
             raise Failed("--perf: the server's process is not to be seen from here (another machine, or its datadir is "
                          "not readable)")
-        with self._journaled(f"{work} run") as (step, found), Watch(self.server.server, directory) as watch:
+        with self._journaled(f"{work} run") as (step, found), \
+                Watch(self.server.server, connection, directory) as watch:
             def on_measure():
                 watch.begin()
                 if perf:
@@ -286,7 +288,7 @@ class Study:
                 f"{profiles.about(self.args.profile)}")
         say(f"results: {self.csv}\nlogs and charts: {self.directory}")
         write.write_of_runner(lambda: report.study(self.directory), self.directory)
-        provenance.write_checksums(self.directory)
+        provenance.write_checksums(self.directory, beside=[self.csv])
 
 
 def summary(row):
@@ -294,9 +296,10 @@ def summary(row):
     if row["benchmark"] == "tpch":
         return (f"geometric mean {row['tpch_geomean_sec']:.2f} s, query set {row['tpch_total_sec']:.0f} s, "
                 f"{row['errors']:,} errors")
-    broken = ", INCONSISTENT" if row.get("consistent") is False else ""
+    if row.get("consistent") is False:
+        return f"INCONSISTENT, so without throughput; {row['errors']:,} errors"
     return (f"{row['nopm']:,} NOPM, {row['tpm']:,} TPM, new orders p95 {row['neword_p95_ms']:.2f} ms, "
-            f"{row['errors']:,} errors{broken}")
+            f"{row['errors']:,} errors")
 
 
 def table(rows):
@@ -310,9 +313,10 @@ def plot(paths, directory, names=None):
     """
     rows, series = [], []
     for number, path in enumerate(map(Path, paths)):
-        rows += hammerdb_csv.read(figures.read(path), path)
+        found = hammerdb_csv.read(figures.read(path), path)
         name = names[number] if names else "" if len(paths) == 1 else path.stem.removeprefix("hammerdb_results_")
-        series += logs.series(path, name)
+        rows += found
+        series += logs.series(path, name, {row["engine"] for row in found if row.get("consistent") == "no"})
     drawn, missing = charts.draw(rows, series, directory)
     for name, why in missing.items():
         say(f"{name}: not drawn: {why}")

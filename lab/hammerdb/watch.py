@@ -1,7 +1,8 @@
-"""What is seen of a private server while a generator measures it: a sample each second, its memory, its disk."""
+"""What is seen of a server while a generator measures it: its versions; a private one's samples, memory and disk."""
 
 import json
 
+from lab.harness.private_server import VERSIONS, versions_in
 from lab.harness.sampler import allocated_bytes
 
 SAMPLES, AFTERWARDS = "samples.json", "server.json"
@@ -10,9 +11,9 @@ SAMPLES, AFTERWARDS = "samples.json", "server.json"
 class Watch:
     """A context. Owns: samples.json and server.json in the folder of an engine and benchmark."""
 
-    def __init__(self, server, directory):
-        """server: a PrivateServer; None: one that somebody else runs, of which nothing is seen."""
-        self._server, self._directory, self._sampler = server, directory, None
+    def __init__(self, server, connection, directory):
+        """server: a PrivateServer; None: one that somebody else runs, which says its versions alone."""
+        self._server, self._connection, self._directory, self._sampler = server, connection, directory, None
 
     def begin(self):
         """The measured time begins."""
@@ -21,12 +22,17 @@ class Watch:
             self._sampler.__enter__()
 
     def __enter__(self):
+        self._found = {"versions": versions_in(self._connection.sql(VERSIONS))}
+        self._write()
         return self
+
+    def _write(self):
+        (self._directory / AFTERWARDS).write_text(json.dumps(self._found, indent=1) + "\n")
 
     def __exit__(self, *_):
         if self._sampler is None:
             return
         self._sampler.__exit__()
         self._sampler.samples.save(self._directory / SAMPLES)
-        found = {"memory": self._server.memory(), "directory_bytes": allocated_bytes(self._server.data)}
-        (self._directory / AFTERWARDS).write_text(json.dumps(found, indent=1) + "\n")
+        self._found |= {"memory": self._server.memory(), "directory_bytes": allocated_bytes(self._server.data)}
+        self._write()

@@ -62,6 +62,21 @@ def variables_of(server):
     return dict(line.split("\t", 1) for line in rows.splitlines() if "\t" in line)
 
 
+# The libraries of the engines that it has loaded; what is built in has its version.
+VERSIONS = ("SELECT 'server', VERSION(); SELECT PLUGIN_LIBRARY, CONCAT(PLUGIN_NAME, ' ', PLUGIN_VERSION) FROM "
+            "information_schema.PLUGINS WHERE PLUGIN_LIBRARY IS NOT NULL AND PLUGIN_TYPE = 'STORAGE ENGINE'")
+
+
+def versions_of(server):
+    """What a running server says of itself ("server"), and of the engines it has loaded, by their libraries."""
+    return versions_in(line.split("\t") for line in server.sql(VERSIONS).splitlines())
+
+
+def versions_in(rows):
+    """The same of the answer to VERSIONS."""
+    return {row[0]: row[1] for row in rows if len(row) == 2}
+
+
 def plain(value):
     """A variable's value: numbers with units, and switches, in one form."""
     value = {"ON": "1", "OFF": "0"}.get(value.upper(), value.upper())

@@ -65,11 +65,13 @@ def _machine(done):
 
 
 def _binaries(done):
-    """By name, version or sum of what was measured."""
+    """By name, version and sum of what was measured."""
     found = {}
     for one in done:
-        for name, item in ((one.study.provenance or {}).get("binaries", {}) if one.study else {}).items():
-            found.setdefault(name, item.get("version") or f"SHA-256 {item['sha256'][:16]}…")
+        binaries = (one.study.provenance or {}).get("binaries", {}) if one.study else {}
+        for name, version in one.study.versions().items() if one.study else ():
+            digest = f"SHA-256 {binaries[name]['sha256'][:16]}…" if name in binaries else ""
+            found.setdefault(name, ", ".join(filter(None, (version, digest))))
     return found
 
 
@@ -125,11 +127,10 @@ def _builds(name, labels):
 
 def _soundness(of):
     """Errors, inconsistent databases, interruptions."""
-    broken = sum(run.broken for run in of.runs)
     errors = sum(error.count for run in of.runs for error in run.errors)
     said = [f"{form.plural(errors, 'error')} in all runs (conflicts among them)." if errors else "No errors.",
-            f"{form.plural(broken, 'run')} left an inconsistent database." if broken else "", *of.history]
-    return " ".join(filter(None, said))
+            *of.history]
+    return " ".join(said)
 
 
 def _say_study(page, name, done):

@@ -94,7 +94,7 @@ def _seed_001_deletes(of):
     found = {}
     for label in of.labels():
         runs = {run.repetition: run for run in of.runs if run.label == label and run.workload == "iibench l.i1"}
-        _put(found, label, runs, {"rows inserted and deleted": lambda run: run.measures["inserted rows/s"],
+        _put(found, label, runs, {"rows inserted and deleted": lambda run: run.measures.get("inserted rows/s"),
                                   "slowest seconds (p5)": lambda run: _seconds(run, _SLOW),
                                   "fastest seconds (p95)": lambda run: _seconds(run, _FAST),
                                   "delete maximum": lambda run: _latency(run, "delete").max_ms,
@@ -104,7 +104,7 @@ def _seed_001_deletes(of):
 
 def _sweep(of, workload):
     found = {}
-    runs = [run for run in of.runs if run.workload == workload]
+    runs = [run for run in of.runs if run.workload == workload and run.throughput]
     for condition in dict.fromkeys(run.condition for run in runs):
         at = {run.repetition: run for run in runs if run.condition == condition}
         subject = f"{condition[:-1].split()[-1]} {condition[-1]}B staged"

@@ -1,6 +1,7 @@
 """Tests of lab/hammerdb without a server: options, words of Tcl, an interrupted run, what is plotted again."""
 
 import io
+import json
 import os
 import random
 import shutil
@@ -15,12 +16,14 @@ from unittest import mock
 
 from installer.shell import TREE, Failed
 from lab.charts import style
-from lab.hammerdb import calls, instructions, options, real, server, study
-from lab.harness import sitting, watched
+from lab.hammerdb import calls, instructions, logs, options, real, server, study
+from lab.harness import provenance, sitting, watched
 from lab.hammerdb.cpu import CpuMeter
 from lab.parse import hammerdb_csv
 from lab.report import plotly
+from lab.report.adapters import pick
 from lab.tests.test_parse_hammerdb import Csv
+from lab.tests.test_report import made
 
 
 class Options(unittest.TestCase):
@@ -147,6 +150,8 @@ class FakeConnection:
 
     def sql(self, statement):
         self.said.append(statement)
+        if "VERSION()" in statement:
+            return [["server", "11.8.6-MariaDB"], ["ha_tidesdb.so", "TidesDB 1.0"]]
         if "information_schema" in statement:
             return [["ORDERS"]]
         return [["t", "analyze", self.analyze, "text"]] if "ANALYZE" in statement else []
@@ -161,6 +166,9 @@ class FakeConnection:
 class FakeServer:
     def __init__(self):
         self.binaries, self.connection, self.started, self.server, self.limit_said = {}, FakeConnection(), [], None, ""
+
+    def options(self, engine):
+        return [f"--of-{engine}"]
 
     def check(self, engines):
         pass
@@ -177,10 +185,10 @@ class FakeServer:
 
 
 class FakeGenerator:
-    name = "fake"
+    name, tool = "fake", None
 
-    def __init__(self, fail=None):
-        self.calls, self.fail = [], fail
+    def __init__(self, fail=None, consistent=True):
+        self.calls, self.fail, self.consistent = [], fail, consistent
 
     def expected_s(self, step, benchmark):
         return 1
@@ -192,7 +200,7 @@ class FakeGenerator:
         self.calls.append(f"run {engine}")
         if self.fail and self.fail[0] == engine:
             raise self.fail[1]
-        return {"nopm": 1000, "tpm": 2300, "errors": 0, "consistent": True, "generator": self.name,
+        return {"nopm": 1000, "tpm": 2300, "errors": 0, "consistent": self.consistent, "generator": self.name,
                 **{f"{name}_{key}_ms": 2.0 for name in ("neword", "payment", "delivery") for key in ("avg", "p95")}}
 
     def drop(self, connection, benchmark, directory):
@@ -231,6 +239,25 @@ class Run(unittest.TestCase):
                          [("innodb", 1000, "yes"), ("tidesdb", 1000, "yes")])
         study.plot.assert_called_once_with([self.directory.parent / "hammerdb_results_1.csv"], self.directory)
         self.assertIn("report.html", (self.directory / "SHA256SUMS").read_text())
+
+    def test_the_results_beside_the_logs_are_summed_too(self):
+        self.go(FakeGenerator())
+        self.assertIn("../hammerdb_results_1.csv", (self.directory / "SHA256SUMS").read_text())
+        subprocess.run(["sha256sum", "--check", "--quiet", "SHA256SUMS"], cwd=self.directory, check=True)
+        csv = self.directory.parent / "hammerdb_results_1.csv"
+        self.assertEqual(pick.study([self.directory]).files["../hammerdb_results_1.csv"], provenance.sha256(csv))
+
+    def test_versions_and_options_are_told(self):
+        self.go(FakeGenerator())
+        study_ = pick.study([self.directory])
+        self.assertEqual(study_.versions(), {"server": "11.8.6-MariaDB", "ha_tidesdb.so": "TidesDB 1.0"})
+        self.assertEqual(study_.runs[1].configuration["server options"], "--of-tidesdb")
+
+    def test_wrong_data_has_no_throughput(self):
+        self.go(FakeGenerator(consistent=False))
+        self.assertIn("INCONSISTENT, so without throughput", self.said.getvalue())
+        self.assertNotIn("1,000", self.said.getvalue())
+        self.assertEqual([run.throughput for run in pick.study([self.directory]).runs], [None, None])
 
     def test_an_interrupted_run_goes_on_and_says_so(self):
         with self.assertRaises(KeyboardInterrupt):
@@ -326,6 +353,19 @@ proc ConnectToMaria {} {}
         for text in ("", "proc CreateStoredProcs"):
             with self.assertRaisesRegex(Failed, "holds no procedures; give the folder of HammerDB's sources"):
                 instructions.procedures(self.source(text))
+
+
+class Logs(unittest.TestCase):
+    def test_a_run_that_left_wrong_data_has_no_lines(self):
+        with tempfile.TemporaryDirectory() as name:
+            for engine, text in (("a", None), ("b", {}), ("c", {"consistency": {"holds": False, "checks": []}})):
+                folder = Path(name) / "hammerdb_logs_1" / f"{engine}_tpcc"
+                folder.mkdir(parents=True)
+                if text is not None:
+                    (folder / "result.json").write_text(json.dumps(made(engine, **text)))
+            csv = Path(name) / "hammerdb_results_1.csv"
+            self.assertEqual([run.label for run in logs.series(csv, "", {"a", "b", "c"})], ["b"])
+            self.assertEqual([run.label for run in logs.series(csv, "")], ["a", "b", "c"])
 
 
 class PlotOnly(unittest.TestCase):

@@ -28,6 +28,14 @@ class Groups(NoGroups):
         return self
 
 
+class Versions(unittest.TestCase):
+    def test_server_and_engines_say_theirs(self):
+        server = mock.Mock()
+        server.sql.return_value = "server\t11.8.6-MariaDB\nha_tidesdb.so\tTidesDB 1.0\n"
+        self.assertEqual(private_server.versions_of(server), {"server": "11.8.6-MariaDB", "ha_tidesdb.so": "TidesDB 1.0"})
+        server.sql.assert_called_once_with(private_server.VERSIONS)
+
+
 class MemoryLimit(unittest.TestCase):
     def limit(self, groups, *arguments):
         with mock.patch.object(private_server, "MemoryGroup", groups):

@@ -24,10 +24,19 @@ _NOT_RAW = (".png", ".pdf", ".html", ".md")
 _QUERIES = 22  # Of TPROC-H.
 
 
+def csv_of(logs):
+    """The results beside a hammerdb_logs_* folder."""
+    return logs.parent / f"hammerdb_results_{logs.name.removeprefix('hammerdb_logs_')}.csv"
+
+
 def raw_files(directory):
     """By path, the SHA-256 of what is no chart or report."""
     return {name: digest for name, digest in provenance.checksums(directory).items()
             if not name.endswith(_NOT_RAW) and "/server-" not in f"/{name}"}
+
+
+def _with_csv(files, csv):
+    return {f"../{csv.name}": provenance.sha256(csv), **files} if csv.exists() else files
 
 
 def _facts(directory):
@@ -41,12 +50,14 @@ def _options(plan):
 
 def runs_of(directory, repetition=1):
     """What came to its end in this folder."""
-    done = journal.read(directory / JOURNAL).results()
+    done, told = journal.read(directory / JOURNAL).results(), _facts(directory).get("options", {})
     made = []
     for step, row in done.items():
         if step.endswith(" run"):
             folder = directory / step.removesuffix(" run").replace(" ", "_")
             run = _run(row, folder, row.get("repetition", repetition))
+            if told.get(row["engine"]):
+                run.configuration["server options"] = " ".join(told[row["engine"]])
             run.files = [str(path.relative_to(directory)) for path in sorted(folder.glob("*")) if path.is_file()]
             made.append(run)
     return made
@@ -64,6 +75,8 @@ def _run(row, folder, repetition):
                              if name not in ("started (UTC)", "measured, s", "seed")}
     else:
         run = _tpcc_of_hammerdb(row, folder, label, repetition)
+    name, _, version = (row.get("generator") or "").partition(" ")
+    run.versions |= {name: version} if version else {}
     if row.get("build_sec") is not None:
         run.measures["build, s"] = row["build_sec"]
     if row.get("client_cpu_ms_per_neword") is not None:
@@ -73,14 +86,16 @@ def _run(row, folder, repetition):
 
 
 def _add_samples(run, row, folder):
-    """Of a private server; of another one there are none."""
+    """Of a private server; of another one there are its versions alone."""
     if (folder / SAMPLES).exists():
         sampled.add(run, Samples.load(folder / SAMPLES), (0, run.seconds), (row.get("rampup_min") or 0) * 60)
         run.row_bytes = tpcc.row_bytes(run.operations) if row["benchmark"] == "tpcc" else None
     if (folder / AFTERWARDS).exists():
         found = figures.of_json(figures.read(folder / AFTERWARDS), folder / AFTERWARDS)
-        sampled.add_memory(run, found["memory"])
-        run.sizes["server's directory after the run"] = found["directory_bytes"]
+        run.versions |= found.get("versions", {})
+        sampled.add_memory(run, found.get("memory", {}))
+        if "directory_bytes" in found:
+            run.sizes["server's directory after the run"] = found["directory_bytes"]
 
 
 def _cpu_s(row, operations):
@@ -178,7 +193,8 @@ def study(directory):
                 "each engine is built, measured and dropped in turn."))
     labels = [spec.label for spec in args.builds] or [ENGINE_NAMES[engine] for engine in args.engines]
     return Study("hammerdb", "TPROC-C: " + " and ".join(labels), about,
-                 runs_of(directory), _unequal(args, facts), record.history(), _asked(args), facts, raw_files(directory))
+                 runs_of(directory), _unequal(args, facts), record.history(), _asked(args), facts,
+                 _with_csv(raw_files(directory), csv_of(directory)))
 
 
 def study_of_iterations(directory):

@@ -57,6 +57,7 @@ def _runs(raw, entry, facts):
         run.repetition, run.condition = entry["repetition"], entry["condition"]
         _add_samples(run, samples, phase["began_unix_s"] - samples.began, phase["seconds"])
         run.variables = variables
+        run.versions |= entry.get("versions", {})
         run.files = [f"raw/{stem}{suffix}" for suffix in (".json", ".samples.json", ".log", ".variables.tsv")]
         run.configuration["server options"] = " ".join(facts["options"][entry["engine"]])
     if not steps:  # It was ended before the first step had done anything.
