@@ -59,7 +59,8 @@ def left_out(rows):
     """Sentences on the runs that are in no chart."""
     broken = Counter(row["engine"] for row in rows if row.get("consistent") == "no")
     all_of = Counter(row["engine"] for row in rows if row["benchmark"] == "tpcc")
-    return [f"Left out: {engine}, {count} of {form.plural(all_of[engine], 'run')}, for inconsistent data" for engine, count in broken.items()]
+    return [f"Left out: {engine}, {count} of {form.plural(all_of[engine], 'run')}, for inconsistent data"
+            for engine, count in broken.items()]
 
 
 def _bars(rows, column, title, ylabel, directory, name, notes=()):

@@ -29,7 +29,7 @@ def _cell(rows, column, form):
 
 
 def markdown(rows, notes=()):
-    """A column an engine, a row a figure: the median, and the least and the most, of the iterations that left right data."""
+    """A column an engine, a row a figure: median, least and most of the iterations that left right data."""
     engines = list(dict.fromkeys(row["engine"] for row in rows))
     of = {engine: [row for row in rows if row["engine"] == engine] for engine in engines}
     lines = ["| median (least–most) | " + " | ".join(engines) + " |", "|---" * (1 + len(engines)) + "|",
@@ -43,6 +43,6 @@ def markdown(rows, notes=()):
     broken = {engine: len(of[engine]) - len(sound[engine]) for engine in engines}
     checked = {engine: sum(row.get("consistent") is not None for row in of[engine]) for engine in engines}
     lines.append("| consistent | " + " | ".join(
-        "not checked" if not checked[e] else f"INCONSISTENT in {broken[e]} of {checked[e]}, which have no throughput" if broken[e] else "yes"
-        for e in engines) + " |")
+        "not checked" if not checked[e] else "yes" if not broken[e] else
+        f"INCONSISTENT in {broken[e]} of {checked[e]}, which have no throughput" for e in engines) + " |")
     return "\n".join([*lines, "", *notes]).rstrip() + "\n"

@@ -77,7 +77,8 @@ class Measurer:
                 found = self._steps(unit, server, raw, note)
             sampler.samples.save(raw / f"{unit.stem}.samples.json")
             (raw / f"{unit.stem}.variables.tsv").write_text(server.sql("SHOW GLOBAL VARIABLES"), encoding="utf-8")
-            found |= {"versions": versions_of(server), "memory": server.memory(), "directory_bytes": allocated_bytes(server.data)}
+            found |= {"versions": versions_of(server), "memory": server.memory(),
+                      "directory_bytes": allocated_bytes(server.data)}
         except Failed as error:
             raise Failed(f"{error}\nThe server's log ends with:\n{server.log_tail()}") from error
         finally:

@@ -120,4 +120,5 @@ def _on(server, unit, build, wanted, step, kept):
         memory = {"with page cache, peak": used["group_peak"], "page cache at the end": used["page_cache"]}
         observers.notes += [f"{used['oom_kills']} processes killed for memory"] if used["oom_kills"] else []
     return {"begin": begin, "files": [*kept.names, *tools.values()], "tools": tools, "notes": observers.notes,
-            "memory": memory, "versions": versions_of(server), "allocator": provenance.allocator(server.pid()), "bytes": allocated_bytes(server.data)}
+            "memory": memory, "versions": versions_of(server), "allocator": provenance.allocator(server.pid()),
+            "bytes": allocated_bytes(server.data)}

@@ -71,8 +71,8 @@ def _variables(study):
     counters = len({name for run in study.runs for name in run.status})
     if not whole:
         return ""
-    note = (f"Of {len(whole.rows)} that the servers have; what only one engine's server knows is no difference. The page has "
-            "them all" + (f", and {counters} status counters side by side" if counters else "") + ".")
+    note = (f"Of {len(whole.rows)} that the servers have; what only one engine's server knows is no difference. The page "
+            "has them all" + (f", and {counters} status counters side by side" if counters else "") + ".")
     return _section(replace(differing, note=note)) if differing else f"## {whole.title}\n\nNone differs. {note}\n"
 
 

@@ -87,8 +87,8 @@ class Report(unittest.TestCase):
         self.assertTrue(shown.run(hidden))  # Throughput is of all of them.
         shown.choose(form.format("figure"), "p95_ms")
         self.assertFalse(shown.run(hidden))
-        self.assertEqual(shown.run(f"[...document.querySelector('{form.format('operation')}').options].map((o) => o.value)"),
-                         ["transaction", "DELIVERY"])
+        choices = f"[...document.querySelector('{form.format('operation')}').options].map((option) => option.value)"
+        self.assertEqual(shown.run(choices), ["transaction", "DELIVERY"])
         first = f"document.querySelector('{plot}').data[0].y[0]"
         before = shown.run(first)
         self.changes(plot, lambda: shown.choose(form.format("operation"), "DELIVERY"))

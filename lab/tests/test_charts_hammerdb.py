@@ -53,7 +53,7 @@ class Charts(unittest.TestCase):
         with mock.patch.object(style, "save", side_effect=lambda *_: []) as save, \
                 mock.patch.object(hammerdb, "_spread", side_effect=hammerdb._spread) as spread:
             hammerdb.draw(rows, [], "")
-        said = ["Left out: tidesdb, 1 of 2 runs, for inconsistent data", "Left out: innodb, 1 of 1 run, for inconsistent data"]
+        said = [f"Left out: {runs}, for inconsistent data" for runs in ("tidesdb, 1 of 2 runs", "innodb, 1 of 1 run")]
         self.assertEqual({call.args[2] for call in save.call_args_list}, {
             "chart_tpcc_nopm", "chart_tpcc_tpm", "chart_tpcc_latency", "chart_build_time"})
         self.assertEqual([call.args[3] for call in save.call_args_list], [said] * 4)

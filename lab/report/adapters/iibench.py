@@ -101,7 +101,8 @@ def _run(raw, phase, label, path, last):
         errors=[Error(e["code"], e["count"], e["first_message"], e["first_where"]) for e in raw["errors"]] if last else [],
         checks=[Check(f"rows of {table['table']} in each index", "broken" if table["faults"] else "holds",
                       tuple(table["faults"])) for table in checks],
-        checked=bool(checks), wrong=faults[0] if faults else notes[0] if phase["wrong_answers"] else "", variables=raw["server"]["variables"],
+        checked=bool(checks), wrong=faults[0] if faults else notes[0] if phase["wrong_answers"] else "",
+        variables=raw["server"]["variables"],
         configuration={"started (UTC)": raw["started"], "server": raw["server"]["version"],
                        "engine": raw["server"]["engine"], **{key.replace("_", " "): str(value) for key, value in
                                                              config.items()}},

@@ -12,14 +12,14 @@ from lab.report.adapters import sampled
 _ENGINES = ("InnoDB", "TidesDB", "RocksDB")
 _SIZES = {"data": "data after the run", "data_unflushed": "of that not flushed", "data_log": "log after the run"}
 _UNEQUAL = (
-    "One server holds all engines at once. The caches and write buffers of its my.cnf (see the configuration) are of 256 MB for "
-    "each engine, and each syncs its commits; all else is as the engine has it by default.",
-    "The page cache is not counted and nothing limits it: TidesDB and MyRocks read their files through it, InnoDB goes past "
-    "it (O_DIRECT). On a machine with memory to spare that favours the first two.",
-    "Memory, CPU time and what the disk wrote are those of the whole server: the other engines' caches and background work "
-    "are in them.",
-    "Each engine is measured once and shortly, after another one: what an engine puts off until later is not on its account. "
-    "lab.compare repeats, in turns, with a server and a limit of memory for each engine.")
+    "One server holds all engines at once. The caches and write buffers of its my.cnf (see the configuration) are of 256 "
+    "MB for each engine, and each syncs its commits; all else is as the engine has it by default.",
+    "The page cache is not counted and nothing limits it: TidesDB and MyRocks read their files through it, InnoDB goes "
+    "past it (O_DIRECT). On a machine with memory to spare that favours the first two.",
+    "Memory, CPU time and what the disk wrote are those of the whole server: the other engines' caches and background "
+    "work are in them.",
+    "Each engine is measured once and shortly, after another one: what an engine puts off until later is not on its "
+    "account. lab.compare repeats, in turns, with a server and a limit of memory for each engine.")
 
 
 def result_name(engine):
@@ -93,6 +93,6 @@ def _differences(found):
     sums = {(facts["provenance"]["commit"], facts["my.cnf"],
              *(item["sha256"] for item in facts["provenance"]["binaries"].values())) for facts in found.values() if facts}
     if len(sums) > 1:
-        said.append("The engines were not all measured with the same programs and settings, of which the last one's are below: "
+        said.append("The engines were not all measured with the same programs and settings; the last one's are below: "
                     "./quickstart --measure takes them anew.")
     return said
