@@ -93,8 +93,7 @@ class Comparison:
 
     def _measure(self, connection):
         if self.journal.result("versions") is None:
-            self.journal.finish("versions", {**versions_in(connection.sql(VERSIONS)),
-                                             "HammerDB": self.generators[1].version})
+            self.journal.finish("versions", versions_in(connection.sql(VERSIONS)))
         for generator in self.generators:
             self._take(connection, generator.args.tpcc_db)
             name = f"build {generator.name}"

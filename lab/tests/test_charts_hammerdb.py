@@ -61,6 +61,13 @@ class Charts(unittest.TestCase):
         _, missing = self.draw(rows[2:], [])
         self.assertIn("inconsistent data", missing["chart_tpcc_nopm"])
 
+    def test_many_notes_leave_room_for_the_chart(self):
+        figure, _ = style.pyplot().subplots()
+        with tempfile.TemporaryDirectory() as directory, mock.patch.object(style, "DOTS", 50), \
+                mock.patch.object(figure, "text") as text:
+            style.save(figure, directory, "x", [f"note {number}" for number in range(40)])
+        self.assertEqual(text.call_args.args[2], "note 0\nnote 1\nnote 2\nnote 3\nAnd 36 more, which the report has.")
+
     def test_median_and_spread(self):
         rows = [_row("tidesdb", nopm) for nopm in (900, 1100, 1000)]
         self.assertEqual(hammerdb._spread(rows, "nopm"), {"tidesdb": (1000, 100, 100, 3)})
