@@ -148,10 +148,10 @@ class Merged(unittest.TestCase):
         text = merge.markdown(rows, ["Interrupted once."])
         self.assertIn("| consistent | INCONSISTENT in 1 of 2, which have no throughput | not checked |", text)
         self.assertIn("| NOPM | 1 | 2 |", text)
+        self.assertTrue(text.endswith("Interrupted once.\n"))
         text = merge.markdown(rows[1:])
         self.assertIn("| NOPM | inconsistent | 2 |", text)
         self.assertIn("| iterations | 1 | 1 |", text)
-        self.assertTrue(text.endswith("Interrupted once.\n"))
 
 
 if __name__ == "__main__":

@@ -278,6 +278,24 @@ class Published(unittest.TestCase):
             self.assertIn("13.6", text)
         self.assertIn("<th class=n>", made.html())
 
+    def test_versions_are_named(self):
+        study = self.done.study
+        study.provenance = {"binaries": {"InnoDB-glibc: mariadbd": {"sha256": "ab" * 32}}, "disk": {"file_system": "ext4"},
+                            **dict.fromkeys(("cpu", "distribution", "kernel", "date", "commit"), "x"), "memory_mb": 1}
+        for run in study.runs:
+            run.versions = {"server": "11.8.6-MariaDB", "sysbench": "1.0.20"}
+        text = index.page([self.done]).markdown()
+        self.assertIn(f"- InnoDB-glibc: mariadbd: 11.8.6-MariaDB, SHA-256 {'ab' * 8}…\n", text)
+        self.assertIn("- sysbench: 1.0.20\n", text)
+
+    def test_wrong_data_is_told(self):
+        study = self.done.study
+        study.runs[0].wrong = "a district's orders"
+        self.done.study = Study(**vars(study))
+        text = index.page([self.done]).markdown()
+        self.assertIn("has no figures: a district's orders.", text)
+        self.assertIn("| InnoDB", text)
+
 
 if __name__ == "__main__":
     unittest.main()
