@@ -97,6 +97,23 @@ class HammerdbTest(Folders):
                 self.assertGreater(len(run.series[THROUGHPUT].points), 1)
                 self.assertEqual((run.notes, run.consistency()), ([], "holds"))
 
+    def test_of_hammerdb_s_data_the_broken_condition_is_told(self):
+        left = row("innodb", generator="HammerDB 6.0", consistent=False)
+        logs = self.logs(self.base / "hammerdb_logs_1", {"innodb": left})
+        for path in (RECORDED / "hammerdb-6.0").iterdir():
+            shutil.copy(path, logs / "innodb_tpcc")
+        run = hammerdb.study(logs).runs[0]
+        self.assertEqual(run.inconsistency(), "all conditions: broken")
+        # As lab/tpcc/consistency.cc writes it.
+        (logs / "innodb_tpcc" / "check.log").write_text(
+            "  1        holds   w_ytd = sum(d_ytd)\n  2        BROKEN  d_next_o_id - 1 = max(o_id)\n"
+            "      w 1 d 2: 3001, 3000\n      and 4 more\n  balance  skipped c_balance (not asked for)\n")
+        run = hammerdb.study(logs).runs[0]
+        self.assertEqual([(check.name[:2], check.state) for check in run.checks],
+                         [("1:", "holds"), ("2:", "broken"), ("ba", "skipped")])
+        self.assertEqual(run.inconsistency(), "2: d_next_o_id - 1 = max(o_id) (w 1 d 2: 3001, 3000): broken")
+        self.assertEqual((run.throughput, run.versions["HammerDB"]), (None, "6.0"))
+
     def test_what_hammerdb_6_makes_unequal_is_said(self):
         for generator, said in (("HammerDB 6.0", True), ("HammerDB 5.0", False), ("tpcc", False)):
             logs = self.logs(self.base / generator, {"innodb": row("innodb", generator=generator)})

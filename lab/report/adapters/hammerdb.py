@@ -12,6 +12,7 @@ from lab.harness.sampler import Samples
 from lab.parse import figures
 from lab.parse import hammerdb as text
 from lab.parse.errors import BadInput
+from lab.parse.tpcc import conditions
 from lab.report import form
 from lab.report.adapters import sampled, tpcc
 from lab.report.results import load
@@ -106,11 +107,19 @@ def _cpu_s(row, operations):
 def _tpcc_of_hammerdb(row, folder, label, repetition):
     orders = row["nopm"] * row["duration_min"]
     consistent = row.get("consistent")
-    checks = [] if consistent is None else [Check("all conditions", "holds" if consistent else "broken")]
+    checks = [] if consistent is None else _checks(folder / "check.log", consistent)
     run = Run(label, tpcc.workload_of(row["warehouses"]), row["virtual_users"], repetition, row["nopm"], tpcc.UNIT,
               seconds=row["duration_min"] * 60, operations=orders, measures={"TPM": row["tpm"]}, checks=checks,
               checked=consistent is not None, cpu_s=_cpu_s(row, orders), configuration={"generator": row["generator"]})
     return _with_logs(run, row, folder, (_latencies, _counter, _errors))
+
+
+def _checks(log, consistent):
+    """What the built-in generator says of HammerDB's data, or where that is gone, whether it holds."""
+    said = conditions(figures.read(log)) if log.exists() else []
+    made = [Check(f"{one.name}: {one.title}", one.state, one.samples) for one in said]
+    agrees = made and any(check.broken for check in made) != consistent
+    return made if agrees else [Check("all conditions", "holds" if consistent else "broken")]
 
 
 def _with_logs(run, row, folder, readers):
