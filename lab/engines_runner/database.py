@@ -1,4 +1,4 @@
-"""Whose the database on a running server is: an iteration's of this run, or none's of it. Only the former may be dropped."""
+"""Whose the database on a running server is: an iteration's of this run, or nobody's of it. The former alone is dropped."""
 
 from installer.shell import Failed
 from lab.hammerdb.study import JOURNAL as HARNESS_JOURNAL

@@ -1,4 +1,4 @@
-"""Tests of lab/engines_runner on a server that somebody runs: its database is dropped where this run made it, and nowhere else.
+"""Tests of lab/engines_runner on a server that somebody runs: what this run made there is dropped, and nothing else.
 
 The harness is one that measures nothing, and keeps a journal as hammerdb_runner.sh does.
 """
