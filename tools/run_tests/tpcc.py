@@ -39,7 +39,7 @@ def hammerdb_runner(name, context):
 
 
 def engines_runner(name, context):
-    """lab/mariadb_engines_runner.sh on a server that runs: interrupted, gone on with, to its report; and what is not its own."""
+    """lab/mariadb_engines_runner.sh on a running server: interrupted, gone on with, to its report; what is not its own."""
     run([sys.executable, TREE / "lab" / "tests" / "engines_runner_test.py", "-v"], log=context.log, cwd=TREE,
         env=_environment(name, context))
     return Outcome(passed=2)
