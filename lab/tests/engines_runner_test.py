@@ -21,8 +21,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from lab.tests.lab_server import TPCC, TREE, LabServer, environment  # noqa: E402
 
 _PASSWORD = "it's [a] $ecret"
+# Ten seconds in all, as charts over time show whole tens.
 _SHORT = ["--engines", "innodb,tidesdb", "--iterations", "1", "--warehouses", "1", "--run-vu", "2", "--build-vu", "2",
-          "--rampup", "0.02", "--duration", "0.05", "--settle", "0", "--no-restart", "--no-drop-cache", "--no-perf"]
+          "--rampup", "0.02", "--duration", "0.16", "--settle", "0", "--no-restart", "--no-drop-cache", "--no-perf"]
 _MINE = "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = 'tpcc' AND table_name = 'mine'"
 
 
@@ -60,7 +61,7 @@ class EnginesRunner(unittest.TestCase):
         return found
 
     def _wait_for(self, child, pattern):
-        deadline = time.monotonic() + 120
+        deadline = time.monotonic() + 300
         while not list(self.output.glob(pattern)):
             self.assertIsNone(child.poll(), f"it ended before there was {pattern}")
             self.assertLess(time.monotonic(), deadline, f"{pattern} does not come")
@@ -121,7 +122,7 @@ class EnginesRunner(unittest.TestCase):
         said = self.finish(self.start(), 1)
         for engine in ("innodb", "tidesdb"):
             self.assertRegex(said, rf"{engine} iteration 1: hammerdb_runner.sh ended with 1(?s:.*)there is a database tpcc")
-        self.assertNotIn("is kept", said)
+        self.assertNotIn("the database tpcc is kept", said)
         self.assertEqual(self.server.value(_MINE), "1")
 
 
