@@ -169,9 +169,10 @@ def draw(rows, runs, directory):
                                               "chart_tpcc_latency_timeline", notes),
         "chart_perf_hotspots": _hotspots(runs, directory, notes),
     }
-    why = {"chart_tpch": "no TPROC-H results", "chart_tpcc_throughput_timeline": "no logs beside the CSV",
-           "chart_tpcc_latency_timeline": "the logs hold no response times over time (HammerDB 5 and 6 keep none)"
-           if runs else "no logs beside the CSV",
+    why = {"chart_tpch": "no TPROC-H results",
+           "chart_tpcc_throughput_timeline": "no whole ten seconds were run" if runs else "no logs beside the CSV",
+           "chart_tpcc_latency_timeline": "the logs hold no response times over time (HammerDB 5 and 6 keep none), or no "
+                                          "whole ten seconds" if runs else "no logs beside the CSV",
            "chart_perf_hotspots": "nothing was recorded with --perf"}
     return ([path for paths in drawn.values() for path in paths],
             {name: why.get(name, "; ".join(notes) or "no results") for name, paths in drawn.items() if not paths})

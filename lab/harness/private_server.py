@@ -92,6 +92,24 @@ def add_memory_max(add):
         "(a memory cgroup; takes root); 0: none (the profile's)")
 
 
+def add_settings(add):
+    """What a private server is told, for a runner that may also measure a server that runs already: see settle()."""
+    add("--profile", choices=profiles.known(), help=f"the private server's settings ({profiles.DEFAULT})")
+    add("--sync", choices=["FULL", "NONE"], help="the private server's commits: synced, or not (FULL, or the profile's)")
+    add_memory_max(add)
+
+
+def settle(args, starts):
+    """Fills in what add_settings() adds. starts: the runner starts its servers; else Raises Failed for what was asked."""
+    if not starts and not args.resume:  # --resume itself says what may stand beside it.
+        for name in ("profile", "sync", "memory_max"):
+            if getattr(args, name) is not None:
+                raise Failed(f"--{name.replace('_', '-')}: a server that runs already keeps its settings and has no limit; "
+                             "--private-server starts one of the runner's own")
+    elif starts:
+        args.profile, args.sync = args.profile or profiles.DEFAULT, args.sync or "FULL"
+
+
 def memory_limit(asked, profile):
     """The limit of a run. asked: what its person said, or nothing; profile: where it comes from then, or None.
 

@@ -218,7 +218,7 @@ def study_of_iterations(directory):
     if not runs:
         raise Failed(f"{directory}: no iteration in it came to its end")
     args, facts = _options(journal.read(folders[0] / JOURNAL).plan), _facts(folders[0])
-    about = (f"{max(run.repetition for run in runs)} iterations of {tpcc.workload_of(args.warehouses)}, "
+    about = (f"{form.plural(max(run.repetition for run in runs), 'iteration')} of {tpcc.workload_of(args.warehouses)}, "
              f"{form.plural(args.tpcc_vu, 'virtual user')}, {args.rampup} min of ramp-up, {args.duration} min measured.")
     return Study("engines", "TPROC-C: " + " and ".join(dict.fromkeys(run.label for run in runs)), about, runs,
                  _unequal(args, facts), record.history(),
