@@ -27,6 +27,21 @@ class Options(unittest.TestCase):
         self.assertEqual([(unit.engine, unit.repetition) for unit in made],
                          [("InnoDB", 1), ("TidesDB", 1), ("InnoDB", 2), ("TidesDB", 2)])
 
+    def test_two_that_vary_alike(self):
+        args = options.parse(["--engines", "TidesDB", "--vary",
+                              "tidesdb_bulk_staging_size+tidesdb_index_build_staging_size=1M,4M"])
+        self.assertEqual(options.points(args)[1],
+                         {"tidesdb_bulk_staging_size": "4M", "tidesdb_index_build_staging_size": "4M"})
+        self.assertEqual(len(options.points(args)), 2)
+        with self.assertRaisesRegex(Failed, "--vary tidesdb_x: is TidesDB's alone"):
+            options.parse(["--engines", "InnoDB", "--vary", "innodb_x+tidesdb_x=1"])
+
+    def test_every_engine_works_as_long(self):
+        args = options.parse(["--i1-rows", "0", "--write-seconds", "150", "--scale-down", "10"])
+        self.assertEqual(options.sizes(args, {}), ["--i1-rows", "0", "--write-seconds", "150", "--scale", "0.1"])
+        with self.assertRaisesRegex(Failed, "--i1-rows 0: --write-seconds has to say"):
+            options.parse(["--i1-rows", "0"])
+
     def test_a_cache_is_each_engine_s_own(self):
         args = options.parse(["--vary", "cache=1G"])
         for engine, name in (("InnoDB", "innodb_buffer_pool_size"), ("TidesDB", "tidesdb_block_cache_size"),
