@@ -10,6 +10,7 @@ from lab.report.study import Run, Study
 
 KIND = "iibench_runner"
 JOURNAL, FACTS = "journal.jsonl", "facts.json"
+BULK_SAMPLES = ".bulk.samples.json"
 _BULK = "iibench INSERT ... SELECT"
 
 
@@ -38,6 +39,10 @@ def study(directory):
         files = {f"raw/{name}": digest for name, digest in provenance.checksums(directory / "raw").items()}
     about = (f"MariaDB {facts['version']}; each measurement on a fresh server; a step's throughput is that of its queries "
              "where it has them, else of rows.")
+    if any("resident, before" in run.memory for run in runs):
+        about += (" Before INSERT ... SELECT the server begins anew, so that its memory is the statement's and what a start "
+                  "brings back; its peak is the kernel's (VmHWM). Other steps' peaks are of samples a second apart, and what "
+                  "the steps before them left is in them.")
     labels = " and ".join(dict.fromkeys(run.label for run in runs))
     return Study("iibench", f"iibench: {labels}", about, runs, facts["unequal"], record.history(),
                  [tuple(pair) for pair in facts["asked"]], facts["provenance"], files)
@@ -49,15 +54,18 @@ def _runs(raw, entry, facts):
     result = iibench.load(path)
     steps = iibench.steps_of(path, result, entry["engine"])
     samples = Samples.load(raw / f"{stem}.samples.json")
-    if entry.get("bulk"):
-        steps.append((_bulk(entry, result), entry["bulk"]))
     rows = (line.split("\t", 1) for line in figures.read(raw / f"{stem}.variables.tsv").splitlines())
     variables = {row[0]: row[1] for row in rows if len(row) == 2 and not row[1].startswith("/")}
     for run, phase in steps:
-        run.repetition, run.condition = entry["repetition"], entry["condition"]
         _add_samples(run, samples, phase["began_unix_s"] - samples.began, phase["seconds"])
+    suffixes = [".json", ".samples.json", ".log", ".variables.tsv"]
+    if entry.get("bulk"):
+        steps.append((_bulk(entry, result), entry["bulk"]))
+        suffixes += _add_bulk_samples(steps[-1][0], raw, entry, samples)
+    for run, _ in steps:
+        run.repetition, run.condition = entry["repetition"], entry["condition"]
         run.variables = variables
-        run.files = [f"raw/{stem}{suffix}" for suffix in (".json", ".samples.json", ".log", ".variables.tsv")]
+        run.files = [f"raw/{stem}{suffix}" for suffix in suffixes]
         run.configuration["server options"] = " ".join(facts["options"][entry["engine"]])
     if not steps:  # It was ended before the first step had done anything.
         return []
@@ -72,6 +80,19 @@ def _bulk(entry, result):
     return Run(entry["engine"], _BULK, 1, entry["repetition"], done["rows"] / done["seconds"], "rows/s",
                seconds=done["seconds"], operations=done["rows"], measures={"seconds of the step": done["seconds"]},
                row_bytes=round(done["rows"] * iibench.row_bytes(result["config"])))
+
+
+def _add_bulk_samples(run, raw, entry, samples):
+    """It has a server of its own, whose peak is known besides. Returns the suffixes of its files."""
+    path, done = raw / f"{entry['stem']}{BULK_SAMPLES}", entry["bulk"]
+    own = path.exists()  # Runs of an earlier version measured it on the server of the other steps.
+    if own:
+        samples = Samples.load(path)
+    _add_samples(run, samples, done["began_unix_s"] - samples.began, done["seconds"])
+    if own:
+        run.memory |= {name: value for name, value in (("resident, before", samples.resident_first),
+                                                       ("resident, peak", done["resident_peak"])) if value is not None}
+    return [BULK_SAMPLES] if own else []
 
 
 def _add_samples(run, samples, begin_s, seconds):
