@@ -10,10 +10,13 @@ from lab.seed_studies.index import Done
 
 # Where each runner leaves a run, below the folder that it was given; and what says that it has begun.
 _PLACES = {"hammerdb_runner.sh": "hammerdb_logs_*/journal.jsonl", "iibench_runner.sh": "iibench_*/journal.jsonl",
-           "pgo_study.sh": "study/pgo_study.jsonl"}
+           "pgo_study.sh": "study/pgo_study.jsonl", "mariadb_engines_runner.sh": "results_*/journal.txt"}
+_MERGED = {"mariadb_engines_runner.sh": "final/merged"}  # Where report and charts are, below that of the run.
 # The charts that say most come first.
 _CHARTS = {"hammerdb_runner.sh": ("chart_tpcc_tpm", "chart_tpcc_latency", "chart_tpcc_nopm",
                                   "chart_tpcc_throughput_timeline"),
+           "mariadb_engines_runner.sh": ("chart_tpcc_nopm", "chart_tpcc_latency", "chart_tpcc_tpm",
+                                         "chart_tpcc_throughput_timeline"),
            "iibench_runner.sh": ("charts/over_time", "charts/throughput", "charts/latency_p95"),
            "pgo_study.sh": ("charts/gain", "charts/throughput", "charts/latency_p95"),
            "sqlbench.sh": ("charts_*/01_throughput_tps", "charts_*/04_p95_latency", "charts_*/06_thread_scaling",
@@ -54,13 +57,14 @@ def report_of(run, directory):
     if run.runner == "sqlbench.sh":
         return max(directory.glob("report_*.md"), default=None)
     place = begun(run, directory)
-    return place / "report.md" if place and (place / "report.md").exists() else None
+    report = place / _MERGED.get(run.runner, "") / "report.md" if place else None
+    return report if report and report.exists() else None
 
 
 def charts_of(run, directory):
     """The paths of its charts (PNG), the ones that say most first; of a sweep our own, which has all its points in one."""
     own = sorted(Path(directory).glob(f"{charts.SWEEP}.png"))
-    place = begun(run, directory) or Path(directory)
+    place = (begun(run, directory) or Path(directory)) / _MERGED.get(run.runner, "")
     return own or [path for name in _CHARTS[run.runner] for path in sorted(place.glob(f"{name}.png"))]
 
 
