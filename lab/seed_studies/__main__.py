@@ -29,7 +29,7 @@ from lab.seed_studies import charts, index, left, ours, publish, studies
 from lab.seed_studies.texts import TEXTS
 
 JOURNAL = "seed_studies.jsonl"
-_SWEEPS = {"001-bulk": "one INSERT ... SELECT", "001-index": "ADD INDEX, three"}  # As the chart names them.
+_SWEEPS = {"001-bulk": "one INSERT ... SELECT", "001-index": "one ALTER TABLE, three indexes"}  # As the chart names them.
 _RUNNER_ENDS_S = 180  # It stops its server.
 
 

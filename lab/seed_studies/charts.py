@@ -28,7 +28,8 @@ def sweep(of, directory):
             _line(axes, points(of[name], measure), name, colour)
         axes.set_ylabel(unit)
         axes.set_title(f"{measure}: median, lowest and highest")
-        axes.set_ylim(bottom=0)
+        axes.set_ylim(0, 1.1 * max((max(values) for found in of.values() for _, values in points(found, measure)),
+                                   default=1))
         axes.set_xscale("log", base=2)
         axes.set_xticks([size >> 20 for size in sizes], [f"{size >> 20} MB" for size in sizes])
         axes.legend()

@@ -111,8 +111,8 @@ def _deletes(wanted):
                 "--engines", "InnoDB,TidesDB,RocksDB", "--i1-rows", "0", "--write-seconds", str(churn),
                 "--repetitions", str(DELETES_REPETITIONS)),
                3 * DELETES_REPETITIONS * (7 + loaded / 50_000 + churn),
-               f"{loaded:,} rows loaded, then for {churn} s rows inserted at the high end and as many deleted at the low end; "
-               f"{DELETES_REPETITIONS} repetitions of three engines in turn")
+               f"{loaded:,} rows loaded, then for {churn} s rows inserted at the high end and as many deleted at the low "
+               f"end; {DELETES_REPETITIONS} repetitions of three engines in turn")
 
 
 def _sweeps(wanted):

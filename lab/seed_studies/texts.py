@@ -41,11 +41,11 @@ TEXTS = {
         "20 seconds and a delete took up to 171 ms; after, 16,000 rows a second, between 2,000 and 70,000.",
         _THREADRIPPER + "; before: 48 cores",
         "10M rows loaded, 16M inserted and deleted",
-        ("The seed shows TidesDB alone, over 16M rows in 999 s; InnoDB and MyRocks are here for comparison, with seed 001's "
-         "settings. Here every engine churns for the same time, so that a faster one passes more rows.",
-         "The collapse of the seed came within 20 s: the rates of the first and of the last 20 s say whether one came here.",
-         "The seed's stalls last 50 to 500 ms; here the rate is counted in whole seconds, and a shorter stall shows in the "
-         "maximum of the statement that waited: insert, delete, or the search for the lowest key.",
+        ("The seed shows TidesDB alone, over 16M rows in 999 s; InnoDB and MyRocks are here for comparison, with seed "
+         "001's settings. Here every engine churns for the same time, so that a faster one passes more rows.",
+         "The seed's collapse came within 20 s: the rates of the first and of the last 20 s say whether one came here.",
+         "The seed's stalls last 50 to 500 ms; here the rate is counted in whole seconds, and a shorter stall shows in "
+         "the maximum of the statement that waited: insert, delete, or the search for the lowest key.",
          "Deletes are 50 rows a statement. The walk over what was deleted is an operation of its own here, the "
          "lowest key.")),
     "001-bulk": Text(
@@ -119,5 +119,5 @@ TEXTS = {
         "1,000 warehouses, 64 users, 7 minutes of ramp-up, 20 minutes measured, three iterations of each engine",
         ("The settings are those of the profile fair, and commits are not synced.",
          "A load of its own for each iteration: how it came to lie on disk is in the range.",
-         "So few warehouses for 8 users that many of the transactions meet, and that the data is in every engine's cache.")),
+         "So few warehouses for 8 users that many of the transactions meet, and that every engine has the data cached.")),
 }

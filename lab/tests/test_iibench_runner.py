@@ -198,7 +198,8 @@ class Bulk(unittest.TestCase):
                 return {"resident_peak": 7}
 
             def sampler(self):
-                return contextlib.nullcontext(SimpleNamespace(samples=SimpleNamespace(save=lambda path: said.append(path.name))))
+                samples = SimpleNamespace(save=lambda path: said.append(path.name))
+                return contextlib.nullcontext(SimpleNamespace(samples=samples))
 
         measurer = units.Measurer(None, ".", None, None, None, None)
         done = measurer._bulk(units.Unit("TidesDB", (), 1), Server(), Path("raw"), lambda _: None)

@@ -40,9 +40,9 @@ def study(directory):
     about = (f"MariaDB {facts['version']}; each measurement on a fresh server; a step's throughput is that of its queries "
              "where it has them, else of rows.")
     if any("resident, before" in run.memory for run in runs):
-        about += (" Before INSERT ... SELECT the server begins anew, so that its memory is the statement's and what a start "
-                  "brings back; its peak is the kernel's (VmHWM). Other steps' peaks are of samples a second apart, and what "
-                  "the steps before them left is in them.")
+        about += (" Before INSERT ... SELECT the server begins anew, so that its memory is the statement's and what a "
+                  "start brings back; its peak is the kernel's (VmHWM). Other steps' peaks are of samples a second apart, "
+                  "and what the steps before them left is in them.")
     labels = " and ".join(dict.fromkeys(run.label for run in runs))
     return Study("iibench", f"iibench: {labels}", about, runs, facts["unequal"], record.history(),
                  [tuple(pair) for pair in facts["asked"]], facts["provenance"], files)
