@@ -114,10 +114,12 @@ class FakeMeasurer:
 
 
 class Run(Files):
+    own_bulk = False
+
     def setUp(self):
         super().setUp()
         self.directory = Path(self.directory) / "iibench_1"
-        self.measured, self.trouble, self.own_bulk = [], {}, False
+        self.measured, self.trouble = [], {}
         for target, name, value in ((plotly, "source", lambda: "/* plotly.js v9 */"), (charts, "draw", mock.Mock())):
             patch = mock.patch.object(target, name, value)
             patch.start()

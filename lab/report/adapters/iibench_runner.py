@@ -56,20 +56,23 @@ def _runs(raw, entry, facts):
     samples = Samples.load(raw / f"{stem}.samples.json")
     rows = (line.split("\t", 1) for line in figures.read(raw / f"{stem}.variables.tsv").splitlines())
     variables = {row[0]: row[1] for row in rows if len(row) == 2 and not row[1].startswith("/")}
-    for run, phase in steps:
-        _add_samples(run, samples, phase["began_unix_s"] - samples.began, phase["seconds"])
-    suffixes = [".json", ".samples.json", ".log", ".variables.tsv"]
+    own = _bulk_samples(raw, stem)
     if entry.get("bulk"):
         steps.append((_bulk(entry, result), entry["bulk"]))
-        suffixes += _add_bulk_samples(steps[-1][0], raw, entry, samples)
-    for run, _ in steps:
+    for run, phase in steps:
         run.repetition, run.condition = entry["repetition"], entry["condition"]
+        of = own if own and run.workload == _BULK else samples
+        _add_samples(run, of, phase["began_unix_s"] - of.began, phase["seconds"])
         run.variables = variables
-        run.files = [f"raw/{stem}{suffix}" for suffix in suffixes]
+        run.files = [f"raw/{stem}{suffix}" for suffix in (".json", ".samples.json", ".log", ".variables.tsv")]
         run.configuration["server options"] = " ".join(facts["options"][entry["engine"]])
     if not steps:  # It was ended before the first step had done anything.
         return []
     last = steps[-1][0]
+    if own and last.workload == _BULK:
+        last.files.append(f"raw/{stem}{BULK_SAMPLES}")
+        known = {"resident, before": own.resident_first, "resident, peak": entry["bulk"]["resident_peak"]}
+        last.memory |= {name: value for name, value in known.items() if value is not None}
     sampled.add_memory(last, {**entry["memory"], "resident_peak": None})  # That of the step is in its samples.
     last.sizes["server's directory after the last step"] = entry["directory_bytes"]
     return [run for run, _ in steps]
@@ -82,17 +85,10 @@ def _bulk(entry, result):
                row_bytes=round(done["rows"] * iibench.row_bytes(result["config"])))
 
 
-def _add_bulk_samples(run, raw, entry, samples):
-    """It has a server of its own, whose peak is known besides. Returns the suffixes of its files."""
-    path, done = raw / f"{entry['stem']}{BULK_SAMPLES}", entry["bulk"]
-    own = path.exists()  # Runs of an earlier version measured it on the server of the other steps.
-    if own:
-        samples = Samples.load(path)
-    _add_samples(run, samples, done["began_unix_s"] - samples.began, done["seconds"])
-    if own:
-        run.memory |= {name: value for name, value in (("resident, before", samples.resident_first),
-                                                       ("resident, peak", done["resident_peak"])) if value is not None}
-    return [BULK_SAMPLES] if own else []
+def _bulk_samples(raw, stem):
+    """Of the server that INSERT ... SELECT has; None of an earlier version's run, which measured it on that of the steps."""
+    path = raw / f"{stem}{BULK_SAMPLES}"
+    return Samples.load(path) if path.exists() else None
 
 
 def _add_samples(run, samples, begin_s, seconds):
