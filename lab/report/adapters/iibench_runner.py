@@ -86,7 +86,7 @@ def _bulk(entry, result):
 
 
 def _bulk_samples(raw, stem):
-    """Of the server that INSERT ... SELECT has; None of an earlier version's run, which measured it on that of the steps."""
+    """Of INSERT ... SELECT's own server; None of an earlier version's run, which measured it on that of the steps."""
     path = raw / f"{stem}{BULK_SAMPLES}"
     return Samples.load(path) if path.exists() else None
 
