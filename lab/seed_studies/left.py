@@ -51,26 +51,30 @@ def environment_of(run, directory):
     return {**dict(run.environment), **(own if run.runner == "sqlbench.sh" else {})}
 
 
+def _place(run, directory):
+    """Where a run has its report and charts."""
+    return (begun(run, directory) or Path(directory)) / _MERGED.get(run.runner, "")
+
+
 def report_of(run, directory):
     """The path of its report.md; None where there is none."""
     directory = Path(directory)
     if run.runner == "sqlbench.sh":
         return max(directory.glob("report_*.md"), default=None)
-    place = begun(run, directory)
-    report = place / _MERGED.get(run.runner, "") / "report.md" if place else None
-    return report if report and report.exists() else None
+    report = _place(run, directory) / "report.md"
+    return report if report.exists() else None
 
 
 def charts_of(run, directory):
     """The paths of its charts (PNG), the ones that say most first; of a sweep our own, which has all its points in one."""
     own = sorted(Path(directory).glob(f"{charts.SWEEP}.png"))
-    place = (begun(run, directory) or Path(directory)) / _MERGED.get(run.runner, "")
-    return own or [path for name in _CHARTS[run.runner] for path in sorted(place.glob(f"{name}.png"))]
+    return own or [path for name in _CHARTS[run.runner] for path in sorted(_place(run, directory).glob(f"{name}.png"))]
 
 
-def tables_of(directory):
+def tables_of(run, directory):
     """Its CSVs, small ones first; those of single measurements are raw data."""
-    return sorted(Path(directory).glob("*.csv"), key=lambda path: (path.stat().st_size, path.name))
+    place = _place(run, directory) if run.runner in _MERGED else Path(directory)
+    return sorted(place.glob("*.csv"), key=lambda path: (path.stat().st_size, path.name))
 
 
 def raw_files(directory):

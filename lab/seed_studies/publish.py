@@ -76,7 +76,7 @@ def _one(one, directory, target):
     if one.report:
         kept, room = _copy([Path(directory) / one.report], to, room)
         report = f"{one.folder}/{kept[0]}" if kept else ""
-    _, room = _copy([path for path in left.tables_of(source) if path.stat().st_size <= _TABLE_BYTES_MAX], to, room)
+    _, room = _copy([path for path in left.tables_of(one.run, source) if path.stat().st_size <= _TABLE_BYTES_MAX], to, room)
     names, room = _copy(_with_pdf(left.charts_of(one.run, source)), to, room)
     charts = [f"{one.folder}/{name}" for name in names if name.endswith(".png")]
     return replace(one, report=report, page="", charts=charts[:_SHOWN])

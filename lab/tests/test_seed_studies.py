@@ -12,6 +12,7 @@ from unittest import mock
 from installer.shell import TREE, Failed
 from lab.charts import style
 from lab.engines_runner import options as engines_runner
+from lab.engines_runner import study as engines_study
 from lab.hammerdb import builds_study
 from lab.hammerdb import options as hammerdb
 from lab.iibench_runner import options as iibench
@@ -60,6 +61,9 @@ class Plan(unittest.TestCase):
             self.assertEqual(read.table_sizes, (wanted.rows(500_000),))
             engines = engines_runner.parse(list(run_of(wanted, "engines").options))
             self.assertEqual((engines.warehouses, engines.engine_names), (wanted.rows(2), ["innodb", "tidesdb", "rocksdb"]))
+            turns = [engine for engine, _ in engines_study.order(engines, engines.seed)]
+            self.assertEqual([len({*turns[at::3]}) for at in range(3)] + [len({*turns[at:at + 3]}) for at in (0, 3, 6)],
+                             [3] * 6)  # Each engine is first, second and third once.
             # Spread of everything.
             for times in (args.repetitions, loaded.repetitions + 1, swept.repetitions, read.iterations, engines.iterations):
                 self.assertEqual(times, 3)
@@ -306,10 +310,11 @@ class Published(unittest.TestCase):
         run = run_of(studies.Wanted(("engines",)), "engines")
         merged = self.base / "results_1" / "final" / "merged"
         merged.mkdir(parents=True)
-        for name in ("report.md", "chart_tpcc_nopm.png", "../../journal.txt"):
+        for name in ("report.md", "chart_tpcc_nopm.png", "hammerdb_results_merged.csv", "../../journal.txt"):
             (merged / name).touch()
         self.assertEqual(left.report_of(run, self.base), merged / "report.md")
         self.assertEqual(left.charts_of(run, self.base), [merged / "chart_tpcc_nopm.png"])
+        self.assertEqual(left.tables_of(run, self.base), [merged / "hammerdb_results_merged.csv"])
         self.assertEqual(left.command_of(run, self.base, Path("/tree"))[1:], ["--resume", self.base / "results_1"])
 
     def test_nothing_of_somebody_s_is_written_over(self):
