@@ -149,13 +149,16 @@ class HammerdbTest(Folders):
             hammerdb.study(logs)
 
 
+_ARGV = ["--iterations", "3", "-o", "/somewhere/all", "--harness=/somewhere/x.sh"]
+
+
 class EnginesTest(Folders):
     def test_iterations_are_repetitions(self):
         directory = self.base / "results_1"
         for number in (1, 2, 10):
             for engine, nopm in (("innodb", 1000), ("tidesdb", 1500)):
                 self.logs(directory / engine / f"iter{number}" / "hammerdb_logs_1", {engine: row(engine, nopm + number)})
-        with Journal(directory / "journal.txt", "engines_runner", {"argv": ["--iterations", "3"], "seed": 1}) as journal:
+        with Journal(directory / "journal.txt", "engines_runner", {"argv": _ARGV, "seed": 1}) as journal:
             journal.fail("tidesdb iteration 3", "no server")
             journal.end()
         study = pick.study([directory])
@@ -164,7 +167,8 @@ class EnginesTest(Folders):
         self.assertEqual(row_of["TidesDB"].verdict, "higher")
         self.assertAlmostEqual(row_of["TidesDB"].ratio, 1502 / 1002)
         self.assertEqual(study.history, ["Failed: tidesdb iteration 3: no server"])
-        self.assertIn(("command line", "--iterations 3"), study.configuration)
+        # Paths are this machine's.
+        self.assertIn(("command line", "--iterations 3 -o all --harness=x.sh"), study.configuration)
 
     def test_a_run_without_an_iteration_is_refused(self):
         directory = self.base / "results_1"

@@ -181,6 +181,11 @@ def _said(value):
     return value.name if isinstance(value, Path) else value
 
 
+def _words(argv):
+    """A command line, its paths as _said() has them."""
+    return " ".join(re.sub(r"^(\S*=)?\S*/", r"\1", word) for word in argv)
+
+
 def _unequal(args, facts):
     said = ["All engines were measured on one server, with the settings that it had."]
     if getattr(args, "private_server", None) is not None or getattr(args, "builds", None):
@@ -222,4 +227,4 @@ def study_of_iterations(directory):
              f"{form.plural(args.tpcc_vu, 'virtual user')}, {args.rampup} min of ramp-up, {args.duration} min measured.")
     return Study("engines", "TPROC-C: " + " and ".join(dict.fromkeys(run.label for run in runs)), about, runs,
                  _unequal(args, facts), record.history(),
-                 [*_asked(args), ("command line", " ".join(record.plan.get("argv", [])))], facts, raw_files(directory))
+                 [*_asked(args), ("command line", _words(record.plan.get("argv", [])))], facts, raw_files(directory))
