@@ -125,10 +125,6 @@ def _tpcc(server, tool, subcommand, engine, *options, within=()):
 
 def _measure(server, tool, again, seconds):
     """Builds and runs TPROC-C on each engine; what is there already is left alone."""
-    try:
-        apt.install(packages.SAMPLES, LOG)
-    except Failed as error:
-        say(f"  the server is not sampled: {error}")
     for engine in ENGINES:
         built = HOME / f"built-{engine}"
         result = HOME / f"result-{engine}.json"

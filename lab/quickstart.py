@@ -1,17 +1,16 @@
 """python3 -m lab.quickstart DIR ENGINE COMMAND...: runs the load generator's command on ./quickstart's server in DIR.
 
 Keeps beside its result what the report says of the server and the machine: samples-ENGINE.json and facts-ENGINE.json. Its
-exit code is the command's. Without what sampling needs (psutil) the command runs all the same.
+exit code is the command's.
 """
 
 import json
 import subprocess
 import sys
-from contextlib import nullcontext
 from pathlib import Path
 
 from installer import host, server_run, servers
-from installer.shell import Failed, clean_environment, main, say
+from installer.shell import clean_environment, main
 from lab.harness import provenance
 from lab.harness.private_server import versions_of
 from lab.harness.sampler import Sampler, StatusClient
@@ -21,15 +20,6 @@ from lab.sqlbench import disk
 
 # The exit codes that gave a result.
 _MEASURED = (0, 2, 3)
-
-
-def _sampler(server):
-    """A context: a Sampler, or None where there is none to be had."""
-    try:
-        return Sampler(server.pid(), StatusClient(server.client("--unbuffered")))
-    except Failed as error:
-        say(f"  The server is not sampled: {error}")
-        return nullcontext()
 
 
 def _facts(server, engine, tool):
@@ -48,12 +38,11 @@ def measure(server, engine, command):
     samples, facts = directory / adapter.samples_name(engine), directory / adapter.facts_name(engine)
     samples.unlink(missing_ok=True)
     facts.unlink(missing_ok=True)  # Of an earlier measurement.
-    with _sampler(server) as sampler:
+    with Sampler(server.pid(), StatusClient(server.client("--unbuffered"))) as sampler:
         code = subprocess.run(command, env=clean_environment(), stdin=subprocess.DEVNULL, check=False).returncode
     if code not in _MEASURED:
         return code
-    if sampler:
-        sampler.samples.save(samples)
+    sampler.samples.save(samples)
     facts.write_text(json.dumps(_facts(server, engine, command[0]), indent=1) + "\n")
     return code
 

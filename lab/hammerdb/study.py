@@ -12,7 +12,7 @@ from lab.charts import hammerdb as charts
 from lab.hammerdb import builtin, logs, real, server
 from lab.hammerdb.watch import Watch
 from lab.harness import profiles, provenance, room
-from lab.harness.journal import Journal
+from lab.harness.journal import BINARIES, Journal
 from lab.harness.progress import Progress, Step
 from lab.harness.watched import tied
 from lab.parse import figures, hammerdb_csv
@@ -88,8 +88,10 @@ class Study:
         self._check_disk()
         log = self.directory / "build.log"
         self.generator = real.Real(args, log) if args.hammerdb_dir else builtin.Builtin(args, log)
-        with Journal(self.directory / JOURNAL, "hammerdb", self.plan) as self.journal:
-            self._write_facts(self.server.binaries, self.server.limit_said,
+        plan = {**self.plan, BINARIES: {**self.server.identity(), **self.generator.identity()}}
+        with Journal(self.directory / JOURNAL, "hammerdb", plan) as self.journal:
+            said, binaries = self.server.facts()
+            self._write_facts({**binaries, **self.generator.binaries}, said,
                               {engine: self.server.options(engine) for engine in args.engines})
             with Progress(f"{self.generator.name} on {', '.join(args.engines)}", self._steps()) as self.progress:
                 try:
@@ -118,10 +120,10 @@ class Study:
         if not (self.directory / JOURNAL).exists() and not list(self.directory.glob("server-*")):
             shutil.rmtree(self.directory, ignore_errors=True)
 
-    def _write_facts(self, binaries, limit_said, options):
-        """options: by the label of a run, those of its server; empty for a server that runs already."""
-        facts = provenance.collect(self.directory, {**binaries, "tpcc": self.generator.tool})
-        facts |= {"generator": self.generator.name, "plan": self.plan, "limit": limit_said, "options": options}
+    def _write_facts(self, binaries, said, options):
+        """What the report says besides figures. said: of the server. options: those of each run's server by its label."""
+        facts = {**provenance.collect(self.directory, binaries), "generator": self.generator.name, "plan": self.plan,
+                 "options": options, **said}
         (self.directory / "provenance.json").write_text(json.dumps(facts, indent=1) + "\n")
 
     def _steps(self):
@@ -241,8 +243,7 @@ class Study:
         if perf and pid is None:
             raise Failed("--perf: the server's process is not to be seen from here (another machine, or its datadir is "
                          "not readable)")
-        with self._journaled(f"{work} run") as (step, found), \
-                Watch(self.server.server, connection, directory) as watch:
+        with self._journaled(f"{work} run") as (step, found), Watch(self.server.server, directory) as watch:
             def on_measure():
                 watch.begin()
                 if perf:

@@ -173,9 +173,9 @@ class PrivateServer(Server):
         """Its data, and whatever else is in its directory. REQUIRES: it does not run."""
         shutil.rmtree(self.directory, ignore_errors=True)
 
-    def sampler(self):
-        """A Sampler of this server, not begun yet."""
-        return Sampler(self.pid(), StatusClient(self.client("--unbuffered")), group=self._group)
+    def sampler(self, also=""):
+        """A Sampler of this server, not begun yet. also: as of StatusClient."""
+        return Sampler(self.pid(), StatusClient(self.client("--unbuffered"), also=also), group=self._group)
 
     def memory(self):
         """By name, in bytes but for the kills: what this server and its group had so far."""

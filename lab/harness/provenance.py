@@ -23,6 +23,11 @@ def sha256(path):
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
+def sums(binaries):
+    """By name, the SHA-256 of programs and libraries; None is left out. What a run must be gone on with."""
+    return {name: sha256(path) for name, path in binaries.items() if path}
+
+
 def checksums(directory, leave_out=(CHECKSUMS,)):
     """By path below directory, sorted: the SHA-256 of each file."""
     directory = Path(directory)

@@ -331,10 +331,12 @@ def provenance(study):
             ["memory", f"{facts['memory_mb']:,} MB; transparent huge pages {facts['huge_pages']}"],
             ["disk", ", ".join(str(disk[key]) for key in ("file_system", "model", "scheduler", "options")
                                if disk.get(key))]]
+    rows += [[name, text] for name, text in facts.get("says", {}).items()]
     binaries = facts.get("binaries", {})
     for name, version in study.versions().items():
         digest = f"SHA-256 {binaries[name]['sha256']}" if name in binaries else ""
-        rows.append([name, ", ".join(filter(None, (_without_paths(version), digest)))])
+        if name not in facts.get("says", {}):
+            rows.append([name, ", ".join(filter(None, (_without_paths(version), digest)))])
     return Table("Where this comes from", ["", ""], rows)
 
 

@@ -39,8 +39,7 @@ class Run:
     def __init__(self, wanted, places, server, fresh):
         self.settings, self.output, self.server = wanted, places.output, server
         self.output.mkdir(parents=True, exist_ok=True)
-        binaries = {name: provenance.sha256(path) for name, path in server.binaries.items() if path}
-        plan = json.loads(json.dumps({**wanted.plan(), "binaries": binaries}))
+        plan = json.loads(json.dumps({**wanted.plan(), journals.BINARIES: server.identity()}))
         self.stamp = _choose_stamp(self.output, plan, fresh)
         self.raw = self.output / f"raw_{self.stamp}"
         self.raw.mkdir(exist_ok=True)

@@ -10,10 +10,9 @@ from pathlib import Path
 
 from installer import apt, build_plugin, host, packages, servers
 from installer.shell import Failed, output
-from lab.harness import room
+from lab.harness import provenance, room, running_server
 from lab.harness.given_server import GivenServer, plugin_dir_of
 from lab.harness.private_server import PrivateServer, memory_limit, plain, variables_of, versions_of
-from lab.harness.sampler import Sampler, StatusClient
 from lab.harness.scratch import Scratch
 from lab.sqlbench import disk
 from lab.sqlbench import settings as settings_of
@@ -59,6 +58,10 @@ class OwnServers:
         self._check_plugins(options)
         self.binaries = {"mariadbd": self.environment.mariadbd,
                          PLUGIN: self.plugin if "TidesDB" in settings.engines else None}
+
+    def identity(self):
+        """What a run must be gone on with."""
+        return provenance.sums(self.binaries)
 
     def _directory(self, engine):
         if engine == "InnoDB" and self._places.innodb_data:
@@ -180,7 +183,17 @@ class RunningServer:
             raise Failed("MYSQL_BIN: there is no mariadb client; apt-get install mariadb-client")
         self._client = [str(client), "--no-defaults", f"--user={places.user}", f"--socket={places.socket}"]
         self.socket, self.user = places.socket, places.user
-        self.binaries, self._variables = {}, {}
+        self._seen = running_server.RunningServer(self.sql, [*self._client, "--batch", "--skip-column-names"],
+                                                  socket=str(places.socket))
+
+    @property
+    def binaries(self):
+        """By name, what it runs, where that is to be seen."""
+        return self._seen.binaries()
+
+    def identity(self):
+        """What a run must be gone on with."""
+        return self._seen.identity()
 
     def sql(self, statement):
         return output([*self._client, "--batch", "--skip-column-names", "-e", statement])
@@ -195,7 +208,6 @@ class RunningServer:
         for engine in self._settings.engines:
             if engines.get(engine.lower(), "NO") not in ("YES", "DEFAULT"):
                 raise Failed(f"ENGINES: the server at {self.socket} has no {engine}")
-        self._variables = variables_of(self)
         name = self._settings.database
         if self.sql(f"SELECT 1 FROM information_schema.tables WHERE table_schema = '{name}' LIMIT 1").strip():
             raise Failed(f"MYSQL_DB: the server at {self.socket} has tables in {name}; name a database that is not there")
@@ -203,23 +215,24 @@ class RunningServer:
     def _asked(self, engine):
         """(name, asked value, its own) of the settings that were asked for and that this server knows."""
         options = (option[2:].partition("=") for option in settings_of.server_options(self._settings, engine))
-        return [(name, value, self._variables[name]) for name, _, value in options if name in self._variables]
+        found = variables_of(self)
+        return [(name, value, found[name]) for name, _, value in options if name in found]
 
     def said(self):
-        """Sentences: which of the asked settings this server does not have."""
-        return [f"The server runs with {name}={has}, not the asked {value}." for engine in self._settings.engines
-                for name, value, has in self._asked(engine)
-                if name.startswith(engine.lower()) and plain(value) != plain(has)]
+        """Sentences: which of the asked settings this server does not have, and what of it is not to be seen."""
+        return self._seen.unseen() + [
+            f"The server runs with {name}={has}, not the asked {value}." for engine in self._settings.engines
+            for name, value, has in self._asked(engine) if name.startswith(engine.lower()) and plain(value) != plain(has)]
 
     def options(self, engine):
         """What it runs with of the settings that were asked for, as a command line would say it."""
         return [f"--{name}={has}" for name, _, has in self._asked(engine)]
 
     def sampler(self):
-        return Sampler(None, StatusClient([*self._client, "--batch", "--skip-column-names", "--unbuffered"]))
+        return self._seen.sampler()
 
     def memory(self):
-        return {}
+        return self._seen.memory()
 
     @contextmanager
     def measured(self, engine):
@@ -243,7 +256,7 @@ class Session:
         return self._server.sql(statement)
 
     def sampler(self):
-        """A Sampler of the server, not begun yet; of one that is not ours its counters alone."""
+        """A Sampler of the server, not begun yet."""
         return self._server.sampler()
 
     def memory(self):

@@ -15,7 +15,7 @@ from lab.parse import hammerdb_csv
 _HARNESS = """#!/bin/sh
 echo "$@" >> "$(dirname "$0")/calls"
 while [ $# -gt 0 ]; do
-  case "$1" in -o) out=$2; shift ;; -e) engine=$2; shift ;; esac
+  case "$1" in -o) out=$2; shift ;; -e) engine=$2; shift ;; --resume) out=$(dirname "$2"); shift ;; esac
   shift
 done
 [ -e "$(dirname "$0")/broken" ] && { echo "error: no server"; exit 1; }

@@ -12,6 +12,7 @@ import time
 import unittest
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
+from types import SimpleNamespace
 from unittest import mock
 
 from installer.shell import TREE, Failed
@@ -21,6 +22,7 @@ from lab.harness import provenance, sitting, watched
 from lab.hammerdb.cpu import CpuMeter
 from lab.parse import hammerdb_csv
 from lab.report import plotly
+from lab.report.adapters import hammerdb as report
 from lab.report.adapters import pick
 from lab.tests.test_parse_hammerdb import Csv
 from lab.tests.test_report import made
@@ -150,8 +152,6 @@ class FakeConnection:
 
     def sql(self, statement):
         self.said.append(statement)
-        if "VERSION()" in statement:
-            return [["server", "11.8.6-MariaDB"], ["ha_tidesdb.so", "TidesDB 1.0"]]
         if "information_schema" in statement:
             return [["ORDERS"]]
         return [["t", "analyze", self.analyze, "text"]] if "ANALYZE" in statement else []
@@ -165,7 +165,19 @@ class FakeConnection:
 
 class FakeServer:
     def __init__(self):
-        self.binaries, self.connection, self.started, self.server, self.limit_said = {}, FakeConnection(), [], None, ""
+        self.connection, self.started, self.unseen, self.version = FakeConnection(), [], [], "10.11.18"
+        self.server = SimpleNamespace(sql=self._sql, sampler=None)
+
+    @staticmethod
+    def _sql(statement):
+        return ("server\t11.8.6-MariaDB\nha_tidesdb.so\tTidesDB 1.0\n" if "VERSION()" in statement else
+                "version\t10.11.18\ndatadir\t/secret\n")
+
+    def facts(self):
+        return {"says": {"server": self.version}, "unseen": self.unseen}, {}
+
+    def identity(self):
+        return {"server": self.version}
 
     def options(self, engine):
         return [f"--of-{engine}"]
@@ -185,7 +197,10 @@ class FakeServer:
 
 
 class FakeGenerator:
-    name, tool = "fake", None
+    name, binaries = "fake", {}
+
+    def identity(self):
+        return {"generator": self.name}
 
     def __init__(self, fail=None, consistent=True):
         self.calls, self.fail, self.consistent = [], fail, consistent
@@ -269,6 +284,27 @@ class Run(unittest.TestCase):
         self.assertEqual(generator.calls, ["run tidesdb", "drop"])
         self.assertIn("Interrupted during: tidesdb tpcc run", self.said.getvalue())
         self.assertEqual([row["engine"] for row in self.rows()], ["innodb", "tidesdb"])
+
+    def test_another_build_is_refused_by_name_and_nothing_is_written_over(self):
+        with self.assertRaises(KeyboardInterrupt):
+            self.go(FakeGenerator(fail=("tidesdb", KeyboardInterrupt())))
+        facts = (self.directory / "provenance.json").read_text()
+        self.server.version = "11.8.6"
+        with self.assertRaisesRegex(Failed, r"another build \(server was 10.11.18 and is 11.8.6\)"):
+            self.go(FakeGenerator())
+        self.server.version, other = "10.11.18", FakeGenerator()
+        other.name = "HammerDB 6.0"
+        with self.assertRaisesRegex(Failed, r"another build \(generator was fake and is HammerDB 6.0\)"):
+            self.go(other)
+        self.assertEqual((self.directory / "provenance.json").read_text(), facts)
+
+    def test_what_is_not_to_be_seen_of_the_server_is_in_the_report(self):
+        self.server.unseen = ["The server is on another machine."]
+        self.go(FakeGenerator())
+        said = (self.directory / "report.md").read_text()
+        self.assertIn("- The server is on another machine.", said)
+        self.assertRegex(said, r"\| server +\| +10.11.18 \|")
+        self.assertEqual([run.variables for run in report.study(self.directory).runs], 2 * [{"version": "10.11.18"}])
 
     def test_an_engine_that_fails_does_not_stop_the_others(self):
         generator = FakeGenerator(fail=("innodb", Failed("the run ended before its time")))

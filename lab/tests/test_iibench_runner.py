@@ -15,6 +15,7 @@ from lab.iibench_runner import options, study, units
 from lab.report import plotly
 from lab.report.adapters import iibench_runner as adapter
 from lab.report.adapters import pick
+from lab.tests.test_report_adapters import FACTS
 from lab.tests.test_report import insert_benchmark, Files
 
 
@@ -119,7 +120,7 @@ class Run(Files):
     def setUp(self):
         super().setUp()
         self.directory = Path(self.directory) / "iibench_1"
-        self.measured, self.trouble = [], {}
+        self.measured, self.trouble, self.plugin = [], {}, "a" * 64
         for target, name, value in ((plotly, "source", lambda: "/* plotly.js v9 */"), (charts, "draw", mock.Mock())):
             patch = mock.patch.object(target, name, value)
             patch.start()
@@ -128,11 +129,10 @@ class Run(Files):
     def go(self, *argv):
         args = options.parse(["--engines", "InnoDB,TidesDB", *argv])
         it = study.Study(args, self.directory, {"argv": list(argv)})
-        facts = {"provenance": {}, "version": "11.8.6", "unequal": ["Profile fair: equal.", "A limit."],
+        facts = {"provenance": {**FACTS, "binaries": {"ha_tidesdb.so": {"sha256": self.plugin}}}, "version": "11.8.6", "unequal": ["Profile fair: equal.", "A limit."],
                  "options": {engine: [f"--{engine}"] for engine in args.engine_names}, "asked": adapter.asked(args)}
         self.said = io.StringIO()
-        with mock.patch.object(it, "_prepare", lambda _: self.write(self.directory / adapter.FACTS, facts)
-                               and FakeMeasurer(self)), redirect_stdout(self.said):
+        with mock.patch.object(it, "_prepare", lambda _: (FakeMeasurer(self), facts)), redirect_stdout(self.said):
             return it.go()
 
     def test_a_report_of_all_steps(self):
@@ -172,6 +172,13 @@ class Run(Files):
         self.assertEqual(self.go("--memory-max", "0"), 0)
         self.assertEqual(self.measured, ["TidesDB, repetition 1"])
         self.assertIn("Interrupted during: TidesDB, repetition 1", self.said.getvalue())
+
+    def test_another_build_is_refused_by_name_and_nothing_is_written_over(self):
+        self.go("--memory-max", "0")
+        self.plugin, facts = "b" * 64, (self.directory / adapter.FACTS).read_text()
+        with self.assertRaisesRegex(Failed, r"another build \(ha_tidesdb.so was aaaaaaaaaaaa and is bbbbbbbbbbbb\)"):
+            self.go("--memory-max", "0")
+        self.assertEqual((self.directory / adapter.FACTS).read_text(), facts)
 
     def test_a_measurement_that_fails_is_named(self):
         self.trouble = {"InnoDB, repetition 1": Failed("the server ended at once")}

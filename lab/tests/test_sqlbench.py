@@ -275,11 +275,14 @@ class Csv(unittest.TestCase):
 
 class FakeServer:
     """In place of servers: measuring is patched."""
-    binaries = {}
+    binaries, version = {}, "10.11.18"
     wanted = settings.read({})
 
     def options(self, engine):
         return settings.server_options(self.wanted, engine)
+
+    def identity(self):
+        return {"server": self.version}
 
     def said(self):
         return ["Nothing limits it."]
@@ -356,10 +359,11 @@ class GoesOn(unittest.TestCase):
 
     def test_of_a_server_that_ran_already_its_own_settings_are_shown(self):
         server = target.RunningServer(self.wanted, settings.read_places({"SOCKET": "/x", "MYSQL_BIN": "/bin/true"}), None)
-        server._variables = {"innodb_buffer_pool_size": "33554432", "tidesdb_block_cache_size": "268435456",
-                             "max_connections": "500"}
-        self.assertEqual(server.options("InnoDB"), ["--innodb_buffer_pool_size=33554432"])
-        self.assertEqual(server.said(), ["The server runs with innodb_buffer_pool_size=33554432, not the asked 256M."])
+        client = ('case "$*" in *pid_file*) printf "/none/\\tx.pid\\tx\\n";; '
+                  '*VARIABLES*) printf "innodb_buffer_pool_size\\t33554432\\n";; esac')
+        with mock.patch.object(server, "_client", ["sh", "-c", client, "-"]):
+            self.assertEqual(server.options("InnoDB"), ["--innodb_buffer_pool_size=33554432"])
+            self.assertIn("The server runs with innodb_buffer_pool_size=33554432, not the asked 256M.", server.said())
         self.sitting()
         path = next(self.output.glob("result_*.json"))
         path.write_text(json.dumps({**json.loads(path.read_text()), "running": True}))
@@ -414,6 +418,15 @@ class GoesOn(unittest.TestCase):
             self.sitting(other)
         self.assertEqual(len(self.measured), 4)
         self.assertEqual(len(list(self.output.glob("journal_*.jsonl"))), 2)
+
+    def test_another_server_begins_anew(self):
+        self.trouble = {units.units(self.wanted)[1].name: KeyboardInterrupt()}
+        with self.assertRaises(KeyboardInterrupt):
+            self.sitting()
+        self.trouble, self.measured = {}, []
+        with mock.patch("time.strftime", return_value="another"), mock.patch.object(FakeServer, "version", "11.8.6"):
+            self.sitting()
+        self.assertEqual(len(self.measured), 4)
 
     def test_fresh_begins_anew(self):
         self.trouble = {units.units(self.wanted)[1].name: KeyboardInterrupt()}
@@ -501,6 +514,15 @@ class Servers(unittest.TestCase):
         self.assertTrue((self.base / "data" / target.MARK).exists())
         first.close()
         self.assertFalse((self.base / "data").exists())
+
+    def test_of_a_server_that_runs_already_it_is_said_what_is_not_to_be_seen(self):
+        places = settings.read_places({"SOCKET": str(self.base / "none.sock"), "MYSQL_BIN": str(self.base / "bin" / "mariadb")})
+        server = target.RunningServer(settings.read({"ENGINES": "InnoDB"}), places, None)
+        with mock.patch.object(server, "_client", ["sh", "-c", 'case "$*" in *pid_file*) printf "/none/\\tx.pid\\tx\\n";; '
+                                                   '*VARIABLES*) printf "innodb_buffer_pool_size\\t5\\n";; esac', "-"]):
+            said = server.said()
+        self.assertRegex(said[0], "^The server's process is not to be seen")
+        self.assertIn("The server runs with innodb_buffer_pool_size=5, not the asked 256M.", said)
 
     def test_a_setting_that_did_not_take_is_an_error(self):
         def server(mode):

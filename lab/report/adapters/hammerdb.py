@@ -6,7 +6,7 @@ from pathlib import Path
 from installer.shell import Failed
 from lab.hammerdb import options
 from lab.hammerdb.options import ENGINE_NAMES
-from lab.hammerdb.watch import AFTERWARDS, SAMPLES
+from lab.hammerdb.watch import AFTERWARDS, SAMPLES, VARIABLES
 from lab.harness import journal, profiles, provenance
 from lab.harness.sampler import Samples
 from lab.parse import figures
@@ -82,12 +82,21 @@ def _run(row, folder, repetition):
         run.measures["build, s"] = row["build_sec"]
     if row.get("client_cpu_ms_per_neword") is not None:
         run.measures["client CPU, ms a new order"] = row["client_cpu_ms_per_neword"]
+    _add_variables(run, folder)
     _add_samples(run, row, folder)
     return run
 
 
+def _add_variables(run, folder):
+    """What the server had; paths, which are this machine's, are no settings."""
+    if (folder / VARIABLES).exists():
+        found = figures.of_json(figures.read(folder / VARIABLES), folder / VARIABLES)
+        run.variables = {name: value for name, value in found.items() if not value.startswith("/")}
+        run.configuration["server"] = f"{found.get('version', '')} {found.get('version_comment', '')}".strip()
+
+
 def _add_samples(run, row, folder):
-    """Of a private server; of another one there are its versions alone."""
+    """From the beginning of the measured time."""
     if (folder / SAMPLES).exists():
         sampled.add(run, Samples.load(folder / SAMPLES), (0, run.seconds), (row.get("rampup_min") or 0) * 60)
         run.row_bytes = tpcc.row_bytes(run.operations) if row["benchmark"] == "tpcc" else None
@@ -95,7 +104,7 @@ def _add_samples(run, row, folder):
         found = figures.of_json(figures.read(folder / AFTERWARDS), folder / AFTERWARDS)
         run.versions |= found.get("versions", {})
         sampled.add_memory(run, found.get("memory", {}))
-        if "directory_bytes" in found:
+        if found.get("directory_bytes") is not None:
             run.sizes["server's directory after the run"] = found["directory_bytes"]
 
 
@@ -111,7 +120,7 @@ def _tpcc_of_hammerdb(row, folder, label, repetition):
     run = Run(label, tpcc.workload_of(row["warehouses"]), row["virtual_users"], repetition, row["nopm"], tpcc.UNIT,
               seconds=row["duration_min"] * 60, operations=orders, measures={"TPM": row["tpm"]}, checks=checks,
               checked=consistent is not None, cpu_s=_cpu_s(row, orders), configuration={"generator": row["generator"]})
-    return _with_logs(run, row, folder, (_latencies, _counter, _errors))
+    return _with_logs(run, row, folder, (_latencies, _counter, _errors, _version))
 
 
 def _checks(log, consistent):
@@ -159,6 +168,14 @@ def _errors(run, row, folder):
         run.errors = [Error(0, count, message) for message, count in said.most_common()]
 
 
+def _version(run, _row, folder):
+    """Of the server, as HammerDB says it."""
+    path = next((folder / name for name in ("run.log", "hammerdb.log") if (folder / name).exists()), None)
+    said = text.run_log(figures.read(path), path).server_version if path else ""
+    if said:
+        run.configuration["server"] = said
+
+
 def _tpch(row, folder, label, repetition):
     run = Run(label, f"TPROC-H, scale {row['scale_factor']}", row["virtual_users"], repetition,
               3600 / row["tpch_geomean_sec"], "queries an hour (geometric mean)", seconds=row["tpch_total_sec"],
@@ -190,6 +207,7 @@ def _unequal(args, facts):
     said = ["All engines were measured on one server, with the settings that it had."]
     if getattr(args, "private_server", None) is not None or getattr(args, "builds", None):
         said = [f"Profile {args.profile}: {profiles.about(args.profile)}", *filter(None, [facts.get("limit")])]
+    said += facts.get("unseen", [])
     if facts["generator"].startswith("HammerDB 6"):
         said.append("HammerDB 6 switches innodb_snapshot_isolation off in its sessions; TidesDB keeps what the server has "
                     "(tidesdb_snapshot_isolation), and where that is on, a write to a row that changed is an error.")
@@ -211,6 +229,16 @@ def study(directory):
                  _with_csv(raw_files(directory), csv_of(directory)))
 
 
+def _builds_apart(folders):
+    """Sentences: what was not the same build in all iterations. It may change while a long run goes on."""
+    found = {}
+    for folder in folders:
+        for name, known in journal.read(folder / JOURNAL).plan.get(journal.BINARIES, {}).items():
+            found.setdefault(name, {}).setdefault(known, folder.parent.parent.name + "/" + folder.parent.name)
+    return [f"Not of one build: {name} was another one from {' and '.join(list(of.values())[1:])} on."
+            for name, of in found.items() if len(of) > 1]
+
+
 def study_of_iterations(directory):
     """Of a results_* folder: the iterations are the repetitions. Raises Failed."""
     directory = Path(directory)
@@ -226,5 +254,5 @@ def study_of_iterations(directory):
     about = (f"{form.plural(max(run.repetition for run in runs), 'iteration')} of {tpcc.workload_of(args.warehouses)}, "
              f"{form.plural(args.tpcc_vu, 'virtual user')}, {args.rampup} min of ramp-up, {args.duration} min measured.")
     return Study("engines", "TPROC-C: " + " and ".join(dict.fromkeys(run.label for run in runs)), about, runs,
-                 _unequal(args, facts), record.history(),
+                 [*_unequal(args, facts), *_builds_apart(folders)], record.history(),
                  [*_asked(args), ("command line", _words(record.plan.get("argv", [])))], facts, raw_files(directory))
