@@ -180,7 +180,7 @@ class RunningServer:
             raise Failed("MYSQL_BIN: there is no mariadb client; apt-get install mariadb-client")
         self._client = [str(client), "--no-defaults", f"--user={places.user}", f"--socket={places.socket}"]
         self.socket, self.user = places.socket, places.user
-        self.binaries, self._variables = {}, {}
+        self.binaries = {}
 
     def sql(self, statement):
         return output([*self._client, "--batch", "--skip-column-names", "-e", statement])
@@ -195,7 +195,6 @@ class RunningServer:
         for engine in self._settings.engines:
             if engines.get(engine.lower(), "NO") not in ("YES", "DEFAULT"):
                 raise Failed(f"ENGINES: the server at {self.socket} has no {engine}")
-        self._variables = variables_of(self)
         name = self._settings.database
         if self.sql(f"SELECT 1 FROM information_schema.tables WHERE table_schema = '{name}' LIMIT 1").strip():
             raise Failed(f"MYSQL_DB: the server at {self.socket} has tables in {name}; name a database that is not there")
@@ -203,7 +202,8 @@ class RunningServer:
     def _asked(self, engine):
         """(name, asked value, its own) of the settings that were asked for and that this server knows."""
         options = (option[2:].partition("=") for option in settings_of.server_options(self._settings, engine))
-        return [(name, value, self._variables[name]) for name, _, value in options if name in self._variables]
+        found = variables_of(self)
+        return [(name, value, found[name]) for name, _, value in options if name in found]
 
     def said(self):
         """Sentences: which of the asked settings this server does not have."""

@@ -356,10 +356,11 @@ class GoesOn(unittest.TestCase):
 
     def test_of_a_server_that_ran_already_its_own_settings_are_shown(self):
         server = target.RunningServer(self.wanted, settings.read_places({"SOCKET": "/x", "MYSQL_BIN": "/bin/true"}), None)
-        server._variables = {"innodb_buffer_pool_size": "33554432", "tidesdb_block_cache_size": "268435456",
-                             "max_connections": "500"}
-        self.assertEqual(server.options("InnoDB"), ["--innodb_buffer_pool_size=33554432"])
-        self.assertEqual(server.said(), ["The server runs with innodb_buffer_pool_size=33554432, not the asked 256M."])
+        client = ('case "$*" in *pid_file*) printf "/none/\\tx.pid\\tx\\n";; '
+                  '*VARIABLES*) printf "innodb_buffer_pool_size\\t33554432\\n";; esac')
+        with mock.patch.object(server, "_client", ["sh", "-c", client, "-"]):
+            self.assertEqual(server.options("InnoDB"), ["--innodb_buffer_pool_size=33554432"])
+            self.assertIn("The server runs with innodb_buffer_pool_size=33554432, not the asked 256M.", server.said())
         self.sitting()
         path = next(self.output.glob("result_*.json"))
         path.write_text(json.dumps({**json.loads(path.read_text()), "running": True}))
