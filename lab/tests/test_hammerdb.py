@@ -152,6 +152,8 @@ class FakeConnection:
 
     def sql(self, statement):
         self.said.append(statement)
+        if "VERSION()" in statement:
+            return [["server", "11.8.6-MariaDB"]]
         if "information_schema" in statement:
             return [["ORDERS"]]
         return [["t", "analyze", self.analyze, "text"]] if "ANALYZE" in statement else []
