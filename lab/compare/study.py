@@ -8,7 +8,7 @@ from installer.shell import Failed, clean_environment, say
 from lab.compare import sysbench, tpcc
 from lab.harness import profiles, provenance, room
 from lab.harness.journal import BINARIES, Journal
-from lab.harness.private_server import Limit, PrivateServer, memory_limit
+from lab.harness.private_server import Limit, PrivateServer, memory_limit, versions_of
 from lab.harness.progress import Progress, Step
 from lab.harness.sampler import allocated_bytes
 from lab.harness.scratch import Scratch
@@ -150,11 +150,13 @@ class Study:
                            if work == adapter.TPCC else
                            sysbench.run(server, work, args.rows, args.threads, args.seconds, number, raw))
             sampler.samples.save(samples)
-            step.note(f"{figures.per_s:,.1f} per s, p95 {figures.p95_ms:.2f} ms, max {figures.max_ms:.0f} ms, "
-                      f"{figures.errors} errors")
+            # One that left wrong data has no throughput.
+            speed = (f"{figures.per_s:,.1f} per s, p95 {figures.p95_ms:.2f} ms, max {figures.max_ms:.0f} ms"
+                     if getattr(figures, "consistent", True) else "INCONSISTENT")
+            step.note(f"{speed}, {figures.errors} errors")
         self.journal.finish(name, {"engine": engine, "sync": sync, "work": work, "round": number, **asdict(figures),
                                    "raw": raw.name, "samples": samples.name, "memory": server.memory(),
-                                   "directory_bytes": allocated_bytes(server.data)})
+                                   "versions": versions_of(server), "directory_bytes": allocated_bytes(server.data)})
 
     def _write_facts(self):
         """What the report says besides figures."""

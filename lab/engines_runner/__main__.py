@@ -43,6 +43,7 @@ def _main():
         return it.go()
     except KeyboardInterrupt:
         say(sitting.how_to_go_on("mariadb_engines_runner.sh", it.directory / study.JOURNAL))
+        it.say_what_is_kept()
         return 130
 
 

@@ -48,7 +48,8 @@ class BuildsStudy(study.Study):
         with Journal(self.directory / study.JOURNAL, "hammerdb", plan) as self.journal, Scratch() as sockets:
             self.data = LoadedData(self.directory / "server-data", sockets)
             self.data.stop_left_over(builds)
-            self._write_facts(binaries, {"limit": self.limit.said})
+            self._write_facts(binaries, {"limit": self.limit.said},
+                              {build.label: self._options(build) for build in builds})
             failed = self._all()
             if failed:
                 say(f"What failed is tried again by: hammerdb_runner.sh --resume {self.directory}")

@@ -20,6 +20,7 @@ from lab.hammerdb.counted import CPU_APART_MAX, by_new_order, cpu_apart, markdow
 from lab.hammerdb.study import analyze
 from lab.harness import provenance, sitting
 from lab.harness.journal import BINARIES, Journal
+from lab.harness.private_server import VERSIONS, versions_in
 from lab.harness.progress import Progress, Step
 
 KIND, JOURNAL, TABLES = "hammerdb_compare", "compare.jsonl", "compare.md"
@@ -93,6 +94,8 @@ class Comparison:
         return folder
 
     def _measure(self, connection):
+        if self.journal.result("versions") is None:
+            self.journal.finish("versions", versions_in(connection.sql(VERSIONS)))
         for generator in self.generators:
             self._take(connection, generator.args.tpcc_db)
             name = f"build {generator.name}"
@@ -141,7 +144,9 @@ class Comparison:
         if apart is not None:
             parts.append(f"The server's CPU time is {apart:.1%} apart; {CPU_APART_MAX:.0%} are allowed.\n")
         parts += [f"{sentence}\n" for sentence in self.journal.history()]
-        facts = provenance.collect(self.directory, self.server.facts()[1])
+        facts = provenance.collect(self.directory, {**self.server.facts()[1], **self.generators[0].binaries})
+        for name, version in self.journal.result("versions").items():
+            facts["binaries"].setdefault("mariadbd" if name == "server" else name, {})["version"] = version
         (self.directory / "provenance.json").write_text(json.dumps(facts, indent=1) + "\n")
         (self.directory / TABLES).write_text("\n".join([*parts, provenance.markdown(facts)]))
         provenance.write_checksums(self.directory)

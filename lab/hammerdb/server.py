@@ -110,6 +110,10 @@ class Running:
                 raise Failed(f"-e {engine}: the server at {self.connection.address()} has no engine {ENGINE_NAMES[engine]}"
                              f" (it has {', '.join(sorted(there))}); load its plugin, or use --private-server")
 
+    def options(self, engine):
+        """Not known: its own."""
+        return []
+
     def identity(self):
         """What a run must be gone on with."""
         return self.server.identity()
@@ -142,7 +146,7 @@ class Private:
     def check(self, engines):
         """Makes the environment, and builds the plugin for TidesDB."""
         self.directory.mkdir(parents=True, exist_ok=True)
-        options = [option for engine in engines for option in self._options(engine)]
+        options = [option for engine in engines for option in self.options(engine)]
         log, needs = self.directory / "build.log", {"tests": "rocksdb" in engines, "more": servers.providers(options)}
         if "tidesdb" in engines:
             self.environment, self.plugin = build_plugin.prepare_and_build(self.name, log, **needs)
@@ -155,14 +159,15 @@ class Private:
         """What a run must be gone on with."""
         return provenance.sums(self.binaries)
 
-    def _options(self, engine):
+    def options(self, engine):
+        """What the server of this engine is told."""
         return profiles.options(self.args.profile, ENGINE_NAMES[engine], self.args.sync)
 
     def start(self, engine):
         self.sockets = Scratch()
         self.server = PrivateServer(self.environment, self.directory / f"server-{engine}", self.limit,
                                     plugin=self.plugin if engine == "tidesdb" else None,
-                                    options=self._options(engine), socket=self.sockets.path / "mysqld.sock")
+                                    options=self.options(engine), socket=self.sockets.path / "mysqld.sock")
         self.server.stop()  # One that an earlier sitting could not stop.
         self.server.initialise()
         self.server.start()

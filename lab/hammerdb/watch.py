@@ -1,8 +1,8 @@
-"""What is seen of a server while a generator measures it: its variables, a sample each second, its memory, its disk."""
+"""What is seen of a server while a generator measures it: variables, versions, a sample each second, memory, disk."""
 
 import json
 
-from lab.harness.private_server import variables_of
+from lab.harness.private_server import variables_of, versions_of
 from lab.harness.sampler import allocated_bytes
 
 SAMPLES, AFTERWARDS, VARIABLES = "samples.json", "server.json", "variables.json"
@@ -22,6 +22,8 @@ class Watch:
 
     def __enter__(self):
         self._write(VARIABLES, variables_of(self._server))
+        self._found = {"versions": versions_of(self._server)}
+        self._write(AFTERWARDS, self._found)
         return self
 
     def __exit__(self, failed, *_):
@@ -32,7 +34,7 @@ class Watch:
         if failed:  # The server may be gone.
             return
         data = self._server.data
-        self._write(AFTERWARDS, {"memory": self._server.memory(),
+        self._write(AFTERWARDS, {**self._found, "memory": self._server.memory(),
                                  "directory_bytes": allocated_bytes(data) if data else None})
 
     def _write(self, name, found):

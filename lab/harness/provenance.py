@@ -35,10 +35,11 @@ def checksums(directory, leave_out=(CHECKSUMS,)):
             if path.is_file() and not path.is_symlink() and path.name not in leave_out}
 
 
-def write_checksums(directory, leave_out=(CHECKSUMS,)):
-    """Writes SHA256SUMS into directory; returns its path."""
+def write_checksums(directory, leave_out=(CHECKSUMS,), beside=()):
+    """Writes SHA256SUMS into directory; returns its path. beside: files elsewhere that belong to it."""
     path = Path(directory) / CHECKSUMS
-    path.write_text("".join(f"{digest}  {name}\n" for name, digest in checksums(directory, leave_out).items()))
+    sums = checksums(directory, leave_out) | {os.path.relpath(one, directory): sha256(one) for one in beside}
+    path.write_text("".join(f"{digest}  {name}\n" for name, digest in sums.items()))
     return path
 
 
@@ -157,7 +158,7 @@ def markdown(facts):
              f"- disk: {under['file_system']} ({under['options']}){model}"]
     for name, item in facts["binaries"].items():
         version = f": {item['version']}" if item.get("version") else ""
-        lines.append(f"- {name}{version}, SHA-256 {item['sha256']}")
+        lines.append(f"- {name}{version}" + (f", SHA-256 {item['sha256']}" if "sha256" in item else ""))
     return "\n".join(lines) + "\n"
 
 

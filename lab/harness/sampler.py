@@ -73,6 +73,11 @@ class Samples:
         return max((value for value in self.process.get(_RESIDENT, []) if value is not None), default=None)
 
     @property
+    def resident_first(self):
+        """What the first sample saw; None: it was not to be had."""
+        return next(iter(self.process.get(_RESIDENT, [])), None)
+
+    @property
     def written_bytes(self):
         """By the disk, with what it was given before the end and wrote after it; None: it was not to be had."""
         grown = self.grown(_WRITTEN)

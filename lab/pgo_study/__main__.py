@@ -127,6 +127,7 @@ class Study:
     def write_facts(self):
         """What the report says besides figures."""
         binaries = {name: path for build in self.builds.values() for name, path in build.binaries().items()}
+        binaries["sysbench"] = shutil.which("sysbench")
         facts = {"provenance": provenance.collect(self.output, binaries), "unequal": self._unequal(),
                  "options": {build.label: {tier.condition: settings.server_options(self.wanted, build, tier)
                                            for tier in self.wanted.tiers} for build in self.builds.values()}}

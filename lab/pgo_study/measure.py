@@ -6,7 +6,7 @@ import time
 from installer.shell import Failed
 from lab.harness import innodb_metrics, provenance
 from lab.harness.observers import Observers
-from lab.harness.private_server import Limit, in_bytes
+from lab.harness.private_server import Limit, in_bytes, versions_of
 from lab.harness.sampler import allocated_bytes
 from lab.pgo_study import settings
 from lab.sqlbench.settings import IGNORED_ERRORS
@@ -127,4 +127,5 @@ def _on(server, unit, builds, wanted, step, kept):
         memory = {"with page cache, peak": used["group_peak"], "page cache at the end": used["page_cache"]}
         observers.notes += [f"{used['oom_kills']} processes killed for memory"] if used["oom_kills"] else []
     return {"begin": begin, "files": [*kept.names, *tools.values()], "tools": tools, "notes": observers.notes,
-            "memory": memory, "allocator": provenance.allocator(server.pid()), "bytes": allocated_bytes(server.data)}
+            "memory": memory, "versions": versions_of(server), "allocator": provenance.allocator(server.pid()),
+            "bytes": allocated_bytes(server.data)}

@@ -166,7 +166,8 @@ class Report(unittest.TestCase):
                 samples.save(self.directory / f"{engine}-{number}.samples.json")
                 self.entries.append({"engine": engine, "sync": "FULL", "work": "read_write", "round": number,
                                      "raw": f"{engine}-{number}.txt", "samples": f"{engine}-{number}.samples.json",
-                                     "directory_bytes": 5 << 20, "memory": {"limit": 512 << 20, "oom_kills": 1}})
+                                     "versions": {"server": "11.8.6-MariaDB"}, "directory_bytes": 5 << 20,
+                                     "memory": {"limit": 512 << 20, "oom_kills": 1}})
         self.write_journal(self.entries)
 
     def write(self, name, content):
@@ -191,6 +192,7 @@ class Report(unittest.TestCase):
         self.assertEqual(run.notes, ["the memory limit killed 1 processes"])
         self.assertEqual(study.unequal, ["Profile fair: equal.", "Each server is in a memory cgroup."])
         self.assertEqual(run.variables["name"], "InnoDB")
+        self.assertEqual(study.versions(), {"sysbench": "1.0.20", "server": "11.8.6-MariaDB"})
         self.assertEqual(run.configuration, {"server options": "--InnoDB"})
         self.assertIn("302 (302–302) [434 errors]", markdown.figures(study))
         self.assertNotIn("/somewhere", markdown.text(study))

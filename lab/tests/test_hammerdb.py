@@ -1,6 +1,7 @@
 """Tests of lab/hammerdb without a server: options, words of Tcl, an interrupted run, what is plotted again."""
 
 import io
+import json
 import os
 import random
 import shutil
@@ -16,13 +17,15 @@ from unittest import mock
 
 from installer.shell import TREE, Failed
 from lab.charts import style
-from lab.hammerdb import calls, instructions, options, real, server, study
-from lab.harness import sitting, watched
+from lab.hammerdb import calls, instructions, logs, options, real, server, study
+from lab.harness import provenance, sitting, watched
 from lab.hammerdb.cpu import CpuMeter
 from lab.parse import hammerdb_csv
 from lab.report import plotly
 from lab.report.adapters import hammerdb as report
+from lab.report.adapters import pick
 from lab.tests.test_parse_hammerdb import Csv
+from lab.tests.test_report import made
 
 
 class Options(unittest.TestCase):
@@ -149,6 +152,8 @@ class FakeConnection:
 
     def sql(self, statement):
         self.said.append(statement)
+        if "VERSION()" in statement:
+            return [["server", "11.8.6-MariaDB"]]
         if "information_schema" in statement:
             return [["ORDERS"]]
         return [["t", "analyze", self.analyze, "text"]] if "ANALYZE" in statement else []
@@ -163,13 +168,21 @@ class FakeConnection:
 class FakeServer:
     def __init__(self):
         self.connection, self.started, self.unseen, self.version = FakeConnection(), [], [], "10.11.18"
-        self.server = SimpleNamespace(sql=lambda _: "version\t10.11.18\ndatadir\t/secret\n")
+        self.server = SimpleNamespace(sql=self._sql, sampler=None)
+
+    @staticmethod
+    def _sql(statement):
+        return ("server\t11.8.6-MariaDB\nha_tidesdb.so\tTidesDB 1.0\n" if "VERSION()" in statement else
+                "version\t10.11.18\ndatadir\t/secret\n")
 
     def facts(self):
         return {"says": {"server": self.version}, "unseen": self.unseen}, {}
 
     def identity(self):
         return {"server": self.version}
+
+    def options(self, engine):
+        return [f"--of-{engine}"]
 
     def check(self, engines):
         pass
@@ -191,8 +204,8 @@ class FakeGenerator:
     def identity(self):
         return {"generator": self.name}
 
-    def __init__(self, fail=None):
-        self.calls, self.fail = [], fail
+    def __init__(self, fail=None, consistent=True):
+        self.calls, self.fail, self.consistent = [], fail, consistent
 
     def expected_s(self, step, benchmark):
         return 1
@@ -204,7 +217,7 @@ class FakeGenerator:
         self.calls.append(f"run {engine}")
         if self.fail and self.fail[0] == engine:
             raise self.fail[1]
-        return {"nopm": 1000, "tpm": 2300, "errors": 0, "consistent": True, "generator": self.name,
+        return {"nopm": 1000, "tpm": 2300, "errors": 0, "consistent": self.consistent, "generator": self.name,
                 **{f"{name}_{key}_ms": 2.0 for name in ("neword", "payment", "delivery") for key in ("avg", "p95")}}
 
     def drop(self, connection, benchmark, directory):
@@ -243,6 +256,25 @@ class Run(unittest.TestCase):
                          [("innodb", 1000, "yes"), ("tidesdb", 1000, "yes")])
         study.plot.assert_called_once_with([self.directory.parent / "hammerdb_results_1.csv"], self.directory)
         self.assertIn("report.html", (self.directory / "SHA256SUMS").read_text())
+
+    def test_the_results_beside_the_logs_are_summed_too(self):
+        self.go(FakeGenerator())
+        self.assertIn("../hammerdb_results_1.csv", (self.directory / "SHA256SUMS").read_text())
+        subprocess.run(["sha256sum", "--check", "--quiet", "SHA256SUMS"], cwd=self.directory, check=True)
+        csv = self.directory.parent / "hammerdb_results_1.csv"
+        self.assertEqual(pick.study([self.directory]).files["../hammerdb_results_1.csv"], provenance.sha256(csv))
+
+    def test_versions_and_options_are_told(self):
+        self.go(FakeGenerator())
+        study_ = pick.study([self.directory])
+        self.assertEqual(study_.versions(), {"server": "11.8.6-MariaDB", "ha_tidesdb.so": "TidesDB 1.0"})
+        self.assertEqual(study_.runs[1].configuration["server options"], "--of-tidesdb")
+
+    def test_wrong_data_has_no_throughput(self):
+        self.go(FakeGenerator(consistent=False))
+        self.assertIn("INCONSISTENT, so without throughput", self.said.getvalue())
+        self.assertNotIn("1,000", self.said.getvalue())
+        self.assertEqual([run.throughput for run in pick.study([self.directory]).runs], [None, None])
 
     def test_an_interrupted_run_goes_on_and_says_so(self):
         with self.assertRaises(KeyboardInterrupt):
@@ -359,6 +391,19 @@ proc ConnectToMaria {} {}
         for text in ("", "proc CreateStoredProcs"):
             with self.assertRaisesRegex(Failed, "holds no procedures; give the folder of HammerDB's sources"):
                 instructions.procedures(self.source(text))
+
+
+class Logs(unittest.TestCase):
+    def test_a_run_that_left_wrong_data_has_no_lines(self):
+        with tempfile.TemporaryDirectory() as name:
+            for engine, text in (("a", None), ("b", {}), ("c", {"consistency": {"holds": False, "checks": []}})):
+                folder = Path(name) / "hammerdb_logs_1" / f"{engine}_tpcc"
+                folder.mkdir(parents=True)
+                if text is not None:
+                    (folder / "result.json").write_text(json.dumps(made(engine, **text)))
+            csv = Path(name) / "hammerdb_results_1.csv"
+            self.assertEqual([run.label for run in logs.series(csv, "", {"a", "b", "c"})], ["b"])
+            self.assertEqual([run.label for run in logs.series(csv, "")], ["a", "b", "c"])
 
 
 class PlotOnly(unittest.TestCase):

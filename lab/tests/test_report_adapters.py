@@ -119,6 +119,23 @@ class HammerdbTest(Folders):
         self.assertGreater(run.write_amplification, 0)
         self.assertEqual((run.memory, run.sizes), ({"resident, peak": 3 << 20}, {}))
 
+    def test_of_hammerdb_s_data_the_broken_condition_is_told(self):
+        left = row("innodb", generator="HammerDB 6.0", consistent=False)
+        logs = self.logs(self.base / "hammerdb_logs_1", {"innodb": left})
+        for path in (RECORDED / "hammerdb-6.0").iterdir():
+            shutil.copy(path, logs / "innodb_tpcc")
+        run = hammerdb.study(logs).runs[0]
+        self.assertEqual(run.inconsistency(), "all conditions: broken")
+        # As lab/tpcc/consistency.cc writes it.
+        (logs / "innodb_tpcc" / "check.log").write_text(
+            "  1        holds   w_ytd = sum(d_ytd)\n  2        BROKEN  d_next_o_id - 1 = max(o_id)\n"
+            "      w 1 d 2: 3001, 3000\n      and 4 more\n  balance  skipped c_balance (not asked for)\n")
+        run = hammerdb.study(logs).runs[0]
+        self.assertEqual([(check.name[:2], check.state) for check in run.checks],
+                         [("1:", "holds"), ("2:", "broken"), ("ba", "skipped")])
+        self.assertEqual(run.inconsistency(), "2: d_next_o_id - 1 = max(o_id) (w 1 d 2: 3001, 3000): broken")
+        self.assertEqual((run.throughput, run.versions["HammerDB"]), (None, "6.0"))
+
     def test_what_hammerdb_6_makes_unequal_is_said(self):
         for generator, said in (("HammerDB 6.0", True), ("HammerDB 5.0", False), ("tpcc", False)):
             logs = self.logs(self.base / generator, {"innodb": row("innodb", generator=generator)})
@@ -154,13 +171,16 @@ class HammerdbTest(Folders):
             hammerdb.study(logs)
 
 
+_ARGV = ["--iterations", "3", "-o", "/somewhere/all", "--harness=/somewhere/x.sh"]
+
+
 class EnginesTest(Folders):
     def test_iterations_are_repetitions(self):
         directory = self.base / "results_1"
         for number in (1, 2, 10):
             for engine, nopm in (("innodb", 1000), ("tidesdb", 1500)):
                 self.logs(directory / engine / f"iter{number}" / "hammerdb_logs_1", {engine: row(engine, nopm + number)})
-        with Journal(directory / "journal.txt", "engines_runner", {"argv": ["--iterations", "3"], "seed": 1}) as journal:
+        with Journal(directory / "journal.txt", "engines_runner", {"argv": _ARGV, "seed": 1}) as journal:
             journal.fail("tidesdb iteration 3", "no server")
             journal.end()
         study = pick.study([directory])
@@ -169,7 +189,8 @@ class EnginesTest(Folders):
         self.assertEqual(row_of["TidesDB"].verdict, "higher")
         self.assertAlmostEqual(row_of["TidesDB"].ratio, 1502 / 1002)
         self.assertEqual(study.history, ["Failed: tidesdb iteration 3: no server"])
-        self.assertIn(("command line", "--iterations 3"), study.configuration)
+        # Paths are this machine's.
+        self.assertIn(("command line", "--iterations 3 -o all --harness=x.sh"), study.configuration)
 
     def test_iterations_of_two_builds_are_told(self):
         directory = self.base / "results_1"
