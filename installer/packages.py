@@ -10,8 +10,8 @@ LAB = ["libmariadb-dev", "libcli11-dev"]
 # The page of a report. Its plotly.js is unpacked from python3-plotly (lab/report/plotly.py), which is not installed.
 REPORT = ["python3-jinja2"]
 
-# Its runners: progress on a terminal, what processes use, charts, reports.
-LAB_PYTHON = ["python3-rich", "python3-psutil", "python3-matplotlib", *REPORT]
+# Its runners: progress on a terminal, charts, reports.
+LAB_PYTHON = ["python3-rich", "python3-matplotlib", *REPORT]
 
 # To test reports as they are read.
 BROWSER = ["chromium"]

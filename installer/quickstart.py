@@ -110,11 +110,17 @@ def _start(environment, built):
     return server
 
 
-def _tpcc(server, tool, subcommand, engine, *options):
-    """Runs the load generator; its progress is for the person to see. Returns its exit code."""
-    argv = [tool, subcommand, "--socket", server.socket, "--user", "root",
+def _python():
+    """Debian's own, which sees Debian's packages."""
+    return "/usr/bin/python3" if Path("/usr/bin/python3").exists() else sys.executable
+
+
+def _tpcc(server, tool, subcommand, engine, *options, within=()):
+    """Runs the load generator; its progress is for the person to see. Returns its exit code. within: what runs it."""
+    argv = [*within, tool, subcommand, "--socket", server.socket, "--user", "root",
             "--db", f"tpcc_{engine.lower()}", *options]
-    return subprocess.run([str(a) for a in argv], env=clean_environment(), stdin=subprocess.DEVNULL).returncode
+    return subprocess.run([str(a) for a in argv], env=clean_environment(), stdin=subprocess.DEVNULL,
+                          cwd=TREE).returncode
 
 
 def _measure(server, tool, again, seconds):
@@ -134,7 +140,8 @@ def _measure(server, tool, again, seconds):
             new = result.with_suffix(".new")
             code = _tpcc(server, tool, "run", engine, "--vu", USERS, "--rampup", RAMPUP_S,
                          "--duration", seconds, "--isolation", "rr",
-                         "--label", LABELS.get(engine, engine), "--json", new)
+                         "--label", LABELS.get(engine, engine), "--json", new,
+                         within=[_python(), "-m", "lab.quickstart", HOME, engine])
             if code not in MEASURED or not new.exists():
                 raise Failed(f"TPROC-C on {engine} ended with {code}; the server's log is "
                              f"{server.error_log}")
@@ -143,14 +150,11 @@ def _measure(server, tool, again, seconds):
 
 def _report():
     """Without root or network the page may be left out; the figures are told all the same."""
-    results = [HOME / f"result-{engine}.json" for engine in ENGINES]
-    # Debian's own, which sees Debian's packages.
-    python = "/usr/bin/python3" if Path("/usr/bin/python3").exists() else sys.executable
-    argv = [python, "-m", "lab.report", *results, "--title", "TidesDB beside InnoDB and MyRocks: TPROC-C"]
-    say("\n" + output(argv, cwd=TREE))
+    argv = [_python(), "-m", "lab.report", "--title", "TidesDB beside InnoDB and MyRocks: TPROC-C"]
+    say("\n" + output([*argv, *(HOME / f"result-{engine}.json" for engine in ENGINES)], cwd=TREE))
     try:
         apt.install(packages.REPORT, LOG)
-        output([*argv, "--quiet", "--output", REPORT], cwd=TREE)
+        output([*argv, HOME, "--quiet", "--output", REPORT], cwd=TREE)
     except Failed as error:
         say(f"  {REPORT.name} is left out: {error}")
 

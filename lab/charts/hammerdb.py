@@ -3,10 +3,12 @@
 A bar is the median of an engine's runs, its whiskers the least and the most.
 """
 
+from collections import Counter
 from dataclasses import dataclass, field
 from statistics import median
 
 from lab.charts import style
+from lab.report import form
 
 _MARKS = "os^Dv*"
 _FEW = 4  # More are told by a legend below the figure.
@@ -53,7 +55,15 @@ def _whiskers(spread):
     return [[low for _, low, _, _ in spread], [high for _, _, high, _ in spread]] if several else None
 
 
-def _bars(rows, column, title, ylabel, directory, name):
+def left_out(rows):
+    """Sentences on the runs that are in no chart."""
+    broken = Counter(row["engine"] for row in rows if row.get("consistent") == "no")
+    all_of = Counter(row["engine"] for row in rows if row["benchmark"] == "tpcc")
+    return [f"Left out: {engine}, {count} of {form.plural(all_of[engine], 'run')}, for inconsistent data"
+            for engine, count in broken.items()]
+
+
+def _bars(rows, column, title, ylabel, directory, name, notes=()):
     """One bar an engine. Returns the paths; none where no row has the figure."""
     spread = _spread(rows, column)
     if not spread:
@@ -67,10 +77,10 @@ def _bars(rows, column, title, ylabel, directory, name):
     axes.set_xticks(range(len(spread)), [f"{names[engine]}\n{count} runs" if count > 1 else names[engine]
                                          for engine, (*_, count) in spread.items()])
     axes.margins(y=0.15)
-    return style.save(figure, directory, name)
+    return style.save(figure, directory, name, notes)
 
 
-def _grouped(rows, groups, title, ylabel, directory, name):
+def _grouped(rows, groups, title, ylabel, directory, name, notes=()):
     """groups: (what is below the bars, column). A bar an engine in each."""
     spreads = [(label, _spread(rows, column)) for label, column in groups]
     engines = list(dict.fromkeys(engine for _, spread in spreads for engine in spread))
@@ -91,10 +101,10 @@ def _grouped(rows, groups, title, ylabel, directory, name):
         axes.legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.13), ncols=3)
     else:
         axes.legend(loc="upper left")
-    return style.save(figure, directory, name)
+    return style.save(figure, directory, name, notes)
 
 
-def _lines(series, title, ylabel, directory, name):
+def _lines(series, title, ylabel, directory, name, notes=()):
     """series: (run, line, points, dashes). Runs of one engine share its colour, and each has a mark of its own."""
     if not series:
         return []
@@ -110,10 +120,10 @@ def _lines(series, title, ylabel, directory, name):
         axes.legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.13), ncols=4)
     else:
         axes.legend(fontsize=8)
-    return style.save(figure, directory, name)
+    return style.save(figure, directory, name, notes)
 
 
-def _hotspots(runs, directory):
+def _hotspots(runs, directory, notes=()):
     runs = [run for run in runs if run.hotspots]
     if not runs:
         return []
@@ -128,36 +138,41 @@ def _hotspots(runs, directory):
         axes.invert_yaxis()
         axes.set_title(f"{run.label}: where the server's CPU time goes")
         axes.set_xlabel("% of samples")
-    return style.save(figure, directory, "chart_perf_hotspots")
+    return style.save(figure, directory, "chart_perf_hotspots", notes)
 
 
 def draw(rows, runs, directory):
-    """Draws what the rows and the runs' series hold. Returns the paths, and by chart why it was not drawn."""
-    tpcc = [row for row in rows if row["benchmark"] == "tpcc"]
+    """Draws what the rows and the runs' series hold. Returns the paths, and by chart why it was not drawn.
+
+    A run that left wrong data is in no chart, and each says so. REQUIRES: runs has none of it.
+    """
+    tpcc = [row for row in rows if row["benchmark"] == "tpcc" and row.get("consistent") != "no"]
+    notes = left_out(rows)
     tpch = [row for row in rows if row["benchmark"] == "tpch"]
     throughput = [(run.label, "", run.tpm, "-") for run in runs if run.tpm]
     latency = [(run.label, line, points, "-" if index == 0 else "--")
                for run in runs for index, (line, points) in enumerate(run.latency.items())]
     drawn = {
-        "chart_tpcc_nopm": _bars(tpcc, "nopm", "TPROC-C: new orders a minute", "NOPM", directory, "chart_tpcc_nopm"),
-        "chart_tpcc_tpm": _bars(tpcc, "tpm", "TPROC-C: transactions a minute", "TPM", directory, "chart_tpcc_tpm"),
+        "chart_tpcc_nopm": _bars(tpcc, "nopm", "TPROC-C: new orders a minute", "NOPM", directory, "chart_tpcc_nopm", notes),
+        "chart_tpcc_tpm": _bars(tpcc, "tpm", "TPROC-C: transactions a minute", "TPM", directory, "chart_tpcc_tpm", notes),
         "chart_tpcc_latency": _grouped(
             tpcc, [(f"{label}\n{what}", f"{name}_{key}_ms") for label, name in _LATENCIES
                    for key, what in (("avg", "mean"), ("p95", "p95"))],
-            "TPROC-C: response times", "ms", directory, "chart_tpcc_latency"),
+            "TPROC-C: response times", "ms", directory, "chart_tpcc_latency", notes),
         "chart_tpch": _grouped(tpch, [("geometric mean", "tpch_geomean_sec"), ("query set", "tpch_total_sec")],
                                "TPROC-H: query times", "seconds", directory, "chart_tpch"),
         "chart_build_time": _bars(tpcc or tpch, "build_sec", "Time to build the schema", "seconds", directory,
-                                  "chart_build_time"),
+                                  "chart_build_time", notes),
         "chart_tpcc_throughput_timeline": _lines(throughput, "TPROC-C: throughput over time", "transactions a minute",
-                                                 directory, "chart_tpcc_throughput_timeline"),
+                                                 directory, "chart_tpcc_throughput_timeline", notes),
         "chart_tpcc_latency_timeline": _lines(latency, "TPROC-C: new orders' response times over time", "ms", directory,
-                                              "chart_tpcc_latency_timeline"),
-        "chart_perf_hotspots": _hotspots(runs, directory),
+                                              "chart_tpcc_latency_timeline", notes),
+        "chart_perf_hotspots": _hotspots(runs, directory, notes),
     }
-    why = {"chart_tpch": "no TPROC-H results", "chart_tpcc_throughput_timeline": "no logs beside the CSV",
-           "chart_tpcc_latency_timeline": "the logs hold no response times over time (HammerDB 5 and 6 keep none)"
-           if runs else "no logs beside the CSV",
+    why = {"chart_tpch": "no TPROC-H results",
+           "chart_tpcc_throughput_timeline": "no whole ten seconds were run" if runs else "no logs beside the CSV",
+           "chart_tpcc_latency_timeline": "the logs hold no response times over time (HammerDB 5 and 6 keep none), or no "
+                                          "whole ten seconds" if runs else "no logs beside the CSV",
            "chart_perf_hotspots": "nothing was recorded with --perf"}
     return ([path for paths in drawn.values() for path in paths],
-            {name: why.get(name, "no results") for name, paths in drawn.items() if not paths})
+            {name: why.get(name, "; ".join(notes) or "no results") for name, paths in drawn.items() if not paths})

@@ -8,6 +8,7 @@ from lab.harness import debian
 _COLOURS = {"innodb": "#0072B2", "tidesdb": "#D55E00", "rocksdb": "#009E73"}
 _OTHERS = ("#CC79A7", "#E69F00", "#56B4E9", "#000000")
 DOTS = 300
+_NOTES_MAX = 5  # More would leave no room for the chart.
 
 
 def pyplot():
@@ -48,7 +49,9 @@ def save(figure, directory, name, notes=()):
     """Writes name.png and name.pdf and frees the figure. notes: what a reader of it must know, below it."""
     directory = Path(directory)
     directory.mkdir(parents=True, exist_ok=True)
-    below = 0.0
+    below, notes = 0.0, list(notes)
+    if len(notes) > _NOTES_MAX:
+        notes[_NOTES_MAX - 1:] = [f"And {len(notes) - _NOTES_MAX + 1} more, which the report has."]
     if notes:
         below = 0.045 * len(notes)
         figure.text(0.01, 0.01, "\n".join(notes), fontsize=7, color="#a00000", va="bottom", wrap=True)

@@ -1,13 +1,14 @@
 """One comparison: each engine's server loaded once, then measured in turns, with a journal and a report."""
 
 import json
+import shutil
 from dataclasses import asdict
 
-from installer.shell import Failed, say
+from installer.shell import Failed, clean_environment, say
 from lab.compare import sysbench, tpcc
 from lab.harness import profiles, provenance, room
-from lab.harness.journal import Journal
-from lab.harness.private_server import Limit, PrivateServer, memory_limit
+from lab.harness.journal import BINARIES, Journal
+from lab.harness.private_server import Limit, PrivateServer, memory_limit, versions_of
 from lab.harness.progress import Progress, Step
 from lab.harness.sampler import allocated_bytes
 from lab.harness.scratch import Scratch
@@ -28,6 +29,8 @@ class Study:
 
     def __init__(self, args, plan, environment, plugin, tool):
         self.args, self.plan, self.environment, self.plugin, self.tool = args, plan, environment, plugin, tool
+        self.binaries = {"mariadbd": environment.mariadbd, "ha_tidesdb.so": plugin, "tpcc": tool,
+                         "sysbench": shutil.which("sysbench", path=clean_environment()["PATH"]) if args.work else None}
         self.limit = memory_limit(args.memory_max, args.profile)
         self.failed = 0
 
@@ -57,9 +60,10 @@ class Study:
     def go(self):
         """Does what is left, and reports. Returns the exit code: 1 when a turn failed."""
         self._check_disk()
-        self._write_facts()
-        with Journal(self.args.directory / adapter.JOURNAL, adapter.KIND, self.plan) as self.journal, \
+        plan = {**self.plan, BINARIES: provenance.sums(self.binaries)}
+        with Journal(self.args.directory / adapter.JOURNAL, adapter.KIND, plan) as self.journal, \
                 Scratch() as self.sockets:
+            self._write_facts()
             with Progress("compare", self.steps()) as self.progress:
                 for engine in self.args.engines:
                     self._load(engine)
@@ -146,17 +150,18 @@ class Study:
                            if work == adapter.TPCC else
                            sysbench.run(server, work, args.rows, args.threads, args.seconds, number, raw))
             sampler.samples.save(samples)
-            step.note(f"{figures.per_s:,.1f} per s, p95 {figures.p95_ms:.2f} ms, max {figures.max_ms:.0f} ms, "
-                      f"{figures.errors} errors")
+            # One that left wrong data has no throughput.
+            speed = (f"{figures.per_s:,.1f} per s, p95 {figures.p95_ms:.2f} ms, max {figures.max_ms:.0f} ms"
+                     if getattr(figures, "consistent", True) else "INCONSISTENT")
+            step.note(f"{speed}, {figures.errors} errors")
         self.journal.finish(name, {"engine": engine, "sync": sync, "work": work, "round": number, **asdict(figures),
                                    "raw": raw.name, "samples": samples.name, "memory": server.memory(),
-                                   "directory_bytes": allocated_bytes(server.data)})
+                                   "versions": versions_of(server), "directory_bytes": allocated_bytes(server.data)})
 
     def _write_facts(self):
         """What the report says besides figures."""
         args = self.args
-        binaries = {"mariadbd": self.environment.mariadbd, "ha_tidesdb.so": self.plugin, "tpcc": self.tool}
-        facts = {"asked": asked(args), "provenance": provenance.collect(args.directory, binaries),
+        facts = {"asked": asked(args), "provenance": provenance.collect(args.directory, self.binaries),
                  "version": self.environment.version, "limit": self.limit.said,
                  "profile": f"Profile {args.profile}: {profiles.about(args.profile)}",
                  "options": {engine: {sync: profiles.options(args.profile, engine, sync) for sync in args.sync}

@@ -5,7 +5,7 @@ import sys
 import time
 
 from installer.shell import main, say
-from lab.engines_runner import options, study
+from lab.engines_runner import options, same_build, study
 from lab.harness import sitting
 
 
@@ -38,9 +38,12 @@ def _main():
     try:
         if not it.args.skip_preflight:
             it.check()
+        if args.resume:
+            same_build.check(it.args, it.directory)
         return it.go()
     except KeyboardInterrupt:
         say(sitting.how_to_go_on("mariadb_engines_runner.sh", it.directory / study.JOURNAL))
+        it.say_what_is_kept()
         return 130
 
 

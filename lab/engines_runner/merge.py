@@ -6,8 +6,11 @@ from lab.parse import figures, hammerdb_csv
 
 _FIGURES = (("NOPM", "nopm", "{:,.0f}"), ("TPM", "tpm", "{:,.0f}"), ("new order p95, ms", "neword_p95_ms", "{:.2f}"),
             ("payment p95, ms", "payment_p95_ms", "{:.2f}"), ("delivery p95, ms", "delivery_p95_ms", "{:.2f}"),
-            ("build, s", "build_sec", "{:,.0f}"), ("server CPU a new order, ms", "server_cpu_ms_per_neword", "{:.3f}"),
-            ("client CPU a new order, ms", "client_cpu_ms_per_neword", "{:.3f}"), ("errors", "errors", "{:,.0f}"))
+            ("server CPU a new order, ms", "server_cpu_ms_per_neword", "{:.3f}"),
+            ("client CPU a new order, ms", "client_cpu_ms_per_neword", "{:.3f}"))
+# Also of an iteration that left wrong data, which has none of the others.
+_OF_ALL = (("build, s", "build_sec", "{:,.0f}"), ("errors", "errors", "{:,.0f}"))
+_WRONG = "inconsistent"
 
 
 def read(paths):
@@ -26,16 +29,20 @@ def _cell(rows, column, form):
 
 
 def markdown(rows, notes=()):
-    """A column an engine, a row a figure: the median, and the least and the most."""
+    """A column an engine, a row a figure: median, least and most of the iterations that left right data."""
     engines = list(dict.fromkeys(row["engine"] for row in rows))
     of = {engine: [row for row in rows if row["engine"] == engine] for engine in engines}
     lines = ["| median (least–most) | " + " | ".join(engines) + " |", "|---" * (1 + len(engines)) + "|",
              "| iterations | " + " | ".join(str(len(of[engine])) for engine in engines) + " |"]
+    sound = {engine: [row for row in of[engine] if row.get("consistent") != "no"] for engine in engines}
     for label, column, form in _FIGURES:
+        lines.append(f"| {label} | " + " | ".join(_cell(sound[engine], column, form) if sound[engine] else _WRONG
+                                                  for engine in engines) + " |")
+    for label, column, form in _OF_ALL:
         lines.append(f"| {label} | " + " | ".join(_cell(of[engine], column, form) for engine in engines) + " |")
-    broken = {engine: sum(row.get("consistent") == "no" for row in of[engine]) for engine in engines}
+    broken = {engine: len(of[engine]) - len(sound[engine]) for engine in engines}
     checked = {engine: sum(row.get("consistent") is not None for row in of[engine]) for engine in engines}
     lines.append("| consistent | " + " | ".join(
-        "not checked" if not checked[e] else f"INCONSISTENT in {broken[e]} of {checked[e]}" if broken[e] else "yes"
-        for e in engines) + " |")
+        "not checked" if not checked[e] else "yes" if not broken[e] else
+        f"INCONSISTENT in {broken[e]} of {checked[e]}, which have no throughput" for e in engines) + " |")
     return "\n".join([*lines, "", *notes]).rstrip() + "\n"

@@ -46,9 +46,7 @@ def parser():
     group("--mariadb-bin", default="mariadb", metavar="PATH", help="the client program (%(default)s)")
     group("--private-server", nargs="?", const="", metavar="NAME", choices=["", *host.CODENAMES],
           help="start a new server for each iteration, with this tree's plugin")
-    group("--profile", default="fair", choices=profiles.known(), help="the private server's settings (%(default)s)")
-    group("--sync", default="FULL", choices=["FULL", "NONE"], help="the private server's commits (%(default)s)")
-    private_server.add_memory_max(group)
+    private_server.add_settings(group)
     group("--restart-command", default="systemctl restart mariadb", metavar="COMMAND",
           help="restarts the server that runs, by sudo where need be (%(default)s)")
     group = it.add_argument_group("leave out").add_argument
@@ -74,6 +72,7 @@ def parse(argv):
     args.engine_names = harness.engines_of(args.engines)
     if args.private_server is not None and args.socket:
         raise Failed("--private-server: is a server of its own; leave out --socket")
+    private_server.settle(args, args.private_server is not None)
     args.host = args.port = None  # Servers are reached by a socket.
     harness.parse(harness_options(args, args.engine_names[0], False)[1:])
     return args

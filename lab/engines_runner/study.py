@@ -13,6 +13,7 @@ from pathlib import Path
 from installer import host
 from installer.shell import Failed, clean_environment, say
 from lab.engines_runner import merge, preflight
+from lab.engines_runner.database import NAME, Database, folder_of, harness_journals
 from lab.engines_runner.options import harness_options
 from lab.hammerdb import options as harness
 from lab.hammerdb import server
@@ -25,7 +26,6 @@ from lab.report import write
 from lab.report.adapters import hammerdb as report
 
 JOURNAL = "journal.txt"
-DATABASE = "tpcc"  # The harness's own default.
 _LOAD_S = {True: 90, False: 4}  # A warehouse on one loader: the real HammerDB, the built-in generator.
 _HARNESS_ENDS_S = 150  # It stops its server.
 
@@ -40,6 +40,10 @@ def order(args, seed):
         seen[engine] = seen.get(engine, 0) + 1
         units.append((engine, seen[engine]))
     return units
+
+
+def _step(engine, number):
+    return f"{engine} iteration {number}"
 
 
 def _wait_until_free(journal):
@@ -60,6 +64,7 @@ class Study:
         self.args, self.directory, self.plan = args, Path(directory), plan
         self.units = order(args, plan["seed"])
         self.failures = []
+        self.database = None  # On a running server.
 
     def _expected_s(self):
         args = self.args
@@ -73,8 +78,21 @@ class Study:
         for number, (engine, iteration) in enumerate(self.units, 1):
             lines.append(f"[{number}] {engine} iteration {iteration}")
             lines += [f"      {line}" for line in self._preparation()]
-            lines.append(f"      {shlex.join(harness_options(self.args, engine, number > 1))}")
+            lines.append(f"      {shlex.join(harness_options(self.args, engine, self._replaces(number - 1)))}")
         return "\n".join(lines)
+
+    def _is_last(self, index):
+        """Whether an iteration is its engine's last."""
+        return all(engine != self.units[index][0] for engine, _ in self.units[index + 1:])
+
+    def _cleans_up(self):
+        """Whether an engine's database is to be dropped after its last iteration."""
+        args = self.args
+        return args.private_server is None and not (args.no_keep_schema or args.no_cleanup_between_engines)
+
+    def _replaces(self, index):
+        """Whether an iteration finds the database of the one before, where nothing fails."""
+        return index > 0 and not self.args.no_keep_schema and not (self._cleans_up() and self._is_last(index - 1))
 
     def _restarts(self):
         return self.args.private_server is None and not self.args.no_restart
@@ -98,29 +116,45 @@ class Study:
     def go(self):
         """Runs what is left. Returns the exit code: 1 when an iteration failed."""
         self.directory.mkdir(parents=True, exist_ok=True)
-        steps = [Step(f"{engine} iteration {number}", self._expected_s(), "iteration") for engine, number in self.units]
+        steps = [Step(_step(engine, number), self._expected_s(), "iteration") for engine, number in self.units]
         with Journal(self.directory / JOURNAL, "engines_runner", self.plan) as self.journal:
+            if self.args.private_server is None:
+                self.database = Database(self.directory, self.journal)
+            for unit in self.units:
+                for left in harness_journals(folder_of(self.directory, unit)):
+                    _wait_until_free(left)
             with Progress(f"{self.args.iterations} × {', '.join(self.args.engine_names)}", steps) as self.progress:
                 for index, (engine, number) in enumerate(self.units):
                     self._unit(engine, number)
-                    if all(later != engine for later, _ in self.units[index + 1:]):
+                    if self._cleans_up() and self._is_last(index):
                         self._cleanup(engine)
             if not self.failures:
                 self.journal.end()
             self._merge()
+            if self.failures:
+                say(f"What failed is tried again by: mariadb_engines_runner.sh --resume {self.directory}")
+                self.say_what_is_kept()
         return 1 if self.failures else 0
 
+    def say_what_is_kept(self):
+        """For a later sitting, on a running server."""
+        if self.database and self.database.holder():
+            say(f"Until then the database {NAME} is kept.")
+
     def _unit(self, engine, number):
-        step = f"{engine} iteration {number}"
+        step = _step(engine, number)
         if self.journal.result(step):
             self.progress.already(step)
             return
-        directory = self.directory / engine / f"iter{number}"
+        directory = folder_of(self.directory, (engine, number))
+        left = self._left(engine, number, directory)
+        if self.database:
+            self.database.begin((engine, number))
         self.journal.begin(step)
         try:
             with self.progress.step(step) as running:
                 self._prepare()
-                found = self._harness(engine, number, directory, running.note)
+                found = self._harness(engine, number, directory, left, running.note)
                 running.note(f"{found['nopm']:,.0f} NOPM")
         except Failed as error:
             self.journal.fail(step, str(error).splitlines()[0])
@@ -159,14 +193,22 @@ class Study:
                 subprocess.run(["sleep", "1"], check=False)
         raise Failed(f"the server does not come back after its restart: {last}")
 
-    def _harness(self, engine, number, directory, note):
-        """Runs one iteration; goes on with one that was interrupted. Returns its row."""
+    def _left(self, engine, number, directory):
+        """The logs of an interrupted harness that can be resumed, or None: then nothing of it is in the folder."""
+        begun = harness_journals(directory)
+        if len(begun) == 1 and (self.database is None or self.database.serves((engine, number))):
+            return begun[0].parent
+        if begun:  # Kept, but not where results are looked for.
+            tries = len(list(directory.parent.glob(f"left-{directory.name}-*")))
+            directory.rename(directory.with_name(f"left-{directory.name}-{tries + 1}"))
+        return None
+
+    def _harness(self, engine, number, directory, left, note):
+        """Runs one iteration, or goes on with what is left of it. Returns its row."""
         directory.mkdir(parents=True, exist_ok=True)
-        argv = [*harness_options(self.args, engine, self._has_database()), "-o", directory]
-        begun = [path.parent for path in directory.glob("hammerdb_logs_*/journal.jsonl")]
-        if len(begun) == 1:
-            _wait_until_free(begun[0] / "journal.jsonl")
-            argv = [self.args.harness, "--resume", begun[0]]
+        replace = self.database is not None and self.database.holder() is not None
+        argv = ([self.args.harness, "--resume", left] if left else
+                [*harness_options(self.args, engine, replace), "-o", directory])
         with open(self.directory / "master.log", "a") as master:
             def on_line(line, _pid):
                 master.write(f"{engine} {number}: {line}\n")
@@ -179,11 +221,6 @@ class Study:
         row = hammerdb_csv.read(figures.read(self._csv(directory)), self._csv(directory))[0]
         return {name: row[name] for name in ("nopm", "tpm", "errors", "consistent") if name in row}
 
-    def _has_database(self):
-        """Whether an iteration of this run has taken the database's name for it: then it may be dropped."""
-        journals = self.directory.glob("*/iter*/hammerdb_logs_*/journal.jsonl")
-        return any(f" {DATABASE} database" in path.read_text() for path in journals)
-
     @staticmethod
     def _csv(directory):
         found = sorted(directory.glob("hammerdb_results_*.csv"))
@@ -192,25 +229,25 @@ class Study:
         return found[-1]
 
     def _cleanup(self, engine):
-        """After an engine's last iteration its database is dropped."""
-        args = self.args
-        if args.private_server is not None or args.no_keep_schema or args.no_cleanup_between_engines:
+        """After an engine's last iteration its database is dropped; that of one that failed is kept for another try."""
+        holder = self.database.holder()
+        if holder is None or holder[0] != engine or not self.journal.result(_step(*holder)):
             return
         try:
-            self._connection().sql(f"DROP DATABASE IF EXISTS {DATABASE}")
+            self.database.drop(self._connection())
         except Failed as error:
             self.progress.say(f"{engine}: its database could not be dropped: {error}")
 
     def _merge(self):
         for sentence in self.journal.history():
             say(sentence)
-        done = [(engine, number) for engine, number in self.units if self.journal.result(f"{engine} iteration {number}")]
+        done = [(engine, number) for engine, number in self.units if self.journal.result(_step(engine, number))]
         if not done:
             return
         merged = self.directory / "final" / "merged"
         shutil.rmtree(merged, ignore_errors=True)
         merged.mkdir(parents=True)
-        paths = [self._csv(self.directory / engine / f"iter{number}") for engine, number in done]
+        paths = [self._csv(folder_of(self.directory, unit)) for unit in done]
         rows = merge.read(paths)
         table = merge.markdown(rows, self.journal.history())
         (merged / "hammerdb_results_merged.csv").write_text(hammerdb_csv.write(rows))

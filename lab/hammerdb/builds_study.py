@@ -8,7 +8,7 @@ from lab.hammerdb import builtin, server, study
 from lab.hammerdb.watch import Watch
 from lab.harness import builds as builds_of
 from lab.harness import profiles, provenance, sitting
-from lab.harness.journal import Journal
+from lab.harness.journal import BINARIES, Journal
 from lab.harness.loaded_data import LoadedData, groups_of
 from lab.harness.private_server import memory_limit
 from lab.harness.progress import Progress, Step
@@ -43,13 +43,13 @@ class BuildsStudy(study.Study):
         self.generator = builtin.Builtin(args, log)
         self.builds, self.groups = {build.label: build for build in builds}, groups_of(builds)
         self.units = units(list(self.builds), args.repetitions)
-        binaries = {name: path for build in builds for name, path in build.binaries().items()}
-        sums = {name: provenance.sha256(path) for name, path in binaries.items()}
-        with Journal(self.directory / study.JOURNAL, "hammerdb", {**self.plan, "binaries": sums}) as self.journal, \
-                Scratch() as sockets:
+        binaries = {name: path for build in builds for name, path in build.binaries().items()} | self.generator.binaries
+        plan = {**self.plan, BINARIES: provenance.sums(binaries)}
+        with Journal(self.directory / study.JOURNAL, "hammerdb", plan) as self.journal, Scratch() as sockets:
             self.data = LoadedData(self.directory / "server-data", sockets)
             self.data.stop_left_over(builds)
-            self._write_facts(binaries, self.limit.said)
+            self._write_facts(binaries, {"limit": self.limit.said},
+                              {build.label: self._options(build) for build in builds})
             failed = self._all()
             if failed:
                 say(f"What failed is tried again by: hammerdb_runner.sh --resume {self.directory}")

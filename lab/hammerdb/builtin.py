@@ -7,7 +7,7 @@ import signal
 from installer.shell import Failed
 from lab.hammerdb.cpu import CpuMeter
 from lab.hammerdb.options import ENGINE_NAMES, partitions
-from lab.harness import generators, watched
+from lab.harness import generators, provenance, watched
 from lab.parse import tpcc as tpcc_text
 from lab.report import results
 
@@ -35,6 +35,11 @@ class Builtin:
     def __init__(self, args, log):
         self.args = args
         self.tool = generators.program("tpcc", log)
+        self.binaries = {"tpcc": self.tool}
+
+    def identity(self):
+        """What a run must be gone on with."""
+        return provenance.sums(self.binaries)
 
     def expected_s(self, step, _benchmark):
         args = self.args

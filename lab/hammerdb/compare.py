@@ -19,7 +19,8 @@ from lab.hammerdb import builtin, calls, options, real, server
 from lab.hammerdb.counted import CPU_APART_MAX, by_new_order, cpu_apart, markdown, status
 from lab.hammerdb.study import analyze
 from lab.harness import provenance, sitting
-from lab.harness.journal import Journal
+from lab.harness.journal import BINARIES, Journal
+from lab.harness.private_server import VERSIONS, versions_in
 from lab.harness.progress import Progress, Step
 
 KIND, JOURNAL, TABLES = "hammerdb_compare", "compare.jsonl", "compare.md"
@@ -48,7 +49,9 @@ class Comparison:
         self.generators = [builtin.Builtin(self.args, log), real.Real(of_real, log)]
         self.server = server.make(self.args, self.directory)
         self.server.check(self.args.engines)
-        with Journal(self.directory / JOURNAL, KIND, self.plan) as self.journal:
+        identities = [self.server.identity(), *(generator.identity() for generator in self.generators)]
+        plan = {**self.plan, BINARIES: {name: of[name] for of in identities for name in of}}
+        with Journal(self.directory / JOURNAL, KIND, plan) as self.journal:
             try:
                 with Progress(" and ".join(self._names()), self._steps()) as self.progress:
                     self._measure(self.server.start(self.engine))
@@ -91,6 +94,8 @@ class Comparison:
         return folder
 
     def _measure(self, connection):
+        if self.journal.result("versions") is None:
+            self.journal.finish("versions", versions_in(connection.sql(VERSIONS)))
         for generator in self.generators:
             self._take(connection, generator.args.tpcc_db)
             name = f"build {generator.name}"
@@ -139,7 +144,9 @@ class Comparison:
         if apart is not None:
             parts.append(f"The server's CPU time is {apart:.1%} apart; {CPU_APART_MAX:.0%} are allowed.\n")
         parts += [f"{sentence}\n" for sentence in self.journal.history()]
-        facts = provenance.collect(self.directory, self.server.binaries)
+        facts = provenance.collect(self.directory, {**self.server.facts()[1], **self.generators[0].binaries})
+        for name, version in self.journal.result("versions").items():
+            facts["binaries"].setdefault("mariadbd" if name == "server" else name, {})["version"] = version
         (self.directory / "provenance.json").write_text(json.dumps(facts, indent=1) + "\n")
         (self.directory / TABLES).write_text("\n".join([*parts, provenance.markdown(facts)]))
         provenance.write_checksums(self.directory)

@@ -6,16 +6,22 @@ from installer.shell import say
 from lab.charts.hammerdb import RunSeries
 from lab.parse import figures, hammerdb, perf, tpcc
 from lab.parse.errors import BadInput
+from lab.report import results
 
 
-def series(csv, name):
-    """One RunSeries for each folder of the CSV's hammerdb_logs_*; [] where it is gone. name: told apart by, or ""."""
+def series(csv, name, broken=()):
+    """One RunSeries for each folder of the CSV's hammerdb_logs_*; [] where it is gone. name: told apart by, or "".
+
+    broken: engines of which a run left wrong data: such a run has none.
+    """
     csv = Path(csv)
     logs = csv.parent / f"hammerdb_logs_{csv.stem.removeprefix('hammerdb_results_')}"
     found = []
     # Of builds the first repetition: more lines would hide each other.
     for folder in sorted(logs.glob("*_tpcc")) or sorted(logs.glob("rep1/*_tpcc")):
         engine = folder.name.removesuffix("_tpcc")
+        if engine in broken and _left_wrong_data(folder):
+            continue
         run = RunSeries(f"{engine} {name}".strip())
         for read in (_counter, _timeline, _blocks, _perf):
             try:
@@ -24,6 +30,12 @@ def series(csv, name):
                 say(f"{error} (left out of the charts)")
         found.append(run)
     return found
+
+
+def _left_wrong_data(folder):
+    """Of an engine's several repetitions this one; of the real HammerDB there is one."""
+    result = folder / "result.json"
+    return not result.exists() or results.load(result).consistency() == "BROKEN"
 
 
 def _counter(folder, run):

@@ -90,10 +90,7 @@ def _add_server(it):
     group("--mariadb-bin", default="mariadb", metavar="PATH", help="the client program (%(default)s)")
     group("--private-server", nargs="?", const="", metavar="NAME", choices=["", *host.CODENAMES],
           help="start a server for each engine, with this tree's plugin: debian12 or debian13 (this machine's)")
-    group("--profile", default="fair", choices=profiles.known(), help="the private server's settings (%(default)s)")
-    group("--sync", default="FULL", choices=["FULL", "NONE"],
-          help="the private server's commits: synced, or not (%(default)s)")
-    private_server.add_memory_max(group)
+    private_server.add_settings(group)
     group = it.add_argument_group("builds, instead of -e").add_argument
     group("--build", action="append", nargs="+", default=[], metavar=("LABEL", "KEY=VALUE"),
           help="a server, plugin, engine, allocator or options to compare: the words of pgo_study.sh --help. Builds of one "
@@ -156,6 +153,7 @@ def parse(argv):
     if args.private_server is not None and (args.socket or args.host or args.port):
         raise Failed("--private-server: is a server of its own; leave out -S, --host and --port")
     args.builds = _builds(args)
+    private_server.settle(args, args.private_server is not None or args.builds)
     threshold = os.environ.get("INNODB_PARTITION_THRESHOLD", "200")
     if not re.fullmatch("[0-9]{1,9}", threshold):
         raise Failed(f"INNODB_PARTITION_THRESHOLD={threshold}: a number of warehouses is wanted")

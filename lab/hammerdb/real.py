@@ -11,11 +11,12 @@ from installer.shell import Failed, clean_environment, say
 from lab.hammerdb import builtin
 from lab.hammerdb.cpu import CpuMeter
 from lab.hammerdb.options import ENGINE_NAMES, partitions
-from lab.harness import generators, watched
+from lab.harness import generators, provenance, watched
 from lab.harness.scratch import Scratch
 from lab.parse import hammerdb as text
 
 _TCL = Path(__file__).resolve().parent / "tcl"
+_DRIVER = "src/mariadb/mariaoltp.tcl"
 _TCL_PACKAGES = "Thread sqlite3 mysqltcl msgcat http"
 _LOGS = ("hammerdb.log", "hdbtcount.log", "hdbxtprofile.log")
 _BUILD_S = {"tpcc": 90, "tpch": 900}  # A warehouse on one loader; a scale factor.
@@ -76,11 +77,16 @@ class Real:
         self.args, self.log = args, log
         self.directory = args.hammerdb_dir.expanduser().resolve()
         self.version = version(self.directory)
-        self.name = f"HammerDB {self.version}"
+        self.name, self.binaries = f"HammerDB {self.version}", {}
         self.own_tcl = _is_program(self.directory / "hammerdbcli") or (self.directory / "bin" / "tclsh9.0").exists()
         if not self.own_tcl:
             self._check_tcl()
         self.tool = _checker(log) if "tpcc" in args.benchmarks and not args.no_check else None
+
+    def identity(self):
+        """What a run must be gone on with: its program, and the driver where that is a file."""
+        files = {"hammerdbcli": self.directory / "hammerdbcli", "mariaoltp.tcl": self.directory / _DRIVER}
+        return {"generator": self.name, **provenance.sums({name: path for name, path in files.items() if path.exists()})}
 
     @staticmethod
     def _check_tcl():
@@ -198,13 +204,20 @@ class Real:
         row.update(meter.row(log.nopm * self.args.duration))
         return row
 
-    def _run_tpch(self, connection, directory, note, _on_measure):
-        args = self.args
+    def _run_tpch(self, connection, directory, note, on_measure):
+        args, begun = self.args, []
         pairs = [("tpch_dbase", args.tpch_db), ("scale_fact", args.scale), ("total_querysets", args.querysets),
                  ("raise_query_error", "true" if args.debug_run else "false")]
+
+        def on_line(line, _pid):
+            if "Executing Query" in line and not begun:
+                begun.append(line)
+                on_measure()
+            if line.strip():
+                note(line)
+
         said = self._cli([*self._settings(connection, "tpch", pairs), "loadscript", f"vuset vu {args.tpch_vu}", "vucreate",
-                          "vurun", "vudestroy"], directory, "run.log",
-                         lambda line, _: note(line) if line.strip() else None)
+                          "vurun", "vudestroy"], directory, "run.log", on_line)
         queries = text.queries(said, directory / "run.log")
         return {"tpch_geomean_sec": queries.geomean_s, "tpch_total_sec": queries.total_s, "generator": self.name,
                 "errors": sum(queries.errors.values())}

@@ -9,8 +9,9 @@ from pathlib import Path
 from installer import build_plugin, host, servers
 from installer.shell import Failed, clean_environment
 from lab.hammerdb.options import ENGINE_NAMES
-from lab.harness import profiles
+from lab.harness import profiles, provenance
 from lab.harness.private_server import PrivateServer, memory_limit
+from lab.harness.running_server import RunningServer
 from lab.harness.scratch import Scratch
 
 DEFAULT_SOCKET = "/tmp/mariadb.sock"
@@ -64,17 +65,16 @@ class Connection:
     def has_database(self, name):
         return bool(self.sql(f"SHOW DATABASES LIKE '{name}'"))
 
+    def seen(self):
+        """The server, as far as it is to be seen from here."""
+        def text(statement):
+            return "".join("\t".join(row) + "\n" for row in self.sql(statement))
+
+        return RunningServer(text, self.command(), self.environment(), self.socket, self.host)
+
     def pid(self):
         """The server's process on this machine; None when it is elsewhere or not to be seen."""
-        if not self.socket and self.host not in ("127.0.0.1", "localhost", "::1"):
-            return None
-        data, file = self.sql("SELECT @@datadir, @@pid_file")[0]
-        try:
-            pid = int((Path(data) / file).read_text())
-            arguments = Path(f"/proc/{pid}/cmdline").read_bytes()
-        except (OSError, ValueError):
-            return None
-        return pid if b"mariadbd" in arguments or b"mysqld" in arguments else None
+        return self.seen().pid()
 
 
 def connection_of(server):
@@ -91,7 +91,11 @@ class Running:
         where = ({"host": args.host or "127.0.0.1", "port": args.port or 3306} if by_host else
                  {"socket": args.socket or DEFAULT_SOCKET})
         self.connection = Connection(args.user, args.password, client=args.mariadb_bin, **where)
-        self.binaries, self.server, self.limit_said = {}, None, ""
+        self.server = self.connection.seen()
+
+    def facts(self):
+        """For the report: what it says of itself, what of it is not to be seen; and its programs, where these are."""
+        return {"says": self.server.says(), "unseen": self.server.unseen()}, self.server.binaries()
 
     def check(self, engines):
         """Raises Failed, saying what to do, unless it answers and has the engines."""
@@ -105,6 +109,14 @@ class Running:
             if there.get(engine, "NO") not in ("YES", "DEFAULT"):
                 raise Failed(f"-e {engine}: the server at {self.connection.address()} has no engine {ENGINE_NAMES[engine]}"
                              f" (it has {', '.join(sorted(there))}); load its plugin, or use --private-server")
+
+    def options(self, engine):
+        """Not known: its own."""
+        return []
+
+    def identity(self):
+        """What a run must be gone on with."""
+        return self.server.identity()
 
     def start(self, engine):
         """Does nothing. Returns the connection."""
@@ -126,12 +138,15 @@ class Private:
         self.environment = self.plugin = self.sockets = None
         self.binaries = {}
         self.limit = memory_limit(args.memory_max, args.profile)
-        self.limit_said = self.limit.said
+
+    def facts(self):
+        """For the report: the limit; and its programs."""
+        return {"limit": self.limit.said}, self.binaries
 
     def check(self, engines):
         """Makes the environment, and builds the plugin for TidesDB."""
         self.directory.mkdir(parents=True, exist_ok=True)
-        options = [option for engine in engines for option in self._options(engine)]
+        options = [option for engine in engines for option in self.options(engine)]
         log, needs = self.directory / "build.log", {"tests": "rocksdb" in engines, "more": servers.providers(options)}
         if "tidesdb" in engines:
             self.environment, self.plugin = build_plugin.prepare_and_build(self.name, log, **needs)
@@ -140,14 +155,19 @@ class Private:
         self.binaries = {"mariadbd": self.environment.mariadbd,
                          "ha_tidesdb.so": self.plugin}
 
-    def _options(self, engine):
+    def identity(self):
+        """What a run must be gone on with."""
+        return provenance.sums(self.binaries)
+
+    def options(self, engine):
+        """What the server of this engine is told."""
         return profiles.options(self.args.profile, ENGINE_NAMES[engine], self.args.sync)
 
     def start(self, engine):
         self.sockets = Scratch()
         self.server = PrivateServer(self.environment, self.directory / f"server-{engine}", self.limit,
                                     plugin=self.plugin if engine == "tidesdb" else None,
-                                    options=self._options(engine), socket=self.sockets.path / "mysqld.sock")
+                                    options=self.options(engine), socket=self.sockets.path / "mysqld.sock")
         self.server.stop()  # One that an earlier sitting could not stop.
         self.server.initialise()
         self.server.start()

@@ -12,7 +12,7 @@ from lab.charts import hammerdb as charts
 from lab.hammerdb import builtin, logs, real, server
 from lab.hammerdb.watch import Watch
 from lab.harness import profiles, provenance, room
-from lab.harness.journal import Journal
+from lab.harness.journal import BINARIES, Journal
 from lab.harness.progress import Progress, Step
 from lab.harness.watched import tied
 from lab.parse import figures, hammerdb_csv
@@ -73,8 +73,7 @@ class Study:
 
     def __init__(self, args, directory, plan):
         self.args, self.directory, self.plan = args, Path(directory), plan
-        self.stamp = self.directory.name.removeprefix("hammerdb_logs_")
-        self.csv = self.directory.parent / f"hammerdb_results_{self.stamp}.csv"
+        self.csv = report.csv_of(self.directory)
         self.failures = []
 
     def go(self):
@@ -89,8 +88,11 @@ class Study:
         self._check_disk()
         log = self.directory / "build.log"
         self.generator = real.Real(args, log) if args.hammerdb_dir else builtin.Builtin(args, log)
-        with Journal(self.directory / JOURNAL, "hammerdb", self.plan) as self.journal:
-            self._write_facts(self.server.binaries, self.server.limit_said)
+        plan = {**self.plan, BINARIES: {**self.server.identity(), **self.generator.identity()}}
+        with Journal(self.directory / JOURNAL, "hammerdb", plan) as self.journal:
+            said, binaries = self.server.facts()
+            self._write_facts({**binaries, **self.generator.binaries}, said,
+                              {engine: self.server.options(engine) for engine in args.engines})
             with Progress(f"{self.generator.name} on {', '.join(args.engines)}", self._steps()) as self.progress:
                 try:
                     for engine in args.engines:
@@ -118,9 +120,10 @@ class Study:
         if not (self.directory / JOURNAL).exists() and not list(self.directory.glob("server-*")):
             shutil.rmtree(self.directory, ignore_errors=True)
 
-    def _write_facts(self, binaries, limit_said):
-        facts = provenance.collect(self.directory, binaries)
-        facts["generator"], facts["plan"], facts["limit"] = self.generator.name, self.plan, limit_said
+    def _write_facts(self, binaries, said, options):
+        """What the report says besides figures. said: of the server. options: those of each run's server by its label."""
+        facts = {**provenance.collect(self.directory, binaries), "generator": self.generator.name, "plan": self.plan,
+                 "options": options, **said}
         (self.directory / "provenance.json").write_text(json.dumps(facts, indent=1) + "\n")
 
     def _steps(self):
@@ -286,7 +289,7 @@ class Study:
                 f"{profiles.about(self.args.profile)}")
         say(f"results: {self.csv}\nlogs and charts: {self.directory}")
         write.write_of_runner(lambda: report.study(self.directory), self.directory)
-        provenance.write_checksums(self.directory)
+        provenance.write_checksums(self.directory, beside=[self.csv])
 
 
 def summary(row):
@@ -294,9 +297,10 @@ def summary(row):
     if row["benchmark"] == "tpch":
         return (f"geometric mean {row['tpch_geomean_sec']:.2f} s, query set {row['tpch_total_sec']:.0f} s, "
                 f"{row['errors']:,} errors")
-    broken = ", INCONSISTENT" if row.get("consistent") is False else ""
+    if row.get("consistent") is False:
+        return f"INCONSISTENT, so without throughput; {row['errors']:,} errors"
     return (f"{row['nopm']:,} NOPM, {row['tpm']:,} TPM, new orders p95 {row['neword_p95_ms']:.2f} ms, "
-            f"{row['errors']:,} errors{broken}")
+            f"{row['errors']:,} errors")
 
 
 def table(rows):
@@ -310,9 +314,10 @@ def plot(paths, directory, names=None):
     """
     rows, series = [], []
     for number, path in enumerate(map(Path, paths)):
-        rows += hammerdb_csv.read(figures.read(path), path)
+        found = hammerdb_csv.read(figures.read(path), path)
         name = names[number] if names else "" if len(paths) == 1 else path.stem.removeprefix("hammerdb_results_")
-        series += logs.series(path, name)
+        rows += found
+        series += logs.series(path, name, {row["engine"] for row in found if row.get("consistent") == "no"})
     drawn, missing = charts.draw(rows, series, directory)
     for name, why in missing.items():
         say(f"{name}: not drawn: {why}")

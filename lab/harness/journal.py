@@ -16,17 +16,31 @@ A line is synced before the next step begins; a last line that was cut off is dr
 import fcntl
 import json
 import os
+import re
 import time
 from pathlib import Path
 
 from installer.shell import Failed
 
 FORMAT = 1
+BINARIES = "binaries"  # What a plan calls the sums of all that is measured, and measured with (provenance.sums).
 _BEGINNING = b'{"journal": '
 
 
 def _now():
     return time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime())
+
+
+def check_build(path, before, now):
+    """Raises Failed naming what of two builds (by name, sums) is not the same. path: the journal of the one before."""
+    def said(name, of):
+        return re.sub("^([0-9a-f]{12})[0-9a-f]{52}$", r"\1", of.get(name) or "not known")
+
+    apart = [f"{name} was {said(name, before)} and is {said(name, now)}" for name in sorted({*before, *now})
+             if before.get(name) != now.get(name)]
+    if apart:
+        raise Failed(f"{path}: was begun with another build ({'; '.join(apart)}): its figures would be of two. Go on with "
+                     "that build, or begin anew in another directory")
 
 
 def can_resume(path, kind, plan):
@@ -175,6 +189,8 @@ class Journal(Record):
                          f"here {kind}, format {FORMAT} is run")
         before = head.get("plan", {})
         other = [name for name in sorted({*before, *plan}) if before.get(name) != plan.get(name)]
+        if other == [BINARIES]:
+            check_build(self.path, before.get(BINARIES, {}), plan.get(BINARIES, {}))
         if other:
             said = "; ".join(f"{name} was {before.get(name)!r} and is {plan.get(name)!r}" for name in other)
             raise Failed(f"{self.path}: belongs to a run with other settings ({said}); use another directory")

@@ -62,6 +62,21 @@ def variables_of(server):
     return dict(line.split("\t", 1) for line in rows.splitlines() if "\t" in line)
 
 
+# The libraries of the engines that it has loaded; what is built in has its version.
+VERSIONS = ("SELECT 'server', VERSION(); SELECT PLUGIN_LIBRARY, CONCAT(PLUGIN_NAME, ' ', PLUGIN_VERSION) FROM "
+            "information_schema.PLUGINS WHERE PLUGIN_LIBRARY IS NOT NULL AND PLUGIN_TYPE = 'STORAGE ENGINE'")
+
+
+def versions_of(server):
+    """What a running server says of itself ("server"), and of the engines it has loaded, by their libraries."""
+    return versions_in(line.split("\t") for line in server.sql(VERSIONS).splitlines())
+
+
+def versions_in(rows):
+    """The same of the answer to VERSIONS."""
+    return {row[0]: row[1] for row in rows if len(row) == 2}
+
+
 def plain(value):
     """A variable's value: numbers with units, and switches, in one form."""
     value = {"ON": "1", "OFF": "0"}.get(value.upper(), value.upper())
@@ -75,6 +90,24 @@ def add_memory_max(add):
     """The option that every runner has. add: of an argparse group."""
     add("--memory-max", metavar="SIZE", help="a limit for each private server, its page cache counted, such as 512M "
         "(a memory cgroup; takes root); 0: none (the profile's)")
+
+
+def add_settings(add):
+    """What a private server is told, for a runner that may also measure a server that runs already: see settle()."""
+    add("--profile", choices=profiles.known(), help=f"the private server's settings ({profiles.DEFAULT})")
+    add("--sync", choices=["FULL", "NONE"], help="the private server's commits: synced, or not (FULL, or the profile's)")
+    add_memory_max(add)
+
+
+def settle(args, starts):
+    """Fills in what add_settings() adds. starts: the runner starts its servers; else Raises Failed for what was asked."""
+    if not starts and not args.resume:  # --resume itself says what may stand beside it.
+        for name in ("profile", "sync", "memory_max"):
+            if getattr(args, name) is not None:
+                raise Failed(f"--{name.replace('_', '-')}: a server that runs already keeps its settings and has no limit; "
+                             "--private-server starts one of the runner's own")
+    elif starts:
+        args.profile, args.sync = args.profile or profiles.DEFAULT, args.sync or "FULL"
 
 
 def memory_limit(asked, profile):
@@ -140,9 +173,9 @@ class PrivateServer(Server):
         """Its data, and whatever else is in its directory. REQUIRES: it does not run."""
         shutil.rmtree(self.directory, ignore_errors=True)
 
-    def sampler(self):
-        """A Sampler of this server, not begun yet."""
-        return Sampler(self.pid(), StatusClient(self.client("--unbuffered")), group=self._group)
+    def sampler(self, also=""):
+        """A Sampler of this server, not begun yet. also: as of StatusClient."""
+        return Sampler(self.pid(), StatusClient(self.client("--unbuffered"), also=also), group=self._group)
 
     def memory(self):
         """By name, in bytes but for the kills: what this server and its group had so far."""

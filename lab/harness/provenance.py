@@ -23,6 +23,11 @@ def sha256(path):
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
+def sums(binaries):
+    """By name, the SHA-256 of programs and libraries; None is left out. What a run must be gone on with."""
+    return {name: sha256(path) for name, path in binaries.items() if path}
+
+
 def checksums(directory, leave_out=(CHECKSUMS,)):
     """By path below directory, sorted: the SHA-256 of each file."""
     directory = Path(directory)
@@ -30,10 +35,11 @@ def checksums(directory, leave_out=(CHECKSUMS,)):
             if path.is_file() and not path.is_symlink() and path.name not in leave_out}
 
 
-def write_checksums(directory, leave_out=(CHECKSUMS,)):
-    """Writes SHA256SUMS into directory; returns its path."""
+def write_checksums(directory, leave_out=(CHECKSUMS,), beside=()):
+    """Writes SHA256SUMS into directory; returns its path. beside: files elsewhere that belong to it."""
     path = Path(directory) / CHECKSUMS
-    path.write_text("".join(f"{digest}  {name}\n" for name, digest in checksums(directory, leave_out).items()))
+    sums = checksums(directory, leave_out) | {os.path.relpath(one, directory): sha256(one) for one in beside}
+    path.write_text("".join(f"{digest}  {name}\n" for name, digest in sums.items()))
     return path
 
 
@@ -152,7 +158,7 @@ def markdown(facts):
              f"- disk: {under['file_system']} ({under['options']}){model}"]
     for name, item in facts["binaries"].items():
         version = f": {item['version']}" if item.get("version") else ""
-        lines.append(f"- {name}{version}, SHA-256 {item['sha256']}")
+        lines.append(f"- {name}{version}" + (f", SHA-256 {item['sha256']}" if "sha256" in item else ""))
     return "\n".join(lines) + "\n"
 
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from installer.shell import Failed, clean_environment
-from lab.harness import debian
+from lab.harness.watched import cpu_s
 from lab.parse import figures
 
 FORMAT = 2
@@ -25,9 +25,9 @@ INTERVAL_S = 1.0
 _CLIENT_PATIENCE_S = 5
 # Status variables that say how much there is, not how often something happened.
 _GAUGES = re.compile(r"^(Threads_|Open_(?!.*ed)|Uptime|Max_used|.*(_pages_(data|free|dirty|misc|total)|_bytes_(data|dirty)|"
-                     r"history_list_length|memtable\w*|_size|_used|_free|_current|_level\w*|_pending\w*|_memory\w*|_age|"
-                     r"_lsn\w*|_cached|_max|_min|_avg|_ratio|_rate|_total_bytes|_capacity|_limit|_files|_sstables)$)",
-                     re.I)
+                     r"history_list_length|history_len|memtable\w*|_size|_used|_free|_current\w*|_level\w*|_pending\w*|"
+                     r"_memory\w*|_age|_lsn\w*|_cached|_max|_min|_avg|_ratio|_rate|_total_bytes|_capacity|_limit|_files|"
+                     r"_sstables)$)", re.I)
 _WRITTEN, _RESIDENT, _CPU = "disk bytes", "resident bytes", "cpu seconds"
 _GROUP, _CACHE = "group bytes", "page cache bytes"
 
@@ -71,6 +71,11 @@ class Samples:
     def resident_most(self):
         """The most that a sample saw; None: it was not to be had."""
         return max((value for value in self.process.get(_RESIDENT, []) if value is not None), default=None)
+
+    @property
+    def resident_first(self):
+        """What the first sample saw; None: it was not to be had."""
+        return next(iter(self.process.get(_RESIDENT, [])), None)
 
     @property
     def written_bytes(self):
@@ -149,26 +154,31 @@ def _levels(samples, name, unit, key, factor):
 
 
 class StatusClient:
-    """The server's status by one connection that stays. argv: the command-line client, in batch mode, reading statements.
+    """The server's status by one connection that stays.
 
     Owns: the client's process, from open() to close().
     """
 
     _END = "end-of-status"
 
-    def __init__(self, argv):
-        self._argv = [str(a) for a in argv]
+    def __init__(self, argv, environment=None, also=""):
+        """argv: the command-line client, in batch mode, reading statements; environment: what it is given besides.
+
+        also: a statement whose rows of a name and a number are read too.
+        """
+        self._argv, self._environment = [str(a) for a in argv], environment
+        self._ask = "; ".join(filter(None, ["SHOW GLOBAL STATUS", also, f"SELECT '{self._END}'"])) + ";\n"
         self._process = None
 
     def open(self):
         self._process = subprocess.Popen(self._argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                          stderr=subprocess.DEVNULL, text=True, errors="replace", bufsize=1,
-                                         env=clean_environment())
+                                         env=clean_environment(self._environment))
 
     def read(self):
         """By name, all status variables that are numbers. {} when the server is gone."""
         try:
-            self._process.stdin.write(f"SHOW GLOBAL STATUS; SELECT '{self._END}';\n")
+            self._process.stdin.write(self._ask)
             self._process.stdin.flush()
         except (OSError, ValueError):
             return {}
@@ -207,25 +217,19 @@ def _number(text):
 
 
 class _Process:
-    """A process by psutil; says {} of one that is gone or not ours to see."""
+    """A process by /proc, where anybody may look; says {} of one that is gone."""
+
+    _PAGE = os.sysconf("SC_PAGE_SIZE")
 
     def __init__(self, pid):
-        self._psutil = debian.load("psutil", "python3-psutil")
         self._pid = pid
-        try:
-            self._process = self._psutil.Process(pid)
-        except self._psutil.Error:
-            self._process = None
 
     def read(self):
-        found = {}
-        if self._process is None:
-            return found
+        cpu = cpu_s(self._pid)
+        found = {} if cpu is None else {_CPU: cpu}
         try:
-            times = self._process.cpu_times()
-            found[_CPU] = times.user + times.system
-            found[_RESIDENT] = self._process.memory_info().rss
-        except self._psutil.Error:
+            found[_RESIDENT] = int(Path(f"/proc/{self._pid}/statm").read_text().split()[1]) * self._PAGE
+        except (OSError, IndexError):
             pass
         return found
 
@@ -247,10 +251,10 @@ class Disk:
 
     _SECTOR = 512  # In this file, whatever the device's is (Documentation/block/stat.rst).
 
-    def __init__(self, pid):
-        """pid: of a mariadbd: it works in its data directory."""
+    def __init__(self, data):
+        """data: the server's data directory."""
         try:
-            number = os.stat(f"/proc/{pid}/cwd").st_dev
+            number = os.stat(data).st_dev
         except OSError:
             number = 0
         self._stat = Path(f"/sys/dev/block/{os.major(number)}:{os.minor(number)}/stat")
@@ -266,12 +270,16 @@ class Disk:
 class Sampler:
     """A context. Threads: samples are taken in one of its own; samples is read when it has been left."""
 
-    def __init__(self, pid, status=None, interval_s=INTERVAL_S, group=None):
-        """pid: of the server; None when it is elsewhere. status: a StatusClient, or None. group: its MemoryGroup."""
+    def __init__(self, pid, status=None, interval_s=INTERVAL_S, group=None, data=None, whole_life=True):
+        """pid: of the server; None when it is elsewhere. status: a StatusClient, or None. group: its MemoryGroup.
+
+        data: its data directory; where it works, unless that is not to be seen. whole_life: its peak of memory since its
+        start is what is measured; else the most that a sample saw.
+        """
         self.samples = Samples()
         self._process = _Process(pid) if pid else None
-        self._disk = Disk(pid) if pid else None
-        self._status, self._interval_s, self._group = status, interval_s, group
+        self._disk = Disk(data or f"/proc/{pid}/cwd") if pid else None
+        self._status, self._interval_s, self._group, self._whole_life = status, interval_s, group, whole_life
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._go, name="sampler", daemon=True)
         self._begin = 0.0
@@ -291,7 +299,8 @@ class Sampler:
         self._thread.join()
         self._take()
         if self._process:
-            self.samples.peak_resident = self._process.peak_resident()
+            self.samples.peak_resident = (self._process.peak_resident() if self._whole_life else
+                                          self.samples.resident_most)
             os.sync()
             self.samples.written_in_the_end = self._disk.written()
         if self._status:

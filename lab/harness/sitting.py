@@ -38,15 +38,20 @@ def without_secrets(argv):
     return kept
 
 
+def refuse_options(argv, also=()):
+    """Raises Failed naming an option that is said beside --resume. also: what may be."""
+    said = [word.partition("=")[0] for word in argv if word.startswith("-")]
+    others = [option for option in said if option not in ("--resume", *also)]
+    if others:
+        raise Failed(f"{others[0]}: --resume goes on with the options that the run was begun with; leave it out")
+
+
 def plan_of(journal, kind, argv, also=()):
     """The plan of an interrupted run, which is gone on with as it was begun. Raises Failed.
 
     argv: the command line that asks for it; also: what may be said there besides --resume.
     """
-    said = [word.partition("=")[0] for word in argv if word.startswith("-")]
-    others = [option for option in said if option not in ("--resume", *also)]
-    if others:
-        raise Failed(f"{others[0]}: --resume goes on with the options that the run was begun with; leave it out")
+    refuse_options(argv, also)
     try:
         with open(journal) as file:
             head = json.loads(file.readline())

@@ -12,6 +12,7 @@ from lab.harness.arguments import from_zero, positive
 
 # The generator's sizes that can be given, and vary: those that are rows are scaled down.
 ROWS = ("load-rows", "i1-rows", "i2-rows")
+_ENDLESS = ("i1-rows", "i2-rows")  # 0 rows: --write-seconds alone ends the step.
 SIZES = ("clients", *ROWS, "query-seconds", "write-seconds", "load-batch", "i1-batch", "i2-batch", "query-threads",
          "rows-per-query", "data-min", "data-max")
 # A setting that each engine has under another name.
@@ -28,6 +29,7 @@ _EXAMPLES = """examples:
       --vary tidesdb_bulk_staging_size=1M,4M,16M,64M     # seed 001's sweep of bulk DML
   lab/iibench_runner.sh --profile seed-001 --engines TidesDB --phases l.i0,l.x --load-rows 1000000 \\
       --vary tidesdb_index_build_staging_size=1M,4M,16M,64M   # and of ADD INDEX
+  lab/iibench_runner.sh --phases l.i0,l.x,l.i1 --i1-rows 0 --write-seconds 150   # every engine churns as long
 """
 
 
@@ -44,13 +46,14 @@ def parser():
     group("--phases", metavar="LIST", help="such as l.i0,l.x,l.i1,qr100 (the generator profile's)")
     group("--bulk", action="store_true", help="after them one INSERT ... SELECT of every row into a copy with its indexes")
     group("--vary", action="append", default=[], metavar="NAME=V1,V2...", type=_varied,
-          help="a size below, a server variable, or cache (of every engine); several: each with each")
+          help="a size below, a server variable, or cache (of every engine), or A+B, alike; several: each with each")
     profiles.add_scale_down(group)
     group("--settle", type=from_zero, default=0, metavar="S", help="seconds before the first queries (%(default)s)")
     group("--seed", type=int, default=1, metavar="N", help="of rows and queries (%(default)s)")
     group = it.add_argument_group("the generator's sizes, instead of its profile's").add_argument
     for name in SIZES:
-        group(f"--{name}", type=positive, metavar="N")
+        group(f"--{name}", type=_from_none if name in _ENDLESS else positive, metavar="N",
+              help="0: until --write-seconds" if name in _ENDLESS else None)
     group = it.add_argument_group("servers").add_argument
     group("--server", choices=list(host.CODENAMES), help="(this machine's)")
     group("--profile", default=profiles.DEFAULT, choices=profiles.known(), help="their settings (%(default)s)")
@@ -62,17 +65,23 @@ def parser():
     return it
 
 
+def _from_none(text):
+    return 0 if text == "0" else positive(text)
+
+
 def _varied(text):
-    """(name, values)"""
-    name, _, values = text.partition("=")
+    """(names, values): NAME, or NAME+NAME, which have the same value."""
+    joined, _, values = text.partition("=")
     found = tuple(value for value in values.split(",") if value)
     if not found:
         raise argparse.ArgumentTypeError(f"{text!r}: NAME=VALUE,VALUE is wanted")
-    if name not in SIZES and name != "cache" and "_" not in name:
-        raise argparse.ArgumentTypeError(f"{name!r} is neither cache nor a size ({', '.join(SIZES)}) nor a server variable")
-    if name in SIZES and (wrong := [value for value in found if not re.fullmatch("[1-9][0-9]{0,17}", value)]):
-        raise argparse.ArgumentTypeError(f"{name}={wrong[0]}: a whole number from 1 is wanted")
-    return name, found
+    for name in joined.split("+"):
+        if name not in SIZES and name != "cache" and "_" not in name:
+            raise argparse.ArgumentTypeError(
+                f"{name!r} is neither cache nor a size ({', '.join(SIZES)}) nor a server variable")
+        if name in SIZES and (wrong := [value for value in found if not re.fullmatch("[1-9][0-9]{0,17}", value)]):
+            raise argparse.ArgumentTypeError(f"{name}={wrong[0]}: a whole number from 1 is wanted")
+    return joined, found
 
 
 def engine_of_variable(name):
@@ -89,17 +98,21 @@ def parse(argv):
     for engine in args.engine_names:
         if engine not in CACHE:
             raise Failed(f"--engines: {engine} is not known; known are {', '.join(CACHE)}")
-    for name, _ in args.vary:
+    varied = [name for joined, _ in args.vary for name in joined.split("+")]
+    for name in varied:
         owner = engine_of_variable(name) if name not in SIZES else None
         if owner and set(args.engine_names) != {owner}:
             raise Failed(f"--vary {name}: is {owner}'s alone; add --engines {owner}")
+    for name in _ENDLESS:
+        if getattr(args, name.replace("-", "_")) == 0 and not args.write_seconds and "write-seconds" not in varied:
+            raise Failed(f"--{name} 0: --write-seconds has to say when the step ends")
     return args
 
 
 def points(args):
     """What varies, each with each: by name the value. One without anything when nothing does."""
-    names = [name for name, _ in args.vary]
-    return [dict(zip(names, values)) for values in itertools.product(*(values for _, values in args.vary))]
+    return [{name: value for (joined, _), value in zip(args.vary, chosen) for name in joined.split("+")}
+            for chosen in itertools.product(*(values for _, values in args.vary))]
 
 
 def sizes(args, point):
@@ -109,7 +122,7 @@ def sizes(args, point):
     chosen = []
     for name, value in given.items():
         if value is not None:
-            chosen += [f"--{name}", profiles.scaled_down(value, args.scale_down) if name in ROWS else value]
+            chosen += [f"--{name}", profiles.scaled_down(value, args.scale_down) if name in ROWS and value else value]
     if args.scale_down != 1:
         chosen += ["--scale", 1 / args.scale_down]
     return [str(one) for one in [*chosen, *(["--phases", args.phases] if args.phases else [])]]

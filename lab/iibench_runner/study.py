@@ -6,7 +6,7 @@ from pathlib import Path
 from installer import apt, build_plugin, host, packages, servers
 from installer.shell import say
 from lab.harness import generators, profiles, provenance, room, sitting
-from lab.harness.journal import Journal
+from lab.harness.journal import BINARIES, Journal
 from lab.harness.private_server import memory_limit
 from lab.harness.progress import Progress, Step
 from lab.iibench_runner import options, units
@@ -30,8 +30,10 @@ class Study:
         limit = memory_limit(self.args.memory_max, self.args.profile)
         room.require(self.directory, room.SERVER + options.rows_most(self.args) * room.IIBENCH_ROW,
                      "--scale-down makes it smaller, -o names another place")
-        measurer = self._prepare(limit)
-        with Journal(self.directory / adapter.JOURNAL, adapter.KIND, self.plan) as self.journal:
+        measurer, facts = self._prepare(limit)
+        sums = {name: of["sha256"] for name, of in facts["provenance"]["binaries"].items()}
+        with Journal(self.directory / adapter.JOURNAL, adapter.KIND, {**self.plan, BINARIES: sums}) as self.journal:
+            (self.directory / adapter.FACTS).write_text(json.dumps(facts, indent=1) + "\n")
             with Progress("iibench", [Step(unit.name, _EXPECTED_S, "measurement") for unit in self.units]) as progress, \
                     measurer:
                 for unit in self.units:
@@ -42,7 +44,7 @@ class Study:
         return 1 if self.failed else 0
 
     def _prepare(self, limit):
-        """Builds what is needed, and writes down where figures come from."""
+        """Builds what is needed. Returns what measures, and what the report says besides figures."""
         args, log, name = self.args, self.directory / "build.log", self.args.server or host.host_server()
         apt.install(packages.LAB_PYTHON, log)
         wanted = {engine: options.server_options(args, engine, {}) for engine in args.engine_names}
@@ -57,8 +59,7 @@ class Study:
         facts = {"provenance": provenance.collect(self.directory, binaries), "version": environment.version,
                  "unequal": [f"Profile {args.profile}: {profiles.about(args.profile)}", limit.said],
                  "options": wanted, "asked": adapter.asked(args)}
-        (self.directory / adapter.FACTS).write_text(json.dumps(facts, indent=1) + "\n")
-        return units.Measurer(args, self.directory, environment, plugin, tool, limit)
+        return units.Measurer(args, self.directory, environment, plugin, tool, limit), facts
 
     def _unit(self, unit, measurer, progress):
         def measured(step):

@@ -8,10 +8,11 @@ from pathlib import Path
 
 from installer.shell import Failed
 from lab.harness import watched
-from lab.harness.private_server import PrivateServer
+from lab.harness.private_server import PrivateServer, versions_of
 from lab.harness.sampler import allocated_bytes
 from lab.harness.scratch import Scratch
 from lab.iibench_runner import options
+from lab.report.adapters import iibench_runner as adapter
 
 # The generator's exit codes that still gave a result: fine, wrong rows, errors besides conflicts.
 _MEASURED = (0, 2, 3)
@@ -76,8 +77,11 @@ class Measurer:
             with server.sampler() as sampler:
                 found = self._steps(unit, server, raw, note)
             sampler.samples.save(raw / f"{unit.stem}.samples.json")
+            if args.bulk:
+                found["bulk"] = self._bulk(unit, server, raw, note)
             (raw / f"{unit.stem}.variables.tsv").write_text(server.sql("SHOW GLOBAL VARIABLES"), encoding="utf-8")
-            found |= {"memory": server.memory(), "directory_bytes": allocated_bytes(server.data)}
+            found |= {"versions": versions_of(server), "memory": server.memory(),
+                      "directory_bytes": allocated_bytes(server.data)}
         except Failed as error:
             raise Failed(f"{error}\nThe server's log ends with:\n{server.log_tail()}") from error
         finally:
@@ -95,24 +99,32 @@ class Measurer:
                 "--seed", args.seed, "--label", unit.engine, "--progress", 1, "--json", result]
         code = watched.run(argv, raw / f"{unit.stem}.log", lambda line, _: note(" ".join(line.split())),
                            allowed=_MEASURED)
-        found = {"stem": unit.stem, "exit_code": code}
-        if args.bulk:
-            note("INSERT ... SELECT")
-            found["bulk"] = bulk(server)
-        return found
+        return {"stem": unit.stem, "exit_code": code}
+
+    def _bulk(self, unit, server, raw, note):
+        """On the server begun anew: what the steps before left in its memory would be counted as the statement's."""
+        note("the server begins anew")
+        server.stop()
+        server.start()
+        note("INSERT ... SELECT")
+        with server.sampler() as sampler:
+            done = bulk(server)
+        sampler.samples.save(raw / f"{unit.stem}{adapter.BULK_SAMPLES}")
+        return done
 
 
 def bulk(server):
-    """Every row of the first table into a copy with its indexes, as one statement. Rows, seconds, when it began."""
+    """Every row of the first table into a copy with its indexes, as one statement. Rows, seconds, when it began, and the
+    most memory that the server had since its start."""
     server.sql(f"CREATE TABLE {_DATABASE}.copy LIKE {_DATABASE}.pi1")
     began, begin = time.time(), time.monotonic()
     server.sql(f"INSERT INTO {_DATABASE}.copy SELECT * FROM {_DATABASE}.pi1")
-    seconds = time.monotonic() - begin
+    seconds, memory = time.monotonic() - begin, server.memory()
     rows, of = (int(count) for count in server.sql(
         f"SELECT (SELECT COUNT(*) FROM {_DATABASE}.copy), (SELECT COUNT(*) FROM {_DATABASE}.pi1)").split())
     if rows != of:
         raise Failed(f"INSERT ... SELECT: {rows} of {of} rows are in the copy")
-    return {"rows": rows, "seconds": seconds, "began_unix_s": began}
+    return {"rows": rows, "seconds": seconds, "began_unix_s": began, "resident_peak": memory.get("resident_peak")}
 
 
 def phases_of(path):

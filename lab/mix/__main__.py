@@ -107,7 +107,7 @@ def _compare(args):
     if len(args.build) != 2 or args.rounds < 2:
         raise Failed("compare: two --build and two rounds are wanted at least")
     builds, tools, _ = _ready(args)
-    binaries = {name: provenance.sha256(path) for build in builds for name, path in build.binaries().items()}
+    binaries = provenance.sums({name: path for build in builds for name, path in build.binaries().items()})
     plan = {"binaries": binaries, "rounds": args.rounds, "seconds": args.seconds,
             "allocators": [build.preload for build in builds], "cores": os.cpu_count()}
     path = args.output / compare.JOURNAL

@@ -1,10 +1,13 @@
 """Reads what the built-in generator writes besides its JSON (for that: lab.report.results). Pure: text in, rows out."""
 
+import re
 from dataclasses import dataclass
 
 from lab.parse import figures
 from lab.parse.errors import BadInput
 
+_CONDITION = re.compile(r"  (\w+) +(holds|BROKEN|skipped) +(.+)")
+_SAMPLE = " " * 6
 _HEADER = "second,transaction,count,errors,mean_us,max_us"
 
 
@@ -17,6 +20,27 @@ class Second:
     errors: int
     mean_us: int
     max_us: int
+
+
+@dataclass(frozen=True)
+class Condition:
+    """state: as in the JSON of a run."""
+    name: str
+    title: str
+    state: str
+    samples: tuple = ()
+
+
+def conditions(text):
+    """What `tpcc check` says of each condition; none where it says nothing."""
+    found = []
+    for line in text.splitlines():
+        said = _CONDITION.fullmatch(line)
+        if said:
+            found.append((said.group(1), said.group(3), said.group(2).lower(), []))
+        elif found and line.startswith(_SAMPLE):
+            found[-1][3].append(line.strip())
+    return [Condition(name, title, state, tuple(samples)) for name, title, state, samples in found]
 
 
 def timeline(text, source):

@@ -42,7 +42,7 @@ _MARK = ".pgo-study"
 
 
 def _parser():
-    parser = argparse.ArgumentParser(prog="pgo_study.sh", description=__doc__,
+    parser = argparse.ArgumentParser(prog="pgo_study.sh", allow_abbrev=False, description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", action="append", nargs="+", default=[], metavar=("LABEL", "KEY=VALUE"))
     parser.add_argument("--profile", default="fair", choices=profiles.known(), help="settings, of lab/profiles; "
@@ -104,7 +104,7 @@ class Study:
         self.builds = {build.label: build for build in builds}
         self.units = settings.units(wanted, list(self.builds))
         self.groups = loaded_data.groups_of(builds)
-        sums = {name: provenance.sha256(path) for build in builds for name, path in build.binaries().items()}
+        sums = provenance.sums({name: path for build in builds for name, path in build.binaries().items()})
         self.journal = Journal(output / adapter.JOURNAL, adapter.KIND,
                                {**wanted.plan(), "builds": {build.label: _plain(build) for build in builds},
                                 "binaries": sums, "arguments": arguments})
@@ -127,6 +127,7 @@ class Study:
     def write_facts(self):
         """What the report says besides figures."""
         binaries = {name: path for build in self.builds.values() for name, path in build.binaries().items()}
+        binaries["sysbench"] = shutil.which("sysbench")
         facts = {"provenance": provenance.collect(self.output, binaries), "unequal": self._unequal(),
                  "options": {build.label: {tier.condition: settings.server_options(self.wanted, build, tier)
                                            for tier in self.wanted.tiers} for build in self.builds.values()}}
@@ -156,7 +157,7 @@ class Study:
                 self._load(build, progress)
             for unit in self.units:
                 failed += sitting.once(self.journal, progress, unit.name, lambda step, unit=unit: measure.measure(
-                    unit, self.builds[unit.label], self.place, self.wanted, step, self.output)) is False
+                    unit, self.builds, self.place, self.wanted, step, self.output)) is False
         if not failed:
             self.journal.end()
         return failed
@@ -216,10 +217,11 @@ def _arguments(argv):
         if (args.output / adapter.JOURNAL).exists():
             raise Failed(f"-o: {args.output} has a study; go on with --resume {args.output}, or name another directory")
         return args, argv
-    output = args.resume.absolute()
+    sitting.refuse_options(argv, ("--keep-data",))
+    output, keep_data = args.resume.absolute(), args.keep_data
     kept = adapter.record(output).plan["arguments"]
     args = parser.parse_args(kept)
-    args.output = output
+    args.output, args.keep_data = output, args.keep_data or keep_data
     return args, kept
 
 

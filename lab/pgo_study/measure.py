@@ -4,9 +4,9 @@ import json
 import time
 
 from installer.shell import Failed
-from lab.harness import provenance
+from lab.harness import innodb_metrics, provenance
 from lab.harness.observers import Observers
-from lab.harness.private_server import Limit, in_bytes
+from lab.harness.private_server import Limit, in_bytes, versions_of
 from lab.harness.sampler import allocated_bytes
 from lab.pgo_study import settings
 from lab.sqlbench.settings import IGNORED_ERRORS
@@ -74,14 +74,15 @@ class _Kept:
         self.path(kind).write_text(json.dumps(table, indent=1) + "\n", encoding="utf-8")
 
 
-def measure(unit, build, place, wanted, step, output):
-    """One measurement on a fresh copy of the data. What the journal keeps."""
+def measure(unit, builds, place, wanted, step, output):
+    """One measurement on a fresh copy of the data. builds: all of them, by label. What the journal keeps."""
+    build = builds[unit.label]
     limit = Limit(in_bytes(unit.tier.limit)) if unit.tier.limit else Limit()
     server = place.fresh(build, settings.server_options(wanted, build, unit.tier), limit)
     try:
         server.start()
         server.check_allocator()
-        return _on(server, unit, build, wanted, step, _Kept(output, unit))
+        return _on(server, unit, builds, wanted, step, _Kept(output, unit))
     except Failed as error:
         raise Failed(f"{error}\nThe server's log ends with:\n{server.log_tail()}") from error
     finally:
@@ -98,8 +99,14 @@ def _warm_up(server, unit, wanted, step):
     time.sleep(wanted.pause)
 
 
-def _on(server, unit, build, wanted, step, kept):
+def also_sampled(server, builds):
+    """What a server is asked each second besides its status: of every build, or one would pay for what another does not."""
+    return innodb_metrics.statement(server) if any(build.engine == "InnoDB" for build in builds.values()) else ""
+
+
+def _on(server, unit, builds, wanted, step, kept):
     _warm_up(server, unit, wanted, step)
+    build = builds[unit.label]
     variables = table_of(server, "VARIABLES")
     settings.check_cache(build, unit.tier, variables)
     kept.put("variables-before.json", variables)
@@ -107,8 +114,8 @@ def _on(server, unit, build, wanted, step, kept):
     command = _sysbench(server, wanted, wanted.workload, "run", unit.threads, f"--time={wanted.seconds}",
                         "--report-interval=1", f"--percentile={_PERCENT}", "--histogram=on",
                         f"--rand-seed={unit.repetition}", f"--forced-shutdown={_FORCED_SHUTDOWN_S}")
-    raw = kept.path("sysbench.txt")
-    with Observers(kept.stem, server.pid()) as observers, server.sampler() as sampler:
+    raw, also = kept.path("sysbench.txt"), also_sampled(server, builds)
+    with Observers(kept.stem, server.pid()) as observers, server.sampler(also) as sampler:
         begin = time.time()
         recorded(command, raw, step)
     sampler.samples.save(kept.path("samples.json"))
@@ -120,4 +127,5 @@ def _on(server, unit, build, wanted, step, kept):
         memory = {"with page cache, peak": used["group_peak"], "page cache at the end": used["page_cache"]}
         observers.notes += [f"{used['oom_kills']} processes killed for memory"] if used["oom_kills"] else []
     return {"begin": begin, "files": [*kept.names, *tools.values()], "tools": tools, "notes": observers.notes,
-            "memory": memory, "allocator": provenance.allocator(server.pid()), "bytes": allocated_bytes(server.data)}
+            "memory": memory, "versions": versions_of(server), "allocator": provenance.allocator(server.pid()),
+            "bytes": allocated_bytes(server.data)}

@@ -95,7 +95,8 @@ def _cards(study):
         elif not number and here:
             big, unit = "1×", f"what the others are compared with, {form.plural(len(here), 'measurement')}"
         else:
-            big, unit = "–", "nothing was measured"
+            broken = [run for run in runs if run.broken]
+            big, unit = "–", f"inconsistent: {broken[0].inconsistency()}" if broken else "nothing was measured"
         if label in whole:
             lines.append(f"{whole[label].change}: {whole[label].verdict}")
         measures = {name: value for run in runs for name, value in run.measures.items() if value is not None}

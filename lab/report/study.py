@@ -17,6 +17,7 @@ LATENCIES = ("mean latency", "p50 latency", "p95 latency", "p99 latency", "p99.9
 CONFLICTS = {1213: "deadlock", 1205: "lock wait timeout", 1020: "changed since read"}
 
 _ROUNDS_MIN = 3  # Fewer say nothing of noise.
+_REASONS_MAX = 2  # The table of checks has them all.
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,10 @@ class Check:
     state: str
     samples: tuple = ()
 
+    @property
+    def broken(self):
+        return self.state.lower() == "broken"
+
 
 @dataclass(frozen=True)
 class Point:
@@ -75,7 +80,10 @@ class Point:
 
 @dataclass
 class Run:
-    """One measurement. Whatever is empty or None was not measured, and the report says nothing of it."""
+    """One measurement. Whatever is empty or None was not measured, and the report says nothing of it.
+
+    One that left wrong data has no figures of speed, whatever its tool says: Study takes them out.
+    """
     label: str                  # The engine or the build: what is compared.
     workload: str
     threads: int
@@ -93,6 +101,7 @@ class Run:
     checked: bool = False
     complete: bool = True
     notes: list = field(default_factory=list)      # What is wrong with this run: "connection lost".
+    wrong: str = ""                                # Of its data or answers; "": nothing is, or its checks say it.
     sizes: dict = field(default_factory=dict)      # On disk, bytes by name.
     memory: dict = field(default_factory=dict)     # Bytes by name.
     written_bytes: int | None = None   # By the disk that its data are on, in the measured time.
@@ -101,6 +110,7 @@ class Run:
     status: dict = field(default_factory=dict)     # What counters grew by.
     variables: dict = field(default_factory=dict)
     configuration: dict = field(default_factory=dict)  # Of this run alone.
+    versions: dict = field(default_factory=dict)   # Of what ran: "server", libraries and tools, as they say it themselves.
     files: list = field(default_factory=list)      # Its raw files, as Study.files names them.
 
     @property
@@ -119,7 +129,21 @@ class Run:
 
     @property
     def broken(self):
-        return any(check.state.lower() == "broken" for check in self.checks)
+        return bool(self.inconsistency())
+
+    def inconsistency(self):
+        """What is wrong with its data, in words; "": nothing that was looked at."""
+        broken = [check for check in self.checks if check.broken]
+        if self.wrong or not broken:
+            return self.wrong
+        said = [f"{check.name} ({check.samples[0]})" if check.samples else check.name for check in broken[:_REASONS_MAX]]
+        more = len(broken) - len(said)
+        return "; ".join(said) + (f" and {more} more" if more else "") + ": broken"
+
+    def leave_out_figures(self):
+        """Those of speed and of what an operation cost. What is on disk and in memory, errors and checks stay."""
+        self.throughput = self.operations = self.row_bytes = None
+        self.latencies, self.series, self.measures = [], {}, {}
 
     def consistency(self):
         """"holds", "BROKEN" or "not checked"."""
@@ -144,11 +168,34 @@ class Study:
     files: dict = field(default_factory=dict)          # By name, the SHA-256 of each raw file.
     paired: bool = False  # Builds of one thing took turns: gains.py says which of their differences is more than noise.
 
+    def __post_init__(self):
+        """A run with wrong data has no throughput, in no table, ratio or chart; each of these says so by the history."""
+        for run in self.runs:
+            if run.broken:
+                run.leave_out_figures()
+                said = (f"Inconsistent: {run.label}, {run.point.name}, repetition {run.repetition} has no figures: "
+                        f"{run.inconsistency()}.")
+                self.history = self.history if said in self.history else [*self.history, said]
+
     def labels(self):
         return list(dict.fromkeys(run.label for run in self.runs))
 
     def points(self):
         return list(dict.fromkeys(run.point for run in self.runs))
+
+    def versions(self):
+        """By name, the version of each program and library, "" where none is known: by what ran, else by its file."""
+        known = self.provenance.get("binaries", {})
+        said = {}
+        for run in self.runs:
+            server = {"server": run.variables["version"]} if "version" in run.variables else {}
+            for name, version in {**server, **run.versions}.items():
+                of = [binary for binary in known if _is(binary.removeprefix(f"{run.label}: "), name)]
+                for binary in of or [name]:
+                    said.setdefault(binary, {})[version] = True
+        files = {name: item.get("version", "") for name, item in known.items()}
+        return {name: ", ".join(said.get(name, ())) or files[name] for name in known} | {
+            name: ", ".join(versions) for name, versions in said.items() if name not in known}
 
     def scales(self):
         """Whether some workload was run with several numbers of threads."""
@@ -170,6 +217,10 @@ class Study:
             rows.append((point, {label: Spread.of(values, of[base] if label != base else None)
                                  for label, values in of.items() if values}))
         return rows
+
+
+def _is(binary, name):
+    return binary == name or (name == "server" and binary in ("mariadbd", "mysqld"))
 
 
 @dataclass(frozen=True)

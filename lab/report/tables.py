@@ -42,8 +42,10 @@ def _notes_of(runs):
     errors = sum(error.count for run in runs for error in run.errors)
     if errors:
         notes.append(form.plural(errors, "error"))
-    if any(run.broken for run in runs):
-        notes.append("INCONSISTENT")
+    broken = [run for run in runs if run.broken]
+    if broken:
+        many = f"{len(broken)} of {len(runs)} " if len(runs) > 1 else ""
+        notes.append(f"{many}INCONSISTENT: {broken[0].inconsistency()}")
     if not all(run.complete for run in runs):
         notes.append("NOT COMPLETE")
     return f" [{', '.join(notes)}]" if notes else ""
@@ -236,7 +238,7 @@ def checks(study):
             row = [*points.cells(point), name]
             for label in labels:
                 of = [check for run in study.at(point, label) for check in run.checks if check.name == name]
-                broken = [check for check in of if check.state.lower() == "broken"]
+                broken = [check for check in of if check.broken]
                 if broken:
                     bad.add((len(rows), len(row)))
                 row.append(_state(broken or of))
@@ -276,7 +278,12 @@ def _variants(study, what):
     return named
 
 
-def _side_by_side(title, variants, missing="not there"):
+_MISSING = "not there"
+# Told by nobody's choice: where a server is, and when it was made.
+_OF_THE_MACHINE = ("hostname", "server_uid", "general_log_file", "slow_query_log_file", "log_basename")
+
+
+def _side_by_side(title, variants, missing):
     """A row for each name; None without any."""
     if not variants:
         return None
@@ -286,13 +293,22 @@ def _side_by_side(title, variants, missing="not there"):
 
 
 def variables(study):
-    """All server variables; see differs()."""
-    return _side_by_side("Server variables", _variants(study, lambda run: run.variables))
+    """All server variables; see differs(). Without what is a path, or a name of this machine's."""
+    return _side_by_side("Server variables", _variants(study, lambda run: {
+        name: value for name, value in run.variables.items()
+        if not str(value).startswith("/") and name not in _OF_THE_MACHINE}), _MISSING)
+
+
+def variables_that_differ(study):
+    """Those that two servers at least have, with other values: what only one engine's server has is no difference."""
+    whole = variables(study)
+    rows = [row for row in whole.rows if len({*row[1:]} - {_MISSING}) > 1] if whole else []
+    return Table("Server variables that differ", whole.head, rows) if rows else None
 
 
 def run_configuration(study):
     """What runs were asked for that the study's own configuration does not say."""
-    return _side_by_side("Of each", _variants(study, lambda run: run.configuration), "")
+    return _side_by_side("Configuration of each", _variants(study, lambda run: run.configuration), "")
 
 
 def differs(row):
@@ -315,9 +331,12 @@ def provenance(study):
             ["memory", f"{facts['memory_mb']:,} MB; transparent huge pages {facts['huge_pages']}"],
             ["disk", ", ".join(str(disk[key]) for key in ("file_system", "model", "scheduler", "options")
                                if disk.get(key))]]
-    for name, item in facts.get("binaries", {}).items():
-        rows.append([name, " ".join(part for part in (_without_paths(item.get("version", "")), f"SHA-256 {item['sha256']}")
-                                    if part)])
+    rows += [[name, text] for name, text in facts.get("says", {}).items()]
+    binaries = facts.get("binaries", {})
+    for name, version in study.versions().items():
+        digest = f"SHA-256 {binaries[name]['sha256']}" if name in binaries else ""
+        if name not in facts.get("says", {}):
+            rows.append([name, ", ".join(filter(None, (_without_paths(version), digest)))])
     return Table("Where this comes from", ["", ""], rows)
 
 

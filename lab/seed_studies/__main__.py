@@ -9,8 +9,9 @@
   study        what                                                                      minutes (with --pgo-plugin)
 {costs}
 
-000, 001-cache and 002 are one run, because they are one workload with one my.cnf. The same command in the same
-directory goes on with what was interrupted, and another --only adds to it. The directory has index.html and index.md.
+000, 001-cache and 002 are one run, because they are one workload with one my.cnf; 001-bulk and 001-index are another,
+because they have one load. The same command in the same directory goes on with what was interrupted, and another --only
+adds to it. The directory has index.html and index.md.
 """
 
 import argparse
@@ -28,7 +29,7 @@ from lab.seed_studies import charts, index, left, ours, publish, studies
 from lab.seed_studies.texts import TEXTS
 
 JOURNAL = "seed_studies.jsonl"
-_SWEEPS = ("001-bulk", "001-index")
+_SWEEPS = {"001-bulk": "one INSERT ... SELECT", "001-index": "one ALTER TABLE, three indexes"}  # As the chart names them.
 _RUNNER_ENDS_S = 180  # It stops its server.
 
 
@@ -91,7 +92,8 @@ def describe(runs, said):
     """What is going to happen."""
     lines = [f"{form.plural(len(runs), 'run')}, about {duration(sum(run.seconds for run in runs))}:"]
     for run in runs:
-        lines += [f"  {run.name} (seed {', '.join(run.studies)}), about {duration(run.seconds)}: {run.about}",
+        seeds = ", ".join(study for study in run.studies if study != studies.OF_NO_SEED)
+        lines += [f"  {run.name}{f' (seed {seeds})' if seeds else ''}, about {duration(run.seconds)}: {run.about}",
                   f"    {run.command}"]
     return "\n".join([*lines, *said])
 
@@ -154,10 +156,11 @@ class Sitting:
     def _draw(self, done):
         """The charts that no runner has."""
         for one in done:
-            for study in one.run.studies if one.study else ():
-                if study in _SWEEPS:
-                    drawn = charts.sweep(ours.figures(study, one.study), TEXTS[study].title, self.directory / one.folder)
-                    one.charts = [str(path.relative_to(self.directory)) for path in drawn if path.suffix == ".png"]
+            swept = {name: ours.figures(study, one.study) for study, name in _SWEEPS.items()
+                     if one.study and study in one.run.studies}
+            if swept:
+                drawn = charts.sweep(swept, self.directory / one.folder)
+                one.charts = [str(path.relative_to(self.directory)) for path in drawn if path.suffix == ".png"]
 
 
 def _main():

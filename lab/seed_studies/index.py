@@ -10,8 +10,8 @@ from lab.seed_studies import ours, seed_figures
 from lab.seed_studies.builds import LARGE
 from lab.seed_studies.texts import TEXTS
 
-_UNITS = ((("p95", "p99", "mean", "maximum", "latency"), "ms"), (("time",), "s"), (("memory",), "MB"),
-          (("deleted", "(p5)", "(p95)"), "rows/s"))
+_UNITS = ((("p95", "p99", "mean", "maximum", "latency"), "ms"), (("time",), "s"),
+          (("memory", "before it"), "MB"), (("deleted", "(p5)", "(p95)", "20 s", "second"), "rows/s"))
 _STYLE = """body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}
 body{color:#222;background:#fff}table{border-collapse:collapse;margin:1rem 0;display:block;overflow-x:auto}
 th,td{padding:.2rem .7rem;border-bottom:1px solid #ccc;text-align:right}th.n,td.n{text-align:left}
@@ -19,9 +19,15 @@ code{background:#f2f2f2;display:block;padding:.5rem;white-space:pre-wrap;word-br
 @media(prefers-color-scheme:dark){body{color:#ddd;background:#181818}code{background:#2a2a2a}}"""
 
 
+PACKED = "report.html.gz"
+HOW_TO_OPEN = (f"The page is the interactive report of this run, packed: gunzip --keep {PACKED}, and open report.html "
+               "in a browser; it needs no network. Each run leaves such a page; one is published as an example.")
+
+
 @dataclass
 class Done:
-    """What a run left. report, page: paths from the index of its report.md and report.html; "" where there is none."""
+    """What a run left. report, page: paths from the index of its report.md and report.html, which may be packed (.gz); ""
+    where there is none."""
     run: object          # Of studies.
     study: object        # Of a report; None: it did not come to an end.
     folder: str
@@ -44,8 +50,13 @@ def _unit(measure, of_seed):
 
 
 def table(study, found, caption=""):
-    """The seed's figures beside ours; found: of ours.figures(). Rows in the seed's order, then what it does not say."""
+    """The seed's figures beside ours; found: of ours.figures(). Rows in the seed's order, then what it does not say. Ours
+    alone where no seed has figures."""
     of_seed = seed_figures.of(study)
+    if not of_seed:
+        rows = [[subject, measure + (f", {unit}" if (unit := _unit(measure, None)) else ""), form.spread(values)]
+                for (subject, measure), values in found.items()]
+        return Table(caption, ["", "figure", "here"], rows, names=2)
     rows = []
     for key in [*of_seed, *(key for key in found if key not in of_seed)]:
         figure = of_seed.get(key)
@@ -65,11 +76,13 @@ def _machine(done):
 
 
 def _binaries(done):
-    """By name, version or sum of what was measured."""
+    """By name, version and sum of what was measured."""
     found = {}
     for one in done:
-        for name, item in ((one.study.provenance or {}).get("binaries", {}) if one.study else {}).items():
-            found.setdefault(name, item.get("version") or f"SHA-256 {item['sha256'][:16]}…")
+        binaries = (one.study.provenance or {}).get("binaries", {}) if one.study else {}
+        for name, version in one.study.versions().items() if one.study else ():
+            digest = f"SHA-256 {binaries[name]['sha256'][:16]}…" if name in binaries else ""
+            found.setdefault(name, ", ".join(filter(None, (version, digest))))
     return found
 
 
@@ -125,11 +138,10 @@ def _builds(name, labels):
 
 def _soundness(of):
     """Errors, inconsistent databases, interruptions."""
-    broken = sum(run.broken for run in of.runs)
     errors = sum(error.count for run in of.runs for error in run.errors)
     said = [f"{form.plural(errors, 'error')} in all runs (conflicts among them)." if errors else "No errors.",
-            f"{form.plural(broken, 'run')} left an inconsistent database." if broken else "", *of.history]
-    return " ".join(filter(None, said))
+            *of.history]
+    return " ".join(said)
 
 
 def _say_study(page, name, done):
@@ -137,7 +149,8 @@ def _say_study(page, name, done):
     text = TEXTS[name]
     page.add("heading", f"{name}: {text.title}")
     page.add("text", f"{text.article}. {text.says}")
-    page.add("list", [f"Seed: {text.machine}; {text.size}.", *(f"Here: {one.run.about}." for one in done), *text.differs])
+    page.add("list", [f"Seed: {text.machine}; {text.size}." if text.machine else f"The runner's own: {text.size}.",
+                      *(f"Here: {one.run.about}." for one in done), *text.differs])
     for one in done:
         page.add("code", re.sub(r"=/\S*/", "=", one.run.command))  # Without this machine's directories.
         if one.study is None:
@@ -148,6 +161,8 @@ def _say_study(page, name, done):
         page.add("text", _soundness(one.study))
         if one.report:
             page.add("links", [("report", one.report), *([("page", one.page)] if one.page else [])])
+        if one.page.endswith(".gz"):
+            page.add("text", HOW_TO_OPEN)
         for chart in one.charts if one.run.studies[0] == name else ():
             page.add("picture", chart)
         page.add("text", f"Raw data: {form.plural(one.files, 'file')}, {form.megabytes(one.bytes)} MB, in SHA256SUMS.")

@@ -10,10 +10,13 @@ from lab.seed_studies.index import Done
 
 # Where each runner leaves a run, below the folder that it was given; and what says that it has begun.
 _PLACES = {"hammerdb_runner.sh": "hammerdb_logs_*/journal.jsonl", "iibench_runner.sh": "iibench_*/journal.jsonl",
-           "pgo_study.sh": "study/pgo_study.jsonl"}
+           "pgo_study.sh": "study/pgo_study.jsonl", "mariadb_engines_runner.sh": "results_*/journal.txt"}
+_MERGED = {"mariadb_engines_runner.sh": "final/merged"}  # Where report and charts are, below that of the run.
 # The charts that say most come first.
 _CHARTS = {"hammerdb_runner.sh": ("chart_tpcc_tpm", "chart_tpcc_latency", "chart_tpcc_nopm",
                                   "chart_tpcc_throughput_timeline"),
+           "mariadb_engines_runner.sh": ("chart_tpcc_nopm", "chart_tpcc_latency", "chart_tpcc_tpm",
+                                         "chart_tpcc_throughput_timeline"),
            "iibench_runner.sh": ("charts/over_time", "charts/throughput", "charts/latency_p95"),
            "pgo_study.sh": ("charts/gain", "charts/throughput", "charts/latency_p95"),
            "sqlbench.sh": ("charts_*/01_throughput_tps", "charts_*/04_p95_latency", "charts_*/06_thread_scaling",
@@ -48,25 +51,30 @@ def environment_of(run, directory):
     return {**dict(run.environment), **(own if run.runner == "sqlbench.sh" else {})}
 
 
+def _place(run, directory):
+    """Where a run has its report and charts."""
+    return (begun(run, directory) or Path(directory)) / _MERGED.get(run.runner, "")
+
+
 def report_of(run, directory):
     """The path of its report.md; None where there is none."""
     directory = Path(directory)
     if run.runner == "sqlbench.sh":
         return max(directory.glob("report_*.md"), default=None)
-    place = begun(run, directory)
-    return place / "report.md" if place and (place / "report.md").exists() else None
+    report = _place(run, directory) / "report.md"
+    return report if report.exists() else None
 
 
 def charts_of(run, directory):
     """The paths of its charts (PNG), the ones that say most first; of a sweep our own, which has all its points in one."""
     own = sorted(Path(directory).glob(f"{charts.SWEEP}.png"))
-    place = begun(run, directory) or Path(directory)
-    return own or [path for name in _CHARTS[run.runner] for path in sorted(place.glob(f"{name}.png"))]
+    return own or [path for name in _CHARTS[run.runner] for path in sorted(_place(run, directory).glob(f"{name}.png"))]
 
 
-def tables_of(directory):
+def tables_of(run, directory):
     """Its CSVs, small ones first; those of single measurements are raw data."""
-    return sorted(Path(directory).glob("*.csv"), key=lambda path: (path.stat().st_size, path.name))
+    place = _place(run, directory) if run.runner in _MERGED else Path(directory)
+    return sorted(place.glob("*.csv"), key=lambda path: (path.stat().st_size, path.name))
 
 
 def raw_files(directory):

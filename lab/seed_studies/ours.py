@@ -18,6 +18,8 @@ _TPROCC_MEANS = {"new-order mean": lambda run: _latency(run, "NEWORD").mean_ms,
                  "stock-level mean": lambda run: _latency(run, "SLEV").mean_ms}
 # Of the whole seconds of a step: its slowest and its fastest twentieth.
 _SLOW, _FAST = 0.05, 0.95
+_ENDS_S = 20  # The seed's rate collapsed within so many.
+_TAILS = {"insert": "insert", "delete": "delete", "lowest key": "find_low"}  # What a step does, as a reader knows it.
 
 
 def _latency(run, operation):
@@ -83,39 +85,58 @@ def _seed_002(of):
     return found
 
 
-def _seconds(run, share):
-    """The rate of the second below which this share of a step's seconds is; the last second is not whole."""
+def _rates(run):
+    """Rows inserted in each whole second; the last one is not whole, and in one without a point nothing was."""
     inserted = run.series.get("insert rows")
-    rates = sorted(value for _, value in inserted.points[:-1]) if inserted else []
+    if not inserted:
+        return []
+    of = dict(inserted.points)
+    return [of.get(second, 0) for second in range(min(of), max(of))]
+
+
+def _seconds(run, share):
+    """The rate of the second below which this share of a step's seconds is."""
+    rates = sorted(_rates(run))
     return rates[min(len(rates) - 1, int(share * len(rates)))] if rates else None
+
+
+def _at_an_end(run, part):
+    """The mean rate of some seconds at an end of a step; None of a step that is too short to have both."""
+    rates = _rates(run)
+    return mean(rates[part]) if len(rates) >= 2 * _ENDS_S else None
 
 
 def _seed_001_deletes(of):
     found = {}
     for label in of.labels():
         runs = {run.repetition: run for run in of.runs if run.label == label and run.workload == "iibench l.i1"}
-        _put(found, label, runs, {"rows inserted and deleted": lambda run: run.measures["inserted rows/s"],
+        _put(found, label, runs, {"rows inserted and deleted": lambda run: run.measures.get("inserted rows/s"),
                                   "slowest seconds (p5)": lambda run: _seconds(run, _SLOW),
                                   "fastest seconds (p95)": lambda run: _seconds(run, _FAST),
-                                  "delete maximum": lambda run: _latency(run, "delete").max_ms,
-                                  "lowest key p99": lambda run: _latency(run, "find_low").p99_ms})
+                                  "the slowest second": lambda run: _seconds(run, 0),
+                                  f"the first {_ENDS_S} s": lambda run: _at_an_end(run, slice(None, _ENDS_S)),
+                                  f"the last {_ENDS_S} s": lambda run: _at_an_end(run, slice(-_ENDS_S, None))})
+        for name, operation in _TAILS.items():
+            _put(found, label, runs, {f"{name} p99": lambda run, o=operation: _latency(run, o).p99_ms,
+                                      f"{name} maximum": lambda run, o=operation: _latency(run, o).max_ms})
+        _put(found, label, runs, {"the step's time": lambda run: run.measures.get("seconds of the step")})
     return found
 
 
 def _sweep(of, workload):
     found = {}
-    runs = [run for run in of.runs if run.workload == workload]
+    runs = [run for run in of.runs if run.workload == workload and run.throughput]
     for condition in dict.fromkeys(run.condition for run in runs):
         at = {run.repetition: run for run in runs if run.condition == condition}
         subject = f"{condition[:-1].split()[-1]} {condition[-1]}B staged"
-        _put(found, subject, at, {"time": lambda run: run.seconds})
-        _put(found, subject, at, {"peak resident memory": lambda run: _megabytes(run)})
+        _put(found, subject, at, {"time": lambda run: run.seconds,
+                                  "peak resident memory": lambda run: _megabytes(run, "resident, peak"),
+                                  "resident memory before it": lambda run: _megabytes(run, "resident, before")})
     return found
 
 
-def _megabytes(run):
-    peak = run.memory.get("resident, peak")
-    return peak / (1 << 20) if peak else None
+def _megabytes(run, name):
+    return run.memory[name] / (1 << 20) if run.memory.get(name) else None
 
 
 def _seed_003(of):
@@ -159,9 +180,19 @@ def _seed_004(of):
     return found
 
 
+def _engines(of):
+    found, by_label = {}, _by_label(of)
+    for label, runs in by_label.items():
+        _put(found, label, runs, _TPROCC)
+    for label in by_label:
+        if label != "InnoDB" and "InnoDB" in by_label:
+            found[f"{label} over InnoDB", "NOPM: ratio"] = _pairs(by_label[label], by_label["InnoDB"], _TPROCC["NOPM"])
+    return found
+
+
 _OF = {"000": _seed_000, "001-cache": _seed_001_cache, "002": _seed_002, "001-deletes": _seed_001_deletes,
        "001-bulk": lambda of: _sweep(of, "iibench INSERT ... SELECT"), "001-index": lambda of: _sweep(of, "iibench l.x"),
-       "003": _seed_003, "004": _seed_004}
+       "003": _seed_003, "004": _seed_004, "engines": _engines}
 
 
 def figures(study, of):

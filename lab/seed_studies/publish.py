@@ -1,9 +1,11 @@
-"""The small part of a sitting that is worth keeping beside the sources: index, reports, tables, some charts, all sums.
+"""The small part of a sitting that is worth keeping beside the sources: index, reports, tables, some charts, all sums; and
+of one run, as an example, the interactive page.
 
-What is left out (samples, logs, pages of three megabytes) is in SHA256SUMS all the same.
+What is left out (samples, logs, the other pages of three megabytes) is in SHA256SUMS all the same.
 """
 
 import csv
+import gzip
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +18,8 @@ from lab.seed_studies import index, left, ours, seed_figures
 STUDY_BYTES_MAX = 1_000_000   # Of each run.
 _TABLE_BYTES_MAX = 150_000
 _SHOWN = 2                    # Charts in the index; the others lie beside it.
+EXAMPLE_BYTES_MAX = 2 << 20   # Nearly all of it is plotly.js.
+_EXAMPLES = ("deletes", "engines", "sqlbench", "sweeps", "tprocc")  # The first that is there and small enough, packed.
 FIGURES = "figures.csv"
 
 
@@ -47,6 +51,23 @@ def _copy(paths, target, room):
     return names, room
 
 
+def _example(done, directory):
+    """(folder, packed page) of the one run whose page is published; ("", b"") without one."""
+    for name in _EXAMPLES:
+        for one in done:
+            if one.run.name == name and one.page:
+                # No time in it: the same page gives the same file.
+                packed = gzip.compress((Path(directory) / one.page).read_bytes(), 9, mtime=0)
+                if len(packed) <= EXAMPLE_BYTES_MAX:
+                    return one.folder, packed
+    return "", b""
+
+
+def _with_pdf(paths):
+    """Each chart, and after all of them the same as PDF."""
+    return [*paths, *(pdf for path in paths if (pdf := path.with_suffix(".pdf")).exists())]
+
+
 def _one(one, directory, target):
     """Publishes a run. Returns its Done with paths as they are there."""
     source, to = Path(directory) / one.folder, target / one.folder
@@ -55,9 +76,10 @@ def _one(one, directory, target):
     if one.report:
         kept, room = _copy([Path(directory) / one.report], to, room)
         report = f"{one.folder}/{kept[0]}" if kept else ""
-    _, room = _copy([path for path in left.tables_of(source) if path.stat().st_size <= _TABLE_BYTES_MAX], to, room)
-    charts, room = _copy(left.charts_of(one.run, source), to, room)
-    return replace(one, report=report, page="", charts=[f"{one.folder}/{name}" for name in charts[:_SHOWN]])
+    _, room = _copy([path for path in left.tables_of(one.run, source) if path.stat().st_size <= _TABLE_BYTES_MAX], to, room)
+    names, room = _copy(_with_pdf(left.charts_of(one.run, source)), to, room)
+    charts = [f"{one.folder}/{name}" for name in names if name.endswith(".png")]
+    return replace(one, report=report, page="", charts=charts[:_SHOWN])
 
 
 def publish(done, said, directory, target):
@@ -67,6 +89,11 @@ def publish(done, said, directory, target):
         raise Failed(f"--publish: {target} holds something; name a directory that is not there")
     target.mkdir(parents=True, exist_ok=True)
     published = [_one(one, directory, target) for one in done]
+    folder, packed = _example(done, directory)
+    for one in published:
+        if one.folder == folder:
+            one.page = f"{folder}/{index.PACKED}"
+            (target / one.page).write_bytes(packed)
     (target / "README.md").write_text(index.page(published, said).markdown(), encoding="utf-8")
     write_figures(done, target / FIGURES)
     sums = [f"{provenance.sha256(path)}  {path.relative_to(directory)}\n"

@@ -7,15 +7,19 @@ from lab.harness.profiles import scaled_down
 from lab.report import form
 from lab.seed_studies import builds
 
-STUDIES = ("000", "001-deletes", "001-bulk", "001-index", "001-cache", "002", "003", "004")
-# What --scale-down 1 and --minutes 1 mean: all of it in little more than an hour, on two cores.
+STUDIES = ("000", "001-deletes", "001-bulk", "001-index", "001-cache", "002", "003", "004", "engines")
+OF_NO_SEED = "engines"  # No seed has figures of it.
+# What --scale-down 1 and --minutes 1 mean: all of it in about 2 h 20 with two builds with PGO, on two cores.
 WAREHOUSES, RAMPUP_S, MEASURED_S, REPETITIONS = 10, 30, 60, 3
-DELETES_LOADED, DELETES_CHURNED = 1_000_000, 1_600_000
-SWEEP_ROWS, SWEEP_SIZES = 1_000_000, ("1M", "4M", "16M", "64M", "256M")
+DELETES_LOADED, DELETES_S, DELETES_REPETITIONS = 1_000_000, 90, 2
+SWEEP_ROWS, SWEEP_SIZES = 1_000_000, ("1M", "8M", "64M", "256M")
 TIERS, TIER_THREADS, TIER_TABLES, TIER_ROWS, TIER_S = "32M,512M", "1,4,16", 20, 50_000, 15
-SQLBENCH_ROWS, SQLBENCH_S, SQLBENCH_WARMUP_S = 500_000, 20, 5
+SQLBENCH_ROWS, SQLBENCH_S, SQLBENCH_WARMUP_S = 500_000, 10, 2
+ENGINES_WAREHOUSES, ENGINES_S, ENGINES_RAMPUP_S = 2, 15, 5
 _SQLBENCH_CHARTS_S = 60  # More than a hundred of them.
-# The seeds' own, which their profiles have.
+_IN_TURN = 36  # Of mariadb_engines_runner.sh: in this random order each engine is first, second and third once.
+# The seeds' own, which their profiles have, and the default of mariadb_engines_runner.sh.
+_ENGINES_WAREHOUSES = 1000
 _SEED_WAREHOUSES, _SEED_LOADED, _SEED_TIER_ROWS, _SEED_SQLBENCH_ROWS = 40, 10_000_000, 5_000_000, 500_000
 
 
@@ -58,7 +62,8 @@ class Run:
 
 def runs(wanted):
     """All that is to be run, in order."""
-    made = [_tprocc(wanted), _deletes(wanted), *_sweeps(wanted), *_tiers(wanted), _sqlbench(wanted)]
+    made = [_tprocc(wanted), _deletes(wanted), _sweeps(wanted), *_tiers(wanted), _sqlbench(wanted),
+            _engines(wanted)]
     return [run for run in made if run is not None]
 
 
@@ -90,7 +95,7 @@ def _tprocc(wanted):
     for words in of:
         options += ["--build", *words]
     loads = len({words[0].partition("-")[0] for words in of})
-    each = 9 + rampup + measured + warehouses
+    each = 4 + rampup + measured + warehouses
     seconds = loads * (5 + 6 * warehouses) + len(of) * REPETITIONS * each
     return Run("tprocc", served, "hammerdb_runner.sh", tuple(options), seconds,
                f"{form.plural(warehouses, 'warehouse')}, 8 users, {rampup} s of ramp-up, {measured} s measured, "
@@ -98,30 +103,35 @@ def _tprocc(wanted):
 
 
 def _deletes(wanted):
+    """By time: were it by rows, a fast engine would be done before anything has piled up."""
     if "001-deletes" not in wanted.studies:
         return None
-    loaded, churned, limit = wanted.rows(DELETES_LOADED), wanted.rows(DELETES_CHURNED), wanted.seconds(150)
+    loaded, churn = wanted.rows(DELETES_LOADED), wanted.seconds(DELETES_S)
     return Run("deletes", ("001-deletes",), "iibench_runner.sh",
                ("--profile", "seed-001", "--scale-down", f"{_SEED_LOADED / loaded:g}", "--server", wanted.server,
-                "--engines", "InnoDB,TidesDB,RocksDB", "--write-seconds", str(limit)),
-               3 * 5 + 3 * min(limit, loaded / 60_000) + 2 * min(limit, churned / 2_000) + min(limit, churned / 70_000)
-               + loaded / 40_000,
-               f"{loaded:,} rows loaded, then {churned:,} inserted at the high end and as many deleted at the low end, "
-               f"each step for {limit} s at most")
+                "--engines", "InnoDB,TidesDB,RocksDB", "--i1-rows", "0", "--write-seconds", str(churn),
+                "--repetitions", str(DELETES_REPETITIONS)),
+               3 * DELETES_REPETITIONS * (7 + loaded / 50_000 + churn),
+               f"{loaded:,} rows loaded, then for {churn} s rows inserted at the high end and as many deleted at the low "
+               f"end; {DELETES_REPETITIONS} repetitions of three engines in turn")
 
 
 def _sweeps(wanted):
-    """Bulk DML and ADD INDEX, each with its own variable."""
-    rows = wanted.rows(SWEEP_ROWS)
-    for study, variable, more in (("001-bulk", "tidesdb_bulk_staging_size", ("--bulk",)),
-                                  ("001-index", "tidesdb_index_build_staging_size", ())):
-        if study in wanted.studies:
-            yield Run(study[4:], (study,), "iibench_runner.sh",
-                      ("--profile", "seed-001", "--server", wanted.server, "--engines", "TidesDB", "--phases", "l.i0,l.x",
-                       "--load-rows", str(rows), *more, "--vary", f"{variable}={','.join(SWEEP_SIZES)}"),
-                      len(SWEEP_SIZES) * (10 + rows / 50_000 * (2 if more else 1)),
-                      f"{rows:,} rows with three secondary indexes, "
-                      + ("one INSERT ... SELECT" if more else "one ALTER TABLE that adds the three"))
+    """Bulk DML and ADD INDEX, each with its own variable: one run, because the indexes are what bulk DML has to write."""
+    swept = {study: variable for study, variable in (("001-bulk", "tidesdb_bulk_staging_size"),
+                                                     ("001-index", "tidesdb_index_build_staging_size"))
+             if study in wanted.studies}
+    if not swept:
+        return None
+    rows, bulk = wanted.rows(SWEEP_ROWS), "001-bulk" in swept
+    what = {"001-bulk": "one INSERT ... SELECT, on a server begun anew", "001-index": "one ALTER TABLE that adds the three"}
+    return Run("sweeps", tuple(swept), "iibench_runner.sh",
+               ("--profile", "seed-001", "--server", wanted.server, "--engines", "TidesDB", "--phases", "l.i0,l.x",
+                "--load-rows", str(rows), *(["--bulk"] if bulk else []), "--repetitions", str(REPETITIONS),
+                "--vary", f"{'+'.join(swept.values())}={','.join(SWEEP_SIZES)}"),
+               len(SWEEP_SIZES) * REPETITIONS * (9 + rows / 50_000 + ((4 + rows / 55_000) if bulk else 0)),
+               f"{rows:,} rows with three secondary indexes, {' and '.join(what[study] for study in swept)}; "
+               f"{REPETITIONS} repetitions of {len(SWEEP_SIZES)} sizes in turn")
 
 
 def _tiers(wanted):
@@ -149,7 +159,25 @@ def _sqlbench(wanted):
     rows, measured, warmup = wanted.rows(SQLBENCH_ROWS), wanted.seconds(SQLBENCH_S), wanted.seconds(SQLBENCH_WARMUP_S)
     return Run("sqlbench", ("004",), "sqlbench.sh",
                ("--profile", "seed-004", "--scale-down", f"{_SEED_SQLBENCH_ROWS / rows:g}"),
-               16 * (5 + rows / 75_000 + warmup + measured) + _SQLBENCH_CHARTS_S,
-               f"four workloads on one table of {rows:,} rows, 4 and 8 threads, {measured} s after {warmup} s of warm-up",
+               16 * REPETITIONS * (4 + rows / 75_000 + warmup + measured) + _SQLBENCH_CHARTS_S,
+               f"four workloads on one table of {rows:,} rows, 4 and 8 threads, {measured} s after {warmup} s of warm-up, "
+               f"{REPETITIONS} iterations, in each the engines in turn",
                (("TIDESDB_SERVER", wanted.server), ("TIME", str(measured)), ("WARMUP", str(warmup)),
-                ("REPORT_INTERVAL", str(min(5, measured)))))
+                ("ITERATIONS", str(REPETITIONS)), ("REPORT_INTERVAL", str(min(5, measured)))))
+
+
+def _engines(wanted):
+    """The runner of engines × iterations, by its own defaults, which no seed's figures are of."""
+    if OF_NO_SEED not in wanted.studies:
+        return None
+    warehouses, rampup, measured = (wanted.rows(ENGINES_WAREHOUSES), wanted.seconds(ENGINES_RAMPUP_S),
+                                    wanted.seconds(ENGINES_S))
+    settle = wanted.seconds(5)
+    return Run("engines", (OF_NO_SEED,), "mariadb_engines_runner.sh",
+               ("--engines", "innodb,tidesdb,rocksdb", "--iterations", str(REPETITIONS), "--randomize", "--seed",
+                str(_IN_TURN), "--scale-down", f"{_ENGINES_WAREHOUSES / warehouses:g}", "--run-vu", "8", "--build-vu", "2",
+                "--rampup", f"{rampup / 60:.3g}", "--duration", f"{measured / 60:.3g}", "--settle", str(settle),
+                "--private-server", wanted.server, "--sync", "NONE", "--no-perf", "--no-drop-cache"),
+               3 * REPETITIONS * (25 + 6 * warehouses + settle + rampup + measured) + 20,
+               f"{form.plural(warehouses, 'warehouse')}, 8 users, {rampup} s of ramp-up, {measured} s measured, "
+               f"{REPETITIONS} iterations of three engines in turn, each on a fresh server and a new load")

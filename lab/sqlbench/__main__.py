@@ -9,6 +9,7 @@ that was interrupted goes on when the same command is given again (FRESH=1: begi
 import argparse
 import json
 import os
+import shutil
 import sys
 import time
 
@@ -38,14 +39,14 @@ class Run:
     def __init__(self, wanted, places, server, fresh):
         self.settings, self.output, self.server = wanted, places.output, server
         self.output.mkdir(parents=True, exist_ok=True)
-        binaries = {name: provenance.sha256(path) for name, path in server.binaries.items() if path}
-        plan = json.loads(json.dumps({**wanted.plan(), "binaries": binaries}))
+        plan = json.loads(json.dumps({**wanted.plan(), journals.BINARIES: server.identity()}))
         self.stamp = _choose_stamp(self.output, plan, fresh)
         self.raw = self.output / f"raw_{self.stamp}"
         self.raw.mkdir(exist_ok=True)
         self.units = units.units(wanted)
         self.journal = journals.Journal(self.output / f"journal_{self.stamp}.jsonl", "sqlbench", plan)
-        self.facts = provenance.collect(places.data if places.data.exists() else self.output, server.binaries)
+        self.facts = provenance.collect(places.data if places.data.exists() else self.output,
+                                        {**server.binaries, "sysbench": shutil.which("sysbench")})
 
     def figures(self):
         """Of all that is measured."""
@@ -59,8 +60,9 @@ class Run:
         """What the report is made of."""
         whole = {"kind": "sqlbench", "format": adapter.FORMAT, "settings": self.settings.plan(),
                  "unequal": [*settings.unequal(self.settings), *self.server.said()],
-                 "options": {engine: settings.server_options(self.settings, engine) for engine in self.settings.engines},
-                 "history": self.journal.history(), "provenance": self.facts,
+                 "options": {engine: self.server.options(engine) for engine in self.settings.engines},
+                 "running": isinstance(self.server, target.RunningServer), "history": self.journal.history(),
+                 "provenance": self.facts,
                  "files": {**{path.name: provenance.sha256(path) for path in tables_paths.values()},
                            **{f"{self.raw.name}/{name}": digest
                               for name, digest in provenance.checksums(self.raw).items()}},

@@ -32,6 +32,7 @@ class Figures:
 
     def __init__(self, unit, result, raw_directory):
         self.unit, self.raw, self.sizes, self.memory = unit, result["raw"], result["sizes"], result["memory"]
+        self.versions = result.get("versions", {})
         path = raw_directory / result["raw"]
         self.run = parser.parse(figures.read(path), path)
 
@@ -66,7 +67,7 @@ class Figures:
                 "reads_per_s": run.reads_per_s, "writes_per_s": run.writes_per_s, "errors": run.errors,
                 "reconnects": run.reconnects, "total_s": run.total_s, "latency_ms": asdict(run.latency),
                 "percentiles_ms": {f"{percent:g}": run.percentile(percent) for percent in PERCENTILES},
-                "raw": self.raw, "sizes": self.sizes, "memory": self.memory,
+                "raw": self.raw, "sizes": self.sizes, "memory": self.memory, "versions": self.versions,
                 "intervals": [[i.second, i.tps, i.qps, i.latency_avg_ms, i.latency_ms, i.errors] for i in run.intervals]}
 
 

@@ -10,10 +10,9 @@ from pathlib import Path
 
 from installer import apt, build_plugin, host, packages, servers
 from installer.shell import Failed, output
-from lab.harness import room
+from lab.harness import provenance, room, running_server
 from lab.harness.given_server import GivenServer, plugin_dir_of
-from lab.harness.private_server import PrivateServer, memory_limit, plain, variables_of
-from lab.harness.sampler import Sampler, StatusClient
+from lab.harness.private_server import PrivateServer, memory_limit, plain, variables_of, versions_of
 from lab.harness.scratch import Scratch
 from lab.sqlbench import disk
 from lab.sqlbench import settings as settings_of
@@ -60,6 +59,10 @@ class OwnServers:
         self.binaries = {"mariadbd": self.environment.mariadbd,
                          PLUGIN: self.plugin if "TidesDB" in settings.engines else None}
 
+    def identity(self):
+        """What a run must be gone on with."""
+        return provenance.sums(self.binaries)
+
     def _directory(self, engine):
         if engine == "InnoDB" and self._places.innodb_data:
             return self._places.innodb_data
@@ -103,6 +106,10 @@ class OwnServers:
     def said(self):
         """Sentences on what holds for all of them."""
         return [self._limit.said]
+
+    def options(self, engine):
+        """What the server of this engine runs with, as its command line says it."""
+        return settings_of.server_options(self._settings, engine)
 
     def _server(self, directory, plugin, options):
         # Not in DATA_DIR, whose path may be too long for a socket.
@@ -176,7 +183,17 @@ class RunningServer:
             raise Failed("MYSQL_BIN: there is no mariadb client; apt-get install mariadb-client")
         self._client = [str(client), "--no-defaults", f"--user={places.user}", f"--socket={places.socket}"]
         self.socket, self.user = places.socket, places.user
-        self.binaries = {}
+        self._seen = running_server.RunningServer(self.sql, [*self._client, "--batch", "--skip-column-names"],
+                                                  socket=str(places.socket))
+
+    @property
+    def binaries(self):
+        """By name, what it runs, where that is to be seen."""
+        return self._seen.binaries()
+
+    def identity(self):
+        """What a run must be gone on with."""
+        return self._seen.identity()
 
     def sql(self, statement):
         return output([*self._client, "--batch", "--skip-column-names", "-e", statement])
@@ -195,21 +212,27 @@ class RunningServer:
         if self.sql(f"SELECT 1 FROM information_schema.tables WHERE table_schema = '{name}' LIMIT 1").strip():
             raise Failed(f"MYSQL_DB: the server at {self.socket} has tables in {name}; name a database that is not there")
 
+    def _asked(self, engine):
+        """(name, asked value, its own) of the settings that were asked for and that this server knows."""
+        options = (option[2:].partition("=") for option in settings_of.server_options(self._settings, engine))
+        found = variables_of(self)
+        return [(name, value, found[name]) for name, _, value in options if name in found]
+
     def said(self):
-        """Sentences: which of the asked settings this server does not have."""
-        found, said = variables_of(self), []
-        for engine in self._settings.engines:
-            for option in settings_of.server_options(self._settings, engine):
-                name, _, value = option[2:].partition("=")
-                if name in found and name.startswith(engine.lower()) and plain(value) != plain(found[name]):
-                    said.append(f"The server runs with {name}={found[name]}, not the asked {value}.")
-        return said
+        """Sentences: which of the asked settings this server does not have, and what of it is not to be seen."""
+        return self._seen.unseen() + [
+            f"The server runs with {name}={has}, not the asked {value}." for engine in self._settings.engines
+            for name, value, has in self._asked(engine) if name.startswith(engine.lower()) and plain(value) != plain(has)]
+
+    def options(self, engine):
+        """What it runs with of the settings that were asked for, as a command line would say it."""
+        return [f"--{name}={has}" for name, _, has in self._asked(engine)]
 
     def sampler(self):
-        return Sampler(None, StatusClient([*self._client, "--batch", "--skip-column-names", "--unbuffered"]))
+        return self._seen.sampler()
 
     def memory(self):
-        return {}
+        return self._seen.memory()
 
     @contextmanager
     def measured(self, engine):
@@ -233,12 +256,15 @@ class Session:
         return self._server.sql(statement)
 
     def sampler(self):
-        """A Sampler of the server, not begun yet; of one that is not ours its counters alone."""
+        """A Sampler of the server, not begun yet."""
         return self._server.sampler()
 
     def memory(self):
         """In bytes, what this server and its group have had at most; empty for a server that is not ours."""
         return self._server.memory()
+
+    def versions(self):
+        return versions_of(self._server)
 
     def usage(self, engine):
         """What the engine takes of the disk now."""

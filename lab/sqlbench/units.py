@@ -68,12 +68,13 @@ def measure(unit, settings, target, step, raw):
         with session.sampler() as sampler:
             recorded(_run_command(session, unit, settings.time_s, settings.report_interval_s), raw, step)
         sampler.samples.save(raw.with_suffix(SAMPLES))
-        memory = session.memory()
+        memory, versions = session.memory(), session.versions()
         for kind, suffix in (("VARIABLES", VARIABLES), ("STATUS", ".status.tsv")):
             raw.with_suffix(suffix).write_text(session.sql(f"SHOW GLOBAL {kind}"), encoding="utf-8")
         ran = session.usage_at_rest(unit.engine, again=False)
     parser.parse(figures.read(raw), raw.name)
-    return {"raw": raw.name, "sizes": _sizes(before, prepared, ran), "memory": memory}
+    return {"raw": raw.name, "sizes": _sizes(before, prepared, ran), "memory": memory,
+            "versions": versions}
 
 
 def _run_command(session, unit, seconds, interval_s):

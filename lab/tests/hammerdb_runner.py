@@ -16,6 +16,8 @@ from pathlib import Path
 
 from lab_server import TPCC, TREE, LabServer, environment
 
+from lab.report.adapters import hammerdb as report
+
 RUNNER = TREE / "lab" / "hammerdb_runner.sh"
 PASSWORD = "it's [a] $ecret"
 SHORT = ["--warehouses", "1", "--tpcc-vu", "2", "--tpcc-build-vu", "2", "--rampup", "0.02", "--settle", "0"]
@@ -74,8 +76,23 @@ class Runner(unittest.TestCase):
             self.assertEqual((row["consistent"], row["generator"], row["warehouses"]), ("yes", "tpcc", "1"))
         self.assertFalse(self.server.sql("SHOW DATABASES LIKE 'tpcc'").strip())
         self.assertTrue((logs / "chart_tpcc_nopm.png").exists())
+        self._sees_the_server(logs)
         for path in self.output.rglob("*"):
             self.assertFalse(path.is_file() and PASSWORD.encode() in path.read_bytes(), path)
+
+    def _sees_the_server(self, logs):
+        """As it does a private one."""
+        study = report.study(logs)
+        self.assertFalse([said for said in study.unequal if "not known" in said and "block device" not in said])
+        self.assertIn("mariadbd", study.provenance["binaries"])
+        for run in study.runs:
+            self.assertGreater(run.cpu_s, 0)
+            self.assertGreater(run.memory["resident, peak"], 1 << 20)
+            self.assertGreater(run.sizes["server's directory after the run"], 1 << 20)
+            self.assertGreater(run.status["Com_commit"], 0)
+            self.assertEqual(run.variables["performance_schema"], "OFF")
+            self.assertIn("server CPU", run.series)
+            self.assertRegex(run.configuration["server"], "MariaDB")
 
     def _wait_for(self, name):
         for _ in range(1200):

@@ -39,7 +39,8 @@ def run(label, workload, unit, base, threads, repetition, condition, seconds, ch
                        "Com_commit": 1000 * threads, "Same_for_all": 5},
                variables={own: "268435456", "max_connections": "151", "performance_schema": "OFF",
                           "sync_binlog": "1" if condition == "commits synced" else "0"},
-               configuration={"server options": f"--{own}=256M"}, files=[f"{label}-{threads}-{repetition}.txt"])
+               configuration={"server options": f"--{own}=256M", "allocator": "glibc"},
+               versions={"server": "11.8.6-MariaDB", "sysbench": "1.0.20"}, files=[f"{label}-{threads}-{repetition}.txt"])
 
 
 def study(threads=(1, 4, 16), repetitions=3, seconds=40, conditions=CONDITIONS, workloads=WORKLOADS, labels=LABELS):

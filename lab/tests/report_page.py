@@ -8,6 +8,7 @@ import sys
 import tempfile
 import time
 import unittest
+from dataclasses import replace
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
@@ -15,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from lab.report import page, plotly  # noqa: E402
 from lab.tests import made_study  # noqa: E402
 from lab.tests.browser import Browser  # noqa: E402
-from lab.report.study import Study  # noqa: E402
+from lab.report.study import Check, Study  # noqa: E402
 
 # How many lines or bars a plot shows; 0 where it says that there is nothing.
 _TRACES = "(document.querySelector('{}').data || []).length"
@@ -73,6 +74,45 @@ class Report(unittest.TestCase):
             self.assertNotEqual(shown.run(f"document.querySelector('{plot}').layout.{axis}.type"), before)
         # Of one operation there is nothing to choose.
         self.assertTrue(shown.run("document.querySelector('#threads-controls [name=operation]').closest('label').hidden"))
+
+    def test_the_latency_of_each_operation(self):
+        study = made_study.study(workloads=made_study.WORKLOADS[:1])
+        for run in study.runs:
+            run.latencies.append(replace(run.latencies[0], operation="DELIVERY", p95_ms=run.latencies[0].p95_ms * 7))
+        path = self.directory / "operations.html"
+        path.write_text(page.render(study, self.plotly), encoding="utf-8")
+        self.shown = shown = self.open(path)
+        form, plot = "#threads-controls [name={}]", "#threads-plot"
+        hidden = f"document.querySelector('{form.format('operation')}').closest('label').hidden"
+        self.assertTrue(shown.run(hidden))  # Throughput is of all of them.
+        shown.choose(form.format("figure"), "p95_ms")
+        self.assertFalse(shown.run(hidden))
+        choices = f"[...document.querySelector('{form.format('operation')}').options].map((option) => option.value)"
+        self.assertEqual(shown.run(choices), ["transaction", "DELIVERY"])
+        first = f"document.querySelector('{plot}').data[0].y[0]"
+        before = shown.run(first)
+        self.changes(plot, lambda: shown.choose(form.format("operation"), "DELIVERY"))
+        self.assertAlmostEqual(shown.run(first) / before, 7, 3)
+        self.changes(plot, lambda: shown.choose(form.format("figure"), "p99_ms"))
+        self.assertEqual(shown.run(f"document.querySelector('{form.format('operation')}').value"), "DELIVERY")
+        shown.choose(form.format("figure"), "throughput")
+        self.assertTrue(shown.run(hidden))
+
+    def test_a_run_with_wrong_data(self):
+        whole = made_study.study(threads=(1, 4), repetitions=2, conditions=("",), workloads=made_study.WORKLOADS[:1])
+        for run in whole.runs:
+            if run.label == "RocksDB" and (run.threads == 4 or run.repetition == 2):
+                run.checks = [Check("rows in each index", "broken", ("PRIMARY has 399 rows",))]
+        path = self.directory / "wrong.html"
+        path.write_text(page.render(replace(whole), self.plotly), encoding="utf-8")
+        self.shown = shown = self.open(path)
+        data = "document.querySelector('#threads-plot').data[{}].x.join()"
+        self.assertEqual([shown.run(data.format(number)) for number in range(3)], ["1,4", "1,4", "1"])
+        self.assertIn("RocksDB, sysbench point_select, 4 threads, repetition 1 has no figures: rows in each index (PRIMARY",
+                      shown.run("document.querySelector('header').textContent"))
+        shown.choose("#time-controls [name=point]", "1")
+        self.assertEqual(shown.run(_TRACES.format("#time-plot")), 2)
+        self.looks("wrong-data")
 
     def test_over_time(self):
         shown = self.shown

@@ -47,6 +47,27 @@ class Charts(unittest.TestCase):
         self.assertEqual(set(missing), {"chart_tpch", "chart_tpcc_throughput_timeline", "chart_tpcc_latency_timeline",
                                         "chart_perf_hotspots"})
 
+    def test_what_left_wrong_data_is_in_no_chart_and_each_says_so(self):
+        rows = [_row("tidesdb", 900, consistent="yes"), _row("tidesdb", 9000, consistent="no"),
+                _row("innodb", 1000, consistent="no")]
+        with mock.patch.object(style, "save", side_effect=lambda *_: []) as save, \
+                mock.patch.object(hammerdb, "_spread", side_effect=hammerdb._spread) as spread:
+            hammerdb.draw(rows, [], "")
+        said = [f"Left out: {runs}, for inconsistent data" for runs in ("tidesdb, 1 of 2 runs", "innodb, 1 of 1 run")]
+        self.assertEqual({call.args[2] for call in save.call_args_list}, {
+            "chart_tpcc_nopm", "chart_tpcc_tpm", "chart_tpcc_latency", "chart_build_time"})
+        self.assertEqual([call.args[3] for call in save.call_args_list], [said] * 4)
+        self.assertEqual({row["nopm"] for call in spread.call_args_list for row in call.args[0]}, {900})
+        _, missing = self.draw(rows[2:], [])
+        self.assertIn("inconsistent data", missing["chart_tpcc_nopm"])
+
+    def test_many_notes_leave_room_for_the_chart(self):
+        figure, _ = style.pyplot().subplots()
+        with tempfile.TemporaryDirectory() as directory, mock.patch.object(style, "DOTS", 50), \
+                mock.patch.object(figure, "text") as text:
+            style.save(figure, directory, "x", [f"note {number}" for number in range(40)])
+        self.assertEqual(text.call_args.args[2], "note 0\nnote 1\nnote 2\nnote 3\nAnd 36 more, which the report has.")
+
     def test_median_and_spread(self):
         rows = [_row("tidesdb", nopm) for nopm in (900, 1100, 1000)]
         self.assertEqual(hammerdb._spread(rows, "nopm"), {"tidesdb": (1000, 100, 100, 3)})

@@ -74,6 +74,9 @@ class GoesOn(unittest.TestCase):
             sync=["NONE"], rounds=1, work=["insert"], rows=1000, threads=1, warehouses=1, users=1, seconds=2,
             tpcc_seconds=3)
         self.calls, self.trouble, self.servers = [], {}, mock.MagicMock()
+        self.program = Path(folder.name) / "mariadbd"
+        self.program.write_text("a build")
+        self.environment = SimpleNamespace(mariadbd=self.program, version="11.8.6")
         server = self.servers.return_value
         server.sql.return_value = ""
         server.memory.return_value = {}
@@ -96,7 +99,7 @@ class GoesOn(unittest.TestCase):
 
     def go(self):
         self.args.directory.mkdir(exist_ok=True)
-        it = study.Study(self.args, {"argv": []}, None, None, None)
+        it = study.Study(self.args, {"argv": []}, self.environment, None, None)
         with redirect_stdout(io.StringIO()):
             code = it.go()
         return code, it.journal
@@ -122,6 +125,14 @@ class GoesOn(unittest.TestCase):
         code, journal = self.go()
         self.assertEqual((code, self.calls), (0, ["point_select", "tpcc", "point_select", "insert"]))
         self.assertIn("Interrupted during: InnoDB tpcc, NONE, round 1", journal.history()[0])
+
+    def test_another_build_is_refused_by_name_and_nothing_is_written_over(self):
+        self.go()
+        study.Study._write_facts.reset_mock()
+        self.program.write_text("another one")
+        with self.assertRaisesRegex(Failed, r"begun with another build \(mariadbd was [0-9a-f]{12} and is [0-9a-f]{12}\)"):
+            self.go()
+        study.Study._write_facts.assert_not_called()
 
     def test_a_turn_that_fails_is_named_and_the_others_go_on(self):
         self.trouble = {"tpcc": Failed("no result")}
@@ -155,7 +166,8 @@ class Report(unittest.TestCase):
                 samples.save(self.directory / f"{engine}-{number}.samples.json")
                 self.entries.append({"engine": engine, "sync": "FULL", "work": "read_write", "round": number,
                                      "raw": f"{engine}-{number}.txt", "samples": f"{engine}-{number}.samples.json",
-                                     "directory_bytes": 5 << 20, "memory": {"limit": 512 << 20, "oom_kills": 1}})
+                                     "versions": {"server": "11.8.6-MariaDB"}, "directory_bytes": 5 << 20,
+                                     "memory": {"limit": 512 << 20, "oom_kills": 1}})
         self.write_journal(self.entries)
 
     def write(self, name, content):
@@ -180,6 +192,7 @@ class Report(unittest.TestCase):
         self.assertEqual(run.notes, ["the memory limit killed 1 processes"])
         self.assertEqual(study.unequal, ["Profile fair: equal.", "Each server is in a memory cgroup."])
         self.assertEqual(run.variables["name"], "InnoDB")
+        self.assertEqual(study.versions(), {"sysbench": "1.0.20", "server": "11.8.6-MariaDB"})
         self.assertEqual(run.configuration, {"server options": "--InnoDB"})
         self.assertIn("302 (302–302) [434 errors]", markdown.figures(study))
         self.assertNotIn("/somewhere", markdown.text(study))

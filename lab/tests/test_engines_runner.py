@@ -15,7 +15,8 @@ from lab.parse import hammerdb_csv
 _HARNESS = """#!/bin/sh
 echo "$@" >> "$(dirname "$0")/calls"
 while [ $# -gt 0 ]; do
-  case "$1" in -o) out=$2; shift ;; -e) engine=$2; shift ;; esac
+  case "$1" in -o) out=$2; shift ;; -e) engine=$2; shift ;; 
+    --resume) out=$(dirname "$2"); engine=$(basename "$(dirname "$out")"); shift ;; esac
   shift
 done
 [ -e "$(dirname "$0")/broken" ] && { echo "error: no server"; exit 1; }
@@ -146,9 +147,12 @@ class Merged(unittest.TestCase):
         rows = [{"engine": "a", "nopm": 1.0, "consistent": "yes"}, {"engine": "a", "nopm": 3.0, "consistent": "no"},
                 {"engine": "b", "nopm": 2.0, "consistent": None}]
         text = merge.markdown(rows, ["Interrupted once."])
-        self.assertIn("| consistent | INCONSISTENT in 1 of 2 | not checked |", text)
-        self.assertIn("| NOPM | 2 (1–3) | 2 |", text)
+        self.assertIn("| consistent | INCONSISTENT in 1 of 2, which have no throughput | not checked |", text)
+        self.assertIn("| NOPM | 1 | 2 |", text)
         self.assertTrue(text.endswith("Interrupted once.\n"))
+        text = merge.markdown(rows[1:])
+        self.assertIn("| NOPM | inconsistent | 2 |", text)
+        self.assertIn("| iterations | 1 | 1 |", text)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """Tests of lab/hammerdb without a server: options, words of Tcl, an interrupted run, what is plotted again."""
 
 import io
+import json
 import os
 import random
 import shutil
@@ -11,16 +12,20 @@ import time
 import unittest
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
+from types import SimpleNamespace
 from unittest import mock
 
 from installer.shell import TREE, Failed
 from lab.charts import style
-from lab.hammerdb import calls, instructions, options, real, server, study
-from lab.harness import sitting, watched
+from lab.hammerdb import calls, instructions, logs, options, real, server, study
+from lab.harness import provenance, sitting, watched
 from lab.hammerdb.cpu import CpuMeter
 from lab.parse import hammerdb_csv
 from lab.report import plotly
+from lab.report.adapters import hammerdb as report
+from lab.report.adapters import pick
 from lab.tests.test_parse_hammerdb import Csv
+from lab.tests.test_report import made
 
 
 class Options(unittest.TestCase):
@@ -147,6 +152,8 @@ class FakeConnection:
 
     def sql(self, statement):
         self.said.append(statement)
+        if "VERSION()" in statement:
+            return [["server", "11.8.6-MariaDB"]]
         if "information_schema" in statement:
             return [["ORDERS"]]
         return [["t", "analyze", self.analyze, "text"]] if "ANALYZE" in statement else []
@@ -160,7 +167,22 @@ class FakeConnection:
 
 class FakeServer:
     def __init__(self):
-        self.binaries, self.connection, self.started, self.server, self.limit_said = {}, FakeConnection(), [], None, ""
+        self.connection, self.started, self.unseen, self.version = FakeConnection(), [], [], "10.11.18"
+        self.server = SimpleNamespace(sql=self._sql, sampler=None)
+
+    @staticmethod
+    def _sql(statement):
+        return ("server\t11.8.6-MariaDB\nha_tidesdb.so\tTidesDB 1.0\n" if "VERSION()" in statement else
+                "version\t10.11.18\ndatadir\t/secret\n")
+
+    def facts(self):
+        return {"says": {"server": self.version}, "unseen": self.unseen}, {}
+
+    def identity(self):
+        return {"server": self.version}
+
+    def options(self, engine):
+        return [f"--of-{engine}"]
 
     def check(self, engines):
         pass
@@ -177,10 +199,13 @@ class FakeServer:
 
 
 class FakeGenerator:
-    name = "fake"
+    name, binaries = "fake", {}
 
-    def __init__(self, fail=None):
-        self.calls, self.fail = [], fail
+    def identity(self):
+        return {"generator": self.name}
+
+    def __init__(self, fail=None, consistent=True):
+        self.calls, self.fail, self.consistent = [], fail, consistent
 
     def expected_s(self, step, benchmark):
         return 1
@@ -192,7 +217,7 @@ class FakeGenerator:
         self.calls.append(f"run {engine}")
         if self.fail and self.fail[0] == engine:
             raise self.fail[1]
-        return {"nopm": 1000, "tpm": 2300, "errors": 0, "consistent": True, "generator": self.name,
+        return {"nopm": 1000, "tpm": 2300, "errors": 0, "consistent": self.consistent, "generator": self.name,
                 **{f"{name}_{key}_ms": 2.0 for name in ("neword", "payment", "delivery") for key in ("avg", "p95")}}
 
     def drop(self, connection, benchmark, directory):
@@ -232,6 +257,25 @@ class Run(unittest.TestCase):
         study.plot.assert_called_once_with([self.directory.parent / "hammerdb_results_1.csv"], self.directory)
         self.assertIn("report.html", (self.directory / "SHA256SUMS").read_text())
 
+    def test_the_results_beside_the_logs_are_summed_too(self):
+        self.go(FakeGenerator())
+        self.assertIn("../hammerdb_results_1.csv", (self.directory / "SHA256SUMS").read_text())
+        subprocess.run(["sha256sum", "--check", "--quiet", "SHA256SUMS"], cwd=self.directory, check=True)
+        csv = self.directory.parent / "hammerdb_results_1.csv"
+        self.assertEqual(pick.study([self.directory]).files["../hammerdb_results_1.csv"], provenance.sha256(csv))
+
+    def test_versions_and_options_are_told(self):
+        self.go(FakeGenerator())
+        study_ = pick.study([self.directory])
+        self.assertEqual(study_.versions(), {"server": "11.8.6-MariaDB", "ha_tidesdb.so": "TidesDB 1.0"})
+        self.assertEqual(study_.runs[1].configuration["server options"], "--of-tidesdb")
+
+    def test_wrong_data_has_no_throughput(self):
+        self.go(FakeGenerator(consistent=False))
+        self.assertIn("INCONSISTENT, so without throughput", self.said.getvalue())
+        self.assertNotIn("1,000", self.said.getvalue())
+        self.assertEqual([run.throughput for run in pick.study([self.directory]).runs], [None, None])
+
     def test_an_interrupted_run_goes_on_and_says_so(self):
         with self.assertRaises(KeyboardInterrupt):
             self.go(FakeGenerator(fail=("tidesdb", KeyboardInterrupt())))
@@ -242,6 +286,27 @@ class Run(unittest.TestCase):
         self.assertEqual(generator.calls, ["run tidesdb", "drop"])
         self.assertIn("Interrupted during: tidesdb tpcc run", self.said.getvalue())
         self.assertEqual([row["engine"] for row in self.rows()], ["innodb", "tidesdb"])
+
+    def test_another_build_is_refused_by_name_and_nothing_is_written_over(self):
+        with self.assertRaises(KeyboardInterrupt):
+            self.go(FakeGenerator(fail=("tidesdb", KeyboardInterrupt())))
+        facts = (self.directory / "provenance.json").read_text()
+        self.server.version = "11.8.6"
+        with self.assertRaisesRegex(Failed, r"another build \(server was 10.11.18 and is 11.8.6\)"):
+            self.go(FakeGenerator())
+        self.server.version, other = "10.11.18", FakeGenerator()
+        other.name = "HammerDB 6.0"
+        with self.assertRaisesRegex(Failed, r"another build \(generator was fake and is HammerDB 6.0\)"):
+            self.go(other)
+        self.assertEqual((self.directory / "provenance.json").read_text(), facts)
+
+    def test_what_is_not_to_be_seen_of_the_server_is_in_the_report(self):
+        self.server.unseen = ["The server is on another machine."]
+        self.go(FakeGenerator())
+        said = (self.directory / "report.md").read_text()
+        self.assertIn("- The server is on another machine.", said)
+        self.assertRegex(said, r"\| server +\| +10.11.18 \|")
+        self.assertEqual([run.variables for run in report.study(self.directory).runs], 2 * [{"version": "10.11.18"}])
 
     def test_an_engine_that_fails_does_not_stop_the_others(self):
         generator = FakeGenerator(fail=("innodb", Failed("the run ended before its time")))
@@ -326,6 +391,19 @@ proc ConnectToMaria {} {}
         for text in ("", "proc CreateStoredProcs"):
             with self.assertRaisesRegex(Failed, "holds no procedures; give the folder of HammerDB's sources"):
                 instructions.procedures(self.source(text))
+
+
+class Logs(unittest.TestCase):
+    def test_a_run_that_left_wrong_data_has_no_lines(self):
+        with tempfile.TemporaryDirectory() as name:
+            for engine, text in (("a", None), ("b", {}), ("c", {"consistency": {"holds": False, "checks": []}})):
+                folder = Path(name) / "hammerdb_logs_1" / f"{engine}_tpcc"
+                folder.mkdir(parents=True)
+                if text is not None:
+                    (folder / "result.json").write_text(json.dumps(made(engine, **text)))
+            csv = Path(name) / "hammerdb_results_1.csv"
+            self.assertEqual([run.label for run in logs.series(csv, "", {"a", "b", "c"})], ["b"])
+            self.assertEqual([run.label for run in logs.series(csv, "")], ["a", "b", "c"])
 
 
 class PlotOnly(unittest.TestCase):

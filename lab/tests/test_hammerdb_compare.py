@@ -110,6 +110,7 @@ class GoesOn(unittest.TestCase):
                      "The server's CPU time is 0.0% apart; 5% are allowed."):
             self.assertIn(line, tables)
             self.assertIn(line, said)
+        self.assertIn("- mariadbd: 11.8.6-MariaDB\n", tables)
         self.assertIn(compare.TABLES, (folder / "SHA256SUMS").read_text())
         self.assertEqual([line for line in self.server.connection.said if "DROP" in line][2:],
                          ["DROP DATABASE IF EXISTS `tpcc`", "DROP DATABASE IF EXISTS `tpcc_hammerdb`"])

@@ -170,6 +170,22 @@ class Interrupted(unittest.TestCase):
         with self.assertRaisesRegex(Failed, r"\(seconds was 5 and is 6\); use another directory"):
             self.journal(seconds=6)
 
+    def test_another_build_is_refused_by_name(self):
+        self.plan["binaries"] = {"mariadbd": "a" * 64, "ha_tidesdb.so": "b" * 64, "server": "10.11.18"}
+        self.journal().close()
+        self.journal().close()
+        for now, said in (({**self.plan["binaries"], "ha_tidesdb.so": "c" * 64},
+                           "ha_tidesdb.so was bbbbbbbbbbbb and is cccccccccccc"),
+                          ({"mariadbd": "a" * 64, "server": "11.8.6"}, "ha_tidesdb.so was bbbbbbbbbbbb and is not known; "
+                                                                       "server was 10.11.18 and is 11.8.6")):
+            with self.assertRaisesRegex(Failed, rf"begun with another build \({said}\): its figures would be of two"):
+                self.journal(binaries=now)
+
+    def test_a_run_that_does_not_say_its_build_is_not_gone_on_with(self):
+        self.journal().close()
+        with self.assertRaisesRegex(Failed, r"another build \(tpcc was not known and is aaaaaaaaaaaa\)"):
+            self.journal(binaries={"tpcc": "a" * 64})
+
     def test_a_foreign_file_is_refused_and_kept(self):
         self.path.parent.mkdir()
         for text in ["hello\n", "hello", '{"a": 1}\n', "[]\n"]:

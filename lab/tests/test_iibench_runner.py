@@ -1,5 +1,6 @@
 """Tests of lab/iibench_runner: what varies, that a run goes on where it was, and what its report says."""
 
+import contextlib
 import io
 import unittest
 from contextlib import redirect_stdout
@@ -14,6 +15,7 @@ from lab.iibench_runner import options, study, units
 from lab.report import plotly
 from lab.report.adapters import iibench_runner as adapter
 from lab.report.adapters import pick
+from lab.tests.test_report_adapters import FACTS
 from lab.tests.test_report import insert_benchmark, Files
 
 
@@ -26,6 +28,21 @@ class Options(unittest.TestCase):
         made = units.units(options.parse(["--engines", "InnoDB,TidesDB", "--repetitions", "2"]))
         self.assertEqual([(unit.engine, unit.repetition) for unit in made],
                          [("InnoDB", 1), ("TidesDB", 1), ("InnoDB", 2), ("TidesDB", 2)])
+
+    def test_two_that_vary_alike(self):
+        args = options.parse(["--engines", "TidesDB", "--vary",
+                              "tidesdb_bulk_staging_size+tidesdb_index_build_staging_size=1M,4M"])
+        self.assertEqual(options.points(args)[1],
+                         {"tidesdb_bulk_staging_size": "4M", "tidesdb_index_build_staging_size": "4M"})
+        self.assertEqual(len(options.points(args)), 2)
+        with self.assertRaisesRegex(Failed, "--vary tidesdb_x: is TidesDB's alone"):
+            options.parse(["--engines", "InnoDB", "--vary", "innodb_x+tidesdb_x=1"])
+
+    def test_every_engine_works_as_long(self):
+        args = options.parse(["--i1-rows", "0", "--write-seconds", "150", "--scale-down", "10"])
+        self.assertEqual(options.sizes(args, {}), ["--i1-rows", "0", "--write-seconds", "150", "--scale", "0.1"])
+        with self.assertRaisesRegex(Failed, "--i1-rows 0: --write-seconds has to say"):
+            options.parse(["--i1-rows", "0"])
 
     def test_a_cache_is_each_engine_s_own(self):
         args = options.parse(["--vary", "cache=1G"])
@@ -62,7 +79,7 @@ class FakeMeasurer:
     """Leaves what a measurement leaves."""
 
     def __init__(self, case):
-        self.case = case
+        self.case = case  # Its own_bulk: INSERT ... SELECT has a server of its own.
 
     def __enter__(self):
         return self
@@ -87,15 +104,23 @@ class FakeMeasurer:
         (raw / f"{unit.stem}.log").touch()
         (raw / f"{unit.stem}.variables.tsv").write_text("innodb_buffer_pool_size\t1\ndatadir\t/somewhere\n")
         bulk = {"rows": 10_000, "seconds": 4.0, "began_unix_s": began + 30}
+        if self.case.own_bulk:
+            own = Samples(began=began + 29)
+            for at, megabytes in enumerate((20, 21, 60, 61, 50, 40)):
+                own.add(at, {"disk bytes": at << 21, "cpu seconds": at, "resident bytes": megabytes << 20}, {})
+            own.save(raw / f"{unit.stem}{adapter.BULK_SAMPLES}")
+            bulk["resident_peak"] = 64 << 20
         return {"stem": unit.stem, "exit_code": 0, "bulk": bulk, "directory_bytes": 5 << 20,
                 "memory": {"limit": 512 << 20, "group_peak": 300 << 20, "resident_peak": 250 << 20, "oom_kills": 0}}
 
 
 class Run(Files):
+    own_bulk = False
+
     def setUp(self):
         super().setUp()
         self.directory = Path(self.directory) / "iibench_1"
-        self.measured, self.trouble = [], {}
+        self.measured, self.trouble, self.plugin = [], {}, "a" * 64
         for target, name, value in ((plotly, "source", lambda: "/* plotly.js v9 */"), (charts, "draw", mock.Mock())):
             patch = mock.patch.object(target, name, value)
             patch.start()
@@ -104,11 +129,11 @@ class Run(Files):
     def go(self, *argv):
         args = options.parse(["--engines", "InnoDB,TidesDB", *argv])
         it = study.Study(args, self.directory, {"argv": list(argv)})
-        facts = {"provenance": {}, "version": "11.8.6", "unequal": ["Profile fair: equal.", "A limit."],
+        facts = {"provenance": {**FACTS, "binaries": {"ha_tidesdb.so": {"sha256": self.plugin}}}, "version": "11.8.6",
+                 "unequal": ["Profile fair: equal.", "A limit."],
                  "options": {engine: [f"--{engine}"] for engine in args.engine_names}, "asked": adapter.asked(args)}
         self.said = io.StringIO()
-        with mock.patch.object(it, "_prepare", lambda _: self.write(self.directory / adapter.FACTS, facts)
-                               and FakeMeasurer(self)), redirect_stdout(self.said):
+        with mock.patch.object(it, "_prepare", lambda _: (FakeMeasurer(self), facts)), redirect_stdout(self.said):
             return it.go()
 
     def test_a_report_of_all_steps(self):
@@ -129,6 +154,17 @@ class Run(Files):
         for name in ("report.html", "report.md", "SHA256SUMS"):
             self.assertTrue((self.directory / name).exists(), name)
 
+    def test_the_memory_of_insert_select_is_that_of_its_own_server(self):
+        self.own_bulk = True
+        self.assertEqual(self.go("--memory-max", "0"), 0)
+        made = pick.study([self.directory])
+        load, bulk = made.runs[0], made.runs[5]
+        self.assertEqual((bulk.memory["resident, before"], bulk.memory["resident, peak"]), (20 << 20, 64 << 20))
+        self.assertEqual((load.memory["resident, peak"], bulk.written_bytes), (103 << 20, 8 << 20))
+        self.assertNotIn("resident, before", load.memory)
+        self.assertIn("the server begins anew", made.about)
+        self.assertIn(f"raw/InnoDB_1{adapter.BULK_SAMPLES}", bulk.files)
+
     def test_an_interrupted_run_goes_on_and_says_so(self):
         self.trouble = {"TidesDB, repetition 1": KeyboardInterrupt()}
         with self.assertRaises(KeyboardInterrupt):
@@ -138,6 +174,13 @@ class Run(Files):
         self.assertEqual(self.measured, ["TidesDB, repetition 1"])
         self.assertIn("Interrupted during: TidesDB, repetition 1", self.said.getvalue())
 
+    def test_another_build_is_refused_by_name_and_nothing_is_written_over(self):
+        self.go("--memory-max", "0")
+        self.plugin, facts = "b" * 64, (self.directory / adapter.FACTS).read_text()
+        with self.assertRaisesRegex(Failed, r"another build \(ha_tidesdb.so was aaaaaaaaaaaa and is bbbbbbbbbbbb\)"):
+            self.go("--memory-max", "0")
+        self.assertEqual((self.directory / adapter.FACTS).read_text(), facts)
+
     def test_a_measurement_that_fails_is_named(self):
         self.trouble = {"InnoDB, repetition 1": Failed("the server ended at once")}
         self.assertEqual(self.go("--memory-max", "0"), 1)
@@ -146,9 +189,33 @@ class Run(Files):
 
 class Bulk(unittest.TestCase):
     def test_a_row_that_is_missing_is_an_error(self):
-        server = SimpleNamespace(sql=lambda statement: "9\t10\n" if "COUNT" in statement else "")
+        server = SimpleNamespace(sql=lambda statement: "9\t10\n" if "COUNT" in statement else "", memory=lambda: {})
         with self.assertRaisesRegex(Failed, "9 of 10 rows are in the copy"):
             units.bulk(server)
+
+    def test_it_has_a_server_that_begins_anew(self):
+        said = []
+
+        class Server:
+            stop, start = (lambda _, what=what: said.append(what) for what in ("stop", "start"))
+
+            def sql(self, statement):
+                said.append(statement.split()[0])
+                return "10\t10\n" if "COUNT" in statement else ""
+
+            def memory(self):
+                said.append("memory")
+                return {"resident_peak": 7}
+
+            def sampler(self):
+                samples = SimpleNamespace(save=lambda path: said.append(path.name))
+                return contextlib.nullcontext(SimpleNamespace(samples=samples))
+
+        measurer = units.Measurer(None, ".", None, None, None, None)
+        done = measurer._bulk(units.Unit("TidesDB", (), 1), Server(), Path("raw"), lambda _: None)
+        # The peak is read before the rows are counted.
+        self.assertEqual(said, ["stop", "start", "CREATE", "INSERT", "memory", "SELECT", "TidesDB_1.bulk.samples.json"])
+        self.assertEqual((done["rows"], done["resident_peak"]), (10, 7))
 
 
 if __name__ == "__main__":

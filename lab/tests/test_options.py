@@ -62,6 +62,25 @@ class Refused(unittest.TestCase):
         self.refused(hammerdb.parse, ["-e", "innodb", "-b", "tpch"], "-b tpch: the built-in generator has no TPROC-H")
         self.refused(iibench.parse, ["--vary", "i1-batch=10,x"], "i1-batch=x: a whole number from 1")
 
+    def test_what_only_a_server_that_is_started_can_be_told(self):
+        for parse, socket in ((engines.parse, ["--socket", "/x"]), (hammerdb.parse, ["-S", "/x"]),
+                              (hammerdb.parse, ["--host", "h"]), (hammerdb.parse, ["-H", "x", "--port", "3307"]),
+                              (hammerdb.parse, [])):
+            for option, value in (("--memory-max", "512M"), ("--memory-max", "0"), ("--sync", "FULL"),
+                                  ("--profile", "fair"), ("--profile", "seed-000")):
+                self.refused(parse, [*socket, option, value],
+                             f"^{option}: a server that runs already keeps .*; --private-server starts one")
+            args = parse(socket)
+            self.assertEqual((args.memory_max, args.sync, args.profile), (None, None, None))
+            args = parse(["--private-server", "--memory-max", "1G"])
+            self.assertEqual((args.memory_max, args.sync, args.profile), ("1G", "FULL", "fair"))
+        build = ["--build", "a", "server=debian12", "engine=InnoDB"]
+        self.assertEqual(hammerdb.parse([*build, "--memory-max", "1G"]).memory_max, "1G")
+        self.assertEqual(hammerdb.parse([*build, "--profile", "seed-000"]).sync, "NONE")
+        # It has been said when the run was begun, and is refused as that.
+        self.assertEqual(hammerdb.parse(["--resume", "x", "--sync", "NONE"]).sync, "NONE")
+        self.assertEqual(engines.parse(["--resume", "x", "--sync", "NONE"]).sync, "NONE")
+
     def test_a_threshold_that_is_no_number(self):
         with mock.patch.dict(os.environ, {"INNODB_PARTITION_THRESHOLD": "many"}):
             self.refused(hammerdb.parse, [], "INNODB_PARTITION_THRESHOLD=many: a number of warehouses")

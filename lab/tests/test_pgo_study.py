@@ -14,7 +14,7 @@ from lab.harness.given_server import GivenServer
 from lab.harness.journal import Journal
 from lab.harness.sampler import Samples
 from lab.pgo_study import __main__ as study_of
-from lab.pgo_study import settings
+from lab.pgo_study import measure, settings
 from lab.report import markdown, tables
 from lab.report.adapters import pgo_study as adapter
 from lab.report.adapters import pick
@@ -211,6 +211,18 @@ class Servers(unittest.TestCase):
 
 
 class Observing(unittest.TestCase):
+    def test_innodb_s_metrics_are_asked_of_every_build_or_of_none(self):
+        asked = []
+        for columns, where in (("ENABLED\n", "WHERE ENABLED = 1"), ("STATUS\n", "WHERE STATUS = 'enabled'"), ("", "")):
+            server = SimpleNamespace(sql=lambda statement, said=columns: asked.append(statement) or said)
+            for engine in ("InnoDB", "TidesDB"):
+                found = measure.also_sampled(server, {"a": build("a"), "b": build("b", engine)})
+                self.assertTrue(found.endswith(where), found)
+                self.assertEqual(bool(found), bool(where))
+        del asked[:]
+        self.assertEqual(measure.also_sampled(server, {"a": build("a", "TidesDB"), "b": build("b", "RocksDB")}), "")
+        self.assertEqual(asked, [])
+
     def test_what_the_tools_see_is_read_again(self):
         with tempfile.TemporaryDirectory() as folder:
             with observers.Observers(Path(folder) / "run1", None) as seen:
@@ -351,6 +363,23 @@ class Resuming(unittest.TestCase):
             self.assertEqual((args.seconds, args.output, kept), (7, base, ["--seconds", "7"]))
             with self.assertRaisesRegex(Failed, "holds no study"):
                 study_of._arguments(["--resume", folder + "/none"])
+
+    def test_options_beside_it_are_refused_by_name(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with Journal(Path(folder) / adapter.JOURNAL, adapter.KIND, {"arguments": ["--seconds", "7"]}):
+                pass
+            for argv in (["--seconds", "900"], ["--build", "a", "server=debian12"], ["--rows=5"], ["-o", "x"]):
+                for words in ([*argv, "--resume", folder], ["--resume", folder, *argv]):
+                    with self.assertRaisesRegex(Failed, f"^{argv[0].partition('=')[0]}: --resume goes on with the options"):
+                        study_of._arguments(words)
+
+    def test_data_is_kept_where_either_command_line_says_so(self):
+        for begun, argv, kept in (([], [], False), (["--keep-data"], [], True), ([], ["--keep-data"], True)):
+            with tempfile.TemporaryDirectory() as folder:
+                with Journal(Path(folder) / adapter.JOURNAL, adapter.KIND, {"arguments": begun}):
+                    pass
+                args, arguments = study_of._arguments(["--resume", folder, *argv])
+                self.assertEqual((args.keep_data, arguments), (kept, begun))
 
     def test_somebody_else_s_directory_is_left_alone(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -28,6 +28,14 @@ class Groups(NoGroups):
         return self
 
 
+class Versions(unittest.TestCase):
+    def test_server_and_engines_say_theirs(self):
+        server = mock.Mock()
+        server.sql.return_value = "server\t11.8.6-MariaDB\nha_tidesdb.so\tTidesDB 1.0\n"
+        self.assertEqual(private_server.versions_of(server), {"server": "11.8.6-MariaDB", "ha_tidesdb.so": "TidesDB 1.0"})
+        server.sql.assert_called_once_with(private_server.VERSIONS)
+
+
 class MemoryLimit(unittest.TestCase):
     def limit(self, groups, *arguments):
         with mock.patch.object(private_server, "MemoryGroup", groups):
@@ -70,7 +78,7 @@ class Sizes(unittest.TestCase):
         args = hammerdb.parse(["--profile", "seed-000", "--private-server"])
         self.assertEqual((args.warehouses, args.tpcc_vu, args.tpcc_build_vu, args.rampup, args.duration, args.settle,
                           args.sync), (40, 8, 8, 1, 2, 5.0, "NONE"))
-        args = hammerdb.parse(["--profile=seed-002", "--warehouses", "3", "--sync", "FULL"])
+        args = hammerdb.parse(["--private-server", "--profile=seed-002", "--warehouses", "3", "--sync", "FULL"])
         self.assertEqual((args.warehouses, args.tpcc_vu, args.sync), (3, 8, "FULL"))
         args = iterations.parse(["--profile", "seed-001", "--private-server"])
         self.assertEqual((args.warehouses, args.run_vu, args.build_vu, args.duration), (40, 8, 8, 2))
@@ -80,7 +88,7 @@ class Sizes(unittest.TestCase):
         self.assertEqual((args.warehouses, args.sync), (20, "FULL"))
 
     def test_scaled_down(self):
-        self.assertEqual(hammerdb.parse(["--profile", "seed-000", "--scale-down", "10"]).warehouses, 4)
+        self.assertEqual(hammerdb.parse(["--private-server", "--profile", "seed-000", "--scale-down", "10"]).warehouses, 4)
         self.assertEqual(hammerdb.parse(["--warehouses", "3", "--scale-down", "10"]).warehouses, 1)
         args = iterations.parse(["--warehouses", "40", "--scale-down", "10"])
         self.assertEqual(args.warehouses, 4)

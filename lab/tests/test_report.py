@@ -9,15 +9,19 @@ import re
 import tempfile
 import unittest
 from contextlib import redirect_stdout
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from unittest import mock
 
 from installer.shell import Failed
+from lab.charts import study as drawing
+from lab.charts import style
 from lab.report import form, markdown, page, plotly, results, tables, write
 from lab.report.__main__ import run as report
 from lab.report.adapters import iibench, pick, tpcc
-from lab.report.study import THROUGHPUT, Error, Run, Spread, Study, interval_of, numbered
+from lab.report.study import (THROUGHPUT, Check, Error, Latency, Metric, Run, Spread, Study, interval_of,
+                              numbered)
 from lab.tests import made_study
 
 COLUMNS = ["second", *results.TRANSACTIONS, "errors", "mean_us", "max_us"]
@@ -129,6 +133,10 @@ class TpccTest(Files):
         self.assertEqual(data["labels"], ["InnoDB", "Tides<DB>"])
         self.assertEqual(data["runs"][1]["series"][THROUGHPUT]["values"][:3], [660, 720, 600])
 
+    def test_the_page_names_versions(self):
+        study = pick.study([self.write("a.json", made("InnoDB"))])
+        self.assertEqual(study.versions(), {"server": "11.8.6-MariaDB"})
+
     def test_a_run_without_numbers_still_has_a_page(self):
         lost = made(nopm=0.0)
         lost.update(nopm=None, tpm=None, server_lost=True, consistency=None)
@@ -147,10 +155,13 @@ class TpccTest(Files):
             {"name": "1", "title": "w_ytd = sum(d_ytd)", "state": "broken", "violations": 1, "samples": ["w 1: x"]}]}
         path = self.directory / "page.html"
         out = self.report(self.write("a.json", broken), "--output", str(path))
-        self.assertIn("INCONSISTENT", out)
+        self.assertIn("– [7 errors, INCONSISTENT: 1: w_ytd = sum(d_ytd) (w 1: x): broken]", out)
+        self.assertNotIn("1,000", out)  # Its NOPM.
         text = path.read_text(encoding="utf-8")
         self.assertIn("broken: w 1: x", text)
         self.assertIn('class="bad">consistency: BROKEN', text)
+        data = json.loads(unpacked(text, "report-data"))["runs"][0]
+        self.assertEqual((data["throughput"], data["latency"], data["series"]), (None, {}, {}))
 
     def test_bad_files_are_named(self):
         whole = json.dumps(made())
@@ -209,11 +220,10 @@ def insert_benchmark(label="InnoDB"):
 
 
 def broken_benchmark():
-    """The same, as iibench says it when a row is missing, a lock was waited for too long and the target is missed."""
+    """The same, as iibench says it when a row is missing and a lock was waited for too long."""
     raw = insert_benchmark()
     raw["errors"] = [{"code": 1205, "state": "HY000", "count": 2, "first_message": "Lock wait", "first_where": "insert"}]
     raw["rows_check"]["tables"][0]["faults"] = ["PRIMARY has 399 rows"]
-    raw["phases"][3]["target"]["batches_late"] = 3
     return raw
 
 
@@ -238,9 +248,25 @@ class InsertBenchmarkTest(Files):
     def test_what_is_wrong_is_told_with_the_last_step(self):
         study = pick.study([self.write("a.json", broken_benchmark())])
         self.assertEqual([run.errors != [] for run in study.runs], [False] * 4 + [True])
-        self.assertEqual(study.runs[3].measures["batches late"], 3)
-        self.assertTrue(study.runs[4].broken)
+        self.assertEqual([run.checks != [] for run in study.runs], [False] * 4 + [True])
         self.assertIn("INCONSISTENT", markdown.figures(study))
+
+    def test_wrong_rows_in_the_end_are_wrong_of_every_step(self):
+        study = pick.study([self.write("a.json", broken_benchmark())])
+        self.assertEqual([run.throughput for run in study.runs], [None] * 5)
+        self.assertEqual(study.runs[0].inconsistency(), "pi1: PRIMARY has 399 rows")
+
+    def test_a_step_with_wrong_answers_has_no_throughput(self):
+        raw = insert_benchmark()
+        raw["phases"][3] |= {"wrong_answers": 2, "first_wrong": "key 7"}
+        study = pick.study([self.write("a.json", raw)])
+        self.assertEqual([run.throughput is None for run in study.runs], [False, False, False, True, False])
+        self.assertIn("2 wrong answers, first key 7", study.history[0])
+
+    def test_a_missed_target_is_a_figure(self):
+        raw = insert_benchmark()
+        raw["phases"][3]["target"]["batches_late"] = 3
+        self.assertEqual(pick.study([self.write("a.json", raw)]).runs[3].measures["batches late"], 3)
 
     def test_bad_files_are_named(self):
         cut = insert_benchmark()
@@ -253,6 +279,45 @@ class InsertBenchmarkTest(Files):
 
 
 class StudyTest(unittest.TestCase):
+    def test_a_run_with_wrong_data_has_no_throughput(self):
+        wrong = Check("3: d_next_o_id", "broken", ("w 1: 5",))
+        runs = [Run("A", "w", 1, 1, 10.0, "x/s"), Run("B", "w", 1, 1, 900.0, "x/s", operations=900, cpu_s=1, checks=[wrong],
+                                                      measures={"TPM": 5.0}, latencies=[Latency("op", p95_ms=1.0)],
+                                                      series={THROUGHPUT: Metric("x/s", [(1, 900)])}),
+                Run("A", "w", 1, 2, 10.0, "x/s"), Run("B", "w", 1, 2, 20.0, "x/s")]
+        study = Study("made", "t", "a", runs)
+        (_, row), = study.compared()
+        self.assertEqual((row["B"].values, row["B"].ratio), ((20.0,), 2.0))
+        said = "B, w, 1 thread, repetition 1 has no figures: 3: d_next_o_id (w 1: 5): broken."
+        self.assertEqual(study.history, [f"Inconsistent: {said}"])
+        text = markdown.text(study)
+        self.assertIn("20 [1 of 2 INCONSISTENT: 3: d_next_o_id (w 1: 5): broken]", text)
+        self.assertNotIn("900", text)
+        self.assertEqual(page._cards(study)[1]["big"], "20")
+        self.assertEqual(replace(study).history, study.history)  # Said once.
+        drawn = []
+        with mock.patch.object(style, "save", lambda figure, directory, name, notes: drawn.append((name, notes)) or []), \
+                tempfile.TemporaryDirectory() as name:
+            drawing.draw(study, name)
+        self.assertEqual(drawn, [("throughput", study.history)])
+
+    def test_versions_are_those_that_ran(self):
+        study = made_study.study(threads=(4,), repetitions=1)
+        study.provenance["binaries"] |= {"RocksDB: mariadbd": {"sha256": "ef" * 32}, "ha_x.so": {"sha256": "01" * 32}}
+        study.runs[0].versions["server"] = "11.8.7-MariaDB"
+        self.assertEqual(study.versions(), {"mariadbd": "11.8.7-MariaDB, 11.8.6-MariaDB", "sysbench": "1.0.20",
+                                            "RocksDB: mariadbd": "11.8.6-MariaDB", "ha_x.so": ""})
+        rows = dict(tables.provenance(study).rows)
+        self.assertEqual(rows["sysbench"], "1.0.20")
+        self.assertEqual(rows["ha_x.so"], f"SHA-256 {'01' * 32}")
+        # A study of an earlier version of the lab has what its server's variables say, or its file.
+        for run in study.runs:
+            run.versions, run.variables = {}, {"version": "10.11.18-MariaDB"}
+        self.assertEqual(study.versions()["mariadbd"], "10.11.18-MariaDB")
+        for run in study.runs:
+            run.variables = {}
+        self.assertIn("Ver 11.8.6-MariaDB", study.versions()["mariadbd"])
+
     def test_ratios_are_of_medians_and_of_pairs(self):
         of = Spread.of({1: 200, 2: 75}, {1: 100, 2: 50})
         self.assertEqual((round(of.ratio, 2), of.lowest, of.highest, of.interval), (1.83, 1.5, 2.0, None))
@@ -299,6 +364,32 @@ class TablesTest(unittest.TestCase):
         differing = [row[0] for row in table.rows if tables.differs(row)]
         self.assertEqual(differing, ["innodb_buffer_pool_size", "rocksdb_block_cache_size", "sync_binlog",
                                      "tidesdb_block_cache_size"])
+
+    def test_what_one_engine_alone_has_is_no_difference(self):
+        self.assertEqual([row[0] for row in tables.variables_that_differ(self.study).rows], ["sync_binlog"])
+
+    def test_no_path_or_name_of_a_machine_is_a_variable(self):
+        study = made_study.study(threads=(4,), repetitions=1)
+        for number, run in enumerate(study.runs):
+            run.variables |= {"datadir": f"/secret/{number}", "hostname": "secret", "server_uid": f"secret{number}"}
+        self.assertEqual(len(tables.variables(study).rows), 6)
+        self.assertNotIn("secret", markdown.text(study) + page.render(study, PLOTLY))
+
+    def test_the_text_says_what_the_servers_were_told(self):
+        self.study.runs[0].configuration["server options"] = long = "--a=1 " * 20
+        self.addCleanup(self.study.runs[0].configuration.update, {"server options": "--innodb_buffer_pool_size=256M"})
+        text = markdown.text(made_study.study())
+        self.assertRegex(text, r"(?m)^\| server options +\| +--innodb_buffer_pool_size=256M \| +--tidesdb_block")
+        self.assertRegex(text, r"(?m)^\| sync_binlog +\| +0 \|")
+        self.assertIn("Of 6 that the servers have; ", text)
+        self.assertIn("4 status counters side by side", text)
+        self.assertIn(f": {long}\n", markdown.text(self.study))
+        same = made_study.study(threads=(4,), repetitions=1, conditions=("",))
+        for run in same.runs:
+            run.variables, run.configuration = {"a": "1"}, {"server options": long}
+        text = markdown.text(same)
+        self.assertIn(f"- server options of each: {long}\n", text)
+        self.assertIn("None differs.", text)
 
     def test_intervals_are_shown_of_three_repetitions(self):
         self.assertIn("95 % interval", tables.throughput(self.study).head)

@@ -9,6 +9,7 @@ from pathlib import Path
 from installer.shell import Failed
 from lab.hammerdb import builds_study
 from lab.harness.journal import Journal
+from lab.harness.sampler import Samples
 from lab.report import markdown
 from lab.report.adapters import hammerdb, pick
 from lab.report.study import THROUGHPUT
@@ -31,11 +32,12 @@ class Folders(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.base = Path(folder.name)
 
-    def logs(self, directory, rows, *argv, end=True):
+    def logs(self, directory, rows, *argv, end=True, binaries=()):
         """A hammerdb_logs_* folder; rows: by engine."""
         directory.mkdir(parents=True)
         (directory / "provenance.json").write_text(json.dumps(FACTS))
-        plan = {"argv": [*(["-e", ",".join(rows)] if rows else []), "--warehouses", "2", "--tpcc-vu", "4", *argv]}
+        plan = {"argv": [*(["-e", ",".join(rows)] if rows else []), "--warehouses", "2", "--tpcc-vu", "4", *argv],
+                "binaries": dict(binaries)}
         with Journal(directory / "journal.jsonl", "hammerdb", plan) as journal:
             for engine, result in rows.items():
                 step = f"{engine} {result['benchmark']} run"
@@ -96,6 +98,43 @@ class HammerdbTest(Folders):
                 self.assertEqual(run.latencies[0].count, new_orders)  # 5.0's timing.json says 17,952.
                 self.assertGreater(len(run.series[THROUGHPUT].points), 1)
                 self.assertEqual((run.notes, run.consistency()), ([], "holds"))
+                self.assertEqual(run.configuration["server"], "10.11.18")  # As HammerDB says it.
+
+    def test_variables_and_samples_of_the_real_one(self):
+        logs = self.logs(self.base / "hammerdb_logs_1", {"innodb": row("innodb", generator="HammerDB 5.0")})
+        for path in (RECORDED / "hammerdb-5.0").iterdir():
+            shutil.copy(path, logs / "innodb_tpcc")
+        samples = Samples(peak_resident=3 << 20)
+        for second, written in ((0.0, 1000), (59.0, 189_000)):
+            samples.add(second, {"cpu seconds": second, "disk bytes": written}, {"Com_commit": second * 10})
+        samples.save(logs / "innodb_tpcc" / "samples.json")
+        for name, found in (("variables.json", {"version": "10.11.18", "version_comment": "Debian", "datadir": "/var/x/",
+                                                "sync_binlog": "0"}),
+                            ("server.json", {"memory": {}, "directory_bytes": None})):
+            (logs / "innodb_tpcc" / name).write_text(json.dumps(found))
+        run = hammerdb.study(logs).runs[0]
+        self.assertEqual(run.variables, {"version": "10.11.18", "version_comment": "Debian", "sync_binlog": "0"})
+        self.assertEqual(run.configuration["server"], "10.11.18 Debian")
+        self.assertEqual((run.status, run.written_bytes), ({"Com_commit": 590}, 188_000))
+        self.assertGreater(run.write_amplification, 0)
+        self.assertEqual((run.memory, run.sizes), ({"resident, peak": 3 << 20}, {}))
+
+    def test_of_hammerdb_s_data_the_broken_condition_is_told(self):
+        left = row("innodb", generator="HammerDB 6.0", consistent=False)
+        logs = self.logs(self.base / "hammerdb_logs_1", {"innodb": left})
+        for path in (RECORDED / "hammerdb-6.0").iterdir():
+            shutil.copy(path, logs / "innodb_tpcc")
+        run = hammerdb.study(logs).runs[0]
+        self.assertEqual(run.inconsistency(), "all conditions: broken")
+        # As lab/tpcc/consistency.cc writes it.
+        (logs / "innodb_tpcc" / "check.log").write_text(
+            "  1        holds   w_ytd = sum(d_ytd)\n  2        BROKEN  d_next_o_id - 1 = max(o_id)\n"
+            "      w 1 d 2: 3001, 3000\n      and 4 more\n  balance  skipped c_balance (not asked for)\n")
+        run = hammerdb.study(logs).runs[0]
+        self.assertEqual([(check.name[:2], check.state) for check in run.checks],
+                         [("1:", "holds"), ("2:", "broken"), ("ba", "skipped")])
+        self.assertEqual(run.inconsistency(), "2: d_next_o_id - 1 = max(o_id) (w 1 d 2: 3001, 3000): broken")
+        self.assertEqual((run.throughput, run.versions["HammerDB"]), (None, "6.0"))
 
     def test_what_hammerdb_6_makes_unequal_is_said(self):
         for generator, said in (("HammerDB 6.0", True), ("HammerDB 5.0", False), ("tpcc", False)):
@@ -132,13 +171,16 @@ class HammerdbTest(Folders):
             hammerdb.study(logs)
 
 
+_ARGV = ["--iterations", "3", "-o", "/somewhere/all", "--harness=/somewhere/x.sh"]
+
+
 class EnginesTest(Folders):
     def test_iterations_are_repetitions(self):
         directory = self.base / "results_1"
         for number in (1, 2, 10):
             for engine, nopm in (("innodb", 1000), ("tidesdb", 1500)):
                 self.logs(directory / engine / f"iter{number}" / "hammerdb_logs_1", {engine: row(engine, nopm + number)})
-        with Journal(directory / "journal.txt", "engines_runner", {"argv": ["--iterations", "3"], "seed": 1}) as journal:
+        with Journal(directory / "journal.txt", "engines_runner", {"argv": _ARGV, "seed": 1}) as journal:
             journal.fail("tidesdb iteration 3", "no server")
             journal.end()
         study = pick.study([directory])
@@ -147,7 +189,19 @@ class EnginesTest(Folders):
         self.assertEqual(row_of["TidesDB"].verdict, "higher")
         self.assertAlmostEqual(row_of["TidesDB"].ratio, 1502 / 1002)
         self.assertEqual(study.history, ["Failed: tidesdb iteration 3: no server"])
-        self.assertIn(("command line", "--iterations 3"), study.configuration)
+        # Paths are this machine's.
+        self.assertIn(("command line", "--iterations 3 -o all --harness=x.sh"), study.configuration)
+
+    def test_iterations_of_two_builds_are_told(self):
+        directory = self.base / "results_1"
+        for number, plugin in ((1, "a"), (2, "b")):
+            for engine, of in (("innodb", {"mariadbd": "s"}), ("tidesdb", {"mariadbd": "s", "ha_tidesdb.so": plugin})):
+                logs = directory / engine / f"iter{number}" / "hammerdb_logs_1"
+                self.logs(logs, {engine: row(engine)}, binaries=of)
+        with Journal(directory / "journal.txt", "engines_runner", {"argv": [], "seed": 1}) as journal:
+            journal.end()
+        self.assertEqual([said for said in pick.study([directory]).unequal if "build" in said],
+                         ["Not of one build: ha_tidesdb.so was another one from tidesdb/iter2 on."])
 
     def test_a_run_without_an_iteration_is_refused(self):
         directory = self.base / "results_1"

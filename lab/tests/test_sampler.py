@@ -19,6 +19,8 @@ asked = 0
 for line in sys.stdin:
     asked += 1
     print(f"Com_commit\\t{asked * 2}")
+    if "METRICS" in line:
+        print(f"INNODB_METRICS: log_writes\\t{asked * 3}")
     print("Threads_running\\t3\\nSsl_cipher\\t\\nRpl_status\\tAUTH_MASTER\\nend-of-status", flush=True)
     if asked == int(sys.argv[1]):
         break
@@ -75,7 +77,8 @@ class SamplesTest(unittest.TestCase):
 
     def test_gauges(self):
         for name in ("Threads_running", "Tidesdb_memtable_bytes", "Innodb_buffer_pool_pages_dirty", "Open_tables",
-                     "Innodb_history_list_length"):
+                     "Innodb_history_list_length", "INNODB_METRICS: trx_rseg_history_len",
+                     "INNODB_METRICS: lock_row_lock_current_waits"):
             self.assertTrue(is_gauge(name, [1, 2]), name)
         for name in ("Com_commit", "Opened_tables", "Innodb_rows_inserted", "Handler_write", "Bytes_sent",
                      "Innodb_os_log_written"):
@@ -95,6 +98,14 @@ class SamplerTest(unittest.TestCase):
         self.assertEqual(set(samples.status), {"Com_commit", "Threads_running"})
         self.assertGreater(samples.peak_resident, 1 << 20)
         self.assertGreaterEqual(samples.cpu_s, 0)
+
+    def test_what_else_is_asked(self):
+        client = StatusClient([sys.executable, "-c", _CLIENT, "1000"], also="SELECT x FROM METRICS")
+        with Sampler(None, client, interval_s=0.01) as sampler:
+            while len(sampler.samples.at) < 2:
+                time.sleep(0.001)
+        self.assertEqual(sampler.samples.status["INNODB_METRICS: log_writes"][:2], [3, 6])
+        self.assertIn("INNODB_METRICS: log_writes", {name: unit for name, unit, _ in sampler.samples.series()})
 
     def test_what_its_group_has(self):
         group = SimpleNamespace(usage=lambda: SimpleNamespace(current=3 << 20, page_cache=1 << 20))
@@ -125,7 +136,7 @@ class DiskTest(unittest.TestCase):
             child = subprocess.Popen(["sleep", "60"], cwd=name)
             self.addCleanup(child.wait)
             self.addCleanup(child.kill)
-            disk = Disk(child.pid)
+            disk = Disk(f"/proc/{child.pid}/cwd")
             if disk.written() is None:
                 self.assertEqual(os.major(os.stat(name).st_dev), 0, "a block device has a counter")
                 return
@@ -139,7 +150,7 @@ class DiskTest(unittest.TestCase):
             self.assertGreaterEqual(disk.written() - before, 200 * 512)
 
     def test_of_nothing(self):
-        self.assertIsNone(Disk(0).written())
+        self.assertIsNone(Disk("/nonexistent").written())
 
 
 class AllocatedTest(unittest.TestCase):

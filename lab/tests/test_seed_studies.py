@@ -1,5 +1,6 @@
 """Tests of lab/seed_studies: what is planned, how long it takes, the seeds' figures beside ours, what is published."""
 
+import gzip
 import io
 import subprocess
 import tempfile
@@ -10,6 +11,8 @@ from unittest import mock
 
 from installer.shell import TREE, Failed
 from lab.charts import style
+from lab.engines_runner import options as engines_runner
+from lab.engines_runner import study as engines_study
 from lab.hammerdb import builds_study
 from lab.hammerdb import options as hammerdb
 from lab.iibench_runner import options as iibench
@@ -21,6 +24,8 @@ from lab.seed_studies.texts import TEXTS
 from lab.sqlbench import settings as sqlbench
 
 PGO = studies.Wanted(pgo_plugin="/x/ha_tidesdb.so")
+BOTH = studies.Wanted(pgo_plugin="/g/ha_tidesdb.so", pgo_server="/g/mariadbd", plain_plugin="/p/ha_tidesdb.so",
+                      plain_server="/p/mariadbd")
 
 
 def run_of(wanted, name):
@@ -47,16 +52,26 @@ class Plan(unittest.TestCase):
             self.assertEqual((args.sync, args.tpcc_vu, args.settle, args.repetitions), ("NONE", 8, wanted.seconds(5), 3))
             loaded = iibench.parse(list(run_of(wanted, "deletes").options))
             self.assertEqual(10_000_000 / loaded.scale_down, wanted.rows(1_000_000))
-            for name in ("bulk", "index"):
-                swept = iibench.parse(list(run_of(wanted, name).options))
-                self.assertEqual((swept.bulk, len(iibench.points(swept))), (name == "bulk", 5))
-            rows = sqlbench.read({"PROFILE": "seed-004", "SCALE_DOWN": run_of(wanted, "sqlbench").options[-1]}).table_sizes
-            self.assertEqual(rows, (wanted.rows(500_000),))
+            # Every engine churns as long.
+            self.assertEqual((loaded.i1_rows, loaded.write_seconds), (0, wanted.seconds(studies.DELETES_S)))
+            swept = iibench.parse(list(run_of(wanted, "sweeps").options))
+            self.assertEqual((swept.bulk, len(iibench.points(swept)), len(iibench.points(swept)[0])), (True, 4, 2))
+            of_004 = run_of(wanted, "sqlbench")
+            read = sqlbench.read({"PROFILE": "seed-004", "SCALE_DOWN": of_004.options[-1], **dict(of_004.environment)})
+            self.assertEqual(read.table_sizes, (wanted.rows(500_000),))
+            engines = engines_runner.parse(list(run_of(wanted, "engines").options))
+            self.assertEqual((engines.warehouses, engines.engine_names), (wanted.rows(2), ["innodb", "tidesdb", "rocksdb"]))
+            turns = [engine for engine, _ in engines_study.order(engines, engines.seed)]
+            self.assertEqual([len({*turns[at::3]}) for at in range(3)] + [len({*turns[at:at + 3]}) for at in (0, 3, 6)],
+                             [3] * 6)  # Each engine is first, second and third once.
+            # Spread of everything.
+            for times in (args.repetitions, loaded.repetitions + 1, swept.repetitions, read.iterations, engines.iterations):
+                self.assertEqual(times, 3)
         tiers = pgo_study.wanted_of(pgo_study._parser().parse_args(run_of(PGO, "tiers-plugin").options))
         self.assertEqual((tiers.rows, len(tiers.tiers), tiers.threads, tiers.sync), (50_000, 2, (1, 4, 16), "FULL"))
 
     def test_it_fits_into_a_sitting(self):
-        for wanted, most in ((studies.Wanted(), 75), (PGO, 110)):
+        for wanted, most in ((studies.Wanted(), 85), (PGO, 120), (BOTH, 143)):
             self.assertLess(sum(run.seconds for run in studies.runs(wanted)) / 60, most)
 
     def test_minutes_and_scale_say_how_long(self):
@@ -122,14 +137,15 @@ class CommandLine(unittest.TestCase):
     def test_before_it_begins_it_says_what_and_how_long(self):
         said = subprocess.run([TREE / "lab" / "seed_studies.sh", "--dry-run", "--only", "004"], text=True,
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, check=True).stdout
-        self.assertRegex(said, r"(?s)1 run, about \d+ min:.*sqlbench \(seed 004\).*TIME=20 .*lab/sqlbench.sh --profile "
+        self.assertRegex(said, r"(?s)1 run, about \d+ min:.*sqlbench \(seed 004\).*TIME=10 .*lab/sqlbench.sh --profile "
                                "seed-004")
+        self.assertIn("  engines, about ", door.describe(studies.runs(studies.Wanted(("engines",))), []))
 
 
 class Figures(unittest.TestCase):
     def test_each_of_the_seeds_has_its_place_and_is_there_once(self):
         figures = seed_figures.read()
-        self.assertEqual({figure.study for figure in figures}, set(studies.STUDIES))
+        self.assertEqual({figure.study for figure in figures}, set(studies.STUDIES) - {studies.OF_NO_SEED})
         self.assertEqual(set(TEXTS), set(studies.STUDIES))
         self.assertTrue(all(figure.place and figure.measure for figure in figures))
         keys = [(figure.study, figure.subject, figure.measure) for figure in figures]
@@ -165,8 +181,10 @@ class Figures(unittest.TestCase):
         with_all = ["InnoDB-glibc", "InnoDB-glibc-PGO", "InnoDB-jemalloc", "InnoDB-jemalloc-PGO", "TidesDB-glibc",
                     "TidesDB-glibc-PGO", "TidesDB-jemalloc", "TidesDB-jemalloc-PGO", "TidesDB-jemalloc-PGO-large-cache"]
         deletes = [Run("TidesDB", "iibench l.i1", 1, 1, 5.0, "rows/s", measures={"inserted rows/s": 5.0},
-                       latencies=[Latency("delete", max_ms=9.0), Latency("find_low", p99_ms=1.0)],
-                       series={"insert rows": Metric("rows/s", [(at, at) for at in range(21)])})]
+                       latencies=[Latency("insert", p99_ms=2.0, max_ms=900.0), Latency("delete", max_ms=9.0),
+                                  Latency("find_low", p99_ms=1.0)],
+                       # Nothing in second 7.
+                       series={"insert rows": Metric("rows/s", [(at, at) for at in range(41) if at != 7])})]
         tiers = [Run(label, "oltp_read_write", threads, 1, 100.0 + gain, "", condition=f"{cache} cache")
                  for label, gain in (("a", 0), ("b", 10)) for cache in ("512M", "32M") for threads in (1, 4, 16)]
         sysbench = [Run(engine, workload, threads, 1, 100.0 * threads, "", latencies=[Latency("all", mean_ms=1, p95_ms=2)])
@@ -179,7 +197,14 @@ class Figures(unittest.TestCase):
             lacking = [key for key in seed_figures.of(name) if key not in found and "before" not in key[0]]
             # The seed's middle tier is not run here.
             self.assertEqual([key for key in lacking if "middle" not in key[0]], [], name)
-        self.assertEqual(ours.figures("001-deletes", of["001-deletes"])["TidesDB", "slowest seconds (p5)"], [1])
+        found = {measure: values for (_, measure), values in ours.figures("001-deletes", of["001-deletes"]).items()}
+        self.assertEqual((found["slowest seconds (p5)"], found["the slowest second"]), ([1], [0]))
+        self.assertEqual((found["the first 20 s"], found["the last 20 s"]), ([(190 - 7) / 20], [29.5]))
+        # What waited longest is shown, whatever statement it was.
+        self.assertEqual((found["insert p99"], found["insert maximum"], found["delete maximum"]), ([2], [900], [9]))
+        self.assertEqual([index._unit(measure, None) for measure in ("insert maximum", "the first 20 s",
+                          "the slowest second", "the step's time", "resident memory before it")],
+                         ["ms", "rows/s", "rows/s", "s", "MB"])
         self.assertAlmostEqual(ours.figures("003", of["003"])["all", "mean gain of PGO"][0], 10)
         self.assertEqual(ours.figures("004", of["004"])["oltp_insert InnoDB", "efficiency from 4 to 8 threads"], [100])
 
@@ -197,12 +222,24 @@ class Figures(unittest.TestCase):
                     seconds=seconds)
                 for size, seconds in (("1M", 3.0), ("64M", 2.0))
                 for workload in ("iibench INSERT ... SELECT", "iibench l.x")]
+        runs[0].memory = {"resident, before": 20 << 20, "resident, peak": 90 << 20}
+        runs += [Run(**{**vars(run), "repetition": 2, "seconds": run.seconds + 1}) for run in runs]
         found = ours.figures("001-bulk", Study("", "", "", runs))
-        self.assertEqual(found, {("1 MB staged", "time"): [3.0], ("64 MB staged", "time"): [2.0]})
-        self.assertEqual(charts.points(found, "time"), [(1 << 20, [3.0]), (64 << 20, [2.0])])
+        self.assertEqual(found, {("1 MB staged", "time"): [3.0, 4.0], ("1 MB staged", "peak resident memory"): [90, 90],
+                                 ("1 MB staged", "resident memory before it"): [20, 20],
+                                 ("64 MB staged", "time"): [2.0, 3.0]})
+        self.assertEqual(charts.points(found, "time"), [(1 << 20, [3.0, 4.0]), (64 << 20, [2.0, 3.0])])
         with tempfile.TemporaryDirectory() as name, mock.patch.object(style, "DOTS", 50):
-            self.assertEqual([path.name for path in charts.sweep(found, "Sweep", name)], ["sweep.png", "sweep.pdf"])
-            self.assertEqual(charts.sweep({}, "Sweep", name), [])
+            drawn = charts.sweep({"a": found, "b": found, "c": {}}, name)
+            self.assertEqual([path.name for path in drawn], ["sweep.png", "sweep.pdf"])
+            self.assertEqual(charts.sweep({"a": {}}, name), [])
+
+    def test_engines_are_compared_with_innodb(self):
+        found = ours.figures("engines", tprocc("RocksDB", "InnoDB", "TidesDB"))
+        self.assertAlmostEqual(found["TidesDB over InnoDB", "NOPM: ratio"][2], 1.1)
+        self.assertAlmostEqual(found["RocksDB over InnoDB", "NOPM: ratio"][0], 1 / 1.1)
+        made = index.table("engines", found)
+        self.assertEqual((made.head, made.rows[0]), (["", "figure", "here"], ["RocksDB", "NOPM", "2,000 (1,000–3,000)"]))
 
     def test_the_seed_s_row_and_ours_are_one(self):
         made = index.table("002", {("InnoDB", "NOPM"): [100, 110, 90], ("X", "TPM: ratio"): [1.5]})
@@ -221,7 +258,7 @@ class Published(unittest.TestCase):
         (self.logs / "server-data").mkdir(parents=True)
         for name, size in (("journal.jsonl", 10), ("report.md", 1000), ("report.html", 3_000_000), ("samples.json", 5000),
                            ("chart_tpcc_tpm.png", 600_000), ("chart_tpcc_nopm.png", 600_000),
-                           ("chart_tpcc_latency.png", 9000), ("server-data/x", 10)):
+                           ("chart_tpcc_latency.png", 9000), ("chart_tpcc_latency.pdf", 700), ("server-data/x", 10)):
             (self.logs / name).write_bytes(b"x" * size)
         (self.folder / "hammerdb_results_1.csv").write_text("a,b\n")
         files = left.raw_files(self.folder)
@@ -235,7 +272,8 @@ class Published(unittest.TestCase):
     def test_what_is_small_is_there_and_all_sums(self):
         target, size = self.publish()
         there = {path.name for path in (target / self.folder.name).iterdir()}
-        self.assertEqual(there, {"report.md", "hammerdb_results_1.csv", "chart_tpcc_tpm.png", "chart_tpcc_latency.png"})
+        self.assertEqual(there, {"report.md", "hammerdb_results_1.csv", "chart_tpcc_tpm.png", "chart_tpcc_latency.png",
+                                 "chart_tpcc_latency.pdf"})
         self.assertLess(size, publish.STUDY_BYTES_MAX)
         text = (target / "README.md").read_text()
         self.assertIn("| TidesDB over InnoDB", text)
@@ -250,6 +288,34 @@ class Published(unittest.TestCase):
         self.assertNotIn("server-data", sums)
         subprocess.run(["sha256sum", "--check", "--quiet", target / "SHA256SUMS"], cwd=self.base / "all", check=True)
         self.assertIn("TidesDB over InnoDB,NOPM: ratio,13.6,1.1,1.1,1.1,3", (target / "figures.csv").read_text())
+
+    def test_one_page_is_there_as_an_example(self):
+        self.done.page = f"{self.folder.name}/hammerdb_logs_1/report.html"
+        with mock.patch.object(publish, "_EXAMPLES", ("deletes", "tprocc")):
+            target, _ = self.publish()
+        packed = target / self.folder.name / "report.html.gz"
+        self.assertEqual(gzip.decompress(packed.read_bytes()), b"x" * 3_000_000)
+        text = (target / "README.md").read_text()
+        self.assertIn(f"[page]({self.folder.name}/report.html.gz)", text)
+        self.assertIn("gunzip --keep report.html.gz", text)
+
+    def test_a_page_that_is_large_is_not(self):
+        self.done.page = f"{self.folder.name}/hammerdb_logs_1/report.html"
+        with mock.patch.object(publish, "EXAMPLE_BYTES_MAX", 100):
+            target, _ = self.publish()
+        self.assertEqual(list(target.rglob("*.gz")), [])
+        self.assertNotIn("gunzip", (target / "README.md").read_text())
+
+    def test_where_the_engines_runner_leaves_its_report(self):
+        run = run_of(studies.Wanted(("engines",)), "engines")
+        merged = self.base / "results_1" / "final" / "merged"
+        merged.mkdir(parents=True)
+        for name in ("report.md", "chart_tpcc_nopm.png", "hammerdb_results_merged.csv", "../../journal.txt"):
+            (merged / name).touch()
+        self.assertEqual(left.report_of(run, self.base), merged / "report.md")
+        self.assertEqual(left.charts_of(run, self.base), [merged / "chart_tpcc_nopm.png"])
+        self.assertEqual(left.tables_of(run, self.base), [merged / "hammerdb_results_merged.csv"])
+        self.assertEqual(left.command_of(run, self.base, Path("/tree"))[1:], ["--resume", self.base / "results_1"])
 
     def test_nothing_of_somebody_s_is_written_over(self):
         (self.base / "published").mkdir()
@@ -277,6 +343,24 @@ class Published(unittest.TestCase):
             self.assertIn("TPC-C Benchmark Analysis on TidesDB 9.0.2", text)
             self.assertIn("13.6", text)
         self.assertIn("<th class=n>", made.html())
+
+    def test_versions_are_named(self):
+        study = self.done.study
+        study.provenance = {"binaries": {"InnoDB-glibc: mariadbd": {"sha256": "ab" * 32}}, "disk": {"file_system": "ext4"},
+                            **dict.fromkeys(("cpu", "distribution", "kernel", "date", "commit"), "x"), "memory_mb": 1}
+        for run in study.runs:
+            run.versions = {"server": "11.8.6-MariaDB", "sysbench": "1.0.20"}
+        text = index.page([self.done]).markdown()
+        self.assertIn(f"- InnoDB-glibc: mariadbd: 11.8.6-MariaDB, SHA-256 {'ab' * 8}…\n", text)
+        self.assertIn("- sysbench: 1.0.20\n", text)
+
+    def test_wrong_data_is_told(self):
+        study = self.done.study
+        study.runs[0].wrong = "a district's orders"
+        self.done.study = Study(**vars(study))
+        text = index.page([self.done]).markdown()
+        self.assertIn("has no figures: a district's orders.", text)
+        self.assertIn("| InnoDB", text)
 
 
 if __name__ == "__main__":

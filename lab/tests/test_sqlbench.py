@@ -212,7 +212,8 @@ class Disk(unittest.TestCase):
 
 def _result(unit, name="errors"):
     return {"raw": unit.file_name, "sizes": {"after_prepare": 1 << 20, "after_run": 3 << 20, "after_run_log": 64 << 20},
-            "memory": {"resident_peak": 200 << 20, "limit": 512 << 20, "group_peak": 400 << 20, "page_cache": 100 << 20}}
+            "memory": {"resident_peak": 200 << 20, "limit": 512 << 20, "group_peak": 400 << 20, "page_cache": 100 << 20},
+            "versions": {"server": "11.8.6-MariaDB", "ha_tidesdb.so": "TidesDB 1.0"}}
 
 
 def _measured(wanted, raw, names=("errors", "read_write")):
@@ -274,7 +275,14 @@ class Csv(unittest.TestCase):
 
 class FakeServer:
     """In place of servers: measuring is patched."""
-    binaries = {}
+    binaries, version = {}, "10.11.18"
+    wanted = settings.read({})
+
+    def options(self, engine):
+        return settings.server_options(self.wanted, engine)
+
+    def identity(self):
+        return {"server": self.version}
 
     def said(self):
         return ["Nothing limits it."]
@@ -335,6 +343,31 @@ class GoesOn(unittest.TestCase):
         self.assertEqual((run.memory["with page cache, peak"], run.sizes["log after the run"]), (400 << 20, 64 << 20))
         self.assertEqual((run.variables["innodb_buffer_pool_size"], run.cpu_s), ("67108864", 2))
         self.assertIn("--innodb_buffer_pool_size=256M", run.configuration["server options"])
+        self.assertIn(("innodb_buffer_pool", "256M"), study.configuration)
+        self.assertNotIn("rocksdb_block_cache", dict(study.configuration))  # No engine of this run.
+        self.assertEqual(run.versions, {"sysbench": "1.0.20", "server": "11.8.6-MariaDB", "ha_tidesdb.so": "TidesDB 1.0"})
+
+    def test_with_a_profile_the_report_shows_what_the_servers_were_told(self):
+        self.wanted = settings.read({"PROFILE": "seed-004", "WORKLOADS": "oltp_insert", "THREAD_COUNTS": "1"})
+        with mock.patch.object(FakeServer, "wanted", self.wanted):
+            _, text, _ = self.sitting()
+        self.assertIn("--innodb_buffer_pool_size=64M", text)
+        self.assertIn("| profile ", text)
+        for name in ("innodb_buffer_pool ", "tidesdb_block_cache ", "rocksdb_flush "):
+            self.assertNotIn(f"| {name}", text)
+        self.assertNotIn("256M", text)
+
+    def test_of_a_server_that_ran_already_its_own_settings_are_shown(self):
+        server = target.RunningServer(self.wanted, settings.read_places({"SOCKET": "/x", "MYSQL_BIN": "/bin/true"}), None)
+        client = ('case "$*" in *pid_file*) printf "/none/\\tx.pid\\tx\\n";; '
+                  '*VARIABLES*) printf "innodb_buffer_pool_size\\t33554432\\n";; esac')
+        with mock.patch.object(server, "_client", ["sh", "-c", client, "-"]):
+            self.assertEqual(server.options("InnoDB"), ["--innodb_buffer_pool_size=33554432"])
+            self.assertIn("The server runs with innodb_buffer_pool_size=33554432, not the asked 256M.", server.said())
+        self.sitting()
+        path = next(self.output.glob("result_*.json"))
+        path.write_text(json.dumps({**json.loads(path.read_text()), "running": True}))
+        self.assertNotIn("innodb_buffer_pool", dict(adapter.study(self.output).configuration))
 
     def test_a_result_that_is_none_is_refused(self):
         self.sitting()
@@ -385,6 +418,15 @@ class GoesOn(unittest.TestCase):
             self.sitting(other)
         self.assertEqual(len(self.measured), 4)
         self.assertEqual(len(list(self.output.glob("journal_*.jsonl"))), 2)
+
+    def test_another_server_begins_anew(self):
+        self.trouble = {units.units(self.wanted)[1].name: KeyboardInterrupt()}
+        with self.assertRaises(KeyboardInterrupt):
+            self.sitting()
+        self.trouble, self.measured = {}, []
+        with mock.patch("time.strftime", return_value="another"), mock.patch.object(FakeServer, "version", "11.8.6"):
+            self.sitting()
+        self.assertEqual(len(self.measured), 4)
 
     def test_fresh_begins_anew(self):
         self.trouble = {units.units(self.wanted)[1].name: KeyboardInterrupt()}
@@ -472,6 +514,16 @@ class Servers(unittest.TestCase):
         self.assertTrue((self.base / "data" / target.MARK).exists())
         first.close()
         self.assertFalse((self.base / "data").exists())
+
+    def test_of_a_server_that_runs_already_it_is_said_what_is_not_to_be_seen(self):
+        client = str(self.base / "bin" / "mariadb")
+        places = settings.read_places({"SOCKET": str(self.base / "none.sock"), "MYSQL_BIN": client})
+        server = target.RunningServer(settings.read({"ENGINES": "InnoDB"}), places, None)
+        with mock.patch.object(server, "_client", ["sh", "-c", 'case "$*" in *pid_file*) printf "/none/\\tx.pid\\tx\\n";; '
+                                                   '*VARIABLES*) printf "innodb_buffer_pool_size\\t5\\n";; esac', "-"]):
+            said = server.said()
+        self.assertRegex(said[0], "^The server's process is not to be seen")
+        self.assertIn("The server runs with innodb_buffer_pool_size=5, not the asked 256M.", said)
 
     def test_a_setting_that_did_not_take_is_an_error(self):
         def server(mode):

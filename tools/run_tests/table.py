@@ -42,6 +42,7 @@ STEPS = [
     Step("simulation", DEFAULT, partial(engine.simulation, 2000), _BUILD),
     *_on("debian12"),
     Step("hammerdb-runner", DEFAULT, partial(tpcc.hammerdb_runner, "debian12"), tuple(packages.LAB_PYTHON)),
+    Step("engines-runner", DEFAULT, partial(tpcc.engines_runner, "debian12"), tuple(packages.LAB_PYTHON)),
     Step("private-servers", DEFAULT, partial(tpcc.private_servers, "debian12"), tuple(packages.LAB_PYTHON)),
     Step("killed-runners", DEFAULT, partial(tpcc.killed_runners, "debian12"),
          (*packages.SYSBENCH, *packages.OBSERVE, *packages.LAB_PYTHON)),

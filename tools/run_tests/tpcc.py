@@ -38,6 +38,13 @@ def hammerdb_runner(name, context):
     return Outcome(passed=4)
 
 
+def engines_runner(name, context):
+    """lab/mariadb_engines_runner.sh on a running server: interrupted, gone on with, to its report; what is not its own."""
+    run([sys.executable, TREE / "lab" / "tests" / "engines_runner_test.py", "-v"], log=context.log, cwd=TREE,
+        env=_environment(name, context))
+    return Outcome(passed=2)
+
+
 def private_servers(name, context):
     """The runners on servers of their own: sampled, below a limit, with a report; one that is interrupted goes on."""
     apt.install(packages.SYSBENCH, context.log)

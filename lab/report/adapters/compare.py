@@ -67,6 +67,7 @@ def _run(directory, entry, facts):
         run = _sysbench(path, entry, condition, facts)
         sampled.add(run, samples)
         run.row_bytes = sysbench.row_bytes(run.status) or None
+    run.versions |= entry.get("versions", {})
     variables = directory / variables_name(entry["engine"], entry["sync"])
     run.variables = _read(variables)
     sampled.add_memory(run, entry["memory"])
@@ -83,4 +84,4 @@ def _sysbench(path, entry, condition, facts):
     return Run(entry["engine"], f"sysbench {entry['work']}", facts["asked"]["threads"], entry["round"],
                done.qps if queries else done.tps, "queries/s" if queries else "transactions/s", condition, done.total_s,
                done.queries if queries else done.transactions, [sysbench.latency(done)], sysbench.series(done, queries),
-               errors=sysbench.errors(done))
+               errors=sysbench.errors(done), versions={"sysbench": done.version})

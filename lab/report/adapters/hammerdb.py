@@ -6,12 +6,13 @@ from pathlib import Path
 from installer.shell import Failed
 from lab.hammerdb import options
 from lab.hammerdb.options import ENGINE_NAMES
-from lab.hammerdb.watch import AFTERWARDS, SAMPLES
+from lab.hammerdb.watch import AFTERWARDS, SAMPLES, VARIABLES
 from lab.harness import journal, profiles, provenance
 from lab.harness.sampler import Samples
 from lab.parse import figures
 from lab.parse import hammerdb as text
 from lab.parse.errors import BadInput
+from lab.parse.tpcc import conditions
 from lab.report import form
 from lab.report.adapters import sampled, tpcc
 from lab.report.results import load
@@ -24,10 +25,19 @@ _NOT_RAW = (".png", ".pdf", ".html", ".md")
 _QUERIES = 22  # Of TPROC-H.
 
 
+def csv_of(logs):
+    """The results beside a hammerdb_logs_* folder."""
+    return logs.parent / f"hammerdb_results_{logs.name.removeprefix('hammerdb_logs_')}.csv"
+
+
 def raw_files(directory):
     """By path, the SHA-256 of what is no chart or report."""
     return {name: digest for name, digest in provenance.checksums(directory).items()
             if not name.endswith(_NOT_RAW) and "/server-" not in f"/{name}"}
+
+
+def _with_csv(files, csv):
+    return {f"../{csv.name}": provenance.sha256(csv), **files} if csv.exists() else files
 
 
 def _facts(directory):
@@ -41,12 +51,14 @@ def _options(plan):
 
 def runs_of(directory, repetition=1):
     """What came to its end in this folder."""
-    done = journal.read(directory / JOURNAL).results()
+    done, told = journal.read(directory / JOURNAL).results(), _facts(directory).get("options", {})
     made = []
     for step, row in done.items():
         if step.endswith(" run"):
             folder = directory / step.removesuffix(" run").replace(" ", "_")
             run = _run(row, folder, row.get("repetition", repetition))
+            if told.get(row["engine"]):
+                run.configuration["server options"] = " ".join(told[row["engine"]])
             run.files = [str(path.relative_to(directory)) for path in sorted(folder.glob("*")) if path.is_file()]
             made.append(run)
     return made
@@ -64,23 +76,36 @@ def _run(row, folder, repetition):
                              if name not in ("started (UTC)", "measured, s", "seed")}
     else:
         run = _tpcc_of_hammerdb(row, folder, label, repetition)
+    name, _, version = (row.get("generator") or "").partition(" ")
+    run.versions |= {name: version} if version else {}
     if row.get("build_sec") is not None:
         run.measures["build, s"] = row["build_sec"]
     if row.get("client_cpu_ms_per_neword") is not None:
         run.measures["client CPU, ms a new order"] = row["client_cpu_ms_per_neword"]
+    _add_variables(run, folder)
     _add_samples(run, row, folder)
     return run
 
 
+def _add_variables(run, folder):
+    """What the server had; paths, which are this machine's, are no settings."""
+    if (folder / VARIABLES).exists():
+        found = figures.of_json(figures.read(folder / VARIABLES), folder / VARIABLES)
+        run.variables = {name: value for name, value in found.items() if not value.startswith("/")}
+        run.configuration["server"] = f"{found.get('version', '')} {found.get('version_comment', '')}".strip()
+
+
 def _add_samples(run, row, folder):
-    """Of a private server; of another one there are none."""
+    """From the beginning of the measured time."""
     if (folder / SAMPLES).exists():
         sampled.add(run, Samples.load(folder / SAMPLES), (0, run.seconds), (row.get("rampup_min") or 0) * 60)
         run.row_bytes = tpcc.row_bytes(run.operations) if row["benchmark"] == "tpcc" else None
     if (folder / AFTERWARDS).exists():
         found = figures.of_json(figures.read(folder / AFTERWARDS), folder / AFTERWARDS)
-        sampled.add_memory(run, found["memory"])
-        run.sizes["server's directory after the run"] = found["directory_bytes"]
+        run.versions |= found.get("versions", {})
+        sampled.add_memory(run, found.get("memory", {}))
+        if found.get("directory_bytes") is not None:
+            run.sizes["server's directory after the run"] = found["directory_bytes"]
 
 
 def _cpu_s(row, operations):
@@ -91,11 +116,19 @@ def _cpu_s(row, operations):
 def _tpcc_of_hammerdb(row, folder, label, repetition):
     orders = row["nopm"] * row["duration_min"]
     consistent = row.get("consistent")
-    checks = [] if consistent is None else [Check("all conditions", "holds" if consistent else "broken")]
+    checks = [] if consistent is None else _checks(folder / "check.log", consistent)
     run = Run(label, tpcc.workload_of(row["warehouses"]), row["virtual_users"], repetition, row["nopm"], tpcc.UNIT,
               seconds=row["duration_min"] * 60, operations=orders, measures={"TPM": row["tpm"]}, checks=checks,
               checked=consistent is not None, cpu_s=_cpu_s(row, orders), configuration={"generator": row["generator"]})
-    return _with_logs(run, row, folder, (_latencies, _counter, _errors))
+    return _with_logs(run, row, folder, (_latencies, _counter, _errors, _version))
+
+
+def _checks(log, consistent):
+    """What the built-in generator says of HammerDB's data, or where that is gone, whether it holds."""
+    said = conditions(figures.read(log)) if log.exists() else []
+    made = [Check(f"{one.name}: {one.title}", one.state, one.samples) for one in said]
+    agrees = made and any(check.broken for check in made) != consistent
+    return made if agrees else [Check("all conditions", "holds" if consistent else "broken")]
 
 
 def _with_logs(run, row, folder, readers):
@@ -135,6 +168,14 @@ def _errors(run, row, folder):
         run.errors = [Error(0, count, message) for message, count in said.most_common()]
 
 
+def _version(run, _row, folder):
+    """Of the server, as HammerDB says it."""
+    path = next((folder / name for name in ("run.log", "hammerdb.log") if (folder / name).exists()), None)
+    said = text.run_log(figures.read(path), path).server_version if path else ""
+    if said:
+        run.configuration["server"] = said
+
+
 def _tpch(row, folder, label, repetition):
     run = Run(label, f"TPROC-H, scale {row['scale_factor']}", row["virtual_users"], repetition,
               3600 / row["tpch_geomean_sec"], "queries an hour (geometric mean)", seconds=row["tpch_total_sec"],
@@ -157,10 +198,16 @@ def _said(value):
     return value.name if isinstance(value, Path) else value
 
 
+def _words(argv):
+    """A command line, its paths as _said() has them."""
+    return " ".join(re.sub(r"^(\S*=)?\S*/", r"\1", word) for word in argv)
+
+
 def _unequal(args, facts):
     said = ["All engines were measured on one server, with the settings that it had."]
     if getattr(args, "private_server", None) is not None or getattr(args, "builds", None):
         said = [f"Profile {args.profile}: {profiles.about(args.profile)}", *filter(None, [facts.get("limit")])]
+    said += facts.get("unseen", [])
     if facts["generator"].startswith("HammerDB 6"):
         said.append("HammerDB 6 switches innodb_snapshot_isolation off in its sessions; TidesDB keeps what the server has "
                     "(tidesdb_snapshot_isolation), and where that is on, a write to a row that changed is an error.")
@@ -178,7 +225,18 @@ def study(directory):
                 "each engine is built, measured and dropped in turn."))
     labels = [spec.label for spec in args.builds] or [ENGINE_NAMES[engine] for engine in args.engines]
     return Study("hammerdb", "TPROC-C: " + " and ".join(labels), about,
-                 runs_of(directory), _unequal(args, facts), record.history(), _asked(args), facts, raw_files(directory))
+                 runs_of(directory), _unequal(args, facts), record.history(), _asked(args), facts,
+                 _with_csv(raw_files(directory), csv_of(directory)))
+
+
+def _builds_apart(folders):
+    """Sentences: what was not the same build in all iterations. It may change while a long run goes on."""
+    found = {}
+    for folder in folders:
+        for name, known in journal.read(folder / JOURNAL).plan.get(journal.BINARIES, {}).items():
+            found.setdefault(name, {}).setdefault(known, folder.parent.parent.name + "/" + folder.parent.name)
+    return [f"Not of one build: {name} was another one from {' and '.join(list(of.values())[1:])} on."
+            for name, of in found.items() if len(of) > 1]
 
 
 def study_of_iterations(directory):
@@ -193,8 +251,8 @@ def study_of_iterations(directory):
     if not runs:
         raise Failed(f"{directory}: no iteration in it came to its end")
     args, facts = _options(journal.read(folders[0] / JOURNAL).plan), _facts(folders[0])
-    about = (f"{max(run.repetition for run in runs)} iterations of {tpcc.workload_of(args.warehouses)}, "
+    about = (f"{form.plural(max(run.repetition for run in runs), 'iteration')} of {tpcc.workload_of(args.warehouses)}, "
              f"{form.plural(args.tpcc_vu, 'virtual user')}, {args.rampup} min of ramp-up, {args.duration} min measured.")
     return Study("engines", "TPROC-C: " + " and ".join(dict.fromkeys(run.label for run in runs)), about, runs,
-                 _unequal(args, facts), record.history(),
-                 [*_asked(args), ("command line", " ".join(record.plan.get("argv", [])))], facts, raw_files(directory))
+                 [*_unequal(args, facts), *_builds_apart(folders)], record.history(),
+                 [*_asked(args), ("command line", _words(record.plan.get("argv", [])))], facts, raw_files(directory))

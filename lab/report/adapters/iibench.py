@@ -87,7 +87,9 @@ def _run(raw, phase, label, path, last):
                      "batches late": target["batches_late"], "batches due": target["batches_due"],
                      "seconds that missed the target": target["missed_seconds"],
                      "behind at most, ms": target["behind_max_us"] / 1000}
-    checks = (raw["rows_check"] or {"tables": []})["tables"] if last else []
+    tables = (raw["rows_check"] or {"tables": []})["tables"]
+    faults = [f"{table['table']}: {fault}" for table in tables for fault in table["faults"]]
+    checks = tables if last else []
     return Run(
         label=label, workload=f"iibench {phase['name']}", threads=config["clients"], repetition=1, unit=_unit(main),
         throughput=done / seconds if seconds and phase["complete"] else None, seconds=seconds, operations=done,
@@ -99,11 +101,12 @@ def _run(raw, phase, label, path, last):
         errors=[Error(e["code"], e["count"], e["first_message"], e["first_where"]) for e in raw["errors"]] if last else [],
         checks=[Check(f"rows of {table['table']} in each index", "broken" if table["faults"] else "holds",
                       tuple(table["faults"])) for table in checks],
-        checked=bool(checks), variables=raw["server"]["variables"],
+        checked=bool(checks), wrong=faults[0] if faults else notes[0] if phase["wrong_answers"] else "",
+        variables=raw["server"]["variables"],
         configuration={"started (UTC)": raw["started"], "server": raw["server"]["version"],
                        "engine": raw["server"]["engine"], **{key.replace("_", " "): str(value) for key, value in
                                                              config.items()}},
-        files=[path.name])
+        versions={"server": raw["server"]["version"]}, files=[path.name])
 
 
 def steps_of(path, raw, label):

@@ -10,6 +10,7 @@ from lab.report.study import Run, Study
 
 KIND = "iibench_runner"
 JOURNAL, FACTS = "journal.jsonl", "facts.json"
+BULK_SAMPLES = ".bulk.samples.json"
 _BULK = "iibench INSERT ... SELECT"
 
 
@@ -38,6 +39,10 @@ def study(directory):
         files = {f"raw/{name}": digest for name, digest in provenance.checksums(directory / "raw").items()}
     about = (f"MariaDB {facts['version']}; each measurement on a fresh server; a step's throughput is that of its queries "
              "where it has them, else of rows.")
+    if any("resident, before" in run.memory for run in runs):
+        about += (" Before INSERT ... SELECT the server begins anew, so that its memory is the statement's and what a "
+                  "start brings back; its peak is the kernel's (VmHWM). Other steps' peaks are of samples a second apart, "
+                  "and what the steps before them left is in them.")
     labels = " and ".join(dict.fromkeys(run.label for run in runs))
     return Study("iibench", f"iibench: {labels}", about, runs, facts["unequal"], record.history(),
                  [tuple(pair) for pair in facts["asked"]], facts["provenance"], files)
@@ -49,19 +54,26 @@ def _runs(raw, entry, facts):
     result = iibench.load(path)
     steps = iibench.steps_of(path, result, entry["engine"])
     samples = Samples.load(raw / f"{stem}.samples.json")
-    if entry.get("bulk"):
-        steps.append((_bulk(entry, result), entry["bulk"]))
     rows = (line.split("\t", 1) for line in figures.read(raw / f"{stem}.variables.tsv").splitlines())
     variables = {row[0]: row[1] for row in rows if len(row) == 2 and not row[1].startswith("/")}
+    own = _bulk_samples(raw, stem)
+    if entry.get("bulk"):
+        steps.append((_bulk(entry, result), entry["bulk"]))
     for run, phase in steps:
         run.repetition, run.condition = entry["repetition"], entry["condition"]
-        _add_samples(run, samples, phase["began_unix_s"] - samples.began, phase["seconds"])
+        of = own if own and run.workload == _BULK else samples
+        _add_samples(run, of, phase["began_unix_s"] - of.began, phase["seconds"])
         run.variables = variables
+        run.versions |= entry.get("versions", {})
         run.files = [f"raw/{stem}{suffix}" for suffix in (".json", ".samples.json", ".log", ".variables.tsv")]
         run.configuration["server options"] = " ".join(facts["options"][entry["engine"]])
     if not steps:  # It was ended before the first step had done anything.
         return []
     last = steps[-1][0]
+    if own and last.workload == _BULK:
+        last.files.append(f"raw/{stem}{BULK_SAMPLES}")
+        known = {"resident, before": own.resident_first, "resident, peak": entry["bulk"]["resident_peak"]}
+        last.memory |= {name: value for name, value in known.items() if value is not None}
     sampled.add_memory(last, {**entry["memory"], "resident_peak": None})  # That of the step is in its samples.
     last.sizes["server's directory after the last step"] = entry["directory_bytes"]
     return [run for run, _ in steps]
@@ -72,6 +84,12 @@ def _bulk(entry, result):
     return Run(entry["engine"], _BULK, 1, entry["repetition"], done["rows"] / done["seconds"], "rows/s",
                seconds=done["seconds"], operations=done["rows"], measures={"seconds of the step": done["seconds"]},
                row_bytes=round(done["rows"] * iibench.row_bytes(result["config"])))
+
+
+def _bulk_samples(raw, stem):
+    """Of INSERT ... SELECT's own server; None of an earlier version's run, which measured it on that of the steps."""
+    path = raw / f"{stem}{BULK_SAMPLES}"
+    return Samples.load(path) if path.exists() else None
 
 
 def _add_samples(run, samples, begin_s, seconds):

@@ -128,7 +128,8 @@ def _run(directory, unit, result, wanted, facts):
               memory={name: value for name, value in result["memory"].items() if value},
               notes=list(result["notes"]), files=result["files"],
               configuration={"server options": " ".join(facts["options"][unit.label][unit.tier.condition]),
-                             "allocator": result["allocator"]})
+                             "allocator": result["allocator"]},
+              versions={"sysbench": done.version, **result.get("versions", {})})
     sampled.add(run, Samples.load(beside("samples.json")))
     _observe(run, directory, result)
     run.row_bytes = sysbench.row_bytes(run.status) or None

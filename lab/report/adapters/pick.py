@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from installer.shell import Failed
-from lab.report.adapters import compare, hammerdb, iibench, iibench_runner, pgo_study, sqlbench, tpcc
+from lab.report.adapters import compare, hammerdb, iibench, iibench_runner, pgo_study, quickstart, sqlbench, tpcc
 
 
 def _of_folder(folder):
@@ -13,7 +13,8 @@ def _of_folder(folder):
                          (iibench_runner.is_one(folder), iibench_runner.study),
                          ((folder / hammerdb.JOURNAL).exists(), hammerdb.study),
                          ((folder / hammerdb.ENGINES_JOURNAL).exists(), hammerdb.study_of_iterations),
-                         (sqlbench.newest(folder) is not None, sqlbench.study)):
+                         (sqlbench.newest(folder) is not None, sqlbench.study),
+                         (quickstart.is_one(folder), quickstart.study)):
         if is_it:
             return study(folder)
     raise Failed(f"{folder}: holds no run of lab.compare, sqlbench.sh, pgo_study.sh, hammerdb_runner.sh "

@@ -8,6 +8,7 @@ from lab.parse import sysbench as parser
 from lab.parse.errors import BadInput
 from lab.report.adapters import sampled, sysbench
 from lab.report.study import Run, Study
+from lab.sqlbench.settings import ENGINES
 from lab.sqlbench.units import SAMPLES, VARIABLES
 
 FORMAT = 1
@@ -43,8 +44,18 @@ def _study(whole, raw):
              f"{wanted['tables']} table(s); the engines take turns, each on a fresh server.")
     runs = [_run(one, raw, whole) for one in whole["measurements"]]
     return Study("sqlbench", "sysbench: " + " and ".join(wanted["engines"]), about, runs, whole["unequal"],
-                 whole["history"], [(name, " ".join(map(str, value)) if isinstance(value, list) else value)
-                                    for name, value in wanted.items()], whole["provenance"], whole["files"])
+                 whole["history"], _asked(wanted, whole.get("running")), whole["provenance"], whole["files"])
+
+
+def _asked(wanted, running):
+    """(name, value) of the variables that say something of this run; the servers' options are with the runs.
+
+    With a profile, or of a server that ran already (running), the engines' variables are not what the servers have.
+    """
+    of_engines = tuple(f"{engine.lower()}_" for engine in ENGINES)
+    used = tuple(f"{engine.lower()}_" for engine in wanted["engines"] if not wanted["profile"] and not running)
+    return [(name, " ".join(map(str, value)) if isinstance(value, list) else value) for name, value in wanted.items()
+            if value != "" and (name.startswith(used) or not name.startswith(of_engines))]
 
 
 def _run(one, raw, whole):
@@ -57,7 +68,7 @@ def _run(one, raw, whole):
               measures={"queries/s": done.qps}, errors=sysbench.errors(done),
               sizes={text: one["sizes"][key] for key, text in _SIZES.items() if key in one["sizes"]},
               configuration={"server options": " ".join(whole["options"][one["engine"]])},
-              files=[f"{raw.name}/{path.name}"])
+              versions={"sysbench": done.version, **one.get("versions", {})}, files=[f"{raw.name}/{path.name}"])
     samples, variables = path.with_suffix(SAMPLES), path.with_suffix(VARIABLES)
     if samples.exists():
         sampled.add(run, Samples.load(samples))

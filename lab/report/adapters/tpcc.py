@@ -35,7 +35,7 @@ def run_of(result, label=None, repetition=1, condition=""):
                        "server": f"{result.server['version']} {result.server.get('comment', '')}".strip(),
                        "engine": result.server["engine"],
                        **{key.replace("_", " "): str(value) for key, value in result.config.items()}},
-        files=[result.path.name])
+        versions={"server": result.server["version"]}, files=[result.path.name])
 
 
 def row_bytes(new_orders):

@@ -1,0 +1,132 @@
+#!/usr/bin/env python3
+"""mariadb_engines_runner.sh with the real harness on a server that runs already: interrupted, gone on with, to its report;
+and where somebody's database has the name that it wants.
+
+Environment: as lab_server.py says; the plugin is wanted.
+"""
+
+import csv
+import hashlib
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from lab.tests.lab_server import TPCC, TREE, LabServer, environment  # noqa: E402
+
+_PASSWORD = "it's [a] $ecret"
+# Ten seconds in all, as charts over time show whole tens.
+_SHORT = ["--engines", "innodb,tidesdb", "--iterations", "1", "--warehouses", "1", "--run-vu", "2", "--build-vu", "2",
+          "--rampup", "0.02", "--duration", "0.16", "--settle", "0", "--no-restart", "--no-drop-cache", "--no-perf"]
+_MINE = "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = 'tpcc' AND table_name = 'mine'"
+
+
+class EnginesRunner(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.server = LabServer(environment())
+        cls.addClassCleanup(cls.server.__exit__, None, None, None)
+        cls.server.__enter__()
+        quoted = _PASSWORD.replace("'", "''")
+        cls.server.sql(f"CREATE USER runner@localhost IDENTIFIED BY '{quoted}'; GRANT ALL ON *.* TO runner@localhost")
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="engines-runner-")
+        self.addCleanup(folder.cleanup)
+        self.output = Path(folder.name)
+        self.addCleanup(self.server.sql, "DROP DATABASE IF EXISTS tpcc")
+
+    def start(self, *resume):
+        options = resume or (*_SHORT, "-o", self.output, "--socket", self.server.socket, "--user", "runner",
+                             "--mariadb-bin", self.server.tool("mariadb"))
+        argv = [TREE / "lab" / "mariadb_engines_runner.sh", *options, "--pass", _PASSWORD]
+        child = subprocess.Popen([str(word) for word in argv], text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                 stderr=subprocess.STDOUT, env={**os.environ, "TPCC": TPCC})
+        self.addCleanup(child.kill)
+        return child
+
+    def finish(self, child, code=0):
+        said = child.communicate(timeout=300)[0]
+        self.assertEqual(child.returncode, code, said)
+        return said
+
+    def results(self):
+        found, = self.output.glob("results_*")
+        return found
+
+    def _wait_for(self, child, pattern):
+        deadline = time.monotonic() + 300
+        while not list(self.output.glob(pattern)):
+            self.assertIsNone(child.poll(), f"it ended before there was {pattern}")
+            self.assertLess(time.monotonic(), deadline, f"{pattern} does not come")
+            time.sleep(0.05)
+
+    def test_an_interrupted_run_goes_on_to_its_report(self):
+        child = self.start()
+        self._wait_for(child, "results_*/tidesdb/iter1/hammerdb_logs_*/tidesdb_tpcc/run.log")
+        child.send_signal(signal.SIGTERM)
+        said = self.finish(child, 130)
+        self.assertIn(f"--resume {self.results()}", said)
+        self.assertIn("Until then the database tpcc is kept.", said)
+        engines = "SELECT DISTINCT engine FROM information_schema.tables WHERE table_schema = 'tpcc'"
+        self.assertEqual(self.server.value(engines), "TidesDB")
+
+        said = self.finish(self.start("--resume", self.results()))
+        self.assertIn("innodb iteration 1: done in an earlier sitting", said)
+        master = (self.results() / "master.log").read_text()
+        self.assertRegex(master, r"(?m)^tidesdb 1: .*tidesdb tpcc build: done in an earlier sitting")
+        self.assertFalse(self.server.value("SHOW DATABASES LIKE 'tpcc'"))
+        self._check_rows()
+        self._check_report()
+        self._check_sums()
+        for path in self.output.rglob("*"):
+            self.assertFalse(path.is_file() and _PASSWORD.encode() in path.read_bytes(), path)
+
+    def _check_rows(self):
+        with open(self.results() / "final" / "merged" / "hammerdb_results_merged.csv", newline="") as file:
+            rows = list(csv.DictReader(file, strict=True))
+        self.assertEqual([row["engine"] for row in rows], ["innodb", "tidesdb"])
+        for row in rows:
+            self.assertGreater(int(row["nopm"]), 0)
+            self.assertEqual((row["consistent"], row["generator"], row["warehouses"]), ("yes", "tpcc", "1"))
+
+    def _check_report(self):
+        """Charts, tables and the page; each says that the run was interrupted."""
+        merged = self.results() / "final" / "merged"
+        for chart in ("nopm", "tpm", "latency", "throughput_timeline", "latency_timeline"):
+            for kind in ("png", "pdf"):
+                self.assertGreater((merged / f"chart_tpcc_{chart}.{kind}").stat().st_size, 1000, chart)
+        self.assertGreater((merged / "report.html").stat().st_size, 100_000)
+        for name in ("summary.md", "report.md"):
+            text = (merged / name).read_text(encoding="utf-8")
+            self.assertIn("Interrupted during: tidesdb iteration 1", text)
+        for wanted in ("TPROC-C: InnoDB and TidesDB", "1 iteration of TPROC-C, 1 warehouse", "SHA-256"):
+            self.assertIn(wanted, text)
+        self.assertNotIn("fair", text)  # A profile that this server was never told.
+
+    def _check_sums(self):
+        lines = (self.results() / "SHA256SUMS").read_text().splitlines()
+        self.assertTrue([line for line in lines if line.endswith("tidesdb/iter1/harness.log")])
+        for line in lines:
+            digest, name = line.split(maxsplit=1)
+            self.assertEqual(hashlib.sha256((self.results() / name).read_bytes()).hexdigest(), digest, name)
+
+    def test_somebody_s_database_stays(self):
+        self.server.sql("CREATE DATABASE tpcc; CREATE TABLE tpcc.mine (a INT)")
+        said = self.finish(self.start(), 1)
+        for engine in ("innodb", "tidesdb"):
+            self.assertRegex(said, rf"{engine} iteration 1: hammerdb_runner.sh ended with 1(?s:.*)there is a database tpcc")
+        self.assertNotIn("the database tpcc is kept", said)
+        self.assertEqual(self.server.value(_MINE), "1")
+
+
+if __name__ == "__main__":
+    if not os.environ.get("TIDESDB_PLUGIN") or not Path(TPCC).exists():
+        sys.exit("TIDESDB_PLUGIN and TPCC: the plugin and the load generator are wanted")
+    unittest.main()
