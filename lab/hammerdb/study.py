@@ -178,7 +178,8 @@ class Study:
             return self._already(work, "build", "settle", "run", "end")
         directory = self.directory / f"{engine}_{benchmark}"
         directory.mkdir(exist_ok=True)
-        if self.journal.result(f"{work} build"):
+        built, run = (self.journal.result(f"{work} {step}") for step in ("build", "run"))
+        if built and (run or self._has_tables(work, benchmark)):
             self._already(work, "build")
         else:
             self._build(connection, engine, work, benchmark, directory)
@@ -192,16 +193,33 @@ class Study:
                 time.sleep(self.args.settle % 1)
             self._run(connection, engine, work, benchmark, directory)
         with self._journaled(f"{work} end") as (_, found):
-            if not self.args.keep_schema:
+            found["dropped"] = not self.args.keep_schema and self._has_tables(work, benchmark)
+            if found["dropped"]:
                 self.generator.drop(connection, benchmark, directory)
             time.sleep(COOLDOWN_S)
-            found["dropped"] = not self.args.keep_schema
+
+    def _database(self, benchmark):
+        return self.args.tpcc_db if benchmark == "tpcc" else self.args.tpch_db
+
+    def _last_with(self, database):
+        """The work, in this sitting or an earlier one, that last took the database's name for it; None: no one has."""
+        taken = [step for step, result in self.journal.results().items() if result == {"name": database}]
+        return taken[-1].removesuffix(" database") if taken else None
+
+    def _alone(self):
+        """Whether each engine has a server of its own."""
+        return self.args.private_server is not None
+
+    def _has_tables(self, work, benchmark):
+        """Whether what a work has built is still there: on a server that all engines share another may have replaced it."""
+        return self._alone() or self._last_with(self._database(benchmark)) == work
 
     def _build(self, connection, engine, work, benchmark, directory):
-        database = self.args.tpcc_db if benchmark == "tpcc" else self.args.tpch_db
-        # From here on a database of that name is this run's, also in a later sitting.
-        if self.journal.result(f"{work} database") is None:
-            own = any(result == {"name": database} for result in self.journal.results().values())
+        database = self._database(benchmark)
+        # From here on a database of that name is this run's, also in a later sitting, until it is dropped.
+        last = self._last_with(database)
+        if last != work:
+            own = self._alone() or last is not None and not (self.journal.result(f"{last} end") or {}).get("dropped")
             if connection.has_database(database) and not (own or self.args.replace_schema):
                 raise Failed(f"there is a database {database} at {connection.address()}: --replace-schema drops it, "
                              f"--{benchmark}-db names another one")

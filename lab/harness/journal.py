@@ -78,7 +78,7 @@ class Record:
         elif event == "begin":
             self._current = entry["step"]
         elif event == "finish":
-            self._results[entry["step"]] = entry["result"]
+            self._keep(entry["step"], entry["result"])
             self._current = None
         elif event == "fail":
             self._failures.append((entry["step"], entry["reason"]))
@@ -87,6 +87,10 @@ class Record:
             self._ended = True
         else:
             raise Failed(f"{self.path}:{number}: names no event that is known: {event!r}")
+
+    def _keep(self, step, result):
+        self._results.pop(step, None)  # One that is done again is the last that was made.
+        self._results[step] = result
 
     def _sit_down(self, at):
         if self._sittings and not self._ended:
@@ -207,7 +211,7 @@ class Journal(Record):
 
     def finish(self, step, result):
         self._append({"event": "finish", "step": step, "at": self._now(), "result": result})
-        self._results[step] = json.loads(json.dumps(result))
+        self._keep(step, json.loads(json.dumps(result)))
         self._current = None
 
     def fail(self, step, reason):

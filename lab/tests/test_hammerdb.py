@@ -320,6 +320,43 @@ class Run(unittest.TestCase):
         self.assertIn("there is a database tpcc at nowhere: --replace-schema drops it", self.said.getvalue())
         self.assertFalse(any("DROP" in statement for statement in self.server.connection.said))
 
+    def test_a_database_that_came_after_its_own_was_dropped_is_left_alone(self):
+        with mock.patch.object(self.server.connection, "has_database", side_effect=[False, KeyboardInterrupt()]), \
+                self.assertRaises(KeyboardInterrupt):
+            self.go(FakeGenerator())
+        self.server.connection.databases.add("tpcc")
+        self.server.connection.said.clear()
+        self.assertEqual(self.go(FakeGenerator()), 1)
+        self.assertIn("tidesdb: there is a database tpcc at nowhere", self.said.getvalue())
+        self.assertFalse(any("DROP" in statement for statement in self.server.connection.said))
+
+    def test_tables_that_another_engine_has_replaced_are_built_again(self):
+        for more in ((), ("--keep-schema",)):
+            with self.subTest(more):
+                self.setUp()
+                self.assertEqual(self.go(FakeGenerator(fail=("innodb", Failed("no memory"))), *more), 1)
+                for generator in (FakeGenerator(fail=("innodb", KeyboardInterrupt())), FakeGenerator()):
+                    try:
+                        self.go(generator, *more)
+                    except KeyboardInterrupt:
+                        self.assertEqual(generator.calls, ["build innodb", "run innodb"])
+                self.assertEqual([call for call in generator.calls if call != "drop"], ["run innodb"])
+                self.assertEqual([row["engine"] for row in self.rows()], ["tidesdb", "innodb"])
+
+    def test_a_private_server_s_tables_are_not_another_s(self):
+        self.assertEqual(self.go(FakeGenerator(fail=("innodb", Failed("no memory"))), "--private-server"), 1)
+        generator = FakeGenerator()
+        self.assertEqual(self.go(generator, "--private-server"), 0)
+        self.assertEqual(generator.calls, ["run innodb", "drop"])
+
+    def test_what_a_private_server_began_to_load_is_its_own(self):
+        with mock.patch.object(FakeGenerator, "build", side_effect=[Failed("no memory"), None]):
+            self.assertEqual(self.go(FakeGenerator(), "--private-server"), 1)
+        self.server.connection.databases.add("tpcc")  # What is left of innodb's, on innodb's server.
+        generator = FakeGenerator()
+        self.assertEqual(self.go(generator, "--private-server"), 0)
+        self.assertEqual(generator.calls, ["build innodb", "run innodb", "drop"])
+
     def test_rocksdb_is_loaded_in_bulk_by_one_user_and_then_no_more(self):
         self.go(FakeGenerator(), "-e", "rocksdb", "--tpcc-build-vu", "1")
         said = [s for s in self.server.connection.said if "bulk_load" in s]
