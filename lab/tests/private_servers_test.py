@@ -48,7 +48,8 @@ class PrivateServers(unittest.TestCase):
 
     def test_iibench_interrupted_and_gone_on_with(self):
         argv = [TREE / "lab" / "iibench_runner.sh", "--server", _SERVER, "--engines", "InnoDB,TidesDB", "--scale-down",
-                "1000", "--phases", "l.i0,l.x,l.i1,qr100", "--query-seconds", "1", "--bulk", "-o", self.output]
+                "1000", "--phases", "l.i0,l.x,l.i1,qr100", "--i1-rows", "0", "--write-seconds", "2", "--query-seconds", "1",
+                "--bulk", "-o", self.output]
         child = self.start(*argv)
         self.addCleanup(child.kill)
         for line in child.stdout:
@@ -64,6 +65,8 @@ class PrivateServers(unittest.TestCase):
         text = self.report("iibench_*/")
         self.assertIn("Interrupted during: TidesDB, repetition 1", text)
         self.assertRegex(text, "its page cache counted|is left out")
+        self.assertIn("memory: resident, before", text)  # The server began anew.
+        self.assertRegex(text, r"\| iibench l\.i1 +\| seconds of the step +\| +[2-9]\S* +\| +[2-9]")  # By time.
         self.assertEqual(len(re.findall(r"^\| iibench (?:l\.i0|l\.x|l\.i1|qr100|INSERT \S+ SELECT) +\| (?:rows|queries)/s",
                                         text, re.M)), 5)
 
