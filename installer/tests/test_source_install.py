@@ -148,7 +148,7 @@ class Profile(unittest.TestCase):
         for asked, recorded, known, guided in [(None, False, True, False), (None, True, True, True),
                                                (None, True, False, False), (True, False, False, True),
                                                (False, True, True, False)]:
-            args = SimpleNamespace(pgo=asked, skip_deps=False)
+            args = SimpleNamespace(pgo=asked, skip_deps=False, allocator=None)
             record = SimpleNamespace(facts={"pgo": {"gain": None}} if recorded else {})
             it = mock.Mock()
             it.known.return_value = {} if not known else {"digest": "d"}
