@@ -45,7 +45,7 @@ class Room(unittest.TestCase):
             hammerdb.Study(args, self.place / "hammerdb_logs_x", {})._check_disk()
         environment = SimpleNamespace(mariadbd=self.place / "mariadbd")
         args = SimpleNamespace(rows=10**6, warehouses=10, engines=["InnoDB", "TidesDB"], directory=self.place,
-                               profile="fair", memory_max="0")
+                               profile="fair", memory_max="0", work=["read_write"])
         with of(5 * 10**9), self.assertRaisesRegex(Failed, "takes about 5.6 GB; --scale-down"):
             compare.Study(args, {}, environment, None, None).go()
         (self.place / "InnoDB").mkdir()  # Loaded by an earlier sitting.
