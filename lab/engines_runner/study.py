@@ -155,7 +155,7 @@ class Study:
             with self.progress.step(step) as running:
                 self._prepare()
                 found = self._harness(engine, number, directory, left, running.note)
-                running.note(f"{found['nopm']:,.0f} NOPM")
+                running.note("INCONSISTENT" if found.get("consistent") == "no" else f"{found['nopm']:,.0f} NOPM")
         except Failed as error:
             self.journal.fail(step, str(error).splitlines()[0])
             self.progress.say(f"{step}: {error}")

@@ -79,6 +79,12 @@ class Run(unittest.TestCase):
         self.assertIn("Failed: innodb iteration 1", said)
         self.assertIn("Failed: innodb iteration 1", (self.directory / "final" / "merged" / "summary.md").read_text())
 
+    def test_an_iteration_that_left_wrong_data_has_no_throughput(self):
+        self.harness.write_text(_HARNESS.replace(",yes,tpcc", ",no,tpcc"))
+        _, said = self.go()
+        self.assertIn("INCONSISTENT in 2 of 2", said)
+        self.assertNotIn("1,000", said)
+
     def test_what_is_done_is_not_done_again(self):
         self.go()
         self.assertEqual(self.go()[0], 0)
