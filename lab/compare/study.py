@@ -29,10 +29,14 @@ class Study:
 
     def __init__(self, args, plan, environment, plugin, tool):
         self.args, self.plan, self.environment, self.plugin, self.tool = args, plan, environment, plugin, tool
-        self.binaries = {"mariadbd": environment.mariadbd, "ha_tidesdb.so": plugin, "tpcc": tool,
-                         "sysbench": shutil.which("sysbench", path=clean_environment()["PATH"]) if args.work else None}
         self.limit = memory_limit(args.memory_max, args.profile)
         self.failed = 0
+
+    def _binaries(self):
+        """By name, what is measured and measured with."""
+        sysbench_s = shutil.which("sysbench", path=clean_environment()["PATH"]) if self.args.work else None
+        return {"mariadbd": self.environment.mariadbd, "ha_tidesdb.so": self.plugin, "tpcc": self.tool,
+                "sysbench": sysbench_s}
 
     def _runs_tpcc(self, engine):
         return self.args.warehouses > 0 and profiles.keeps_rows(engine)
@@ -60,7 +64,7 @@ class Study:
     def go(self):
         """Does what is left, and reports. Returns the exit code: 1 when a turn failed."""
         self._check_disk()
-        plan = {**self.plan, BINARIES: provenance.sums(self.binaries)}
+        plan = {**self.plan, BINARIES: provenance.sums(self._binaries())}
         with Journal(self.args.directory / adapter.JOURNAL, adapter.KIND, plan) as self.journal, \
                 Scratch() as self.sockets:
             self._write_facts()
@@ -161,7 +165,7 @@ class Study:
     def _write_facts(self):
         """What the report says besides figures."""
         args = self.args
-        facts = {"asked": asked(args), "provenance": provenance.collect(args.directory, self.binaries),
+        facts = {"asked": asked(args), "provenance": provenance.collect(args.directory, self._binaries()),
                  "version": self.environment.version, "limit": self.limit.said,
                  "profile": f"Profile {args.profile}: {profiles.about(args.profile)}",
                  "options": {engine: {sync: profiles.options(args.profile, engine, sync) for sync in args.sync}
