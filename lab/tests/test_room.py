@@ -43,14 +43,13 @@ class Room(unittest.TestCase):
         args = hammerdb_options.parse(["--private-server", "-e", "innodb", "--warehouses", "100"])
         with of(19 * 10**9), self.assertRaisesRegex(Failed, "takes about 20.4 GB; --scale-down and --warehouses"):
             hammerdb.Study(args, self.place / "hammerdb_logs_x", {})._check_disk()
-        environment = SimpleNamespace(mariadbd=self.place / "mariadbd")
         args = SimpleNamespace(rows=10**6, warehouses=10, engines=["InnoDB", "TidesDB"], directory=self.place,
-                               profile="fair", memory_max="0", work=["read_write"])
+                               profile="fair", memory_max="0")
         with of(5 * 10**9), self.assertRaisesRegex(Failed, "takes about 5.6 GB; --scale-down"):
-            compare.Study(args, {}, environment, None, None).go()
+            compare.Study(args, {}, None, None, None).go()
         (self.place / "InnoDB").mkdir()  # Loaded by an earlier sitting.
         with of(5 * 10**9):
-            compare.Study(args, {}, environment, None, None)._check_disk()
+            compare.Study(args, {}, None, None, None)._check_disk()
         args = iibench_options.parse(["--generator-profile", "issue-122", "--bulk", "--memory-max", "0"])
         with of(12 * 10**9), self.assertRaisesRegex(Failed, "takes about 12.4 GB; --scale-down"):
             iibench.Study(args, self.place / "iibench_x", {}).go()
