@@ -1,5 +1,8 @@
 #include "hton.h"
 
+#include <chrono>
+#include <thread>
+
 #include "engine.h"
 #include "error_log.h"
 #include "guard.h"
@@ -26,13 +29,31 @@ bool FlushLogs(handlerton*) noexcept {
          }) != 0;
 }
 
+// A killed server has its files open for moments after its process stopped answering, and whoever starts the next one
+// may be that quick: a server without its tables must not come of it. InnoDB waits for its files too.
+constexpr std::chrono::seconds kLockPatience{30};
+constexpr std::chrono::milliseconds kLockPoll{50};
+
+Result<std::unique_ptr<Db>> OpenDb(const Options& options, const std::string& directory) {
+  const auto deadline = std::chrono::steady_clock::now() + kLockPatience;
+  for (bool said = false;; said = true) {
+    Result<std::unique_ptr<Db>> db = Db::Open(options, directory);
+    if (db.status().code() != Code::kBusy || std::chrono::steady_clock::now() >= deadline) return db;
+    if (!said) {
+      sql_print_information("TidesDB: waits for the directory, %d s at most: %s",
+                            static_cast<int>(kLockPatience.count()), db.status().ToString().c_str());
+    }
+    std::this_thread::sleep_for(kLockPoll);
+  }
+}
+
 Status OpenEngine() {
   auto opening = std::make_unique<Engine>();
   opening->log = std::make_unique<ErrorLog>();
   Options options;
   sysvars::FillOptions(&options);
   options.log = opening->log.get();
-  TIDESDB_ASSIGN(opening->db, Db::Open(options, sysvars::DataDirectory()));
+  TIDESDB_ASSIGN(opening->db, OpenDb(options, sysvars::DataDirectory()));
   const Status opened = opening->dictionary.Open(opening->db.get());
   if (!opened.ok()) {
     opening->db->Close().IgnoreError();
