@@ -29,8 +29,9 @@ bool FlushLogs(handlerton*) noexcept {
          }) != 0;
 }
 
-// A killed server has its files open for moments after its process stopped answering, and whoever starts the next one
-// may be that quick: a server without its tables must not come of it. InnoDB waits for its files too.
+// A killed server has its files open for moments after its process stopped answering, and whoever
+// starts the next one may be that quick: a server without its tables must not come of it. InnoDB
+// waits for its files too.
 constexpr std::chrono::seconds kLockPatience{30};
 constexpr std::chrono::milliseconds kLockPoll{50};
 
@@ -38,10 +39,12 @@ Result<std::unique_ptr<Db>> OpenDb(const Options& options, const std::string& di
   const auto deadline = std::chrono::steady_clock::now() + kLockPatience;
   for (bool said = false;; said = true) {
     Result<std::unique_ptr<Db>> db = Db::Open(options, directory);
-    if (db.status().code() != Code::kBusy || std::chrono::steady_clock::now() >= deadline) return db;
+    if (db.status().code() != Code::kBusy || std::chrono::steady_clock::now() >= deadline)
+      return db;
     if (!said) {
       sql_print_information("TidesDB: waits for the directory, %d s at most: %s",
-                            static_cast<int>(kLockPatience.count()), db.status().ToString().c_str());
+                            static_cast<int>(kLockPatience.count()),
+                            db.status().ToString().c_str());
     }
     std::this_thread::sleep_for(kLockPoll);
   }
