@@ -58,9 +58,12 @@ def parse(words):
 
 
 def _spec(label, found, options):
-    programs = [found[key] for key in ("server", "mariadbd", "mysqld") if key in found]
-    if len(programs) != 1:
-        raise Failed(f"--build {label}: one of server=, mariadbd= or mysqld= is wanted")
+    programs = [found[key] for key in ("mariadbd", "mysqld") if key in found]
+    if len(programs) > 1 or not programs and "server" not in found:
+        raise Failed(f"--build {label}: server=, mariadbd= or mysqld= is wanted; server= beside mariadbd= is the Debian "
+                     "that it was compiled for")
+    if programs and found.get("server") == MYSQL:
+        raise Failed(f"--build {label}: server={MYSQL} is the installed one; mysqld=PATH alone is another")
     if found.get("server", MYSQL) not in (*host.CODENAMES, MYSQL):
         raise Failed(f"--build {label}: server={found['server']}: known are {', '.join((*host.CODENAMES, MYSQL))}")
     by_name = {name.lower(): name for name in ENGINES}
@@ -127,16 +130,21 @@ def _path(spec, key, text):
     return path
 
 
-def _given(spec):
+def _given(spec, home):
     program = find_mysql() if spec.server == MYSQL else _path(spec, "mariadbd or mysqld", spec.program)
     basedir = _path(spec, "basedir", spec.basedir) if spec.basedir else program.parent.parent
+
+    def ask(argv):
+        return output(given_server.command_in(home, argv, needs=(basedir, program.parent)))
+
     plugins = (_path(spec, "plugin-dir", spec.plugin_dir) if spec.plugin_dir else
-               given_server.plugin_dir_of(program, basedir))
-    beside = [basedir / "bin" / "mariadb", basedir / "bin" / "mysql", Path("/usr/bin/mariadb"), Path("/usr/bin/mysql")]
+               given_server.plugin_dir_of(program, basedir, ask))
+    usual = [home.basedir / "bin"] if home else [Path("/usr/bin")]
+    beside = [folder / name for folder in (basedir / "bin", *usual) for name in ("mariadb", "mysql")]
     client = _path(spec, "client", spec.client) if spec.client else next((p for p in beside if p.exists()), None)
     if client is None:
         raise Failed(f"--build {spec.label}: no client beside the server; apt-get install mariadb-client, or client=PATH")
-    return given_server.GivenServer(program, basedir, plugins, client)
+    return given_server.GivenServer(program, basedir, plugins, client, home)
 
 
 def check_visible(environment, path, what):
@@ -168,10 +176,9 @@ def _preload(spec, environment, log):
 
 def resolve(spec, log):
     """The Build, made where it is to be made. Raises Failed."""
-    if spec.server and spec.server != MYSQL:
-        environment = servers.prepare(spec.server, log, tests=spec.engine == "RocksDB")
-    else:
-        environment = _given(spec)
+    home = (servers.prepare(spec.server, log, tests=spec.engine == "RocksDB" and not spec.program)
+            if spec.server and spec.server != MYSQL else None)
+    environment = home if home and not spec.program else _given(spec, home)
     flavour, version = identify(output(environment.command([environment.mariadbd, "--no-defaults", "--version"])))
     plugin = None
     if spec.plugin == "built":

@@ -10,15 +10,20 @@ from installer.shell import output
 
 @dataclass(frozen=True)
 class GivenServer:
-    """client: None for the one beside it."""
+    """client: None for the one beside it. home: the Environment in whose root it runs; None: on this machine."""
     mariadbd: Path
     basedir: Path
     plugin_dir: Path
     client: Path | None = None
-    root = None
+    home: servers.Environment | None = None
+
+    @property
+    def root(self):
+        return self.home.root if self.home else None
 
     def command(self, argv, cwd=None, needs=()):
-        return [str(a) for a in argv]
+        """As of Environment."""
+        return command_in(self.home, argv, cwd, (*needs, self.basedir, self.mariadbd.parent, self.plugin_dir))
 
     @property
     def mtr_dir(self):
@@ -31,8 +36,13 @@ class GivenServer:
         return next((path for path in beside if path.exists()), beside[0])
 
 
+def command_in(home, argv, cwd=None, needs=()):
+    """The command line that runs argv where home has its servers; home: an Environment, or None for this machine."""
+    return home.command(argv, cwd, needs) if home else [str(a) for a in argv]
+
+
 def plugin_dir_of(program, basedir, ask=output):
-    """Where this server looks for plugins."""
+    """Where this server looks for plugins. ask: runs it and gives what it says."""
     said = ask([program, "--no-defaults", "--user=root", f"--basedir={basedir}", "--verbose", "--help"])
     found = re.search(r"^plugin-dir\s+(\S+)", said, re.M)
     return Path(found.group(1)) if found else basedir / "lib" / "plugin"

@@ -7,7 +7,8 @@
 The first build is what the others are compared with. LABEL is followed by KEY=VALUE words:
   server=debian12 | debian13     Debian's server (python3 -m installer servers)
   server=mysql-9.7               MySQL 9.7 where it is installed
-  mariadbd=PATH, mysqld=PATH     any other server; basedir=, plugin-dir=, client= where they are not beside it
+  mariadbd=PATH, mysqld=PATH     any other server; basedir=, plugin-dir=, client= where they are not beside it;
+                                 server= beside it: the Debian that it was compiled for, where this machine's is another
   engine=InnoDB|TidesDB|RocksDB  TidesDB where plugin= is given, else InnoDB
   plugin=PATH | built            of a ha_tidesdb.so, or this tree's
   allocator=NAME | PATH          jemalloc, mimalloc, tcmalloc, or a library to preload; checked in the running process

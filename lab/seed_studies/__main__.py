@@ -53,7 +53,7 @@ def parser():
     add("--scale-down", type=_above_zero, default=1, metavar="N", help="divides rows and warehouses further (%(default)s)")
     add("--minutes", type=_above_zero, default=1, metavar="M",
         help="of a TPROC-C measurement; all other times are longer or shorter by as much (%(default)s)")
-    add("--server", choices=list(host.CODENAMES), help="(this machine's)")
+    add("--server", choices=list(host.CODENAMES), help="whose servers, and where given ones run (this machine's)")
     add("--pgo-plugin", type=Path, metavar="PATH", help="a ha_tidesdb.so with PGO, for that server")
     add("--pgo-server", type=Path, metavar="PATH", help="a mariadbd with PGO; --pgo-plugin is for it then")
     add("--plain-plugin", type=Path, metavar="PATH", help="what it is compared with (this tree's)")

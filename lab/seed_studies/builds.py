@@ -6,7 +6,7 @@ LARGE = "-large-cache"
 
 def _server(wanted, pgo):
     path = (pgo and wanted.pgo_server) or wanted.plain_server
-    return f"mariadbd={path}" if path else f"server={wanted.server}"
+    return [f"server={wanted.server}", *([f"mariadbd={path}"] if path else [])]
 
 
 def _plugin(wanted, pgo):
@@ -16,7 +16,7 @@ def _plugin(wanted, pgo):
 def _build(wanted, engine, allocator, pgo):
     """LABEL KEY=VALUE ..."""
     label = f"{engine}-{allocator}" + ("-PGO" if pgo else "")
-    return [label, _server(wanted, pgo), f"engine={engine}",
+    return [label, *_server(wanted, pgo), f"engine={engine}",
             *([f"plugin={_plugin(wanted, pgo)}"] if engine == "TidesDB" else []),
             *([f"allocator={allocator}"] if allocator != "glibc" else [])]
 

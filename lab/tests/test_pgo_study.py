@@ -45,11 +45,23 @@ class Builds(unittest.TestCase):
         self.assertEqual((spec.options, spec.allocator), (("--a=1", "--b=2,3"), "jemalloc"))
         self.assertEqual(builds.parse(["a", "server=debian13", "engine=tidesdb"]).plugin, "built")
         self.assertEqual(builds.parse(["a", "mysqld=/x/mysqld"]).engine, "InnoDB")
+        of_release = builds.parse(["a", "server=debian13", "mariadbd=/x/mariadbd"])
+        self.assertEqual((of_release.server, of_release.program), ("debian13", "/x/mariadbd"))
+
+    def test_a_given_server_of_another_release_runs_in_its_root(self):
+        said = []
+        home = SimpleNamespace(root="r", command=lambda argv, cwd, needs: said.append((argv, cwd, needs)) or ["in", *argv])
+        given = GivenServer(Path("/b/sbin/mariadbd"), Path("/b"), Path("/p"), home=home)
+        self.assertEqual((given.root, given.command(["x"], needs=[Path("/d")])), ("r", ["in", "x"]))
+        self.assertEqual(said, [(["x"], None, (Path("/d"), Path("/b"), Path("/b/sbin"), Path("/p")))])
+        here = GivenServer(Path("/b/sbin/mariadbd"), Path("/b"), Path("/p"))
+        self.assertEqual((here.root, here.command([Path("x")])), (None, ["x"]))
 
     def test_words_that_say_nothing_useful_are_refused_by_name(self):
         for words, reason in ((["a/b", "server=debian12"], "a label of letters"),
-                              (["a"], "one of server=, mariadbd= or mysqld="),
-                              (["a", "server=debian12", "mysqld=/x"], "one of server="),
+                              (["a"], "server=, mariadbd= or mysqld= is wanted"),
+                              (["a", "mariadbd=/y", "mysqld=/x"], "server=, mariadbd= or mysqld= is wanted"),
+                              (["a", "server=mysql-9.7", "mysqld=/x"], "server=mysql-9.7 is the installed one"),
                               (["a", "server=ubuntu"], "known are debian12"),
                               (["a", "server=debian12", "engine=aria"], "engine=aria: known are InnoDB"),
                               (["a", "colour=red"], "'colour=red'"),

@@ -94,7 +94,8 @@ class Plan(unittest.TestCase):
                                  pgo_server="/g/mariadbd", pgo_plugin="/g/ha_tidesdb.so")
         of_servers = {words[0]: words[1:] for words in builds.tprocc(servers)}
         self.assertEqual(len(of_servers), 8)
-        self.assertEqual(of_servers["InnoDB-jemalloc-PGO"], ["mariadbd=/g/mariadbd", "engine=InnoDB", "allocator=jemalloc"])
+        self.assertEqual(of_servers["InnoDB-jemalloc-PGO"], ["server=debian12", "mariadbd=/g/mariadbd", "engine=InnoDB",
+                                                               "allocator=jemalloc"])
         self.assertIn("plugin=/p/ha_tidesdb.so", of_servers["TidesDB-jemalloc"])
         self.assertEqual([words[0] for words in builds.tprocc(studies.Wanted(("002",)))], ["InnoDB-glibc", "TidesDB-glibc"])
 
