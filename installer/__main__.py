@@ -3,7 +3,7 @@
 import argparse
 import os
 
-from installer import apt, build_plugin, engine_suites, host, mtr, packages, server_run, servers
+from installer import apt, build_plugin, engine_suites, host, mtr, packages, pool, server_run, servers
 from installer.install import pgo
 from installer.shell import TREE, Step, clean_environment, main, say
 
@@ -15,6 +15,12 @@ def _servers(args):
         environment = servers.prepare(name, LOG, tests=args.tests, update=args.update)
         say(f"{name}: MariaDB {environment.version} in {environment.prefix}, "
             f"headers in {environment.headers}")
+
+
+def _pool(args):
+    for name in args.server or list(host.CODENAMES):
+        environment, codename = servers.existing(name), host.CODENAMES[name]
+        say(f"{name}: {pool.write(apt.Archive(codename, LOG), codename, environment.package_version)}")
 
 
 def _plugin(args):
@@ -99,6 +105,10 @@ def _main():
     command.add_argument("--tests", action="store_true", help="with the test suite and MyRocks")
     command.add_argument("--update", action="store_true", help="look for newer versions")
     command.set_defaults(function=_servers)
+
+    command = commands.add_parser("pool", help="note the environments' packages and sources, for when the lists drop them")
+    command.add_argument("server", nargs="*", choices=[*names, []])
+    command.set_defaults(function=_pool)
 
     for name, function, text in [("plugin", _plugin, "build ha_tidesdb.so"),
                                  ("doctor", _doctor, "check that the plugin fits the server")]:

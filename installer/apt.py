@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from installer import host
+from installer import host, pool
 from installer.shell import Failed, Step, Unavailable, output, run
 
 
@@ -97,6 +97,7 @@ class Archive:
     def __init__(self, codename, log):
         self.base = host.cache_dir() / "apt" / codename
         self.log = log
+        self.pool = pool.Pool(codename)
         for part in ["lists/partial", "archives/partial", "sources.d"]:
             (self.base / part).mkdir(parents=True, exist_ok=True)
         (self.base / "sources.d" / "debian.sources").write_text(sources_text(codename))
@@ -116,27 +117,64 @@ class Archive:
         run(["apt-get", *self.options, "update"], log=self.log)
 
     def versions(self, package):
-        """Newest first."""
-        lines = output(["apt-cache", *self.options, "madison", package]).splitlines()
+        """Newest first; those of the lists, and the one that is known to be in the pool."""
+        found = self.listed(package)
+        known = self.pool.version
+        return found + [known] if known not in found and self.pool.package(package, known) else found
+
+    def source_versions(self, package):
+        """As versions(), of a source package."""
+        found = self.listed(package, "Sources")
+        known = self.pool.version
+        return found + [known] if known not in found and self.pool.source(known) else found
+
+    def listed(self, package, kind="Packages"):
+        """The versions of the lists, newest first."""
         found = []
-        for line in lines:
+        for line in output(["apt-cache", *self.options, "madison", package]).splitlines():
             fields = [field.strip() for field in line.split("|")]
-            if "Packages" in fields[2] and fields[1] not in found:
+            if len(fields) == 3 and fields[2].endswith(kind) and fields[1] not in found:
                 found.append(fields[1])
         return found
 
     def download(self, packages, version, into):
         into.mkdir(parents=True, exist_ok=True)
-        run(["apt-get", *self.options, "download", *(f"{name}={version}" for name in packages)],
-            log=self.log, cwd=into)
+        listed = [name for name in packages if version in self.listed(name)]
+        if listed:
+            run(["apt-get", *self.options, "download", *(f"{name}={version}" for name in listed)], log=self.log, cwd=into)
+        for name in set(packages).difference(listed):
+            self._from_pool(self.pool.package(name, version), f"{name} {version}", into)
         return [next(into.glob(f"{name}_*.deb")) for name in packages]
 
-    def download_source(self, package, version, into):
-        """Returns the upstream tarball. Raises Failed when the archive lacks it."""
+    def download_source(self, package, version, into, description=False):
+        """Returns the upstream tarball, or with description the .dsc alone. Raises Failed when the archive lacks it."""
         into.mkdir(parents=True, exist_ok=True)
-        run(["apt-get", *self.options, "source", "--download-only", "--only-source",
-             f"{package}={version}"], log=self.log, cwd=into)
-        return next(into.glob(f"{package}_*.orig.tar.*[xg2z]"))
+        wanted = f"{package}_*.dsc" if description else f"{package}_*.orig.tar.*[xg2z]"
+        if version in self.listed(package, "Sources"):
+            run(["apt-get", *self.options, "source", "--download-only", "--only-source",
+                 *(["--dsc-only"] if description else []), f"{package}={version}"], log=self.log, cwd=into)
+        else:
+            files = self.pool.source(version)
+            self._from_pool({path: digest for path, digest in files.items() if path.endswith(".dsc") or not description},
+                            f"sources of {package} {version}", into)
+        return next(into.glob(wanted))
+
+    def installable(self, packages, version):
+        """What apt-get install is told of these packages: their names with the version, or files that are fetched here."""
+        told = []
+        for name in packages:
+            if self.pool.package(name, version) and version not in self.listed(name):
+                told += self.download([name], version, self.base / "archives")
+            else:
+                told.append(f"{name}={version}")
+        return told
+
+    def _from_pool(self, files, what, into):
+        if not files:
+            raise Failed(f"the archive has no {what}")
+        for path, digest in files.items():
+            run(["/usr/lib/apt/apt-helper", *self.options, "download-file", f"{mirror()}/{path}",
+                 into / path.rpartition("/")[2], f"SHA256:{digest}"], log=self.log)
 
 
 def depends(debs):

@@ -3,8 +3,8 @@
 `debian12` is MariaDB 10.11 and `debian13` is MariaDB 11.8. The one whose release this machine runs
 is run here; the other one in a root of its own. The server's packages are unpacked into the cache
 and never installed: an installed server keeps its version and its data, and we are free to take
-the newest version whose sources the archive still has (a plugin loads only into the exact version
-that it was compiled for).
+the newest version whose sources the archive has (a plugin loads only into the exact version that it
+was compiled for).
 """
 
 import json

@@ -1,6 +1,7 @@
 """The distribution's MariaDB: which version is installed, what can be built for it, and installing it."""
 
 import re
+from functools import partial
 from pathlib import Path
 
 from installer import apt, headers, host, packages, servers
@@ -80,7 +81,7 @@ def _make_known(record, package_version, log, args):
             say(f"  {version_number(candidate)} cannot be built for; trying the version before")
             problem = error
             continue
-        dependencies.require(record, [f"{name}={candidate}" for name in _SERVER], log, args.skip_deps)
+        dependencies.require(record, _SERVER, log, args.skip_deps, told=partial(archive.installable, version=candidate))
         if candidate != candidates[0]:
             record.facts["newer"] = version_number(candidates[0])
         return candidate
@@ -89,7 +90,7 @@ def _make_known(record, package_version, log, args):
 
 
 def _no_sources(archive, package_version, error):
-    others = [v for v in archive.versions("mariadb-server") if v != package_version]
+    others = [v for v in archive.listed("mariadb-server") if v != package_version]
     return (f"the sources of the installed server, {package_version}, are not to be had here: {error}\n"
             f"Give them with --mariadb-source mariadb-{version_number(package_version)}.tar.gz (MariaDB's own tarball), or "
             f"install another version of the server first (the archive has {', '.join(others) or 'no other'}).")

@@ -1,6 +1,8 @@
 """install.sh --pgo: when a profile is wanted, what it needs, and what the record and the summary say of it."""
 
-from installer import packages
+from functools import partial
+
+from installer import apt, host, packages
 from installer.install import build as plain_build
 from installer.install import dependencies
 from installer.install.pgo import Pgo, optimised_by
@@ -39,9 +41,10 @@ def build(record, environment, args, plain, log):
 
 def _packages(record, environment, args, log):
     dependencies.require(record, packages.PGO, log, args.skip_deps)
-    suite = [f"{name}={environment.package_version}" for name in ("mariadb-test", "mariadb-test-data")]
+    archive = apt.Archive(host.apt_codename(), log)
     try:
-        dependencies.require(record, suite, log, args.skip_deps)
+        dependencies.require(record, ["mariadb-test", "mariadb-test-data"], log, args.skip_deps,
+                             told=partial(archive.installable, version=environment.package_version))
     except Unavailable:
         raise
     except Failed as error:  # The archive has the suite of a newer server only.

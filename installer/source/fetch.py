@@ -5,20 +5,10 @@ import re
 import shutil
 
 from installer import apt, headers, host
-from installer.shell import Failed, Step, Unavailable, output, run
+from installer.shell import Failed, Step, Unavailable, output, run, say
 from installer.source import options
 
 _STAMP = ".tidesdb-sources.json"
-
-
-def source_versions(archive):
-    """Of the source package mariadb in the archive, newest first."""
-    found = []
-    for line in output(["apt-cache", *archive.options, "madison", "mariadb"]).splitlines():
-        fields = [field.strip() for field in line.split("|")]
-        if len(fields) == 3 and fields[2].endswith("Sources") and fields[1] not in found:
-            found.append(fields[1])
-    return found
 
 
 def number(package_version):
@@ -28,11 +18,11 @@ def number(package_version):
 
 
 def choose(versions, wanted):
-    """The package version for 11.8.6, 11.8 or None (the newest). Raises Unavailable with what there is."""
-    for version in versions:
-        its = number(version) or ""
-        if wanted is None or its == wanted or its.startswith(wanted + "."):
-            return version
+    """The package versions for 11.8.6, 11.8 or None (any), newest first. Raises Unavailable with what there is."""
+    found = [version for version in versions
+             if wanted is None or f"{number(version)}.".startswith(wanted + ".")]
+    if found:
+        return found
     there = ", ".join(filter(None, map(number, versions))) or "none at all"
     raise Unavailable(f"the archives of this machine have no sources of MariaDB {wanted or ''}; they have {there}. "
                       "Others are built of MariaDB's own tarball: --mariadb-source mariadb-VERSION.tar.gz")
@@ -95,8 +85,15 @@ def find(args, log):
     archive = apt.Archive(host.apt_codename(), log)
     with Step("Reading the package lists"):
         archive.update()
-    package_version = choose(source_versions(archive), wanted)
-    return Source(number(package_version), package_version, archive)
+    problem = None
+    for package_version in choose(archive.source_versions("mariadb"), wanted):
+        try:
+            archive.download_source("mariadb", package_version, archive.base / "archives", description=True)
+            return Source(number(package_version), package_version, archive)
+        except Failed as error:
+            say(f"  the sources of {number(package_version)} are not to be had; trying the version before")
+            problem = error
+    raise problem
 
 
 def _of_tarball(tarball, wanted):

@@ -121,12 +121,6 @@ class Engines(unittest.TestCase):
             engines.find(Path(directory))
 
 
-MADISON = """   mariadb | 1:11.8.6-0+deb13u1 | http://mirror/debian trixie/main Sources
-   mariadb | 1:11.8.3-0+deb13u1 | http://mirror/debian trixie/main Sources
-   mariadb | 1:11.8.9-1 | http://mirror/debian trixie/main amd64 Packages
-"""
-
-
 class Sources(unittest.TestCase):
     def setUp(self):
         temporary = TemporaryDirectory()
@@ -146,17 +140,43 @@ class Sources(unittest.TestCase):
                                   "mariadb_prefix": None, **said})
 
     def test_versions_of_the_archive(self):
-        with mock.patch.object(fetch, "output", return_value=MADISON):
-            versions = fetch.source_versions(SimpleNamespace(options=[]))
-        self.assertEqual(versions, ["1:11.8.6-0+deb13u1", "1:11.8.3-0+deb13u1"])
-        for wanted, found in [(None, 0), ("11.8", 0), ("11.8.6", 0), ("11.8.3", 1)]:
-            self.assertEqual(fetch.choose(versions, wanted), versions[found])
+        versions = ["1:11.8.6-0+deb13u1", "1:11.8.3-0+deb13u1"]
+        for wanted, found in [(None, versions), ("11.8", versions), ("11.8.6", versions[:1]), ("11.8.3", versions[1:])]:
+            self.assertEqual(fetch.choose(versions, wanted), found)
         for wanted in ("11.8.60", "11.80", "1.8", "11.4"):
             with self.assertRaises(Unavailable) as caught:
                 fetch.choose(versions, wanted)
             self.assertIn("11.8.6, 11.8.3", str(caught.exception))
         with self.assertRaises(Unavailable):
             fetch.choose(["1:11.80.1-1"], "11.8")
+
+    def test_sources_that_are_not_there_yet(self):
+        """The lists name a patch before its sources have come."""
+        tried = []
+
+        class Archive:
+            base = self.base
+
+            def __init__(self, codename, log):
+                pass
+
+            def update(self):
+                pass
+
+            def source_versions(self, package):
+                return ["1:11.8.9-1", "1:11.8.6-1"]
+
+            def download_source(self, package, version, into, description):
+                tried.append(version)
+                if version in self.missing:
+                    raise Failed("404")
+
+        with mock.patch.object(fetch.apt, "Archive", Archive):
+            Archive.missing = ["1:11.8.9-1"]
+            self.assertEqual(fetch.find(self.args(mariadb_version="11.8"), self.log).package_version, "1:11.8.6-1")
+            self.assertEqual(tried, ["1:11.8.9-1", "1:11.8.6-1"])
+            with self.assertRaisesRegex(Failed, "404"):
+                fetch.find(self.args(mariadb_version="11.8.9"), self.log)
 
     def test_a_tarball_is_unpacked_once(self):
         source = fetch.find(self.args(mariadb_source=self.tarball(), mariadb_version="11.8"), self.log)
