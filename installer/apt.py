@@ -164,7 +164,7 @@ class Archive:
         told = []
         for name in packages:
             if self.pool.package(name, version) and version not in self.listed(name):
-                told += self.download([name], version, self.base / "archives")
+                told += map(str, self.download([name], version, self.base / "archives"))
             else:
                 told.append(f"{name}={version}")
         return told
@@ -209,7 +209,8 @@ def install(packages, log, wrap=None):
     wrap = wrap or (lambda argv: argv)
     argv = wrap(["apt-get", "install", "-y", "--no-install-recommends", "-o", "Acquire::Retries=3",
                  "-o", "DPkg::Lock::Timeout=600", *wanted])
-    with Step(f"Installing {len(wanted)} packages ({', '.join(wanted[:4])}{', ...' if wanted[4:] else ''})"):
+    names = [name.rpartition("/")[2] for name in wanted]
+    with Step(f"Installing {len(wanted)} packages ({', '.join(names[:4])}{', ...' if names[4:] else ''})"):
         try:
             run(argv, log=log)
         except Failed:
