@@ -1,7 +1,7 @@
 """python3 -m lab.quickstart DIR ENGINE COMMAND...: runs the load generator's command on ./quickstart's server in DIR.
 
-Keeps beside its result what the report says of the server and the machine: samples-ENGINE.json and facts-ENGINE.json. Its
-exit code is the command's.
+Keeps beside its result what the report says of the server and the machine: samples-ENGINE.json and facts-ENGINE.json. It
+ends with 0 where there is a result, which says what was wrong with it, else with the command's exit code.
 """
 
 import json
@@ -11,15 +11,10 @@ from pathlib import Path
 
 from installer import host, server_run, servers
 from installer.shell import clean_environment, main
-from lab.harness import provenance
+from lab.harness import disk, generators, provenance
 from lab.harness.private_server import versions_of
 from lab.harness.sampler import Sampler, StatusClient
 from lab.report.adapters import quickstart as adapter
-from lab.sqlbench import disk
-
-
-# The exit codes that gave a result.
-_MEASURED = (0, 2, 3)
 
 
 def _facts(server, engine, tool):
@@ -33,18 +28,18 @@ def _facts(server, engine, tool):
 
 
 def measure(server, engine, command):
-    """Returns the command's exit code."""
+    """Returns 0 where there is a result, else the command's exit code."""
     directory = server.directory
     samples, facts = directory / adapter.samples_name(engine), directory / adapter.facts_name(engine)
     samples.unlink(missing_ok=True)
     facts.unlink(missing_ok=True)  # Of an earlier measurement.
     with Sampler(server.pid(), StatusClient(server.client("--unbuffered"))) as sampler:
         code = subprocess.run(command, env=clean_environment(), stdin=subprocess.DEVNULL, check=False).returncode
-    if code not in _MEASURED:
+    if code not in generators.MEASURED:
         return code
     sampler.samples.save(samples)
     facts.write_text(json.dumps(_facts(server, engine, command[0]), indent=1) + "\n")
-    return code
+    return 0
 
 
 def _main():

@@ -10,6 +10,8 @@ import os
 SUITE = "mariadb-test"
 
 _OPTIMISED = "-O3 -g1 -DNDEBUG -fno-omit-frame-pointer -fno-strict-aliasing"
+# With LTO. The prefix's static libraries are C: what links them may be of another compiler, which reads no gcc's LTO.
+_LTO_OBJECTS = {"C": "-ffat-lto-objects", "CXX": "-fno-fat-lto-objects"}
 
 _FIXED = {
     "CMAKE_BUILD_TYPE": "RelWithDebInfo",
@@ -36,14 +38,10 @@ def profile_flags(how, counters, tree):
         f"-Wno-error=coverage-mismatch -flto=auto {names}"
 
 
-# The static libraries of the prefix are of C: what links them may be of another compiler, which reads no gcc's LTO.
-_OF_LANGUAGE = {"C": "-ffat-lto-objects", "CXX": "-fno-fat-lto-objects"}
-
-
 def options(paths, left_out, how=None, counters=None, tree=None):
     """What comes after cmake. left_out: engines; the rest as of profile_flags()."""
     common = f"{_OPTIMISED} {profile_flags(how, counters, tree)}".strip()
-    flags = {language: f"{common} {more}" if how == "use" else common for language, more in _OF_LANGUAGE.items()}
+    flags = {language: f"{common} {more}" if how == "use" else common for language, more in _LTO_OBJECTS.items()}
     # ccache does not know under which name the profile of a source is looked for.
     launcher = "" if how == "use" else "ccache"
     chosen = {

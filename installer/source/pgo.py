@@ -73,12 +73,13 @@ class ServerPgo:
         plugin = tree.plugin(["-DTIDESDB_PGO=generate", f"-DTIDESDB_PGO_DIR={counters}"])
         shutil.rmtree(counters, ignore_errors=True)  # The build ran programs of its own.
         say("  Training: the mix on private servers of the instrumented build")
-        self._mix("train", "train", "--counters", counters, "--engines", ENGINES, "--tests", TESTS,
+        self._mix("train", self.directory / "train", "--counters", counters, "--engines", ENGINES, "--tests", TESTS,
                   "--build", *build_words("instrumented", tree.environment(), plugin))
         found = pgo.counters_digest(counters, TRAINED)
         for old in self.directory.glob("profile-*"):
             shutil.rmtree(old)
         counters.rename(self.directory / f"profile-{found}")
+        shutil.rmtree(self.directory / "train" / "mtr", ignore_errors=True)
         known = {"key": self.key(), "digest": found, "trained": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime())}
         self._known.write_text(json.dumps(known, indent=1) + "\n")
         return known
@@ -111,27 +112,30 @@ class ServerPgo:
         of = [*_sums(plain.environment().mariadbd, plain_plugin, used.environment().mariadbd, plugin), self.allocator]
         known = json.loads(measured.read_text()) if measured.exists() else {}
         if known.get("of") == of:
-            say("  The gain is measured already")
+            say("  The gain is measured already:")
+            for engine in ENGINES.split(","):
+                say(f"{engine}\n{(self._comparison(engine) / 'gain.md').read_text()}")
             return known["gain"]
-        gains = {}
         for engine in ENGINES.split(","):
             say(f"  Measuring {engine} on the server without profile and with it, in turn")
-            output_name = f"compare-{engine}"
             of_plain, of_used = (plain_plugin, plugin) if engine == "TidesDB" else (None, None)
-            self._mix("compare", output_name,
+            self._mix("compare", self._comparison(engine),
                       "--build", *build_words("plain", plain.environment(), of_plain, self.allocator),
                       "--build", *build_words("PGO", used.environment(), of_used, self.allocator))
-            gains[engine] = json.loads((self.directory / output_name / "gain.json").read_text())["overall"]
-        measured.write_text(json.dumps({"of": of, "gain": gains["TidesDB"], "gains": gains}) + "\n")
-        return gains["TidesDB"]
+        gain = json.loads((self._comparison("TidesDB") / "gain.json").read_text())["overall"]
+        measured.write_text(json.dumps({"of": of, "gain": gain}) + "\n")
+        return gain
 
-    def _mix(self, command, output_name, *options):
-        argv = [sys.executable, "-m", "lab.mix", command, "-o", self.directory / output_name,
+    def _comparison(self, engine):
+        return self.directory / f"compare-{engine}"
+
+    def _mix(self, command, into, *options):
+        argv = [sys.executable, "-m", "lab.mix", command, "-o", into,
                 "--generators", self.directory / "lab", *options]
         done = subprocess.run([str(a) for a in argv], cwd=TREE, env=clean_environment(), stdin=subprocess.DEVNULL,
                               check=False)
         if done.returncode != 0:
-            raise Failed(f"{command}: see above, and {self.directory / output_name}; what is done is kept, the same "
+            raise Failed(f"{command}: see above, and {into}; what is done is kept, the same "
                          "command goes on there")
 
 

@@ -34,9 +34,9 @@ class Study:
 
     def _binaries(self):
         """By name, what is measured and measured with."""
-        sysbench_s = shutil.which("sysbench", path=clean_environment()["PATH"]) if self.args.work else None
+        sysbench_program = shutil.which("sysbench", path=clean_environment()["PATH"]) if self.args.work else None
         return {"mariadbd": self.environment.mariadbd, "ha_tidesdb.so": self.plugin, "tpcc": self.tool,
-                "sysbench": sysbench_s}
+                "sysbench": sysbench_program}
 
     def _runs_tpcc(self, engine):
         return self.args.warehouses > 0 and profiles.keeps_rows(engine)

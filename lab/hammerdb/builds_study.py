@@ -13,17 +13,14 @@ from lab.harness.loaded_data import LoadedData, groups_of
 from lab.harness.private_server import memory_limit
 from lab.harness.progress import Progress, Step
 from lab.harness.scratch import Scratch
+from lab.harness.turns import rotated
 
 _AROUND_S = 12  # A copy made, a server's start and end.
 
 
 def units(labels, repetitions):
     """(repetition, label) in their order: the builds take turns, and who is first rotates."""
-    found = []
-    for repetition in range(1, repetitions + 1):
-        first = (repetition - 1) % len(labels)
-        found += [(repetition, label) for label in (*labels[first:], *labels[:first])]
-    return found
+    return [(repetition, label) for repetition in range(1, repetitions + 1) for label in rotated(labels, repetition - 1)]
 
 
 def work_of(repetition, label):

@@ -11,8 +11,6 @@ from lab.harness import generators, provenance, watched
 from lab.parse import tpcc as tpcc_text
 from lab.report import results
 
-# The exit codes of tpcc that still gave a result: fine, inconsistent, errors besides conflicts.
-_MEASURED = (0, 2, 3)
 _LOAD_S = 4    # A warehouse on one loader, before one has been seen.
 _CHECK_S = 1   # A warehouse.
 _ISOLATION = {"READ-COMMITTED": "rc", "REPEATABLE-READ": "rr"}
@@ -80,7 +78,7 @@ class Builtin:
             if args.debug_run and _ERRORS.search(line):
                 os.kill(pid, signal.SIGTERM)  # Its result says what the error was.
 
-        watched.run(argv, directory / "run.log", on_line, connection.environment(), allowed=_MEASURED)
+        watched.run(argv, directory / "run.log", on_line, connection.environment(), allowed=generators.MEASURED)
         return self._figures(results.load(result), tpcc_text.timeline(timeline.read_text(), timeline), meter)
 
     def _figures(self, result, seconds, meter):

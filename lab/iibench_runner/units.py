@@ -7,15 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from installer.shell import Failed
-from lab.harness import watched
+from lab.harness import generators, watched
 from lab.harness.private_server import PrivateServer, versions_of
 from lab.harness.sampler import allocated_bytes
 from lab.harness.scratch import Scratch
 from lab.iibench_runner import options
 from lab.report.adapters import iibench_runner as adapter
 
-# The generator's exit codes that still gave a result: fine, wrong rows, errors besides conflicts.
-_MEASURED = (0, 2, 3)
 _DATABASE = "iibench"
 
 
@@ -98,7 +96,7 @@ class Measurer:
                 args.generator_profile, *options.sizes(args, dict(unit.point)), "--settle", args.settle,
                 "--seed", args.seed, "--label", unit.engine, "--progress", 1, "--json", result]
         code = watched.run(argv, raw / f"{unit.stem}.log", lambda line, _: note(" ".join(line.split())),
-                           allowed=_MEASURED)
+                           allowed=generators.MEASURED)
         return {"stem": unit.stem, "exit_code": code}
 
     def _bulk(self, unit, server, raw, note):

@@ -15,8 +15,8 @@ from lab.harness import profiles, statistics, watched
 from lab.harness.build_server import BuildServer
 from lab.harness.progress import Step
 from lab.harness.sitting import once
+from lab.harness.turns import rotated
 from lab.mix import works
-from lab.pgo_study.settings import rotated
 
 JOURNAL, RESULT, TABLE = "mix_compare.jsonl", "gain.json", "gain.md"
 KIND = "mix"

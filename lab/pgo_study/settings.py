@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from installer.shell import Failed
 from lab.harness import profiles
 from lab.harness.private_server import in_bytes
+from lab.harness.turns import rotated
 
 _CACHE = {"InnoDB": "innodb_buffer_pool_size", "TidesDB": "tidesdb_block_cache_size", "RocksDB": "rocksdb_block_cache_size"}
 # What MariaDB's options are called in MySQL 9; None: there is no such thing.
@@ -113,11 +114,6 @@ def units(wanted, labels):
             for tier in wanted.tiers
             for threads in wanted.threads
             for label in rotated(labels, repetition - 1)]
-
-
-def rotated(labels, by):
-    by %= len(labels)
-    return [*labels[by:], *labels[:by]]
 
 
 def name_of(option):

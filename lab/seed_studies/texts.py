@@ -30,8 +30,8 @@ TEXTS = {
         (_TPROCC_OWN,
          _ROW_LOCKS,
          "The seed's build with PGO is a whole server, trained on its test suite, without the engine library; its "
-         "build without has other flags (RelWithDebInfo, not Release). Here all but the profile and what comes with "
-         "it is the same, and the engine is in it.",
+         "build without has other flags (RelWithDebInfo, not Release). Here all but the profile is the same, and the "
+         "engine is in it; but install.sh compiles a server with PGO with LTO too, one without it without.",
          "The seed prints no NOPM of InnoDB and no p95 of its deliveries, only their changes; NOPM of TidesDB with "
          "jemalloc and PGO is from seed 001, which compares with it.")),
     "001-deletes": Text(
@@ -99,7 +99,8 @@ TEXTS = {
         "20 tables of 5M rows (25 GB); 2, 12 and 32 GB; 1 to 512 threads; 900 s a point",
         ("MariaDB here, MySQL 9.7 there. The two tiers have the seed's share of the data: a small part of it, and "
          "all.",
-         "Seed 003's two builds came of different compilers and systems; here all but the profile is the same.",
+         "Seed 003's two builds came of different compilers and systems; here all but the profile is the same, and of "
+         "whole servers LTO, as in 000.",
          "There a tier is warmed up once and one run counts; here each measurement is, on a copy of the data, builds "
          "in turn.")),
     "004": Text(

@@ -61,7 +61,7 @@ class Run:
         whole = {"kind": "sqlbench", "format": adapter.FORMAT, "settings": self.settings.plan(),
                  "unequal": [*settings.unequal(self.settings), *self.server.said()],
                  "options": {engine: self.server.options(engine) for engine in self.settings.engines},
-                 "running": isinstance(self.server, target.RunningServer), "history": self.journal.history(),
+                 "running": isinstance(self.server, target.Running), "history": self.journal.history(),
                  "provenance": self.facts,
                  "files": {**{path.name: provenance.sha256(path) for path in tables_paths.values()},
                            **{f"{self.raw.name}/{name}": digest
@@ -122,7 +122,7 @@ def _main():
     environment = _environment()
     sitting.interrupt_on_term()
     wanted, places = settings.read(environment), settings.read_places(environment)
-    kind = target.RunningServer if places.socket and not places.mysqld else target.OwnServers
+    kind = target.Running if places.socket and not places.mysqld else target.OwnServers
     server = kind(wanted, places, LOG)
     try:
         server.prepare()

@@ -10,11 +10,10 @@ from pathlib import Path
 
 from installer import apt, build_plugin, host, packages, servers
 from installer.shell import Failed, output
-from lab.harness import provenance, room, running_server
+from lab.harness import disk, provenance, room, running_server
 from lab.harness.given_server import GivenServer, plugin_dir_of
 from lab.harness.private_server import PrivateServer, memory_limit, plain, variables_of, versions_of
 from lab.harness.scratch import Scratch
-from lab.sqlbench import disk
 from lab.sqlbench import settings as settings_of
 
 MARK = ".sqlbench"
@@ -169,7 +168,7 @@ def _make(name, providers, rocksdb, tidesdb, log):
     return environment, build_plugin.build(environment, log) if tidesdb else None
 
 
-class RunningServer:
+class Running:
     """A server that somebody started. Nothing of it is changed but one database, which is made and dropped."""
 
     def __init__(self, settings, places, _log):
@@ -272,7 +271,7 @@ class Session:
 
     def usage_at_rest(self, engine, again):
         """The same with the server stopped, where it is ours; again: started after that."""
-        if isinstance(self._server, RunningServer):
+        if isinstance(self._server, Running):
             return self.usage(engine)
         in_memory = disk.unflushed(engine, self.sql)
         self._server.stop()

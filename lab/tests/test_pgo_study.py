@@ -13,6 +13,7 @@ from lab.harness.build_server import BuildServer
 from lab.harness.given_server import GivenServer
 from lab.harness.journal import Journal
 from lab.harness.sampler import Samples
+from lab.harness.turns import rotated
 from lab.pgo_study import __main__ as study_of
 from lab.pgo_study import measure, settings
 from lab.report import markdown, tables
@@ -117,7 +118,7 @@ class Settings(unittest.TestCase):
             self.assertEqual((first.repetition, first.tier, first.threads),
                              (second.repetition, second.tier, second.threads))
         self.assertEqual([unit.label for unit in units[::8]], ["plain", "pgo", "plain"])
-        self.assertEqual([settings.rotated(list("abc"), number) for number in range(4)],
+        self.assertEqual([rotated(list("abc"), number) for number in range(4)],
                          [list("abc"), list("bca"), list("cab"), list("abc")])
 
     def test_names_are_those_of_the_seed_s_files(self):

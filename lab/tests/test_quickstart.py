@@ -114,7 +114,14 @@ class Report(Directory):
 
 
 class Measure(Directory):
-    def test_the_command_s_exit_code_is_kept(self):
+    def test_what_gave_a_result_is_no_failure(self):
+        program = self.directory / "inconsistent"
+        program.write_text("#!/bin/sh\nexit 2\n")
+        program.chmod(0o755)
+        self.assertEqual(self.measured("InnoDB", "InnoDB", program), 0)
+        self.assertTrue((self.directory / adapter.facts_name("InnoDB")).exists())
+
+    def test_the_exit_code_of_what_failed_is_kept(self):
         self.assertEqual(self.measured("InnoDB", "InnoDB", "false"), 1)
         self.assertFalse((self.directory / adapter.facts_name("InnoDB")).exists())
         self.assertEqual(self.measured("InnoDB", "InnoDB"), 0)

@@ -15,13 +15,13 @@ from types import SimpleNamespace
 from unittest import mock
 
 from installer.shell import Failed
-from lab.harness import private_server, profiles
+from lab.harness import disk, private_server, profiles
 from lab.harness.sampler import Samples
 from lab.parse import sqlbench_csv
 from lab.report import plotly
 from lab.report.adapters import sqlbench as adapter
 from lab.sqlbench import __main__ as sqlbench
-from lab.sqlbench import disk, names, settings, tables, target, units
+from lab.sqlbench import names, settings, tables, target, units
 from lab.tests.test_parse_sysbench import RECORDED, recorded
 
 # The command of seed 004.
@@ -139,9 +139,9 @@ class Variables(unittest.TestCase):
 
     def test_a_server_that_runs_already_is_not_limited(self):
         with self.assertRaisesRegex(Failed, "^MEMORY_MAX: a server that runs already"):
-            target.RunningServer(settings.read({"MEMORY_MAX": "1G"}), settings.read_places({"SOCKET": "/x"}), None)
+            target.Running(settings.read({"MEMORY_MAX": "1G"}), settings.read_places({"SOCKET": "/x"}), None)
         with self.assertRaisesRegex(Failed, "^PROFILE: a server that runs already"):
-            target.RunningServer(settings.read({"PROFILE": "fair"}), settings.read_places({"SOCKET": "/x"}), None)
+            target.Running(settings.read({"PROFILE": "fair"}), settings.read_places({"SOCKET": "/x"}), None)
 
     def test_a_profile_brings_settings_and_sizes(self):
         wanted = settings.read({"PROFILE": "seed-004", "SCALE_DOWN": "100", "TIDESDB_SERVER": "debian13"})
@@ -358,7 +358,7 @@ class GoesOn(unittest.TestCase):
         self.assertNotIn("256M", text)
 
     def test_of_a_server_that_ran_already_its_own_settings_are_shown(self):
-        server = target.RunningServer(self.wanted, settings.read_places({"SOCKET": "/x", "MYSQL_BIN": "/bin/true"}), None)
+        server = target.Running(self.wanted, settings.read_places({"SOCKET": "/x", "MYSQL_BIN": "/bin/true"}), None)
         client = ('case "$*" in *pid_file*) printf "/none/\\tx.pid\\tx\\n";; '
                   '*VARIABLES*) printf "innodb_buffer_pool_size\\t33554432\\n";; esac')
         with mock.patch.object(server, "_client", ["sh", "-c", client, "-"]):
@@ -518,7 +518,7 @@ class Servers(unittest.TestCase):
     def test_of_a_server_that_runs_already_it_is_said_what_is_not_to_be_seen(self):
         client = str(self.base / "bin" / "mariadb")
         places = settings.read_places({"SOCKET": str(self.base / "none.sock"), "MYSQL_BIN": client})
-        server = target.RunningServer(settings.read({"ENGINES": "InnoDB"}), places, None)
+        server = target.Running(settings.read({"ENGINES": "InnoDB"}), places, None)
         with mock.patch.object(server, "_client", ["sh", "-c", 'case "$*" in *pid_file*) printf "/none/\\tx.pid\\tx\\n";; '
                                                    '*VARIABLES*) printf "innodb_buffer_pool_size\\t5\\n";; esac', "-"]):
             said = server.said()

@@ -159,7 +159,9 @@ std::string ResultTable(const RunOptions& options, const RunReport& report) {
                      Plural(report.server.warehouses, "warehouse") + ", " +
                      Plural(options.users, "user") + ", " + IsolationName(options.isolation) +
                      ", measured " + FormatDuration(report.measured_s) + "\n";
-  if (report.measured) {
+  if (report.measured && report.checked && !report.consistency.holds()) {
+    text += "NOPM and TPM are left out: the run left wrong data, see below\n";
+  } else if (report.measured) {
     text += "NOPM " + Whole(report.nopm) + "   TPM " + Whole(report.tpm) + "\n";
   } else {
     text += "NOPM and TPM are not known: the run ended before its time\n";

@@ -43,6 +43,16 @@ TEST(ResultTest, WithoutMeasurementThereAreNoNumbers) {
   EXPECT_NE(ResultTable(RunOptions(), report).find("not known"), std::string::npos);
 }
 
+TEST(ResultTest, WrongDataHaveNoThroughputInTheTable) {
+  RunReport report = SmallReport();
+  report.checked = true;
+  report.consistency.checks = {{"1", "w_ytd = sum(d_ytd)", {}, 0, {}}};
+  EXPECT_NE(ResultTable(RunOptions(), report).find("NOPM 12,346"), std::string::npos);
+  report.consistency.checks[0].Violation("w 1");
+  EXPECT_EQ(ResultTable(RunOptions(), report).find("12,346"), std::string::npos);
+  EXPECT_NE(ResultTable(RunOptions(), report).find("left wrong data"), std::string::npos);
+}
+
 TEST(ResultTest, ExitCodes) {
   RunReport report = SmallReport();
   EXPECT_EQ(report.exit_code(), ExitCode::kOk);
