@@ -50,6 +50,11 @@ def prepare(server, engine, rows):
     output(_command(server, "oltp_point_select", "prepare", rows, 1, f"--mysql-storage-engine={engine}"))
 
 
+def transactions(server, name, rows, number, seed):
+    """So many of a test's transactions on one connection, however long they take."""
+    output(_command(server, WORK[name].script, "run", rows, 1, f"--events={number}", "--time=0", f"--rand-seed={seed}"))
+
+
 def run(server, name, rows, threads, seconds, seed, raw=None):
     """One test; its figures. raw: the file that what it prints goes to."""
     work = WORK[name]

@@ -6,10 +6,7 @@ threads in the background are counted too.
 """
 
 import argparse
-import re
-import shutil
 import subprocess
-import time
 from pathlib import Path
 from statistics import median
 
@@ -18,16 +15,12 @@ from installer.server_run import Server
 from installer.shell import Failed, clean_environment, main, say
 from lab.hammerdb import calls, options
 from lab.hammerdb.server import Connection
-from lab.harness import generators, profiles, sitting
+from lab.harness import callgrind, generators, profiles, sitting
 from lab.harness.scratch import Scratch
 from lab.harness.watched import tied
 
 _OWN, _OTHER = "tpcc", "tpcc_hammerdb"
-# Valgrind maps no room for a pool that could grow, and knows no native asynchronous reads.
-_UNDER_VALGRIND = ["--innodb-buffer-pool-size-max=128M", "--innodb-use-native-aio=0"]
-_START_S = 900
 _WARM_CALLS = 20
-_TOTALS = re.compile(r"^totals: (\d+)", re.M)
 
 
 def procedures(directory):
@@ -64,37 +57,7 @@ def _fill(connection, tool, statements):
                    env=clean_environment(), check=True)
 
 
-class _Callgrind:
-    """Owns: directory, where it leaves its counts."""
-
-    def __init__(self, directory):
-        self.directory, self.pid = directory, None
-
-    def command(self, argv):
-        return ["valgrind", "--tool=callgrind", "--instr-atstart=no", f"--callgrind-out-file={self.directory}/out", "-q",
-                *map(str, argv)]
-
-    def _control(self, *what):
-        subprocess.run(["callgrind_control", *what, str(self.pid)], stdin=subprocess.DEVNULL, capture_output=True,
-                       env=clean_environment(), check=True)
-
-    def count(self, work):
-        """The instructions that the process took while work() ran."""
-        before = set(self.directory.glob("out.*"))
-        self._control("-i", "on")
-        work()
-        self._control("-i", "off")
-        self._control("-d")
-        for _ in range(600):
-            written = "".join(path.read_text() for path in set(self.directory.glob("out.*")) - before)
-            totals = _TOTALS.findall(written)
-            if totals:
-                return sum(map(int, totals))
-            time.sleep(0.1)
-        raise Failed(f"callgrind wrote no counts in {self.directory}")
-
-
-def _measure(connection, callgrind, count, rounds):
+def _measure(connection, counter, count, rounds):
     """By procedure: instructions of a call, the built-in generator's and HammerDB's."""
     found = {}
     for name in calls.NAMES:
@@ -105,8 +68,8 @@ def _measure(connection, callgrind, count, rounds):
         for turn in range(rounds):
             for which in (0, 1) if turn % 2 else (1, 0):
                 database = (_OWN, _OTHER)[which]
-                taken = callgrind.count(lambda: calls.run(connection, database, name, number, turn, 1, which == 0))
-                samples[which].append(taken / number)
+                taken = counter.count(lambda: calls.run(connection, database, name, number, turn, 1, which == 0))
+                samples[which].append(taken["Ir"] / number)
         found[name] = tuple(median(of) for of in samples)
         say(f"{name}: {found[name][0]:,.0f} and {found[name][1]:,.0f}")
     return found
@@ -114,8 +77,8 @@ def _measure(connection, callgrind, count, rounds):
 
 def _in_folder(folder, statements, count, rounds):
     log, socket = folder / "build.log", folder / "mysqld.sock"
-    environment, callgrind = servers.prepare(host.host_server(), log), _Callgrind(folder)
-    settings = [*profiles.options("fair", "InnoDB", "NONE"), *_UNDER_VALGRIND]
+    environment, counter = servers.prepare(host.host_server(), log), callgrind.Callgrind(folder)
+    settings = [*profiles.options("fair", "InnoDB", "NONE"), *callgrind.SERVER_OPTIONS]
     connection = Connection("root", "", socket=str(socket), client=str(environment.basedir / "bin" / "mariadb"))
     server = Server(environment, folder / "server", options=settings, within=tied, socket=socket)
     server.initialise()
@@ -124,12 +87,12 @@ def _in_folder(folder, statements, count, rounds):
         _fill(connection, generators.program("tpcc", log), statements)
         server.stop()
         server = Server(environment, folder / "server", options=settings, socket=socket,
-                        within=lambda argv: tied(callgrind.command(argv)))
-        server.start(_START_S)
-        callgrind.pid = server.pid()
-        return _measure(connection, callgrind, count, rounds)
+                        within=lambda argv: tied([*counter.command(), *argv]))
+        server.start(callgrind.START_S)
+        counter.pid = server.pid()
+        return _measure(connection, counter, count, rounds)
     finally:
-        server.stop(_START_S)
+        server.stop(callgrind.START_S)
 
 
 def _main():
@@ -138,8 +101,7 @@ def _main():
     parser.add_argument("--calls", type=options.positive, default=60, help="of each procedure in a round (%(default)s)")
     parser.add_argument("--rounds", type=options.positive, default=2, help="(%(default)s)")
     args = parser.parse_args()
-    if shutil.which("callgrind_control") is None:
-        raise Failed("callgrind is missing: apt-get install valgrind")
+    callgrind.check_here()
     statements = procedures(args.hammerdb_dir)
     sitting.interrupt_on_term()
     with Scratch() as folder:

@@ -11,9 +11,10 @@ from lab.harness.private_server import Limit, PrivateServer
 class BuildServer(PrivateServer):
     """Owns: as PrivateServer does."""
 
-    def __init__(self, build, directory, options=(), limit=Limit(), socket=None):
+    def __init__(self, build, directory, options=(), limit=Limit(), socket=None, under=()):
+        """under: the beginning of a command line that runs the server, such as callgrind's."""
         super().__init__(build.environment, directory, limit, plugin=build.plugin, options=options, socket=socket)
-        self.build = build
+        self.build, self.under = build, under
 
     def initialise(self):
         if self.build.flavour == "MariaDB" or (self.data / "mysql").exists():
@@ -24,7 +25,7 @@ class BuildServer(PrivateServer):
              f"--datadir={self.data}", f"--user={user()}"], log=self.directory / "install-db.log")
 
     def command_line(self):
-        argv = super().command_line()
+        argv = [*self.under, *super().command_line()]
         return ["env", f"LD_PRELOAD={self.build.preload}", *argv] if self.build.preload else argv
 
     def check_allocator(self):

@@ -6,6 +6,10 @@
                              --build pgo server=debian12 plugin=B/ha_tidesdb.so -o DIR
       Runs the works of the mix on both in turn: DIR/gain.md and gain.json say what the second build gains. Goes on where
       it was interrupted.
+  python3 -m lab.mix count --build plain server=debian12 plugin=A/ha_tidesdb.so \
+                           --build pgo server=debian12 plugin=B/ha_tidesdb.so -o DIR
+      What a transaction costs each build by callgrind: DIR/counts.md and counts.json have instructions and simulated misses
+      of caches and of branches, which other work on the machine does not move.
 
 --build is that of lab/pgo_study.sh --help: mariadbd=PATH basedir=DIR is any other server.
 """
@@ -21,7 +25,7 @@ from lab.harness import generators, provenance, sitting
 from lab.harness.journal import Journal, can_resume
 from lab.harness.progress import Progress
 from lab.harness.scratch import Scratch
-from lab.mix import compare, train, works
+from lab.mix import compare, count, train, works
 
 _MTR_SUITE = "tidesdb"
 
@@ -30,11 +34,14 @@ def _parser():
     it = argparse.ArgumentParser(prog="python3 -m lab.mix", description=__doc__,
                                  formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = it.add_subparsers(required=True)
-    for name, function in (("train", _train), ("compare", _compare)):
+    for name, function in (("train", _train), ("compare", _compare), ("count", _count)):
         command = commands.add_parser(name)
         command.set_defaults(function=function)
         command.add_argument("--build", action="append", nargs="+", required=True, metavar=("LABEL", "KEY=VALUE"))
         command.add_argument("-o", "--output", type=Path, required=True, metavar="DIR", help="servers and what was printed")
+        if name == "count":
+            command.add_argument("--works", default=",".join(count.TRANSACTIONS), metavar="LIST", help="(%(default)s)")
+            continue
         command.add_argument("--generators", type=Path, metavar="DIR", help="where the load generators are built "
                              "(build/lab; another system's programs want another place)")
         command.add_argument("--seconds", type=int, default=10 if name == "train" else 5, help="of each work (%(default)s)")
@@ -62,12 +69,18 @@ def _tools(args, log):
     return works.Tools(*(generators.program(name, log, **where) for name in ("tpcc", "iibench")))
 
 
-def _ready(args):
-    """(builds, tools, log)"""
+def _begun(args):
+    """The log: of what is made ready."""
     args.output = args.output.absolute()
     args.output.mkdir(parents=True, exist_ok=True)
     log = args.output / "build.log"
     apt.install(packages.SYSBENCH, log)
+    return log
+
+
+def _ready(args):
+    """(builds, tools, log)"""
+    log = _begun(args)
     builds = [_resolve(words, log) for words in args.build]
     for build in builds:
         # Of mysql-test-run, and of the counters; a server sees its own files.
@@ -121,6 +134,22 @@ def _compare(args):
     found = compare.gains(journal.results(), args.rounds, [build.label for build in builds])
     compare.write(found, args.output)
     say("\n" + compare.table(found))
+    return 0
+
+
+def _count(args):
+    chosen = args.works.split(",")
+    unknown = [work for work in chosen if work not in count.TRANSACTIONS]
+    if unknown:
+        raise Failed(f"--works: {unknown[0]}: known are {', '.join(count.TRANSACTIONS)}")
+    log = _begun(args)
+    builds = [_resolve(words, log) for words in args.build]
+    with Scratch() as sockets:
+        counted = count.Count(builds, args.output, sockets, chosen)
+        with Progress("counts", counted.steps()) as progress:
+            found = counted.run(progress, log)
+    count.write(found, args.output)
+    say("\n" + count.table(found))
     return 0
 
 

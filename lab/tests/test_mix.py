@@ -7,8 +7,8 @@ import unittest
 from pathlib import Path
 
 from installer.shell import Failed
-from lab.harness import profiles
-from lab.mix import compare, train, works
+from lab.harness import callgrind, profiles
+from lab.mix import compare, count, train, works
 
 LABELS = ["plain", "PGO"]
 
@@ -30,6 +30,29 @@ class Order(unittest.TestCase):
             self.assertEqual((first.round, first.work), (second.round, second.work))
         self.assertEqual([units[0].label, units[2 * len(works.WORKS)].label], LABELS)
         self.assertEqual(len({unit.name for unit in units}), len(units))
+
+
+class Counts(unittest.TestCase):
+    # As callgrind 3.24 ends a dump of each of two threads.
+    TEXT = "events: Ir Dr I1mr Bc Bcm\nfn=(1) main\n12 3 1 0 0 0\ntotals: {} 200 30 40 5\n"
+
+    def test_the_events_of_all_dumps_are_summed(self):
+        found = callgrind.totals(self.TEXT.format(1000) + self.TEXT.format(500))
+        self.assertEqual((found["Ir"], found["I1mr"], found["Bcm"], found["Bi"]), (1500, 60, 10, 0))
+        self.assertFalse(callgrind.totals("events: Ir\nfn=(1) main\n"))
+
+    def test_what_connecting_costs_is_in_no_transaction(self):
+        one, many = callgrind.totals(self.TEXT.format(5_000)), callgrind.totals(self.TEXT.format(25_000))
+        self.assertEqual(count.of_a_transaction(many, one, 10)["instructions"], 2_000)
+
+    def test_the_table_says_what_changed(self):
+        def of(instructions):
+            return {name: 0 for name in count.EVENTS} | {"instructions": instructions}
+
+        table = count.table({"insert": {"plain": of(40_000), "PGO": of(30_000)}})
+        self.assertIn("| work | of a transaction | plain | PGO | PGO / plain |\n", table)
+        self.assertIn("| insert | instructions | 40,000 | 30,000 | -25.0 % |\n", table)
+        self.assertIn("| insert | mispredicted branches | 0 | 0 | – |\n", table)
 
 
 class Gains(unittest.TestCase):

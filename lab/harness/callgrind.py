@@ -1,0 +1,72 @@
+"""A server under callgrind: what a piece of work costs it in instructions and, where asked for, in misses of simulated
+caches and of branch prediction. The same beside other work, to a percent or two: threads in the background are counted too.
+
+    callgrind = Callgrind(directory, inside=server.inside)
+    # The server is started with callgrind.command() before its own command line.
+    server.start(START_S)
+    callgrind.pid = server.pid()
+    callgrind.count(work)["Ir"]
+"""
+
+import re
+import shutil
+import subprocess
+import time
+from collections import Counter
+
+from installer.shell import Failed, clean_environment
+
+# Valgrind maps no room for a pool that could grow, and knows no native asynchronous reads.
+SERVER_OPTIONS = ("--innodb-buffer-pool-size-max=128M", "--innodb-use-native-aio=0")
+START_S = 900
+_WRITTEN_S = 60
+
+
+def check_here():
+    """Raises Failed where this machine has no callgrind."""
+    if shutil.which("callgrind_control") is None:
+        raise Failed("callgrind is missing: apt-get install valgrind")
+
+
+def totals(text):
+    """By callgrind's own name of an event, the sum of what a file of its counts says."""
+    found = Counter()
+    names = re.search(r"^events: (.+)$", text, re.M)
+    for line in re.findall(r"^totals: ([\d ]+)$", text, re.M):
+        found.update(dict(zip(names.group(1).split(), map(int, line.split()))))
+    return found
+
+
+class Callgrind:
+    """Owns: in directory the files out*."""
+
+    def __init__(self, directory, inside=lambda argv: argv, simulate=False):
+        """inside: makes of a command line the one that runs where the server lives. simulate: caches and branches too."""
+        self.directory, self.pid = directory, None
+        self._inside, self._simulate = inside, simulate
+
+    def command(self):
+        """What the server's own command line comes after."""
+        return ["valgrind", "--tool=callgrind", "--instr-atstart=no", f"--callgrind-out-file={self.directory}/out", "-q",
+                *(["--cache-sim=yes", "--branch-sim=yes"] if self._simulate else [])]
+
+    def _control(self, *what):
+        subprocess.run(self._inside(["callgrind_control", *what, str(self.pid)]), stdin=subprocess.DEVNULL,
+                       capture_output=True, env=clean_environment(), check=True)
+
+    def count(self, work):
+        """totals() of what the process did while work() ran. Raises Failed."""
+        before = set(self.directory.glob("out.*"))
+        self._control("-i", "on")
+        work()
+        self._control("-i", "off")
+        self._control("-d")
+        deadline = time.monotonic() + _WRITTEN_S
+        while time.monotonic() < deadline:
+            found = Counter()
+            for path in set(self.directory.glob("out.*")) - before:
+                found.update(totals(path.read_text()))
+            if found:
+                return found
+            time.sleep(0.1)
+        raise Failed(f"callgrind wrote no counts in {self.directory}")
