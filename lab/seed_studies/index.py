@@ -150,7 +150,7 @@ def _say_study(page, name, done):
     page.add("heading", f"{name}: {text.title}")
     page.add("text", f"{text.article}. {text.says}")
     page.add("list", [f"Seed: {text.machine}; {text.size}." if text.machine else f"The runner's own: {text.size}.",
-                      *(f"Here: {one.run.about}." for one in done), *text.differs])
+                      *dict.fromkeys(f"Here: {one.run.about}." for one in done), *text.differs])
     for one in done:
         page.add("code", re.sub(r"=/\S*/", "=", one.run.command))  # Without this machine's directories.
         if one.study is None:
