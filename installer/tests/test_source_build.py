@@ -94,13 +94,13 @@ class StandInPgo(pgo.ServerPgo):
         super().__init__(*args, tree=StandInTree)
         self.mixed = []
 
-    def _mix(self, command, output_name, *words):
-        self.mixed.append(output_name)
+    def _mix(self, command, into, *words):
+        self.mixed.append(into.name)
         if command == "compare":
             gained = "+1 %" if any("plugin=" in str(word) for word in words) else "+2 %"
-            (self.directory / output_name).mkdir()
-            (self.directory / output_name / "gain.json").write_text(
-                json.dumps({"overall": {"said": gained, "verdict": "gain"}}))
+            into.mkdir()
+            (into / "gain.json").write_text(json.dumps({"overall": {"said": gained, "verdict": "gain"}}))
+            (into / "gain.md").write_text(f"| all together | {gained} |\n")
             return
         program = next(str(word)[9:] for word in words if str(word).startswith("mariadbd="))
         counters = Path(words[words.index("--counters") + 1])
@@ -172,6 +172,8 @@ class Phases(unittest.TestCase):
         self.assertEqual(again, {**kept, "gain": {"said": "+1 %", "verdict": "gain"}})
         _, again, printed, mixed = self.build()
         self.assertEqual((mixed, again["gain"]["said"]), ([], "+1 %"))
+        for engine, gained in (("TidesDB", "+1 %"), ("InnoDB", "+2 %")):
+            self.assertIn(f"{engine}\n| all together | {gained} |", printed)
         self.assertIn("measured already", printed)
         (counters.parent / "measured.json").unlink()
         self.args.pgo = None
