@@ -212,7 +212,7 @@ ha_rows ha_tidesdb::estimate_rows_upper_bound() noexcept {
   ha_rows rows = HA_POS_ERROR;
   guard::Run([&] {
     if (const int error = BindState()) return error;
-    rows = static_cast<ha_rows>(2 * std::max<int64_t>(0, state_->rows) + 10);
+    rows = 2 * static_cast<ha_rows>(std::max<int64_t>(0, state_->rows)) + 10;
     return 0;
   });
   return rows;

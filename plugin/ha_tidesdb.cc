@@ -119,11 +119,9 @@ THR_LOCK_DATA** ha_tidesdb::store_lock(THD* thd, THR_LOCK_DATA** to, thr_lock_ty
       type == TL_READ || type == TL_READ_NO_INSERT || type == TL_READ_HIGH_PRIORITY;
   const bool weak = thd_tx_isolation(thd) <= ISO_READ_COMMITTED;
   RowLock lock = RowLock::kNone;
-  if (type == TL_READ_WITH_SHARED_LOCKS || type == TL_READ_SKIP_LOCKED) {
-    lock = RowLock::kShared;
-  } else if (plain_read && thd_in_lock_tables(thd) && !weak) {
-    lock = RowLock::kShared;
-  } else if (type == TL_READ_NO_INSERT && !weak && thd_binlog_format(thd) == BINLOG_FORMAT_STMT) {
+  if (type == TL_READ_WITH_SHARED_LOCKS || type == TL_READ_SKIP_LOCKED ||
+      (plain_read && thd_in_lock_tables(thd) && !weak) ||
+      (type == TL_READ_NO_INSERT && !weak && thd_binlog_format(thd) == BINLOG_FORMAT_STMT)) {
     lock = RowLock::kShared;
   } else if (plain_read) {
     switch (command) {

@@ -6,6 +6,7 @@ import sys
 import unittest
 from pathlib import Path
 
+from installer import host, servers
 from installer.shell import TREE, Failed, Unavailable, run
 from tools.run_tests.engine import JOBS
 from tools.run_tests.step import FULL, Outcome
@@ -54,9 +55,11 @@ def report_page(context):
 def clang_tidy(context):
     """clang-tidy over every source but tests, warnings of clang and its thread-safety analysis among them, as errors;
     in --full the analyzer too."""
+    environment = servers.prepare(host.host_server(), context.log)
     build = TREE / "build" / "clang-tidy"
     # Without precompiled headers: nothing is built here that could hold them.
-    run(["cmake", "--preset", "clang", "-B", build, "-DTIDESDB_BUILD_LAB=ON", "-DTIDESDB_PCH=OFF"],
+    run(["cmake", "--preset", "clang", "-B", build, "-DTIDESDB_BUILD_LAB=ON", "-DTIDESDB_BUILD_PLUGIN=ON",
+         f"-DTIDESDB_SERVER_HEADERS={environment.headers}", "-DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON"],
         log=context.log, cwd=TREE)
     sources = [entry["file"] for entry in json.loads((build / "compile_commands.json").read_text())
                if re.match(rf"{re.escape(str(TREE))}/(src|lab|plugin|test)/.*(?<!_test)(?<!_bench)\.cc$",
