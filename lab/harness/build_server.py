@@ -1,5 +1,6 @@
 """The server of one build: MariaDB's or MySQL's, with its allocator."""
 
+import shutil
 from pathlib import Path
 
 from installer.server_run import user
@@ -20,9 +21,12 @@ class BuildServer(PrivateServer):
         if self.build.flavour == "MariaDB" or (self.data / "mysql").exists():
             super().initialise()
             return
-        self.directory.mkdir(parents=True, exist_ok=True)
+        unfinished = self.directory / "data.unfinished"
+        shutil.rmtree(unfinished, ignore_errors=True)
+        unfinished.parent.mkdir(parents=True, exist_ok=True)
         run([self.environment.mariadbd, "--no-defaults", "--initialize-insecure", f"--basedir={self.environment.basedir}",
-             f"--datadir={self.data}", f"--user={user()}"], log=self.directory / "install-db.log")
+             f"--datadir={unfinished}", f"--user={user()}"], log=self.directory / "install-db.log")
+        unfinished.rename(self.data)
 
     def command_line(self):
         argv = [*self.under, *super().command_line()]

@@ -118,7 +118,7 @@ def find_mysql(places=_MYSQL_PLACES, ask=output):
             flavour, version = identify(ask([place, "--no-defaults", "--version"]))
             if flavour == "MySQL" and version.startswith("9.7."):
                 return Path(place)
-    raise Failed("MySQL 9.7 is not on this machine, and Debian has no package of it: install Oracle's "
+    raise Failed("MySQL 9.7 is not on this machine, and Debian 12 and 13 have no package of it: install Oracle's "
                  "mysql-community-server 9.7, or unpack its generic Linux archive and say mysqld=PATH/bin/mysqld. "
                  "The build without PGO is compiled from the same release's sources")
 

@@ -14,6 +14,8 @@ from lab.harness.turns import rotated
 _CACHE = {"InnoDB": "innodb_buffer_pool_size", "TidesDB": "tidesdb_block_cache_size", "RocksDB": "rocksdb_block_cache_size"}
 # What MariaDB's options are called in MySQL 9; None: there is no such thing.
 _IN_MYSQL = {"innodb_log_file_size": "innodb_redo_log_capacity", "innodb_snapshot_isolation": None}
+# No port of its own, and not the directory that a package's server has for files.
+_PRIVATE_MYSQL = ["--skip-mysqlx", "--secure-file-priv=NULL"]
 _SIZE = re.compile(r"\d+[KMG]?", re.I)
 _MB = 1 << 20
 # The server's defaults, and its own connections.
@@ -135,7 +137,7 @@ def _for_mysql(options):
         renamed = _IN_MYSQL.get(name, name)
         if renamed is not None:
             found.append(f"--{renamed}=" + option.partition("=")[2] if name in _IN_MYSQL else option)
-    return [*found, "--mysqlx=OFF"]
+    return [*found, *_PRIVATE_MYSQL]
 
 
 def server_options(wanted, build, tier):
