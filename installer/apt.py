@@ -117,7 +117,7 @@ class Archive:
         run(["apt-get", *self.options, "update"], log=self.log)
 
     def versions(self, package):
-        """Newest first; those of the lists, and the one that is known to be in the pool."""
+        """Those of the lists, newest first, and then the one that is known to be in the pool."""
         found = self.listed(package)
         known = self.pool.version
         return found + [known] if known not in found and self.pool.package(package, known) else found
@@ -164,7 +164,7 @@ class Archive:
         told = []
         for name in packages:
             if self.pool.package(name, version) and version not in self.listed(name):
-                told += map(str, self.download([name], version, self.base / "archives"))
+                told += map(str, self.download([name], version, self.base / "archives" / self.pool.name))
             else:
                 told.append(f"{name}={version}")
         return told

@@ -32,6 +32,9 @@ BENCH = [*SYSBENCH, "libbenchmark-dev"]
 # What trains a build and measures its gain (lab/mix); the server's own test suite besides.
 PGO = [*LAB, *SYSBENCH]
 
+# Counts of instructions (lab/harness/callgrind.py), where the server lives.
+CALLGRIND = ["valgrind"]
+
 # iostat, mpstat, pidstat and vmstat, beside a measurement (lab/harness/observers.py).
 OBSERVE = ["sysstat", "procps"]
 

@@ -32,6 +32,11 @@ class Pool:
             elif not line.startswith("#"):
                 raise Failed(f"{path}: no line of a checksum: {line}")
 
+    @property
+    def name(self):
+        """Of its version, for a directory."""
+        return (self.version or "none").replace(":", "_")
+
     def package(self, name, version):
         """{path: SHA-256} of a binary package; empty when it is not known."""
         if version != self.version:
@@ -63,6 +68,8 @@ def write(archive, codename, version):
         except Failed:
             continue  # Of another architecture.
         sums[package["Filename"]] = package["SHA256"]
+    if other := [name for name in sums if not name.startswith("pool/main/")]:
+        raise Failed(f"{version} is not in the main archive, whose pool is looked into: {other[0]}")
     path = _FILES / f"{codename}.sha256"
     lines = [f"{digest}  {name}\n" for name, digest in sorted(sums.items())]
     path.write_text(f"# From the archive's signed lists: installer/pool.py.\n# {_SOURCE} {version}\n{''.join(lines)}")

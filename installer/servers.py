@@ -119,7 +119,8 @@ def _choose_version(name, base, facts, log):
             headers.make(archive, package_version, version, base / "headers.tmp", log)
             return {"package_version": package_version, "version": version, "unpacked": []}
         except Failed as error:
-            say(f"  the sources of {version} are not to be had; trying the version before")
+            say(f"  the sources of {version} are not to be had"
+                + ("; trying the version before" if package_version != versions[-1] else ""))
             problem = error
     raise Failed(f"no MariaDB version of {name} has both packages and sources "
                  f"(tried {', '.join(versions) or 'none'}): {problem}")

@@ -78,7 +78,8 @@ def _make_known(record, package_version, log, args):
         except Unavailable:
             raise
         except Failed as error:
-            say(f"  {version_number(candidate)} cannot be built for; trying the version before")
+            say(f"  {version_number(candidate)} cannot be built for"
+                + ("; trying the version before" if candidate != candidates[-1] else ""))
             problem = error
             continue
         dependencies.require(record, _SERVER, log, args.skip_deps, told=partial(archive.installable, version=candidate))

@@ -87,7 +87,7 @@ class Pgo:
 
     def known_profile(self):
         """What profile.json keeps of the profile of this source; None: it is still to be trained."""
-        known = _read(self._known)
+        known = read_facts(self._known)
         if known.get("key") == self.key() and (self.directory / f"profile-{known['digest']}").is_dir():
             return known
         return None
@@ -111,7 +111,7 @@ class Pgo:
         shutil.rmtree(self.directory / "train" / "mtr", ignore_errors=True)
         known = {"key": self.key(), "digest": digest, "seconds": round(time.monotonic() - begin),
                  "trained": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime())}
-        _write(self._known, known)
+        write_facts(self._known, known)
         return known
 
     def optimised(self, profile, anew=False):
@@ -124,7 +124,7 @@ class Pgo:
     def check(self, plugin):
         """Raises Failed unless a private server loads it, says that it is this one, and a part of the suite passes."""
         digest = _sha256(plugin)
-        if _read(self._checked).get("plugin") == digest:
+        if read_facts(self._checked).get("plugin") == digest:
             return
         build_plugin.check(self.environment, plugin)
         place = self.directory / "check"
@@ -144,20 +144,21 @@ class Pgo:
                 server.stop()
         check_suite(self.environment, plugin, place / "mtr", CHECKS, self.directory / "check.log")
         shutil.rmtree(place, ignore_errors=True)
-        _write(self._checked, {"plugin": digest})
+        write_facts(self._checked, {"plugin": digest})
 
     def compare(self, plain, plugin, allocator=None):
         """The measured gain, as lab.mix's gain.json has it. allocator: that of the server, by its name."""
         of = {"plain": _sha256(plain), "pgo": _sha256(plugin), "allocator": allocator}
-        known = _read(self._measured)
-        if known.get("of") == of:
+        known = read_facts(self._measured)
+        table = self.directory / "compare" / "gain.md"
+        if known.get("of") == of and table.exists():
             say("  The gain is measured already:")
-            say((self.directory / "compare" / "gain.md").read_text())
+            say(table.read_text())
             return known["gain"]
         say("  Measuring: the plugin without profile and with it, in turn")
         self._mix("compare", [("plain", plain, allocator), ("PGO", plugin, allocator)], output_name="compare")
         gain = json.loads((self.directory / "compare" / "gain.json").read_text())
-        _write(self._measured, {"of": of, "gain": gain})
+        write_facts(self._measured, {"of": of, "gain": gain})
         return gain
 
     def _mix(self, command, builds, *more, output_name):
@@ -210,14 +211,16 @@ def _sha256(path):
     return hashlib.sha256(Path(path).read_bytes()).hexdigest()
 
 
-def _read(path):
+def read_facts(path):
+    """What write_facts wrote; {} of a file that is not there or not whole."""
     try:
         return json.loads(path.read_text())
     except (OSError, ValueError):
         return {}
 
 
-def _write(path, value):
+def write_facts(path, value):
+    """All of it or nothing."""
     new = path.with_name(path.name + ".new")
     new.write_text(json.dumps(value, indent=1) + "\n")
     new.replace(path)

@@ -62,9 +62,10 @@ class Source:
 
     def _unpack_package(self, work, log):
         download = work.parent / "download"
+        shutil.rmtree(download, ignore_errors=True)  # An interrupted one may be of another version.
         self.archive.download_source("mariadb", self.package_version, download)
         work.rmdir()  # dpkg-source makes it.
-        # apt has checked the files against the archive's signature.
+        # The files are checked, by the archive's signed lists or by our sums of them (installer/pool.py).
         run(["dpkg-source", "--no-check", "--no-copy", "-x", next(download.glob("mariadb_*.dsc")), work], log=log)
         shutil.rmtree(download)
 
@@ -85,15 +86,17 @@ def find(args, log):
     archive = apt.Archive(host.apt_codename(), log)
     with Step("Reading the package lists"):
         archive.update()
-    problem = None
-    for package_version in choose(archive.source_versions("mariadb"), wanted):
+    versions = choose(archive.source_versions("mariadb"), wanted)
+    for package_version in versions:
         try:
             archive.download_source("mariadb", package_version, archive.base / "archives", description=True)
             return Source(number(package_version), package_version, archive)
         except Failed as error:
-            say(f"  the sources of {number(package_version)} are not to be had; trying the version before")
-            problem = error
-    raise problem
+            if package_version == versions[-1]:
+                raise
+            say(f"  the sources of {number(package_version)} are not to be had: {str(error).splitlines()[0]}\n"
+                "  trying the version before")
+    raise AssertionError("choose() gives one at least")
 
 
 def _of_tarball(tarball, wanted):

@@ -56,7 +56,7 @@ class ServerPgo:
 
     def known(self):
         """What is known of the profile of these sources, or None: it is to be trained."""
-        known = json.loads(self._known.read_text()) if self._known.exists() else {}
+        known = pgo.read_facts(self._known)
         if known.get("key") == self.key() and (self.directory / f"profile-{known['digest']}").is_dir():
             return known
         return None
@@ -81,13 +81,13 @@ class ServerPgo:
         counters.rename(self.directory / f"profile-{found}")
         shutil.rmtree(self.directory / "train" / "mtr", ignore_errors=True)
         known = {"key": self.key(), "digest": found, "trained": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime())}
-        self._known.write_text(json.dumps(known, indent=1) + "\n")
+        pgo.write_facts(self._known, known)
         return known
 
     def check(self, used, plugin):
         """Raises Failed unless the optimised server and engine pass the tests that the training ran, and more of ours."""
         checked, of = self.directory / "checked.json", _sums(used.environment().mariadbd, plugin)
-        if checked.exists() and json.loads(checked.read_text()) == of:
+        if pgo.read_facts(checked) == of:
             return
         place = self.directory / "check"
         shutil.rmtree(place, ignore_errors=True)
@@ -95,7 +95,7 @@ class ServerPgo:
             place / "server", used.staged_prefix, self._tree("generate").staged_prefix))
         pgo.check_suite(tested, plugin, place / "mtr", [*pgo.CHECKS, *SQL_TESTS], self.directory / "check.log")
         shutil.rmtree(place, ignore_errors=True)
-        checked.write_text(json.dumps(of) + "\n")
+        pgo.write_facts(checked, of)
 
     def compare(self, used, plugin):
         """The measured gain of TidesDB over the plain build, where there is one: a third build is not for everybody.
@@ -110,11 +110,12 @@ class ServerPgo:
             return None
         measured = self.directory / "measured.json"
         of = [*_sums(plain.environment().mariadbd, plain_plugin, used.environment().mariadbd, plugin), self.allocator]
-        known = json.loads(measured.read_text()) if measured.exists() else {}
-        if known.get("of") == of:
+        known = pgo.read_facts(measured)
+        tables = {engine: self._comparison(engine) / "gain.md" for engine in ENGINES.split(",")}
+        if known.get("of") == of and all(path.exists() for path in tables.values()):
             say("  The gain is measured already:")
-            for engine in ENGINES.split(","):
-                say(f"{engine}\n{(self._comparison(engine) / 'gain.md').read_text()}")
+            for engine, path in tables.items():
+                say(f"{engine}\n{path.read_text()}")
             return known["gain"]
         for engine in ENGINES.split(","):
             say(f"  Measuring {engine} on the server without profile and with it, in turn")
@@ -123,7 +124,7 @@ class ServerPgo:
                       "--build", *build_words("plain", plain.environment(), of_plain, self.allocator),
                       "--build", *build_words("PGO", used.environment(), of_used, self.allocator))
         gain = json.loads((self._comparison("TidesDB") / "gain.json").read_text())["overall"]
-        measured.write_text(json.dumps({"of": of, "gain": gain}) + "\n")
+        pgo.write_facts(measured, {"of": of, "gain": gain})
         return gain
 
     def _comparison(self, engine):

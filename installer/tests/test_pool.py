@@ -4,6 +4,7 @@ import hashlib
 import tempfile
 import unittest
 from pathlib import Path
+from types import SimpleNamespace
 from unittest import mock
 
 from installer import apt, host, pool
@@ -108,6 +109,14 @@ class FromThePool(unittest.TestCase):
     def test_a_release_without_a_list_has_nothing(self):
         empty = Pool("noble", self.base)
         self.assertEqual((empty.version, empty.package("mariadb-server", VERSION), empty.source(VERSION)), (None, {}, {}))
+
+
+    def test_a_version_of_another_archive_is_not_noted(self):
+        said = {"showsrc": f"Version: {NEWER}\nDirectory: pool/updates/main/m/mariadb\nBinary: mariadb-server\n"
+                           f"Checksums-Sha256: \n {'0' * 64} 1 mariadb_11.8.9.dsc\n", "show": "Version: another\n"}
+        with mock.patch.object(pool, "output", lambda argv: said[argv[1]]), \
+             mock.patch.object(pool, "_FILES", self.base), self.assertRaisesRegex(Failed, "not in the main archive"):
+            pool.write(SimpleNamespace(options=[]), "trixie", NEWER)
 
 
 class Ours(unittest.TestCase):

@@ -98,7 +98,7 @@ class StandInPgo(pgo.ServerPgo):
         self.mixed.append(into.name)
         if command == "compare":
             gained = "+1 %" if any("plugin=" in str(word) for word in words) else "+2 %"
-            into.mkdir()
+            into.mkdir(exist_ok=True)
             (into / "gain.json").write_text(json.dumps({"overall": {"said": gained, "verdict": "gain"}}))
             (into / "gain.md").write_text(f"| all together | {gained} |\n")
             return
@@ -172,6 +172,9 @@ class Phases(unittest.TestCase):
         self.assertEqual(again, {**kept, "gain": {"said": "+1 %", "verdict": "gain"}})
         _, again, printed, mixed = self.build()
         self.assertEqual((mixed, again["gain"]["said"]), ([], "+1 %"))
+        (self.base / "pgo" / "compare-InnoDB" / "gain.md").unlink()
+        (self.base / "pgo" / "measured.json").write_text('{"of"')
+        self.assertEqual(self.build()[3], ["compare-TidesDB", "compare-InnoDB"])
         for engine, gained in (("TidesDB", "+1 %"), ("InnoDB", "+2 %")):
             self.assertIn(f"{engine}\n| all together | {gained} |", printed)
         self.assertIn("measured already", printed)

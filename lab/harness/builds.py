@@ -64,6 +64,9 @@ def _spec(label, found, options):
                      "that it was compiled for")
     if programs and found.get("server") == MYSQL:
         raise Failed(f"--build {label}: server={MYSQL} is the installed one; mysqld=PATH alone is another")
+    if "server" in found and "mysqld" in found:
+        raise Failed(f"--build {label}: server= is the Debian that a mariadbd= was compiled for; "
+                     "mysqld= runs on this machine")
     if found.get("server", MYSQL) not in (*host.CODENAMES, MYSQL):
         raise Failed(f"--build {label}: server={found['server']}: known are {', '.join((*host.CODENAMES, MYSQL))}")
     by_name = {name.lower(): name for name in ENGINES}

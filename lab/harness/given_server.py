@@ -23,7 +23,8 @@ class GivenServer:
 
     def command(self, argv, cwd=None, needs=()):
         """As of Environment."""
-        return command_in(self.home, argv, cwd, (*needs, self.basedir, self.mariadbd.parent, self.plugin_dir))
+        own = [path for path in (self.basedir, self.mariadbd.parent, self.plugin_dir) if path.is_dir()]
+        return command_in(self.home, argv, cwd, (*needs, *own))
 
     @property
     def mtr_dir(self):

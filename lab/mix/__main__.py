@@ -9,7 +9,7 @@
   python3 -m lab.mix count --build plain server=debian12 plugin=A/ha_tidesdb.so \
                            --build pgo server=debian12 plugin=B/ha_tidesdb.so -o DIR
       What a transaction costs each build by callgrind: DIR/counts.md and counts.json have instructions and simulated misses
-      of caches and of branches, which other work on the machine does not move.
+      of caches and of branches. Load on the machine does not move them, the server's threads in the background do.
 
 --build is that of lab/pgo_study.sh --help: mariadbd=PATH basedir=DIR is any other server.
 """

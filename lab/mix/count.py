@@ -1,13 +1,13 @@
 """What a transaction costs each of some builds by callgrind: instructions, misses of simulated caches and of branches.
 
-Where a build's gain comes from, on a machine that shows no hardware counters; and a figure that other work does not move.
+Where a build's gain comes from, on a machine that shows no hardware counters.
 One connection, what it reads in memory, commits not synced: nothing of waiting and nothing of locks.
 """
 
 import json
 from pathlib import Path
 
-from installer import apt
+from installer import apt, packages
 from lab.compare import sysbench
 from lab.harness import callgrind, profiles
 from lab.harness.build_server import BuildServer
@@ -47,7 +47,7 @@ class Count:
         found = {work: {} for work in self.works}
         for build in self.builds:
             root = build.environment.root
-            apt.install(["valgrind"], log, root.command if root else None)
+            apt.install(packages.CALLGRIND, log, root.command if root else None)
             for work, counted in self._of(build, progress):
                 found[work][build.label] = counted
         return found

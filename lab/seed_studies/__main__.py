@@ -4,7 +4,7 @@
   lab/seed_studies.sh                                             all of it that needs no PGO build
   lab/seed_studies.sh --pgo-plugin pgo/ha_tidesdb.so              with seed 003, and seed 000's rows with PGO
   lab/seed_studies.sh --only 001-deletes,004
-  lab/seed_studies.sh --publish docs/benchmarks/2026-11-22-seeds  and what of it is small, with all sums
+  lab/seed_studies.sh --publish docs/benchmarks/2026-11-23-seeds  and what of it is small, with all sums
 
   study        what                                                                      minutes (with --pgo-plugin)
 {costs}
@@ -15,6 +15,7 @@ adds to it. The directory has index.html and index.md.
 """
 
 import argparse
+import shlex
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -60,6 +61,8 @@ def parser():
     add("--plain-server", type=Path, metavar="PATH", help="what it is compared with (Debian's); wants --plain-plugin")
     add("-o", "--output-dir", type=Path, default=TREE / "var" / "seed_studies", metavar="DIR", help="(var/seed_studies)")
     add("--publish", type=Path, metavar="DIR", help="at the end copy what is small to DIR, with the SHA-256 of all")
+    add("--note", action="append", default=[], metavar="TEXT",
+        help="a sentence for the page: of the builds, or of what was not as it should be")
     add("--dry-run", action="store_true", help="say what would be run, and end")
     return it
 
@@ -88,6 +91,19 @@ def wanted_of(args):
     return studies.Wanted(chosen, args.scale_down, args.minutes, args.server or host.host_server(), **paths)
 
 
+def command_of(argv):
+    """As it is to be typed for the same figures: without where they go."""
+    kept, aside = [], False
+    for word in argv:
+        if aside:
+            aside = False
+        elif word in ("-o", "--output-dir", "--publish", "--note"):
+            aside = True
+        elif not word.startswith(("--output-dir=", "--publish=", "--note=")):
+            kept.append(word)
+    return shlex.join(["lab/seed_studies.sh", *kept])
+
+
 def describe(runs, said):
     """What is going to happen."""
     lines = [f"{form.plural(len(runs), 'run')}, about {duration(sum(run.seconds for run in runs))}:"]
@@ -107,8 +123,8 @@ def _run_of(result):
 class Sitting:
     """Owns: directory, in which each run has a folder."""
 
-    def __init__(self, directory, runs, said):
-        self.directory, self.runs, self.said = Path(directory), runs, said
+    def __init__(self, directory, runs, said, command=""):
+        self.directory, self.runs, self.said, self.command = Path(directory), runs, said, command
         self.whole = {}  # By folder, the runs that came to their end, of earlier sittings too.
 
     def go(self):
@@ -147,7 +163,7 @@ class Sitting:
         begun = {left.folder_of(run): run for run in self.runs if (self.directory / left.folder_of(run)).exists()}
         done = [left.done_of(run, self.directory, name in self.whole) for name, run in {**self.whole, **begun}.items()]
         self._draw(done)
-        page = index.page(done, self.said)
+        page = index.page(done, self.said, self.command)
         (self.directory / "index.md").write_text(page.markdown(), encoding="utf-8")
         (self.directory / "index.html").write_text(page.html(), encoding="utf-8")
         publish.write_figures(done, self.directory / publish.FIGURES)
@@ -166,12 +182,12 @@ class Sitting:
 def _main():
     args = parser().parse_args(sys.argv[1:])
     wanted = wanted_of(args)
-    runs, said = studies.runs(wanted), studies.left_out(wanted)
+    runs, said = studies.runs(wanted), [*studies.left_out(wanted), *args.note]
     say(describe(runs, said))
     if args.dry_run:
         return 0
     sitting.interrupt_on_term()
-    it = Sitting(args.output_dir.resolve(), runs, said)
+    it = Sitting(args.output_dir.resolve(), runs, said, command_of(sys.argv[1:]))
     try:
         failed = it.go()
     except KeyboardInterrupt:
@@ -181,7 +197,7 @@ def _main():
     done = it.write_index()
     say(f"index: {it.directory / 'index.html'}\nas text: {it.directory / 'index.md'}")
     if args.publish:
-        say(publish.describe(publish.publish(done, said, it.directory, args.publish), args.publish))
+        say(publish.describe(publish.publish(done, said, it.command, it.directory, args.publish), args.publish))
     if failed:
         print(f"{failed} runs failed; the same command tries them again", file=sys.stderr)
     return 1 if failed else 0

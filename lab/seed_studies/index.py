@@ -1,6 +1,7 @@
 """The index of all studies: what each seed says, its figures beside ours, what differs, where the report is."""
 
 import html
+import os
 import re
 from dataclasses import dataclass, field
 
@@ -64,6 +65,14 @@ def table(study, found, caption=""):
         rows.append([key[0], key[1] + (f", {unit}" if unit else ""), figure.place if figure else "",
                      f"{figure.value:,.6g}" if figure else "–", form.spread(found.get(key))])
     return Table(caption, ["", "figure", "in the seed", "seed", "here"], rows, names=3)
+
+
+def without_places(text):
+    """text without this machine's directories; what tells its paths from each other stays."""
+    pattern = r"(?<=[=\s])/[^\s']+"
+    found = re.findall(pattern, text)
+    common = os.path.commonpath([os.path.dirname(path) for path in found]) if found else ""
+    return re.sub(pattern, lambda path: os.path.relpath(path.group(0), common), text)
 
 
 def _machine(done):
@@ -139,7 +148,8 @@ def _builds(name, labels):
 def _soundness(of):
     """Errors, inconsistent databases, interruptions."""
     errors = sum(error.count for run in of.runs for error in run.errors)
-    said = [f"{form.plural(errors, 'error')} in all runs (conflicts among them)." if errors else "No errors.",
+    said = [f"{form.plural(errors, 'error')} in all runs of the command (conflicts among them)." if errors else
+            "No errors.",
             *of.history]
     return " ".join(said)
 
@@ -152,7 +162,7 @@ def _say_study(page, name, done):
     page.add("list", [f"Seed: {text.machine}; {text.size}." if text.machine else f"The runner's own: {text.size}.",
                       *dict.fromkeys(f"Here: {one.run.about}." for one in done), *text.differs])
     for one in done:
-        page.add("code", re.sub(r"=/\S*/", "=", one.run.command))  # Without this machine's directories.
+        page.add("code", without_places(one.run.command))
         if one.study is None:
             page.add("text", f"{one.folder}: did not come to its end; nothing to show.")
             continue
@@ -168,13 +178,16 @@ def _say_study(page, name, done):
         page.add("text", f"Raw data: {form.plural(one.files, 'file')}, {form.megabytes(one.bytes)} MB, in SHA256SUMS.")
 
 
-def page(done, said=()):
-    """done: Done of every run. said: sentences on what was left out."""
+def page(done, said=(), command=""):
+    """done: Done of every run. said: sentences on what was left out, and of a person's. command: what made all of it."""
     made = Page()
     made.add("title", "The seeds' studies, here")
     made.add("text", "What each seed measured, by our runners with its command line, scaled to this machine; the seed's "
                      "own figures beside ours: the median, and of several repetitions the lowest and highest. An absolute "
-                     "figure of another machine says little; ratios and shapes are what can be compared.")
+                     "figure of another machine says little; ratios and shapes are what can be compared. A ratio or a gain "
+                     "is the median of those of the repetitions' pairs, which were measured close to each other, and not "
+                     "the ratio of the medians; the reports have intervals, and say what is within noise.")
+    made.add("code", without_places(command))
     made.add("text", f"This machine: {_machine(done)}." if _machine(done) else "")
     made.add("list", [f"{name}: {what}" for name, what in _binaries(done).items()])
     made.add("list", list(said))

@@ -1,7 +1,8 @@
 """The small part of a sitting that is worth keeping beside the sources: index, reports, tables, some charts, all sums; and
 of one run, as an example, the interactive page.
 
-What is left out (samples, logs, the other pages of three megabytes) is in SHA256SUMS all the same.
+What is left out (samples, logs, the other pages of three megabytes) is in SHA256SUMS all the same:
+sha256sum --check --ignore-missing SHA256SUMS.
 """
 
 import csv
@@ -82,7 +83,7 @@ def _one(one, directory, target):
     return replace(one, report=report, page="", charts=charts[:_SHOWN])
 
 
-def publish(done, said, directory, target):
+def publish(done, said, command, directory, target):
     """Writes target, which is not there or empty. Returns how many bytes it has. Raises Failed."""
     target = Path(target)
     if target.exists() and any(target.iterdir()):
@@ -94,11 +95,12 @@ def publish(done, said, directory, target):
         if one.folder == folder:
             one.page = f"{folder}/{index.PACKED}"
             (target / one.page).write_bytes(packed)
-    (target / "README.md").write_text(index.page(published, said).markdown(), encoding="utf-8")
+    (target / "README.md").write_text(index.page(published, said, command).markdown(), encoding="utf-8")
     write_figures(done, target / FIGURES)
-    sums = [f"{provenance.sha256(path)}  {path.relative_to(directory)}\n"
-            for one in done for path in left.raw_files(Path(directory) / one.folder)]
-    (target / provenance.CHECKSUMS).write_text("".join(sums), encoding="utf-8")
+    sums = {path.relative_to(directory): path for one in done for path in left.raw_files(Path(directory) / one.folder)}
+    sums |= {path.relative_to(target): path for path in sorted(target.rglob("*")) if path.is_file()}
+    (target / provenance.CHECKSUMS).write_text(
+        "".join(f"{provenance.sha256(path)}  {name}\n" for name, path in sums.items()), encoding="utf-8")
     return sum(path.stat().st_size for path in target.rglob("*") if path.is_file())
 
 

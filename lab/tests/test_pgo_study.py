@@ -51,10 +51,15 @@ class Builds(unittest.TestCase):
 
     def test_a_given_server_of_another_release_runs_in_its_root(self):
         said = []
+        temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        base = Path(temporary.name)
+        (base / "sbin").mkdir()
         home = SimpleNamespace(root="r", command=lambda argv, cwd, needs: said.append((argv, cwd, needs)) or ["in", *argv])
-        given = GivenServer(Path("/b/sbin/mariadbd"), Path("/b"), Path("/p"), home=home)
+        given = GivenServer(base / "sbin" / "mariadbd", base, base / "plugins", home=home)
         self.assertEqual((given.root, given.command(["x"], needs=[Path("/d")])), ("r", ["in", "x"]))
-        self.assertEqual(said, [(["x"], None, (Path("/d"), Path("/b"), Path("/b/sbin"), Path("/p")))])
+        # A staged server's plugin directory is where it is going to be: what is not there is not to be mounted.
+        self.assertEqual(said, [(["x"], None, (Path("/d"), base, base / "sbin"))])
         here = GivenServer(Path("/b/sbin/mariadbd"), Path("/b"), Path("/p"))
         self.assertEqual((here.root, here.command([Path("x")])), (None, ["x"]))
 
@@ -62,6 +67,7 @@ class Builds(unittest.TestCase):
         for words, reason in ((["a/b", "server=debian12"], "a label of letters"),
                               (["a"], "server=, mariadbd= or mysqld= is wanted"),
                               (["a", "mariadbd=/y", "mysqld=/x"], "server=, mariadbd= or mysqld= is wanted"),
+                              (["a", "server=debian13", "mysqld=/x"], "mysqld= runs on this machine"),
                               (["a", "server=mysql-9.7", "mysqld=/x"], "server=mysql-9.7 is the installed one"),
                               (["a", "server=ubuntu"], "known are debian12"),
                               (["a", "server=debian12", "engine=aria"], "engine=aria: known are InnoDB"),

@@ -192,6 +192,17 @@ class EnginesTest(Folders):
         # Paths are this machine's.
         self.assertIn(("command line", "--iterations 3 -o all --harness=x.sh"), study.configuration)
 
+    def test_the_first_engine_asked_for_is_what_the_others_are_compared_with(self):
+        directory = self.base / "results_1"
+        for engine in ("innodb", "rocksdb", "tidesdb"):
+            self.logs(directory / engine / "iter1" / "hammerdb_logs_1", {engine: row(engine)})
+        asked = {"argv": ["--engines", "TidesDB,innodb,rocksdb"]}
+        with Journal(directory / "journal.txt", "engines_runner", asked) as journal:
+            journal.end()
+        study = pick.study([directory])
+        self.assertEqual(study.labels(), ["TidesDB", "InnoDB", "RocksDB"])
+        self.assertFalse({"engine", "engines", "scale down"} & {name for name, _ in study.configuration})
+
     def test_iterations_of_two_builds_are_told(self):
         directory = self.base / "results_1"
         for number, plugin in ((1, "a"), (2, "b")):

@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import re
 import subprocess
 import tempfile
 import unittest
@@ -248,6 +249,19 @@ class Figures(unittest.TestCase):
         self.assertEqual(made.rows[-1], ["X", "TPM: ratio", "", "–", "1.50"])
 
 
+class Words(unittest.TestCase):
+    def test_paths_without_their_place(self):
+        said = index.without_places("lab/x.sh --build a mariadbd=/m/s/plain/sbin/d plugin=/m/s/plain/p.so "
+                                    "--build b mariadbd=/m/s/pgo/sbin/d")
+        self.assertEqual(said, "lab/x.sh --build a mariadbd=plain/sbin/d plugin=plain/p.so --build b mariadbd=pgo/sbin/d")
+        self.assertEqual(index.without_places("lab/x.sh --pgo-plugin /m/s/p.so"), "lab/x.sh --pgo-plugin p.so")
+        self.assertEqual(index.without_places("A=1 lab/x.sh"), "A=1 lab/x.sh")
+
+    def test_the_command_without_where_its_figures_go(self):
+        said = door.command_of(["--only", "002", "-o", "/x", "--minutes", "0.7", "--publish=/y", "--note", "a b"])
+        self.assertEqual(said, "lab/seed_studies.sh --only 002 --minutes 0.7")
+
+
 class Published(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -268,7 +282,8 @@ class Published(unittest.TestCase):
 
     def publish(self):
         target = self.base / "published"
-        return target, publish.publish([self.done], ["003 is left out."], self.base / "all", target)
+        return target, publish.publish([self.done], ["003 is left out."], "lab/seed_studies.sh --minutes 0.7",
+                                       self.base / "all", target)
 
     def test_what_is_small_is_there_and_all_sums(self):
         target, size = self.publish()
@@ -287,7 +302,13 @@ class Published(unittest.TestCase):
         sums = (target / "SHA256SUMS").read_text()
         self.assertIn("hammerdb_logs_1/samples.json", sums)  # Left out, and known all the same.
         self.assertNotIn("server-data", sums)
-        subprocess.run(["sha256sum", "--check", "--quiet", target / "SHA256SUMS"], cwd=self.base / "all", check=True)
+        named = set(re.findall(r"(?m)^\w+  (.+)$", sums))
+        published = {str(path.relative_to(target)) for path in target.rglob("*") if path.is_file()}
+        self.assertEqual(published - named, {"SHA256SUMS"})
+        for place in (target, self.base / "all"):
+            subprocess.run(["sha256sum", "--check", "--quiet", "--ignore-missing", target / "SHA256SUMS"], cwd=place,
+                           check=True)
+        self.assertIn("lab/seed_studies.sh --minutes 0.7", text)
         self.assertIn("TidesDB over InnoDB,NOPM: ratio,13.6,1.1,1.1,1.1,3", (target / "figures.csv").read_text())
 
     def test_one_page_is_there_as_an_example(self):

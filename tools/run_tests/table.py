@@ -48,7 +48,7 @@ STEPS = [
          (*packages.SYSBENCH, *packages.OBSERVE, *packages.LAB_PYTHON)),
     Step("pgo-study", DEFAULT, partial(tpcc.pgo_study, "debian12"),
          (*packages.SYSBENCH, *packages.OBSERVE, *packages.LAB_PYTHON, *packages.BROWSER)),
-    Step("mix-count", DEFAULT, partial(tpcc.mix_count, "debian12"), tuple(packages.SYSBENCH)),
+    Step("mix-count", DEFAULT, partial(tpcc.mix_count, "debian12"), (*packages.SYSBENCH, *packages.CALLGRIND)),
     Step("seed-studies", DEFAULT, partial(tpcc.seed_studies, "debian12"), tuple(packages.LAB_PYTHON)),
     Step("quickstart", DEFAULT, quickstart.whole),
     *_on("debian13"),

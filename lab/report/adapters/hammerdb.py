@@ -229,6 +229,18 @@ def study(directory):
                  _with_csv(raw_files(directory), csv_of(directory)))
 
 
+# What an iteration was told, and the whole run was not.
+_OF_ONE = ("engine", "engines", "scale down")
+
+
+def _engines_of(argv):
+    """In the order in which they were asked for: the others are compared with the first."""
+    for at, word in enumerate(argv):
+        if word.startswith("--engines"):
+            return (word.partition("=")[2] or "".join(argv[at + 1:at + 2])).lower().split(",")
+    return []
+
+
 def _builds_apart(folders):
     """Sentences: what was not the same build in all iterations. It may change while a long run goes on."""
     found = {}
@@ -243,7 +255,13 @@ def study_of_iterations(directory):
     """Of a results_* folder: the iterations are the repetitions. Raises Failed."""
     directory = Path(directory)
     record = journal.read(directory / ENGINES_JOURNAL)
-    folders = sorted(directory.glob("*/iter*/hammerdb_logs_*"), key=lambda path: int(path.parent.name[len("iter"):]))
+    asked = _engines_of(record.plan.get("argv", []))
+
+    def turn(path):
+        engine = path.parents[1].name
+        return int(path.parent.name[len("iter"):]), asked.index(engine) if engine in asked else len(asked), str(path)
+
+    folders = sorted(directory.glob("*/iter*/hammerdb_logs_*"), key=turn)
     runs = []
     for folder in folders:
         if (folder / JOURNAL).exists():
@@ -255,4 +273,5 @@ def study_of_iterations(directory):
              f"{form.plural(args.tpcc_vu, 'virtual user')}, {args.rampup} min of ramp-up, {args.duration} min measured.")
     return Study("engines", "TPROC-C: " + " and ".join(dict.fromkeys(run.label for run in runs)), about, runs,
                  [*_unequal(args, facts), *_builds_apart(folders)], record.history(),
-                 [*_asked(args), ("command line", _words(record.plan.get("argv", [])))], facts, raw_files(directory))
+                 [*(pair for pair in _asked(args) if pair[0] not in _OF_ONE),
+                  ("command line", _words(record.plan.get("argv", [])))], facts, raw_files(directory))
