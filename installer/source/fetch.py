@@ -90,13 +90,13 @@ def find(args, log):
     for package_version in versions:
         try:
             archive.download_source("mariadb", package_version, archive.base / "archives", description=True)
-            return Source(number(package_version), package_version, archive)
+            break
         except Failed as error:
             if package_version == versions[-1]:
                 raise
             say(f"  the sources of {number(package_version)} are not to be had: {str(error).splitlines()[0]}\n"
                 "  trying the version before")
-    raise AssertionError("choose() gives one at least")
+    return Source(number(package_version), package_version, archive)
 
 
 def _of_tarball(tarball, wanted):

@@ -110,7 +110,6 @@ class FromThePool(unittest.TestCase):
         empty = Pool("noble", self.base)
         self.assertEqual((empty.version, empty.package("mariadb-server", VERSION), empty.source(VERSION)), (None, {}, {}))
 
-
     def test_a_version_of_another_archive_is_not_noted(self):
         said = {"showsrc": f"Version: {NEWER}\nDirectory: pool/updates/main/m/mariadb\nBinary: mariadb-server\n"
                            f"Checksums-Sha256: \n {'0' * 64} 1 mariadb_11.8.9.dsc\n", "show": "Version: another\n"}

@@ -1,9 +1,9 @@
 """The index of all studies: what each seed says, its figures beside ours, what differs, where the report is."""
 
 import html
-import os
 import re
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from lab.report import form, markdown
 from lab.report.tables import Table
@@ -68,11 +68,18 @@ def table(study, found, caption=""):
 
 
 def without_places(text):
-    """text without this machine's directories; what tells its paths from each other stays."""
-    pattern = r"(?<=[=\s])/[^\s']+"
-    found = re.findall(pattern, text)
-    common = os.path.commonpath([os.path.dirname(path) for path in found]) if found else ""
-    return re.sub(pattern, lambda path: os.path.relpath(path.group(0), common), text)
+    """text without this machine's directories: of a path, as much of its end as tells it from others of its name."""
+    pattern = r"(?<=[=\s])(/[^\s']+)"
+    alike = {}
+    for parts in {Path(path).parts[1:] for path in re.findall(pattern, text)}:
+        alike.setdefault(parts[-1], []).append(parts)
+
+    def end(path):
+        others = alike[Path(path).name]
+        length = next(n for n in range(1, 1000) if len({parts[-n:] for parts in others}) == len(others))
+        return "/".join(Path(path).parts[1:][-length:])
+
+    return re.sub(pattern, lambda found: end(found.group(1)), text)
 
 
 def _machine(done):

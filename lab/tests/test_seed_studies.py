@@ -252,9 +252,12 @@ class Figures(unittest.TestCase):
 class Words(unittest.TestCase):
     def test_paths_without_their_place(self):
         said = index.without_places("lab/x.sh --build a mariadbd=/m/s/plain/sbin/d plugin=/m/s/plain/p.so "
-                                    "--build b mariadbd=/m/s/pgo/sbin/d")
-        self.assertEqual(said, "lab/x.sh --build a mariadbd=plain/sbin/d plugin=plain/p.so --build b mariadbd=pgo/sbin/d")
+                                    "--build b mariadbd=/m/s/pgo/sbin/d plugin=/m/s/pgo/p.so")
+        self.assertEqual(said, "lab/x.sh --build a mariadbd=plain/sbin/d plugin=plain/p.so "
+                               "--build b mariadbd=pgo/sbin/d plugin=pgo/p.so")
         self.assertEqual(index.without_places("lab/x.sh --pgo-plugin /m/s/p.so"), "lab/x.sh --pgo-plugin p.so")
+        self.assertEqual(index.without_places("lab/x.sh a=/m/s/p.so b=/usr/lib/l.so c=/m/s/p.so"),
+                         "lab/x.sh a=p.so b=l.so c=p.so")  # Nothing in common, and no directory either.
         self.assertEqual(index.without_places("A=1 lab/x.sh"), "A=1 lab/x.sh")
 
     def test_the_command_without_where_its_figures_go(self):

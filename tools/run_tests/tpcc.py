@@ -143,15 +143,13 @@ def pgo_study(name, context):
 
 def mix_count(name, context):
     """python3 -m lab.mix count: one plugin beside itself under callgrind."""
-    run([sys.executable, TREE / "lab" / "tests" / "mix_count_test.py", "-v"], log=context.log, cwd=TREE,
-        env=_environment(name, context))
+    _script("mix_count_test.py", name, context)
     return Outcome(passed=1)
 
 
 def seed_studies(name, context):
     """lab/seed_studies.sh: seed 002, very small, interrupted and gone on with, published."""
-    run([sys.executable, TREE / "lab" / "tests" / "seed_studies_test.py", "-v"], log=context.log, cwd=TREE,
-        env=_environment(name, context))
+    _script("seed_studies_test.py", name, context)
     return Outcome(passed=1)
 
 
