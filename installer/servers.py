@@ -10,6 +10,7 @@ was compiled for).
 import json
 import re
 import shutil
+import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -105,7 +106,10 @@ def existing(name):
 
 
 def _choose_version(name, base, facts, log):
-    """The newest version whose packages and sources are both to be had, with its headers made."""
+    """The newest version whose packages and sources are both to be had, with its headers made.
+
+    facts: of the environment that is there, if there is one; it is never gone back from.
+    """
     archive = apt.Archive(host.CODENAMES[name], log)
     with Step(f"Reading the package lists of {host.CODENAMES[name]}"):
         archive.update()
@@ -113,7 +117,7 @@ def _choose_version(name, base, facts, log):
     problem = None
     for package_version in versions:
         version = re.match(r"(?:\d+:)?([\d.]+)", package_version).group(1)
-        if facts and facts["package_version"] == package_version:
+        if facts and not _is_newer(package_version, facts["package_version"]):
             return facts
         try:
             headers.make(archive, package_version, version, base / "headers.tmp", log)
@@ -122,8 +126,14 @@ def _choose_version(name, base, facts, log):
             say(f"  the sources of {version} are not to be had"
                 + ("; trying the version before" if package_version != versions[-1] else ""))
             problem = error
+    if facts:
+        return facts
     raise Failed(f"no MariaDB version of {name} has both packages and sources "
                  f"(tried {', '.join(versions) or 'none'}): {problem}")
+
+
+def _is_newer(version, than):
+    return subprocess.run(["dpkg", "--compare-versions", version, "gt", than], check=False).returncode == 0
 
 
 def _unpack(name, prefix, facts, wanted, root, log):

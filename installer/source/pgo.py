@@ -110,22 +110,18 @@ class ServerPgo:
             return None
         measured = self.directory / "measured.json"
         of = [*_sums(plain.environment().mariadbd, plain_plugin, used.environment().mariadbd, plugin), self.allocator]
-        known = pgo.read_facts(measured)
-        tables = {engine: self._comparison(engine) / "gain.md" for engine in ENGINES.split(",")}
-        if known.get("of") == of and all(path.exists() for path in tables.values()):
-            say("  The gain is measured already:")
-            for engine, path in tables.items():
-                say(f"{engine}\n{path.read_text()}")
-            return known["gain"]
         for engine in ENGINES.split(","):
+            known, table = pgo.read_facts(measured), self._comparison(engine) / "gain.md"
+            if known.get(engine) == of and table.exists():
+                say(f"  The gain of {engine} is measured already:\n{table.read_text()}")
+                continue
             say(f"  Measuring {engine} on the server without profile and with it, in turn")
             of_plain, of_used = (plain_plugin, plugin) if engine == "TidesDB" else (None, None)
             self._mix("compare", self._comparison(engine),
                       "--build", *build_words("plain", plain.environment(), of_plain, self.allocator),
                       "--build", *build_words("PGO", used.environment(), of_used, self.allocator))
-        gain = json.loads((self._comparison("TidesDB") / "gain.json").read_text())["overall"]
-        pgo.write_facts(measured, {"of": of, "gain": gain})
-        return gain
+            pgo.write_facts(measured, {**known, engine: of})
+        return json.loads((self._comparison("TidesDB") / "gain.json").read_text())["overall"]
 
     def _comparison(self, engine):
         return self.directory / f"compare-{engine}"

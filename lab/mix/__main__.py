@@ -148,7 +148,8 @@ def _count(args):
         counted = count.Count(builds, args.output, sockets, chosen)
         with Progress("counts", counted.steps()) as progress:
             found = counted.run(progress, log)
-    count.write(found, args.output)
+    binaries = {name: path for build in builds for name, path in build.binaries().items()}
+    count.write(found, args.output, provenance.collect(args.output, binaries))
     say("\n" + count.table(found))
     return 0
 

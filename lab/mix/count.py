@@ -96,7 +96,7 @@ class Count:
 
 
 def table(found):
-    """counts.json as Markdown; the changes are to the first build."""
+    """What Count.run() found, as Markdown; the changes are to the first build."""
     first, *others = next(iter(found.values()))
     head = ["work", "of a transaction", first, *(cell for label in others for cell in (label, f"{label} / {first}"))]
     lines = [_line(head), "|---" * len(head) + "|"]
@@ -115,6 +115,7 @@ def _line(cells):
     return f"| {' | '.join(cells)} |"
 
 
-def write(found, directory):
-    (directory / RESULT).write_text(json.dumps(found, indent=1) + "\n")
+def write(found, directory, facts):
+    """facts: of provenance.collect()."""
+    (directory / RESULT).write_text(json.dumps({"of a transaction": found, "provenance": facts}, indent=1) + "\n")
     (directory / TABLE).write_text(table(found))

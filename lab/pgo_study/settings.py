@@ -12,6 +12,8 @@ from lab.harness.private_server import in_bytes
 from lab.harness.turns import rotated
 
 _CACHE = {"InnoDB": "innodb_buffer_pool_size", "TidesDB": "tidesdb_block_cache_size", "RocksDB": "rocksdb_block_cache_size"}
+_MEMTABLES = {"TidesDB": "tidesdb_unified_memtable_write_buffer_size", "RocksDB": "rocksdb_db_write_buffer_size"}
+_LEAST_MEMTABLES = 4 << 20
 # What MariaDB's options are called in MySQL 9; None: there is no such thing.
 _IN_MYSQL = {"innodb_log_file_size": "innodb_redo_log_capacity", "innodb_snapshot_isolation": None}
 # No port of its own, and not the directory that a package's server has for files.
@@ -140,13 +142,23 @@ def _for_mysql(options):
     return [*found, *_PRIVATE_MYSQL]
 
 
+def _memtables(profile, engine, tier):
+    """Memtables as small beside the cache of a tier as beside the profile's own: a small tier's would hold the data."""
+    name, has = _MEMTABLES.get(engine), {name_of(option): option.partition("=")[2] for option in profile}
+    if name not in has:
+        return []
+    kept = in_bytes(has[name]) * min(1, in_bytes(tier.cache) / in_bytes(has[_CACHE[engine]]))
+    return [f"--{name}={max(_LEAST_MEMTABLES, round(kept))}"]
+
+
 def server_options(wanted, build, tier):
     """The command line of a build's server, but for paths. build: its engine, flavour and options."""
-    most = max(wanted.threads)
-    room = [f"--{_CACHE[build.engine]}={tier.cache}", f"--max_connections={max(_CONNECTIONS, most + 20)}",
+    most, profile = max(wanted.threads), profiles.options(wanted.profile, build.engine, wanted.sync)
+    room = [f"--{_CACHE[build.engine]}={tier.cache}", *_memtables(profile, build.engine, tier),
+            f"--max_connections={max(_CONNECTIONS, most + 20)}",
             f"--table_open_cache={max(_TABLES, min(most * wanted.tables + 100, 64_000))}",
             f"--max_prepared_stmt_count={_PREPARED_MAX}"]
-    options = _with(profiles.options(wanted.profile, build.engine, wanted.sync), room)
+    options = _with(profile, room)
     return _with(_for_mysql(options) if build.flavour == "MySQL" else options, list(build.options))
 
 

@@ -33,11 +33,7 @@ def tprocc(wanted):
     return list(found.values())
 
 
-def tidesdb_pair(wanted):
-    """Without and with PGO; None where there is no plugin with it."""
-    return [_build(wanted, "TidesDB", "glibc", pgo) for pgo in (False, True)] if wanted.pgo_plugin else None
-
-
-def innodb_pair(wanted):
-    """The same of whole servers."""
-    return [_build(wanted, "InnoDB", "glibc", pgo) for pgo in (False, True)] if wanted.pgo_server else None
+def pgo_pair(wanted, engine):
+    """Without and with PGO; None where there is no build with it."""
+    has = wanted.pgo_plugin if engine == "TidesDB" else wanted.pgo_server
+    return [_build(wanted, engine, "glibc", pgo) for pgo in (False, True)] if has else None

@@ -5,6 +5,7 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from lab.harness import statistics
 from lab.report import form, markdown
 from lab.report.tables import Table
 from lab.seed_studies import ours, seed_figures
@@ -50,21 +51,32 @@ def _unit(measure, of_seed):
     return next((unit for words, unit in _UNITS if measure.endswith(words)), "")
 
 
+def _interval(measure, values):
+    """The confidence interval of a gain's or a ratio's geometric mean; "" of anything else, and of fewer than two."""
+    is_gain = "gain" in measure
+    ratios = [1 + value / 100 if is_gain else value for value in values or ()]
+    if len(ratios) < 2 or min(ratios) <= 0 or not (is_gain or "ratio" in measure):
+        return ""
+    low, high = statistics.interval_of_ratios(ratios)
+    return f"{100 * (low - 1):+.1f} to {100 * (high - 1):+.1f}" if is_gain else f"{low:.3g}–{high:.3g}"
+
+
 def table(study, found, caption=""):
     """The seed's figures beside ours; found: of ours.figures(). Rows in the seed's order, then what it does not say. Ours
     alone where no seed has figures."""
     of_seed = seed_figures.of(study)
     if not of_seed:
-        rows = [[subject, measure + (f", {unit}" if (unit := _unit(measure, None)) else ""), form.spread(values)]
-                for (subject, measure), values in found.items()]
-        return Table(caption, ["", "figure", "here"], rows, names=2)
+        rows = [[subject, measure + (f", {unit}" if (unit := _unit(measure, None)) else ""), form.spread(values),
+                 _interval(measure, values)] for (subject, measure), values in found.items()]
+        return Table(caption, ["", "figure", "here", "95 %"], rows, names=2)
     rows = []
     for key in [*of_seed, *(key for key in found if key not in of_seed)]:
         figure = of_seed.get(key)
         unit = _unit(key[1], figure)
         rows.append([key[0], key[1] + (f", {unit}" if unit else ""), figure.place if figure else "",
-                     f"{figure.value:,.6g}" if figure else "–", form.spread(found.get(key))])
-    return Table(caption, ["", "figure", "in the seed", "seed", "here"], rows, names=3)
+                     f"{figure.value:,.6g}" if figure else "–", form.spread(found.get(key)),
+                     _interval(key[1], found.get(key))])
+    return Table(caption, ["", "figure", "in the seed", "seed", "here", "95 %"], rows, names=3)
 
 
 def without_places(text):
@@ -193,7 +205,8 @@ def page(done, said=(), command=""):
                      "own figures beside ours: the median, and of several repetitions the lowest and highest. An absolute "
                      "figure of another machine says little; ratios and shapes are what can be compared. A ratio or a gain "
                      "is the median of those of the repetitions' pairs, which were measured close to each other, and not "
-                     "the ratio of the medians; the reports have intervals, and say what is within noise.")
+                     "the ratio of the medians; beside it is the 95 % interval of their geometric mean (Student's t of so "
+                     "few pairs is wide): what holds no change (0 %, a ratio of 1) may be noise. The reports say more.")
     made.add("code", without_places(command))
     made.add("text", f"This machine: {_machine(done)}." if _machine(done) else "")
     made.add("list", [f"{name}: {what}" for name, what in _binaries(done).items()])

@@ -30,9 +30,8 @@ TEXTS = {
         (_TPROCC_OWN,
          _ROW_LOCKS,
          "The seed's build with PGO is a whole server, trained on its test suite, without the engine library; its "
-         "build without has other flags (RelWithDebInfo, not Release). Here all but the profile is the same, and the "
-         "engine is in it; but a whole server that install.sh compiles with PGO has LTO too, and one without has not (the "
-         "engine has it in both): then a row with PGO is one with PGO and LTO, and LTO's own share is not known.",
+         "build without has other flags (RelWithDebInfo, not Release). Here all but the profile is the same, LTO too, and "
+         "the engine is in it.",
          "The seed prints no NOPM of InnoDB and no p95 of its deliveries, only their changes; NOPM of TidesDB with "
          "jemalloc and PGO is from seed 001, which compares with it.")),
     "001-deletes": Text(
@@ -100,10 +99,10 @@ TEXTS = {
         "20 tables of 5M rows (25 GB); 2, 12 and 32 GB; 1 to 512 threads; 900 s a point",
         ("MariaDB here, MySQL 9.7 there. The two caches have the seed's share of the data: a small part of it, and "
          "all.",
-         "Beside either cache TidesDB has the profile's 256 MB of memtable and reads through the page cache, and no memory "
-         "is limited: its small tier has nearly all of these data in memory too, InnoDB's has not.",
-         "Seed 003's two builds came of different compilers and systems; here all but the profile and, of whole servers, "
-         "LTO is the same, as in 000.",
+         "InnoDB reads past the page cache, so that its cache is what it has in memory of the data; TidesDB reads through the "
+         "page cache, so that in its small tier the server's memory is limited, page cache and all, and its memtable is as "
+         "small beside the cache as the profile's 256 MB beside 2 GB.",
+         "Seed 003's two builds came of different compilers and systems; here all but the profile is the same.",
          "There a tier is warmed up once and one run counts; here each measurement is, on a copy of the data, builds "
          "in turn.")),
     "004": Text(

@@ -24,9 +24,11 @@ class Count(unittest.TestCase):
             of = [f"server={os.environ['TIDESDB_SERVER']}", f"plugin={os.environ['TIDESDB_PLUGIN']}"]
             said = output([sys.executable, "-m", "lab.mix", "count", "--build", "plain", *of, "--build", "again", *of,
                            "--works", "point_select", "-o", base], cwd=TREE)
-            found = json.loads((base / count.RESULT).read_text())["point_select"]
+            result = json.loads((base / count.RESULT).read_text())
+            found, facts = result["of a transaction"]["point_select"], result["provenance"]
             self.assertIn((base / count.TABLE).read_text(), said)
             self.assertEqual({path.name for path in base.iterdir()} - {"build.log"}, {count.TABLE, count.RESULT})
+        self.assertEqual({"plain: ha_tidesdb.so", "again: ha_tidesdb.so"} - {*facts["binaries"]}, set(), facts)
         # The engine's threads in the background are counted too: some hundred instructions of 35,000.
         plain, again = (found[label]["instructions"] for label in ("plain", "again"))
         self.assertGreater(plain, 10_000)

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 from installer.shell import TREE, Failed
-from lab.harness import builds, observers
+from lab.harness import builds, observers, profiles
 from lab.harness.build_server import BuildServer
 from lab.harness.given_server import GivenServer
 from lab.harness.journal import Journal
@@ -152,6 +152,15 @@ class Settings(unittest.TestCase):
         ours = settings.server_options(wanted(), build(engine="TidesDB"), settings.Tier("2G"))
         self.assertIn("--tidesdb_block_cache_size=2G", ours)
         self.assertIn("--innodb_buffer_pool_size=16M", ours)  # Aside, for the server's own tables.
+
+    def test_a_small_tier_has_small_memtables(self):
+        name = "--tidesdb_unified_memtable_write_buffer_size"  # 256 MB beside 2 GB of cache in the profile.
+        for cache, memtables in (("32G", 256 << 20), ("2G", 256 << 20), ("64M", 8 << 20), ("8M", 4 << 20)):
+            options = settings.server_options(wanted(profile="seed-003"), build(engine="TidesDB"), settings.Tier(cache))
+            self.assertEqual([o for o in options if o.startswith(name)], [f"{name}={memtables}"])
+        for profile in profiles.known():
+            for engine in profiles.NAMES[:3]:
+                settings.server_options(wanted(profile=profile), build(engine=engine), settings.Tier("64M"))
 
     def test_a_build_s_own_options_go_before(self):
         own = build(options=("--innodb-buffer-pool-size=1G", "--x=1"))

@@ -68,7 +68,7 @@ class Plan(unittest.TestCase):
             # Spread of everything.
             for times in (args.repetitions, loaded.repetitions + 1, swept.repetitions, read.iterations, engines.iterations):
                 self.assertEqual(times, 3)
-        tiers = pgo_study.wanted_of(pgo_study._parser().parse_args(run_of(PGO, "tiers-plugin").options))
+        tiers = pgo_study.wanted_of(pgo_study._parser().parse_args(run_of(PGO, "tiers-tidesdb").options))
         self.assertEqual((tiers.rows, len(tiers.tiers), tiers.threads, tiers.sync), (50_000, 2, (1, 4, 16), "FULL"))
 
     def test_it_fits_into_a_sitting(self):
@@ -241,12 +241,19 @@ class Figures(unittest.TestCase):
         self.assertAlmostEqual(found["TidesDB over InnoDB", "NOPM: ratio"][2], 1.1)
         self.assertAlmostEqual(found["RocksDB over InnoDB", "NOPM: ratio"][0], 1 / 1.1)
         made = index.table("engines", found)
-        self.assertEqual((made.head, made.rows[0]), (["", "figure", "here"], ["RocksDB", "NOPM", "2,000 (1,000–3,000)"]))
+        self.assertEqual((made.head, made.rows[0]), (["", "figure", "here", "95 %"],
+                                                     ["RocksDB", "NOPM", "2,000 (1,000–3,000)", ""]))
 
     def test_the_seed_s_row_and_ours_are_one(self):
         made = index.table("002", {("InnoDB", "NOPM"): [100, 110, 90], ("X", "TPM: ratio"): [1.5]})
-        self.assertEqual(made.rows[0], ["InnoDB", "NOPM", "Results, table", "6,308", "100 (90–110)"])
-        self.assertEqual(made.rows[-1], ["X", "TPM: ratio", "", "–", "1.50"])
+        self.assertEqual(made.rows[0], ["InnoDB", "NOPM", "Results, table", "6,308", "100 (90–110)", ""])
+        self.assertEqual(made.rows[-1], ["X", "TPM: ratio", "", "–", "1.50", ""])
+
+    def test_ratios_and_gains_of_several_pairs_have_an_interval(self):
+        made = index.table("engines", {("X", "NOPM: ratio"): [1.5, 1.5], ("Y", "mean gain of PGO"): [10, 21],
+                                       ("Z", "TPM: gain of PGO"): [-100, 5]})
+        # Of 1.10 and 1.21: 12.7 times half the logarithm of 1.1 on either side.
+        self.assertEqual([row[-1] for row in made.rows], ["1.5–1.5", "-37.0 to +111.4", ""])
 
 
 class Words(unittest.TestCase):
