@@ -29,9 +29,9 @@ def parser():
                       help="memory allocator of the whole server process (default: as it is)")
     made.add_argument("--pgo", action=argparse.BooleanOptionalAction,
                       help="engine and plugin optimised by a profile: built instrumented, trained on private servers "
-                           "(mysql-test-run, TPROC-C, sysbench, iibench), rebuilt, checked, and the gain measured; once for "
-                           "each source about 20 minutes on two cores, two hours with --mariadb-version (default: as it "
-                           "is)")
+                           "(mysql-test-run, TPROC-C, sysbench, iibench), rebuilt, checked, and the gain measured; once "
+                           "for each source about 20 minutes on two cores, two hours with --mariadb-version (default: as "
+                           "it is)")
     made.add_argument("--mariadb-source", type=Path, metavar="TARBALL",
                       help="the server's sources, of exactly its version, where the archive has them not")
     made.add_argument("--tidesdb-prefix", type=Path, metavar="DIR",

@@ -99,9 +99,9 @@ TEXTS = {
         "20 tables of 5M rows (25 GB); 2, 12 and 32 GB; 1 to 512 threads; 900 s a point",
         ("MariaDB here, MySQL 9.7 there. The two caches have the seed's share of the data: a small part of it, and "
          "all.",
-         "InnoDB reads past the page cache, so that its cache is what it has in memory of the data; TidesDB reads through the "
-         "page cache, so that in its small tier the server's memory is limited, page cache and all, and its memtable is as "
-         "small beside the cache as the profile's 256 MB beside 2 GB.",
+         "InnoDB reads past the page cache, so that its cache is what it has in memory of the data; TidesDB reads through "
+         "the page cache, so that in its small tier the server's memory is limited, page cache and all, and its memtable "
+         "is as small beside the cache as the profile's 256 MB beside 2 GB.",
          "Seed 003's two builds came of different compilers and systems; here all but the profile is the same.",
          "There a tier is warmed up once and one run counts; here each measurement is, on a copy of the data, builds "
          "in turn.")),
