@@ -27,9 +27,12 @@ _FIXED = {
 
 
 def profile_flags(how, counters, tree):
-    """Compiler and linker flags of one phase of --pgo (None: plain). tree: the directory that is built in."""
+    """Compiler and linker flags of one phase of --pgo (None: plain). tree: the directory that is built in.
+
+    What is installed has LTO, plain or not: then the profile is all that a comparison of the two finds.
+    """
     if how is None:
-        return ""
+        return "-flto=auto"
     # Named by what is below the tree, so that both phases' trees find the same profile.
     names = f"-fprofile-prefix-path={tree}"
     if how == "generate":
@@ -40,8 +43,8 @@ def profile_flags(how, counters, tree):
 
 def options(paths, left_out, how=None, counters=None, tree=None):
     """What comes after cmake. left_out: engines; the rest as of profile_flags()."""
-    common = f"{_OPTIMISED} {profile_flags(how, counters, tree)}".strip()
-    flags = {language: f"{common} {more}" if how == "use" else common for language, more in _LTO_OBJECTS.items()}
+    common = f"{_OPTIMISED} {profile_flags(how, counters, tree)}"
+    flags = {language: f"{common} {more}" if how != "generate" else common for language, more in _LTO_OBJECTS.items()}
     # ccache does not know under which name the profile of a source is looked for.
     launcher = "" if how == "use" else "ccache"
     chosen = {
