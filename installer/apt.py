@@ -199,20 +199,39 @@ def missing(packages, wrap=lambda argv: argv):
     return [name for name in packages if name not in there]
 
 
+def server_changes(simulated):
+    """Of what apt-get --simulate prints: ("mariadb-server-core", its version, the new one or "none") of each server package
+    that is there and would be another."""
+    found = [*re.findall(r"(?m)^Inst (mariadb-server\S*) \[(\S+)\] \((\S+)", simulated),
+             *((name, version, "none") for name, version in re.findall(r"(?m)^Remv (mariadb-server\S*) \[(\S+)\]", simulated))]
+    return [(name, version, new) for name, version, new in found if new != version]
+
+
+def _get(argv, wanted, log):
+    """Runs argv, apt-get's installation of wanted. Raises Failed where it would change a server that is there."""
+    if changes := server_changes(output([*argv, "--simulate"])):
+        name, version, new = changes[0]
+        raise Failed(f"apt-get would change {name} from {version} to {new}, which is not for an installer to do: upgrade the "
+                     f"server yourself, or install these yourself as it suits it: {' '.join(wanted)}")
+    run(argv, log=log)
+
+
 def install(packages, log, wrap=None):
-    """Installs what is missing of packages, here or (wrap) in another root. Needs root."""
+    """Installs what is missing of packages, here or (wrap) in another root; a server that is there keeps its version. Needs
+    root."""
     wanted = missing(packages, wrap or (lambda argv: argv))
     if not wanted:
         return
     if not host.is_root():
         raise Unavailable("not root, and these packages are missing: " + " ".join(wanted))
     wrap = wrap or (lambda argv: argv)
+    # Of a package's source apt upgrades all else that is installed: libmariadb-dev would bring a newer server.
     argv = wrap(["apt-get", "install", "-y", "--no-install-recommends", "-o", "Acquire::Retries=3",
-                 "-o", "DPkg::Lock::Timeout=600", *wanted])
+                 "-o", "DPkg::Lock::Timeout=600", "-o", "APT::Get::Upgrade-By-Source-Package=false", *wanted])
     names = [name.rpartition("/")[2] for name in wanted]
     with Step(f"Installing {len(wanted)} packages ({', '.join(names[:4])}{', ...' if names[4:] else ''})"):
         try:
-            run(argv, log=log)
+            _get(argv, wanted, log)
         except Failed:
             run(wrap(["apt-get", "update"]), log=log)
-            run(argv, log=log)
+            _get(argv, wanted, log)

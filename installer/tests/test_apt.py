@@ -1,10 +1,12 @@
 """Reading apt's source lists, in both of their formats."""
 
 import unittest
+from contextlib import redirect_stdout
+from io import StringIO
 from unittest import mock
 
 from installer import apt
-from installer.shell import Unavailable
+from installer.shell import Failed, Unavailable
 
 DEB822 = """# A comment
 Types: deb
@@ -69,6 +71,42 @@ class Sources(unittest.TestCase):
             self.assertIn("Components: main universe\n", apt.sources_text("noble"))
             with self.assertRaises(Unavailable):
                 apt.sources_text("trixie")
+
+
+SIMULATED = """Reading package lists...
+Inst libssl3 [3.0.20-1~deb12u2] (3.0.22-1~deb12u2 Debian-Security:12/oldstable-security [amd64]) []
+Inst mariadb-server [1:10.11.18-0+deb12u1] (1:10.11.19-0+deb12u1 Debian-Security:12/oldstable-security [amd64])
+Inst libmariadb-dev (1:10.11.19-0+deb12u1 Debian-Security:12/oldstable-security [amd64])
+Conf mariadb-server (1:10.11.19-0+deb12u1 Debian-Security:12/oldstable-security [amd64])
+"""
+
+
+class Installed(unittest.TestCase):
+    def install(self, simulated):
+        """What is run for libmariadb-dev."""
+        ran = []
+        with mock.patch.object(apt, "output", lambda argv: simulated if "--simulate" in argv else ""), \
+                mock.patch.object(apt, "run", lambda argv, log: ran.append(argv)), \
+                mock.patch.object(apt.host, "is_root", lambda: True), redirect_stdout(StringIO()):
+            try:
+                apt.install(["libmariadb-dev"], "log")
+            except Failed as error:
+                return ran, str(error)
+        return ran, ""
+
+    def test_a_server_that_is_there_keeps_its_version(self):
+        ran, said = self.install(SIMULATED)
+        self.assertEqual([argv[1] for argv in ran], ["update"])  # It may be that the lists are old.
+        self.assertIn("change mariadb-server from 1:10.11.18-0+deb12u1 to 1:10.11.19-0+deb12u1", said)
+        self.assertIn("libmariadb-dev", said)
+        ran, said = self.install("Remv mariadb-server-core [1:10.11.18-0+deb12u1]\n")
+        self.assertIn("to none", said)
+
+    def test_what_changes_no_server_is_installed(self):
+        new = "Inst libmariadb-dev (1:10.11.19-0+deb12u1 x)\nInst mariadb-server (1:10.11.18-0+deb12u1 x)\n"
+        ran, said = self.install(new)
+        self.assertEqual((said, [argv[1] for argv in ran], ran[0][-1]), ("", ["install"], "libmariadb-dev"))
+        self.assertIn("APT::Get::Upgrade-By-Source-Package=false", ran[0])
 
 
 if __name__ == "__main__":
