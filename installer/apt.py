@@ -202,17 +202,17 @@ def missing(packages, wrap=lambda argv: argv):
 def server_changes(simulated):
     """Of what apt-get --simulate prints: ("mariadb-server-core", its version, the new one or "none") of each server package
     that is there and would be another."""
-    found = [*re.findall(r"(?m)^Inst (mariadb-server\S*) \[(\S+)\] \((\S+)", simulated),
-             *((name, version, "none") for name, version in re.findall(r"(?m)^Remv (mariadb-server\S*) \[(\S+)\]", simulated))]
-    return [(name, version, new) for name, version, new in found if new != version]
+    found = re.findall(r"(?m)^Inst (mariadb-server\S*) \[(\S+)\] \((\S+)", simulated)
+    gone = re.findall(r"(?m)^Remv (mariadb-server\S*) \[(\S+)\]", simulated)
+    return [change for change in found if change[1] != change[2]] + [(*package, "none") for package in gone]
 
 
 def _get(argv, wanted, log):
     """Runs argv, apt-get's installation of wanted. Raises Failed where it would change a server that is there."""
     if changes := server_changes(output([*argv, "--simulate"])):
         name, version, new = changes[0]
-        raise Failed(f"apt-get would change {name} from {version} to {new}, which is not for an installer to do: upgrade the "
-                     f"server yourself, or install these yourself as it suits it: {' '.join(wanted)}")
+        raise Failed(f"apt-get would change {name} from {version} to {new}, which is not for an installer to do: upgrade "
+                     f"the server yourself, or install these yourself as it suits it: {' '.join(wanted)}")
     run(argv, log=log)
 
 
