@@ -1,4 +1,4 @@
-"""Reading apt's source lists, in both of their formats."""
+"""Reading apt's source lists, in both of their formats; what an installation may not change."""
 
 import unittest
 from contextlib import redirect_stdout

@@ -30,8 +30,8 @@ TEXTS = {
         (_TPROCC_OWN,
          _ROW_LOCKS,
          "The seed's build with PGO is a whole server, trained on its test suite, without the engine library; its "
-         "build without has other flags (RelWithDebInfo, not Release). Here all but the profile is the same, LTO too, and "
-         "the engine is in it.",
+         "build without has other flags (RelWithDebInfo, not Release). Of the servers and plugins that install.sh makes "
+         "all but the profile is the same, LTO too, and the engine is in it.",
          "The seed prints no NOPM of InnoDB and no p95 of its deliveries, only their changes; NOPM of TidesDB with "
          "jemalloc and PGO is from seed 001, which compares with it.")),
     "001-deletes": Text(
@@ -102,7 +102,7 @@ TEXTS = {
          "InnoDB reads past the page cache, so that its cache is what it has in memory of the data; TidesDB reads through "
          "the page cache, so that in its small tier the server's memory is limited, page cache and all, and its memtable "
          "is as small beside the cache as the profile's 256 MB beside 2 GB.",
-         "Seed 003's two builds came of different compilers and systems; here all but the profile is the same.",
+         "Seed 003's two builds came of different compilers and systems; of install.sh's all but the profile is the same.",
          "There a tier is warmed up once and one run counts; here each measurement is, on a copy of the data, builds "
          "in turn.")),
     "004": Text(
