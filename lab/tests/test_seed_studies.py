@@ -68,7 +68,7 @@ class Plan(unittest.TestCase):
             # Spread of everything.
             for times in (args.repetitions, loaded.repetitions + 1, swept.repetitions, read.iterations, engines.iterations):
                 self.assertEqual(times, 3)
-        for engine, limit in (("tidesdb", "256M"), ("innodb", "")):
+        for engine, limit in (("tidesdb", "320M"), ("innodb", "")):
             tiers = pgo_study.wanted_of(pgo_study._parser().parse_args(run_of(BOTH, f"tiers-{engine}").options))
             self.assertEqual((tiers.rows, len(tiers.tiers), tiers.threads, tiers.sync), (50_000, 2, (1, 4, 16), "FULL"))
             self.assertEqual([(tier.cache, tier.limit) for tier in tiers.tiers], [("32M", limit), ("512M", "")])
