@@ -95,7 +95,7 @@ class BuildsStudy(study.Study):
                 step.note("ANALYZE")
                 study.analyze(connection, self.args.tpcc_db)
             except Failed as error:
-                raise Failed(f"{error}\nThe server's log ends with:\n{loader.log_tail()}") from error
+                raise loader.failed(error) from error
             finally:
                 loader.stop()
             found.update(self.data.loaded(build, loader, seconds))
@@ -115,7 +115,7 @@ class BuildsStudy(study.Study):
             with Watch(measured, directory) as watch:
                 figures = self.generator.run(connection, build.engine.lower(), "tpcc", directory, step.note, watch.begin)
         except Failed as error:
-            raise Failed(f"{error}\nThe server's log ends with:\n{measured.log_tail()}") from error
+            raise measured.failed(error) from error
         finally:
             measured.kill()  # Its data is thrown away: what it would still write out is not waited for.
             measured.end()

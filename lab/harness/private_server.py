@@ -135,7 +135,7 @@ class PrivateServer(Server):
     def __init__(self, environment, directory, limit=Limit(), **more):
         """limit: a Limit; more: as of Server."""
         super().__init__(environment, directory, within=tied, **more)
-        self._limit, self._group = limit, None
+        self._limit, self._group, self._oom_kills = limit, None, 0
 
     def tool(self, name):
         return self.environment.tool(name) if isinstance(self.environment, GivenServer) else super().tool(name)
@@ -143,6 +143,7 @@ class PrivateServer(Server):
     def start(self, timeout_s=120):
         """Raises Failed with the log's tail, or naming an option that did not take; leaves nothing running then."""
         if self._limit.bytes:
+            self._oom_kills = 0
             forget_files(self.data)  # What is in memory already would be on our account, not the server's.
             self._group = MemoryGroup(self.directory.name, self._limit.bytes)
             self._group.__enter__()
@@ -167,7 +168,15 @@ class PrivateServer(Server):
             self.process.wait()
         if self._group is not None:
             group, self._group, self.within = self._group, None, tied
+            self._oom_kills = group.usage().oom_kills
             group.remove()
+
+    def failed(self, error):
+        """What is raised for an error of one that uses this server: that, and what the server's end says of it."""
+        kills = self._group.usage().oom_kills if self._group is not None else self._oom_kills
+        killed = (f"The server was killed at its memory limit of {self._limit.bytes >> 20} MB, its page cache counted; give it "
+                  "more: --memory-max, or --tiers CACHE:LIMIT\n" if kills else "")
+        return Failed(f"{error}\n{killed}The server's log ends with:\n{self.log_tail()}")
 
     def remove(self):
         """Its data, and whatever else is in its directory. REQUIRES: it does not run."""

@@ -81,7 +81,7 @@ class Measurer:
             found |= {"versions": versions_of(server), "memory": server.memory(),
                       "directory_bytes": allocated_bytes(server.data)}
         except Failed as error:
-            raise Failed(f"{error}\nThe server's log ends with:\n{server.log_tail()}") from error
+            raise server.failed(error) from error
         finally:
             try:
                 server.stop()

@@ -36,7 +36,7 @@ def load(build, place, wanted, step):
         call(_sysbench(server, wanted, wanted.workload, "prepare", min(wanted.tables, _LOADERS_MAX),
                        f"--mysql-storage-engine={build.engine}"))
     except Failed as error:
-        raise Failed(f"{error}\nThe server's log ends with:\n{server.log_tail()}") from error
+        raise server.failed(error) from error
     finally:
         server.stop()
     made = place.loaded(build, server, time.monotonic() - begin)
@@ -84,7 +84,7 @@ def measure(unit, builds, place, wanted, step, output):
         server.check_allocator()
         return _on(server, unit, builds, wanted, step, _Kept(output, unit))
     except Failed as error:
-        raise Failed(f"{error}\nThe server's log ends with:\n{server.log_tail()}") from error
+        raise server.failed(error) from error
     finally:
         server.stop()
         place.forget()

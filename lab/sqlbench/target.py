@@ -132,7 +132,7 @@ class OwnServers:
         try:
             yield self._started(server)
         except Failed as error:
-            raise Failed(f"{error}\nThe server's log ends with:\n{server.log_tail()}") from error
+            raise server.failed(error) from error
         finally:
             try:
                 server.stop()

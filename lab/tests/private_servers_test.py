@@ -89,6 +89,14 @@ class PrivateServers(unittest.TestCase):
         self.assertIn("commits not synced", text)
         self.assertIn("memory: with page cache, peak", text)
 
+    def test_a_server_killed_at_its_limit_is_said(self):
+        said = self.finish(self.start(TREE / "lab" / "pgo_study.sh", "--tiers", "16M:64M", "--threads", "1",
+                                      "--repetitions", "1", "--tables", "1", "--rows", "1000", "--seconds", "1",
+                                      "--warmup-read", "0", "--warmup-write", "0", "--pause", "0", "-o", self.output,
+                                      "--build", "A", f"server={_SERVER}", "engine=InnoDB",
+                                      "--build", "B", f"server={_SERVER}", "engine=InnoDB"), code=1)
+        self.assertIn("The server was killed at its memory limit of 64 MB, its page cache counted; give it more", said)
+
 
 if __name__ == "__main__":
     unittest.main()

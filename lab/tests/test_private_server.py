@@ -72,6 +72,21 @@ class Started(unittest.TestCase):
         group.__enter__.assert_called_once()
         group.remove.assert_called_once()
 
+    def test_an_error_says_that_the_limit_killed_the_server(self):
+        for kills in (0, 1):
+            group = mock.MagicMock()
+            group.usage.return_value.oom_kills = kills
+            server = PrivateServer(None, Path("nowhere"), Limit(256 << 20, ""))
+            with mock.patch.object(private_server, "MemoryGroup", return_value=group), \
+                    mock.patch.object(private_server.Server, "start"), mock.patch.object(private_server, "check_settings"):
+                server.start()
+                said = [str(server.failed(Failed("sysbench failed")))]
+                server.end()
+                said.append(str(server.failed(Failed("sysbench failed"))))
+            for text in said:
+                self.assertRegex(text, r"^sysbench failed\n(.|\n)*The server's log ends with:")
+                self.assertEqual("at its memory limit of 256 MB" in text, kills == 1, text)
+
 
 class Sizes(unittest.TestCase):
     def test_a_seed_s_sizes_are_the_defaults(self):
