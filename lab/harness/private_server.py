@@ -175,7 +175,7 @@ class PrivateServer(Server):
         """What is raised for an error of one that uses this server: that, and what the server's end says of it."""
         kills = self._group.usage().oom_kills if self._group is not None else self._oom_kills
         killed = (f"The server was killed at its memory limit of {self._limit.bytes >> 20} MB, its page cache counted; "
-                  "give it more: --memory-max, or --tiers CACHE:LIMIT\n" if kills else "")
+                  "give it more: --memory-max (sqlbench.sh: MEMORY_MAX), or --tiers CACHE:LIMIT\n" if kills else "")
         return Failed(f"{error}\n{killed}The server's log ends with:\n{self.log_tail()}")
 
     def remove(self):
