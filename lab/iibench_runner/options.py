@@ -15,6 +15,7 @@ ROWS = ("load-rows", "i1-rows", "i2-rows")
 _ENDLESS = ("i1-rows", "i2-rows")  # 0 rows: --write-seconds alone ends the step.
 SIZES = ("clients", *ROWS, "query-seconds", "write-seconds", "load-batch", "i1-batch", "i2-batch", "query-threads",
          "rows-per-query", "data-min", "data-max")
+_PHASE = re.compile(r"l\.i0|l\.x|l\.i1|l\.i2|q[rp][1-9]\d*")  # Which of them go together, the generator says.
 # A setting that each engine has under another name.
 CACHE = {"InnoDB": "innodb_buffer_pool_size", "TidesDB": "tidesdb_block_cache_size",
          "RocksDB": "rocksdb_block_cache_size"}
@@ -43,7 +44,7 @@ def parser():
     group("--repetitions", type=positive, default=1, metavar="N", help="the engines take turns (%(default)s)")
     group("--generator-profile", default="small", metavar="NAME",
           help="the generator's sizes: small, issue-122, seed-001-deletes (%(default)s)")
-    group("--phases", metavar="LIST", help="such as l.i0,l.x,l.i1,qr100 (the generator profile's)")
+    group("--phases", metavar="LIST", type=_phases, help="such as l.i0,l.x,l.i1,qr100 (the generator profile's)")
     group("--bulk", action="store_true", help="after them one INSERT ... SELECT of every row into a copy with its indexes")
     group("--vary", action="append", default=[], metavar="NAME=V1,V2...", type=_varied,
           help="a size below, a server variable, or cache (of every engine), or A+B, alike; several: each with each")
@@ -67,6 +68,14 @@ def parser():
 
 def _from_none(text):
     return 0 if text == "0" else positive(text)
+
+
+def _phases(text):
+    for name in text.split(","):
+        if not _PHASE.fullmatch(name):
+            raise argparse.ArgumentTypeError(
+                f"{name!r} is none; known are l.i0, l.x, l.i1, l.i2, qrN and qpN, N rows a second")
+    return text
 
 
 def _varied(text):

@@ -1,9 +1,11 @@
-"""Writes a study in all its forms into a directory: report.html, report.md, charts/*.png and *.pdf."""
+"""Writes a study in all its forms into a directory: report.html, report.md, runs.csv, charts/*.png and *.pdf."""
 
 from pathlib import Path
 
 from installer.shell import Failed, say
-from lab.report import markdown, page
+from lab.report import markdown, page, sheet
+
+SHEET = "runs.csv"  # A row for each run.
 
 
 def write_page(study, path):
@@ -18,7 +20,7 @@ def write_page(study, path):
 
 
 def write(study, directory, charts=True, name="report"):
-    """Returns the paths of the page and of the text. charts: also the charts, for a runner that has none of its own.
+    """Returns the paths of the page and of the text. charts: also charts and CSV, for a runner that has none of its own.
 
     Raises Failed for a study without a measurement.
     """
@@ -30,6 +32,7 @@ def write(study, directory, charts=True, name="report"):
     if charts:
         from lab.charts import study as drawing  # Here: matplotlib is for those who draw.
         drawing.draw(study, directory / "charts")
+        (directory / SHEET).write_text(sheet.text(study), encoding="utf-8")
     return [*write_page(study, directory / f"{name}.html"), text]
 
 

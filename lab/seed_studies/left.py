@@ -12,11 +12,14 @@ from lab.seed_studies.index import Done
 _PLACES = {"hammerdb_runner.sh": "hammerdb_logs_*/journal.jsonl", "iibench_runner.sh": "iibench_*/journal.jsonl",
            "pgo_study.sh": "study/pgo_study.jsonl", "mariadb_engines_runner.sh": "results_*/journal.txt"}
 _MERGED = {"mariadb_engines_runner.sh": "final/merged"}  # Where report and charts are, below that of the run.
+# The others' CSVs are in the folder that was given.
+_TABLES_BESIDE_REPORT = ("mariadb_engines_runner.sh", "iibench_runner.sh", "pgo_study.sh")
 # The charts that say most come first.
 _CHARTS = {"hammerdb_runner.sh": ("chart_tpcc_tpm", "chart_tpcc_latency", "chart_tpcc_nopm",
-                                  "chart_tpcc_throughput_timeline"),
+                                  "chart_tpcc_throughput_timeline", "chart_tpcc_latency_timeline", "chart_build_time"),
            "mariadb_engines_runner.sh": ("chart_tpcc_nopm", "chart_tpcc_latency", "chart_tpcc_tpm",
-                                         "chart_tpcc_throughput_timeline"),
+                                         "chart_tpcc_throughput_timeline", "chart_tpcc_latency_timeline",
+                                         "chart_build_time"),
            "iibench_runner.sh": ("charts/over_time", "charts/throughput", "charts/latency_p95"),
            "pgo_study.sh": ("charts/gain", "charts/throughput", "charts/latency_p95"),
            "sqlbench.sh": ("charts_*/01_throughput_tps", "charts_*/04_p95_latency", "charts_*/06_thread_scaling",
@@ -73,7 +76,7 @@ def charts_of(run, directory):
 
 def tables_of(run, directory):
     """Its CSVs, small ones first; those of single measurements are raw data."""
-    place = _place(run, directory) if run.runner in _MERGED else Path(directory)
+    place = _place(run, directory) if run.runner in _TABLES_BESIDE_REPORT else Path(directory)
     return sorted(place.glob("*.csv"), key=lambda path: (path.stat().st_size, path.name))
 
 

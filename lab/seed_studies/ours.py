@@ -168,7 +168,7 @@ def _seed_004(of):
         at = {(label, threads): {run.repetition: run for run in of.runs
                                  if (run.workload, run.label, run.threads) == (workload, label, threads)}
               for label in of.labels() for threads in {run.threads for run in of.runs}}
-        found[workload, "TidesDB over InnoDB: transactions/s"] = _pairs(
+        found[workload, "TidesDB over InnoDB, transactions/s: ratio"] = _pairs(
             at.get(("TidesDB", most), {}), at.get(("InnoDB", most), {}), lambda run: run.throughput)
         for label in of.labels():
             _put(found, f"{workload} {label}", at[label, most],

@@ -41,8 +41,9 @@ TEXTS = {
         "20 seconds and a delete took up to 171 ms; after, 16,000 rows a second, between 2,000 and 70,000.",
         _THREADRIPPER + "; before: 48 cores",
         "10M rows loaded, 16M inserted and deleted",
-        ("The seed shows TidesDB alone, over 16M rows in 999 s; InnoDB and MyRocks are here for comparison, with seed "
-         "001's settings. Here every engine churns for the same time, so that a faster one passes more rows.",
+        ("The seed shows TidesDB alone, over 16M rows in 999 s; InnoDB and MyRocks are here for comparison, InnoDB with "
+         "seed 001's settings, MyRocks, for which the seed has none, with ours. Here every engine churns for the same "
+         "time, so that a faster one passes more rows.",
          "The seed's collapse came within 20 s: the rates of the first and of the last 20 s say whether one came here.",
          "The seed's stalls last 50 to 500 ms; here the rate is counted in whole seconds, and a shorter stall shows in "
          "the maximum of the statement that waited: insert, delete, or the search for the lowest key.",
@@ -97,8 +98,8 @@ TEXTS = {
         "for.",
         "2 × Xeon Gold 6230 (40 cores), 187.5 GB",
         "20 tables of 5M rows (25 GB); 2, 12 and 32 GB; 1 to 512 threads; 900 s a point",
-        ("MariaDB here, MySQL 9.7 there. The two caches have the seed's share of the data: a small part of it, and "
-         "all.",
+        ("MariaDB here, MySQL 9.7 there. The two caches are its smallest, a small part of the data, and its largest, which "
+         "holds all; the one between, about half of the data, is left out for time.",
          "InnoDB reads past the page cache, so that its cache is what it has in memory of the data; TidesDB reads through "
          "the page cache, so that in its small tier the server's memory is limited, page cache and all, and its memtable "
          "is as small beside the cache as the profile's 256 MB beside 2 GB.",

@@ -16,6 +16,9 @@ from lab.sqlbench import names
 DEFAULT_WORKLOADS = ("oltp_point_select oltp_read_only oltp_write_only oltp_read_write oltp_insert oltp_update_index "
                      "oltp_update_non_index oltp_delete")
 SCRIPTS = Path("/usr/share/sysbench")
+_NO_WORKLOADS = ("oltp_common", "bulk_insert")  # Scripts of sysbench that are no workload here.
+# Those of sysbench 1.0.20, where none is installed yet: a wrong name is told before anything is installed or built.
+_SYSBENCH_S = (*DEFAULT_WORKLOADS.split(), "select_random_points", "select_random_ranges")
 ENGINES = ("InnoDB", "TidesDB", "RocksDB")
 # Deadlock, changed since read, lock wait timeout, and errors of COMMIT: sysbench begins the transaction again.
 IGNORED_ERRORS = "1213,1020,1205,1180"
@@ -145,9 +148,10 @@ def _engines(variables):
 
 def _workloads(variables, tables):
     words = tuple(dict.fromkeys(variables.text("WORKLOADS", DEFAULT_WORKLOADS).replace(",", " ").split()))
-    known = sorted(path.stem for path in SCRIPTS.glob("*.lua") if path.stem not in ("oltp_common", "bulk_insert"))
+    installed = sorted(path.stem for path in SCRIPTS.glob("*.lua") if path.stem not in _NO_WORKLOADS)
+    known = installed or sorted(_SYSBENCH_S)
     for word in words:
-        if known and word not in known:
+        if word not in known:
             raise Failed(f"WORKLOADS: {word} is no test of this sysbench; known are {', '.join(known)}")
         if word.startswith("select_random_") and tables > 1:
             raise Failed(f"WORKLOADS: {word} works on one table only; TABLES is {tables}")

@@ -92,6 +92,7 @@ class PgoStudy(unittest.TestCase):
         for name in ("gain", "throughput", "latency_p95", "over_time"):
             for kind in ("png", "pdf"):
                 self.assertGreater((output / "charts" / f"{name}.{kind}").stat().st_size, 1000)
+        self.assertIn("label,condition,workload,", (output / "runs.csv").read_text())
         self.assertRegex((output / "report.md").read_text(), r"(?s)^# Gain of again over plain\n.*\n## Gain over plain\n")
         with Browser(output.parent) as browser:
             shown = browser.open(output / "report.html")

@@ -4,6 +4,7 @@
 Environment: as lab_server.py says; TIDESDB_SERVER names the server.
 """
 
+import csv
 import os
 import re
 import signal
@@ -69,6 +70,10 @@ class PrivateServers(unittest.TestCase):
         self.assertRegex(text, r"\| iibench l\.i1 +\| seconds of the step +\| +[2-9]\S* +\| +[2-9]")  # By time.
         self.assertEqual(len(re.findall(r"^\| iibench (?:l\.i0|l\.x|l\.i1|qr100|INSERT \S+ SELECT) +\| (?:rows|queries)/s",
                                         text, re.M)), 5)
+        with open(folder / "runs.csv", encoding="utf-8", newline="") as file:
+            rows = {(row["label"], row["workload"]): row for row in csv.DictReader(file, strict=True)}
+        self.assertEqual(len(rows), 10)
+        self.assertGreater(float(rows["TidesDB", "iibench l.i1"]["insert p99_ms"]), 0)
 
     def test_hammerdb_runner_with_a_seed_s_profile(self):
         self.finish(self.start(TREE / "lab" / "hammerdb_runner.sh", "-e", "tidesdb", f"--private-server={_SERVER}",

@@ -54,6 +54,12 @@ class Profiles(unittest.TestCase):
             self.assertNotIn("Groups", profiles.about(profile))
         self.assertIn("prints no my.cnf", profiles.about("seed-002"))
 
+    def test_settings_that_no_seed_has_are_said_to_be_ours(self):
+        seeds = [profile for profile in profiles.known() if profile.startswith("seed-")]
+        self.assertEqual(len(seeds), 5)
+        for profile in seeds:
+            self.assertRegex(profiles.about(profile), "MyRocks (is|are) not in the seed.* (is|are) ours", profile)
+
     def test_seed_001_has_the_settings_of_seed_000(self):
         for engine in profiles.NAMES:
             self.assertEqual(profiles.options("seed-001", engine, "NONE"), profiles.options("seed-000", engine, "NONE"))

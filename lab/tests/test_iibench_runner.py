@@ -44,6 +44,15 @@ class Options(unittest.TestCase):
         with self.assertRaisesRegex(Failed, "--i1-rows 0: --write-seconds has to say"):
             options.parse(["--i1-rows", "0"])
 
+    def test_a_step_that_is_none_is_named_before_anything_is_built(self):
+        self.assertEqual(options.parse(["--phases", "l.i0,l.x,l.i1,l.i2,qr100,qp1000"]).phases,
+                         "l.i0,l.x,l.i1,l.i2,qr100,qp1000")
+        for given, named in (("l.i0,zz", "'zz'"), ("qr0", "'qr0'"), ("l.i3", "'l.i3'"), ("l.i0,", "''")):
+            said = io.StringIO()
+            with contextlib.redirect_stderr(said), self.assertRaises(SystemExit):
+                options.parse(["--phases", given])
+            self.assertIn(f"{named} is none; known are l.i0, l.x, l.i1, l.i2, qrN and qpN", said.getvalue())
+
     def test_a_cache_is_each_engine_s_own(self):
         args = options.parse(["--vary", "cache=1G"])
         for engine, name in (("InnoDB", "innodb_buffer_pool_size"), ("TidesDB", "tidesdb_block_cache_size"),

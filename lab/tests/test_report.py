@@ -1,6 +1,7 @@
 """The report: studies of every runner's files, its page, its Markdown, and what it says of files that are none."""
 
 import copy
+import csv
 import gzip
 import base64
 import io
@@ -17,7 +18,7 @@ from unittest import mock
 from installer.shell import Failed
 from lab.charts import study as drawing
 from lab.charts import style
-from lab.report import form, markdown, page, plotly, results, tables, write
+from lab.report import form, markdown, page, plotly, results, sheet, tables, write
 from lab.report.__main__ import run as report
 from lab.report.adapters import iibench, pick, tpcc
 from lab.report.study import (THROUGHPUT, Check, Error, Latency, Metric, Run, Spread, Study, interval_of,
@@ -465,6 +466,37 @@ class PageTest(unittest.TestCase):
                 paths = write.write(made_study.study(), name, charts=False)
             self.assertEqual([path.name for path in paths], ["report.md"])
             self.assertIn("report.html is left out: no network", out.getvalue())
+
+
+class SheetTest(unittest.TestCase):
+    def test_a_row_for_each_run_and_a_column_for_what_any_has(self):
+        runs = [Run("InnoDB", "l.i1, <x>", 2, 1, 1234.5, "rows/s", "synced", 10.0, 12345,
+                    latencies=[Latency("insert", 5, 1.25, 1.0, 2.0, 3.0, 4.0, 1 / 3)],
+                    measures={"deleted rows/s": 7.0}, memory={"resident, peak": 1 << 20},
+                    errors=[Error(1213, 3), Error(1205, 4)], cpu_s=2.5, written_bytes=9, row_bytes=3),
+                Run("TidesDB", "l.x", 1, 1, None, "rows/s", complete=False, measures={"TPM": 0.0})]
+        rows = list(csv.DictReader(io.StringIO(sheet.text(Study("made", "t", "about", runs)))))
+        names = ("label condition workload threads repetition throughput unit seconds operations errors complete cpu_s "
+                 "written_bytes row_bytes peak_memory_bytes").split()
+        self.assertEqual([rows[0][name] for name in names],
+                         ["InnoDB", "synced", "l.i1, <x>", "2", "1", "1234.5", "rows/s", "10", "12345", "7", "yes", "2.5",
+                          "9", "3", "1048576"])
+        self.assertEqual([rows[0][f"insert {name}_ms"] for name in "mean p50 p95 p99 p999 max".split()],
+                         ["1.25", "1", "2", "3", "4", "0.3333333333"])
+        self.assertEqual(rows[0]["deleted rows/s"], "7")
+        self.assertEqual([rows[1][name] for name in ("throughput", "complete", "TPM", "insert p99_ms", "cpu_s")],
+                         ["", "no", "0", "", ""])
+
+    def test_it_lies_beside_charts(self):
+        with tempfile.TemporaryDirectory() as name, mock.patch.object(plotly, "source", return_value=PLOTLY), \
+                mock.patch.object(drawing, "draw"):
+            write.write(made_study.study(), name)
+            with open(Path(name) / "runs.csv", encoding="utf-8", newline="") as file:
+                self.assertEqual(len(list(csv.DictReader(file))), len(made_study.study().runs))
+        # A runner that has charts of its own has CSVs of its own.
+        with tempfile.TemporaryDirectory() as name, mock.patch.object(plotly, "source", return_value=PLOTLY):
+            write.write(made_study.study(), name, charts=False)
+            self.assertFalse((Path(name) / "runs.csv").exists())
 
 
 class FormTest(unittest.TestCase):

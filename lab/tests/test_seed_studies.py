@@ -16,6 +16,7 @@ from lab.engines_runner import options as engines_runner
 from lab.engines_runner import study as engines_study
 from lab.hammerdb import builds_study
 from lab.hammerdb import options as hammerdb
+from lab.harness import provenance
 from lab.iibench_runner import options as iibench
 from lab.pgo_study import __main__ as pgo_study
 from lab.report.study import Latency, Metric, Run, Study
@@ -215,7 +216,7 @@ class Figures(unittest.TestCase):
     def test_what_was_interrupted_has_what_there_is(self):
         self.assertEqual(ours.figures("003", Study("", "", "", [Run("a", "", 1, 1, 5.0, "", condition="32M cache")])), {})
         self.assertEqual(ours.figures("001-cache", tprocc("TidesDB-jemalloc")), {})
-        self.assertNotIn(("x", "TidesDB over InnoDB: transactions/s"), ours.figures("004", Study("", "", "", [
+        self.assertNotIn(("x", "TidesDB over InnoDB, transactions/s: ratio"), ours.figures("004", Study("", "", "", [
             Run("InnoDB", "x", 8, 1, 5.0, "", latencies=[Latency("all")])])))
         step = Run("TidesDB", "iibench l.i1", 1, 1, None, "rows/s", measures={"inserted rows/s": 5.0})
         self.assertEqual(ours.figures("001-deletes", Study("", "", "", [step])),
@@ -256,6 +257,27 @@ class Figures(unittest.TestCase):
                                        ("Z", "TPM: gain of PGO"): [-100, 5]})
         # Of 1.10 and 1.21: 12.7 times half the logarithm of 1.1 on either side.
         self.assertEqual([row[-1] for row in made.rows], ["1.5–1.5", "-37.0 to +111.4", ""])
+
+    def test_every_ratio_has_an_interval(self):
+        runs = [Run(label, "oltp_insert", 8, repetition, rate * repetition, "", latencies=[Latency("all", mean_ms=1.0)])
+                for repetition in (1, 2) for label, rate in (("InnoDB", 10.0), ("TidesDB", 15.0))]
+        made = index.table("004", ours.figures("004", Study("", "", "", runs)))
+        self.assertEqual([row for row in made.rows if "over" in row[1] and row[4] != "–"],
+                         [["oltp_insert", "TidesDB over InnoDB, transactions/s: ratio", "Throughput Comparison", "5",
+                           "1.50 (1.50–1.50)", "1.5–1.5"]])
+
+
+class Kept(unittest.TestCase):
+    """What docs/benchmarks holds."""
+
+    def test_every_file_has_its_sum(self):
+        lists = sorted((TREE / "docs" / "benchmarks").rglob("SHA256SUMS"))
+        self.assertGreaterEqual(len(lists), 3)
+        for sums in lists:
+            said = dict(reversed(line.split("  ", 1)) for line in sums.read_text().splitlines())
+            for path in sorted(sums.parent.rglob("*")):
+                if path.is_file() and path != sums:
+                    self.assertEqual(said.get(str(path.relative_to(sums.parent))), provenance.sha256(path), path)
 
 
 class Words(unittest.TestCase):
@@ -350,6 +372,15 @@ class Published(unittest.TestCase):
         self.assertEqual(left.charts_of(run, self.base), [merged / "chart_tpcc_nopm.png"])
         self.assertEqual(left.tables_of(run, self.base), [merged / "hammerdb_results_merged.csv"])
         self.assertEqual(left.command_of(run, self.base, Path("/tree"))[1:], ["--resume", self.base / "results_1"])
+
+    def test_the_csv_of_one_that_has_it_beside_its_report(self):
+        for wanted, name, place, journal in ((studies.Wanted(("001-deletes",)), "deletes", "iibench_1", "journal.jsonl"),
+                                             (PGO, "tiers-tidesdb", "study", "pgo_study.jsonl")):
+            directory = self.base / name / place
+            directory.mkdir(parents=True)
+            for file in (journal, "runs.csv"):
+                (directory / file).touch()
+            self.assertEqual(left.tables_of(run_of(wanted, name), self.base / name), [directory / "runs.csv"])
 
     def test_nothing_of_somebody_s_is_written_over(self):
         (self.base / "published").mkdir()

@@ -119,8 +119,12 @@ class Variables(unittest.TestCase):
             with self.assertRaisesRegex(Failed, said):
                 settings.read_places(variables)
 
-    @unittest.skipUnless(settings.SCRIPTS.exists(), "sysbench is not installed")
     def test_a_workload_that_sysbench_does_not_have_is_named(self):
+        for scripts in (settings.SCRIPTS, Path("/nowhere")):  # Also where no sysbench is installed yet.
+            with mock.patch.object(settings, "SCRIPTS", scripts):
+                self._refuses_workloads()
+
+    def _refuses_workloads(self):
         with self.assertRaisesRegex(Failed, "oltp_upsert is no test .* oltp_delete"):
             settings.read({"WORKLOADS": "oltp_upsert"})
         with self.assertRaisesRegex(Failed, "select_random_ranges works on one table only; TABLES is 2"):
