@@ -1,8 +1,10 @@
 """Every Debian package this project uses, in one place, by what needs it."""
 
+# What compiles, without what is compiled against.
+COMPILER = ["g++", "ninja-build", "ccache"]
+
 # To build the engine and the plugin.
-BUILD = ["g++", "cmake", "ninja-build", "ccache", "pkg-config",
-         "liblz4-dev", "libzstd-dev", "libsnappy-dev", "libxxhash-dev"]
+BUILD = [*COMPILER, "cmake", "pkg-config", "liblz4-dev", "libzstd-dev", "libsnappy-dev", "libxxhash-dev"]
 
 # The load generators of lab/ speak to servers with the C client.
 LAB = ["libmariadb-dev", "libcli11-dev"]
@@ -17,7 +19,8 @@ LAB_PYTHON = ["python3-rich", "python3-matplotlib", *REPORT]
 BROWSER = ["chromium"]
 
 # What the real HammerDB needs of Tcl (lab/hammerdb); HammerDB itself is the user's.
-HAMMERDB = ["tcl8.6", "mysqltcl", "tcl-thread", "libsqlite3-tcl", "tcllib"]
+TCL = ["tcl8.6"]
+HAMMERDB = [*TCL, "mysqltcl", "tcl-thread", "libsqlite3-tcl", "tcllib"]
 
 # Unit, simulation and stress tests.
 UNIT = ["libgtest-dev"]

@@ -39,8 +39,8 @@ def python_tests(context):
         with open(context.log, "a") as log:
             result = unittest.TextTestRunner(stream=log, verbosity=2).run(suite)
         bad = [str(test) for test, _ in result.failures + result.errors]
-        outcome.add(Outcome(result.testsRun - len(bad) - len(result.skipped), len(bad),
-                            len(result.skipped), [f"failed: {name}" for name in bad]))
+        notes = [f"failed: {name}" for name in bad] + [f"skipped: {test}: {why}" for test, why in result.skipped]
+        outcome.add(Outcome(result.testsRun - len(bad) - len(result.skipped), len(bad), len(result.skipped), notes))
     return outcome
 
 

@@ -36,7 +36,7 @@ def _on(server_name):
 STEPS = [
     Step("tidy", QUICK, checks.tidy),
     Step("layout", DEFAULT, checks.layout, tuple(packages.CHECK)),
-    Step("python", QUICK, checks.python_tests, tuple(packages.LAB_PYTHON)),
+    Step("python", QUICK, checks.python_tests, (*packages.LAB_PYTHON, *packages.COMPILER, *packages.TCL)),
     Step("report", DEFAULT, checks.report_page, (*packages.REPORT, *packages.BROWSER)),
     Step("unit", QUICK, partial(engine.ctest, "sim"), _BUILD),
     Step("simulation", DEFAULT, partial(engine.simulation, 2000), _BUILD),
