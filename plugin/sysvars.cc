@@ -199,8 +199,9 @@ MYSQL_THDVAR_ULONGLONG(lock_wait_timeout_ms, kDynamic,
                        50000, 0, 3600000, 0);
 MYSQL_THDVAR_ULONGLONG(bulk_staging_size, kDynamic,
                        "Bytes of a transaction's writes that are held in memory, at least 1M; what "
-                       "is more goes to sorted runs on disk. 0 takes an eighth of "
-                       "tidesdb_max_memory_usage, which is also the most.",
+                       "is more goes to sorted runs on disk. 0 takes the size of a memtable, and "
+                       "more for a transaction that has spilled many of that. The most is an "
+                       "eighth of tidesdb_max_memory_usage.",
                        nullptr, nullptr, 0, 0, kUnlimited, 0);
 MYSQL_THDVAR_ULONGLONG(index_build_staging_size, kDynamic,
                        "As tidesdb_bulk_staging_size, while ALTER TABLE, CREATE INDEX, DROP INDEX "

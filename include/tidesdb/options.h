@@ -88,7 +88,8 @@ struct TransactionOptions {
   uint64_t lock_wait_timeout_us =
       UINT64_MAX;  // UINT64_MAX: Options::lock_wait_timeout_us. 0: do not wait.
   // Its writes spill beyond this, or beyond Options::transaction_memory_bytes if that is less.
-  // Bytes; 0: the latter alone.
+  // Bytes; 0: Options::memtable_bytes, or 1 MiB if that is more, and more for a transaction that
+  // has spilled many times as much.
   uint64_t staging_bytes = 0;
 };
 

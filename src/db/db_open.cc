@@ -10,6 +10,11 @@
 #include "wal/wal_reader.h"
 
 namespace tidesdb {
+namespace {
+
+constexpr uint64_t kStagingBytesMin = 1 << 20;  // Smaller runs cost more than the memory they save.
+
+}  // namespace
 
 Status DbImpl::Open(const std::vector<std::string>& warnings) {
   TIDESDB_TRY(LockDirectory());
@@ -173,6 +178,7 @@ void DbImpl::StartTransactions(SequenceNumber last) {
   options.visible_sequence = last;
   options.lock_wait_timeout_us = options_.lock_wait_timeout_us;
   options.transaction_memory_bytes = options_.transaction_memory_bytes;
+  options.staging_bytes = std::max(options_.memtable_bytes, kStagingBytesMin);
   options.sync_commits = options_.sync_mode == SyncMode::kFull;
   txns_ = TxnManager::New(options);
 }

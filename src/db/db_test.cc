@@ -150,6 +150,39 @@ TEST_F(DbTest, ManyWritesFlushAndCompactAndStayTheSame) {
   EXPECT_EQ(Contents(), model);
 }
 
+TEST_F(DbTest, ACommitLeavesMemtablesWithRoomForTheNextWriter) {
+  Close();
+  options_.memory_max_bytes = 1 << 30;  // An eighth of it is not what limits here.
+  options_.memtable_bytes = 1 << 20;
+  Reopen();
+  const std::string value(1000, 'v');
+  auto txn = db_->Begin({});
+  for (uint64_t i = 0; i < 20'000; ++i) ASSERT_OK(txn->Put(family_, Key(i), value));
+  ASSERT_OK(txn->Commit());
+  txn.reset();
+  EXPECT_LE(db_->GetStats().memtable_bytes, 2 * options_.memtable_bytes);
+  EXPECT_GT(db_->GetStats().spills, 0u);
+  EXPECT_EQ(Contents().size(), 20'000u);
+}
+
+TEST_F(DbTest, RunsOfALargeTransactionGrow) {
+  Close();
+  options_.memory_max_bytes = 1 << 30;  // An eighth of it is not what limits here.
+  options_.memtable_bytes = 1 << 20;
+  Reopen();
+  Random random(1);
+  std::string value(1000, 0);
+  auto txn = db_->Begin({});
+  for (uint64_t i = 0; i < 64'000; ++i) {
+    for (char& c : value) c = static_cast<char>(random.Next());  // Nothing to compress.
+    ASSERT_OK(txn->Put(family_, Key(i), value));
+  }
+  // 16 of 1 MiB, and then each a sixteenth of what is spilled; were they all alike, more than 60.
+  EXPECT_GT(db_->GetStats().spills, 16u);
+  EXPECT_LT(db_->GetStats().spills, 45u);
+  txn->Rollback();
+}
+
 TEST_F(DbTest, ATransactionLargerThanItsMemoryCommitsAsOne) {
   Close();
   options_.transaction_memory_bytes = 16 << 10;

@@ -248,6 +248,18 @@ TEST_F(LsmTreeTest, EstimatesFollowTheData) {
   EXPECT_EQ(state->EstimateRange(t_, Key(10), Key(10)).keys, 0u);
 }
 
+// The optimizer asks between a bulk load's commit and the moment when its files are in a version.
+TEST_F(LsmTreeTest, EstimatesFollowWhatWasJustIngested) {
+  std::vector<TestEntry> entries;
+  for (uint64_t i = 0; i < 70; ++i)
+    entries.push_back({Key(i), PackTrailer(0, ValueType::kPut), std::string(1000, 'v')});
+  CHECK_OK(h_.Ingest(t_, entries));
+  const ReadStateRef state = h_.tree->Acquire();
+  EXPECT_EQ(state->EstimateRange(t_, "", "").keys, 70u);
+  EXPECT_NEAR(static_cast<double>(state->EstimateRange(t_, Key(10), Key(11)).keys), 1, 1);
+  EXPECT_NEAR(static_cast<double>(state->EstimateRange(t_, Key(10), Key(45)).keys), 35, 2);
+}
+
 TEST_F(LsmTreeTest, ChangedSinceLooksAtTheNewestVersionOnly) {
   Put(1);
   const SequenceNumber first = h_.last();

@@ -92,11 +92,8 @@ class ReadStateImpl final : public ReadState, public std::enable_shared_from_thi
       if (source->memtable != nullptr) {
         add(*source->memtable);
       } else if (const IngestedFiles::Run* run = source->ingested->FindRun(family)) {
-        for (const FileRef& file : run->files) {
-          if (!FileMeetsRange(*file, start, end)) continue;
-          estimate.keys += file->properties().keys;
-          estimate.bytes += file->bytes();
-        }
+        for (const FileRef& file : run->files)
+          AddEstimate(parts_.tables, *file, start, end, &estimate);
       }
     }
     return estimate;

@@ -153,31 +153,33 @@ Result<bool> Version::ChangedSince(Slice key, SequenceNumber floor) const {
   return false;
 }
 
-RangeEstimate Version::EstimateRange(Slice start, Slice end) const {
-  RangeEstimate estimate;
+void AddEstimate(TableCache* tables, const FileMeta& file, Slice start, Slice end,
+                 RangeEstimate* estimate) {
+  if (file.key_max() < start || (!end.empty() && file.key_min() >= end)) return;
   // A block that cannot be read makes the estimate worse, not wrong: reads will report it.
-  const auto share_before = [this](const FileMeta& file, Slice key, double fallback) {
-    const Result<TableRef> table = tables_->Find(file);
+  const auto share_before = [&](Slice key, double fallback) {
+    const Result<TableRef> table = tables->Find(file);
     if (!table.status().ok()) return fallback;
     const Result<double> share = (*table)->ShareBefore(key);
     return share.status().ok() ? *share : fallback;
   };
-  const auto add = [&](const FileMeta& file) {
-    if (file.key_max() < start || (!end.empty() && file.key_min() >= end)) return;
-    const double from = file.key_min() >= start ? 0 : share_before(file, start, 0);
-    const double to = end.empty() || file.key_max() < end ? 1 : share_before(file, end, 1);
-    if (to <= from) return;
-    const double share = to - from;
-    estimate.bytes += static_cast<uint64_t>(share * static_cast<double>(file.bytes()));
-    estimate.keys +=
-        static_cast<uint64_t>(share * static_cast<double>(LiveKeys(file.properties())) + 0.5);
-  };
-  for (const FileRef& file : levels_[0]) add(*file);
+  const double from = file.key_min() >= start ? 0 : share_before(start, 0);
+  const double to = end.empty() || file.key_max() < end ? 1 : share_before(end, 1);
+  if (to <= from) return;
+  const double share = to - from;
+  estimate->bytes += static_cast<uint64_t>(share * static_cast<double>(file.bytes()));
+  estimate->keys +=
+      static_cast<uint64_t>(share * static_cast<double>(LiveKeys(file.properties())) + 0.5);
+}
+
+RangeEstimate Version::EstimateRange(Slice start, Slice end) const {
+  RangeEstimate estimate;
+  for (const FileRef& file : levels_[0]) AddEstimate(tables_, *file, start, end, &estimate);
   for (int level = 1; level <= bottom_level_; ++level) {
     const FileList& files = levels_[level];
     for (size_t i = FindFileByKey(files, start); i < files.size(); ++i) {
       if (!end.empty() && files[i]->key_min() >= end) break;
-      add(*files[i]);
+      AddEstimate(tables_, *files[i], start, end, &estimate);
     }
   }
   return estimate;

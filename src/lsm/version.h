@@ -26,6 +26,10 @@ namespace tidesdb {
 
 using FileList = std::vector<FileRef>;
 
+// Adds what a file has in [start, end), as Version::EstimateRange counts; empty end: no bound.
+void AddEstimate(TableCache* tables, const FileMeta& file, Slice start, Slice end,
+                 RangeEstimate* estimate);
+
 // What a family is; shared by all its versions.
 struct FamilyInfo {
   FamilyId id = 0;

@@ -8,6 +8,11 @@
 #include "txn/transaction_impl.h"
 
 namespace tidesdb {
+namespace {
+
+constexpr uint64_t kRunsBeforeTheyGrow = 16;
+
+}  // namespace
 
 Status TransactionImpl::BeginWrite(ColumnFamily* family, Slice key, Slice value) {
   CHECK(state_ == State::kOpen);
@@ -81,8 +86,13 @@ Status TransactionImpl::DeleteUnderLock(ColumnFamily* family, Slice key, bool) {
 bool TransactionImpl::MustSpill() const {
   const uint64_t share = shared_->options.transaction_memory_bytes;
   const uint64_t used = writes_.used_bytes();
-  if (used >= share) return true;
-  if (options_.staging_bytes != 0 && used >= options_.staging_bytes) return true;
+  // Runs grow with what is spilled, so that a large transaction has tens of them, not hundreds:
+  // each is an open file, and looked into by whoever reads the transaction's own rows.
+  const uint64_t staging =
+      options_.staging_bytes != 0
+          ? options_.staging_bytes
+          : std::max(shared_->options.staging_bytes, spilled_.FileBytes() / kRunsBeforeTheyGrow);
+  if (used >= std::min(share, staging)) return true;
   // Many transactions at once: the larger ones make room.
   const uint64_t all = shared_->memory_bytes.load(std::memory_order_relaxed);
   return all >= 2 * share && used >= share / 16;

@@ -27,6 +27,9 @@ struct TxnManagerOptions {
   SequenceNumber visible_sequence = 0;           // The last commit that recovery found.
   uint64_t lock_wait_timeout_us = 50'000'000;    // For transactions that do not say.
   uint64_t transaction_memory_bytes = 32 << 20;  // A larger write set spills. REQUIRES: > 0.
+  // So does one larger than this, of a transaction that does not say. What a memtable holds: a
+  // commit that fills several would leave the next writer to wait for their flush.
+  uint64_t staging_bytes = UINT64_MAX;
   bool sync_commits = true;  // SyncMode::kFull: durable before Commit() returns.
 };
 
