@@ -1,4 +1,4 @@
-"""python3 -m lab.hammerdb.instructions -H DIR [--calls N] [--rounds N]: what a call of each procedure costs an InnoDB
+"""python3 -m lab.hammerdb.instructions -H DIR [-e ENGINE] [--calls N] [--rounds N]: what a call of each procedure costs a
 server in instructions (callgrind), the built-in generator's against HammerDB's, on the same rows.
 
 CPU time needs a quiet machine (compare.py); instructions are the same beside other work, to a percent or two: the server's
@@ -10,7 +10,7 @@ import subprocess
 from pathlib import Path
 from statistics import median
 
-from installer import host, servers
+from installer import build_plugin, host, servers
 from installer.server_run import Server
 from installer.shell import Failed, clean_environment, main, say
 from lab.hammerdb import calls, options
@@ -40,9 +40,9 @@ def procedures(directory):
     return found
 
 
-def _fill(connection, tool, statements):
+def _fill(connection, tool, engine, statements):
     """The built-in generator's database, and a copy of its rows with HammerDB's procedures."""
-    done = subprocess.run([tool, "build", *connection.tpcc(), "--db", _OWN, "-w", "1", "--engine", "InnoDB"],
+    done = subprocess.run([tool, "build", *connection.tpcc(), "--db", _OWN, "-w", "1", "--engine", engine],
                           stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise Failed(f"the database could not be built: {done.stderr.strip()}")
@@ -75,18 +75,19 @@ def _measure(connection, counter, count, rounds):
     return found
 
 
-def _in_folder(folder, statements, count, rounds):
+def _in_folder(folder, statements, engine, count, rounds):
     log, socket = folder / "build.log", folder / "mysqld.sock"
     environment, counter = servers.prepare(host.host_server(), log), callgrind.Callgrind(folder)
-    settings = [*profiles.options("fair", "InnoDB", "NONE"), *callgrind.SERVER_OPTIONS]
+    plugin = build_plugin.build(environment, log) if profiles.needs_plugin(engine) else None
+    settings = [*profiles.options("fair", engine, "NONE"), *callgrind.SERVER_OPTIONS]
     connection = Connection("root", "", socket=str(socket), client=str(environment.basedir / "bin" / "mariadb"))
-    server = Server(environment, folder / "server", options=settings, within=tied, socket=socket)
+    server = Server(environment, folder / "server", plugin=plugin, options=settings, within=tied, socket=socket)
     server.initialise()
     try:
         server.start()
-        _fill(connection, generators.program("tpcc", log), statements)
+        _fill(connection, generators.program("tpcc", log), engine, statements)
         server.stop()
-        server = Server(environment, folder / "server", options=settings, socket=socket,
+        server = Server(environment, folder / "server", plugin=plugin, options=settings, socket=socket,
                         within=lambda argv: tied([*counter.command(), *argv]))
         server.start(callgrind.START_S)
         counter.pid = server.pid()
@@ -98,6 +99,7 @@ def _in_folder(folder, statements, count, rounds):
 def _main():
     parser = argparse.ArgumentParser(prog="python3 -m lab.hammerdb.instructions", description=__doc__.partition("\n\n")[0])
     parser.add_argument("-H", "--hammerdb-dir", required=True, metavar="DIR", help="HammerDB's sources")
+    parser.add_argument("-e", "--engine", default="innodb", choices=["innodb", "tidesdb"], help="(%(default)s)")
     parser.add_argument("--calls", type=options.positive, default=60, help="of each procedure in a round (%(default)s)")
     parser.add_argument("--rounds", type=options.positive, default=2, help="(%(default)s)")
     args = parser.parse_args()
@@ -105,7 +107,7 @@ def _main():
     statements = procedures(args.hammerdb_dir)
     sitting.interrupt_on_term()
     with Scratch() as folder:
-        found = _in_folder(folder, statements, args.calls, args.rounds)
+        found = _in_folder(folder, statements, options.ENGINE_NAMES[args.engine], args.calls, args.rounds)
     say("\n" + calls.table("instructions a call", found, "{:,.0f}"))
     return 0
 
