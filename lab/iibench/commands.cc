@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "lab/common/command_line.h"
 #include "lab/common/result_parts.h"
 #include "lab/iibench/profile.h"
 #include "lab/iibench/result.h"
@@ -20,18 +21,7 @@ struct Given {
 };
 
 ExitCode Failed(const Outcome& outcome) {
-  std::fprintf(stderr, "iibench: %s\n", outcome.ToString().c_str());
-  return outcome.is_lost() ? ExitCode::kServerLost : ExitCode::kFailed;
-}
-
-void AddServerOptions(CLI::App* command, ConnectOptions* server) {
-  server->database = "iibench";
-  command->add_option("-S,--socket", server->socket, "The server's socket; else host and port");
-  command->add_option("--host", server->host, "The server's host")->capture_default_str();
-  command->add_option("-P,--port", server->port, "The server's port")->capture_default_str();
-  command->add_option("-u,--user", server->user, "User")->capture_default_str();
-  command->add_option("-p,--password", server->password, "Password");
-  command->add_option("--db", server->database, "Database")->capture_default_str();
+  return ReportFailure("iibench", outcome);
 }
 
 std::string ProfileHelp() {
@@ -164,16 +154,6 @@ void AddCheck(CLI::App* program, ExitCode* exit_code) {
       program->add_subcommand("check", "Compares the rows of each index with the primary key's");
   AddServerOptions(command, server.get());
   command->callback([server, exit_code] { *exit_code = RunCheck(*server); });
-}
-
-void AddDrop(CLI::App* program, ExitCode* exit_code) {
-  auto server = std::make_shared<ConnectOptions>();
-  CLI::App* command = program->add_subcommand("drop", "Drops the database");
-  AddServerOptions(command, server.get());
-  command->callback([server, exit_code] {
-    const Outcome outcome = DropDatabase(*server);
-    *exit_code = outcome.ok() ? ExitCode::kOk : Failed(outcome);
-  });
 }
 
 }  // namespace

@@ -293,12 +293,4 @@ Outcome CheckTables(const ConnectOptions& server, std::vector<TableCheck>* check
   return {};
 }
 
-Outcome DropDatabase(const ConnectOptions& server) {
-  ConnectOptions without_database = server;
-  without_database.database.clear();
-  Client client;
-  LAB_TRY(client.Connect(without_database));
-  return client.Exec("DROP DATABASE IF EXISTS " + QuoteName(server.database));
-}
-
 }  // namespace tidesdb::lab::iibench

@@ -57,7 +57,4 @@ Outcome Run(const RunOptions& options, RunReport* report);
 // Compares the indexes of every table of the benchmark with each other.
 Outcome CheckTables(const ConnectOptions& server, std::vector<TableCheck>* checks);
 
-// Drops the database; it is no error when there is none.
-Outcome DropDatabase(const ConnectOptions& server);
-
 }  // namespace tidesdb::lab::iibench

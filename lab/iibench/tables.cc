@@ -3,26 +3,13 @@
 #include <algorithm>
 #include <string>
 
+#include "lab/common/database.h"
 #include "lab/common/server_facts.h"
 #include "lab/iibench/row_check.h"
 #include "lab/iibench/schema.h"
 
 namespace tidesdb::lab::iibench {
 namespace {
-
-Outcome CreateDatabase(Client* client, const RunOptions& options) {
-  const std::string& name = options.server.database;
-  if (options.replace) LAB_TRY(client->Exec("DROP DATABASE IF EXISTS " + QuoteName(name)));
-  int64_t tables = 0;
-  LAB_TRY(client->QueryInt(
-      "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = " + QuoteText(name),
-      &tables));
-  if (tables != 0) {
-    return Outcome::Fail("database '" + name + "' holds tables already; --replace drops it first");
-  }
-  LAB_TRY(client->Exec("CREATE DATABASE IF NOT EXISTS " + QuoteName(name)));
-  return client->Exec("USE " + QuoteName(name));
-}
 
 // What the phases need of a table that is there.
 Outcome CheckIndexes(Client* client, const RunOptions& options, const std::string& table) {
@@ -77,7 +64,7 @@ Outcome PrepareTables(Client* client, const RunOptions& options, Tables* tables)
     return {};
   }
   LAB_TRY(CheckEngine(client, options.engine));
-  LAB_TRY(CreateDatabase(client, options));
+  LAB_TRY(CreateDatabase(client, options.server.database, options.replace));
   for (const auto& table : *tables) {
     LAB_TRY(client->Exec(CreateTableStatement(table->name, options.engine, options.table_options)));
   }

@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "lab/common/database.h"
 #include "lab/common/server_facts.h"
 #include "lab/common/stage.h"
 #include "lab/common/terminal.h"
@@ -142,21 +143,6 @@ class Loaders {
   Outcome first_error_;  // Guarded by mutex_.
 };
 
-Outcome CreateDatabase(Client* client, const BuildOptions& options) {
-  const std::string& name = options.server.database;
-  if (options.replace) LAB_TRY(client->Exec("DROP DATABASE IF EXISTS " + QuoteName(name)));
-  int64_t tables = 0;
-  LAB_TRY(client->QueryInt(
-      "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = " + QuoteText(name),
-      &tables));
-  if (tables != 0) {
-    return Outcome::Fail("database '" + name + "' holds tables already; --replace drops it first");
-  }
-  LAB_TRY(client->Exec("CREATE DATABASE IF NOT EXISTS " + QuoteName(name) +
-                       " CHARACTER SET latin1 COLLATE latin1_swedish_ci"));
-  return client->Exec("USE " + QuoteName(name));
-}
-
 Outcome Analyze(Client* client) {
   std::string tables;
   for (const std::string_view table : kTables) {
@@ -174,7 +160,8 @@ Outcome Build(const BuildOptions& options, BuildReport* report) {
   Client client;
   LAB_TRY(client.Connect(without_database));
   LAB_TRY(CheckEngine(&client, options.schema.engine));
-  LAB_TRY(CreateDatabase(&client, options));
+  LAB_TRY(CreateDatabase(&client, options.server.database, options.replace,
+                         " CHARACTER SET latin1 COLLATE latin1_swedish_ci"));
   const SteadyClock::time_point begin = SteadyClock::now();
   for (const std::string& statement : CreateTableStatements(options.schema)) {
     LAB_TRY(client.Exec(statement));
@@ -188,14 +175,6 @@ Outcome Build(const BuildOptions& options, BuildReport* report) {
     report->analyze_s = SecondsSince(analyze_begin);
   }
   return {};
-}
-
-Outcome DropDatabase(const ConnectOptions& server) {
-  ConnectOptions without_database = server;
-  without_database.database.clear();
-  Client client;
-  LAB_TRY(client.Connect(without_database));
-  return client.Exec("DROP DATABASE IF EXISTS " + QuoteName(server.database));
 }
 
 }  // namespace tidesdb::lab::tpcc

@@ -31,7 +31,4 @@ struct BuildReport {
 
 Outcome Build(const BuildOptions& options, BuildReport* report);
 
-// Drops the database; it is no error when there is none.
-Outcome DropDatabase(const ConnectOptions& server);
-
 }  // namespace tidesdb::lab::tpcc

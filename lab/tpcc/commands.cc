@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "lab/common/command_line.h"
 #include "lab/common/result_parts.h"
 #include "lab/common/terminal.h"
 #include "lab/tpcc/builder.h"
@@ -16,18 +17,7 @@ namespace tidesdb::lab::tpcc {
 namespace {
 
 ExitCode Failed(const Outcome& outcome) {
-  std::fprintf(stderr, "tpcc: %s\n", outcome.ToString().c_str());
-  return outcome.is_lost() ? ExitCode::kServerLost : ExitCode::kFailed;
-}
-
-void AddServerOptions(CLI::App* command, ConnectOptions* server) {
-  server->database = "tpcc";
-  command->add_option("-S,--socket", server->socket, "The server's socket; else host and port");
-  command->add_option("--host", server->host, "The server's host")->capture_default_str();
-  command->add_option("-P,--port", server->port, "The server's port")->capture_default_str();
-  command->add_option("-u,--user", server->user, "User")->capture_default_str();
-  command->add_option("-p,--password", server->password, "Password");
-  command->add_option("--db", server->database, "Database")->capture_default_str();
+  return ReportFailure("tpcc", outcome);
 }
 
 ExitCode RunBuild(const BuildOptions& options) {
@@ -200,16 +190,6 @@ void AddVerifyLog(CLI::App* program, ExitCode* exit_code) {
   command->add_option("log", options->paths, "Commit logs, in the order of their runs")->required();
   command->callback(
       [options, exit_code] { *exit_code = RunVerify(options->server, options->paths); });
-}
-
-void AddDrop(CLI::App* program, ExitCode* exit_code) {
-  auto server = std::make_shared<ConnectOptions>();
-  CLI::App* command = program->add_subcommand("drop", "Drops the database");
-  AddServerOptions(command, server.get());
-  command->callback([server, exit_code] {
-    const Outcome outcome = DropDatabase(*server);
-    *exit_code = outcome.ok() ? ExitCode::kOk : Failed(outcome);
-  });
 }
 
 }  // namespace
