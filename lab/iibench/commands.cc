@@ -20,9 +20,7 @@ struct Given {
   double scale = 1;
 };
 
-ExitCode Failed(const Outcome& outcome) {
-  return ReportFailure("iibench", outcome);
-}
+ExitCode Failed(const Outcome& outcome) { return ReportFailure("iibench", outcome); }
 
 std::string ProfileHelp() {
   std::string text = "Where sizes come from that are not given:";

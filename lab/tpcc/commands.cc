@@ -16,9 +16,7 @@
 namespace tidesdb::lab::tpcc {
 namespace {
 
-ExitCode Failed(const Outcome& outcome) {
-  return ReportFailure("tpcc", outcome);
-}
+ExitCode Failed(const Outcome& outcome) { return ReportFailure("tpcc", outcome); }
 
 ExitCode RunBuild(const BuildOptions& options) {
   if (!options.quiet) {
