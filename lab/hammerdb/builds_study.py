@@ -111,7 +111,7 @@ class BuildsStudy(study.Study):
             measured.start()
             measured.check_allocator()
             connection = server.connection_of(measured)
-            time.sleep(args.settle)
+            step.rest(args.settle)
             with Watch(measured, directory) as watch:
                 figures = self.generator.run(connection, build.engine.lower(), "tpcc", directory, step.note, watch.begin)
         except Failed as error:

@@ -2,8 +2,8 @@
 generator's work the real HammerDB's?
 
 Each builds a database of its own on one server. First each procedure is called alone, --calls times a round (calls.py; 0:
-not at all). Then both run in turn (built-in, HammerDB, HammerDB, built-in ...): what the server counted is divided by the
-new orders of that time: statements, round trips, rows, bytes, and CPU time. hammerdb_compare_TIME (-o says where) has the
+not at all). Then both run in turn (built-in, HammerDB, HammerDB, built-in ...), each after a rest (--settle): what the server
+counted is divided by the new orders of that time: statements, round trips, rows, bytes, and CPU time. hammerdb_compare_TIME (-o says where) has the
 tables and what both generators said; --resume goes on with one that was interrupted.
 """
 
@@ -79,7 +79,8 @@ class Comparison:
         made = [Step(f"build {each.name}", each.expected_s("build", "tpcc"), "build") for each in self.generators]
         if self.args.calls:
             made.append(Step("calls", self.args.calls * self.args.rounds * 2 * len(calls.NAMES) * _CALL_S))
-        return made + [Step(name, each.expected_s("run", "tpcc"), "run") for name, each in self._runs()]
+        return made + [Step(name, self.args.settle + each.expected_s("run", "tpcc"), "run")
+                       for name, each in self._runs()]
 
     def _once(self, name, work):
         """What a step found, now or in an earlier sitting. All of them are wanted: one that fails ends the sitting."""
@@ -128,6 +129,7 @@ class Comparison:
 
     def _run(self, generator, connection, name, step):
         database = generator.args.tpcc_db
+        step.rest(self.args.settle)  # What the other generator left to flush, compact and purge is not this one's.
         before = status(connection, database)
         figures = generator.run(connection, self.engine, "tpcc", self._folder(name), step.note, lambda: None)
         figures.update(by_new_order(before, status(connection, database)))

@@ -187,10 +187,7 @@ class Study:
             self._already(work, "settle", "run")
         else:
             with self.progress.step(f"{work} settle") as step:
-                for left in range(int(self.args.settle), 0, -1):
-                    step.note(f"{left} s")
-                    time.sleep(1)
-                time.sleep(self.args.settle % 1)
+                step.rest(self.args.settle)
             self._run(connection, engine, work, benchmark, directory)
         with self._journaled(f"{work} end") as (_, found):
             found["dropped"] = not self.args.keep_schema and self._has_tables(work, benchmark)

@@ -148,6 +148,13 @@ class Running:
         self.last_note = text
         self._progress.show_note(text)
 
+    def rest(self, seconds):
+        """Waits, and says how long it still does."""
+        for left in range(int(seconds), 0, -1):
+            self._progress.show_note(f"{left} s of rest")
+            time.sleep(1)
+        time.sleep(seconds % 1)
+
 
 class Progress:
     """Threads: note() and say() from any; the rest from one."""

@@ -96,7 +96,8 @@ class GoesOn(unittest.TestCase):
             return compare._main(), said.getvalue()
 
     def begin(self, *more):
-        return self.go("-H", self.place, "-e", "innodb", "--rounds", 2, "-o", self.place, "--pass", "secret", *more)
+        return self.go("-H", self.place, "-e", "innodb", "--rounds", 2, "-o", self.place, "--pass", "secret",
+                       *(() if "--settle" in more else ("--settle", 0)), *more)
 
     ALL = ["build tpcc", "build HammerDB 5.0", "calls tpcc tpcc_hammerdb", "run tpcc", "run HammerDB 5.0",
            "run HammerDB 5.0", "run tpcc"]
@@ -114,6 +115,12 @@ class GoesOn(unittest.TestCase):
         self.assertIn(compare.TABLES, (folder / "SHA256SUMS").read_text())
         self.assertEqual([line for line in self.server.connection.said if "DROP" in line][2:],
                          ["DROP DATABASE IF EXISTS `tpcc`", "DROP DATABASE IF EXISTS `tpcc_hammerdb`"])
+
+    def test_each_run_comes_after_a_rest(self):
+        with mock.patch("lab.harness.progress.Running.rest", lambda _, seconds: self.log.append(f"rest {seconds:g}")):
+            self.begin("--settle", 7)
+        runs = [entry for entry in self.log if not entry.startswith(("build", "calls"))]
+        self.assertEqual(runs, [each for name in self.ALL[3:] for each in ("rest 7", name)])
 
     def test_an_interrupted_one_goes_on(self):
         self.trouble[:] = self.ALL[:5]

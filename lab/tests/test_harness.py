@@ -84,6 +84,11 @@ class PlainProgress(unittest.TestCase):
                 step.note("on the way")
         self.assertEqual(self.out.getvalue().count("    on the way"), 2)
 
+    def test_a_rest_counts_down(self):
+        with mock.patch("lab.harness.progress.time.sleep") as slept, self.progress.step("a") as step:
+            step.rest(2.5)
+        self.assertEqual([call.args[0] for call in slept.call_args_list], [1, 1, 0.5])
+
     def test_a_step_that_fails_says_so(self):
         with self.assertRaises(Failed):
             with self.progress, self.progress.step("a"):
