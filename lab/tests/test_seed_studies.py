@@ -185,14 +185,17 @@ class Figures(unittest.TestCase):
     def test_every_figure_of_a_seed_has_one_of_ours_beside_it(self):
         with_all = ["InnoDB-glibc", "InnoDB-glibc-PGO", "InnoDB-jemalloc", "InnoDB-jemalloc-PGO", "TidesDB-glibc",
                     "TidesDB-glibc-PGO", "TidesDB-jemalloc", "TidesDB-jemalloc-PGO", "TidesDB-jemalloc-PGO-large-cache"]
-        deletes = [Run("TidesDB", "iibench l.i1", 1, 1, 5.0, "rows/s", measures={"inserted rows/s": 5.0},
+        deletes = [Run("TidesDB", "iibench l.i1", 1, 1, 5.0, "rows/s",
+                       measures={"inserted rows/s": 5.0, "seconds of the step": 41.0},
                        latencies=[Latency("insert", p99_ms=2.0, max_ms=900.0), Latency("delete", max_ms=9.0),
                                   Latency("find_low", p99_ms=1.0)],
                        # Nothing in second 7.
                        series={"insert rows": Metric("rows/s", [(at, at) for at in range(41) if at != 7])})]
         tiers = [Run(label, "oltp_read_write", threads, 1, 100.0 + gain, "", condition=f"{cache} cache")
-                 for label, gain in (("a", 0), ("b", 10)) for cache in ("512M", "32M") for threads in (1, 4, 16)]
-        sysbench = [Run(engine, workload, threads, 1, 100.0 * threads, "", latencies=[Latency("all", mean_ms=1, p95_ms=2)])
+                 for label, gain in (("a", 0), ("b", 10)) for cache in ("512M", "32M", "128M")
+                 for threads in (1, 4, 16)]
+        sysbench = [Run(engine, workload, threads, 1, 100.0 * threads, "", measures={"queries/s": 900.0},
+                        latencies=[Latency("all", mean_ms=1, p95_ms=2)])
                     for engine in ("InnoDB", "TidesDB") for threads in (4, 8)
                     for workload in ("oltp_read_write", "oltp_point_select", "oltp_insert", "oltp_write_only")]
         of = {**dict.fromkeys(("000", "001-cache", "002"), tprocc(*with_all)), "001-deletes": Study("", "", "", deletes),
@@ -200,8 +203,7 @@ class Figures(unittest.TestCase):
         for name, study in of.items():
             found = ours.figures(name, study)
             lacking = [key for key in seed_figures.of(name) if key not in found and "before" not in key[0]]
-            # The seed's middle tier is not run here.
-            self.assertEqual([key for key in lacking if "middle" not in key[0]], [], name)
+            self.assertEqual(lacking, [], name)
         found = {measure: values for (_, measure), values in ours.figures("001-deletes", of["001-deletes"]).items()}
         self.assertEqual((found["slowest seconds (p5)"], found["the slowest second"]), ([1], [0]))
         self.assertEqual((found["the first 20 s"], found["the last 20 s"]), ([(190 - 7) / 20], [29.5]))
@@ -212,6 +214,23 @@ class Figures(unittest.TestCase):
                          ["ms", "rows/s", "rows/s", "s", "MB"])
         self.assertAlmostEqual(ours.figures("003", of["003"])["all", "mean gain of PGO"][0], 10)
         self.assertEqual(ours.figures("004", of["004"])["oltp_insert InnoDB", "efficiency from 4 to 8 threads"], [100])
+
+    def test_the_ends_of_a_range_are_of_each_repetition(self):
+        runs = [Run("InnoDB", workload, threads, repetition, rate * threads ** 0.5, "",
+                    latencies=[Latency("all", mean_ms=1, p95_ms=p95 + repetition)])
+                for workload, rate, p95 in (("oltp_insert", 100.0, 10), ("oltp_point_select", 900.0, 1),
+                                            ("oltp_x", 50.0, 20))
+                for threads in (4, 8) for repetition in (1, 2)]
+        runs[0].throughput /= 2
+        found = ours.figures("004", Study("", "", "", runs))
+        self.assertEqual(found["all workloads InnoDB", "highest p95 latency"], [21, 22])
+        self.assertEqual(found["all workloads InnoDB", "lowest p95 latency"], [2, 3])
+        for end, efficiencies in (("lowest", [70.7, 70.7]), ("highest", [141.4, 70.7])):
+            of_end = found["all but point_select InnoDB", f"{end} efficiency from 4 to 8 threads"]
+            self.assertEqual([round(value, 1) for value in of_end], efficiencies)
+        # Where a workload lacks a repetition, which of them are of one is not known.
+        without = ours.figures("004", Study("", "", "", runs[:-1]))
+        self.assertNotIn(("all workloads InnoDB", "highest p95 latency"), without)
 
     def test_what_was_interrupted_has_what_there_is(self):
         self.assertEqual(ours.figures("003", Study("", "", "", [Run("a", "", 1, 1, 5.0, "", condition="32M cache")])), {})
@@ -262,7 +281,7 @@ class Figures(unittest.TestCase):
         runs = [Run(label, "oltp_insert", 8, repetition, rate * repetition, "", latencies=[Latency("all", mean_ms=1.0)])
                 for repetition in (1, 2) for label, rate in (("InnoDB", 10.0), ("TidesDB", 15.0))]
         made = index.table("004", ours.figures("004", Study("", "", "", runs)))
-        self.assertEqual([row for row in made.rows if "over" in row[1] and row[4] != "–"],
+        self.assertEqual([row for row in made.rows if "transactions/s: ratio" in row[1] and row[4] != "–"],
                          [["oltp_insert", "TidesDB over InnoDB, transactions/s: ratio", "Throughput Comparison", "5",
                            "1.50 (1.50–1.50)", "1.5–1.5"]])
 
