@@ -17,13 +17,16 @@ from lab.engines_runner import study as engines_study
 from lab.hammerdb import builds_study
 from lab.hammerdb import options as hammerdb
 from lab.harness import provenance
+from lab.harness.private_server import in_bytes
 from lab.iibench_runner import options as iibench
 from lab.pgo_study import __main__ as pgo_study
+from lab.pgo_study.settings import server_options
 from lab.report.study import Latency, Metric, Run, Study
 from lab.seed_studies import __main__ as door
 from lab.seed_studies import builds, charts, index, left, ours, publish, seed_figures, studies
 from lab.seed_studies.texts import TEXTS
 from lab.sqlbench import settings as sqlbench
+from lab.tests import test_pgo_study
 
 PGO = studies.Wanted(pgo_plugin="/x/ha_tidesdb.so")
 BOTH = studies.Wanted(pgo_plugin="/g/ha_tidesdb.so", pgo_server="/g/mariadbd", plain_plugin="/p/ha_tidesdb.so",
@@ -43,6 +46,11 @@ def tprocc(*labels):
     """Three repetitions; each label 10 % above the one before it."""
     return Study("hammerdb", "", "", [tpcc_run(label, repetition, 1000 * 1.1 ** at * repetition)
                                       for at, label in enumerate(labels) for repetition in (1, 2, 3)])
+
+
+def tiers_of(engine):
+    """What pgo_study.sh takes of its command line."""
+    return pgo_study.wanted_of(pgo_study._parser().parse_args(run_of(BOTH, f"tiers-{engine}").options))
 
 
 class Plan(unittest.TestCase):
@@ -69,13 +77,24 @@ class Plan(unittest.TestCase):
             # Spread of everything.
             for times in (args.repetitions, loaded.repetitions + 1, swept.repetitions, read.iterations, engines.iterations):
                 self.assertEqual(times, 3)
-        for engine, limit in (("tidesdb", "320M"), ("innodb", "")):
-            tiers = pgo_study.wanted_of(pgo_study._parser().parse_args(run_of(BOTH, f"tiers-{engine}").options))
-            self.assertEqual((tiers.rows, len(tiers.tiers), tiers.threads, tiers.sync), (50_000, 2, (1, 4, 16), "FULL"))
-            self.assertEqual([(tier.cache, tier.limit) for tier in tiers.tiers], [("32M", limit), ("512M", "")])
+        for engine, tiers in (("tidesdb", [("32M", "320M"), ("64M", "368M"), ("512M", "")]),
+                              ("innodb", [("32M", ""), ("128M", ""), ("512M", "")])):
+            study = tiers_of(engine)
+            self.assertEqual((study.rows, study.threads, study.sync), (50_000, (1, 4, 16), "FULL"))
+            self.assertEqual([(tier.cache, tier.limit) for tier in study.tiers], tiers)
+
+    def test_no_limit_makes_a_server_cut_its_tier_s_cache(self):
+        study, build = tiers_of("tidesdb"), test_pgo_study.build(engine="TidesDB")
+        for tier in study.tiers[:-1]:
+            # As plugin/README.md says of tidesdb_max_memory_usage, by default half of the limit: half of that at most
+            # is the cache's, and three eighths are neither its nor the memtables', of which there may be four.
+            cache, budget = in_bytes(tier.cache), in_bytes(tier.limit) / 2
+            memtable = next(word for word in server_options(study, build, tier) if "write_buffer_size" in word)
+            self.assertLessEqual(cache, budget / 2)
+            self.assertLessEqual(cache + 4 * int(memtable.partition("=")[2]), budget * 5 / 8)
 
     def test_it_fits_into_a_sitting(self):
-        for wanted, most in ((studies.Wanted(), 85), (PGO, 120), (BOTH, 143)):
+        for wanted, most in ((studies.Wanted(), 85), (PGO, 120), (BOTH, 155)):
             self.assertLess(sum(run.seconds for run in studies.runs(wanted)) / 60, most)
 
     def test_minutes_and_scale_say_how_long(self):
