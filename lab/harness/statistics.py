@@ -100,15 +100,15 @@ def interval_of_logs(logs):
 def _without_spread(around, count):
     """(half the interval, p) of that many figures that are all alike, as those of a histogram's steps can be.
 
-    How large the noise is they do not say, so that their direction alone counts (the sign test); before there are enough of
-    them for that, the interval reaches as far as to no change.
+    How large the noise is they do not say, so that their direction alone counts (the sign test); where they are too few
+    for that, the interval reaches as far as to no change.
     """
     p = 2.0 ** (1 - count) if around else 1.0
     return (0.0 if p < 1 - CONFIDENCE else abs(around)), p
 
 
 def interval_of_ratios(ratios):
-    """The ends of the confidence interval of the ratios' geometric mean; None of fewer than two, or of none above zero."""
+    """The ends of the confidence interval of the ratios' geometric mean; None of fewer than two, or where one is 0."""
     if len(ratios) < 2 or min(ratios) <= 0:
         return None
     around, half, _ = interval_of_logs([math.log(ratio) for ratio in ratios])
@@ -145,8 +145,8 @@ def overall(by_work):
 def judged(gains, weights=None):
     """Their verdicts, by Holm's method: when all is noise, one chance in twenty that any of them says other than that.
 
-    Each by itself would be wrong once in twenty, so that of a table of forty, two would. weights: by how much a line's share
-    of that chance is larger than another's; equal ones without.
+    Each by itself would be wrong once in twenty, so that of a table of forty, two would. weights: how large a line's
+    share of that chance is beside the others'; without, all are equal.
     """
     weights = weights or [1] * len(gains)
     verdicts, left = [NOISE] * len(gains), sum(weights)
