@@ -2,9 +2,10 @@
 generator's work the real HammerDB's?
 
 Each builds a database of its own on one server. First each procedure is called alone, --calls times a round (calls.py; 0:
-not at all). Then both run in turn (built-in, HammerDB, HammerDB, built-in ...), each after a rest (--settle): what the server
-counted is divided by the new orders of that time: statements, round trips, rows, bytes, and CPU time. hammerdb_compare_TIME (-o says where) has the
-tables and what both generators said; --resume goes on with one that was interrupted.
+not at all). Then both run in turn (built-in, HammerDB, HammerDB, built-in ...), each after a rest (--settle): what the
+server counted is divided by the new orders of that time: statements, round trips, rows, bytes, and CPU time.
+hammerdb_compare_TIME (-o says where) has the tables and what both generators said; --resume goes on with one that was
+interrupted.
 """
 
 import argparse
