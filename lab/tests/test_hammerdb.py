@@ -53,7 +53,7 @@ class Options(unittest.TestCase):
             with self.assertRaisesRegex(Failed, message):
                 options.parse(argv)
         for argv, message in ((["--tpcc-vu", "0"], "0 is not at least 1"), (["--tpcc-db", "a'b"], "is no database's name"),
-                              (["--duration", "-1"], "-1 is negative")):
+                              (["--duration", "-1"], "-1 is no number of minutes")):
             with self.assertRaises(SystemExit), redirect_stderr(io.StringIO()) as said:
                 options.parse(argv)
             self.assertIn(message, said.getvalue())
@@ -254,8 +254,25 @@ class Run(unittest.TestCase):
         self.assertEqual(generator.calls, ["build innodb", "run innodb", "drop", "build tidesdb", "run tidesdb", "drop"])
         self.assertEqual([(row["engine"], row["nopm"], row["consistent"]) for row in self.rows()],
                          [("innodb", 1000, "yes"), ("tidesdb", 1000, "yes")])
-        study.plot.assert_called_once_with([self.directory.parent / "hammerdb_results_1.csv"], self.directory)
+        study.plot.assert_called_once_with([self.directory.parent / "hammerdb_results_1.csv"], self.directory, None)
         self.assertIn("report.html", (self.directory / "SHA256SUMS").read_text())
+
+    def test_a_run_without_new_orders_timing_is_a_result(self):
+        row = {"benchmark": "tpcc", "nopm": 1000, "tpm": 2300, "errors": 0, "delivery_p95_ms": 3.0}
+        self.assertEqual(study.summary(row), "1,000 NOPM, 2,300 TPM, new orders p95 not known, 0 errors")
+
+    def test_charts_that_cannot_be_drawn_are_said_and_the_rest_is_there(self):
+        study.plot.side_effect = Failed("matplotlib is missing: apt-get install python3-matplotlib")
+        self.assertEqual(self.go(FakeGenerator()), 0)
+        self.assertIn("the charts are left out: matplotlib is missing", self.said.getvalue())
+        for name in ("report.md", "SHA256SUMS"):
+            self.assertTrue((self.directory / name).exists(), name)
+
+    def test_what_it_draws_with_is_installed_first(self):
+        with mock.patch.object(study.apt, "install", side_effect=Failed("no network")) as install, \
+                self.assertRaisesRegex(Failed, "no network"):
+            self.go(FakeGenerator())
+        self.assertIn("python3-matplotlib", install.call_args.args[0])
 
     def test_the_results_beside_the_logs_are_summed_too(self):
         self.go(FakeGenerator())
