@@ -245,35 +245,55 @@ def server_changes(simulated):
     """Of what apt-get --simulate prints: ("mariadb-server-core", its version, the new one or "none") of each server package
     that is there and would be another."""
     found = re.findall(r"(?m)^Inst (mariadb-server\S*) \[(\S+)\] \((\S+)", simulated)
-    gone = re.findall(r"(?m)^Remv (mariadb-server\S*) \[(\S+)\]", simulated)
+    gone = re.findall(r"(?m)^(?:Remv|Purg) (mariadb-server\S*) \[(\S+)\]", simulated)
     return [change for change in found if change[1] != change[2]] + [(*package, "none") for package in gone]
 
 
-def _get(argv, wanted, log):
-    """Runs argv, apt-get's installation of wanted. Raises Failed where it would change a server that is there."""
-    if changes := server_changes(output([*argv, "--simulate"])):
+def _removed(simulated, wrap):
+    """The packages that would be taken away, but not one that comes back under another name: libtcmalloc-minimal4t64,
+    which takes the place of libtcmalloc-minimal4, provides it."""
+    coming = set(re.findall(r"(?m)^Inst (\S+)", simulated))
+    names = []
+    for name in re.findall(r"(?m)^(?:Remv|Purg) (\S+)", simulated):
+        known = output(wrap(["apt-cache", "showpkg", name]))
+        if coming.isdisjoint(re.findall(r"(?m)^(\S+) ", known.rpartition("Reverse Provides:")[2])):
+            names.append(name)
+    return names
+
+
+def _get(argv, wanted, wrap, log):
+    """Runs argv, apt-get's installation of wanted. Raises Failed where it would change a server that is there, or
+    remove anything."""
+    simulated = output([*argv, "--simulate"])
+    if changes := server_changes(simulated):
         name, version, new = changes[0]
         raise Failed(f"apt-get would change {name} from {version} to {new}, which is not for an installer to do: upgrade "
                      f"the server yourself, or install these yourself as it suits it: {' '.join(wanted)}")
+    if removed := _removed(simulated, wrap):
+        raise Failed(f"apt-get would remove {' '.join(removed)}, which does not go with what is needed here, and "
+                     "removing it is not for an installer to do. If you can do without it: apt-get install "
+                     f"--no-install-recommends {' '.join(wanted)}")
     run(argv, log=log)
 
 
 def install(packages, log, wrap=None):
     """Installs what is missing of packages, here or (wrap) in another root; a server that is there keeps its version. Needs
     root."""
-    wanted = missing(packages, wrap or (lambda argv: argv))
+    wrap = wrap or (lambda argv: argv)
+    wanted = missing(packages, wrap)
     if not wanted:
         return
     if not host.is_root():
         raise Unavailable("not root, and these packages are missing: " + " ".join(wanted))
-    wrap = wrap or (lambda argv: argv)
-    # Of a package's source apt upgrades all else that is installed: libmariadb-dev would bring a newer server.
+    # Of a package's source apt upgrades all else that is installed: libmariadb-dev would bring a newer server. And what
+    # nothing needs any more stays, also where apt is configured to remove it by the way.
     argv = wrap(["apt-get", "install", "-y", "--no-install-recommends", "-o", "Acquire::Retries=3",
-                 "-o", "DPkg::Lock::Timeout=600", "-o", "APT::Get::Upgrade-By-Source-Package=false", *wanted])
+                 "-o", "DPkg::Lock::Timeout=600", "-o", "APT::Get::Upgrade-By-Source-Package=false",
+                 "-o", "APT::Get::AutomaticRemove=false", *wanted])
     names = [name.rpartition("/")[2] for name in wanted]
     with Step(f"Installing {len(wanted)} packages ({', '.join(names[:4])}{', ...' if names[4:] else ''})"):
         try:
-            _get(argv, wanted, log)
+            _get(argv, wanted, wrap, log)
         except Failed:
             run(wrap(["apt-get", "update"]), log=log)
-            _get(argv, wanted, log)
+            _get(argv, wanted, wrap, log)

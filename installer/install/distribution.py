@@ -37,9 +37,21 @@ def installed_version():
     return version if status == "installed" else None
 
 
+def check_no_other_server():
+    """Raises Unavailable where MySQL or the like is installed: MariaDB would take its place, and its data."""
+    for line in output(["dpkg-query", "-W", "-f", "${db:Status-Status}|${Package}|${Provides}\\n"]).splitlines():
+        status, name, provides = line.split("|")
+        if status == "installed" and "virtual-mysql-server" in re.split(r"[\s,]+", provides):
+            raise Unavailable(f"{name} is installed, and the distribution's MariaDB would take its place. A server "
+                              "from source goes beside it: ./install.sh --mariadb-version VERSION. Or replace it by "
+                              "mariadb-server yourself, and run this again.")
+
+
 def environment(record, log, args):
     """The installed server as something to build for; installs one when there is none."""
     package_version = installed_version()
+    if not package_version:
+        check_no_other_server()
     known = package_version and headers.directory(version_number(package_version)).exists()
     if not known:
         package_version = _make_known(record, package_version, log, args)

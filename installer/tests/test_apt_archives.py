@@ -9,7 +9,10 @@ from pathlib import Path
 from unittest import mock
 
 from installer import apt, host, roots
-from installer.shell import Failed, output
+from installer.install import distribution
+from installer.shell import Failed, Unavailable, output
+
+MYSQL = "mysql-community-server", "8.4.1", "Provides: mysql-server, virtual-mysql-server (= 8.4.1)\n"
 
 
 def package(name, version, more=""):
@@ -127,6 +130,53 @@ class Lists(Archives):
         text = (root.path / "etc" / "apt" / "sources.list.d" / "debian.sources").read_text()
         self.assertIn("/debian\nSuites: trixie\n", text)
         self.assertNotIn("/local", text)
+
+
+class Installing(Archives):
+    def install(self, *packages):
+        """(what was run to install these, what was said against it)."""
+        ran = []
+        with mock.patch.object(apt, "run", lambda argv, log: ran.append(argv)), redirect_stdout(StringIO()):
+            try:
+                apt.install(packages, "log")
+            except Failed as error:
+                return [argv for argv in ran if argv[1] == "install"], str(error)
+        return [argv for argv in ran if argv[1] == "install"], ""
+
+    def offered(self, *packages):
+        (self.base / "sources.d" / "a.sources").write_text(self.archive("debian", *packages))
+        output(["apt-get", "update"])
+
+    def test_nothing_that_is_there_is_removed(self):
+        self.offered(("mariadb-server", "1:1", "Provides: virtual-mysql-server\nConflicts: virtual-mysql-server\n"))
+        self.installed(MYSQL)
+        ran, said = self.install("mariadb-server")
+        self.assertEqual(ran, [])
+        self.assertIn("would remove mysql-community-server", said)
+        self.assertIn("mariadb-server", said.splitlines()[-1])
+
+    def test_the_same_under_another_name_is_not_removed(self):
+        self.offered(("liballoc4t64", "2", "Provides: liballoc4 (= 2)\nBreaks: liballoc4 (<< 2)\n"))
+        self.installed(("liballoc4", "1"))
+        ran, said = self.install("liballoc4t64")
+        self.assertEqual((len(ran), said), (1, ""))
+
+    def test_what_nothing_needs_stays(self):
+        self.offered(("tool", "1"))
+        self.installed(("orphan", "1"))
+        (self.base / "extended_states").write_text("Package: orphan\nArchitecture: amd64\nAuto-Installed: 1\n")
+        self.assertIn("Remv orphan", output(["apt-get", "install", "-y", "--simulate", "tool"]))
+        ran, said = self.install("tool")
+        self.assertEqual((len(ran), said), (1, ""))
+
+
+class Server(Archives):
+    def test_another_server_is_not_replaced(self):
+        self.installed(MYSQL)
+        with self.assertRaisesRegex(Unavailable, "mysql-community-server is installed"):
+            distribution.environment(None, self.base / "log", None)
+        self.installed(("mysql-server-core-8.0", "8.0.1", "Provides: virtual-mysql-server-core\n"))
+        distribution.check_no_other_server()
 
 
 if __name__ == "__main__":
