@@ -84,8 +84,8 @@ def _summary(args, record, server, environment, changed, version):
         say(f"  {note}")
     if record.facts.get("newer"):
         say(f"  The archive has MariaDB {record.facts['newer']} without its sources. If apt upgrades to it, the\n"
-            "  server starts without the engine until ./install.sh can build for it; apt-mark hold mariadb-server\n"
-            "  prevents that.")
+            "  server starts without the engine until ./install.sh can build for it;\n"
+            "  apt-mark hold mariadb-server mariadb-server-core prevents that.")
     say(f"  build: {build.directory(args, environment)}, log: {LOG}, record: {record.file}\n"
         "  undo: ./install.sh --uninstall")
 

@@ -31,10 +31,11 @@ def check_supported(version):
 
 
 def installed_version():
-    """The version of the installed package mariadb-server, or None."""
-    text = output(["sh", "-c", "dpkg-query -W -f '${db:Status-Status} ${Version}' mariadb-server 2>/dev/null || true"])
-    status, _, version = text.partition(" ")
-    return version if status == "installed" else None
+    """The installed server's version, or None. Its program is in mariadb-server-core, which apt upgrades alone."""
+    text = output(["sh", "-c", "dpkg-query -W -f '${db:Status-Status} ${Package} ${Version}\\n' "
+                               "mariadb-server mariadb-server-core 2>/dev/null || true"])
+    there = dict(line.split()[1:] for line in text.splitlines() if line.startswith("installed "))
+    return there.get("mariadb-server-core") if "mariadb-server" in there else None
 
 
 def check_no_other_server():

@@ -171,6 +171,14 @@ class Installing(Archives):
 
 
 class Server(Archives):
+    def test_the_version_is_that_of_the_program(self):
+        self.assertIsNone(distribution.installed_version())
+        self.installed(("mariadb-server-core", "1:11.8.6"))  # As a desktop has it, without a service.
+        self.assertIsNone(distribution.installed_version())
+        # mariadb-server is on hold, and says >= of its core.
+        self.installed(("mariadb-server", "1:10.11.18"), ("mariadb-server-core", "1:10.11.19"))
+        self.assertEqual(distribution.installed_version(), "1:10.11.19")
+
     def test_another_server_is_not_replaced(self):
         self.installed(MYSQL)
         with self.assertRaisesRegex(Unavailable, "mysql-community-server is installed"):
