@@ -1,0 +1,62 @@
+"""How install.sh, quickstart and run-tests are called: from elsewhere, by a link, by whom, with which umask."""
+
+import os
+import subprocess
+import tempfile
+import unittest
+from contextlib import redirect_stderr, redirect_stdout
+from io import StringIO
+from pathlib import Path
+from types import SimpleNamespace
+from unittest import mock
+
+from installer import shell
+from installer.install import __main__ as install
+from installer.install import options
+from installer.install.record import Record
+from installer.shell import TREE, Unavailable
+
+PYTHON = """#!/bin/sh
+echo "$PWD|$TIDESDB_CALLED_FROM|$*"
+"""
+
+
+class Called(unittest.TestCase):
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        self.base = Path(temporary.name)
+
+    def test_by_a_link_and_from_elsewhere(self):
+        (self.base / "python3").write_text(PYTHON)
+        (self.base / "python3").chmod(0o755)
+        environment = {**os.environ, "PATH": f"{self.base}:{os.environ['PATH']}"}
+        for name, module in [("install.sh", "installer.install"), ("quickstart", "installer.quickstart"),
+                             ("run-tests", "tools.run_tests")]:
+            (self.base / name).symlink_to(TREE / name)
+            said = subprocess.run([f"./{name}", "--list"], cwd=self.base, env=environment, capture_output=True,
+                                  text=True, check=True).stdout.strip()
+            where, called_from, words = said.split("|")
+            self.assertEqual((where, words), (str(TREE), f"-m {module} --list"))
+            self.assertEqual(called_from, str(self.base) if name == "install.sh" else "")
+
+    def test_paths_are_from_where_it_was_called(self):
+        words = ["--mariadb-source", "m.tar.gz", "--build-dir", "../b", "--tidesdb-prefix", "/opt/t"]
+        with mock.patch.dict(os.environ, {"TIDESDB_CALLED_FROM": "/elsewhere"}):
+            args = options.parse(words)
+        self.assertEqual([str(args.mariadb_source), str(args.build_dir), str(args.tidesdb_prefix)],
+                         ["/elsewhere/m.tar.gz", "/elsewhere/../b", "/opt/t"])
+        self.assertEqual(options.parse(words).mariadb_source, Path.cwd() / "m.tar.gz")
+
+    def test_the_hold_is_on_what_holds_the_server(self):
+        record = Record(self.base / "record")
+        record.facts["newer"] = "11.8.9"
+        said = StringIO()
+        with redirect_stdout(said):
+            args, environment = SimpleNamespace(build_dir=None), SimpleNamespace(version="11.8.6")
+            install._summary(args, record, None, environment, True, None)
+        self.assertIn("apt-mark hold mariadb-server mariadb-server-core", said.getvalue())
+
+
+if __name__ == "__main__":
+    unittest.main()
