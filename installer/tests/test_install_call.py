@@ -48,6 +48,14 @@ class Called(unittest.TestCase):
                          ["/elsewhere/m.tar.gz", "/elsewhere/../b", "/opt/t"])
         self.assertEqual(options.parse(words).mariadb_source, Path.cwd() / "m.tar.gz")
 
+    def test_what_a_user_may_not_write_is_named(self):
+        def work():
+            raise PermissionError(13, "Permission denied", "/srv/tidesdb/var")
+        said = StringIO()
+        with redirect_stderr(said), self.assertRaises(SystemExit):
+            shell.main(work)
+        self.assertRegex(said.getvalue(), r"^error: /srv/tidesdb/var: not allowed to this user; go on as root.*\n$")
+
     def test_the_hold_is_on_what_holds_the_server(self):
         record = Record(self.base / "record")
         record.facts["newer"] = "11.8.9"
