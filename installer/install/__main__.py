@@ -1,5 +1,6 @@
 """install.sh: the steps in their order, and the summary."""
 
+import os
 import sys
 
 from installer import host
@@ -119,6 +120,7 @@ def uninstall(args, record):
 
 def _main():
     args = options.parse(sys.argv[1:])
+    os.umask(0o022)  # What is put is for other accounts too: the server's, and who compiles against the library.
     if args.list_engines:
         return from_source.list_engines(args, LOG)
     if not host.is_root():

@@ -48,6 +48,17 @@ class Called(unittest.TestCase):
                          ["/elsewhere/m.tar.gz", "/elsewhere/../b", "/opt/t"])
         self.assertEqual(options.parse(words).mariadb_source, Path.cwd() / "m.tar.gz")
 
+    def test_what_is_put_is_for_all(self):
+        def put(args, record):
+            record.put(self.base / "opt" / "include" / "x.h", b"")
+        self.addCleanup(os.umask, os.umask(0o077))
+        with mock.patch.object(install, "install", put), mock.patch.object(install.host, "is_root", lambda: True), \
+                mock.patch.object(install, "Record", lambda: Record(self.base / "record")), \
+                mock.patch.object(install.sys, "argv", ["install.sh"]):
+            install._main()
+        self.assertEqual([oct((self.base / name).stat().st_mode & 0o777) for name in ("opt", "opt/include")],
+                         ["0o755", "0o755"])
+
     def test_what_a_user_may_not_write_is_named(self):
         def work():
             raise PermissionError(13, "Permission denied", "/srv/tidesdb/var")
