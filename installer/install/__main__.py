@@ -18,6 +18,7 @@ def install(args, record):
     server = InstalledServer(LOG)
     say("Building")
     environment = distribution.environment(record, LOG, args)
+    server.look(must_answer=not args.no_restart)
     plugin = build.build(record, environment, args, LOG)
     profile = None
     if guided.wanted(args, record):

@@ -59,6 +59,20 @@ class Called(unittest.TestCase):
         self.assertEqual([oct((self.base / name).stat().st_mode & 0o777) for name in ("opt", "opt/include")],
                          ["0o755", "0o755"])
 
+    def test_the_server_is_asked_before_anything_is_built(self):
+        asked = []
+
+        def look(_, must_answer):
+            asked.append(must_answer)
+            raise Unavailable("no way in")
+        with mock.patch.object(install.distribution, "environment"), redirect_stdout(StringIO()), \
+                mock.patch.object(install.InstalledServer, "look", look), \
+                mock.patch.object(install.build, "build") as build:
+            for words in ([], ["--no-restart"]):
+                with self.assertRaises(Unavailable):
+                    install.install(options.parse(words), Record(self.base / "record"))
+        self.assertEqual((asked, build.called), ([True, False], False))
+
     def test_what_a_user_may_not_write_is_named(self):
         def work():
             raise PermissionError(13, "Permission denied", "/srv/tidesdb/var")
