@@ -1,5 +1,6 @@
 """install.sh: the steps in their order, and the summary."""
 
+import os
 import sys
 
 from installer import host
@@ -17,6 +18,7 @@ def install(args, record):
     server = InstalledServer(LOG)
     say("Building")
     environment = distribution.environment(record, LOG, args)
+    server.look(must_answer=not args.no_restart)
     plugin = build.build(record, environment, args, LOG)
     profile = None
     if guided.wanted(args, record):
@@ -84,8 +86,8 @@ def _summary(args, record, server, environment, changed, version):
         say(f"  {note}")
     if record.facts.get("newer"):
         say(f"  The archive has MariaDB {record.facts['newer']} without its sources. If apt upgrades to it, the\n"
-            "  server starts without the engine until ./install.sh can build for it; apt-mark hold mariadb-server\n"
-            "  prevents that.")
+            "  server starts without the engine until ./install.sh can build for it;\n"
+            "  apt-mark hold mariadb-server mariadb-server-core prevents that.")
     say(f"  build: {build.directory(args, environment)}, log: {LOG}, record: {record.file}\n"
         "  undo: ./install.sh --uninstall")
 
@@ -119,6 +121,7 @@ def uninstall(args, record):
 
 def _main():
     args = options.parse(sys.argv[1:])
+    os.umask(0o022)  # What is put is for other accounts too: the server's, and who compiles against the library.
     if args.list_engines:
         return from_source.list_engines(args, LOG)
     if not host.is_root():
