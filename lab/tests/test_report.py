@@ -199,6 +199,10 @@ class TpccTest(Files):
         loaded = results.load(self.write("a.json", made(seconds=63)))
         self.assertEqual(loaded.rows[-1][0], 60)
 
+    def test_the_second_that_a_run_was_ended_in_is_not_drawn(self):
+        loaded = results.load(self.write("a.json", made(seconds=37, interrupted=True) | {"nopm": None}))
+        self.assertEqual(loaded.rows[-1][0], 36)
+
     def test_equal_labels_are_told_apart(self):
         study = tpcc.study([self.write("a.json", made()), self.write("b.json", made())])
         self.assertEqual(study.labels(), ["InnoDB", "InnoDB (2)"])
@@ -245,6 +249,14 @@ class InsertBenchmarkTest(Files):
         self.assertEqual(study.runs[0].row_bytes, 10_000 * (8 + 5 + 16 + 15))
         self.assertEqual({run.label for run in study.runs}, {"InnoDB", "TidesDB"})
         self.assertEqual((study.runs[4].consistency(), study.runs[3].consistency()), ("holds", "not checked"))
+
+    def test_the_second_that_a_step_ended_in_is_no_rate(self):
+        study = pick.study([self.write("a.json", insert_benchmark())])
+        last = {run.workload: {name: metric.points[-1] for name, metric in run.series.items()} for run in study.runs}
+        self.assertEqual(last["iibench l.i0"][THROUGHPUT], (1, 7400))       # 1.227 s: the second has 2,600 rows.
+        self.assertEqual(last["iibench l.x"], {})                           # 0.402 s.
+        self.assertEqual(last["iibench qr100"][THROUGHPUT], (4, 742))       # 4.01 s: one query in the fifth.
+        self.assertEqual({at for of in last.values() for at, _ in of.values()}, {1, 4})
 
     def test_what_is_wrong_is_told_with_the_last_step(self):
         study = pick.study([self.write("a.json", broken_benchmark())])

@@ -47,7 +47,9 @@ def _series(phase, main):
     if timeline["columns"] != _SECONDS:
         raise ValueError(f"timeline columns {timeline['columns']}")
     made = {}
-    for second, operation, count, rows, errors, *latencies in timeline["rows"]:
+    # The second that the step ended within is none: what it holds is no rate.
+    whole = [row for row in timeline["rows"] if row[0] <= phase["seconds"]]
+    for second, operation, count, rows, errors, *latencies in whole:
         def put(name, unit, value):
             made.setdefault(name, Metric(unit, [])).points.append((second, value))
 
