@@ -378,6 +378,23 @@ class TablesTest(unittest.TestCase):
         self.assertEqual(differing, ["innodb_buffer_pool_size", "rocksdb_block_cache_size", "sync_binlog",
                                      "tidesdb_block_cache_size"])
 
+    def test_what_tells_variants_apart_is_in_their_heads(self):
+        def heads(different):
+            study = made_study.study(threads=(1, 4), repetitions=2, labels=("InnoDB",))
+            for run in study.runs:
+                run.configuration = {"x": different(run)}
+            return [head.removeprefix("InnoDB, ") for head in tables.run_configuration(study).head[1:]]
+
+        self.assertEqual(heads(lambda run: "1"), ["InnoDB"])
+        self.assertEqual(heads(lambda run: run.condition), list(made_study.CONDITIONS))
+        self.assertEqual(heads(lambda run: run.workload[-5:]), ["sysbench point_select", "sysbench read_write"])
+        self.assertEqual(heads(lambda run: str(run.threads)), ["1 thread", "4 threads"])
+        self.assertEqual(heads(lambda run: str(run.repetition)), ["repetition 1", "repetition 2"])
+        named = heads(lambda run: str((run.threads == 4 and run.repetition == 2, run.condition)))
+        self.assertEqual(len(set(named)), 4)
+        self.assertIn("commits synced, sysbench point_select, 4 threads, repetition 2 and commits synced, sysbench "
+                      "read_write, 4 threads, repetition 2", named)
+
     def test_what_one_engine_alone_has_is_no_difference(self):
         self.assertEqual([row[0] for row in tables.variables_that_differ(self.study).rows], ["sync_binlog"])
 

@@ -75,6 +75,12 @@ def row_bytes(config):
     return 8 + 5 + 4 * 4 + (config["data_min"] + config["data_max"]) / 2
 
 
+def configuration(raw):
+    """What a run was asked for, all its steps alike."""
+    return {"server": raw["server"]["version"], "engine": raw["server"]["engine"],
+            **{key.replace("_", " "): str(value) for key, value in raw["config"].items()}}
+
+
 def _run(raw, phase, label, path, last):
     main, config = _main_operation(phase), raw["config"]
     entry = phase["operations"].get(main, {"count": 0, "rows": 0})
@@ -105,10 +111,7 @@ def _run(raw, phase, label, path, last):
                       tuple(table["faults"])) for table in checks],
         checked=bool(checks), wrong=faults[0] if faults else notes[0] if phase["wrong_answers"] else "",
         variables=raw["server"]["variables"],
-        configuration={"started (UTC)": raw["started"], "server": raw["server"]["version"],
-                       "engine": raw["server"]["engine"], **{key.replace("_", " "): str(value) for key, value in
-                                                             config.items()}},
-        versions={"server": raw["server"]["version"]}, files=[path.name])
+        configuration=configuration(raw), versions={"server": raw["server"]["version"]}, files=[path.name])
 
 
 def steps_of(path, raw, label):
@@ -126,7 +129,10 @@ def study(paths, title="iibench"):
     loaded = [load(path) for path in paths]
     runs = []
     for path, raw, label in zip(paths, loaded, numbered([raw["label"] for raw in loaded])):
-        runs += [run for run, _ in steps_of(path, raw, label)]
+        of = [run for run, _ in steps_of(path, raw, label)]
+        for run in of:
+            run.configuration["started (UTC)"] = raw.get("started", "")
+        runs += of
     first = loaded[0]["config"]
     about = (f"iibench: {first['clients']} clients, profile {first['profile']}; each step's throughput is that of its "
              "queries where it has them, else of rows.")
