@@ -52,13 +52,13 @@ def figures(study):
 
 def _variables(study):
     """Those that differ: all of them, with the counters, are for the page."""
-    whole, differing = tables.variables(study), tables.variables_that_differ(study)
-    counters = len({name for run in study.runs for name in run.status})
+    whole = tables.variables(study)
     if not whole:
         return ""
-    note = (f"Of {len(whole.rows)} that the servers have; what only one engine's server knows is no difference. The page "
-            "has them all" + (f", and {counters} status counters side by side" if counters else "") + ".")
-    return _section(replace(differing, note=note)) if differing else f"## {whole.title}\n\nNone differs. {note}\n"
+    counters = len({name for run in study.runs for name in run.status})
+    beside = f", and {counters} status counters side by side" if counters else ""
+    note = f"{whole.note} The page has them all{beside}."
+    return _section(replace(tables.variables_that_differ(study) or replace(whole, rows=[]), note=note))
 
 
 def text(study):

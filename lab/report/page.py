@@ -144,13 +144,11 @@ def render(study, plotly_text=None):
     environment = jinja.Environment(loader=jinja.FileSystemLoader(_WEB), autoescape=True, trim_blocks=True,
                                     lstrip_blocks=True, undefined=jinja.StrictUndefined)
     plotly_text = plotly.source() if plotly_text is None else plotly_text
-    variables = tables.variables(study)
     return environment.get_template("page.html").render(
-        study=study, cards=_cards(study), colours=_colours(study.labels()), differs=tables.differs,
+        study=study, cards=_cards(study), colours=_colours(study.labels()),
         throughput=tables.throughput(study), gains=tables.gains(study), percentiles=tables.percentiles(study),
         measures=tables.measures(study), resources=tables.resources(study), errors=tables.errors(study),
-        checks=tables.checks(study),
-        variables=variables, variables_differing=sum(map(tables.differs, variables.rows)) if variables else 0,
+        checks=tables.checks(study), variables=tables.variables(study), kind_of=tables.kind,
         configuration=tables.configuration(study), run_configuration=tables.run_configuration(study),
         provenance=tables.provenance(study), files=tables.files(study),
         has_series=any(run.series for run in study.runs), has_status=any(run.status for run in study.runs),

@@ -7,7 +7,7 @@ from lab.harness.statistics import LOSS
 from lab.report import form
 from lab.report.gains import ALL, FIGURES
 from lab.report.gains import gains as gains_of
-from lab.report.study import CONFLICTS
+from lab.report.study import CONFLICTS, is_state
 
 
 @dataclass(frozen=True)
@@ -306,17 +306,34 @@ def _side_by_side(title, variants, missing):
 
 
 def variables(study):
-    """All server variables; see differs(). Without what is a path, or a name of this machine's."""
-    return _side_by_side("Server variables", _variants(study, lambda run: {
+    """All server variables; see kind(). Without what is a path, a name of this machine's, or no setting."""
+    whole = _side_by_side("Server variables", _variants(study, lambda run: {
         name: value for name, value in run.variables.items()
-        if not str(value).startswith("/") and name not in _OF_THE_MACHINE}), _MISSING)
+        if not str(value).startswith("/") and name not in _OF_THE_MACHINE and not is_state(name)}), _MISSING)
+    if not whole:
+        return None
+    kinds = [kind(row) for row in whole.rows]
+    differing, alone = kinds.count(DIFFERENT), kinds.count(NOT_ON_ALL)
+    said = f"Of {len(kinds):,} that the servers have, {differing or 'none'} {'differ' if differing > 1 else 'differs'}"
+    if alone:
+        said += (f"; {alone} more {'is' if alone == 1 else 'are'} not on every server: what only one engine's knows is no "
+                 "difference")
+    return replace(whole, note=f"{said}.")
+
+
+DIFFERENT, NOT_ON_ALL, SAME = "different", "not-on-all", "same"
+
+
+def kind(row):
+    """Of a row of variables(). DIFFERENT: two servers at least have it, with other values."""
+    values = {*row[1:]}
+    return DIFFERENT if len(values - {_MISSING}) > 1 else NOT_ON_ALL if _MISSING in values else SAME
 
 
 def variables_that_differ(study):
-    """Those that two servers at least have, with other values: what only one engine's server has is no difference."""
     whole = variables(study)
-    rows = [row for row in whole.rows if len({*row[1:]} - {_MISSING}) > 1] if whole else []
-    return Table("Server variables that differ", whole.head, rows) if rows else None
+    rows = [row for row in whole.rows if kind(row) == DIFFERENT] if whole else []
+    return replace(whole, title="Server variables that differ", rows=rows) if rows else None
 
 
 _CELL_MAX = 80
@@ -333,11 +350,6 @@ def run_configuration(study):
         said = {value: [label for label, of in zip(whole.head[1:], values) if of == value] for value in values if value}
         long += [(name, " and ".join(labels) if len(said) > 1 else "each", value) for value, labels in said.items()]
     return replace(whole, rows=short, below=tuple(long))
-
-
-def differs(row):
-    """Whether a row of variables() has two values."""
-    return len(set(row[1:])) > 1
 
 
 def configuration(study):

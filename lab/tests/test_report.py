@@ -374,9 +374,10 @@ class TablesTest(unittest.TestCase):
     def test_variables_by_label_and_condition(self):
         table = tables.variables(self.study)
         self.assertEqual(len(table.head), 1 + 3 * 2)
-        differing = [row[0] for row in table.rows if tables.differs(row)]
-        self.assertEqual(differing, ["innodb_buffer_pool_size", "rocksdb_block_cache_size", "sync_binlog",
-                                     "tidesdb_block_cache_size"])
+        self.assertEqual([(row[0], tables.kind(row)) for row in table.rows],
+                         [("innodb_buffer_pool_size", tables.NOT_ON_ALL), ("max_connections", tables.SAME),
+                          ("performance_schema", tables.SAME), ("rocksdb_block_cache_size", tables.NOT_ON_ALL),
+                          ("sync_binlog", tables.DIFFERENT), ("tidesdb_block_cache_size", tables.NOT_ON_ALL)])
 
     def test_what_tells_variants_apart_is_in_their_heads(self):
         def heads(different):
@@ -397,6 +398,22 @@ class TablesTest(unittest.TestCase):
 
     def test_what_one_engine_alone_has_is_no_difference(self):
         self.assertEqual([row[0] for row in tables.variables_that_differ(self.study).rows], ["sync_binlog"])
+        said = "Of 6 that the servers have, 1 differs; 3 more are not on every server: "
+        page_text = page.render(self.study, PLOTLY)
+        for text in (markdown.text(self.study), page_text):
+            self.assertIn(said, text)
+        self.assertEqual(page_text.count('<span class="badge">differs'), 1)
+        kinds = (tables.DIFFERENT, tables.NOT_ON_ALL, tables.SAME)
+        self.assertEqual([page_text.count(f'<tr class="{kind}"') for kind in kinds], [1, 3, 2])
+
+    def test_where_a_server_is_is_no_difference(self):
+        study = made_study.study(threads=(4,), repetitions=2, labels=("InnoDB",), conditions=("",))
+        for number, run in enumerate(study.runs):
+            run.variables |= {"gtid_binlog_pos": f"0-1-{number}", "gtid_strict_mode": "OFF"}
+        table = tables.variables(study)
+        self.assertEqual(table.head, ["", "InnoDB"])
+        self.assertIn("gtid_strict_mode", [row[0] for row in table.rows])  # It is set.
+        self.assertNotIn("0-1-", markdown.text(study))
 
     def test_no_path_or_name_of_a_machine_is_a_variable(self):
         study = made_study.study(threads=(4,), repetitions=1)
@@ -411,7 +428,7 @@ class TablesTest(unittest.TestCase):
         text = markdown.text(made_study.study())
         self.assertRegex(text, r"(?m)^\| server options +\| +--innodb_buffer_pool_size=256M \| +--tidesdb_block")
         self.assertRegex(text, r"(?m)^\| sync_binlog +\| +0 \|")
-        self.assertIn("Of 6 that the servers have; ", text)
+        self.assertIn("Of 6 that the servers have, 1 differs", text)
         self.assertIn("4 status counters side by side", text)
         self.assertIn(f": {long}\n", markdown.text(self.study))
         same = made_study.study(threads=(4,), repetitions=1, conditions=("",))
@@ -419,7 +436,7 @@ class TablesTest(unittest.TestCase):
             run.variables, run.configuration = {"a": "1"}, {"server options": long}
         text = markdown.text(same)
         self.assertIn(f"- server options of each: {long}\n", text)
-        self.assertIn("None differs.", text)
+        self.assertIn("## Server variables\n\nOf 1 that the servers have, none differs. The page has them all", text)
 
     def test_intervals_are_shown_of_three_repetitions(self):
         self.assertIn("95 % interval", tables.throughput(self.study).head)
