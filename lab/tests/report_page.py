@@ -239,6 +239,10 @@ class Report(unittest.TestCase):
         self.assertEqual(shown.run("document.querySelector('#threads-controls [name=figure]').value"), "ratio")
         self.assertEqual(shown.run("document.querySelector('#threads-plot').data[0].type"), "bar")
         self.assertEqual(shown.run("document.querySelector('#threads-plot').data[0].y.join()"), "1,1")
+        shown.choose("#threads-controls [name=figure]", "throughput")
+        self.assertEqual(shown.run("document.querySelector('#threads-plot').layout.yaxis.title.text"),
+                         "queries/s or transactions/s")
+        self.looks("bars")
 
     def test_what_builds_gain(self):
         study = made_study.study(threads=(1, 4), workloads=made_study.WORKLOADS[:1])

@@ -51,8 +51,8 @@ function threadsChart(data) {
         },
       });
     });
-    const first = data.runs.find((run) => chosen.includes(data.points[run.point]));
-    const title = { throughput: first ? first.unit : "", ratio: "of " + data.labels[0] + "'s" }[form.figure.value] || "ms";
+    const units = unique(data.runs.filter((run) => chosen.includes(data.points[run.point])).map((run) => run.unit));
+    const title = { throughput: units.join(" or "), ratio: "of " + data.labels[0] + "'s" }[form.figure.value] || "ms";
     const xaxis = byThreads ? {
       title: { text: "threads" }, type: form.log_x.checked ? "log" : "linear", tickvals: unique(chosen.map((point) => point.threads)),
     } : { type: "category" };
