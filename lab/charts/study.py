@@ -106,8 +106,9 @@ class _Charts:
                     if one.high > high:
                         each.plot(where, high, marker="^", color=self.colours[label], clip_on=False)
                         # To the right of all labels, those below each other.
-                        each.annotate(f"{one.high:+,.0f}", (where + 2 * half - 0.15 * number, high), (6, -7 - 9 * number),
-                                      textcoords="offset points", fontsize=7, color=self.colours[label])
+                        each.annotate(f"{one.high:+,.0f}", (where + 2 * half - 0.15 * number, high),
+                                      (6, -7 - 9 * number), textcoords="offset points", fontsize=7,
+                                      color=self.colours[label])
             each.axhline(0, color="#555555", linewidth=1)
             each.set_xticks(range(len(threads)), [str(count) for count in threads])
             each.set_xlim(-0.6, len(threads) - 0.4)

@@ -120,7 +120,8 @@ def _ratios(base, compared, label):
     means = {workload: geometric_mean(ratios) for workload, ratios in of.items()}
     if len(means) > 1:
         ends = dict.fromkeys(f"{end(means.values()):.2f}" for end in (min, max))
-        return f"{'–'.join(ends)}×", f"of {base}, by workload", [f"{workload}: {mean:.2f}×" for workload, mean in means.items()]
+        lines = [f"{workload}: {mean:.2f}×" for workload, mean in means.items()]
+        return f"{'–'.join(ends)}×", f"of {base}, by workload", lines
     (mean,), (ratios,) = means.values(), of.values()
     return (f"{mean:.2f}×", f"of {base}, geometric mean of {form.plural(len(ratios), 'measurement')}",
             [f"from {min(ratios):.2f}× to {max(ratios):.2f}×"])

@@ -316,8 +316,8 @@ def variables(study):
     differing, alone = kinds.count(DIFFERENT), kinds.count(NOT_ON_ALL)
     said = f"Of {len(kinds):,} that the servers have, {differing or 'none'} {'differ' if differing > 1 else 'differs'}"
     if alone:
-        said += (f"; {alone} more {'is' if alone == 1 else 'are'} not on every server: what only one engine's knows is no "
-                 "difference")
+        said += (f"; {alone} more {'is' if alone == 1 else 'are'} not on every server: what only one engine's knows is "
+                 "no difference")
     return replace(whole, note=f"{said}.")
 
 
