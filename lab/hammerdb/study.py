@@ -285,7 +285,10 @@ class Study:
                 "build_sec": self.journal.result(f"{work} build")["build_sec"], **figures}
 
     def _rows(self):
-        return [result for step, result in self.journal.results().items() if step.endswith(" run")]
+        """By engine or build, in the order asked for; of each by repetition, whichever ran first."""
+        asked = [spec.label for spec in self.args.builds] or self.args.engines
+        rows = [result for step, result in self.journal.results().items() if step.endswith(" run")]
+        return sorted(rows, key=lambda row: (asked.index(row["engine"]), row.get("repetition", 1)))
 
     def _write_csv(self):
         rows = [{name: value for name, value in row.items() if name != "repetition"} for row in self._rows()]

@@ -16,7 +16,15 @@ LATENCIES = ("mean latency", "p50 latency", "p95 latency", "p99 latency", "p99.9
 # Errors that a busy database gives and a client tries again after.
 CONFLICTS = {1213: "deadlock", 1205: "lock wait timeout", 1020: "changed since read"}
 
+# Variables of a server that say where it is, not how it is set.
+_STATE = ("gtid_binlog_pos", "gtid_binlog_state", "gtid_current_pos", "gtid_slave_pos", "gtid_executed", "gtid_owned",
+          "gtid_purged", "last_gtid", "last_insert_id", "timestamp")
+
 _REASONS_MAX = 2  # The table of checks has them all.
+
+
+def is_state(variable):
+    return variable in _STATE
 
 
 @dataclass(frozen=True)

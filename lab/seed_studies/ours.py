@@ -94,12 +94,12 @@ def _seed_002(of):
 
 
 def _rates(run):
-    """Rows inserted in each whole second; the last one is not whole, and in one without a point nothing was."""
+    """Rows inserted in each whole second of a step; in one without a point nothing was."""
     inserted = run.series.get("insert rows")
     if not inserted:
         return []
     of = dict(inserted.points)
-    return [of.get(second, 0) for second in range(min(of), max(of))]
+    return [of.get(second, 0) for second in range(min(of), max(of) + 1)]
 
 
 def _seconds(run, share):

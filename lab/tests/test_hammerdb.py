@@ -304,6 +304,13 @@ class Run(unittest.TestCase):
         self.assertIn("Interrupted during: tidesdb tpcc run", self.said.getvalue())
         self.assertEqual([row["engine"] for row in self.rows()], ["innodb", "tidesdb"])
 
+    def test_results_are_in_the_order_asked_for_whichever_ran_first(self):
+        self.assertEqual(self.go(FakeGenerator(fail=("innodb", Failed("no")))), 1)
+        self.assertEqual([row["engine"] for row in self.rows()], ["tidesdb"])
+        self.assertEqual(self.go(FakeGenerator()), 0)
+        self.assertEqual([row["engine"] for row in self.rows()], ["innodb", "tidesdb"])
+        self.assertEqual(pick.study([self.directory]).labels(), ["InnoDB", "TidesDB"])
+
     def test_another_build_is_refused_by_name_and_nothing_is_written_over(self):
         with self.assertRaises(KeyboardInterrupt):
             self.go(FakeGenerator(fail=("tidesdb", KeyboardInterrupt())))
@@ -358,7 +365,7 @@ class Run(unittest.TestCase):
                     except KeyboardInterrupt:
                         self.assertEqual(generator.calls, ["build innodb", "run innodb"])
                 self.assertEqual([call for call in generator.calls if call != "drop"], ["run innodb"])
-                self.assertEqual([row["engine"] for row in self.rows()], ["tidesdb", "innodb"])
+                self.assertEqual([row["engine"] for row in self.rows()], ["innodb", "tidesdb"])
 
     def test_a_private_server_s_tables_are_not_another_s(self):
         self.assertEqual(self.go(FakeGenerator(fail=("innodb", Failed("no memory"))), "--private-server"), 1)
@@ -456,8 +463,16 @@ class Logs(unittest.TestCase):
                 if text is not None:
                     (folder / "result.json").write_text(json.dumps(made(engine, **text)))
             csv = Path(name) / "hammerdb_results_1.csv"
-            self.assertEqual([run.label for run in logs.series(csv, "", {"a", "b", "c"})], ["b"])
-            self.assertEqual([run.label for run in logs.series(csv, "")], ["a", "b", "c"])
+            self.assertEqual([run.engine for run in logs.series(csv, "", {"a", "b", "c"})], ["b"])
+            self.assertEqual([run.engine for run in logs.series(csv, "")], ["a", "b", "c"])
+
+    def test_of_builds_all_repetitions_are_read(self):
+        with tempfile.TemporaryDirectory() as name:
+            for repetition in (1, 2, 10):
+                for label in ("plain", "pgo"):
+                    (Path(name) / "hammerdb_logs_1" / f"rep{repetition}" / f"{label}_tpcc").mkdir(parents=True)
+            found = logs.series(Path(name) / "hammerdb_results_1.csv", "")
+            self.assertEqual(sorted(run.engine for run in found), ["pgo"] * 3 + ["plain"] * 3)
 
 
 class PlotOnly(unittest.TestCase):
