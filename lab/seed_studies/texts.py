@@ -103,6 +103,8 @@ TEXTS = {
          "InnoDB reads past the page cache, so that its cache is what it has in memory of the data; TidesDB reads through "
          "the page cache, so that in its small tier the server's memory is limited, page cache and all, and its memtable "
          "is as small beside the cache as the profile's 256 MB beside 2 GB.",
+         "A mean gain is the geometric one of the ratios at the points, in each repetition that has all of them, as in "
+         "the report; that of the seed may be one of percentages, which is never less.",
          "Seed 003's two builds came of different compilers and systems; of install.sh's all but the profile is the same.",
          "There a tier is warmed up once and one run counts; here each measurement is, on a copy of the data, builds "
          "in turn.")),
