@@ -6,6 +6,8 @@
 from statistics import mean
 
 from lab.harness.private_server import in_bytes
+from lab.harness.statistics import percent
+from lab.report import gains
 from lab.report.study import Latency
 from lab.seed_studies.builds import LARGE
 
@@ -150,22 +152,17 @@ def _megabytes(run, name):
 def _seed_003(of):
     if len(of.labels()) < 2:
         return {}
-    found, base, other = {}, *of.labels()[:2]
+    found = {}
     tiers = sorted({run.condition for run in of.runs}, key=lambda condition: in_bytes(condition.split()[0]))
     names = dict(zip(tiers, ("smallest tier", *["middle tier"] * (len(tiers) - 2), "largest tier")))
-    gains = {}  # By tier, threads and repetition.
-    for point in of.points():
-        runs = {label: {run.repetition: run for run in of.at(point, label) if run.throughput} for label in (base, other)}
-        for repetition in sorted({*runs[base]} & {*runs[other]}):
-            ratio = runs[other][repetition].throughput / runs[base][repetition].throughput
-            gains[names[point.condition], point.threads, repetition] = 100 * (ratio - 1)
-            key = (names[point.condition],
-                   f"gain of PGO, {point.threads} thread{'' if point.threads == 1 else 's'}")
-            found.setdefault(key, []).append(100 * (ratio - 1))
+    logs = gains.logs_of(of, gains.THROUGHPUT, of.labels()[1], of.points())
+    for point, by_repetition in logs.items():
+        key = (names[point.condition], f"gain of PGO, {point.threads} thread{'' if point.threads == 1 else 's'}")
+        found[key] = [percent(log) for log in by_repetition.values()]
+    # As the report has them: a mean of percentages shows a gain where there is noise alone.
     for name in [*names.values(), "all"]:
-        of_tier = {key: value for key, value in gains.items() if name in (key[0], "all")}
-        found[name, "mean gain of PGO"] = [mean(value for key, value in of_tier.items() if key[2] == repetition)
-                                           for repetition in sorted({key[2] for key in of_tier})]
+        of_tier = {point: by for point, by in logs.items() if name in (names[point.condition], "all")}
+        found[name, "mean gain of PGO"] = [percent(log) for log in gains.means(of_tier)]
     return found
 
 

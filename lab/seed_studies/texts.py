@@ -113,6 +113,8 @@ TEXTS = {
          "The seed's means are over 1 to 512 threads, here over 1, 4 and 16; its own figures at these three have the "
          "means 4.5, 7.4 and 13.6 %. That is for time, and so are the seconds of a point, 900 there: the interval says "
          "how much one can tell.",
+         "A mean gain is the geometric one of the ratios at the points, in each repetition that has all of them, as in "
+         "the report; that of the seed may be one of percentages, which is never less.",
          "Seed 003's two builds came of different compilers and systems; of install.sh's all but the profile is the same.",
          "There a tier is warmed up once and one run counts; here each measurement is, on a copy of the data, builds "
          "in turn.")),

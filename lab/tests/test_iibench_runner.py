@@ -151,8 +151,14 @@ class Run(Files):
         made = pick.study([self.directory])
         self.assertEqual(len(made.runs), 2 * 2 * 6)
         self.assertEqual({run.condition for run in made.runs}, {"i1-batch 10", "i1-batch 50"})
-        load, bulk = made.runs[0], made.runs[5]
-        self.assertEqual((load.written_bytes, load.memory["resident, peak"]), (1 << 20, 103 << 20))  # From 2 s on.
+        load, index, bulk = made.runs[0], made.runs[1], made.runs[5]
+        # A megabyte, half a second of CPU and 50 rows a second; the load is from 2 s on, for 1.227 s.
+        self.assertEqual((load.written_bytes, load.memory["resident, peak"]), (round(1.227 * (1 << 20)), 103 << 20))
+        self.assertAlmostEqual(load.cpu_s, 1.227 / 2)
+        self.assertEqual(load.status, {"Handler_write": 61.35})
+        # 0.402 s between two samples; the memory of those around it.
+        self.assertEqual((index.written_bytes, index.status), (round(0.402 * (1 << 20)), {"Handler_write": 20.1}))
+        self.assertEqual(index.memory["resident, peak"], 105 << 20)
         self.assertEqual((bulk.workload, bulk.throughput), ("iibench INSERT ... SELECT", 2500))
         self.assertEqual((bulk.written_bytes, bulk.memory["with page cache, peak"]), (4 << 20, 300 << 20))
         self.assertAlmostEqual(bulk.write_amplification, (4 << 20) / (10_000 * 44))

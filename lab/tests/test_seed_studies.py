@@ -21,6 +21,7 @@ from lab.harness.private_server import in_bytes
 from lab.iibench_runner import options as iibench
 from lab.pgo_study import __main__ as pgo_study
 from lab.pgo_study.settings import server_options
+from lab.report import gains
 from lab.report.study import Latency, Metric, Run, Study
 from lab.seed_studies import __main__ as door
 from lab.seed_studies import builds, charts, index, left, ours, publish, seed_figures, studies
@@ -225,7 +226,7 @@ class Figures(unittest.TestCase):
             self.assertEqual(lacking, [], name)
         found = {measure: values for (_, measure), values in ours.figures("001-deletes", of["001-deletes"]).items()}
         self.assertEqual((found["slowest seconds (p5)"], found["the slowest second"]), ([1], [0]))
-        self.assertEqual((found["the first 20 s"], found["the last 20 s"]), ([(190 - 7) / 20], [29.5]))
+        self.assertEqual((found["the first 20 s"], found["the last 20 s"]), ([(190 - 7) / 20], [30.5]))
         # What waited longest is shown, whatever statement it was.
         self.assertEqual((found["insert p99"], found["insert maximum"], found["delete maximum"]), ([2], [900], [9]))
         self.assertEqual([index._unit(measure, None) for measure in ("insert maximum", "the first 20 s",
@@ -250,6 +251,24 @@ class Figures(unittest.TestCase):
         # Where a workload lacks a repetition, which of them are of one is not known.
         without = ours.figures("004", Study("", "", "", runs[:-1]))
         self.assertNotIn(("all workloads InnoDB", "highest p95 latency"), without)
+
+    def test_a_mean_gain_is_the_report_s(self):
+        """Of noise alone, a third up and down: the percentages' mean shows a gain, as +33 and -25 % make +4 %."""
+        points = [(cache, threads) for cache in ("32M cache", "512M cache") for threads in (1, 4)]
+        runs = [Run(label, "oltp_read_write", threads, repetition, 100 * ratio ** sign, "", condition=cache)
+                for label, ratio in (("plain", 1.0), ("PGO", 4 / 3))
+                for repetition, turn in ((1, 1), (2, -1), (3, 1), (4, 1))
+                for (cache, threads), sign in zip(points, (turn, -turn, turn, -1))]
+        for left_out in ((), (runs[0],)):  # A repetition that lacks a point is in no mean.
+            study = Study("", "", "", [run for run in runs if run not in left_out], paired=True)
+            found = ours.figures("003", study)
+            for name, where in (("all", gains.ALL), ("smallest tier", "32M cache"), ("largest tier", "512M cache")):
+                change = next(gain.change for gain in gains.gains(study) if gain.where == where)
+                here = index.interval("mean gain of PGO", found[name, "mean gain of PGO"])
+                for ours_, its in zip(here, (change.low, change.high)):
+                    self.assertAlmostEqual(ours_, its)
+        self.assertEqual([round(value, 1) for value in ours.figures("003", Study("", "", "", runs))[
+            "smallest tier", "mean gain of PGO"]], [0, 0, 0, 0])
 
     def test_what_was_interrupted_has_what_there_is(self):
         self.assertEqual(ours.figures("003", Study("", "", "", [Run("a", "", 1, 1, 5.0, "", condition="32M cache")])), {})
