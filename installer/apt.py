@@ -7,6 +7,7 @@ under the cache directory, so they need no root and change nothing on the machin
 import glob
 import os
 import re
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -222,8 +223,9 @@ def install(packages, log, wrap=None):
     wanted = missing(packages, wrap or (lambda argv: argv))
     if not wanted:
         return
-    if not host.is_root():
-        raise Unavailable("not root, and these packages are missing: " + " ".join(wanted))
+    why = "not root" if not host.is_root() else "" if wrap or shutil.which("apt-get") else "no apt-get here"
+    if why:
+        raise Unavailable(f"{why}, and these packages are missing: {' '.join(wanted)}")
     wrap = wrap or (lambda argv: argv)
     # Of a package's source apt upgrades all else that is installed: libmariadb-dev would bring a newer server.
     argv = wrap(["apt-get", "install", "-y", "--no-install-recommends", "-o", "Acquire::Retries=3",
