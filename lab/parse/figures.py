@@ -41,8 +41,8 @@ def label(text, source, line=None, name="a name"):
     """A name that somebody gave, such as an engine's or a workload's, without blanks around it."""
     text = text.strip()
     if not _LABEL.fullmatch(text):
-        raise BadInput(source, f"is damaged: {name} is {text[:40]!r}; a letter or a digit is wanted, and then letters, digits, "
-                       "blanks and _ . , : = + - ( ) @ #", line)
+        raise BadInput(source, f"is damaged: {name} is {text[:40]!r}; a letter or a digit is wanted, and then letters, "
+                       "digits, blanks and _ . , : = + - ( ) @ #", line)
     return text
 
 

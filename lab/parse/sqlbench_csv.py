@@ -126,7 +126,8 @@ def detail(text, source="detail.csv"):
     """
     rows = _read(text, source, DETAIL)
     if not rows:
-        return Table([], ["has a head and no rows: no interval of a run ended (TIME was below REPORT_INTERVAL, or that was 0)"])
+        return Table([], ["has a head and no rows: no interval of a run ended (TIME was below REPORT_INTERVAL, or that "
+                          "was 0)"])
     known = [row for row in rows if row.figures["latency_avg_ms"] and row.figures["latency_p95_ms"]]
     if not known or any(row.figures["latency_avg_ms"] != row.figures["latency_p95_ms"] for row in known):
         return Table(rows)
