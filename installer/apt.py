@@ -7,6 +7,7 @@ under the cache directory, so they need no root and change nothing on the machin
 import glob
 import os
 import re
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -279,12 +280,14 @@ def _get(argv, wanted, wrap, log):
 def install(packages, log, wrap=None):
     """Installs what is missing of packages, here or (wrap) in another root; a server that is there keeps its version. Needs
     root."""
+    in_a_root = wrap is not None
     wrap = wrap or (lambda argv: argv)
     wanted = missing(packages, wrap)
     if not wanted:
         return
-    if not host.is_root():
-        raise Unavailable("not root, and these packages are missing: " + " ".join(wanted))
+    why = "not root" if not host.is_root() else "" if in_a_root or shutil.which("apt-get") else "no apt-get here"
+    if why:
+        raise Unavailable(f"{why}, and these packages are missing: {' '.join(wanted)}")
     # Of a package's source apt upgrades all else that is installed: libmariadb-dev would bring a newer server. And what
     # nothing needs any more stays, also where apt is configured to remove it by the way.
     argv = wrap(["apt-get", "install", "-y", "--no-install-recommends", "-o", "Acquire::Retries=3",

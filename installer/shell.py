@@ -7,7 +7,9 @@ import shlex
 import signal
 import subprocess
 import sys
+import threading
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 TREE = Path(__file__).resolve().parent.parent
@@ -93,14 +95,48 @@ def end(process, patience_s=10):
     process.wait()
 
 
+@contextmanager
+def uninterrupted():
+    """An interrupt that comes meanwhile is raised at the end.
+
+    For starting a program: it runs before Popen returns, and were Popen interrupted then, nobody could end it.
+    """
+    came, holding = [], True
+    # No other thread is interrupted; what is ignored or left to the system is no function, and stays.
+    handlers = {number: handler for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+                if callable(handler := signal.getsignal(number))
+                and threading.current_thread() is threading.main_thread()}
+
+    def hold(number, frame):
+        if holding:
+            came.append(number)
+        else:
+            handlers[number](number, frame)
+
+    try:
+        for number in handlers:
+            signal.signal(number, hold)
+        yield
+    finally:
+        holding = False  # First: an interrupt may keep the next lines from all that they do.
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+        for number in came:
+            handlers[number](number, None)
+
+
 def _run(argv, **how):
     """As subprocess.run; whatever ends the wait, an interrupt too, first ends all that argv has started."""
-    with subprocess.Popen(argv, **how) as process:
-        try:
-            out, error = process.communicate()
-        except BaseException:
-            end(process)
-            raise
+    process = None
+    try:
+        with uninterrupted():
+            process = subprocess.Popen(argv, **how)
+        out, error = process.communicate()
+    except BaseException:
+        if process is not None:
+            with process:  # Its pipes are closed.
+                end(process)
+        raise
     return subprocess.CompletedProcess(argv, process.returncode, out, error)
 
 

@@ -147,6 +147,10 @@ class Installed(unittest.TestCase):
         self.assertEqual((said, [argv[1] for argv in ran], ran[0][-1]), ("", ["install"], "libmariadb-dev"))
         self.assertIn("APT::Get::Upgrade-By-Source-Package=false", ran[0])
 
+    def test_without_apt_get_what_is_missing_is_named(self):
+        with mock.patch.object(apt.shutil, "which", lambda _: None):
+            self.assertEqual(self.install(""), ([], "no apt-get here, and these packages are missing: libmariadb-dev"))
+
 
 if __name__ == "__main__":
     unittest.main()

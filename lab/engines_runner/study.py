@@ -12,12 +12,13 @@ from pathlib import Path
 
 from installer import apt, host, packages
 from installer.shell import Failed, clean_environment, say
+from lab.charts import optional
 from lab.engines_runner import merge, preflight
 from lab.engines_runner.database import NAME, Database, folder_of, harness_journals
 from lab.engines_runner.options import harness_options
 from lab.hammerdb import options as harness
 from lab.hammerdb import server
-from lab.hammerdb.study import plot_of_runner
+from lab.hammerdb.study import plot
 from lab.harness import provenance, sitting, watched
 from lab.harness.journal import Journal
 from lab.harness.progress import Progress, Step, duration
@@ -256,6 +257,6 @@ class Study:
         (merged / "hammerdb_results_merged.csv").write_text(hammerdb_csv.write(rows))
         (merged / "summary.md").write_text(table)
         say(f"\n{table}\nresults: {merged}")
-        plot_of_runner(paths, merged, [str(number) for _, number in done])
+        optional.drawn(lambda: plot(paths, merged, [str(number) for _, number in done]))
         write.write_of_runner(lambda: report.study_of_iterations(self.directory), merged)
         provenance.write_checksums(self.directory)

@@ -10,6 +10,7 @@ from pathlib import Path
 from installer import apt, packages
 from installer.shell import Failed, clean_environment, say
 from lab.charts import hammerdb as charts
+from lab.charts import optional
 from lab.hammerdb import builtin, logs, real, server
 from lab.hammerdb.watch import Watch
 from lab.harness import profiles, provenance, room
@@ -302,7 +303,7 @@ class Study:
             return
         self._write_csv()
         say(table(rows))
-        plot_of_runner([self.csv], self.directory)
+        optional.drawn(lambda: plot([self.csv], self.directory))
         if self.args.private_server is not None or self.args.builds:
             say(f"settings: profile {self.args.profile}, commits synced: {self.args.sync}. "
                 f"{profiles.about(self.args.profile)}")
@@ -324,14 +325,6 @@ def summary(row):
 
 def table(rows):
     return "\n".join(f"  {row['engine']:8} {row['benchmark']}: {summary(row)}" for row in rows)
-
-
-def plot_of_runner(paths, directory, names=None):
-    """plot() at the end of a run, whose figures are worth more than their charts."""
-    try:
-        plot(paths, directory, names)
-    except Failed as error:
-        say(f"the charts are left out: {error}")
 
 
 def plot(paths, directory, names=None):

@@ -8,6 +8,8 @@ from pathlib import Path
 from installer.shell import Failed
 
 _SECRET = "--pass"
+# How an interrupted run's last words begin.
+ENDED = "\ninterrupted; what was started is ended. "
 
 
 def once(journal, progress, name, work):
@@ -85,8 +87,8 @@ def make_directory(option, path):
 
 def how_to_go_on(command, journal):
     """What an interrupted run says at its end; the journal is there once something was begun."""
-    return "\ninterrupted; what was started is ended. " + (f"Go on with: {command} --resume {journal.parent}"
-                                                           if journal.exists() else "Nothing was begun.")
+    return ENDED + (f"Go on with: {command} --resume {journal.parent}"
+                    if journal.exists() else "Nothing was begun.")
 
 
 def _interrupted(_number, _frame):

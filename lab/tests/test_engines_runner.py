@@ -37,7 +37,7 @@ class Run(unittest.TestCase):
         self.harness.write_text(_HARNESS)
         self.harness.chmod(0o755)
         self.directory = self.folder / "results_1"
-        patch = mock.patch.object(study, "plot_of_runner")
+        patch = mock.patch.object(study, "plot")
         patch.start()
         self.addCleanup(patch.stop)
 

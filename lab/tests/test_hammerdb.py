@@ -254,7 +254,7 @@ class Run(unittest.TestCase):
         self.assertEqual(generator.calls, ["build innodb", "run innodb", "drop", "build tidesdb", "run tidesdb", "drop"])
         self.assertEqual([(row["engine"], row["nopm"], row["consistent"]) for row in self.rows()],
                          [("innodb", 1000, "yes"), ("tidesdb", 1000, "yes")])
-        study.plot.assert_called_once_with([self.directory.parent / "hammerdb_results_1.csv"], self.directory, None)
+        study.plot.assert_called_once_with([self.directory.parent / "hammerdb_results_1.csv"], self.directory)
         self.assertIn("report.html", (self.directory / "SHA256SUMS").read_text())
 
     def test_a_run_without_new_orders_timing_is_a_result(self):
@@ -264,7 +264,7 @@ class Run(unittest.TestCase):
     def test_charts_that_cannot_be_drawn_are_said_and_the_rest_is_there(self):
         study.plot.side_effect = Failed("matplotlib is missing: apt-get install python3-matplotlib")
         self.assertEqual(self.go(FakeGenerator()), 0)
-        self.assertIn("the charts are left out: matplotlib is missing", self.said.getvalue())
+        self.assertIn("charts are left out: matplotlib is missing", self.said.getvalue())
         for name in ("report.md", "SHA256SUMS"):
             self.assertTrue((self.directory / name).exists(), name)
 
