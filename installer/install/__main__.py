@@ -53,9 +53,9 @@ def install(args, record):
 
 def _put_files(args, record, server, plugin):
     """True if a file of the server changed."""
-    changed = record.put(server.plugin, plugin.read_bytes())
+    changed = record.put(server.plugin, plugin.read_bytes(), mark=b"")  # It is ours by its name.
     lines = config.server_config(config.memory_bytes())
-    changed = record.put(server.config, lines.encode(), keep_edited=True) or changed
+    changed = record.put(server.config, lines.encode(), keep_edited=True, mark=config.MARK.encode()) or changed
     if args.allocator:
         changed = allocator.set_up(record, server, args.allocator, LOG, args.skip_deps) or changed
         record.facts["allocator"] = args.allocator

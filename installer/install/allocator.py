@@ -50,8 +50,11 @@ def set_up(record, server, name, log, skip_deps):
         changed = record.remove(server.allocator_config)
         return record.remove(server.allocator_unit) or changed
     preload = library(record, name, log, skip_deps)
-    changed = record.put(server.allocator_config, config.allocator_config(preload).encode())
-    return record.put(server.allocator_unit, config.allocator_unit(preload).encode()) or changed
+    changed, mark = False, config.MARK.encode()
+    for path, text in ((server.allocator_config, config.allocator_config(preload)),
+                       (server.allocator_unit, config.allocator_unit(preload))):
+        changed = record.put(path, text.encode(), mark=mark) or changed
+    return changed
 
 
 def library(record, name, log, skip_deps):
