@@ -11,7 +11,8 @@ PACKAGES = {"jemalloc": ["libjemalloc2"],
             "mimalloc": ["libmimalloc3", "libmimalloc2.0"],
             "tcmalloc": ["libtcmalloc-minimal4t64", "libtcmalloc-minimal4"]}
 
-_LIBRARY = re.compile(r"/lib(jemalloc|mimalloc|tcmalloc)(?:_minimal)?\.so\.[\d.]+$")
+# Deleted: a process goes on with the library that it has mapped when the package is upgraded.
+_LIBRARY = re.compile(r"/lib(jemalloc|mimalloc|tcmalloc)(?:_minimal)?\.so\.[\d.]+(?: \(deleted\))?$")
 
 
 def choose_package(name, known):

@@ -272,7 +272,7 @@ class Allocator(unittest.TestCase):
         for library, name in [("/usr/lib/x86_64-linux-gnu/libjemalloc.so.2", "jemalloc"),
                               ("/usr/lib/x86_64-linux-gnu/libmimalloc.so.2.0", "mimalloc"),
                               ("/usr/lib/x86_64-linux-gnu/libtcmalloc_minimal.so.4.5.9", "tcmalloc"),
-                              ("/usr/lib/x86_64-linux-gnu/libjemalloc.so.2 (deleted)", "system"),
+                              ("/usr/lib/x86_64-linux-gnu/libjemalloc.so.2 (deleted)", "jemalloc"),
                               ("/usr/lib/x86_64-linux-gnu/libc.so.6", "system")]:
             self.assertEqual(allocator.in_maps(MAPS.format(library=library)), name)
 
