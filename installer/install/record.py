@@ -57,8 +57,8 @@ class Record:
             kept = json.loads(self.file.read_text())
             known = kept["format"]
         except (ValueError, KeyError, TypeError) as error:
-            raise Failed(f"{self.file} is damaged ({error!r}). Bring it back from a backup, or move it away: ./install.sh "
-                         f"then knows its own files again, but no more what was there before them, which is in "
+            raise Failed(f"{self.file} is damaged ({error!r}). Bring it back from a backup, or move it away: then "
+                         "./install.sh knows its own files again, but no more what was there before them, which is in "
                          f"{self.directory / 'copies'}") from error
         if known != _FORMAT:
             raise Failed(f"{self.file} is of format {known}, this install.sh knows {_FORMAT}")
@@ -77,11 +77,12 @@ class Record:
             if path.is_dir() and not any(path.iterdir()):
                 path.rmdir()
 
-    def put(self, path, data, mode=0o644, keep_edited=False, mark=None):
+    def put(self, path, data, mode=0o644, keep_edited=False, mark=None, restart=False):
         """Makes path hold data; True if that changed it.
 
         What is there and not from us is copied first. keep_edited: a file that was ours and that somebody
         changed since stays as it is. mark: a file that begins with it is ours, also where the record does not name it.
+        restart: the server has it at its next start only, and the fact restart_due is there before the change.
         """
         path, entry = Path(path), self.files.get(str(path))
         there = _look(path)
@@ -104,25 +105,30 @@ class Record:
         self._remember(path, there)
         self._make_directory(path.parent)
         self.files[str(path)] = {"sha256": digest(data), "copy": copy, "until": there and there.sum}
+        if restart:
+            self.facts["restart_due"] = True
         self.save()
         _write(path, data, mode)
         del self.files[str(path)]["until"]
         return True
 
-    def remove(self, path):
-        """Takes back what we put at path; True if there was something to take back."""
+    def remove(self, path, restart=False):
+        """Takes back what we put at path; True if there was something to take back. restart: as of put()."""
         path, entry = Path(path), self.files.get(str(path))
         if entry is None:
             return False
         there, before = _look(path), _look(Path(entry["copy"])) if entry["copy"] else None
         self._remember(path, there)
+        if restart:
+            self.facts["restart_due"] = True
+            self.save()
         if there and there.sum != (before and before.sum) and not _as_put(there, entry):
             self.notes.append(f"{path} was changed since we wrote it; its copy is {self._copy(path, there)}")
         if before:
             _restore(path, before)
             self.notes.append(f"{path} is again what it was before")
         else:
-            path.unlink(missing_ok=True)
+            _remove(path)
             if entry["copy"]:
                 self.notes.append(f"{path} is removed; what was there before does not come back, as its copy "
                                   f"{entry['copy']} is gone")
@@ -131,8 +137,8 @@ class Record:
         self.save()
         return True
 
-    def roll_back(self):
-        """Undoes this run's changes. Packages stay, and that they were installed."""
+    def roll_back(self, restart_due=False):
+        """Undoes this run's changes; packages stay. restart_due: the server may run with what is undone."""
         for path, (there, entry) in self._journal.items():
             if entry:
                 now = _look(path)
@@ -144,14 +150,14 @@ class Record:
             if there:
                 _restore(path, there)
             else:
-                path.unlink(missing_ok=True)
+                _remove(path)
             if entry:
                 self.files[str(path)] = entry
             else:
                 self.files.pop(str(path), None)
         self._journal = {}
         packages = self.facts.get("packages", [])
-        self.facts = {**self._facts_before, "packages": packages}
+        self.facts = {**self._facts_before, "packages": packages, **({"restart_due": True} if restart_due else {})}
         self._remove_directories()
         self.save()
 
@@ -208,6 +214,11 @@ def _restore(path, there):
     new.symlink_to(there.link)
     os.chown(new, *there.owner, follow_symlinks=False)
     os.replace(new, path)
+
+
+def _remove(path):
+    for name in (path, _new(path)):  # A run that was killed may have begun to write it.
+        name.unlink(missing_ok=True)
 
 
 def _write(path, data, mode, owner=None):

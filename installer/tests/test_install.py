@@ -19,13 +19,13 @@ class Killed(BaseException):
     """As kill -9: nothing of the run comes after it."""
 
 
-def _dies_unless(name):
-    """Record's way to write: it writes the files of that name only."""
-    def write(path, *how):
+def _dies_unless(name, write=_write):
+    """Record's way to write, or another function of a path: for files of that name only."""
+    def dies(path, *how):
         if path.name != name:
             raise Killed
-        _write(path, *how)
-    return write
+        write(path, *how)
+    return dies
 
 
 class Recorded(unittest.TestCase):
@@ -123,6 +123,15 @@ class Recorded(unittest.TestCase):
         record.save()
         self.path.write_bytes(b"1")  # By hand, back to what it was.
         self.assertFalse(self.record().put(self.path, b"3", keep_edited=True))
+
+    def test_killed_in_the_write_nothing_is_left(self):
+        with mock.patch("installer.install.record.os.replace", _dies_unless("record.json.new", os.replace)), \
+                self.assertRaises(Killed):
+            self.record().put(self.path, b"1")
+        self.assertEqual([path.name for path in self.path.parent.iterdir()], ["ours.cnf.new"])
+        record = self.record()
+        record.remove(self.path)
+        self.assertFalse(self.path.parent.exists())
 
     def test_killed_before_the_first_write_theirs_is_theirs(self):
         self.killed_before_the_write(self.theirs, b"ours")
