@@ -99,33 +99,6 @@ def _summary(args, record, server, environment, changed, version):
         "  undo: ./install.sh --uninstall")
 
 
-def uninstall(args, record):
-    server = InstalledServer(LOG)
-    if not record.files:
-        say("Nothing is installed by install.sh.")
-        return
-    there = distribution.installed_version() is not None
-    tables = server.tables() if there and server.pid() is not None and server.answers() else 0
-    paths = sorted(record.files)
-    for path in paths:
-        record.remove(path)
-    if there and not args.no_restart and server.pid() is not None:
-        server.restart()
-    else:
-        server.read_units()
-    packages = record.facts.get("packages", [])
-    record.forget()
-    say("Removed:")
-    for path in paths:
-        say(f"  {path}")
-    for note in record.notes:
-        say(f"  {note}")
-    if tables:
-        say(f"  {tables} tables of TidesDB stay in the datadir, in #tidesdb; they can be read again after ./install.sh.")
-    if packages:
-        say("  These packages were installed for it and stay: " + " ".join(packages))
-
-
 def _main():
     interruption.interrupt_once()
     args = options.parse(sys.argv[1:])
@@ -138,9 +111,9 @@ def _main():
     record = Record()
     if args.uninstall and from_source.installed():
         from_source.uninstall(args, LOG)
-        if not record.files:
+        if not record.file.exists():
             return None
-    return uninstall(args, record) if args.uninstall else install(args, record)
+    return undo.uninstall(args, record, LOG) if args.uninstall else install(args, record)
 
 
 if __name__ == "__main__":

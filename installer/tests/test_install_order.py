@@ -46,6 +46,12 @@ class Server:
     def read_units(self):
         pass
 
+    def answers(self):
+        return True
+
+    def tables(self):
+        return 2
+
     def check_engine(self):
         if self.loaded is None:
             raise Failed("Unknown storage engine 'TidesDB'")
@@ -69,6 +75,9 @@ class Installing(unittest.TestCase):
         self.addCleanup(patches.close)
         for target, name, instead in (
                 (install, "InstalledServer", lambda _: self.server),
+                (undo, "InstalledServer", lambda _: self.server),
+                (undo, "_OPTION_FILES", (str(self.base / "my.cnf"), str(self.base / "etc"))),
+                (install.distribution, "installed_version", lambda: "1:10.11.18"),
                 (install.distribution, "environment", lambda *_: environment),
                 (install.build, "build", lambda *_: self.step("build", self.built)),
                 (install.library, "stage", lambda *_: self.staged),
@@ -181,6 +190,63 @@ class Installing(unittest.TestCase):
         with self.assertRaisesRegex(Failed, "does not start\nWhat this run changed in the server is undone, but"):
             self.install()
         self.assertTrue(Record(self.base / "record").facts["restart_due"])
+
+    def uninstall(self, *options_):
+        with redirect_stdout(StringIO()) as said:
+            undo.uninstall(options.parse(["--uninstall", *options_]), Record(self.base / "record"), None)
+        return said.getvalue()
+
+    def test_uninstall_and_again(self):
+        self.install("--allocator", "jemalloc")
+        said = self.uninstall()
+        self.assertIn(f"Removed:\n  {self.server.config}\n", said)
+        self.assertIn("2 tables of TidesDB stay", said)
+        self.assertEqual((self.server.loaded, self.server.allocator, self.server.restarts), (None, "system", 2))
+        self.assertFalse((self.base / "record").exists())
+        self.assertEqual(self.uninstall(), "Nothing is installed by install.sh.\n")
+
+    def test_a_server_that_does_not_start_without_it_has_it_back(self):
+        self.install()
+        self.server.broken = [None]
+        with self.assertRaisesRegex(Failed, "does not start\nWhat this run changed in the server is undone.$"):
+            self.uninstall()
+        self.assertEqual((self.server.loaded, self.server.running), (b"v1", 1))
+        self.server.broken = []
+        self.assertIn("Removed:", self.uninstall())
+
+    def test_uninstall_killed_before_the_restart_goes_on_there(self):
+        self.install()
+        self.assertEqual(self.server.loaded, b"v1")
+        with mock.patch.object(self.server, "restart", side_effect=Killed), self.assertRaises(Killed):
+            self.uninstall()
+        self.assertIn("Nothing more is installed", self.uninstall())
+        self.assertIsNone(self.server.loaded)
+        self.assertIn("Nothing is installed", self.uninstall())
+
+    def test_what_wants_the_engine_refuses_to_uninstall(self):
+        self.install()
+        for name, text in (("my.cnf", "[mysqld]\ndefault-storage-engine = TidesDB\n"),
+                           ("etc/90-x.cnf", "[mysqld]\nport=1\n  tidesdb_flush_threads=2 # more\n"),
+                           ("etc/sub/x.cnf", "tidesdb = FORCE\n"), ("my.cnf", "enforce_storage_engine='tidesdb'")):
+            path = self.base / name
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(text)
+            with self.assertRaisesRegex(Failed, f"{path}: (default-|tidesdb|enforce)"):
+                self.uninstall()
+            path.unlink()
+        (self.base / "my.cnf").write_text("[mysqld]\n# default_storage_engine=TidesDB\nloose_tidesdb_flush_threads=2\n"
+                                          "default_storage_engine = InnoDB\ndatadir = /srv/tidesdb\nplugin_load_add=ha_tidesdb")
+        self.server.config.write_text(self.server.config.read_text() + "default_storage_engine=TidesDB\n")
+        self.assertEqual((self.server.loaded, self.server.restarts), (b"v1", 1))
+        self.assertIn("Removed:", self.uninstall())
+
+    def test_packages_of_a_run_that_failed_are_named(self):
+        record = Record(self.base / "record")
+        record.facts["packages"] = ["ninja-build"]
+        record.save()
+        self.assertIn("Nothing is installed by install.sh.\n  These packages were installed for it and stay: ninja-build",
+                      self.uninstall())
+        self.assertFalse((self.base / "record").exists())
 
 
 class Interrupted(unittest.TestCase):
