@@ -1,10 +1,11 @@
 """install.sh: the steps in their order, and the summary."""
 
 import sys
+from contextlib import nullcontext
 
 from installer import host
-from installer.install import (allocator, build, config, distribution, guided, interruption, library, options, targets,
-                               undo)
+from installer.install import (allocator, build, config, distribution, guided, interruption, library, one_run, options,
+                               targets, undo)
 from installer.install.record import Record
 from installer.install.server import InstalledServer
 from installer.shell import TREE, Failed, Unavailable, main, say
@@ -102,10 +103,15 @@ def _summary(args, record, server, environment, changed, version):
 def _main():
     interruption.interrupt_once()
     args = options.parse(sys.argv[1:])
+    if not host.is_root() and not args.list_engines:
+        raise Unavailable("installing into the system's MariaDB needs root")
+    with one_run.lock() if host.is_root() else nullcontext():
+        return _run(args)
+
+
+def _run(args):
     if args.list_engines:
         return from_source.list_engines(args, LOG)
-    if not host.is_root():
-        raise Unavailable("installing into the system's MariaDB needs root")
     if source_options.wanted(args):
         return from_source.uninstall(args, LOG) if args.uninstall else from_source.install(args, LOG)
     record = Record()

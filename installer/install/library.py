@@ -4,6 +4,7 @@ import os
 import shutil
 from pathlib import Path
 
+from installer import host
 from installer.install import targets
 from installer.shell import TREE, Step, run
 
@@ -31,11 +32,11 @@ def check(record, prefix):
 def stage(into, jobs, log, more=()):
     """Compiles it in a directory. Returns one that holds what belongs below the prefix. more: options of cmake's."""
     staged = into / "staged"
-    shutil.rmtree(staged, ignore_errors=True)
-    with Step("Building libtidesdb"):
-        run(["cmake", "--preset", "release", "-B", into, *_OPTIONS, *more], log=log, cwd=TREE)
-        run(["cmake", "--build", into, "-j", jobs, "--target", "tidesdb"], log=log, cwd=TREE)
-        run(["cmake", "--install", into, "--prefix", staged], log=log, cwd=TREE, env={"DESTDIR": ""})
+    with host.build_lock(into) as lock, Step("Building libtidesdb"):
+        shutil.rmtree(staged, ignore_errors=True)
+        run(["cmake", "--preset", "release", "-B", into, *_OPTIONS, *more], log=log, cwd=TREE, lock=lock)
+        run(["cmake", "--build", into, "-j", jobs, "--target", "tidesdb"], log=log, cwd=TREE, lock=lock)
+        run(["cmake", "--install", into, "--prefix", staged], log=log, cwd=TREE, env={"DESTDIR": ""}, lock=lock)
     return staged
 
 

@@ -51,8 +51,8 @@ def _take_out(args, record, server, paths):
     """Returns how many tables are left behind, as far as the server says."""
     there = distribution.installed_version() is not None
     if there and (lines := needing_lines([Path(path) for path in _OPTION_FILES], paths)):
-        raise Failed("the server would not start without the engine, as these lines want it; take them out first, or begin "
-                     "options of the engine's with loose_:\n  " + "\n  ".join(lines))
+        raise Failed("the server would not start without the engine, as these lines want it; take them out first, or "
+                     "begin options of the engine's with loose_:\n  " + "\n  ".join(lines))
     runs = there and server.pid() is not None
     tables = server.tables() if runs and server.answers() else 0
     restarted = False

@@ -1,22 +1,26 @@
 """The order of installing into the distribution's server: killed, interrupted, failing; the server only pretends."""
 
 import errno
+import fcntl
 import os
 import shutil
 import signal
+import subprocess
+import sys
 import tempfile
 import time
 import unittest
 from contextlib import ExitStack, nullcontext, redirect_stdout
+from functools import partial
 from io import StringIO
 from pathlib import Path
 from types import SimpleNamespace
 from unittest import mock
 
 from installer.install import __main__ as install
-from installer.install import allocator, interruption, options, undo
+from installer.install import allocator, interruption, one_run, options, undo
 from installer.install.record import Record
-from installer.shell import Failed, Step, Unavailable, say
+from installer.shell import TREE, Failed, Step, Unavailable, say
 
 
 class Killed(BaseException):
@@ -235,7 +239,8 @@ class Installing(unittest.TestCase):
                 self.uninstall()
             path.unlink()
         (self.base / "my.cnf").write_text("[mysqld]\n# default_storage_engine=TidesDB\nloose_tidesdb_flush_threads=2\n"
-                                          "default_storage_engine = InnoDB\ndatadir = /srv/tidesdb\nplugin_load_add=ha_tidesdb")
+                                          "default_storage_engine = InnoDB\ndatadir = /srv/tidesdb\n"
+                                          "plugin_load_add=ha_tidesdb")
         self.server.config.write_text(self.server.config.read_text() + "default_storage_engine=TidesDB\n")
         self.assertEqual((self.server.loaded, self.server.restarts), (b"v1", 1))
         self.assertIn("Removed:", self.uninstall())
@@ -244,9 +249,70 @@ class Installing(unittest.TestCase):
         record = Record(self.base / "record")
         record.facts["packages"] = ["ninja-build"]
         record.save()
-        self.assertIn("Nothing is installed by install.sh.\n  These packages were installed for it and stay: ninja-build",
-                      self.uninstall())
+        self.assertEqual(self.uninstall(), "Nothing is installed by install.sh.\n"
+                                           "  These packages were installed for it and stay: ninja-build\n")
         self.assertFalse((self.base / "record").exists())
+
+
+class OneRun(unittest.TestCase):
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        self.directory = Path(temporary.name) / "lib" / "install"
+
+    def other(self):
+        """Another run, once it has the lock."""
+        script = ("import sys\nfrom pathlib import Path\nfrom installer.install import one_run\n"
+                  f"with one_run.lock(Path({str(self.directory)!r})):\n  print(flush=True)\n  sys.stdin.read()")
+        process = subprocess.Popen([sys.executable, "-c", script], cwd=TREE, stdin=subprocess.PIPE,
+                                   stdout=subprocess.PIPE)
+        self.addCleanup(process.communicate)
+        self.addCleanup(process.kill)
+        process.stdout.readline()
+        return process
+
+    def test_a_second_run_is_refused_by_number_and_one_that_was_killed_is_none(self):
+        other = self.other()
+        with self.assertRaisesRegex(Failed, f"another ./install.sh runs, as {other.pid}: wait"), \
+                one_run.lock(self.directory):
+            pass
+        other.kill()
+        other.wait()
+        with one_run.lock(self.directory):
+            pass
+
+    def test_nothing_is_left_but_a_record(self):
+        with one_run.lock(self.directory):
+            Record(self.directory).save()
+        self.assertTrue((self.directory / "record.json").exists())
+        with one_run.lock(self.directory):
+            Record(self.directory).forget()
+            self.assertFalse(self.directory.exists())
+        with one_run.lock(self.directory):
+            self.assertTrue(self.directory.exists())
+        self.assertFalse(self.directory.exists())
+
+    def test_a_directory_that_its_run_removes_is_locked_anew(self):
+        """Else two would hold a lock: one of the directory that was, one of that which is."""
+        flock, removed = fcntl.flock, []
+
+        def late(handle, how):
+            if not removed:
+                removed.append(self.directory.rmdir())
+            flock(handle, how)
+
+        with mock.patch("fcntl.flock", late), one_run.lock(self.directory):
+            with self.assertRaises(Failed), one_run.lock(self.directory):
+                pass
+
+    def test_the_whole_run_holds_it(self):
+        with mock.patch.object(install.options, "parse", return_value=mock.Mock(list_engines=False)), \
+                mock.patch.object(install.host, "is_root", return_value=True), \
+                mock.patch.object(one_run, "lock", partial(one_run.lock, self.directory)), \
+                mock.patch.object(install, "_run") as run, mock.patch.object(install.interruption, "interrupt_once"):
+            run.side_effect = lambda _: self.assertRaises(Failed, one_run.lock().__enter__)
+            install._main()
+        run.assert_called_once()
 
 
 class Interrupted(unittest.TestCase):
