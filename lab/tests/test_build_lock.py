@@ -81,7 +81,8 @@ class BuildLock(unittest.TestCase):
                                       command=lambda argv, cwd=None, needs=(): argv)
         with mock.patch.object(generators, "run", run), mock.patch.object(build_plugin, "run", run), \
                 mock.patch.object(install_build, "run", run), mock.patch.object(library, "run", run), \
-                mock.patch.object(build_plugin, "check"), mock.patch.object(build_plugin, "build_dir", return_value=self.directory), \
+                mock.patch.object(build_plugin, "check"), \
+                mock.patch.object(build_plugin, "build_dir", return_value=self.directory), \
                 mock.patch("installer.apt.install"), mock.patch.dict("os.environ"), redirect_stdout(io.StringIO()):
             generators.os.environ.pop("TPCC", None)
             generators.program("tpcc", None, self.directory)
