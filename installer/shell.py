@@ -155,6 +155,12 @@ def main(function):
     except Failed as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(1)
+    except PermissionError as error:
+        if not error.filename:
+            raise
+        print(f"error: {error.filename}: not allowed to this user; go on as root, or in a tree of your own",
+              file=sys.stderr)
+        sys.exit(1)
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT):
             raise

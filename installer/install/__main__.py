@@ -1,5 +1,6 @@
 """install.sh: the steps in their order, and the summary."""
 
+import os
 import sys
 from contextlib import nullcontext
 
@@ -24,11 +25,12 @@ def install(args, record):
     prefix = library.prefix_of(args, record)
     if prefix:
         library.check(record, prefix)
-    targets.check(server.plugin.parent, 0 if server.plugin.exists() else _PLUGIN_BYTES, "the plugin's directory")
     chosen = args.allocator or record.facts.get("allocator")
     preload = allocator.library(record, chosen, LOG, args.skip_deps)
-    say("Building")
     environment = distribution.environment(record, LOG, args)
+    server.look(must_answer=not args.no_restart)
+    targets.check(server.plugin.parent, 0 if server.plugin.exists() else _PLUGIN_BYTES, "the plugin's directory")
+    say("Building")
     plugin = build.build(record, environment, args, LOG)
     profile = None
     if guided.wanted(args, record):
@@ -94,8 +96,8 @@ def _summary(args, record, server, environment, changed, version):
         say(f"  {note}")
     if record.facts.get("newer"):
         say(f"  The archive has MariaDB {record.facts['newer']} without its sources. If apt upgrades to it, the\n"
-            "  server starts without the engine until ./install.sh can build for it; apt-mark hold mariadb-server\n"
-            "  prevents that.")
+            "  server starts without the engine until ./install.sh can build for it;\n"
+            "  apt-mark hold mariadb-server mariadb-server-core prevents that.")
     say(f"  build: {build.directory(args, environment)}, log: {LOG}, record: {record.file}\n"
         "  undo: ./install.sh --uninstall")
 
@@ -103,6 +105,7 @@ def _summary(args, record, server, environment, changed, version):
 def _main():
     interruption.interrupt_once()
     args = options.parse(sys.argv[1:])
+    os.umask(0o022)  # What is put is for other accounts too: the server's, and who compiles against the library.
     if not host.is_root() and not args.list_engines:
         raise Unavailable("installing into the system's MariaDB needs root")
     with one_run.lock() if host.is_root() else nullcontext():

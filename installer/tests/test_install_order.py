@@ -50,6 +50,9 @@ class Server:
     def read_units(self):
         pass
 
+    def look(self, must_answer):
+        pass
+
     def answers(self):
         return True
 
@@ -163,7 +166,7 @@ class Installing(unittest.TestCase):
             self.install("--tidesdb-prefix", str(self.base / "opt"))
         with mock.patch("os.access", return_value=False), self.assertRaisesRegex(Failed, "cannot be written to"):
             self.install()
-        self.assertEqual(self.asked, [])
+        self.assertNotIn("build", self.asked)
         self.assertFalse((self.base / "record").exists())
 
     def test_a_comparison_preloads_the_library_that_was_found(self):
@@ -306,6 +309,7 @@ class OneRun(unittest.TestCase):
                 pass
 
     def test_the_whole_run_holds_it(self):
+        self.addCleanup(os.umask, os.umask(0o022))
         with mock.patch.object(install.options, "parse", return_value=mock.Mock(list_engines=False)), \
                 mock.patch.object(install.host, "is_root", return_value=True), \
                 mock.patch.object(one_run, "lock", partial(one_run.lock, self.directory)), \

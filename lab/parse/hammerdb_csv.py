@@ -6,6 +6,7 @@ fields, a TPC-H row 19, with the geometric mean and the total two columns too fa
 
 import csv
 import io
+import re
 
 from lab.parse import figures
 from lab.parse.errors import BadInput
@@ -16,6 +17,7 @@ COLUMNS = ("benchmark", "engine", "nopm", "tpm", "warehouses", "virtual_users", 
 # What ours says besides. Errors: statements that failed. Consistent: yes, no, or empty where it was not checked.
 MORE = ("errors", "consistent", "generator", "server_cpu_ms_per_neword", "client_cpu_ms_per_neword")
 _TEXT = ("benchmark", "engine", "consistent", "generator")
+_WORDS = re.compile(r"[\w.+-]+(?: [\w.+-]+)*")
 _OLD_TPCC_FIELDS, _OLD_TPCH_FIELDS = 21, 19
 _BEFORE_TPCH = COLUMNS.index("tpch_geomean_sec")
 
@@ -50,6 +52,8 @@ def _row(header, fields, source, number):
     row = {}
     for name, value in zip(header, fields):
         if name in _TEXT:
+            if value and not _WORDS.fullmatch(value) or name == "engine" and not value:
+                raise BadInput(source, f"{name} is {value!r}: a name of letters, digits and . + - _ is wanted", number)
             row[name] = value or None
         else:  # "N/A" is what the old runner wrote for a figure that it did not find.
             row[name] = figures.number(value, source, number, name) if value not in ("", "N/A", "-") else None

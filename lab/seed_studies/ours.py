@@ -16,6 +16,10 @@ _TPROCC = {"NOPM": lambda run: run.throughput, "TPM": lambda run: run.measures["
 _TPROCC_MEANS = {"new-order mean": lambda run: _latency(run, "NEWORD").mean_ms,
                  "delivery mean": lambda run: _latency(run, "DELIVERY").mean_ms,
                  "stock-level mean": lambda run: _latency(run, "SLEV").mean_ms}
+_SYSBENCH = {"transactions/s": lambda run: run.throughput, "queries/s": lambda run: run.measures.get("queries/s"),
+             "mean latency": lambda run: run.main_latency().mean_ms,
+             "p95 latency": lambda run: run.main_latency().p95_ms}
+_POINT_SELECT = "oltp_point_select"
 # Of the whole seconds of a step: its slowest and its fastest twentieth.
 _SLOW, _FAST = 0.05, 0.95
 _ENDS_S = 20  # The seed's rate collapsed within so many.
@@ -59,6 +63,10 @@ def _seed_000(of):
             for measure, value in _TPROCC.items():
                 found[label.replace("-", " "), f"{measure}: gain of PGO"] = [
                     100 * (ratio - 1) for ratio in _pairs(by_label[label + _PGO], runs, value)]
+    # The seed's takeaway: what is best beside InnoDB without PGO.
+    best, plain = by_label.get("TidesDB-jemalloc-PGO", {}), by_label.get("InnoDB-jemalloc", {})
+    for measure in ("TPM", "delivery p95"):
+        found["TidesDB jemalloc PGO over InnoDB jemalloc", f"{measure}: ratio"] = _pairs(best, plain, _TPROCC[measure])
     return found
 
 
@@ -86,12 +94,12 @@ def _seed_002(of):
 
 
 def _rates(run):
-    """Rows inserted in each whole second; the last one is not whole, and in one without a point nothing was."""
+    """Rows inserted in each whole second of a step; in one without a point nothing was."""
     inserted = run.series.get("insert rows")
     if not inserted:
         return []
     of = dict(inserted.points)
-    return [of.get(second, 0) for second in range(min(of), max(of))]
+    return [of.get(second, 0) for second in range(min(of), max(of) + 1)]
 
 
 def _seconds(run, share):
@@ -161,22 +169,35 @@ def _seed_003(of):
     return found
 
 
+def _of_workloads(found, label, workloads, measure, choose):
+    """Of each repetition one of the workloads' figures: the least, or the most; none where a workload lacks some."""
+    of_each = [found.get((f"{workload} {label}", measure), []) for workload in workloads]
+    return [choose(values) for values in zip(*of_each)] if len({len(values) for values in of_each}) == 1 else []
+
+
 def _seed_004(of):
     found = {}
     most = max(run.threads for run in of.runs)
-    for workload in dict.fromkeys(run.workload for run in of.runs):
+    scaling = f"efficiency from {most // 2} to {most} threads"
+    workloads = list(dict.fromkeys(run.workload for run in of.runs))
+    for workload in workloads:
         at = {(label, threads): {run.repetition: run for run in of.runs
                                  if (run.workload, run.label, run.threads) == (workload, label, threads)}
               for label in of.labels() for threads in {run.threads for run in of.runs}}
-        found[workload, "TidesDB over InnoDB, transactions/s: ratio"] = _pairs(
-            at.get(("TidesDB", most), {}), at.get(("InnoDB", most), {}), lambda run: run.throughput)
+        for measure, value in _SYSBENCH.items():
+            found[workload, f"TidesDB over InnoDB, {measure}: ratio"] = _pairs(
+                at.get(("TidesDB", most), {}), at.get(("InnoDB", most), {}), value)
         for label in of.labels():
-            _put(found, f"{workload} {label}", at[label, most],
-                 {"transactions/s": lambda run: run.throughput, "mean latency": lambda run: run.main_latency().mean_ms,
-                  "p95 latency": lambda run: run.main_latency().p95_ms})
+            _put(found, f"{workload} {label}", at[label, most], _SYSBENCH)
             if (label, most // 2) in at:
-                found[f"{workload} {label}", f"efficiency from {most // 2} to {most} threads"] = [
+                found[f"{workload} {label}", scaling] = [
                     50 * ratio for ratio in _pairs(at[label, most], at[label, most // 2], lambda run: run.throughput)]
+    ranges = (("all workloads", workloads, "p95 latency"),
+              ("all but point_select", [workload for workload in workloads if workload != _POINT_SELECT], scaling))
+    for label in of.labels():
+        for subject, of_these, measure in ranges:
+            for name, choose in (("lowest", min), ("highest", max)):
+                found[f"{subject} {label}", f"{name} {measure}"] = _of_workloads(found, label, of_these, measure, choose)
     return found
 
 

@@ -94,7 +94,7 @@ class Run(unittest.TestCase):
         self.directory = Path(folder.name) / "results_1"
         self.server = Server()
         self.harness = Harness(self.server)
-        for target, name, value in ((study, "plot", mock.Mock()), (study.write, "write_of_runner", mock.Mock()),
+        for target, name, value in ((study, "plot_of_runner", mock.Mock()), (study.write, "write_of_runner", mock.Mock()),
                                     (study.watched, "run", self.harness),
                                     (server.Connection, "sql", lambda _, statement: self.server.sql(statement))):
             patch = mock.patch.object(target, name, value)

@@ -12,7 +12,7 @@ from installer.shell import Failed
 from lab.charts import study as charts
 from lab.harness.sampler import Samples
 from lab.iibench_runner import options, study, units
-from lab.report import plotly
+from lab.report import markdown, plotly, tables
 from lab.report.adapters import iibench_runner as adapter
 from lab.report.adapters import pick
 from lab.tests.test_report_adapters import FACTS
@@ -103,6 +103,7 @@ class FakeMeasurer:
         raw = self.case.directory / "raw"
         raw.mkdir(exist_ok=True)
         result = insert_benchmark(unit.engine)
+        result["started"] = f"at {unit.name}"
         began = result["phases"][0]["began_unix_s"] - 2
         samples = Samples(began=began)
         for at in range(40):
@@ -162,6 +163,12 @@ class Run(Files):
         self.assertIn("raw/InnoDB_i1-batch-10_1.json", made.files)
         for name in ("report.html", "report.md", "SHA256SUMS"):
             self.assertTrue((self.directory / name).exists(), name)
+
+    def test_steps_and_repetitions_have_one_configuration(self):
+        self.assertEqual(self.go("--repetitions", "2", "--memory-max", "0"), 0)
+        made = pick.study([self.directory])
+        self.assertEqual(tables.run_configuration(made).head, ["", "InnoDB", "TidesDB"])
+        self.assertNotIn("started (UTC)", markdown.text(made))
 
     def test_the_memory_of_insert_select_is_that_of_its_own_server(self):
         self.own_bulk = True

@@ -83,7 +83,8 @@ def _bulk(entry, result):
     done = entry["bulk"]
     return Run(entry["engine"], _BULK, 1, entry["repetition"], done["rows"] / done["seconds"], "rows/s",
                seconds=done["seconds"], operations=done["rows"], measures={"seconds of the step": done["seconds"]},
-               row_bytes=round(done["rows"] * iibench.row_bytes(result["config"])))
+               row_bytes=round(done["rows"] * iibench.row_bytes(result["config"])),
+               configuration=iibench.configuration(result))
 
 
 def _bulk_samples(raw, stem):
