@@ -23,8 +23,13 @@ class Unavailable(Failed):
     """Something this machine cannot give (no root, no network ...); a reason to skip."""
 
 
-def say(text):
-    print(text, flush=True)
+def say(text, end="\n"):
+    """Where nobody reads any more (a closed terminal, a pipe's other end) the work goes on, and so does undoing."""
+    try:
+        print(text, end=end, flush=True)
+    except OSError as error:
+        if error.errno not in (errno.EIO, errno.EPIPE):
+            raise
 
 
 class Step:
@@ -35,12 +40,12 @@ class Step:
 
     def __enter__(self):
         self.begin = time.monotonic()
-        print(f"  {self.text} ... ", end="", flush=True)
+        say(f"  {self.text} ... ", end="")
         return self
 
     def __exit__(self, kind, error, trace):
         seconds = time.monotonic() - self.begin
-        print(f"{seconds:.0f} s" if kind is None else "failed", flush=True)
+        say(f"{seconds:.0f} s" if kind is None else "failed")
 
 
 def clean_environment(extra=None):

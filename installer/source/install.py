@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 from installer import packages
-from installer.install import allocator, config, dependencies, distribution, guided, library
+from installer.install import allocator, config, dependencies, distribution, guided, interruption, library
 from installer.install.record import DIRECTORY, Record
 from installer.shell import Failed, say
 from installer.source import engines, fetch, options, service
@@ -112,6 +112,7 @@ def _put(args, record, prefix, paths, tree, log):
 
 
 def _undo(record, prefix, server, ran, before):
+    interruption.no_more()
     server.stop(disable=before is None and server.unit.exists())
     record.roll_back()  # First: its start script is in a directory that the prefix made.
     prefix.roll_back()

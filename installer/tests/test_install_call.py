@@ -4,7 +4,7 @@ import os
 import subprocess
 import tempfile
 import unittest
-from contextlib import redirect_stderr, redirect_stdout
+from contextlib import nullcontext, redirect_stderr, redirect_stdout
 from io import StringIO
 from pathlib import Path
 from types import SimpleNamespace
@@ -54,7 +54,9 @@ class Called(unittest.TestCase):
         self.addCleanup(os.umask, os.umask(0o077))
         with mock.patch.object(install, "install", put), mock.patch.object(install.host, "is_root", lambda: True), \
                 mock.patch.object(install, "Record", lambda: Record(self.base / "record")), \
-                mock.patch.object(install.sys, "argv", ["install.sh"]):
+                mock.patch.object(install.sys, "argv", ["install.sh"]), \
+                mock.patch.object(install.one_run, "lock", nullcontext), \
+                mock.patch.object(install.interruption, "interrupt_once"):
             install._main()
         self.assertEqual([oct((self.base / name).stat().st_mode & 0o777) for name in ("opt", "opt/include")],
                          ["0o755", "0o755"])
