@@ -9,6 +9,7 @@ from pathlib import Path
 
 from installer.shell import Failed
 from lab.harness import profiles
+from lab.harness.arguments import SERVERS_DATABASES
 from lab.harness.private_server import in_bytes
 from lab.sqlbench import names
 from lab.sqlbench.variables import Variables
@@ -25,7 +26,6 @@ IGNORED_ERRORS = "1213,1020,1205,1180"
 PERCENTILES = (50, 75, 90, 95, 99, 99.9, 100)
 
 # Of the names that look like an engine's settings: where things are.
-_SERVER_S = ("mysql", "sys", "information_schema", "performance_schema")
 _NO_SETTINGS = ("TIDESDB_SERVER", "TIDESDB_CACHE_DIR", "TIDESDB_PLUGIN", "INNODB_DATA_DIR")
 # As the library numbers them.
 _SYNC_MODES = {"0": "NONE", "1": "FULL", "2": "INTERVAL"}
@@ -126,7 +126,7 @@ def read(environment):
     compression = variables.choice("TIDESDB_COMPRESSION", "LZ4", _TIDESDB_COMPRESSIONS)
     rocksdb_default = "LZ4" if compression == "LZ4_FAST" else compression
     database = variables.text("MYSQL_DB", "sbtest")
-    if not re.fullmatch(r"\w{1,64}", database) or database.lower() in _SERVER_S:
+    if not re.fullmatch(r"\w{1,64}", database) or database.lower() in SERVERS_DATABASES:
         raise Failed(f"MYSQL_DB={database}: a name of letters, digits and _ is wanted, of no database of the server's")
     return Settings(
         engines=_engines(variables), workloads=_workloads(variables, tables),
