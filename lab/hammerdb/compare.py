@@ -1,10 +1,11 @@
 """python3 -m lab.hammerdb.compare -H DIR [options of hammerdb_runner.sh] [--rounds N] [--calls N]: is the built-in
 generator's work the real HammerDB's?
 
-Each builds a database of its own on one server. First each procedure is called alone, --calls times a round (calls.py; 0:
-not at all). Then both run in turn (built-in, HammerDB, HammerDB, built-in ...), each after a rest (--settle): what the server
-counted is divided by the new orders of that time: statements, round trips, rows, bytes, and CPU time. hammerdb_compare_TIME (-o says where) has the
-tables and what both generators said; --resume goes on with one that was interrupted.
+Each builds a database of its own on one server. First each procedure is called alone, --calls times a round
+(calls.py; 0: not at all). Then both run in turn (built-in, HammerDB, HammerDB, built-in ...), each after a rest
+(--settle): what the server counted is divided by the new orders of that time: statements, round trips, rows, bytes, and
+CPU time. hammerdb_compare_TIME (-o says where) has the tables and what both generators said; --resume goes on with one
+that was interrupted.
 """
 
 import argparse
@@ -18,7 +19,7 @@ from installer.shell import Failed, main, say
 from lab.hammerdb import builtin, calls, options, real, server
 from lab.hammerdb.counted import CPU_APART_MAX, by_new_order, cpu_apart, markdown, status
 from lab.hammerdb.study import analyze
-from lab.harness import provenance, sitting
+from lab.harness import provenance, sitting, turns
 from lab.harness.journal import BINARIES, Journal
 from lab.harness.private_server import VERSIONS, versions_in
 from lab.harness.progress import Progress, Step
@@ -30,7 +31,7 @@ _CALL_S = 0.01  # Of a procedure, in one session.
 def in_turn(generators, rounds):
     """(round, generator): A B B A A B, so that a server that gets slower or faster does so for both."""
     for number in range(1, rounds + 1):
-        yield from ((number, generator) for generator in (generators if number % 2 else reversed(generators)))
+        yield from ((number, generator) for generator in turns.in_turn(generators, number))
 
 
 class Comparison:
