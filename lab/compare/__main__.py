@@ -1,7 +1,7 @@
 """python3 -m lab.compare: sysbench and TPROC-C on several engines, side by side in one run.
 
 One server runs at a time, so that no engine pays for another's memory or background work. Engines take
-turns: each round runs every engine once (A B C, A B C ...). A ratio is that of the medians, its spread
+turns: each round runs every engine once (A B C, C B A, A B C ...). A ratio is that of the medians, its spread
 that of the rounds. A comparison that was interrupted goes on with --resume.
 """
 

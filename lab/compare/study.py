@@ -6,7 +6,7 @@ from dataclasses import asdict
 
 from installer.shell import Failed, clean_environment, say
 from lab.compare import sysbench, tpcc
-from lab.harness import profiles, provenance, room
+from lab.harness import profiles, provenance, room, turns
 from lab.harness.journal import BINARIES, Journal
 from lab.harness.private_server import Limit, PrivateServer, memory_limit, versions_of
 from lab.harness.progress import Progress, Step
@@ -48,7 +48,7 @@ class Study:
         """(engine, sync, round) in their order: what changes on a machine over hours hits each engine alike."""
         args = self.args
         return [(engine, sync, number) for sync in args.sync for number in range(1, args.rounds + 1)
-                for engine in args.engines]
+                for engine in turns.in_turn(args.engines, number)]
 
     def steps(self):
         """Of the progress."""
@@ -64,7 +64,7 @@ class Study:
     def go(self):
         """Does what is left, and reports. Returns the exit code: 1 when a turn failed."""
         self._check_disk()
-        plan = {**self.plan, BINARIES: provenance.sums(self._binaries())}
+        plan = {**self.plan, turns.KEY: turns.ORDER, BINARIES: provenance.sums(self._binaries())}
         with Journal(self.args.directory / adapter.JOURNAL, adapter.KIND, plan) as self.journal, \
                 Scratch() as self.sockets:
             self._write_facts()

@@ -7,20 +7,20 @@ from installer.shell import Failed, say
 from lab.hammerdb import builtin, server, study
 from lab.hammerdb.watch import Watch
 from lab.harness import builds as builds_of
-from lab.harness import profiles, provenance, sitting
+from lab.harness import profiles, provenance, sitting, turns
 from lab.harness.journal import BINARIES, Journal
 from lab.harness.loaded_data import LoadedData, groups_of
 from lab.harness.private_server import memory_limit
 from lab.harness.progress import Progress, Step
 from lab.harness.scratch import Scratch
-from lab.harness.turns import rotated
 
 _AROUND_S = 12  # A copy made, a server's start and end.
 
 
 def units(labels, repetitions):
-    """(repetition, label) in their order: the builds take turns, and who is first rotates."""
-    return [(repetition, label) for repetition in range(1, repetitions + 1) for label in rotated(labels, repetition - 1)]
+    """(repetition, label) in their order: neighbours in labels are measured one after the other, each first in turn."""
+    return [(repetition, label) for repetition in range(1, repetitions + 1)
+            for label in turns.in_turn(labels, repetition)]
 
 
 def work_of(repetition, label):
@@ -41,7 +41,7 @@ class BuildsStudy(study.Study):
         self.builds, self.groups = {build.label: build for build in builds}, groups_of(builds)
         self.units = units(list(self.builds), args.repetitions)
         binaries = {name: path for build in builds for name, path in build.binaries().items()} | self.generator.binaries
-        plan = {**self.plan, BINARIES: provenance.sums(binaries)}
+        plan = {**self.plan, turns.KEY: turns.ORDER, BINARIES: provenance.sums(binaries)}
         with Journal(self.directory / study.JOURNAL, "hammerdb", plan) as self.journal, Scratch() as sockets:
             self.data = LoadedData(self.directory / "server-data", sockets)
             self.data.stop_left_over(builds)

@@ -19,7 +19,7 @@ from installer.shell import Failed, main, say
 from lab.hammerdb import builtin, calls, options, real, server
 from lab.hammerdb.counted import CPU_APART_MAX, by_new_order, cpu_apart, markdown, status
 from lab.hammerdb.study import analyze
-from lab.harness import provenance, sitting
+from lab.harness import provenance, sitting, turns
 from lab.harness.journal import BINARIES, Journal
 from lab.harness.private_server import VERSIONS, versions_in
 from lab.harness.progress import Progress, Step
@@ -31,7 +31,7 @@ _CALL_S = 0.01  # Of a procedure, in one session.
 def in_turn(generators, rounds):
     """(round, generator): A B B A A B, so that a server that gets slower or faster does so for both."""
     for number in range(1, rounds + 1):
-        yield from ((number, generator) for generator in (generators if number % 2 else reversed(generators)))
+        yield from ((number, generator) for generator in turns.in_turn(generators, number))
 
 
 class Comparison:

@@ -55,8 +55,8 @@ class Samples:
     def between(self, begin_s, end_s):
         """The samples of a part of the time alone; the peak of memory is still that of all.
 
-        Where it begins or ends between two samples, what is counted has grown evenly from the one to the other, and what
-        there is (memory, gauges) is not known. Where sampling began later or ended before, nothing is made up.
+        Where it begins or ends between two samples, what is counted has grown evenly from the one to the other, and
+        what there is (memory, gauges) is not known. Where sampling began later or ended before, nothing is made up.
         """
         # As samples have it; two that are nearer to each other would make rates of what is rounded.
         begin_s, end_s = round(begin_s, 3), round(end_s, 3)

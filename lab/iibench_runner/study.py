@@ -5,7 +5,7 @@ from pathlib import Path
 
 from installer import apt, build_plugin, host, packages, servers
 from installer.shell import say
-from lab.harness import generators, profiles, provenance, room, sitting
+from lab.harness import generators, profiles, provenance, room, sitting, turns
 from lab.harness.journal import BINARIES, Journal
 from lab.harness.private_server import memory_limit
 from lab.harness.progress import Progress, Step
@@ -32,7 +32,8 @@ class Study:
                      "--scale-down makes it smaller, -o names another place")
         measurer, facts = self._prepare(limit)
         sums = {name: of["sha256"] for name, of in facts["provenance"]["binaries"].items()}
-        with Journal(self.directory / adapter.JOURNAL, adapter.KIND, {**self.plan, BINARIES: sums}) as self.journal:
+        plan = {**self.plan, turns.KEY: turns.ORDER, BINARIES: sums}
+        with Journal(self.directory / adapter.JOURNAL, adapter.KIND, plan) as self.journal:
             (self.directory / adapter.FACTS).write_text(json.dumps(facts, indent=1) + "\n")
             with Progress("iibench", [Step(unit.name, _EXPECTED_S, "measurement") for unit in self.units]) as progress, \
                     measurer:

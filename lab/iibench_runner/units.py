@@ -11,6 +11,7 @@ from lab.harness import generators, watched
 from lab.harness.private_server import PrivateServer, versions_of
 from lab.harness.sampler import allocated_bytes
 from lab.harness.scratch import Scratch
+from lab.harness.turns import in_turn
 from lab.iibench_runner import options
 from lab.report.adapters import iibench_runner as adapter
 
@@ -38,9 +39,10 @@ class Unit:
 
 
 def units(args):
-    """All of them: at each point the engines in turn, for each repetition again."""
-    return [Unit(engine, tuple(point.items()), repetition) for repetition in range(1, args.repetitions + 1)
-            for point in options.points(args) for engine in args.engine_names]
+    """All of them: at each point the engines one after the other, for each repetition again."""
+    of_one = [(engine, tuple(point.items())) for point in options.points(args) for engine in args.engine_names]
+    return [Unit(*unit, repetition) for repetition in range(1, args.repetitions + 1)
+            for unit in in_turn(of_one, repetition)]
 
 
 class Measurer:

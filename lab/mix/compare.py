@@ -1,6 +1,7 @@
 """Two builds compared by the mix: each work of each round on a fresh server and a copy of the same data, in turn.
 
-A pair's two runs follow each other within seconds, and who is first changes by round: what else the machine does hits both.
+A pair's two runs follow each other within seconds, and each round is in the reverse order of the one before: what else
+the machine does hits both.
 """
 
 import json
@@ -15,7 +16,7 @@ from lab.harness import profiles, statistics, watched
 from lab.harness.build_server import BuildServer
 from lab.harness.progress import Step
 from lab.harness.sitting import once
-from lab.harness.turns import rotated
+from lab.harness.turns import in_turn
 from lab.mix import works
 
 JOURNAL, RESULT, TABLE = "mix_compare.jsonl", "gain.json", "gain.md"
@@ -39,8 +40,8 @@ class Unit:
 
 def units(rounds, labels):
     """All measurements in their order."""
-    return [Unit(number, work, label) for number in range(1, rounds + 1) for work in works.WORKS
-            for label in rotated(labels, number - 1)]
+    of_one = [(work, label) for work in works.WORKS for label in labels]
+    return [Unit(number, *unit) for number in range(1, rounds + 1) for unit in in_turn(of_one, number)]
 
 
 class Comparison:

@@ -29,7 +29,7 @@ from pathlib import Path
 from installer import apt, packages
 from installer.shell import Failed, main, say
 from lab.harness import builds as builds_of
-from lab.harness import loaded_data, profiles, provenance, sitting
+from lab.harness import loaded_data, profiles, provenance, sitting, turns
 from lab.harness.journal import Journal
 from lab.harness.progress import Progress, Step
 from lab.harness.scratch import Scratch
@@ -52,7 +52,7 @@ def _parser():
     parser.add_argument("--workload", default="oltp_read_write", help="of sysbench")
     parser.add_argument("--tiers", help="caches, with :LIMIT for all memory (a cgroup; takes root): 2G,12G:16G")
     parser.add_argument("--threads", help="numbers of connections")
-    parser.add_argument("--repetitions", type=int, default=4, help="best a multiple of the number of builds (default 4)")
+    parser.add_argument("--repetitions", type=int, default=4, help="best an even number (default 4)")
     parser.add_argument("--tables", type=int)
     parser.add_argument("--rows", type=int, help="of each table")
     parser.add_argument("--scale", type=float, default=1.0, help="multiplies rows and tiers")
@@ -108,7 +108,7 @@ class Study:
         sums = provenance.sums({name: path for build in builds for name, path in build.binaries().items()})
         self.journal = Journal(output / adapter.JOURNAL, adapter.KIND,
                                {**wanted.plan(), "builds": {build.label: _plain(build) for build in builds},
-                                "binaries": sums, "arguments": arguments})
+                                "binaries": sums, "arguments": arguments, turns.KEY: turns.ORDER})
         self.place = None
 
     def _steps(self):
@@ -146,8 +146,6 @@ class Study:
         if len(self.groups) > 1:
             said.append("Data: " + "; ".join(f"{group.label} loaded its own" for group in self.groups)
                         + ". How each load came to lie on disk is part of what is measured.")
-        if self.wanted.repetitions % len(self.builds):
-            said.append(f"Repetitions {self.wanted.repetitions}, builds {len(self.builds)}: not each was first as often.")
         return said
 
     def run(self):

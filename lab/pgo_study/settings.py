@@ -7,9 +7,8 @@ import re
 from dataclasses import asdict, dataclass
 
 from installer.shell import Failed
-from lab.harness import profiles
+from lab.harness import profiles, turns
 from lab.harness.private_server import in_bytes
-from lab.harness.turns import rotated
 
 _CACHE = {"InnoDB": "innodb_buffer_pool_size", "TidesDB": "tidesdb_block_cache_size", "RocksDB": "rocksdb_block_cache_size"}
 _MEMTABLES = {"TidesDB": "tidesdb_unified_memtable_write_buffer_size", "RocksDB": "rocksdb_db_write_buffer_size"}
@@ -112,12 +111,10 @@ def numbers(text, option):
 
 
 def units(wanted, labels):
-    """All measurements in their order. A repetition's builds follow each other at a point; who is first rotates."""
-    return [Unit(repetition, tier, threads, label)
-            for repetition in range(1, wanted.repetitions + 1)
-            for tier in wanted.tiers
-            for threads in wanted.threads
-            for label in rotated(labels, repetition - 1)]
+    """All measurements in their order. A repetition's builds follow each other at a point, each first by turns."""
+    of_one = [(tier, threads, label) for tier in wanted.tiers for threads in wanted.threads for label in labels]
+    return [Unit(repetition, *unit) for repetition in range(1, wanted.repetitions + 1)
+            for unit in turns.in_turn(of_one, repetition)]
 
 
 def name_of(option):

@@ -114,8 +114,9 @@ def gains(study):
 
 _GAINS = (f"Mean change of the repetitions' pairs, with its 95 % confidence interval (Student's t on the logarithms of the "
           f"ratios). {ALL.capitalize()}, and of several points, each repetition gives one figure, the mean over its "
-          "points. A line of points, or of conditions, is called a gain or a loss only where that holds for all of them "
-          "asked at once (Holm): of forty lines of pure noise two would have an interval without 0 in it.")
+          "points. All lines of the study, of throughput and of CPU, are judged at once (Holm): of twenty studies of a "
+          "build against itself one has a line that is called other than noise, and a line may be noise although 0 is "
+          "not in its interval.")
 
 
 def _interval(of):

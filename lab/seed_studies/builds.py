@@ -26,8 +26,9 @@ def tprocc(wanted):
     with_pgo = {"InnoDB": bool(wanted.pgo_server), "TidesDB": bool(wanted.pgo_plugin)}
     small = _build(wanted, "TidesDB", "jemalloc", with_pgo["TidesDB"])
     wished = {"002": [_build(wanted, engine, "glibc", False) for engine in with_pgo],
-              "000": [_build(wanted, engine, allocator, pgo) for engine, has in with_pgo.items()
-                      for allocator in ("glibc", "jemalloc") for pgo in ([False, True] if has else [False])],
+              # What is compared is measured one after the other, and so stands beside each other.
+              "000": [_build(wanted, engine, allocator, pgo) for allocator in ("glibc", "jemalloc")
+                      for engine, has in with_pgo.items() for pgo in ([False, True] if has else [False])],
               "001-cache": [small, [small[0] + LARGE, *small[1:], f"option=tidesdb_block_cache_size={LARGE_CACHE}"]]}
     found = {words[0]: words for study in ("000", "002", "001-cache") if study in wanted.studies for words in wished[study]}
     return list(found.values())

@@ -4,6 +4,7 @@ import shlex
 from dataclasses import dataclass
 
 from lab.harness.profiles import scaled_down
+from lab.harness.turns import ORDER
 from lab.report import form
 from lab.seed_studies import builds
 
@@ -89,7 +90,7 @@ def left_out(wanted):
 
 
 def _tprocc(wanted):
-    """Seeds 000, 001 (caches) and 002 are TPROC-C with one my.cnf: one run, the builds in turn."""
+    """Seeds 000, 001 (caches) and 002 are TPROC-C with one my.cnf: one run of all builds."""
     served = tuple(study for study in ("000", "001-cache", "002") if study in wanted.studies)
     if not served:
         return None
@@ -105,7 +106,15 @@ def _tprocc(wanted):
     seconds = loads * (5 + 6 * warehouses) + len(of) * REPETITIONS * each
     return Run("tprocc", served, "hammerdb_runner.sh", tuple(options), seconds,
                f"{form.plural(warehouses, 'warehouse')}, 8 users, {rampup} s of ramp-up, {measured} s measured, "
-               f"{REPETITIONS} repetitions of {len(of)} builds in turn, each on a copy of what one of its engine loaded")
+               f"{REPETITIONS} repetitions of {len(of)} builds, each on a copy of what one of its engine loaded; "
+               f"{ORDER}, and {_nearness([words[0] for words in of])}")
+
+
+def _nearness(labels):
+    """How far apart is measured what the seeds compare: with PGO and without, large and small cache, both engines."""
+    between = labels.index("TidesDB-glibc") - labels.index("InnoDB-glibc") - 1 if "TidesDB-glibc" in labels else 0
+    return "what is compared is measured one after the other" + (
+        f", but for InnoDB-glibc and TidesDB-glibc with {form.plural(between, 'run')} between them" if between else "")
 
 
 def _deletes(wanted):
@@ -119,7 +128,7 @@ def _deletes(wanted):
                 "--repetitions", str(DELETES_REPETITIONS)),
                3 * DELETES_REPETITIONS * (7 + loaded / 50_000 + churn),
                f"{loaded:,} rows loaded, then for {churn} s rows inserted at the high end and as many deleted at the low "
-               f"end; {DELETES_REPETITIONS} repetitions of three engines in turn")
+               f"end; {DELETES_REPETITIONS} repetitions of three engines, {ORDER}")
 
 
 def _sweeps(wanted):
@@ -137,7 +146,7 @@ def _sweeps(wanted):
                 "--vary", f"{'+'.join(swept.values())}={','.join(SWEEP_SIZES)}"),
                len(SWEEP_SIZES) * REPETITIONS * (9 + rows / 50_000 + ((4 + rows / 55_000) if bulk else 0)),
                f"{rows:,} rows with three secondary indexes, {' and '.join(what[study] for study in swept)}; "
-               f"{REPETITIONS} repetitions of {len(SWEEP_SIZES)} sizes in turn")
+               f"{REPETITIONS} repetitions of {len(SWEEP_SIZES)} sizes, {ORDER}")
 
 
 def _tiers(wanted):
@@ -158,7 +167,8 @@ def _tiers(wanted):
             seconds = 20 + rows * TIER_TABLES / 40_000 + points * 2 * REPETITIONS * (9 + 2 * warmup + measured)
             yield Run(f"tiers-{engine.lower()}", ("003",), "pgo_study.sh", tuple(options), seconds,
                       f"oltp_read_write on {TIER_TABLES} tables of {rows:,} rows; caches of {', '.join(caches)}; "
-                      f"{TIER_THREADS.replace(',', ', ')} threads; {measured} s, {REPETITIONS} repetitions")
+                      f"{TIER_THREADS.replace(',', ', ')} threads; {measured} s; at each point the builds one after "
+                      f"the other; {REPETITIONS} repetitions, {ORDER}")
 
 
 def _sqlbench(wanted):
@@ -169,7 +179,7 @@ def _sqlbench(wanted):
                ("--profile", "seed-004", "--scale-down", f"{_SEED_SQLBENCH_ROWS / rows:g}"),
                16 * REPETITIONS * (4 + rows / 75_000 + warmup + measured) + _SQLBENCH_CHARTS_S,
                f"four workloads on one table of {rows:,} rows, 4 and 8 threads, {measured} s after {warmup} s of warm-up, "
-               f"{REPETITIONS} iterations, in each the engines in turn",
+               f"the engines one after the other; {REPETITIONS} iterations, {ORDER.replace('repetition', 'iteration')}",
                (("TIDESDB_SERVER", wanted.server), ("TIME", str(measured)), ("WARMUP", str(warmup)),
                 ("ITERATIONS", str(REPETITIONS)), ("REPORT_INTERVAL", str(min(5, measured)))))
 
@@ -188,4 +198,5 @@ def _engines(wanted):
                 "--private-server", wanted.server, "--sync", "NONE", "--no-perf", "--no-drop-cache"),
                3 * REPETITIONS * (25 + 6 * warehouses + settle + rampup + measured) + 20,
                f"{form.plural(warehouses, 'warehouse')}, 8 users, {rampup} s of ramp-up, {measured} s measured, "
-               f"{REPETITIONS} iterations of three engines in turn, each on a fresh server and a new load")
+               f"{REPETITIONS} iterations of three engines, each on a fresh server and a new load, in a random order "
+               "in which each engine is first, second and third once")

@@ -116,8 +116,7 @@ TEXTS = {
          "A mean gain is the geometric one of the ratios at the points, in each repetition that has all of them, as in "
          "the report; that of the seed may be one of percentages, which is never less.",
          "Seed 003's two builds came of different compilers and systems; of install.sh's all but the profile is the same.",
-         "There a tier is warmed up once and one run counts; here each measurement is, on a copy of the data, builds "
-         "in turn.")),
+         "There a tier is warmed up once and one run counts; here each measurement is, on a copy of the data.")),
     "004": Text(
         "The sqlbench table",
         "Benchmark Analysis on TideSQL 3.1.0 & InnoDB in MariaDB 12.2.2, February 16th, 2026: TidesDB 8.5.2",

@@ -18,7 +18,7 @@ from installer.shell import TREE, Failed, clean_environment, main
 from lab.charts import optional
 from lab.charts import sqlbench as charts
 from lab.harness import journal as journals
-from lab.harness import private_server, profiles, provenance, sitting
+from lab.harness import private_server, profiles, provenance, sitting, turns
 from lab.harness.progress import Progress, Step
 from lab.report import markdown, write
 from lab.report.adapters import sqlbench as adapter
@@ -44,7 +44,7 @@ class Run:
     def __init__(self, wanted, places, server, fresh):
         self.settings, self.output, self.server = wanted, places.output, server
         places_of.make(self.output, "OUTPUT_DIR")
-        plan = json.loads(json.dumps({**wanted.plan(), journals.BINARIES: server.identity()}))
+        plan = json.loads(json.dumps({**wanted.plan(), turns.KEY: turns.ORDER, journals.BINARIES: server.identity()}))
         self.stamp = _choose_stamp(self.output, plan, fresh)
         self.raw = self.output / f"raw_{self.stamp}"
         self.units = units.units(wanted)
@@ -67,7 +67,7 @@ class Run:
     def _write_result(self, tables_paths):
         """What the report is made of."""
         whole = {"kind": "sqlbench", "format": adapter.FORMAT, "settings": self.settings.plan(),
-                 "unequal": [*settings.unequal(self.settings), *self.server.said()],
+                 turns.KEY: turns.ORDER, "unequal": [*settings.unequal(self.settings), *self.server.said()],
                  "options": {engine: self.server.options(engine) for engine in self.settings.engines},
                  "running": isinstance(self.server, Running), "history": self.journal.history(),
                  "provenance": self.facts,

@@ -4,6 +4,7 @@ import subprocess
 from dataclasses import dataclass
 
 from installer.shell import Failed, clean_environment
+from lab.harness.turns import in_turn
 from lab.harness.watched import tied
 from lab.parse import figures
 from lab.parse import sysbench as parser
@@ -40,13 +41,14 @@ class Unit:
 
 
 def units(settings):
-    """All measurements, the engines in turn: what changes on a machine over hours hits each alike."""
-    return [Unit(engine, workload, threads, rows, iteration)
-            for iteration in range(1, settings.iterations + 1)
-            for rows in settings.table_sizes
-            for workload in settings.workloads
-            for threads in settings.thread_counts
-            for engine in settings.engines]
+    """All measurements, at each point the engines one after the other: what changes over hours hits each alike."""
+    of_one = [(engine, workload, threads, rows)
+              for rows in settings.table_sizes
+              for workload in settings.workloads
+              for threads in settings.thread_counts
+              for engine in settings.engines]
+    return [Unit(*unit, iteration) for iteration in range(1, settings.iterations + 1)
+            for unit in in_turn(of_one, iteration)]
 
 
 def measure(unit, settings, target, step, raw):

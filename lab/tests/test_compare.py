@@ -116,6 +116,11 @@ class GoesOn(unittest.TestCase):
         self.assertEqual(list(journal.results()), ["InnoDB: loading", "BLACKHOLE: loading", "InnoDB insert, NONE, round 1",
                                                    "InnoDB tpcc, NONE, round 1", "BLACKHOLE insert, NONE, round 1"])
 
+    def test_each_round_is_in_the_reverse_order_of_the_one_before(self):
+        self.args.engines, self.args.rounds = ["InnoDB", "TidesDB", "RocksDB"], 2
+        self.assertEqual([engine for engine, _, _ in study.Study(self.args, {}, None, None, None).turns()],
+                         ["InnoDB", "TidesDB", "RocksDB", "RocksDB", "TidesDB", "InnoDB"])
+
     def test_a_ceiling_has_no_limit(self):
         self.args.engines = ["InnoDB", "InnoDB-in-memory"]
         with mock.patch.object(study, "memory_limit", return_value=study.Limit(1 << 29, "512M")):

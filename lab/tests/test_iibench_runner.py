@@ -10,6 +10,7 @@ from unittest import mock
 
 from installer.shell import Failed
 from lab.charts import study as charts
+from lab.harness.journal import BINARIES, Journal
 from lab.harness.sampler import Samples
 from lab.iibench_runner import options, study, units
 from lab.report import markdown, plotly, tables
@@ -27,7 +28,9 @@ class Options(unittest.TestCase):
         self.assertEqual(options.points(options.parse([])), [{}])
         made = units.units(options.parse(["--engines", "InnoDB,TidesDB", "--repetitions", "2"]))
         self.assertEqual([(unit.engine, unit.repetition) for unit in made],
-                         [("InnoDB", 1), ("TidesDB", 1), ("InnoDB", 2), ("TidesDB", 2)])
+                         [("InnoDB", 1), ("TidesDB", 1), ("TidesDB", 2), ("InnoDB", 2)])
+        swept = units.units(options.parse(["--engines", "TidesDB", "--vary", "cache=1M,4M", "--repetitions", "2"]))
+        self.assertEqual([unit.condition[-2:] for unit in swept], ["1M", "4M", "4M", "1M"])
 
     def test_two_that_vary_alike(self):
         args = options.parse(["--engines", "TidesDB", "--vary",
@@ -202,6 +205,18 @@ class Run(Files):
         with self.assertRaisesRegex(Failed, r"another build \(ha_tidesdb.so was aaaaaaaaaaaa and is bbbbbbbbbbbb\)"):
             self.go("--memory-max", "0")
         self.assertEqual((self.directory / adapter.FACTS).read_text(), facts)
+
+    def test_a_run_that_was_begun_in_another_order_is_refused_by_name(self):
+        plan = {"argv": ["--memory-max", "0"], BINARIES: {"ha_tidesdb.so": self.plugin}}
+        with Journal(self.directory / adapter.JOURNAL, adapter.KIND, plan):
+            pass
+        with self.assertRaisesRegex(Failed, "order was None and is 'each repetition in the reverse order of the one"):
+            self.go("--memory-max", "0")
+
+    def test_the_order_is_said(self):
+        self.go("--memory-max", "0", "--repetitions", "2")
+        self.assertTrue(adapter.study(self.directory).about.endswith(
+            " Each repetition was run in the reverse order of the one before."))
 
     def test_a_measurement_that_fails_is_named(self):
         self.trouble = {"InnoDB, repetition 1": Failed("the server ended at once")}

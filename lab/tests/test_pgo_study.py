@@ -13,7 +13,7 @@ from lab.harness.build_server import BuildServer
 from lab.harness.given_server import GivenServer
 from lab.harness.journal import Journal
 from lab.harness.sampler import Samples
-from lab.harness.turns import rotated
+from lab.harness.turns import KEY, ORDER
 from lab.pgo_study import __main__ as study_of
 from lab.pgo_study import measure, settings
 from lab.report import markdown, tables
@@ -114,7 +114,7 @@ class Builds(unittest.TestCase):
 
 
 class Settings(unittest.TestCase):
-    def test_the_order_rotates_and_pairs_follow_each_other(self):
+    def test_each_is_first_by_turns_and_pairs_follow_each_other(self):
         units = settings.units(wanted(threads=(1, 4)), ["plain", "pgo"])
         self.assertEqual(len(units), 3 * 2 * 2 * 2)
         self.assertEqual(len({unit.name for unit in units}), len(units))
@@ -124,8 +124,11 @@ class Settings(unittest.TestCase):
             self.assertEqual((first.repetition, first.tier, first.threads),
                              (second.repetition, second.tier, second.threads))
         self.assertEqual([unit.label for unit in units[::8]], ["plain", "pgo", "plain"])
-        self.assertEqual([rotated(list("abc"), number) for number in range(4)],
-                         [list("abc"), list("bca"), list("cab"), list("abc")])
+        # Of three builds too each pair changes, and points as builds do.
+        three = settings.units(wanted(threads=(1, 4)), list("abc"))
+        self.assertEqual("".join(unit.label for unit in three[:24]), "abc" * 4 + "cba" * 4)
+        self.assertEqual([(unit.tier, unit.threads) for unit in three[:12]],
+                         [(unit.tier, unit.threads) for unit in reversed(three[12:24])])
 
     def test_names_are_those_of_the_seed_s_files(self):
         unit = settings.units(wanted(), ["pgo"])[3]
@@ -290,7 +293,7 @@ class Reports(unittest.TestCase):
         """What a study of two builds leaves; both say what the recorded run said."""
         asked = wanted(repetitions=repetitions, threads=(8,), tiers=(tier,))
         plan = {**asked.plan(), "builds": {label: {"engine": "InnoDB", "options": []} for label in ("plain", "pgo")},
-                "binaries": {}, "arguments": ["--build"]}
+                "binaries": {}, "arguments": ["--build"], KEY: ORDER}
         (self.base / adapter.FACTS).write_text(json.dumps(
             {"provenance": {}, "unequal": ["Nothing."],
              "options": {label: {tier.condition: ["--a=1"]} for label in ("plain", "pgo")}}))
@@ -331,6 +334,7 @@ class Reports(unittest.TestCase):
         study = pick.study([self.base])
         run = study.runs[0]
         self.assertEqual(study.labels(), ["plain", "pgo"])
+        self.assertIn("follow each other. Each repetition was run in the reverse order of the one before.", study.about)
         self.assertEqual(run.notes, [])
         self.assertEqual(run.series["vmstat: cs"].points[0], (1, 16905.0))
         self.assertEqual(run.series["iostat vda: r/s"].points[0], (1, 1135.0))

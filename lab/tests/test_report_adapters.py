@@ -8,6 +8,7 @@ from pathlib import Path
 
 from installer.shell import Failed
 from lab.hammerdb import builds_study
+from lab.harness import turns
 from lab.harness.journal import Journal
 from lab.harness.sampler import Samples
 from lab.report import markdown
@@ -69,9 +70,10 @@ class HammerdbTest(Folders):
 
     def test_builds_and_their_repetitions(self):
         logs = self.logs(self.base / "hammerdb_logs_1", {}, "--build", "plain", "server=debian12", "plugin=/secret/place/"
-                         "ha_tidesdb.so", "--build", "pgo", "server=debian12", "plugin=built")
+                         "ha_tidesdb.so", "--build", "pgo", "server=debian12", "plugin=built", "--repetitions", "2")
         plan = json.loads((logs / "journal.jsonl").read_text().splitlines()[0])["plan"]
-        with Journal(logs / "journal.jsonl", "hammerdb", plan) as journal:
+        (logs / "journal.jsonl").unlink()
+        with Journal(logs / "journal.jsonl", "hammerdb", {**plan, turns.KEY: turns.ORDER}) as journal:
             for repetition, label in builds_study.units(["pgo", "plain"], 2):  # Not as asked for.
                 work = builds_study.work_of(repetition, label)
                 journal.finish(f"{work} run", row(label, 1000 + repetition, repetition=repetition))
@@ -83,6 +85,7 @@ class HammerdbTest(Folders):
                          [("plain", 1), ("plain", 2), ("pgo", 1), ("pgo", 2)])
         self.assertEqual(study.runs[3].files, ["rep2/pgo_tpcc/result.json"])
         self.assertEqual(study.title, "TPROC-C: plain and pgo")
+        self.assertTrue(study.about.endswith(" Each repetition was run in the reverse order of the one before."))
         self.assertNotIn("secret", str(study.configuration))
         self.assertIn("plugin=ha_tidesdb.so", str(study.configuration))
 

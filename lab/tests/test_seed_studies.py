@@ -107,11 +107,11 @@ class Plan(unittest.TestCase):
 
     def test_which_builds(self):
         labels = [words[0] for words in builds.tprocc(studies.Wanted())]
-        self.assertEqual(labels, ["InnoDB-glibc", "InnoDB-jemalloc", "TidesDB-glibc", "TidesDB-jemalloc",
+        self.assertEqual(labels, ["InnoDB-glibc", "TidesDB-glibc", "InnoDB-jemalloc", "TidesDB-jemalloc",
                                   "TidesDB-jemalloc-large-cache"])
         of_pgo = {words[0]: words[1:] for words in builds.tprocc(PGO)}
-        self.assertEqual(list(of_pgo)[2:], ["TidesDB-glibc", "TidesDB-glibc-PGO", "TidesDB-jemalloc",
-                                            "TidesDB-jemalloc-PGO", "TidesDB-jemalloc-PGO-large-cache"])
+        self.assertEqual(list(of_pgo), ["InnoDB-glibc", "TidesDB-glibc", "TidesDB-glibc-PGO", "InnoDB-jemalloc",
+                                        "TidesDB-jemalloc", "TidesDB-jemalloc-PGO", "TidesDB-jemalloc-PGO-large-cache"])
         self.assertIn("plugin=built", of_pgo["TidesDB-glibc"])
         self.assertIn("plugin=/x/ha_tidesdb.so", of_pgo["TidesDB-glibc-PGO"])
         servers = studies.Wanted(("000",), plain_server="/p/mariadbd", plain_plugin="/p/ha_tidesdb.so",
@@ -129,9 +129,23 @@ class Plan(unittest.TestCase):
         self.assertIn("InnoDB has no rows with PGO", " ".join(studies.left_out(PGO)))
         self.assertEqual([run.name for run in studies.runs(studies.Wanted(("003", "004")))], ["sqlbench"])
 
-    def test_who_is_first_rotates(self):
-        self.assertEqual(builds_study.units(["a", "b", "c"], 2),
-                         [(1, "a"), (1, "b"), (1, "c"), (2, "b"), (2, "c"), (2, "a")])
+    def test_what_is_compared_is_measured_one_after_the_other_each_first_by_turns(self):
+        """Each pair that a seed's figures are of; between the two engines is InnoDB with PGO, where there is one."""
+        for wanted, apart in ((studies.Wanted(), 1), (PGO, 1), (BOTH, 2)):
+            run = run_of(wanted, "tprocc")
+            labels = [words[0] for words in builds.tprocc(wanted)]
+            order = builds_study.units(labels, 3)
+            at = {unit: number for number, unit in enumerate(order)}
+            with_pgo = [(label, f"{label}-PGO") for label in labels if f"{label}-PGO" in labels]
+            large = next(label for label in labels if label.endswith("-large-cache"))
+            pairs = [*with_pgo, (large.removesuffix("-large-cache"), large), ("InnoDB-glibc", "TidesDB-glibc")]
+            for one, other in pairs:
+                steps = [at[repetition, other] - at[repetition, one] for repetition in (1, 2, 3)]
+                distance = apart if other == "TidesDB-glibc" else 1
+                self.assertEqual(steps, [distance, -distance, distance], (one, other))
+            self.assertIn("what is compared is measured one after the other", run.about)
+            self.assertEqual("with 1 run between them" in run.about, apart == 2)
+            self.assertNotEqual(order[0][1], order[len(labels)][1])  # Who is first of a whole repetition.
 
     def test_builds_of_hammerdb_runner(self):
         args = hammerdb.parse(["--build", "a", "server=debian12", "--build", "b", "server=debian12", "allocator=jemalloc"])
@@ -464,6 +478,7 @@ class Published(unittest.TestCase):
 
     def test_the_page(self):
         made = index.page([self.done])
+        self.assertIn("each repetition in the reverse order of the one before", made.markdown())
         for text in (made.markdown(), made.html()):
             self.assertIn("TPC-C Benchmark Analysis on TidesDB 9.0.2", text)
             self.assertIn("13.6", text)

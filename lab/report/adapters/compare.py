@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from lab.compare import sysbench as work_of
-from lab.harness import journal, provenance
+from lab.harness import journal, provenance, turns
 from lab.harness.sampler import Samples
 from lab.parse import figures
 from lab.parse import sysbench as parser
@@ -41,7 +41,8 @@ def study(directory):
     asked = facts["asked"]
     about = (f"MariaDB {facts['version']}; {asked['rows']:,} rows, {asked['threads']} threads and {asked['seconds']} s a "
              f"sysbench run; TPROC-C with {form.plural(asked['warehouses'], 'warehouse')}, {asked['users']} users, "
-             f"{asked['tpcc_seconds']} s; {asked['rounds']} rounds, the engines in turn, one server at a time.")
+             f"{asked['tpcc_seconds']} s; {asked['rounds']} rounds, the engines in turn, one server at a time."
+             + turns.said(record.plan, asked["rounds"]))
     wanted = len(asked["engines"]) * len(asked["sync"]) * asked["rounds"] * len(asked["work"])
     short = [f"The study was not run to its end: {len(entries)} measurements."] if len(entries) < wanted else []
     raw = [FACTS, JOURNAL, *[path.name for path in sorted(directory.glob("variables-*.json"))],

@@ -7,7 +7,7 @@ from installer.shell import Failed
 from lab.hammerdb import options
 from lab.hammerdb.options import ENGINE_NAMES
 from lab.hammerdb.watch import AFTERWARDS, SAMPLES, VARIABLES
-from lab.harness import journal, profiles, provenance
+from lab.harness import journal, profiles, provenance, turns
 from lab.harness.sampler import Samples
 from lab.parse import figures
 from lab.parse import hammerdb as text
@@ -222,7 +222,8 @@ def study(directory):
     about = (f"By {facts['generator']}: {form.plural(args.warehouses, 'warehouse')}, "
              f"{form.plural(args.tpcc_vu, 'virtual user')}, {args.rampup} min of ramp-up, {args.duration} min measured; "
              + ("the builds take turns, each on a fresh copy of what one of its engine loaded." if args.builds else
-                "each engine is built, measured and dropped in turn."))
+                "each engine is built, measured and dropped in turn.")
+             + turns.said(record.plan, args.repetitions))
     labels = [spec.label for spec in args.builds] or [ENGINE_NAMES[engine] for engine in args.engines]
     # Whichever ran first: the others are compared with the first one asked for.
     runs = sorted(runs_of(directory), key=lambda run: labels.index(run.label))

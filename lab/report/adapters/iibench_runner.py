@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from lab.harness import journal, provenance
+from lab.harness import journal, provenance, turns
 from lab.harness.sampler import Samples
 from lab.parse import figures
 from lab.report.adapters import iibench, sampled
@@ -38,7 +38,8 @@ def study(directory):
     if (directory / "raw").exists():
         files = {f"raw/{name}": digest for name, digest in provenance.checksums(directory / "raw").items()}
     about = (f"MariaDB {facts['version']}; each measurement on a fresh server; a step's throughput is that of its queries "
-             "where it has them, else of rows.")
+             "where it has them, else of rows."
+             + turns.said(record.plan, max((run.repetition for run in runs), default=1)))
     if any("resident, before" in run.memory for run in runs):
         about += (" Before INSERT ... SELECT the server begins anew, so that its memory is the statement's and what a "
                   "start brings back; its peak is the kernel's (VmHWM). Other steps' peaks are of samples a second apart, "

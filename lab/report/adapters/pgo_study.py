@@ -4,7 +4,7 @@ import time
 from pathlib import Path
 
 from installer.shell import Failed
-from lab.harness import journal, observers, provenance
+from lab.harness import journal, observers, provenance, turns
 from lab.harness.sampler import Samples
 from lab.parse import clocked, figures, iostat, mpstat, pidstat, vmstat
 from lab.parse import sysbench as parser
@@ -172,11 +172,11 @@ def study(directory):
     about = (f"sysbench {wanted.workload} on {form.plural(wanted.tables, 'table')} of {wanted.rows:,} rows; "
              f"{form.plural(wanted.repetitions, 'repetition')} of {wanted.seconds} s, each after {wanted.warmup_read} s of "
              f"reading and {wanted.warmup_write} s of the workload, on a fresh server and a copy of the loaded data. At "
-             "each point the builds follow each other, and who is first rotates by repetition.")
+             f"each point the builds follow each other.{turns.said(done.plan, wanted.repetitions)}")
     if width > 1:
         about += f" Metrics but throughput and latency are means of {width} s here; the raw files have every second."
     configuration = [(name, _text(value)) for name, value in done.plan.items()
-                     if name not in ("binaries", "arguments", "builds")]
+                     if name not in ("binaries", "arguments", "builds", turns.KEY)]
     configuration += [(f"build {label}", ", ".join(f"{key} {_text(value)}" for key, value in of.items() if value))
                       for label, of in builds.items()]
     files = dict.fromkeys([JOURNAL, FACTS, *(name for run in runs for name in run.files)])

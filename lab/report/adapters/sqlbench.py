@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from lab.harness import turns
 from lab.harness.sampler import Samples
 from lab.parse import figures
 from lab.parse import sysbench as parser
@@ -41,7 +42,8 @@ def study_of(path):
 def _study(whole, raw):
     wanted = whole["settings"]
     about = (f"{wanted['time_s']} s a run after {wanted['warmup_s']} s of warm-up, {wanted['iterations']} iteration(s), "
-             f"{wanted['tables']} table(s); the engines take turns, each on a fresh server.")
+             f"{wanted['tables']} table(s); the engines take turns, each on a fresh server."
+             + turns.said(whole, wanted["iterations"]))
     runs = [_run(one, raw, whole) for one in whole["measurements"]]
     return Study("sqlbench", "sysbench: " + " and ".join(wanted["engines"]), about, runs, whole["unequal"],
                  whole["history"], _asked(wanted, whole.get("running")), whole["provenance"], whole["files"])

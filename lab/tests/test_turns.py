@@ -1,0 +1,29 @@
+"""Tests of lab/harness/turns: neighbours stay so, each is first by turns, and reports say the order that was."""
+
+import unittest
+
+from lab.harness import turns
+
+PLAN = {turns.KEY: turns.ORDER}
+
+
+class Turns(unittest.TestCase):
+    def test_there_and_back(self):
+        self.assertEqual(["".join(turns.in_turn("abc", number)) for number in (1, 2, 3)], ["abc", "cba", "abc"])
+
+    def test_what_drifts_is_the_same_for_all(self):
+        """Of an even number of repetitions, each is as late as the others on average."""
+        order = [unit for repetition in (1, 2, 3, 4) for unit in turns.in_turn("abc", repetition)]
+        self.assertEqual({sum(at for at, unit in enumerate(order) if unit == one) for one in "abc"}, {22})
+
+    def test_who_was_first_more_often_is_said(self):
+        self.assertEqual(turns.said(PLAN, 4), " Each repetition was run in the reverse order of the one before.")
+        self.assertIn("before; as they are 3, of two runs that are compared one is first once more than the other.",
+                      turns.said(PLAN, 3))
+
+    def test_nothing_is_said_of_what_was_not_so(self):
+        self.assertEqual((turns.said(PLAN, 1), turns.said({"argv": []}, 3)), ("", ""))
+
+
+if __name__ == "__main__":
+    unittest.main()
