@@ -76,6 +76,17 @@ class Options(unittest.TestCase):
         self.assertIn("--mariadb-prefix only", self.refused("--uninstall", "--mariadb-version", "11.8.6"))
         self.assertIn("not a port", self.refused("--mariadb-version", "11.8.6", "--port", "70000"))
 
+    def test_a_build_path_that_the_compilers_flags_cannot_hold(self):
+        source = ["--mariadb-version", "11.8.6"]
+        for name in ("/data/my build", "/data/it's", "/data/a;b"):
+            self.assertIn("say another place with --build-dir", self.refused(*source, "--build-dir", name))
+            install_options.parse(["--build-dir", name])  # The plugin's build has its flags quoted.
+        install_options.parse([*source, "--build-dir", "/data/ws@2/build,new"])
+        with mock.patch.object(options, "TREE", Path("/data/my clone")):
+            self.assertIn("/data/my clone/build", self.refused(*source))
+            install_options.parse([*source, "--build-dir", "/data/build"])
+            install_options.parse(["--uninstall", "--mariadb-prefix", "/opt/m"])
+
 
 class Engines(unittest.TestCase):
     def setUp(self):
