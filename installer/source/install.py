@@ -7,8 +7,8 @@ from installer import packages
 from installer.install import allocator, config, dependencies, distribution, guided, library
 from installer.install.record import DIRECTORY, Record
 from installer.shell import Failed, say
-from installer.source import engines, fetch, options, service
-from installer.source.build import Tree, check_room
+from installer.source import engines, fetch, options, places, service
+from installer.source.build import Tree
 from installer.source.pgo import ServerPgo
 from installer.source.prefix import Prefix
 from installer.source.server import SourceServer, choose_port
@@ -41,7 +41,9 @@ def install(args, log):
     distribution.check_supported(source.version)
     prefix.check(source.version)
     paths = options.paths(args, source.version)
-    check_room(paths, ("generate", "use") if guided.wanted(args, record) else ("plain",))
+    library_prefix = library.prefix_of(args, record)
+    trees = ("generate", "use") if guided.wanted(args, record) else ("plain",)
+    places.check(places.needs(paths, trees, prefix.version != source.version, library_prefix))
     source.unpack(paths.sources, log)
     found = engines.find(paths.sources)
     asked = record.facts.get("skip_engines") if args.skip_engines is None else args.skip_engines
@@ -50,7 +52,6 @@ def install(args, log):
     dependencies.require(record, needs, log, args.skip_deps)
     say("Building")
     tree, profile = _build(args, record, paths, source.version, left_out, log)
-    library_prefix = library.prefix_of(args, record)
     staged = library.stage(paths.build / "library", args.jobs, log,
                            guided.cmake_options(paths.build, profile)) if library_prefix else None
     say("Installing")

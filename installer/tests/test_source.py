@@ -11,7 +11,7 @@ from unittest import mock
 
 from installer.install import options as install_options
 from installer.shell import Failed, Unavailable, run
-from installer.source import build, configure, engines, fetch, options, service
+from installer.source import configure, engines, fetch, options, service
 
 STORAGE = {
     "archive": "MYSQL_ADD_PLUGIN(archive ${ARCHIVE_SOURCES} STORAGE_ENGINE LINK_LIBRARIES ${ZLIB_LIBRARIES})",
@@ -251,18 +251,6 @@ class Configured(unittest.TestCase):
             different = {name for name in given if given[name] != plain[name]} - {"INSTALL_MYSQLTESTDIR"}
             self.assertLessEqual(different, {f"CMAKE_{language}_{what}" for language in ("C", "CXX")
                                              for what in ("FLAGS_RELWITHDEBINFO", "COMPILER_LAUNCHER")})
-
-    def test_room_is_checked_before(self):
-        with TemporaryDirectory() as directory:
-            paths = options.Paths(Path("/opt/m"), Path(directory) / "new" / "build")
-            build.check_room(paths, [])
-            with mock.patch.object(build.shutil, "disk_usage", return_value=SimpleNamespace(free=build.TREE_BYTES)):
-                with self.assertRaises(Failed) as caught:
-                    build.check_room(paths, ["plain"])
-                self.assertIn(directory, str(caught.exception))
-                (paths.build / "plain").mkdir(parents=True)
-                (paths.build / "plain" / "build.ninja").touch()
-                build.check_room(paths, ["plain"])
 
 
 class Texts(unittest.TestCase):
