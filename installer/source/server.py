@@ -1,5 +1,6 @@
 """A server from source as a process: its account, its data, starting it, asking it."""
 
+import os
 import shutil
 from pathlib import Path
 
@@ -49,10 +50,10 @@ class SourceServer(InstalledServer):
     def pid(self):
         try:
             pid = int(service.pid_file(self.paths).read_text())
-            name = Path(f"/proc/{pid}/comm").read_text().strip()
+            program = Path(os.fsdecode(Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")[0]))
         except (OSError, ValueError):
             return None
-        return pid if name == "mariadbd" else None
+        return pid if program in service.programs(self.paths) else None
 
     def restart(self, timeout_s=0):
         """Restarts the server, or starts it, and waits until it answers."""
@@ -71,10 +72,14 @@ class SourceServer(InstalledServer):
     def upgrade(self):
         """After another version has started: the system tables are made as it wants them."""
         with Step("Upgrading the system tables"):
-            run([self.paths.prefix / "bin" / "mariadb-upgrade"], log=self.log)
+            run(self._asks("mariadb-upgrade"), log=self.log)
 
     def _client(self, statements):
-        return [self.paths.prefix / "bin" / "mariadb", "--batch", "--skip-column-names", "-e", statements]
+        return self._asks("mariadb", "--batch", "--skip-column-names", "-e", statements)
+
+    def _asks(self, program, *more):
+        """A command line that asks this server: ~/.my.cnf and the environment may name another one."""
+        return [self.paths.prefix / "bin" / program, f"--defaults-file={self.paths.config}", "--host=localhost", *more]
 
 
 def choose_port(other_server):

@@ -1,6 +1,5 @@
 """install.sh --mariadb-version: its options, its sources and their engines, how it configures."""
 
-import os
 import unittest
 from contextlib import redirect_stderr
 from io import StringIO
@@ -268,19 +267,6 @@ class Texts(unittest.TestCase):
         self.assertNotIn("LD_PRELOAD", service.unit(self.paths, "11.8.6", None))
         self.assertIn(f"preload={library}\n", service.control(self.paths, library))
         self.assertIn("preload=\n", service.control(self.paths, None))
-
-    def test_the_start_script_is_one_for_sh(self):
-        with TemporaryDirectory() as directory:
-            script = Path(directory) / "tidesdb-server"
-            script.write_text(service.control(options.Paths(Path(directory), Path("/b")), None))
-            run(["sh", "-n", script])
-            if not os.path.isdir("/run/systemd/system"):
-                with self.assertRaises(Failed) as caught:
-                    run(["sh", script, "status"])
-                self.assertIn("ended with 3", str(caught.exception))
-                self.assertIn("does not run", str(caught.exception))
-            with self.assertRaises(Failed):
-                run(["sh", script, "begin"])
 
 
 if __name__ == "__main__":
