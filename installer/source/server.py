@@ -28,16 +28,22 @@ class SourceServer(InstalledServer):
              "--shell", "/usr/sbin/nologin", ACCOUNT], log=self.log)
         return True
 
+    def _has_data(self):
+        return (self.paths.data / "mysql").exists()
+
+    def check_data(self):
+        """Raises Failed when something else than a server's data is where that belongs."""
+        if not self._has_data() and self.paths.data.exists() and any(self.paths.data.iterdir()):
+            raise Failed(f"{self.paths.data} holds something that is no server's data; move it away")
+
     def initialise(self):
         """Makes the server's directories, and its data unless there is some. root comes in by the socket, as in Debian."""
         for name in ("run", "log"):
             path = self.paths.prefix / name
             path.mkdir(parents=True, exist_ok=True)
             shutil.chown(path, ACCOUNT, ACCOUNT)
-        if (self.paths.data / "mysql").exists():
+        if self._has_data():
             return
-        if self.paths.data.exists() and any(self.paths.data.iterdir()):
-            raise Failed(f"{self.paths.data} holds something that is no server's data; move it away")
         # Aside: one that was not finished is not taken for one.
         unfinished = self.paths.prefix / "data.unfinished"
         shutil.rmtree(unfinished, ignore_errors=True)
@@ -70,8 +76,8 @@ class SourceServer(InstalledServer):
             run([self.paths.control, "stop"], log=self.log)
 
     def upgrade(self):
-        """After another version has started: the system tables are made as it wants them."""
-        with Step("Upgrading the system tables"):
+        """Makes the system tables as this version wants them. The data say which version that was done for."""
+        with Step("Upgrading the system tables, unless they are"):
             run(self._asks("mariadb-upgrade"), log=self.log)
 
     def _client(self, statements):

@@ -75,6 +75,16 @@ class Asking(Prefix):
         self.assertIsNone(self.server.pid())
         self.assertIsNone(other.poll())
 
+    def test_what_is_no_servers_data(self):
+        self.server.check_data()
+        self.paths.data.mkdir()
+        self.server.check_data()
+        (self.paths.data / "thesis.txt").touch()
+        with self.assertRaises(Failed):
+            self.server.check_data()
+        (self.paths.data / "mysql").mkdir()
+        self.server.check_data()
+
 
 @unittest.skipIf(Path("/run/systemd/system").is_dir(), "the start script hands over to systemd")
 @unittest.skipUnless(shutil.which("bash") and shutil.which("setsid"), "no stand-in for a server")
