@@ -7,6 +7,7 @@ under the cache directory, so they need no root and change nothing on the machin
 import glob
 import os
 import re
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,26 +18,42 @@ from installer.shell import Failed, Step, Unavailable, output, run
 # Ubuntu has its MariaDB in universe.
 _COMPONENTS = ("main", "universe")
 
+# As apt reads it.
+_NO = ("no", "false", "without", "off", "disable", "0")
+
+# What sources.list calls otherwise than deb822 does, and what an operator makes of a name.
+_OPTIONS = {"arch": "architectures", "lang": "languages", "target": "targets"}
+_OPERATORS = {"": "", "+": "-add", "-": "-remove"}
+
 
 @dataclass(frozen=True)
 class Source:
-    """One archive: its addresses, and the suites there of one release."""
-    uris: str
-    suites: tuple
-    components: str
-    signed_by: str
+    """A paragraph of apt's sources: its fields by name, in small letters, and as they are there, all their lines."""
+    fields: dict
+
+    def words(self, name):
+        return self.fields.get(name, "").split()
+
+    def but(self, **changed):
+        return Source({**self.fields, **changed})
+
+    def text(self):
+        return "".join(f"{name.title()}: {value}\n" for name, value in self.fields.items())
 
 
 def _deb822(text):
     for paragraph in re.split(r"\n\s*\n", re.sub(r"(?m)^#.*\n?", "", text)):
-        fields = {}
+        fields, name = {}, None
         for line in paragraph.splitlines():
-            key, colon, value = line.partition(":")
-            if colon and not line[0].isspace():
-                fields[key.strip().lower()] = value.strip()
-        if "deb" in fields.get("types", "").split() and fields.get("enabled", "yes") != "no":
-            yield Source(fields.get("uris", ""), tuple(fields.get("suites", "").split()),
-                         fields.get("components", ""), fields.get("signed-by", ""))
+            if line[:1].isspace() and name:
+                fields[name] += f"\n{line}"
+            else:
+                name, _, value = line.partition(":")
+                name = name.strip().lower()
+                fields[name] = value.strip()
+        source = Source(fields)
+        if "deb" in source.words("types") and fields.get("enabled", "yes").lower() not in _NO:
+            yield source
 
 
 def _one_line(text):
@@ -45,12 +62,14 @@ def _one_line(text):
         found = pattern.match(line.split("#")[0].strip())
         if found:
             options, uri, suite, components = found.groups()
-            signed = re.search(r"signed-by=(\S+)", options or "")
-            yield Source(uri, (suite,), components.strip(), signed.group(1) if signed else "")
+            fields = {"uris": uri, "suites": suite, "components": components.strip()}
+            for name, operator, value in re.findall(r"([\w-]+?)([+-]?)=(\S+)", options or ""):
+                fields[_OPTIONS.get(name, name) + _OPERATORS[operator]] = value.replace(",", " ")
+            yield Source(fields)
 
 
 def machine_sources():
-    """The archives of this machine's distribution, its own release's suites only."""
+    """The archives that this machine has packages of its release from, whoever's they are; its suites only."""
     here = host.apt_codename()
     found = []
     for name in ["/etc/apt/sources.list", *sorted(glob.glob("/etc/apt/sources.list.d/*.list"))]:
@@ -58,49 +77,44 @@ def machine_sources():
             found += _one_line(Path(name).read_text())
     for name in sorted(glob.glob("/etc/apt/sources.list.d/*.sources")):
         found += _deb822(Path(name).read_text())
-    own = []
+    ours = []
     for source in found:
-        suites = tuple(s for s in source.suites if s == here or s.startswith((f"{here}-", f"{here}/")))
-        components = " ".join(c for c in source.components.split() if c in _COMPONENTS)
+        suites = [s for s in source.words("suites") if s == here or s.startswith((f"{here}-", f"{here}/"))]
+        components = [c for c in source.words("components") if c in _COMPONENTS]
         if suites and components:
-            own.append(Source(source.uris, suites, components, source.signed_by))
-    if not any(here in source.suites for source in own):
+            ours.append(source.but(suites=" ".join(suites), components=" ".join(components)))
+    if not any(here in source.words("suites") for source in ours):
         raise Unavailable(f"no apt source of this machine names the suite {here}")
-    return own
+    return ours
 
 
-def mirror():
-    """The address that serves this machine's release."""
-    here = host.codename()
-    return next(s.uris.split()[0] for s in machine_sources() if here in s.suites)
-
-
-def sources_text(codename):
-    """A deb822 sources file for a release, packages and sources, from this machine's mirrors."""
+def sources(codename):
+    """The sources of a release, packages and sources, from this machine's mirrors."""
     here = host.apt_codename()
     if codename != here and not {codename, here} <= set(host.CODENAMES.values()):
         raise Unavailable(f"no archive of {codename} is known on {here}")
-    paragraphs = []
-    for source in machine_sources():
-        suites = " ".join(suite.replace(here, codename, 1) for suite in source.suites)
-        text = (f"Types: deb deb-src\nURIs: {source.uris}\nSuites: {suites}\n"
-                f"Components: {source.components}\n")
-        if source.signed_by:
-            text += f"Signed-By: {source.signed_by}\n"
-        paragraphs.append(text)
-    return "\n".join(paragraphs)
+    return [source.but(types="deb deb-src",
+                       suites=" ".join(suite.replace(here, codename, 1) for suite in source.words("suites")))
+            for source in machine_sources()]
+
+
+def sources_text(some):
+    """A file of them, in deb822 format."""
+    return "\n".join(source.text() for source in some)
 
 
 class Archive:
     """Downloads from one release's archive, whatever release this machine runs."""
 
     def __init__(self, codename, log):
+        self.codename = codename
         self.base = host.cache_dir() / "apt" / codename
         self.log = log
         self.pool = pool.Pool(codename)
         for part in ["lists/partial", "archives/partial", "sources.d"]:
             (self.base / part).mkdir(parents=True, exist_ok=True)
-        (self.base / "sources.d" / "debian.sources").write_text(sources_text(codename))
+        self.sources = sources(codename)
+        (self.base / "sources.d" / "debian.sources").write_text(sources_text(self.sources))
         self.options = []
         for key, value in {
                 "Dir::State::lists": self.base / "lists",
@@ -114,7 +128,30 @@ class Archive:
             self.options += ["-o", f"{key}={value}"]
 
     def update(self):
-        run(["apt-get", *self.options, "update"], log=self.log)
+        """Reads the lists anew. Raises Failed only where the distribution's own are not to be had: other archives may
+        be out of order, and are then left out."""
+        try:
+            run(["apt-get", *self.options, "update"], log=self.log)
+        except Failed as error:
+            if not self.mirrors():
+                raise
+            left_out = "; ".join(re.findall(r"(?m)^E: (.*)", str(error)))
+            # On the line of the caller's step.
+            print(f"not all, see {self.log} ({left_out}) ... ", end="", flush=True)
+
+    def own_sources(self, *filters):
+        """Of its sources the distribution's own, by what the lists that were read say of their origin: any archive may
+        have a suite of that name. filters: as apt-get indextargets takes them."""
+        origin = host.os_release()["ID"].capitalize()
+        entries = output(["apt-get", *self.options, "indextargets", "--format", "$(SOURCESENTRY)",
+                          "Created-By: Packages", f"Origin: {origin}", *filters]).splitlines()
+        numbers = {int(entry.rpartition(":")[2]) for entry in entries}  # Of the paragraphs, from 1 on.
+        return [source for number, source in enumerate(self.sources, 1) if number in numbers]
+
+    def mirrors(self):
+        """Addresses of the distribution's own archive, of the release itself."""
+        own = self.own_sources(f"Release: {self.codename}")
+        return [uri.rstrip("/") for source in own for uri in source.words("uris")]
 
     def versions(self, package):
         """Those of the lists, newest first, and then the one that is known to be in the pool."""
@@ -172,8 +209,14 @@ class Archive:
     def _from_pool(self, files, what, into):
         if not files:
             raise Failed(f"the archive has no {what}")
+        if not self.mirrors():  # Its lists were never read here, or were removed since.
+            self.update()
+        mirrors = self.mirrors()
+        if not mirrors:
+            raise Failed(f"{what} is in the pool of the distribution's archive, whose lists were not read; "
+                         f"see {self.log}")
         for path, digest in files.items():
-            run(["/usr/lib/apt/apt-helper", *self.options, "download-file", f"{mirror()}/{path}",
+            run(["/usr/lib/apt/apt-helper", *self.options, "download-file", f"{mirrors[0]}/{path}",
                  into / path.rpartition("/")[2], f"SHA256:{digest}"], log=self.log)
 
 
@@ -203,35 +246,57 @@ def server_changes(simulated):
     """Of what apt-get --simulate prints: ("mariadb-server-core", its version, the new one or "none") of each server package
     that is there and would be another."""
     found = re.findall(r"(?m)^Inst (mariadb-server\S*) \[(\S+)\] \((\S+)", simulated)
-    gone = re.findall(r"(?m)^Remv (mariadb-server\S*) \[(\S+)\]", simulated)
+    gone = re.findall(r"(?m)^(?:Remv|Purg) (mariadb-server\S*) \[(\S+)\]", simulated)
     return [change for change in found if change[1] != change[2]] + [(*package, "none") for package in gone]
 
 
-def _get(argv, wanted, log):
-    """Runs argv, apt-get's installation of wanted. Raises Failed where it would change a server that is there."""
-    if changes := server_changes(output([*argv, "--simulate"])):
+def _removed(simulated, wrap):
+    """The packages that would be taken away, but not one that comes back under another name: libtcmalloc-minimal4t64,
+    which takes the place of libtcmalloc-minimal4, provides it."""
+    coming = set(re.findall(r"(?m)^Inst (\S+)", simulated))
+    names = []
+    for name in re.findall(r"(?m)^(?:Remv|Purg) (\S+)", simulated):
+        known = output(wrap(["apt-cache", "showpkg", name]))
+        if coming.isdisjoint(re.findall(r"(?m)^(\S+) ", known.rpartition("Reverse Provides:")[2])):
+            names.append(name)
+    return names
+
+
+def _get(argv, wanted, wrap, log):
+    """Runs argv, apt-get's installation of wanted. Raises Failed where it would change a server that is there, or
+    remove anything."""
+    simulated = output([*argv, "--simulate"])
+    if changes := server_changes(simulated):
         name, version, new = changes[0]
         raise Failed(f"apt-get would change {name} from {version} to {new}, which is not for an installer to do: upgrade "
                      f"the server yourself, or install these yourself as it suits it: {' '.join(wanted)}")
+    if removed := _removed(simulated, wrap):
+        raise Failed(f"apt-get would remove {' '.join(removed)}, which does not go with what is needed here, and "
+                     "removing it is not for an installer to do. If you can do without it: apt-get install "
+                     f"--no-install-recommends {' '.join(wanted)}")
     run(argv, log=log)
 
 
 def install(packages, log, wrap=None):
     """Installs what is missing of packages, here or (wrap) in another root; a server that is there keeps its version. Needs
     root."""
-    wanted = missing(packages, wrap or (lambda argv: argv))
+    in_a_root = wrap is not None
+    wrap = wrap or (lambda argv: argv)
+    wanted = missing(packages, wrap)
     if not wanted:
         return
-    if not host.is_root():
-        raise Unavailable("not root, and these packages are missing: " + " ".join(wanted))
-    wrap = wrap or (lambda argv: argv)
-    # Of a package's source apt upgrades all else that is installed: libmariadb-dev would bring a newer server.
+    why = "not root" if not host.is_root() else "" if in_a_root or shutil.which("apt-get") else "no apt-get here"
+    if why:
+        raise Unavailable(f"{why}, and these packages are missing: {' '.join(wanted)}")
+    # Of a package's source apt upgrades all else that is installed: libmariadb-dev would bring a newer server. And what
+    # nothing needs any more stays, also where apt is configured to remove it by the way.
     argv = wrap(["apt-get", "install", "-y", "--no-install-recommends", "-o", "Acquire::Retries=3",
-                 "-o", "DPkg::Lock::Timeout=600", "-o", "APT::Get::Upgrade-By-Source-Package=false", *wanted])
+                 "-o", "DPkg::Lock::Timeout=600", "-o", "APT::Get::Upgrade-By-Source-Package=false",
+                 "-o", "APT::Get::AutomaticRemove=false", *wanted])
     names = [name.rpartition("/")[2] for name in wanted]
     with Step(f"Installing {len(wanted)} packages ({', '.join(names[:4])}{', ...' if names[4:] else ''})"):
         try:
-            _get(argv, wanted, log)
+            _get(argv, wanted, wrap, log)
         except Failed:
             run(wrap(["apt-get", "update"]), log=log)
-            _get(argv, wanted, log)
+            _get(argv, wanted, wrap, log)

@@ -39,23 +39,30 @@ class Root:
         if not host.is_root():
             raise Unavailable(f"a Debian {self.codename} root needs root to be made and entered")
         apt.install(packages.ROOT, log)
+        archive = apt.Archive(self.codename, log)
+        with Step(f"Reading the package lists of {self.codename}"):
+            archive.update()
+        mirrors = archive.mirrors()
+        if not mirrors:
+            raise Unavailable(f"no apt source of this machine has the lists of Debian's {self.codename}; see {log}")
         shutil.rmtree(self.path, ignore_errors=True)
         debs = host.cache_dir() / "apt" / self.codename / "debootstrap"
         debs.mkdir(parents=True, exist_ok=True)
         with Step(f"Making a Debian {self.codename} root"):
             run(["debootstrap", "--variant=minbase", "--include=ca-certificates",
-                 f"--cache-dir={debs}", self.codename, self.path, apt.mirror()], log=log)
-            self._configure()
+                 f"--cache-dir={debs}", self.codename, self.path, mirrors[0]], log=log)
+            # Only they have another release for certain, and keys that are there.
+            self._configure(apt.sources_text(archive.own_sources()))
             try:
                 run(self.command(["apt-get", "update"]), log=log)
             except Failed as error:
                 raise Unavailable(f"cannot enter the {self.codename} root: {error}") from error
         self.ready.touch()
 
-    def _configure(self):
+    def _configure(self, sources):
         etc = self.path / "etc"
         (etc / "apt" / "sources.list").unlink(missing_ok=True)
-        (etc / "apt" / "sources.list.d" / "debian.sources").write_text(apt.sources_text(self.codename))
+        (etc / "apt" / "sources.list.d" / "debian.sources").write_text(sources)
         for file in Path("/etc/apt/apt.conf.d").iterdir():  # Proxies and the like.
             if "Acquire::" in file.read_text(errors="replace"):
                 shutil.copy(file, etc / "apt" / "apt.conf.d" / file.name)

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 from installer import host
-from installer.shell import Failed, clean_environment, output, run
+from installer.shell import Failed, clean_environment, output, run, uninterrupted
 
 # A socket's path may have 107 bytes, no more; a deep checkout can be past that.
 _SOCKET_PATH_MAX = 107
@@ -114,7 +114,7 @@ class Server:
         """Starts the server and waits until it answers. Raises Failed with its log's tail."""
         self.directory.mkdir(parents=True, exist_ok=True)
         self.pid_file.unlink(missing_ok=True)
-        with open(self.directory / "mysqld.out", "ab") as out:
+        with open(self.directory / "mysqld.out", "ab") as out, uninterrupted():
             self.process = subprocess.Popen(
                 self.within(self.inside(self.command_line(), cwd=self.directory)), stdout=out, stderr=out,
                 stdin=subprocess.DEVNULL, env=clean_environment(), start_new_session=True)

@@ -7,7 +7,9 @@ import shlex
 import signal
 import subprocess
 import sys
+import threading
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 TREE = Path(__file__).resolve().parent.parent
@@ -21,8 +23,13 @@ class Unavailable(Failed):
     """Something this machine cannot give (no root, no network ...); a reason to skip."""
 
 
-def say(text):
-    print(text, flush=True)
+def say(text, end="\n"):
+    """Where nobody reads any more (a closed terminal, a pipe's other end) the work goes on, and so does undoing."""
+    try:
+        print(text, end=end, flush=True)
+    except OSError as error:
+        if error.errno not in (errno.EIO, errno.EPIPE):
+            raise
 
 
 class Step:
@@ -33,12 +40,12 @@ class Step:
 
     def __enter__(self):
         self.begin = time.monotonic()
-        print(f"  {self.text} ... ", end="", flush=True)
+        say(f"  {self.text} ... ", end="")
         return self
 
     def __exit__(self, kind, error, trace):
         seconds = time.monotonic() - self.begin
-        print(f"{seconds:.0f} s" if kind is None else "failed", flush=True)
+        say(f"{seconds:.0f} s" if kind is None else "failed")
 
 
 def clean_environment(extra=None):
@@ -93,14 +100,48 @@ def end(process, patience_s=10):
     process.wait()
 
 
+@contextmanager
+def uninterrupted():
+    """An interrupt that comes meanwhile is raised at the end.
+
+    For starting a program: it runs before Popen returns, and were Popen interrupted then, nobody could end it.
+    """
+    came, holding = [], True
+    # No other thread is interrupted; what is ignored or left to the system is no function, and stays.
+    handlers = {number: handler for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+                if callable(handler := signal.getsignal(number))
+                and threading.current_thread() is threading.main_thread()}
+
+    def hold(number, frame):
+        if holding:
+            came.append(number)
+        else:
+            handlers[number](number, frame)
+
+    try:
+        for number in handlers:
+            signal.signal(number, hold)
+        yield
+    finally:
+        holding = False  # First: an interrupt may keep the next lines from all that they do.
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+        for number in came:
+            handlers[number](number, None)
+
+
 def _run(argv, **how):
     """As subprocess.run; whatever ends the wait, an interrupt too, first ends all that argv has started."""
-    with subprocess.Popen(argv, **how) as process:
-        try:
-            out, error = process.communicate()
-        except BaseException:
-            end(process)
-            raise
+    process = None
+    try:
+        with uninterrupted():
+            process = subprocess.Popen(argv, **how)
+        out, error = process.communicate()
+    except BaseException:
+        if process is not None:
+            with process:  # Its pipes are closed.
+                end(process)
+        raise
     return subprocess.CompletedProcess(argv, process.returncode, out, error)
 
 
@@ -149,6 +190,12 @@ def main(function):
         sys.exit(function() or 0)
     except Failed as error:
         print(f"error: {error}", file=sys.stderr)
+        sys.exit(1)
+    except PermissionError as error:
+        if not error.filename:
+            raise
+        print(f"error: {error.filename}: not allowed to this user; go on as root, or in a tree of your own",
+              file=sys.stderr)
         sys.exit(1)
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT):

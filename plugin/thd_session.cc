@@ -123,6 +123,7 @@ void Session::RollbackStatement() {
     return;
   }
   if (isolation_ <= ISO_READ_COMMITTED) transaction_->ReleaseSnapshot();
+  transaction_->ReleaseSavepoint(statement_start_);
   for (Touched& touched : touched_) touched.statement_rows = 0;
 }
 
@@ -194,14 +195,26 @@ Status Session::RecordAutoIncrements() {
   return Status::Ok();
 }
 
+void Session::BeginCommit() {
+  const bool logged = thd_binlog_format(thd_) != BINLOG_FORMAT_UNSPEC;
+  if (logged) {
+    LatchGuard guard(engine->kill_latch);
+    interruptible_.store(nullptr, std::memory_order_release);
+  }
+  transaction_->ClearInterrupt();
+  if (!logged && thd_kill_level(thd_) != THD_IS_NOT_KILLED) transaction_->Interrupt();
+}
+
 Status Session::Commit() {
   if (!open_) {
     Finish();
     return Status::Ok();
   }
   DetachCursors();
+  BeginCommit();
   Status committed = RecordAutoIncrements();
   if (committed.ok()) committed = transaction_->Commit();
+  interruptible_.store(transaction_.get(), std::memory_order_release);
   if (!committed.ok()) {
     transaction_->Rollback();
     Finish();

@@ -88,13 +88,16 @@ class Session {
   void OpenTransaction();
   void TakeSnapshot();
   Touched& Touch(const std::shared_ptr<TableState>& table);
+  // A KILL of an earlier statement does not end this commit. One that comes now does, unless the
+  // binary log has the transaction already: then nothing may undo it.
+  void BeginCommit();
   Status RecordAutoIncrements();
   void DetachCursors();
   void Finish();
 
   THD* const thd_;
   std::unique_ptr<Transaction> transaction_;
-  std::atomic<Transaction*> interruptible_{nullptr};
+  std::atomic<Transaction*> interruptible_{nullptr};  // Null: a KILL has nothing to end.
   bool open_ = false;  // transaction_ is neither committed nor rolled back.
   bool in_statement_ = false;
   bool registered_ = false;  // The server knows that the transaction spans statements.

@@ -1,9 +1,12 @@
 """install.sh: the steps in their order, and the summary."""
 
+import os
 import sys
+from contextlib import nullcontext
 
 from installer import host
-from installer.install import allocator, build, config, distribution, guided, library, options
+from installer.install import (allocator, build, config, distribution, guided, interruption, library, one_run, options,
+                               targets, undo)
 from installer.install.record import Record
 from installer.install.server import InstalledServer
 from installer.shell import TREE, Failed, Unavailable, main, say
@@ -12,24 +15,40 @@ from installer.source import options as source_options
 
 LOG = TREE / "var" / "log" / "install.log"
 
+_PLUGIN_BYTES = 50 << 20  # What it takes, and somewhat more.
+
 
 def install(args, record):
     server = InstalledServer(LOG)
-    say("Building")
+    say("Preparing")
+    # What can be refused is refused before the first long step.
+    prefix = library.prefix_of(args, record)
+    if prefix:
+        library.check(record, prefix)
+    chosen = args.allocator or record.facts.get("allocator")
+    preload = allocator.library(record, chosen, LOG, args.skip_deps)
     environment = distribution.environment(record, LOG, args)
+    server.look(must_answer=not args.no_restart)
+    targets.check(server.plugin.parent, 0 if server.plugin.exists() else _PLUGIN_BYTES, "the plugin's directory")
+    say("Building")
     plugin = build.build(record, environment, args, LOG)
     profile = None
     if guided.wanted(args, record):
-        plugin, profile = guided.build(record, environment, args, plugin, LOG)
-    prefix, into = library.prefix_of(args, record), build.directory(args, environment)
+        plugin, profile = guided.build(record, environment, args, plugin, preload, LOG)
+    into = build.directory(args, environment)
     staged = library.stage(into / "library", args.jobs, LOG, guided.cmake_options(into, profile)) if prefix else None
     say("Installing")
     restarted = False
     try:
-        changed = _put_files(args, record, server, plugin)
+        # What is wanted and what is due is known before the first change: an interruption leaves it to the next run.
         guided.remember(record, profile)
-        if changed or args.rebuild_plugin:
+        if chosen:
+            record.facts["allocator"] = chosen
+        if args.rebuild_plugin:
             record.facts["restart_due"] = True
+        changed = _put_files(record, server, plugin)
+        if chosen:
+            changed = allocator.set_up(record, server, preload) or changed
         if staged:
             changed = library.put(record, prefix, staged) or changed
         record.save()
@@ -44,22 +63,15 @@ def install(args, record):
             record.facts.pop("restart_due", None)
             record.save()
     except (Failed, OSError, KeyboardInterrupt) as error:
-        record.roll_back()
-        if restarted:
-            server.restart()
-        raise Failed(f"{error or 'interrupted'}\nWhat this run changed in the server is undone.") from error
+        raise Failed(f"{error or 'interrupted'}\n{undo.roll_back(record, server, restarted)}") from error
     _summary(args, record, server, environment, changed, None if args.no_restart else version)
 
 
-def _put_files(args, record, server, plugin):
-    """True if a file of the server changed."""
-    changed = record.put(server.plugin, plugin.read_bytes())
-    lines = config.server_config(config.memory_bytes())
-    changed = record.put(server.config, lines.encode(), keep_edited=True) or changed
-    if args.allocator:
-        changed = allocator.set_up(record, server, args.allocator, LOG, args.skip_deps) or changed
-        record.facts["allocator"] = args.allocator
-    return changed
+def _put_files(record, server, plugin):
+    """The plugin, which is ours by its name, and the lines that load it; True if one changed."""
+    changed = record.put(server.plugin, plugin.read_bytes(), mark=b"", restart=True)
+    lines = config.server_config(config.memory_bytes()).encode()
+    return record.put(server.config, lines, keep_edited=True, mark=config.MARK.encode(), restart=True) or changed
 
 
 def _check_allocator(record, server):
@@ -84,53 +96,33 @@ def _summary(args, record, server, environment, changed, version):
         say(f"  {note}")
     if record.facts.get("newer"):
         say(f"  The archive has MariaDB {record.facts['newer']} without its sources. If apt upgrades to it, the\n"
-            "  server starts without the engine until ./install.sh can build for it; apt-mark hold mariadb-server\n"
-            "  prevents that.")
+            "  server starts without the engine until ./install.sh can build for it;\n"
+            "  apt-mark hold mariadb-server mariadb-server-core prevents that.")
     say(f"  build: {build.directory(args, environment)}, log: {LOG}, record: {record.file}\n"
         "  undo: ./install.sh --uninstall")
 
 
-def uninstall(args, record):
-    server = InstalledServer(LOG)
-    if not record.files:
-        say("Nothing is installed by install.sh.")
-        return
-    there = distribution.installed_version() is not None
-    tables = server.tables() if there and server.pid() is not None and server.answers() else 0
-    paths = sorted(record.files)
-    for path in paths:
-        record.remove(path)
-    if there and not args.no_restart and server.pid() is not None:
-        server.restart()
-    else:
-        server.read_units()
-    packages = record.facts.get("packages", [])
-    record.forget()
-    say("Removed:")
-    for path in paths:
-        say(f"  {path}")
-    for note in record.notes:
-        say(f"  {note}")
-    if tables:
-        say(f"  {tables} tables of TidesDB stay in the datadir, in #tidesdb; they can be read again after ./install.sh.")
-    if packages:
-        say("  These packages were installed for it and stay: " + " ".join(packages))
-
-
 def _main():
+    interruption.interrupt_once()
     args = options.parse(sys.argv[1:])
+    os.umask(0o022)  # What is put is for other accounts too: the server's, and who compiles against the library.
+    if not host.is_root() and not args.list_engines:
+        raise Unavailable("installing into the system's MariaDB needs root")
+    with one_run.lock() if host.is_root() else nullcontext():
+        return _run(args)
+
+
+def _run(args):
     if args.list_engines:
         return from_source.list_engines(args, LOG)
-    if not host.is_root():
-        raise Unavailable("installing into the system's MariaDB needs root")
     if source_options.wanted(args):
         return from_source.uninstall(args, LOG) if args.uninstall else from_source.install(args, LOG)
     record = Record()
     if args.uninstall and from_source.installed():
         from_source.uninstall(args, LOG)
-        if not record.files:
+        if not record.file.exists():
             return None
-    return uninstall(args, record) if args.uninstall else install(args, record)
+    return undo.uninstall(args, record, LOG) if args.uninstall else install(args, record)
 
 
 if __name__ == "__main__":

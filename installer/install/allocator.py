@@ -11,7 +11,8 @@ PACKAGES = {"jemalloc": ["libjemalloc2"],
             "mimalloc": ["libmimalloc3", "libmimalloc2.0"],
             "tcmalloc": ["libtcmalloc-minimal4t64", "libtcmalloc-minimal4"]}
 
-_LIBRARY = re.compile(r"/lib(jemalloc|mimalloc|tcmalloc)(?:_minimal)?\.so\.[\d.]+$")
+# Deleted: a process goes on with the library that it has mapped when the package is upgraded.
+_LIBRARY = re.compile(r"/lib(jemalloc|mimalloc|tcmalloc)(?:_minimal)?\.so\.[\d.]+(?: \(deleted\))?$")
 
 
 def choose_package(name, known):
@@ -44,18 +45,23 @@ def of_process(pid):
     return in_maps(Path(f"/proc/{pid}/maps").read_text())
 
 
-def set_up(record, server, name, log, skip_deps):
-    """Makes the configuration for that allocator; True if a file changed. The server's next start takes it."""
-    if name == "system":
-        changed = record.remove(server.allocator_config)
-        return record.remove(server.allocator_unit) or changed
-    preload = library(record, name, log, skip_deps)
-    changed = record.put(server.allocator_config, config.allocator_config(preload).encode())
-    return record.put(server.allocator_unit, config.allocator_unit(preload).encode()) or changed
+def set_up(record, server, preload):
+    """Makes the configuration for that library, None for the system's; True if a file changed. The server's next start
+    takes it."""
+    if preload is None:
+        changed = record.remove(server.allocator_config, restart=True)
+        return record.remove(server.allocator_unit, restart=True) or changed
+    changed, mark = False, config.MARK.encode()
+    for path, text in ((server.allocator_config, config.allocator_config(preload)),
+                       (server.allocator_unit, config.allocator_unit(preload))):
+        changed = record.put(path, text.encode(), mark=mark, restart=True) or changed
+    return changed
 
 
 def library(record, name, log, skip_deps):
-    """The path of what is to be preloaded; its package is installed if need be."""
+    """The path of what is to be preloaded, None for the system's; its package is installed if need be."""
+    if name in (None, "system"):
+        return None
     try:
         package = choose_package(name, _known)
     except Unavailable:  # A machine whose package lists were never read.

@@ -5,6 +5,9 @@ from pathlib import Path
 
 MIB = 1 << 20
 
+# What our files begin with, by which they are known where the record is lost.
+MARK = "# From TidesDB's install.sh"
+
 
 def memory_bytes(limits=("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")):
     """The machine's memory, or its cgroup's limit when that is less."""
@@ -36,7 +39,7 @@ def _rounded(size):
 
 def server_config(memory):
     cache, memtable = sizes_mib(memory)
-    return f"""# From TidesDB's install.sh; --uninstall removes it. What you change here stays.
+    return f"""{MARK}; --uninstall removes it. What you change here stays.
 [mysqld]
 plugin_load_add = ha_tidesdb
 
@@ -52,7 +55,7 @@ loose_tidesdb_unified_memtable_sync_mode = FULL
 
 def allocator_config(library):
     """For servers that mysqld_safe starts: Debian's init script, containers."""
-    return f"""# From TidesDB's install.sh --allocator; --allocator system removes it. Without systemd:
+    return f"""{MARK} --allocator; --allocator system removes it. Without systemd:
 [mysqld_safe]
 malloc_lib = {library}
 """
@@ -60,7 +63,7 @@ malloc_lib = {library}
 
 def allocator_unit(library):
     """For servers that systemd starts; it reads no [mysqld_safe]."""
-    return f"""# From TidesDB's install.sh --allocator; --allocator system removes it.
+    return f"""{MARK} --allocator; --allocator system removes it.
 [Service]
 Environment=LD_PRELOAD={library}
 """

@@ -31,15 +31,28 @@ def check_supported(version):
 
 
 def installed_version():
-    """The version of the installed package mariadb-server, or None."""
-    text = output(["sh", "-c", "dpkg-query -W -f '${db:Status-Status} ${Version}' mariadb-server 2>/dev/null || true"])
-    status, _, version = text.partition(" ")
-    return version if status == "installed" else None
+    """The installed server's version, or None. Its program is in mariadb-server-core, which apt upgrades alone."""
+    text = output(["sh", "-c", "dpkg-query -W -f '${db:Status-Status} ${Package} ${Version}\\n' "
+                               "mariadb-server mariadb-server-core 2>/dev/null || true"])
+    there = dict(line.split()[1:] for line in text.splitlines() if line.startswith("installed "))
+    return there.get("mariadb-server-core") if "mariadb-server" in there else None
+
+
+def check_no_other_server():
+    """Raises Unavailable where MySQL or the like is installed: MariaDB would take its place, and its data."""
+    for line in output(["dpkg-query", "-W", "-f", "${db:Status-Status}|${Package}|${Provides}\\n"]).splitlines():
+        status, name, provides = line.split("|")
+        if status == "installed" and "virtual-mysql-server" in re.split(r"[\s,]+", provides):
+            raise Unavailable(f"{name} is installed, and the distribution's MariaDB would take its place. A server "
+                              "from source goes beside it: ./install.sh --mariadb-version VERSION. Or replace it by "
+                              "mariadb-server yourself, and run this again.")
 
 
 def environment(record, log, args):
     """The installed server as something to build for; installs one when there is none."""
     package_version = installed_version()
+    if not package_version:
+        check_no_other_server()
     known = package_version and headers.directory(version_number(package_version)).exists()
     if not known:
         package_version = _make_known(record, package_version, log, args)

@@ -16,10 +16,10 @@ def wanted(args, record):
     return bool(record.facts.get("pgo")) if args.pgo is None else args.pgo
 
 
-def build(record, environment, args, plain, log):
+def build(record, environment, args, plain, preload, log):
     """(plugin, what the record keeps of it). The plain one and None where only an earlier run asked and the source is new.
 
-    A failure leaves what is installed as it is: nothing was put yet.
+    preload: the allocator's library or None. A failure leaves what is installed as it is: nothing was put yet.
     """
     it = Pgo(environment, plain_build.directory(args, environment) / _DIRECTORY, args.jobs, log)
     asked = bool(args.pgo)
@@ -35,7 +35,7 @@ def build(record, environment, args, plain, log):
     before = record.facts.get("pgo") or {}
     gain = before.get("gain")
     if asked:
-        gain = it.compare(plain, plugin, args.allocator or record.facts.get("allocator"))["overall"]
+        gain = it.compare(plain, plugin, preload)["overall"]
     return plugin, {"profile": profile["digest"], "trained": profile["trained"], "gain": gain}
 
 

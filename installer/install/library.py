@@ -4,11 +4,15 @@ import os
 import shutil
 from pathlib import Path
 
+from installer import host
+from installer.install import targets
 from installer.shell import TREE, Step, run
 
 # The link of the plugin optimises it as a whole; an archive for any compiler's link cannot hold that.
 _OPTIONS = ["-DTIDESDB_BUILD_TESTS=OFF", "-DTIDESDB_BUILD_PLUGIN=OFF", "-DTIDESDB_PCH=ON",
             "-DCMAKE_INTERPROCEDURAL_OPTIMIZATION=OFF"]
+
+_BYTES = 100 << 20  # What it takes, and somewhat more.
 
 
 def prefix_of(args, record):
@@ -19,14 +23,20 @@ def prefix_of(args, record):
     return Path(kept["prefix"]) if kept else None
 
 
+def check(record, prefix):
+    """Raises Failed where it cannot be put."""
+    there = record.facts.get("library", {}).get("prefix") == str(prefix)
+    targets.check(prefix, 0 if there else _BYTES, "--tidesdb-prefix")
+
+
 def stage(into, jobs, log, more=()):
     """Compiles it in a directory. Returns one that holds what belongs below the prefix. more: options of cmake's."""
     staged = into / "staged"
-    shutil.rmtree(staged, ignore_errors=True)
-    with Step("Building libtidesdb"):
-        run(["cmake", "--preset", "release", "-B", into, *_OPTIONS, *more], log=log, cwd=TREE)
-        run(["cmake", "--build", into, "-j", jobs, "--target", "tidesdb"], log=log, cwd=TREE)
-        run(["cmake", "--install", into, "--prefix", staged], log=log, cwd=TREE, env={"DESTDIR": ""})
+    with host.build_lock(into) as lock, Step("Building libtidesdb"):
+        shutil.rmtree(staged, ignore_errors=True)
+        run(["cmake", "--preset", "release", "-B", into, *_OPTIONS, *more], log=log, cwd=TREE, lock=lock)
+        run(["cmake", "--build", into, "-j", jobs, "--target", "tidesdb"], log=log, cwd=TREE, lock=lock)
+        run(["cmake", "--install", into, "--prefix", staged], log=log, cwd=TREE, env={"DESTDIR": ""}, lock=lock)
     return staged
 
 
@@ -37,10 +47,13 @@ def put(record, prefix, staged):
         for name in names:
             path = Path(root) / name
             files[str(prefix / path.relative_to(staged))] = path
+    earlier = record.facts.get("library", {}).get("files", [])
+    # Known before the first change, so that after an interruption the next run ends it.
+    record.facts["library"] = {"prefix": str(prefix), "files": sorted({*earlier, *files})}
     for path, source in sorted(files.items()):
         changed = record.put(path, source.read_bytes()) or changed
-    for path in record.facts.get("library", {}).get("files", []):
+    for path in earlier:
         if path not in files:
             changed = record.remove(path) or changed
-    record.facts["library"] = {"prefix": str(prefix), "files": sorted(files)}
+    record.facts["library"]["files"] = sorted(files)
     return changed

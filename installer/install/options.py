@@ -32,12 +32,12 @@ def parser():
                            "(mysql-test-run, TPROC-C, sysbench, iibench), rebuilt, checked, and the gain measured; once "
                            "for each source about 20 minutes on two cores, two hours with --mariadb-version (default: as "
                            "it is)")
-    made.add_argument("--mariadb-source", type=Path, metavar="TARBALL",
+    made.add_argument("--mariadb-source", type=_path, metavar="TARBALL",
                       help="the server's sources, of exactly its version, where the archive has them not")
-    made.add_argument("--tidesdb-prefix", type=Path, metavar="DIR",
+    made.add_argument("--tidesdb-prefix", type=_path, metavar="DIR",
                       help="also puts libtidesdb.a, its headers and what pkg-config and CMake read there, for programs "
                            "of your own (default: as it is)")
-    made.add_argument("--build-dir", type=Path, metavar="DIR",
+    made.add_argument("--build-dir", type=_path, metavar="DIR",
                       help="where to build (here, build/install-VERSION or build/server-VERSION)")
     made.add_argument("--jobs", type=_count, metavar="N", default=os.cpu_count() or 1,
                       help="compilers at once (%(default)s)")
@@ -70,6 +70,11 @@ def parse(argv):
     if wrong:
         made.error(wrong)
     return args
+
+
+def _path(text):
+    """From where install.sh was called; it runs in its tree, so that nothing else is imported as root."""
+    return Path(os.environ.get("TIDESDB_CALLED_FROM", os.getcwd())) / text
 
 
 def _count(text):

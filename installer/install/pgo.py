@@ -147,7 +147,7 @@ class Pgo:
         write_facts(self._checked, {"plugin": digest})
 
     def compare(self, plain, plugin, allocator=None):
-        """The measured gain, as lab.mix's gain.json has it. allocator: that of the server, by its name."""
+        """The measured gain, as lab.mix's gain.json has it. allocator: that of the server, by its library's path."""
         of = {"plain": _sha256(plain), "pgo": _sha256(plugin), "allocator": allocator}
         known = read_facts(self._measured)
         table = self.directory / "compare" / "gain.md"

@@ -1,10 +1,14 @@
 """The installed server as a process: where its files are, restarting it with and without systemd, asking it."""
 
+import os
+import re
 import subprocess
 import time
 from pathlib import Path
 
-from installer.shell import Failed, Step, clean_environment, output, run
+from installer.shell import Failed, Step, Unavailable, clean_environment, output, run
+
+_OPTION_FILES = ["/etc/my.cnf", "/etc/mysql/my.cnf"]  # What Debian's server reads.
 
 _CHECK = """
 SET SESSION sql_log_bin = 0, sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION';
@@ -26,6 +30,24 @@ def check_rows(sql):
         raise Failed(f"ENGINE=TidesDB gives wrong rows: {rows}")
 
 
+def reads(directory, files):
+    """Do these option files, or what they include, take in the ones of that directory?"""
+    left, seen = [Path(file) for file in files], set()
+    while left:
+        file = left.pop()
+        if file in seen or not file.is_file():
+            continue
+        seen.add(file)
+        for kind, name in re.findall(r"(?m)^[ \t]*!(include|includedir)[ \t]+(.*\S)", file.read_text(errors="replace")):
+            if kind == "include":
+                left.append(Path(name))
+            elif os.path.realpath(name) == os.path.realpath(directory):
+                return True
+            else:
+                left += Path(name).glob("*.cnf")
+    return False
+
+
 class InstalledServer:
     """Debian's and Ubuntu's package mariadb-server."""
     config = Path("/etc/mysql/mariadb.conf.d/70-tidesdb.cnf")
@@ -36,6 +58,35 @@ class InstalledServer:
     def __init__(self, log):
         self.log = log
         self.systemd = Path("/run/systemd/system").is_dir()
+
+    def look(self, must_answer):
+        """Where its plugins are, whether it lets us in (must_answer), and whether it reads our options: before
+        anything is built, and before it is restarted for nothing. Raises Unavailable."""
+        self.plugin = self._plugin_directory(must_answer) / self.plugin.name
+        files, directory = self._option_files(), self.config.parent
+        if not reads(directory, files):
+            raise Unavailable(f"the server reads no options from {directory}, where those for TidesDB go: add the line "
+                              f"\"!includedir {directory}/\" to {files[-1]}")
+
+    def _plugin_directory(self, must_answer):
+        """As the running server says; of one that does not run, as its options will say."""
+        try:
+            return Path(self.sql("SELECT @@plugin_dir").strip())
+        except Failed as error:
+            nobody_there = self.pid() is None and re.search(r"ERROR 200[23]\b", str(error))
+            if must_answer and not nobody_there:
+                raise Unavailable("the running server does not answer us, and could not be checked after its restart: "
+                                  f"{str(error).splitlines()[-1]}\nLet root in by the socket (IDENTIFIED VIA "
+                                  "unix_socket), or put user, password and socket into [client] of /root/.my.cnf; with "
+                                  "--no-restart it is not asked.") from error
+        told = re.findall(r"(?m)^--plugin[-_]dir=(.+)", output(["my_print_defaults", "--mysqld"]))
+        return Path(told[-1]) if told else self.plugin.parent
+
+    def _option_files(self):
+        pid = self.pid()
+        words = Path(f"/proc/{pid}/cmdline").read_text(errors="replace").split("\0") if pid else []
+        own = [word.partition("=")[2] for word in words if word.startswith("--defaults-file=")]
+        return own or _OPTION_FILES
 
     def pid(self):
         """The running server's pid, or None; without systemd a server that does not answer is none."""

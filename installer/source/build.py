@@ -6,7 +6,7 @@ Each step is left out when it is done already; what an interruption left is take
 import json
 import shutil
 
-from installer import build_plugin, servers
+from installer import build_plugin, host, servers
 from installer.install import build as plugin_build
 from installer.shell import Failed, Step, output, run
 from installer.source import configure, ninja
@@ -48,15 +48,17 @@ class Tree:
 
     def make(self, left_out, how=None, counters=None):
         """All of it but the plugin. how, counters: of configure.profile_flags()."""
-        self._configure(configure.options(self.paths, left_out, how, counters, self.directory))
+        options = configure.options(self.paths, left_out, how, counters, self.directory)
         what = {None: "", "generate": ", instrumented", "use": ", by its profile"}[how]
-        ninja.run(self.directory, self.args.jobs, self.log, f"Compiling MariaDB {self.version}{what}")
-        with Step("Staging it"):
-            run(["cmake", "--install", self.directory], log=self.log, env={"DESTDIR": str(self.stage)})
-            self._links()
-            self._headers()
+        with host.build_lock(self.directory) as lock:
+            self._configure(options, lock)
+            ninja.run(self.directory, self.args.jobs, self.log, f"Compiling MariaDB {self.version}{what}", lock=lock)
+            with Step("Staging it"):
+                run(["cmake", "--install", self.directory], log=self.log, env={"DESTDIR": str(self.stage)}, lock=lock)
+                self._links()
+                self._headers()
 
-    def _configure(self, options):
+    def _configure(self, options, lock):
         stamp = self.directory / ".tidesdb-configured.json"
         key = configure.key(options, output(["c++", "--version"]).splitlines()[0])
         if stamp.exists() and json.loads(stamp.read_text()) == key and (self.directory / "build.ninja").exists():
@@ -66,7 +68,8 @@ class Tree:
             # Of other options: PLUGIN_X=NO of before would stay.
             (self.directory / "CMakeCache.txt").unlink(missing_ok=True)
             shutil.rmtree(self.stage, ignore_errors=True)
-            run(["cmake", "-G", "Ninja", "-S", self.paths.sources, "-B", self.directory, *options], log=self.log)
+            run(["cmake", "-G", "Ninja", "-S", self.paths.sources, "-B", self.directory, *options], log=self.log,
+                lock=lock)
             stamp.write_text(json.dumps(key, indent=1) + "\n")
 
     def _links(self):

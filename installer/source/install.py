@@ -1,10 +1,9 @@
 """install.sh --mariadb-version: the steps in their order, and the summary; --uninstall of what they put."""
 
-import os
 from pathlib import Path
 
 from installer import packages
-from installer.install import allocator, config, dependencies, distribution, guided, library
+from installer.install import allocator, config, dependencies, distribution, guided, interruption, library, targets
 from installer.install.record import DIRECTORY, Record
 from installer.shell import Failed, say
 from installer.source import engines, fetch, options, places, service
@@ -30,7 +29,6 @@ def list_engines(args, log):
 
 def install(args, log):
     record = Record(_RECORD)
-    os.umask(0o022)  # The server is another account's process, and reads what is put.
     say("Preparing")
     # What can be refused is refused before the first long step.
     args.mariadb_prefix = args.mariadb_prefix or Path(record.facts.get("prefix", options.PREFIX))
@@ -43,18 +41,20 @@ def install(args, log):
     paths = options.paths(args, source.version)
     server = SourceServer(paths, log)
     server.check_data()
-    library_prefix = library.prefix_of(args, record)
     trees = ("generate", "use") if guided.wanted(args, record) else ("plain",)
-    places.check(places.needs(paths, trees, prefix.settled != source.version, library_prefix))
+    targets.check_all(places.needs(paths, trees, replaced=prefix.settled != source.version))
+    library_prefix = library.prefix_of(args, record)
+    if library_prefix:
+        library.check(record, library_prefix)
     source.unpack(paths.sources, log)
     found = engines.find(paths.sources)
     asked = record.facts.get("skip_engines") if args.skip_engines is None else args.skip_engines
     left_out = engines.skipped(found, asked)
     needs = [*packages.BUILD, *packages.SERVER_BUILD, *engines.packages(found, left_out)]
     dependencies.require(record, needs, log, args.skip_deps)
-    preload = _preload(args, record, log)
+    preload = allocator.library(record, args.allocator or record.facts.get("allocator"), log, args.skip_deps)
     say("Building")
-    tree, profile = _build(args, record, paths, source.version, left_out, log)
+    tree, profile = _build(args, record, paths, source.version, left_out, preload, log)
     staged = library.stage(paths.build / "library", args.jobs, log,
                            guided.cmake_options(paths.build, profile)) if library_prefix else None
     say("Installing")
@@ -62,15 +62,9 @@ def install(args, log):
     _summary(record, prefix, paths, source, server, left_out, changed, log)
 
 
-def _preload(args, record, log):
-    """The allocator's library, or None for the system's. Its package is looked for now: there may be none."""
-    name = args.allocator or record.facts.get("allocator", "system")
-    return None if name == "system" else allocator.library(record, name, log, args.skip_deps)
-
-
-def _build(args, record, paths, version, left_out, log):
+def _build(args, record, paths, version, left_out, preload, log):
     if guided.wanted(args, record):
-        it = ServerPgo(paths, version, left_out, args, log, args.allocator or record.facts.get("allocator"))
+        it = ServerPgo(paths, version, left_out, args, log, preload)
         if args.pgo:
             dependencies.require(record, packages.PGO, log, args.skip_deps)
         if args.pgo or it.known():
@@ -83,7 +77,7 @@ def _build(args, record, paths, version, left_out, log):
 
 
 def _put(args, record, prefix, server, preload, tree, profile, made):
-    """True if anything changed. An error undoes what the run changed; the data stays. made: of library.put(), or None."""
+    """True if anything changed. An error undoes what the run changed; the data stays. made: of library.put() or None."""
     before, ran, restarted = prefix.settled, server.pid() is not None, False
     due = record.facts.get("restart_due", False) or args.rebuild_plugin
     try:
@@ -116,8 +110,6 @@ def _put(args, record, prefix, server, preload, tree, profile, made):
             _undo(record, prefix, server, ran, before, restarted)
         except (Failed, OSError) as more:
             said += f"\nUndoing it met an error too: {more}"
-            record.facts["restart_due"] = True
-            record.save()
         raise Failed(said) from error
 
 
@@ -134,16 +126,20 @@ def _remember(args, record, prefix, profile):
 
 def _undo(record, prefix, server, ran, before, restarted):
     """The files come back also where the server does not stop. One that was not restarted runs on."""
+    interruption.no_more()
     try:
         if restarted:
             server.stop(disable=before is None and server.unit.exists())
     finally:
         try:
-            record.roll_back()  # First: its start script is in a directory that the prefix made.
+            record.roll_back(restart_due=restarted)  # First: its start script is in a directory that the prefix made.
         finally:
             prefix.roll_back()
-    if restarted and ran and before:
-        server.restart()
+    if restarted:
+        if ran and before:
+            server.restart()
+        record.facts.pop("restart_due")
+        record.save()
 
 
 def _put_texts(args, record, server, preload, version):

@@ -44,14 +44,15 @@ class Bar:
         return self._clock() - self._begin
 
 
-def run(tree, jobs, log, text, targets=(), bar=None):
-    """Builds; only what is missing. Returns whether anything was. Raises Failed with the log's tail."""
+def run(tree, jobs, log, text, targets=(), bar=None, lock=None):
+    """Builds; only what is missing. Returns whether anything was. Raises Failed with the log's tail. lock: as shell.run."""
     bar, log = bar or Bar(text), Path(log)
     log.parent.mkdir(parents=True, exist_ok=True)
     done, kept = 0, []
     with open(log, "ab") as out, subprocess.Popen(
             ["ninja", "-C", str(tree), "-j", str(jobs), *targets], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT, env=clean_environment({"NINJA_STATUS": "[%f/%t] "})) as process:
+            stderr=subprocess.STDOUT, env=clean_environment({"NINJA_STATUS": "[%f/%t] "}),
+            pass_fds=[lock.fileno()] if lock else []) as process:
         try:
             for line in process.stdout:
                 out.write(line)

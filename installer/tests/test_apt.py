@@ -35,25 +35,65 @@ deb [arch=amd64 signed-by=/a/key.gpg] http://mirror.example/security bookworm-se
 """
 
 
+# As add-apt-repository writes it on Ubuntu.
+PPA = """Types: deb
+URIs: https://ppa.example/ubuntu
+Suites: noble
+ noble-updates
+# In between
+ jammy
+Components: main
+Signed-By:
+ -----BEGIN PGP PUBLIC KEY BLOCK-----
+ .
+ mQINBFaqjT0BEAC8
+ -----END PGP PUBLIC KEY BLOCK-----
+Architectures: amd64
+"""
+
+
 class Sources(unittest.TestCase):
+    def of(self, codename, found, wanted=None):
+        """The text for a release, of what is found on a machine of the other one."""
+        with mock.patch("installer.host.apt_codename", return_value=codename), \
+             mock.patch("installer.apt.machine_sources", return_value=list(found)):
+            return apt.sources_text(apt.sources(wanted or codename))
+
+    def of_files(self, codename, one_line, deb822):
+        with mock.patch("installer.host.apt_codename", return_value=codename), \
+             mock.patch("installer.apt.glob.glob", side_effect=[["a.list"], ["a.sources"]]), \
+             mock.patch("installer.apt.os.path.exists", lambda name: name == "a.list"), \
+             mock.patch("installer.apt.Path.read_text", side_effect=[one_line, deb822]):
+            return apt.sources_text(apt.sources(codename))
+
     def test_deb822_gives_enabled_binary_sources(self):
         found = list(apt._deb822(DEB822))
-        self.assertEqual([s.uris for s in found], ["http://mirror.example/debian"])
-        self.assertEqual(found[0].suites, ("bookworm", "bookworm-updates"))
-        self.assertTrue(found[0].signed_by.endswith("keyring.gpg"))
+        self.assertEqual([s.words("uris") for s in found], [["http://mirror.example/debian"]])
+        self.assertEqual(found[0].words("suites"), ["bookworm", "bookworm-updates"])
+        self.assertTrue(found[0].fields["signed-by"].endswith("keyring.gpg"))
+        self.assertEqual(list(apt._deb822(DEB822.replace("Enabled: no", "Enabled: False"))), found)
 
     def test_one_line_format(self):
         found = list(apt._one_line(ONE_LINE))
-        self.assertEqual([s.suites for s in found], [("bookworm",), ("bookworm-security",)])
-        self.assertEqual(found[1].signed_by, "/a/key.gpg")
+        self.assertEqual([s.words("suites") for s in found], [["bookworm"], ["bookworm-security"]])
+        self.assertEqual(found[1].fields["signed-by"], "/a/key.gpg")
 
     def test_sources_for_the_other_release_keep_the_mirror(self):
-        with mock.patch("installer.host.apt_codename", return_value="bookworm"), \
-             mock.patch("installer.apt.machine_sources", return_value=list(apt._deb822(DEB822))):
-            text = apt.sources_text("trixie")
+        text = self.of("bookworm", apt._deb822(DEB822), "trixie")
         self.assertIn("Suites: trixie trixie-updates\n", text)
-        self.assertIn("URIs: http://mirror.example/debian\n", text)
+        self.assertIn("Uris: http://mirror.example/debian\n", text)
         self.assertIn("Types: deb deb-src\n", text)
+
+    def test_a_paragraph_is_carried_over_as_it_is(self):
+        text = self.of_files("noble", "", PPA)
+        self.assertIn("Suites: noble noble-updates\n", text)
+        self.assertIn(PPA[PPA.index(" -----BEGIN"):], text)
+
+    def test_the_options_of_a_line_are_carried_over(self):
+        line = "deb [ arch=amd64,arm64 trusted=yes lang-=de by-hash=no ] http://mirror.example/local noble main # why\n"
+        text = self.of_files("noble", line, "")
+        for field in ["Architectures: amd64 arm64", "Trusted: yes", "Languages-Remove: de", "By-Hash: no"]:
+            self.assertIn(f"\n{field}\n", text)
 
     def test_only_the_components_that_hold_what_we_use(self):
         with mock.patch("installer.host.apt_codename", return_value="bookworm"), \
@@ -61,16 +101,15 @@ class Sources(unittest.TestCase):
              mock.patch("installer.apt.os.path.exists", return_value=False), \
              mock.patch("installer.apt.Path.read_text", return_value=DEB822):
             found = apt.machine_sources()
-        self.assertEqual([(s.suites, s.components) for s in found],
-                         [(("bookworm", "bookworm-updates"), "main")])
+        self.assertEqual([(s.fields["suites"], s.fields["components"]) for s in found],
+                         [("bookworm bookworm-updates", "main")])
 
     def test_ubuntu_knows_its_own_archive_only(self):
-        source = apt.Source("http://mirror.example/ubuntu", ("noble",), "main universe", "")
-        with mock.patch("installer.host.apt_codename", return_value="noble"), \
-             mock.patch("installer.apt.machine_sources", return_value=[source]):
-            self.assertIn("Components: main universe\n", apt.sources_text("noble"))
-            with self.assertRaises(Unavailable):
-                apt.sources_text("trixie")
+        source = apt.Source({"uris": "http://mirror.example/ubuntu", "suites": "noble", "components": "main universe"})
+        self.assertIn("Components: main universe\n", self.of("noble", [source]))
+        with self.assertRaises(Unavailable):
+            self.of("noble", [source], "trixie")
+
 
 
 SIMULATED = """Reading package lists...
@@ -107,6 +146,10 @@ class Installed(unittest.TestCase):
         ran, said = self.install(new)
         self.assertEqual((said, [argv[1] for argv in ran], ran[0][-1]), ("", ["install"], "libmariadb-dev"))
         self.assertIn("APT::Get::Upgrade-By-Source-Package=false", ran[0])
+
+    def test_without_apt_get_what_is_missing_is_named(self):
+        with mock.patch.object(apt.shutil, "which", lambda _: None):
+            self.assertEqual(self.install(""), ([], "no apt-get here, and these packages are missing: libmariadb-dev"))
 
 
 if __name__ == "__main__":

@@ -1,15 +1,31 @@
 """install.sh: its record of changes, its options, and what it writes."""
 
+import os
+import shutil
 import tempfile
 import unittest
 from contextlib import redirect_stderr
 from io import StringIO
 from pathlib import Path
+from unittest import mock
 
 from installer import headers
 from installer.install import allocator, config, distribution, options
-from installer.install.record import Record
+from installer.install.record import Record, _write
 from installer.shell import Failed, Unavailable, run
+
+
+class Killed(BaseException):
+    """As kill -9: nothing of the run comes after it."""
+
+
+def _dies_unless(name, write=_write):
+    """Record's way to write, or another function of a path: for files of that name only."""
+    def dies(path, *how):
+        if path.name != name:
+            raise Killed
+        write(path, *how)
+    return dies
 
 
 class Recorded(unittest.TestCase):
@@ -94,6 +110,113 @@ class Recorded(unittest.TestCase):
         self.assertEqual(list(third.files), [str(self.path)])
         self.assertEqual(third.facts["allocator"], "system")
 
+    def killed_before_the_write(self, path, data, **how):
+        with mock.patch("installer.install.record._write", _dies_unless("record.json")), self.assertRaises(Killed):
+            self.record().put(path, data, **how)
+
+    def test_killed_before_the_write_it_is_not_edited_by_hand(self):
+        self.record().put(self.path, b"1")
+        self.killed_before_the_write(self.path, b"2", keep_edited=True)
+        record = self.record()
+        self.assertTrue(record.put(self.path, b"2", keep_edited=True))
+        self.assertEqual((self.path.read_bytes(), record.notes), (b"2", []))
+        record.save()
+        self.path.write_bytes(b"1")  # By hand, back to what it was.
+        self.assertFalse(self.record().put(self.path, b"3", keep_edited=True))
+
+    def test_killed_in_the_write_nothing_is_left(self):
+        with mock.patch("installer.install.record.os.replace", _dies_unless("record.json.new", os.replace)), \
+                self.assertRaises(Killed):
+            self.record().put(self.path, b"1")
+        self.assertEqual([path.name for path in self.path.parent.iterdir()], ["ours.cnf.new"])
+        record = self.record()
+        record.remove(self.path)
+        self.assertFalse(self.path.parent.exists())
+
+    def test_killed_before_the_first_write_theirs_is_theirs(self):
+        self.killed_before_the_write(self.theirs, b"ours")
+        record = self.record()
+        self.assertTrue(record.put(self.theirs, b"ours", keep_edited=True))
+        record.remove(self.theirs)
+        self.assertEqual(self.theirs.read_bytes(), b"theirs")
+        self.assertEqual(len(list((self.base / "record" / "copies").iterdir())), 1)
+
+    def test_killed_while_it_rolls_back_it_is_not_edited_by_hand(self):
+        first = self.record()
+        first.put(self.path, b"1")
+        first.save()
+        second = self.record()
+        second.put(self.path, b"2")
+        with mock.patch("installer.install.record._write", _dies_unless("ours.cnf")), self.assertRaises(Killed):
+            second.roll_back()
+        self.assertTrue(self.record().put(self.path, b"3", keep_edited=True))
+        second = self.record()
+        second.put(self.path, b"4")
+        with mock.patch("installer.install.record._write", _dies_unless("record.json")), self.assertRaises(Killed):
+            second.roll_back()
+        self.assertTrue(self.record().put(self.path, b"5", keep_edited=True))
+
+    def test_a_link_and_an_owner_come_back(self):
+        link = self.base / "link.cnf"
+        link.symlink_to("theirs.cnf")
+        dangling = self.base / "dangling.cnf"
+        dangling.symlink_to("nowhere")
+        if os.geteuid() == 0:
+            os.chown(self.theirs, 1234, 1235)
+        owner = (self.theirs.stat().st_uid, self.theirs.stat().st_gid)
+        for undo in (Record.roll_back, lambda record: [record.remove(path) for path in sorted(record.files)]):
+            record = self.record()
+            for path in (link, dangling, self.theirs):
+                record.put(path, b"ours")
+                self.assertFalse(path.is_symlink())
+            undo(record)
+            self.assertEqual(os.readlink(link), "theirs.cnf")
+            self.assertEqual(os.readlink(dangling), "nowhere")
+            self.assertEqual(self.theirs.read_bytes(), b"theirs")
+            self.assertEqual((self.theirs.stat().st_uid, self.theirs.stat().st_gid), owner)
+
+    def test_ours_is_known_without_a_record(self):
+        self.path.parent.mkdir(parents=True)
+        self.path.write_bytes(b"# ours, edited")
+        self.theirs.write_bytes(b"# ours")
+        record = self.record()
+        self.assertFalse(record.put(self.path, b"# ours", keep_edited=True, mark=b"# ours"))
+        self.assertIn("left as it is", record.notes[0])
+        self.assertFalse(record.put(self.theirs, b"# ours", mark=b"# ours"))
+        again = self.record()
+        for path in (self.path, self.theirs):
+            again.remove(path)
+            self.assertFalse(path.exists())
+        self.theirs.write_bytes(b"an older one of ours")
+        record = self.record()
+        self.assertTrue(record.put(self.theirs, b"new", mark=b""))
+        record.remove(self.theirs)
+        self.assertFalse(self.theirs.exists())
+
+    def test_a_copy_that_is_gone_is_said(self):
+        self.record().put(self.theirs, b"ours")
+        shutil.rmtree(self.base / "record" / "copies")
+        record = self.record()
+        self.assertTrue(record.remove(self.theirs))
+        self.assertIn("does not come back", record.notes[0])
+        self.assertFalse(self.record().files)
+
+    def test_a_damaged_record_is_refused_with_a_way_out(self):
+        (self.base / "record").mkdir()
+        for text in ("", '{"format": 1, "fil', "[]", "{}"):
+            (self.base / "record" / "record.json").write_text(text)
+            with self.assertRaisesRegex(Failed, "is damaged.*move it away"):
+                self.record()
+
+    def test_roll_back_after_a_file_that_could_not_be_put(self):
+        record = self.record()
+        record.put(self.path, b"1")
+        with self.assertRaises(NotADirectoryError):
+            record.put(self.theirs / "lib" / "file", b"x")
+        record.roll_back()
+        self.assertFalse(self.path.parent.exists())
+        self.assertEqual((record.files, record.directories), ({}, []))
+
     def test_a_record_of_another_format_is_refused(self):
         (self.base / "record").mkdir()
         (self.base / "record" / "record.json").write_text('{"format": 99}')
@@ -141,6 +264,10 @@ class Config(unittest.TestCase):
             if "tidesdb_" in line and not line.startswith("#"):
                 self.assertTrue(line.startswith("loose_"), line)
 
+    def test_ours_is_known_by_its_first_line(self):
+        for text in (config.server_config(1 << 33), config.allocator_config("/l.so"), config.allocator_unit("/l.so")):
+            self.assertTrue(text.startswith(config.MARK))
+
     def test_a_cgroup_limit_counts(self):
         with tempfile.TemporaryDirectory() as directory:
             limit = Path(directory) / "memory.max"
@@ -163,7 +290,7 @@ class Allocator(unittest.TestCase):
         for library, name in [("/usr/lib/x86_64-linux-gnu/libjemalloc.so.2", "jemalloc"),
                               ("/usr/lib/x86_64-linux-gnu/libmimalloc.so.2.0", "mimalloc"),
                               ("/usr/lib/x86_64-linux-gnu/libtcmalloc_minimal.so.4.5.9", "tcmalloc"),
-                              ("/usr/lib/x86_64-linux-gnu/libjemalloc.so.2 (deleted)", "system"),
+                              ("/usr/lib/x86_64-linux-gnu/libjemalloc.so.2 (deleted)", "jemalloc"),
                               ("/usr/lib/x86_64-linux-gnu/libc.so.6", "system")]:
             self.assertEqual(allocator.in_maps(MAPS.format(library=library)), name)
 

@@ -173,7 +173,7 @@ class Wanted(InDirectory):
         guided.remember(record, {"profile": "d", "trained": "t", "gain": None})
         environment = SimpleNamespace(version="1.2.3", root=None, name="installed")
         with mock.patch.object(pgo.Pgo, "known_profile", return_value=None), redirect_stdout(StringIO()) as said:
-            found = guided.build(record, environment, self.args(), Path("plain.so"), None)
+            found = guided.build(record, environment, self.args(), Path("plain.so"), None, None)
         self.assertEqual(found, (Path("plain.so"), None))
         self.assertIn("--pgo trains anew", said.getvalue())
 

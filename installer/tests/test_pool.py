@@ -38,8 +38,8 @@ class FromThePool(unittest.TestCase):
         self.list.write_text("\n".join(lines) + "\n")
         self.there = there
         for target, name, value in [(host, "cache_dir", lambda: self.base / "cache"),
-                                    (apt, "sources_text", lambda codename: ""),
-                                    (apt, "mirror", lambda: f"file://{self.base}/mirror"),
+                                    (apt, "sources", lambda codename: []),
+                                    (apt.Archive, "mirrors", lambda archive: [f"file://{self.base}/mirror"]),
                                     (apt.pool, "Pool", lambda codename: self.pool())]:
             patch = mock.patch.object(target, name, value)
             patch.start()

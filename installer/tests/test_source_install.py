@@ -73,6 +73,7 @@ class Installation(unittest.TestCase):
         for patch in (mock.patch.object(install, "SourceServer", lambda *_: self.server),
                       mock.patch.object(install.allocator, "of_process", lambda _: "system"),
                       mock.patch.object(install, "choose_port", lambda _: 3333),
+                      mock.patch.object(install.interruption, "no_more", lambda: self.server.done.append("no more")),
                       mock.patch.object(install, "_RECORD", self.base / "record")):
             patch.start()
             self.addCleanup(patch.stop)
@@ -175,7 +176,7 @@ class Installing(Installation):
             self.put()
         self.server.raises = {"check": Failed("no engine")}
         self.failing()
-        self.assertEqual(self.server.done, ["restart", "upgrade", "check", "stop for good"])
+        self.assertEqual(self.server.done, ["restart", "upgrade", "check", "no more", "stop for good"])
 
     def test_a_change_that_does_not_start_is_undone(self):
         self.put()
@@ -183,7 +184,11 @@ class Installing(Installation):
         self.server.raises = {"check": Failed("no engine")}
         self.failing()
         self.assertEqual((self.paths.prefix / "sbin" / "mariadbd").read_text(), "1")
-        self.assertEqual(self.server.done, ["restart", "upgrade", "check", "stop", "restart"])
+        self.assertEqual(self.server.done, ["restart", "upgrade", "check", "no more", "stop", "restart"])
+        self.server.raises = {}
+        (self.stage / "sbin" / "mariadbd").write_text("1")
+        self.put()
+        self.assertEqual(self.server.done, ["upgrade", "check"])
 
     def test_it_is_undone_where_the_server_does_not_stop(self):
         self.put()
@@ -204,11 +209,11 @@ class Installing(Installation):
         (self.stage / "sbin" / "theirs").write_text("ours")
         (self.paths.prefix / "sbin" / "theirs").write_text("theirs")
         self.assertIn("is in the way", self.failing())
-        self.assertEqual(self.server.done, [])
+        self.assertEqual(self.server.done, ["no more"])
         (self.paths.prefix / "sbin" / "theirs").unlink()
         with mock.patch.object(self.server, "initialise", side_effect=OSError("no room")):
             self.failing()
-        self.assertEqual((self.server.done, self.server.running), ([], 1))
+        self.assertEqual((self.server.done, self.server.running), (["no more"], 1))
         self.assertEqual((self.paths.prefix / "sbin" / "mariadbd").read_text(), "1")
 
     def library(self, text="1"):
@@ -229,11 +234,12 @@ class Installing(Installation):
         self.put(profile={"profile": "d"}, skip_engines=["spider"])
         before = self.facts()
         self.another()
-        (self.base / "opt" / "tidesdb" / "lib" / "libtidesdb.a").mkdir(parents=True)
+        (self.base / "opt" / "tidesdb").mkdir(parents=True)
+        (self.base / "opt" / "tidesdb" / "lib").touch()
         self.assertIn("is undone", self.failing(library=self.library(), skip_engines=[]))
         self.assertEqual((self.paths.prefix / "sbin" / "mariadbd").read_text(), "1")
         self.assertEqual(self.facts(), {**before, "packages": []})
-        self.assertEqual(self.server.done, [])
+        self.assertEqual(self.server.done, ["no more"])
 
     def test_what_it_was_told_holds_for_the_next_run_also_when_it_is_killed(self):
         with mock.patch.object(Prefix, "put", side_effect=Killed), self.assertRaises(Killed):
@@ -296,6 +302,10 @@ class Preparing(Installation):
         (self.base / "file").touch()
         self.assertIn("--tidesdb-prefix", self.install(tidesdb_prefix=self.base / "file" / "x"))
 
+    def test_a_disk_that_is_full(self):
+        with mock.patch.object(install.targets.shutil, "disk_usage", return_value=SimpleNamespace(free=1 << 30)):
+            self.assertIn(f"--build-dir {self.paths.build}, --mariadb-prefix {self.paths.prefix}", self.install())
+
     def test_data_that_are_none(self):
         with mock.patch.object(self.server, "check_data", side_effect=Failed("no server's data")):
             self.assertEqual(self.install(), "no server's data")
@@ -311,10 +321,12 @@ class Profile(unittest.TestCase):
             it = mock.Mock()
             it.known.return_value = {} if not known else {"digest": "d"}
             it.build.return_value = ("by its profile", None)
-            with mock.patch.object(install, "ServerPgo", return_value=it), mock.patch.object(install, "Tree"), \
+            with mock.patch.object(install, "ServerPgo", return_value=it) as made, mock.patch.object(install, "Tree"), \
                     mock.patch.object(install.dependencies, "require"), redirect_stdout(StringIO()):
-                tree, _ = install._build(args, record, None, "11.8.6", [], None)
+                tree, _ = install._build(args, record, None, "11.8.6", [], "/lib/libjemalloc.so.2", None)
             self.assertEqual(tree == "by its profile", guided, (asked, recorded, known))
+            if guided:  # By the path, of which no package needs to be looked for.
+                self.assertEqual(made.call_args.args[-1], "/lib/libjemalloc.so.2")
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ from tempfile import TemporaryDirectory
 from types import SimpleNamespace
 from unittest import mock
 
+from installer.install import targets
 from installer.shell import Failed, run
 from installer.source import fetch, options, places
 
@@ -65,11 +66,11 @@ class BuildDirectory(InDirectory):
 
 
 class Room(InDirectory):
-    def refused(self, free, trees=("plain",), replaced=False, library=None):
+    def refused(self, free, replaced=False):
         """What is said with so much room, or None."""
-        with mock.patch.object(places.shutil, "disk_usage", return_value=SimpleNamespace(free=free)):
+        with mock.patch.object(targets.shutil, "disk_usage", return_value=SimpleNamespace(free=free)):
             try:
-                places.check(places.needs(self.paths, trees, replaced, library))
+                targets.check_all(places.needs(self.paths, ("plain",), replaced))
             except Failed as error:
                 return str(error)
         return None
@@ -77,10 +78,8 @@ class Room(InDirectory):
     def test_of_the_build_and_of_what_is_installed(self):
         need = places.TREE_BYTES + places.SOURCES_BYTES + places.PREFIX_BYTES
         said = self.refused(need - 1)
-        self.assertIn(f"4.0 GiB in {self.paths.build} and 1.0 GiB in {self.paths.prefix}", said)
-        self.assertIn("say another place with --build-dir or --mariadb-prefix", said)
+        self.assertIn(f"--build-dir {self.paths.build}, --mariadb-prefix {self.paths.prefix}: {need >> 20} MiB", said)
         self.assertIsNone(self.refused(need))
-        self.assertIn("--tidesdb-prefix", self.refused(need, library=self.base / "library"))
         self.assertFalse(self.paths.build.exists())
 
     def test_what_is_there_takes_none(self):
@@ -88,7 +87,9 @@ class Room(InDirectory):
         (self.paths.build / "plain").mkdir()
         (self.paths.build / "plain" / "build.ninja").touch()
         self.assertIsNone(self.refused(0))
-        self.assertIn(str(self.paths.prefix), self.refused(0, replaced=True))
+        said = self.refused(0, replaced=True)
+        self.assertIn(f"--mariadb-prefix {self.paths.prefix}", said)
+        self.assertNotIn("--build-dir", said)
 
     def test_each_disk_has_its_own(self):
         devices = {self.paths.build.parent: 1, self.paths.prefix: 2}
@@ -102,28 +103,24 @@ class Room(InDirectory):
         with mock.patch.object(Path, "is_dir", lambda _: True), mock.patch.object(Path, "stat", on_two):
             self.assertIsNone(self.refused(places.TREE_BYTES + places.SOURCES_BYTES))
             said = self.refused(places.PREFIX_BYTES)
-        self.assertIn(f"4.0 GiB in {self.paths.build},", said)
-        self.assertNotIn("--mariadb-prefix", said)
+        self.assertIn(f"--build-dir {self.paths.build}:", said)
 
 
 class Writable(InDirectory):
-    def check(self, directory, option="--tidesdb-prefix"):
-        places.check([(directory, 0, option)])
-
     def test_a_path_through_a_file(self):
         (self.base / "file").touch()
         (self.base / "dangling").symlink_to("nowhere")
         for name in ("file", "dangling"):
             with self.assertRaises(Failed) as caught:
-                self.check(self.base / name / "below")
-            self.assertIn(f"{self.base / name} is no directory; say another place with --tidesdb-prefix",
+                targets.check(self.base / name / "below", 0, "--mariadb-prefix")
+            self.assertIn(f"--mariadb-prefix {self.base / name / 'below'}: {self.base / name} is no directory",
                           str(caught.exception))
-        self.check(self.base / "new" / "below")
+        targets.check(self.base / "new" / "below", 0, "--mariadb-prefix")
         self.assertFalse((self.base / "new").exists())
 
     def test_a_disk_that_is_read_only(self):
-        with mock.patch.object(places.os, "access", return_value=False), self.assertRaises(Failed) as caught:
-            self.check(self.base / "new")
+        with mock.patch.object(targets.os, "access", return_value=False), self.assertRaises(Failed) as caught:
+            targets.check(self.base / "new", 0, "--mariadb-prefix")
         self.assertIn(f"{self.base} cannot be written", str(caught.exception))
 
 

@@ -5,6 +5,7 @@ from statistics import median
 
 from lab.charts import style
 from lab.parse import sqlbench_csv
+from lab.parse.errors import BadInput
 
 METRICS = {"tps": "transactions per second", "qps": "queries per second", "reads_per_sec": "reads per second",
            "writes_per_sec": "writes per second", "latency_avg_ms": "average latency, ms",
@@ -236,13 +237,18 @@ def _short(value):
 
 
 def plot(summary, detail, directory, say=print):
-    """Draws all charts of the CSVs at these paths (either may be None); returns the files. Raises BadInput."""
+    """Draws all charts of the CSVs at these paths (either may be None); returns the files. Raises BadInput.
+
+    say: is told what of the files is not as their columns' names say, or not in them.
+    """
     tables = []
     for path, parse in ((summary, sqlbench_csv.summary), (detail, sqlbench_csv.detail)):
         table = parse(Path(path).read_text(encoding="utf-8", errors="replace"), path) if path else None
         for note in table.notes if table else []:
             say(f"{path}: {note}")
-        tables.append(table)
+        tables.append(table if table and table.rows else None)
+    if not any(tables):
+        raise BadInput(detail, "has nothing to draw")
     charts = Charts(*tables, directory)
     if charts.summary:
         charts.each_workload()

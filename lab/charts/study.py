@@ -5,6 +5,7 @@ from lab.report import form
 from lab.report.gains import FIGURES, gains
 from lab.report.study import THROUGHPUT
 
+_GAIN_MAX = 100  # In percent. An interval that ends higher is cut, with an arrow and the figure.
 _PANELS_MAX = 12  # Of one figure over time; the page has them all.
 
 
@@ -48,12 +49,13 @@ class _Charts:
             axes.set_visible(False)
         return figure, flat[:count]
 
-    def _finish(self, figure, axes, name, title):
+    def _finish(self, figure, axes, name, title, legend=None):
+        """legend: where it is, as matplotlib has it; None: within the first panel."""
         handles = {}
         for each in axes:
             handles |= {label: handle for handle, label in zip(*each.get_legend_handles_labels())}
         if handles:
-            axes[0].legend(handles.values(), handles.keys(), fontsize=8)
+            axes[0].legend(handles.values(), handles.keys(), fontsize=8, **(legend or {}))
         figure.suptitle(title, x=0.01, ha="left")
         self.drawn += style.save(figure, self.directory, name, self.study.history)
 
@@ -88,24 +90,34 @@ class _Charts:
         if not panels:
             return
         figure, axes = self._grid(len(panels))
+        low, high = _gains_shown([gain.change for gain in found])
         for (condition, workload), each in zip(panels, axes):
             here = [gain for gain in found if (gain.where.condition, gain.where.workload) == (condition, workload)]
             threads = sorted({gain.where.threads for gain in here})
             for number, label in enumerate(self.labels[1:]):
                 of = sorted((gain for gain in here if gain.label == label), key=lambda gain: gain.where.threads)
                 # Each number of threads has a place of its own; labels stand side by side there.
-                at = [threads.index(gain.where.threads) + 0.15 * (number - (len(self.labels) - 2) / 2) for gain in of]
+                half = 0.15 * (len(self.labels) - 2) / 2
+                at = [threads.index(gain.where.threads) + 0.15 * number - half for gain in of]
                 change = [gain.change for gain in of]
                 each.errorbar(at, [one.mean for one in change], fmt="o", capsize=3, color=self.colours[label], label=label,
                               yerr=[[one.mean - one.low for one in change], [one.high - one.mean for one in change]])
+                for where, one in zip(at, change):
+                    if one.high > high:
+                        each.plot(where, high, marker="^", color=self.colours[label], clip_on=False)
+                        # To the right of all labels, those below each other.
+                        each.annotate(f"{one.high:+,.0f}", (where + 2 * half - 0.15 * number, high),
+                                      (6, -7 - 9 * number), textcoords="offset points", fontsize=7,
+                                      color=self.colours[label])
             each.axhline(0, color="#555555", linewidth=1)
             each.set_xticks(range(len(threads)), [str(count) for count in threads])
             each.set_xlim(-0.6, len(threads) - 0.4)
-            low, high = each.get_ylim()
-            each.set_ylim(max(low, -60), min(high, 100))  # Two repetitions may be sure of nothing: points before whiskers.
+            each.set_ylim(low, high)
             each.set_xlabel("threads")
             each.set_title(f"{workload}\n{condition}" if condition else workload, fontsize=8)
-        self._finish(figure, axes, "gain", f"Change of throughput to {self.labels[0]}, %, with the 95 % interval")
+        cut = "; at an arrow it goes on to that figure" if any(each.texts for each in axes) else ""
+        self._finish(figure, axes, "gain", f"Change of throughput to {self.labels[0]}, %, with the 95 % interval{cut}",
+                     {"loc": "upper left", "bbox_to_anchor": (0, -0.2), "ncols": 3})  # Within it would hide whiskers.
 
     def over_time(self):
         points = [point for point in self.study.points()
@@ -126,6 +138,17 @@ class _Charts:
             axes.set_xlabel("seconds")
             axes.set_ylim(bottom=0)
         self._finish(figure, panels, "over_time", "Throughput over time")
+
+
+def _gains_shown(changes):
+    """(low, high), in percent: all of each interval, but for the upper ends of those that know next to nothing.
+
+    Nothing is below -100 %; two repetitions may have an end so high that their neighbours' points would be one line.
+    """
+    low = min([0, *(one.low for one in changes)])
+    high = min(max([0, *(one.high for one in changes)]), max([_GAIN_MAX, *(1.2 * one.mean for one in changes)]))
+    margin = 0.05 * (high - low)
+    return low - margin, high + margin
 
 
 def _whiskers(spreads):

@@ -67,9 +67,9 @@ def _main():
         plan = sitting.plan_of(directory / adapter.JOURNAL, adapter.KIND, argv)
         args = _arguments(plan["argv"])
     else:
-        directory, plan = args.output_dir.resolve() / time.strftime("compare_%Y%m%d_%H%M%S"), {"argv": argv}
+        directory, plan = args.output_dir.resolve() / time.strftime("compare_%Y%m%d_%H%M%S"), sitting.plan(argv)
     args.directory = directory
-    directory.mkdir(parents=True, exist_ok=True)
+    sitting.make_directory("--output-dir", directory)
     log = directory / "build.log"
     sitting.interrupt_on_term()
     try:

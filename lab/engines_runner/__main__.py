@@ -21,10 +21,8 @@ def _resumed(args, argv):
 
 def _new(args, argv):
     seed = args.seed if args.seed is not None else random.SystemRandom().randrange(1 << 31)
-    if args.hammerdb_dir:
-        argv = [*argv, "--hammerdb-dir", str(args.hammerdb_dir.expanduser().resolve())]
     directory = args.output_dir.resolve() / time.strftime("results_%Y%m%d_%H%M%S")
-    return study.Study(args, directory, {"argv": sitting.without_secrets(argv), "seed": seed})
+    return study.Study(args, directory, {**sitting.plan(argv), "seed": seed})
 
 
 def _main():

@@ -68,6 +68,7 @@ def parse(argv):
     it = parser()
     profiles.set_defaults(it, argv, "hammerdb_runner", {"tpcc-vu": "run_vu", "tpcc-build-vu": "build_vu"})
     args = it.parse_args(argv)
+    args.harness = args.harness.expanduser().resolve()
     args.warehouses = profiles.scaled_down(args.warehouses, args.scale_down)
     args.engine_names = harness.engines_of(args.engines)
     if args.private_server is not None and args.socket:

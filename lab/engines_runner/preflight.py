@@ -1,5 +1,6 @@
 """What a long run needs of this machine, looked at before it begins."""
 
+import os
 import resource
 import shutil
 import subprocess
@@ -43,9 +44,9 @@ def may_act_as_root():
 
 
 def _programs(args):
-    harness = Path(args.harness)
-    yield Finding(_OK, "harness", str(harness)) if harness.is_file() else Finding(
-        _FAIL, "harness", f"{harness} is not there; --harness names another one")
+    runs = args.harness.is_file() and os.access(args.harness, os.X_OK)
+    yield Finding(_OK, "harness", str(args.harness)) if runs else Finding(
+        _FAIL, "harness", f"{args.harness} is no program that can be run; --harness names another one")
     if args.hammerdb_dir:
         try:
             yield Finding(_OK, "HammerDB", real.version(args.hammerdb_dir))

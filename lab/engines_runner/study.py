@@ -10,15 +10,16 @@ import subprocess
 import time
 from pathlib import Path
 
-from installer import host
+from installer import apt, host, packages
 from installer.shell import Failed, clean_environment, say
+from lab.charts import optional
 from lab.engines_runner import merge, preflight
 from lab.engines_runner.database import NAME, Database, folder_of, harness_journals
 from lab.engines_runner.options import harness_options
 from lab.hammerdb import options as harness
 from lab.hammerdb import server
 from lab.hammerdb.study import plot
-from lab.harness import provenance, watched
+from lab.harness import provenance, sitting, watched
 from lab.harness.journal import Journal
 from lab.harness.progress import Progress, Step, duration
 from lab.parse import figures, hammerdb_csv
@@ -106,7 +107,7 @@ class Study:
     def check(self):
         """The preflight. Raises Failed where something is missing."""
         findings = preflight.look(self.args)
-        self.directory.mkdir(parents=True, exist_ok=True)
+        sitting.make_directory("--output-dir", self.directory)
         (self.directory / "preflight.log").write_text("".join(f"{finding}\n" for finding in findings))
         for finding in findings:
             say(f"  {finding}")
@@ -115,7 +116,8 @@ class Study:
 
     def go(self):
         """Runs what is left. Returns the exit code: 1 when an iteration failed."""
-        self.directory.mkdir(parents=True, exist_ok=True)
+        sitting.make_directory("--output-dir", self.directory)
+        apt.install(packages.LAB_PYTHON, self.directory / "build.log")
         steps = [Step(_step(engine, number), self._expected_s(), "iteration") for engine, number in self.units]
         with Journal(self.directory / JOURNAL, "engines_runner", self.plan) as self.journal:
             if self.args.private_server is None:
@@ -219,6 +221,8 @@ class Study:
             watched.run(argv, directory / "harness.log", on_line, {harness.PASSWORD_VARIABLE: self.args.password},
                         patience_s=_HARNESS_ENDS_S)
         row = hammerdb_csv.read(figures.read(self._csv(directory)), self._csv(directory))[0]
+        if row["nopm"] is None:
+            raise Failed(f"the harness measured no NOPM: {self._csv(directory)}")
         return {name: row[name] for name in ("nopm", "tpm", "errors", "consistent") if name in row}
 
     @staticmethod
@@ -252,7 +256,7 @@ class Study:
         table = merge.markdown(rows, self.journal.history())
         (merged / "hammerdb_results_merged.csv").write_text(hammerdb_csv.write(rows))
         (merged / "summary.md").write_text(table)
-        plot(paths, merged, [str(number) for _, number in done])
         say(f"\n{table}\nresults: {merged}")
+        optional.drawn(lambda: plot(paths, merged, [str(number) for _, number in done]))
         write.write_of_runner(lambda: report.study_of_iterations(self.directory), merged)
         provenance.write_checksums(self.directory)

@@ -24,24 +24,17 @@ def _study(args, directory, plan):
 
 
 def _new(args, argv):
-    output = args.output_dir.resolve()
-    directory = output / time.strftime("hammerdb_logs_%Y%m%d_%H%M%S")
-    try:
-        directory.mkdir(parents=True)
-    except OSError as error:
-        raise Failed(f"--output-dir {output}: {error}") from error
-    # Paths that mean the same from another working directory.
-    if args.hammerdb_dir:
-        argv = [*argv, "-H", str(args.hammerdb_dir.expanduser().resolve())]
-    return _study(args, directory, {"argv": sitting.without_secrets(argv), "partition_from": args.partition_from})
+    directory = args.output_dir.resolve() / time.strftime("hammerdb_logs_%Y%m%d_%H%M%S")
+    sitting.make_directory("--output-dir", directory)
+    return _study(args, directory, {**sitting.plan(argv), "partition_from": args.partition_from})
 
 
 def _main():
     argv = sys.argv[1:]
     args = options.parse(argv)
-    if args.plot_only:
-        args.output_dir.mkdir(parents=True, exist_ok=True)
-        study.plot([Path(path) for path in args.plot_only.split(",") if path], args.output_dir)
+    if args.plot_only is not None:
+        sitting.make_directory("--output-dir", args.output_dir)
+        study.plot([Path(path) for path in args.plot_only.split(",")], args.output_dir)
         return 0
     sitting.interrupt_on_term()
     it = _resumed(args, argv) if args.resume else _new(args, argv)

@@ -2,9 +2,10 @@
 generator's work the real HammerDB's?
 
 Each builds a database of its own on one server. First each procedure is called alone, --calls times a round (calls.py; 0:
-not at all). Then both run in turn (built-in, HammerDB, HammerDB, built-in ...), each after a rest (--settle): what the server
-counted is divided by the new orders of that time: statements, round trips, rows, bytes, and CPU time. hammerdb_compare_TIME (-o says where) has the
-tables and what both generators said; --resume goes on with one that was interrupted.
+not at all). Then both run in turn (built-in, HammerDB, HammerDB, built-in ...), each after a rest (--settle): what the
+server counted is divided by the new orders of that time: statements, round trips, rows, bytes, and CPU time.
+hammerdb_compare_TIME (-o says where) has the tables and what both generators said; --resume goes on with one that was
+interrupted.
 """
 
 import argparse
@@ -43,7 +44,7 @@ class Comparison:
 
     def go(self):
         """Does what is left of it. Returns the exit code: 1 where the server's CPU time is too far apart."""
-        self.directory.mkdir(parents=True, exist_ok=True)
+        sitting.make_directory("--output-dir", self.directory)
         log = self.directory / "build.log"
         of_real = argparse.Namespace(**{**vars(self.args), "tpcc_db": f"{self.args.tpcc_db}_hammerdb"})
         self.generators = [builtin.Builtin(self.args, log), real.Real(of_real, log)]
@@ -181,9 +182,7 @@ def _made(argv):
         before = parse(plan["argv"])
         before.password = args.password or before.password
         return Comparison(before, directory, plan)
-    # A path that means the same from another working directory.
-    argv = [*sitting.without_secrets(argv), "-H", str(args.hammerdb_dir.expanduser().resolve())]
-    return Comparison(args, args.output_dir.resolve() / time.strftime("hammerdb_compare_%Y%m%d_%H%M%S"), {"argv": argv})
+    return Comparison(args, args.output_dir.resolve() / time.strftime("hammerdb_compare_%Y%m%d_%H%M%S"), sitting.plan(argv))
 
 
 def _main():

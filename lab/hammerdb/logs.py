@@ -10,19 +10,18 @@ from lab.report import results
 
 
 def series(csv, name, broken=()):
-    """One RunSeries for each folder of the CSV's hammerdb_logs_*; [] where it is gone. name: told apart by, or "".
+    """One RunSeries for each folder of the CSV's hammerdb_logs_*; [] where it is gone. name: of these runs, or "".
 
     broken: engines of which a run left wrong data: such a run has none.
     """
     csv = Path(csv)
     logs = csv.parent / f"hammerdb_logs_{csv.stem.removeprefix('hammerdb_results_')}"
     found = []
-    # Of builds the first repetition: more lines would hide each other.
-    for folder in sorted(logs.glob("*_tpcc")) or sorted(logs.glob("rep1/*_tpcc")):
+    for folder in sorted([*logs.glob("*_tpcc"), *logs.glob("rep*/*_tpcc")]):
         engine = folder.name.removesuffix("_tpcc")
         if engine in broken and _left_wrong_data(folder):
             continue
-        run = RunSeries(f"{engine} {name}".strip())
+        run = RunSeries(engine, name)
         for read in (_counter, _timeline, _blocks, _perf):
             try:
                 read(folder, run)

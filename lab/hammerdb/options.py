@@ -8,7 +8,7 @@ from pathlib import Path
 from installer import host
 from installer.shell import Failed
 from lab.harness import builds, private_server, profiles
-from lab.harness.arguments import from_zero, positive
+from lab.harness.arguments import SERVERS_DATABASES, from_zero, number, positive
 
 ENGINES = ("tidesdb", "rocksdb", "innodb")
 # As in ENGINE=, and as lab.compare names them.
@@ -101,13 +101,15 @@ def _add_server(it):
 def _name(text):
     if not re.fullmatch(r"\w{1,64}", text, re.ASCII):
         raise argparse.ArgumentTypeError(f"{text!r} is no database's name of letters, digits and _")
+    if text.lower() in SERVERS_DATABASES:
+        raise argparse.ArgumentTypeError(f"{text!r} is the server's own database")
     return text
 
 
 def minutes(text):
-    value = float(text)
-    if not 0 <= value < 1e6:  # NaN too.
-        raise argparse.ArgumentTypeError(f"{text} is negative")
+    value = number(text)
+    if not 0 <= value < 1e6:  # NaN is neither.
+        raise argparse.ArgumentTypeError(f"{text} is no number of minutes from 0 to 999999")
     return int(value) if value == int(value) else value
 
 
@@ -130,7 +132,9 @@ def parse(argv):
     it = parser()
     profiles.set_defaults(it, argv, "hammerdb_runner")
     args = it.parse_args(argv)
-    if args.plot_only:
+    if args.plot_only is not None:
+        if not all(args.plot_only.split(",")):
+            raise Failed(f"-P {args.plot_only!r}: names of CSVs are wanted, with commas between them")
         return args
     args.warehouses = profiles.scaled_down(args.warehouses, args.scale_down)
     postgres = [name for name, value in vars(args).items() if name.startswith("pg_") and value is not None]

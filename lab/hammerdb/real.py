@@ -197,8 +197,9 @@ class Real:
             latencies = text.profile(profile.read_text() if profile.exists() else "", profile).summary
         row = {"nopm": log.nopm, "tpm": log.tpm, "errors": sum(log.errors.values()), "generator": self.name}
         for column in ("neword", "payment", "delivery"):
-            row[f"{column}_avg_ms"] = latencies[column.upper()].avg_ms
-            row[f"{column}_p95_ms"] = latencies[column.upper()].p95_ms
+            found = latencies.get(column.upper())  # None of a run too short to have one.
+            if found:
+                row[f"{column}_avg_ms"], row[f"{column}_p95_ms"] = found.avg_ms, found.p95_ms
         if self.tool:
             row["consistent"] = builtin.check_consistency(self.tool, connection, self.args.tpcc_db, directory / "check.log")
         row.update(meter.row(log.nopm * self.args.duration))

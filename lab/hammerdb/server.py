@@ -63,7 +63,7 @@ class Connection:
         return self.sql(statement)[0][0]
 
     def has_database(self, name):
-        return bool(self.sql(f"SHOW DATABASES LIKE '{name}'"))
+        return bool(self.sql(f"SELECT 1 FROM information_schema.SCHEMATA WHERE schema_name = '{name}'"))
 
     def seen(self):
         """The server, as far as it is to be seen from here."""

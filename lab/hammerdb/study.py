@@ -7,8 +7,10 @@ import time
 from contextlib import contextmanager
 from pathlib import Path
 
+from installer import apt, packages
 from installer.shell import Failed, clean_environment, say
 from lab.charts import hammerdb as charts
+from lab.charts import optional
 from lab.hammerdb import builtin, logs, real, server
 from lab.hammerdb.watch import Watch
 from lab.harness import profiles, provenance, room
@@ -78,7 +80,8 @@ class Study:
 
     def go(self):
         """Runs what is left of the plan. Returns the exit code: 1 when a step failed."""
-        args = self.args
+        args, log = self.args, self.directory / "build.log"
+        apt.install(packages.LAB_PYTHON, log)
         if args.perf and server.perf_missing():
             raise Failed(f"--perf: {server.perf_missing()}")
         if args.hammerdb_dir:
@@ -86,7 +89,6 @@ class Study:
         self.server = server.make(args, self.directory)
         self.server.check(args.engines)
         self._check_disk()
-        log = self.directory / "build.log"
         self.generator = real.Real(args, log) if args.hammerdb_dir else builtin.Builtin(args, log)
         plan = {**self.plan, BINARIES: {**self.server.identity(), **self.generator.identity()}}
         with Journal(self.directory / JOURNAL, "hammerdb", plan) as self.journal:
@@ -284,7 +286,10 @@ class Study:
                 "build_sec": self.journal.result(f"{work} build")["build_sec"], **figures}
 
     def _rows(self):
-        return [result for step, result in self.journal.results().items() if step.endswith(" run")]
+        """By engine or build, in the order asked for; of each by repetition, whichever ran first."""
+        asked = [spec.label for spec in self.args.builds] or self.args.engines
+        rows = [result for step, result in self.journal.results().items() if step.endswith(" run")]
+        return sorted(rows, key=lambda row: (asked.index(row["engine"]), row.get("repetition", 1)))
 
     def _write_csv(self):
         rows = [{name: value for name, value in row.items() if name != "repetition"} for row in self._rows()]
@@ -297,8 +302,8 @@ class Study:
         if not rows:
             return
         self._write_csv()
-        plot([self.csv], self.directory)
         say(table(rows))
+        optional.drawn(lambda: plot([self.csv], self.directory))
         if self.args.private_server is not None or self.args.builds:
             say(f"settings: profile {self.args.profile}, commits synced: {self.args.sync}. "
                 f"{profiles.about(self.args.profile)}")
@@ -314,8 +319,8 @@ def summary(row):
                 f"{row['errors']:,} errors")
     if row.get("consistent") is False:
         return f"INCONSISTENT, so without throughput; {row['errors']:,} errors"
-    return (f"{row['nopm']:,} NOPM, {row['tpm']:,} TPM, new orders p95 {row['neword_p95_ms']:.2f} ms, "
-            f"{row['errors']:,} errors")
+    p95 = f"{row['neword_p95_ms']:.2f} ms" if "neword_p95_ms" in row else "not known"
+    return f"{row['nopm']:,} NOPM, {row['tpm']:,} TPM, new orders p95 {p95}, {row['errors']:,} errors"
 
 
 def table(rows):

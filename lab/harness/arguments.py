@@ -3,9 +3,19 @@
 import argparse
 import math
 
+# No database of these is a benchmark's to make and drop.
+SERVERS_DATABASES = ("mysql", "sys", "information_schema", "performance_schema")
+
+
+def number(text, kind=float):
+    try:
+        return kind(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number") from error
+
 
 def above_zero(text):
-    value = float(text)
+    value = number(text)
     if not 0 < value < math.inf:  # NaN is neither.
         raise argparse.ArgumentTypeError(f"{text} is no number above zero")
     return value
@@ -13,7 +23,7 @@ def above_zero(text):
 
 def from_zero(text):
     """Of seconds."""
-    value = float(text)
+    value = number(text)
     if not 0 <= value < math.inf:
         raise argparse.ArgumentTypeError(f"{text} is no number from zero up")
     return int(value) if value == int(value) else value
@@ -21,7 +31,7 @@ def from_zero(text):
 
 def positive(text):
     """Of how many there are."""
-    value = int(text)
+    value = number(text, int)
     if value < 1:
         raise argparse.ArgumentTypeError(f"{text} is not at least 1")
     return value

@@ -79,7 +79,6 @@ class Record:
             self._current = entry["step"]
         elif event == "finish":
             self._keep(entry["step"], entry["result"])
-            self._current = None
         elif event == "fail":
             self._failures.append((entry["step"], entry["reason"]))
             self._current = None
@@ -89,6 +88,8 @@ class Record:
             raise Failed(f"{self.path}:{number}: names no event that is known: {event!r}")
 
     def _keep(self, step, result):
+        if step == self._current:  # What is written down within a step does not end it.
+            self._current = None
         self._results.pop(step, None)  # One that is done again is the last that was made.
         self._results[step] = result
 
@@ -212,7 +213,6 @@ class Journal(Record):
     def finish(self, step, result):
         self._append({"event": "finish", "step": step, "at": self._now(), "result": result})
         self._keep(step, json.loads(json.dumps(result)))
-        self._current = None
 
     def fail(self, step, reason):
         """The step was tried; a later sitting tries it again."""

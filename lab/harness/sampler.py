@@ -13,6 +13,7 @@ import re
 import subprocess
 import threading
 import time
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -30,6 +31,7 @@ _GAUGES = re.compile(r"^(Threads_|Open_(?!.*ed)|Uptime|Max_used|.*(_pages_(data|
                      r"_sstables)$)", re.I)
 _WRITTEN, _RESIDENT, _CPU = "disk bytes", "resident bytes", "cpu seconds"
 _GROUP, _CACHE = "group bytes", "page cache bytes"
+_COUNTED = (_WRITTEN, _CPU)  # The others are how much there is.
 
 
 @dataclass
@@ -51,26 +53,39 @@ class Samples:
         self.at.append(at)
 
     def between(self, begin_s, end_s):
-        """The samples of a part of the time alone; the peak of memory is still that of all."""
-        inside = [number for number, at in enumerate(self.at) if begin_s <= at <= end_s]
+        """The samples of a part of the time alone; the peak of memory is still that of all.
 
-        def part(values):
-            return [values[number] for number in inside]
+        Where it begins or ends between two samples, what is counted has grown evenly from the one to the other, and what
+        there is (memory, gauges) is not known. Where sampling began later or ended before, nothing is made up.
+        """
+        # As samples have it; two that are nearer to each other would make rates of what is rounded.
+        begin_s, end_s = round(begin_s, 3), round(end_s, 3)
+        first, last = bisect_left(self.at, begin_s), bisect_right(self.at, end_s)
+        inside = self.at[first:last]
+        begins = [begin_s] if 0 < first < len(self.at) and self.at[first] > begin_s else []
+        ends = [end_s] if 0 < last < len(self.at) and self.at[last - 1] < end_s else []
 
-        to_the_end = inside and end_s > self.at[-1] - 2 * INTERVAL_S
-        return Samples(part(self.at), {name: part(values) for name, values in self.process.items()},
-                       {name: part(values) for name, values in self.status.items()}, self.peak_resident, self.began,
-                       self.written_in_the_end if to_the_end else None)
+        def part(values, counted):
+            def edge(moments):
+                return [_evenly(self.at, values, moment) if counted else None for moment in moments]
+
+            return [*edge(begins), *values[first:last], *edge(ends)]
+
+        to_the_end = self.at and end_s > self.at[-1] - 2 * INTERVAL_S
+        return Samples([*begins, *inside, *ends],
+                       {name: part(values, name in _COUNTED) for name, values in self.process.items()},
+                       {name: part(values, not is_gauge(name, _known(values))) for name, values in self.status.items()},
+                       self.peak_resident, self.began, self.written_in_the_end if to_the_end else None)
 
     def grown(self, name):
         """By how much a value of the process grew from the first sample to the last; None: it was not to be had."""
-        values = [value for value in self.process.get(name, []) if value is not None]
+        values = _known(self.process.get(name, []))
         return values[-1] - values[0] if len(values) > 1 else None
 
     @property
     def resident_most(self):
         """The most that a sample saw; None: it was not to be had."""
-        return max((value for value in self.process.get(_RESIDENT, []) if value is not None), default=None)
+        return max(_known(self.process.get(_RESIDENT, [])), default=None)
 
     @property
     def resident_first(self):
@@ -81,9 +96,11 @@ class Samples:
     def written_bytes(self):
         """By the disk, with what it was given before the end and wrote after it; None: it was not to be had."""
         grown = self.grown(_WRITTEN)
-        if grown is None or self.written_in_the_end is None:
-            return grown
-        return self.written_in_the_end - next(value for value in self.process[_WRITTEN] if value is not None)
+        if grown is None:
+            return None
+        if self.written_in_the_end is not None:
+            grown = self.written_in_the_end - _known(self.process[_WRITTEN])[0]
+        return round(grown)
 
     @property
     def cpu_s(self):
@@ -93,9 +110,9 @@ class Samples:
         """By name, what each counter that moved grew by."""
         grown = {}
         for name, values in self.status.items():
-            known = [value for value in values if value is not None]
+            known = _known(values)
             if len(known) > 1 and known[-1] != known[0] and not is_gauge(name, known):
-                grown[name] = known[-1] - known[0]
+                grown[name] = round(known[-1] - known[0], 3)
         return grown
 
     def series(self):
@@ -106,7 +123,7 @@ class Samples:
         yield from _levels(self, "page cache", "MB", _CACHE, 1 / (1 << 20))
         yield from _rates(self, "written by the disk", "MB/s", _WRITTEN, 1 / 1e6)
         for name, values in self.status.items():
-            known = [value for value in values if value is not None]
+            known = _known(values)
             if len(set(known)) > 1:
                 gauge = is_gauge(name, known)
                 points = list(zip(self.at, values)) if gauge else _differences(self.at, values)
@@ -134,6 +151,21 @@ class Samples:
 def is_gauge(name, values):
     """Whether a status variable says how much there is: by its name, or because it fell."""
     return bool(_GAUGES.match(name)) or any(after < before for before, after in zip(values, values[1:]))
+
+
+def _known(values):
+    return [value for value in values if value is not None]
+
+
+def _evenly(at, values, moment):
+    """What values were at a moment, on the line from the last that is known before it to the first after it."""
+    after = bisect_left(at, moment)
+    earlier = next((number for number in reversed(range(after)) if values[number] is not None), None)
+    later = next((number for number in range(after, len(at)) if values[number] is not None), None)
+    if earlier is None or later is None:
+        return None
+    share = (moment - at[earlier]) / (at[later] - at[earlier])
+    return values[earlier] + share * (values[later] - values[earlier])
 
 
 def _differences(at, values):

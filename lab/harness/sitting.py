@@ -1,11 +1,15 @@
 """What a run that can be resumed shares with its later sittings: steps done once, and its plan, without passwords."""
 
 import json
+import os
 import signal
+from pathlib import Path
 
 from installer.shell import Failed
 
 _SECRET = "--pass"
+# How an interrupted run's last words begin.
+ENDED = "\ninterrupted; what was started is ended. "
 
 
 def once(journal, progress, name, work):
@@ -46,8 +50,13 @@ def refuse_options(argv, also=()):
         raise Failed(f"{others[0]}: --resume goes on with the options that the run was begun with; leave it out")
 
 
+def plan(argv):
+    """Of a run that begins: its command line, without passwords, and where its relative paths mean what they say."""
+    return {"argv": without_secrets(argv), "cwd": os.getcwd()}
+
+
 def plan_of(journal, kind, argv, also=()):
-    """The plan of an interrupted run, which is gone on with as it was begun. Raises Failed.
+    """The plan of an interrupted run, which is gone on with as it was begun, and in that directory. Raises Failed.
 
     argv: the command line that asks for it; also: what may be said there besides --resume.
     """
@@ -55,19 +64,31 @@ def plan_of(journal, kind, argv, also=()):
     try:
         with open(journal) as file:
             head = json.loads(file.readline())
-        found, plan = head["journal"], head["plan"]
-        plan["argv"]
+        found, begun = head["journal"], head["plan"]
+        begun["argv"]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise Failed(f"--resume {journal.parent}: holds no journal of an interrupted run ({error!r})") from error
     if found != kind:
         raise Failed(f"--resume {journal.parent}: is a run of {found}, not of {kind}")
-    return plan
+    try:
+        os.chdir(begun.get("cwd", "."))  # An earlier version did not say.
+    except OSError as error:
+        raise Failed(f"--resume {journal.parent}: was begun in {begun['cwd']}: {error.strerror}") from error
+    return begun
+
+
+def make_directory(option, path):
+    """Makes the directory that an option names, and those above it. Raises Failed."""
+    try:
+        Path(path).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise Failed(f"{option} {path}: {error.strerror}") from error
 
 
 def how_to_go_on(command, journal):
     """What an interrupted run says at its end; the journal is there once something was begun."""
-    return "\ninterrupted; what was started is ended. " + (f"Go on with: {command} --resume {journal.parent}"
-                                                           if journal.exists() else "Nothing was begun.")
+    return ENDED + (f"Go on with: {command} --resume {journal.parent}"
+                    if journal.exists() else "Nothing was begun.")
 
 
 def _interrupted(_number, _frame):

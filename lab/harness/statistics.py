@@ -4,6 +4,7 @@
     str(gain), gain.verdict                 # "+6.5 % (+4.1 to +9.0)", "gain"
     overall({"read": (before, after), "write": (before, after)})
     judged([gain, gain, ...])               # Verdicts that hold all together.
+    interval_of_ratios([1.1, 1.2, 1.1])     # (1.01, 1.27); None where nothing is to be told.
 
 A ratio's logarithm is what is averaged: twice as fast and half as fast cancel out. The interval is Student's t, 95 %.
 """
@@ -92,12 +93,24 @@ def interval_of_logs(logs):
         raise ValueError("one pair of runs has no spread; two are needed at least")
     around, error = mean(logs), stdev(logs) / math.sqrt(count)
     if error <= 1e-15 * abs(around):  # All alike, but for the last bit.
-        return around, 0.0, 0.0 if around else 1.0
+        return around, *_without_spread(around, count)
     return around, t_of_p(1 - CONFIDENCE, count - 1) * error, p_of_t(around / error, count - 1)
 
 
+def _without_spread(around, count):
+    """(half the interval, p) of that many figures that are all alike, as those of a histogram's steps can be.
+
+    How large the noise is they do not say, so that their direction alone counts (the sign test); where they are too few
+    for that, the interval reaches as far as to no change.
+    """
+    p = 2.0 ** (1 - count) if around else 1.0
+    return (0.0 if p < 1 - CONFIDENCE else abs(around)), p
+
+
 def interval_of_ratios(ratios):
-    """The ends of the confidence interval of the ratios' geometric mean. REQUIRES: two at least, above zero."""
+    """The ends of the confidence interval of the ratios' geometric mean; None of fewer than two, or where one is 0."""
+    if len(ratios) < 2 or min(ratios) <= 0:
+        return None
     around, half, _ = interval_of_logs([math.log(ratio) for ratio in ratios])
     return math.exp(around - half), math.exp(around + half)
 
@@ -129,15 +142,17 @@ def overall(by_work):
     return of_logs([mean(logs) for logs in rounds])
 
 
-def judged(gains):
+def judged(gains, weights=None):
     """Their verdicts, by Holm's method: when all is noise, one chance in twenty that any of them says other than that.
 
-    Each by itself would be wrong once in twenty, so that of a table of forty, two would.
+    Each by itself would be wrong once in twenty, so that of a table of forty, two would. weights: how large a line's
+    share of that chance is beside the others'; without, all are equal.
     """
-    verdicts = [NOISE] * len(gains)
-    order = sorted(range(len(gains)), key=lambda number: gains[number].p)
-    for rank, number in enumerate(order):
-        if gains[number].p >= (1 - CONFIDENCE) / (len(gains) - rank):
+    weights = weights or [1] * len(gains)
+    verdicts, left = [NOISE] * len(gains), sum(weights)
+    for number in sorted(range(len(gains)), key=lambda number: gains[number].p / weights[number]):
+        if gains[number].p >= (1 - CONFIDENCE) * weights[number] / left:
             break
         verdicts[number] = _verdict(gains[number], True)
+        left -= weights[number]
     return verdicts

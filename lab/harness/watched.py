@@ -4,7 +4,7 @@ import os
 import signal
 import subprocess
 
-from installer.shell import Failed, clean_environment
+from installer.shell import Failed, clean_environment, uninterrupted
 
 
 def tied(argv):
@@ -30,11 +30,13 @@ def run(argv, log, on_line=None, env=None, cwd=None, allowed=(0,), leave_out=Non
     are dropped (they would show a password). patience_s: for the program to end when it is asked to.
     """
     argv = [str(a) for a in argv]
+    process = None
     with open(log, "w") as out:
-        process = subprocess.Popen(tied(argv), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                                   text=True, errors="replace", bufsize=1, env=clean_environment(env), cwd=cwd,
-                                   start_new_session=True)
         try:
+            with uninterrupted():
+                process = subprocess.Popen(tied(argv), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                           stderr=subprocess.STDOUT, text=True, errors="replace", bufsize=1,
+                                           env=clean_environment(env), cwd=cwd, start_new_session=True)
             for line in process.stdout:
                 if leave_out and leave_out.search(line):
                     continue
@@ -44,8 +46,9 @@ def run(argv, log, on_line=None, env=None, cwd=None, allowed=(0,), leave_out=Non
                     on_line(line.rstrip("\n"), process.pid)
             code = process.wait()
         finally:
-            end(process, patience_s)
-            process.stdout.close()
+            if process is not None:
+                end(process, patience_s)
+                process.stdout.close()
     if allowed is not None and code not in allowed:
         with open(log) as written:
             tail = "".join(written.readlines()[-12:])

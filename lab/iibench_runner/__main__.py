@@ -17,7 +17,7 @@ def _main():
         plan = sitting.plan_of(directory / JOURNAL, KIND, argv)
         args = options.parse(plan["argv"])
     else:
-        directory, plan = args.output_dir.resolve() / time.strftime("iibench_%Y%m%d_%H%M%S"), {"argv": argv}
+        directory, plan = args.output_dir.resolve() / time.strftime("iibench_%Y%m%d_%H%M%S"), sitting.plan(argv)
     it = study.Study(args, directory, plan)
     sitting.interrupt_on_term()
     try:

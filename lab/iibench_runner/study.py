@@ -26,7 +26,7 @@ class Study:
 
     def go(self):
         """Measures what is not done yet, and reports. Returns the exit code: 1 when a measurement failed."""
-        self.directory.mkdir(parents=True, exist_ok=True)
+        sitting.make_directory("--output-dir", self.directory)
         limit = memory_limit(self.args.memory_max, self.args.profile)
         room.require(self.directory, room.SERVER + options.rows_most(self.args) * room.IIBENCH_ROW,
                      "--scale-down makes it smaller, -o names another place")

@@ -8,6 +8,8 @@ from pathlib import Path
 from lab.parse.errors import BadInput
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+# What becomes the name of a file and a text in a chart: no path, no formula, nothing that a legend leaves out.
+_LABEL = re.compile(r"[^\W_][\w .,:=+()@#-]{0,99}")
 _WHOLE_MAX = 1 << 64  # No counter of a server's, or of a file's bytes, is beyond it.
 
 
@@ -33,6 +35,15 @@ def whole(text, source, line=None, name="a count", least=0):
     if len(text) > 20 or not least <= int(text) < _WHOLE_MAX:
         raise BadInput(source, f"is damaged: {name} is {text[:40]}; from {least} up, and within 64 bits, is wanted", line)
     return int(text)
+
+
+def label(text, source, line=None, name="a name"):
+    """A name that somebody gave, such as an engine's or a workload's, without blanks around it."""
+    text = text.strip()
+    if not _LABEL.fullmatch(text):
+        raise BadInput(source, f"is damaged: {name} is {text[:40]!r}; a letter or a digit is wanted, and then letters, "
+                       "digits, blanks and _ . , : = + - ( ) @ #", line)
+    return text
 
 
 def refuse_cut(text, source, tool):

@@ -50,7 +50,7 @@ def _row(header, fields, source, number):
     row = {}
     for name, value in zip(header, fields):
         if name in _TEXT:
-            row[name] = value or None
+            row[name] = figures.label(value, source, number, name) if value or name == "engine" else None
         else:  # "N/A" is what the old runner wrote for a figure that it did not find.
             row[name] = figures.number(value, source, number, name) if value not in ("", "N/A", "-") else None
     return row

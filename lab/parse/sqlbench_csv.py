@@ -57,8 +57,6 @@ def _read(text, source, columns):
                 rows.append(_row(dict(zip(head, fields)), len(fields), len(head), columns, source, lines.line_num))
     except csv.Error as error:
         raise BadInput(source, f"is no CSV: {error}", lines.line_num) from error
-    if not rows:
-        raise BadInput(source, "has a head and no rows: no measurement was finished")
     if not text.endswith("\n"):
         raise BadInput(source, "is cut off: its last line has no end", lines.line_num)
     return rows
@@ -72,7 +70,7 @@ def _row(by_name, count, wanted, columns, source, number):
         # Sizes are what came since before the load, which a purge can outweigh.
         return figures.number(by_name[name], source, number, name, name in _SIGNED) if by_name[name].strip() else None
 
-    return Row(by_name["engine"], by_name["workload"],
+    return Row(*(figures.label(by_name[name], source, number, name) for name in _TEXT),
                *(figures.whole(by_name[name], source, number, name, least=1) for name in _WHOLE),
                {name: figure(name) for name in columns})
 
@@ -112,6 +110,8 @@ def _as_rates(rows):
 def summary(text, source="summary.csv"):
     """The rows, rates in all of tps, qps, reads_per_sec and writes_per_sec. Raises BadInput."""
     rows = _read(text, source, SUMMARY)
+    if not rows:
+        raise BadInput(source, "has a head and no rows: no measurement was finished")
     if not _holds_totals(rows):
         return Table(rows)
     rows, totals = _as_rates(rows)
@@ -120,8 +120,14 @@ def summary(text, source="summary.csv"):
 
 
 def detail(text, source="detail.csv"):
-    """The rows; an average that is its p95 in every row is left out. Raises BadInput."""
+    """The rows; an average that is its p95 in every row is left out. None at all is no error: a summary may be beside it.
+
+    Raises BadInput.
+    """
     rows = _read(text, source, DETAIL)
+    if not rows:
+        return Table([], ["has a head and no rows: no interval of a run ended (TIME was below REPORT_INTERVAL, or that "
+                          "was 0)"])
     known = [row for row in rows if row.figures["latency_avg_ms"] and row.figures["latency_p95_ms"]]
     if not known or any(row.figures["latency_avg_ms"] != row.figures["latency_p95_ms"] for row in known):
         return Table(rows)

@@ -8,8 +8,6 @@ from dataclasses import replace
 
 from lab.report import tables
 
-_CELL_MAX = 80
-
 # What makes of a text within a line something else; an underscore within a word does not.
 _MARKS = re.compile(r"[\\`*<|~]|(?<!\w)_++|_++(?![^\W_])|&(?=#?\w+;)|(?<=])\(")
 
@@ -36,7 +34,9 @@ def table(of):
 def _section(of):
     if not of:
         return ""
-    return f"## {plain(of.title)}\n\n" + (f"{plain(of.note)}\n\n" if of.note else "") + table(of)
+    below = "".join(f"- {plain(name)} of {plain(whom)}: {plain(text)}\n" for name, whom, text in of.below)
+    return "\n".join(filter(None, (f"## {plain(of.title)}\n", f"{plain(of.note)}\n" if of.note else "",
+                                   table(of) if of.rows else "", below)))
 
 
 def _bullets(title, sentences):
@@ -50,36 +50,21 @@ def figures(study):
     return "\n".join(filter(None, map(_section, made)))
 
 
-def _of_each(study):
-    """The runs' configuration; what is too long for a cell, as a server's options, below the table."""
-    whole = tables.run_configuration(study)
-    if not whole:
-        return ""
-    short = [row for row in whole.rows if max(map(len, row)) <= _CELL_MAX]
-    made = [table(replace(whole, rows=short))] if short else []
-    long = []
-    for name, *values in (row for row in whole.rows if row not in short):
-        said = {value: [label for label, of in zip(whole.head[1:], values) if of == value] for value in values if value}
-        long += [f"- {plain(name)} of {plain(' and '.join(labels) if len(said) > 1 else 'each')}: {plain(value)}\n"
-                 for value, labels in said.items()]
-    return f"## {whole.title}\n\n" + "\n".join([*made, *(["".join(long)] if long else [])])
-
-
 def _variables(study):
     """Those that differ: all of them, with the counters, are for the page."""
-    whole, differing = tables.variables(study), tables.variables_that_differ(study)
-    counters = len({name for run in study.runs for name in run.status})
+    whole = tables.variables(study)
     if not whole:
         return ""
-    note = (f"Of {len(whole.rows)} that the servers have; what only one engine's server knows is no difference. The page "
-            "has them all" + (f", and {counters} status counters side by side" if counters else "") + ".")
-    return _section(replace(differing, note=note)) if differing else f"## {whole.title}\n\nNone differs. {note}\n"
+    counters = len({name for run in study.runs for name in run.status})
+    beside = f", and {counters} status counters side by side" if counters else ""
+    note = f"{whole.note} The page has them all{beside}."
+    return _section(replace(tables.variables_that_differ(study) or replace(whole, rows=[]), note=note))
 
 
 def text(study):
     """The whole report, but for what only a page has room for: series, all variables, counters."""
     parts = [f"# {plain(study.title)}\n\n{plain(study.about)}\n", figures(study),
              _bullets("What is not equal", study.unequal), _bullets("Interruptions and failures", study.history),
-             _section(tables.configuration(study)), _of_each(study), _variables(study), _section(tables.provenance(study)),
-             _section(tables.files(study))]
+             _section(tables.configuration(study)), _section(tables.run_configuration(study)), _variables(study),
+             _section(tables.provenance(study)), _section(tables.files(study))]
     return "\n".join(part for part in parts if part)

@@ -4,6 +4,7 @@ import base64
 import gzip
 import json
 from pathlib import Path
+from statistics import geometric_mean
 
 from installer.shell import Failed
 from lab.charts import style
@@ -87,11 +88,8 @@ def _cards(study):
             if number and ratios and not study.paired:
                 lines.append(f"{ratios[0]:.2f}× of {labels[0]}" + _verdict(here[0]))
         elif number and ratios:
-            product = 1.0
-            for ratio in ratios:
-                product *= ratio ** (1 / len(ratios))
-            big, unit = f"{product:.2f}×", f"of {labels[0]}, geometric mean of {form.plural(len(ratios), 'measurement')}"
-            lines.append(f"from {min(ratios):.2f}× to {max(ratios):.2f}×")
+            big, unit, of_each = _ratios(labels[0], compared, label)
+            lines += of_each
         elif not number and here:
             big, unit = "1×", f"what the others are compared with, {form.plural(len(here), 'measurement')}"
         else:
@@ -103,7 +101,7 @@ def _cards(study):
         if len(runs) == 1:
             lines += [f"{form.number(value)} {name}" for name, value in list(measures.items())[:2]]
         amplification = sorted(run.write_amplification for run in runs if run.write_amplification)
-        if amplification:
+        if amplification and len({run.point for run in runs}) == 1:  # A median over several would be that of no run.
             lines.append(f"write amplification {form.spread(amplification)}")
         resident = _peak(runs, "resident, peak")
         if resident:
@@ -111,6 +109,22 @@ def _cards(study):
         cards.append({"label": label, "number": number, "big": big, "unit": unit, "lines": lines, "bad": _bad(runs),
                       "consistency": _consistency(runs)})
     return cards
+
+
+def _ratios(base, compared, label):
+    """(the big figure, what it is, lines). Several workloads have no mean: loading says nothing of reading."""
+    of = {}
+    for point, row in compared:
+        if label in row and row[label].ratio:
+            of.setdefault(point.workload, []).append(row[label].ratio)
+    means = {workload: geometric_mean(ratios) for workload, ratios in of.items()}
+    if len(means) > 1:
+        ends = dict.fromkeys(f"{end(means.values()):.2f}" for end in (min, max))
+        lines = [f"{workload}: {mean:.2f}×" for workload, mean in means.items()]
+        return f"{'–'.join(ends)}×", f"of {base}, by workload", lines
+    (mean,), (ratios,) = means.values(), of.values()
+    return (f"{mean:.2f}×", f"of {base}, geometric mean of {form.plural(len(ratios), 'measurement')}",
+            [f"from {min(ratios):.2f}× to {max(ratios):.2f}×"])
 
 
 def _verdict(of):
@@ -144,13 +158,11 @@ def render(study, plotly_text=None):
     environment = jinja.Environment(loader=jinja.FileSystemLoader(_WEB), autoescape=True, trim_blocks=True,
                                     lstrip_blocks=True, undefined=jinja.StrictUndefined)
     plotly_text = plotly.source() if plotly_text is None else plotly_text
-    variables = tables.variables(study)
     return environment.get_template("page.html").render(
-        study=study, cards=_cards(study), colours=_colours(study.labels()), differs=tables.differs,
+        study=study, cards=_cards(study), colours=_colours(study.labels()),
         throughput=tables.throughput(study), gains=tables.gains(study), percentiles=tables.percentiles(study),
         measures=tables.measures(study), resources=tables.resources(study), errors=tables.errors(study),
-        checks=tables.checks(study),
-        variables=variables, variables_differing=sum(map(tables.differs, variables.rows)) if variables else 0,
+        checks=tables.checks(study), variables=tables.variables(study), kind_of=tables.kind,
         configuration=tables.configuration(study), run_configuration=tables.run_configuration(study),
         provenance=tables.provenance(study), files=tables.files(study),
         has_series=any(run.series for run in study.runs), has_status=any(run.status for run in study.runs),

@@ -114,9 +114,10 @@ def _checked(path, raw):
             _counted(raw[key], key)
     _counted(raw["measured_s"], "measured_s")
     str(raw["started"]), raw["interrupted"], raw["server_lost"]
-    # What ended after the plan's last second is of a second that was hardly begun.
+    # What ended after the plan's last second is of a second that was hardly begun; what ended early ended within one.
     planned = raw["config"]["rampup_s"] + raw["config"]["duration_s"]
-    rows = [row for row in timeline["rows"] if row[0] <= planned]
+    whole = timeline["rows"][:-1] if raw["nopm"] is None else timeline["rows"]
+    rows = [row for row in whole if row[0] <= planned]
     return Result(path, raw["label"], raw, timeline["columns"], rows)
 
 

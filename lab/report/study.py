@@ -16,8 +16,15 @@ LATENCIES = ("mean latency", "p50 latency", "p95 latency", "p99 latency", "p99.9
 # Errors that a busy database gives and a client tries again after.
 CONFLICTS = {1213: "deadlock", 1205: "lock wait timeout", 1020: "changed since read"}
 
-_ROUNDS_MIN = 3  # Fewer say nothing of noise.
+# Variables of a server that say where it is, not how it is set.
+_STATE = ("gtid_binlog_pos", "gtid_binlog_state", "gtid_current_pos", "gtid_slave_pos", "gtid_executed", "gtid_owned",
+          "gtid_purged", "last_gtid", "last_insert_id", "timestamp")
+
 _REASONS_MAX = 2  # The table of checks has them all.
+
+
+def is_state(variable):
+    return variable in _STATE
 
 
 @dataclass(frozen=True)
@@ -252,12 +259,7 @@ class Spread:
             return Spread(ordered)
         pairs = [values[key] / base[key] for key in sorted(values) if base.get(key)]
         return Spread(ordered, median(ordered) / median(base.values()), min(pairs, default=None), max(pairs, default=None),
-                      interval_of(pairs))
-
-
-def interval_of(ratios):
-    """The 95 % confidence interval of the geometric mean of ratios; None of fewer than three, or of none above zero."""
-    return interval_of_ratios(ratios) if len(ratios) >= _ROUNDS_MIN and min(ratios) > 0 else None
+                      interval_of_ratios(pairs))
 
 
 def numbered(labels):

@@ -1,13 +1,13 @@
 """The tables of a study, each once: markdown.py and page.py only write them down."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from statistics import median
 
 from lab.harness.statistics import LOSS
 from lab.report import form
 from lab.report.gains import ALL, FIGURES
 from lab.report.gains import gains as gains_of
-from lab.report.study import CONFLICTS
+from lab.report.study import CONFLICTS, is_state
 
 
 @dataclass(frozen=True)
@@ -19,6 +19,7 @@ class Table:
     names: int = 1
     note: str = ""
     bad: frozenset = field(default_factory=frozenset)  # (row, column) of cells that tell of a fault.
+    below: tuple = ()  # (name, of whom, text) of what is too long for a cell.
 
 
 class _Points:
@@ -256,25 +257,37 @@ def _state(of):
     return of[0].state + (f": {samples}" if samples else "")
 
 
+# What tells some runs of a label from others, the fewest words first.
+_TELLING = (lambda run: run.condition, lambda run: run.workload, lambda run: form.plural(run.threads, "thread"),
+            lambda run: f"repetition {run.repetition}", lambda run: run.point.name,
+            lambda run: f"{run.point.name}, repetition {run.repetition}")
+_NAMED_MAX = 2
+
+
+def _told_apart(groups):
+    """Of each group of runs what no other one has, in words."""
+    for telling in _TELLING:
+        words = [list(dict.fromkeys(map(telling, group))) for group in groups]
+        if len(set().union(*words)) == sum(map(len, words)):
+            break
+    return [" and ".join(of[:_NAMED_MAX]) + (f" and {len(of) - _NAMED_MAX} more" if len(of) > _NAMED_MAX else "")
+            for of in words]
+
+
 def _variants(study, what):
-    """(name, dictionary) of each label and, where they differ in it, condition and threads."""
+    """(name, dictionary) of each label and, where its runs have several, what tells those apart."""
     variants = {}
     for run in study.runs:
         values = what(run)
         if values:
-            variants.setdefault(run.label, []).append((run, values))
+            groups = variants.setdefault(run.label, [])
+            if values not in [what(group[0]) for group in groups]:
+                groups.append([])
+            next(group for group in groups if not group or what(group[0]) == values).append(run)
     named = []
-    for label, of in variants.items():
-        different = []
-        for run, values in of:
-            if values not in [known for _, known in different]:
-                different.append((run, values))
-        if len(different) == 1:
-            named.append((label, different[0][1]))
-        else:
-            by_condition = len({run.condition for run, _ in different}) == len(different)
-            named += [(f"{label}, {run.condition if by_condition else run.point.name}", values)
-                      for run, values in different]
+    for label, groups in variants.items():
+        names = _told_apart(groups) if len(groups) > 1 else [""]
+        named += [(", ".join(filter(None, (label, name))), what(group[0])) for name, group in zip(names, groups)]
     return named
 
 
@@ -293,27 +306,50 @@ def _side_by_side(title, variants, missing):
 
 
 def variables(study):
-    """All server variables; see differs(). Without what is a path, or a name of this machine's."""
-    return _side_by_side("Server variables", _variants(study, lambda run: {
+    """All server variables; see kind(). Without what is a path, a name of this machine's, or no setting."""
+    whole = _side_by_side("Server variables", _variants(study, lambda run: {
         name: value for name, value in run.variables.items()
-        if not str(value).startswith("/") and name not in _OF_THE_MACHINE}), _MISSING)
+        if not str(value).startswith("/") and name not in _OF_THE_MACHINE and not is_state(name)}), _MISSING)
+    if not whole:
+        return None
+    kinds = [kind(row) for row in whole.rows]
+    differing, alone = kinds.count(DIFFERENT), kinds.count(NOT_ON_ALL)
+    said = f"Of {len(kinds):,} that the servers have, {differing or 'none'} {'differ' if differing > 1 else 'differs'}"
+    if alone:
+        said += (f"; {alone} more {'is' if alone == 1 else 'are'} not on every server: what only one engine's knows is "
+                 "no difference")
+    return replace(whole, note=f"{said}.")
+
+
+DIFFERENT, NOT_ON_ALL, SAME = "different", "not-on-all", "same"
+
+
+def kind(row):
+    """Of a row of variables(). DIFFERENT: two servers at least have it, with other values."""
+    values = {*row[1:]}
+    return DIFFERENT if len(values - {_MISSING}) > 1 else NOT_ON_ALL if _MISSING in values else SAME
 
 
 def variables_that_differ(study):
-    """Those that two servers at least have, with other values: what only one engine's server has is no difference."""
     whole = variables(study)
-    rows = [row for row in whole.rows if len({*row[1:]} - {_MISSING}) > 1] if whole else []
-    return Table("Server variables that differ", whole.head, rows) if rows else None
+    rows = [row for row in whole.rows if kind(row) == DIFFERENT] if whole else []
+    return replace(whole, title="Server variables that differ", rows=rows) if rows else None
+
+
+_CELL_MAX = 80
 
 
 def run_configuration(study):
-    """What runs were asked for that the study's own configuration does not say."""
-    return _side_by_side("Configuration of each", _variants(study, lambda run: run.configuration), "")
-
-
-def differs(row):
-    """Whether a row of variables() has two values."""
-    return len(set(row[1:])) > 1
+    """What runs were asked for that the study's own configuration does not say; a server's options are below it."""
+    whole = _side_by_side("Configuration of each", _variants(study, lambda run: run.configuration), "")
+    if not whole:
+        return None
+    short = [row for row in whole.rows if max(map(len, row)) <= _CELL_MAX]
+    long = []
+    for name, *values in (row for row in whole.rows if row not in short):
+        said = {value: [label for label, of in zip(whole.head[1:], values) if of == value] for value in values if value}
+        long += [(name, " and ".join(labels) if len(said) > 1 else "each", value) for value, labels in said.items()]
+    return replace(whole, rows=short, below=tuple(long))
 
 
 def configuration(study):

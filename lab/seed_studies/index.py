@@ -51,14 +51,20 @@ def _unit(measure, of_seed):
     return next((unit for words, unit in _UNITS if measure.endswith(words)), "")
 
 
+def interval(measure, values):
+    """The ends of the confidence interval of a gain's or a ratio's geometric mean; None of anything else, and where
+    nothing is to be told."""
+    if "gain" in measure:
+        ends = statistics.interval_of_ratios([1 + value / 100 for value in values])
+        return ends and tuple(100 * (end - 1) for end in ends)
+    return statistics.interval_of_ratios(values) if "ratio" in measure else None
+
+
 def _interval(measure, values):
-    """The confidence interval of a gain's or a ratio's geometric mean; "" of anything else, and of fewer than two."""
-    is_gain = "gain" in measure
-    ratios = [1 + value / 100 if is_gain else value for value in values or ()]
-    if len(ratios) < 2 or min(ratios) <= 0 or not (is_gain or "ratio" in measure):
+    ends = interval(measure, values or ())
+    if not ends:
         return ""
-    low, high = statistics.interval_of_ratios(ratios)
-    return f"{100 * (low - 1):+.1f} to {100 * (high - 1):+.1f}" if is_gain else f"{low:.3g}–{high:.3g}"
+    return "{:+.1f} to {:+.1f}".format(*ends) if "gain" in measure else "{:.3g}–{:.3g}".format(*ends)
 
 
 def table(study, found, caption=""):

@@ -6,6 +6,8 @@
 from statistics import mean
 
 from lab.harness.private_server import in_bytes
+from lab.harness.statistics import percent
+from lab.report import gains
 from lab.report.study import Latency
 from lab.seed_studies.builds import LARGE
 
@@ -16,6 +18,10 @@ _TPROCC = {"NOPM": lambda run: run.throughput, "TPM": lambda run: run.measures["
 _TPROCC_MEANS = {"new-order mean": lambda run: _latency(run, "NEWORD").mean_ms,
                  "delivery mean": lambda run: _latency(run, "DELIVERY").mean_ms,
                  "stock-level mean": lambda run: _latency(run, "SLEV").mean_ms}
+_SYSBENCH = {"transactions/s": lambda run: run.throughput, "queries/s": lambda run: run.measures.get("queries/s"),
+             "mean latency": lambda run: run.main_latency().mean_ms,
+             "p95 latency": lambda run: run.main_latency().p95_ms}
+_POINT_SELECT = "oltp_point_select"
 # Of the whole seconds of a step: its slowest and its fastest twentieth.
 _SLOW, _FAST = 0.05, 0.95
 _ENDS_S = 20  # The seed's rate collapsed within so many.
@@ -59,6 +65,10 @@ def _seed_000(of):
             for measure, value in _TPROCC.items():
                 found[label.replace("-", " "), f"{measure}: gain of PGO"] = [
                     100 * (ratio - 1) for ratio in _pairs(by_label[label + _PGO], runs, value)]
+    # The seed's takeaway: what is best beside InnoDB without PGO.
+    best, plain = by_label.get("TidesDB-jemalloc-PGO", {}), by_label.get("InnoDB-jemalloc", {})
+    for measure in ("TPM", "delivery p95"):
+        found["TidesDB jemalloc PGO over InnoDB jemalloc", f"{measure}: ratio"] = _pairs(best, plain, _TPROCC[measure])
     return found
 
 
@@ -86,12 +96,12 @@ def _seed_002(of):
 
 
 def _rates(run):
-    """Rows inserted in each whole second; the last one is not whole, and in one without a point nothing was."""
+    """Rows inserted in each whole second of a step; in one without a point nothing was."""
     inserted = run.series.get("insert rows")
     if not inserted:
         return []
     of = dict(inserted.points)
-    return [of.get(second, 0) for second in range(min(of), max(of))]
+    return [of.get(second, 0) for second in range(min(of), max(of) + 1)]
 
 
 def _seconds(run, share):
@@ -142,41 +152,49 @@ def _megabytes(run, name):
 def _seed_003(of):
     if len(of.labels()) < 2:
         return {}
-    found, base, other = {}, *of.labels()[:2]
+    found = {}
     tiers = sorted({run.condition for run in of.runs}, key=lambda condition: in_bytes(condition.split()[0]))
     names = dict(zip(tiers, ("smallest tier", *["middle tier"] * (len(tiers) - 2), "largest tier")))
-    gains = {}  # By tier, threads and repetition.
-    for point in of.points():
-        runs = {label: {run.repetition: run for run in of.at(point, label) if run.throughput} for label in (base, other)}
-        for repetition in sorted({*runs[base]} & {*runs[other]}):
-            ratio = runs[other][repetition].throughput / runs[base][repetition].throughput
-            gains[names[point.condition], point.threads, repetition] = 100 * (ratio - 1)
-            key = (names[point.condition],
-                   f"gain of PGO, {point.threads} thread{'' if point.threads == 1 else 's'}")
-            found.setdefault(key, []).append(100 * (ratio - 1))
+    logs = gains.logs_of(of, gains.THROUGHPUT, of.labels()[1], of.points())
+    for point, by_repetition in logs.items():
+        key = (names[point.condition], f"gain of PGO, {point.threads} thread{'' if point.threads == 1 else 's'}")
+        found[key] = [percent(log) for log in by_repetition.values()]
+    # As the report has them: a mean of percentages shows a gain where there is noise alone.
     for name in [*names.values(), "all"]:
-        of_tier = {key: value for key, value in gains.items() if name in (key[0], "all")}
-        found[name, "mean gain of PGO"] = [mean(value for key, value in of_tier.items() if key[2] == repetition)
-                                           for repetition in sorted({key[2] for key in of_tier})]
+        of_tier = {point: by for point, by in logs.items() if name in (names[point.condition], "all")}
+        found[name, "mean gain of PGO"] = [percent(log) for log in gains.means(of_tier)]
     return found
+
+
+def _of_workloads(found, label, workloads, measure, choose):
+    """Of each repetition one of the workloads' figures: the least, or the most; none where a workload lacks some."""
+    of_each = [found.get((f"{workload} {label}", measure), []) for workload in workloads]
+    return [choose(values) for values in zip(*of_each)] if len({len(values) for values in of_each}) == 1 else []
 
 
 def _seed_004(of):
     found = {}
     most = max(run.threads for run in of.runs)
-    for workload in dict.fromkeys(run.workload for run in of.runs):
+    scaling = f"efficiency from {most // 2} to {most} threads"
+    workloads = list(dict.fromkeys(run.workload for run in of.runs))
+    for workload in workloads:
         at = {(label, threads): {run.repetition: run for run in of.runs
                                  if (run.workload, run.label, run.threads) == (workload, label, threads)}
               for label in of.labels() for threads in {run.threads for run in of.runs}}
-        found[workload, "TidesDB over InnoDB, transactions/s: ratio"] = _pairs(
-            at.get(("TidesDB", most), {}), at.get(("InnoDB", most), {}), lambda run: run.throughput)
+        for measure, value in _SYSBENCH.items():
+            found[workload, f"TidesDB over InnoDB, {measure}: ratio"] = _pairs(
+                at.get(("TidesDB", most), {}), at.get(("InnoDB", most), {}), value)
         for label in of.labels():
-            _put(found, f"{workload} {label}", at[label, most],
-                 {"transactions/s": lambda run: run.throughput, "mean latency": lambda run: run.main_latency().mean_ms,
-                  "p95 latency": lambda run: run.main_latency().p95_ms})
+            _put(found, f"{workload} {label}", at[label, most], _SYSBENCH)
             if (label, most // 2) in at:
-                found[f"{workload} {label}", f"efficiency from {most // 2} to {most} threads"] = [
+                found[f"{workload} {label}", scaling] = [
                     50 * ratio for ratio in _pairs(at[label, most], at[label, most // 2], lambda run: run.throughput)]
+    ranges = (("all workloads", workloads, "p95 latency"),
+              ("all but point_select", [workload for workload in workloads if workload != _POINT_SELECT], scaling))
+    for label in of.labels():
+        for subject, of_these, measure in ranges:
+            for name, choose in (("lowest", min), ("highest", max)):
+                found[f"{subject} {label}", f"{name} {measure}"] = _of_workloads(found, label, of_these, measure, choose)
     return found
 
 

@@ -24,11 +24,16 @@ _EXAMPLES = ("deletes", "engines", "sqlbench", "sweeps", "tprocc")  # The first 
 FIGURES = "figures.csv"
 
 
+def _plain(values):
+    return [f"{value:.6g}" for value in values]
+
+
 def write_figures(done, path):
     """One table of all figures, the seeds' and ours."""
     with open(path, "w", encoding="utf-8", newline="") as file:
         out = csv.writer(file, lineterminator="\n")
-        out.writerow(["run", "study", "subject", "figure", "seed", "median", "lowest", "highest", "repetitions"])
+        out.writerow(["run", "study", "subject", "figure", "seed", "median", "lowest", "highest", "interval_low",
+                      "interval_high", "repetitions"])
         for one in done:
             for study in one.run.studies if one.study else ():
                 of_seed = seed_figures.of(study)
@@ -36,8 +41,9 @@ def write_figures(done, path):
                     seed = of_seed[key].value if key in of_seed else ""
                     ordered = sorted(values)
                     middle = (ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2]) / 2
-                    out.writerow([one.folder, study, *key, seed, *(f"{value:.6g}" for value in
-                                                                   (middle, ordered[0], ordered[-1])), len(values)])
+                    ends = index.interval(key[1], values)
+                    out.writerow([one.folder, study, *key, seed, *_plain((middle, ordered[0], ordered[-1])),
+                                  *(_plain(ends) if ends else ("", "")), len(values)])
 
 
 def _copy(paths, target, room):

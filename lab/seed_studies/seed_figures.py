@@ -4,7 +4,7 @@ import csv
 from dataclasses import dataclass
 from pathlib import Path
 
-_FILE = Path(__file__).with_suffix(".csv")
+FILE = Path(__file__).with_suffix(".csv")
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,7 @@ class SeedFigure:
     place: str     # In the seed: its heading, or its words.
 
 
-def read(path=_FILE):
+def read(path=FILE):
     """All of them, in their order."""
     with open(path, encoding="utf-8", newline="") as file:
         return [SeedFigure(**{**row, "value": float(row["value"])}) for row in csv.DictReader(file, strict=True)]

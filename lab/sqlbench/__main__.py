@@ -13,13 +13,18 @@ import shutil
 import sys
 import time
 
-from installer.shell import TREE, main
+from installer import apt, packages
+from installer.shell import TREE, Failed, clean_environment, main
+from lab.charts import optional
+from lab.charts import sqlbench as charts
 from lab.harness import journal as journals
 from lab.harness import private_server, profiles, provenance, sitting
 from lab.harness.progress import Progress, Step
 from lab.report import markdown, write
 from lab.report.adapters import sqlbench as adapter
+from lab.sqlbench import places as places_of
 from lab.sqlbench import settings, tables, target, units
+from lab.sqlbench.running import Running
 
 LOG = TREE / "var" / "log" / "sqlbench.log"
 
@@ -38,13 +43,16 @@ class Run:
 
     def __init__(self, wanted, places, server, fresh):
         self.settings, self.output, self.server = wanted, places.output, server
-        self.output.mkdir(parents=True, exist_ok=True)
+        places_of.make(self.output, "OUTPUT_DIR")
         plan = json.loads(json.dumps({**wanted.plan(), journals.BINARIES: server.identity()}))
         self.stamp = _choose_stamp(self.output, plan, fresh)
         self.raw = self.output / f"raw_{self.stamp}"
-        self.raw.mkdir(exist_ok=True)
         self.units = units.units(wanted)
-        self.journal = journals.Journal(self.output / f"journal_{self.stamp}.jsonl", "sqlbench", plan)
+        journal = self.output / f"journal_{self.stamp}.jsonl"
+        if not journal.exists():
+            server.take_database(None)  # What is refused leaves no run that the same command would go on with.
+        self.raw.mkdir(exist_ok=True)
+        self.journal = journals.Journal(journal, "sqlbench", plan)
         self.facts = provenance.collect(places.data if places.data.exists() else self.output,
                                         {**server.binaries, "sysbench": shutil.which("sysbench")})
 
@@ -61,7 +69,7 @@ class Run:
         whole = {"kind": "sqlbench", "format": adapter.FORMAT, "settings": self.settings.plan(),
                  "unequal": [*settings.unequal(self.settings), *self.server.said()],
                  "options": {engine: self.server.options(engine) for engine in self.settings.engines},
-                 "running": isinstance(self.server, target.Running), "history": self.journal.history(),
+                 "running": isinstance(self.server, Running), "history": self.journal.history(),
                  "provenance": self.facts,
                  "files": {**{path.name: provenance.sha256(path) for path in tables_paths.values()},
                            **{f"{self.raw.name}/{name}": digest
@@ -82,9 +90,17 @@ class Run:
                 failed += done is False
                 if done:
                     self._write_result(self._write_tables())
-        if not failed:
-            self.journal.end()
         return failed
+
+    def go(self):
+        """What is left of the run. Returns how many measurements failed, and what report() gives."""
+        with self.journal:
+            self.server.take_database(self.journal)
+            failed = self.measure()
+            reports, paths = self.report()
+            if not failed:
+                self.journal.end()  # Last: until then the same command makes what is missing.
+        return failed, reports, paths
 
     def report(self):
         """Writes the report; returns the paths of its forms, and of the tables."""
@@ -98,10 +114,10 @@ class Run:
 
 
 def _plot(paths, output, stamp):
-    from lab.charts import sqlbench as charts  # Here: matplotlib is for those who plot.
     directory = output / f"charts_{stamp}"
-    drawn = charts.plot(paths["summary"], paths["detail"], directory)
-    print(f"{len(drawn)} files of charts in {directory}")
+    drawn = optional.drawn(lambda: charts.plot(paths["summary"], paths["detail"], directory))
+    if drawn:
+        print(f"{len(drawn)} files of charts in {directory}")
 
 
 def _environment():
@@ -118,24 +134,50 @@ def _environment():
     return {**os.environ, **given}
 
 
+def _install():
+    """sysbench must be there, for whatever server. Without the rest there is less to see, which is said when it is."""
+    if not shutil.which("sysbench", path=clean_environment()["PATH"]):
+        apt.install(packages.SYSBENCH, LOG)
+    try:
+        apt.install(packages.LAB_PYTHON, LOG)
+    except Failed as error:
+        print(f"{str(error).splitlines()[0]}; the figures are the same without", file=sys.stderr)
+
+
+def _how_to_go_on(run, places):
+    """What is said at the end of an interrupted run; run: None when it had not come to be one."""
+    if run is None:
+        return sitting.ENDED + "Nothing was measured."
+    command = "the same command without FRESH=1" if places.fresh else "the same command"
+    return sitting.ENDED + f"Go on with: {command}, which finds this run in OUTPUT_DIR={run.output}"
+
+
+def _measured(wanted, places):
+    """A run, and what its go() gives. An interruption says how to go on."""
+    run, server = None, None
+    try:
+        _install()
+        server = (Running if places.running else target.OwnServers)(wanted, places, LOG)
+        server.prepare()
+        run = Run(wanted, places, server, fresh=places.fresh)
+        return run, *run.go()
+    except KeyboardInterrupt:
+        print(_how_to_go_on(run, places))
+        raise
+    finally:
+        if server is not None:
+            server.close()
+
+
 def _main():
     environment = _environment()
     sitting.interrupt_on_term()
-    wanted, places = settings.read(environment), settings.read_places(environment)
-    kind = target.Running if places.socket and not places.mysqld else target.OwnServers
-    server = kind(wanted, places, LOG)
-    try:
-        server.prepare()
-        run = Run(wanted, places, server, fresh=places.fresh)
-        with run.journal:
-            failed = run.measure()
-            reports, paths = run.report()
-    finally:
-        server.close()
-    if reports and places.plot:
-        _plot(paths, run.output, run.stamp)
+    wanted, places = settings.read(environment), places_of.read(environment)
+    run, failed, reports, paths = _measured(wanted, places)
     for path in reports:
         print(f"Report: {path}")
+    if reports and places.plot:
+        _plot(paths, run.output, run.stamp)
     if failed:
         print(f"{failed} measurements failed; the same command tries them again", file=sys.stderr)
     return 1 if failed else 0

@@ -7,11 +7,12 @@ import re
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from installer import host
-from installer.shell import TREE, Failed
+from installer.shell import Failed
 from lab.harness import profiles
+from lab.harness.arguments import SERVERS_DATABASES
 from lab.harness.private_server import in_bytes
 from lab.sqlbench import names
+from lab.sqlbench.variables import Variables
 
 DEFAULT_WORKLOADS = ("oltp_point_select oltp_read_only oltp_write_only oltp_read_write oltp_insert oltp_update_index "
                      "oltp_update_non_index oltp_delete")
@@ -25,7 +26,6 @@ IGNORED_ERRORS = "1213,1020,1205,1180"
 PERCENTILES = (50, 75, 90, 95, 99, 99.9, 100)
 
 # Of the names that look like an engine's settings: where things are.
-_SERVER_S = ("mysql", "sys", "information_schema", "performance_schema")
 _NO_SETTINGS = ("TIDESDB_SERVER", "TIDESDB_CACHE_DIR", "TIDESDB_PLUGIN", "INNODB_DATA_DIR")
 # As the library numbers them.
 _SYNC_MODES = {"0": "NONE", "1": "FULL", "2": "INTERVAL"}
@@ -71,72 +71,6 @@ class Settings:
         return asdict(self)
 
 
-@dataclass(frozen=True)
-class Places:
-    """Where things are; None: sqlbench's own."""
-    output: Path
-    data: Path
-    innodb_data: Path
-    socket: Path
-    mysqld: Path
-    mysql: Path
-    build: Path
-    plugins: Path
-    user: str
-    server: str  # Of `python3 -m installer servers`, where sqlbench makes its own.
-    fresh: bool  # An interrupted run is not gone on with.
-    plot: bool
-
-
-def _is_whole(text):
-    return re.fullmatch("[0-9]{1,18}", text) is not None
-
-
-class _Variables:
-    """An environment, read by name with a clear error."""
-
-    def __init__(self, environment):
-        self._environment = environment
-
-    def text(self, name, default):
-        return self._environment.get(name, "").strip() or default
-
-    def names(self):
-        """Of those that say something."""
-        return sorted(name for name, value in self._environment.items() if value.strip())
-
-    def number(self, name, default, least=0):
-        text = self.text(name, str(default))
-        if not _is_whole(text) or int(text) < least:
-            raise Failed(f"{name}={text}: a whole number from {least} is wanted")
-        return int(text)
-
-    def numbers(self, name, default, least=1):
-        words = self.text(name, default).replace(",", " ").split()
-        if not words or any(not _is_whole(word) or int(word) < least for word in words):
-            raise Failed(f"{name}={' '.join(words)}: whole numbers from {least} are wanted, with blanks between")
-        return tuple(int(word) for word in dict.fromkeys(words))
-
-    def choice(self, name, default, choices):
-        text = self.text(name, default).upper()
-        if text not in choices:
-            raise Failed(f"{name}={text}: known are {', '.join(choices)}")
-        return text
-
-    def switch(self, name, default):
-        return int(self.choice(name, default, ("0", "1")))
-
-    def size(self, name, default):
-        text = self.text(name, default)
-        if not re.fullmatch(r"\d+[KMGkmg]?", text):
-            raise Failed(f"{name}={text}: a number of bytes is wanted, or one with K, M or G")
-        return text
-
-    def path(self, name, default=None):
-        text = self.text(name, "")
-        return Path(text).expanduser().absolute() if text else default
-
-
 def _engines(variables):
     by_name = {name.lower(): name for name in ENGINES}
     words = variables.text("ENGINES", "InnoDB TidesDB").replace(",", " ").split()
@@ -176,8 +110,8 @@ def _profile(variables):
 def read(environment):
     """The settings of an environment. Raises Failed with the name of a variable that is wrong."""
     names.check(environment)
-    profile, sync_of_all = _profile(_Variables(environment))
-    variables = _Variables({**(profiles.defaults(profile, "sqlbench") if profile else {}), **environment})
+    profile, sync_of_all = _profile(Variables(environment))
+    variables = Variables({**(profiles.defaults(profile, "sqlbench") if profile else {}), **environment})
     scale_down = variables.text("SCALE_DOWN", "1")
     if not re.fullmatch(r"\d+(\.\d+)?", scale_down) or not float(scale_down):
         raise Failed(f"SCALE_DOWN={scale_down}: a number above zero is wanted")
@@ -192,7 +126,7 @@ def read(environment):
     compression = variables.choice("TIDESDB_COMPRESSION", "LZ4", _TIDESDB_COMPRESSIONS)
     rocksdb_default = "LZ4" if compression == "LZ4_FAST" else compression
     database = variables.text("MYSQL_DB", "sbtest")
-    if not re.fullmatch(r"\w{1,64}", database) or database.lower() in _SERVER_S:
+    if not re.fullmatch(r"\w{1,64}", database) or database.lower() in SERVERS_DATABASES:
         raise Failed(f"MYSQL_DB={database}: a name of letters, digits and _ is wanted, of no database of the server's")
     return Settings(
         engines=_engines(variables), workloads=_workloads(variables, tables),
@@ -212,23 +146,6 @@ def read(environment):
         rocksdb_compression=variables.choice("ROCKSDB_COMPRESSION", rocksdb_default, tuple(_ROCKSDB_COMPRESSIONS)),
         database=database, memory_max=variables.size("MEMORY_MAX", "0") if variables.text("MEMORY_MAX", "") else "",
         profile=profile, sync=sync_of_all, scale_down=scale_down)
-
-
-def read_places(environment):
-    """Where things are, by the same environment."""
-    variables = _Variables(environment)
-    data, server = variables.path("DATA_DIR"), variables.text("TIDESDB_SERVER", "")
-    if server and server not in host.CODENAMES:
-        raise Failed(f"TIDESDB_SERVER={server}: known are {', '.join(host.CODENAMES)}")
-    for name in ("BUILD_DIR", "PLUGIN_DIR"):
-        if variables.path(name) and not variables.path("MYSQLD"):
-            raise Failed(f"{name}: goes with MYSQLD, a server of yours")
-    return Places(output=variables.path("OUTPUT_DIR", Path("results").absolute()),
-                  data=data or TREE / "var" / "sqlbench", innodb_data=variables.path("INNODB_DATA_DIR"),
-                  socket=variables.path("SOCKET"), mysqld=variables.path("MYSQLD"), mysql=variables.path("MYSQL_BIN"),
-                  build=variables.path("BUILD_DIR"), plugins=variables.path("PLUGIN_DIR"),
-                  user=variables.text("MYSQL_USER", "root"), server=server, fresh=bool(variables.switch("FRESH", "0")),
-                  plot=bool(variables.switch("PLOT", "1")))
 
 
 def server_options(settings, engine):

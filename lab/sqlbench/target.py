@@ -1,38 +1,30 @@
-"""The servers that sqlbench measures: its own ones, fresh for each measurement, or one that runs already."""
+"""sqlbench's own servers, fresh for each measurement. running.py has one that runs already."""
 
 import fcntl
-import os
 import re
 import shutil
 import subprocess
 from contextlib import contextmanager
-from pathlib import Path
 
-from installer import apt, build_plugin, host, packages, servers
-from installer.shell import Failed, output
-from lab.harness import disk, provenance, room, running_server
+from installer import build_plugin, host, servers
+from installer.shell import Failed
+from lab.harness import disk, provenance, room
 from lab.harness.given_server import GivenServer, plugin_dir_of
-from lab.harness.private_server import PrivateServer, memory_limit, plain, variables_of, versions_of
+from lab.harness.private_server import PrivateServer, memory_limit, versions_of
 from lab.harness.scratch import Scratch
+from lab.sqlbench import places as places_of
 from lab.sqlbench import settings as settings_of
 
 MARK = ".sqlbench"
 PLUGIN = "ha_tidesdb.so"
 
 
-def _asked(path, variable):
-    if not path.exists():
-        raise Failed(f"{variable}={path}: there is no such file")
-    return path
-
-
 def given(places):
     """The server that MYSQLD and its like name."""
-    mysqld = _asked(places.mysqld, "MYSQLD")
-    basedir = _asked(places.build, "BUILD_DIR") if places.build else mysqld.parent.parent
-    plugins = places.plugins or plugin_dir_of(mysqld, basedir)
-    _asked(plugins, "PLUGIN_DIR")
-    return GivenServer(mysqld, basedir, plugins, _asked(places.mysql, "MYSQL_BIN") if places.mysql else None)
+    mysqld = places_of.program(places.mysqld, "MYSQLD")
+    basedir = places_of.there(places.build, "BUILD_DIR") if places.build else mysqld.parent.parent
+    plugins = places_of.there(places.plugins or plugin_dir_of(mysqld, basedir), "PLUGIN_DIR")
+    return GivenServer(mysqld, basedir, plugins, places_of.program(places.mysql, "MYSQL_BIN") if places.mysql else None)
 
 
 class OwnServers:
@@ -80,11 +72,12 @@ class OwnServers:
         """Takes the directories, refusing what is somebody else's, and removes an interrupted sitting's servers."""
         self._sockets = Scratch()
         for directory in dict.fromkeys(self._directories.values()):
+            variable = "DATA_DIR" if directory == self._places.data else "INNODB_DATA_DIR"
             existed = directory.exists()
+            places_of.make(directory, variable)
             if existed and any(directory.iterdir()) and not (directory / MARK).exists():
-                raise Failed(f"DATA_DIR: {directory} holds something that sqlbench did not make; name another one")
-            directory.mkdir(parents=True, exist_ok=True)
-            self._lock(directory)
+                raise Failed(f"{variable}: {directory} holds something that sqlbench did not make; name another one")
+            self._lock(directory, variable)
             self._made.append((directory, existed))
             if (directory / "run").exists():
                 self._server(directory / "run", None, []).kill()
@@ -93,14 +86,17 @@ class OwnServers:
             room.require(directory, 2 * room.SERVER + rows * room.SYSBENCH_ROW,
                          "SCALE_DOWN makes it smaller, DATA_DIR (and INNODB_DATA_DIR) name another place")
 
-    def _lock(self, directory):
+    def _lock(self, directory, variable):
         """Marks it; another sqlbench keeps off it as long as this process lives."""
         file = open(directory / MARK, "a", encoding="utf-8")
         self._locks.append(file)
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
-            raise Failed(f"DATA_DIR: another sqlbench works in {directory}; name another one") from error
+            raise Failed(f"{variable}: another sqlbench works in {directory}; name another one") from error
+
+    def take_database(self, journal):
+        """Does nothing: each server is new, and has no database but the one that is measured."""
 
     def said(self):
         """Sentences on what holds for all of them."""
@@ -163,86 +159,8 @@ class OwnServers:
 
 def _make(name, providers, rocksdb, tidesdb, log):
     """A server environment of the installer's, with what the engines want."""
-    apt.install(packages.SYSBENCH, log)
     environment = servers.prepare(name, log, tests=rocksdb, more=providers)
     return environment, build_plugin.build(environment, log) if tidesdb else None
-
-
-class Running:
-    """A server that somebody started. Nothing of it is changed but one database, which is made and dropped."""
-
-    def __init__(self, settings, places, _log):
-        self._settings = settings
-        for name, value in (("MEMORY_MAX", settings.memory_max), ("PROFILE", settings.profile)):
-            if value:
-                raise Failed(f"{name}: a server that runs already keeps its settings and has no limit; set MYSQLD to have "
-                             "one started")
-        client = places.mysql or shutil.which("mariadb") or shutil.which("mysql")
-        if not client:
-            raise Failed("MYSQL_BIN: there is no mariadb client; apt-get install mariadb-client")
-        self._client = [str(client), "--no-defaults", f"--user={places.user}", f"--socket={places.socket}"]
-        self.socket, self.user = places.socket, places.user
-        self._seen = running_server.RunningServer(self.sql, [*self._client, "--batch", "--skip-column-names"],
-                                                  socket=str(places.socket))
-
-    @property
-    def binaries(self):
-        """By name, what it runs, where that is to be seen."""
-        return self._seen.binaries()
-
-    def identity(self):
-        """What a run must be gone on with."""
-        return self._seen.identity()
-
-    def sql(self, statement):
-        return output([*self._client, "--batch", "--skip-column-names", "-e", statement])
-
-    def prepare(self):
-        try:
-            self.sql("SELECT 1")
-        except Failed as error:
-            raise Failed(f"SOCKET: nothing answers at {self.socket}; set MYSQLD to have a server started there\n"
-                         f"{error}") from error
-        engines = {line.split("\t")[0].lower(): line.split("\t")[1] for line in self.sql("SHOW ENGINES").splitlines()}
-        for engine in self._settings.engines:
-            if engines.get(engine.lower(), "NO") not in ("YES", "DEFAULT"):
-                raise Failed(f"ENGINES: the server at {self.socket} has no {engine}")
-        name = self._settings.database
-        if self.sql(f"SELECT 1 FROM information_schema.tables WHERE table_schema = '{name}' LIMIT 1").strip():
-            raise Failed(f"MYSQL_DB: the server at {self.socket} has tables in {name}; name a database that is not there")
-
-    def _asked(self, engine):
-        """(name, asked value, its own) of the settings that were asked for and that this server knows."""
-        options = (option[2:].partition("=") for option in settings_of.server_options(self._settings, engine))
-        found = variables_of(self)
-        return [(name, value, found[name]) for name, _, value in options if name in found]
-
-    def said(self):
-        """Sentences: which of the asked settings this server does not have, and what of it is not to be seen."""
-        return self._seen.unseen() + [
-            f"The server runs with {name}={has}, not the asked {value}." for engine in self._settings.engines
-            for name, value, has in self._asked(engine) if name.startswith(engine.lower()) and plain(value) != plain(has)]
-
-    def options(self, engine):
-        """What it runs with of the settings that were asked for, as a command line would say it."""
-        return [f"--{name}={has}" for name, _, has in self._asked(engine)]
-
-    def sampler(self):
-        return self._seen.sampler()
-
-    def memory(self):
-        return self._seen.memory()
-
-    @contextmanager
-    def measured(self, engine):
-        directory = Path(self.sql("SELECT @@datadir").strip())
-        try:
-            yield Session(self, directory if os.access(directory, os.R_OK | os.X_OK) else None, self._settings, self.user)
-        finally:
-            self.sql(f"DROP DATABASE IF EXISTS `{self._settings.database}`")
-
-    def close(self):
-        pass
 
 
 class Session:
@@ -254,12 +172,15 @@ class Session:
     def sql(self, statement):
         return self._server.sql(statement)
 
+    def create_database(self):
+        self.sql(f"CREATE DATABASE `{self._settings.database}`")
+
     def sampler(self):
         """A Sampler of the server, not begun yet."""
         return self._server.sampler()
 
     def memory(self):
-        """In bytes, what this server and its group have had at most; empty for a server that is not ours."""
+        """In bytes, what this server and its group have had at most."""
         return self._server.memory()
 
     def versions(self):
@@ -270,9 +191,7 @@ class Session:
         return disk.usage(engine, self.data, self._settings.database, disk.unflushed(engine, self.sql))
 
     def usage_at_rest(self, engine, again):
-        """The same with the server stopped, where it is ours; again: started after that."""
-        if isinstance(self._server, Running):
-            return self.usage(engine)
+        """The same with the server stopped; again: started after that."""
         in_memory = disk.unflushed(engine, self.sql)
         self._server.stop()
         found = disk.usage(engine, self.data, self._settings.database, in_memory)

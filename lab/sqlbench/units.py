@@ -56,7 +56,7 @@ def measure(unit, settings, target, step, raw):
     """
     with target.measured(unit.engine) as session:
         before = session.usage(unit.engine)
-        session.sql(f"CREATE DATABASE `{settings.database}`")
+        session.create_database()
         step.note("loading")
         loaders = min(settings.tables, unit.threads)
         call(session.sysbench(unit.workload, "prepare", loaders, unit.table_size,

@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from lab.report import page, plotly  # noqa: E402
 from lab.tests import made_study  # noqa: E402
 from lab.tests.browser import Browser  # noqa: E402
-from lab.report.study import Check, Study  # noqa: E402
+from lab.report.study import THROUGHPUT, Check, Metric, Study  # noqa: E402
 
 # How many lines or bars a plot shows; 0 where it says that there is nothing.
 _TRACES = "(document.querySelector('{}').data || []).length"
@@ -127,6 +127,16 @@ class Report(unittest.TestCase):
         shown.click(form.format("from_zero"))
         self.assertEqual(shown.run(f"document.querySelector('{plot}').layout.yaxis.rangemode"), "normal")
 
+    def test_a_mean_is_of_all_repetitions(self):
+        study = made_study.study(threads=(4,), conditions=("",), workloads=made_study.WORKLOADS[:1], labels=("InnoDB",))
+        for run, seconds in zip(study.runs, (4, 6, 5)):
+            run.series = {THROUGHPUT: Metric("x/s", [(second, run.repetition) for second in range(1, seconds + 1)])}
+        path = self.directory / "mean.html"
+        path.write_text(page.render(study, self.plotly), encoding="utf-8")
+        self.shown = shown = self.open(path)
+        self.assertEqual(shown.run("document.querySelector('#time-plot').data[0].x.join()"), "1,2,3,4")
+        self.assertEqual(shown.run("document.querySelector('#time-plot').data[0].y.join()"), "2,2,2,2")
+
     def test_the_explorer(self):
         shown = self.shown
         form, plot = "#explorer-controls [name={}]", "#explorer-plot"
@@ -157,7 +167,9 @@ class Report(unittest.TestCase):
         before = rows("#percentiles")
         shown.choose("[data-filters=percentiles]", "read_write RocksDB")
         self.assertEqual(rows("#percentiles") * 6, before)
-        self.assertEqual(rows("#variables-table"), 4)
+        self.assertEqual(rows("#variables-table"), 1)
+        shown.choose("#variables-controls [name=which]", "not-on-all")
+        self.assertEqual(rows("#variables-table"), 3)
         shown.choose("#variables-controls [name=which]", "same")
         self.assertEqual(rows("#variables-table"), 2)
         shown.choose("#variables-controls [name=which]", "all")
@@ -227,6 +239,10 @@ class Report(unittest.TestCase):
         self.assertEqual(shown.run("document.querySelector('#threads-controls [name=figure]').value"), "ratio")
         self.assertEqual(shown.run("document.querySelector('#threads-plot').data[0].type"), "bar")
         self.assertEqual(shown.run("document.querySelector('#threads-plot').data[0].y.join()"), "1,1")
+        shown.choose("#threads-controls [name=figure]", "throughput")
+        self.assertEqual(shown.run("document.querySelector('#threads-plot').layout.yaxis.title.text"),
+                         "queries/s or transactions/s")
+        self.looks("bars")
 
     def test_what_builds_gain(self):
         study = made_study.study(threads=(1, 4), workloads=made_study.WORKLOADS[:1])

@@ -13,6 +13,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 from pathlib import Path
 
@@ -31,7 +32,10 @@ _SCALED = {"TABLE_SIZES": "2000", "THREAD_COUNTS": "2", "TIME": "2", "WARMUP": "
 
 
 def _start(variables):
-    return subprocess.Popen([_DOOR], env={**os.environ, **variables}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+    # It names the server that is made, and is refused beside one that is given.
+    made = not {"MYSQLD", "SOCKET"} & set(variables)
+    environment = {name: value for name, value in os.environ.items() if made or name != "TIDESDB_SERVER"}
+    return subprocess.Popen([_DOOR], env={**environment, **variables}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                             text=True)
 
 
@@ -133,10 +137,38 @@ class OnThisMachine(SqlbenchCase):
             self.assertIn("The server runs with tidesdb_block_cache_size=33554432, not the asked 268435456.",
                           self.only("report_*.md").read_text())
             self.assertEqual(server.sql("SHOW DATABASES"), databases)
-            server.sql("CREATE DATABASE measured; CREATE TABLE measured.sbtest1 (a INT)")
-            self.assertIn("MYSQL_DB: the server at", self.run_it(variables, code=1))
-            self.assertEqual(server.value("SELECT COUNT(*) FROM measured.sbtest1"), "0")
+            for inside in ("", "CREATE PROCEDURE measured.p() SELECT 1", "CREATE TABLE measured.sbtest1 (a INT)"):
+                server.sql(f"CREATE DATABASE measured; {inside}")
+                self.assertIn("MYSQL_DB: the server at", self.run_it(variables, code=1))
+                server.sql("DROP DATABASE measured")
         self.assertIn("SOCKET: nothing answers at", self.run_it(variables, code=1))
+
+
+    def test_on_a_server_that_runs_already_a_killed_run_is_gone_on_with(self):
+        with lab_server.LabServer(_ENVIRONMENT, []) as server:
+            variables = {**_SCALED, "SOCKET": str(server.socket), "ENGINES": "InnoDB", "WORKLOADS": "oltp_point_select",
+                         "MYSQL_BIN": str(_ENVIRONMENT.basedir / "bin" / "mariadb")}
+            databases = server.sql("SHOW DATABASES")
+            child = _start({"OUTPUT_DIR": str(self.output), **variables})
+            while server.sql("SHOW DATABASES") == databases:
+                self.assertIsNone(child.poll(), "it ended before it was killed")
+                time.sleep(0.05)
+            child.kill()
+            child.communicate(timeout=60)
+            self.assertNotEqual(server.sql("SHOW DATABASES"), databases)
+            self.run_it(variables)
+            self.assertIn("Interrupted during: InnoDB oltp_point_select", self.only("report_*.md").read_text())
+            self.assertEqual(server.sql("SHOW DATABASES"), databases)
+
+
+class WithCharts(SqlbenchCase):
+    def test_a_time_below_the_interval_as_a_new_user_would_run_it(self):
+        """REPORT_INTERVAL as it is by default, and charts."""
+        variables = {name: value for name, value in _SCALED.items() if name not in ("PLOT", "REPORT_INTERVAL")}
+        said = self.run_it({**variables, "ENGINES": "InnoDB", "WORKLOADS": "oltp_point_select",
+                            "DATA_DIR": str(self.base / "data")})
+        self.assertIn("no interval of a run ended", said)
+        self.assertTrue((self.only("charts_*") / "oltp_point_select_tps_bar.png").exists())
 
 
 @unittest.skipIf(_HERE or not _PLUGIN, "this is for a server of another release, with TIDESDB_PLUGIN")

@@ -14,6 +14,10 @@ from unittest import mock
 
 from installer import build_plugin, host, shell
 from installer.install import build as install_build
+from installer.install import library
+from installer.source import build as source_build
+from installer.source import ninja
+from installer.source import options as source_options
 from lab.harness import generators
 
 
@@ -76,15 +80,36 @@ class BuildLock(unittest.TestCase):
         environment = SimpleNamespace(root=None, name="x", version="1", headers="/x",
                                       command=lambda argv, cwd=None, needs=(): argv)
         with mock.patch.object(generators, "run", run), mock.patch.object(build_plugin, "run", run), \
-                mock.patch.object(install_build, "run", run), mock.patch.object(build_plugin, "check"), \
+                mock.patch.object(install_build, "run", run), mock.patch.object(library, "run", run), \
+                mock.patch.object(build_plugin, "check"), \
                 mock.patch.object(build_plugin, "build_dir", return_value=self.directory), \
                 mock.patch("installer.apt.install"), mock.patch.dict("os.environ"), redirect_stdout(io.StringIO()):
             generators.os.environ.pop("TPCC", None)
             generators.program("tpcc", None, self.directory)
             build_plugin.build(environment, None)
             install_build.compile_plugin(environment, self.directory, 1, None)
-        self.assertEqual(calls, [(["cmake", "--preset"], True), (["cmake", "--build"], True)] * 3)
+            library.stage(self.directory, 1, None)
+        self.assertEqual(calls, [*[(["cmake", "--preset"], True), (["cmake", "--build"], True)] * 4,
+                                 (["cmake", "--install"], True)])
         self.assertFalse(self.held())
+
+    def test_a_servers_build_and_its_compilers_hold_it(self):
+        """Each of its programs: cmake, ninja and what they start."""
+        tools, calls = self.directory.parent / "tools", self.directory.parent / "calls"
+        tools.mkdir()
+        for name in ("cmake", "ninja"):
+            (tools / name).write_text("#!/bin/sh\nfor one in /proc/$$/fd/*; do readlink \"$one\"; done | "
+                                      f"grep -c '/plain/.lock$' >> {calls}\n")
+            (tools / name).chmod(0o755)
+        paths = source_options.Paths(Path("/opt/m"), self.directory)
+        tree = source_build.Tree(paths, "1", "plain", SimpleNamespace(jobs=1), self.directory.parent / "log")
+        environment = {**os.environ, "PATH": f"{tools}:{os.environ['PATH']}"}
+        with mock.patch.dict(os.environ, environment), \
+                mock.patch.object(shell, "clean_environment", lambda _=None: environment), \
+                mock.patch.object(ninja, "clean_environment", lambda _=None: environment), \
+                mock.patch.object(tree, "_links"), mock.patch.object(tree, "_headers"), redirect_stdout(io.StringIO()):
+            tree.make([])
+        self.assertEqual(calls.read_text().split(), ["1", "1", "1"])
 
 
 if __name__ == "__main__":

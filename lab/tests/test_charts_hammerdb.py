@@ -33,7 +33,7 @@ class Charts(unittest.TestCase):
     def test_all(self):
         rows = [_row("tidesdb", 900), _row("tidesdb", 1100), _row("innodb", 1000),
                 {"benchmark": "tpch", "engine": "innodb", "tpch_geomean_sec": 1.5, "tpch_total_sec": 60.0}]
-        runs = [hammerdb.RunSeries("tidesdb", [(10, 2000), (20, 2100)], {"p95": [(10, 3.0), (20, 4.0)]},
+        runs = [hammerdb.RunSeries("tidesdb", "", [(10, 2000), (20, 2100)], {"p95": [(10, 3.0), (20, 4.0)]},
                                    [Hotspot(12.5, "mariadbd", "MYSQLparse")])]
         names, missing = self.draw(rows, runs)
         self.assertEqual(names, {f"{name}.{kind}" for kind in ("png", "pdf") for name in (
@@ -67,6 +67,56 @@ class Charts(unittest.TestCase):
                 mock.patch.object(figure, "text") as text:
             style.save(figure, directory, "x", [f"note {number}" for number in range(40)])
         self.assertEqual(text.call_args.args[2], "note 0\nnote 1\nnote 2\nnote 3\nAnd 36 more, which the report has.")
+
+    def drawn(self, rows, runs):
+        """By chart, the panels."""
+        with mock.patch.object(style, "save", side_effect=lambda *_: []) as save:
+            hammerdb.draw(rows, runs, "")
+        return {call.args[2]: call.args[0].axes for call in save.call_args_list}
+
+    def test_a_build_has_one_shade_in_all_charts(self):
+        labels = ["TidesDB-glibc", "TidesDB-glibc-PGO", "TidesDB-jemalloc", "InnoDB-glibc"]
+        rows = [_row(label, 900, consistent="no" if label == "TidesDB-glibc" else "yes") for label in labels]
+        runs = [hammerdb.RunSeries(label, "", [(10, 1000)], {"mean": [(10, 5.0)]}, [Hotspot(1, "x", label)])
+                for label in reversed(labels[1:])]
+        drawn = self.drawn(rows, runs)
+        to_hex = style.pyplot().matplotlib.colors.to_hex
+        shades = {label: colour.lower() for label, colour in style.shades(labels).items()}
+        for name in ("chart_tpcc_throughput_timeline", "chart_tpcc_latency_timeline"):
+            lines = {line.get_label(): to_hex(line.get_color()) for line in drawn[name][0].lines}
+            self.assertEqual(list(lines.items()), [(label, shades[label]) for label in labels[1:]])
+        (bars,), (grouped,) = drawn["chart_tpcc_nopm"], drawn["chart_tpcc_latency"]
+        self.assertEqual([to_hex(bar.get_facecolor()) for bar in bars.containers[-1].patches],
+                         [shades[label] for label in labels[1:]])
+        self.assertEqual({of.get_label(): to_hex(of.patches[0].get_facecolor()) for of in grouped.containers
+                          if of.get_label() in labels}, {label: shades[label] for label in labels[1:]})
+        self.assertEqual([to_hex(panel.patches[0].get_facecolor()) for panel in drawn["chart_perf_hotspots"]],
+                         [shades[label] for label in reversed(labels[1:])])
+
+    def test_all_repetitions_are_drawn_and_their_mean_of_what_all_have(self):
+        runs = [hammerdb.RunSeries("x", str(number), [(10, 100 * number), (21, 200), *more], {"mean": [(10, number)]})
+                for number, more in ((1, [(30, 1)]), (2, []), (3, [(30, 1)]))]
+        (axes,) = self.drawn([_row("x", 900, rampup_min=0.35)], runs)["chart_tpcc_throughput_timeline"]
+        *each, whole = axes.lines
+        self.assertEqual([list(line.get_ydata()) for line in each], [[100, 200, 1], [200, 200], [300, 200, 1]])
+        self.assertEqual((list(whole.get_xdata()), list(whole.get_ydata())), ([10, 20], [200, 200]))
+        self.assertGreater(whole.get_linewidth(), each[0].get_linewidth())
+        self.assertIn("thin: each run, thick: their mean", axes.figure._suptitle.get_text())
+
+    def test_the_ramp_up_is_marked(self):
+        def said(*minutes):
+            rows = [_row("x", 900, rampup_min=of) for of in minutes]
+            (axes,) = self.drawn(rows, [hammerdb.RunSeries("x", "", [(10, 100)])])["chart_tpcc_throughput_timeline"]
+            return [(patch.get_label(), patch.get_extents().width > 0) for patch in axes.patches]
+
+        self.assertEqual(said(0.35, 0.35), [("ramp-up, 21 s", True)])
+        self.assertEqual(said(0.35, 1), [("ramp-up, up to 60 s", True)])
+        self.assertEqual(said(0), [])
+
+    def test_each_figure_of_latency_has_a_panel_of_its_own(self):
+        runs = [hammerdb.RunSeries("x", "", [], {"mean": [(10, 5.0)], "maximum": [(10, 500.0)]})]
+        panels = self.drawn([_row("x", 900)], runs)["chart_tpcc_latency_timeline"]
+        self.assertEqual([panel.get_ylabel() for panel in panels], ["mean, ms", "maximum, ms"])
 
     def test_median_and_spread(self):
         rows = [_row("tidesdb", nopm) for nopm in (900, 1100, 1000)]

@@ -63,6 +63,40 @@ class Commands(unittest.TestCase):
             for pid in self.run_and_interrupt(number, '(sleep 60 & echo $! $$ > "$1"; wait) & wait'):
                 self.assertFalse(runs(pid))
 
+    def test_one_that_was_started_at_that_moment_is_ended_too(self):
+        """The signal comes when the program is there already and Popen has not returned yet."""
+        script = """
+import os, signal, subprocess
+from installer import shell
+from lab.harness import sitting, watched
+from lab.tests.test_ended import runs
+sitting.interrupt_on_term()
+class Interrupted(subprocess.Popen):
+    def __init__(self, *argv, **how):
+        super().__init__(*argv, **how)
+        print(self.pid, flush=True)
+        Interrupted.last = self
+        os.kill(os.getpid(), signal.{0})
+subprocess.Popen = Interrupted
+try:
+    {1}
+except KeyboardInterrupt:
+    # Here: what is tied ends with this program in any case.
+    os._exit(1 if runs(Interrupted.last.pid) else 130)
+"""
+        for number in ("SIGINT", "SIGTERM", "SIGHUP"):
+            for command in ("shell.run(['sleep', '60'])", "watched.run(['sleep', '60'], '/dev/null')"):
+                child, pid = a_child(script.format(number, command))
+                self.addCleanup(lambda pid=pid: runs(pid) and os.kill(int(pid), signal.SIGKILL))
+                self.addCleanup(child.stdout.close)
+                self.assertEqual(child.wait(30), 130, f"{number}: {command}")
+
+    def test_a_program_that_is_not_there_is_an_error_and_signals_are_as_before(self):
+        with self.assertRaises(FileNotFoundError):
+            shell.run(["/nowhere/program"])
+        self.assertIs(signal.getsignal(signal.SIGINT), signal.default_int_handler)
+        self.assertEqual(signal.getsignal(signal.SIGHUP), signal.SIG_DFL)
+
     def test_one_that_does_not_listen_is_made_to(self):
         child = subprocess.Popen(["sh", "-c", "trap '' TERM; echo; while :; do sleep 1; done"], stdout=subprocess.PIPE)
         child.stdout.readline()

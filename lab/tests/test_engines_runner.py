@@ -1,6 +1,7 @@
 """Tests of lab/engines_runner with a harness that measures nothing: order, journal, resume, merging, preflight."""
 
 import io
+import os
 import tempfile
 import unittest
 from contextlib import redirect_stdout
@@ -90,6 +91,17 @@ class Run(unittest.TestCase):
         self.assertEqual(self.go()[0], 0)
         self.assertEqual(len(self.calls()), 4)
 
+    def test_a_harness_that_measured_nothing_is_a_failed_iteration(self):
+        self.harness.write_text(_HARNESS.replace("${count}000", "N/A"))
+        code, said = self.go()
+        self.assertEqual(code, 1)
+        self.assertIn("the harness measured no NOPM", said)
+
+    def test_a_relative_harness_is_the_file_there(self):
+        self.addCleanup(os.chdir, os.getcwd())
+        os.chdir(self.folder)
+        self.assertEqual(options.parse(["--harness", "./harness"]).harness, self.harness.resolve())
+
     def test_an_iteration_that_was_interrupted_is_the_harness_s_to_resume(self):
         logs = self.directory / "innodb" / "iter1" / "hammerdb_logs_7"
         logs.mkdir(parents=True)
@@ -142,6 +154,12 @@ class Preflight(unittest.TestCase):
         said = "\n".join(map(str, findings))
         for text in ("FAIL     harness:", "FAIL     client:", "--no-drop-cache", "HammerDB: not asked for", "disk:"):
             self.assertIn(text, said)
+
+    def test_a_harness_must_be_a_program(self):
+        with tempfile.NamedTemporaryFile() as file:
+            args = options.parse(["--private-server", "--no-perf", "--no-drop-cache", "--harness", file.name])
+            said = "\n".join(map(str, preflight.look(args)))
+        self.assertIn("FAIL     harness:", said)
 
     def test_a_private_server_needs_no_other(self):
         args = options.parse(["--private-server", "--no-perf", "--no-drop-cache"])

@@ -53,7 +53,7 @@ class Options(unittest.TestCase):
             with self.assertRaisesRegex(Failed, message):
                 options.parse(argv)
         for argv, message in ((["--tpcc-vu", "0"], "0 is not at least 1"), (["--tpcc-db", "a'b"], "is no database's name"),
-                              (["--duration", "-1"], "-1 is negative")):
+                              (["--duration", "-1"], "-1 is no number of minutes")):
             with self.assertRaises(SystemExit), redirect_stderr(io.StringIO()) as said:
                 options.parse(argv)
             self.assertIn(message, said.getvalue())
@@ -257,6 +257,23 @@ class Run(unittest.TestCase):
         study.plot.assert_called_once_with([self.directory.parent / "hammerdb_results_1.csv"], self.directory)
         self.assertIn("report.html", (self.directory / "SHA256SUMS").read_text())
 
+    def test_a_run_without_new_orders_timing_is_a_result(self):
+        row = {"benchmark": "tpcc", "nopm": 1000, "tpm": 2300, "errors": 0, "delivery_p95_ms": 3.0}
+        self.assertEqual(study.summary(row), "1,000 NOPM, 2,300 TPM, new orders p95 not known, 0 errors")
+
+    def test_charts_that_cannot_be_drawn_are_said_and_the_rest_is_there(self):
+        study.plot.side_effect = Failed("matplotlib is missing: apt-get install python3-matplotlib")
+        self.assertEqual(self.go(FakeGenerator()), 0)
+        self.assertIn("charts are left out: matplotlib is missing", self.said.getvalue())
+        for name in ("report.md", "SHA256SUMS"):
+            self.assertTrue((self.directory / name).exists(), name)
+
+    def test_what_it_draws_with_is_installed_first(self):
+        with mock.patch.object(study.apt, "install", side_effect=Failed("no network")) as install, \
+                self.assertRaisesRegex(Failed, "no network"):
+            self.go(FakeGenerator())
+        self.assertIn("python3-matplotlib", install.call_args.args[0])
+
     def test_the_results_beside_the_logs_are_summed_too(self):
         self.go(FakeGenerator())
         self.assertIn("../hammerdb_results_1.csv", (self.directory / "SHA256SUMS").read_text())
@@ -286,6 +303,13 @@ class Run(unittest.TestCase):
         self.assertEqual(generator.calls, ["run tidesdb", "drop"])
         self.assertIn("Interrupted during: tidesdb tpcc run", self.said.getvalue())
         self.assertEqual([row["engine"] for row in self.rows()], ["innodb", "tidesdb"])
+
+    def test_results_are_in_the_order_asked_for_whichever_ran_first(self):
+        self.assertEqual(self.go(FakeGenerator(fail=("innodb", Failed("no")))), 1)
+        self.assertEqual([row["engine"] for row in self.rows()], ["tidesdb"])
+        self.assertEqual(self.go(FakeGenerator()), 0)
+        self.assertEqual([row["engine"] for row in self.rows()], ["innodb", "tidesdb"])
+        self.assertEqual(pick.study([self.directory]).labels(), ["InnoDB", "TidesDB"])
 
     def test_another_build_is_refused_by_name_and_nothing_is_written_over(self):
         with self.assertRaises(KeyboardInterrupt):
@@ -341,7 +365,7 @@ class Run(unittest.TestCase):
                     except KeyboardInterrupt:
                         self.assertEqual(generator.calls, ["build innodb", "run innodb"])
                 self.assertEqual([call for call in generator.calls if call != "drop"], ["run innodb"])
-                self.assertEqual([row["engine"] for row in self.rows()], ["tidesdb", "innodb"])
+                self.assertEqual([row["engine"] for row in self.rows()], ["innodb", "tidesdb"])
 
     def test_a_private_server_s_tables_are_not_another_s(self):
         self.assertEqual(self.go(FakeGenerator(fail=("innodb", Failed("no memory"))), "--private-server"), 1)
@@ -439,8 +463,16 @@ class Logs(unittest.TestCase):
                 if text is not None:
                     (folder / "result.json").write_text(json.dumps(made(engine, **text)))
             csv = Path(name) / "hammerdb_results_1.csv"
-            self.assertEqual([run.label for run in logs.series(csv, "", {"a", "b", "c"})], ["b"])
-            self.assertEqual([run.label for run in logs.series(csv, "")], ["a", "b", "c"])
+            self.assertEqual([run.engine for run in logs.series(csv, "", {"a", "b", "c"})], ["b"])
+            self.assertEqual([run.engine for run in logs.series(csv, "")], ["a", "b", "c"])
+
+    def test_of_builds_all_repetitions_are_read(self):
+        with tempfile.TemporaryDirectory() as name:
+            for repetition in (1, 2, 10):
+                for label in ("plain", "pgo"):
+                    (Path(name) / "hammerdb_logs_1" / f"rep{repetition}" / f"{label}_tpcc").mkdir(parents=True)
+            found = logs.series(Path(name) / "hammerdb_results_1.csv", "")
+            self.assertEqual(sorted(run.engine for run in found), ["pgo"] * 3 + ["plain"] * 3)
 
 
 class PlotOnly(unittest.TestCase):

@@ -12,7 +12,7 @@ from installer.shell import Failed
 from lab.charts import study as charts
 from lab.harness.sampler import Samples
 from lab.iibench_runner import options, study, units
-from lab.report import plotly
+from lab.report import markdown, plotly, tables
 from lab.report.adapters import iibench_runner as adapter
 from lab.report.adapters import pick
 from lab.tests.test_report_adapters import FACTS
@@ -103,6 +103,7 @@ class FakeMeasurer:
         raw = self.case.directory / "raw"
         raw.mkdir(exist_ok=True)
         result = insert_benchmark(unit.engine)
+        result["started"] = f"at {unit.name}"
         began = result["phases"][0]["began_unix_s"] - 2
         samples = Samples(began=began)
         for at in range(40):
@@ -150,8 +151,14 @@ class Run(Files):
         made = pick.study([self.directory])
         self.assertEqual(len(made.runs), 2 * 2 * 6)
         self.assertEqual({run.condition for run in made.runs}, {"i1-batch 10", "i1-batch 50"})
-        load, bulk = made.runs[0], made.runs[5]
-        self.assertEqual((load.written_bytes, load.memory["resident, peak"]), (1 << 20, 103 << 20))  # From 2 s on.
+        load, index, bulk = made.runs[0], made.runs[1], made.runs[5]
+        # A megabyte, half a second of CPU and 50 rows a second; the load is from 2 s on, for 1.227 s.
+        self.assertEqual((load.written_bytes, load.memory["resident, peak"]), (round(1.227 * (1 << 20)), 103 << 20))
+        self.assertAlmostEqual(load.cpu_s, 1.227 / 2)
+        self.assertEqual(load.status, {"Handler_write": 61.35})
+        # 0.402 s between two samples; the memory of those around it.
+        self.assertEqual((index.written_bytes, index.status), (round(0.402 * (1 << 20)), {"Handler_write": 20.1}))
+        self.assertEqual(index.memory["resident, peak"], 105 << 20)
         self.assertEqual((bulk.workload, bulk.throughput), ("iibench INSERT ... SELECT", 2500))
         self.assertEqual((bulk.written_bytes, bulk.memory["with page cache, peak"]), (4 << 20, 300 << 20))
         self.assertAlmostEqual(bulk.write_amplification, (4 << 20) / (10_000 * 44))
@@ -162,6 +169,12 @@ class Run(Files):
         self.assertIn("raw/InnoDB_i1-batch-10_1.json", made.files)
         for name in ("report.html", "report.md", "SHA256SUMS"):
             self.assertTrue((self.directory / name).exists(), name)
+
+    def test_steps_and_repetitions_have_one_configuration(self):
+        self.assertEqual(self.go("--repetitions", "2", "--memory-max", "0"), 0)
+        made = pick.study([self.directory])
+        self.assertEqual(tables.run_configuration(made).head, ["", "InnoDB", "TidesDB"])
+        self.assertNotIn("started (UTC)", markdown.text(made))
 
     def test_the_memory_of_insert_select_is_that_of_its_own_server(self):
         self.own_bulk = True

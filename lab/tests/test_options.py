@@ -43,6 +43,7 @@ class Refused(unittest.TestCase):
         for parse in (engines.parse, hammerdb.parse, iibench.parse):
             for value in ("-5", "nan"):
                 self.refused(parse, ["--settle", value], "--settle: ")
+            self.refused(parse, ["--settle", "abc"], "--settle: 'abc' is no number")
         for value in ("-1", "nan", "inf"):
             self.refused(hammerdb.parse, ["--duration", value], "--duration: ")
 
@@ -57,6 +58,10 @@ class Refused(unittest.TestCase):
         self.assertEqual(compare._arguments(["--engines", "InnoDB,TidesDB,InnoDB"]).engines, ["InnoDB", "TidesDB"])
 
     def test_what_is_not_here(self):
+        for names in ("", ",", "a.csv,"):  # An unset variable must not start a benchmark.
+            self.refused(hammerdb.parse, ["-P", names], "-P .*: names of CSVs are wanted")
+        for name in ("mysql", "SYS", "information_schema"):
+            self.refused(hammerdb.parse, ["--tpcc-db", name], "--tpcc-db: .* is the server's own database")
         self.refused(hammerdb.parse, ["-e", "postgres"], "-e postgres: PostgreSQL is not run here")
         self.refused(hammerdb.parse, ["--pg-host", "x"], "--pg-host: PostgreSQL is not run here")
         self.refused(hammerdb.parse, ["-e", "innodb", "-b", "tpch"], "-b tpch: the built-in generator has no TPROC-H")

@@ -191,7 +191,9 @@ class Csv(unittest.TestCase):
                                 (f"{self.HEADER}\n{self.OLD_TPCC[:30]}\n", "r.csv:2: has 6 fields, 20 are named"),
                                 (f"{self.HEADER}\n{self.OLD_TPCC.replace('160223', 'many')}\n",
                                  "r.csv:2: is damaged: tpm is 'many'"),
-                                (f"{self.HEADER}\nycsb,1\n", "r.csv:2: the benchmark 'ycsb'")):
+                                (f"{self.HEADER}\nycsb,1\n", "r.csv:2: the benchmark 'ycsb'"),
+                                *((f"{self.HEADER}\n{self.OLD_TPCC.replace('tidesdb', name)}\n",
+                                   "r.csv:2: is damaged: engine is") for name in ("", "$x", "../x", "a\0b"))):
             with self.assertRaisesRegex(BadInput, message):
                 hammerdb_csv.read(broken, "r.csv")
 

@@ -81,7 +81,18 @@ class Refused(unittest.TestCase):
         self.refuse(DETAIL, "^x.csv:1: .* lacks reads_per_sec")
         self.refuse(SUMMARY, "^x.csv:1: .* lacks time_s", sqlbench_csv.detail)
 
+    def test_names_that_are_none(self):
+        """They become file names and texts of charts."""
+        for column, good in (("engine", "TidesDB"), ("workload", "oltp_insert")):
+            for bad in ("", " ", "\0", "../../x", "a/b", "$x$", "_x", "..", "x" * 101, "\t"):
+                for text, parse in ((SUMMARY, sqlbench_csv.summary), (DETAIL, sqlbench_csv.detail)):
+                    self.refuse(text.replace(f"{good},", f"{bad},", 1), f"^x.csv:[234]: is damaged: {column} is ", parse)
+        for good in ("TidesDB-pgo.2", "InnoDB (LZ4, 64 MB)", " TidesDB "):
+            table = sqlbench_csv.detail(DETAIL.replace("TidesDB,", f'"{good}",'))
+            self.assertEqual(table.rows[-1].engine, good.strip())
+
     def test_cut_off(self):
+        self.refuse(_HEAD["detail"][:-1], "^x.csv:1: is cut off", sqlbench_csv.detail)
         self.refuse(SUMMARY[:-30], "^x.csv:4: has 12 fields where its head has 19")
         self.refuse(SUMMARY[:-1], "^x.csv:4: is cut off")
         self.refuse(SUMMARY.replace("InnoDB,oltp_insert,8,", "InnoDB,oltp_insert,eight,"),
@@ -142,6 +153,14 @@ class Drawn(unittest.TestCase):
         self.assertIn("oltp_insert_tps_timeseries", self.notes(None, DETAIL))
         without_sizes = SUMMARY.replace("110.000,150.000", ",").replace("90.000,190.000", ",")
         self.assertNotIn("datasize", self.notes(without_sizes, None))
+
+    def test_a_detail_without_an_interval_leaves_the_summary_s_charts(self):
+        notes = self.notes(SUMMARY, _HEAD["detail"])
+        self.assertIn("oltp_insert_tps_bar", notes)
+        self.assertNotIn("oltp_insert_tps_timeseries", notes)
+        self.assertRegex(self.said[0], "detail.csv: has a head and no rows: no interval of a run ended")
+        with self.assertRaisesRegex(BadInput, "detail.csv: has nothing to draw"):
+            self.plot(None, _HEAD["detail"])
 
     def test_png_has_300_dots_an_inch(self):
         figure, _ = style.pyplot().subplots(figsize=(2, 1))

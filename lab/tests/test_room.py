@@ -56,6 +56,7 @@ class Room(unittest.TestCase):
         servers = target.OwnServers.__new__(target.OwnServers)
         servers._settings, servers._made, servers._locks = settings.read({"TABLE_SIZES": "10000000"}), [], []
         servers._directories, servers._sockets = {"InnoDB": self.place / "data"}, None
+        servers._places = SimpleNamespace(data=self.place / "data")
         with of(4 * 10**9), self.assertRaisesRegex(Failed, "takes about 4.8 GB; SCALE_DOWN"):
             servers.prepare()
         servers.close()

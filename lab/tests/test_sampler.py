@@ -54,9 +54,38 @@ class SamplesTest(unittest.TestCase):
         self.assertEqual((self.samples.written_bytes, self.samples.cpu_s), (2_000_000, 0.5))
         self.assertEqual(self.samples.counters(), {"Com_commit": 40})
 
-    def test_a_part_of_the_time(self):
-        part = self.samples.between(0.5, 3.0)
-        self.assertEqual((part.at, part.counters()["Com_commit"], part.written_bytes), ([1.0, 3.0], 20, None))
+    def test_a_part_of_the_time_that_ends_between_samples(self):
+        """20 a second until 1 s, 10 from then on; 0.5 CPU seconds until 1 s, and then nothing is known of them."""
+        part = self.samples.between(0.5, 2.5)
+        self.assertEqual((part.at, part.counters()["Com_commit"], part.cpu_s), ([0.5, 1.0, 2.5], 10 + 15, 0.25))
+        self.assertEqual(part.written_bytes, 1_000_000)
+        series = {name: points for name, _, points in part.series()}
+        self.assertEqual(series["Com_commit"], [(1.0, 20.0), (2.5, 10.0)])
+
+    def test_a_part_that_lies_between_two_samples(self):
+        part = self.samples.between(0.25, 0.75)
+        self.assertEqual((part.at, part.counters(), part.cpu_s), ([0.25, 0.75], {"Com_commit": 10}, 0.25))
+        self.assertEqual(self.samples.between(1.0, 3.0).at, [1.0, 3.0])
+
+    def test_what_there_is_has_no_value_between_samples(self):
+        part = self.samples.between(0.5, 2.5)
+        self.assertEqual((part.process["resident bytes"], part.status["Odd"]), ([None, 2 << 20, None], [None, 1, None]))
+        self.assertIsNone(self.samples.between(0.25, 0.75).resident_most)
+
+    def test_nothing_is_made_up_beyond_the_samples(self):
+        self.assertEqual(self.samples.between(-1.0, 2.0).at, [0.0, 1.0, 2.0])
+        self.assertEqual(self.samples.between(2.0, 9.0).at, [2.0, 3.0])
+        for begin, end in ((-2.0, -1.0), (4.0, 5.0)):
+            part = self.samples.between(begin, end)
+            self.assertEqual((part.at, part.counters(), part.cpu_s, part.written_bytes), ([], {}, None, None))
+        self.assertEqual(Samples().between(0.0, 1.0), Samples())
+
+    def test_a_counter_that_was_not_to_be_had_for_a_while(self):
+        self.samples.add(4.0, {"cpu seconds": 3.5}, {"Com_commit": 60})
+        part = self.samples.between(2.0, 4.0)  # CPU seconds: 1.5 at 1 s, None at 3 s, 3.5 at 4 s.
+        self.assertEqual((part.process["cpu seconds"][0], part.counters()["Com_commit"]), (1.5 + 2.0 / 3, 20))
+        self.assertAlmostEqual(part.cpu_s, 4.0 / 3)
+        self.assertEqual(part.status["Late"], [None, 1, None])
 
     def test_what_the_kernel_held_back_until_after_the_end_counts(self):
         self.samples.written_in_the_end = 7_000_000
@@ -65,6 +94,8 @@ class SamplesTest(unittest.TestCase):
         self.assertEqual(self.samples.between(1.0, 9.0).written_bytes, 5_000_000)
         self.assertIsNone(self.samples.between(1.0, 3.0).written_bytes)
         self.assertEqual(self.samples.between(0.0, 3.0).written_bytes, 2_000_000)
+        # From the middle of the first second on, and the sync at the end is this part's.
+        self.assertEqual(self.samples.between(0.5, 8.0).written_bytes, 6_000_000)
 
     def test_kept_and_read_again(self):
         with tempfile.TemporaryDirectory() as name:

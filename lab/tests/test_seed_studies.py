@@ -17,13 +17,17 @@ from lab.engines_runner import study as engines_study
 from lab.hammerdb import builds_study
 from lab.hammerdb import options as hammerdb
 from lab.harness import provenance
+from lab.harness.private_server import in_bytes
 from lab.iibench_runner import options as iibench
 from lab.pgo_study import __main__ as pgo_study
+from lab.pgo_study.settings import server_options
+from lab.report import gains
 from lab.report.study import Latency, Metric, Run, Study
 from lab.seed_studies import __main__ as door
 from lab.seed_studies import builds, charts, index, left, ours, publish, seed_figures, studies
 from lab.seed_studies.texts import TEXTS
 from lab.sqlbench import settings as sqlbench
+from lab.tests import test_pgo_study
 
 PGO = studies.Wanted(pgo_plugin="/x/ha_tidesdb.so")
 BOTH = studies.Wanted(pgo_plugin="/g/ha_tidesdb.so", pgo_server="/g/mariadbd", plain_plugin="/p/ha_tidesdb.so",
@@ -43,6 +47,11 @@ def tprocc(*labels):
     """Three repetitions; each label 10 % above the one before it."""
     return Study("hammerdb", "", "", [tpcc_run(label, repetition, 1000 * 1.1 ** at * repetition)
                                       for at, label in enumerate(labels) for repetition in (1, 2, 3)])
+
+
+def tiers_of(engine):
+    """What pgo_study.sh takes of its command line."""
+    return pgo_study.wanted_of(pgo_study._parser().parse_args(run_of(BOTH, f"tiers-{engine}").options))
 
 
 class Plan(unittest.TestCase):
@@ -69,13 +78,24 @@ class Plan(unittest.TestCase):
             # Spread of everything.
             for times in (args.repetitions, loaded.repetitions + 1, swept.repetitions, read.iterations, engines.iterations):
                 self.assertEqual(times, 3)
-        for engine, limit in (("tidesdb", "320M"), ("innodb", "")):
-            tiers = pgo_study.wanted_of(pgo_study._parser().parse_args(run_of(BOTH, f"tiers-{engine}").options))
-            self.assertEqual((tiers.rows, len(tiers.tiers), tiers.threads, tiers.sync), (50_000, 2, (1, 4, 16), "FULL"))
-            self.assertEqual([(tier.cache, tier.limit) for tier in tiers.tiers], [("32M", limit), ("512M", "")])
+        for engine, tiers in (("tidesdb", [("32M", "320M"), ("64M", "368M"), ("512M", "")]),
+                              ("innodb", [("32M", ""), ("128M", ""), ("512M", "")])):
+            study = tiers_of(engine)
+            self.assertEqual((study.rows, study.threads, study.sync), (50_000, (1, 4, 16), "FULL"))
+            self.assertEqual([(tier.cache, tier.limit) for tier in study.tiers], tiers)
+
+    def test_no_limit_makes_a_server_cut_its_tier_s_cache(self):
+        study, build = tiers_of("tidesdb"), test_pgo_study.build(engine="TidesDB")
+        for tier in study.tiers[:-1]:
+            # As plugin/README.md says of tidesdb_max_memory_usage, by default half of the limit: half of that at most
+            # is the cache's, and three eighths are neither its nor the memtables', of which there may be four.
+            cache, budget = in_bytes(tier.cache), in_bytes(tier.limit) / 2
+            memtable = next(word for word in server_options(study, build, tier) if "write_buffer_size" in word)
+            self.assertLessEqual(cache, budget / 2)
+            self.assertLessEqual(cache + 4 * int(memtable.partition("=")[2]), budget * 5 / 8)
 
     def test_it_fits_into_a_sitting(self):
-        for wanted, most in ((studies.Wanted(), 85), (PGO, 120), (BOTH, 143)):
+        for wanted, most in ((studies.Wanted(), 85), (PGO, 120), (BOTH, 155)):
             self.assertLess(sum(run.seconds for run in studies.runs(wanted)) / 60, most)
 
     def test_minutes_and_scale_say_how_long(self):
@@ -185,14 +205,17 @@ class Figures(unittest.TestCase):
     def test_every_figure_of_a_seed_has_one_of_ours_beside_it(self):
         with_all = ["InnoDB-glibc", "InnoDB-glibc-PGO", "InnoDB-jemalloc", "InnoDB-jemalloc-PGO", "TidesDB-glibc",
                     "TidesDB-glibc-PGO", "TidesDB-jemalloc", "TidesDB-jemalloc-PGO", "TidesDB-jemalloc-PGO-large-cache"]
-        deletes = [Run("TidesDB", "iibench l.i1", 1, 1, 5.0, "rows/s", measures={"inserted rows/s": 5.0},
+        deletes = [Run("TidesDB", "iibench l.i1", 1, 1, 5.0, "rows/s",
+                       measures={"inserted rows/s": 5.0, "seconds of the step": 41.0},
                        latencies=[Latency("insert", p99_ms=2.0, max_ms=900.0), Latency("delete", max_ms=9.0),
                                   Latency("find_low", p99_ms=1.0)],
                        # Nothing in second 7.
                        series={"insert rows": Metric("rows/s", [(at, at) for at in range(41) if at != 7])})]
         tiers = [Run(label, "oltp_read_write", threads, 1, 100.0 + gain, "", condition=f"{cache} cache")
-                 for label, gain in (("a", 0), ("b", 10)) for cache in ("512M", "32M") for threads in (1, 4, 16)]
-        sysbench = [Run(engine, workload, threads, 1, 100.0 * threads, "", latencies=[Latency("all", mean_ms=1, p95_ms=2)])
+                 for label, gain in (("a", 0), ("b", 10)) for cache in ("512M", "32M", "128M")
+                 for threads in (1, 4, 16)]
+        sysbench = [Run(engine, workload, threads, 1, 100.0 * threads, "", measures={"queries/s": 900.0},
+                        latencies=[Latency("all", mean_ms=1, p95_ms=2)])
                     for engine in ("InnoDB", "TidesDB") for threads in (4, 8)
                     for workload in ("oltp_read_write", "oltp_point_select", "oltp_insert", "oltp_write_only")]
         of = {**dict.fromkeys(("000", "001-cache", "002"), tprocc(*with_all)), "001-deletes": Study("", "", "", deletes),
@@ -200,11 +223,10 @@ class Figures(unittest.TestCase):
         for name, study in of.items():
             found = ours.figures(name, study)
             lacking = [key for key in seed_figures.of(name) if key not in found and "before" not in key[0]]
-            # The seed's middle tier is not run here.
-            self.assertEqual([key for key in lacking if "middle" not in key[0]], [], name)
+            self.assertEqual(lacking, [], name)
         found = {measure: values for (_, measure), values in ours.figures("001-deletes", of["001-deletes"]).items()}
         self.assertEqual((found["slowest seconds (p5)"], found["the slowest second"]), ([1], [0]))
-        self.assertEqual((found["the first 20 s"], found["the last 20 s"]), ([(190 - 7) / 20], [29.5]))
+        self.assertEqual((found["the first 20 s"], found["the last 20 s"]), ([(190 - 7) / 20], [30.5]))
         # What waited longest is shown, whatever statement it was.
         self.assertEqual((found["insert p99"], found["insert maximum"], found["delete maximum"]), ([2], [900], [9]))
         self.assertEqual([index._unit(measure, None) for measure in ("insert maximum", "the first 20 s",
@@ -212,6 +234,41 @@ class Figures(unittest.TestCase):
                          ["ms", "rows/s", "rows/s", "s", "MB"])
         self.assertAlmostEqual(ours.figures("003", of["003"])["all", "mean gain of PGO"][0], 10)
         self.assertEqual(ours.figures("004", of["004"])["oltp_insert InnoDB", "efficiency from 4 to 8 threads"], [100])
+
+    def test_the_ends_of_a_range_are_of_each_repetition(self):
+        runs = [Run("InnoDB", workload, threads, repetition, rate * threads ** 0.5, "",
+                    latencies=[Latency("all", mean_ms=1, p95_ms=p95 + repetition)])
+                for workload, rate, p95 in (("oltp_insert", 100.0, 10), ("oltp_point_select", 900.0, 1),
+                                            ("oltp_x", 50.0, 20))
+                for threads in (4, 8) for repetition in (1, 2)]
+        runs[0].throughput /= 2
+        found = ours.figures("004", Study("", "", "", runs))
+        self.assertEqual(found["all workloads InnoDB", "highest p95 latency"], [21, 22])
+        self.assertEqual(found["all workloads InnoDB", "lowest p95 latency"], [2, 3])
+        for end, efficiencies in (("lowest", [70.7, 70.7]), ("highest", [141.4, 70.7])):
+            of_end = found["all but point_select InnoDB", f"{end} efficiency from 4 to 8 threads"]
+            self.assertEqual([round(value, 1) for value in of_end], efficiencies)
+        # Where a workload lacks a repetition, which of them are of one is not known.
+        without = ours.figures("004", Study("", "", "", runs[:-1]))
+        self.assertNotIn(("all workloads InnoDB", "highest p95 latency"), without)
+
+    def test_a_mean_gain_is_the_report_s(self):
+        """Of noise alone, a third up and down: the percentages' mean shows a gain, as +33 and -25 % make +4 %."""
+        points = [(cache, threads) for cache in ("32M cache", "512M cache") for threads in (1, 4)]
+        runs = [Run(label, "oltp_read_write", threads, repetition, 100 * ratio ** sign, "", condition=cache)
+                for label, ratio in (("plain", 1.0), ("PGO", 4 / 3))
+                for repetition, turn in ((1, 1), (2, -1), (3, 1), (4, 1))
+                for (cache, threads), sign in zip(points, (turn, -turn, turn, -1))]
+        for left_out in ((), (runs[0],)):  # A repetition that lacks a point is in no mean.
+            study = Study("", "", "", [run for run in runs if run not in left_out], paired=True)
+            found = ours.figures("003", study)
+            for name, where in (("all", gains.ALL), ("smallest tier", "32M cache"), ("largest tier", "512M cache")):
+                change = next(gain.change for gain in gains.gains(study) if gain.where == where)
+                here = index.interval("mean gain of PGO", found[name, "mean gain of PGO"])
+                for ours_, its in zip(here, (change.low, change.high)):
+                    self.assertAlmostEqual(ours_, its)
+        self.assertEqual([round(value, 1) for value in ours.figures("003", Study("", "", "", runs))[
+            "smallest tier", "mean gain of PGO"]], [0, 0, 0, 0])
 
     def test_what_was_interrupted_has_what_there_is(self):
         self.assertEqual(ours.figures("003", Study("", "", "", [Run("a", "", 1, 1, 5.0, "", condition="32M cache")])), {})
@@ -255,16 +312,16 @@ class Figures(unittest.TestCase):
     def test_ratios_and_gains_of_several_pairs_have_an_interval(self):
         made = index.table("engines", {("X", "NOPM: ratio"): [1.5, 1.5], ("Y", "mean gain of PGO"): [10, 21],
                                        ("Z", "TPM: gain of PGO"): [-100, 5]})
-        # Of 1.10 and 1.21: 12.7 times half the logarithm of 1.1 on either side.
-        self.assertEqual([row[-1] for row in made.rows], ["1.5–1.5", "-37.0 to +111.4", ""])
+        # Two that are alike are no proof. Of 1.10 and 1.21: 12.7 times half the logarithm of 1.1 on either side.
+        self.assertEqual([row[-1] for row in made.rows], ["1–2.25", "-37.0 to +111.4", ""])
 
     def test_every_ratio_has_an_interval(self):
         runs = [Run(label, "oltp_insert", 8, repetition, rate * repetition, "", latencies=[Latency("all", mean_ms=1.0)])
                 for repetition in (1, 2) for label, rate in (("InnoDB", 10.0), ("TidesDB", 15.0))]
         made = index.table("004", ours.figures("004", Study("", "", "", runs)))
-        self.assertEqual([row for row in made.rows if "over" in row[1] and row[4] != "–"],
+        self.assertEqual([row for row in made.rows if "transactions/s: ratio" in row[1] and row[4] != "–"],
                          [["oltp_insert", "TidesDB over InnoDB, transactions/s: ratio", "Throughput Comparison", "5",
-                           "1.50 (1.50–1.50)", "1.5–1.5"]])
+                           "1.50 (1.50–1.50)", "1–2.25"]])
 
 
 class Kept(unittest.TestCase):
@@ -343,7 +400,10 @@ class Published(unittest.TestCase):
             subprocess.run(["sha256sum", "--check", "--quiet", "--ignore-missing", target / "SHA256SUMS"], cwd=place,
                            check=True)
         self.assertIn("lab/seed_studies.sh --minutes 0.7", text)
-        self.assertIn("TidesDB over InnoDB,NOPM: ratio,13.6,1.1,1.1,1.1,3", (target / "figures.csv").read_text())
+        figures = (target / "figures.csv").read_text()
+        self.assertIn("figure,seed,median,lowest,highest,interval_low,interval_high,repetitions\n", figures)
+        self.assertIn("TidesDB over InnoDB,NOPM: ratio,13.6,1.1,1.1,1.1,1,1.21,3\n", figures)
+        self.assertIn("InnoDB,NOPM,6308.0,2000,1000,3000,,,3\n", figures)
 
     def test_one_page_is_there_as_an_example(self):
         self.done.page = f"{self.folder.name}/hammerdb_logs_1/report.html"

@@ -1,5 +1,6 @@
 """lab/harness/sitting.py: a step is done once, and one that fails is tried again in a later sitting."""
 
+import os
 import tempfile
 import unittest
 from pathlib import Path
@@ -40,6 +41,33 @@ class ResumeTest(unittest.TestCase):
             Journal(path, "sqlbench", {"engines": []}).close()
             with self.assertRaisesRegex(Failed, "holds no journal of an interrupted run"):
                 sitting.plan_of(path, "compare", ["--resume", name])
+
+
+class PlacesTest(unittest.TestCase):
+    def test_relative_paths_mean_the_same_in_a_later_sitting(self):
+        self.addCleanup(os.chdir, os.getcwd())
+        with tempfile.TemporaryDirectory() as name:
+            begun, elsewhere = Path(name).resolve() / "begun", Path(name) / "elsewhere"
+            for place in (begun, elsewhere):
+                place.mkdir()
+            os.chdir(begun)
+            path = begun / "journal.jsonl"
+            Journal(path, "compare", sitting.plan(["-S", "x.sock", "--pass", "secret"])).close()
+            os.chdir(elsewhere)
+            self.assertEqual(sitting.plan_of(path, "compare", ["--resume", name])["argv"], ["-S", "x.sock"])
+            self.assertEqual(Path.cwd(), begun)
+            moved = Path(name) / "moved.jsonl"
+            path.rename(moved)
+            os.chdir(name)
+            begun.rmdir()
+            with self.assertRaisesRegex(Failed, "was begun in .*/begun: No such file"):
+                sitting.plan_of(moved, "compare", ["--resume", name])
+            os.chdir("/")
+
+    def test_a_directory_that_cannot_be_made_is_named(self):
+        with tempfile.NamedTemporaryFile() as file, \
+                self.assertRaisesRegex(Failed, f"^--output-dir {file.name}/x: Not a directory"):
+            sitting.make_directory("--output-dir", Path(file.name) / "x")
 
 
 class Interrupted(unittest.TestCase):

@@ -21,7 +21,7 @@ from lab.parse import sqlbench_csv
 from lab.report import plotly
 from lab.report.adapters import sqlbench as adapter
 from lab.sqlbench import __main__ as sqlbench
-from lab.sqlbench import names, settings, tables, target, units
+from lab.sqlbench import names, places, running, settings, tables, target, units
 from lab.tests.test_parse_sysbench import RECORDED, recorded
 
 # The command of seed 004.
@@ -44,8 +44,8 @@ class Variables(unittest.TestCase):
             self.assertEqual(ours, profile)
         self.assertEqual((wanted.table_sizes, wanted.thread_counts, wanted.time_s, wanted.warmup_s),
                          ((500000,), (4, 8), 240, 30))
-        places = settings.read_places(SEED_004)
-        self.assertEqual((str(places.data), str(places.mysqld)), ("/data/db-bench", "/usr/local/mariadb/bin/mariadbd"))
+        where = places.read(SEED_004)
+        self.assertEqual((str(where.data), str(where.mysqld)), ("/data/db-bench", "/usr/local/mariadb/bin/mariadbd"))
 
     def test_the_documented_defaults(self):
         wanted = settings.read({})
@@ -57,7 +57,7 @@ class Variables(unittest.TestCase):
             "tidesdb_max_sstables": 256, "innodb_buffer_pool": "256M", "innodb_flush": 0, "innodb_compression": "NONE",
             "rocksdb_block_cache": "268435456", "rocksdb_flush": 0, "rocksdb_compression": "LZ4", "database": "sbtest",
             "memory_max": "", "profile": "", "sync": "", "scale_down": "1"})
-        self.assertEqual(settings.read_places({}).output, Path.cwd() / "results")
+        self.assertEqual(places.read({}).output, Path.cwd() / "results")
 
     def test_the_sync_mode_is_the_log_s_too(self):
         for number, name in (("0", "NONE"), ("1", "FULL"), ("2", "INTERVAL"), ("full", "FULL")):
@@ -117,7 +117,7 @@ class Variables(unittest.TestCase):
         for variables, said in (({"PLUGIN_DIR": "/x"}, "^PLUGIN_DIR: goes with MYSQLD"), ({"FRESH": "yes"}, "^FRESH"),
                                 ({"PLOT": "no"}, "^PLOT"), ({"TIDESDB_SERVER": "debian14"}, "^TIDESDB_SERVER=debian14")):
             with self.assertRaisesRegex(Failed, said):
-                settings.read_places(variables)
+                places.read(variables)
 
     def test_a_workload_that_sysbench_does_not_have_is_named(self):
         for scripts in (settings.SCRIPTS, Path("/nowhere")):  # Also where no sysbench is installed yet.
@@ -143,9 +143,9 @@ class Variables(unittest.TestCase):
 
     def test_a_server_that_runs_already_is_not_limited(self):
         with self.assertRaisesRegex(Failed, "^MEMORY_MAX: a server that runs already"):
-            target.Running(settings.read({"MEMORY_MAX": "1G"}), settings.read_places({"SOCKET": "/x"}), None)
+            running.Running(settings.read({"MEMORY_MAX": "1G"}), places.read({"SOCKET": "/x"}), None)
         with self.assertRaisesRegex(Failed, "^PROFILE: a server that runs already"):
-            target.Running(settings.read({"PROFILE": "fair"}), settings.read_places({"SOCKET": "/x"}), None)
+            running.Running(settings.read({"PROFILE": "fair"}), places.read({"SOCKET": "/x"}), None)
 
     def test_a_profile_brings_settings_and_sizes(self):
         wanted = settings.read({"PROFILE": "seed-004", "SCALE_DOWN": "100", "TIDESDB_SERVER": "debian13"})
@@ -291,6 +291,9 @@ class FakeServer:
     def said(self):
         return ["Nothing limits it."]
 
+    def take_database(self, journal):
+        """None is there."""
+
 
 class GoesOn(unittest.TestCase):
     def setUp(self):
@@ -317,14 +320,11 @@ class GoesOn(unittest.TestCase):
 
     def sitting(self, wanted=None, fresh=False):
         """One start of sqlbench: failures, the report, and what it said."""
-        places = SimpleNamespace(output=self.output, data=self.output)
+        where = SimpleNamespace(output=self.output, data=self.output)
         said = io.StringIO()
         with (mock.patch.object(units, "measure", self.measure), contextlib.redirect_stdout(said),
               mock.patch.object(plotly, "source", lambda: "/* plotly.js v9 */")):
-            run = sqlbench.Run(wanted or self.wanted, places, FakeServer(), fresh)
-            with run.journal:
-                failed = run.measure()
-                paths, _ = run.report()
+            failed, paths, _ = sqlbench.Run(wanted or self.wanted, where, FakeServer(), fresh).go()
         return failed, paths[-1].read_text(), said.getvalue()
 
     def test_in_one_go(self):
@@ -362,7 +362,7 @@ class GoesOn(unittest.TestCase):
         self.assertNotIn("256M", text)
 
     def test_of_a_server_that_ran_already_its_own_settings_are_shown(self):
-        server = target.Running(self.wanted, settings.read_places({"SOCKET": "/x", "MYSQL_BIN": "/bin/true"}), None)
+        server = running.Running(self.wanted, places.read({"SOCKET": "/x", "MYSQL_BIN": "/bin/true"}), None)
         client = ('case "$*" in *pid_file*) printf "/none/\\tx.pid\\tx\\n";; '
                   '*VARIABLES*) printf "innodb_buffer_pool_size\\t33554432\\n";; esac')
         with mock.patch.object(server, "_client", ["sh", "-c", client, "-"]):
@@ -449,12 +449,12 @@ class Servers(unittest.TestCase):
         self.base = Path(place.name)
         for name in ("bin/mariadbd", "bin/mariadb", "lib/plugin/ha_tidesdb.so"):
             (self.base / name).parent.mkdir(parents=True, exist_ok=True)
-            (self.base / name).touch()
+            (self.base / name).touch(0o755)
 
     def own(self, **variables):
         environment = {"MYSQLD": str(self.base / "bin" / "mariadbd"), "PLUGIN_DIR": str(self.base / "lib" / "plugin"),
                        "DATA_DIR": str(self.base / "data"), "BUILD_DIR": str(self.base), **variables}
-        return target.OwnServers(settings.read(environment), settings.read_places(environment), None)
+        return target.OwnServers(settings.read(environment), places.read(environment), None)
 
     def test_what_is_asked_for_is_used(self):
         server = self.own()
@@ -521,8 +521,8 @@ class Servers(unittest.TestCase):
 
     def test_of_a_server_that_runs_already_it_is_said_what_is_not_to_be_seen(self):
         client = str(self.base / "bin" / "mariadb")
-        places = settings.read_places({"SOCKET": str(self.base / "none.sock"), "MYSQL_BIN": client})
-        server = target.Running(settings.read({"ENGINES": "InnoDB"}), places, None)
+        where = places.read({"SOCKET": str(self.base / "none.sock"), "MYSQL_BIN": client})
+        server = running.Running(settings.read({"ENGINES": "InnoDB"}), where, None)
         with mock.patch.object(server, "_client", ["sh", "-c", 'case "$*" in *pid_file*) printf "/none/\\tx.pid\\tx\\n";; '
                                                    '*VARIABLES*) printf "innodb_buffer_pool_size\\t5\\n";; esac', "-"]):
             said = server.said()

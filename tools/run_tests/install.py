@@ -1,5 +1,9 @@
 """The step that runs ./install.sh as a DBA would, in a root of its own with the distribution's server."""
 
+import errno
+import os
+import time
+
 from installer import build_plugin, host, server_run, servers
 from installer.install.record import DIRECTORY
 from installer.install.server import InstalledServer
@@ -8,9 +12,16 @@ from tools.run_tests.step import Outcome
 from tools.run_tests.throwaway_root import ThrowawayRoot
 
 _OTHER_PORT = "/etc/mysql/mariadb.conf.d/90-test.cnf"  # The network is the machine's.
+_ENGINES = "SELECT COUNT(*) FROM information_schema.ENGINES WHERE ENGINE = 'TidesDB'"
 _ROWS = "SELECT COUNT(*), SUM(id) FROM shop.orders"
 
+_OLDER = b"built for another server"
+
 _PREFIX = "/opt/tidesdb"
+# A pipe in the place of this file holds install.sh where it looks what is there: the library is put after the plugin and
+# before the restart.
+_HELD_AT = f"{_PREFIX}/lib/pkgconfig/tidesdb.pc"
+_HELD_S = 900  # The library may be compiled before.
 _PROGRAMS = """mkdir /root/db
 PKG_CONFIG_PATH=$2/lib/pkgconfig
 export PKG_CONFIG_PATH
@@ -32,8 +43,41 @@ class Install:
         """Returns what it printed."""
         begin = len(self.root.log.read_text())
         building = [] if "--uninstall" in options else ["--build-dir", self.build_dir]
-        self.root.run("./install.sh", *building, *options, env={"CCACHE_DIR": str(host.cache_dir() / "ccache")})
+        self.root.run("./install.sh", *building, *options, env=self._environment())
         return self.root.log.read_text()[begin:]
+
+    @staticmethod
+    def _environment():
+        return {"CCACHE_DIR": str(host.cache_dir() / "ccache")}
+
+    def interrupted(self, signal):
+        """./install.sh --tidesdb-prefix with the plugin put and the server not restarted, sent that signal there."""
+        pipe = self.root.path(_HELD_AT)
+        pipe.parent.mkdir(parents=True, exist_ok=True)
+        pipe.unlink(missing_ok=True)
+        os.mkfifo(pipe)
+        process = self.root.start("sh", "-c", 'echo $$ >/root/install.pid; exec ./install.sh "$@"', "sh", "--build-dir",
+                                  self.build_dir, "--tidesdb-prefix", _PREFIX, env=self._environment())
+        writer = self._reader_came(pipe, process)
+        try:
+            self.expect("another ./install.sh runs" in self.refused(), "a second run at once is refused")
+            self.root.run("sh", "-c", f'kill -{signal} "$(cat /root/install.pid)"')
+            process.wait(60)
+        finally:
+            os.close(writer)
+        pipe.unlink()
+
+    def _reader_came(self, pipe, process):
+        """The end to write of a pipe, once install.sh reads it."""
+        deadline = time.monotonic() + _HELD_S
+        while process.poll() is None and time.monotonic() < deadline:
+            try:
+                return os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
+            except OSError as error:
+                if error.errno != errno.ENXIO:  # Nobody reads yet.
+                    raise
+            time.sleep(0.1)
+        raise Failed(f"./install.sh did not come to {_HELD_AT}; see {self.root.log}")
 
     def refused(self, *words):
         """What it says when it ends with an error."""
@@ -64,7 +108,7 @@ class Install:
 
 
 def whole(context):
-    """Installs, again, with an allocator, over an upgrade, and takes it out; the rows are there all the time."""
+    """Installs, again, with an allocator, over an upgrade, out and in, interrupted; the rows are there all the time."""
     name = next(name for name in host.CODENAMES if name != host.host_server())
     environment = servers.prepare(name, context.log)
     build_plugin.build(environment, context.log)
@@ -76,6 +120,7 @@ def whole(context):
         _server_upgrade(install)
         library(install)
         _out_and_in(install)
+        _interruptions(install)
         return Outcome(passed=install.passed)
 
 
@@ -110,10 +155,9 @@ def _server_upgrade(install):
     """A plugin that the server cannot load: what an upgrade of the server leaves behind."""
     plugin = install.root.path(InstalledServer.plugin)
     plugin.unlink()  # The running server has it mapped.
-    plugin.write_bytes(b"built for another server")
+    plugin.write_bytes(_OLDER)
     install.root.run("/etc/init.d/mariadb", "restart")
-    install.expect(install.sql("SELECT COUNT(*) FROM information_schema.ENGINES WHERE ENGINE = 'TidesDB'") == "0",
-                   "the server starts without the engine")
+    install.expect(install.sql(_ENGINES) == "0", "the server starts without the engine")
     printed = install()
     install.expect("its copy is" in printed and install.sql(_ROWS) == "3\t6", "install.sh brings it back")
 
@@ -133,8 +177,36 @@ def _out_and_in(install):
     left = [path for path in [InstalledServer.plugin, InstalledServer.config, DIRECTORY / "record.json", _PREFIX]
             if install.has(path)]
     install.expect(not left, f"these are gone: {left}")
-    install.expect(install.sql("SELECT COUNT(*) FROM information_schema.ENGINES WHERE ENGINE = 'TidesDB'") == "0",
-                   "the server runs without the engine")
+    install.expect(install.sql(_ENGINES) == "0", "the server runs without the engine")
     install.expect("Nothing is installed" in install("--uninstall"), "a second time there is nothing to do")
     install()
     install.expect(install.sql(_ROWS) == "3\t6", "installed again, the rows are there")
+
+
+def _interruptions(install):
+    """Killed and terminated between the plugin and the restart: the next run ends in a working engine."""
+    install("--uninstall")
+    install.interrupted("KILL")
+    install.expect(install.has(InstalledServer.plugin) and install.sql(_ENGINES) == "0",
+                   "a first run was killed before the restart")
+    install("--tidesdb-prefix", _PREFIX)
+    install.expect(install.sql(_ROWS) == "3\t6" and install.has(_HELD_AT), "the same command again ends it")
+    pid = _older_plugin(install)
+    install.interrupted("KILL")
+    install.expect(install.pid() == pid, "a run with a newer plugin was killed before the restart")
+    install()
+    install.expect(install.pid() != pid and install.sql(_ROWS) == "3\t6", "the next run restarts the server")
+    pid = _older_plugin(install)
+    install.interrupted("TERM")
+    install.expect(install.root.path(InstalledServer.plugin).read_bytes() == _OLDER and install.pid() == pid,
+                   "what a terminated run had changed is undone")
+    install()
+    install.expect(install.sql(_ROWS) == "3\t6" and install.has(_HELD_AT), "the next run does it")
+
+
+def _older_plugin(install):
+    """One that is to be replaced; the running server has the right one mapped. Returns its pid."""
+    plugin = install.root.path(InstalledServer.plugin)
+    plugin.unlink()
+    plugin.write_bytes(_OLDER)
+    return install.pid()

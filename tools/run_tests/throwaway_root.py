@@ -75,6 +75,12 @@ class ThrowawayRoot:
         """Runs a command inside, in the tree; its output goes to the log. Raises Failed when it fails."""
         run(self._inside(argv), log=self.log, env=env)
 
+    def start(self, *argv, env=None):
+        """Starts a command inside; its output goes to the log. Returns the process that ends with it."""
+        with open(self.log, "ab") as log:
+            return subprocess.Popen([str(a) for a in self._inside(argv)], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                                    env=clean_environment(env))
+
     def output(self, *argv):
         """Runs a command inside and returns what it prints. Raises Failed when it fails."""
         return output(self._inside(argv))

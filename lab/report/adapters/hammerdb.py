@@ -224,9 +224,10 @@ def study(directory):
              + ("the builds take turns, each on a fresh copy of what one of its engine loaded." if args.builds else
                 "each engine is built, measured and dropped in turn."))
     labels = [spec.label for spec in args.builds] or [ENGINE_NAMES[engine] for engine in args.engines]
-    return Study("hammerdb", "TPROC-C: " + " and ".join(labels), about,
-                 runs_of(directory), _unequal(args, facts), record.history(), _asked(args), facts,
-                 _with_csv(raw_files(directory), csv_of(directory)))
+    # Whichever ran first: the others are compared with the first one asked for.
+    runs = sorted(runs_of(directory), key=lambda run: labels.index(run.label))
+    return Study("hammerdb", "TPROC-C: " + " and ".join(labels), about, runs, _unequal(args, facts), record.history(),
+                 _asked(args), facts, _with_csv(raw_files(directory), csv_of(directory)))
 
 
 # What an iteration was told, and the whole run was not.

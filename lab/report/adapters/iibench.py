@@ -47,7 +47,9 @@ def _series(phase, main):
     if timeline["columns"] != _SECONDS:
         raise ValueError(f"timeline columns {timeline['columns']}")
     made = {}
-    for second, operation, count, rows, errors, *latencies in timeline["rows"]:
+    # The second that the step ended within is none: what it holds is no rate.
+    whole = [row for row in timeline["rows"] if row[0] <= phase["seconds"]]
+    for second, operation, count, rows, errors, *latencies in whole:
         def put(name, unit, value):
             made.setdefault(name, Metric(unit, [])).points.append((second, value))
 
@@ -71,6 +73,12 @@ def _unit(main):
 def row_bytes(config):
     """Of a row of the table: its seven columns."""
     return 8 + 5 + 4 * 4 + (config["data_min"] + config["data_max"]) / 2
+
+
+def configuration(raw):
+    """What a run was asked for, all its steps alike."""
+    return {"server": raw["server"]["version"], "engine": raw["server"]["engine"],
+            **{key.replace("_", " "): str(value) for key, value in raw["config"].items()}}
 
 
 def _run(raw, phase, label, path, last):
@@ -103,10 +111,7 @@ def _run(raw, phase, label, path, last):
                       tuple(table["faults"])) for table in checks],
         checked=bool(checks), wrong=faults[0] if faults else notes[0] if phase["wrong_answers"] else "",
         variables=raw["server"]["variables"],
-        configuration={"started (UTC)": raw["started"], "server": raw["server"]["version"],
-                       "engine": raw["server"]["engine"], **{key.replace("_", " "): str(value) for key, value in
-                                                             config.items()}},
-        versions={"server": raw["server"]["version"]}, files=[path.name])
+        configuration=configuration(raw), versions={"server": raw["server"]["version"]}, files=[path.name])
 
 
 def steps_of(path, raw, label):
@@ -124,7 +129,10 @@ def study(paths, title="iibench"):
     loaded = [load(path) for path in paths]
     runs = []
     for path, raw, label in zip(paths, loaded, numbered([raw["label"] for raw in loaded])):
-        runs += [run for run, _ in steps_of(path, raw, label)]
+        of = [run for run, _ in steps_of(path, raw, label)]
+        for run in of:
+            run.configuration["started (UTC)"] = raw.get("started", "")
+        runs += of
     first = loaded[0]["config"]
     about = (f"iibench: {first['clients']} clients, profile {first['profile']}; each step's throughput is that of its "
              "queries where it has them, else of rows.")

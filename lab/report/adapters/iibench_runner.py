@@ -83,7 +83,8 @@ def _bulk(entry, result):
     done = entry["bulk"]
     return Run(entry["engine"], _BULK, 1, entry["repetition"], done["rows"] / done["seconds"], "rows/s",
                seconds=done["seconds"], operations=done["rows"], measures={"seconds of the step": done["seconds"]},
-               row_bytes=round(done["rows"] * iibench.row_bytes(result["config"])))
+               row_bytes=round(done["rows"] * iibench.row_bytes(result["config"])),
+               configuration=iibench.configuration(result))
 
 
 def _bulk_samples(raw, stem):
@@ -93,9 +94,9 @@ def _bulk_samples(raw, stem):
 
 
 def _add_samples(run, samples, begin_s, seconds):
-    """Those of a step, on its own clock. A short one may lie between two samples: then what is around it."""
+    """Those of a step, on its own clock."""
     part = samples.between(begin_s, begin_s + seconds)
-    if len(part.at) < 2:
-        part = samples.between(begin_s - 1.5, begin_s + seconds + 1.5)
-    part.peak_resident = part.resident_most
+    # A short one may lie between two samples: then the memory is that of the ones around it.
+    around = part if part.resident_most else samples.between(begin_s - 1.5, begin_s + seconds + 1.5)
+    part.peak_resident = around.resident_most
     sampled.add(run, part, begin_s=-begin_s)

@@ -11,7 +11,7 @@ from lab.parse import sysbench as parser
 from lab.pgo_study import settings
 from lab.report import form
 from lab.report.adapters import sampled, sysbench
-from lab.report.study import LATENCIES, THROUGHPUT, Metric, Run, Study
+from lab.report.study import LATENCIES, THROUGHPUT, Metric, Run, Study, is_state
 
 KIND, JOURNAL, FACTS = "pgo-study", "pgo_study.jsonl", "facts.json"
 # A page with more figures than this is none that a browser opens with ease: 144 runs of 15 minutes have 100 million.
@@ -136,14 +136,9 @@ def _run(directory, unit, result, wanted, facts):
     run.variables = _json(beside("variables-before.json"))
     after = _json(beside("variables-after.json"))
     changed = sorted(name for name in {*run.variables, *after} if run.variables.get(name) != after.get(name)
-                     and not _is_state(name))
+                     and not is_state(name))
     run.notes += [f"changed while it ran: {', '.join(changed)}"] if changed else []
     return run
-
-
-def _is_state(name):
-    """Variables of the server's that say where it is, not how it is set."""
-    return name.startswith(("gtid_", "timestamp", "last_insert_id"))
 
 
 def thin(runs, values_max=_VALUES_MAX):

@@ -51,8 +51,8 @@ function threadsChart(data) {
         },
       });
     });
-    const first = data.runs.find((run) => chosen.includes(data.points[run.point]));
-    const title = { throughput: first ? first.unit : "", ratio: "of " + data.labels[0] + "'s" }[form.figure.value] || "ms";
+    const units = unique(data.runs.filter((run) => chosen.includes(data.points[run.point])).map((run) => run.unit));
+    const title = { throughput: units.join(" or "), ratio: "of " + data.labels[0] + "'s" }[form.figure.value] || "ms";
     const xaxis = byThreads ? {
       title: { text: "threads" }, type: form.log_x.checked ? "log" : "linear", tickvals: unique(chosen.map((point) => point.threads)),
     } : { type: "category" };
@@ -96,7 +96,7 @@ function runName(data, run, several) {
   return data.labels[run.label] + (several ? ", " + run.repetition : "");
 }
 
-// The mean of several runs' series at each second that one of them has.
+// The mean of several runs' series at each second that all of them have: one that ended later is no mean.
 function meanSeries(list) {
   const sums = new Map();
   for (const series of list) {
@@ -105,8 +105,8 @@ function meanSeries(list) {
       sums.set(second, [entry[0] + series.values[i], entry[1] + 1]);
     });
   }
-  const at = [...sums.keys()].sort((a, b) => a - b);
-  return { at, values: at.map((second) => sums.get(second)[0] / sums.get(second)[1]) };
+  const at = [...sums.keys()].filter((second) => sums.get(second)[1] === list.length).sort((a, b) => a - b);
+  return { at, values: at.map((second) => sums.get(second)[0] / list.length) };
 }
 
 function lineOf(number, series, name, dash, width) {
@@ -125,7 +125,8 @@ function timeChart(data) {
     data.labels.forEach((label, number) => {
       const runs = data.runs.filter((run) => run.point === Number(form.point.value) && run.label === number && run.series[name]);
       if (form.repetition.value === "mean") {
-        if (runs.length) made.push(lineOf(number, meanSeries(runs.map((run) => run.series[name])), label));
+        const series = meanSeries(runs.map((run) => run.series[name]));
+        if (series.at.length) made.push(lineOf(number, series, label));
         return;
       }
       const chosen = runs.filter((run) => form.repetition.value === "each" || run.repetition === Number(form.repetition.value));

@@ -1,0 +1,80 @@
+"""Takes back what install.sh did: what a run has changed that failed, and by --uninstall all of it."""
+
+import re
+from pathlib import Path
+
+from installer.install import distribution, interruption
+from installer.install.server import InstalledServer
+from installer.shell import Failed, say
+
+_OPTION_FILES = ("/etc/my.cnf", "/etc/mysql")
+
+# Lines of an option file with which no server starts that has not the engine.
+_NEEDING = re.compile(r"(?im)^[ \t]*(?:tidesdb(?:[_-]\w+)*[ \t]*(?:=.*)?|"
+                      r"(?:default|default[_-]tmp|enforce)[_-]storage[_-]engine[ \t]*=[ \t]*[\"']?tidesdb\b.*)$")
+
+
+def roll_back(record, server, restarted):
+    """Undoes this run's changes. restarted: the server may run with them. Returns what is to be said of it."""
+    interruption.no_more()
+    record.roll_back(restart_due=restarted)
+    if restarted:
+        try:
+            server.restart()
+        except Failed as error:
+            return f"What this run changed in the server is undone, but the server does not start: {error}"
+        record.facts.pop("restart_due")
+        record.save()
+    return "What this run changed in the server is undone."
+
+
+def uninstall(args, record, log):
+    """All that the record names. A server that does not start without it has it back."""
+    server = InstalledServer(log)
+    packages, paths = record.facts.get("packages", []), sorted(record.files)
+    if paths or record.facts.get("restart_due"):  # Without files: an earlier run was interrupted before the restart.
+        tables = _take_out(args, record, server, paths)
+        say("Removed:" if paths else "Nothing more is installed by install.sh.")
+        for line in [*paths, *record.notes]:
+            say(f"  {line}")
+        if tables:
+            say(f"  {tables} tables of TidesDB stay in the datadir, in #tidesdb; they can be read again after "
+                "./install.sh.")
+    else:
+        say("Nothing is installed by install.sh.")
+    record.forget()
+    if packages:
+        say("  These packages were installed for it and stay: " + " ".join(packages))
+
+
+def _take_out(args, record, server, paths):
+    """Returns how many tables are left behind, as far as the server says."""
+    there = distribution.installed_version() is not None
+    if there and (lines := needing_lines([Path(path) for path in _OPTION_FILES], paths)):
+        raise Failed("the server would not start without the engine, as these lines want it; take them out first, or "
+                     "begin options of the engine's with loose_:\n  " + "\n  ".join(lines))
+    runs = there and server.pid() is not None
+    tables = server.tables() if runs and server.answers() else 0
+    restarted = False
+    try:
+        for path in paths:
+            record.remove(path, restart=runs)
+        if runs and not args.no_restart:
+            restarted = True
+            server.restart()
+        else:
+            server.read_units()
+    except (Failed, OSError, KeyboardInterrupt) as error:
+        raise Failed(f"{error or 'interrupted'}\n{roll_back(record, server, restarted)}") from error
+    return tables
+
+
+def needing_lines(places, ours):
+    """FILE: LINE of what wants the engine in the option files there, our own ones aside."""
+    ours = {Path(path).resolve() for path in ours}
+    files = [file for place in places for file in ([place] if place.is_file() else sorted(place.rglob("*.cnf")))]
+    found = []
+    for file in dict.fromkeys(file.resolve() for file in files if file.is_file()):  # /etc/mysql has links to itself.
+        if file not in ours:
+            found += [f"{file}: {line.strip()}" for line in _NEEDING.findall(file.read_text(errors="replace"))]
+    return found
