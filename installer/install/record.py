@@ -102,8 +102,8 @@ class Record:
             saved = self._copy(path, there)
             copy = copy if entry else str(saved)
             self.notes.append(f"{path} was there; its copy is {saved}")
-        self._remember(path, there)
         self._make_directory(path.parent)
+        self._remember(path, there)  # Not before: where no directory can be, there is nothing to undo, nor could it be.
         self.files[str(path)] = {"sha256": digest(data), "copy": copy, "until": there and there.sum}
         if restart:
             self.facts["restart_due"] = True

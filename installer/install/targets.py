@@ -8,11 +8,22 @@ from installer.shell import Failed
 
 def check(directory, need, what):
     """Raises Failed unless the directory is there, or can be made, and takes that many bytes. what: names it."""
-    there = next(path for path in [directory, *directory.parents] if os.path.lexists(path))
-    if not there.is_dir():
-        raise Failed(f"{what} {directory}: {there} is no directory")
-    if not os.access(there, os.W_OK | os.X_OK):
-        raise Failed(f"{what} {directory}: {there} cannot be written to")
-    free = shutil.disk_usage(there).free
-    if free < need:
-        raise Failed(f"{what} {directory}: {need >> 20} MiB are wanted there, and {free >> 20} MiB are free")
+    check_all([(directory, need, what)])
+
+
+def check_all(wanted):
+    """As check() of each, by its arguments; those of one disk share its room."""
+    disks = {}
+    for directory, need, what in wanted:
+        there = next(path for path in [directory, *directory.parents] if os.path.lexists(path))
+        if not there.is_dir():
+            raise Failed(f"{what} {directory}: {there} is no directory")
+        if not os.access(there, os.W_OK | os.X_OK):
+            raise Failed(f"{what} {directory}: {there} cannot be written to")
+        if need:
+            disks.setdefault(there.stat().st_dev, []).append((there, need, f"{what} {directory}"))
+    for on_disk in disks.values():
+        need, free = sum(need for _, need, _ in on_disk), shutil.disk_usage(on_disk[0][0]).free
+        if free < need:
+            names = ", ".join(name for _, _, name in on_disk)
+            raise Failed(f"{names}: {need >> 20} MiB are wanted there, and {free >> 20} MiB are free")

@@ -11,10 +11,6 @@ from installer.install import build as plugin_build
 from installer.shell import Failed, Step, output, run
 from installer.source import configure, ninja
 
-# A tree, its stage and its plugin's build, with room for links.
-TREE_BYTES = 3 << 30
-SOURCES_BYTES = 1 << 30
-
 _GENERATED = ["my_config.h", "mysql_version.h", "mysqld_error.h"]
 
 
@@ -32,17 +28,6 @@ class BuiltServer(servers.Environment):
     @property
     def plugin_dir(self):
         return self.prefix / "lib" / "mysql" / "plugin"
-
-
-def check_room(paths, trees):
-    """Raises Failed when the disk has not the room that the rest of the build takes. trees: their names."""
-    fresh = sum(not (paths.build / name / "build.ninja").exists() for name in trees)
-    need = fresh * TREE_BYTES + (0 if paths.sources.exists() else SOURCES_BYTES)
-    there = next(path for path in [paths.build, *paths.build.parents] if path.exists())
-    free = shutil.disk_usage(there).free
-    if free < need:
-        raise Failed(f"building takes {need / (1 << 30):.0f} GiB in {paths.build}, and {free / (1 << 30):.1f} GiB are free "
-                     "there; say another place with --build-dir")
 
 
 class Tree:

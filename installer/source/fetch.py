@@ -6,7 +6,7 @@ import shutil
 
 from installer import apt, headers, host
 from installer.shell import Failed, Step, Unavailable, output, run, say
-from installer.source import options
+from installer.source import options, places
 
 _STAMP = ".tidesdb-sources.json"
 
@@ -48,6 +48,7 @@ class Source:
             return
         if into.exists() and any(into.iterdir()):
             raise Failed(f"{into} is there and is not ours; say another --build-dir")
+        places.claim(into.parent)
         work = into.with_name(into.name + ".tmp")
         shutil.rmtree(work, ignore_errors=True)
         work.mkdir(parents=True)

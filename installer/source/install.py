@@ -1,14 +1,13 @@
 """install.sh --mariadb-version: the steps in their order, and the summary; --uninstall of what they put."""
 
-import os
 from pathlib import Path
 
 from installer import packages
-from installer.install import allocator, config, dependencies, distribution, guided, interruption, library
+from installer.install import allocator, config, dependencies, distribution, guided, interruption, library, targets
 from installer.install.record import DIRECTORY, Record
 from installer.shell import Failed, say
-from installer.source import engines, fetch, options, service
-from installer.source.build import Tree, check_room
+from installer.source import engines, fetch, options, places, service
+from installer.source.build import Tree
 from installer.source.pgo import ServerPgo
 from installer.source.prefix import Prefix
 from installer.source.server import SourceServer, choose_port
@@ -30,7 +29,6 @@ def list_engines(args, log):
 
 def install(args, log):
     record = Record(_RECORD)
-    os.umask(0o022)  # The server is another account's process, and reads what is put.
     say("Preparing")
     # What can be refused is refused before the first long step.
     args.mariadb_prefix = args.mariadb_prefix or Path(record.facts.get("prefix", options.PREFIX))
@@ -41,34 +39,32 @@ def install(args, log):
     distribution.check_supported(source.version)
     prefix.check(source.version)
     paths = options.paths(args, source.version)
-    check_room(paths, ("generate", "use") if guided.wanted(args, record) else ("plain",))
+    server = SourceServer(paths, log)
+    server.check_data()
+    trees = ("generate", "use") if guided.wanted(args, record) else ("plain",)
+    targets.check_all(places.needs(paths, trees, replaced=prefix.settled != source.version))
+    library_prefix = library.prefix_of(args, record)
+    if library_prefix:
+        library.check(record, library_prefix)
     source.unpack(paths.sources, log)
     found = engines.find(paths.sources)
     asked = record.facts.get("skip_engines") if args.skip_engines is None else args.skip_engines
     left_out = engines.skipped(found, asked)
     needs = [*packages.BUILD, *packages.SERVER_BUILD, *engines.packages(found, left_out)]
     dependencies.require(record, needs, log, args.skip_deps)
+    preload = allocator.library(record, args.allocator or record.facts.get("allocator"), log, args.skip_deps)
     say("Building")
-    tree, profile = _build(args, record, paths, source.version, left_out, log)
-    library_prefix = library.prefix_of(args, record)
+    tree, profile = _build(args, record, paths, source.version, left_out, preload, log)
     staged = library.stage(paths.build / "library", args.jobs, log,
                            guided.cmake_options(paths.build, profile)) if library_prefix else None
     say("Installing")
-    record.facts["prefix"] = str(paths.prefix)
-    record.save()
-    changed, server = _put(args, record, prefix, paths, tree, log)
-    if staged:
-        changed = library.put(record, library_prefix, staged) or changed
-    if args.skip_engines is not None:
-        record.facts["skip_engines"] = args.skip_engines
-    guided.remember(record, profile)
-    record.save()
+    changed = _put(args, record, prefix, server, preload, tree, profile, (library_prefix, staged) if staged else None)
     _summary(record, prefix, paths, source, server, left_out, changed, log)
 
 
-def _build(args, record, paths, version, left_out, log):
+def _build(args, record, paths, version, left_out, preload, log):
     if guided.wanted(args, record):
-        it = ServerPgo(paths, version, left_out, args, log, args.allocator or record.facts.get("allocator"))
+        it = ServerPgo(paths, version, left_out, args, log, preload)
         if args.pgo:
             dependencies.require(record, packages.PGO, log, args.skip_deps)
         if args.pgo or it.known():
@@ -80,52 +76,75 @@ def _build(args, record, paths, version, left_out, log):
     return tree, None
 
 
-def _put(args, record, prefix, paths, tree, log):
-    """(whether anything changed, the server). An error undoes what the run changed; the data stays."""
-    server = SourceServer(paths, log)
-    before, ran = prefix.version, server.pid() is not None
+def _put(args, record, prefix, server, preload, tree, profile, made):
+    """True if anything changed. An error undoes what the run changed; the data stays. made: of library.put() or None."""
+    before, ran, restarted = prefix.settled, server.pid() is not None, False
+    due = record.facts.get("restart_due", False) or args.rebuild_plugin
     try:
+        _remember(args, record, prefix, profile)
         changed = prefix.put(tree.staged_prefix, tree.version)
         if server.make_account():
             record.facts["account"] = True
-        changed = _put_texts(args, record, paths, server, tree.version, log) or changed
+        changed = _put_texts(args, record, server, preload, tree.version) or changed
         server.initialise()
-        if changed or args.rebuild_plugin:
-            record.facts["restart_due"] = True
+        due = record.facts["restart_due"] = due or changed
+        if made:
+            changed = library.put(record, *made) or changed
+        record.save()
         if args.no_restart:
             server.read_units()
         else:
-            if record.facts.get("restart_due") or not ran:
+            if due or not ran:
+                restarted = True
                 server.restart()
-            if before and before != tree.version:
-                server.upgrade()
+            server.upgrade()
             server.check_engine()
             _check_allocator(record, server)
-            record.facts.pop("restart_due", None)
+            record.facts["restart_due"] = False
         record.save()
         prefix.keep()
-        return changed, server
+        return changed
     except (Failed, OSError, KeyboardInterrupt) as error:
-        _undo(record, prefix, server, ran, before)
-        raise Failed(f"{error or 'interrupted'}\nWhat this run changed in {paths.prefix} is undone; "
-                     "what is built stays.") from error
+        said = f"{error or 'interrupted'}\nWhat this run changed in {prefix.directory} is undone; what is built stays."
+        try:
+            _undo(record, prefix, server, ran, before, restarted)
+        except (Failed, OSError) as more:
+            said += f"\nUndoing it met an error too: {more}"
+        raise Failed(said) from error
 
 
-def _undo(record, prefix, server, ran, before):
+def _remember(args, record, prefix, profile):
+    """What later runs want to know, before the first change: this run may be killed."""
+    record.facts["prefix"] = str(prefix.directory)
+    for name in ("allocator", "skip_engines"):
+        if getattr(args, name) is not None:
+            record.facts[name] = getattr(args, name)
+    guided.remember(record, profile)
+    record.facts["restart_due"] = True
+    record.save()
+
+
+def _undo(record, prefix, server, ran, before, restarted):
+    """The files come back also where the server does not stop. One that was not restarted runs on."""
     interruption.no_more()
-    server.stop(disable=before is None and server.unit.exists())
-    record.roll_back()  # First: its start script is in a directory that the prefix made.
-    prefix.roll_back()
-    if ran and before:
-        server.restart()
+    try:
+        if restarted:
+            server.stop(disable=before is None and server.unit.exists())
+    finally:
+        try:
+            record.roll_back(restart_due=restarted)  # First: its start script is in a directory that the prefix made.
+        finally:
+            prefix.roll_back()
+    if restarted:
+        if ran and before:
+            server.restart()
+        record.facts.pop("restart_due")
+        record.save()
 
 
-def _put_texts(args, record, paths, server, version, log):
+def _put_texts(args, record, server, preload, version):
     """my.cnf, unit and start script; True if one changed."""
-    if args.allocator:
-        record.facts["allocator"] = args.allocator
-    name = record.facts.get("allocator", "system")
-    preload = None if name == "system" else allocator.library(record, name, log, args.skip_deps)
+    paths = server.paths
     port = args.port or record.facts.get("port") or choose_port(distribution.installed_version() is not None)
     record.facts["port"] = port
     text = service.server_config(paths, port, config.memory_bytes())

@@ -67,6 +67,10 @@ def problem(args):
         return f"--{alone[0].replace('_', '-')} is for a server from source: say which with --mariadb-version"
     if args.uninstall and (args.mariadb_version or args.list_engines or alone):
         return "--uninstall goes with --mariadb-prefix only, of these"
+    build = paths(args, "").build
+    # It is in the compilers' flags, and the rules of a server's build quote none of them.
+    if wanted(args) and not args.uninstall and not re.fullmatch(r"[\w./+@,=~-]+", str(build)):
+        return f"no server can be built in {build}, as it has blanks or the like: say another place with --build-dir"
     return None
 
 

@@ -31,7 +31,7 @@ class ServerPgo:
     """Owns: build/pgo, with profile-DIGEST/, train/, compare-ENGINE/ and what is known of them; the trees generate, use."""
 
     def __init__(self, paths, version, left_out, args, log, allocator=None, tree=Tree):
-        """allocator: that of the server, by its name."""
+        """allocator: that of the server, by its library's path."""
         self.paths, self.version, self.left_out, self.args, self.allocator = paths, version, left_out, args, allocator
         self.directory = paths.build / "pgo"
         self.directory.mkdir(parents=True, exist_ok=True)

@@ -47,6 +47,11 @@ class Prefix:
         self._unfinished = kept.get("unfinished")
         self.notes = []
 
+    @property
+    def settled(self):
+        """The version of the last run that ended well, or None: what roll_back() would leave."""
+        return self._unfinished["version"] if self._unfinished else self.version
+
     def check(self, version=None):
         """Raises Failed when the directory is somebody else's, or when its server is newer than that version."""
         if not self.list_file.exists() and self.directory.exists() and (
@@ -151,8 +156,8 @@ class Prefix:
         self.list_file.unlink(missing_ok=True)
 
 
-# What --uninstall leaves: the server's data, its log, and a my.cnf that somebody changed.
-_KEPT = {"data", "log", "run", "etc"}
+# What --uninstall and an undone run leave: the server's data, its log, and a my.cnf that somebody changed.
+_KEPT = {"data", "data.unfinished", "log", "run", "etc"}
 
 
 def _series(version):

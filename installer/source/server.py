@@ -1,5 +1,6 @@
 """A server from source as a process: its account, its data, starting it, asking it."""
 
+import os
 import shutil
 from pathlib import Path
 
@@ -27,16 +28,22 @@ class SourceServer(InstalledServer):
              "--shell", "/usr/sbin/nologin", ACCOUNT], log=self.log)
         return True
 
+    def _has_data(self):
+        return (self.paths.data / "mysql").exists()
+
+    def check_data(self):
+        """Raises Failed when something else than a server's data is where that belongs."""
+        if not self._has_data() and self.paths.data.exists() and any(self.paths.data.iterdir()):
+            raise Failed(f"{self.paths.data} holds something that is no server's data; move it away")
+
     def initialise(self):
         """Makes the server's directories, and its data unless there is some. root comes in by the socket, as in Debian."""
         for name in ("run", "log"):
             path = self.paths.prefix / name
             path.mkdir(parents=True, exist_ok=True)
             shutil.chown(path, ACCOUNT, ACCOUNT)
-        if (self.paths.data / "mysql").exists():
+        if self._has_data():
             return
-        if self.paths.data.exists() and any(self.paths.data.iterdir()):
-            raise Failed(f"{self.paths.data} holds something that is no server's data; move it away")
         # Aside: one that was not finished is not taken for one.
         unfinished = self.paths.prefix / "data.unfinished"
         shutil.rmtree(unfinished, ignore_errors=True)
@@ -49,10 +56,10 @@ class SourceServer(InstalledServer):
     def pid(self):
         try:
             pid = int(service.pid_file(self.paths).read_text())
-            name = Path(f"/proc/{pid}/comm").read_text().strip()
+            program = Path(os.fsdecode(Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")[0]))
         except (OSError, ValueError):
             return None
-        return pid if name == "mariadbd" else None
+        return pid if program in service.programs(self.paths) else None
 
     def restart(self, timeout_s=0):
         """Restarts the server, or starts it, and waits until it answers."""
@@ -69,12 +76,16 @@ class SourceServer(InstalledServer):
             run([self.paths.control, "stop"], log=self.log)
 
     def upgrade(self):
-        """After another version has started: the system tables are made as it wants them."""
-        with Step("Upgrading the system tables"):
-            run([self.paths.prefix / "bin" / "mariadb-upgrade"], log=self.log)
+        """Makes the system tables as this version wants them. The data say which version that was done for."""
+        with Step("Upgrading the system tables, unless they are"):
+            run(self._asks("mariadb-upgrade"), log=self.log)
 
     def _client(self, statements):
-        return [self.paths.prefix / "bin" / "mariadb", "--batch", "--skip-column-names", "-e", statements]
+        return self._asks("mariadb", "--batch", "--skip-column-names", "-e", statements)
+
+    def _asks(self, program, *more):
+        """A command line that asks this server: ~/.my.cnf and the environment may name another one."""
+        return [self.paths.prefix / "bin" / program, f"--defaults-file={self.paths.config}", "--host=localhost", *more]
 
 
 def choose_port(other_server):

@@ -7,7 +7,7 @@ UNIT = "mariadb-tidesdb"
 
 def server_config(paths, port, memory):
     return f"""# From TidesDB's install.sh. What you change here stays.
-# The programs of {paths.prefix}/bin read this file, and none of /etc.
+# The programs of {paths.prefix}/bin read this file and none of /etc; the clients read ~/.my.cnf after it.
 [client-server]
 socket = {paths.socket}
 port = {port}
@@ -26,6 +26,14 @@ bind_address = 127.0.0.1
 
 def pid_file(paths):
     return paths.prefix / "run" / "mysqld.pid"
+
+
+def programs(paths):
+    """What the command line of this server's process begins with.
+
+    /proc/PID/exe is not for everybody to read, and is another name once the file was replaced.
+    """
+    return [paths.prefix / directory / "mariadbd" for directory in ("sbin", "bin")]
 
 
 def unit(paths, version, preload):
@@ -55,18 +63,24 @@ WantedBy=multi-user.target
 
 def control(paths, preload):
     """PREFIX/bin/tidesdb-server: for machines with systemd and for those without."""
+    ours = "|".join(f'"{program}"' for program in programs(paths))
     return f"""#!/bin/sh
 # From TidesDB's install.sh: tidesdb-server start|stop|restart|status
 prefix={paths.prefix}
 pid_file={pid_file(paths)}
 preload={preload or ''}
 
-pid() {{  # Of the running server. Fails when none runs.
-  pid=$(cat "$pid_file" 2>/dev/null) && [ "$(cat "/proc/$pid/comm" 2>/dev/null)" = mariadbd ]
+pid() {{  # Of the running server. Fails when none runs: the file may be left over, and its number be another process's.
+  pid=$(cat "$pid_file" 2>/dev/null) || return 1
+  case $(tr '\\0' '\\n' 2>/dev/null <"/proc/$pid/cmdline" | head -n 1) in
+    {ours}) ;;
+    *) return 1 ;;
+  esac
 }}
 
-answers() {{
-  "$prefix/bin/mariadb-admin" --no-beep --connect-timeout=5 ping >/dev/null 2>&1
+answers() {{  # This server: ~/.my.cnf may name another one.
+  "$prefix/bin/mariadb-admin" --defaults-file="$prefix/etc/my.cnf" --host=localhost \\
+    --no-beep --connect-timeout=5 ping >/dev/null 2>&1
 }}
 
 start() {{

@@ -208,6 +208,15 @@ class Recorded(unittest.TestCase):
             with self.assertRaisesRegex(Failed, "is damaged.*move it away"):
                 self.record()
 
+    def test_roll_back_after_a_file_that_could_not_be_put(self):
+        record = self.record()
+        record.put(self.path, b"1")
+        with self.assertRaises(NotADirectoryError):
+            record.put(self.theirs / "lib" / "file", b"x")
+        record.roll_back()
+        self.assertFalse(self.path.parent.exists())
+        self.assertEqual((record.files, record.directories), ({}, []))
+
     def test_a_record_of_another_format_is_refused(self):
         (self.base / "record").mkdir()
         (self.base / "record" / "record.json").write_text('{"format": 99}')

@@ -1,6 +1,5 @@
 """install.sh --mariadb-version: its options, its sources and their engines, how it configures."""
 
-import os
 import unittest
 from contextlib import redirect_stderr
 from io import StringIO
@@ -11,7 +10,7 @@ from unittest import mock
 
 from installer.install import options as install_options
 from installer.shell import Failed, Unavailable, run
-from installer.source import build, configure, engines, fetch, options, service
+from installer.source import configure, engines, fetch, options, service
 
 STORAGE = {
     "archive": "MYSQL_ADD_PLUGIN(archive ${ARCHIVE_SOURCES} STORAGE_ENGINE LINK_LIBRARIES ${ZLIB_LIBRARIES})",
@@ -75,6 +74,17 @@ class Options(unittest.TestCase):
         self.assertIn("--mariadb-version", self.refused("--port", "3310"))
         self.assertIn("--mariadb-prefix only", self.refused("--uninstall", "--mariadb-version", "11.8.6"))
         self.assertIn("not a port", self.refused("--mariadb-version", "11.8.6", "--port", "70000"))
+
+    def test_a_build_path_that_the_compilers_flags_cannot_hold(self):
+        source = ["--mariadb-version", "11.8.6"]
+        for name in ("/data/my build", "/data/it's", "/data/a;b"):
+            self.assertIn("say another place with --build-dir", self.refused(*source, "--build-dir", name))
+            install_options.parse(["--build-dir", name])  # The plugin's build has its flags quoted.
+        install_options.parse([*source, "--build-dir", "/data/ws@2/build,new"])
+        with mock.patch.object(options, "TREE", Path("/data/my clone")):
+            self.assertIn("/data/my clone/build", self.refused(*source))
+            install_options.parse([*source, "--build-dir", "/data/build"])
+            install_options.parse(["--uninstall", "--mariadb-prefix", "/opt/m"])
 
 
 class Engines(unittest.TestCase):
@@ -241,18 +251,6 @@ class Configured(unittest.TestCase):
             self.assertLessEqual(different, {f"CMAKE_{language}_{what}" for language in ("C", "CXX")
                                              for what in ("FLAGS_RELWITHDEBINFO", "COMPILER_LAUNCHER")})
 
-    def test_room_is_checked_before(self):
-        with TemporaryDirectory() as directory:
-            paths = options.Paths(Path("/opt/m"), Path(directory) / "new" / "build")
-            build.check_room(paths, [])
-            with mock.patch.object(build.shutil, "disk_usage", return_value=SimpleNamespace(free=build.TREE_BYTES)):
-                with self.assertRaises(Failed) as caught:
-                    build.check_room(paths, ["plain"])
-                self.assertIn(directory, str(caught.exception))
-                (paths.build / "plain").mkdir(parents=True)
-                (paths.build / "plain" / "build.ninja").touch()
-                build.check_room(paths, ["plain"])
-
 
 class Texts(unittest.TestCase):
     paths = options.Paths(Path("/opt/m"), Path("/b"))
@@ -269,19 +267,6 @@ class Texts(unittest.TestCase):
         self.assertNotIn("LD_PRELOAD", service.unit(self.paths, "11.8.6", None))
         self.assertIn(f"preload={library}\n", service.control(self.paths, library))
         self.assertIn("preload=\n", service.control(self.paths, None))
-
-    def test_the_start_script_is_one_for_sh(self):
-        with TemporaryDirectory() as directory:
-            script = Path(directory) / "tidesdb-server"
-            script.write_text(service.control(options.Paths(Path(directory), Path("/b")), None))
-            run(["sh", "-n", script])
-            if not os.path.isdir("/run/systemd/system"):
-                with self.assertRaises(Failed) as caught:
-                    run(["sh", script, "status"])
-                self.assertIn("ended with 3", str(caught.exception))
-                self.assertIn("does not run", str(caught.exception))
-            with self.assertRaises(Failed):
-                run(["sh", script, "begin"])
 
 
 if __name__ == "__main__":

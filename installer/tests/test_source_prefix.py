@@ -42,9 +42,9 @@ class Directory(unittest.TestCase):
         self.assertTrue(self.put())
         self.assertEqual(scan(self.there), scan(self.stage))
         self.assertFalse(self.put())
-        self.write(self.there, {"data/ibdata1": "rows"})
+        self.write(self.there, {"data/ibdata1": "rows", "data.unfinished/ibdata1": ""})
         self.prefix().remove()
-        self.assertEqual(sorted(scan(self.there)), ["data/ibdata1"])
+        self.assertEqual(sorted(scan(self.there)), ["data.unfinished/ibdata1", "data/ibdata1"])
         self.assertFalse((self.base / "record" / "files.json").exists())
         self.assertTrue(self.put())  # Its data is no reason to refuse.
 
@@ -101,6 +101,7 @@ class Directory(unittest.TestCase):
         before = self.another()
         prefix = self.prefix()
         prefix.put(self.stage, "11.8.7")
+        self.assertEqual((prefix.version, prefix.settled), ("11.8.7", "11.8.6"))
         self.assertEqual({name: e for name, e in scan(self.there).items() if not name.startswith(".before/")},
                          scan(self.stage))
         prefix.roll_back()
@@ -112,6 +113,7 @@ class Directory(unittest.TestCase):
     def test_the_first_one_rolled_back_leaves_nothing(self):
         prefix = self.prefix()
         prefix.put(self.stage, "11.8.6")
+        self.assertIsNone(self.prefix().settled)
         prefix.roll_back()
         self.assertFalse(self.there.exists())
         self.assertFalse((self.base / "record" / "files.json").exists())

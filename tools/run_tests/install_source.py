@@ -1,6 +1,7 @@
 """The step that runs ./install.sh --mariadb-version in a root of its own: a server from source, hours the first time."""
 
 import json
+from pathlib import Path
 
 from installer import host, server_run
 from installer.install.record import DIRECTORY
@@ -26,8 +27,14 @@ class _FromSource(Install):
         self.paths = options.Paths(options.PREFIX, self.build_dir)
 
     def sql(self, statements):
-        return self.root.output(self.paths.prefix / "bin" / "mariadb", "--batch", "--skip-column-names", "-e",
-                                statements).strip()
+        return self.root.output(self.paths.prefix / "bin" / "mariadb", f"--defaults-file={self.paths.config}", "--batch",
+                                "--skip-column-names", "-e", statements).strip()
+
+    def name_another_server(self):
+        """In ~/.my.cnf, as who has a distribution's server does: what is not told otherwise asks that one."""
+        own = self.root.path(Path.home() / ".my.cnf")
+        own.parent.mkdir(parents=True, exist_ok=True)
+        own.write_text("[client]\nsocket = /run/mysqld/mysqld.sock\n")
 
     def fact(self):
         """What the record keeps of the profile."""
@@ -45,6 +52,7 @@ def whole(context):
     """Refusals, the build, again, an allocator, and out and in; the rows are there all the time."""
     with _root(context) as root:
         install = _FromSource(root)
+        install.name_another_server()
         _refusals(install)
         _first_and_again(install)
         _allocator(install)
@@ -60,6 +68,10 @@ def _refusals(install):
     install.expect("no storage engine mongo" in said and "spider" in said, "it names the engines there are")
     said = install.refused("--mariadb-version", _VERSION, "--mariadb-prefix", "/usr/share")
     install.expect("not from this install.sh" in said, "a directory of somebody else is refused")
+    said = install.refused("--mariadb-version", _VERSION, "--tidesdb-prefix", "/etc/passwd/tidesdb")
+    install.expect("/etc/passwd is no directory" in said, "so is one that cannot be made")
+    said = install.refused("--mariadb-version", _VERSION, "--build-dir", "/usr/share")
+    install.expect("no build of install.sh's" in said, "so is one of somebody else to build in")
 
 
 def _first_and_again(install):
@@ -109,6 +121,7 @@ def guided(context):
     """A plain server, --pgo over it, again, and back; the rows are there all the time."""
     with _root(context) as root:
         install = _FromSource(root)
+        install.name_another_server()
         install("--mariadb-version", _VERSION, "--port", str(server_run.free_port()))
         install.sql(_MAKE_ROWS)
         printed = install("--mariadb-version", _VERSION, "--pgo")
