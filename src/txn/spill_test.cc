@@ -34,6 +34,7 @@ class SpillTest : public testing::Test {
   ColumnFamily* FamilyOf(uint64_t row) {
     return env_->family(1 + static_cast<FamilyId>(row % kFamilies));
   }
+  uint64_t Spills() { return env_->txns().GetStats().spills; }
   uint64_t OpenRuns() { return env_->fs().counters().of(FileKind::kSpill).readers; }
 
   FakeClock clock_;
@@ -62,6 +63,102 @@ TEST_F(SpillTest, ManyFamiliesLeaveFewFilesOpen) {
   EXPECT_EQ(env_->SpillFiles(), 0u);
   EXPECT_EQ(OpenRuns(), 0u);
   EXPECT_EQ(env_->NewestContents().size(), kRows);
+}
+
+// Each leaves a run, however small: what spills give back must be more than what the runs take.
+TEST_F(SpillTest, RunsOfManyFamiliesTakeLessThanWhatIsStaged) {
+  Open(kFamilies, 8 << 20);
+  for (const bool crowded : {false, true}) {
+    auto others = Begin();
+    PinnedValue value;
+    for (uint64_t i = 0; crowded && env_->txns().MemoryBytes() < 12u << 20; ++i) {
+      ASSERT_TRUE(
+          others->GetForUpdate(FamilyOf(0), Key(i), LockMode::kShared, LockWait::kNoWait, &value)
+              .ok());
+    }
+    const uint64_t memory_before = env_->txns().MemoryBytes();
+    const uint64_t spills_before = Spills();
+    auto txn = Begin(crowded ? 0 : kFloor);
+    for (uint64_t i = 0; i < 60'000; ++i) {
+      ASSERT_TRUE(txn->PutUnderLock(FamilyOf(i), Key(i), "").ok());
+    }
+    EXPECT_GT(Spills() - spills_before, 2u);
+    EXPECT_LT(Spills() - spills_before, 12u);
+    EXPECT_LT(env_->txns().MemoryBytes() - memory_before, 6u << 20);
+    txn->Rollback();
+  }
+}
+
+// By what was in memory: deletions are small in a file.
+TEST_F(SpillTest, RunsOfALargeDeletionGrow) {
+  Open(3, 64 << 20);
+  auto txn = Begin(kFloor);
+  const uint64_t rows = 64 * kFloor / 120;  // 64 times what one spill takes at first.
+  for (uint64_t i = 0; i < rows; ++i) {
+    ASSERT_TRUE(txn->DeleteUnderLock(env_->family(1), Key(i), false).ok());
+  }
+  // 16, and then each a sixteenth of what is spilled: 16 + 16 ln 4.
+  EXPECT_GT(Spills(), 33u);
+  EXPECT_LT(Spills(), 45u);
+  txn->Rollback();
+}
+
+TEST_F(SpillTest, ManyTransactionsKeepTwoShares) {
+  constexpr uint64_t kShare = 8 << 20;
+  Open(1, kShare);
+  const std::string value(1000, 'v');
+  std::vector<std::unique_ptr<Transaction>> all;
+  for (uint64_t t = 0; t < 70; ++t) {
+    all.push_back(Begin());
+    for (uint64_t i = 0; i < 500; ++i) {
+      ASSERT_TRUE(all.back()->Put(env_->family(1), Key(t * 1000 + i), value).ok());
+    }
+  }
+  EXPECT_GT(Spills(), 0u);
+  EXPECT_LT(env_->txns().MemoryBytes(), 2 * kShare);
+  // A large one among them does not go by the least for long.
+  const uint64_t before = Spills();
+  for (uint64_t i = 0; i < 64; ++i) {
+    for (uint64_t k = 0; k < kFloor / 1100; ++k) {
+      ASSERT_TRUE(all[0]->Put(env_->family(1), Key(1'000'000 + i * 1000 + k), value).ok());
+    }
+  }
+  EXPECT_GT(Spills() - before, 20u);
+  EXPECT_LT(Spills() - before, 45u);
+  for (const auto& txn : all) txn->Rollback();
+}
+
+// Spills that grow do not grow beyond a transaction's part.
+TEST_F(SpillTest, LargeTransactionsTogetherKeepTwoShares) {
+  constexpr uint64_t kShare = 1 << 20;
+  Open(1, kShare);
+  const std::string value(10'000, 'v');
+  std::vector<std::unique_ptr<Transaction>> all;
+  for (int t = 0; t < 8; ++t) all.push_back(Begin());
+  for (uint64_t i = 0; i < 2000; ++i) {
+    for (uint64_t t = 0; t < all.size(); ++t) {
+      ASSERT_TRUE(all[t]->PutUnderLock(env_->family(1), Key(t * 10'000 + i), value).ok());
+    }
+    ASSERT_LT(env_->txns().MemoryBytes(), 2 * kShare + kShare / 2) << i;
+  }
+  for (const auto& txn : all) txn->Rollback();
+}
+
+TEST_F(SpillTest, LocksOfOthersAreInTheReckoning) {
+  constexpr uint64_t kShare = 1 << 20;
+  Open(1, kShare);
+  auto reader = Begin();
+  PinnedValue value;
+  for (uint64_t i = 0; i < 20'000; ++i) {
+    ASSERT_TRUE(
+        reader->GetForUpdate(env_->family(1), Key(i), LockMode::kShared, LockWait::kNoWait, &value)
+            .ok());
+  }
+  auto writer = Begin();
+  for (uint64_t i = 0; i < 300; ++i) {
+    ASSERT_TRUE(writer->Put(env_->family(1), Key(100'000 + i), std::string(400, 'v')).ok());
+  }
+  EXPECT_GT(Spills(), 0u);
 }
 
 class SpillFilesTest : public testing::Test {
