@@ -87,8 +87,8 @@ MYSQL_SYSVAR_ULONGLONG(block_cache_size, block_cache_size_value, kReadOnly,
                        0);
 int max_open_sstables_value;
 MYSQL_SYSVAR_INT(max_open_sstables, max_open_sstables_value, kReadOnly,
-                 "Table files held open, at least 16; 0 takes 256. Runs of spilled transactions "
-                 "may be 256 more.",
+                 "Table files held open, at least 16; 0 takes 256. As many runs of "
+                 "spilled transactions, up to 256, may be open besides.",
                  nullptr, nullptr, 256, 0, 65536, 0);
 unsigned long long max_memory_usage_value;
 MYSQL_SYSVAR_ULONGLONG(max_memory_usage, max_memory_usage_value, kReadOnly,

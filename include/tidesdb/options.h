@@ -56,7 +56,7 @@ struct Options {
 
   int flush_threads = 1;       // 1..64.
   int compaction_threads = 2;  // 1..64.
-  int open_files_max = 512;    // Table files held open; runs of spilled transactions: 256 more.
+  int open_files_max = 512;    // Table files held open, and as many spilled runs, up to 256.
 
   uint64_t lock_wait_timeout_us = 50'000'000;  // Default for transactions.
   // A write set larger than this spills to sorted runs on disk. Bytes; 0 takes an eighth of

@@ -200,10 +200,12 @@ TEST_F(DbTest, ATinyMemtableMakesNoTinyRuns) {
 TEST_F(DbTest, ATransactionLargerThanItsMemoryCommitsAsOne) {
   Close();
   options_.transaction_memory_bytes = 16 << 10;
+  options_.open_files_max = 16;
   Reopen();
   Put(Key(5), "old");
   auto txn = db_->Begin({});
   for (uint64_t i = 0; i < 5000; ++i) ASSERT_OK(txn->Put(family_, Key(i), "new"));
+  EXPECT_LE(fs_.counters().of(FileKind::kSpill).readers, 16u);
   EXPECT_EQ(Get(Key(5)), "old");
   ASSERT_OK(txn->Commit());
   txn.reset();
