@@ -164,8 +164,9 @@ int ha_tidesdb::info(uint flags) noexcept {
 
 // About how many entries lie in [from, to); an empty bound is the index's end.
 uint64_t ha_tidesdb::KeysInRange(uint index, Slice from, Slice to) {
-  const uint64_t estimate = engine->db->EstimateRange(families_[index], from, to).keys;
-  if (estimate > kCountedBelow || !session_->in_statement() || session_->aborted()) return estimate;
+  const RangeEstimate range = engine->db->EstimateRange(families_[index], from, to);
+  if (range.keys > kCountedBelow || !session_->in_statement() || session_->aborted())
+    return range.keys;
   Cursor cursor;
   cursor.Open(session_, families_[index], true);
   uint64_t counted = 0;
@@ -177,9 +178,16 @@ uint64_t ha_tidesdb::KeysInRange(uint index, Slice from, Slice to) {
   }
   if (!moved.ok()) {
     moved.IgnoreError();  // Who reads the rows will meet it.
-    return estimate;
+    return range.keys;
   }
-  return counted < kCountedMax ? counted : std::max(estimate, counted);
+  if (counted < kCountedMax) return counted;
+  // The estimate is wrong, and what was counted is no better: deletions elsewhere in a file are
+  // taken from every part of it. Bytes know nothing of deletions.
+  const uint64_t all_bytes = engine->db->EstimateRange(families_[index], {}, {}).bytes;
+  const double share =
+      all_bytes == 0 ? 0 : static_cast<double>(range.bytes) / static_cast<double>(all_bytes);
+  const auto rows = static_cast<double>(std::max<int64_t>(0, state_->rows));
+  return std::max(counted, static_cast<uint64_t>(share * rows));
 }
 
 ha_rows ha_tidesdb::records_in_range(uint index, const key_range* start, const key_range* end,

@@ -87,8 +87,9 @@ MYSQL_SYSVAR_ULONGLONG(block_cache_size, block_cache_size_value, kReadOnly,
                        0);
 int max_open_sstables_value;
 MYSQL_SYSVAR_INT(max_open_sstables, max_open_sstables_value, kReadOnly,
-                 "Table files held open, at least 16; 0 takes 256.", nullptr, nullptr, 256, 0,
-                 65536, 0);
+                 "Table files held open, at least 16; 0 takes 256. As many runs of "
+                 "spilled transactions, up to 256, may be open besides.",
+                 nullptr, nullptr, 256, 0, 65536, 0);
 unsigned long long max_memory_usage_value;
 MYSQL_SYSVAR_ULONGLONG(max_memory_usage, max_memory_usage_value, kReadOnly,
                        "Bytes that memtables, caches, indexes, transactions and scans may take "
@@ -199,9 +200,9 @@ MYSQL_THDVAR_ULONGLONG(lock_wait_timeout_ms, kDynamic,
                        50000, 0, 3600000, 0);
 MYSQL_THDVAR_ULONGLONG(bulk_staging_size, kDynamic,
                        "Bytes of a transaction's writes that are held in memory, at least 1M; what "
-                       "is more goes to sorted runs on disk. 0 takes the size of a memtable, and "
-                       "more for a transaction that has spilled many of that. The most is an "
-                       "eighth of tidesdb_max_memory_usage.",
+                       "is more goes to sorted runs on disk. 0 takes the size of a memtable. A "
+                       "transaction that has spilled many of that holds more. The most is an "
+                       "eighth of tidesdb_max_memory_usage. Acts from the next transaction on.",
                        nullptr, nullptr, 0, 0, kUnlimited, 0);
 MYSQL_THDVAR_ULONGLONG(index_build_staging_size, kDynamic,
                        "As tidesdb_bulk_staging_size, while ALTER TABLE, CREATE INDEX, DROP INDEX "

@@ -56,7 +56,7 @@ struct Options {
 
   int flush_threads = 1;       // 1..64.
   int compaction_threads = 2;  // 1..64.
-  int open_files_max = 512;    // Table files held open.
+  int open_files_max = 512;    // Table files held open, and as many spilled runs, up to 256.
 
   uint64_t lock_wait_timeout_us = 50'000'000;  // Default for transactions.
   // A write set larger than this spills to sorted runs on disk. Bytes; 0 takes an eighth of
@@ -88,8 +88,9 @@ struct TransactionOptions {
   uint64_t lock_wait_timeout_us =
       UINT64_MAX;  // UINT64_MAX: Options::lock_wait_timeout_us. 0: do not wait.
   // Its writes spill beyond this, or beyond Options::transaction_memory_bytes if that is less.
-  // Bytes; 0: Options::memtable_bytes, or 1 MiB if that is more, and more for a transaction that
-  // has spilled many times as much.
+  // Bytes; 0: Options::memtable_bytes, or 1 MiB if that is more. More, up to
+  // transaction_memory_bytes, for a transaction that has spilled many times as much; less, while
+  // all transactions together take much.
   uint64_t staging_bytes = 0;
 };
 

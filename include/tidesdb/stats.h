@@ -20,7 +20,7 @@ struct LevelStats {
 
 struct FamilyStats {
   std::vector<LevelStats> levels;
-  uint64_t estimated_keys = 0;  // Live keys: entries less tombstones and what they hide.
+  uint64_t estimated_keys = 0;  // Less tombstones; a key counts in each file that has it.
   uint64_t table_bytes = 0;     // On disk.
 };
 

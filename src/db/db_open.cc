@@ -179,6 +179,8 @@ void DbImpl::StartTransactions(SequenceNumber last) {
   options.lock_wait_timeout_us = options_.lock_wait_timeout_us;
   options.transaction_memory_bytes = options_.transaction_memory_bytes;
   options.staging_bytes = std::max(options_.memtable_bytes, kStagingBytesMin);
+  options.spill_files_open_max =
+      std::min(options.spill_files_open_max, static_cast<size_t>(options_.open_files_max));
   options.sync_commits = options_.sync_mode == SyncMode::kFull;
   txns_ = TxnManager::New(options);
 }

@@ -91,6 +91,7 @@ struct IoCounters {
     std::atomic<uint64_t> write_bytes = 0;
     std::atomic<uint64_t> reads = 0;
     std::atomic<uint64_t> read_bytes = 0;
+    std::atomic<uint64_t> readers = 0;  // RandomAccessFiles that are open now.
   };
   PerKind& of(FileKind kind) { return kinds[static_cast<size_t>(kind)]; }
   const PerKind& of(FileKind kind) const { return kinds[static_cast<size_t>(kind)]; }

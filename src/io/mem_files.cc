@@ -164,7 +164,10 @@ class MemRandomAccessFile final : public RandomAccessFile {
         inode_(std::move(inode)),
         path_(std::move(path)),
         size_(inode_->size()),
-        counters_(CountersOf(counters, path_)) {}
+        counters_(CountersOf(counters, path_)) {
+    Count(&counters_->readers, 1);
+  }
+  ~MemRandomAccessFile() override { counters_->readers.fetch_sub(1, std::memory_order_relaxed); }
 
   Result<Slice> ReadAt(uint64_t offset, size_t n, char* scratch) const override {
     SimulateIoCall();

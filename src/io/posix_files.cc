@@ -145,7 +145,10 @@ class PosixRandomAccessFile final : public RandomAccessFile {
       : fd_(std::move(fd)),
         path_(std::move(path)),
         size_(size),
-        counters_(CountersOf(counters, path_)) {}
+        counters_(CountersOf(counters, path_)) {
+    Count(&counters_->readers, 1);
+  }
+  ~PosixRandomAccessFile() override { counters_->readers.fetch_sub(1, std::memory_order_relaxed); }
 
   Result<Slice> ReadAt(uint64_t offset, size_t n, char* scratch) const override {
     size_t done = 0;

@@ -18,10 +18,12 @@ void ReleaseHit(VersionHit* hit) {
   hit->release = nullptr;
 }
 
-// Keys that a share of a file is likely to hold: a tombstone and the key it hides are none.
+// Keys that a share of a file is likely to hold: a tombstone is none. The key that it hides is not
+// taken away too: it lies in another file, and in another share as a rule. An index whose column
+// was updated has a file of as many tombstones as entries, and where the entries are there are no
+// tombstones.
 uint64_t LiveKeys(const TableProperties& properties) {
-  const uint64_t dead = 2 * properties.tombstones;
-  return properties.keys > dead ? properties.keys - dead : 0;
+  return properties.keys - std::min(properties.keys, properties.tombstones);
 }
 
 }  // namespace

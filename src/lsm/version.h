@@ -68,7 +68,7 @@ class Version {
   Result<bool> Get(Slice key, SequenceNumber snapshot, VersionHit* hit) const;
   // As ReadState::ChangedSince, in the table files only.
   Result<bool> ChangedSince(Slice key, SequenceNumber floor) const;
-  // Entries less tombstones and what they hide, and bytes, of [start, end); empty end: no bound.
+  // Keys less tombstones, and bytes, of [start, end); empty end: no bound.
   RangeEstimate EstimateRange(Slice start, Slice end) const;
   FamilyStats GetStats() const;
 

@@ -3,6 +3,7 @@
 
 #include "io/file_system.h"
 #include "table/block_cache.h"
+#include "txn/spill_files.h"
 #include "txn/txn_env.h"
 
 namespace tidesdb {
@@ -11,6 +12,7 @@ struct SpillContext {
   TxnEnv* env = nullptr;
   FileSystem* fs = nullptr;
   BlockCache* cache = nullptr;
+  SpillFiles* files = nullptr;
 };
 
 }  // namespace tidesdb

@@ -27,21 +27,16 @@ Status AddKey(TableWriter* writer, const WriteNode& node, const std::vector<uint
 Result<std::shared_ptr<const SpillRun>> SpillRun::Write(const SpillContext& context,
                                                         const FamilyWrites& writes,
                                                         const std::vector<uint64_t>& savepoints) {
-  const uint64_t number = context.env->NewFileNumber();
-  auto run = std::make_shared<SpillRun>(number, context.env->SpillPath(number));
-  if (Status status = run->WriteFile(context, writes, savepoints); !status.ok()) {
-    run->DeleteFile(context);
-    return status;
-  }
+  auto run = std::make_shared<SpillRun>(context, context.env->NewFileNumber());
+  TIDESDB_TRY(run->WriteFile(writes, savepoints));
   return std::shared_ptr<const SpillRun>(std::move(run));
 }
 
-Status SpillRun::WriteFile(const SpillContext& context, const FamilyWrites& writes,
-                           const std::vector<uint64_t>& savepoints) {
+Status SpillRun::WriteFile(const FamilyWrites& writes, const std::vector<uint64_t>& savepoints) {
   TIDESDB_FAILPOINT_STATUS("spill_write_run");
   {
-    TIDESDB_ASSIGN(auto file, context.fs->NewWritableFile(path_, OpenMode::kCreate));
-    const TableWriteOptions options = context.env->TableOptionsOf(writes.family());
+    TIDESDB_ASSIGN(auto file, context_.fs->NewWritableFile(path_, OpenMode::kCreate));
+    const TableWriteOptions options = context_.env->TableOptionsOf(writes.family());
     auto writer = NewTableWriter(options, std::move(file), path_);
     for (auto* node = writes.First(); node != nullptr; node = FamilyWrites::Next(node)) {
       TIDESDB_TRY(AddKey(writer.get(), *node, savepoints));
@@ -49,8 +44,8 @@ Status SpillRun::WriteFile(const SpillContext& context, const FamilyWrites& writ
     TIDESDB_TRY(writer->Finish().status());
     file_bytes_ = writer->FileBytes();
   }
-  TIDESDB_ASSIGN(auto file, context.fs->NewRandomAccessFile(path_));
-  TIDESDB_ASSIGN(reader_, TableReader::Open(std::move(file), path_, number_, 0, context.cache));
+  TIDESDB_ASSIGN(reader_, TableReader::Open(context_.files->NewFile(path_, file_bytes_), path_,
+                                            number_, 0, context_.cache));
   return Status::Ok();
 }
 
@@ -90,10 +85,11 @@ std::unique_ptr<VersionCursor> SpillRun::NewCursor(const VoidedOps* voided,
                                          VersionCursor::Tombstones::kShow, interrupt);
 }
 
-void SpillRun::DeleteFile(const SpillContext& context) const {
-  if (context.cache != nullptr) context.cache->EraseFile(number_);
+SpillRun::~SpillRun() {
+  reader_.reset();
+  if (context_.cache != nullptr) context_.cache->EraseFile(number_);
   // What cannot be deleted now is found and deleted when the database is opened.
-  context.fs->Delete(path_).IgnoreError();
+  context_.fs->Delete(path_).IgnoreError();
 }
 
 }  // namespace tidesdb

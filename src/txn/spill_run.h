@@ -2,6 +2,8 @@
 // numbers.
 //
 // Threads: immutable once made; any.
+// Owns: its file, which goes with the last reference: others may look into a run whose transaction
+// has ended.
 #pragma once
 
 #include <memory>
@@ -27,14 +29,18 @@ class SpillRun {
                                                        const std::vector<uint64_t>& savepoints);
 
   // For Write: a run without a file yet.
-  SpillRun(uint64_t file_number, std::string path) : number_(file_number), path_(std::move(path)) {}
+  SpillRun(const SpillContext& context, uint64_t file_number)
+      : context_(context), number_(file_number), path_(context.env->SpillPath(file_number)) {}
+  ~SpillRun();
+  SpillRun(const SpillRun&) = delete;
+  SpillRun& operator=(const SpillRun&) = delete;
 
   FamilyId family() const { return properties().family; }
   uint64_t op_min() const { return properties().sequence_min; }
   uint64_t op_max() const { return properties().sequence_max; }
   const TableProperties& properties() const { return reader_->properties(); }
   uint64_t file_bytes() const { return file_bytes_; }
-  size_t MemoryBytes() const { return reader_->MemoryBytes(); }
+  size_t MemoryBytes() const { return sizeof(*this) + path_.size() + reader_->MemoryBytes(); }
 
   // The newest operation on the key that is not voided (null: nothing is). The hit's value lives as
   // VersionHit says, at most as long as the run.
@@ -44,13 +50,10 @@ class SpillRun {
   std::unique_ptr<VersionCursor> NewCursor(const VoidedOps* voided,
                                            const InterruptCheck* interrupt) const;
 
-  // Deletes the file; this object goes on reading what it has open.
-  void DeleteFile(const SpillContext& context) const;
-
  private:
-  Status WriteFile(const SpillContext& context, const FamilyWrites& writes,
-                   const std::vector<uint64_t>& savepoints);
+  Status WriteFile(const FamilyWrites& writes, const std::vector<uint64_t>& savepoints);
 
+  const SpillContext context_;
   const uint64_t number_;
   const std::string path_;
   uint64_t file_bytes_ = 0;

@@ -7,11 +7,12 @@ namespace {
 
 class RunKeys final : public SpilledKeys {
  public:
-  explicit RunKeys(std::vector<SpillSet::RunRef> runs) : runs_(std::move(runs)) {}
+  explicit RunKeys(SpillSet::Runs runs) : runs_(std::move(runs)) {}
 
   Result<bool> Contains(FamilyId family, Slice key) const override {
-    for (const auto& run : runs_) {
-      if (run->family() != family) continue;
+    const auto of_family = runs_.find(family);
+    if (of_family == runs_.end()) return false;
+    for (const auto& run : of_family->second) {
       VersionHit hit;
       TIDESDB_ASSIGN(const bool found, run->Get(key, nullptr, &hit));
       if (hit.release != nullptr) hit.release(hit.owner, hit.arg);
@@ -21,8 +22,9 @@ class RunKeys final : public SpilledKeys {
   }
 
   Result<bool> Intersects(FamilyId family, Slice start, Slice end) const override {
-    for (const auto& run : runs_) {
-      if (run->family() != family) continue;
+    const auto of_family = runs_.find(family);
+    if (of_family == runs_.end()) return false;
+    for (const auto& run : of_family->second) {
       TIDESDB_ASSIGN(const bool found, run->Intersects(start, end));
       if (found) return true;
     }
@@ -30,52 +32,46 @@ class RunKeys final : public SpilledKeys {
   }
 
  private:
-  const std::vector<SpillSet::RunRef> runs_;
+  const SpillSet::Runs runs_;
 };
 
 }  // namespace
 
 Status SpillSet::Spill(const WriteSet& writes, const std::vector<uint64_t>& savepoints) {
-  const size_t runs_before = runs_.size();
+  std::vector<RunRef> written;
   for (const auto& family : writes.families()) {
     if (family->First() == nullptr) continue;
-    auto run = SpillRun::Write(context_, *family, savepoints);
-    if (!run.ok()) {
-      for (size_t i = runs_before; i < runs_.size(); ++i) runs_[i]->DeleteFile(context_);
-      runs_.resize(runs_before);
-      return run.status();
-    }
-    runs_.push_back(std::move(*run));
+    TIDESDB_ASSIGN(RunRef run, SpillRun::Write(context_, *family, savepoints));
+    written.push_back(std::move(run));
   }
-  for (size_t i = runs_before; i < runs_.size(); ++i) {
-    memory_bytes_ += runs_[i]->MemoryBytes();
-    file_bytes_ += runs_[i]->file_bytes();
+  for (RunRef& run : written) {
+    memory_bytes_ += run->MemoryBytes();
+    file_bytes_ += run->file_bytes();
+    runs_[run->family()].push_back(std::move(run));
   }
+  staged_bytes_ += writes.used_bytes();
   return Status::Ok();
 }
 
 Result<bool> SpillSet::Get(FamilyId family, Slice key, VersionHit* hit) const {
-  for (size_t i = runs_.size(); i-- > 0;) {
-    if (runs_[i]->family() != family) continue;
-    TIDESDB_ASSIGN(const bool found, runs_[i]->Get(key, &voided_, hit));
+  const auto of_family = runs_.find(family);
+  if (of_family == runs_.end()) return false;
+  const std::vector<RunRef>& runs = of_family->second;
+  for (size_t i = runs.size(); i-- > 0;) {
+    TIDESDB_ASSIGN(const bool found, runs[i]->Get(key, &voided_, hit));
     if (found) return true;
   }
   return false;
 }
 
 std::vector<SpillSet::RunRef> SpillSet::RunsOf(FamilyId family) const {
-  std::vector<RunRef> runs;
-  for (const RunRef& run : runs_) {
-    if (run->family() == family) runs.push_back(run);
-  }
-  return runs;
+  const auto of_family = runs_.find(family);
+  return of_family == runs_.end() ? std::vector<RunRef>() : of_family->second;
 }
 
 std::vector<FamilyId> SpillSet::Families() const {
   std::vector<FamilyId> families;
-  for (const RunRef& run : runs_) families.push_back(run->family());
-  std::sort(families.begin(), families.end());
-  families.erase(std::unique(families.begin(), families.end()), families.end());
+  for (const auto& [family, runs] : runs_) families.push_back(family);
   return families;
 }
 
@@ -88,8 +84,10 @@ bool SpillSet::HasLive() const { return LiveEntriesMax() > 0; }
 
 uint64_t SpillSet::LiveEntriesMax() const {
   uint64_t entries = 0;
-  for (const RunRef& run : runs_) {
-    if (!voided_.Covers(run->op_min(), run->op_max())) entries += run->properties().entries;
+  for (const auto& [family, runs] : runs_) {
+    for (const RunRef& run : runs) {
+      if (!voided_.Covers(run->op_min(), run->op_max())) entries += run->properties().entries;
+    }
   }
   return entries;
 }
@@ -99,11 +97,11 @@ std::shared_ptr<const SpilledKeys> SpillSet::Keys() const {
 }
 
 void SpillSet::Discard() {
-  for (const RunRef& run : runs_) run->DeleteFile(context_);
   runs_.clear();
   voided_.Clear();
   memory_bytes_ = 0;
   file_bytes_ = 0;
+  staged_bytes_ = 0;
 }
 
 }  // namespace tidesdb

@@ -2,10 +2,10 @@
 // back.
 //
 // Threads: one at a time; Keys() gives others a view.
-// Owns: the runs' files, until Discard().
 // Invariants: every operation number in a run is greater than those in earlier runs.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -20,9 +20,9 @@ namespace tidesdb {
 class SpillSet {
  public:
   using RunRef = std::shared_ptr<const SpillRun>;
+  using Runs = std::map<FamilyId, std::vector<RunRef>>;  // Of each family, oldest first.
 
   explicit SpillSet(const SpillContext& context) : context_(context) {}
-  ~SpillSet() { Discard(); }
   SpillSet(const SpillSet&) = delete;
   SpillSet& operator=(const SpillSet&) = delete;
 
@@ -48,18 +48,21 @@ class SpillSet {
   // A view of all keys in the runs now, rolled-back ones included.
   std::shared_ptr<const SpilledKeys> Keys() const;
 
-  // Deletes the files and forgets the runs.
+  // Forgets the runs; their files go with the last that looks into them.
   void Discard();
 
   size_t MemoryBytes() const { return memory_bytes_; }
   uint64_t FileBytes() const { return file_bytes_; }
+  // What the operations took in memory before they were spilled.
+  uint64_t StagedBytes() const { return staged_bytes_; }
 
  private:
   const SpillContext context_;
-  std::vector<RunRef> runs_;  // Oldest first.
+  Runs runs_;
   VoidedOps voided_;
   size_t memory_bytes_ = 0;
   uint64_t file_bytes_ = 0;
+  uint64_t staged_bytes_ = 0;
 };
 
 }  // namespace tidesdb

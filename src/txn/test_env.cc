@@ -150,6 +150,7 @@ TestEnv::TestEnv(const Options& options) : options_(options), cache_(NewClockCac
   manager.cache = cache_.get();
   manager.lock_wait_timeout_us = options.lock_wait_timeout_us;
   manager.transaction_memory_bytes = options.transaction_memory_bytes;
+  manager.spill_files_open_max = options.spill_files_open_max;
   txns_ = TxnManager::New(manager);
 }
 

@@ -35,6 +35,7 @@ class TestEnv final : public TxnEnv {
   struct Options {
     Clock* clock = nullptr;  // Not owned.
     uint64_t transaction_memory_bytes = 32 << 20;
+    size_t spill_files_open_max = TxnManagerOptions().spill_files_open_max;
     uint64_t memtable_bytes = 1 << 20;  // Rotates beyond it.
     uint64_t target_file_bytes = 1 << 20;
     uint64_t lock_wait_timeout_us = 50'000'000;

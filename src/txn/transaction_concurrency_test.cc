@@ -39,6 +39,7 @@ class Load {
     env_options.clock = clock;
     env_options.memtable_bytes = 4 << 10;
     env_options.transaction_memory_bytes = options.transaction_memory_bytes;
+    env_options.spill_files_open_max = 3;
     env_ = std::make_unique<TestEnv>(env_options);
     family_ = env_->family(1);
   }

@@ -94,7 +94,7 @@ class TransactionImpl final : public Transaction, private CommitRequest, private
   Status LockForWrite(FamilyId family, Slice key);
   Status WriteLocked(ColumnFamily* family, Slice key, ValueType type, Slice value);
   Status Stage(FamilyId family, Slice key, ValueType type, Slice value);
-  bool MustSpill() const;
+  bool MustSpill();
   Status Spill();
   void ReleaseSpilledRows();
   // Locks tracked keys and sees that they are as they were; `written_only`: those with writes.
@@ -139,6 +139,7 @@ class TransactionImpl final : public Transaction, private CommitRequest, private
   bool logged_ = false;             // The record may be in the WAL: its files must stay.
   SequenceNumber commit_sequence_ = 0;
   uint64_t memory_reported_ = 0;
+  uint64_t memory_at_last_look_ = 0;  // Of MustSpill, at those of all transactions.
 };
 
 }  // namespace tidesdb

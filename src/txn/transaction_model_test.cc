@@ -43,6 +43,7 @@ class ModelRun {
     options.lock_wait_timeout_us = 0;
     options.families = kFamilies;
     options.transaction_memory_bytes = transaction_memory_bytes;
+    options.spill_files_open_max = 3;
     options.memtable_bytes = 16 << 10;
     options.target_file_bytes = 2 << 10;
     env_ = std::make_unique<TestEnv>(options);

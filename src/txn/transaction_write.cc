@@ -10,7 +10,12 @@
 namespace tidesdb {
 namespace {
 
-constexpr uint64_t kRunsBeforeTheyGrow = 16;
+constexpr uint64_t kSpillsBeforeTheyGrow = 16;
+
+// When all transactions together take much: a smaller write set stays in memory whoever needs it.
+// The least is what a run costs many times over.
+constexpr uint64_t kCrowdedSpillParts = 256;  // Of the share of one transaction.
+constexpr uint64_t kCrowdedSpillMin = 64 << 10;
 
 }  // namespace
 
@@ -83,19 +88,26 @@ Status TransactionImpl::DeleteUnderLock(ColumnFamily* family, Slice key, bool) {
   return Stage(family->id(), key, ValueType::kDelete, Slice());
 }
 
-bool TransactionImpl::MustSpill() const {
+bool TransactionImpl::MustSpill() {
   const uint64_t share = shared_->options.transaction_memory_bytes;
   const uint64_t used = writes_.used_bytes();
-  // Runs grow with what is spilled, so that a large transaction has tens of them, not hundreds:
-  // each is an open file, and looked into by whoever reads the transaction's own rows.
+  // Spills grow with what was spilled, so that a large transaction has tens of runs a family, not
+  // hundreds: each is looked into by whoever reads the transaction's own rows. And none gives back
+  // less than what the runs so far take: of many families each leaves a small run.
+  const uint64_t grown = spilled_.StagedBytes() / kSpillsBeforeTheyGrow;
+  const uint64_t runs = spilled_.MemoryBytes();
   const uint64_t staging =
-      options_.staging_bytes != 0
-          ? options_.staging_bytes
-          : std::max(shared_->options.staging_bytes, spilled_.FileBytes() / kRunsBeforeTheyGrow);
-  if (used >= std::min(share, staging)) return true;
-  // Many transactions at once: the larger ones make room.
-  const uint64_t all = shared_->memory_bytes.load(std::memory_order_relaxed);
-  return all >= 2 * share && used >= share / 16;
+      options_.staging_bytes != 0 ? options_.staging_bytes : shared_->options.staging_bytes;
+  if (used >= std::min(share, std::max({staging, grown, runs}))) return true;
+  // Crowded: before two shares are full, a newcomer gets by with little, and one that has spilled
+  // much already, with no more than its part of them.
+  const uint64_t least = std::max(share / kCrowdedSpillParts, kCrowdedSpillMin);
+  if (used < least || memory_reported_ == memory_at_last_look_) return false;
+  // The locks' memory is a sum over their shards: looked at once for each block of the write set.
+  memory_at_last_look_ = memory_reported_;
+  const uint64_t active = shared_->active.load(std::memory_order_relaxed);
+  return used >= std::max(std::min(grown, 2 * share / active), runs) &&
+         shared_->MemoryBytes() >= share + share / 2;
 }
 
 Status TransactionImpl::Spill() {

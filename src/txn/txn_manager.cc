@@ -26,9 +26,7 @@ class TxnManagerImpl final : public TxnManager {
     return shared_.pipeline.RunBetweenGroups(work);
   }
 
-  uint64_t MemoryBytes() const override {
-    return shared_.memory_bytes.load(std::memory_order_relaxed) + shared_.locks.MemoryBytes();
-  }
+  uint64_t MemoryBytes() const override { return shared_.MemoryBytes(); }
 
   TxnStats GetStats() const override {
     const WaitStats waits = shared_.locks.GetStats();

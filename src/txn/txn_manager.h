@@ -30,6 +30,8 @@ struct TxnManagerOptions {
   // So does one larger than this, of a transaction that does not say. What a memtable holds: a
   // commit that fills several would leave the next writer to wait for their flush.
   uint64_t staging_bytes = UINT64_MAX;
+  // Descriptors for reading spilled runs, of all transactions together.
+  size_t spill_files_open_max = 256;
   bool sync_commits = true;  // SyncMode::kFull: durable before Commit() returns.
 };
 

@@ -16,13 +16,20 @@ namespace tidesdb {
 struct TxnShared {
   explicit TxnShared(const TxnManagerOptions& manager_options)
       : options(manager_options),
-        spill{manager_options.env, manager_options.fs, manager_options.cache},
+        spill_files(manager_options.fs, manager_options.spill_files_open_max),
+        spill{manager_options.env, manager_options.fs, manager_options.cache, &spill_files},
         visible(manager_options.visible_sequence),
         snapshots(&visible),
         locks(manager_options.clock),
         pipeline(manager_options.env, &visible, manager_options.sync_commits) {}
 
+  // Write sets, records, tracked keys and locks: a load for each shard of the locks.
+  uint64_t MemoryBytes() const {
+    return memory_bytes.load(std::memory_order_relaxed) + locks.MemoryBytes();
+  }
+
   const TxnManagerOptions options;
+  SpillFiles spill_files;
   const SpillContext spill;
 
   // Stored by the pipeline (release) after the inserts of a group; loaded (acquire) by readers.

@@ -1,0 +1,232 @@
+// What spilled write sets cost: runs, open files, memory.
+#include <gtest/gtest.h>
+
+#include "base/clock.h"
+#include "txn/spill_set.h"
+#include "txn/test_env.h"
+
+namespace tidesdb {
+namespace {
+
+constexpr uint32_t kFamilies = 400;
+constexpr uint64_t kFloor = 64 << 10;  // A spill below it never pays.
+
+std::string Key(uint64_t n) {
+  const std::string digits = std::to_string(n);
+  return "key" + std::string(9 - digits.size(), '0') + digits;
+}
+
+class SpillTest : public testing::Test {
+ protected:
+  void Open(uint32_t families, uint64_t share) {
+    TestEnv::Options options;
+    options.clock = &clock_;
+    options.lock_wait_timeout_us = 0;  // One thread: nobody to wait for.
+    options.families = families;
+    options.transaction_memory_bytes = share;
+    env_ = std::make_unique<TestEnv>(options);
+  }
+  std::unique_ptr<Transaction> Begin(uint64_t staging_bytes = 0) {
+    TransactionOptions options;
+    options.staging_bytes = staging_bytes;
+    return env_->txns().Begin(options);
+  }
+  ColumnFamily* FamilyOf(uint64_t row) {
+    return env_->family(1 + static_cast<FamilyId>(row % kFamilies));
+  }
+  uint64_t Spills() { return env_->txns().GetStats().spills; }
+  uint64_t OpenRuns() { return env_->fs().counters().of(FileKind::kSpill).readers; }
+
+  FakeClock clock_;
+  std::unique_ptr<TestEnv> env_;
+};
+
+// A partitioned table with indexes, under a limit of open files.
+TEST_F(SpillTest, ManyFamiliesLeaveFewFilesOpen) {
+  constexpr uint64_t kRows = 8000;
+  Open(kFamilies, 32 << 20);
+  auto txn = Begin(kFloor);
+  for (uint64_t i = 0; i < kRows; ++i) {
+    ASSERT_TRUE(txn->Put(FamilyOf(i), Key(i), "value").ok());
+  }
+  EXPECT_GT(env_->SpillFiles(), 600u);
+  EXPECT_LE(OpenRuns(), 256u);
+  PinnedValue value;
+  for (uint64_t i = 0; i < kRows; ++i) {
+    const auto found = txn->Get(FamilyOf(i), Key(i), &value);
+    ASSERT_TRUE(found.ok() && *found) << i;
+  }
+  EXPECT_EQ(Begin()->Put(env_->family(1), Key(0), "other").code(), Code::kTimedOut);
+  EXPECT_LE(OpenRuns(), 256u);
+  ASSERT_TRUE(txn->Commit().ok());
+  txn.reset();
+  EXPECT_EQ(env_->SpillFiles(), 0u);
+  EXPECT_EQ(OpenRuns(), 0u);
+  EXPECT_EQ(env_->NewestContents().size(), kRows);
+}
+
+// Each leaves a run, however small: what spills give back must be more than what the runs take.
+TEST_F(SpillTest, RunsOfManyFamiliesTakeLessThanWhatIsStaged) {
+  Open(kFamilies, 8 << 20);
+  for (const bool crowded : {false, true}) {
+    auto others = Begin();
+    PinnedValue value;
+    for (uint64_t i = 0; crowded && env_->txns().MemoryBytes() < 12u << 20; ++i) {
+      ASSERT_TRUE(
+          others->GetForUpdate(FamilyOf(0), Key(i), LockMode::kShared, LockWait::kNoWait, &value)
+              .ok());
+    }
+    const uint64_t memory_before = env_->txns().MemoryBytes();
+    const uint64_t spills_before = Spills();
+    auto txn = Begin(crowded ? 0 : kFloor);
+    for (uint64_t i = 0; i < 60'000; ++i) {
+      ASSERT_TRUE(txn->PutUnderLock(FamilyOf(i), Key(i), "").ok());
+    }
+    EXPECT_GT(Spills() - spills_before, 2u);
+    EXPECT_LT(Spills() - spills_before, 12u);
+    EXPECT_LT(env_->txns().MemoryBytes() - memory_before, 6u << 20);
+    txn->Rollback();
+  }
+}
+
+// By what was in memory: deletions are small in a file.
+TEST_F(SpillTest, RunsOfALargeDeletionGrow) {
+  Open(3, 64 << 20);
+  auto txn = Begin(kFloor);
+  const uint64_t rows = 64 * kFloor / 120;  // 64 times what one spill takes at first.
+  for (uint64_t i = 0; i < rows; ++i) {
+    ASSERT_TRUE(txn->DeleteUnderLock(env_->family(1), Key(i), false).ok());
+  }
+  // 16, and then each a sixteenth of what is spilled: 16 + 16 ln 4.
+  EXPECT_GT(Spills(), 33u);
+  EXPECT_LT(Spills(), 45u);
+  txn->Rollback();
+}
+
+TEST_F(SpillTest, ManyTransactionsKeepTwoShares) {
+  constexpr uint64_t kShare = 8 << 20;
+  Open(1, kShare);
+  const std::string value(1000, 'v');
+  std::vector<std::unique_ptr<Transaction>> all;
+  for (uint64_t t = 0; t < 70; ++t) {
+    all.push_back(Begin());
+    for (uint64_t i = 0; i < 500; ++i) {
+      ASSERT_TRUE(all.back()->Put(env_->family(1), Key(t * 1000 + i), value).ok());
+    }
+  }
+  EXPECT_GT(Spills(), 0u);
+  EXPECT_LT(env_->txns().MemoryBytes(), 2 * kShare);
+  // A large one among them does not go by the least for long.
+  const uint64_t before = Spills();
+  for (uint64_t i = 0; i < 64; ++i) {
+    for (uint64_t k = 0; k < kFloor / 1100; ++k) {
+      ASSERT_TRUE(all[0]->Put(env_->family(1), Key(1'000'000 + i * 1000 + k), value).ok());
+    }
+  }
+  EXPECT_GT(Spills() - before, 20u);
+  EXPECT_LT(Spills() - before, 45u);
+  for (const auto& txn : all) txn->Rollback();
+}
+
+// Spills that grow do not grow beyond a transaction's part.
+TEST_F(SpillTest, LargeTransactionsTogetherKeepTwoShares) {
+  constexpr uint64_t kShare = 1 << 20;
+  Open(1, kShare);
+  const std::string value(10'000, 'v');
+  std::vector<std::unique_ptr<Transaction>> all;
+  for (int t = 0; t < 8; ++t) all.push_back(Begin());
+  for (uint64_t i = 0; i < 2000; ++i) {
+    for (uint64_t t = 0; t < all.size(); ++t) {
+      ASSERT_TRUE(all[t]->PutUnderLock(env_->family(1), Key(t * 10'000 + i), value).ok());
+    }
+    ASSERT_LT(env_->txns().MemoryBytes(), 2 * kShare + kShare / 2) << i;
+  }
+  for (const auto& txn : all) txn->Rollback();
+}
+
+TEST_F(SpillTest, LocksOfOthersAreInTheReckoning) {
+  constexpr uint64_t kShare = 1 << 20;
+  Open(1, kShare);
+  auto reader = Begin();
+  PinnedValue value;
+  for (uint64_t i = 0; i < 20'000; ++i) {
+    ASSERT_TRUE(
+        reader->GetForUpdate(env_->family(1), Key(i), LockMode::kShared, LockWait::kNoWait, &value)
+            .ok());
+  }
+  auto writer = Begin();
+  for (uint64_t i = 0; i < 300; ++i) {
+    ASSERT_TRUE(writer->Put(env_->family(1), Key(100'000 + i), std::string(400, 'v')).ok());
+  }
+  EXPECT_GT(Spills(), 0u);
+}
+
+class SpillFilesTest : public testing::Test {
+ protected:
+  std::unique_ptr<RandomAccessFile> Make(const std::string& contents) {
+    const std::string path = "/00000" + contents + ".spill";
+    auto file = fs_.NewWritableFile(path, OpenMode::kCreate);
+    CHECK_OK((*file)->Append(contents));
+    return files_.NewFile(path, contents.size());
+  }
+  static std::string Read(const RandomAccessFile& file) {
+    char scratch[16];
+    const auto bytes = file.ReadAt(0, sizeof scratch, scratch);
+    return bytes.ok() ? std::string(*bytes) : bytes.status().ToString();
+  }
+  bool IsOpen(const RandomAccessFile& file) {
+    // Only a new open fails.
+    fs_.AddFault({.op = IoOp::kOpen, .times = UINT64_MAX});
+    const bool open = Read(file).size() == 1;
+    fs_.ClearFaults();
+    return open;
+  }
+
+  MemFs fs_;
+  SpillFiles files_{&fs_, 2};
+};
+
+TEST_F(SpillFilesTest, ThoseReadLongestAgoAreClosed) {
+  auto a = Make("1");
+  const auto b = Make("2");
+  const auto c = Make("3");
+  EXPECT_EQ(files_.OpenFiles(), 0u);
+  EXPECT_EQ(Read(*a), "1");
+  EXPECT_EQ(Read(*b), "2");
+  EXPECT_EQ(Read(*a), "1");
+  EXPECT_EQ(Read(*c), "3");
+  EXPECT_EQ(files_.OpenFiles(), 2u);
+  EXPECT_EQ(fs_.counters().of(FileKind::kSpill).readers, 2u);
+  EXPECT_FALSE(IsOpen(*b));
+  EXPECT_TRUE(IsOpen(*a));
+  EXPECT_TRUE(IsOpen(*c));
+  EXPECT_EQ(Read(*b), "2");
+  a.reset();
+  EXPECT_EQ(files_.OpenFiles(), 2u);
+}
+
+// Who asks for a lock looks into runs whose transaction may end meanwhile.
+TEST_F(SpillTest, ARunStaysForThoseWhoLookIntoIt) {
+  Open(1, 32 << 20);
+  SpillFiles files(&env_->fs(), 1);
+  SpillSet spilled({env_.get(), &env_->fs(), nullptr, &files});
+  WriteSet writes;
+  for (const char* key : {"a", "b"}) {
+    writes.Add(1, key, ValueType::kPut, "value");
+    ASSERT_TRUE(spilled.Spill(writes, {}).ok());
+    writes.Clear();
+  }
+  auto keys = spilled.Keys();
+  spilled.Discard();
+  EXPECT_EQ(env_->SpillFiles(), 2u);
+  for (const char* key : {"a", "b"}) {
+    const auto found = keys->Contains(1, key);
+    EXPECT_TRUE(found.ok() && *found);
+  }
+  keys.reset();
+  EXPECT_EQ(env_->SpillFiles(), 0u);
+  EXPECT_EQ(files.OpenFiles(), 0u);
+}
+
+}  // namespace
+}  // namespace tidesdb
