@@ -3,10 +3,13 @@
 import contextlib
 import io
 import os
+import subprocess
+import tempfile
 import unittest
+from pathlib import Path
 from unittest import mock
 
-from installer.shell import Failed
+from installer.shell import TREE, Failed
 from lab.compare import __main__ as compare
 from lab.engines_runner import options as engines
 from lab.hammerdb import options as hammerdb
@@ -89,6 +92,25 @@ class Refused(unittest.TestCase):
     def test_a_threshold_that_is_no_number(self):
         with mock.patch.dict(os.environ, {"INNODB_PARTITION_THRESHOLD": "many"}):
             self.refused(hammerdb.parse, [], "INNODB_PARTITION_THRESHOLD=many: a number of warehouses")
+
+
+class Doors(unittest.TestCase):
+    """The scripts by which the runners are called."""
+
+    def test_each_by_a_link_from_elsewhere(self):
+        doors = sorted((TREE / "lab").glob("*.sh"))
+        self.assertGreaterEqual(len(doors), 7)
+        with tempfile.TemporaryDirectory() as place:
+            for door in doors:
+                (Path(place) / door.name).symlink_to(door)
+                done = subprocess.run([f"./{door.name}", "--help"], cwd=place, capture_output=True, text=True, check=False)
+                self.assertEqual(done.returncode, 0, door.name + done.stderr)
+
+    def test_seed_002_s_is_the_same_door_as_hammerdb_s(self):
+        said = [subprocess.run([TREE / "lab" / name, "-e", "postgres"], capture_output=True, text=True, check=False)
+                for name in ("run_tpcc_mariadb.sh", "hammerdb_runner.sh")]
+        self.assertIn("-e postgres: PostgreSQL is not run here", said[0].stderr)
+        self.assertEqual((said[0].stderr, said[0].returncode), (said[1].stderr, said[1].returncode))
 
 
 if __name__ == "__main__":
