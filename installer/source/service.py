@@ -78,6 +78,10 @@ pid() {{  # Of the running server. Fails when none runs: the file may be left ov
   esac
 }}
 
+lives() {{  # A process whose parent has not asked for its end is none: where nobody does, as in some containers, it stays.
+  kill -0 "$1" 2>/dev/null && [ -n "$(tr -d '\0' 2>/dev/null <"/proc/$1/cmdline")" ]
+}}
+
 answers() {{  # This server: ~/.my.cnf may name another one.
   "$prefix/bin/mariadb-admin" --defaults-file="$prefix/etc/my.cnf" --host=localhost \\
     --no-beep --connect-timeout=5 ping >/dev/null 2>&1
@@ -91,7 +95,7 @@ start() {{
   started=$!
   waited=0
   until pid && answers; do
-    if ! kill -0 $started 2>/dev/null; then
+    if ! lives $started; then
       echo "the server ended at once; the end of $prefix/log/mysqld.err:" >&2
       tail -n 20 "$prefix/log/mysqld.err" >&2
       return 1
@@ -107,7 +111,7 @@ stop() {{
   if ! pid; then echo "does not run"; return 0; fi
   kill "$pid" || return 1
   waited=0
-  while kill -0 "$pid" 2>/dev/null; do
+  while lives "$pid"; do
     if [ $waited -ge 900 ]; then echo "the server $pid does not end" >&2; return 1; fi
     sleep 1
     waited=$((waited + 1))

@@ -123,6 +123,17 @@ class StartScript(Prefix):
         self.addCleanup(run, [self.paths.control, "stop"])
         self.assertRegex(self.control("start"), r"^runs as (?!%d$)\d+$" % other.pid)
 
+    def test_one_whose_end_nobody_asks_for_has_ended(self):
+        """Below run-tests, which adopts orphans, and in containers whose first process does not ask."""
+        server = subprocess.Popen([self.paths.prefix / "sbin" / "mariadbd"])
+        self.addCleanup(server.wait)
+        self.addCleanup(server.kill)
+        while not self.server.pid():
+            os.sched_yield()
+        stop = subprocess.run([self.paths.control, "stop"], capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual((stop.stdout.strip(), stop.returncode), ("stopped", 0))
+        self.assertIsNone(self.server.pid())
+
     def test_without_a_server(self):
         service.pid_file(self.paths).write_text("999999999\n")  # More than there are.
         with self.assertRaises(Failed) as caught:
