@@ -21,6 +21,7 @@ from installer.install import __main__ as install
 from installer.install import allocator, interruption, one_run, options, undo
 from installer.install.record import Record
 from installer.shell import TREE, Failed, Step, Unavailable, say
+from installer.tests.signals import NUMBERS, keep_handlers
 
 
 class Killed(BaseException):
@@ -69,6 +70,7 @@ class Installing(unittest.TestCase):
     """With the long steps left out; `asked` says which of them were begun."""
 
     def setUp(self):
+        keep_handlers(self)
         self.base = Path(tempfile.mkdtemp())
         self.addCleanup(shutil.rmtree, self.base)
         self.server = Server(self.base)
@@ -321,9 +323,8 @@ class OneRun(unittest.TestCase):
 
 class Interrupted(unittest.TestCase):
     def setUp(self):
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            before = signal.getsignal(number)
-            self.addCleanup(signal.signal, number, before)
+        keep_handlers(self)
+        for number in NUMBERS:
             signal.signal(number, signal.SIG_DFL)  # A shell's background job has SIGINT ignored.
 
     def test_the_first_signal_interrupts_and_no_other(self):

@@ -8,6 +8,7 @@ from pathlib import Path
 from unittest import mock
 
 from installer.shell import Failed
+from installer.tests.signals import keep_handlers
 from lab.hammerdb import compare, counted
 from lab.tests.test_hammerdb import FakeConnection, FakeGenerator, FakeServer
 
@@ -71,6 +72,7 @@ class Generator(FakeGenerator):
 
 class GoesOn(unittest.TestCase):
     def setUp(self):
+        keep_handlers(self)
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.place = Path(folder.name)

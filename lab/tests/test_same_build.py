@@ -8,6 +8,7 @@ from pathlib import Path
 from unittest import mock
 
 from installer.shell import Failed
+from installer.tests.signals import keep_handlers
 from lab.engines_runner import __main__ as program
 from lab.engines_runner import options, same_build, study
 from lab.harness.journal import Journal
@@ -26,6 +27,7 @@ class Server:
 
 class Resumed(unittest.TestCase):
     def setUp(self):
+        keep_handlers(self)
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.directory, self.server = Path(folder.name), Server()
