@@ -29,7 +29,6 @@ struct Engine {
   std::unique_ptr<Db> db;
   Dictionary dictionary;
   Slots slots;
-  Latch kill_latch;  // Keeps a session alive while another thread interrupts it.
 };
 
 // Constant between the plugin's init and deinit.

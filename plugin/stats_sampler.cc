@@ -12,7 +12,8 @@ constexpr int kPlaces = 16;
 constexpr int kEntriesPerPlace = 64;
 constexpr uint64_t kSkipsMax = 100;       // Up to so many different values are counted one by one.
 constexpr uint64_t kChangesTrusted = 64;  // Fewer than that say too little.
-constexpr double kCountTrusted = 1.3;     // Estimates may be wrong by that much.
+constexpr uint64_t kTombstonesTrusted = 10;  // One to so many keys, at most.
+constexpr double kCountTrusted = 1.3;        // Estimates may be wrong by that much.
 
 }  // namespace
 
@@ -123,7 +124,10 @@ Status StatsSampler::ReadPlaces(Iterator* entries, Seen* seen) {
 // The engine counts a key once for each file that has it: what was read tells how often.
 void StatsSampler::CorrectRows(const Seen& seen, uint64_t* rows) const {
   if (seen.ranges_entries == 0 || seen.ranges_estimate == 0) return;
-  const double estimate = static_cast<double>(db_->EstimateRange(family_, {}, {}).keys) *
+  const RangeEstimate whole = db_->EstimateRange(family_, {}, {});
+  // Deletions are not spread as the entries are: what was read says nothing of the keys they hide.
+  if (whole.tombstones > whole.keys / kTombstonesTrusted) return;
+  const double estimate = static_cast<double>(whole.keys) *
                           static_cast<double>(seen.ranges_entries) /
                           static_cast<double>(seen.ranges_estimate);
   const double count = static_cast<double>(*rows);

@@ -37,17 +37,16 @@ Session& Session::Of(THD* thd) {
 
 void Session::Close(THD* thd) {
   const std::unique_ptr<Session> session(Existing(thd));
-  if (session == nullptr) return;
-  LatchGuard guard(engine->kill_latch);
-  thd_set_ha_data(thd, tidesdb_hton, nullptr);
+  // The server's lock for this data is held around each Kill(): after it none is inside, and none
+  // comes any more. No latch of ours may be held here, as Kill() takes it within that lock.
+  if (session != nullptr) thd_set_ha_data(thd, tidesdb_hton, nullptr);
 }
 
 void Session::Kill(THD* thd) {
-  LatchGuard guard(engine->kill_latch);
   Session* const session = Existing(thd);
   if (session == nullptr) return;
-  Transaction* const transaction = session->interruptible_.load(std::memory_order_acquire);
-  if (transaction != nullptr) transaction->Interrupt();
+  LatchGuard guard(session->kill_latch_);
+  if (session->interruptible_ != nullptr) session->interruptible_->Interrupt();
 }
 
 Session::~Session() {
@@ -69,7 +68,7 @@ void Session::OpenTransaction() {
   options.staging_bytes = sysvars::StagingBytes(thd_);
   if (transaction_ == nullptr) {
     transaction_ = engine->db->Begin(options);
-    interruptible_.store(transaction_.get(), std::memory_order_release);
+    MakeInterruptible(transaction_.get());
   } else {
     transaction_->Restart(options);
   }
@@ -195,12 +194,14 @@ Status Session::RecordAutoIncrements() {
   return Status::Ok();
 }
 
+void Session::MakeInterruptible(Transaction* transaction) {
+  LatchGuard guard(kill_latch_);
+  interruptible_ = transaction;
+}
+
 void Session::BeginCommit() {
   const bool logged = thd_binlog_format(thd_) != BINLOG_FORMAT_UNSPEC;
-  if (logged) {
-    LatchGuard guard(engine->kill_latch);
-    interruptible_.store(nullptr, std::memory_order_release);
-  }
+  if (logged) MakeInterruptible(nullptr);
   transaction_->ClearInterrupt();
   if (!logged && thd_kill_level(thd_) != THD_IS_NOT_KILLED) transaction_->Interrupt();
 }
@@ -211,10 +212,13 @@ Status Session::Commit() {
     return Status::Ok();
   }
   DetachCursors();
+  struct InterruptibleAgain {
+    Session* session;
+    ~InterruptibleAgain() { session->MakeInterruptible(session->transaction_.get()); }
+  } again{this};
   BeginCommit();
   Status committed = RecordAutoIncrements();
   if (committed.ok()) committed = transaction_->Commit();
-  interruptible_.store(transaction_.get(), std::memory_order_release);
   if (!committed.ok()) {
     transaction_->Rollback();
     Finish();

@@ -6,7 +6,6 @@
 
 #include "server_port.h"
 
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -14,6 +13,7 @@
 
 #include "cursor.h"
 #include "dictionary.h"
+#include "latch.h"
 #include "tidesdb/db.h"
 
 namespace tidesdb::plugin {
@@ -30,7 +30,7 @@ class Session {
   // Null when it never used this engine.
   static Session* Existing(THD* thd);
   static void Close(THD* thd);
-  // Any thread: ends what the connection waits for.
+  // Any thread that holds the server's LOCK_thd_data of the connection: ends what it waits for.
   static void Kill(THD* thd);
 
   // --- Statements ---
@@ -91,13 +91,17 @@ class Session {
   // A KILL of an earlier statement does not end this commit. One that comes now does, unless the
   // binary log has the transaction already: then nothing may undo it.
   void BeginCommit();
+  void MakeInterruptible(Transaction* transaction);
   Status RecordAutoIncrements();
   void DetachCursors();
   void Finish();
 
   THD* const thd_;
   std::unique_ptr<Transaction> transaction_;
-  std::atomic<Transaction*> interruptible_{nullptr};  // Null: a KILL has nothing to end.
+  Latch kill_latch_;  // Taken within the server's LOCK_thd_data; nothing but an interrupt is within
+                      // it.
+  Transaction* interruptible_ =
+      nullptr;         // Guarded by kill_latch_. Null: a KILL has nothing to end.
   bool open_ = false;  // transaction_ is neither committed nor rolled back.
   bool in_statement_ = false;
   bool registered_ = false;  // The server knows that the transaction spans statements.

@@ -7,8 +7,9 @@
 namespace tidesdb {
 
 struct RangeEstimate {
-  uint64_t keys = 0;
+  uint64_t keys = 0;  // Less tombstones; a key counts in each file that has it, and in memory.
   uint64_t bytes = 0;
+  uint64_t tombstones = 0;  // In table files: of so many keys more one is likely deleted.
 };
 
 struct LevelStats {

@@ -287,6 +287,7 @@ TEST_F(LsmTreeTest, DeletionsElsewhereTakeNothingFromAnEstimate) {
   const double in_one = moved() - 200;
   EXPECT_GE(in_one, 100);
   EXPECT_LE(in_one, 200);
+  EXPECT_EQ(h_.tree->Acquire()->EstimateRange(t_, "", "").tombstones, 400u);
 }
 
 TEST_F(LsmTreeTest, ChangedSinceLooksAtTheNewestVersionOnly) {

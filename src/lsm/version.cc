@@ -172,6 +172,8 @@ void AddEstimate(TableCache* tables, const FileMeta& file, Slice start, Slice en
   estimate->bytes += static_cast<uint64_t>(share * static_cast<double>(file.bytes()));
   estimate->keys +=
       static_cast<uint64_t>(share * static_cast<double>(LiveKeys(file.properties())) + 0.5);
+  estimate->tombstones +=
+      static_cast<uint64_t>(share * static_cast<double>(file.properties().tombstones) + 0.5);
 }
 
 RangeEstimate Version::EstimateRange(Slice start, Slice end) const {

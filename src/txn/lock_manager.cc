@@ -51,6 +51,7 @@ Result<bool> LockManager::PassSpills(LockOwner* owner, FamilyId family, Slice ke
     return Status::TimedOut(DescribeKey(family, key) + " is held by transaction " +
                             std::to_string(spiller->id));
   }
+  spiller->keys.reset();  // Its files go with it, and not with those who waited.
   TIDESDB_ASSIGN(const bool waiting, spills_.WaitFor(owner, *spiller));
   if (waiting) TIDESDB_TRY(graph_.FinishEndWait(owner, deadline_us));
   return false;
@@ -90,12 +91,13 @@ Status LockManager::WaitOutRows(LockOwner* owner, FamilyId family, Slice start, 
   }
   // After the rows: whose row lock was gone because of a spill has published the spill by now.
   while (spills_.any()) {
-    TIDESDB_ASSIGN(const auto spiller, spills_.FindRange(owner, family, start, end));
+    TIDESDB_ASSIGN(auto spiller, spills_.FindRange(owner, family, start, end));
     if (spiller.owner == nullptr) break;
     if (deadline_us == 0) {
       return Status::TimedOut("a key in the range is held by transaction " +
                               std::to_string(spiller.id));
     }
+    spiller.keys.reset();
     TIDESDB_ASSIGN(const bool waiting, spills_.WaitFor(owner, spiller));
     if (waiting) TIDESDB_TRY(graph_.FinishEndWait(owner, deadline_us));
   }

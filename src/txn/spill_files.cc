@@ -51,17 +51,31 @@ Result<SpillFiles::Handle> SpillFiles::Open(const File& file) {
       return place->second->handle;
     }
   }
-  TIDESDB_ASSIGN(const Handle handle, fs_->NewRandomAccessFile(file.path_));
+  auto opened = fs_->NewRandomAccessFile(file.path_);
+  // Descriptors that are kept for later reads must not be what is missing for this one.
+  while (!opened.ok() && CloseOldest()) opened = fs_->NewRandomAccessFile(file.path_);
+  TIDESDB_ASSIGN(const Handle handle, std::move(opened));
   handle->AdviseRandom(true);
   Handle closed;  // After the mutex is free, as `handle` when another reader was first.
   MutexLock lock(mu_);
   if (const auto place = places_.find(&file); place != places_.end()) return place->second->handle;
-  if (open_.size() >= open_max_) {
-    closed = std::move(open_.front().handle);
-    places_.erase(open_.front().file);
-    open_.pop_front();
-  }
+  if (open_.size() >= open_max_) closed = TakeOldest();
   places_[&file] = open_.insert(open_.end(), {&file, handle});
+  return handle;
+}
+
+bool SpillFiles::CloseOldest() {
+  Handle closed;  // After the mutex is free.
+  MutexLock lock(mu_);
+  if (open_.empty()) return false;
+  closed = TakeOldest();
+  return true;
+}
+
+SpillFiles::Handle SpillFiles::TakeOldest() {
+  Handle handle = std::move(open_.front().handle);
+  places_.erase(open_.front().file);
+  open_.pop_front();
   return handle;
 }
 

@@ -39,6 +39,10 @@ class SpillFiles {
 
   Result<Handle> Open(const File& file) EXCLUDES(mu_);
   void Forget(const File& file) EXCLUDES(mu_);
+  // False: none is open.
+  bool CloseOldest() EXCLUDES(mu_);
+  // REQUIRES: one is open.
+  Handle TakeOldest() REQUIRES(mu_);
 
   FileSystem* const fs_;
   const size_t open_max_;

@@ -174,14 +174,6 @@ class SpillFilesTest : public testing::Test {
     const auto bytes = file.ReadAt(0, sizeof scratch, scratch);
     return bytes.ok() ? std::string(*bytes) : bytes.status().ToString();
   }
-  bool IsOpen(const RandomAccessFile& file) {
-    // Only a new open fails.
-    fs_.AddFault({.op = IoOp::kOpen, .times = UINT64_MAX});
-    const bool open = Read(file).size() == 1;
-    fs_.ClearFaults();
-    return open;
-  }
-
   MemFs fs_;
   SpillFiles files_{&fs_, 2};
 };
@@ -197,12 +189,42 @@ TEST_F(SpillFilesTest, ThoseReadLongestAgoAreClosed) {
   EXPECT_EQ(Read(*c), "3");
   EXPECT_EQ(files_.OpenFiles(), 2u);
   EXPECT_EQ(fs_.counters().of(FileKind::kSpill).readers, 2u);
-  EXPECT_FALSE(IsOpen(*b));
-  EXPECT_TRUE(IsOpen(*a));
-  EXPECT_TRUE(IsOpen(*c));
+  // What is open is read without an open, which would fail, and then close what is open.
+  fs_.AddFault({.op = IoOp::kOpen, .times = UINT64_MAX});
+  EXPECT_EQ(Read(*a), "1");
+  EXPECT_EQ(Read(*c), "3");
+  EXPECT_NE(Read(*b), "2");
+  EXPECT_EQ(files_.OpenFiles(), 0u);
+  fs_.ClearFaults();
   EXPECT_EQ(Read(*b), "2");
+  EXPECT_EQ(Read(*a), "1");
   a.reset();
-  EXPECT_EQ(files_.OpenFiles(), 2u);
+  EXPECT_EQ(files_.OpenFiles(), 1u);
+}
+
+// Its descriptors may be all that the process has, and the binary log has a transaction whose
+// commit reads its runs.
+TEST(SpillReopenTest, WhatIsOpenIsClosedForWhatCannotBeOpened) {
+  FakeClock clock;
+  TestEnv::Options options;
+  options.clock = &clock;
+  options.lock_wait_timeout_us = 0;
+  options.families = 20;
+  options.spill_files_open_max = 4;
+  TestEnv env(options);
+  TransactionOptions small;
+  small.staging_bytes = kFloor;
+  const auto large = env.txns().Begin(small);
+  for (uint64_t i = 0; i < 3000; ++i) {
+    ASSERT_TRUE(large->Put(env.family(static_cast<FamilyId>(1 + i % 20)), Key(i), "value").ok());
+  }
+  env.fs().AddFault({.op = IoOp::kOpen, .times = 1});
+  const auto other = env.txns().Begin({});
+  EXPECT_EQ(other->Put(env.family(1), Key(0), "x").code(), Code::kTimedOut);
+  env.fs().ClearFaults();
+  env.fs().AddFault({.op = IoOp::kOpen, .path_part = ".spill", .times = 1});
+  EXPECT_TRUE(large->Commit().ok());
+  env.fs().ClearFaults();
 }
 
 // Who asks for a lock looks into runs whose transaction may end meanwhile.
