@@ -6,6 +6,9 @@ COMPILER = ["g++", "ninja-build", "ccache"]
 # To build the engine and the plugin.
 BUILD = [*COMPILER, "cmake", "pkg-config", "liblz4-dev", "libzstd-dev", "libsnappy-dev", "libxxhash-dev"]
 
+# What a built plugin loads: a server that is given one may be where nothing was ever built.
+PLUGIN = ["liblz4-1", "libzstd1", "libsnappy1v5"]
+
 # The load generators of lab/ speak to servers with the C client.
 LAB = ["libmariadb-dev", "libcli11-dev"]
 

@@ -147,6 +147,6 @@ def _unpack(name, prefix, facts, wanted, root, log):
         for deb in debs:
             run(["dpkg-deb", "-x", deb, prefix], log=log)
     own = set(packages.SERVER + packages.SERVER_TEST + missing) | packages.SERVER_UNNEEDED
-    apt.install(sorted(apt.depends(debs) - own), log, root.command if root else None)
+    apt.install(sorted(apt.depends(debs) - own | set(packages.PLUGIN)), log, root.command if root else None)
     shutil.rmtree(debs_dir)
     facts["unpacked"] += missing

@@ -1,4 +1,4 @@
-"""Which version of the server an environment is made of."""
+"""Which version of the server an environment is made of, and what is installed where it runs."""
 
 import io
 import tempfile
@@ -7,7 +7,7 @@ from contextlib import redirect_stdout
 from pathlib import Path
 from unittest import mock
 
-from installer import apt, headers, servers
+from installer import apt, headers, packages, servers
 from installer.shell import Failed
 
 OLD, THERE, NEW = "1:11.8.6-0+deb13u1", "1:11.8.9-0+deb13u1", "1:11.8.11-0+deb13u1"
@@ -35,6 +35,17 @@ class Chosen(unittest.TestCase):
         self.assertEqual(self.chosen([NEW, OLD], [OLD], facts), THERE)  # The lists have dropped it, the pool has the older.
         self.assertEqual(self.chosen([NEW], [], facts), THERE)
         self.assertEqual(self.chosen([NEW, THERE], [NEW, THERE], facts), NEW)
+
+
+class Installed(unittest.TestCase):
+    def test_a_plugin_that_is_given_finds_its_libraries(self):
+        facts = {"version": "11.8.6", "package_version": OLD, "unpacked": []}
+        with tempfile.TemporaryDirectory() as directory, redirect_stdout(io.StringIO()), \
+                mock.patch.object(apt, "Archive"), mock.patch.object(apt, "depends", return_value={"libaio1", "lsof"}), \
+                mock.patch.object(apt, "install") as install, mock.patch.object(servers, "run"):
+            (Path(directory) / "debs").mkdir()
+            servers._unpack("debian12", Path(directory) / "11.8.6", facts, packages.SERVER, None, Path(directory) / "log")
+        self.assertEqual(install.call_args.args[0], ["libaio1", "liblz4-1", "libsnappy1v5", "libzstd1"])
 
 
 if __name__ == "__main__":
