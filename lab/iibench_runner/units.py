@@ -65,9 +65,9 @@ class Measurer:
         place = self._directory / "server"
         args, raw = self._args, self._directory / "raw"
         raw.mkdir(exist_ok=True)
+        told = options.server_options(args, unit.engine, dict(unit.point))
         server = PrivateServer(self._environment, place, self._limit,
-                               plugin=self._plugin if unit.engine == "TidesDB" else None,
-                               options=options.server_options(args, unit.engine, dict(unit.point)),
+                               plugin=self._plugin if unit.engine == "TidesDB" else None, options=told,
                                socket=self._sockets.path / "mysqld.sock")
         server.stop()  # One that an earlier sitting could not stop.
         shutil.rmtree(place, ignore_errors=True)
@@ -80,7 +80,7 @@ class Measurer:
             if args.bulk:
                 found["bulk"] = self._bulk(unit, server, raw, note)
             (raw / f"{unit.stem}.variables.tsv").write_text(server.sql("SHOW GLOBAL VARIABLES"), encoding="utf-8")
-            found |= {"versions": versions_of(server), "memory": server.memory(),
+            found |= {"options": told, "versions": versions_of(server), "memory": server.memory(),
                       "directory_bytes": allocated_bytes(server.data)}
         except Failed as error:
             raise server.failed(error) from error

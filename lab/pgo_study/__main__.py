@@ -136,7 +136,7 @@ class Study:
 
     def _unequal(self):
         of = self.builds.values()
-        said = [f"Profile {self.wanted.profile}, its cache replaced by the tier's: {profiles.about(self.wanted.profile)}"]
+        said = [f"Profile {self.wanted.profile}, its cache replaced by the tier's: {profiles.about(self.wanted.profile)}", self._limits()]
         for what, values in (("server", [f"{b.flavour} {b.version}" for b in of]), ("engine", [b.engine for b in of]),
                              ("options", [" ".join(b.options) or "none" for b in of]),
                              ("allocator", [b.preload.rsplit("/", 1)[-1] or "the program's own" for b in of])):
@@ -147,6 +147,14 @@ class Study:
             said.append("Data: " + "; ".join(f"{group.label} loaded its own" for group in self.groups)
                         + ". How each load came to lie on disk is part of what is measured.")
         return said
+
+    def _limits(self):
+        """Which tiers have a limit of memory: none but a tier's own counts, whatever the profile says."""
+        limited = [tier.condition for tier in self.wanted.tiers if tier.limit]
+        if not limited:
+            return "No server has a limit of memory, whatever the profile says of one: no tier names it."
+        said = f"Limits of a server's memory, its page cache counted: {', '.join(limited)}"
+        return said + ("." if len(limited) == len(self.wanted.tiers) else "; the other tiers have none.")
 
     def run(self):
         """Everything that is not done yet; returns how many failed."""

@@ -123,7 +123,8 @@ class FakeMeasurer:
                 own.add(at, {"disk bytes": at << 21, "cpu seconds": at, "resident bytes": megabytes << 20}, {})
             own.save(raw / f"{unit.stem}{adapter.BULK_SAMPLES}")
             bulk["resident_peak"] = 64 << 20
-        return {"stem": unit.stem, "exit_code": 0, "bulk": bulk, "directory_bytes": 5 << 20,
+        told = [f"--{unit.engine}", *(f"--{name}={value}" for name, value in unit.point)]
+        return {"stem": unit.stem, "exit_code": 0, "options": told, "bulk": bulk, "directory_bytes": 5 << 20,
                 "memory": {"limit": 512 << 20, "group_peak": 300 << 20, "resident_peak": 250 << 20, "oom_kills": 0}}
 
 
@@ -167,11 +168,16 @@ class Run(Files):
         self.assertAlmostEqual(bulk.write_amplification, (4 << 20) / (10_000 * 44))
         self.assertEqual(bulk.series["Handler_write"].points[0][0], 1)  # On the step's own clock.
         self.assertEqual(load.variables, {"innodb_buffer_pool_size": "1"})
-        self.assertEqual(load.configuration["server options"], "--InnoDB")
+        self.assertEqual(load.configuration["server options"], "--InnoDB --i1-batch=10")
         self.assertEqual(made.unequal, ["Profile fair: equal.", "A limit."])
         self.assertIn("raw/InnoDB_i1-batch-10_1.json", made.files)
         for name in ("report.html", "report.md", "SHA256SUMS"):
             self.assertTrue((self.directory / name).exists(), name)
+
+    def test_what_varies_is_in_the_options_that_the_report_shows(self):
+        self.assertEqual(self.go("--vary", "tidesdb_bulk_staging_size=1M,4M", "--engines", "TidesDB", "--memory-max", "0"), 0)
+        self.assertRegex(markdown.text(pick.study([self.directory])),
+                         r"(?m)^\| server options +\| --TidesDB --tidesdb_bulk_staging_size=1M +\| .*=4M +\|$")
 
     def test_steps_and_repetitions_have_one_configuration(self):
         self.assertEqual(self.go("--repetitions", "2", "--memory-max", "0"), 0)

@@ -67,7 +67,8 @@ def _runs(raw, entry, facts):
         run.variables = variables
         run.versions |= entry.get("versions", {})
         run.files = [f"raw/{stem}{suffix}" for suffix in (".json", ".samples.json", ".log", ".variables.tsv")]
-        run.configuration["server options"] = " ".join(facts["options"][entry["engine"]])
+        # An earlier version's run has the profile's alone, without what varied.
+        run.configuration["server options"] = " ".join(entry.get("options", facts["options"][entry["engine"]]))
     if not steps:  # It was ended before the first step had done anything.
         return []
     last = steps[-1][0]
