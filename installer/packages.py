@@ -44,6 +44,9 @@ CALLGRIND = ["valgrind"]
 # iostat, mpstat, pidstat and vmstat, beside a measurement (lab/harness/observers.py).
 OBSERVE = ["sysstat", "procps"]
 
+# Where a server's CPU time goes (hammerdb_runner.sh --perf).
+PERF = ["linux-perf"]
+
 # To make the root of the other Debian release.
 ROOT = ["debootstrap", "debian-archive-keyring"]
 

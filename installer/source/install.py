@@ -41,7 +41,9 @@ def install(args, log):
     paths = options.paths(args, source.version)
     server = SourceServer(paths, log)
     server.check_data()
-    trees = ("generate", "use") if guided.wanted(args, record) else ("plain",)
+    # --pgo measures its gain over the plain one.
+    by_profile = guided.wanted(args, record)
+    trees = [*(["plain"] if args.pgo or not by_profile else []), *(["generate", "use"] if by_profile else [])]
     targets.check_all(places.needs(paths, trees, replaced=prefix.settled != source.version))
     library_prefix = library.prefix_of(args, record)
     if library_prefix:

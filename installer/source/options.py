@@ -48,7 +48,8 @@ def add_to(parser):
                        help="such as 11.8.6, mariadb-11.8.6, or 11.8 for the newest of it that the archive has")
     group.add_argument("--mariadb-prefix", type=_prefix, metavar="DIR",
                        help=f"where the server goes, with its data ({PREFIX})")
-    group.add_argument("--list-engines", action="store_true", help="list what --skip-engines takes, and do nothing")
+    group.add_argument("--list-engines", action="store_true",
+                       help="list what --skip-engines takes, and end; fetches and unpacks the sources")
     group.add_argument("--skip-engines", type=_names, metavar="LIST",
                        help="storage engines to leave out, with commas; none: all are built (default: as it is, at first "
                             "those that Debian has in packages of their own)")

@@ -43,7 +43,7 @@ def may_act_as_root():
                           env=clean_environment(), check=False).returncode == 0
 
 
-def _programs(args):
+def _programs(args, log):
     runs = args.harness.is_file() and os.access(args.harness, os.X_OK)
     yield Finding(_OK, "harness", str(args.harness)) if runs else Finding(
         _FAIL, "harness", f"{args.harness} is no program that can be run; --harness names another one")
@@ -55,7 +55,7 @@ def _programs(args):
     else:
         yield Finding(_OK, "HammerDB", "not asked for: the built-in generator")
     if not args.no_perf:
-        why = server.perf_missing()
+        why = server.perf_missing(log)
         yield Finding(_FAIL, "perf", f"{why}; --no-perf leaves it out") if why else Finding(_OK, "perf", "is there")
 
 
@@ -107,9 +107,9 @@ def _can_drop():
         return False
 
 
-def look(args):
-    """All findings."""
-    return [*_programs(args), *_server(args), *_machine(args)]
+def look(args, log):
+    """All findings. log: of what is installed for it."""
+    return [*_programs(args, log), *_server(args), *_machine(args)]
 
 
 def failed(findings):

@@ -106,8 +106,8 @@ class Study:
 
     def check(self):
         """The preflight. Raises Failed where something is missing."""
-        findings = preflight.look(self.args)
         sitting.make_directory("--output-dir", self.directory)
+        findings = preflight.look(self.args, self.directory / "build.log")
         (self.directory / "preflight.log").write_text("".join(f"{finding}\n" for finding in findings))
         for finding in findings:
             say(f"  {finding}")

@@ -6,7 +6,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from installer import build_plugin, host, servers
+from installer import apt, build_plugin, host, packages, servers
 from installer.shell import Failed, clean_environment
 from lab.hammerdb.options import ENGINE_NAMES
 from lab.harness import profiles, provenance
@@ -190,10 +190,13 @@ def make(args, directory):
     return Running(args) if args.private_server is None else Private(args, directory)
 
 
-def perf_missing():
-    """Why perf cannot record here; "" when it can."""
+def perf_missing(log):
+    """Why perf cannot record here; "" when it can. Root has it installed first; log: what apt-get says."""
     if shutil.which("perf") is None:
-        return "perf is missing: apt-get install linux-perf"
+        try:
+            apt.install(packages.PERF, log)
+        except Failed as error:
+            return f"perf is missing: {error}"
     if os.geteuid() != 0:
         try:
             level = int(Path("/proc/sys/kernel/perf_event_paranoid").read_text())

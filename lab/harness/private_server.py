@@ -29,6 +29,11 @@ _NO_LIMIT = "0"
 # changes itself: as many cache instances as CPUs, and one undo tablespace is none.
 _UNSHOWN = ("plugin_load_add", "rocksdb_default_cf_options", "log_bin", "table_open_cache_instances",
             "innodb_undo_tablespaces")
+# TidesDB cuts them to what its budget has room for, and shows them so.
+OF_THE_BUDGET = ("tidesdb_block_cache_size", "tidesdb_unified_memtable_write_buffer_size")
+NO_ROOM = (": tidesdb_max_memory_usage, which is half of the machine's memory or of the server's limit (--memory-max) "
+           "unless it is set, has no room for more (a cache may take half of it); make one of them larger, or the cache "
+           "smaller")
 
 
 @dataclass(frozen=True)
@@ -53,7 +58,8 @@ def check_settings(server, options):
     for name, value in asked.items():
         name = name.replace("-", "_")
         if name not in _UNSHOWN and plain(value) != plain(found.get(name, "nothing")):
-            raise Failed(f"the server was told {name}={value} and runs with {found.get(name, 'no such variable')}")
+            raise Failed(f"the server was told {name}={value} and runs with {found.get(name, 'no such variable')}"
+                         + (NO_ROOM if name in OF_THE_BUDGET else ""))
 
 
 def variables_of(server):

@@ -24,7 +24,7 @@ _PREFIX = {"innodb": "InnoDB", "tidesdb": "TidesDB", "rocksdb": "RocksDB"}
 _EXAMPLES = """examples:
   lab/iibench_runner.sh                                       # all steps, small, on three engines
   lab/iibench_runner.sh --profile seed-001 --scale-down 100   # seed 001's deletes
-  lab/iibench_runner.sh --vary cache=64M,1G --memory-max 2G   # small and large cache
+  lab/iibench_runner.sh --vary cache=64M,1G --memory-max 4G   # small and large cache
   lab/iibench_runner.sh --vary i1-batch=10,50,250             # rows of a transaction
   lab/iibench_runner.sh --profile seed-001 --engines TidesDB --phases l.i0,l.x --load-rows 1000000 --bulk \\
       --vary tidesdb_bulk_staging_size=1M,4M,16M,64M     # seed 001's sweep of bulk DML

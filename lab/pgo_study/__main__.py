@@ -136,7 +136,8 @@ class Study:
 
     def _unequal(self):
         of = self.builds.values()
-        said = [f"Profile {self.wanted.profile}, its cache replaced by the tier's: {profiles.about(self.wanted.profile)}", self._limits()]
+        said = [f"Profile {self.wanted.profile}, its cache replaced by the tier's: {profiles.about(self.wanted.profile)}",
+                self._limits()]
         for what, values in (("server", [f"{b.flavour} {b.version}" for b in of]), ("engine", [b.engine for b in of]),
                              ("options", [" ".join(b.options) or "none" for b in of]),
                              ("allocator", [b.preload.rsplit("/", 1)[-1] or "the program's own" for b in of])):

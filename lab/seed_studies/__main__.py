@@ -4,7 +4,7 @@
   lab/seed_studies.sh                                             all of it that needs no PGO build
   lab/seed_studies.sh --pgo-plugin pgo/ha_tidesdb.so              with seed 003, and seed 000's rows with PGO
   lab/seed_studies.sh --only 001-deletes,004
-  lab/seed_studies.sh --publish docs/benchmarks/2026-11-23-seeds  and what of it is small, with all sums
+  lab/seed_studies.sh --publish docs/benchmarks/DATE-seeds        and what of it is small, with all sums
 
   study        what                                                                      minutes (with --pgo-plugin)
 {costs}
@@ -183,6 +183,8 @@ def _main():
     args = parser().parse_args(sys.argv[1:])
     wanted = wanted_of(args)
     runs, said = studies.runs(wanted), [*studies.left_out(wanted), *args.note]
+    if args.publish:
+        publish.check(args.publish)  # Before hours of measuring, not after them.
     say(describe(runs, said))
     if args.dry_run:
         return 0

@@ -89,11 +89,16 @@ def _one(one, directory, target):
     return replace(one, report=report, page="", charts=charts[:_SHOWN])
 
 
+def check(target):
+    """Raises Failed where target could not be published to."""
+    if Path(target).exists() and (not Path(target).is_dir() or any(Path(target).iterdir())):
+        raise Failed(f"--publish: {target} holds something; name a directory that is not there")
+
+
 def publish(done, said, command, directory, target):
     """Writes target, which is not there or empty. Returns how many bytes it has. Raises Failed."""
+    check(target)
     target = Path(target)
-    if target.exists() and any(target.iterdir()):
-        raise Failed(f"--publish: {target} holds something; name a directory that is not there")
     target.mkdir(parents=True, exist_ok=True)
     published = [_one(one, directory, target) for one in done]
     folder, packed = _example(done, directory)

@@ -2,12 +2,14 @@
 
 import io
 import os
+import shutil
 import tempfile
 import unittest
 from contextlib import redirect_stdout
 from pathlib import Path
 from unittest import mock
 
+from installer import apt, host, packages
 from installer.shell import Failed
 from lab.engines_runner import merge, options, preflight, study
 from lab.parse import hammerdb_csv
@@ -149,7 +151,7 @@ class Preflight(unittest.TestCase):
         with tempfile.TemporaryDirectory() as name:
             args = options.parse(["--harness", f"{name}/none", "--mariadb-bin", f"{name}/none", "-o", name, "--no-perf"])
             with mock.patch.object(preflight, "may_act_as_root", return_value=False):
-                findings = preflight.look(args)
+                findings = preflight.look(args, Path(name) / "log")
         self.assertTrue(preflight.failed(findings))
         said = "\n".join(map(str, findings))
         for text in ("FAIL     harness:", "FAIL     client:", "--no-drop-cache", "HammerDB: not asked for", "disk:"):
@@ -158,12 +160,23 @@ class Preflight(unittest.TestCase):
     def test_a_harness_must_be_a_program(self):
         with tempfile.NamedTemporaryFile() as file:
             args = options.parse(["--private-server", "--no-perf", "--no-drop-cache", "--harness", file.name])
-            said = "\n".join(map(str, preflight.look(args)))
+            said = "\n".join(map(str, preflight.look(args, None)))
         self.assertIn("FAIL     harness:", said)
 
     def test_a_private_server_needs_no_other(self):
         args = options.parse(["--private-server", "--no-perf", "--no-drop-cache"])
-        self.assertFalse(preflight.failed(preflight.look(args)))
+        self.assertFalse(preflight.failed(preflight.look(args, None)))
+
+    def test_perf_is_installed_or_missed_by_name(self):
+        args = options.parse(["--private-server", "--no-drop-cache"])
+        for refused, found in ((None, "ok       perf: is there"),
+                               (Failed("no network"), "FAIL     perf: perf is missing: no network; --no-perf")):
+            with mock.patch.object(shutil, "which", side_effect=[None, "/usr/bin/perf"]), \
+                    mock.patch.object(apt, "install", side_effect=refused) as install, \
+                    mock.patch.object(host, "is_root", return_value=True), mock.patch.object(os, "geteuid", return_value=0):
+                said = "\n".join(map(str, preflight._programs(args, "a log")))
+            install.assert_called_once_with(packages.PERF, "a log")
+            self.assertIn(found, said)
 
 
 class Merged(unittest.TestCase):

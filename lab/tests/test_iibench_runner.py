@@ -175,7 +175,8 @@ class Run(Files):
             self.assertTrue((self.directory / name).exists(), name)
 
     def test_what_varies_is_in_the_options_that_the_report_shows(self):
-        self.assertEqual(self.go("--vary", "tidesdb_bulk_staging_size=1M,4M", "--engines", "TidesDB", "--memory-max", "0"), 0)
+        vary = "tidesdb_bulk_staging_size=1M,4M"
+        self.assertEqual(self.go("--vary", vary, "--engines", "TidesDB", "--memory-max", "0"), 0)
         self.assertRegex(markdown.text(pick.study([self.directory])),
                          r"(?m)^\| server options +\| --TidesDB --tidesdb_bulk_staging_size=1M +\| .*=4M +\|$")
 

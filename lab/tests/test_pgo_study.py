@@ -191,6 +191,16 @@ class Settings(unittest.TestCase):
         for found in ({"innodb_buffer_pool_size": "134217728"}, {}):
             with self.assertRaisesRegex(Failed, "^a: the server was told innodb_buffer_pool_size=2G and runs with"):
                 settings.check_cache(a, tier, found)
+        with self.assertRaisesRegex(Failed, "block_cache_size=2G and runs with 536870912: tidesdb_max_memory_usage"):
+            settings.check_cache(build(engine="TidesDB"), tier, {"tidesdb_block_cache_size": str(512 << 20)})
+
+    def test_the_report_says_which_tiers_have_a_limit(self):
+        def said(text):
+            return study_of.Study._limits(SimpleNamespace(wanted=SimpleNamespace(tiers=settings.tiers(text, 1))))
+
+        self.assertRegex(said("64M,1G"), "^No server has a limit of memory")
+        self.assertRegex(said("64M:256M"), "counted: 64M cache within 256M.$")
+        self.assertRegex(said("64M:256M,1G"), "counted: 64M cache within 256M; the other tiers have none.$")
 
     def test_the_seed_s_study(self):
         args = study_of._parser().parse_args(["--profile", "seed-003", "--scale", "0.01"])

@@ -4,6 +4,7 @@ import gzip
 import io
 import re
 import subprocess
+import sys
 import tempfile
 import unittest
 from contextlib import redirect_stderr
@@ -461,6 +462,11 @@ class Published(unittest.TestCase):
         (self.base / "published" / "x").write_text("")
         with self.assertRaisesRegex(Failed, "--publish: .* holds something"):
             self.publish()
+        argv = ["seed_studies.sh", "--dry-run", "--publish", str(self.base / "published")]
+        with mock.patch.object(sys, "argv", argv), mock.patch.object(door, "describe") as described, \
+                self.assertRaisesRegex(Failed, "--publish: .* holds something"):
+            door._main()
+        described.assert_not_called()  # Before anything is measured.
 
     def test_the_same_command_goes_on_where_it_was(self):
         self.assertEqual(left.command_of(self.run_, self.folder, Path("/tree")),
