@@ -57,6 +57,7 @@ Status OpenEngine() {
   sysvars::FillOptions(&options);
   options.log = opening->log.get();
   TIDESDB_ASSIGN(opening->db, OpenDb(options, sysvars::DataDirectory()));
+  sysvars::ShowOptions(opening->db->options());
   const Status opened = opening->dictionary.Open(opening->db.get());
   if (!opened.ok()) {
     opening->db->Close().IgnoreError();

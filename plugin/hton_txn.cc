@@ -1,6 +1,7 @@
 #include "hton_txn.h"
 
 #include "guard.h"
+#include "hton.h"
 #include "sysvars.h"
 #include "thd_session.h"
 
@@ -12,9 +13,17 @@ bool EndsTransaction(THD* thd, bool all) {
   return all || !thd_test_options(thd, OPTION_NOT_AUTOCOMMIT | OPTION_BEGIN);
 }
 
+// Whether nobody else commits with this engine: neither another engine nor the binary log. Who
+// committed before us in the list has left it by now.
+bool CommitsAlone(THD* thd, bool all) {
+  const Ha_trx_info* const first = (all ? thd->transaction->all : thd->transaction->stmt).ha_list;
+  return first != nullptr && first->is_started() && first->ht() == tidesdb_hton &&
+         first->next() == nullptr;
+}
+
 // The server would report error 1180; raising ours first keeps the number that retry code looks
 // for.
-int ReportCommit(const Status& status) {
+int ReportCommit(THD* thd, const Status& status) {
   const int error = guard::ToHandlerError(status);
   switch (status.code()) {
     case Code::kConflict:
@@ -27,6 +36,9 @@ int ReportCommit(const Status& status) {
     case Code::kTimedOut:
     case Code::kBusy:
       my_error(ER_LOCK_WAIT_TIMEOUT, MYF(0));
+      return error;
+    case Code::kInterrupted:
+      thd->send_kill_message();
       return error;
     default:
       my_printf_error(ER_GET_ERRMSG, "TidesDB: %s", MYF(0), status.ToString().c_str());
@@ -41,8 +53,8 @@ int Commit(THD* thd, bool all) noexcept {
       session.EndStatement();
       return 0;
     }
-    const Status committed = session.Commit();
-    return committed.ok() ? 0 : ReportCommit(committed);
+    const Status committed = session.Commit(CommitsAlone(thd, all));
+    return committed.ok() ? 0 : ReportCommit(thd, committed);
   });
 }
 

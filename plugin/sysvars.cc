@@ -420,6 +420,12 @@ void FillOptions(Options* options) {
       max_open_sstables_value > 0 ? max_open_sstables_value : kOpenFilesDefault;
 }
 
+void ShowOptions(const Options& options) {
+  max_memory_usage_value = options.memory_max_bytes;
+  block_cache_size_value = options.block_cache_bytes;
+  unified_memtable_write_buffer_size_value = options.memtable_bytes;
+}
+
 std::string DataDirectory() {
   if (data_home_dir_value != nullptr && *data_home_dir_value != '\0') return data_home_dir_value;
   std::string directory = mysql_real_data_home;

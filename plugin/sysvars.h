@@ -57,6 +57,8 @@ extern ha_create_table_option field_options[];
 extern ha_create_table_option index_options[];
 
 void FillOptions(Options* options);
+// The variables show what the engine runs with.
+void ShowOptions(const Options& options);
 // The engine's directory: tidesdb_data_home_dir, or #tidesdb in the server's data directory.
 std::string DataDirectory();
 // The last part of the default directory, which the server must not take for a database.

@@ -199,14 +199,13 @@ void Session::MakeInterruptible(Transaction* transaction) {
   interruptible_ = transaction;
 }
 
-void Session::BeginCommit() {
-  const bool logged = thd_binlog_format(thd_) != BINLOG_FORMAT_UNSPEC;
-  if (logged) MakeInterruptible(nullptr);
+void Session::BeginCommit(bool killable) {
+  if (!killable) MakeInterruptible(nullptr);
   transaction_->ClearInterrupt();
-  if (!logged && thd_kill_level(thd_) != THD_IS_NOT_KILLED) transaction_->Interrupt();
+  if (killable && thd_kill_level(thd_) != THD_IS_NOT_KILLED) transaction_->Interrupt();
 }
 
-Status Session::Commit() {
+Status Session::Commit(bool killable) {
   if (!open_) {
     Finish();
     return Status::Ok();
@@ -216,7 +215,7 @@ Status Session::Commit() {
     Session* session;
     ~InterruptibleAgain() { session->MakeInterruptible(session->transaction_.get()); }
   } again{this};
-  BeginCommit();
+  BeginCommit(killable);
   Status committed = RecordAutoIncrements();
   if (committed.ok()) committed = transaction_->Commit();
   if (!committed.ok()) {

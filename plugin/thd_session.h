@@ -55,7 +55,8 @@ class Session {
   bool OwnChangesCover(const TableState& table) const;
   // Starts one if there is none, and opens its snapshot.
   void BeginWithSnapshot();
-  Status Commit();
+  // Killable: a KILL may end it and undo the transaction, as nobody else has committed it or will.
+  Status Commit(bool killable);
   void Rollback();
   // After an error that undoes everything: the engine's side is rolled back now, the server does
   // its own part at the end of the statement. Until then every use gives HA_ERR_ROLLBACK.
@@ -88,9 +89,8 @@ class Session {
   void OpenTransaction();
   void TakeSnapshot();
   Touched& Touch(const std::shared_ptr<TableState>& table);
-  // A KILL of an earlier statement does not end this commit. One that comes now does, unless the
-  // binary log has the transaction already: then nothing may undo it.
-  void BeginCommit();
+  // A KILL of an earlier statement does not end this commit.
+  void BeginCommit(bool killable);
   void MakeInterruptible(Transaction* transaction);
   Status RecordAutoIncrements();
   void DetachCursors();

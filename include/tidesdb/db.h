@@ -88,6 +88,9 @@ class Db {
   virtual Status Verify(ColumnFamily* family) = 0;
 
   // --- Looking at it ---
+  // What it runs with: 0s that mean "choose" are chosen, and what did not fit in memory_max_bytes
+  // is what it was cut to.
+  virtual const Options& options() const = 0;
   virtual DbStats GetStats() const = 0;
   virtual FamilyStats GetFamilyStats(ColumnFamily* family) const = 0;
   // About how many keys and bytes of table files and memtables lie in [start, end). Cheap: no data

@@ -7,9 +7,10 @@
 namespace tidesdb {
 
 struct RangeEstimate {
-  uint64_t keys = 0;  // Less tombstones; a key counts in each file that has it, and in memory.
+  // A key counts in each file that has it, and in memory; less the files' tombstones.
+  uint64_t keys = 0;
   uint64_t bytes = 0;
-  uint64_t tombstones = 0;  // In table files: of so many keys more one is likely deleted.
+  uint64_t tombstones = 0;  // Those in memory are counted as keys too.
 };
 
 struct LevelStats {

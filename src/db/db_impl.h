@@ -60,6 +60,7 @@ class DbImpl final : public Db, private TxnEnv {
   Status Compact(ColumnFamily* family) override;
   Status SyncWal() override;
   Status Verify(ColumnFamily* family) override;
+  const Options& options() const override { return options_; }
   DbStats GetStats() const override;
   FamilyStats GetFamilyStats(ColumnFamily* family) const override;
   RangeEstimate EstimateRange(ColumnFamily* family, Slice start, Slice end) const override;

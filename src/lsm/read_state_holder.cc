@@ -85,7 +85,11 @@ class ReadStateImpl final : public ReadState, public std::enable_shared_from_thi
     const Version* version = parts_.versions.Find(family);
     if (version != nullptr) estimate = version->EstimateRange(start, end);
     const auto add = [&](const MemTable& memtable) {
-      if (!memtable.empty()) estimate.keys += memtable.EstimateKeys(family, start, end);
+      if (memtable.empty()) return;
+      const uint64_t keys = memtable.EstimateKeys(family, start, end);
+      estimate.keys += keys;
+      estimate.tombstones +=
+          static_cast<uint64_t>(static_cast<double>(keys) * memtable.TombstoneShare(family) + 0.5);
     };
     add(*parts_.active);
     for (const ImmutableSourceRef& source : parts_.immutables) {

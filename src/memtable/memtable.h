@@ -64,6 +64,8 @@ class MemTable {
   // About how many keys are in [start, end) (empty end: no bound), by the search structure's upper
   // levels.
   virtual uint64_t EstimateKeys(FamilyId family, Slice start, Slice end) const = 0;
+  // How many of the family's entries are tombstones, from 0 to 1.
+  virtual double TombstoneShare(FamilyId family) const = 0;
 
   virtual bool empty() const = 0;
   virtual size_t MemoryBytes() const = 0;  // Allocated from the system.

@@ -160,6 +160,17 @@ class TreeMemTable final : public MemTable {
     return family->tree.Estimate(start, end.empty() ? nullptr : &end);
   }
 
+  double TombstoneShare(FamilyId family_id) const override {
+    const MemTableFamily* family = families_.Find(family_id);
+    if (family == nullptr) return 0;
+    const uint64_t tombstones = family->tombstones.load(std::memory_order_relaxed);
+    const uint64_t entries = family->entries.load(std::memory_order_relaxed);
+    // Counted one after the other: others may be adding.
+    return entries == 0
+               ? 0
+               : std::min(1.0, static_cast<double>(tombstones) / static_cast<double>(entries));
+  }
+
   bool empty() const override {
     return last_sequence_.load(std::memory_order_relaxed) == kNoSequence;
   }
