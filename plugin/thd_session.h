@@ -98,10 +98,10 @@ class Session {
 
   THD* const thd_;
   std::unique_ptr<Transaction> transaction_;
-  Latch kill_latch_;  // Taken within the server's LOCK_thd_data; nothing but an interrupt is within
-                      // it.
-  Transaction* interruptible_ =
-      nullptr;         // Guarded by kill_latch_. Null: a KILL has nothing to end.
+  // Taken within the server's LOCK_thd_data; nothing but an interrupt is within it.
+  Latch kill_latch_;
+  // Guarded by kill_latch_. Null: a KILL has nothing to end.
+  Transaction* interruptible_ = nullptr;
   bool open_ = false;  // transaction_ is neither committed nor rolled back.
   bool in_statement_ = false;
   bool registered_ = false;  // The server knows that the transaction spans statements.

@@ -55,7 +55,7 @@ def _programs(args, log):
     else:
         yield Finding(_OK, "HammerDB", "not asked for: the built-in generator")
     if not args.no_perf:
-        why = server.perf_missing(log)
+        why = server.provide_perf(log)
         yield Finding(_FAIL, "perf", f"{why}; --no-perf leaves it out") if why else Finding(_OK, "perf", "is there")
 
 

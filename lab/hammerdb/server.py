@@ -190,8 +190,8 @@ def make(args, directory):
     return Running(args) if args.private_server is None else Private(args, directory)
 
 
-def perf_missing(log):
-    """Why perf cannot record here; "" when it can. Root has it installed first; log: what apt-get says."""
+def provide_perf(log):
+    """Installs perf where it is missing, as root. Returns why it cannot record here, "" when it can. log: apt-get's."""
     if shutil.which("perf") is None:
         try:
             apt.install(packages.PERF, log)

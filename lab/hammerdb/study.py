@@ -82,7 +82,7 @@ class Study:
         """Runs what is left of the plan. Returns the exit code: 1 when a step failed."""
         args, log = self.args, self.directory / "build.log"
         apt.install(packages.LAB_PYTHON, log)
-        if args.perf and (why := server.perf_missing(log)):
+        if args.perf and (why := server.provide_perf(log)):
             raise Failed(f"--perf: {why}")
         if args.hammerdb_dir:
             real.version(args.hammerdb_dir)

@@ -30,10 +30,10 @@ _NO_LIMIT = "0"
 _UNSHOWN = ("plugin_load_add", "rocksdb_default_cf_options", "log_bin", "table_open_cache_instances",
             "innodb_undo_tablespaces")
 # TidesDB cuts them to what its budget has room for, and shows them so.
-OF_THE_BUDGET = ("tidesdb_block_cache_size", "tidesdb_unified_memtable_write_buffer_size")
-NO_ROOM = (": tidesdb_max_memory_usage, which is half of the machine's memory or of the server's limit (--memory-max) "
-           "unless it is set, has no room for more (a cache may take half of it); make one of them larger, or the cache "
-           "smaller")
+_OF_THE_BUDGET = ("tidesdb_block_cache_size", "tidesdb_unified_memtable_write_buffer_size")
+_NO_ROOM = (": tidesdb_max_memory_usage, which is half of the machine's memory or of the server's limit (--memory-max) "
+            "unless it is set, has no room for more (a cache may take half of it); make one of them larger, or the cache "
+            "smaller")
 
 
 @dataclass(frozen=True)
@@ -51,6 +51,11 @@ def in_bytes(size):
     return int(size.rstrip("KMGkmg")) * unit
 
 
+def why_cut(name):
+    """What to do where a variable is not what the server was told; "" for one that is never cut."""
+    return _NO_ROOM if name in _OF_THE_BUDGET else ""
+
+
 def check_settings(server, options):
     """What the server runs with is what it was told. Raises Failed naming what is not."""
     asked = dict(option[2:].split("=", 1) for option in options if "=" in option)
@@ -59,7 +64,7 @@ def check_settings(server, options):
         name = name.replace("-", "_")
         if name not in _UNSHOWN and plain(value) != plain(found.get(name, "nothing")):
             raise Failed(f"the server was told {name}={value} and runs with {found.get(name, 'no such variable')}"
-                         + (NO_ROOM if name in OF_THE_BUDGET else ""))
+                         + why_cut(name))
 
 
 def variables_of(server):

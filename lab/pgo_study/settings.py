@@ -7,8 +7,8 @@ import re
 from dataclasses import asdict, dataclass
 
 from installer.shell import Failed
-from lab.harness import private_server, profiles, turns
-from lab.harness.private_server import in_bytes
+from lab.harness import profiles, turns
+from lab.harness.private_server import in_bytes, why_cut
 
 _CACHE = {"InnoDB": "innodb_buffer_pool_size", "TidesDB": "tidesdb_block_cache_size", "RocksDB": "rocksdb_block_cache_size"}
 _MEMTABLES = {"TidesDB": "tidesdb_unified_memtable_write_buffer_size", "RocksDB": "rocksdb_db_write_buffer_size"}
@@ -167,7 +167,7 @@ def check_cache(build, tier, variables):
     # InnoDB rounds to whole chunks.
     if not found.isdigit() or abs(int(found) - asked) > asked / 10:
         raise Failed(f"{build.label}: the server was told {name}={own} and runs with {found or 'no such variable'}"
-                     + (private_server.NO_ROOM if name in private_server.OF_THE_BUDGET else ""))
+                     + why_cut(name))
 
 
 def disk_wanted_bytes(wanted, loads):
