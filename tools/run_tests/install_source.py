@@ -3,10 +3,10 @@
 import json
 from pathlib import Path
 
-from installer import host, server_run
+from installer import apt, host, server_run
 from installer.install.record import DIRECTORY
 from installer.shell import TREE, Failed
-from installer.source import options, service
+from installer.source import fetch, options, service
 from installer.source.server import SourceServer
 from tools.run_tests.install import Install, library
 from tools.run_tests.install_pgo import GUIDED
@@ -17,6 +17,9 @@ _VERSION = "mariadb-11.8"
 _MAKE_ROWS = ("CREATE DATABASE shop; CREATE TABLE shop.orders (id INT PRIMARY KEY) ENGINE=TidesDB;"
               "INSERT INTO shop.orders VALUES (1), (2), (3)")
 _ROWS = "SELECT COUNT(*), SUM(id) FROM shop.orders"
+
+
+_SEED_LEAVES_OUT = ("mroonga", "rocksdb", "connect", "spider", "oqgraph", "columnstore")
 
 
 class _FromSource(Install):
@@ -118,22 +121,67 @@ def _out_and_in(install):
 
 
 def guided(context):
-    """A plain server, --pgo over it, again, and back; the rows are there all the time."""
+    """Seed 001's command from MariaDB's tarball, again, plain and back; the rows are there all the time."""
     with _root(context) as root:
-        install = _FromSource(root)
+        install = _SeedCommand(root)
         install.name_another_server()
-        install("--mariadb-version", _VERSION, "--port", str(server_run.free_port()))
+        tarball = _tarball(root, context.log)
+        words = ["--mariadb-source", tarball, "--port", str(server_run.free_port())]
+        printed = install(*words)
+        _seed_server(install, printed)
         install.sql(_MAKE_ROWS)
-        printed = install("--mariadb-version", _VERSION, "--pgo")
-        fact = install.fact()
-        install.expect(fact and fact["gain"]["said"] in printed, "what it gains is measured, printed and recorded")
-        install.expect(install.sql(GUIDED).split()[-1] == "ON", "the server runs the engine that has a profile")
-        install.expect(install.sql(_ROWS) == "3\t6", "the rows are there")
         pid = install.pid()
-        printed = install("--mariadb-version", _VERSION, "--pgo")
+        printed = install(*words)
         install.expect("no training" in printed and "measured already" in printed and "nothing changed" in printed
                        and install.pid() == pid, "the second run changes nothing")
-        install("--mariadb-version", _VERSION, "--no-pgo")
-        install.expect(install.sql(GUIDED).split()[-1] == "OFF" and not install.fact(), "the plain server is back")
+        install("--no-pgo")
+        install.expect(install.sql(GUIDED).split()[-1] == "OFF" and not install.fact(), "it is plain again")
+        install.expect(install.sql(_ROWS) == "3\t6", "the rows are there")
+        install()
+        install.expect(install.sql(GUIDED).split()[-1] == "ON" and install.fact(), "the profile is back")
         install.expect(install.sql(_ROWS) == "3\t6", "the rows are there still")
         return Outcome(passed=install.passed)
+
+
+class _SeedCommand(_FromSource):
+    """./install.sh with seed 001's words; its build directory is a link to one that outlives the root."""
+
+    _WORDS = ("--mariadb-prefix", "/data/mariadb", "--tidesdb-prefix", "/data/tidesdb",
+              "--mariadb-version", "mariadb-11.8.6", "--skip-engines", ",".join(_SEED_LEAVES_OUT), "--pgo",
+              "--allocator", "jemalloc")
+
+    def __init__(self, root):
+        super().__init__(root)
+        outliving = TREE / "build" / "install-seed"
+        outliving.mkdir(parents=True, exist_ok=True)
+        root.run("mkdir", "/data")
+        root.run("ln", "-s", outliving, "/data/tidesql-build")
+        self.build_dir = Path("/data/tidesql-build")
+        self.paths = options.Paths(Path("/data/mariadb"), outliving)
+
+    def __call__(self, *more):
+        return super().__call__(*self._WORDS, *more)
+
+
+def _tarball(root, log):
+    """MariaDB's own, which Debian's archive has beside its patches."""
+    archive = apt.Archive(root.base.codename, log)
+    archive.update()
+    version = fetch.choose(archive.source_versions("mariadb"), "11.8.6")[0]
+    return archive.download_source("mariadb", version, TREE / "build" / "install-seed-tarball")
+
+
+def _seed_server(install, printed):
+    """What the seed's command is to end in."""
+    fact = install.fact()
+    install.expect(fact and fact["gain"]["said"] in printed, "what it gains is measured, printed and recorded")
+    install.expect(install.sql(GUIDED).split()[-1] == "ON", "the server runs the engine that has a profile")
+    install.expect("libjemalloc" in install.root.output("cat", f"/proc/{install.pid()}/maps"), "its process has jemalloc")
+    install.expect(install.sql("SELECT VERSION()").startswith("11.8.6-"), "it is of the version that was asked for")
+    there = set(install.sql("SELECT LOWER(ENGINE) FROM information_schema.ENGINES").split())
+    install.expect({"innodb", "tidesdb"} <= there and there.isdisjoint(_SEED_LEAVES_OUT),
+                   f"the engines are as asked for: {there}")
+    plugins = {path.name for path in install.root.path(install.paths.prefix / "lib" / "plugin").glob("ha_*.so")}
+    left_out = {f"ha_{name}.so" for name in _SEED_LEAVES_OUT}
+    install.expect("ha_sphinx.so" in plugins and not plugins & left_out, f"and so are the plugins: {plugins}")
+    install.expect(install.has("/data/tidesdb/lib/pkgconfig/tidesdb.pc"), "the library is in its prefix")
