@@ -52,7 +52,7 @@ def make(archive, package_version, version, work, log, tarball=None):
 def version_in(tarball):
     """The version whose sources a tarball holds; empty when it holds none."""
     text = output(["tar", "--extract", "--to-stdout", "--occurrence=1", "--file", tarball,
-                   "--wildcards", "mariadb-*/VERSION"])
+                   "--wildcards", "--no-wildcards-match-slash", "mariadb-*/VERSION"])  # ColumnStore has one too.
     return ".".join(re.findall(r"^MYSQL_VERSION_(?:MAJOR|MINOR|PATCH)=(\d+)", text, re.M))
 
 

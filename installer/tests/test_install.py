@@ -325,10 +325,13 @@ class Distribution(unittest.TestCase):
     def test_a_tarball_of_another_version_is_refused(self):
         with tempfile.TemporaryDirectory() as directory:
             tree = Path(directory) / "mariadb-10.11.18"
-            tree.mkdir()
+            deeper = tree / "storage" / "columnstore"
+            deeper.mkdir(parents=True)
+            (deeper / "VERSION").write_text("COLUMNSTORE_VERSION_MAJOR=25\n")
             (tree / "VERSION").write_text("MYSQL_VERSION_MAJOR=10\nMYSQL_VERSION_MINOR=11\nMYSQL_VERSION_PATCH=18\n")
             tarball = Path(directory) / "source.tar.gz"
-            run(["tar", "-czf", tarball, "-C", directory, tree.name])
+            # As MariaDB's has them: a deeper one comes first.
+            run(["tar", "-czf", tarball, "-C", directory, f"{tree.name}/storage", f"{tree.name}/VERSION"])
             headers.check_version(tarball, "10.11.18")
             with self.assertRaises(Failed):
                 headers.check_version(tarball, "10.11.19")
