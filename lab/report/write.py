@@ -29,11 +29,13 @@ def write(study, directory, charts=True, name="report"):
         raise Failed(f"{directory}: no measurement in it came to its end; there is nothing to report")
     text = directory / f"{name}.md"
     text.write_text(markdown.text(study), encoding="utf-8")
+    written = [*write_page(study, directory / f"{name}.html"), text]
     if charts:
-        from lab.charts import study as drawing  # Here: matplotlib is for those who draw.
-        drawing.draw(study, directory / "charts")
         (directory / SHEET).write_text(sheet.text(study), encoding="utf-8")
-    return [*write_page(study, directory / f"{name}.html"), text]
+        # Last and here: matplotlib is for those who draw, and what it needs may be missing.
+        from lab.charts import study as drawing
+        drawing.draw(study, directory / "charts")
+    return written
 
 
 def write_of_runner(make, directory):

@@ -161,7 +161,8 @@ class Results(unittest.TestCase):
         return iibench.study([path])
 
     def of_each(self):
-        return ((results.load, (RECORDED / "tpcc.json").read_text()), (self._iibench, (RECORDED / "iibench.json").read_text()))
+        return ((results.load, (RECORDED / "tpcc.json").read_text()),
+                (self._iibench, (RECORDED / "iibench.json").read_text()))
 
     def test_whole(self):
         for load, text in self.of_each():

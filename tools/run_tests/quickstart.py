@@ -32,6 +32,9 @@ def whole(context):
         report = (home / "report.html").read_text(encoding="utf-8")
         for said in ("page cache is not counted", "SHA-256", "TidesDB 1.0", "write amplification"):
             _expect(said in report, f"the report is there, and says {said}")
+        beside = ("report.md", "runs.csv", "charts/throughput.png", "charts/throughput.pdf")
+        missing = [name for name in beside if not (home / name).exists()]
+        _expect(not missing, f"beside it are its tables and charts; missing: {missing}")
         ours, myrocks = (json.loads((home / f"result-{name}.json").read_text()) for name in ("TidesDB", "RocksDB"))
         _expect(ours["exit_code"] == 0, "TidesDB has no error and its data is consistent")
         _expect(myrocks["nopm"] > 0, "MyRocks is measured too")
