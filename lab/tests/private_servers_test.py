@@ -16,8 +16,11 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from installer import host  # noqa: E402
+from installer import build_plugin, host  # noqa: E402
 from installer.shell import TREE  # noqa: E402
+from lab.harness import profiles  # noqa: E402
+from lab.harness.private_server import PrivateServer  # noqa: E402
+from lab.harness.scratch import Scratch  # noqa: E402
 
 _SERVER = os.environ.get("TIDESDB_SERVER") or host.host_server()
 
@@ -107,6 +110,35 @@ class PrivateServers(unittest.TestCase):
                                       "--build", "A", f"server={_SERVER}", "engine=InnoDB",
                                       "--build", "B", f"server={_SERVER}", "engine=InnoDB"), code=1)
         self.assertIn("The server was killed at its memory limit of 64 MB, its page cache counted; give it more", said)
+
+
+class NotSynced(unittest.TestCase):
+    """What makes the profile fair's --sync NONE as durable in one engine as in the other."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="not-synced-")
+        self.addCleanup(folder.cleanup)
+        self.directory = Path(folder.name)
+        self.environment, self.plugin = build_plugin.prepare_and_build(_SERVER, self.directory / "build.log", tests=True)
+
+    def _rows_after_a_kill(self, engine):
+        with Scratch() as folder:
+            server = PrivateServer(self.environment, self.directory / engine, socket=folder / "mysqld.sock",
+                                   options=profiles.options("fair", engine, "NONE"),
+                                   plugin=self.plugin if engine == "TidesDB" else None)
+            try:
+                server.start()
+                server.sql(f"CREATE DATABASE d; CREATE TABLE d.t (id INT PRIMARY KEY) ENGINE={engine};"
+                           + "".join(f"INSERT INTO d.t VALUES ({row});" for row in range(300)))
+                server.kill()
+                server.start()
+                return server.sql("SELECT COUNT(*) FROM d.t").strip()
+            finally:
+                server.end()
+
+    def test_a_killed_server_has_lost_none(self):
+        for engine in ("InnoDB", "TidesDB", "RocksDB"):
+            self.assertEqual(self._rows_after_a_kill(engine), "300", engine)
 
 
 if __name__ == "__main__":

@@ -35,10 +35,13 @@ class Profiles(unittest.TestCase):
             ours = profiles.options(profile, "TidesDB", "FULL")
             self.assertTrue([o for o in ours if o.startswith("--tidesdb_block_cache_size=")], profile)
             self.assertEqual(ours[-1], "--tidesdb-unified-memtable-sync-mode=FULL")
+            self.assertEqual(profiles.options(profile, "InnoDB", "FULL")[-1], "--innodb-flush-log-at-trx-commit=1")
             self.assertFalse([o for o in profiles.options(profile, "InnoDB", "NONE") if "tidesdb" in o])
 
     def test_the_seed_s_settings_are_there(self):
         innodb = profiles.options("seed-000", "InnoDB", "NONE")
+        self.assertEqual([option for option in innodb if "flush" in option and "commit" in option],
+                         ["--innodb_flush_log_at_trx_commit=0"])  # As the seed has it, unlike the profile fair.
         self.assertIn("--innodb_max_dirty_pages_pct_lwm=0.1", innodb)
         self.assertIn("--skip-log-bin", innodb)
         self.assertIn("--tidesdb_pessimistic_locking=OFF", profiles.options("seed-000", "TidesDB", "NONE"))
