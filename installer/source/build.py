@@ -9,7 +9,7 @@ import shutil
 from installer import build_plugin, host, servers
 from installer.install import build as plugin_build
 from installer.shell import Failed, Step, output, run
-from installer.source import configure, ninja
+from installer.source import configure, engines, ninja
 
 _GENERATED = ["my_config.h", "mysql_version.h", "mysqld_error.h"]
 
@@ -51,14 +51,14 @@ class Tree:
         options = configure.options(self.paths, left_out, how, counters, self.directory)
         what = {None: "", "generate": ", instrumented", "use": ", by its profile"}[how]
         with host.build_lock(self.directory) as lock:
-            self._configure(options, lock)
+            self._configure(left_out, options, lock)
             ninja.run(self.directory, self.args.jobs, self.log, f"Compiling MariaDB {self.version}{what}", lock=lock)
             with Step("Staging it"):
                 run(["cmake", "--install", self.directory], log=self.log, env={"DESTDIR": str(self.stage)}, lock=lock)
                 self._links()
                 self._headers()
 
-    def _configure(self, options, lock):
+    def _configure(self, left_out, options, lock):
         stamp = self.directory / ".tidesdb-configured.json"
         key = configure.key(options, output(["c++", "--version"]).splitlines()[0])
         if stamp.exists() and json.loads(stamp.read_text()) == key and (self.directory / "build.ninja").exists():
@@ -70,7 +70,15 @@ class Tree:
             shutil.rmtree(self.stage, ignore_errors=True)
             run(["cmake", "-G", "Ninja", "-S", self.paths.sources, "-B", self.directory, *options], log=self.log,
                 lock=lock)
+            self._check_engines(left_out)
             stamp.write_text(json.dumps(key, indent=1) + "\n")
+
+    def _check_engines(self, left_out):
+        """CMake leaves an engine out without an error where a library of it is not there."""
+        absent = engines.absent(self.paths.sources, left_out, (self.directory / "build.ninja").read_text())
+        if absent:
+            raise Failed(f"CMake has left out {', '.join(absent)}, as something needed is not there: {self.log} says what. "
+                         "Install that, or name the engine with --skip-engines too")
 
     def _links(self):
         """Where MariaDB's own builds have the two, and so the seeds' command lines."""

@@ -120,6 +120,16 @@ class Engines(unittest.TestCase):
         self.assertEqual(engines.packages(self.found, engines.skipped(self.found, None)), [])
         self.assertEqual(engines.packages(self.found, []), engines.PACKAGES["columnstore"])
 
+    def test_those_that_cmake_has_left_out(self):
+        rules = ("build storage/archive/CMakeFiles/archive.dir/ha_archive.cc.o: CXX_COMPILER__archive\n"
+                 "build storage/mroonga/vendor/groonga/lib/CMakeFiles/libgroonga.dir/alloc.c.o: C_COMPILER__libgroonga\n"
+                 "build storage/columnstore/CMakeFiles/edit_cache.util: CUSTOM_COMMAND\n")
+        with TemporaryDirectory() as directory:
+            found = engines.find(sources(directory))
+            for asked, absent in (([], ["columnstore"]), (["archive"], ["columnstore"]), (["columnstore"], [])):
+                self.assertEqual(engines.absent(Path(directory), engines.skipped(found, asked), rules), absent)
+            self.assertEqual(engines.absent(Path(directory), [], ""), ["columnstore", "mroonga"])
+
     def test_the_list_says_what_happens_to_each(self):
         lines = {line.split()[0]: line for line in engines.table(self.found, "11.8.6").splitlines()[1:]}
         self.assertIn("always", lines["csv"])

@@ -216,12 +216,24 @@ class Phases(unittest.TestCase):
         self.assertIn("nothing", str(caught.exception))
         self.assertIn("... failed", printed.getvalue())
 
+    def test_an_engine_that_is_wanted_is_built_or_named(self):
+        """CMake leaves it out with nothing but a line in its log."""
+        (self.base / "sources/storage/rocksdb").mkdir()
+        (self.base / "sources/storage/rocksdb/CMakeLists.txt").write_text("find_package(RocksDB)\n")
+        tree = StandInTree(self.paths, "11.8.6", "plain", self.args, self.base / "log")
+        for _ in range(2):  # Again, too.
+            with redirect_stdout(StringIO()), self.assertRaises(Failed) as caught:
+                tree.make([])
+            self.assertIn("CMake has left out rocksdb", str(caught.exception))
+        with redirect_stdout(StringIO()):
+            tree.make([SimpleNamespace(name="rocksdb", plugin="ROCKSDB")])
+
     def test_other_options_are_configured_anew(self):
         tree = StandInTree(self.paths, "11.8.6", "plain", self.args, self.base / "log")
         with redirect_stdout(StringIO()) as printed:
             tree.make([])
             tree.make([])
-            tree.make([SimpleNamespace(plugin="SPIDER")])
+            tree.make([SimpleNamespace(name="spider", plugin="SPIDER")])
         self.assertEqual(printed.getvalue().count("Configuring"), 2)
         self.assertIn("PLUGIN_SPIDER", json.dumps(json.loads((tree.directory / ".tidesdb-configured.json").read_text())))
 

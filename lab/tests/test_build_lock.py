@@ -107,7 +107,8 @@ class BuildLock(unittest.TestCase):
         with mock.patch.dict(os.environ, environment), \
                 mock.patch.object(shell, "clean_environment", lambda _=None: environment), \
                 mock.patch.object(ninja, "clean_environment", lambda _=None: environment), \
-                mock.patch.object(tree, "_links"), mock.patch.object(tree, "_headers"), redirect_stdout(io.StringIO()):
+                mock.patch.object(tree, "_check_engines"), mock.patch.object(tree, "_links"), \
+                mock.patch.object(tree, "_headers"), redirect_stdout(io.StringIO()):
             tree.make([])
         self.assertEqual(calls.read_text().split(), ["1", "1", "1"])
 
