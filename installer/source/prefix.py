@@ -5,6 +5,7 @@ itself has made. The list is written before each change.
 """
 
 import hashlib
+import itertools
 import json
 import os
 import shutil
@@ -89,7 +90,7 @@ class Prefix:
         if found is None:
             return
         if found != self.files.get(name):
-            edited = path.with_name(path.name + ".edited")
+            edited = _free(path.with_name(path.name + ".edited"))
             shutil.copy2(path, edited, follow_symlinks=False)
             self.notes.append(f"{path} was changed since we put it; that is now {edited.name}")
         before.parent.mkdir(parents=True, exist_ok=True)
@@ -162,6 +163,15 @@ _KEPT = {"data", "data.unfinished", "log", "run", "etc"}
 
 def _series(version):
     return [int(part) for part in version.split(".")[:2]]
+
+
+def _free(path):
+    """It, or with the first number that makes it a name of no file: what was kept before stays too."""
+    numbers = itertools.count(1)
+    free = path
+    while os.path.lexists(free):
+        free = path.with_name(f"{path.name}.{next(numbers)}")
+    return free
 
 
 def _copy(source, target):

@@ -88,6 +88,13 @@ class Directory(unittest.TestCase):
                          scan(self.stage))
         self.assertEqual((self.there / "bin/mariadbd.edited").read_text(), "edited")
         self.assertIn("mariadbd.edited", prefix.notes[0])
+        (self.there / "bin/mariadbd").write_text("edited again")
+        prefix = self.prefix()
+        self.assertTrue(prefix.put(self.stage, "11.8.6"))
+        prefix.keep()
+        self.assertEqual([(self.there / f"bin/mariadbd.edited{number}").read_text() for number in ("", ".1")],
+                         ["edited", "edited again"])
+        self.assertIn("mariadbd.edited.1", prefix.notes[0])
 
     def another(self):
         before = scan(self.stage)
