@@ -20,7 +20,7 @@ class _Charts:
     def __init__(self, study, directory):
         self.study, self.directory = study, directory
         self.labels = study.labels()
-        self.colours = style.colours(self.labels)
+        self.colours = style.shades(self.labels)
         self.by_threads = study.scales()
         self.drawn = []
 

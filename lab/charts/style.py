@@ -5,7 +5,7 @@ from pathlib import Path
 from lab.harness import debian
 
 # By engine, so that one has one colour in all charts; distinct for colour-blind readers (Okabe and Ito).
-_COLOURS = {"innodb": "#0072B2", "tidesdb": "#D55E00", "rocksdb": "#009E73"}
+_COLOURS = {"innodb": "#0072B2", "tidesdb": "#D55E00", "rocksdb": "#009E73", "myrocks": "#009E73"}
 _OTHERS = ("#CC79A7", "#E69F00", "#56B4E9", "#000000")
 DOTS = 300
 _NOTES_MAX = 5  # More would leave no room for the chart.
@@ -21,26 +21,33 @@ def pyplot():
     return plt
 
 
-def colours(engines):
-    """By engine."""
-    others = iter(_OTHERS * (1 + len(engines)))
-    return {engine: _COLOURS.get(engine.lower()) or next(others) for engine in engines}
+def colours(engines, shown=str):
+    """By engine, each another one. shown: what is drawn for one of the colours above."""
+    made, others = {}, 0
+    for engine in engines:
+        known = _COLOURS.get(engine.lower())
+        round_ = 0 if known else others // len(_OTHERS)
+        made[engine] = _lighter(shown(known or _OTHERS[others % len(_OTHERS)]), 1 - 0.65 ** round_)
+        others += known is None
+    return made
 
 
-def shades(labels):
-    """By label: builds of an engine, such as TidesDB-jemalloc, have its colour, the later ones a lighter one."""
+def shades(labels, shown=str):
+    """By label, each another one: builds of an engine, TidesDB-jemalloc say, have its colour, the later ones lighter."""
     of_engine = {}
     for label in labels:
         of_engine.setdefault(label.split("-")[0], []).append(label)
     made = {}
-    for engine, colour in colours(list(of_engine)).items():
+    for engine, colour in colours(list(of_engine), shown).items():
         same = of_engine[engine]
-        made |= {label: _lighter(colour, 0.7 * at / len(same)) if at else colour for at, label in enumerate(same)}
+        made |= {label: _lighter(colour, 0.7 * at / len(same)) for at, label in enumerate(same)}
     return {label: made[label] for label in labels}
 
 
 def _lighter(colour, share):
     """#rrggbb with a share of white."""
+    if not share:
+        return colour
     parts = (int(colour[at:at + 2], 16) for at in (1, 3, 5))
     return "#" + "".join(f"{round(part + (255 - part) * share):02x}" for part in parts)
 

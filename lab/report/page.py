@@ -145,9 +145,9 @@ def _bad(runs):
     return said + ([f"{form.plural(incomplete, 'run')} not complete"] if incomplete else [])
 
 
-def _colours(labels):
+def colours(labels):
     """(light, dark) by label, the light ones as in the PNG charts."""
-    return [(colour, _ON_DARK[colour]) for colour in style.colours(labels).values()]
+    return list(zip(style.shades(labels).values(), style.shades(labels, _ON_DARK.__getitem__).values()))
 
 
 def render(study, plotly_text=None):
@@ -159,7 +159,7 @@ def render(study, plotly_text=None):
                                     lstrip_blocks=True, undefined=jinja.StrictUndefined)
     plotly_text = plotly.source() if plotly_text is None else plotly_text
     return environment.get_template("page.html").render(
-        study=study, cards=_cards(study), colours=_colours(study.labels()),
+        study=study, cards=_cards(study), colours=colours(study.labels()),
         throughput=tables.throughput(study), gains=tables.gains(study), percentiles=tables.percentiles(study),
         measures=tables.measures(study), resources=tables.resources(study), errors=tables.errors(study),
         checks=tables.checks(study), variables=tables.variables(study), kind_of=tables.kind,

@@ -7,6 +7,7 @@ from unittest import mock
 
 from lab.charts import hammerdb, style
 from lab.parse.perf import Hotspot
+from lab.report import page
 
 
 def _row(engine, nopm, **more):
@@ -29,6 +30,14 @@ class Charts(unittest.TestCase):
                          tuple(style.colours(["InnoDB", "TidesDB"]).values()))
         self.assertEqual(shades["TidesDB-jemalloc"], "#e49659")
         self.assertEqual(style.shades(["innodb", "x"]), style.colours(["innodb", "x"]))
+
+    def test_no_two_builds_have_one_colour(self):
+        """Seed 000's nine, and builds that are called by no engine."""
+        seed = [f"{engine}-{build}" for engine in ("InnoDB", "TidesDB")
+                for build in ("glibc", "jemalloc", "glibc-PGO", "jemalloc-PGO")]
+        for labels in ([*seed, "TidesDB-jemalloc-PGO-large-cache"], [f"build{number}" for number in range(12)]):
+            for colours in (style.shades(labels).values(), *zip(*page.colours(labels))):
+                self.assertEqual(len({colour.lower() for colour in colours}), len(labels))
 
     def test_all(self):
         rows = [_row("tidesdb", 900), _row("tidesdb", 1100), _row("innodb", 1000),
