@@ -33,10 +33,10 @@ class Folders(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.base = Path(folder.name)
 
-    def logs(self, directory, rows, *argv, end=True, binaries=()):
-        """A hammerdb_logs_* folder; rows: by engine."""
+    def logs(self, directory, rows, *argv, end=True, binaries=(), facts=()):
+        """A hammerdb_logs_* folder; rows: by engine; facts: of its own provenance."""
         directory.mkdir(parents=True)
-        (directory / "provenance.json").write_text(json.dumps(FACTS))
+        (directory / "provenance.json").write_text(json.dumps({**FACTS, **dict(facts)}))
         plan = {"argv": [*(["-e", ",".join(rows)] if rows else []), "--warehouses", "2", "--tpcc-vu", "4", *argv],
                 "binaries": dict(binaries)}
         with Journal(directory / "journal.jsonl", "hammerdb", plan) as journal:
@@ -67,6 +67,8 @@ class HammerdbTest(Folders):
         self.assertNotIn("chart.png", study.files)
         self.assertIn("Profile fair", study.unequal[0])
         self.assertIn(("warehouses", 2), study.configuration)
+        self.assertIn(("benchmarks", "tpcc"), study.configuration)
+        self.assertFalse({"querysets", "degree", "tpch db", "perf frequency"} & {name for name, _ in study.configuration})
 
     def test_builds_and_their_repetitions(self):
         logs = self.logs(self.base / "hammerdb_logs_1", {}, "--build", "plain", "server=debian12", "plugin=/secret/place/"
@@ -216,6 +218,19 @@ class EnginesTest(Folders):
             journal.end()
         self.assertEqual([said for said in pick.study([directory]).unequal if "build" in said],
                          ["Not of one build: ha_tidesdb.so was another one from tidesdb/iter2 on."])
+
+    def test_where_the_figures_come_from_is_of_all_iterations(self):
+        directory = self.base / "results_1"
+        for engine, date, programs in (("innodb", "2026-01-01 10:00:00 UTC", {"mariadbd": {"sha256": "s"}}),
+                                       ("tidesdb", "2026-01-01 11:00:00 UTC", {"ha_tidesdb.so": {"sha256": "p"}})):
+            self.logs(directory / engine / "iter1" / "hammerdb_logs_1", {engine: row(engine)},
+                      facts={"date": date, "binaries": programs})
+        with Journal(directory / "journal.txt", "engines_runner", {"argv": ["--engines", "innodb,tidesdb"]}) as journal:
+            journal.end()
+        facts = pick.study([directory]).provenance
+        self.assertEqual(facts["date"], "2026-01-01 10:00:00 UTC to 2026-01-01 11:00:00 UTC")
+        self.assertEqual({name: known["sha256"] for name, known in facts["binaries"].items()},
+                         {"mariadbd": "s", "ha_tidesdb.so": "p"})
 
     def test_a_run_without_an_iteration_is_refused(self):
         directory = self.base / "results_1"

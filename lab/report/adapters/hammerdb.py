@@ -33,7 +33,7 @@ def csv_of(logs):
 def raw_files(directory):
     """By path, the SHA-256 of what is no chart or report."""
     return {name: digest for name, digest in provenance.checksums(directory).items()
-            if not name.endswith(_NOT_RAW) and "/server-" not in f"/{name}"}
+            if not name.endswith(_NOT_RAW)}
 
 
 def _with_csv(files, csv):
@@ -184,9 +184,14 @@ def _tpch(row, folder, label, repetition):
     return _with_logs(run, row, folder, (_errors,))
 
 
+# Without effect in TPROC-C.
+_TPROC_H = ("scale", "tpch_vu", "tpch_threads", "querysets", "degree", "tpch_db")
+
+
 def _asked(args):
     """(name, value) of all options but for secrets."""
-    hidden = ("password", "resume", "plot_only", "output_dir", "builds", *(("engine", "engines") if args.builds else ()))
+    hidden = {"password", "resume", "plot_only", "output_dir", "builds", *(("engine", "engines") if args.builds else ()),
+              *(() if "tpch" in args.benchmarks else _TPROC_H), *(() if args.perf else ("perf_frequency",))}
     return [(name.replace("_", " "), _said(value)) for name, value in sorted(vars(args).items())
             if value not in (None, "", [], False) and name not in hidden and not name.startswith("pg_")]
 
@@ -195,6 +200,8 @@ def _said(value):
     """An option's value, its paths without their directories: those are this machine's."""
     if isinstance(value, list) and value and isinstance(value[0], list):  # Of --build.
         return "; ".join(" ".join(re.sub(r"=\S*/", "=", word) for word in words) for words in value)
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
     return value.name if isinstance(value, Path) else value
 
 
@@ -243,6 +250,14 @@ def _engines_of(argv):
     return []
 
 
+def _facts_of_all(folders):
+    """Of the first iteration, with the time of all and all their programs: an engine's plugin is in its own alone."""
+    each = [_facts(folder) for folder in folders]
+    dates = sorted(facts["date"] for facts in each)
+    binaries = {name: known for facts in reversed(each) for name, known in facts.get("binaries", {}).items()}
+    return {**each[0], "date": " to ".join(dict.fromkeys((dates[0], dates[-1]))), "binaries": binaries}
+
+
 def _builds_apart(folders):
     """Sentences: what was not the same build in all iterations. It may change while a long run goes on."""
     found = {}
@@ -270,7 +285,7 @@ def study_of_iterations(directory):
             runs += runs_of(folder, int(folder.parent.name[len("iter"):]))
     if not runs:
         raise Failed(f"{directory}: no iteration in it came to its end")
-    args, facts = _options(journal.read(folders[0] / JOURNAL).plan), _facts(folders[0])
+    args, facts = _options(journal.read(folders[0] / JOURNAL).plan), _facts_of_all(folders)
     about = (f"{form.plural(max(run.repetition for run in runs), 'iteration')} of {tpcc.workload_of(args.warehouses)}, "
              f"{form.plural(args.tpcc_vu, 'virtual user')}, {args.rampup} min of ramp-up, {args.duration} min measured.")
     return Study("engines", "TPROC-C: " + " and ".join(dict.fromkeys(run.label for run in runs)), about, runs,
