@@ -77,10 +77,28 @@ def _server(args):
         yield Finding(_FAIL, "restart", "neither root nor sudo without a password; --no-restart leaves it out")
 
 
+def _place_of_data(args):
+    """Where the server's data will be; None where that is not to be seen."""
+    if args.private_server is not None:
+        return args.output_dir if args.output_dir.exists() else Path()
+    try:
+        return server.Running(args).server.data
+    except (Failed, OSError):  # No server, which is a finding of its own.
+        return None
+
+
+def _disk(args):
+    needed = f"{args.warehouses * DISK_GB_PER_WAREHOUSE:,.0f} GB may be needed"
+    place = _place_of_data(args)
+    if place is None:
+        return Finding(_WARN, "disk", f"the server's data directory is not to be seen from here; {needed}")
+    free = shutil.disk_usage(place).free / 1e9
+    level = _OK if free >= args.warehouses * DISK_GB_PER_WAREHOUSE else _WARN
+    return Finding(level, "disk", f"{free:,.0f} GB are free where the data goes, {needed}")
+
+
 def _machine(args):
-    wanted = args.warehouses * DISK_GB_PER_WAREHOUSE
-    free = shutil.disk_usage(args.output_dir if args.output_dir.exists() else ".").free / 1e9
-    yield Finding(_OK if free >= wanted else _WARN, "disk", f"{free:,.0f} GB are free, {wanted:,.0f} GB may be needed")
+    yield _disk(args)
     files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     enough = files == resource.RLIM_INFINITY or files >= OPEN_FILES_MIN
     yield Finding(_OK if enough else _WARN, "open files", f"{files}" if enough else

@@ -154,8 +154,24 @@ class Preflight(unittest.TestCase):
                 findings = preflight.look(args, Path(name) / "log")
         self.assertTrue(preflight.failed(findings))
         said = "\n".join(map(str, findings))
-        for text in ("FAIL     harness:", "FAIL     client:", "--no-drop-cache", "HammerDB: not asked for", "disk:"):
+        for text in ("FAIL     harness:", "FAIL     client:", "--no-drop-cache", "HammerDB: not asked for",
+                     "warning  disk: the server's data directory is not to be seen from here; "):
             self.assertIn(text, said)
+
+    def test_the_disk_is_that_of_the_server_s_data(self):
+        args = options.parse(["--socket", "/tmp/x.sock", "-o", "/"])
+        asked = []
+
+        def usage(path):
+            asked.append(str(path))
+            return mock.Mock(free=5e9)
+
+        with mock.patch.object(preflight.server, "Running") as running, mock.patch.object(shutil, "disk_usage", usage):
+            running.return_value.server.data = Path("/var/lib/mysql")
+            found = preflight._disk(args)
+            self.assertIn("5 GB are free where the data goes", str(found))
+            preflight._disk(options.parse(["--private-server", "-o", "/"]))
+        self.assertEqual(asked, ["/var/lib/mysql", "/"])
 
     def test_a_harness_must_be_a_program(self):
         with tempfile.NamedTemporaryFile() as file:
