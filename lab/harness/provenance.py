@@ -11,11 +11,14 @@ import platform
 import re
 import subprocess
 import time
+from fnmatch import fnmatch
 from pathlib import Path
 
 from installer.shell import TREE
 
 CHECKSUMS = "SHA256SUMS"
+# Folders of a run's servers, which stay after a failure: many gigabytes, and nobody's results.
+_OF_SERVERS = ("data", "server", "server-*", "servers")
 
 
 def sha256(path):
@@ -28,14 +31,20 @@ def sums(binaries):
     return {name: sha256(path) for name, path in binaries.items() if path}
 
 
-def checksums(directory, leave_out=(CHECKSUMS,)):
-    """By path below directory, sorted: the SHA-256 of each file."""
+def is_of_a_server(path):
+    """Is a path of a run's directory a server's own file?"""
+    return any(fnmatch(part, name) for part in Path(path).parts for name in _OF_SERVERS)
+
+
+def checksums(directory, leave_out=()):
+    """By path below directory, sorted: the SHA-256 of each file. leave_out: names of files, besides servers' own."""
     directory = Path(directory)
     return {str(path.relative_to(directory)): sha256(path) for path in sorted(directory.rglob("*"))
-            if path.is_file() and not path.is_symlink() and path.name not in leave_out}
+            if path.is_file() and not path.is_symlink() and path.name not in (CHECKSUMS, *leave_out)
+            and not is_of_a_server(path.relative_to(directory))}
 
 
-def write_checksums(directory, leave_out=(CHECKSUMS,), beside=()):
+def write_checksums(directory, leave_out=(), beside=()):
     """Writes SHA256SUMS into directory; returns its path. beside: files elsewhere that belong to it."""
     path = Path(directory) / CHECKSUMS
     sums = checksums(directory, leave_out) | {os.path.relpath(one, directory): sha256(one) for one in beside}

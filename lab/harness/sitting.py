@@ -70,11 +70,16 @@ def plan_of(journal, kind, argv, also=()):
         raise Failed(f"--resume {journal.parent}: holds no journal of an interrupted run ({error!r})") from error
     if found != kind:
         raise Failed(f"--resume {journal.parent}: is a run of {found}, not of {kind}")
+    go_where_it_was_begun(journal.parent, begun)
+    return begun
+
+
+def go_where_it_was_begun(directory, begun):
+    """There its relative paths mean what they say. directory: of the run; begun: its plan. Raises Failed."""
     try:
         os.chdir(begun.get("cwd", "."))  # An earlier version did not say.
     except OSError as error:
-        raise Failed(f"--resume {journal.parent}: was begun in {begun['cwd']}: {error.strerror}") from error
-    return begun
+        raise Failed(f"--resume {directory}: was begun in {begun['cwd']}: {error.strerror}") from error
 
 
 def make_directory(option, path):

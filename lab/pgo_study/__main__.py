@@ -21,6 +21,7 @@ A study that was interrupted goes on with --resume DIRECTORY.
 import argparse
 import fcntl
 import json
+import os
 import shutil
 import sys
 import time
@@ -108,7 +109,7 @@ class Study:
         sums = provenance.sums({name: path for build in builds for name, path in build.binaries().items()})
         self.journal = Journal(output / adapter.JOURNAL, adapter.KIND,
                                {**wanted.plan(), "builds": {build.label: _plain(build) for build in builds},
-                                "binaries": sums, "arguments": arguments, turns.KEY: turns.ORDER})
+                                "binaries": sums, "arguments": arguments, "cwd": os.getcwd(), turns.KEY: turns.ORDER})
         self.place = None
 
     def _steps(self):
@@ -187,7 +188,7 @@ class Study:
         if not study.runs:
             return
         paths = write.write(study, self.output)
-        provenance.write_checksums(self.output, (provenance.CHECKSUMS, _MARK))
+        provenance.write_checksums(self.output, (_MARK,))
         say("\n" + markdown.figures(study).split("\n## Throughput")[0])
         for path in paths:
             say(f"report: {path}")
@@ -227,10 +228,11 @@ def _arguments(argv):
         return args, argv
     sitting.refuse_options(argv, ("--keep-data",))
     output, keep_data = args.resume.absolute(), args.keep_data
-    kept = adapter.record(output).plan["arguments"]
-    args = parser.parse_args(kept)
+    begun = adapter.record(output).plan
+    sitting.go_where_it_was_begun(output, begun)
+    args = parser.parse_args(begun["arguments"])
     args.output, args.keep_data = output, args.keep_data or keep_data
-    return args, kept
+    return args, begun["arguments"]
 
 
 def _main():

@@ -248,6 +248,9 @@ class Facts(unittest.TestCase):
         with tempfile.TemporaryDirectory() as name:
             (Path(name) / "sub").mkdir()
             (Path(name) / "sub" / "a.csv").write_text("1,2\n")
+            for place in ("data/InnoDB", "server-tidesdb", "server-data"):  # As a failed run leaves them.
+                (Path(name) / place).mkdir(parents=True)
+                (Path(name) / place / "ibdata1").write_text("many gigabytes")
             provenance.write_checksums(name)
             done = subprocess.run(["sha256sum", "-c", provenance.CHECKSUMS], cwd=name, capture_output=True, text=True,
                                   check=False)

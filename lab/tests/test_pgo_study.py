@@ -1,6 +1,7 @@
 """Tests of lab/pgo_study: builds, what servers are told, the order of measurements, what a study leaves as a report's."""
 
 import json
+import os
 import shutil
 import tempfile
 import unittest
@@ -417,6 +418,15 @@ class Resuming(unittest.TestCase):
             self.assertEqual((args.seconds, args.output, kept), (7, base, ["--seconds", "7"]))
             with self.assertRaisesRegex(Failed, "holds no study"):
                 study_of._arguments(["--resume", folder + "/none"])
+
+    def test_it_goes_on_where_it_was_begun(self):
+        with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as elsewhere:
+            self.addCleanup(os.chdir, os.getcwd())
+            with Journal(Path(folder) / adapter.JOURNAL, adapter.KIND,
+                         {"arguments": ["--build", "A", "mysqld=bin/mysqld"], "cwd": elsewhere}):
+                pass
+            study_of._arguments(["--resume", folder])
+            self.assertTrue(os.path.samefile(os.getcwd(), elsewhere))
 
     def test_options_beside_it_are_refused_by_name(self):
         with tempfile.TemporaryDirectory() as folder:
