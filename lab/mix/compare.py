@@ -21,7 +21,7 @@ from lab.mix import works
 
 JOURNAL, RESULT, TABLE = "mix_compare.jsonl", "gain.json", "gain.md"
 KIND = "mix"
-_SYNC = "NONE"  # Waiting for the disk is the same for both builds.
+SYNC = "NONE"  # Waiting for the disk is the same for both builds.
 _WARM_UP_S = 2
 _AROUND_S = 5
 _LOAD_S = 20
@@ -76,7 +76,7 @@ class Comparison:
             shutil.rmtree(self.directory / name, ignore_errors=True)
 
     def _server(self, build, name):
-        server = BuildServer(build, self.directory / name, profiles.options(profiles.DEFAULT, self._engine, _SYNC),
+        server = BuildServer(build, self.directory / name, profiles.options(profiles.DEFAULT, self._engine, SYNC),
                              socket=self.sockets / "mysqld.sock")
         server.stop()  # One that an interrupted sitting left.
         return server

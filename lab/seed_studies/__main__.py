@@ -153,8 +153,11 @@ class Sitting:
             elif line.strip():
                 step.note(line.strip())
 
-        watched.run(left.command_of(run, folder, TREE), folder / "runner.log", on_line, left.environment_of(run, folder),
-                    cwd=TREE, patience_s=_RUNNER_ENDS_S)
+        try:
+            watched.run(left.command_of(run, folder, TREE), folder / "runner.log", on_line,
+                        left.environment_of(run, folder), cwd=TREE, patience_s=_RUNNER_ENDS_S)
+        except Failed as error:
+            raise Failed(f"{error}\nTo begin it anew instead of going on with it, remove {folder}") from error
         self.whole[folder.name] = run
         return asdict(run)
 

@@ -100,24 +100,35 @@ def without_places(text):
     return re.sub(pattern, lambda found: end(found.group(1)), text)
 
 
+def _apart(found):
+    """found: by what is said, the runs that say it. That, and where it is not the same for all, of which runs."""
+    return next(iter(found)) if len(found) == 1 else "not the same for all: " + "; ".join(
+        f"{said} ({', '.join(runs)})" for said, runs in found.items())
+
+
 def _machine(done):
-    facts = next((one.study.provenance for one in done if one.study and one.study.provenance), None)
-    if not facts:
+    known = [(one.run.name, one.study.provenance) for one in done if one.study and one.study.provenance]
+    if not known:
         return ""
-    under = facts["disk"]
-    return (f"{facts['cpu']}, {facts['memory_mb']:,} MB of memory, {under['file_system']}; {facts['distribution']}, kernel "
-            f"{facts['kernel']}; {facts['date']}, commit {facts['commit']}")
+    facts, commits = known[0][1], {}
+    for name, of in known:
+        commits.setdefault(of["commit"], []).append(name)
+    return (f"{facts['cpu']}, {facts['memory_mb']:,} MB of memory, {facts['disk']['file_system']}; "
+            f"{facts['distribution']}, kernel {facts['kernel']}; {facts['date']}, commit {_apart(commits)}")
 
 
 def _binaries(done):
-    """By name, version and sum of what was measured."""
-    found = {}
+    """By name, version and sum of what was measured; of builds that changed between runs each, with its runs."""
+    found, versions = {}, {}
     for one in done:
         binaries = (one.study.provenance or {}).get("binaries", {}) if one.study else {}
         for name, version in one.study.versions().items() if one.study else ():
             digest = f"SHA-256 {binaries[name]['sha256'][:16]}…" if name in binaries else ""
-            found.setdefault(name, ", ".join(filter(None, (version, digest))))
-    return found
+            versions.setdefault(name, version)
+            if digest:
+                found.setdefault(name, {}).setdefault(digest, []).append(one.run.name)
+    return {name: ", ".join(filter(None, (version, _apart(found[name]) if name in found else "")))
+            for name, version in versions.items()}
 
 
 class Page:

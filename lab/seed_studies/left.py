@@ -4,6 +4,7 @@ import zlib
 from pathlib import Path
 
 from installer.shell import Failed
+from lab.harness import provenance
 from lab.report.adapters import pick
 from lab.seed_studies import charts
 from lab.seed_studies.index import Done
@@ -83,7 +84,7 @@ def tables_of(run, directory):
 def raw_files(directory):
     """Everything but servers' own data."""
     return [path for path in sorted(Path(directory).rglob("*")) if path.is_file() and not path.is_symlink()
-            and not any(part in ("data", "server-data", "servers") for part in path.relative_to(directory).parts)]
+            and not provenance.is_of_a_server(path.relative_to(directory))]
 
 
 def done_of(run, directory, whole=True):

@@ -500,6 +500,19 @@ class Published(unittest.TestCase):
         self.assertIn(f"- InnoDB-glibc: mariadbd: 11.8.6-MariaDB, SHA-256 {'ab' * 8}…\n", text)
         self.assertIn("- sysbench: 1.0.20\n", text)
 
+    def test_builds_that_changed_between_runs_are_told(self):
+        facts = {"disk": {"file_system": "ext4"}, "memory_mb": 1,
+                 **dict.fromkeys(("cpu", "distribution", "kernel", "date"), "x")}
+        later = index.Done(**vars(self.done))
+        later.run, later.study = run_of(studies.Wanted(("004",)), "sqlbench"), Study(**vars(self.done.study))
+        for one, commit, digest in ((self.done, "c1", "ab"), (later, "c2", "cd")):
+            one.study.provenance = {**facts, "commit": commit, "binaries": {"ha_tidesdb.so": {"sha256": digest * 32}}}
+        text = index.page([self.done, later]).markdown()
+        name = self.done.run.name
+        self.assertIn(f"commit not the same for all: c1 ({name}); c2 (sqlbench).", text)
+        self.assertIn(f"- ha_tidesdb.so: not the same for all: SHA-256 {'ab' * 8}… ({name}); "
+                      f"SHA-256 {'cd' * 8}… (sqlbench)\n", text)
+
     def test_wrong_data_is_told(self):
         study = self.done.study
         study.runs[0].wrong = "a district's orders"
