@@ -127,6 +127,7 @@ class NotSynced(unittest.TestCase):
                                    options=profiles.options("fair", engine, "NONE"),
                                    plugin=self.plugin if engine == "TidesDB" else None)
             try:
+                server.initialise()
                 server.start()
                 server.sql(f"CREATE DATABASE d; CREATE TABLE d.t (id INT PRIMARY KEY) ENGINE={engine};"
                            + "".join(f"INSERT INTO d.t VALUES ({row});" for row in range(300)))
