@@ -104,13 +104,15 @@ class Study:
         self.journal.begin(step)
         with self.progress.step(step):
             server.initialise()
-            server.start()
             try:
+                server.start()
                 if self.args.work:
                     sysbench.prepare(server, profiles.engine_of(engine), self.args.rows)
                 if self._runs_tpcc(engine):
                     server.sql(f"CREATE DATABASE {tpcc.DATABASE}")
                     tpcc.build(self.tool, server, profiles.engine_of(engine), self.args.warehouses)
+            except Failed as error:
+                raise server.failed(error) from error
             finally:
                 server.stop()
         self.journal.finish(step, {"loaded": engine})
@@ -134,9 +136,10 @@ class Study:
             for index, work in enumerate(left):
                 self._measure(server, engine, sync, work, number, warm_up=index == 0 and bool(self.args.work))
         except Failed as error:
+            said = str(server.failed(error))
             self.failed += 1
-            self.progress.say(f"    {engine} {sync} round {number}: {error}")
-            self.journal.fail(f"{engine} {sync} round {number}", str(error).splitlines()[0])
+            self.progress.say(f"    {engine} {sync} round {number}: {said}")
+            self.journal.fail(f"{engine} {sync} round {number}", said.splitlines()[0])
         finally:
             server.stop()
 

@@ -85,7 +85,13 @@ class Comparison:
 
     def _once(self, name, work):
         """What a step found, now or in an earlier sitting. All of them are wanted: one that fails ends the sitting."""
-        if sitting.once(self.journal, self.progress, name, work) is False:
+        def on_the_server(step):
+            try:
+                return work(step)
+            except Failed as error:
+                raise self.server.failed(error) from error
+
+        if sitting.once(self.journal, self.progress, name, on_the_server) is False:
             raise Failed(f"{name} failed; --resume {self.directory} tries it again")
         return self.journal.result(name)
 

@@ -128,6 +128,10 @@ class Running:
     def remove(self, engine):
         """Does nothing."""
 
+    def failed(self, error):
+        """What is raised for an error of one that uses it: that. Of its end only its owner knows."""
+        return error
+
 
 class Private:
     """A server for each engine, one at a time. Owns: directory/server-ENGINE, and a folder for its socket."""
@@ -184,6 +188,10 @@ class Private:
 
     def remove(self, engine):
         shutil.rmtree(self.directory / f"server-{engine}", ignore_errors=True)
+
+    def failed(self, error):
+        """As of a PrivateServer."""
+        return error if self.server is None else self.server.failed(error)
 
 
 def make(args, directory):

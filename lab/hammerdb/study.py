@@ -171,8 +171,9 @@ class Study:
             with self.progress.step(step) as running:
                 yield running, found
         except Failed as error:
-            self.journal.fail(step, str(error).splitlines()[0])
-            raise
+            said = self.server.failed(error)
+            self.journal.fail(step, str(said).splitlines()[0])
+            raise said from error
         self.journal.finish(step, found)
 
     def _benchmark(self, connection, engine, work, benchmark):

@@ -162,6 +162,9 @@ class PrivateServer(Server):
         try:
             super().start(timeout_s)
             check_settings(self, self.options)
+        except Failed as error:
+            self.end()
+            raise Failed(f"{self._killed()}{error}") from error  # With the log's tail already.
         except BaseException:
             self.end()
             raise
@@ -183,11 +186,19 @@ class PrivateServer(Server):
             group.remove()
 
     def failed(self, error):
-        """What is raised for an error of one that uses this server: that, and what the server's end says of it."""
+        """What is raised for an error of one that uses this server: that, and what the server's end says of it.
+
+        That its limit killed it comes first: where one line is kept, it is this.
+        """
+        killed = self._killed()
+        if killed and str(error).startswith(killed):
+            return error
+        return Failed(f"{killed}{error}\nThe server's log ends with:\n{self.log_tail()}")
+
+    def _killed(self):
         kills = self._group.usage().oom_kills if self._group is not None else self._oom_kills
-        killed = (f"The server was killed at its memory limit of {self._limit.bytes >> 20} MB, its page cache counted; "
-                  "give it more: --memory-max (sqlbench.sh: MEMORY_MAX), or --tiers CACHE:LIMIT\n" if kills else "")
-        return Failed(f"{error}\n{killed}The server's log ends with:\n{self.log_tail()}")
+        return (f"The server was killed at its memory limit of {self._limit.bytes >> 20} MB, its page cache counted; "
+                "give it more: --memory-max (sqlbench.sh: MEMORY_MAX), or --tiers CACHE:LIMIT\n" if kills else "")
 
     def remove(self):
         """Its data, and whatever else is in its directory. REQUIRES: it does not run."""

@@ -24,6 +24,8 @@ from lab.harness.scratch import Scratch  # noqa: E402
 
 _SERVER = os.environ.get("TIDESDB_SERVER") or host.host_server()
 
+_KILLED = "The server was killed at its memory limit of 64 MB, its page cache counted; give it more"
+
 
 class PrivateServers(unittest.TestCase):
     def setUp(self):
@@ -109,7 +111,15 @@ class PrivateServers(unittest.TestCase):
                                       "--warmup-read", "0", "--warmup-write", "0", "--pause", "0", "-o", self.output,
                                       "--build", "A", f"server={_SERVER}", "engine=InnoDB",
                                       "--build", "B", f"server={_SERVER}", "engine=InnoDB"), code=1)
-        self.assertIn("The server was killed at its memory limit of 64 MB, its page cache counted; give it more", said)
+        self.assertIn(_KILLED, said)
+        said = self.finish(self.start(sys.executable, "-m", "lab.compare", "--server", _SERVER, "--engines", "InnoDB",
+                                      "--memory-max", "64M", "--work", "read_write", "--warehouses", "0", "--rounds", "1",
+                                      "-o", self.output), code=1)
+        self.assertIn(_KILLED, said)
+        said = self.finish(self.start(TREE / "lab" / "hammerdb_runner.sh", "-e", "innodb", f"--private-server={_SERVER}",
+                                      "--memory-max", "64M", "--warehouses", "1", "--tpcc-build-vu", "1", "--tpcc-vu", "1",
+                                      "-o", self.output), code=1)
+        self.assertIn(_KILLED, said)
 
 
 class NotSynced(unittest.TestCase):

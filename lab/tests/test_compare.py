@@ -89,6 +89,7 @@ class GoesOn(unittest.TestCase):
         server = self.servers.return_value
         server.sql.return_value = ""
         server.memory.return_value = {}
+        server.failed.side_effect = lambda error: Failed(f"The limit, perhaps.\n{error}")
         server.data = self.args.directory
         figures = sysbench.Figures(1.0, 2.0, 3.0, 0)
         for target, name, value in (
@@ -152,7 +153,12 @@ class GoesOn(unittest.TestCase):
         self.trouble = {"tpcc": Failed("no result")}
         code, journal = self.go()
         self.assertEqual((code, self.calls[-1]), (1, "insert"))
-        self.assertEqual(journal.history(), ["Failed: InnoDB NONE round 1: no result"])
+        self.assertEqual(journal.history(), ["Failed: InnoDB NONE round 1: The limit, perhaps."])
+
+    def test_a_loading_that_fails_says_what_the_server_s_end_says(self):
+        with mock.patch.object(study.tpcc, "build", side_effect=Failed("lost connection")), \
+                self.assertRaisesRegex(Failed, "The limit, perhaps.\nlost connection"):
+            self.go()
 
 
 class Report(unittest.TestCase):

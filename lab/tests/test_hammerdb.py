@@ -197,6 +197,10 @@ class FakeServer:
     def remove(self, engine):
         pass
 
+    @staticmethod
+    def failed(error):
+        return error
+
 
 class FakeGenerator:
     name, binaries = "fake", {}
