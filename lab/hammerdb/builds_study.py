@@ -81,6 +81,9 @@ class BuildsStudy(study.Study):
     def _options(self, build):
         return [*profiles.options(self.args.profile, build.engine, self.args.sync), *build.options]
 
+    def _of_the_server(self, error):
+        return error  # A server is a step's own, which has asked it.
+
     def _load(self, build):
         """Data that all builds of a group are measured on: without it there is nothing to measure."""
         directory = self.directory / f"load_{build.data}"

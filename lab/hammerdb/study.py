@@ -162,6 +162,10 @@ class Study:
         for step in steps:
             self.progress.already(f"{work} {step}")
 
+    def _of_the_server(self, error):
+        """What is raised for an error of a step: with what the end of its server says."""
+        return self.server.failed(error)
+
     @contextmanager
     def _journaled(self, step):
         """A step that is done once. Gives the progress's step and a dictionary for what it found."""
@@ -171,7 +175,7 @@ class Study:
             with self.progress.step(step) as running:
                 yield running, found
         except Failed as error:
-            said = self.server.failed(error)
+            said = self._of_the_server(error)
             self.journal.fail(step, str(said).splitlines()[0])
             raise said from error
         self.journal.finish(step, found)

@@ -17,7 +17,7 @@ from unittest import mock
 
 from installer.shell import TREE, Failed
 from lab.charts import style
-from lab.hammerdb import calls, instructions, logs, options, real, server, study
+from lab.hammerdb import builds_study, calls, instructions, logs, options, real, server, study
 from lab.harness import provenance, sitting, watched
 from lab.hammerdb.cpu import CpuMeter
 from lab.parse import hammerdb_csv
@@ -477,6 +477,19 @@ class Logs(unittest.TestCase):
                     (Path(name) / "hammerdb_logs_1" / f"rep{repetition}" / f"{label}_tpcc").mkdir(parents=True)
             found = logs.series(Path(name) / "hammerdb_results_1.csv", "")
             self.assertEqual(sorted(run.engine for run in found), ["pgo"] * 3 + ["plain"] * 3)
+
+
+class Builds(unittest.TestCase):
+    def test_a_loading_that_fails_is_written_down_with_what_its_server_says(self):
+        with tempfile.TemporaryDirectory() as name:
+            it = builds_study.BuildsStudy(mock.MagicMock(profile="fair", sync="NONE"), Path(name), {})
+            it.journal, it.progress, it.data, it.generator = (mock.MagicMock() for _ in range(4))
+            loader = it.data.loader.return_value
+            loader.start.side_effect = Failed("the server ended at once")
+            loader.failed.side_effect = lambda error: Failed(f"Killed at its limit.\n{error}")
+            with self.assertRaisesRegex(Failed, "Killed at its limit.\nthe server ended at once"):
+                it._load(SimpleNamespace(data="InnoDB", engine="InnoDB", options=[]))
+            it.journal.fail.assert_called_once_with("load InnoDB", "Killed at its limit.")
 
 
 class PlotOnly(unittest.TestCase):

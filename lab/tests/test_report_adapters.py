@@ -71,12 +71,12 @@ class HammerdbTest(Folders):
         self.assertFalse({"querysets", "degree", "tpch db", "perf frequency"} & {name for name, _ in study.configuration})
 
     def test_builds_and_their_repetitions(self):
-        logs = self.logs(self.base / "hammerdb_logs_1", {}, "--build", "plain", "server=debian12", "plugin=/secret/place/"
+        logs = self.logs(self.base / "hammerdb_logs_1", {}, "--build", "innodb", "server=debian12", "plugin=/secret/place/"
                          "ha_tidesdb.so", "--build", "pgo", "server=debian12", "plugin=built", "--repetitions", "2")
         plan = json.loads((logs / "journal.jsonl").read_text().splitlines()[0])["plan"]
         (logs / "journal.jsonl").unlink()
         with Journal(logs / "journal.jsonl", "hammerdb", {**plan, turns.KEY: turns.ORDER}) as journal:
-            for repetition, label in builds_study.units(["pgo", "plain"], 2):  # Not as asked for.
+            for repetition, label in builds_study.units(["pgo", "innodb"], 2):  # Not as asked for.
                 work = builds_study.work_of(repetition, label)
                 journal.finish(f"{work} run", row(label, 1000 + repetition, repetition=repetition))
                 (logs / work.replace(" ", "_")).mkdir(parents=True)
@@ -84,9 +84,9 @@ class HammerdbTest(Folders):
             journal.end()
         study = pick.study([logs])
         self.assertEqual([(run.label, run.repetition) for run in study.runs],
-                         [("plain", 1), ("plain", 2), ("pgo", 1), ("pgo", 2)])
+                         [("innodb", 1), ("innodb", 2), ("pgo", 1), ("pgo", 2)])
         self.assertEqual(study.runs[3].files, ["rep2/pgo_tpcc/result.json"])
-        self.assertEqual(study.title, "TPROC-C: plain and pgo")
+        self.assertEqual(study.title, "TPROC-C: innodb and pgo")
         self.assertTrue(study.about.endswith(" Each repetition was run in the reverse order of the one before."))
         self.assertNotIn("secret", str(study.configuration))
         self.assertIn("plugin=ha_tidesdb.so", str(study.configuration))

@@ -65,7 +65,9 @@ def runs_of(directory, repetition=1):
 
 
 def _run(row, folder, repetition):
-    label = ENGINE_NAMES.get(row["engine"], row["engine"])  # A build's own.
+    label = row["engine"]
+    if "repetition" not in row:  # Else it is a build's own, which may be called as an engine is.
+        label = ENGINE_NAMES[label]
     if row["benchmark"] == "tpch":
         run = _tpch(row, folder, label, repetition)
     elif (folder / "result.json").exists():
