@@ -51,8 +51,8 @@ def add_to(parser):
     group.add_argument("--list-engines", action="store_true",
                        help="list what --skip-engines takes, and end; fetches and unpacks the sources")
     group.add_argument("--skip-engines", type=_names, metavar="LIST",
-                       help="storage engines to leave out, with commas; none: all are built (default: as it is, at first "
-                            "those that Debian has in packages of their own)")
+                       help="storage engines to leave out, with commas; none: all are built, or it is said which cannot be "
+                            "(default: as it is, at first those that Debian has in packages of their own)")
     group.add_argument("--port", type=_port, metavar="N", help="of the server (at first one that is free, from 3306 on)")
 
 

@@ -90,8 +90,9 @@ class Prefix:
         if found is None:
             return
         if found != self.files.get(name):
-            edited = _free(path.with_name(path.name + ".edited"))
-            shutil.copy2(path, edited, follow_symlinks=False)
+            edited = _kept_or_free(path.with_name(path.name + ".edited"), found)
+            if not os.path.lexists(edited):
+                shutil.copy2(path, edited, follow_symlinks=False)
             self.notes.append(f"{path} was changed since we put it; that is now {edited.name}")
         before.parent.mkdir(parents=True, exist_ok=True)
         os.rename(path, before)
@@ -165,11 +166,11 @@ def _series(version):
     return [int(part) for part in version.split(".")[:2]]
 
 
-def _free(path):
-    """It, or with the first number that makes it a name of no file: what was kept before stays too."""
+def _kept_or_free(path, found):
+    """It, or with the first number that makes it a name of no file, or of one that is as found says: kept before."""
     numbers = itertools.count(1)
     free = path
-    while os.path.lexists(free):
+    while os.path.lexists(free) and entry(free) != found:
         free = path.with_name(f"{path.name}.{next(numbers)}")
     return free
 

@@ -11,14 +11,14 @@ import platform
 import re
 import subprocess
 import time
-from fnmatch import fnmatch
 from pathlib import Path
 
 from installer.shell import TREE
 
 CHECKSUMS = "SHA256SUMS"
-# Folders of a run's servers, which stay after a failure: many gigabytes, and nobody's results.
-_OF_SERVERS = ("data", "server", "server-*", "servers")
+# What only a datadir has. It stays after a failure: many gigabytes, and nobody's results.
+_OF_A_DATADIR = "ibdata1"
+_UNFINISHED = "data.unfinished"  # A datadir that has not got as far.
 
 
 def sha256(path):
@@ -31,17 +31,22 @@ def sums(binaries):
     return {name: sha256(path) for name, path in binaries.items() if path}
 
 
-def is_of_a_server(path):
-    """Is a path of a run's directory a server's own file?"""
-    return any(fnmatch(part, name) for part in Path(path).parts for name in _OF_SERVERS)
+def files(directory):
+    """The files below directory, sorted; links and servers' data left out, wherever a build's name puts them."""
+    found = []
+    for folder, below, names in os.walk(directory):
+        if _OF_A_DATADIR in names or Path(folder).name == _UNFINISHED:
+            below.clear()
+            continue
+        found += [path for path in (Path(folder) / name for name in names) if path.is_file() and not path.is_symlink()]
+    return sorted(found)
 
 
 def checksums(directory, leave_out=()):
-    """By path below directory, sorted: the SHA-256 of each file. leave_out: names of files, besides servers' own."""
+    """By path below directory, sorted: the SHA-256 of each file. leave_out: names of files, besides servers' data."""
     directory = Path(directory)
-    return {str(path.relative_to(directory)): sha256(path) for path in sorted(directory.rglob("*"))
-            if path.is_file() and not path.is_symlink() and path.name not in (CHECKSUMS, *leave_out)
-            and not is_of_a_server(path.relative_to(directory))}
+    return {str(path.relative_to(directory)): sha256(path) for path in files(directory)
+            if path.name not in (CHECKSUMS, *leave_out)}
 
 
 def write_checksums(directory, leave_out=(), beside=()):

@@ -25,7 +25,7 @@ def once(journal, progress, name, work):
         with progress.step(name) as step:
             found = work(step)
     except Failed as error:
-        journal.fail(name, str(error))
+        journal.fail(name, str(error).partition("\n")[0])
         progress.say(f"    {error}")
         return False
     journal.finish(name, found)

@@ -83,8 +83,7 @@ def tables_of(run, directory):
 
 def raw_files(directory):
     """Everything but servers' own data."""
-    return [path for path in sorted(Path(directory).rglob("*")) if path.is_file() and not path.is_symlink()
-            and not provenance.is_of_a_server(path.relative_to(directory))]
+    return provenance.files(directory)
 
 
 def done_of(run, directory, whole=True):

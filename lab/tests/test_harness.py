@@ -251,10 +251,12 @@ class Facts(unittest.TestCase):
             for place in ("data/InnoDB", "server-tidesdb", "server-data"):  # As a failed run leaves them.
                 (Path(name) / place).mkdir(parents=True)
                 (Path(name) / place / "ibdata1").write_text("many gigabytes")
+            (Path(name) / "server-pgo").mkdir()
+            (Path(name) / "server-pgo" / "run1.txt").write_text("of a build of that name\n")
             provenance.write_checksums(name)
             done = subprocess.run(["sha256sum", "-c", provenance.CHECKSUMS], cwd=name, capture_output=True, text=True,
                                   check=False)
-            self.assertEqual(done.stdout, "sub/a.csv: OK\n")
+            self.assertEqual(done.stdout, "server-pgo/run1.txt: OK\nsub/a.csv: OK\n")
 
     def test_the_allocator_of_this_process(self):
         self.assertIn(provenance.allocator(os.getpid()), ("glibc", "jemalloc", "mimalloc", "tcmalloc"))

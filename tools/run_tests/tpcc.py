@@ -161,7 +161,8 @@ def bad_input(name, context):
 def _counted(name, context):
     """What unittest has counted, each skipped test named with its reason."""
     said = context.log.read_text()
-    skipped = re.findall(r"^(test_\w+) .*\.\.\. skipped '(.*)'", said, re.M)
+    # Of a test with a docstring the reason is on a line of its own.
+    skipped = re.findall(r"^(test_\w+) \(.*\)(?: |\n.* )\.\.\. skipped '(.*)'", said, re.M)
     return Outcome(int(re.findall(r"^Ran (\d+) tests?", said, re.M)[-1]) - len(skipped), 0, len(skipped),
                    [f"skipped: {name}: {test}: {reason}" for test, reason in skipped])
 
