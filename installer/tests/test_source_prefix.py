@@ -95,6 +95,12 @@ class Directory(unittest.TestCase):
         self.assertEqual([(self.there / f"bin/mariadbd.edited{number}").read_text() for number in ("", ".1")],
                          ["edited", "edited again"])
         self.assertIn("mariadbd.edited.1", prefix.notes[0])
+        (self.there / "bin/mariadbd").write_text("edited again")
+        for _ in range(2):
+            prefix = self.prefix()
+            self.assertTrue(prefix.put(self.stage, "11.8.6"))
+            prefix.roll_back()
+        self.assertEqual(len(list(self.there.glob("bin/mariadbd.edited*"))), 2)  # One edit, one copy.
 
     def another(self):
         before = scan(self.stage)

@@ -379,7 +379,8 @@ class Published(unittest.TestCase):
         (self.logs / "server-data").mkdir(parents=True)
         for name, size in (("journal.jsonl", 10), ("report.md", 1000), ("report.html", 3_000_000), ("samples.json", 5000),
                            ("chart_tpcc_tpm.png", 600_000), ("chart_tpcc_nopm.png", 600_000),
-                           ("chart_tpcc_latency.png", 9000), ("chart_tpcc_latency.pdf", 700), ("server-data/x", 10), ("server-data/ibdata1", 10)):
+                           ("chart_tpcc_latency.png", 9000), ("chart_tpcc_latency.pdf", 700), ("server-data/x", 10),
+                           ("server-data/ibdata1", 10)):
             (self.logs / name).write_bytes(b"x" * size)
         (self.folder / "hammerdb_results_1.csv").write_text("a,b\n")
         files = left.raw_files(self.folder)
