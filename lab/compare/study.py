@@ -64,7 +64,9 @@ class Study:
     def go(self):
         """Does what is left, and reports. Returns the exit code: 1 when a turn failed."""
         self._check_disk()
-        plan = {**self.plan, turns.KEY: turns.ORDER, BINARIES: provenance.sums(self._binaries())}
+        told = {f"{engine} ({sync})": options for engine, of in self._options().items() for sync, options in of.items()}
+        plan = {**self.plan, turns.KEY: turns.ORDER,
+                BINARIES: provenance.sums(self._binaries()) | provenance.sums_of_options(told)}
         with Journal(self.args.directory / adapter.JOURNAL, adapter.KIND, plan) as self.journal, \
                 Scratch() as self.sockets:
             self._write_facts()
@@ -171,9 +173,14 @@ class Study:
         facts = {"asked": asked(args), "provenance": provenance.collect(args.directory, self._binaries()),
                  "version": self.environment.version, "limit": self.limit.said,
                  "profile": f"Profile {args.profile}: {profiles.about(args.profile)}",
-                 "options": {engine: {sync: profiles.options(args.profile, engine, sync) for sync in args.sync}
-                             for engine in args.engines}}
+                 "options": self._options()}
         (args.directory / adapter.FACTS).write_text(json.dumps(facts, indent=1) + "\n")
+
+    def _options(self):
+        """By engine and sync, what its server is told."""
+        args = self.args
+        return {engine: {sync: profiles.options(args.profile, engine, sync) for sync in args.sync}
+                for engine in args.engines}
 
     def _write_variables(self, server, engine, sync):
         path = self.args.directory / adapter.variables_name(engine, sync)

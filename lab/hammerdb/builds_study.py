@@ -41,12 +41,13 @@ class BuildsStudy(study.Study):
         self.builds, self.groups = {build.label: build for build in builds}, groups_of(builds)
         self.units = units(list(self.builds), args.repetitions)
         binaries = {name: path for build in builds for name, path in build.binaries().items()} | self.generator.binaries
-        plan = {**self.plan, turns.KEY: turns.ORDER, BINARIES: provenance.sums(binaries)}
+        told = {build.label: self._options(build) for build in builds}
+        plan = {**self.plan, turns.KEY: turns.ORDER,
+                BINARIES: provenance.sums(binaries) | provenance.sums_of_options(told)}
         with Journal(self.directory / study.JOURNAL, "hammerdb", plan) as self.journal, Scratch() as sockets:
             self.data = LoadedData(self.directory / "server-data", sockets)
             self.data.stop_left_over(builds)
-            self._write_facts(binaries, {"limit": self.limit.said},
-                              {build.label: self._options(build) for build in builds})
+            self._write_facts(binaries, {"limit": self.limit.said}, told)
             failed = self._all()
             if failed:
                 say(f"What failed is tried again by: hammerdb_runner.sh --resume {self.directory}")

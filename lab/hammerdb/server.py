@@ -161,7 +161,8 @@ class Private:
 
     def identity(self):
         """What a run must be gone on with."""
-        return provenance.sums(self.binaries)
+        told = {ENGINE_NAMES[engine]: self.options(engine) for engine in self.args.engines}
+        return provenance.sums(self.binaries) | provenance.sums_of_options(told)
 
     def options(self, engine):
         """What the server of this engine is told."""

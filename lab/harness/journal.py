@@ -23,7 +23,7 @@ from pathlib import Path
 from installer.shell import Failed
 
 FORMAT = 1
-BINARIES = "binaries"  # What a plan calls the sums of all that is measured, and measured with (provenance.sums).
+BINARIES = "binaries"  # What a plan calls the sums of what is measured, with its options, and measured with (provenance).
 _BEGINNING = b'{"journal": '
 
 
@@ -40,7 +40,7 @@ def check_build(path, before, now):
              if before.get(name) != now.get(name)]
     if apart:
         raise Failed(f"{path}: was begun with another build ({'; '.join(apart)}): its figures would be of two. Go on with "
-                     "that build, or begin anew in another directory")
+                     "that build and its version of the lab, or begin anew in another directory")
 
 
 def can_resume(path, kind, plan):

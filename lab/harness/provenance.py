@@ -31,6 +31,15 @@ def sums(binaries):
     return {name: sha256(path) for name, path in binaries.items() if path}
 
 
+def sums_of_options(options):
+    """By what a person is told of it, the SHA-256 of a server's options, given by its engine's or build's name.
+
+    Beside sums(): a profile may have changed since a run was begun.
+    """
+    return {f"what the server of {name} is told": hashlib.sha256("\n".join(told).encode()).hexdigest()
+            for name, told in options.items()}
+
+
 def files(directory):
     """The files below directory, sorted; links and servers' data left out, wherever a build's name puts them."""
     found = []

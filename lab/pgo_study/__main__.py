@@ -101,17 +101,17 @@ def parse_builds(words):
 class Study:
     """Owns: output, where results are, and output/data, where servers and loaded data are while it runs."""
 
-    def __init__(self, wanted, builds, output, arguments, begun=None):
-        """begun: the plan of the sitting that is gone on with."""
+    def __init__(self, wanted, builds, output, arguments):
         self.wanted, self.output = wanted, output
         self.builds = {build.label: build for build in builds}
         self.units = settings.units(wanted, list(self.builds))
         self.groups = loaded_data.groups_of(builds)
-        sums = provenance.sums({name: path for build in builds for name, path in build.binaries().items()})
+        told = {f"{label} ({tier})": options for label, of in self._options().items() for tier, options in of.items()}
+        sums = provenance.sums({name: path for build in builds for name, path in build.binaries().items()}) \
+            | provenance.sums_of_options(told)
         self.journal = Journal(output / adapter.JOURNAL, adapter.KIND,
                                {**wanted.plan(), "builds": {build.label: _plain(build) for build in builds},
-                                "binaries": sums, "arguments": arguments, turns.KEY: turns.ORDER,
-                                **({"cwd": os.getcwd()} if begun is None or "cwd" in begun else {})})
+                                "binaries": sums, "arguments": arguments, "cwd": os.getcwd(), turns.KEY: turns.ORDER})
         self.place = None
 
     def _steps(self):
@@ -133,9 +133,13 @@ class Study:
         binaries = {name: path for build in self.builds.values() for name, path in build.binaries().items()}
         binaries["sysbench"] = shutil.which("sysbench")
         facts = {"provenance": provenance.collect(self.output, binaries), "unequal": self._unequal(),
-                 "options": {build.label: {tier.condition: settings.server_options(self.wanted, build, tier)
-                                           for tier in self.wanted.tiers} for build in self.builds.values()}}
+                 "options": self._options()}
         (self.output / adapter.FACTS).write_text(json.dumps(facts, indent=1) + "\n")
+
+    def _options(self):
+        """By build and tier, what its server is told."""
+        return {build.label: {tier.condition: settings.server_options(self.wanted, build, tier)
+                              for tier in self.wanted.tiers} for build in self.builds.values()}
 
     def _unequal(self):
         of = self.builds.values()
@@ -220,32 +224,32 @@ def _take(output):
 
 
 def _arguments(argv):
-    """The command line that counts, parsed and as it is, with --resume that of the interrupted study; that one's plan."""
+    """The command line that counts, and its output directory: with --resume that of the interrupted study."""
     parser = _parser()
     args = parser.parse_args(argv)
     if not args.resume:
         args.output = (args.output or Path(time.strftime("pgo_study_%Y%m%d_%H%M%S"))).absolute()
         if (args.output / adapter.JOURNAL).exists():
             raise Failed(f"-o: {args.output} has a study; go on with --resume {args.output}, or name another directory")
-        return args, argv, None
+        return args, argv
     sitting.refuse_options(argv, ("--keep-data",))
     output, keep_data = args.resume.absolute(), args.keep_data
     begun = adapter.record(output).plan
     sitting.go_where_it_was_begun(output, begun)
     args = parser.parse_args(begun["arguments"])
     args.output, args.keep_data = output, args.keep_data or keep_data
-    return args, begun["arguments"], begun
+    return args, begun["arguments"]
 
 
 def _main():
-    args, argv, begun = _arguments(sys.argv[1:])
+    args, argv = _arguments(sys.argv[1:])
     sitting.interrupt_on_term()
     wanted, specs = wanted_of(args), parse_builds(args.build)
     with _take(args.output):
         log = args.output / "build.log"
         apt.install(packages.SYSBENCH + packages.OBSERVE + packages.LAB_PYTHON, log)
         builds = [builds_of.resolve(spec, log) for spec in specs]
-        return _run(Study(wanted, builds, args.output, argv, begun), args)
+        return _run(Study(wanted, builds, args.output, argv), args)
 
 
 def _run(study, args):

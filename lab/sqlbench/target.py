@@ -52,7 +52,8 @@ class OwnServers:
 
     def identity(self):
         """What a run must be gone on with."""
-        return provenance.sums(self.binaries)
+        told = {engine: self.options(engine) for engine in self._settings.engines}
+        return provenance.sums(self.binaries) | provenance.sums_of_options(told)
 
     def _directory(self, engine):
         if engine == "InnoDB" and self._places.innodb_data:

@@ -149,6 +149,12 @@ class GoesOn(unittest.TestCase):
             self.go()
         study.Study._write_facts.assert_not_called()
 
+    def test_a_profile_that_has_changed_is_refused_by_name(self):
+        self.go()
+        with mock.patch.object(study.profiles, "options", return_value=["--innodb-flush-log-at-trx-commit=2"]), \
+                self.assertRaisesRegex(Failed, r"what the server of InnoDB \(NONE\) is told was [0-9a-f]{12} and is"):
+            self.go()
+
     def test_a_turn_that_fails_is_named_and_the_others_go_on(self):
         self.trouble = {"tpcc": Failed("no result")}
         code, journal = self.go()

@@ -7,7 +7,6 @@ import tempfile
 import unittest
 from pathlib import Path
 from types import SimpleNamespace
-from unittest import mock
 
 from installer.shell import TREE, Failed
 from lab.harness import builds, observers, profiles
@@ -415,7 +414,7 @@ class Resuming(unittest.TestCase):
                 pass
             with self.assertRaisesRegex(Failed, "has a study; go on with --resume"):
                 study_of._arguments(["-o", folder])
-            args, kept, _ = study_of._arguments(["--resume", folder])
+            args, kept = study_of._arguments(["--resume", folder])
             self.assertEqual((args.seconds, args.output, kept), (7, base, ["--seconds", "7"]))
             with self.assertRaisesRegex(Failed, "holds no study"):
                 study_of._arguments(["--resume", folder + "/none"])
@@ -428,15 +427,6 @@ class Resuming(unittest.TestCase):
                 pass
             study_of._arguments(["--resume", folder])
             self.assertTrue(os.path.samefile(os.getcwd(), elsewhere))
-
-    def test_one_that_did_not_say_where_it_was_begun_has_the_same_plan(self):
-        wanted = mock.MagicMock()
-        wanted.plan.return_value = {}
-        for begun, says in ((None, True), ({"cwd": "/somewhere"}, True), ({}, False)):
-            with mock.patch.object(study_of, "Journal") as journal, \
-                    mock.patch.object(study_of.settings, "units", return_value=[]):
-                study_of.Study(wanted, [], Path("study"), [], begun)
-            self.assertEqual("cwd" in journal.call_args.args[2], says, begun)
 
     def test_options_beside_it_are_refused_by_name(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -452,7 +442,7 @@ class Resuming(unittest.TestCase):
             with tempfile.TemporaryDirectory() as folder:
                 with Journal(Path(folder) / adapter.JOURNAL, adapter.KIND, {"arguments": begun}):
                     pass
-                args, arguments, _ = study_of._arguments(["--resume", folder, *argv])
+                args, arguments = study_of._arguments(["--resume", folder, *argv])
                 self.assertEqual((args.keep_data, arguments), (kept, begun))
 
     def test_somebody_else_s_directory_is_left_alone(self):
