@@ -36,7 +36,9 @@ def shades(labels, shown=str):
     """By label, each another one: builds of an engine, TidesDB-jemalloc say, have its colour, the later ones lighter."""
     of_engine = {}
     for label in labels:
-        of_engine.setdefault(label.split("-")[0], []).append(label)
+        engine = label.split("-")[0]
+        engine = "RocksDB" if engine.lower() == "myrocks" else engine  # One engine's two names.
+        of_engine.setdefault(engine, []).append(label)
     made = {}
     for engine, colour in colours(list(of_engine), shown).items():
         same = of_engine[engine]

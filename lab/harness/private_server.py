@@ -193,7 +193,9 @@ class PrivateServer(Server):
         killed = self._killed()
         if killed and str(error).startswith(killed):
             return error
-        return Failed(f"{killed}{error}\nThe server's log ends with:\n{self.log_tail()}")
+        tail = self.log_tail()
+        of_log = "" if str(error).rstrip().endswith(tail.rstrip()) else f"\nThe server's log ends with:\n{tail}"
+        return Failed(f"{killed}{error}{of_log}")
 
     def _killed(self):
         kills = self._group.usage().oom_kills if self._group is not None else self._oom_kills

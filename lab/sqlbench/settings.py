@@ -224,9 +224,12 @@ def unequal(settings):
     each({engine: "synced" if yes else "not synced" for engine, yes in synced.items()}, "Durability of a commit")
     each({engine: f"{in_bytes(size) / (1 << 20):.0f} MB" for engine, size in caches.items()}, "Cache")
     each(packed, "Compression")
-    if "InnoDB" in settings.engines and settings.innodb_flush == 0 and set(settings.engines) > {"InnoDB"}:
-        said.append("With INNODB_FLUSH=0 InnoDB writes its log once a second, so that a killed server loses commits; "
-                    "TidesDB with NONE writes it at each commit and loses none.")
+    flush = {"InnoDB": settings.innodb_flush, "RocksDB": settings.rocksdb_flush}
+    late = [engine for engine in settings.engines if flush.get(engine) == 0]
+    if late and set(settings.engines) > set(late):
+        said.append("Logs that are written once a second, so that a killed server loses commits: of "
+                    f"{' and '.join(late)} ({', '.join(f'{engine.upper()}_FLUSH=0' for engine in late)}). "
+                    + ("TidesDB writes its own at each commit and loses none." if "TidesDB" in settings.engines else ""))
     if set(settings.engines) & {"TidesDB", "RocksDB"} and "InnoDB" in settings.engines:
         said.append("TidesDB and RocksDB have write buffers beside their caches and read through the page cache; InnoDB's "
                     "buffer pool is both, and it reads with O_DIRECT.")

@@ -31,6 +31,9 @@ class Charts(unittest.TestCase):
         self.assertEqual(shades["TidesDB-jemalloc"], "#e49659")
         self.assertEqual(style.shades(["innodb", "x"]), style.colours(["innodb", "x"]))
 
+    def test_one_engine_s_two_names_are_two_shades(self):
+        self.assertEqual(len(set(style.shades(["RocksDB-a", "MyRocks-a"]).values())), 2)
+
     def test_no_two_builds_have_one_colour(self):
         """Seed 000's nine, and builds that are called by no engine."""
         seed = [f"{engine}-{build}" for engine in ("InnoDB", "TidesDB")

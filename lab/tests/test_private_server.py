@@ -78,15 +78,19 @@ class Started(unittest.TestCase):
             group.usage.return_value.oom_kills = kills
             server = PrivateServer(None, Path("nowhere"), Limit(256 << 20, ""))
             with mock.patch.object(private_server, "MemoryGroup", return_value=group), \
-                    mock.patch.object(private_server.Server, "start"), mock.patch.object(private_server, "check_settings"):
+                    mock.patch.object(private_server.Server, "start"), \
+                    mock.patch.object(private_server.Server, "log_tail", return_value="last words"), \
+                    mock.patch.object(private_server, "check_settings"):
                 server.start()
                 said = [str(server.failed(Failed("sysbench failed")))]
                 server.end()
                 said.append(str(server.failed(Failed("sysbench failed"))))
             for text in said:
-                self.assertIn("sysbench failed\nThe server's log ends with:", text)
+                self.assertIn("sysbench failed\nThe server's log ends with:\nlast words", text)
                 self.assertEqual("at its memory limit of 256 MB" in text.splitlines()[0], kills == 1, text)
-            self.assertEqual(str(server.failed(Failed(said[1]))).count("at its memory limit"), kills)
+            with mock.patch.object(private_server.Server, "log_tail", return_value="last words"):
+                again = str(server.failed(Failed(said[1])))
+            self.assertEqual((again.count("at its memory limit"), again.count("last words")), (kills, 1))
 
 
 class Sizes(unittest.TestCase):

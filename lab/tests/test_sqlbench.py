@@ -140,6 +140,10 @@ class Variables(unittest.TestCase):
         for word in ("Durability", "Cache:", "Compression:"):
             self.assertNotIn(word, said)
         self.assertEqual(settings.unequal(settings.read({"ENGINES": "InnoDB"})), [])
+        said = " ".join(settings.unequal(settings.read({"ENGINES": "TidesDB RocksDB"})))
+        self.assertIn("of RocksDB (ROCKSDB_FLUSH=0). TidesDB writes its own at each commit", said)
+        said = " ".join(settings.unequal(settings.read({"ENGINES": "InnoDB RocksDB"})))
+        self.assertNotIn("once a second", said)  # Both do.
 
     def test_a_server_that_runs_already_is_not_limited(self):
         with self.assertRaisesRegex(Failed, "^MEMORY_MAX: a server that runs already"):
