@@ -22,7 +22,7 @@ def pyplot():
 
 
 def colours(engines, shown=str):
-    """By engine, each another one. shown: what is drawn for one of the colours above."""
+    """By engine, each another one, but for an engine's two names. shown: what is drawn for one of the colours above."""
     made, others = {}, 0
     for engine in engines:
         known = _COLOURS.get(engine.lower())

@@ -65,8 +65,7 @@ class Study:
         """Does what is left, and reports. Returns the exit code: 1 when a turn failed."""
         self._check_disk()
         told = {f"{engine} ({sync})": options for engine, of in self._options().items() for sync, options in of.items()}
-        plan = {**self.plan, turns.KEY: turns.ORDER,
-                BINARIES: provenance.sums(self._binaries()) | provenance.sums_of_options(told)}
+        plan = {**self.plan, turns.KEY: turns.ORDER, BINARIES: provenance.sums(self._binaries(), told)}
         with Journal(self.args.directory / adapter.JOURNAL, adapter.KIND, plan) as self.journal, \
                 Scratch() as self.sockets:
             self._write_facts()

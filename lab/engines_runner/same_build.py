@@ -17,7 +17,7 @@ def begun_with(directory):
 
 
 def now(args, directory):
-    """By name, the sums of what an iteration would be measured with, built if need be."""
+    """By engine, the sums by name of what an iteration of it would be measured with, built if need be."""
     found = {}
     for engine in args.engine_names:
         asked = options.parse(harness_options(args, engine, False)[1:])
@@ -26,7 +26,7 @@ def now(args, directory):
         one.check([engine])
         log = directory / "build.log"
         generator = real.Real(asked, log) if asked.hammerdb_dir else builtin.Builtin(asked, log)
-        found |= {**one.identity(), **generator.identity()}
+        found[engine] = {**one.identity(), **generator.identity()}
     return found
 
 
@@ -37,4 +37,4 @@ def check(args, directory):
         return
     build = now(args, directory)
     for path, before in begun:
-        journals.check_build(path, before, {name: build[name] for name in before if name in build})
+        journals.check_build(path, before, build[path.relative_to(directory).parts[0]])

@@ -42,8 +42,7 @@ class BuildsStudy(study.Study):
         self.units = units(list(self.builds), args.repetitions)
         binaries = {name: path for build in builds for name, path in build.binaries().items()} | self.generator.binaries
         told = {build.label: self._options(build) for build in builds}
-        plan = {**self.plan, turns.KEY: turns.ORDER,
-                BINARIES: provenance.sums(binaries) | provenance.sums_of_options(told)}
+        plan = {**self.plan, turns.KEY: turns.ORDER, BINARIES: provenance.sums(binaries, told)}
         with Journal(self.directory / study.JOURNAL, "hammerdb", plan) as self.journal, Scratch() as sockets:
             self.data = LoadedData(self.directory / "server-data", sockets)
             self.data.stop_left_over(builds)

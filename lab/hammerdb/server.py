@@ -161,8 +161,7 @@ class Private:
 
     def identity(self):
         """What a run must be gone on with."""
-        told = {ENGINE_NAMES[engine]: self.options(engine) for engine in self.args.engines}
-        return provenance.sums(self.binaries) | provenance.sums_of_options(told)
+        return provenance.sums(self.binaries, {ENGINE_NAMES[engine]: self.options(engine) for engine in self.args.engines})
 
     def options(self, engine):
         """What the server of this engine is told."""

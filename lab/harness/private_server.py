@@ -164,7 +164,7 @@ class PrivateServer(Server):
             check_settings(self, self.options)
         except Failed as error:
             self.end()
-            raise Failed(f"{self._killed()}{error}") from error  # With the log's tail already.
+            raise Failed(f"{self._killed()}{error}") from error
         except BaseException:
             self.end()
             raise

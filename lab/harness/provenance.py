@@ -26,18 +26,14 @@ def sha256(path):
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def sums(binaries):
-    """By name, the SHA-256 of programs and libraries; None is left out. What a run must be gone on with."""
-    return {name: sha256(path) for name, path in binaries.items() if path}
+def sums(binaries, told=()):
+    """By name, the SHA-256 of programs and libraries; None is left out. What a run must be gone on with.
 
-
-def sums_of_options(options):
-    """By what a person is told of it, the SHA-256 of a server's options, given by its engine's or build's name.
-
-    Beside sums(): a profile may have changed since a run was begun.
+    told: by engine or build, the options of its server, which have sums too: a profile may change after a run began.
     """
-    return {f"what the server of {name} is told": hashlib.sha256("\n".join(told).encode()).hexdigest()
-            for name, told in options.items()}
+    options = {f"what the server of {name} is told": hashlib.sha256("\n".join(words).encode()).hexdigest()
+               for name, words in dict(told).items()}
+    return {name: sha256(path) for name, path in binaries.items() if path} | options
 
 
 def files(directory):

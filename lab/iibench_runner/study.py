@@ -31,8 +31,8 @@ class Study:
         room.require(self.directory, room.SERVER + options.rows_most(self.args) * room.IIBENCH_ROW,
                      "--scale-down makes it smaller, -o names another place")
         measurer, facts = self._prepare(limit)
-        sums = {name: of["sha256"] for name, of in facts["provenance"]["binaries"].items()} \
-            | provenance.sums_of_options(facts["options"])
+        sums = {name: of["sha256"] for name, of in facts["provenance"]["binaries"].items()}
+        sums |= provenance.sums({}, facts["options"])
         plan = {**self.plan, turns.KEY: turns.ORDER, BINARIES: sums}
         with Journal(self.directory / adapter.JOURNAL, adapter.KIND, plan) as self.journal:
             (self.directory / adapter.FACTS).write_text(json.dumps(facts, indent=1) + "\n")

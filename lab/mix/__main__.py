@@ -21,7 +21,7 @@ from pathlib import Path
 from installer import apt, host, packages, servers
 from installer.shell import Failed, main, say
 from lab.harness import builds as builds_of
-from lab.harness import generators, profiles, provenance, sitting, turns
+from lab.harness import generators, provenance, sitting, turns
 from lab.harness.journal import Journal, can_resume
 from lab.harness.progress import Progress
 from lab.harness.scratch import Scratch
@@ -120,11 +120,11 @@ def _compare(args):
     if len(args.build) != 2 or args.rounds < 2:
         raise Failed("compare: two --build and two rounds are wanted at least")
     builds, tools, _ = _ready(args)
-    binaries = provenance.sums({name: path for build in builds for name, path in build.binaries().items()})
-    told = profiles.options(profiles.DEFAULT, builds[0].engine, compare.SYNC)
-    plan = {"binaries": binaries, "rounds": args.rounds, "seconds": args.seconds,
-            "allocators": [build.preload for build in builds], "engine": builds[0].engine, "told": told,
-            "cores": os.cpu_count(), turns.KEY: turns.ORDER}
+    binaries = {name: path for build in builds for name, path in build.binaries().items()}
+    engine = builds[0].engine
+    plan = {"binaries": provenance.sums(binaries, {engine: compare.options(engine)}), "rounds": args.rounds,
+            "seconds": args.seconds, "allocators": [build.preload for build in builds], "cores": os.cpu_count(),
+            turns.KEY: turns.ORDER}
     path = args.output / compare.JOURNAL
     with Scratch() as sockets:
         comparison = compare.Comparison(builds, tools, args.output, sockets, args.rounds, args.seconds)

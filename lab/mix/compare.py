@@ -21,7 +21,7 @@ from lab.mix import works
 
 JOURNAL, RESULT, TABLE = "mix_compare.jsonl", "gain.json", "gain.md"
 KIND = "mix"
-SYNC = "NONE"  # Waiting for the disk is the same for both builds.
+_SYNC = "NONE"  # Waiting for the disk is the same for both builds.
 _WARM_UP_S = 2
 _AROUND_S = 5
 _LOAD_S = 20
@@ -42,6 +42,11 @@ def units(rounds, labels):
     """All measurements in their order."""
     of_one = [(work, label) for work in works.WORKS for label in labels]
     return [Unit(number, *unit) for number in range(1, rounds + 1) for unit in in_turn(of_one, number)]
+
+
+def options(engine):
+    """What the server of either build is told."""
+    return profiles.options(profiles.DEFAULT, engine, _SYNC)
 
 
 class Comparison:
@@ -76,8 +81,7 @@ class Comparison:
             shutil.rmtree(self.directory / name, ignore_errors=True)
 
     def _server(self, build, name):
-        server = BuildServer(build, self.directory / name, profiles.options(profiles.DEFAULT, self._engine, SYNC),
-                             socket=self.sockets / "mysqld.sock")
+        server = BuildServer(build, self.directory / name, options(self._engine), socket=self.sockets / "mysqld.sock")
         server.stop()  # One that an interrupted sitting left.
         return server
 

@@ -107,8 +107,7 @@ class Study:
         self.units = settings.units(wanted, list(self.builds))
         self.groups = loaded_data.groups_of(builds)
         told = {f"{label} ({tier})": options for label, of in self._options().items() for tier, options in of.items()}
-        sums = provenance.sums({name: path for build in builds for name, path in build.binaries().items()}) \
-            | provenance.sums_of_options(told)
+        sums = provenance.sums({name: path for build in builds for name, path in build.binaries().items()}, told)
         self.journal = Journal(output / adapter.JOURNAL, adapter.KIND,
                                {**wanted.plan(), "builds": {build.label: _plain(build) for build in builds},
                                 "binaries": sums, "arguments": arguments, "cwd": os.getcwd(), turns.KEY: turns.ORDER})

@@ -81,11 +81,6 @@ def tables_of(run, directory):
     return sorted(place.glob("*.csv"), key=lambda path: (path.stat().st_size, path.name))
 
 
-def raw_files(directory):
-    """Everything but servers' own data."""
-    return provenance.files(directory)
-
-
 def done_of(run, directory, whole=True):
     """A Done. directory: that of all runs. whole: it came to its end."""
     directory = Path(directory)
@@ -94,7 +89,7 @@ def done_of(run, directory, whole=True):
         study = pick.study([begun(run, folder) or folder])
     except Failed:
         study = None
-    report, files = report_of(run, folder), raw_files(folder)
+    report, files = report_of(run, folder), provenance.files(folder)
     named = str(report.relative_to(directory)) if report else ""
     page = named.removesuffix(".md") + ".html" if report and report.with_suffix(".html").exists() else ""
     return Done(run, study if study and study.runs else None, folder.name, named, page, len(files),

@@ -108,7 +108,7 @@ def publish(done, said, command, directory, target):
             (target / one.page).write_bytes(packed)
     (target / "README.md").write_text(index.page(published, said, command).markdown(), encoding="utf-8")
     write_figures(done, target / FIGURES)
-    sums = {path.relative_to(directory): path for one in done for path in left.raw_files(Path(directory) / one.folder)}
+    sums = {path.relative_to(directory): path for one in done for path in provenance.files(Path(directory) / one.folder)}
     sums |= {path.relative_to(target): path for path in sorted(target.rglob("*")) if path.is_file()}
     (target / provenance.CHECKSUMS).write_text(
         "".join(f"{provenance.sha256(path)}  {name}\n" for name, path in sums.items()), encoding="utf-8")

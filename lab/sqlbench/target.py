@@ -52,8 +52,7 @@ class OwnServers:
 
     def identity(self):
         """What a run must be gone on with."""
-        told = {engine: self.options(engine) for engine in self._settings.engines}
-        return provenance.sums(self.binaries) | provenance.sums_of_options(told)
+        return provenance.sums(self.binaries, {engine: self.options(engine) for engine in self._settings.engines})
 
     def _directory(self, engine):
         if engine == "InnoDB" and self._places.innodb_data:

@@ -5,9 +5,12 @@ import math
 import tempfile
 import unittest
 from pathlib import Path
+from types import SimpleNamespace
+from unittest import mock
 
 from installer.shell import Failed
 from lab.harness import callgrind, profiles
+from lab.mix import __main__ as program
 from lab.mix import compare, count, train, works
 
 LABELS = ["plain", "PGO"]
@@ -30,6 +33,25 @@ class Order(unittest.TestCase):
             self.assertEqual((first.round, first.work), (second.round, second.work))
         self.assertEqual([units[0].label, units[2 * len(works.WORKS)].label], LABELS)
         self.assertEqual(len({unit.name for unit in units}), len(units))
+
+
+class Resuming(unittest.TestCase):
+    def plan(self, engine):
+        """What a comparison of two builds would have to be gone on with."""
+        builds = [SimpleNamespace(engine=engine, preload=None, binaries=dict, label=label) for label in LABELS]
+        args = SimpleNamespace(build=LABELS, rounds=2, seconds=5, output=Path("nowhere"))
+        with mock.patch.object(program, "_ready", return_value=(builds, None, None)), \
+                mock.patch.object(program.compare, "Comparison"), \
+                mock.patch.object(program, "can_resume", side_effect=InterruptedError) as asked:
+            self.assertRaises(InterruptedError, program._compare, args)
+        return asked.call_args.args[2]
+
+    def test_other_engines_and_options_are_of_another_plan(self):
+        innodb = self.plan("InnoDB")
+        self.assertEqual(innodb, self.plan("InnoDB"))
+        self.assertNotEqual(innodb, self.plan("TidesDB"))
+        with mock.patch.object(compare.profiles, "options", return_value=["--innodb-buffer-pool-size=1G"]):
+            self.assertNotEqual(innodb, self.plan("InnoDB"))
 
 
 class Counts(unittest.TestCase):

@@ -61,12 +61,17 @@ class Resumed(unittest.TestCase):
         with self.assertRaisesRegex(Failed, "innodb/iter1/.*server was 10.11.18 and is 11.8.6"):
             same_build.check(self.args, self.directory)
 
+    def test_what_an_iteration_did_not_write_down_is_not_taken_for_the_same(self):
+        self.begun("innodb", 1, server="10.11.18")
+        with self.assertRaisesRegex(Failed, "tpcc was not known and is cccccccccccc"):
+            same_build.check(self.args, self.directory)
+
     def test_of_another_harness_nothing_is_known(self):
         self.begun("tidesdb", 1, server="9.0")
         same_build.check(options.parse(["--harness", "/x/y.sh", "--private-server", "--no-perf"]), self.directory)
 
     def test_the_runner_asks_before_it_goes_on(self):
-        self.begun("innodb", 1, server="9.0")
+        self.begun("innodb", 1, server="9.0", tpcc="c" * 64)
         Journal(self.directory / study.JOURNAL, "engines_runner",
                 {"argv": ["--private-server", "--no-perf", "--skip-preflight"], "seed": 1}).close()
         with mock.patch.object(program.sys, "argv", ["x", "--resume", str(self.directory)]), \

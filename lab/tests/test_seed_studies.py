@@ -383,7 +383,7 @@ class Published(unittest.TestCase):
                            ("server-data/ibdata1", 10)):
             (self.logs / name).write_bytes(b"x" * size)
         (self.folder / "hammerdb_results_1.csv").write_text("a,b\n")
-        files = left.raw_files(self.folder)
+        files = provenance.files(self.folder)
         self.done = index.Done(self.run_, tprocc("InnoDB-glibc", "TidesDB-glibc"), self.folder.name,
                                f"{self.folder.name}/hammerdb_logs_1/report.md", "", len(files), 1)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from installer import host, servers
 from installer.shell import TREE, Failed, Unavailable, run
 from tools.run_tests.engine import JOBS
-from tools.run_tests.step import FULL, Outcome
+from tools.run_tests.step import FULL, Outcome, of_unittest
 
 
 def tidy(context):
@@ -53,7 +53,7 @@ def report_page(context):
     # Debian's python3 where it is there: it has Debian's packages.
     python = "/usr/bin/python3" if Path("/usr/bin/python3").exists() else sys.executable
     run([python, "lab/tests/report_page.py"], log=context.log, cwd=TREE)
-    return Outcome(passed=int(re.findall(r"^Ran (\d+) tests", context.log.read_text(), re.M)[-1]))
+    return of_unittest("report", context.log)
 
 
 def clang_tidy(context):

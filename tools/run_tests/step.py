@@ -1,5 +1,6 @@
 """What a step of ./run-tests is, and what comes out of one."""
 
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Callable
@@ -20,6 +21,15 @@ class Outcome:
         self.failed += other.failed
         self.skipped += other.skipped
         self.notes += other.notes
+
+
+def of_unittest(name, log):
+    """What the last unittest of a step has counted, each skipped test named with its reason. log: what it printed."""
+    said = log.read_text()
+    # Of a test with a docstring the reason is on a line of its own.
+    skipped = re.findall(r"^(test_\w+) \(.*\)(?: |\n.* )\.\.\. skipped '(.*)'", said, re.M)
+    return Outcome(int(re.findall(r"^Ran (\d+) tests?", said, re.M)[-1]) - len(skipped), 0, len(skipped),
+                   [f"skipped: {name}: {test}: {reason}" for test, reason in skipped])
 
 
 @dataclass(frozen=True)

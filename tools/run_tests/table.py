@@ -3,7 +3,7 @@
 from functools import partial
 
 from installer import packages
-from tools.run_tests import checks, engine, install, install_pgo, install_source, quickstart, server, tpcc
+from tools.run_tests import checks, engine, install, install_pgo, install_source, lab_tests, quickstart, server
 from tools.run_tests.step import DEFAULT, FULL, QUICK, Step
 
 _BUILD = (*packages.BUILD, *packages.LAB, *packages.UNIT)
@@ -18,17 +18,17 @@ def _on(server_name):
     return [
         step("plugin", server.plugin),
         step("mtr", server.mtr_suite),
-        step("plans", tpcc.plans),
-        step("tpcc", tpcc.own_tests),
-        step("iibench", tpcc.iibench),
-        step("matrix", tpcc.matrix, minutes=60),
-        step("kills", tpcc.kills),
-        step("lost-update", tpcc.lost_update),
-        step("rollback", tpcc.rollback),
-        step("spill-kill", tpcc.spill_kill),
-        step("ddl-kill", tpcc.ddl_kill),
-        step("bad-input", tpcc.bad_input),
-        step("sqlbench", tpcc.sqlbench),
+        step("plans", lab_tests.plans),
+        step("tpcc", lab_tests.own_tests),
+        step("iibench", lab_tests.iibench),
+        step("matrix", lab_tests.matrix, minutes=60),
+        step("kills", lab_tests.kills),
+        step("lost-update", lab_tests.lost_update),
+        step("rollback", lab_tests.rollback),
+        step("spill-kill", lab_tests.spill_kill),
+        step("ddl-kill", lab_tests.ddl_kill),
+        step("bad-input", lab_tests.bad_input),
+        step("sqlbench", lab_tests.sqlbench),
         step("engines", server.scores, FULL, minutes=400),
     ]
 
@@ -41,15 +41,15 @@ STEPS = [
     Step("unit", QUICK, partial(engine.ctest, "sim"), _BUILD),
     Step("simulation", DEFAULT, partial(engine.simulation, 2000), _BUILD),
     *_on("debian12"),
-    Step("hammerdb-runner", DEFAULT, partial(tpcc.hammerdb_runner, "debian12"), tuple(packages.LAB_PYTHON)),
-    Step("engines-runner", DEFAULT, partial(tpcc.engines_runner, "debian12"), tuple(packages.LAB_PYTHON)),
-    Step("private-servers", DEFAULT, partial(tpcc.private_servers, "debian12"), tuple(packages.LAB_PYTHON)),
-    Step("killed-runners", DEFAULT, partial(tpcc.killed_runners, "debian12"),
+    Step("hammerdb-runner", DEFAULT, partial(lab_tests.hammerdb_runner, "debian12"), tuple(packages.LAB_PYTHON)),
+    Step("engines-runner", DEFAULT, partial(lab_tests.engines_runner, "debian12"), tuple(packages.LAB_PYTHON)),
+    Step("private-servers", DEFAULT, partial(lab_tests.private_servers, "debian12"), tuple(packages.LAB_PYTHON)),
+    Step("killed-runners", DEFAULT, partial(lab_tests.killed_runners, "debian12"),
          (*packages.SYSBENCH, *packages.OBSERVE, *packages.LAB_PYTHON)),
-    Step("pgo-study", DEFAULT, partial(tpcc.pgo_study, "debian12"),
+    Step("pgo-study", DEFAULT, partial(lab_tests.pgo_study, "debian12"),
          (*packages.SYSBENCH, *packages.OBSERVE, *packages.LAB_PYTHON, *packages.BROWSER)),
-    Step("mix-count", DEFAULT, partial(tpcc.mix_count, "debian12"), (*packages.SYSBENCH, *packages.CALLGRIND)),
-    Step("seed-studies", DEFAULT, partial(tpcc.seed_studies, "debian12"), tuple(packages.LAB_PYTHON)),
+    Step("mix-count", DEFAULT, partial(lab_tests.mix_count, "debian12"), (*packages.SYSBENCH, *packages.CALLGRIND)),
+    Step("seed-studies", DEFAULT, partial(lab_tests.seed_studies, "debian12"), tuple(packages.LAB_PYTHON)),
     Step("quickstart", DEFAULT, quickstart.whole),
     *_on("debian13"),
     Step("install", DEFAULT, install.whole, minutes=40),

@@ -1,12 +1,13 @@
 """Tests of what run-tests makes of a step's end."""
 
+import io
 import tempfile
 import unittest
 from pathlib import Path
 
 from installer.shell import Failed, Unavailable
 from tools.run_tests import __main__ as run_tests
-from tools.run_tests.step import DEFAULT, Context, Outcome, Step
+from tools.run_tests.step import DEFAULT, Context, Outcome, Step, of_unittest
 
 
 class Steps(unittest.TestCase):
@@ -32,6 +33,30 @@ class Steps(unittest.TestCase):
             said = self.outcome(run)
             self.assertEqual(said.failed, 1)
             self.assertIn("it broke", said.notes[0])
+
+    def test_a_skipped_test_is_none_that_passed(self):
+        """As unittest of this Python prints them."""
+        class Some(unittest.TestCase):
+            def test_one(self):
+                pass
+
+            @unittest.skip("of another release")
+            def test_two(self):
+                """It says what it is."""
+
+            @unittest.skip("without root")
+            def test_three(self):
+                pass
+
+        said = io.StringIO()
+        unittest.TextTestRunner(said, verbosity=2).run(unittest.defaultTestLoader.loadTestsFromTestCase(Some))
+        with tempfile.TemporaryDirectory() as name:
+            log = Path(name) / "log"
+            log.write_text(said.getvalue())
+            found = of_unittest("a-step", log)
+        self.assertEqual((found.passed, found.failed, found.skipped), (1, 0, 2))
+        self.assertEqual(sorted(found.notes), ["skipped: a-step: test_three: without root",
+                                               "skipped: a-step: test_two: of another release"])
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from installer import apt, build_plugin, packages, servers
 from installer.shell import TREE, run
-from tools.run_tests.step import FULL, Outcome
+from tools.run_tests.step import FULL, Outcome, of_unittest
 
 
 def _environment(name, context):
@@ -22,26 +22,26 @@ def own_tests(name, context):
     variables = _environment(name, context)
     del variables["TIDESDB_PLUGIN"]
     run([sys.executable, TREE / "lab" / "tests" / "tpcc_test.py"], log=context.log, cwd=TREE, env=variables)
-    return _counted(name, context)
+    return of_unittest(name, context.log)
 
 
 def iibench(name, context):
     """The insert benchmark's tests, on InnoDB and TidesDB: every step, and that each of its checks can fail."""
     _script("iibench_test.py", name, context)
-    return _counted(name, context)
+    return of_unittest(name, context.log)
 
 
 def hammerdb_runner(name, context):
     """lab/hammerdb_runner.sh: a run that is interrupted goes on, its CSV and charts are there, nothing is left behind."""
     _script("hammerdb_runner.py", name, context)
-    return _counted(name, context)
+    return of_unittest(name, context.log)
 
 
 def engines_runner(name, context):
     """lab/mariadb_engines_runner.sh on a running server: interrupted, gone on with, to its report; what is not its own."""
     run([sys.executable, TREE / "lab" / "tests" / "engines_runner_test.py", "-v"], log=context.log, cwd=TREE,
         env=_environment(name, context))
-    return _counted(name, context)
+    return of_unittest(name, context.log)
 
 
 def private_servers(name, context):
@@ -51,14 +51,14 @@ def private_servers(name, context):
     servers.prepare(name, context.log, tests=True, more=["mariadb-plugin-provider-lz4"])
     run([sys.executable, TREE / "lab" / "tests" / "private_servers_test.py", "-v"], log=context.log, cwd=TREE,
         env=environment)
-    return _counted(name, context)
+    return of_unittest(name, context.log)
 
 
 def killed_runners(name, context):
     """Each runner interrupted, killed and asked to end while it measures: nothing of it stays."""
     run([sys.executable, TREE / "lab" / "tests" / "killed_runners_test.py"], log=context.log, cwd=TREE,
         env=_environment(name, context))
-    return _counted(name, context)
+    return of_unittest(name, context.log)
 
 
 def plans(name, context):
@@ -128,7 +128,7 @@ def sqlbench(name, context):
     environment = _environment(name, context)
     servers.prepare(name, context.log, tests=True, more=["mariadb-plugin-provider-lz4"])
     run([sys.executable, TREE / "lab" / "tests" / "sqlbench_test.py", "-v"], log=context.log, cwd=TREE, env=environment)
-    return _counted(name, context)
+    return of_unittest(name, context.log)
 
 
 def pgo_study(name, context):
@@ -137,34 +137,25 @@ def pgo_study(name, context):
     # Debian's python3 where it is there: it has Debian's packages.
     python = "/usr/bin/python3" if Path("/usr/bin/python3").exists() else sys.executable
     run([python, TREE / "lab" / "tests" / "pgo_study_test.py"], log=context.log, cwd=TREE, env=environment)
-    return _counted(name, context)
+    return of_unittest(name, context.log)
 
 
 def mix_count(name, context):
     """python3 -m lab.mix count: one plugin beside itself under callgrind."""
     _script("mix_count_test.py", name, context)
-    return _counted(name, context)
+    return of_unittest(name, context.log)
 
 
 def seed_studies(name, context):
     """lab/seed_studies.sh: seed 002, very small, interrupted and gone on with, published."""
     _script("seed_studies_test.py", name, context)
-    return _counted(name, context)
+    return of_unittest(name, context.log)
 
 
 def bad_input(name, context):
     """Damaged files, full disks, wrong directories and options."""
     _script("bad_input.py", name, context)
-    return _counted(name, context)
-
-
-def _counted(name, context):
-    """What unittest has counted, each skipped test named with its reason."""
-    said = context.log.read_text()
-    # Of a test with a docstring the reason is on a line of its own.
-    skipped = re.findall(r"^(test_\w+) \(.*\)(?: |\n.* )\.\.\. skipped '(.*)'", said, re.M)
-    return Outcome(int(re.findall(r"^Ran (\d+) tests?", said, re.M)[-1]) - len(skipped), 0, len(skipped),
-                   [f"skipped: {name}: {test}: {reason}" for test, reason in skipped])
+    return of_unittest(name, context.log)
 
 
 def _script(script, name, context):
