@@ -37,14 +37,15 @@ BANS = [
     ("threads of std", r"\bstd::(thread|jthread|mutex|shared_mutex|condition_variable|lock_guard|"
                        r"unique_lock|scoped_lock|async)\b",
      ["src", "plugin"], ["src/base", "src/io/host"], "base/mutex.h and base/thread.h: the simulator drives those"),
-    ("system headers", r"#include <(unistd|fcntl|dirent|sys/\w+)\.h>", ["src", "plugin"], ["src/io", "plugin/huge_pages"],
+    ("system headers", r"#include <(unistd|fcntl|dirent|sys/\w+)\.h>", ["src", "plugin"],
+     ["src/io", "plugin/base/huge_pages"],
      "FileSystem and Host of src/io"),
     ("wall clocks", r"\b(system_clock|steady_clock|high_resolution_clock)::now|\bsleep_for\b",
      ["src"], ["src/base/clock", "src/base/thread", "src/io"], "Clock"),
     ("random of std", r"\b(std::random_device|rand\(\)|srand\()", ["src"], ["src/io"], "base/random.h"),
     ("throw", r"\bthrow\b(?!\w)", ["src", "include", "plugin"], [], "Status"),
     ("RTTI", r"\b(dynamic_cast|typeid)\b", ["src", "include", "plugin"], [], "a virtual function"),
-    ("server version", r"\bMYSQL_VERSION_ID\b", ["plugin"], ["plugin/server_port.h"],
+    ("server version", r"\bMYSQL_VERSION_ID\b", ["plugin"], ["plugin/base/server_port.h"],
      "server_port.h, the only file that knows versions"),
     ("disabled code", r"^\s*#\s*if\s+0\b", ["."], [], "delete it"),
 ]
@@ -99,6 +100,13 @@ def layer_of(path, layers):
     return next((folder for folder in layers if path.startswith(folder + "/")), None)
 
 
+def folder_of(path, target, own, layers):
+    """The folder of what is included; rooms are named from src/, in plugin/ from there."""
+    top = "plugin/" if path.startswith("plugin/") and (TREE / "plugin" / target).exists() else "src/"
+    folder = layer_of(top + target, layers)
+    return folder if folder and (TREE / top / target).exists() else own
+
+
 def check_layers(path, text, layers, findings):
     own = layer_of(path, layers)
     if own is None:
@@ -113,14 +121,10 @@ def check_layers(path, text, layers, findings):
             continue
         count += 1
         target = found.group(1)
-        if target.startswith("tidesdb/"):
-            folder = "include/tidesdb"
-        else:
-            folder = layer_of("src/" + target, layers)
-            folder = folder if folder and (TREE / "src" / target).exists() else own
+        folder = "include/tidesdb" if target.startswith("tidesdb/") else folder_of(path, target, own, layers)
         if folder == own or folder == "include/tidesdb":
             continue
-        if public_only:
+        if public_only and folder.split("/")[0] != own.split("/")[0]:
             findings.add(path, number, f"{own} may include public headers only, not {target}")
         elif layers[folder][0] >= level:
             findings.add(path, number, f"includes upwards: {own} ({level}) -> {folder} ({layers[folder][0]})")

@@ -8,7 +8,7 @@ from installer import apt, headers, host, packages, servers
 from installer.install import dependencies
 from installer.shell import Failed, Step, Unavailable, output, say
 
-# What plugin/server_port.h knows: from the first on, before the second.
+# What plugin/base/server_port.h knows: from the first on, before the second.
 SUPPORTED = (10, 11), (11, 9)
 
 # The server, with the client that checks it; all of one version.

@@ -25,10 +25,10 @@
 #include "io/env.h"
 #include "lsm/lsm_tree.h"
 #include "tidesdb/db.h"
-#include "txn/txn_env.h"
 #include "txn/txn_manager.h"
 #include "wal/wal_reader.h"
 #include "wal/wal_set.h"
+#include "writes/txn_env.h"
 
 namespace tidesdb {
 

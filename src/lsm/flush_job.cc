@@ -1,7 +1,7 @@
 #include "lsm/flush_job.h"
 
 #include "base/failpoint.h"
-#include "lsm/key_versions_writer.h"
+#include "compaction/key_versions_writer.h"
 
 namespace tidesdb {
 namespace {

@@ -4,8 +4,8 @@
 #include <atomic>
 #include <vector>
 
-#include "lsm/job_context.h"
-#include "lsm/read_state_holder.h"
+#include "compaction/job_context.h"
+#include "version/read_state_holder.h"
 
 namespace tidesdb {
 

@@ -16,13 +16,13 @@
 #include <utility>
 #include <vector>
 
-#include "lsm/compaction_job.h"
+#include "compaction/compaction_job.h"
+#include "compaction/running_compactions.h"
 #include "lsm/memtable_list.h"
-#include "lsm/obsolete_files.h"
-#include "lsm/running_compactions.h"
-#include "lsm/table_cache.h"
-#include "lsm/version_set.h"
 #include "tidesdb/db.h"
+#include "version/obsolete_files.h"
+#include "version/table_cache.h"
+#include "version/version_set.h"
 
 namespace tidesdb {
 

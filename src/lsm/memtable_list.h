@@ -17,11 +17,11 @@
 #include <vector>
 
 #include "base/mutex.h"
+#include "compaction/job_context.h"
+#include "compaction/running_compactions.h"
 #include "lsm/flush_job.h"
-#include "lsm/job_context.h"
-#include "lsm/read_state_holder.h"
-#include "lsm/running_compactions.h"
-#include "lsm/version_set.h"
+#include "version/read_state_holder.h"
+#include "version/version_set.h"
 
 namespace tidesdb {
 

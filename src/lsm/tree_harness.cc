@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "lsm/table_output.h"
+#include "compaction/table_output.h"
 
 namespace tidesdb {
 namespace {

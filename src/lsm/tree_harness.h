@@ -12,8 +12,8 @@
 #include "base/logger.h"
 #include "base/random.h"
 #include "io/mem_fs.h"
-#include "lsm/lsm_test_util.h"
 #include "lsm/lsm_tree.h"
+#include "version/version_test_util.h"
 
 namespace tidesdb {
 

@@ -10,17 +10,12 @@
 #include <vector>
 
 #include "base/random.h"
+#include "base/test_seed.h"
 #include "io/file_system.h"
 #include "table/table_reader.h"
 #include "table/table_writer.h"
 
 namespace tidesdb {
-
-// A seed from TIDESDB_SEED, or the given one.
-inline uint64_t TestSeed(uint64_t otherwise) {
-  const char* text = std::getenv("TIDESDB_SEED");
-  return text != nullptr ? std::strtoull(text, nullptr, 10) : otherwise;
-}
 
 class StringWritableFile final : public WritableFile {
  public:

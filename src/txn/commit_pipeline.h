@@ -22,7 +22,7 @@
 
 #include "base/mutex.h"
 #include "tidesdb/status.h"
-#include "txn/txn_env.h"
+#include "writes/txn_env.h"
 
 namespace tidesdb {
 

@@ -4,8 +4,8 @@
 
 #include "base/random.h"
 #include "base/sim_scheduler.h"
+#include "base/test_seed.h"
 #include "base/thread.h"
-#include "txn/test_seed.h"
 
 namespace tidesdb {
 namespace {
@@ -164,7 +164,7 @@ TEST(CommitPipelineTest, TheOrderIsThatOfEnqueue) {
 #ifdef TIDESDB_HOOKS
 
 TEST(CommitPipelineTest, ManyThreadsUnderManySchedules) {
-  const uint64_t first = TestSeed();
+  const uint64_t first = TestSeed(1);
   size_t largest_group = 0;
   for (uint64_t seed = first; seed < first + 100; ++seed) {
     SCOPED_TRACE("TIDESDB_SEED=" + std::to_string(seed));

@@ -8,7 +8,7 @@
 
 #include "format/version_hit.h"
 #include "tidesdb/pinned_value.h"
-#include "txn/txn_env.h"
+#include "writes/txn_env.h"
 
 namespace tidesdb {
 

@@ -4,8 +4,8 @@
 
 #include "base/random.h"
 #include "base/sim_scheduler.h"
+#include "base/test_seed.h"
 #include "base/thread.h"
-#include "txn/test_seed.h"
 
 namespace tidesdb {
 namespace {
@@ -39,7 +39,7 @@ TEST(SnapshotSetTest, ListsEachOpenOneOnceAndTheVisible) {
 
 // Whatever is acquired after a list was made is not older than the list's last.
 TEST(SnapshotSetTest, NobodySlipsBehindAList) {
-  const uint64_t first = TestSeed();
+  const uint64_t first = TestSeed(1);
   for (uint64_t seed = first; seed < first + 50; ++seed) {
     SCOPED_TRACE("TIDESDB_SEED=" + std::to_string(seed));
     Simulation simulation(seed);

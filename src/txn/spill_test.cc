@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "base/clock.h"
-#include "txn/spill_set.h"
 #include "txn/test_env.h"
+#include "writes/spill_set.h"
 
 namespace tidesdb {
 namespace {

@@ -9,9 +9,9 @@
 #include "base/clock.h"
 #include "base/random.h"
 #include "base/sim_scheduler.h"
+#include "base/test_seed.h"
 #include "base/thread.h"
 #include "txn/test_env.h"
-#include "txn/test_seed.h"
 
 namespace tidesdb {
 namespace {
@@ -304,7 +304,7 @@ TxnStats RunReal(const LoadOptions& options) {
   LoadOptions larger = options;
   larger.transactions *= 10;
   RealClock clock;
-  Kind load(&clock, TestSeed(), larger);
+  Kind load(&clock, TestSeed(1), larger);
   load.Run();
   return load.stats();
 }
@@ -312,7 +312,7 @@ TxnStats RunReal(const LoadOptions& options) {
 template <typename Kind>
 void RunSimulated([[maybe_unused]] int seeds, [[maybe_unused]] const LoadOptions& options) {
 #ifdef TIDESDB_HOOKS
-  const uint64_t first = TestSeed();
+  const uint64_t first = TestSeed(1);
   for (uint64_t seed = first; seed < first + static_cast<uint64_t>(seeds); ++seed) {
     SCOPED_TRACE("TIDESDB_SEED=" + std::to_string(seed));
     Simulation simulation(seed);

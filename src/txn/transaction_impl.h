@@ -16,10 +16,10 @@
 #include <vector>
 
 #include "txn/read_view.h"
-#include "txn/spill_merge.h"
 #include "txn/tracked_keys.h"
 #include "txn/txn_shared.h"
-#include "txn/write_set.h"
+#include "writes/spill_merge.h"
+#include "writes/write_set.h"
 
 namespace tidesdb {
 

@@ -7,8 +7,8 @@
 
 #include "base/clock.h"
 #include "base/random.h"
+#include "base/test_seed.h"
 #include "txn/test_env.h"
-#include "txn/test_seed.h"
 
 namespace tidesdb {
 namespace {
@@ -324,7 +324,7 @@ INSTANTIATE_TEST_SUITE_P(Both, TransactionModelTest,
                          testing::Values(Concurrency::kPessimistic, Concurrency::kOptimistic));
 
 TEST_P(TransactionModelTest, InMemory) {
-  const uint64_t first = TestSeed();
+  const uint64_t first = TestSeed(1);
   for (uint64_t seed = first; seed < first + kSeeds; ++seed) {
     SCOPED_TRACE("TIDESDB_SEED=" + std::to_string(seed));
     ModelRun run(seed, 1 << 20, GetParam());
@@ -335,7 +335,7 @@ TEST_P(TransactionModelTest, InMemory) {
 }
 
 TEST_P(TransactionModelTest, Spilled) {
-  const uint64_t first = TestSeed();
+  const uint64_t first = TestSeed(1);
   for (uint64_t seed = first; seed < first + kSeeds; ++seed) {
     SCOPED_TRACE("TIDESDB_SEED=" + std::to_string(seed));
     constexpr uint64_t kShares[] = {1, 400, 1500, 4000};

@@ -14,7 +14,7 @@
 #include "io/file_system.h"
 #include "table/block_cache.h"
 #include "tidesdb/transaction.h"
-#include "txn/txn_env.h"
+#include "writes/txn_env.h"
 
 namespace tidesdb {
 

@@ -5,11 +5,11 @@
 
 #include <atomic>
 
+#include "lock/lock_manager.h"
 #include "txn/commit_pipeline.h"
-#include "txn/lock_manager.h"
 #include "txn/snapshot_set.h"
-#include "txn/spill_context.h"
 #include "txn/txn_manager.h"
+#include "writes/spill_context.h"
 
 namespace tidesdb {
 

@@ -8,8 +8,8 @@
 
 #include "tidesdb/iterator.h"
 #include "tidesdb/options.h"
-#include "txn/own_cursor.h"
-#include "txn/version_cursor.h"
+#include "writes/own_cursor.h"
+#include "writes/version_cursor.h"
 
 namespace tidesdb {
 

@@ -10,19 +10,13 @@
 
 #include "base/clock.h"
 #include "base/random.h"
+#include "base/test_seed.h"
 #include "format/wal_format.h"
 #include "io/mem_fs.h"
 #include "wal/wal_reader.h"
 #include "wal/wal_set.h"
 
 namespace tidesdb {
-
-inline uint64_t TestSeed(uint64_t default_seed) {
-  const char* text = std::getenv("TIDESDB_SEED");
-  const uint64_t seed = text == nullptr ? default_seed : std::strtoull(text, nullptr, 10);
-  std::printf("TIDESDB_SEED=%llu\n", static_cast<unsigned long long>(seed));
-  return seed;
-}
 
 // What a replay found, or why it failed.
 struct Replayed {

@@ -28,8 +28,12 @@ class Rules(unittest.TestCase):
         self.assertEqual(self.includes("src/table/a.cc", "base/check.h"), [])
 
     def test_plugin_sees_public_headers_only(self):
-        self.assertEqual(self.includes("plugin/a.cc", "tidesdb/db.h"), [])
-        self.assertEqual(len(self.includes("plugin/a.cc", "base/check.h")), 1)
+        self.assertEqual(self.includes("plugin/handler/a.cc", "tidesdb/db.h"), [])
+        self.assertEqual(self.includes("plugin/handler/a.cc", "base/guard.h"), [])
+        self.assertEqual(len(self.includes("plugin/handler/a.cc", "base/check.h")), 1)
+
+    def test_rooms_of_the_plugin_point_downwards(self):
+        self.assertEqual(len(self.includes("plugin/session/a.cc", "handler/ha_tidesdb.h")), 1)
 
     def test_banned_words(self):
         for text in ["using namespace std;", "auto* p = new Foo(1);", "delete p;", "std::mutex m;",

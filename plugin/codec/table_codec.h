@@ -1,0 +1,135 @@
+// What one table's rows and index entries look like: the server's table definition turned into
+// codecs.
+//
+// A row is stored under its primary key, or under a hidden number of 8 bytes. An index entry is
+//   not unique:  key = columns, then the primary key's columns that are not among them
+//   unique:      key = columns (as above when one of them is NULL)
+// and its value holds the primary key (unique only), then each column that the key does not give
+// back. Format: docs/format/row.md.
+//
+// Threads: belongs to one handler; it keeps scratch memory.
+#pragma once
+
+#include "base/server_port.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "codec/key_codec.h"
+#include "codec/row_codec.h"
+#include "tidesdb/status.h"
+
+namespace tidesdb::plugin {
+
+constexpr size_t kHiddenKeyBytes = 8;
+
+class TableCodec {
+ public:
+  // table: opened, or being created. Errors: kNotSupported for a column that cannot be stored.
+  Status Build(TABLE* table);
+
+  const RowCodec& rows() const { return rows_; }
+  bool hidden_key() const { return hidden_key_; }
+  bool is_primary(uint key_number) const { return !hidden_key_ && key_number == primary_number_; }
+  bool is_unique(uint key_number) const { return indexes_[key_number].unique; }
+  // A key of the server's over a hash of the columns, which checks their uniqueness itself.
+  bool is_hash(uint key_number) const { return indexes_[key_number].hash; }
+  // False: the value of every entry is empty.
+  bool has_value(uint key_number) const {
+    return indexes_[key_number].unique || !indexes_[key_number].values.empty();
+  }
+  // Whether a column is part of the key, or of the primary key.
+  bool covers(uint key_number, uint field) const { return indexes_[key_number].fields[field]; }
+  // Whether a column, or the start of it, is one of the index's own.
+  bool covers_part(uint key_number, uint field) const {
+    for (const Part& part : indexes_[key_number].parts) {
+      if (part.column == field) return true;
+    }
+    return false;
+  }
+  bool has_virtual(uint key_number) const { return indexes_[key_number].has_virtual; }
+
+  // --- To bytes ---
+  // REQUIRES: !hidden_key(). Replaces *key.
+  void PrimaryKey(const uchar* record, std::string* key) const;
+  // An index entry for a row. Returns: whether a column of the index itself is NULL.
+  bool Entry(uint key_number, const uchar* record, Slice primary_key, std::string* key,
+             std::string* value) const;
+  // The columns of an index alone; for hash keys what two rows must not have in common.
+  void EntryColumns(uint key_number, const uchar* record, std::string* key) const;
+
+  struct ImageKey {
+    bool whole_key =
+        false;  // All columns that make the key: for a unique one at most one row has it.
+    bool used_all = true;  // False: part of the image says nothing about the key's bytes.
+    bool has_null = false;
+  };
+  // The bytes that all keys start with whose columns are as in image, the server's form of a key,
+  // of `length` bytes. Replaces *key.
+  ImageKey FromImage(uint key_number, const uchar* image, uint length, std::string* key) const;
+
+  // --- Back ---
+  // Puts the primary key's columns into record as far as the key gives them. Returns: false for
+  // damaged bytes.
+  bool RestorePrimaryKey(Slice key, uchar* record) const;
+  // Puts all columns of the index and of the primary key into record. Values are copied, none is a
+  // blob.
+  bool RestoreEntry(uint key_number, Slice key, Slice value, uchar* record) const;
+  // Whether RestorePrimaryKey() is needed for one of these columns.
+  bool key_only(uint field) const { return key_only_[field]; }
+  // The primary key of an entry's row. *primary_key points into key or value, or into *buffer.
+  bool PrimaryKeyOfEntry(uint key_number, Slice key, Slice value, std::string* buffer,
+                         Slice* primary_key) const;
+  // How many bytes of an entry's key are the first `parts` columns; 0 for damaged bytes.
+  size_t PrefixBytes(uint key_number, Slice key, uint parts) const;
+  uint parts(uint key_number) const { return static_cast<uint>(indexes_[key_number].parts.size()); }
+
+ private:
+  struct Part {
+    KeyPart key;
+    uint32_t column = 0;       // In rows_.columns() and TABLE::field.
+    uint32_t image_bytes = 0;  // In the server's form of a key, without null byte and length.
+    bool image_varying = false;
+    bool whole_column = false;  // Not a prefix of it.
+    bool in_value = false;  // The entry's value holds it, because the key does not give it back.
+  };
+  struct Index {
+    std::vector<Part> parts;
+    bool unique = false;
+    bool hash = false;
+    bool has_virtual = false;
+    // For each part of the primary key: the part of this index that has the same bytes, or -1: it
+    // is appended to the key.
+    std::vector<int> same_as;
+    bool appends_all = true;   // No part of the primary key is found among the columns.
+    std::vector<Part> values;  // What the entry's value holds, in order.
+    std::vector<bool> fields;  // A flag a column: the entry gives it back.
+  };
+
+  Status BuildColumns(TABLE* table);
+  Status BuildPart(Field* field, uint length, bool descending, Part* part);
+  Status BuildTextPart(CHARSET_INFO* cs, uint length, Part* part);
+  Status BuildIndex(TABLE* table, uint number);
+  void LinkPrimaryKey(TABLE* table, Index* index) const;
+  void EncodeColumn(const Part& part, const uchar* record, std::string* key) const;
+  void AppendPrimaryKey(const Index& index, const uchar* record, Slice primary_key,
+                        std::string* key) const;
+  bool AppendPrimaryKeyImage(const Index& index, const uchar* columns, const uchar* image,
+                             const uchar* end, std::string* key) const;
+  bool EncodeImagePart(const Part& part, const uchar** image, std::string* key) const;
+  bool RestorePart(const Part& part, Slice* key, uchar* record) const;
+  bool RestoreValues(const Index& index, Slice value, uchar* record) const;
+  const std::vector<Part>& primary_parts() const { return indexes_[primary_number_].parts; }
+
+  RowCodec rows_;
+  std::vector<Index> indexes_;  // By the server's key number; the primary one has its parts only.
+  std::vector<std::unique_ptr<Collation>> collations_;
+  std::vector<bool> key_only_;  // A flag a column: only the primary key's bytes hold it.
+  uint primary_number_ = MAX_KEY;
+  bool hidden_key_ = false;
+  mutable std::string scratch_;
+};
+
+}  // namespace tidesdb::plugin

@@ -1,0 +1,214 @@
+#include "codec/table_codec.h"
+
+#include <utility>
+
+#include "codec/collations.h"
+
+namespace tidesdb::plugin {
+namespace {
+
+// Shorter CHAR columns are stored whole: the end of a varying value takes 2 bytes too.
+constexpr uint32_t kPaddedBytesMin = 9;
+
+bool IsPaddedText(const Field& field) {
+  CHARSET_INFO* cs = field.charset();
+  return field.real_type() == MYSQL_TYPE_STRING && cs->mbminlen == 1;
+}
+
+Column LayoutOf(const Field& field, const uchar* record) {
+  Column column;
+  column.offset = static_cast<uint32_t>(field.ptr - record);
+  if (field.real_maybe_null()) {
+    column.null_mask = field.null_bit;
+    column.null_offset = static_cast<uint32_t>(field.null_ptr - record);
+  }
+  column.bytes = field.pack_length();
+  switch (field.real_type()) {
+    case MYSQL_TYPE_VARCHAR:
+    case MYSQL_TYPE_VARCHAR_COMPRESSED:
+      column.layout = Column::Layout::kVarying;
+      column.length_bytes = static_cast<uint8_t>(field.pack_length() - field.field_length);
+      column.bytes -= column.length_bytes;
+      break;
+    case MYSQL_TYPE_TINY_BLOB:
+    case MYSQL_TYPE_MEDIUM_BLOB:
+    case MYSQL_TYPE_LONG_BLOB:
+    case MYSQL_TYPE_BLOB:
+    case MYSQL_TYPE_BLOB_COMPRESSED:
+    case MYSQL_TYPE_GEOMETRY:
+      column.layout = Column::Layout::kBlob;
+      column.length_bytes = static_cast<uint8_t>(column.bytes - sizeof(char*));
+      break;
+    default:
+      if (column.bytes >= kPaddedBytesMin && IsPaddedText(field)) {
+        column.layout = Column::Layout::kPadded;
+        column.pad = field.charset() == &my_charset_bin ? 0 : ' ';
+      }
+      break;
+  }
+  return column;
+}
+
+bool IsVaryingText(const Field& field) {
+  const auto type = field.real_type();
+  return type == MYSQL_TYPE_STRING || type == MYSQL_TYPE_VARCHAR || (field.flags & BLOB_FLAG) != 0;
+}
+
+}  // namespace
+
+Status TableCodec::Build(TABLE* table) {
+  const TABLE_SHARE& share = *table->s;
+  primary_number_ = share.primary_key;
+  hidden_key_ = primary_number_ >= MAX_KEY;
+  indexes_.clear();
+  indexes_.resize(share.keys);
+  collations_.clear();
+  key_only_.assign(share.fields, false);
+  for (uint i = 0; i < share.keys; i++) TIDESDB_TRY(BuildIndex(table, i));
+  for (Index& index : indexes_) LinkPrimaryKey(table, &index);
+  return BuildColumns(table);
+}
+
+Status TableCodec::BuildColumns(TABLE* table) {
+  if (!hidden_key_) {
+    for (const Part& part : primary_parts()) {
+      key_only_[part.column] = part.whole_column && IsReversible(part.key.kind);
+    }
+  }
+  std::vector<Column> columns;
+  for (uint i = 0; i < table->s->fields; i++) {
+    const Field& field = *table->field[i];
+    Column column = LayoutOf(field, table->record[0]);
+    column.stored = field.stored_in_db() && !key_only_[i];
+    columns.push_back(column);
+  }
+  rows_.Build(std::move(columns), table->s->null_bytes);
+  return Status::Ok();
+}
+
+Status TableCodec::BuildTextPart(CHARSET_INFO* cs, uint length, Part* part) {
+  part->key.chars_max = length / cs->mbmaxlen;
+  auto collation = std::make_unique<Collation>();
+  if (FillCollation(cs, collation.get())) {
+    part->key.kind = PartKind::kText;
+  } else {
+    part->key.kind = PartKind::kTextFull;
+    part->key.width = FillFullCollation(cs, part->key.chars_max, collation.get());
+  }
+  part->key.collation = collation.get();
+  collations_.push_back(std::move(collation));
+  return Status::Ok();
+}
+
+Status TableCodec::BuildPart(Field* field, uint length, bool descending, Part* part) {
+  part->column = field->field_index;
+  part->image_bytes = length;
+  part->whole_column = field->key_length() == length && (field->flags & BLOB_FLAG) == 0;
+  part->key.nullable = field->real_maybe_null();
+  part->key.descending = descending;
+  part->key.width = length;
+  if (IsVaryingText(*field)) {
+    const bool padded = field->real_type() == MYSQL_TYPE_STRING;
+    part->image_varying = !padded;
+    part->key.trim_spaces = padded;
+    if (field->charset() != &my_charset_bin) return BuildTextPart(field->charset(), length, part);
+    part->key.kind = padded ? PartKind::kRaw : PartKind::kBytes;
+    part->key.chars_max = length;
+    return Status::Ok();
+  }
+  const bool is_unsigned = (field->flags & UNSIGNED_FLAG) != 0;
+  switch (field->real_type()) {
+    case MYSQL_TYPE_TINY:
+    case MYSQL_TYPE_SHORT:
+    case MYSQL_TYPE_INT24:
+    case MYSQL_TYPE_LONG:
+    case MYSQL_TYPE_LONGLONG:
+      part->key.kind = is_unsigned ? PartKind::kUnsigned : PartKind::kSigned;
+      return Status::Ok();
+    case MYSQL_TYPE_YEAR:
+    case MYSQL_TYPE_NEWDATE:
+    case MYSQL_TYPE_DATE:
+    case MYSQL_TYPE_ENUM:
+    case MYSQL_TYPE_SET:
+      part->key.kind = PartKind::kUnsigned;
+      return Status::Ok();
+    case MYSQL_TYPE_FLOAT:
+      part->key.kind = PartKind::kFloat;
+      return Status::Ok();
+    case MYSQL_TYPE_DOUBLE:
+      part->key.kind = PartKind::kDouble;
+      return Status::Ok();
+    // Those with fractions of a second, and the new formats, are stored big-endian.
+    case MYSQL_TYPE_TIME:
+      part->key.kind = field->decimals() > 0 ? PartKind::kRaw : PartKind::kSigned;
+      return Status::Ok();
+    case MYSQL_TYPE_TIMESTAMP:
+    case MYSQL_TYPE_DATETIME:
+      part->key.kind = field->decimals() > 0 ? PartKind::kRaw : PartKind::kUnsigned;
+      return Status::Ok();
+    case MYSQL_TYPE_TIME2:
+    case MYSQL_TYPE_TIMESTAMP2:
+    case MYSQL_TYPE_DATETIME2:
+    case MYSQL_TYPE_NEWDECIMAL:
+    case MYSQL_TYPE_BIT:
+      part->key.kind = PartKind::kRaw;
+      return Status::Ok();
+    default:
+      return Status::NotSupported(std::string("an index on column ") + field->field_name.str +
+                                  ", whose type this engine cannot order");
+  }
+}
+
+Status TableCodec::BuildIndex(TABLE* table, uint number) {
+  const KEY& key = table->key_info[number];
+  Index& index = indexes_[number];
+  index.hash = key.algorithm == HA_KEY_ALG_LONG_HASH;
+  index.unique = (key.flags & HA_NOSAME) != 0 && !index.hash;
+  const KEY_PART_INFO* first = key.key_part;
+  uint count = key.user_defined_key_parts;
+  if (index.hash) {  // The server shows either the columns or their hash, which comes after them.
+    while ((first->field->flags & LONG_UNIQUE_HASH_FIELD) == 0) first++;
+    count = 1;
+  }
+  for (uint i = 0; i < count; i++) {
+    const KEY_PART_INFO& key_part = first[i];
+    // The key's own Field object has the prefix's length; the table's has the column's.
+    Field* field = table->field[key_part.fieldnr - 1];
+    Part part;
+    const uint length = index.hash ? field->pack_length() : key_part.length;
+    TIDESDB_TRY(BuildPart(field, length, (key_part.key_part_flag & HA_REVERSE_SORT) != 0, &part));
+    index.has_virtual |= !field->stored_in_db();
+    index.parts.push_back(part);
+  }
+  return Status::Ok();
+}
+
+// Works out which columns of the primary key an index has already, and what goes into values.
+void TableCodec::LinkPrimaryKey(TABLE* table, Index* index) const {
+  index->fields.assign(table->s->fields, false);
+  const bool is_primary = !hidden_key_ && index == &indexes_[primary_number_];
+  for (Part& part : index->parts) {
+    part.in_value = !is_primary && part.whole_column && !IsReversible(part.key.kind);
+    index->fields[part.column] = part.whole_column;
+    if (part.in_value) index->values.push_back(part);
+  }
+  if (hidden_key_ || is_primary) return;
+  for (const Part& primary : primary_parts()) {
+    int same = -1;
+    for (size_t i = 0; i < index->parts.size(); i++) {
+      const Part& part = index->parts[i];
+      if (part.column == primary.column && part.image_bytes == primary.image_bytes &&
+          part.key.descending == primary.key.descending && !index->unique) {
+        same = static_cast<int>(i);
+      }
+    }
+    index->same_as.push_back(same);
+    index->appends_all &= same < 0;
+    if (!primary.whole_column || index->fields[primary.column]) continue;
+    index->fields[primary.column] = true;
+    if (IsReversible(primary.key.kind)) continue;
+    index->values.push_back(primary);
+  }
+}
+
+}  // namespace tidesdb::plugin

@@ -1,0 +1,324 @@
+#include "dictionary/dictionary.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "codec/bytes.h"
+#include "codec/key_codec.h"
+
+namespace tidesdb::plugin {
+namespace {
+
+constexpr char kSystemFamily[] = "#tidesdb_system";
+// First bytes of keys in the system family. Stored on disk; never renumber.
+constexpr char kAutoIncrementTag = 1;
+constexpr char kStatsTag = 2;
+
+std::string AutoIncrementPrefix(const TableDef& def) {
+  std::string key(1, kAutoIncrementTag);
+  PutBig32(&key, def.primary_family);
+  PutBig32(&key, def.auto_increment_generation);
+  return key;
+}
+
+// What commits have recorded of a table's counter: key and value of each slot.
+Result<std::vector<std::pair<std::string, uint64_t>>> RecordedAutoIncrements(
+    Transaction* transaction, ColumnFamily* system, const TableDef& def) {
+  const std::string prefix = AutoIncrementPrefix(def);
+  std::string after;
+  KeyAfterPrefix(prefix, &after);
+  ScanOptions range;
+  range.lower = prefix;
+  range.upper = after;
+  std::vector<std::pair<std::string, uint64_t>> records;
+  const auto counters = transaction->NewIterator(system, range);
+  for (counters->SeekToFirst(); counters->Valid(); counters->Next()) {
+    if (counters->value().size() != sizeof(uint64_t)) continue;
+    records.emplace_back(counters->key(), LoadFixed64(counters->value().data()));
+  }
+  TIDESDB_TRY(counters->status());
+  return records;
+}
+
+// ALTER TABLE fills a table of such a name before it gives it the real one.
+bool IsIntermediate(const std::string& name) {
+  return name.find("#sql") != std::string::npos || name.find("#TMP#") != std::string::npos;
+}
+
+void RaiseTo(std::atomic<uint64_t>* counter, uint64_t value) {
+  uint64_t now = counter->load(std::memory_order_relaxed);
+  while (now < value && !counter->compare_exchange_weak(now, value)) {
+  }
+}
+
+}  // namespace
+
+std::string AutoIncrementKey(const TableDef& def, uint16_t slot) {
+  std::string key = AutoIncrementPrefix(def);
+  key.push_back(static_cast<char>(slot >> 8));
+  key.push_back(static_cast<char>(slot));
+  return key;
+}
+
+std::string StatsKey(const TableDef& def) {
+  std::string key(1, kStatsTag);
+  PutBig32(&key, def.primary_family);
+  return key;
+}
+
+std::shared_ptr<const TableStats> TableState::stats() const {
+  LatchGuard guard(latch_);
+  return stats_;
+}
+
+void TableState::set_stats(std::shared_ptr<const TableStats> stats) {
+  LatchGuard guard(latch_);
+  stats_ = std::move(stats);
+  stats_version_.fetch_add(1, std::memory_order_release);
+}
+
+void TableState::RaiseAutoIncrement(uint64_t next) { RaiseTo(&next_auto_increment, next); }
+
+void TableState::RaiseRecordedAutoIncrement(uint64_t recorded) {
+  RaiseTo(&recorded_auto_increment, recorded);
+}
+
+ColumnFamily* TableState::FindIndex(const char* name) const {
+  for (size_t i = 0; i < def.indexes.size(); i++) {
+    if (def.indexes[i].name == name) return indexes[i];
+  }
+  return nullptr;
+}
+
+Status Dictionary::Open(Db* db) {
+  db_ = db;
+  system_ = db->FindFamily(Slice(kSystemFamily));
+  if (system_ == nullptr) {
+    ColumnFamilyOptions options;
+    options.name = kSystemFamily;
+    TIDESDB_ASSIGN(system_, db->CreateFamily(options));
+  }
+  for (const auto& [name, def] : List()) {
+    if (!def.temporary) continue;
+    TIDESDB_ASSIGN([[maybe_unused]] const bool found, Drop(name));
+  }
+  return Status::Ok();
+}
+
+std::vector<std::pair<std::string, TableDef>> Dictionary::List() const {
+  std::vector<std::pair<std::string, TableDef>> tables;
+  for (const auto& [entry, bytes] : db_->ListCatalog(kTableEntryPrefix)) {
+    auto def = DecodeTableDef(bytes);
+    if (!def.ok()) continue;
+    tables.emplace_back(entry.substr(strlen(kTableEntryPrefix)), std::move(def).value());
+  }
+  return tables;
+}
+
+Status Dictionary::LoadCounters(TableState* table) {
+  const auto transaction = db_->Begin({});
+  PinnedValue value;
+  const auto estimate = static_cast<int64_t>(db_->EstimateRange(table->primary, {}, {}).keys);
+  TIDESDB_ASSIGN(const bool has_stats, transaction->Get(system_, StatsKey(table->def), &value));
+  if (has_stats) {
+    auto stats = DecodeTableStats(value.slice());
+    if (stats.ok()) {
+      table->rows = static_cast<int64_t>(stats->rows);
+      table->set_stats(std::make_shared<const TableStats>(std::move(stats).value()));
+    }
+    // The counter is saved with the statistics only: rows that came after them were not counted, so
+    // these are taken anew when asked for.
+    if (estimate > table->rows * 5 / 4 || estimate < table->rows * 3 / 4)
+      table->changes = UINT32_MAX;
+  } else {
+    table->rows = estimate;
+  }
+
+  uint64_t next = table->def.auto_increment_base;
+  TIDESDB_ASSIGN(const auto records,
+                 RecordedAutoIncrements(transaction.get(), system_, table->def));
+  for (const auto& [key, recorded] : records) next = std::max(next, recorded);
+  table->next_auto_increment = next;
+  table->recorded_auto_increment = next;
+
+  if (table->def.hidden_key) {
+    const auto rows = transaction->NewIterator(table->primary, {});
+    rows->SeekToLast();
+    if (rows->Valid() && rows->key().size() == 8) {
+      table->next_hidden_key = LoadBig64(rows->key().data()) + 1;
+    }
+    TIDESDB_TRY(rows->status());
+  }
+  return Status::Ok();
+}
+
+Result<std::shared_ptr<TableState>> Dictionary::Load(TableDef def) {
+  auto table = std::make_shared<TableState>();
+  table->def = std::move(def);
+  table->primary = db_->FindFamily(table->def.primary_family);
+  bool complete = table->primary != nullptr;
+  for (const IndexDef& index : table->def.indexes) {
+    table->indexes.push_back(db_->FindFamily(index.family));
+    complete &= table->indexes.back() != nullptr;
+  }
+  if (!complete) return Status::Corruption("dictionary: a column family of a table is missing");
+  TIDESDB_TRY(LoadCounters(table.get()));
+  return table;
+}
+
+Result<std::shared_ptr<TableState>> Dictionary::Find(const std::string& name) {
+  {
+    LatchGuard guard(latch_);
+    const auto found = tables_.find(name);
+    if (found != tables_.end()) return found->second;
+  }
+  const auto entry = db_->GetCatalog(TableEntryName(name));
+  if (!entry) return std::shared_ptr<TableState>();
+  TIDESDB_ASSIGN(TableDef def, DecodeTableDef(*entry));
+  TIDESDB_ASSIGN(std::shared_ptr<TableState> table, Load(std::move(def)));
+  LatchGuard guard(latch_);
+  // Somebody else may have loaded it meanwhile; the first one stays.
+  return tables_.emplace(name, std::move(table)).first->second;
+}
+
+void Dictionary::Forget(const std::string& name) {
+  LatchGuard guard(latch_);
+  const auto found = tables_.find(name);
+  if (found == tables_.end()) return;
+  found->second->outdated = true;
+  tables_.erase(found);
+}
+
+// REQUIRES: no other connection has the table open.
+Status Dictionary::CountAsMade(const std::string& name) {
+  TIDESDB_ASSIGN(const std::shared_ptr<TableState> table, Find(name));
+  if (table != nullptr) table->made = ++tables_made_;
+  return Status::Ok();
+}
+
+Status Dictionary::Create(NewTable table) {
+  const std::string entry = TableEntryName(table.name);
+  if (db_->GetCatalog(entry)) {
+    return Status::AlreadyExists("the table " + table.name + " is in the engine's dictionary");
+  }
+  CatalogEdit edit;
+  table.def.primary_family = db_->NewFamilyId();
+  edit.create.push_back({table.def.primary_family, table.options});
+  for (IndexDef& index : table.def.indexes) {
+    index.family = db_->NewFamilyId();
+    edit.create.push_back({index.family, table.options});
+  }
+  std::string bytes;
+  EncodeTableDef(table.def, &bytes);
+  edit.put.emplace_back(entry, std::move(bytes));
+  TIDESDB_TRY(db_->ApplyCatalog(edit));
+  return CountAsMade(table.name);
+}
+
+Result<bool> Dictionary::Drop(const std::string& name) {
+  const std::string entry = TableEntryName(name);
+  const auto bytes = db_->GetCatalog(entry);
+  if (!bytes) return false;
+  TIDESDB_ASSIGN(const TableDef def, DecodeTableDef(*bytes));
+  CatalogEdit edit;
+  edit.drop.push_back(def.primary_family);
+  for (const IndexDef& index : def.indexes) edit.drop.push_back(index.family);
+  edit.erase.push_back(entry);
+  Forget(name);
+  TIDESDB_TRY(db_->ApplyCatalog(edit));
+  return true;
+}
+
+Result<bool> Dictionary::Rename(const std::string& from, const std::string& to) {
+  const auto bytes = db_->GetCatalog(TableEntryName(from));
+  if (!bytes) return false;
+  if (db_->GetCatalog(TableEntryName(to))) {
+    return Status::AlreadyExists("the table " + to + " is in the engine's dictionary");
+  }
+  CatalogEdit edit;
+  edit.erase.push_back(TableEntryName(from));
+  edit.put.emplace_back(TableEntryName(to), *bytes);
+  TIDESDB_TRY(db_->ApplyCatalog(edit));
+  {
+    LatchGuard guard(latch_);
+    auto node = tables_.extract(from);
+    if (!node.empty()) {
+      node.key() = to;
+      tables_.insert(std::move(node));
+    }
+  }
+  if (IsIntermediate(from)) TIDESDB_TRY(CountAsMade(to));
+  return true;
+}
+
+Status Dictionary::Truncate(const std::string& name) {
+  TIDESDB_ASSIGN(const std::shared_ptr<TableState> old, Find(name));
+  if (old == nullptr) return Status::InvalidArgument("no table " + name + " in the dictionary");
+  CatalogEdit edit;
+  TableDef def = old->def;
+  edit.drop.push_back(def.primary_family);
+  def.primary_family = db_->NewFamilyId();
+  edit.create.push_back({def.primary_family, old->primary->options()});
+  for (size_t i = 0; i < def.indexes.size(); i++) {
+    edit.drop.push_back(def.indexes[i].family);
+    def.indexes[i].family = db_->NewFamilyId();
+    edit.create.push_back({def.indexes[i].family, old->indexes[i]->options()});
+  }
+  def.auto_increment_base = 1;
+  def.auto_increment_generation = 0;
+  std::string bytes;
+  EncodeTableDef(def, &bytes);
+  edit.put.emplace_back(TableEntryName(name), std::move(bytes));
+  TIDESDB_TRY(db_->ApplyCatalog(edit));
+  Forget(name);
+  return CountAsMade(name);
+}
+
+Status Dictionary::Change(const std::string& name, const TableDef& def) {
+  TIDESDB_ASSIGN(const std::shared_ptr<TableState> old, Find(name));
+  if (old == nullptr) return Status::InvalidArgument("no table " + name + " in the dictionary");
+  CatalogEdit edit;
+  std::string bytes;
+  EncodeTableDef(def, &bytes);
+  edit.put.emplace_back(TableEntryName(name), std::move(bytes));
+  TIDESDB_TRY(db_->ApplyCatalog(edit));
+  TIDESDB_ASSIGN(const std::shared_ptr<TableState> changed, Load(def));
+  changed->made = old->made.load();
+  changed->rows = old->rows.load();
+  changed->changes = old->changes.load();
+  changed->next_hidden_key = old->next_hidden_key.load();
+  if (def.auto_increment_generation == old->def.auto_increment_generation) {
+    // Not as it is recorded, which may be ahead.
+    changed->next_auto_increment = old->next_auto_increment.load();
+  }
+  LatchGuard guard(latch_);
+  old->outdated = true;
+  tables_[name] = changed;
+  return Status::Ok();
+}
+
+Status Dictionary::SaveAutoIncrements() {
+  LatchGuard guard(latch_);
+  const auto transaction = db_->Begin({});
+  for (const auto& [name, table] : tables_) {
+    const uint64_t next = table->next_auto_increment;
+    if (table->recorded_auto_increment <= next) continue;
+    TIDESDB_ASSIGN(const auto records,
+                   RecordedAutoIncrements(transaction.get(), system_, table->def));
+    for (const auto& [key, recorded] : records) TIDESDB_TRY(transaction->Delete(system_, key));
+    std::string value;
+    PutFixed64(&value, next);
+    TIDESDB_TRY(transaction->Put(system_, AutoIncrementKey(table->def, 0), value));
+  }
+  return transaction->Commit();
+}
+
+Status Dictionary::SaveStats(const TableState& table, const TableStats& stats) {
+  std::string bytes;
+  EncodeTableStats(stats, &bytes);
+  const auto transaction = db_->Begin({});
+  TIDESDB_TRY(transaction->Put(system_, StatsKey(table.def), bytes));
+  return transaction->Commit();
+}
+
+}  // namespace tidesdb::plugin

@@ -1,0 +1,117 @@
+// The tables of this engine: their catalog entries, and what their handlers share while the server
+// runs.
+//
+// Owns: the TableState of every table that was used since the start.
+// Threads: any; changes of one table come one at a time, as the server's metadata locks see to.
+#pragma once
+
+#include "base/server_port.h"
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/latch.h"
+#include "codec/table_def.h"
+#include "codec/table_stats.h"
+#include "tidesdb/db.h"
+
+namespace tidesdb::plugin {
+
+// One table as all its handlers see it. A DDL that changes the definition makes a new state and
+// marks the old one.
+class TableState {
+ public:
+  // Constant after construction.
+  TableDef def;
+  ColumnFamily* primary = nullptr;
+  std::vector<ColumnFamily*> indexes;  // As def.indexes.
+
+  // Set when this state no longer describes the table; handlers look it up again then.
+  std::atomic<bool> outdated{false};
+
+  // When its families were filled or emptied as a whole, as Dictionary::tables_made() counts; 0:
+  // before the server started. Snapshots taken before that have nothing of its rows.
+  std::atomic<uint64_t> made{0};
+
+  // Relaxed: counters that nothing else depends on.
+  std::atomic<int64_t> rows{0};      // As the optimizer is told.
+  std::atomic<uint64_t> changes{0};  // Rows changed since the statistics were taken.
+  std::atomic<uint64_t> next_hidden_key{1};
+  std::atomic<uint64_t> next_auto_increment{1};
+  std::atomic<uint64_t> recorded_auto_increment{0};  // What a committed record says; may be ahead.
+  std::atomic<int64_t> stats_taken_ms{0};            // By the clock of the process; 0: not yet.
+
+  // Goes up with every set_stats(); 0: there are none.
+  uint64_t stats_version() const { return stats_version_.load(std::memory_order_acquire); }
+  std::shared_ptr<const TableStats> stats() const;
+  void set_stats(std::shared_ptr<const TableStats> stats);
+  void RaiseAutoIncrement(uint64_t next);
+  void RaiseRecordedAutoIncrement(uint64_t recorded);
+  ColumnFamily* FindIndex(const char* name) const;
+
+ private:
+  mutable Latch latch_;
+  std::shared_ptr<const TableStats> stats_;  // Guarded by latch_.
+  std::atomic<uint64_t> stats_version_{0};
+};
+
+struct NewTable {
+  std::string name;             // As the server calls it.
+  TableDef def;                 // Families are filled in.
+  ColumnFamilyOptions options;  // For all its families.
+};
+
+class Dictionary {
+ public:
+  // Finds or makes the plugin's own column family and removes temporary tables that a crash left.
+  Status Open(Db* db);
+
+  Db* db() const { return db_; }
+  ColumnFamily* system() const { return system_; }
+
+  // Null when there is no such table. Errors: kCorruption, kIoError.
+  Result<std::shared_ptr<TableState>> Find(const std::string& name);
+  // Errors: kAlreadyExists, kIoError, kNoSpace.
+  Status Create(NewTable table);
+  // False when there is no such table.
+  Result<bool> Drop(const std::string& name);
+  Result<bool> Rename(const std::string& from, const std::string& to);
+  // Gives the table new, empty families in one step; returns its new state.
+  Status Truncate(const std::string& name);
+  // How many tables were made, emptied, or renamed from an intermediate of ALTER TABLE, so far.
+  uint64_t tables_made() const { return tables_made_; }
+  // Changes what the entry says and keeps the rows.
+  Status Change(const std::string& name, const TableDef& def);
+
+  // Makes the statistics survive a restart. Not part of any user's transaction.
+  Status SaveStats(const TableState& table, const TableStats& stats);
+
+  // At shutdown, when no session is left: takes back what was recorded ahead of AUTO_INCREMENT
+  // counters, so that only a crash leaves out values.
+  Status SaveAutoIncrements();
+
+  std::vector<std::pair<std::string, TableDef>> List() const;
+
+ private:
+  Result<std::shared_ptr<TableState>> Load(TableDef def);
+  Status LoadCounters(TableState* table);
+  void Forget(const std::string& name);
+  Status CountAsMade(const std::string& name);
+
+  std::atomic<uint64_t> tables_made_{0};
+  Db* db_ = nullptr;  // Constant after Open().
+  ColumnFamily* system_ = nullptr;
+  Latch latch_;
+  std::map<std::string, std::shared_ptr<TableState>> tables_;  // Guarded by latch_.
+};
+
+// Keys of the plugin's own family. The slot is a number that one connection at a time holds: values
+// under one slot never go back, whatever the order in which connections commit.
+std::string AutoIncrementKey(const TableDef& def, uint16_t slot);
+std::string StatsKey(const TableDef& def);
+
+}  // namespace tidesdb::plugin

@@ -1,0 +1,55 @@
+// Measures how many different keys an index has, by looking at a few places of it.
+//
+// Threads: one at a time; reads the newest committed entries, whatever transactions are open.
+#pragma once
+
+#include "base/server_port.h"
+
+#include <string>
+#include <vector>
+
+#include "codec/table_codec.h"
+#include "codec/table_stats.h"
+#include "tidesdb/db.h"
+
+namespace tidesdb::plugin {
+
+class StatsSampler {
+ public:
+  // key_number: MAX_KEY for a table without a primary key. parts: how many prefixes of the key are
+  // wanted.
+  StatsSampler(Db* db, const TableCodec* codec, ColumnFamily* family, uint key_number, uint parts)
+      : db_(db), codec_(codec), family_(family), key_number_(key_number), parts_(parts) {}
+
+  // *rows: how many there should be. Afterwards the exact number when all were read, and an
+  // estimate when what was read does not agree with it.
+  Status Measure(uint64_t* rows, TableStats::Index* index);
+
+ private:
+  struct Seen {
+    uint64_t entries = 0;
+    uint64_t bytes = 0;
+    uint64_t pairs = 0;             // Neighbours that were compared.
+    std::vector<uint64_t> changes;  // [k]: pairs that differ in the first k+1 columns.
+    std::vector<uint64_t>
+        run_rows;  // [k]: rows that share the first k+1 columns with a sampled one, summed up.
+    uint64_t runs = 0;
+    uint64_t ranges_entries = 0;   // Read between the first and last entry of each place,
+    uint64_t ranges_estimate = 0;  // and as many as were estimated there.
+  };
+
+  Status ReadAll(Iterator* entries, uint64_t* rows, TableStats::Index* index);
+  void CorrectRows(const Seen& seen, uint64_t* rows) const;
+  Status ReadPlaces(Iterator* entries, Seen* seen);
+  Status CountBySkipping(Iterator* entries, uint part, uint64_t* distinct);
+  void Compare(Slice before, Slice now, Seen* seen) const;
+  std::string KeyAt(Slice first, Slice last, double share) const;
+
+  Db* const db_;
+  const TableCodec* const codec_;
+  ColumnFamily* const family_;
+  const uint key_number_;
+  const uint parts_;
+};
+
+}  // namespace tidesdb::plugin

@@ -1,0 +1,175 @@
+// Tables come and go: the dictionary does it in one step each, the server's own part is around it.
+#include "handler/ha_tidesdb.h"
+
+#include <ctime>
+
+#include "base/guard.h"
+#include "base/sysvars.h"
+#include "dictionary/engine.h"
+#include "session/thd_session.h"
+
+namespace tidesdb::plugin {
+namespace {
+
+// The server's name of a table is its path: "./db/table", and "/tmp/#sql..." for temporary ones.
+std::string TableName(const char* path) {
+  return path[0] == '.' && path[1] == '/' ? path + 2 : path;
+}
+
+int DdlError(const Status& status) {
+  if (status.ok()) return 0;
+  my_printf_error(ER_GET_ERRMSG, "TidesDB: %s", MYF(0), status.ToString().c_str());
+  return guard::ToHandlerError(status);
+}
+
+bool HasForeignKeys(THD* thd) {
+  List_iterator<Key> keys(thd->lex->alter_info.key_list);
+  while (const Key* key = keys++) {
+    if (key->type == Key::FOREIGN_KEY) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+int ha_tidesdb::open(const char* name, int, uint) noexcept {
+  return guard::Run([&] {
+    name_ = TableName(name);
+    const Status built = codec_.Build(table);
+    if (!built.ok()) return DdlError(built);
+    if (const int error = BindState()) return error;
+    ref_length = codec_.hidden_key() ? kHiddenKeyBytes
+                                     : table->key_info[table_share->primary_key].key_length;
+    // Who changes the primary key while scanning would meet the new rows; the server then collects
+    // positions first.
+    key_used_on_scan = codec_.hidden_key() ? MAX_KEY : table_share->primary_key;
+    return info(HA_STATUS_NO_LOCK | HA_STATUS_VARIABLE | HA_STATUS_CONST | HA_STATUS_OPEN);
+  });
+}
+
+int ha_tidesdb::close() noexcept {
+  return guard::Run([&] {
+    cursor_.Close();
+    row_.Reset();
+    other_.Reset();
+    state_.reset();
+    return 0;
+  });
+}
+
+handler* ha_tidesdb::clone(const char* name, MEM_ROOT* mem_root) noexcept {
+  handler* copy = nullptr;
+  guard::Run([&] {
+    copy = handler::clone(name, mem_root);
+    if (copy != nullptr) {
+      auto* const ours = static_cast<ha_tidesdb*>(copy);
+      ours->row_lock_ = row_lock_;
+      ours->stored_lock_ = stored_lock_;
+      ours->session_ = session_;
+    }
+    return 0;
+  });
+  return copy;
+}
+
+int ha_tidesdb::Refuse(const char* what, const char* instead) {
+  my_printf_error(ER_ILLEGAL_HA_CREATE_OPTION,
+                  "Table storage engine 'TidesDB' does not support %s; %s", MYF(0), what, instead);
+  return HA_ERR_WRONG_COMMAND;
+}
+
+int ha_tidesdb::CheckOptions(TABLE* form) {
+  const ha_table_option_struct* const options = form->s->option_struct;
+  if (options != nullptr && options->encrypted) {
+    return Refuse("encryption yet", "leave out ENCRYPTED, or encrypt the file system");
+  }
+  if (options != nullptr && options->ttl != 0) {
+    return Refuse("TTL yet", "leave it out and delete old rows with an event");
+  }
+  for (uint i = 0; i < form->s->fields; i++) {
+    const ha_field_option_struct* const field = form->field[i]->option_struct;
+    if (field != nullptr && field->ttl) {
+      return Refuse("TTL yet", "leave it out and delete old rows with an event");
+    }
+  }
+  return 0;
+}
+
+int ha_tidesdb::CheckDefinition(TABLE* form, const HA_CREATE_INFO& info) {
+  if (HasForeignKeys(ha_thd())) {
+    return Refuse("FOREIGN KEY yet", "leave the constraint out, it would not be enforced");
+  }
+  if (info.data_file_name != nullptr || info.index_file_name != nullptr) {
+    return Refuse("DATA DIRECTORY and INDEX DIRECTORY",
+                  "tidesdb_data_home_dir places the whole database");
+  }
+  if (port::HasVectorIndex(*form->s)) {
+    return Refuse("VECTOR indexes yet", "leave the index out");
+  }
+  for (uint i = 0; i < form->s->keys; i++) {
+    const KEY& key = form->key_info[i];
+    if (key.algorithm == HA_KEY_ALG_FULLTEXT) {
+      return Refuse("FULLTEXT indexes yet", "leave the index out");
+    }
+    if (key.algorithm == HA_KEY_ALG_RTREE) {
+      return Refuse("SPATIAL indexes yet", "leave the index out");
+    }
+  }
+  return CheckOptions(form);
+}
+
+int ha_tidesdb::create(const char* name, TABLE* form, HA_CREATE_INFO* info) noexcept {
+  return guard::Run([&] {
+    if (const int error = CheckDefinition(form, *info)) return error;
+    TableCodec codec;
+    const Status built = codec.Build(form);
+    if (!built.ok()) return DdlError(built);
+    NewTable table_def;
+    table_def.name = TableName(name);
+    table_def.options = sysvars::FamilyOptions(*form->s->option_struct);
+    table_def.def.hidden_key = codec.hidden_key();
+    table_def.def.temporary = info->tmp_table();
+    table_def.def.created_s = static_cast<uint64_t>(time(nullptr));
+    if (info->auto_increment_value > 0) {
+      table_def.def.auto_increment_base = info->auto_increment_value;
+    }
+    for (uint i = 0; i < form->s->keys; i++) {
+      if (!codec.is_primary(i)) table_def.def.indexes.push_back({form->key_info[i].name.str, 0});
+    }
+    const Status created = engine->dictionary.Create(std::move(table_def));
+    if (created.code() == Code::kAlreadyExists) return HA_ERR_TABLE_EXIST;
+    return DdlError(created);
+  });
+}
+
+int ha_tidesdb::delete_table(const char* name) noexcept {
+  return guard::Run([&] {
+    auto dropped = engine->dictionary.Drop(TableName(name));
+    if (!dropped.ok()) return DdlError(dropped.status());
+    return *dropped ? 0 : HA_ERR_NO_SUCH_TABLE;
+  });
+}
+
+int ha_tidesdb::rename_table(const char* from, const char* to) noexcept {
+  return guard::Run([&] {
+    auto renamed = engine->dictionary.Rename(TableName(from), TableName(to));
+    if (!renamed.ok()) {
+      if (renamed.status().code() == Code::kAlreadyExists) return HA_ERR_TABLE_EXIST;
+      return DdlError(renamed.status());
+    }
+    return *renamed ? 0 : HA_ERR_NO_SUCH_TABLE;
+  });
+}
+
+int ha_tidesdb::truncate() noexcept {
+  return guard::Run([&] {
+    cursor_.Close();
+    row_.Reset();
+    other_.Reset();
+    const Status truncated = engine->dictionary.Truncate(name_);
+    if (!truncated.ok()) return DdlError(truncated);
+    return BindState();
+  });
+}
+
+}  // namespace tidesdb::plugin

@@ -1,0 +1,243 @@
+#include "handler/ha_tidesdb.h"
+
+#include "base/guard.h"
+#include "base/sysvars.h"
+#include "dictionary/engine.h"
+#include "session/thd_session.h"
+
+namespace tidesdb::plugin {
+
+ha_tidesdb::ha_tidesdb(handlerton* hton, TABLE_SHARE* share) : handler(hton, share) {
+  ref_length = kHiddenKeyBytes;
+}
+
+ulonglong ha_tidesdb::table_flags() const {
+  // HA_BINLOG_STMT_CAPABLE: see LockForStatementLog(). Other formats than STATEMENT log rows.
+  // HA_CHECK_UNIQUE_AFTER_WRITE: see CheckUniqueFree() on hash keys.
+  return HA_REC_NOT_IN_SEQ | HA_NULL_IN_KEY | HA_CAN_VIRTUAL_COLUMNS | HA_CAN_INDEX_BLOBS |
+         HA_CAN_SQL_HANDLER | HA_REQUIRES_KEY_COLUMNS_FOR_DELETE |
+         HA_PRIMARY_KEY_REQUIRED_FOR_POSITION | HA_PRIMARY_KEY_IN_READ_INDEX |
+         HA_BINLOG_ROW_CAPABLE | HA_CAN_GEOMETRY | HA_PARTIAL_COLUMN_READ | HA_TABLE_SCAN_ON_INDEX |
+         HA_ONLINE_ANALYZE | HA_CONCURRENT_OPTIMIZE | HA_CAN_SKIP_LOCKED |
+         HA_CHECK_UNIQUE_AFTER_WRITE | (logs_statements_ ? HA_BINLOG_STMT_CAPABLE : 0);
+}
+
+ulong ha_tidesdb::index_flags(uint index, uint, bool) const {
+  const ulong kind = index == table_share->primary_key ? port::kPrimaryKeyFlags : HA_KEYREAD_ONLY;
+  return kind | HA_READ_NEXT | HA_READ_PREV | HA_READ_ORDER | HA_READ_RANGE |
+         HA_DO_INDEX_COND_PUSHDOWN;
+}
+
+int ha_tidesdb::BindState() {
+  if (state_ != nullptr && !state_->outdated) return 0;
+  auto found = engine->dictionary.Find(name_);
+  if (!found.ok()) return guard::ToHandlerError(found.status());
+  if (*found == nullptr) return HA_ERR_NO_SUCH_TABLE;
+  state_ = *found;
+  known_stats_.reset();
+  known_stats_version_ = 0;
+  families_.assign(table_share->keys, nullptr);
+  for (uint i = 0; i < table_share->keys; i++) {
+    if (codec_.is_primary(i)) {
+      families_[i] = state_->primary;
+      continue;
+    }
+    families_[i] = state_->FindIndex(table_share->key_info[i].name.str);
+    if (families_[i] == nullptr) {
+      sql_print_error("TidesDB: table %s has an index %s that is not in the engine's dictionary",
+                      name_.c_str(), table_share->key_info[i].name.str);
+      return HA_ERR_INDEX_CORRUPT;
+    }
+  }
+  return 0;
+}
+
+int ha_tidesdb::Bind(THD* thd) {
+  session_ = &Session::Of(thd);
+  return BindState();
+}
+
+int ha_tidesdb::Ready() const {
+  if (session_->aborted()) return HA_ERR_ROLLBACK;
+  // Temporary tables are nobody else's.
+  if (row_lock_ == RowLock::kNone && session_->SnapshotIsOlderThan(*state_) &&
+      table_share->tmp_table == NO_TMP_TABLE) {
+    return HA_ERR_TABLE_DEF_CHANGED;
+  }
+  return 0;
+}
+
+int ha_tidesdb::Fail(const Status& status) {
+  const Code code = status.code();
+  error_text_.clear();
+  if (code == Code::kDeadlock || code == Code::kConflict) {
+    if (sysvars::PrintAllConflicts()) {
+      sql_print_information("TidesDB: %s: %s", name_.c_str(), status.ToString().c_str());
+    }
+    const bool pessimistic = session_->pessimistic();
+    session_->Abort();
+    ha_thd()->mark_transaction_to_rollback(true);
+    return code == Code::kConflict && pessimistic ? HA_ERR_RECORD_CHANGED : HA_ERR_LOCK_DEADLOCK;
+  }
+  if (code == Code::kTimedOut) {
+    ha_thd()->mark_transaction_to_rollback(false);
+  } else {
+    error_text_ = status.ToString();
+  }
+  return guard::ToHandlerError(status);
+}
+
+bool ha_tidesdb::get_error_message(int, String* message) noexcept {
+  guard::Run([&] {
+    message->copy(error_text_.data(), static_cast<uint32>(error_text_.size()), system_charset_info);
+    return 0;
+  });
+  return false;
+}
+
+// A replica executes logged statements one by one, in the order of their commits. For the same
+// result a statement must see here what it will see there, and row locks leave gaps: so it locks
+// its tables whole.
+int ha_tidesdb::LockForStatementLog(THD* thd) {
+  const int command = thd_sql_command(thd);
+  if (command == SQLCOM_LOCK_TABLES || table_share->tmp_table != NO_TMP_TABLE) return 0;
+  if (command == SQLCOM_SELECT && !thd->lex->requires_prelocking()) return 0;
+  if (row_lock_ == RowLock::kNone) return 0;
+  const LockMode mode = row_lock_ == RowLock::kExclusive ? LockMode::kExclusive : LockMode::kShared;
+  const Status locked = session_->transaction()->LockRange(state_->primary, {}, {}, mode);
+  return locked.ok() ? 0 : Fail(locked);
+}
+
+// Which statements lock what they read is as in InnoDB, but for the SELECT part of INSERT, REPLACE
+// and CREATE: it reads the snapshot, so that copying a large table needs no lock for every row.
+THR_LOCK_DATA** ha_tidesdb::store_lock(THD* thd, THR_LOCK_DATA** to, thr_lock_type type) noexcept {
+  if (type == TL_IGNORE) return to;
+  skip_locked_ = type == TL_WRITE_SKIP_LOCKED || type == TL_READ_SKIP_LOCKED;
+  no_wait_ = thd->variables.lock_wait_timeout == 0;
+  const int command = thd_sql_command(thd);
+  const bool plain_read =
+      type == TL_READ || type == TL_READ_NO_INSERT || type == TL_READ_HIGH_PRIORITY;
+  const bool weak = thd_tx_isolation(thd) <= ISO_READ_COMMITTED;
+  RowLock lock = RowLock::kNone;
+  if (type == TL_READ_WITH_SHARED_LOCKS || type == TL_READ_SKIP_LOCKED ||
+      (plain_read && thd_in_lock_tables(thd) && !weak) ||
+      (type == TL_READ_NO_INSERT && !weak && thd_binlog_format(thd) == BINLOG_FORMAT_STMT)) {
+    lock = RowLock::kShared;
+  } else if (plain_read) {
+    switch (command) {
+      case SQLCOM_UPDATE:
+      case SQLCOM_UPDATE_MULTI:
+      case SQLCOM_DELETE:
+      case SQLCOM_DELETE_MULTI:
+        lock = weak ? RowLock::kNone : RowLock::kShared;
+        break;
+      default:
+        break;
+    }
+  }
+  row_lock_ = stored_lock_ = lock;
+  return to;
+}
+
+int ha_tidesdb::external_lock(THD* thd, int lock_type) noexcept {
+  return guard::Run([&] {
+    if (lock_type == F_UNLCK) return 0;
+    if (const int error = Bind(thd)) return error;
+    if (session_->aborted()) return HA_ERR_ROLLBACK;
+    if (lock_type == F_WRLCK && thd->transaction->xid_state.is_explicit_XA()) {
+      // The server would let XA PREPARE pass with a warning, and a crash would undo what it
+      // promised.
+      my_error(ER_NOT_SUPPORTED_YET, MYF(0), "XA transactions that write to TidesDB tables");
+      return HA_ERR_UNSUPPORTED;
+    }
+    session_->BeginStatement();
+    if (lock_type == F_WRLCK) {
+      row_lock_ = stored_lock_ = RowLock::kExclusive;
+    } else if (row_lock_ == RowLock::kNone && session_->isolation() == ISO_SERIALIZABLE &&
+               thd_test_options(thd, OPTION_NOT_AUTOCOMMIT | OPTION_BEGIN)) {
+      row_lock_ = stored_lock_ = RowLock::kShared;
+    }
+    logs_statements_ = thd_binlog_format(thd) == BINLOG_FORMAT_STMT && session_->pessimistic() &&
+                       session_->isolation() > ISO_READ_COMMITTED;
+    return logs_statements_ ? LockForStatementLog(thd) : 0;
+  });
+}
+
+int ha_tidesdb::start_stmt(THD* thd, thr_lock_type lock_type) noexcept {
+  return guard::Run([&] {
+    if (const int error = Bind(thd)) return error;
+    if (session_->aborted()) return HA_ERR_ROLLBACK;
+    session_->BeginStatement();
+    if (table_share->tmp_table != NO_TMP_TABLE) {
+      // A temporary table made under LOCK TABLES never saw external_lock().
+      row_lock_ = lock_type >= TL_FIRST_WRITE ? RowLock::kExclusive : RowLock::kNone;
+    } else if (thd_sql_command(thd) == SQLCOM_SELECT && lock_type == TL_READ &&
+               session_->isolation() != ISO_SERIALIZABLE) {
+      row_lock_ = RowLock::kNone;
+    } else {
+      row_lock_ = stored_lock_;
+    }
+    return 0;
+  });
+}
+
+void ha_tidesdb::init_table_handle_for_HANDLER() noexcept {
+  guard::Run([&] {
+    if (const int error = Bind(ha_thd())) return error;
+    session_->BeginStatement();
+    row_lock_ = stored_lock_ = RowLock::kNone;
+    return 0;
+  });
+}
+
+int ha_tidesdb::extra(ha_extra_function operation) noexcept {
+  return guard::Run([&] {
+    switch (operation) {
+      case HA_EXTRA_KEYREAD:
+        key_read_ = true;
+        break;
+      case HA_EXTRA_NO_KEYREAD:
+        key_read_ = false;
+        break;
+      case HA_EXTRA_IGNORE_DUP_KEY:
+      case HA_EXTRA_WRITE_CAN_REPLACE:
+      case HA_EXTRA_INSERT_WITH_UPDATE:
+        duplicates_wanted_ = true;
+        break;
+      case HA_EXTRA_NO_IGNORE_DUP_KEY:
+      case HA_EXTRA_WRITE_CANNOT_REPLACE:
+        duplicates_wanted_ = false;
+        break;
+      default:
+        break;
+    }
+    return 0;
+  });
+}
+
+int ha_tidesdb::reset() noexcept {
+  return guard::Run([&] {
+    cursor_.Close();
+    row_.Reset();
+    other_.Reset();
+    key_read_ = false;
+    duplicates_wanted_ = false;
+    auto_increment_last_ = 0;
+    return 0;
+  });
+}
+
+void ha_tidesdb::column_bitmaps_signal() noexcept {
+  guard::Run([&] {
+    if (table->vfield == nullptr || table->current_lock != F_WRLCK) return 0;
+    // The entries of indexed virtual columns are written from their values.
+    for (Field** field = table->vfield; *field != nullptr; field++) {
+      if (!(*field)->stored_in_db() && ((*field)->flags & PART_KEY_FLAG) != 0) {
+        table->mark_virtual_column_with_deps(*field);
+      }
+    }
+    return 0;
+  });
+}
+
+}  // namespace tidesdb::plugin

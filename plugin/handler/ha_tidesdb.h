@@ -1,0 +1,247 @@
+// One open table of one connection: what the server calls to read and change rows.
+//
+// The overrides are thin; the work is in the rooms named at each block.
+// Threads: used by one thread at a time, as every handler.
+#pragma once
+
+#include "base/server_port.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "codec/table_codec.h"
+#include "dictionary/dictionary.h"
+#include "session/cursor.h"
+#include "tidesdb/db.h"
+
+namespace tidesdb::plugin {
+
+class Session;
+
+class ha_tidesdb final : public handler {
+ public:
+  ha_tidesdb(handlerton* hton, TABLE_SHARE* share);
+  ~ha_tidesdb() override = default;
+
+  // --- What this engine can do: ha_tidesdb.cc ---
+  ulonglong table_flags() const override;
+  ulong index_flags(uint index, uint part, bool all_parts) const override;
+  const char* index_type(uint) override { return "LSM"; }
+  uint max_supported_keys() const override { return MAX_KEY; }
+  uint max_supported_key_length() const override { return kKeyBytesMax; }
+  uint max_supported_key_part_length() const override { return kKeyBytesMax; }
+  const key_map* keys_to_use_for_scanning() override { return &key_map_full; }
+  uint lock_count() const override { return 0; }
+  THR_LOCK_DATA** store_lock(THD* thd, THR_LOCK_DATA** to, thr_lock_type type) noexcept override;
+  int external_lock(THD* thd, int lock_type) noexcept override;
+  int start_stmt(THD* thd, thr_lock_type lock_type) noexcept override;
+  int extra(ha_extra_function operation) noexcept override;
+  int reset() noexcept override;
+  void column_bitmaps_signal() noexcept override;
+  void init_table_handle_for_HANDLER() noexcept override;
+  bool get_error_message(int error, String* message) noexcept override;
+
+  // --- Opening, and changes of definition: ha_ddl.cc, ha_alter.cc ---
+  int open(const char* name, int mode, uint test_if_locked) noexcept override;
+  handler* clone(const char* name, MEM_ROOT* mem_root) noexcept override;
+  int close() noexcept override;
+  int create(const char* name, TABLE* form, HA_CREATE_INFO* info) noexcept override;
+  int delete_table(const char* name) noexcept override;
+  int rename_table(const char* from, const char* to) noexcept override;
+  int truncate() noexcept override;
+  enum_alter_inplace_result check_if_supported_inplace_alter(
+      TABLE* altered_table, Alter_inplace_info* info) noexcept override;
+  bool commit_inplace_alter_table(TABLE* altered_table, Alter_inplace_info* info,
+                                  bool commit) noexcept override;
+  bool check_if_incompatible_data(HA_CREATE_INFO* info, uint table_changes) noexcept override;
+
+  // --- Reading: ha_scan.cc, ha_read.cc ---
+  int rnd_init(bool scan) noexcept override;
+  int rnd_end() noexcept override;
+  int rnd_next(uchar* row) noexcept override;
+  int rnd_pos(uchar* row, uchar* position) noexcept override;
+  void position(const uchar* row) noexcept override;
+  int cmp_ref(const uchar* a, const uchar* b) noexcept override;
+  int index_init(uint index, bool sorted) noexcept override;
+  int index_end() noexcept override;
+  int index_read_map(uchar* row, const uchar* key, key_part_map parts,
+                     ha_rkey_function flag) noexcept override;
+  int index_read_last_map(uchar* row, const uchar* key, key_part_map parts) noexcept override;
+  int index_next(uchar* row) noexcept override;
+  int index_next_same(uchar* row, const uchar* key, uint length) noexcept override;
+  int index_prev(uchar* row) noexcept override;
+  int index_first(uchar* row) noexcept override;
+  int index_last(uchar* row) noexcept override;
+  int read_range_first(const key_range* start, const key_range* end, bool eq_range,
+                       bool sorted) noexcept override;
+  Item* idx_cond_push(uint index, Item* condition) noexcept override;
+  void unlock_row() noexcept override;
+
+  // --- Writing: ha_modify.cc, autoinc.cc ---
+  int write_row(const uchar* row) noexcept override;
+  int update_row(const uchar* old_row, const uchar* new_row) noexcept override;
+  int delete_row(const uchar* row) noexcept override;
+  void get_auto_increment(ulonglong offset, ulonglong increment, ulonglong wanted, ulonglong* first,
+                          ulonglong* reserved) noexcept override;
+  void update_create_info(HA_CREATE_INFO* info) noexcept override;
+
+  // --- Numbers for the optimizer, and upkeep: ha_info.cc, ha_check.cc ---
+  int info(uint flags) noexcept override;
+  ha_rows records_in_range(uint index, const key_range* start, const key_range* end,
+                           page_range* pages) noexcept override;
+  ha_rows estimate_rows_upper_bound() noexcept override;
+  TIDESDB_SERVER_COST_OVERRIDES
+  int analyze(THD* thd, HA_CHECK_OPT* options) noexcept override;
+  int optimize(THD* thd, HA_CHECK_OPT* options) noexcept override;
+  int check(THD* thd, HA_CHECK_OPT* options) noexcept override;
+
+ private:
+  static constexpr uint kKeyBytesMax = 3072;
+
+  // How rows are read: kNone sees the snapshot, the others lock and see the newest.
+  enum class RowLock : uint8_t { kNone, kShared, kExclusive };
+
+  // --- ha_tidesdb.cc ---
+  // Picks up the session, and the table's state if DDL changed it.
+  int Bind(THD* thd);
+  int BindState();
+  // 0, or the error that ends every use until the statement's rollback, or this table's.
+  int Ready() const;
+  // Turns an engine error into the server's, and undoes what that error undoes.
+  int Fail(const Status& status);
+
+  // Locks the whole table, if a statement is logged that reads or changes it.
+  int LockForStatementLog(THD* thd);
+
+  // --- ha_ddl.cc ---
+  int Refuse(const char* what, const char* instead);
+  int CheckDefinition(TABLE* form, const HA_CREATE_INFO& info);
+  int CheckOptions(TABLE* form);
+
+  // --- ha_read.cc: from keys to record buffers ---
+  bool PlanIsCurrent() const;
+  void MakePlan();
+  Transaction* ReadTransaction();
+  int DecodeRow(Slice primary_key, Slice row, bool pinned, uchar* record);
+  // Reads the row with that primary key as row_lock_ says. *found: false when there is none, or
+  // when it is locked and such rows are skipped.
+  int FetchRow(Slice primary_key, uchar* record, bool* found);
+  int LockRow(Slice primary_key, bool* found);
+  void UnlockUnwanted(ColumnFamily* family, Slice key);
+  int FetchByPrimaryKey(Slice primary_key, uchar* record);
+  int FetchByUniqueKey(Slice key, uchar* record);
+  int ReadUniqueEntry(Slice key, uchar* record, bool* found);
+  // Gives the row under the cursor. *found: false when it is none of the wanted ones and the scan
+  // goes on.
+  int ReadPrimary(uchar* record, bool* found);
+  int ReadEntry(uchar* record, bool* found);
+  int ReadEntryRow(Slice primary_key, uchar* record, bool* found);
+  int RestoreEntry(uchar* record);
+  int CheckIndexCondition(bool* found);
+  int EntryStillMatches(const uchar* record, bool* matches);
+  int EntryIsOfRow(Slice entry, bool* is);
+
+  // --- ha_scan.cc ---
+  enum class Direction : uint8_t { kForward, kBackward };
+  void OpenCursor();
+  // Reads the first wanted row at or after the cursor in that direction.
+  int ReadOn(uchar* record, Direction direction, bool matching, int at_end);
+  int SeekImage(ha_rkey_function flag);
+  int MoveOn(uchar* record, Direction direction, bool matching);
+  bool LeavePoint();
+  ColumnFamily* ActiveFamily() const;
+
+  // --- ha_modify.cc ---
+  int InsertRow(const uchar* row);
+  int Duplicate(uint number);
+  int CheckPrimaryKeyFree(Slice key);
+  int CheckUniqueFree(uint number, const uchar* row, Slice primary_key);
+  int LockPeriods(const uchar* row);
+  int PutEntry(uint number, const uchar* row, Slice primary_key);
+  int DeleteEntry(uint number, const uchar* row, Slice primary_key);
+  int UpdateEntry(uint number, const uchar* old_row, const uchar* new_row, bool key_moved);
+  bool EntryChanges(uint number, const uchar* old_row, const uchar* new_row, bool key_moved);
+  void NextHiddenKey(std::string* key);
+
+  // --- autoinc.cc ---
+  void NoteAutoIncrement(int error);
+  void RaiseAutoIncrement(Field* field);
+
+  // --- ha_info.cc ---
+  Status RefreshStats(bool now);
+  Status MeasureStats(TableStats* stats_now);
+  void LookAtStats();
+  void FillRecordsPerKey();
+  uint64_t KeysInRange(uint index, Slice from, Slice to);
+  double DataBytes() const;
+  double IndexBytes() const;
+  port::ReadCosts Costs() const;
+
+  // --- ha_check.cc ---
+  Status CheckRows(THD* thd, Transaction* transaction, uint64_t* rows);
+  Status CheckRow(Transaction* transaction, Slice primary_key, Slice row);
+  Status CheckIndex(THD* thd, Transaction* transaction, uint number, uint64_t rows);
+
+  // Set by open(), renewed when DDL changed the table.
+  std::string name_;
+  std::shared_ptr<TableState> state_;
+  TableCodec codec_;
+  std::vector<ColumnFamily*> families_;  // By key number.
+  // The table's statistics as this handler last saw them; null: none yet.
+  std::shared_ptr<const TableStats> known_stats_;
+  uint64_t known_stats_version_ = 0;
+
+  // Of the statement.
+  Session* session_ = nullptr;
+  RowLock row_lock_ = RowLock::kNone;
+  RowLock stored_lock_ = RowLock::kNone;
+  bool skip_locked_ = false;
+  bool no_wait_ = false;
+  bool logs_statements_ = false;  // Format STATEMENT of the binary log, and locks for it.
+  bool key_read_ = false;
+  // Index entries are compared with their rows: the snapshot has entries that this transaction's
+  // own changes of newer rows did not delete.
+  bool verify_entries_ = false;
+
+  // Of the scan.
+  Cursor cursor_;
+  uint active_ = MAX_KEY;  // Key number; MAX_KEY: the rows themselves in their order.
+  bool at_point_ = false;  // The last read was by a whole key, without the cursor.
+  std::string point_;      // Its key in the active family.
+  std::string match_;      // What keys of index_next_same start with.
+  std::string upper_;      // Keys from here on are outside of the range.
+  bool has_upper_ = false;
+  bool in_range_read_ = false;
+
+  // What to decode: valid for plan_columns_ and the rest below it.
+  RowPlan plan_;
+  std::string plan_columns_;
+  bool plan_needs_key_ = false;
+  RowLock plan_lock_ = RowLock::kNone;
+  uint plan_index_ = MAX_KEY;
+  bool plan_verifies_ = false;
+  bool plan_made_ = false;
+
+  // Of the current row. Memory that is used again.
+  std::string primary_key_;
+  PinnedValue row_;
+  std::string entry_value_;
+  std::string row_copy_;  // Blobs of a row under a cursor point here.
+  PinnedValue other_;
+  std::string key_;
+  std::string old_key_;
+  std::string new_key_;
+  std::string value_;
+  std::string old_value_;
+  std::string new_row_key_;
+  std::string row_bytes_;
+  uint duplicate_key_ = ~0U;
+  bool duplicates_wanted_ = false;  // The statement does something with them: IGNORE, REPLACE ...
+  std::string error_text_;          // Of the last engine error, for people.
+  ulonglong auto_increment_last_ = 0;
+  ulonglong auto_increment_step_ = 1;
+  ulonglong auto_increment_offset_ = 0;
+};
+
+}  // namespace tidesdb::plugin

@@ -1,0 +1,225 @@
+// Writing rows and their index entries. All that can refuse a row is asked before anything is
+// written.
+#include "handler/ha_tidesdb.h"
+
+#include <key.h>
+
+#include "base/guard.h"
+#include "codec/bytes.h"
+#include "dictionary/engine.h"
+#include "session/thd_session.h"
+
+namespace tidesdb::plugin {
+
+void ha_tidesdb::NextHiddenKey(std::string* key) {
+  key->clear();
+  PutBig64(key, state_->next_hidden_key.fetch_add(1, std::memory_order_relaxed));
+}
+
+// A transaction without locks may have lost already: it drew the same number as another that has
+// committed, say. Then the duplicate is that other's, and the error the one that says to try again.
+int ha_tidesdb::Duplicate(uint number) {
+  if (!session_->pessimistic() && !duplicates_wanted_) {
+    const Status valid = session_->transaction()->Validate();
+    if (!valid.ok()) return Fail(valid);
+  }
+  duplicate_key_ = number;
+  return HA_ERR_FOUND_DUPP_KEY;
+}
+
+int ha_tidesdb::CheckPrimaryKeyFree(Slice key) {
+  auto taken = session_->transaction()->GetForUpdate(state_->primary, key, LockMode::kExclusive,
+                                                     LockWait::kWait, &other_);
+  if (!taken.ok()) return Fail(taken.status());
+  if (!*taken) return 0;
+  return Duplicate(table_share->primary_key);
+}
+
+// For a unique index: locks the key and sees that no other row has it. For a key over a hash: locks
+// the hash, so that of two rows with the same one the second is checked by the server when the
+// first is committed.
+int ha_tidesdb::CheckUniqueFree(uint number, const uchar* row, Slice primary_key) {
+  if (codec_.is_hash(number)) {
+    codec_.EntryColumns(number, row, &key_);
+  } else if (codec_.Entry(number, row, primary_key, &key_, &value_)) {
+    return 0;  // NULL is equal to nothing.
+  }
+  auto taken = session_->transaction()->GetForUpdate(families_[number], key_, LockMode::kExclusive,
+                                                     LockWait::kWait, &other_);
+  if (!taken.ok()) return Fail(taken.status());
+  return *taken ? Duplicate(number) : 0;
+}
+
+// WITHOUT OVERLAPS: rows with the same columns before the period may exclude each other though
+// their keys differ. The server looks for such a row when this one is written; locking those
+// columns makes the second of two connections look when the first has committed. Without locks they
+// are written to, so that the second commit fails.
+int ha_tidesdb::LockPeriods(const uchar* row) {
+  constexpr uint kPeriodParts = 2;
+  Transaction* const transaction = session_->transaction();
+  for (uint i = 0; i < table_share->keys; i++) {
+    const KEY& key = table->key_info[i];
+    if (!key.without_overlaps) continue;
+    uint length = 0;
+    for (uint part = 0; part + kPeriodParts < key.user_defined_key_parts; part++) {
+      length += key.key_part[part].store_length;
+    }
+    uchar image[MAX_KEY_LENGTH];
+    key_copy(image, row, &key, length);
+    codec_.FromImage(i, image, length, &key_);
+    auto locked = transaction->GetForUpdate(families_[i], key_, LockMode::kExclusive,
+                                            LockWait::kWait, &other_);
+    if (!locked.ok()) return Fail(locked.status());
+    if (session_->pessimistic()) continue;
+    const Status written = transaction->Delete(families_[i], key_);
+    if (!written.ok()) return Fail(written);
+  }
+  return 0;
+}
+
+// A unique key is locked by itself: another row may want it. Other entries are under their row's
+// lock.
+int ha_tidesdb::PutEntry(uint number, const uchar* row, Slice primary_key) {
+  Transaction* const transaction = session_->transaction();
+  const bool has_null = codec_.Entry(number, row, primary_key, &key_, &value_);
+  const Status put = codec_.is_unique(number) && !has_null
+                         ? transaction->Put(families_[number], key_, value_)
+                         : transaction->PutUnderLock(families_[number], key_, value_);
+  return put.ok() ? 0 : Fail(put);
+}
+
+int ha_tidesdb::DeleteEntry(uint number, const uchar* row, Slice primary_key) {
+  Transaction* const transaction = session_->transaction();
+  const bool has_null = codec_.Entry(number, row, primary_key, &key_, &value_);
+  const Status deleted = codec_.is_unique(number) && !has_null
+                             ? transaction->Delete(families_[number], key_)
+                             : transaction->DeleteUnderLock(families_[number], key_, false);
+  return deleted.ok() ? 0 : Fail(deleted);
+}
+
+int ha_tidesdb::InsertRow(const uchar* row) {
+  Transaction* const transaction = session_->transaction();
+  if (const int error = LockPeriods(row)) return error;
+  if (codec_.hidden_key()) {
+    NextHiddenKey(&new_row_key_);
+  } else {
+    codec_.PrimaryKey(row, &new_row_key_);
+    if (const int error = CheckPrimaryKeyFree(new_row_key_)) return error;
+  }
+  for (uint i = 0; i < table_share->keys; i++) {
+    if (!codec_.is_unique(i) && !codec_.is_hash(i)) continue;
+    if (codec_.is_primary(i)) continue;
+    if (const int error = CheckUniqueFree(i, row, new_row_key_)) return error;
+  }
+  codec_.rows().Encode(row, &row_bytes_);
+  // Nobody else can know a hidden key before it is committed, so it needs no lock.
+  const Status put = codec_.hidden_key()
+                         ? transaction->PutUnderLock(state_->primary, new_row_key_, row_bytes_)
+                         : transaction->Put(state_->primary, new_row_key_, row_bytes_);
+  if (!put.ok()) return Fail(put);
+  for (uint i = 0; i < table_share->keys; i++) {
+    if (codec_.is_primary(i)) continue;
+    if (const int error = PutEntry(i, row, new_row_key_)) return error;
+  }
+  primary_key_.swap(new_row_key_);
+  session_->CountRows(state_, 1, 1);
+  return 0;
+}
+
+int ha_tidesdb::write_row(const uchar* row) noexcept {
+  return guard::Run([&] {
+    if (const int error = Ready()) return error;
+    const bool numbered = table->next_number_field != nullptr && row == table->record[0];
+    if (numbered) {
+      if (const int error = update_auto_increment()) return error;
+    }
+    const int error = InsertRow(row);
+    if (numbered) NoteAutoIncrement(error);
+    return error;
+  });
+}
+
+bool ha_tidesdb::EntryChanges(uint number, const uchar* old_row, const uchar* new_row,
+                              bool key_moved) {
+  if (!key_moved) {
+    bool touched = false;
+    for (uint i = 0; i < table_share->fields && !touched; i++) {
+      // The primary key's text is in the entry too, and may change while its bytes as a key stay.
+      touched = bitmap_is_set(table->write_set, i) &&
+                (codec_.covers_part(number, i) || codec_.covers(number, i));
+    }
+    if (!touched && !codec_.has_virtual(number)) return false;
+  }
+  codec_.Entry(number, old_row, primary_key_, &old_key_, &old_value_);
+  codec_.Entry(number, new_row, new_row_key_, &new_key_, &value_);
+  return old_key_ != new_key_ || old_value_ != value_;
+}
+
+int ha_tidesdb::UpdateEntry(uint number, const uchar* old_row, const uchar* new_row,
+                            bool key_moved) {
+  if (!EntryChanges(number, old_row, new_row, key_moved)) return 0;
+  // The same key with another value is one write.
+  if (old_key_ != new_key_) {
+    if (const int error = DeleteEntry(number, old_row, primary_key_)) return error;
+  }
+  return PutEntry(number, new_row, new_row_key_);
+}
+
+int ha_tidesdb::update_row(const uchar* old_row, const uchar* new_row) noexcept {
+  return guard::Run([&] {
+    if (const int error = Ready()) return error;
+    Transaction* const transaction = session_->transaction();
+    bool key_moved = false;
+    if (const int error = LockPeriods(new_row)) return error;
+    if (codec_.hidden_key()) {
+      new_row_key_ = primary_key_;
+    } else {
+      codec_.PrimaryKey(old_row, &primary_key_);
+      codec_.PrimaryKey(new_row, &new_row_key_);
+      key_moved = primary_key_ != new_row_key_;
+      if (key_moved) {
+        if (const int error = CheckPrimaryKeyFree(new_row_key_)) return error;
+      }
+    }
+    for (uint i = 0; i < table_share->keys; i++) {
+      if (codec_.is_primary(i) || (!codec_.is_unique(i) && !codec_.is_hash(i))) continue;
+      if (!EntryChanges(i, old_row, new_row, key_moved) || old_key_ == new_key_) continue;
+      if (const int error = CheckUniqueFree(i, new_row, new_row_key_)) return error;
+    }
+    codec_.rows().Encode(new_row, &row_bytes_);
+    if (key_moved) {
+      const Status deleted = transaction->Delete(state_->primary, primary_key_);
+      if (!deleted.ok()) return Fail(deleted);
+    }
+    const Status put = transaction->Put(state_->primary, new_row_key_, row_bytes_);
+    if (!put.ok()) return Fail(put);
+    for (uint i = 0; i < table_share->keys; i++) {
+      if (codec_.is_primary(i)) continue;
+      if (const int error = UpdateEntry(i, old_row, new_row, key_moved)) return error;
+    }
+    primary_key_ = new_row_key_;
+    session_->CountRows(state_, 0, 1);
+    if (table->found_next_number_field != nullptr && new_row == table->record[0] &&
+        bitmap_is_set(table->write_set, table->found_next_number_field->field_index)) {
+      RaiseAutoIncrement(table->found_next_number_field);
+    }
+    return 0;
+  });
+}
+
+int ha_tidesdb::delete_row(const uchar* row) noexcept {
+  return guard::Run([&] {
+    if (const int error = Ready()) return error;
+    if (!codec_.hidden_key()) codec_.PrimaryKey(row, &primary_key_);
+    const Status deleted = session_->transaction()->Delete(state_->primary, primary_key_);
+    if (!deleted.ok()) return Fail(deleted);
+    for (uint i = 0; i < table_share->keys; i++) {
+      if (codec_.is_primary(i)) continue;
+      if (const int error = DeleteEntry(i, row, primary_key_)) return error;
+    }
+    session_->CountRows(state_, -1, 1);
+    return 0;
+  });
+}
+
+}  // namespace tidesdb::plugin

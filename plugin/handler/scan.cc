@@ -1,0 +1,290 @@
+// Walking over rows: table scans, index scans both ways, ranges, positions.
+#include "handler/ha_tidesdb.h"
+
+#include <key.h>
+
+#include "base/guard.h"
+#include "session/thd_session.h"
+
+namespace tidesdb::plugin {
+
+ColumnFamily* ha_tidesdb::ActiveFamily() const {
+  return active_ == MAX_KEY ? state_->primary : families_[active_];
+}
+
+void ha_tidesdb::OpenCursor() {
+  at_point_ = false;
+  verify_entries_ = row_lock_ == RowLock::kNone && session_->OwnChangesCover(*state_);
+  cursor_.Open(session_, ActiveFamily(), row_lock_ != RowLock::kNone);
+}
+
+int ha_tidesdb::rnd_init(bool) noexcept {
+  return guard::Run([&] {
+    active_ = MAX_KEY;
+    has_upper_ = false;
+    cursor_.Close();
+    at_point_ = false;
+    return 0;
+  });
+}
+
+int ha_tidesdb::rnd_end() noexcept {
+  return guard::Run([&] {
+    cursor_.Close();
+    return 0;
+  });
+}
+
+int ha_tidesdb::rnd_next(uchar* row) noexcept {
+  return guard::Run([&] {
+    if (const int error = Ready()) return error;
+    Status moved;
+    if (cursor_.is_open()) {
+      moved = cursor_.Next();
+    } else {
+      OpenCursor();
+      moved = cursor_.SeekToFirst();
+    }
+    if (!moved.ok()) return Fail(moved);
+    return ReadOn(row, Direction::kForward, false, HA_ERR_END_OF_FILE);
+  });
+}
+
+int ha_tidesdb::ReadOn(uchar* record, Direction direction, bool matching, int at_end) {
+  const bool primary = active_ == MAX_KEY || codec_.is_primary(active_);
+  for (;;) {
+    if (!cursor_.valid()) return at_end;
+    const Slice key = cursor_.key();
+    if (matching && !key.starts_with(match_)) return at_end;
+    if (has_upper_ && direction == Direction::kForward && key >= Slice(upper_)) return at_end;
+    bool found;
+    if (const int error = primary ? ReadPrimary(record, &found) : ReadEntry(record, &found)) {
+      return error;
+    }
+    if (found) return 0;
+    const Status moved = direction == Direction::kForward ? cursor_.Next() : cursor_.Prev();
+    if (!moved.ok()) return Fail(moved);
+  }
+}
+
+int ha_tidesdb::rnd_pos(uchar* row, uchar* position) noexcept {
+  return guard::Run([&] {
+    if (const int error = Ready()) return error;
+    if (codec_.hidden_key()) {
+      key_.assign(reinterpret_cast<const char*>(position), kHiddenKeyBytes);
+    } else {
+      codec_.FromImage(table_share->primary_key, position, ref_length, &key_);
+    }
+    const uint active = active_;
+    active_ = MAX_KEY;
+    const int error = FetchByPrimaryKey(key_, row);
+    active_ = active;
+    return error;
+  });
+}
+
+void ha_tidesdb::position(const uchar* row) noexcept {
+  if (codec_.hidden_key()) {
+    memcpy(ref, primary_key_.data(), std::min<size_t>(primary_key_.size(), kHiddenKeyBytes));
+  } else {
+    key_copy(ref, row, &table->key_info[table_share->primary_key], ref_length);
+  }
+}
+
+int ha_tidesdb::cmp_ref(const uchar* a, const uchar* b) noexcept {
+  if (codec_.hidden_key()) return memcmp(a, b, kHiddenKeyBytes);
+  return guard::Run([&] {
+    codec_.FromImage(table_share->primary_key, a, ref_length, &key_);
+    codec_.FromImage(table_share->primary_key, b, ref_length, &new_key_);
+    return key_.compare(new_key_);
+  });
+}
+
+int ha_tidesdb::index_init(uint index, bool) noexcept {
+  return guard::Run([&] {
+    active_ = active_index = index;
+    has_upper_ = false;
+    at_point_ = false;
+    return 0;
+  });
+}
+
+int ha_tidesdb::index_end() noexcept {
+  return guard::Run([&] {
+    active_ = active_index = MAX_KEY;
+    in_range_check_pushed_down = false;
+    return 0;
+  });
+}
+
+// Moves the cursor to the first candidate. key_ holds the bytes of the key asked for.
+int ha_tidesdb::SeekImage(ha_rkey_function flag) {
+  OpenCursor();
+  Status moved;
+  switch (flag) {
+    case HA_READ_KEY_EXACT:
+    case HA_READ_PREFIX:
+    case HA_READ_KEY_OR_NEXT:
+      moved = cursor_.Seek(key_);
+      break;
+    case HA_READ_AFTER_KEY:
+      if (!KeyAfterPrefix(key_, &new_key_)) return HA_ERR_KEY_NOT_FOUND;
+      moved = cursor_.Seek(new_key_);
+      break;
+    case HA_READ_BEFORE_KEY:
+      moved = cursor_.SeekForPrev(key_);
+      if (moved.ok() && cursor_.valid() && cursor_.key() == Slice(key_)) moved = cursor_.Prev();
+      break;
+    case HA_READ_KEY_OR_PREV:
+    case HA_READ_PREFIX_LAST:
+    case HA_READ_PREFIX_LAST_OR_PREV:
+      if (KeyAfterPrefix(key_, &new_key_)) {
+        moved = cursor_.SeekForPrev(new_key_);
+        if (moved.ok() && cursor_.valid() && cursor_.key() == Slice(new_key_)) {
+          moved = cursor_.Prev();
+        }
+      } else {
+        moved = cursor_.SeekToLast();
+      }
+      break;
+    default:
+      return HA_ERR_UNSUPPORTED;
+  }
+  return moved.ok() ? 0 : Fail(moved);
+}
+
+int ha_tidesdb::index_read_map(uchar* row, const uchar* key, key_part_map parts,
+                               ha_rkey_function flag) noexcept {
+  return guard::Run([&] {
+    if (const int error = Ready()) return error;
+    if (!in_range_read_) has_upper_ = false;
+    const uint length = calculate_key_len(table, active_, key, parts);
+    const TableCodec::ImageKey image = codec_.FromImage(active_, key, length, &key_);
+    const bool exact = flag == HA_READ_KEY_EXACT || flag == HA_READ_PREFIX;
+    if (exact && image.whole_key && image.used_all) {
+      at_point_ = true;
+      point_ = key_;
+      match_ = key_;
+      return codec_.is_primary(active_) ? FetchByPrimaryKey(point_, row)
+                                        : FetchByUniqueKey(point_, row);
+    }
+    if (const int error = SeekImage(flag)) return error;
+    const bool backward = flag == HA_READ_BEFORE_KEY || flag == HA_READ_KEY_OR_PREV ||
+                          flag == HA_READ_PREFIX_LAST || flag == HA_READ_PREFIX_LAST_OR_PREV;
+    match_ = key_;
+    const int error = ReadOn(row, backward ? Direction::kBackward : Direction::kForward,
+                             exact || flag == HA_READ_PREFIX_LAST, HA_ERR_KEY_NOT_FOUND);
+    return error;
+  });
+}
+
+int ha_tidesdb::index_read_last_map(uchar* row, const uchar* key, key_part_map parts) noexcept {
+  return index_read_map(row, key, parts, HA_READ_PREFIX_LAST);
+}
+
+// After a read by a whole key the cursor has to be brought there first.
+bool ha_tidesdb::LeavePoint() {
+  if (!at_point_) return false;
+  OpenCursor();
+  return true;
+}
+
+int ha_tidesdb::MoveOn(uchar* record, Direction direction, bool matching) {
+  if (const int error = Ready()) return error;
+  const bool forward = direction == Direction::kForward;
+  Status moved;
+  if (LeavePoint()) {
+    moved = forward ? cursor_.Seek(point_) : cursor_.SeekForPrev(point_);
+    if (moved.ok() && cursor_.valid() && cursor_.key() == Slice(point_)) {
+      moved = forward ? cursor_.Next() : cursor_.Prev();
+    }
+  } else {
+    moved = forward ? cursor_.Next() : cursor_.Prev();
+  }
+  if (!moved.ok()) return Fail(moved);
+  return ReadOn(record, direction, matching, HA_ERR_END_OF_FILE);
+}
+
+int ha_tidesdb::index_next(uchar* row) noexcept {
+  return guard::Run([&] { return MoveOn(row, Direction::kForward, false); });
+}
+
+int ha_tidesdb::index_next_same(uchar* row, const uchar*, uint) noexcept {
+  return guard::Run([&] {
+    if (at_point_) return HA_ERR_END_OF_FILE;
+    return MoveOn(row, Direction::kForward, true);
+  });
+}
+
+int ha_tidesdb::index_prev(uchar* row) noexcept {
+  return guard::Run([&] { return MoveOn(row, Direction::kBackward, false); });
+}
+
+int ha_tidesdb::index_first(uchar* row) noexcept {
+  return guard::Run([&] {
+    if (const int error = Ready()) return error;
+    if (!in_range_read_) has_upper_ = false;
+    OpenCursor();
+    const Status moved = cursor_.SeekToFirst();
+    if (!moved.ok()) return Fail(moved);
+    return ReadOn(row, Direction::kForward, false, HA_ERR_END_OF_FILE);
+  });
+}
+
+int ha_tidesdb::index_last(uchar* row) noexcept {
+  return guard::Run([&] {
+    if (const int error = Ready()) return error;
+    has_upper_ = false;
+    OpenCursor();
+    const Status moved = cursor_.SeekToLast();
+    if (!moved.ok()) return Fail(moved);
+    return ReadOn(row, Direction::kBackward, false, HA_ERR_END_OF_FILE);
+  });
+}
+
+// Knowing the end keeps the scan from reading, and locking, one row too many.
+int ha_tidesdb::read_range_first(const key_range* start, const key_range* end, bool eq_range_arg,
+                                 bool sorted) noexcept {
+  return guard::Run([&] {
+    has_upper_ = false;
+    if (end != nullptr && (end->flag == HA_READ_BEFORE_KEY || end->flag == HA_READ_AFTER_KEY)) {
+      const TableCodec::ImageKey image = codec_.FromImage(active_, end->key, end->length, &key_);
+      if (image.used_all) {
+        has_upper_ = true;
+        if (end->flag == HA_READ_BEFORE_KEY) {
+          upper_ = key_;
+        } else {
+          has_upper_ = KeyAfterPrefix(key_, &upper_);
+        }
+      }
+    }
+    in_range_read_ = true;
+    const int error = handler::read_range_first(start, end, eq_range_arg, sorted);
+    in_range_read_ = false;
+    return error;
+  });
+}
+
+Item* ha_tidesdb::idx_cond_push(uint index, Item* condition) noexcept {
+  // The primary key gives the whole row at once: nothing is saved. The values of virtual columns
+  // are not at hand.
+  if (codec_.is_primary(index) || codec_.has_virtual(index)) return condition;
+  pushed_idx_cond = condition;
+  pushed_idx_cond_keyno = index;
+  in_range_check_pushed_down = true;
+  return nullptr;
+}
+
+void ha_tidesdb::unlock_row() noexcept {
+  guard::Run([&] {
+    if (session_ == nullptr || session_->aborted()) return 0;
+    UnlockUnwanted(state_->primary, primary_key_);
+    // A unique key that was read by was locked before its row.
+    if (at_point_ && active_ != MAX_KEY && !codec_.is_primary(active_)) {
+      UnlockUnwanted(families_[active_], point_);
+    }
+    return 0;
+  });
+}
+
+}  // namespace tidesdb::plugin

@@ -1,0 +1,259 @@
+// What the optimizer is told: rows, sizes, rows per key, rows in a range.
+#include "handler/ha_tidesdb.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/guard.h"
+#include "dictionary/engine.h"
+#include "dictionary/stats_sampler.h"
+#include "session/thd_session.h"
+
+namespace tidesdb::plugin {
+namespace {
+
+// Costs are compared with InnoDB's: tables are counted in its pages, filled and with its overhead
+// of a row.
+constexpr double kPageBytes = 16384;
+constexpr double kPageFill = 0.93;
+constexpr double kRowOverheadBytes = 20;
+
+// The engine's estimate is wrong by some rows. Where it sees few, up to so many are counted: few
+// enough not to be felt, and not through runs of deleted ones.
+constexpr uint64_t kCountedBelow = 48;
+constexpr uint64_t kCountedMax = 64;
+
+constexpr int64_t kStatsPauseMs = 5000;
+constexpr uint64_t kStatsChangesMin = 200;
+
+int64_t NowMs() { return static_cast<int64_t>(my_hrtime().val / 1000); }
+
+double Pages(double rows, double bytes) {
+  return std::max(1.0, std::ceil(rows * (bytes + kRowOverheadBytes) / kPageFill / kPageBytes));
+}
+
+}  // namespace
+
+// Statements come by here all the time: what all handlers share is touched only when it changed.
+void ha_tidesdb::LookAtStats() {
+  const uint64_t version = state_->stats_version();
+  if (version == known_stats_version_) return;
+  known_stats_version_ = version;
+  known_stats_ = state_->stats();
+  FillRecordsPerKey();
+}
+
+// Of the rows, as InnoDB would store them.
+double ha_tidesdb::DataBytes() const {
+  const double row_bytes = known_stats_ != nullptr && known_stats_->row_bytes > 0
+                               ? static_cast<double>(known_stats_->row_bytes)
+                               : static_cast<double>(table_share->reclength) / 2;
+  const auto rows = static_cast<double>(std::max<int64_t>(0, state_->rows));
+  return Pages(rows, row_bytes) * kPageBytes;
+}
+
+double ha_tidesdb::IndexBytes() const {
+  const auto rows = static_cast<double>(std::max<int64_t>(0, state_->rows));
+  double bytes = 0;
+  for (uint i = 0; i < table_share->keys; i++) {
+    if (codec_.is_primary(i)) continue;
+    const double entry = known_stats_ != nullptr && i < known_stats_->indexes.size()
+                             ? static_cast<double>(known_stats_->indexes[i].entry_bytes)
+                             : table->key_info[i].key_length;
+    bytes += Pages(rows, entry) * kPageBytes;
+  }
+  return bytes;
+}
+
+Status ha_tidesdb::MeasureStats(TableStats* stats_now) {
+  uint64_t rows = static_cast<uint64_t>(std::max<int64_t>(0, state_->rows));
+  const bool hidden = codec_.hidden_key();
+  TableStats::Index primary;
+  const uint primary_number = hidden ? MAX_KEY : table_share->primary_key;
+  const uint primary_parts = hidden ? 0 : table->key_info[primary_number].user_defined_key_parts;
+  TIDESDB_TRY(
+      StatsSampler(engine->db.get(), &codec_, state_->primary, primary_number, primary_parts)
+          .Measure(&rows, &primary));
+  stats_now->rows = rows;
+  stats_now->row_bytes = primary.entry_bytes;
+  for (uint i = 0; i < table_share->keys; i++) {
+    if (codec_.is_primary(i)) {
+      stats_now->indexes.push_back(primary);
+      continue;
+    }
+    TableStats::Index index;
+    uint64_t entries = rows;
+    TIDESDB_TRY(
+        StatsSampler(engine->db.get(), &codec_, families_[i], i, table->key_info[i].ext_key_parts)
+            .Measure(&entries, &index));
+    stats_now->indexes.push_back(std::move(index));
+  }
+  return Status::Ok();
+}
+
+// Looks at the statistics, and takes new ones when too many rows changed since.
+Status ha_tidesdb::RefreshStats(bool now) {
+  LookAtStats();
+  const TableStats* const known = known_stats_.get();
+  const uint64_t changes = state_->changes;
+  int64_t last = state_->stats_taken_ms;
+  if (!now) {
+    const uint64_t many = known == nullptr ? 0 : std::max(known->rows / 10, kStatsChangesMin);
+    if (known != nullptr && changes <= many) return Status::Ok();
+    if (known == nullptr && changes == 0 && (last != 0 || state_->rows <= 0)) return Status::Ok();
+  }
+  const int64_t time = NowMs();
+  if (!now && last != 0 && time - last < kStatsPauseMs) return Status::Ok();
+  // One at a time; who comes second goes on with what there is.
+  if (!state_->stats_taken_ms.compare_exchange_strong(last, time)) return Status::Ok();
+  auto measured = std::make_shared<TableStats>();
+  const int64_t counted = state_->rows;
+  TIDESDB_TRY(MeasureStats(measured.get()));
+  state_->rows += static_cast<int64_t>(measured->rows) - std::max<int64_t>(0, counted);
+  state_->changes -= std::min(changes, state_->changes.load());
+  TIDESDB_TRY(engine->dictionary.SaveStats(*state_, *measured));
+  state_->set_stats(std::move(measured));
+  LookAtStats();
+  return Status::Ok();
+}
+
+void ha_tidesdb::FillRecordsPerKey() {
+  const TableStats* const known = known_stats_.get();
+  if (known == nullptr) return;
+  for (uint i = 0; i < table_share->keys && i < known->indexes.size(); i++) {
+    KEY& key = table->key_info[i];
+    const auto& distinct = known->indexes[i].distinct;
+    const uint parts = std::min<uint>(key.ext_key_parts, static_cast<uint>(distinct.size()));
+    for (uint k = 0; k < parts; k++) {
+      const uint64_t rows = distinct[k] == 0 ? 1 : known->rows / distinct[k];
+      key.rec_per_key[k] =
+          static_cast<ulong>(std::max<uint64_t>(1, rows / port::kRowsPerKeyDivisor));
+    }
+  }
+}
+
+int ha_tidesdb::info(uint flags) noexcept {
+  return guard::Run([&] {
+    if (const int error = BindState()) return error;
+    if ((flags & (HA_STATUS_VARIABLE | HA_STATUS_CONST)) != 0) {
+      const Status refreshed = RefreshStats(false);
+      // Old numbers serve as well; what is broken will be found by those who read rows.
+      refreshed.IgnoreError();
+    }
+    if ((flags & HA_STATUS_VARIABLE) != 0) {
+      stats.records = static_cast<ha_rows>(std::max<int64_t>(0, state_->rows));
+      // An optimizer that sees 0 takes the table for surely empty.
+      if (stats.records == 0 && (flags & (HA_STATUS_TIME | HA_STATUS_OPEN)) == 0) stats.records = 1;
+      stats.deleted = 0;
+      stats.block_size = static_cast<uint>(kPageBytes);
+      stats.data_file_length = static_cast<ulonglong>(DataBytes());
+      stats.index_file_length = static_cast<ulonglong>(IndexBytes());
+      stats.mean_rec_length =
+          stats.records == 0 ? 0 : static_cast<ulong>(stats.data_file_length / stats.records);
+      stats.mrr_length_per_rec = ref_length + 8;
+    }
+    if ((flags & HA_STATUS_CONST) != 0)
+      stats.create_time = static_cast<time_t>(state_->def.created_s);
+    if ((flags & HA_STATUS_ERRKEY) != 0) errkey = duplicate_key_;
+    if ((flags & HA_STATUS_AUTO) != 0 && table->found_next_number_field != nullptr) {
+      stats.auto_increment_value = state_->next_auto_increment;
+    }
+    return 0;
+  });
+}
+
+// About how many entries lie in [from, to); an empty bound is the index's end.
+uint64_t ha_tidesdb::KeysInRange(uint index, Slice from, Slice to) {
+  const RangeEstimate range = engine->db->EstimateRange(families_[index], from, to);
+  if (range.keys > kCountedBelow || !session_->in_statement() || session_->aborted())
+    return range.keys;
+  Cursor cursor;
+  cursor.Open(session_, families_[index], true);
+  uint64_t counted = 0;
+  Status moved = cursor.Seek(from);
+  while (moved.ok() && cursor.valid() && (to.empty() || cursor.key() < to) &&
+         counted < kCountedMax) {
+    counted++;
+    moved = cursor.Next();
+  }
+  if (!moved.ok()) {
+    moved.IgnoreError();  // Who reads the rows will meet it.
+    return range.keys;
+  }
+  if (counted < kCountedMax) return counted;
+  // The estimate is wrong, and what was counted is no better: deletions elsewhere in a file are
+  // taken from every part of it. Bytes know nothing of deletions.
+  const uint64_t all_bytes = engine->db->EstimateRange(families_[index], {}, {}).bytes;
+  const double share =
+      all_bytes == 0 ? 0 : static_cast<double>(range.bytes) / static_cast<double>(all_bytes);
+  const auto rows = static_cast<double>(std::max<int64_t>(0, state_->rows));
+  return std::max(counted, static_cast<uint64_t>(share * rows));
+}
+
+ha_rows ha_tidesdb::records_in_range(uint index, const key_range* start, const key_range* end,
+                                     page_range*) noexcept {
+  ha_rows rows = HA_POS_ERROR;
+  guard::Run([&] {
+    if (const int error = Bind(ha_thd())) return error;
+    std::string from;
+    std::string to;
+    if (start != nullptr) {
+      codec_.FromImage(index, start->key, start->length, &key_);
+      from = key_;
+      if (start->flag == HA_READ_AFTER_KEY && !KeyAfterPrefix(key_, &from)) rows = 1;
+    }
+    if (end != nullptr) {
+      codec_.FromImage(index, end->key, end->length, &key_);
+      to = key_;
+      if (end->flag == HA_READ_AFTER_KEY && !KeyAfterPrefix(key_, &to)) to.clear();
+    }
+    if (rows == 1) return 0;
+    rows = KeysInRange(index, from, to);
+    // As above: 0 would be taken for certain.
+    rows = std::clamp<ha_rows>(rows, 1, std::max<ha_rows>(1, stats.records));
+    return 0;
+  });
+  return rows;
+}
+
+ha_rows ha_tidesdb::estimate_rows_upper_bound() noexcept {
+  ha_rows rows = HA_POS_ERROR;
+  guard::Run([&] {
+    if (const int error = BindState()) return error;
+    rows = 2 * static_cast<ha_rows>(std::max<int64_t>(0, state_->rows)) + 10;
+    return 0;
+  });
+  return rows;
+}
+
+port::ReadCosts ha_tidesdb::Costs() const {
+  return {DataBytes() / kPageBytes,
+          2 * static_cast<double>(std::max<int64_t>(0, state_->rows)) + 10};
+}
+
+int ha_tidesdb::analyze(THD*, HA_CHECK_OPT*) noexcept {
+  return guard::Run([&] {
+    if (BindState() != 0) return HA_ADMIN_FAILED;
+    const Status refreshed = RefreshStats(true);
+    if (refreshed.ok()) return HA_ADMIN_OK;
+    guard::ToHandlerError(refreshed);
+    return HA_ADMIN_FAILED;
+  });
+}
+
+int ha_tidesdb::optimize(THD*, HA_CHECK_OPT*) noexcept {
+  return guard::Run([&] {
+    if (BindState() != 0) return HA_ADMIN_FAILED;
+    Status compacted = engine->db->Compact(state_->primary);
+    for (ColumnFamily* family : state_->indexes) {
+      if (compacted.ok()) compacted = engine->db->Compact(family);
+    }
+    if (!compacted.ok()) {
+      guard::ToHandlerError(compacted);
+      return HA_ADMIN_FAILED;
+    }
+    return HA_ADMIN_OK;
+  });
+}
+
+}  // namespace tidesdb::plugin

@@ -1,0 +1,129 @@
+#include "base/handlerton.h"
+
+#include <chrono>
+#include <thread>
+
+#include "base/error_log.h"
+#include "base/guard.h"
+#include "base/sysvars.h"
+#include "dictionary/engine.h"
+#include "handler/ha_tidesdb.h"
+#include "server/hton_txn.h"
+#include "server/status.h"
+
+namespace tidesdb::plugin {
+
+namespace {
+
+handler* CreateHandler(handlerton* hton, TABLE_SHARE* share, MEM_ROOT* mem_root) {
+  return new (mem_root) ha_tidesdb(hton, share);
+}
+
+bool FlushLogs(handlerton*) noexcept {
+  return guard::Run([&] {
+           const Status synced = engine->db->SyncWal();
+           return synced.ok() ? 0 : guard::ToHandlerError(synced);
+         }) != 0;
+}
+
+// A killed server has its files open for moments after its process stopped answering, and whoever
+// starts the next one may be that quick: a server without its tables must not come of it. InnoDB
+// waits for its files too.
+constexpr std::chrono::seconds kLockPatience{30};
+constexpr std::chrono::milliseconds kLockPoll{50};
+
+Result<std::unique_ptr<Db>> OpenDb(const Options& options, const std::string& directory) {
+  const auto deadline = std::chrono::steady_clock::now() + kLockPatience;
+  for (bool said = false;; said = true) {
+    Result<std::unique_ptr<Db>> db = Db::Open(options, directory);
+    if (db.status().code() != Code::kBusy || std::chrono::steady_clock::now() >= deadline)
+      return db;
+    if (!said) {
+      sql_print_information("TidesDB: waits for the directory, %d s at most: %s",
+                            static_cast<int>(kLockPatience.count()),
+                            db.status().ToString().c_str());
+    }
+    std::this_thread::sleep_for(kLockPoll);
+  }
+}
+
+Status OpenEngine() {
+  auto opening = std::make_unique<Engine>();
+  opening->log = std::make_unique<ErrorLog>();
+  Options options;
+  sysvars::FillOptions(&options);
+  options.log = opening->log.get();
+  TIDESDB_ASSIGN(opening->db, OpenDb(options, sysvars::DataDirectory()));
+  sysvars::ShowOptions(opening->db->options());
+  const Status opened = opening->dictionary.Open(opening->db.get());
+  if (!opened.ok()) {
+    opening->db->Close().IgnoreError();
+    return opened;
+  }
+  engine = opening.release();
+  return Status::Ok();
+}
+
+int Init(void* p) noexcept {
+  return guard::Run([&] {
+    tidesdb_hton = static_cast<handlerton*>(p);
+    ignore_db_dirs_append(sysvars::kDirectoryName);
+    const Status opened = OpenEngine();
+    if (!opened.ok()) {
+      sql_print_error("TidesDB: cannot open %s: %s", sysvars::DataDirectory().c_str(),
+                      opened.ToString().c_str());
+      return 1;
+    }
+    tidesdb_hton->create = CreateHandler;
+    tidesdb_hton->flags = HTON_SUPPORTS_EXTENDED_KEYS;
+    tidesdb_hton->table_options = sysvars::table_options;
+    tidesdb_hton->field_options = sysvars::field_options;
+    tidesdb_hton->index_options = sysvars::index_options;
+    tidesdb_hton->show_status = ShowEngineStatus;
+    tidesdb_hton->flush_logs = FlushLogs;
+    port::SetOptimizerCosts(tidesdb_hton);
+    SetTransactionCallbacks(tidesdb_hton);
+    return 0;
+  });
+}
+
+int Deinit(void*) noexcept {
+  return guard::Run([&] {
+    if (engine == nullptr) return 0;
+    const Status saved = engine->dictionary.SaveAutoIncrements();
+    // After a crash it would be the same.
+    if (!saved.ok()) {
+      sql_print_warning("TidesDB: AUTO_INCREMENT counters may go on a little higher: %s",
+                        saved.ToString().c_str());
+    }
+    const Status closed = engine->db->Close();
+    if (!closed.ok()) sql_print_error("TidesDB: closing: %s", closed.ToString().c_str());
+    std::unique_ptr<Engine>(engine).reset();
+    engine = nullptr;
+    return 0;
+  });
+}
+
+st_mysql_storage_engine storage_engine = {MYSQL_HANDLERTON_INTERFACE_VERSION};
+
+}  // namespace
+}  // namespace tidesdb::plugin
+
+// The server finds the plugin by the symbols this macro makes; exports.map lets only them out.
+#pragma GCC visibility push(default)
+maria_declare_plugin(tidesdb){
+    MYSQL_STORAGE_ENGINE_PLUGIN,
+    &tidesdb::plugin::storage_engine,
+    "TidesDB",
+    "The TidesDB authors",
+    "Transactional LSM-tree storage engine",
+    PLUGIN_LICENSE_GPL,
+    tidesdb::plugin::Init,
+    tidesdb::plugin::Deinit,
+    0x0100,
+    tidesdb::plugin::status_variables,
+    tidesdb::plugin::sysvars::all,
+    "1.0",
+    MariaDB_PLUGIN_MATURITY_GAMMA,
+} maria_declare_plugin_end;
+#pragma GCC visibility pop

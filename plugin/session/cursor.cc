@@ -1,0 +1,98 @@
+#include "session/cursor.h"
+
+#include "session/thd_session.h"
+
+namespace tidesdb::plugin {
+
+void Cursor::Open(Session* session, ColumnFamily* family, bool newest) {
+  if (session_ == session && family_ == family && newest_ == newest) return;
+  Close();
+  session_ = session;
+  family_ = family;
+  newest_ = newest;
+  session_->Link(this);
+}
+
+void Cursor::Close() {
+  if (session_ == nullptr) return;
+  session_->Unlink(this);
+  session_ = nullptr;
+  iterator_.reset();
+  detached_ = false;
+}
+
+void Cursor::Detach() {
+  if (iterator_ == nullptr) return;
+  detached_ = iterator_->Valid();
+  if (detached_) place_.assign(iterator_->key());
+  iterator_.reset();
+}
+
+void Cursor::NeedIterator() {
+  detached_ = false;
+  // The newest rows are those at the iterator's creation.
+  if (iterator_ != nullptr && !newest_) return;
+  iterator_.reset();
+  ScanOptions options;
+  options.newest = newest_;
+  Transaction* const transaction =
+      newest_ ? session_->transaction() : session_->TransactionForPlainRead();
+  iterator_ = transaction->NewIterator(family_, options);
+}
+
+Status Cursor::Done() const { return iterator_->Valid() ? Status::Ok() : iterator_->status(); }
+
+Status Cursor::SeekToFirst() {
+  NeedIterator();
+  iterator_->SeekToFirst();
+  return Done();
+}
+
+Status Cursor::SeekToLast() {
+  NeedIterator();
+  iterator_->SeekToLast();
+  return Done();
+}
+
+Status Cursor::Seek(Slice key) {
+  NeedIterator();
+  iterator_->Seek(key);
+  return Done();
+}
+
+Status Cursor::SeekForPrev(Slice key) {
+  NeedIterator();
+  iterator_->SeekForPrev(key);
+  return Done();
+}
+
+Status Cursor::Return(bool* exact) {
+  NeedIterator();
+  iterator_->Seek(place_);
+  *exact = iterator_->Valid() && iterator_->key() == Slice(place_);
+  return Done();
+}
+
+Status Cursor::Next() {
+  if (iterator_ == nullptr) {
+    if (!detached_) return Status::Ok();
+    bool exact;
+    TIDESDB_TRY(Return(&exact));
+    if (!exact) return Status::Ok();
+  }
+  if (iterator_->Valid()) iterator_->Next();
+  return Done();
+}
+
+Status Cursor::Prev() {
+  if (iterator_ == nullptr) {
+    if (!detached_) return Status::Ok();
+    NeedIterator();
+    iterator_->SeekForPrev(place_);
+    if (!iterator_->Valid() || iterator_->key() != Slice(place_)) return Done();
+  }
+  if (iterator_->Valid()) iterator_->Prev();
+  return Done();
+}
+
+}  // namespace tidesdb::plugin

@@ -1,0 +1,303 @@
+#include "session/thd_session.h"
+
+#include <algorithm>
+
+#include "base/guard.h"
+#include "base/handlerton.h"
+#include "base/huge_pages.h"
+#include "base/sysvars.h"
+#include "codec/auto_increment.h"
+#include "codec/bytes.h"
+#include "dictionary/engine.h"
+
+namespace tidesdb::plugin {
+namespace {
+
+bool SpansStatements(THD* thd) {
+  return thd_test_options(thd, OPTION_NOT_AUTOCOMMIT | OPTION_BEGIN);
+}
+
+}  // namespace
+
+Session* Session::Existing(THD* thd) {
+  return static_cast<Session*>(thd_get_ha_data(thd, tidesdb_hton));
+}
+
+Session& Session::Of(THD* thd) {
+  Session* session = Existing(thd);
+  if (session == nullptr) {
+    // Here and not when the plugin starts: the server forbids them later than that.
+    AllowHugePagesOnRequest();
+    auto made = std::make_unique<Session>(thd);
+    session = made.get();
+    thd_set_ha_data(thd, tidesdb_hton, made.release());
+  }
+  return *session;
+}
+
+void Session::Close(THD* thd) {
+  const std::unique_ptr<Session> session(Existing(thd));
+  // The server's lock for this data is held around each Kill(): after it none is inside, and none
+  // comes any more. No latch of ours may be held here, as Kill() takes it within that lock.
+  if (session != nullptr) thd_set_ha_data(thd, tidesdb_hton, nullptr);
+}
+
+void Session::Kill(THD* thd) {
+  Session* const session = Existing(thd);
+  if (session == nullptr) return;
+  LatchGuard guard(session->kill_latch_);
+  if (session->interruptible_ != nullptr) session->interruptible_->Interrupt();
+}
+
+Session::~Session() {
+  if (open_) Rollback();
+  while (cursors_ != nullptr) cursors_->Close();
+  if (slot_ >= 0) engine->slots.Give(slot_);
+}
+
+void Session::OpenTransaction() {
+  if (open_) return;
+  TransactionOptions options;
+  // The binary log is written before the engine commits: a commit must not fail for a conflict
+  // then.
+  pessimistic_ = sysvars::PessimisticLocking() || thd_binlog_format(thd_) != BINLOG_FORMAT_UNSPEC;
+  options.concurrency = pessimistic_ ? Concurrency::kPessimistic : Concurrency::kOptimistic;
+  conflicts_on_changed_ = sysvars::SnapshotIsolation(thd_) && isolation_ >= ISO_REPEATABLE_READ;
+  options.conflict_on_changed = conflicts_on_changed_;
+  options.lock_wait_timeout_us = sysvars::LockWaitTimeoutUs(thd_);
+  options.staging_bytes = sysvars::StagingBytes(thd_);
+  if (transaction_ == nullptr) {
+    transaction_ = engine->db->Begin(options);
+    MakeInterruptible(transaction_.get());
+  } else {
+    transaction_->Restart(options);
+  }
+  open_ = true;
+}
+
+void Session::BeginStatement() {
+  if (in_statement_) return;
+  in_statement_ = true;
+  isolation_ = static_cast<enum_tx_isolation>(thd_tx_isolation(thd_));
+  OpenTransaction();
+  trans_register_ha(thd_, false, tidesdb_hton, 0);
+  if (!registered_ && SpansStatements(thd_)) {
+    trans_register_ha(thd_, true, tidesdb_hton, 0);
+    registered_ = true;
+  }
+  if (isolation_ <= ISO_READ_COMMITTED && transaction_->HasSnapshot()) {
+    DetachCursors();
+    transaction_->ReleaseSnapshot();
+  }
+  transaction_->ClearInterrupt();
+  // A KILL that came before is not lost.
+  if (thd_kill_level(thd_) != THD_IS_NOT_KILLED) transaction_->Interrupt();
+  statement_start_ = transaction_->SetSavepoint();
+}
+
+void Session::EndStatement() {
+  if (!in_statement_) return;
+  in_statement_ = false;
+  if (!open_) return;
+  DetachCursors();
+  if (isolation_ <= ISO_READ_COMMITTED) transaction_->ReleaseSnapshot();
+  transaction_->ReleaseSavepoint(statement_start_);
+  for (Touched& touched : touched_) {
+    touched.rows += touched.statement_rows;
+    touched.statement_rows = 0;
+  }
+}
+
+void Session::RollbackStatement() {
+  if (!in_statement_) return;
+  in_statement_ = false;
+  if (!open_) return;
+  DetachCursors();
+  const Status undone = transaction_->RollbackTo(statement_start_);
+  if (!undone.ok()) {
+    // Half a statement must not be committed.
+    guard::ToHandlerError(undone);
+    Abort();
+    thd_->mark_transaction_to_rollback(true);
+    return;
+  }
+  if (isolation_ <= ISO_READ_COMMITTED) transaction_->ReleaseSnapshot();
+  transaction_->ReleaseSavepoint(statement_start_);
+  for (Touched& touched : touched_) touched.statement_rows = 0;
+}
+
+void Session::TakeSnapshot() {
+  // In this order: a table that is counted is in the snapshot.
+  snapshot_tables_ = engine->dictionary.tables_made();
+  transaction_->SetSnapshot();
+}
+
+Transaction* Session::TransactionForPlainRead() {
+  if (!transaction_->HasSnapshot()) TakeSnapshot();
+  return transaction_.get();
+}
+
+bool Session::SnapshotIsOlderThan(const TableState& table) const {
+  return table.made > snapshot_tables_ && open_ && transaction_->HasSnapshot();
+}
+
+bool Session::OwnChangesCover(const TableState& table) const {
+  if (conflicts_on_changed_) return false;
+  for (const Touched& touched : touched_) {
+    if (touched.table.get() == &table && touched.changes > 0) return transaction_->HasSnapshot();
+  }
+  return false;
+}
+
+void Session::BeginWithSnapshot() {
+  isolation_ = static_cast<enum_tx_isolation>(thd_tx_isolation(thd_));
+  OpenTransaction();
+  trans_register_ha(thd_, true, tidesdb_hton, 0);
+  registered_ = true;
+  if (!transaction_->HasSnapshot()) TakeSnapshot();
+}
+
+Savepoint Session::SetSavepoint() {
+  OpenTransaction();
+  return transaction_->SetSavepoint();
+}
+
+void Session::ReleaseSavepoint(Savepoint savepoint) {
+  if (open_) transaction_->ReleaseSavepoint(savepoint);
+}
+
+Status Session::RollbackTo(Savepoint savepoint) {
+  if (!open_) return Status::Ok();
+  DetachCursors();
+  return transaction_->RollbackTo(savepoint);
+}
+
+Status Session::RecordAutoIncrements() {
+  for (Touched& touched : touched_) {
+    TableState& table = *touched.table;
+    // What is recorded was committed before this commit and is recovered whenever this one is.
+    if (touched.next_auto_increment <= table.recorded_auto_increment || table.outdated) continue;
+    if (slot_ < 0) slot_ = engine->slots.Take();
+    // The counter itself and not what this transaction used of it: a small value that a statement
+    // named must not take the place of a larger one under the slot.
+    const uint64_t counter =
+        std::max(touched.next_auto_increment, table.next_auto_increment.load());
+    touched.recorded_auto_increment =
+        counter + AutoIncrementAhead(counter, touched.auto_increment_max);
+    std::string value;
+    PutFixed64(&value, touched.recorded_auto_increment);
+    // Nobody else writes under this slot while the connection has it.
+    TIDESDB_TRY(transaction_->PutUnderLock(
+        engine->dictionary.system(), AutoIncrementKey(table.def, static_cast<uint16_t>(slot_)),
+        value));
+  }
+  return Status::Ok();
+}
+
+void Session::MakeInterruptible(Transaction* transaction) {
+  LatchGuard guard(kill_latch_);
+  interruptible_ = transaction;
+}
+
+void Session::BeginCommit(bool killable) {
+  if (!killable) MakeInterruptible(nullptr);
+  transaction_->ClearInterrupt();
+  if (killable && thd_kill_level(thd_) != THD_IS_NOT_KILLED) transaction_->Interrupt();
+}
+
+Status Session::Commit(bool killable) {
+  if (!open_) {
+    Finish();
+    return Status::Ok();
+  }
+  DetachCursors();
+  struct InterruptibleAgain {
+    Session* session;
+    ~InterruptibleAgain() { session->MakeInterruptible(session->transaction_.get()); }
+  } again{this};
+  BeginCommit(killable);
+  Status committed = RecordAutoIncrements();
+  if (committed.ok()) committed = transaction_->Commit();
+  if (!committed.ok()) {
+    transaction_->Rollback();
+    Finish();
+    return committed;
+  }
+  for (const Touched& touched : touched_) {
+    touched.table->rows.fetch_add(touched.rows + touched.statement_rows, std::memory_order_relaxed);
+    touched.table->changes.fetch_add(touched.changes, std::memory_order_relaxed);
+    touched.table->RaiseRecordedAutoIncrement(touched.recorded_auto_increment);
+  }
+  Finish();
+  return committed;
+}
+
+void Session::Rollback() {
+  if (open_) {
+    DetachCursors();
+    transaction_->Rollback();
+  }
+  Finish();
+}
+
+void Session::Abort() {
+  if (open_) {
+    DetachCursors();
+    transaction_->Rollback();
+  }
+  open_ = false;
+  touched_.clear();
+  aborted_ = true;
+}
+
+void Session::Finish() {
+  open_ = false;
+  in_statement_ = false;
+  registered_ = false;
+  aborted_ = false;
+  touched_.clear();
+}
+
+Session::Touched& Session::Touch(const std::shared_ptr<TableState>& table) {
+  for (Touched& touched : touched_) {
+    if (touched.table == table) return touched;
+  }
+  touched_.push_back({table});
+  return touched_.back();
+}
+
+void Session::CountRows(const std::shared_ptr<TableState>& table, int64_t inserted,
+                        uint64_t changed) {
+  Touched& touched = Touch(table);
+  touched.statement_rows += inserted;
+  touched.changes += changed;
+}
+
+void Session::UsedAutoIncrement(const std::shared_ptr<TableState>& table, uint64_t next,
+                                uint64_t max) {
+  Touched& touched = Touch(table);
+  touched.auto_increment_max = max;
+  if (touched.next_auto_increment < next) touched.next_auto_increment = next;
+}
+
+void Session::Link(Cursor* cursor) {
+  cursor->previous_ = nullptr;
+  cursor->next_ = cursors_;
+  if (cursors_ != nullptr) cursors_->previous_ = cursor;
+  cursors_ = cursor;
+}
+
+void Session::Unlink(Cursor* cursor) {
+  if (cursor->previous_ != nullptr) {
+    cursor->previous_->next_ = cursor->next_;
+  } else {
+    cursors_ = cursor->next_;
+  }
+  if (cursor->next_ != nullptr) cursor->next_->previous_ = cursor->previous_;
+}
+
+void Session::DetachCursors() {
+  for (Cursor* cursor = cursors_; cursor != nullptr; cursor = cursor->next_) cursor->Detach();
+}
+
+}  // namespace tidesdb::plugin

@@ -1,0 +1,119 @@
+// What the engine knows of one connection: its transaction, its statement, its cursors.
+//
+// Owns: one Transaction that is used again and again.
+// Threads: the connection's own; only Kill() comes from others.
+#pragma once
+
+#include "base/server_port.h"
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "base/latch.h"
+#include "dictionary/dictionary.h"
+#include "session/cursor.h"
+#include "tidesdb/db.h"
+
+namespace tidesdb::plugin {
+
+class Session {
+ public:
+  explicit Session(THD* thd) : thd_(thd) {}
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  // The connection's session; made at the first call.
+  static Session& Of(THD* thd);
+  // Null when it never used this engine.
+  static Session* Existing(THD* thd);
+  static void Close(THD* thd);
+  // Any thread that holds the server's LOCK_thd_data of the connection: ends what it waits for.
+  static void Kill(THD* thd);
+
+  // --- Statements ---
+  // Tells the server that this engine takes part, and remembers where to go back to if the
+  // statement fails. May be called again within a statement.
+  void BeginStatement();
+  // The statement succeeded and the transaction goes on.
+  void EndStatement();
+  void RollbackStatement();
+  bool in_statement() const { return in_statement_; }
+
+  // --- Transactions ---
+  Transaction* transaction() { return transaction_.get(); }
+  // With the snapshot that plain reads use at this isolation level.
+  Transaction* TransactionForPlainRead();
+  enum_tx_isolation isolation() const { return isolation_; }
+  bool pessimistic() const { return pessimistic_; }
+  // Whether the snapshot has nothing of the table's rows, because another connection filled or
+  // emptied it since. Never true without a snapshot.
+  bool SnapshotIsOlderThan(const TableState& table) const;
+  // Whether this transaction changed rows of the table that may have been newer than its snapshot.
+  bool OwnChangesCover(const TableState& table) const;
+  // Starts one if there is none, and opens its snapshot.
+  void BeginWithSnapshot();
+  // Killable: a KILL may end it and undo the transaction, as nobody else has committed it or will.
+  Status Commit(bool killable);
+  void Rollback();
+  // After an error that undoes everything: the engine's side is rolled back now, the server does
+  // its own part at the end of the statement. Until then every use gives HA_ERR_ROLLBACK.
+  void Abort();
+  bool aborted() const { return aborted_; }
+
+  Savepoint SetSavepoint();
+  Status RollbackTo(Savepoint savepoint);
+  void ReleaseSavepoint(Savepoint savepoint);
+
+  // --- What a commit makes true ---
+  void CountRows(const std::shared_ptr<TableState>& table, int64_t inserted, uint64_t changed);
+  // `max`: the largest value of the column.
+  void UsedAutoIncrement(const std::shared_ptr<TableState>& table, uint64_t next, uint64_t max);
+
+  void Link(Cursor* cursor);
+  void Unlink(Cursor* cursor);
+
+ private:
+  struct Touched {
+    std::shared_ptr<TableState> table;
+    int64_t rows = 0;
+    int64_t statement_rows = 0;
+    uint64_t changes = 0;
+    uint64_t next_auto_increment = 0;  // 0: none was used.
+    uint64_t auto_increment_max = 0;
+    uint64_t recorded_auto_increment = 0;  // By this transaction.
+  };
+
+  void OpenTransaction();
+  void TakeSnapshot();
+  Touched& Touch(const std::shared_ptr<TableState>& table);
+  // A KILL of an earlier statement does not end this commit.
+  void BeginCommit(bool killable);
+  void MakeInterruptible(Transaction* transaction);
+  Status RecordAutoIncrements();
+  void DetachCursors();
+  void Finish();
+
+  THD* const thd_;
+  std::unique_ptr<Transaction> transaction_;
+  // Taken within the server's LOCK_thd_data; nothing but an interrupt is within it.
+  Latch kill_latch_;
+  // Guarded by kill_latch_. Null: a KILL has nothing to end.
+  Transaction* interruptible_ = nullptr;
+  bool open_ = false;  // transaction_ is neither committed nor rolled back.
+  bool in_statement_ = false;
+  bool registered_ = false;  // The server knows that the transaction spans statements.
+  bool aborted_ = false;
+  bool pessimistic_ = true;
+  bool conflicts_on_changed_ = true;
+  enum_tx_isolation isolation_ = ISO_REPEATABLE_READ;
+  Savepoint statement_start_;
+  uint64_t snapshot_tables_ = 0;  // Dictionary::tables_made() before the snapshot.
+  std::vector<Touched> touched_;
+  int slot_ = -1;  // See AutoIncrementKey().
+  Cursor* cursors_ = nullptr;
+};
+
+}  // namespace tidesdb::plugin

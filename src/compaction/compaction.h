@@ -1,0 +1,50 @@
+// One piece of background work on a family's table files, as picked; constant while it runs.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "version/version.h"
+
+namespace tidesdb {
+
+enum class CompactionKind : uint8_t {
+  kMerge,  // Reads the inputs, writes new files.
+  kMove,   // The inputs change their level; no data is read or written.
+  kDrop,   // The inputs hold nothing but tombstones that hide nothing; they go.
+};
+
+enum class CompactionReason : uint8_t {
+  kLevel0Runs,   // Too many runs in level 0.
+  kLevelSize,    // A level is over its target.
+  kDeadEntries,  // Files that are mostly dead.
+  kManual,       // Db::Compact.
+};
+
+const char* CompactionKindName(CompactionKind kind);
+const char* CompactionReasonName(CompactionReason reason);
+
+struct Compaction {
+  struct Input {
+    int level = 0;
+    FileList files;  // In the level's order.
+  };
+
+  CompactionKind kind = CompactionKind::kMerge;
+  CompactionReason reason = CompactionReason::kLevelSize;
+  VersionRef version;         // What it was picked from; keeps the inputs on disk.
+  std::vector<Input> inputs;  // By level, ascending; levels without files are left out.
+  int output_level = 0;
+  // The next deeper level's files under the output, ascending: output files are cut so as not to
+  // cover too many.
+  FileList grandparents;
+  std::string key_min;  // Of all inputs.
+  std::string key_max;
+
+  uint64_t InputBytes() const;
+  size_t InputFiles() const;
+  // "L1[12 13] + L2[7] -> L2 merge (level size)".
+  std::string Describe() const;
+};
+
+}  // namespace tidesdb

@@ -1,0 +1,119 @@
+#include "compaction/level0_plan.h"
+
+#include <algorithm>
+#include <string>
+
+namespace tidesdb {
+namespace {
+
+// With so many times the trigger's runs, unlike ones are merged too: reads would suffer otherwise.
+constexpr int kRunsFactorMax = 3;
+// More than this in one job keeps readers on the old files, and a stop waiting, for too long.
+constexpr uint64_t kJobFilesMax = 25;
+// Fewer are not worth a job of their own.
+constexpr uint64_t kDeadEntriesMin = 4096;
+
+struct Overview {
+  uint64_t bytes = 0;
+  uint64_t entries = 0;
+  uint64_t tombstones = 0;
+  Slice key_min;
+  Slice key_max;
+};
+
+Overview Look(const FileList& files) {
+  Overview overview;
+  for (const FileRef& file : files) {
+    overview.bytes += file->bytes();
+    overview.entries += file->properties().entries;
+    overview.tombstones += file->properties().tombstones;
+    if (overview.key_min.data() == nullptr || file->key_min() < overview.key_min) {
+      overview.key_min = file->key_min();
+    }
+    if (file->key_max() > overview.key_max) overview.key_max = file->key_max();
+  }
+  return overview;
+}
+
+// The neighbouring files whose merge saves the most runs a byte. `alike`: only windows of
+// `count_min` files or more in which none is larger than the others together.
+Level0Plan BestWindow(const Version& version, size_t count_min, bool alike) {
+  const FileList& files = version.files(0);
+  const uint64_t bytes_max = version.options().target_file_bytes;  // The output is one file.
+  Level0Plan best;
+  double best_gain = 0;
+  for (size_t first = 0; first < files.size(); ++first) {
+    uint64_t bytes = 0;
+    uint64_t largest = 0;
+    for (size_t end = first; end < files.size(); ++end) {
+      bytes += files[end]->bytes();
+      largest = std::max(largest, files[end]->bytes());
+      const size_t count = end + 1 - first;
+      if (bytes > bytes_max) break;
+      if (count < count_min || (alike && largest > bytes - largest)) continue;
+      const double gain = static_cast<double>(count - 1) / static_cast<double>(bytes + 1);
+      if (gain > best_gain) {
+        best_gain = gain;
+        best = {.action = Level0Plan::Action::kIntra, .first = first, .count = count};
+      }
+    }
+  }
+  return best;
+}
+
+// The oldest files, as many as one job should take.
+Level0Plan Down(const Version& version) {
+  const FileList& files = version.files(0);
+  const uint64_t bytes_max = kJobFilesMax * version.options().target_file_bytes;
+  size_t first = files.size() - 1;
+  uint64_t bytes = files[first]->bytes();
+  while (first > 0 && bytes + files[first - 1]->bytes() <= bytes_max) {
+    --first;
+    bytes += files[first]->bytes();
+  }
+  return {.action = Level0Plan::Action::kDown, .first = first, .count = files.size() - first};
+}
+
+}  // namespace
+
+uint64_t BaseBytesMax(const ColumnFamilyOptions& options) { return 4 * options.target_file_bytes; }
+
+bool IsMostlyDead(const FileMeta& file) {
+  const TableProperties& p = file.properties();
+  // A key's versions but for the newest were kept for snapshots that may be gone by now.
+  const uint64_t dead = p.tombstones + (p.entries - std::min(p.keys, p.entries));
+  if (dead == 0 || dead * 4 < p.entries) return false;
+  return dead >= kDeadEntriesMin || p.tombstones == p.entries;
+}
+
+Level0Plan PlanLevel0(const Version& version, int base_level) {
+  const FileList& files = version.files(0);
+  if (files.empty()) return {};
+  const ColumnFamilyOptions& options = version.options();
+  const auto ratio = static_cast<uint64_t>(options.level_size_ratio);
+  const Overview all = Look(files);
+  const uint64_t base_bytes = version.LevelBytes(base_level);
+  if (version.Level0Runs() < options.level0_file_trigger) {
+    // Deletions slow scans down until they meet what they delete: do not wait for more runs when
+    // that is cheap.
+    const bool full_of_tombstones =
+        all.tombstones >= kDeadEntriesMin && all.tombstones * 4 >= all.entries;
+    if (!full_of_tombstones || base_bytes > 4 * all.bytes) return {};
+    Level0Plan plan = Down(version);
+    plan.for_tombstones = true;
+    return plan;
+  }
+  const uint64_t met_bytes =
+      tidesdb::TotalBytes(version.OverlappingSpan(base_level, all.key_min, all.key_max));
+  const bool large = all.bytes >= std::min(options.target_file_bytes / 4, base_bytes / ratio);
+  const bool cheap = met_bytes <= all.bytes * ratio;
+  if (large && cheap) return Down(version);
+  const auto trigger = static_cast<size_t>(std::max(options.level0_file_trigger, 2));
+  const Level0Plan alike = BestWindow(version, trigger, true);
+  if (alike.action != Level0Plan::Action::kWait) return alike;
+  if (version.Level0Runs() < kRunsFactorMax * options.level0_file_trigger) return {};
+  const Level0Plan any = BestWindow(version, 2, false);
+  return any.action != Level0Plan::Action::kWait ? any : Down(version);
+}
+
+}  // namespace tidesdb

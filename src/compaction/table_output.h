@@ -1,0 +1,53 @@
+// Writes the table files of one job, one after another, and takes them back when the job fails.
+//
+// Threads: one at a time.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "compaction/job_context.h"
+#include "format/manifest_format.h"
+#include "table/table_writer.h"
+
+namespace tidesdb {
+
+class TableOutput {
+ public:
+  // `context` outlives this.
+  TableOutput(const JobContext* context, const TableWriteOptions& options)
+      : context_(context), options_(options) {}
+  // Deletes the files unless Release() was called.
+  ~TableOutput();
+  TableOutput(const TableOutput&) = delete;
+  TableOutput& operator=(const TableOutput&) = delete;
+
+  // Opens a file if none is open. REQUIRES: entries ascend.
+  Status Add(Slice user_key, Trailer trailer, Slice value);
+  bool FileOpen() const { return writer_ != nullptr; }
+  uint64_t FileBytes() const { return writer_ == nullptr ? 0 : writer_->FileBytes(); }
+  // Finishes and syncs the open file, if any.
+  Status FinishFile();
+
+  // Makes the finished files' entries in the directory durable. REQUIRES: no file is open.
+  Status SyncDirectory();
+
+  // Finished so far.
+  const std::vector<FileRecord>& files() const { return files_; }
+  uint64_t TotalBytes() const;
+  // The files belong to somebody else from now on. REQUIRES: no file is open.
+  std::vector<FileRecord> Release();
+
+ private:
+  const JobContext* const context_;
+  const TableWriteOptions options_;
+  std::unique_ptr<TableWriter> writer_;
+  uint64_t number_ = 0;
+  std::vector<FileRecord> files_;
+};
+
+// Deletes files that no version names; errors are logged, CollectOrphans finds what stays.
+void DeleteTables(const JobContext& context, const std::vector<FileRecord>& files);
+
+}  // namespace tidesdb

@@ -1,0 +1,75 @@
+// The spilled write sets of running transactions: finding a key in one of them is finding it
+// locked.
+//
+// A transaction that spills gives the row locks of the spilled keys back, after it has published
+// the spilled keys here; so whoever gets such a row lock looks here next, and waits for the
+// transaction's end.
+//
+// Threads: any number; each LockOwner by its own thread. Costs one atomic load while nobody has
+// spilled. Looking into a write set does I/O and is done without a mutex.
+// Lock order: mu_, then WaitGraph's.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <vector>
+
+#include "base/mutex.h"
+#include "lock/lock_owner.h"
+#include "lock/wait_graph.h"
+#include "tidesdb/result.h"
+
+namespace tidesdb {
+
+// The keys of one transaction's runs, rolled-back ones included. Immutable. Threads: any.
+class SpilledKeys {
+ public:
+  virtual ~SpilledKeys() = default;
+  // Errors: kIoError, kCorruption.
+  virtual Result<bool> Contains(FamilyId family, Slice key) const = 0;
+  virtual Result<bool> Intersects(FamilyId family, Slice start, Slice end) const = 0;
+};
+
+class SpillRegistry {
+ public:
+  explicit SpillRegistry(WaitGraph* graph) : graph_(graph) {}
+  ~SpillRegistry();  // REQUIRES: empty.
+  SpillRegistry(const SpillRegistry&) = delete;
+  SpillRegistry& operator=(const SpillRegistry&) = delete;
+
+  // For a caller that was granted a row lock just now: false means that nobody has spilled the key.
+  bool any() const {
+    // Relaxed: the shard's mutex orders it, as in RangeLocks::MayBlock: a spiller publishes before
+    // it gives the row lock back.
+    return count_.load(std::memory_order_relaxed) != 0;
+  }
+
+  // Replaces what the owner had published.
+  void Publish(LockOwner* owner, std::shared_ptr<const SpilledKeys> keys) EXCLUDES(mu_);
+  // The caller wakes the owner's end waiters after it.
+  void Remove(LockOwner* owner) EXCLUDES(mu_);
+
+  // A transaction that has spilled, as it was when it was looked up.
+  struct Spiller {
+    LockOwner* owner = nullptr;  // May be gone: only to be compared, with the id.
+    uint64_t id = 0;
+    std::shared_ptr<const SpilledKeys> keys;
+  };
+  // Another transaction whose spill holds the key, or a key of the range; owner null: none.
+  Result<Spiller> FindKey(const LockOwner* owner, FamilyId family, Slice key) EXCLUDES(mu_);
+  Result<Spiller> FindRange(const LockOwner* owner, FamilyId family, Slice start, Slice end)
+      EXCLUDES(mu_);
+  // True: the wait for the spiller's end has begun; finish it with WaitGraph::FinishEndWait.
+  // False: it has ended already. Errors: kDeadlock.
+  Result<bool> WaitFor(LockOwner* owner, const Spiller& spiller) EXCLUDES(mu_);
+
+ private:
+  std::vector<Spiller> Others(const LockOwner* owner) const EXCLUDES(mu_);
+
+  WaitGraph* const graph_;
+  mutable Mutex mu_;
+  std::vector<Spiller> spillers_ GUARDED_BY(mu_);
+  std::atomic<uint32_t> count_ = 0;  // Of spillers_; written under mu_.
+};
+
+}  // namespace tidesdb

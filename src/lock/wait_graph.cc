@@ -1,0 +1,173 @@
+#include "lock/wait_graph.h"
+
+namespace tidesdb {
+
+std::string DescribeKey(FamilyId family, Slice key) {
+  constexpr size_t kShownBytesMax = 32;
+  constexpr char kHex[] = "0123456789abcdef";
+  std::string text = "key \"";
+  for (const char c : key.substr(0, kShownBytesMax)) {
+    const auto byte = static_cast<uint8_t>(c);
+    if (byte >= 0x20 && byte < 0x7f && c != '"' && c != '\\') {
+      text += c;
+    } else {
+      text += "\\x";
+      text += kHex[byte >> 4];
+      text += kHex[byte & 15];
+    }
+  }
+  text += key.size() > kShownBytesMax ? "\"... of family " : "\" of family ";
+  return text + std::to_string(family);
+}
+
+void SignalList::Send() {
+  while (head_ != nullptr) {
+    LockOwner* owner = head_;
+    head_ = owner->wait.next_signal;
+    owner->Signal();
+  }
+}
+
+void WaitGraph::Visit(const LockOwner* from, LockOwner* blocker) {
+  if (blocker->walk == walk_) return;
+  blocker->walk = walk_;
+  blocker->walk_from = from;
+  if (blocker->wait.waiting()) walk_stack_.push_back(blocker);
+}
+
+void WaitGraph::VisitBlockers(const LockOwner* owner) {
+  const PendingWait& wait = owner->wait;
+  if (wait.end_of != nullptr) return Visit(owner, wait.end_of);
+  if (wait.prev != nullptr) return Visit(owner, wait.prev);
+  for (HeldLock* hold = wait.entry->FirstHolder(); hold != nullptr; hold = hold->next_holder) {
+    if (hold->owner != owner) Visit(owner, hold->owner);
+  }
+}
+
+Status WaitGraph::CheckNewWait(LockOwner* owner) {
+  const bool holds_anything = owner->held != nullptr || owner->end_waiters != nullptr ||
+                              !owner->range_families.empty() || owner->spilled;
+  if (!holds_anything) return Status::Ok();  // Nobody can be waiting for it.
+  ++walk_;
+  owner->walk_from = nullptr;  // Not marked as visited: coming back to it is what is looked for.
+  walk_stack_.clear();
+  VisitBlockers(owner);
+  while (!walk_stack_.empty() && owner->walk != walk_) {
+    const LockOwner* next = walk_stack_.back();
+    walk_stack_.pop_back();
+    VisitBlockers(next);
+  }
+  if (owner->walk != walk_) return Status::Ok();
+  deadlocks_.fetch_add(1, std::memory_order_relaxed);
+  last_deadlock_ = DescribeCycle(owner);
+  return Status::Deadlock(last_deadlock_);
+}
+
+std::string WaitGraph::DescribeCycle(const LockOwner* owner) const {
+  // walk_from leads backwards, from the owner to the one that waits for it, and so on.
+  std::vector<const LockOwner*> cycle = {owner};
+  for (const LockOwner* o = owner->walk_from; o != owner; o = o->walk_from) cycle.push_back(o);
+  std::string text = "transaction " + std::to_string(owner->id);
+  for (size_t i = cycle.size(); i-- > 0;) {
+    const LockOwner* waiter = cycle[(i + 1) % cycle.size()];
+    const LockOwner* blocker = cycle[i];
+    const PendingWait& wait = waiter->wait;
+    if (wait.end_of != nullptr) {
+      text += " waits for the end of transaction ";
+    } else {
+      text += wait.mode == LockMode::kExclusive ? " wants " : " wants, shared, ";
+      text += DescribeKey(wait.entry->family, wait.entry->key());
+      text += wait.prev == blocker ? " after transaction " : " held by transaction ";
+    }
+    text += std::to_string(blocker->id);
+    if (i > 0) text += ", which";
+  }
+  return text;
+}
+
+Status WaitGraph::BeginEndWait(LockOwner* owner, LockOwner* other) {
+  MutexLock lock(mu_);
+  PendingWait& wait = owner->wait;
+  wait = PendingWait();
+  wait.end_of = other;
+  if (Status status = CheckNewWait(owner); !status.ok()) {
+    wait.end_of = nullptr;
+    return status;
+  }
+  wait.next = other->end_waiters;
+  if (wait.next != nullptr) wait.next->wait.prev = owner;
+  other->end_waiters = owner;
+  return Status::Ok();
+}
+
+void WaitGraph::UnlinkEndWaiter(LockOwner* owner) {
+  PendingWait& wait = owner->wait;
+  if (wait.prev != nullptr) {
+    wait.prev->wait.next = wait.next;
+  } else {
+    wait.end_of->end_waiters = wait.next;
+  }
+  if (wait.next != nullptr) wait.next->wait.prev = wait.prev;
+}
+
+Status WaitGraph::FinishEndWait(LockOwner* owner, uint64_t deadline_us) {
+  const uint64_t begun_us = clock_->NowMicros();
+  LockOwner::Wake wake = owner->Sleep(clock_, deadline_us);
+  std::string what;
+  bool done = true;
+  if (wake != LockOwner::Wake::kSignalled) {
+    MutexLock lock(mu_);
+    done = owner->wait.done;
+    if (!done) {
+      what = "the end of transaction " + std::to_string(owner->wait.end_of->id);
+      UnlinkEndWaiter(owner);
+      owner->wait.end_of = nullptr;
+    }
+  }
+  if (wake != LockOwner::Wake::kSignalled && done) {
+    owner->AwaitSignal();
+    wake = LockOwner::Wake::kSignalled;
+  }
+  return Outcome(*owner, wake, begun_us, what);
+}
+
+void WaitGraph::WakeEndWaiters(LockOwner* owner) {
+  SignalList signals;
+  MutexLock lock(mu_);
+  while (owner->end_waiters != nullptr) {
+    LockOwner* waiter = owner->end_waiters;
+    UnlinkEndWaiter(waiter);
+    waiter->wait.end_of = nullptr;
+    waiter->wait.done = true;
+    signals.Add(waiter);
+  }
+}
+
+Status WaitGraph::Outcome(const LockOwner& owner, LockOwner::Wake wake, uint64_t begun_us,
+                          const std::string& what) {
+  const uint64_t wait_us = clock_->NowMicros() - begun_us;
+  waits_.fetch_add(1, std::memory_order_relaxed);
+  wait_us_.fetch_add(wait_us, std::memory_order_relaxed);
+  if (wake == LockOwner::Wake::kSignalled) return Status::Ok();
+  const std::string text = "transaction " + std::to_string(owner.id) + " waited " +
+                           std::to_string(wait_us / 1000) + " ms for " + what;
+  if (wake == LockOwner::Wake::kInterrupted) return Status::Interrupted(text);
+  timeouts_.fetch_add(1, std::memory_order_relaxed);
+  return Status::TimedOut(text);
+}
+
+WaitStats WaitGraph::GetStats() const {
+  WaitStats stats;
+  stats.waits = waits_.load(std::memory_order_relaxed);
+  stats.wait_us = wait_us_.load(std::memory_order_relaxed);
+  stats.timeouts = timeouts_.load(std::memory_order_relaxed);
+  stats.deadlocks = deadlocks_.load(std::memory_order_relaxed);
+  return stats;
+}
+
+std::string WaitGraph::LastDeadlock() const {
+  MutexLock lock(mu_);
+  return last_deadlock_;
+}
+
+}  // namespace tidesdb

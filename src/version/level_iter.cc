@@ -1,0 +1,132 @@
+#include "version/level_iter.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+
+namespace tidesdb {
+namespace {
+
+class LevelIterator final : public InternalIterator {
+ public:
+  LevelIterator(std::span<const FileRef> files, TableCache* tables, const LevelIterOptions& options)
+      : files_(files), tables_(tables), options_(options) {}
+
+  bool Valid() const override { return table_iter_ != nullptr && table_iter_->Valid(); }
+
+  void SeekToFirst() override {
+    Open(0);
+    if (table_iter_ != nullptr) table_iter_->SeekToFirst();
+    SkipForward();
+  }
+  void SeekToLast() override {
+    Open(files_.size() - 1);
+    if (table_iter_ != nullptr) table_iter_->SeekToLast();
+    SkipBackward();
+  }
+  void Seek(Slice user_key, Trailer trailer) override {
+    Open(FindFileByKey(files_, user_key));
+    if (table_iter_ != nullptr) table_iter_->Seek(user_key, trailer);
+    SkipForward();
+  }
+  void SeekForPrev(Slice user_key, Trailer trailer) override {
+    size_t at = FindFileByKey(files_, user_key);
+    if (at == files_.size() || user_key < files_[at]->key_min()) --at;  // Wraps to "no file".
+    Open(at);
+    if (table_iter_ != nullptr) table_iter_->SeekForPrev(user_key, trailer);
+    SkipBackward();
+  }
+  void Next() override {
+    DCHECK(Valid());
+    table_iter_->Next();
+    SkipForward();
+  }
+  void Prev() override {
+    DCHECK(Valid());
+    table_iter_->Prev();
+    SkipBackward();
+  }
+
+  Slice user_key() const override { return table_iter_->user_key(); }
+  Trailer trailer() const override { return table_iter_->trailer(); }
+  Slice value() const override { return table_iter_->value(); }
+  Status status() const override {
+    if (!status_.ok() || table_iter_ == nullptr) return status_;
+    return table_iter_->status();
+  }
+
+ private:
+  // Makes the file at `index` the current one; none when there is no such file.
+  void Open(size_t index) {
+    status_ = Status::Ok();
+    if (index >= files_.size()) {
+      Close();
+      return;
+    }
+    if (table_iter_ != nullptr && index == index_) return;
+    Close();
+    const FileMeta& file = *files_[index];
+    Result<TableRef> table =
+        options_.uncached_readers ? tables_->FindUncached(file) : tables_->Find(file);
+    if (!table.ok()) {
+      status_ = std::move(table).status();
+      return;
+    }
+    index_ = index;
+    table_ = std::move(table).value();
+    table_iter_ = table_->NewIterator({.fill_cache = options_.fill_cache});
+  }
+
+  void Close() {
+    table_iter_ = nullptr;  // Before its table.
+    table_ = nullptr;
+  }
+
+  // When the current file is over, goes on in the next one.
+  void SkipForward() {
+    while (table_iter_ != nullptr && !table_iter_->Valid() && table_iter_->status().ok()) {
+      Open(index_ + 1);
+      if (table_iter_ != nullptr) table_iter_->SeekToFirst();
+    }
+  }
+  void SkipBackward() {
+    while (table_iter_ != nullptr && !table_iter_->Valid() && table_iter_->status().ok()) {
+      Open(index_ - 1);  // Wraps to "no file".
+      if (table_iter_ != nullptr) table_iter_->SeekToLast();
+    }
+  }
+
+  const std::span<const FileRef> files_;
+  TableCache* const tables_;
+  const LevelIterOptions options_;
+
+  size_t index_ = 0;  // Of the open file.
+  TableRef table_;
+  std::unique_ptr<InternalIterator> table_iter_;  // Null: no file is open.
+  Status status_;                                 // Of opening a file.
+};
+
+}  // namespace
+
+bool FileMeetsRange(const FileMeta& file, Slice lower, Slice upper) {
+  return file.key_max() >= lower && (upper.empty() || file.key_min() < upper);
+}
+
+std::unique_ptr<InternalIterator> NewLevelIterator(std::span<const FileRef> files,
+                                                   TableCache* tables,
+                                                   const LevelIterOptions& options) {
+  // The wanted files are neighbours: cut the list once, so that no seek opens another.
+  size_t begin = options.lower.empty() ? 0 : FindFileByKey(files, options.lower);
+  size_t end = begin;
+  if (options.upper.empty()) {
+    end = files.size();
+  } else {
+    const auto first_beyond =
+        std::partition_point(files.begin() + static_cast<ptrdiff_t>(begin), files.end(),
+                             [&](const FileRef& file) { return file->key_min() < options.upper; });
+    end = static_cast<size_t>(first_beyond - files.begin());
+  }
+  return std::make_unique<LevelIterator>(files.subspan(begin, end - begin), tables, options);
+}
+
+}  // namespace tidesdb

@@ -1,0 +1,234 @@
+#include "version/merging_iter.h"
+
+#include <algorithm>
+#include <string>
+
+#include "base/check.h"
+#include "base/key_head.h"
+
+namespace tidesdb {
+namespace {
+
+// A binary heap over the sources, the next entry on top. While one source keeps winning, a step
+// costs one move of it and two comparisons of cached heads.
+//
+// Invariant while valid: forward, every source stands at its first entry after the current one (the
+// current source on it); backward, at its last entry before it. heap_ holds the sources that are
+// valid.
+class MergingIterator final : public InternalIterator {
+ public:
+  MergingIterator(std::vector<std::unique_ptr<InternalIterator>> sources,
+                  std::shared_ptr<const void> keep_alive)
+      : keep_alive_(std::move(keep_alive)) {
+    sources_.reserve(sources.size());
+    for (auto& source : sources) sources_.emplace_back().iter = std::move(source);
+    heap_.reserve(sources_.size());
+  }
+
+  bool Valid() const override { return !heap_.empty(); }
+
+  void SeekToFirst() override {
+    backward_ = false;
+    SeekAll([](InternalIterator* iter) { iter->SeekToFirst(); });
+  }
+  void SeekToLast() override {
+    backward_ = true;
+    SeekAll([](InternalIterator* iter) { iter->SeekToLast(); });
+  }
+  void Seek(Slice user_key, Trailer trailer) override {
+    backward_ = false;
+    SeekAll([&](InternalIterator* iter) { iter->Seek(user_key, trailer); });
+  }
+  void SeekForPrev(Slice user_key, Trailer trailer) override {
+    backward_ = true;
+    SeekAll([&](InternalIterator* iter) { iter->SeekForPrev(user_key, trailer); });
+  }
+
+  void Next() override {
+    DCHECK(Valid());
+    if (backward_ && !Turn(false)) return;
+    Source* top = &sources_[heap_.front()];
+    top->iter->Next();
+    Reload(top);
+  }
+  void NextKeyOrVersion() override {
+    DCHECK(Valid());
+    if (backward_ && !Turn(false)) return;
+    Source* top = &sources_[heap_.front()];
+    top->iter->NextKeyOrVersion();
+    Reload(top);
+  }
+  void Prev() override {
+    DCHECK(Valid());
+    if (!backward_ && !Turn(true)) return;
+    Source* top = &sources_[heap_.front()];
+    top->iter->Prev();
+    Reload(top);
+  }
+
+  Slice user_key() const override { return sources_[heap_.front()].key; }
+  Trailer trailer() const override { return sources_[heap_.front()].trailer; }
+  Slice value() const override { return sources_[heap_.front()].iter->value(); }
+  Status status() const override { return status_; }
+
+ private:
+  struct Source {
+    std::unique_ptr<InternalIterator> iter;
+    // Of the entry it stands on, while it is in the heap.
+    uint64_t head = 0;
+    Slice key;
+    Trailer trailer = 0;
+  };
+
+  static void Load(Source* source) {
+    source->key = source->iter->user_key();
+    source->head = KeyHead(source->key);
+    source->trailer = source->iter->trailer();
+  }
+
+  // True when source a's entry comes before source b's in the direction of travel.
+  bool Before(uint32_t a, uint32_t b) const {
+    const Source& x = sources_[a];
+    const Source& y = sources_[b];
+    if (x.head != y.head) return (x.head < y.head) != backward_;
+    const int order = CompareVersions(x.key, x.trailer, y.key, y.trailer);
+    if (order != 0) return (order < 0) != backward_;
+    return (a < b) != backward_;
+  }
+
+  template <typename SeekFn>
+  void SeekAll(SeekFn seek) {
+    status_ = Status::Ok();
+    heap_.clear();
+    for (uint32_t i = 0; i < sources_.size(); ++i) {
+      seek(sources_[i].iter.get());
+      if (!TakeIn(i)) return;
+    }
+    MakeHeap();
+  }
+
+  // Puts a source that was moved at the end of the heap's array if it stands on an entry. False: it
+  // has an error, which is now this iterator's.
+  bool TakeIn(uint32_t index) {
+    Source* source = &sources_[index];
+    if (source->iter->Valid()) {
+      Load(source);
+      heap_.push_back(index);
+      return true;
+    }
+    return CheckEnd(*source);
+  }
+
+  bool CheckEnd(const Source& source) {
+    Status status = source.iter->status();
+    if (status.ok()) return true;
+    status_ = std::move(status);
+    heap_.clear();
+    return false;
+  }
+
+  void MakeHeap() {
+    for (size_t i = heap_.size() / 2; i-- > 0;) SiftDown(i);
+  }
+
+  // After the top source moved.
+  void Reload(Source* top) {
+    if (top->iter->Valid()) {
+      Load(top);
+    } else {
+      if (!CheckEnd(*top)) return;
+      heap_.front() = heap_.back();
+      heap_.pop_back();
+      if (heap_.empty()) return;
+    }
+    SiftDown(0);
+  }
+
+  void SiftDown(size_t at) {
+    const uint32_t moving = heap_[at];
+    for (;;) {
+      size_t child = 2 * at + 1;
+      if (child >= heap_.size()) break;
+      if (child + 1 < heap_.size() && Before(heap_[child + 1], heap_[child])) ++child;
+      if (!Before(heap_[child], moving)) break;
+      heap_[at] = heap_[child];
+      at = child;
+    }
+    heap_[at] = moving;
+  }
+
+  // Moves all sources but the current one to the other side of the current entry. False: an error
+  // came up.
+  bool Turn(bool backward) {
+    const uint32_t current = heap_.front();
+    const Source& source = sources_[current];
+    heap_.clear();
+    backward_ = backward;
+    for (uint32_t i = 0; i < sources_.size(); ++i) {
+      if (i == current) continue;
+      InternalIterator* iter = sources_[i].iter.get();
+      if (backward) {
+        iter->SeekForPrev(source.key, source.trailer);
+        SkipTwin(iter, source, i > current);
+      } else {
+        iter->Seek(source.key, source.trailer);
+        SkipTwin(iter, source, i < current);
+      }
+      if (!TakeIn(i)) return false;
+    }
+    heap_.push_back(current);
+    MakeHeap();
+    DCHECK(heap_.front() == current);
+    return true;
+  }
+
+  // Steps over an entry equal to the current one that lies on the side we came from.
+  void SkipTwin(InternalIterator* iter, const Source& current, bool behind) const {
+    if (!behind || !iter->Valid()) return;
+    if (iter->trailer() != current.trailer || iter->user_key() != current.key) return;
+    if (backward_) {
+      iter->Prev();
+    } else {
+      iter->Next();
+    }
+  }
+
+  const std::shared_ptr<const void> keep_alive_;  // Destroyed last.
+  std::vector<Source> sources_;
+  std::vector<uint32_t> heap_;
+  bool backward_ = false;
+  Status status_;
+};
+
+class EmptyIterator final : public InternalIterator {
+ public:
+  explicit EmptyIterator(Status status) : status_(std::move(status)) {}
+  bool Valid() const override { return false; }
+  void SeekToFirst() override {}
+  void SeekToLast() override {}
+  void Seek(Slice, Trailer) override {}
+  void SeekForPrev(Slice, Trailer) override {}
+  void Next() override {}
+  void Prev() override {}
+  Slice user_key() const override { return {}; }
+  Trailer trailer() const override { return 0; }
+  Slice value() const override { return {}; }
+  Status status() const override { return status_; }
+
+ private:
+  const Status status_;
+};
+
+}  // namespace
+
+std::unique_ptr<InternalIterator> NewMergingIterator(
+    std::vector<std::unique_ptr<InternalIterator>> sources,
+    std::shared_ptr<const void> keep_alive) {
+  return std::make_unique<MergingIterator>(std::move(sources), std::move(keep_alive));
+}
+
+std::unique_ptr<InternalIterator> NewEmptyIterator(Status status) {
+  return std::make_unique<EmptyIterator>(std::move(status));
+}
+
+}  // namespace tidesdb

@@ -1,0 +1,174 @@
+#include "version/merging_iter.h"
+
+#include <gtest/gtest.h>
+
+#include "base/random.h"
+#include "version/version_test_util.h"
+
+namespace tidesdb {
+namespace {
+
+std::unique_ptr<InternalIterator> Merge(const std::vector<std::vector<TestEntry>>& sources) {
+  std::vector<std::unique_ptr<InternalIterator>> iters;
+  for (const auto& source : sources) iters.push_back(NewVectorIterator(source));
+  return NewMergingIterator(std::move(iters), nullptr);
+}
+
+// Moves the iterator at random and compares it with a sorted vector after each step.
+class Walk {
+ public:
+  explicit Walk(uint64_t seed) : random_(seed) {
+    const size_t source_count = random_.Uniform(8);
+    std::vector<std::vector<TestEntry>> sources(source_count);
+    for (uint64_t i = random_.Uniform(60); i > 0 && source_count > 0; --i) {
+      const TestEntry entry = {RandomKey(), PackTrailer(i, ValueType::kPut), std::to_string(i)};
+      sources[random_.Uniform(source_count)].push_back(entry);
+      all_.push_back(entry);
+      // Now and then two sources hold the very same version.
+      if (random_.OneIn(10) && source_count > 1) Twin(entry, &sources);
+    }
+    for (auto& source : sources) SortEntries(&source);
+    SortEntries(&all_);
+    iter_ = Merge(sources);
+  }
+
+  void Run() {
+    for (int step = 0; step < 200; ++step) {
+      Step();
+      ASSERT_TRUE(iter_->status().ok());
+      ASSERT_EQ(iter_->Valid(), at_ < all_.size()) << "step " << step;
+      if (!iter_->Valid()) continue;
+      ASSERT_EQ(iter_->user_key(), all_[at_].key) << "step " << step;
+      ASSERT_EQ(iter_->trailer(), all_[at_].trailer) << "step " << step;
+      ASSERT_EQ(iter_->value(), all_[at_].value) << "step " << step;
+    }
+  }
+
+ private:
+  // Few keys that share long and short beginnings, so that heads are equal where keys are not.
+  std::string RandomKey() {
+    static constexpr Slice kStems[] = {"", "a", "ab", "abcdefgh", "abcdefghi", "abcdefghj", "b"};
+    std::string key(kStems[random_.Uniform(std::size(kStems))]);
+    if (random_.OneIn(3)) key.push_back('\0');
+    if (random_.OneIn(3)) key.push_back(static_cast<char>(0xff));
+    return key;
+  }
+
+  void Twin(const TestEntry& entry, std::vector<std::vector<TestEntry>>* sources) {
+    for (auto& source : *sources) {
+      if (!source.empty() && source.back() == entry) continue;
+      source.push_back(entry);
+      all_.push_back(entry);
+      return;
+    }
+  }
+
+  void Step() {
+    const std::string key = RandomKey();
+    const Trailer trailer = PackTrailer(random_.Uniform(60), ValueType::kPut);
+    switch (random_.Uniform(10)) {
+      case 0:
+        iter_->SeekToFirst();
+        at_ = 0;
+        break;
+      case 1:
+        iter_->SeekToLast();
+        at_ = all_.size() - 1;
+        break;
+      case 2:
+        iter_->Seek(key, trailer);
+        at_ = LowerBound(key, trailer);
+        break;
+      case 3:
+        iter_->SeekForPrev(key, trailer);
+        at_ = LowerBound(key, trailer);
+        while (at_ < all_.size() && all_[at_].key == key && all_[at_].trailer == trailer) ++at_;
+        --at_;
+        break;
+      default:
+        if (!iter_->Valid()) break;
+        if (random_.OneIn(3)) {
+          iter_->Next();
+          ++at_;
+        } else if (random_.OneIn(2)) {
+          SkipKey();
+        } else {
+          iter_->Prev();
+          --at_;
+        }
+    }
+  }
+
+  void SkipKey() {
+    const TestEntry left = all_[at_];
+    Trailer before = left.trailer;
+    for (iter_->NextKeyOrVersion(); iter_->Valid() && iter_->user_key() == left.key;
+         iter_->NextKeyOrVersion()) {
+      EXPECT_LE(iter_->trailer(), before);
+      before = iter_->trailer();
+    }
+    while (at_ < all_.size() && all_[at_].key == left.key) ++at_;
+  }
+
+  size_t LowerBound(Slice key, Trailer trailer) const {
+    size_t at = 0;
+    while (at < all_.size() && CompareVersions(all_[at].key, all_[at].trailer, key, trailer) < 0) {
+      ++at;
+    }
+    return at;
+  }
+
+  Random random_;
+  std::vector<TestEntry> all_;
+  std::unique_ptr<InternalIterator> iter_;
+  size_t at_ = SIZE_MAX;
+};
+
+TEST(MergingIter, WalksAsASortedVectorDoes) {
+  const uint64_t seed = TestSeed(1);
+  for (uint64_t i = 0; i < 300; ++i) {
+    SCOPED_TRACE("TIDESDB_SEED=" + std::to_string(seed + i));
+    Walk walk(seed + i);
+    walk.Run();
+    if (::testing::Test::HasFatalFailure()) return;
+  }
+}
+
+TEST(MergingIter, AnErrorOfASourceEndsTheIteration) {
+  const std::vector<TestEntry> good = {
+      {"a", ParseVersion("P1"), ""}, {"c", ParseVersion("P2"), ""}, {"e", ParseVersion("P3"), ""}};
+  const std::vector<TestEntry> bad = {{"b", ParseVersion("P4"), ""}, {"d", ParseVersion("P5"), ""}};
+  for (int fail_after = 0; fail_after < 3; ++fail_after) {
+    std::vector<std::unique_ptr<InternalIterator>> iters;
+    iters.push_back(NewVectorIterator(good));
+    iters.push_back(NewVectorIterator(bad, fail_after));
+    const auto merged = NewMergingIterator(std::move(iters), nullptr);
+    const std::string read = ReadAll(merged.get());
+    EXPECT_FALSE(merged->Valid());
+    EXPECT_EQ(merged->status().code(), Code::kIoError);
+    static constexpr const char* kRead[] = {" IO error: planned", "a:P1 b:P4 IO error: planned",
+                                            "a:P1 b:P4 c:P2 d:P5 IO error: planned"};
+    EXPECT_EQ(read, kRead[fail_after]);
+  }
+}
+
+TEST(MergingIter, GivesUpWhatKeepsTheSourcesAliveAfterThem) {
+  auto alive = std::make_shared<int>(7);
+  std::vector<std::unique_ptr<InternalIterator>> iters;
+  iters.push_back(NewVectorIterator({{"a", ParseVersion("P1"), ""}}));
+  auto merged = NewMergingIterator(std::move(iters), alive);
+  EXPECT_EQ(alive.use_count(), 2);
+  EXPECT_EQ(ReadAll(merged.get()), "a:P1");
+  merged = nullptr;
+  EXPECT_EQ(alive.use_count(), 1);
+}
+
+TEST(MergingIter, AnEmptyIteratorHasItsStatus) {
+  const auto iter = NewEmptyIterator(Status::Corruption("x"));
+  iter->SeekToFirst();
+  EXPECT_FALSE(iter->Valid());
+  EXPECT_EQ(iter->status().code(), Code::kCorruption);
+}
+
+}  // namespace
+}  // namespace tidesdb

@@ -1,0 +1,130 @@
+#include "version/table_cache.h"
+
+#include "base/check.h"
+
+namespace tidesdb {
+namespace {
+
+// Spins while somebody copies a pointer. Nothing that can wait is done under it.
+class SlotLock {
+ public:
+  explicit SlotLock(std::atomic<bool>* busy) : busy_(busy) {
+    while (busy_->exchange(true, std::memory_order_acquire)) {
+      while (busy_->load(std::memory_order_relaxed)) SpinPause();
+    }
+  }
+  ~SlotLock() { busy_->store(false, std::memory_order_release); }
+  SlotLock(const SlotLock&) = delete;
+  SlotLock& operator=(const SlotLock&) = delete;
+
+ private:
+  std::atomic<bool>* const busy_;
+};
+
+}  // namespace
+
+TableCache::TableCache(FileSystem* fs, std::string directory, BlockCache* block_cache,
+                       size_t open_files_max)
+    : fs_(fs),
+      directory_(std::move(directory)),
+      block_cache_(block_cache),
+      open_files_max_(open_files_max < 1 ? 1 : open_files_max) {}
+
+TableCache::~TableCache() {
+  MutexLock lock(mutex_);
+  CHECK(open_.empty());
+}
+
+Result<TableRef> TableCache::Open(const FileMeta& file) {
+  std::string path = TableFileName(directory_, file.number());
+  TIDESDB_ASSIGN(std::unique_ptr<RandomAccessFile> handle, fs_->NewRandomAccessFile(path));
+  return TableReader::Open(std::move(handle), std::move(path), file.number(),
+                           file.record().global_sequence, block_cache_);
+}
+
+Result<TableRef> TableCache::Find(const FileMeta& file) {
+  {
+    SlotLock slot(&file.slot_busy_);
+    if (file.reader_ != nullptr) {
+      // Only the first use after the clock's hand passed writes the shared line.
+      if (!file.recently_used_.load(std::memory_order_relaxed)) {
+        file.recently_used_.store(true, std::memory_order_relaxed);
+      }
+      return file.reader_;
+    }
+  }
+  return OpenAndKeep(file);
+}
+
+Result<TableRef> TableCache::FindUncached(const FileMeta& file) {
+  {
+    SlotLock slot(&file.slot_busy_);
+    if (file.reader_ != nullptr) return file.reader_;
+  }
+  return Open(file);
+}
+
+Result<TableRef> TableCache::OpenAndKeep(const FileMeta& file) {
+  TIDESDB_ASSIGN(TableRef reader, Open(file));
+  std::vector<TableRef> closed;  // Destroyed, and so closed, after the lock is gone.
+  MutexLock lock(mutex_);
+  {
+    SlotLock slot(&file.slot_busy_);
+    if (file.reader_ != nullptr) {  // Another thread was first.
+      closed.push_back(std::move(reader));
+      return file.reader_;
+    }
+  }
+  MakeRoom(&closed);
+  const uint64_t memory_bytes = reader->MemoryBytes();
+  open_.push_back({&file, memory_bytes});
+  places_[&file] = std::prev(open_.end());
+  memory_bytes_ += memory_bytes;
+  file.cache_.store(this, std::memory_order_release);
+  SlotLock slot(&file.slot_busy_);
+  file.reader_ = reader;
+  file.recently_used_.store(true, std::memory_order_relaxed);
+  return reader;
+}
+
+void TableCache::MakeRoom(std::vector<TableRef>* closed) {
+  size_t second_chances = open_.size();
+  while (open_.size() >= open_files_max_) {
+    const OpenFile front = open_.front();
+    if (second_chances > 0 &&
+        front.file->recently_used_.exchange(false, std::memory_order_relaxed)) {
+      --second_chances;
+      open_.splice(open_.end(), open_, open_.begin());
+      continue;
+    }
+    {
+      SlotLock slot(&front.file->slot_busy_);
+      closed->push_back(std::move(front.file->reader_));
+      front.file->reader_ = nullptr;
+    }
+    memory_bytes_ -= front.memory_bytes;
+    places_.erase(front.file);
+    open_.pop_front();
+  }
+}
+
+void TableCache::Forget(const FileMeta& file) {
+  MutexLock lock(mutex_);
+  const auto place = places_.find(&file);
+  if (place == places_.end()) return;
+  memory_bytes_ -= place->second->memory_bytes;
+  open_.erase(place->second);
+  places_.erase(place);
+}
+
+uint64_t TableCache::OpenFiles() const {
+  MutexLock lock(mutex_);
+  return open_.size();
+}
+
+uint64_t TableCache::MemoryBytes() const {
+  MutexLock lock(mutex_);
+  return memory_bytes_;
+}
+
+}  // namespace tidesdb

@@ -1,0 +1,72 @@
+// Opens table files at first use and keeps the recently used ones open, up to a number of files.
+//
+// Threads: any number at once; finding an open file takes no lock but a spin of a pointer copy, and
+// no memory.
+#pragma once
+
+#include <cstddef>
+#include <list>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/mutex.h"
+#include "io/file_system.h"
+#include "table/block_cache.h"
+#include "tidesdb/result.h"
+#include "version/file_meta.h"
+
+namespace tidesdb {
+
+class TableCache {
+ public:
+  // Owns neither; both outlive it, and it outlives every FileMeta that it opened.
+  TableCache(FileSystem* fs, std::string directory, BlockCache* block_cache, size_t open_files_max);
+  virtual ~TableCache();
+  TableCache(const TableCache&) = delete;
+  TableCache& operator=(const TableCache&) = delete;
+
+  // The reader stays usable as long as the reference is held, also after it left the cache.
+  // Errors: those of TableReader::Open.
+  Result<TableRef> Find(const FileMeta& file);
+
+  // For a file that will be read once (a compaction's input): the open reader if there is one, else
+  // one of its own that the cache does not keep.
+  Result<TableRef> FindUncached(const FileMeta& file);
+
+  // Called by ~FileMeta, on any thread.
+  void Forget(const FileMeta& file) EXCLUDES(mutex_);
+
+  uint64_t OpenFiles() const EXCLUDES(mutex_);
+  // Of readers, outside of the block cache.
+  uint64_t MemoryBytes() const EXCLUDES(mutex_);
+  BlockCache* block_cache() const { return block_cache_; }
+
+ protected:
+  // Tests put tables of their own here.
+  virtual Result<TableRef> Open(const FileMeta& file);
+
+ private:
+  struct OpenFile {
+    const FileMeta* file;
+    uint64_t memory_bytes;
+  };
+
+  Result<TableRef> OpenAndKeep(const FileMeta& file) EXCLUDES(mutex_);
+  // Takes files out that were not used lately until there is room; their readers go to `closed`.
+  void MakeRoom(std::vector<TableRef>* closed) REQUIRES(mutex_);
+
+  FileSystem* const fs_;
+  const std::string directory_;
+  BlockCache* const block_cache_;
+  const size_t open_files_max_;
+
+  mutable Mutex mutex_;
+  std::list<OpenFile> open_
+      GUARDED_BY(mutex_);  // In the order of a clock whose hand is at the front.
+  std::unordered_map<const FileMeta*, std::list<OpenFile>::iterator> places_ GUARDED_BY(mutex_);
+  uint64_t memory_bytes_ GUARDED_BY(mutex_) = 0;
+};
+
+}  // namespace tidesdb

@@ -1,0 +1,242 @@
+#include "version/version.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "base/key_head.h"
+
+namespace tidesdb {
+namespace {
+
+std::string Describe(FamilyId family, const FileMeta& file) {
+  return "family " + std::to_string(family) + ", table file " + std::to_string(file.number());
+}
+
+// Gives back what a hit pinned when only its sequence was wanted.
+void ReleaseHit(VersionHit* hit) {
+  if (hit->release != nullptr) hit->release(hit->owner, hit->arg);
+  hit->release = nullptr;
+}
+
+// Keys that a share of a file is likely to hold: a tombstone is none. The key that it hides is not
+// taken away too: it lies in another file, and in another share as a rule. An index whose column
+// was updated has a file of as many tombstones as entries, and where the entries are there are no
+// tombstones.
+uint64_t LiveKeys(const TableProperties& properties) {
+  return properties.keys - std::min(properties.keys, properties.tombstones);
+}
+
+}  // namespace
+
+uint64_t TotalBytes(std::span<const FileRef> files) {
+  uint64_t bytes = 0;
+  for (const FileRef& file : files) bytes += file->bytes();
+  return bytes;
+}
+
+size_t FindFileByKey(std::span<const FileRef> files, Slice key) {
+  const auto at =
+      std::lower_bound(files.begin(), files.end(), key,
+                       [](const FileRef& file, Slice wanted) { return file->key_max() < wanted; });
+  return static_cast<size_t>(at - files.begin());
+}
+
+void Version::Sort(Levels* levels) {
+  std::sort((*levels)[0].begin(), (*levels)[0].end(), [](const FileRef& a, const FileRef& b) {
+    if (a->sequence_max() != b->sequence_max()) return a->sequence_max() > b->sequence_max();
+    if (a->sequence_min() != b->sequence_min()) return a->sequence_min() > b->sequence_min();
+    return a->number() > b->number();
+  });
+  for (int level = 1; level < kLevels; ++level) {
+    std::sort((*levels)[level].begin(), (*levels)[level].end(),
+              [](const FileRef& a, const FileRef& b) { return a->key_min() < b->key_min(); });
+  }
+}
+
+Status Version::Check(FamilyId family, const Levels& levels) {
+  for (int level = 0; level < kLevels; ++level) {
+    const FileList& files = levels[level];
+    for (size_t i = 0; i < files.size(); ++i) {
+      const FileMeta& file = *files[i];
+      if (file.properties().family != family || file.key_min() > file.key_max() ||
+          file.sequence_min() > file.sequence_max()) {
+        return Status::Corruption(Describe(family, file) + ": its bounds make no sense");
+      }
+      if (i == 0) continue;
+      const FileMeta& before = *files[i - 1];
+      if (level == 0 && before.sequence_min() < file.sequence_max() &&
+          before.key_min() <= file.key_max() && file.key_min() <= before.key_max()) {
+        return Status::Corruption(Describe(family, file) + " and " +
+                                  std::to_string(before.number()) +
+                                  ": neither is newer than the other in level 0");
+      }
+      if (level > 0 && before.key_max() >= file.key_min()) {
+        return Status::Corruption(Describe(family, file) + " and " +
+                                  std::to_string(before.number()) + ": they overlap in level " +
+                                  std::to_string(level));
+      }
+    }
+  }
+  return Status::Ok();
+}
+
+Version::Version(FamilyInfoRef info, Levels levels, TableCache* tables)
+    : info_(std::move(info)), levels_(std::move(levels)), tables_(tables) {
+  DCHECK(Check(info_->id, levels_).ok());
+  for (int level = 0; level < kLevels; ++level) {
+    level_bytes_[level] = tidesdb::TotalBytes(levels_[level]);
+    total_bytes_ += level_bytes_[level];
+    if (!levels_[level].empty()) bottom_level_ = level;
+  }
+  for (int level = 1; level < kLevels; ++level) {
+    last_key_heads_[level].reserve(levels_[level].size());
+    for (const FileRef& file : levels_[level]) {
+      last_key_heads_[level].push_back(KeyHead(file->key_max()));
+    }
+  }
+  const FileMeta* before = nullptr;
+  for (const FileRef& file : levels_[0]) {
+    const SequenceNumber ingested = file->record().global_sequence;
+    if (before == nullptr || ingested == 0 || before->record().global_sequence != ingested) {
+      ++level0_runs_;
+    }
+    before = file.get();
+  }
+}
+
+uint64_t Version::FileCount() const {
+  uint64_t count = 0;
+  for (const FileList& files : levels_) count += files.size();
+  return count;
+}
+
+Result<bool> Version::Get(Slice key, SequenceNumber snapshot, VersionHit* hit) const {
+  const auto get = [&](const FileMeta& file) -> Result<bool> {
+    TIDESDB_ASSIGN(const TableRef table, tables_->Find(file));
+    return table->Get({}, key, snapshot, hit);
+  };
+  for (const FileRef& file : levels_[0]) {
+    if (file->sequence_min() > snapshot || key < file->key_min() || key > file->key_max()) continue;
+    TIDESDB_ASSIGN(const bool found, get(*file));
+    if (found) return true;
+  }
+  for (int level = 1; level <= bottom_level_; ++level) {
+    const FileMeta* file = FindFile(level, key);
+    if (file == nullptr || file->sequence_min() > snapshot) continue;
+    TIDESDB_ASSIGN(const bool found, get(*file));
+    if (found) return true;
+  }
+  return false;
+}
+
+Result<bool> Version::ChangedSince(Slice key, SequenceNumber floor) const {
+  // The newest version of the key in the first source that has one decides: all others are older.
+  enum class Answer : uint8_t { kNotHere, kYes, kNo };
+  const auto ask = [&](const FileMeta& file) -> Result<Answer> {
+    TIDESDB_ASSIGN(const TableRef table, tables_->Find(file));
+    VersionHit hit;
+    TIDESDB_ASSIGN(const bool found, table->Get({}, key, kSequenceMax, &hit));
+    if (!found) return Answer::kNotHere;
+    ReleaseHit(&hit);
+    return hit.sequence > floor ? Answer::kYes : Answer::kNo;
+  };
+  for (const FileRef& file : levels_[0]) {
+    if (file->sequence_max() <= floor) break;  // So are all that follow: newest first.
+    if (key < file->key_min() || key > file->key_max()) continue;
+    TIDESDB_ASSIGN(const Answer answer, ask(*file));
+    if (answer != Answer::kNotHere) return answer == Answer::kYes;
+  }
+  for (int level = 1; level <= bottom_level_; ++level) {
+    const FileMeta* file = FindFile(level, key);
+    if (file == nullptr || file->sequence_max() <= floor) continue;
+    TIDESDB_ASSIGN(const Answer answer, ask(*file));
+    if (answer != Answer::kNotHere) return answer == Answer::kYes;
+  }
+  return false;
+}
+
+void AddEstimate(TableCache* tables, const FileMeta& file, Slice start, Slice end,
+                 RangeEstimate* estimate) {
+  if (file.key_max() < start || (!end.empty() && file.key_min() >= end)) return;
+  // A block that cannot be read makes the estimate worse, not wrong: reads will report it.
+  const auto share_before = [&](Slice key, double fallback) {
+    const Result<TableRef> table = tables->Find(file);
+    if (!table.status().ok()) return fallback;
+    const Result<double> share = (*table)->ShareBefore(key);
+    return share.status().ok() ? *share : fallback;
+  };
+  const double from = file.key_min() >= start ? 0 : share_before(start, 0);
+  const double to = end.empty() || file.key_max() < end ? 1 : share_before(end, 1);
+  if (to <= from) return;
+  const double share = to - from;
+  estimate->bytes += static_cast<uint64_t>(share * static_cast<double>(file.bytes()));
+  estimate->keys +=
+      static_cast<uint64_t>(share * static_cast<double>(LiveKeys(file.properties())) + 0.5);
+  estimate->tombstones +=
+      static_cast<uint64_t>(share * static_cast<double>(file.properties().tombstones) + 0.5);
+}
+
+RangeEstimate Version::EstimateRange(Slice start, Slice end) const {
+  RangeEstimate estimate;
+  for (const FileRef& file : levels_[0]) AddEstimate(tables_, *file, start, end, &estimate);
+  for (int level = 1; level <= bottom_level_; ++level) {
+    const FileList& files = levels_[level];
+    for (size_t i = FindFileByKey(files, start); i < files.size(); ++i) {
+      if (!end.empty() && files[i]->key_min() >= end) break;
+      AddEstimate(tables_, *files[i], start, end, &estimate);
+    }
+  }
+  return estimate;
+}
+
+FamilyStats Version::GetStats() const {
+  FamilyStats stats;
+  stats.levels.resize(kLevels);
+  for (int level = 0; level < kLevels; ++level) {
+    LevelStats& of_level = stats.levels[level];
+    for (const FileRef& file : levels_[level]) {
+      ++of_level.files;
+      of_level.bytes += file->bytes();
+      of_level.entries += file->properties().entries;
+      of_level.tombstones += file->properties().tombstones;
+      stats.estimated_keys += LiveKeys(file->properties());
+    }
+  }
+  stats.table_bytes = total_bytes_;
+  return stats;
+}
+
+const FileMeta* Version::FindFile(int level, Slice key) const {
+  const std::vector<uint64_t>& heads = last_key_heads_[level];
+  const auto [first, last] = std::equal_range(heads.begin(), heads.end(), KeyHead(key));
+  auto at = static_cast<size_t>(first - heads.begin());
+  // Heads that tie with the key's decide nothing.
+  const auto end = static_cast<size_t>(last - heads.begin());
+  const std::span<const FileRef> files(levels_[level]);
+  at += FindFileByKey(files.subspan(at, end - at), key);
+  if (at == files.size() || key < files[at]->key_min()) return nullptr;
+  return files[at].get();
+}
+
+FileList Version::Overlapping(int level, Slice key_min, Slice key_max) const {
+  if (level > 0) {
+    const std::span<const FileRef> files = OverlappingSpan(level, key_min, key_max);
+    return {files.begin(), files.end()};
+  }
+  FileList overlapping;
+  for (const FileRef& file : levels_[0]) {
+    if (file->key_min() <= key_max && file->key_max() >= key_min) overlapping.push_back(file);
+  }
+  return overlapping;
+}
+
+std::span<const FileRef> Version::OverlappingSpan(int level, Slice key_min, Slice key_max) const {
+  DCHECK(level >= 1);
+  const std::span<const FileRef> files(levels_[level]);
+  const size_t begin = FindFileByKey(files, key_min);
+  size_t end = begin;
+  while (end < files.size() && files[end]->key_min() <= key_max) ++end;
+  return files.subspan(begin, end - begin);
+}
+
+}  // namespace tidesdb

@@ -1,0 +1,102 @@
+// The table files of one column family at one instant, in levels; immutable.
+//
+// Threads: any number of readers. Shared by reference; the files stay as long as one version that
+// names them is left. Invariants:
+//   1. Level 0 is newest first: every version of a key in a file is newer than those in files after
+//   it.
+//   2. In every other level files ascend by key and do not overlap, and no user key is in two of
+//   them.
+//   3. A key's versions in a level are newer than those in deeper levels.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "format/manifest_format.h"
+#include "format/version_hit.h"
+#include "tidesdb/options.h"
+#include "tidesdb/stats.h"
+#include "version/file_meta.h"
+#include "version/table_cache.h"
+
+namespace tidesdb {
+
+using FileList = std::vector<FileRef>;
+
+// Adds what a file has in [start, end), as Version::EstimateRange counts; empty end: no bound.
+void AddEstimate(TableCache* tables, const FileMeta& file, Slice start, Slice end,
+                 RangeEstimate* estimate);
+
+// What a family is; shared by all its versions.
+struct FamilyInfo {
+  FamilyId id = 0;
+  ColumnFamilyOptions options;
+};
+using FamilyInfoRef = std::shared_ptr<const FamilyInfo>;
+
+class Version {
+ public:
+  using Levels = std::array<FileList, kLevels>;
+
+  // REQUIRES: Check(levels) is OK. `tables` outlives this; null when nothing is read.
+  Version(FamilyInfoRef info, Levels levels, TableCache* tables);
+
+  // Puts level 0 in age order and the others in key order.
+  static void Sort(Levels* levels);
+  // Whether the invariants hold that can be seen from here. Errors: kCorruption naming the files.
+  static Status Check(FamilyId family, const Levels& levels);
+
+  FamilyId family() const { return info_->id; }
+  const ColumnFamilyOptions& options() const { return info_->options; }
+  const FamilyInfoRef& info() const { return info_; }
+  const FileList& files(int level) const { return levels_[level]; }
+  const Levels& levels() const { return levels_; }
+  TableCache* tables() const { return tables_; }
+
+  uint64_t LevelBytes(int level) const { return level_bytes_[level]; }
+  uint64_t TotalBytes() const { return total_bytes_; }
+  uint64_t FileCount() const;
+  // Sorted runs in level 0: files of one ingested transaction do not overlap and count as one.
+  int Level0Runs() const { return level0_runs_; }
+  // The deepest level that has files; 0 when there are none.
+  int BottomLevel() const { return bottom_level_; }
+
+  // As ReadState::Get, in the table files only.
+  Result<bool> Get(Slice key, SequenceNumber snapshot, VersionHit* hit) const;
+  // As ReadState::ChangedSince, in the table files only.
+  Result<bool> ChangedSince(Slice key, SequenceNumber floor) const;
+  // Keys less tombstones, and bytes, of [start, end); empty end: no bound.
+  RangeEstimate EstimateRange(Slice start, Slice end) const;
+  FamilyStats GetStats() const;
+
+  // The file of a level that can hold the key; null: none. REQUIRES: level >= 1.
+  const FileMeta* FindFile(int level, Slice key) const;
+  // Files of a level whose ranges meet [key_min, key_max], in the level's order.
+  FileList Overlapping(int level, Slice key_min, Slice key_max) const;
+  // The same as a view of this version. REQUIRES: level >= 1.
+  std::span<const FileRef> OverlappingSpan(int level, Slice key_min, Slice key_max) const;
+
+ private:
+  const FamilyInfoRef info_;
+  const Levels levels_;
+  TableCache* const tables_;
+  // Of the last keys of each level's files: one search in little memory finds the file.
+  std::array<std::vector<uint64_t>, kLevels> last_key_heads_;
+  std::array<uint64_t, kLevels> level_bytes_ = {};
+  uint64_t total_bytes_ = 0;
+  int level0_runs_ = 0;
+  int bottom_level_ = 0;
+};
+
+using VersionRef = std::shared_ptr<const Version>;
+
+uint64_t TotalBytes(std::span<const FileRef> files);
+
+// The first file of a sorted, disjoint list whose last key is >= key; its index, or the number of
+// files.
+size_t FindFileByKey(std::span<const FileRef> files, Slice key);
+
+}  // namespace tidesdb

@@ -1,0 +1,144 @@
+// The durable state: families with their table files, the catalog, and the manifest that keeps
+// them.
+//
+// Threads: any. One Apply at a time; readers are never in its way.
+// Owns: the manifest. Locks: apply_mutex_ (held over I/O), then ReadStateHolder's.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/logger.h"
+#include "base/mutex.h"
+#include "version/manifest_log.h"
+#include "version/obsolete_files.h"
+#include "version/read_state_holder.h"
+#include "version/version.h"
+
+namespace tidesdb {
+
+struct VersionSetOptions {
+  FileSystem* fs = nullptr;
+  std::string directory;
+  Logger* log = nullptr;
+  TableCache* tables = nullptr;
+  ObsoleteFiles* obsolete_files = nullptr;
+  uint64_t manifest_rewrite_bytes =
+      1 << 20;  // A manifest is not rewritten before it has grown by this.
+  // Makes every commit up to the sequence durable in the WAL; called before an edit that carries
+  // them is synced.
+  std::function<Status(SequenceNumber)> sync_wal_to;
+  // Told of each version that was published; null: the family is gone. Called one at a time; may be
+  // empty.
+  std::function<void(FamilyId, const VersionRef&)> on_version;
+};
+
+class VersionSet {
+ public:
+  // `holder` gets every new version; outlives this.
+  VersionSet(VersionSetOptions options, ReadStateHolder* holder);
+  VersionSet(const VersionSet&) = delete;
+  VersionSet& operator=(const VersionSet&) = delete;
+
+  // One of these two, first. Create makes the first manifest; Recover reads the one there is and
+  // changes nothing on disk.
+  Status Create();
+  Status Recover();
+
+  struct ApplyOptions {
+    // Commits up to this one are made durable before the edit. 0: none.
+    SequenceNumber wal_sync_to = 0;
+    // Files that the edit adds and that are in use already.
+    FileList known_files;
+    // Runs in the same step that makes the new versions visible.
+    std::function<void(ReadStateParts*)> on_publish;
+    // Runs first, with all other edits shut out, and may still change the edit.
+    std::function<Status(VersionEdit*)> prepare;
+  };
+  // All of the edit or nothing, durable on return. Files of families that are gone are left out and
+  // become obsolete. Errors: kAlreadyExists, kInvalidArgument (the edit does not fit the state),
+  // those of sync_wal_to, kIoError, kNoSpace. After an I/O error in_doubt() says whether a crash
+  // could bring the edit back.
+  Status Apply(VersionEdit edit, const ApplyOptions& options) EXCLUDES(apply_mutex_);
+
+  // Whether an edit that failed may be on disk all the same. For added and removed files that does
+  // no harm; after a failed change of families or catalog nothing may be committed that builds on
+  // its not having happened.
+  bool in_doubt() const EXCLUDES(apply_mutex_);
+  // Ends the doubt: the failed edit did not happen. Errors: as Apply; then the doubt goes on.
+  Status Settle() EXCLUDES(apply_mutex_);
+
+  // Gives up files that were written for an edit whose Apply failed or never came: they become
+  // obsolete as soon as no doubt is left that the manifest may name them.
+  void DiscardFiles(const std::vector<FileRecord>& files) EXCLUDES(apply_mutex_);
+
+  // --- Numbers ---
+  uint64_t NewFileNumber() { return next_file_number_.fetch_add(1, std::memory_order_relaxed); }
+  FamilyId NewFamilyId() { return next_family_id_.fetch_add(1, std::memory_order_relaxed); }
+  // Numbers up to this one are taken (files found in the directory or named in the WAL).
+  void ReserveFileNumbers(uint64_t number_max);
+  SequenceNumber flushed_sequence() const {
+    return flushed_sequence_.load(std::memory_order_acquire);
+  }
+  uint64_t wal_segment_min() const { return wal_segment_min_.load(std::memory_order_acquire); }
+
+  // --- Families and catalog ---
+  VersionRef Current(FamilyId family) const;
+  std::vector<VersionRef> AllCurrent() const;
+  std::optional<std::string> GetCatalog(Slice name) const EXCLUDES(catalog_mutex_);
+  std::vector<std::pair<std::string, std::string>> ListCatalog(Slice prefix) const
+      EXCLUDES(catalog_mutex_);
+
+  // --- For the orphans ---
+  std::set<uint64_t> LiveTables() const;
+  uint64_t manifest_number() const EXCLUDES(apply_mutex_);
+  // The manifest that was recovered ended in a record whose write never ended.
+  bool tail_was_cut() const EXCLUDES(apply_mutex_);
+
+  // A FileMeta that hands its file to ObsoleteFiles.
+  FileRef NewFile(FileRecord record) const;
+
+ private:
+  // An edit worked out against the current state.
+  struct Change {
+    std::vector<std::pair<FamilyId, VersionRef>> versions;  // Null: the family goes.
+    FileList obsolete;
+    bool has_content = true;  // False: everything it touches is gone.
+  };
+
+  Status CheckFamiliesAndCatalog(const VersionEdit& edit) const REQUIRES(apply_mutex_);
+  // Leaves out of the edit what concerns families that are gone.
+  Result<Change> WorkOut(VersionEdit* edit, const FileList& known_files) REQUIRES(apply_mutex_);
+  Status AppendToManifest(VersionEdit* edit) REQUIRES(apply_mutex_);
+  void Publish(const VersionEdit& edit, const Change& change,
+               const std::function<void(ReadStateParts*)>& on_publish) REQUIRES(apply_mutex_);
+  VersionEdit Snapshot() const REQUIRES(apply_mutex_);
+
+  const VersionSetOptions options_;
+  ReadStateHolder* const holder_;
+
+  // Relaxed: numbers that order nothing.
+  std::atomic<uint64_t> next_file_number_ = 1;
+  std::atomic<FamilyId> next_family_id_ = 1;
+  // Release after the versions are published: who sees the number finds the files.
+  std::atomic<SequenceNumber> flushed_sequence_ = 0;
+  std::atomic<uint64_t> wal_segment_min_ = 0;
+
+  mutable Mutex apply_mutex_;
+  ManifestLog manifest_ GUARDED_BY(apply_mutex_);
+  VersionMap versions_ GUARDED_BY(apply_mutex_);                    // As published.
+  std::vector<uint64_t> undecided_files_ GUARDED_BY(apply_mutex_);  // Discarded while in doubt.
+  bool tail_was_cut_ GUARDED_BY(apply_mutex_) = false;
+
+  mutable Mutex catalog_mutex_ ACQUIRED_AFTER(apply_mutex_);
+  std::map<std::string, std::string, std::less<>> catalog_ GUARDED_BY(catalog_mutex_);
+};
+
+}  // namespace tidesdb

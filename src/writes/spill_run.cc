@@ -1,0 +1,95 @@
+#include "writes/spill_run.h"
+
+#include <algorithm>
+
+#include "base/failpoint.h"
+#include "table/table_writer.h"
+
+namespace tidesdb {
+namespace {
+
+// Emits the versions of one key that a run keeps, newest first.
+Status AddKey(TableWriter* writer, const WriteNode& node, const std::vector<uint64_t>& savepoints) {
+  const WriteOp* op = node.newest;
+  while (op != nullptr) {
+    TIDESDB_TRY(writer->Add(node.key(), PackTrailer(op->number, op->type), op->value()));
+    // The newest savepoint from before this operation needs what was there then.
+    auto it = std::lower_bound(savepoints.begin(), savepoints.end(), op->number);
+    if (it == savepoints.begin()) break;
+    const uint64_t position = *std::prev(it);
+    while (op != nullptr && op->number > position) op = op->older;
+  }
+  return Status::Ok();
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const SpillRun>> SpillRun::Write(const SpillContext& context,
+                                                        const FamilyWrites& writes,
+                                                        const std::vector<uint64_t>& savepoints) {
+  auto run = std::make_shared<SpillRun>(context, context.env->NewFileNumber());
+  TIDESDB_TRY(run->WriteFile(writes, savepoints));
+  return std::shared_ptr<const SpillRun>(std::move(run));
+}
+
+Status SpillRun::WriteFile(const FamilyWrites& writes, const std::vector<uint64_t>& savepoints) {
+  TIDESDB_FAILPOINT_STATUS("spill_write_run");
+  {
+    TIDESDB_ASSIGN(auto file, context_.fs->NewWritableFile(path_, OpenMode::kCreate));
+    const TableWriteOptions options = context_.env->TableOptionsOf(writes.family());
+    auto writer = NewTableWriter(options, std::move(file), path_);
+    for (auto* node = writes.First(); node != nullptr; node = FamilyWrites::Next(node)) {
+      TIDESDB_TRY(AddKey(writer.get(), *node, savepoints));
+    }
+    TIDESDB_TRY(writer->Finish().status());
+    file_bytes_ = writer->FileBytes();
+  }
+  TIDESDB_ASSIGN(reader_, TableReader::Open(context_.files->NewFile(path_, file_bytes_), path_,
+                                            number_, 0, context_.cache));
+  return Status::Ok();
+}
+
+Result<bool> SpillRun::Get(Slice key, const VoidedOps* voided, VersionHit* hit) const {
+  uint64_t op_max = voided == nullptr ? kSequenceMax : voided->LiveAtMost(this->op_max());
+  while (op_max >= op_min()) {
+    TIDESDB_ASSIGN(const bool found, reader_->Get(TableReadOptions(), key, op_max, hit));
+    if (!found) return false;
+    op_max = voided == nullptr ? hit->sequence : voided->LiveAtMost(hit->sequence);
+    if (op_max == hit->sequence) return true;
+    if (hit->release != nullptr) hit->release(hit->owner, hit->arg);
+    *hit = VersionHit();
+  }
+  return false;
+}
+
+Result<bool> SpillRun::Intersects(Slice start, Slice end) const {
+  if (!end.empty() && Slice(properties().key_min) >= end) return false;
+  if (Slice(properties().key_max) < start) return false;
+  auto it = reader_->NewIterator(TableReadOptions());
+  it->Seek(start, kTrailerMax);
+  if (!it->Valid()) {
+    TIDESDB_TRY(it->status());
+    return false;
+  }
+  return end.empty() || it->user_key() < end;
+}
+
+std::unique_ptr<VersionCursor> SpillRun::NewCursor(const VoidedOps* voided,
+                                                   const InterruptCheck* interrupt) const {
+  Visibility visibility;
+  visibility.voided = voided;
+  // Own writes are read by one transaction and are gone after it: others keep their cached blocks.
+  TableReadOptions options;
+  options.fill_cache = false;
+  return std::make_unique<VersionCursor>(reader_->NewIterator(options), visibility,
+                                         VersionCursor::Tombstones::kShow, interrupt);
+}
+
+SpillRun::~SpillRun() {
+  reader_.reset();
+  if (context_.cache != nullptr) context_.cache->EraseFile(number_);
+  // What cannot be deleted now is found and deleted when the database is opened.
+  context_.fs->Delete(path_).IgnoreError();
+}
+
+}  // namespace tidesdb

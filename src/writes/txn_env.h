@@ -1,0 +1,66 @@
+// What transactions need from the database around them; db/ implements it, tests do with little.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "format/internal_key.h"
+#include "table/table_options.h"
+#include "tidesdb/result.h"
+#include "version/read_state.h"
+
+namespace tidesdb {
+
+class ColumnFamily;
+
+// A finished table file of a spilled write set: entries have sequence 0, one version a key.
+struct IngestFile {
+  uint64_t number = 0;
+  uint64_t bytes = 0;
+  TableProperties properties;
+};
+
+// Threads: any, unless a function says otherwise.
+class TxnEnv {
+ public:
+  virtual ~TxnEnv() = default;
+
+  virtual ReadStateRef PinReadState() const = 0;
+  // A number that grows with every new ReadState; one atomic load (acquire). It has grown before a
+  // commit goes into a new active memtable, and not before PinReadState returns the new state: so a
+  // state that was pinned after the number was read stays current for as long as the number stays.
+  virtual uint64_t ReadStateNumber() const = 0;
+
+  // OK, kInvalidArgument for a dropped family, or, for_write, kReadOnly after a fatal error. Called
+  // by every operation: must be cheap.
+  virtual Status CheckFamily(const ColumnFamily& family, bool for_write) const = 0;
+
+  // --- Called by the commit pipeline, by its leader only, so one at a time and with no memtable
+  // insert running ---
+  // Makes sure that a group of so many records and bytes can be appended and inserted: delays as
+  // the write controller says, rotates memtable and WAL segment when they are full. Errors:
+  // kNoSpace, kReadOnly, kShuttingDown.
+  virtual Status PrepareForGroup(uint64_t bytes, size_t records) = 0;
+  // Writes the records, in order, as one group; `sync`: durable on return. An error is final: the
+  // database is read-only.
+  virtual Status AppendToWal(const std::vector<Slice>& records, SequenceNumber last, bool sync) = 0;
+  virtual MemTable* ActiveMemTable() = 0;
+  // Makes the files of a spilled transaction the newest source of all reads, above everything
+  // written before: rotates the memtable and puts the files, at this sequence, between the old one
+  // and the new one. Their kIngest record is in the WAL already. An error is final, as
+  // AppendToWal's.
+  virtual Status Ingest(const std::vector<IngestFile>& files, SequenceNumber sequence) = 0;
+
+  // --- For spilling ---
+  virtual uint64_t NewFileNumber() = 0;
+  // A run, deleted at the end of the transaction.
+  virtual std::string SpillPath(uint64_t file_number) const = 0;
+  // A file that Ingest will take; deleted by the transaction when it does not come to that. The
+  // database must not take it for garbage between NewFileNumber and Ingest or deletion.
+  virtual std::string TablePath(uint64_t file_number) const = 0;
+  virtual TableWriteOptions TableOptionsOf(FamilyId family) const = 0;
+  virtual uint64_t TargetFileBytes(FamilyId family) const = 0;
+};
+
+}  // namespace tidesdb

@@ -1,0 +1,120 @@
+// Over a merge of versions: the newest version of each key that a reader may see.
+//
+// Threads: one at a time. Forward, the version is read in place; backward it is copied, as a key's
+// versions come oldest first that way.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "format/internal_iter.h"
+#include "writes/dead_walk.h"
+#include "writes/voided_ops.h"
+
+namespace tidesdb {
+
+// What a reader may see: sequences up to `snapshot`, but those in `voided` (null: none).
+struct Visibility {
+  SequenceNumber snapshot = kSequenceMax;
+  const VoidedOps* voided = nullptr;
+
+  // The greatest visible sequence <= sequence; 0: none.
+  SequenceNumber AtMost(SequenceNumber sequence) const {
+    if (sequence > snapshot) sequence = snapshot;
+    return voided == nullptr ? sequence : voided->LiveAtMost(sequence);
+  }
+};
+
+// Asked once in a while during long skips; returns true to stop with kInterrupted.
+class InterruptCheck {
+ public:
+  virtual ~InterruptCheck() = default;
+  virtual bool Interrupted() const = 0;
+};
+
+class VersionCursor {
+ public:
+  enum class Tombstones : uint8_t { kShow, kSkip };
+
+  // `interrupt` may be null; it and what visibility points to outlive the cursor. `walk`: of the
+  // snapshot, with no operations voided.
+  VersionCursor(std::unique_ptr<InternalIterator> base, Visibility visibility,
+                Tombstones tombstones, const InterruptCheck* interrupt, DeadWalk walk = DeadWalk())
+      : base_(std::move(base)),
+        visibility_(visibility),
+        tombstones_(tombstones),
+        interrupt_(interrupt),
+        walk_(std::move(walk)) {}
+
+  // Moves never cross these keys: empty means no bound. The bytes outlive the cursor.
+  void SetBounds(Slice lower, Slice upper) {
+    lower_ = lower;
+    upper_ = upper;
+  }
+
+  bool Valid() const { return valid_; }
+  void SeekToFirst();
+  void SeekToLast();
+  void Seek(Slice key);
+  void SeekForPrev(Slice key);
+  void SeekBefore(Slice key);  // The last key < key.
+  void Next();                 // REQUIRES: Valid().
+  void Prev();                 // REQUIRES: Valid().
+
+  // REQUIRES: Valid(). The bytes live until the next move.
+  Slice key() const { return forward_ ? base_->user_key() : Slice(key_); }
+  Slice value() const { return forward_ ? base_->value() : Slice(value_); }
+  ValueType type() const { return type_; }
+  SequenceNumber sequence() const { return sequence_; }
+
+  const Status& status() const { return status_; }
+
+ private:
+  // So many entries of one key are stepped over before a search takes over.
+  static constexpr int kStepsMax = 8;
+  static constexpr int kInterruptSteps = 1024;
+
+  // From where base_ stands: the next key in that direction with a version to show.
+  void FindForward();
+  void FindBackward();
+  struct KeyRead {
+    bool found = false;        // A version is visible.
+    bool newest_seen = false;  // And it is known to be the key's newest.
+  };
+  // base_ is on the oldest version of key_: finds the visible one and leaves base_ before the key.
+  KeyRead ReadKeyBackward();
+  // key_ is dead: leaves base_ at the first entry behind it and what else is known to be dead.
+  void SkipDeadForward();
+  // base_ is before key_, which is dead: leaves it before what else is known to be dead.
+  void SkipDeadBackward();
+  void CopyEntry();
+  // base_ is on a version of `key_`: leaves it at the first entry of a later key.
+  void SkipKeyForward();
+  void SetEnd();  // base_ has ended, or an error has.
+  void SetValid() {
+    walk_.End();
+    valid_ = true;
+  }
+  bool StopRequested();
+
+  const std::unique_ptr<InternalIterator> base_;
+  const Visibility visibility_;
+  const Tombstones tombstones_;
+  const InterruptCheck* const interrupt_;
+  DeadWalk walk_;
+  Slice lower_;
+  Slice upper_;
+
+  bool valid_ = false;
+  bool forward_ = true;
+  ValueType type_ = ValueType::kPut;
+  SequenceNumber sequence_ = 0;
+  int steps_ = 0;
+  std::string key_;         // Forward: scratch for skipping. Backward: the current key.
+  std::string value_;       // Backward only.
+  std::string dead_first_;  // Scratch.
+  std::string dead_last_;
+  Status status_;
+};
+
+}  // namespace tidesdb
