@@ -2,6 +2,8 @@
 
 namespace tidesdb::plugin {
 
+Engine* engine = nullptr;
+
 int Slots::Take() {
   LatchGuard guard(latch_);
   size_t slot = 0;
