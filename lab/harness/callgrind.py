@@ -10,7 +10,6 @@ too: a percent or two of TidesDB's reads, up to a quarter of InnoDB's writes.
 """
 
 import re
-import shutil
 import time
 from collections import Counter
 
@@ -20,12 +19,6 @@ from installer.shell import Failed, run
 SERVER_OPTIONS = ("--innodb-buffer-pool-size-max=1G", "--innodb-use-native-aio=0")
 START_S = 900
 _WRITTEN_S = 60
-
-
-def check_here():
-    """Raises Failed where this machine has no callgrind."""
-    if shutil.which("callgrind_control") is None:
-        raise Failed("callgrind is missing: apt-get install valgrind")
 
 
 def totals(text):

@@ -3,7 +3,6 @@
 import io
 import json
 import os
-import random
 import shutil
 import subprocess
 import sys
@@ -17,7 +16,7 @@ from unittest import mock
 
 from installer.shell import TREE, Failed
 from lab.charts import style
-from lab.hammerdb import builds_study, calls, instructions, logs, options, real, server, study
+from lab.hammerdb import builds_study, logs, options, real, server, study
 from lab.harness import provenance, sitting, watched
 from lab.hammerdb.cpu import CpuMeter
 from lab.parse import hammerdb_csv
@@ -408,54 +407,6 @@ class Run(unittest.TestCase):
         self.server.connection.analyze = "Error"
         self.assertEqual(self.go(FakeGenerator()), 1)
         self.assertIn("ANALYZE TABLE in tpcc: text", self.said.getvalue())
-
-
-class Calls(unittest.TestCase):
-    def test_both_sides_are_called_alike(self):
-        for name in calls.NAMES:
-            own, other = (calls.statements(name, random.Random(7), 2, builtin) for builtin in (True, False))
-            self.assertEqual(own[:-1], other[:-1])
-            self.assertEqual(own[-1].replace(",@delivered", ""), other[-1])
-
-    def test_what_differs_is_listed(self):
-        found = {name: [{"cpu_ms": 2.0, "Com_update": 3.0}, {"cpu_ms": 1.0, "Com_update": 3.0}] for name in calls.NAMES}
-        found["OSTAT"][0]["Com_update"] = 4.0
-        self.assertEqual([row for row in calls.differing(found) if row[1] != "cpu_ms"],
-                         [("OSTAT", "Com_update", 4.0, 3.0)])
-        text = calls.markdown(found)
-        self.assertIn("| the mix, by new order | 4.600 | 2.300 | 2.000 |", text)
-        self.assertIn("| OSTAT | Com_update | 4.000 | 3.000 |", text)
-
-
-class Instructions(unittest.TestCase):
-    SOURCE = """proc build {} {}
-proc CreateStoredProcs { handler } {
-    puts "CREATING"
-    foreach name {NEWORD PAYMENT DELIVERY OSTAT SLEV} { mariaexec $handler "CREATE PROCEDURE `$name` () BEGIN END" }
-}
-proc ConnectToMaria {} {}
-"""
-
-    def source(self, text):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        path = Path(folder.name) / "src" / "mariadb" / "mariaoltp.tcl"
-        path.parent.mkdir(parents=True)
-        path.write_text(text)
-        return folder.name
-
-    @unittest.skipUnless(shutil.which("tclsh8.6"), "tclsh8.6 is not here")
-    def test_the_procedures_are_hammerdb_s(self):
-        found = instructions.procedures(self.source(self.SOURCE))
-        self.assertEqual(found[0].strip(), "CREATE PROCEDURE `NEWORD` () BEGIN END")
-        self.assertEqual(len(found), 5)
-        with self.assertRaisesRegex(Failed, "made 4 procedures, 5 are known"):
-            instructions.procedures(self.source(self.SOURCE.replace(" SLEV", "")))
-
-    def test_a_folder_without_them(self):
-        for text in ("", "proc CreateStoredProcs"):
-            with self.assertRaisesRegex(Failed, "holds no procedures; give the folder of HammerDB's sources"):
-                instructions.procedures(self.source(text))
 
 
 class Logs(unittest.TestCase):
