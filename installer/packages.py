@@ -12,7 +12,7 @@ PLUGIN = ["liblz4-1", "libzstd1", "libsnappy1v5"]
 # The load generators of lab/ speak to servers with the C client.
 LAB = ["libmariadb-dev", "libcli11-dev"]
 
-# The page of a report. Its plotly.js is unpacked from python3-plotly (lab/report/plotly.py), which is not installed.
+# The page of a report. Its plotly.js is unpacked from python3-plotly (lab/reports/plotly.py), which is not installed.
 REPORT = ["python3-jinja2"]
 
 # Its runners: progress on a terminal, charts, reports.
@@ -21,7 +21,7 @@ LAB_PYTHON = ["python3-rich", "python3-matplotlib", *REPORT]
 # To test reports as they are read.
 BROWSER = ["chromium"]
 
-# What the real HammerDB needs of Tcl (lab/hammerdb); HammerDB itself is the user's.
+# What the real HammerDB needs of Tcl (lab/runners/hammerdb); HammerDB itself is the user's.
 TCL = ["tcl8.6"]
 HAMMERDB = [*TCL, "mysqltcl", "tcl-thread", "libsqlite3-tcl", "tcllib"]
 
@@ -35,13 +35,13 @@ CHECK = ["clang", "clang-tidy", "clang-format"]
 SYSBENCH = ["sysbench"]
 BENCH = [*SYSBENCH, "libbenchmark-dev"]
 
-# What trains a build and measures its gain (lab/mix); the server's own test suite besides.
+# What trains a build and measures its gain (lab/runners/mix); the server's own test suite besides.
 PGO = [*LAB, *SYSBENCH]
 
-# Counts of instructions (lab/harness/callgrind.py), where the server lives.
+# Counts of instructions (lab/observe/callgrind.py), where the server lives.
 CALLGRIND = ["valgrind"]
 
-# iostat, mpstat, pidstat and vmstat, beside a measurement (lab/harness/observers.py).
+# iostat, mpstat, pidstat and vmstat, beside a measurement (lab/observe/observers.py).
 OBSERVE = ["sysstat", "procps"]
 
 # Where a server's CPU time goes (hammerdb_runner.sh --perf).

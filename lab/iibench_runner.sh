@@ -2,4 +2,4 @@
 # The insert benchmark on several engines, each on a server of its own: --help says more.
 tree=$(cd "$(dirname "$(readlink -f "$0")")/.." && pwd) || exit 1
 . "$tree/installer/python.sh"
-PYTHONPATH="$tree${PYTHONPATH:+:$PYTHONPATH}" exec python3 -m lab.iibench_runner "$@"
+PYTHONPATH="$tree${PYTHONPATH:+:$PYTHONPATH}" exec python3 -m lab.runners.iibench "$@"

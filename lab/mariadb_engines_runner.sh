@@ -2,4 +2,4 @@
 # TPROC-C on several engines, several times each, by hammerdb_runner.sh: --help says more.
 tree=$(cd "$(dirname "$(readlink -f "$0")")/.." && pwd) || exit 1
 . "$tree/installer/python.sh"
-PYTHONPATH="$tree${PYTHONPATH:+:$PYTHONPATH}" exec python3 -m lab.engines_runner "$@"
+PYTHONPATH="$tree${PYTHONPATH:+:$PYTHONPATH}" exec python3 -m lab.runners.hammerdb.engines "$@"

@@ -8,7 +8,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from installer.shell import Failed, main  # noqa: E402
-from lab.charts import sqlbench  # noqa: E402
+from lab.runners.sqlbench import charts as sqlbench  # noqa: E402
 
 
 def _main():

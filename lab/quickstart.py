@@ -11,10 +11,12 @@ from pathlib import Path
 
 from installer import host, server_run, servers
 from installer.shell import clean_environment, main
-from lab.harness import disk, generators, provenance
-from lab.harness.private_server import versions_of
-from lab.harness.sampler import Sampler, StatusClient
-from lab.report.adapters import quickstart as adapter
+from lab.observe.sampler import Sampler, StatusClient
+from lab.record import provenance
+from lab.runners import quickstart as adapter
+from lab.server import disk
+from lab.server.private_server import versions_of
+from lab.works import generators
 
 
 def _facts(server, engine, tool):

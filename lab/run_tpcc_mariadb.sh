@@ -2,4 +2,4 @@
 # TPROC-C on a MariaDB server's engines, by the built-in generator or (-H DIR) the real HammerDB: --help says more.
 tree=$(cd "$(dirname "$(readlink -f "$0")")/.." && pwd) || exit 1
 . "$tree/installer/python.sh"
-PYTHONPATH="$tree${PYTHONPATH:+:$PYTHONPATH}" exec python3 -m lab.hammerdb "$@"
+PYTHONPATH="$tree${PYTHONPATH:+:$PYTHONPATH}" exec python3 -m lab.runners.hammerdb "$@"

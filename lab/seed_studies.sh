@@ -2,4 +2,4 @@
 # The seeds' studies again, scaled to this machine, beside the seeds' own figures: --help says more.
 tree=$(cd "$(dirname "$(readlink -f "$0")")/.." && pwd) || exit 1
 . "$tree/installer/python.sh"
-PYTHONPATH="$tree${PYTHONPATH:+:$PYTHONPATH}" exec python3 -m lab.seed_studies "$@"
+PYTHONPATH="$tree${PYTHONPATH:+:$PYTHONPATH}" exec python3 -m lab.runners.seeds "$@"

@@ -2,4 +2,4 @@
 # sysbench on several engines, by environment variables; --help and lab/README.md say more.
 tree=$(cd "$(dirname "$(readlink -f "$0")")/.." && pwd) || exit 1
 . "$tree/installer/python.sh"
-PYTHONPATH="$tree${PYTHONPATH:+:$PYTHONPATH}" exec python3 -m lab.sqlbench "$@"
+PYTHONPATH="$tree${PYTHONPATH:+:$PYTHONPATH}" exec python3 -m lab.runners.sqlbench "$@"

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from lab_server import TPCC, TREE, LabServer, environment
 
-from lab.report.adapters import hammerdb as report
+from lab.runners.hammerdb import record as report
 
 RUNNER = TREE / "lab" / "hammerdb_runner.sh"
 PASSWORD = "it's [a] $ecret"

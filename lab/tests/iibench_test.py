@@ -18,9 +18,9 @@ import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import lab_server  # noqa: E402
-from lab_server import FAILED, INCONSISTENT, OK, SERVER_LOST, UNEXPECTED_ERRORS  # noqa: E402
 from installer.shell import Unavailable  # noqa: E402
-from lab.harness import cgroup  # noqa: E402
+from lab.server import cgroup  # noqa: E402
+from lab_server import FAILED, INCONSISTENT, OK, SERVER_LOST, UNEXPECTED_ERRORS  # noqa: E402
 
 STEPS = "l.i0,l.x,l.i1,l.i2,qr200,qp200"
 SMALL = ["--load-rows", "3000", "--i1-rows", "1020", "--i2-rows", "202", "--query-seconds", "1"]

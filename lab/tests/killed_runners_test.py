@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from installer import host  # noqa: E402
 from installer.shell import TREE, Failed  # noqa: E402
-from lab.harness import cgroup  # noqa: E402
+from lab.server import cgroup  # noqa: E402
 from lab.tests import terminal_signals  # noqa: E402
 
 _SERVER = os.environ.get("TIDESDB_SERVER") or host.host_server()

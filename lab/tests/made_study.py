@@ -3,7 +3,7 @@
 import math
 import random
 
-from lab.report.study import LATENCIES, THROUGHPUT, Check, Error, Latency, Metric, Run, Study
+from lab.record.run import LATENCIES, THROUGHPUT, Check, Error, Latency, Metric, Run, Study
 
 LABELS = ("InnoDB", "TidesDB <beta>", "RocksDB")
 WORKLOADS = (("sysbench point_select", "queries/s", 30_000), ("sysbench read_write", "transactions/s", 420))

@@ -14,7 +14,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from installer.shell import TREE, output  # noqa: E402
-from lab.mix import count  # noqa: E402
+from lab.runners.mix import count  # noqa: E402
 
 
 class Count(unittest.TestCase):

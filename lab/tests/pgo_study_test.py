@@ -16,11 +16,11 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from installer.shell import TREE  # noqa: E402
-from lab.harness.provenance import CHECKSUMS  # noqa: E402
-from lab.parse import iostat  # noqa: E402
-from lab.report import tables  # noqa: E402
-from lab.report.adapters import pgo_study as adapter  # noqa: E402
-from lab.report.gains import ALL, gains  # noqa: E402
+from lab.observe import iostat  # noqa: E402
+from lab.record.gains import ALL, gains  # noqa: E402
+from lab.record.provenance import CHECKSUMS  # noqa: E402
+from lab.reports import tables  # noqa: E402
+from lab.runners.pgo import record as adapter  # noqa: E402
 from lab.tests.browser import Browser  # noqa: E402
 
 _DOOR = TREE / "lab" / "pgo_study.sh"

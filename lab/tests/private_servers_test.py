@@ -18,9 +18,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from installer import build_plugin, host  # noqa: E402
 from installer.shell import TREE  # noqa: E402
-from lab.harness import profiles  # noqa: E402
-from lab.harness.private_server import PrivateServer  # noqa: E402
-from lab.harness.scratch import Scratch  # noqa: E402
+from lab.server import profiles  # noqa: E402
+from lab.server.private_server import PrivateServer  # noqa: E402
+from lab.study.scratch import Scratch  # noqa: E402
 
 _SERVER = os.environ.get("TIDESDB_SERVER") or host.host_server()
 

@@ -13,10 +13,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from lab.report import page, plotly  # noqa: E402
+from lab.record.run import THROUGHPUT, Check, Metric, Study  # noqa: E402
+from lab.reports import page, plotly  # noqa: E402
 from lab.tests import made_study  # noqa: E402
 from lab.tests.browser import Browser  # noqa: E402
-from lab.report.study import THROUGHPUT, Check, Metric, Study  # noqa: E402
 
 # How many lines or bars a plot shows; 0 where it says that there is nothing.
 _TRACES = "(document.querySelector('{}').data || []).length"

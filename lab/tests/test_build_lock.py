@@ -13,12 +13,12 @@ from types import SimpleNamespace
 from unittest import mock
 
 from installer import build_plugin, host, shell
-from installer.install import build as install_build
 from installer.install import library
-from installer.source import build as source_build
+from installer.install import build as install_build
 from installer.source import ninja
+from installer.source import build as source_build
 from installer.source import options as source_options
-from lab.harness import generators
+from lab.works import generators
 
 
 class BuildLock(unittest.TestCase):

@@ -10,7 +10,7 @@ from pathlib import Path
 from unittest import mock
 
 from installer.shell import Failed, Unavailable
-from lab.harness import cgroup
+from lab.server import cgroup
 
 MIB = 1 << 20
 _READ = "import sys; f = open(sys.argv[1], 'rb')\nwhile f.read(1 << 20): pass"

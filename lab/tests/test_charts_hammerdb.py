@@ -1,13 +1,13 @@
-"""Tests of lab/charts/hammerdb: every chart that the rows and logs allow is drawn, for the others there is a reason."""
+"""Tests of hammerdb_runner.sh's charts: each that rows and logs allow is drawn, for the others there is a reason."""
 
 import tempfile
 import unittest
 from pathlib import Path
 from unittest import mock
 
-from lab.charts import hammerdb, style
-from lab.parse.perf import Hotspot
-from lab.report import page
+from lab.observe.perf import Hotspot
+from lab.reports import page, style
+from lab.runners.hammerdb import charts as hammerdb
 
 
 def _row(engine, nopm, **more):

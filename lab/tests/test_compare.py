@@ -1,4 +1,4 @@
-"""Tests of lab/compare: what counts of a sysbench run, ratios are of one round."""
+"""Tests of lab/runners/compare: what counts of a sysbench run, ratios are of one round."""
 
 import io
 import json
@@ -10,15 +10,16 @@ from types import SimpleNamespace
 from unittest import mock
 
 from installer.shell import Failed
-from lab.compare import study, sysbench
-from lab.harness import profiles
-from lab.harness.journal import Journal
-from lab.harness.sampler import Samples
-from lab.report import markdown
-from lab.report.adapters import compare as adapter
-from lab.report.adapters import pick
+from lab.observe.sampler import Samples
+from lab.reports import markdown
+from lab.runners import pick
+from lab.runners.compare import study
+from lab.runners.compare import record as adapter
+from lab.server import profiles
+from lab.study.journal import Journal
 from lab.tests import test_report
 from lab.tests.test_parse_sysbench import recorded
+from lab.works import sysbench_run as sysbench
 
 
 class Sysbench(unittest.TestCase):

@@ -11,8 +11,8 @@ from pathlib import Path
 from unittest import mock
 
 from installer import shell
-from lab.harness import scratch, sitting
-from lab.harness.watched import tied
+from lab.base.watched import tied
+from lab.study import scratch, sitting
 from lab.tests import terminal_signals
 
 _TREE = Path(__file__).resolve().parents[2]
@@ -48,7 +48,7 @@ class Commands(unittest.TestCase):
         with tempfile.TemporaryDirectory() as name:
             said = Path(name) / "said"
             argv = ["sh", "-c", command, "sh", str(said)]
-            script = ("from installer import shell\nfrom lab.harness import sitting\nsitting.interrupt_on_term()\n"
+            script = ("from installer import shell\nfrom lab.study import sitting\nsitting.interrupt_on_term()\n"
                       f"print('up', flush=True)\nshell.main(lambda: shell.run({argv!r}))")
             child, _ = a_child(script)
             self.addCleanup(child.stdout.close)
@@ -68,7 +68,8 @@ class Commands(unittest.TestCase):
         script = """
 import os, signal, subprocess
 from installer import shell
-from lab.harness import sitting, watched
+from lab.base import watched
+from lab.study import sitting
 from lab.tests.test_ended import runs
 sitting.interrupt_on_term()
 class Interrupted(subprocess.Popen):
@@ -106,7 +107,7 @@ except KeyboardInterrupt:
         shell.end(child)  # Nothing to do.
 
     def test_a_tied_one_ends_with_a_program_that_is_killed(self):
-        child, pid = a_child("import subprocess, time\nfrom lab.harness.watched import tied\n"
+        child, pid = a_child("import subprocess, time\nfrom lab.base.watched import tied\n"
                              "print(subprocess.Popen(tied(['sleep', '60'])).pid, flush=True)\ntime.sleep(60)")
         self.addCleanup(lambda: runs(pid) and os.kill(int(pid), signal.SIGKILL))
         while Path(f"/proc/{pid}/comm").read_text() != "sleep\n":
@@ -135,7 +136,7 @@ class Folders(unittest.TestCase):
 
     def test_that_of_a_killed_owner_is_removed_by_the_next_and_no_other(self):
         (self.place / "lab-of-somebody-else").mkdir()
-        child, left = a_child("import time\nfrom lab.harness.scratch import Scratch\n"
+        child, left = a_child("import time\nfrom lab.study.scratch import Scratch\n"
                               "it = Scratch()\nprint(it.path, flush=True)\ntime.sleep(60)")
         with scratch.Scratch() as first:
             self.assertTrue(Path(left).exists())

@@ -1,4 +1,4 @@
-"""Tests of lab/engines_runner on a server that somebody runs: what this run made there is dropped, and nothing else.
+"""Tests of mariadb_engines_runner.sh on a server that somebody runs: what this run made there is dropped, nothing else.
 
 The harness is one that measures nothing, and keeps a journal as hammerdb_runner.sh does.
 """
@@ -11,10 +11,10 @@ from pathlib import Path
 from unittest import mock
 
 from installer.shell import Failed
-from lab.engines_runner import options, study
-from lab.hammerdb import server
-from lab.harness.journal import Journal
-from lab.parse import hammerdb_csv
+from lab.runners.hammerdb import hammerdb_csv, server
+from lab.runners.hammerdb import engines_options as options
+from lab.runners.hammerdb import engines_study as study
+from lab.study.journal import Journal
 
 _HEADER = ",".join(hammerdb_csv.COLUMNS + hammerdb_csv.MORE)
 _ROW = "tpcc,{engine},1000,2300,1,2,0,1,,,9,0,3,4,5,6,7,8,,,0,yes,tpcc,1.5,0.2"

@@ -1,4 +1,4 @@
-"""Tests of lab/engines_runner with a harness that measures nothing: order, journal, resume, merging, preflight."""
+"""Tests of mariadb_engines_runner.sh, its harness measuring nothing: order, journal, resume, merging, preflight."""
 
 import io
 import os
@@ -11,8 +11,11 @@ from unittest import mock
 
 from installer import apt, host, packages
 from installer.shell import Failed
-from lab.engines_runner import merge, options, preflight, study
-from lab.parse import hammerdb_csv
+from lab.runners.hammerdb import hammerdb_csv
+from lab.runners.hammerdb import engines_merge as merge
+from lab.runners.hammerdb import engines_options as options
+from lab.runners.hammerdb import engines_preflight as preflight
+from lab.runners.hammerdb import engines_study as study
 
 # Writes a result of the documented form into the folder of -o; fails where there is a file "broken" above it.
 _HARNESS = """#!/bin/sh

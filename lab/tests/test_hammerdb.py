@@ -1,9 +1,8 @@
-"""Tests of lab/hammerdb without a server: options, words of Tcl, an interrupted run, what is plotted again."""
+"""Tests of lab/runners/hammerdb without a server: options, words of Tcl, an interrupted run, what is plotted again."""
 
 import io
 import json
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -15,14 +14,14 @@ from types import SimpleNamespace
 from unittest import mock
 
 from installer.shell import TREE, Failed
-from lab.charts import style
-from lab.hammerdb import builds_study, logs, options, real, server, study
-from lab.harness import provenance, sitting, watched
-from lab.hammerdb.cpu import CpuMeter
-from lab.parse import hammerdb_csv
-from lab.report import plotly
-from lab.report.adapters import hammerdb as report
-from lab.report.adapters import pick
+from lab.base import watched
+from lab.record import provenance
+from lab.reports import plotly, style
+from lab.runners import pick
+from lab.runners.hammerdb import builds_study, hammerdb_csv, logs, options, real, server, study
+from lab.runners.hammerdb import record as report
+from lab.runners.hammerdb.cpu import CpuMeter
+from lab.study import sitting
 from lab.tests.test_parse_hammerdb import Csv
 from lab.tests.test_report import made
 
@@ -113,7 +112,7 @@ class Pieces(unittest.TestCase):
 
     def test_it_ends_too_when_this_program_is_killed(self):
         with tempfile.TemporaryDirectory() as name:
-            code = f"from lab.harness import watched; watched.run(['sh', '-c', 'echo $$; exec sleep 60'], '{name}/log')"
+            code = f"from lab.base import watched; watched.run(['sh', '-c', 'echo $$; exec sleep 60'], '{name}/log')"
             killed = subprocess.Popen([sys.executable, "-c", code], cwd=TREE)
             log, end = Path(name) / "log", time.monotonic() + 30
             while not (log.exists() and log.read_text().strip()) and time.monotonic() < end:

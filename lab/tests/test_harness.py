@@ -1,4 +1,4 @@
-"""Tests of lab/harness: what is left is estimated, a run goes on where it was, facts are found."""
+"""Tests of lab/study: what is left is estimated, a run goes on where it was, facts are found."""
 
 import io
 import json
@@ -10,9 +10,10 @@ from pathlib import Path
 from unittest import mock
 
 from installer.shell import Failed
-from lab.harness import journal, provenance
-from lab.harness.journal import Journal
-from lab.harness.progress import NOTE_EVERY_S, Estimate, Progress, Step, duration
+from lab.record import provenance
+from lab.study import journal
+from lab.study.journal import Journal
+from lab.study.progress import NOTE_EVERY_S, Estimate, Progress, Step, duration
 
 
 class Clock:
@@ -85,7 +86,7 @@ class PlainProgress(unittest.TestCase):
         self.assertEqual(self.out.getvalue().count("    on the way"), 2)
 
     def test_a_rest_counts_down(self):
-        with mock.patch("lab.harness.progress.time.sleep") as slept, self.progress.step("a") as step:
+        with mock.patch("lab.study.progress.time.sleep") as slept, self.progress.step("a") as step:
             step.rest(2.5)
         self.assertEqual([call.args[0] for call in slept.call_args_list], [1, 1, 0.5])
 

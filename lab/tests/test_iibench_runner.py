@@ -1,4 +1,4 @@
-"""Tests of lab/iibench_runner: what varies, that a run goes on where it was, and what its report says."""
+"""Tests of lab/runners/iibench: what varies, that a run goes on where it was, and what its report says."""
 
 import contextlib
 import io
@@ -9,15 +9,14 @@ from types import SimpleNamespace
 from unittest import mock
 
 from installer.shell import Failed
-from lab.charts import study as charts
-from lab.harness.journal import BINARIES, Journal
-from lab.harness.sampler import Samples
-from lab.iibench_runner import options, study, units
-from lab.report import markdown, plotly, tables
-from lab.report.adapters import iibench_runner as adapter
-from lab.report.adapters import pick
+from lab.observe.sampler import Samples
+from lab.reports import charts, markdown, plotly, tables
+from lab.runners import pick
+from lab.runners.iibench import options, study, units
+from lab.runners.iibench import record as adapter
+from lab.study.journal import BINARIES, Journal
+from lab.tests.test_report import Files, insert_benchmark
 from lab.tests.test_report_adapters import FACTS
-from lab.tests.test_report import insert_benchmark, Files
 
 
 class Options(unittest.TestCase):

@@ -1,4 +1,4 @@
-"""Tests of lab/mix: the order of measurements, what they come to, what the training's servers are told, its counters."""
+"""Tests of lab.mix: the order of measurements, what they come to, what the training's servers are told, its counters."""
 
 import json
 import math
@@ -9,9 +9,10 @@ from types import SimpleNamespace
 from unittest import mock
 
 from installer.shell import Failed
-from lab.harness import callgrind, profiles
-from lab.mix import __main__ as program
-from lab.mix import compare, count, train, works
+from lab.observe import callgrind
+from lab.runners.mix import compare, count, train, works
+from lab.runners.mix import __main__ as program
+from lab.server import profiles
 
 LABELS = ["plain", "PGO"]
 

@@ -10,10 +10,10 @@ from pathlib import Path
 from unittest import mock
 
 from installer.shell import TREE, Failed
-from lab.compare import __main__ as compare
-from lab.engines_runner import options as engines
-from lab.hammerdb import options as hammerdb
-from lab.iibench_runner import options as iibench
+from lab.runners.compare import __main__ as compare
+from lab.runners.hammerdb import engines_options as engines
+from lab.runners.hammerdb import options as hammerdb
+from lab.runners.iibench import options as iibench
 
 
 _ALL = (compare._arguments, engines.parse, hammerdb.parse, iibench.parse)

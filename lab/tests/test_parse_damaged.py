@@ -1,5 +1,5 @@
-"""Tests of every parser of lab/parse and of the result files: whatever is done to a recorded output, its parser either says
-the same figures as before or refuses it by name; it never ends in another exception, nor in figures that are not there."""
+"""Tests of every parser: whatever is done to a recorded output, its parser either says the same figures as before or
+refuses it by name; it never ends in another exception, nor in figures that are not there."""
 
 import json
 import random
@@ -9,13 +9,18 @@ import unittest
 from dataclasses import astuple, is_dataclass
 from pathlib import Path
 
-from lab.parse import (figures, hammerdb, hammerdb_csv, iostat, mpstat, perf, pidstat, sqlbench_csv, sysbench, tpcc,
-                       vmstat)
-from lab.parse.errors import BadInput
-from lab.report import results
-from lab.report.adapters import iibench
+from lab.base import figures
+from lab.base.errors import BadInput
+from lab.observe import iostat, mpstat, perf, pidstat, vmstat
+from lab.runners.hammerdb import hammerdb_csv
+from lab.runners.sqlbench import sqlbench_csv
+from lab.works import iibench
+from lab.works import hammerdb_output as hammerdb
+from lab.works import sysbench_output as sysbench
+from lab.works import tpcc_output as tpcc
+from lab.works import tpcc_result as results
 
-RECORDED = Path(__file__).resolve().parents[1] / "parse" / "recorded"
+RECORDED = Path(__file__).resolve().parent / "recorded"
 SEED = 20261122
 # By name: the parser, and what it reads.
 PARSERS = {

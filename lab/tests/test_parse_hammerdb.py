@@ -1,12 +1,15 @@
-"""Tests of lab/parse for HammerDB: what 5.0, 6.0 and etprof of 4.12 wrote is read; other text is refused, by line."""
+"""Tests of lab/works/hammerdb_output: what 5.0, 6.0 and etprof of 4.12 wrote is read; other text is refused, by line."""
 
 import unittest
 from pathlib import Path
 
-from lab.parse import hammerdb, hammerdb_csv, perf, tpcc
-from lab.parse.errors import BadInput
+from lab.base.errors import BadInput
+from lab.observe import perf
+from lab.runners.hammerdb import hammerdb_csv
+from lab.works import hammerdb_output as hammerdb
+from lab.works import tpcc_output as tpcc
 
-RECORDED = Path(__file__).resolve().parents[1] / "parse" / "recorded"
+RECORDED = Path(__file__).resolve().parent / "recorded"
 
 
 def recorded(name):

@@ -1,12 +1,12 @@
-"""Tests of lab/parse/sysbench: recorded outputs are read, every other text is refused with its place."""
+"""Tests of lab/works/sysbench_output: recorded outputs are read, every other text is refused with its place."""
 
 import unittest
 from pathlib import Path
 
-from lab.parse import sysbench
-from lab.parse.errors import BadInput
+from lab.base.errors import BadInput
+from lab.works import sysbench_output as sysbench
 
-RECORDED = Path(__file__).resolve().parents[1] / "parse" / "recorded"
+RECORDED = Path(__file__).resolve().parent / "recorded"
 
 
 # Recorded on Debian 12 with MariaDB 10.11.18 and sysbench 1.0.20+ds-5, on Debian 13 with 11.8.6 and 1.0.20+ds-7.

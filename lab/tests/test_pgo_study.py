@@ -1,4 +1,4 @@
-"""Tests of lab/pgo_study: builds, what servers are told, the order of measurements, what a study leaves as a report's."""
+"""Tests of lab/runners/pgo: builds, what servers are told, the order of measurements, what a study leaves as a report's."""
 
 import json
 import os
@@ -9,21 +9,22 @@ from pathlib import Path
 from types import SimpleNamespace
 
 from installer.shell import TREE, Failed
-from lab.harness import builds, observers, profiles
-from lab.harness.build_server import BuildServer
-from lab.harness.given_server import GivenServer
-from lab.harness.journal import Journal
-from lab.harness.sampler import Samples
-from lab.harness.turns import KEY, ORDER
-from lab.pgo_study import __main__ as study_of
-from lab.pgo_study import measure, settings
-from lab.report import markdown, tables
-from lab.report.adapters import pgo_study as adapter
-from lab.report.adapters import pick
-from lab.report.study import THROUGHPUT, Metric, Run
+from lab.observe import observers
+from lab.observe.sampler import Samples
+from lab.record.run import THROUGHPUT, Metric, Run
+from lab.record.turns import KEY, ORDER
+from lab.reports import markdown, tables
+from lab.runners import pick
+from lab.runners.pgo import measure, settings
+from lab.runners.pgo import __main__ as study_of
+from lab.runners.pgo import record as adapter
+from lab.server import builds, profiles
+from lab.server.build_server import BuildServer
+from lab.server.given_server import GivenServer
+from lab.study.journal import Journal
 from lab.tests.test_parse_sysbench import recorded
 
-RECORDED = Path(__file__).resolve().parents[1] / "parse" / "recorded"
+RECORDED = Path(__file__).resolve().parent / "recorded"
 
 
 def build(label="a", engine="InnoDB", flavour="MariaDB", options=(), preload="", root=None):

@@ -7,11 +7,10 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
-from lab.charts import sqlbench as charts
-from lab.charts import style
-from lab.parse import sqlbench_csv
-from lab.parse.errors import BadInput
-from lab.sqlbench.tables import COLUMNS
+from lab.base.errors import BadInput
+from lab.reports import style
+from lab.runners.sqlbench import charts, sqlbench_csv
+from lab.runners.sqlbench.tables import COLUMNS
 
 TREE = Path(__file__).resolve().parents[2]
 _HEAD = {kind: ",".join(columns) + "\n" for kind, columns in COLUMNS.items()}

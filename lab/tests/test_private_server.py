@@ -1,4 +1,4 @@
-"""Tests of lab/harness/private_server and profiles: whose limit holds, and what a profile's sizes are."""
+"""Tests of lab/server/private_server and profiles: whose limit holds, and what a profile's sizes are."""
 
 import argparse
 import unittest
@@ -6,10 +6,10 @@ from pathlib import Path
 from unittest import mock
 
 from installer.shell import Failed, Unavailable
-from lab.engines_runner import options as iterations
-from lab.hammerdb import options as hammerdb
-from lab.harness import private_server, profiles
-from lab.harness.private_server import Limit, PrivateServer, memory_limit
+from lab.runners.hammerdb import engines_options as iterations
+from lab.runners.hammerdb import options as hammerdb
+from lab.server import private_server, profiles
+from lab.server.private_server import Limit, PrivateServer, memory_limit
 
 
 class NoGroups:

@@ -10,10 +10,10 @@ from unittest import mock
 
 from installer import quickstart as door
 from lab import quickstart
-from lab.harness.sampler import Samples
-from lab.report import markdown, page
-from lab.report.adapters import pick
-from lab.report.adapters import quickstart as adapter
+from lab.observe.sampler import Samples
+from lab.reports import markdown, page
+from lab.runners import pick
+from lab.runners import quickstart as adapter
 from lab.tests.test_report import PLOTLY, made
 
 SAID = "server\t11.8.6-MariaDB\nha_tidesdb.so\tTidesDB 1.0\n"

@@ -16,16 +16,18 @@ from pathlib import Path
 from unittest import mock
 
 from installer.shell import Failed
-from lab.charts import study as drawing
-from lab.charts import style
-from lab.report import form, markdown, page, plotly, results, sheet, tables, write
-from lab.report.__main__ import run as report
-from lab.report.adapters import iibench, pick, tpcc
-from lab.report.study import (THROUGHPUT, Check, Error, Latency, Metric, Run, Spread, Study, numbered)
+from lab.record import form
+from lab.record.run import THROUGHPUT, Check, Error, Latency, Metric, Run, Spread, Study, numbered
+from lab.reports import markdown, page, plotly, sheet, style, tables, write
+from lab.reports import charts as drawing
+from lab.runners import pick
+from lab.runners.report import run as report
 from lab.tests import made_study
+from lab.works import iibench, tpcc
+from lab.works import tpcc_result as results
 
 COLUMNS = ["second", *results.TRANSACTIONS, "errors", "mean_us", "max_us"]
-RECORDED = Path(__file__).resolve().parents[1] / "parse" / "recorded"
+RECORDED = Path(__file__).resolve().parent / "recorded"
 PLOTLY = "/* plotly.js v9.9.9 */ window.Plotly = {};"
 
 

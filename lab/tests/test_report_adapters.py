@@ -7,16 +7,17 @@ import unittest
 from pathlib import Path
 
 from installer.shell import Failed
-from lab.hammerdb import builds_study
-from lab.harness import turns
-from lab.harness.journal import Journal
-from lab.harness.sampler import Samples
-from lab.report import markdown
-from lab.report.adapters import hammerdb, pick
-from lab.report.study import THROUGHPUT
+from lab.observe.sampler import Samples
+from lab.record import turns
+from lab.record.run import THROUGHPUT
+from lab.reports import markdown
+from lab.runners import pick
+from lab.runners.hammerdb import builds_study
+from lab.runners.hammerdb import record as hammerdb
+from lab.study.journal import Journal
 from lab.tests.test_report import made
 
-RECORDED = Path(__file__).resolve().parent.parent / "parse" / "recorded"
+RECORDED = Path(__file__).resolve().parent / "recorded"
 FACTS = {"generator": "tpcc", "date": "2026-01-31", "commit": "0123", "distribution": "Debian", "kernel": "6.1",
          "cpu": "A CPU", "governor": "performance", "huge_pages": "never", "memory_mb": 24000, "disk": {}, "binaries": {}}
 
@@ -131,7 +132,7 @@ class HammerdbTest(Folders):
             shutil.copy(path, logs / "innodb_tpcc")
         run = hammerdb.study(logs).runs[0]
         self.assertEqual(run.inconsistency(), "all conditions: broken")
-        # As lab/tpcc/consistency.cc writes it.
+        # As lab/generators/tpcc/consistency.cc writes it.
         (logs / "innodb_tpcc" / "check.log").write_text(
             "  1        holds   w_ytd = sum(d_ytd)\n  2        BROKEN  d_next_o_id - 1 = max(o_id)\n"
             "      w 1 d 2: 3001, 3000\n      and 4 more\n  balance  skipped c_balance (not asked for)\n")

@@ -1,13 +1,13 @@
-"""Tests of lab/charts/study: what the charts of a study show."""
+"""Tests of lab/reports/charts: what the charts of a study show."""
 
 import tempfile
 import unittest
 from pathlib import Path
 from unittest import mock
 
-from lab.charts import study as drawing
-from lab.charts import style
-from lab.report.study import Run, Study
+from lab.record.run import Run, Study
+from lab.reports import style
+from lab.reports import charts as drawing
 from lab.tests import made_study
 
 

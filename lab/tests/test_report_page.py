@@ -7,7 +7,7 @@ from contextlib import redirect_stdout
 from unittest import mock
 
 from installer.shell import Failed
-from lab.report import page, plotly, write
+from lab.reports import page, plotly, write
 from lab.tests import made_study
 from lab.tests.test_report import PLOTLY
 

@@ -13,14 +13,14 @@ from unittest import mock
 
 from installer import shell
 from installer.shell import Failed
-from lab.compare import study as compare
-from lab.hammerdb import options as hammerdb_options
-from lab.hammerdb import study as hammerdb
-from lab.harness import room
-from lab.harness.journal import Journal
-from lab.iibench_runner import options as iibench_options
-from lab.iibench_runner import study as iibench
-from lab.sqlbench import settings, target
+from lab.runners.compare import study as compare
+from lab.runners.hammerdb import options as hammerdb_options
+from lab.runners.hammerdb import study as hammerdb
+from lab.runners.iibench import options as iibench_options
+from lab.runners.iibench import study as iibench
+from lab.runners.sqlbench import settings, target
+from lab.study import room
+from lab.study.journal import Journal
 
 
 def of(free):

@@ -1,4 +1,4 @@
-"""lab/harness/running_server.py with a process that is called as a server is: how it is found, what of it is to be seen."""
+"""lab/server/running_server.py with a process that is called as a server is: how it is found, what of it is to be seen."""
 
 import os
 import subprocess
@@ -9,10 +9,10 @@ from pathlib import Path
 from unittest import mock
 
 from installer.shell import TREE
-from lab.harness import running_server
-from lab.harness import sampler as sampler_of
-from lab.harness.provenance import sha256
-from lab.harness.running_server import RunningServer, peer_of
+from lab.observe import sampler as sampler_of
+from lab.record.provenance import sha256
+from lab.server import running_server
+from lab.server.running_server import RunningServer, peer_of
 from lab.tests.test_sampler import _CLIENT
 
 # Listens at the socket that it is told and works in the directory that it is told, until its input ends.

@@ -1,4 +1,4 @@
-"""lab/engines_runner/same_build.py: an interrupted run is not gone on with by another build than its iterations'."""
+"""lab/runners/hammerdb/engines_same_build.py: a run is not gone on with by another build than its iterations'."""
 
 import io
 import tempfile
@@ -9,9 +9,11 @@ from unittest import mock
 
 from installer.shell import Failed
 from installer.tests.signals import keep_handlers
-from lab.engines_runner import __main__ as program
-from lab.engines_runner import options, same_build, study
-from lab.harness.journal import Journal
+from lab.runners.hammerdb import engines as program
+from lab.runners.hammerdb import engines_options as options
+from lab.runners.hammerdb import engines_same_build as same_build
+from lab.runners.hammerdb import engines_study as study
+from lab.study.journal import Journal
 
 
 class Server:

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 from installer.shell import TREE, Failed
-from lab.harness.sampler import Disk, Sampler, Samples, StatusClient, allocated_bytes, is_gauge
+from lab.observe.sampler import Disk, Sampler, Samples, StatusClient, allocated_bytes, is_gauge
 
 # Answers as the command-line client in batch mode does; each time the counter is two further.
 _CLIENT = """

@@ -1,4 +1,4 @@
-"""Tests of lab/seed_studies: what is planned, how long it takes, the seeds' figures beside ours, what is published."""
+"""Tests of lab/runners/seeds: what is planned, how long it takes, the seeds' figures beside ours, what is published."""
 
 import gzip
 import io
@@ -12,22 +12,20 @@ from pathlib import Path
 from unittest import mock
 
 from installer.shell import TREE, Failed
-from lab.charts import style
-from lab.engines_runner import options as engines_runner
-from lab.engines_runner import study as engines_study
-from lab.hammerdb import builds_study
-from lab.hammerdb import options as hammerdb
-from lab.harness import provenance
-from lab.harness.private_server import in_bytes
-from lab.iibench_runner import options as iibench
-from lab.pgo_study import __main__ as pgo_study
-from lab.pgo_study.settings import server_options
-from lab.report import gains
-from lab.report.study import Latency, Metric, Run, Study
-from lab.seed_studies import __main__ as door
-from lab.seed_studies import builds, charts, index, left, ours, publish, seed_figures, studies
-from lab.seed_studies.texts import TEXTS
-from lab.sqlbench import settings as sqlbench
+from lab.record import gains, provenance
+from lab.record.run import Latency, Metric, Run, Study
+from lab.reports import style
+from lab.runners.hammerdb import builds_study, engines_study
+from lab.runners.hammerdb import engines_options as engines_runner
+from lab.runners.hammerdb import options as hammerdb
+from lab.runners.iibench import options as iibench
+from lab.runners.pgo import __main__ as pgo_study
+from lab.runners.pgo.settings import server_options
+from lab.runners.seeds import builds, charts, index, left, ours, publish, seed_figures, studies
+from lab.runners.seeds import __main__ as door
+from lab.runners.seeds.texts import TEXTS
+from lab.runners.sqlbench import settings as sqlbench
+from lab.server.private_server import in_bytes
 from lab.tests import test_pgo_study
 
 PGO = studies.Wanted(pgo_plugin="/x/ha_tidesdb.so")

@@ -10,8 +10,8 @@ import shlex
 import unittest
 
 from installer.shell import TREE
-from lab.harness import profiles
-from lab.seed_studies import seed_figures
+from lab.runners.seeds import seed_figures
+from lab.server import profiles
 
 _SEEDS = next((parent / "shared" / "seeds" for parent in TREE.parents if (parent / "shared" / "seeds").is_dir()), None)
 _OF_THE_REPOSITORY = "raw logs of its repository"  # Seed 003's, which its text does not print.

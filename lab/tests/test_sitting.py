@@ -1,4 +1,4 @@
-"""lab/harness/sitting.py: a step is done once, and one that fails is tried again in a later sitting."""
+"""lab/study/sitting.py: a step is done once, and one that fails is tried again in a later sitting."""
 
 import os
 import tempfile
@@ -7,9 +7,9 @@ from pathlib import Path
 from unittest import mock
 
 from installer.shell import Failed
-from lab.harness import sitting
-from lab.harness.journal import Journal
-from lab.harness.progress import Progress, Step
+from lab.study import sitting
+from lab.study.journal import Journal
+from lab.study.progress import Progress, Step
 
 
 class OnceTest(unittest.TestCase):

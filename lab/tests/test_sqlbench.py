@@ -1,4 +1,4 @@
-"""Tests of lab/sqlbench: what the variables mean, what the CSVs hold, that a run goes on where it was."""
+"""Tests of lab/runners/sqlbench: what the variables mean, what the CSVs hold, that a run goes on where it was."""
 
 import contextlib
 import csv
@@ -15,13 +15,12 @@ from types import SimpleNamespace
 from unittest import mock
 
 from installer.shell import Failed
-from lab.harness import disk, private_server, profiles
-from lab.harness.sampler import Samples
-from lab.parse import sqlbench_csv
-from lab.report import plotly
-from lab.report.adapters import sqlbench as adapter
-from lab.sqlbench import __main__ as sqlbench
-from lab.sqlbench import names, places, running, settings, tables, target, units
+from lab.observe.sampler import Samples
+from lab.reports import plotly
+from lab.runners.sqlbench import names, places, running, settings, sqlbench_csv, tables, target, units
+from lab.runners.sqlbench import __main__ as sqlbench
+from lab.runners.sqlbench import record as adapter
+from lab.server import disk, private_server, profiles
 from lab.tests.test_parse_sysbench import RECORDED, recorded
 
 # The command of seed 004.

@@ -1,4 +1,4 @@
-"""Tests of lab/sqlbench: where its things are, whose a database is, what it says when it ends early or cannot draw."""
+"""Tests of sqlbench.sh: where its things are, whose a database is, what it says when it ends early or cannot draw."""
 
 import contextlib
 import io
@@ -11,12 +11,11 @@ from pathlib import Path
 from unittest import mock
 
 from installer.shell import Failed, Unavailable
-from lab.charts import style
-from lab.harness import debian
-from lab.harness.journal import Journal
-from lab.report import plotly
-from lab.sqlbench import __main__ as sqlbench
-from lab.sqlbench import places, running, settings, target, units
+from lab.base import debian
+from lab.reports import plotly, style
+from lab.runners.sqlbench import places, running, settings, target, units
+from lab.runners.sqlbench import __main__ as sqlbench
+from lab.study.journal import Journal
 from lab.tests.test_sqlbench import FakeServer, GoesOn
 
 # A client and its server: folders are databases.
@@ -75,7 +74,7 @@ class Wrong(Case):
             places.make(self.base / ("x" * 300), "DATA_DIR")
 
     def test_the_command_ends_with_one_sentence(self):
-        done = subprocess.run([sys.executable, "-m", "lab.sqlbench"], capture_output=True, text=True, check=False,
+        done = subprocess.run([sys.executable, "-m", "lab.runners.sqlbench"], capture_output=True, text=True, check=False,
                               env={**os.environ, "OUTPUT_DIR": "/etc/passwd"})
         self.assertEqual((done.returncode, done.stderr),
                          (1, "error: OUTPUT_DIR=/etc/passwd: /etc/passwd is a file, and a folder is wanted\n"))

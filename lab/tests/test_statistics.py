@@ -1,14 +1,14 @@
-"""Tests of lab/harness/statistics and lab/report/gains: a gain is told from noise, on numbers that were measured."""
+"""Tests of lab/record/statistics and lab/record/gains: a gain is told from noise, on numbers that were measured."""
 
 import json
 import random
 import unittest
 from pathlib import Path
 
-from lab.harness import statistics
-from lab.report import markdown, tables
-from lab.report.gains import ALL, FIGURES, gains
-from lab.report.study import Run, Study
+from lab.record import statistics
+from lab.record.gains import ALL, FIGURES, gains
+from lab.record.run import Run, Study
+from lab.reports import markdown, tables
 from lab.tests import made_study
 
 # Studies of one plugin under several names, and under a performance schema that watches everything.

@@ -1,8 +1,8 @@
-"""Tests of lab/harness/turns: neighbours stay so, each is first by turns, and reports say the order that was."""
+"""Tests of lab/record/turns: neighbours stay so, each is first by turns, and reports say the order that was."""
 
 import unittest
 
-from lab.harness import turns
+from lab.record import turns
 
 PLAN = {turns.KEY: turns.ORDER}
 

@@ -1,1 +1,0 @@
-"""The lab's charts as files: PNG with 300 dots an inch, and PDF."""

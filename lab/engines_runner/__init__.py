@@ -1,1 +1,0 @@
-"""mariadb_engines_runner.sh: TPROC-C on several engines, several times each, with medians and ranges."""

@@ -1,0 +1,67 @@
+// Counts operations by kind (series) and second with latency percentiles, while many threads run.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <vector>
+
+#include "lab/generators/common/histogram.h"
+
+namespace tidesdb::lab {
+
+// One second of one series. Latencies are those of the operations without an error.
+struct Interval {
+  uint64_t count = 0;
+  uint64_t rows = 0;
+  uint64_t errors = 0;
+  uint64_t p50_us = 0;
+  uint64_t p99_us = 0;
+  uint64_t p999_us = 0;
+  uint64_t max_us = 0;
+};
+
+// Threads: any. Invariant: a second is open, with a histogram, or closed, with its percentiles
+// alone: memory does not grow with the histograms of a long run.
+class OpLog {
+ public:
+  explicit OpLog(size_t series);
+
+  // An operation that ended in that second. What ended in a closed second is counted in the first
+  // open one: the writer was held up between its clock and this call.
+  void Record(size_t second, size_t series, uint64_t rows, uint64_t latency_us);
+  void RecordError(size_t second, size_t series);
+
+  // Closes the seconds before this one.
+  void CloseBefore(size_t second);
+
+  // What is known of a second now; zeros for one in which nothing was recorded.
+  Interval Read(size_t second, size_t series) const;
+  // Seconds up to the last in which something was recorded.
+  size_t seconds() const;
+
+  // Of all seconds.
+  Histogram Latency(size_t series) const;
+  uint64_t rows(size_t series) const;
+  uint64_t errors(size_t series) const;
+
+ private:
+  struct Cell {
+    Histogram latency;
+    uint64_t rows = 0;
+    uint64_t errors = 0;
+  };
+  // Open seconds are made up to this one. REQUIRES: mutex_ is held.
+  Cell* At(size_t second, size_t series);
+  static Interval Reduce(const Cell& cell);
+
+  const size_t series_;
+  mutable std::mutex mutex_;
+  // Guarded by mutex_: closed seconds, then the open ones, then the sums.
+  std::vector<std::vector<Interval>> closed_;
+  std::deque<std::vector<Cell>> open_;
+  std::vector<Cell> total_;
+};
+
+}  // namespace tidesdb::lab

@@ -1,0 +1,199 @@
+#include "lab/generators/tpcc/run.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstdio>
+#include <memory>
+
+#include "lab/generators/common/stage.h"
+#include "lab/generators/common/terminal.h"
+#include "lab/generators/tpcc/verify.h"
+#include "lab/generators/tpcc/virtual_user.h"
+
+namespace tidesdb::lab::tpcc {
+namespace {
+
+// A timeline holds this many seconds more than the plan, for what ends late.
+constexpr size_t kLateSeconds = 30;
+
+// Why the balances cannot be compared after this run; empty when they can.
+std::string BalanceSkipReason(const RunOptions& options, const ServerFacts& facts) {
+  if (options.isolation != Isolation::kRepeatableRead) return "compared at REPEATABLE READ only";
+  if (options.ignore_errors) return "--ignore-errors commits halves of transactions";
+  std::string variable = facts.engine + "_snapshot_isolation";
+  std::transform(variable.begin(), variable.end(), variable.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const auto it = std::find_if(facts.variables.begin(), facts.variables.end(),
+                               [&](const auto& entry) { return entry.first == variable; });
+  const bool known = it != facts.variables.end();
+  const bool on = known && (options.snapshot_isolation == Toggle::kOn ||
+                            (options.snapshot_isolation == Toggle::kServer && it->second == "ON"));
+  if (known ? !on : variable == "innodb_snapshot_isolation") {
+    return "without " + variable + " a payment overwrites what it did not read";
+  }
+  return "";
+}
+
+class Runner : public StageHooks {
+ public:
+  Runner(const RunOptions& options, RunReport* report)
+      : options_(options), report_(report), progress_(options.quiet, options.progress_s) {}
+
+  Outcome Prepare() {
+    LAB_TRY(monitor_.Connect(options_.server));
+    LAB_TRY(ReadServerFacts(&monitor_, &report_->server));
+    check_.balance_skipped = BalanceSkipReason(options_, report_->server);
+    check_.balance = options_.check && check_.balance_skipped.empty();
+    if (check_.balance) LAB_TRY(MeasureGapsApart());
+    if (!options_.commit_log.empty()) LAB_TRY(StartLog());
+    return {};
+  }
+
+  Outcome Measure() {
+    const StagePlan plan{options_.users, options_.rampup_s, options_.duration_s};
+    report_->started = std::time(nullptr);
+    Stage stage(plan);
+    const size_t seconds = static_cast<size_t>(plan.rampup_s + plan.duration_s) + kLateSeconds;
+    for (int i = 0; i < options_.users; ++i) users_.push_back(std::make_unique<UserStats>(seconds));
+    const UserContext context{&options_, &stage, &log_, report_->server.warehouses,
+                              SessionStatements(options_, report_->server.snapshot_variables)};
+    const StageReport staged = RunStage(&stage, this, [&](int user) {
+      RunVirtualUser(context, user, users_[static_cast<size_t>(user)].get());
+    });
+    progress_.Finish();
+    Collect(staged);
+    if (log_.open()) LAB_TRY(log_.Append({.kind = CommitKind::kEnd, .date = {}, .delivered = {}}));
+    if (!staged.error.ok() && !staged.error.is_lost()) return staged.error;
+    return {};
+  }
+
+  Outcome Check() {
+    if (!options_.check || report_->server_lost) return {};
+    if (!options_.quiet) std::printf("  checking consistency ...\n");
+    Client client;
+    LAB_TRY(client.Connect(options_.server));
+    LAB_TRY(CheckConsistency(&client, check_, &report_->consistency));
+    report_->checked = true;
+    return {};
+  }
+
+  Outcome BeginMeasure() override { return SampleCounters(&monitor_, &first_); }
+  Outcome EndMeasure() override { return SampleCounters(&monitor_, &last_); }
+
+  void Tick(int second) override {
+    const size_t at = static_cast<size_t>(second) - 1;
+    TimelinePoint all;
+    for (size_t series = 0; series < kTransactions; ++series)
+      all.Merge(SumPoint(Timelines(), at, series));
+    errors_shown_ += all.errors;
+    const uint64_t new_orders = SumPoint(Timelines(), at, 0).count;
+    const int left = options_.rampup_s + options_.duration_s - second;
+    char text[200];
+    std::snprintf(
+        text, sizeof text,
+        "  %s %4d s  %6llu tx/s  %6llu new orders/s  mean %6s ms  max %7s ms  errors %llu  left: "
+        "%s",
+        second <= options_.rampup_s ? "ramp-up" : "measure", second,
+        static_cast<unsigned long long>(all.count), static_cast<unsigned long long>(new_orders),
+        FormatMs(all.count == 0 ? 0 : all.sum_us / all.count).c_str(), FormatMs(all.max_us).c_str(),
+        static_cast<unsigned long long>(errors_shown_), FormatDuration(left).c_str());
+    progress_.Show(second, text);
+  }
+
+ private:
+  std::vector<const Timeline*> Timelines() const {
+    std::vector<const Timeline*> timelines;
+    for (const auto& user : users_) timelines.push_back(&user->timeline);
+    return timelines;
+  }
+
+  // On a connection of its own: the check sets the session's isolation.
+  Outcome MeasureGapsApart() {
+    Client client;
+    LAB_TRY(client.Connect(options_.server));
+    return MeasureBalanceGaps(&client, &check_.gaps_before);
+  }
+
+  Outcome StartLog() {
+    std::vector<CommitRecord> bases;
+    LAB_TRY(ReadBases(&monitor_, &bases));
+    LAB_TRY(log_.Create(options_.commit_log));
+    CommitRecord head;
+    head.kind = CommitKind::kHead;
+    head.users = options_.users;
+    LAB_TRY(log_.Append(head));
+    for (const CommitRecord& base : bases) LAB_TRY(log_.Append(base));
+    return {};
+  }
+
+  void Collect(const StageReport& staged) {
+    for (const auto& user : users_) {
+      for (size_t i = 0; i < kTransactions; ++i) {
+        report_->latency[i].Merge(user->latency[i]);
+        report_->failed[i] += user->failed[i];
+      }
+      report_->rolled_back += user->rolled_back;
+      report_->errors.Merge(user->errors);
+      report_->server_lost |= user->lost;
+    }
+    report_->server_lost |= staged.error.is_lost();
+    report_->interrupted = staged.interrupted;
+    report_->measured = staged.measured && staged.measured_s > 0;
+    report_->measured_s = staged.measured_s;
+    if (report_->measured) {
+      const double minutes = staged.measured_s / 60;
+      report_->nopm = static_cast<double>(last_.next_o_id_sum - first_.next_o_id_sum) / minutes;
+      report_->tpm = static_cast<double>(last_.transactions - first_.transactions) / minutes;
+    }
+    CollectTimeline();
+  }
+
+  // Up to the last second in which something ended.
+  void CollectTimeline() {
+    const std::vector<const Timeline*> timelines = Timelines();
+    size_t used = 0;
+    for (size_t second = 0; second < users_[0]->timeline.seconds(); ++second) {
+      auto& row = report_->timeline.emplace_back();
+      for (size_t series = 0; series < kTransactions; ++series) {
+        row[series] = SumPoint(timelines, second, series);
+        if (row[series].count + row[series].errors != 0) used = second + 1;
+      }
+    }
+    report_->timeline.resize(used);
+  }
+
+  const RunOptions& options_;
+  RunReport* const report_;
+  ProgressLine progress_;
+  Client monitor_;
+  CommitLog log_;
+  CheckOptions check_;
+  std::vector<std::unique_ptr<UserStats>> users_;
+  CounterSample first_;
+  CounterSample last_;
+  uint64_t errors_shown_ = 0;
+};
+
+}  // namespace
+
+ExitCode RunReport::exit_code() const {
+  if (server_lost) return ExitCode::kServerLost;
+  if (errors.unexpected() != 0) return ExitCode::kUnexpectedErrors;
+  if (checked && !consistency.holds()) return ExitCode::kInconsistent;
+  return ExitCode::kOk;
+}
+
+Outcome Run(const RunOptions& options, RunReport* report) {
+  if (options.ignore_errors && !options.commit_log.empty()) {
+    return Outcome::Fail(
+        "--commit-log needs --ignore-errors off: without ROLLBACK the next transaction commits "
+        "what an "
+        "error left open");
+  }
+  Runner runner(options, report);
+  LAB_TRY(runner.Prepare());
+  LAB_TRY(runner.Measure());
+  return runner.Check();
+}
+
+}  // namespace tidesdb::lab::tpcc

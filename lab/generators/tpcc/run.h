@@ -1,0 +1,44 @@
+// The `run` command: users, samples, progress, and the checks after it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <ctime>
+#include <string>
+#include <vector>
+
+#include "lab/generators/common/error_tally.h"
+#include "lab/generators/common/exit_code.h"
+#include "lab/generators/common/histogram.h"
+#include "lab/generators/common/timeline.h"
+#include "lab/generators/tpcc/consistency.h"
+#include "lab/generators/tpcc/run_options.h"
+#include "lab/generators/tpcc/server_facts.h"
+#include "lab/generators/tpcc/transactions.h"
+
+namespace tidesdb::lab::tpcc {
+
+struct RunReport {
+  ServerFacts server;
+  std::time_t started = 0;
+  bool measured = false;  // NOPM and TPM are known.
+  bool interrupted = false;
+  bool server_lost = false;
+  double measured_s = 0;
+  double nopm = 0;
+  double tpm = 0;
+  std::array<Histogram, kTransactions> latency;
+  std::array<uint64_t, kTransactions> failed{};
+  uint64_t rolled_back = 0;
+  ErrorTally errors;
+  // [second][transaction], from the start of the ramp-up.
+  std::vector<std::array<TimelinePoint, kTransactions>> timeline;
+  bool checked = false;
+  ConsistencyReport consistency;
+
+  ExitCode exit_code() const;
+};
+
+Outcome Run(const RunOptions& options, RunReport* report);
+
+}  // namespace tidesdb::lab::tpcc

@@ -1,0 +1,65 @@
+// The `verify-log` command: is every acknowledged transaction in the database, and little else?
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "lab/generators/common/client.h"
+#include "lab/generators/common/outcome.h"
+#include "lab/generators/tpcc/commit_record.h"
+#include "lab/generators/tpcc/consistency.h"
+
+namespace tidesdb::lab::tpcc {
+
+// What one or more commit logs, of runs one after the other, say.
+struct LogContents {
+  std::vector<CommitRecord> bases;  // Of the first log.
+  std::vector<CommitRecord> new_orders;
+  std::vector<CommitRecord> payments;
+  std::vector<CommitRecord> deliveries;
+  // Transactions that may be in the database without a record: one for each broken connection;
+  // where the client itself was killed, one for each of its users.
+  int64_t in_flight_max = 0;
+  int logs = 0;
+};
+
+// Reads the logs in the order of their runs.
+Outcome ReadLogs(const std::vector<std::string>& paths, LogContents* contents);
+// Adds one log's records. Called for each log, `ended` when the log had its end record.
+class LogCollector {
+ public:
+  explicit LogCollector(LogContents* contents) : contents_(contents) {}
+  void Add(const CommitRecord& record);
+  void EndOfLog();
+
+ private:
+  LogContents* const contents_;
+  int users_ = 0;
+  int64_t lost_ = 0;
+  bool ended_ = false;
+};
+
+struct VerifyReport {
+  int64_t new_orders = 0;  // Acknowledged, by kind.
+  int64_t payments = 0;
+  int64_t deliveries = 0;
+  int64_t unacknowledged = 0;  // In the database, in no log.
+  int64_t in_flight_max = 0;
+  CheckResult missing{"acknowledged", "every acknowledged transaction is there, whole", {}, 0, {}};
+  CheckResult extra{"in flight", "nothing more is there than what was in flight", {}, 0, {}};
+
+  bool ok() const {
+    return missing.state == CheckState::kHolds && extra.state == CheckState::kHolds;
+  }
+};
+
+// Compares on one snapshot. REQUIRES: no other run wrote to the database since the first log's
+// head.
+Outcome VerifyLog(Client* client, const LogContents& contents, VerifyReport* report);
+
+// The base records of the database now, for the head of a log.
+Outcome ReadBases(Client* client, std::vector<CommitRecord>* bases);
+
+}  // namespace tidesdb::lab::tpcc

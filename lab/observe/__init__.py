@@ -1,0 +1,1 @@
+"""What is seen of a server and of its machine while something is measured."""

@@ -1,1 +1,0 @@
-"""One module a runner: its files to a report's study."""

@@ -1,0 +1,52 @@
+"""Writes a study in all its forms into a directory: report.html, report.md, runs.csv, charts/*.png and *.pdf."""
+
+from pathlib import Path
+
+from installer.shell import Failed, say
+from lab.reports import markdown, page, sheet
+
+SHEET = "runs.csv"  # A row for each run.
+
+
+def write_page(study, path):
+    """The paths written: path, or none where what the page needs cannot be had (plotly.js, Jinja2); that is said."""
+    try:
+        text = page.render(study)
+    except Failed as error:
+        say(f"{Path(path).name} is left out: {error}")
+        return []
+    Path(path).write_text(text, encoding="utf-8")
+    return [Path(path)]
+
+
+def write(study, directory, charts=True, name="report"):
+    """Returns the paths of the page and of the text. charts: also charts and CSV, for a runner that has none of its own.
+
+    Raises Failed for a study without a measurement.
+    """
+    directory = Path(directory)
+    if not study.runs:
+        raise Failed(f"{directory}: no measurement in it came to its end; there is nothing to report")
+    text = directory / f"{name}.md"
+    text.write_text(markdown.text(study), encoding="utf-8")
+    written = [*write_page(study, directory / f"{name}.html"), text]
+    if charts:
+        (directory / SHEET).write_text(sheet.text(study), encoding="utf-8")
+        # Last and here: matplotlib is for those who draw, and what it needs may be missing.
+        from lab.reports import charts as drawing
+        drawing.draw(study, directory / "charts")
+    return written
+
+
+def write_of_runner(make, directory):
+    """The report of a runner that has its own charts; make() reads what it left. Says where it is, or why there is none.
+
+    A run's figures are worth more than their report: nothing that is wrong with it is the run's failure.
+    """
+    try:
+        study = make()
+    except Failed as error:
+        say(f"report.html is left out: {error}")
+        return
+    if study.runs:
+        say(f"report: {write(study, directory, charts=False)[0]}")

@@ -1,0 +1,91 @@
+"""python3 -m lab.compare: sysbench and TPROC-C on several engines, side by side in one run.
+
+One server runs at a time, so that no engine pays for another's memory or background work. Engines take
+turns: each round runs every engine once (A B C, C B A, A B C ...). A ratio is that of the medians, its spread
+that of the rounds. A comparison that was interrupted goes on with --resume.
+"""
+
+import argparse
+import sys
+import time
+from pathlib import Path
+
+from installer import apt, build_plugin, host, packages, servers
+from installer.shell import main, say
+from lab.base.arguments import from_zero, positive
+from lab.runners.compare import study
+from lab.runners.compare import record as adapter
+from lab.server import private_server, profiles
+from lab.study import sitting
+from lab.works import generators
+from lab.works import sysbench_run as sysbench
+
+
+def _arguments(argv):
+    parser = argparse.ArgumentParser(prog="python3 -m lab.compare", allow_abbrev=False, description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--server", choices=list(host.CODENAMES), help="(this machine's)")
+    parser.add_argument("--engines", default="InnoDB,TidesDB,RocksDB", help="compared with the first")
+    parser.add_argument("--profile", default="fair", choices=profiles.known(), help="settings, of lab/profiles")
+    parser.add_argument("--sync", default="NONE,FULL")
+    parser.add_argument("--work", default="point_select,read_write,insert,write_only",
+                        help=f"of sysbench: {', '.join(sysbench.WORK)}")
+    parser.add_argument("--rows", type=positive, default=500_000)
+    parser.add_argument("--threads", type=positive, default=4)
+    parser.add_argument("--warehouses", type=from_zero, default=10, help="of TPROC-C; 0: without it")
+    parser.add_argument("--users", type=positive, default=8, help="of TPROC-C")
+    parser.add_argument("--seconds", type=positive, default=20, help="of each sysbench run")
+    parser.add_argument("--tpcc-seconds", type=positive, default=60)
+    parser.add_argument("--rounds", type=positive, default=3)
+    parser.add_argument("-o", "--output-dir", type=Path, default=Path("."), metavar="DIR",
+                        help="where compare_... goes (%(default)s)")
+    parser.add_argument("--resume", type=Path, metavar="DIR", help="go on with the interrupted run of this compare_...")
+    profiles.add_scale_down(parser.add_argument)
+    private_server.add_memory_max(parser.add_argument)
+    profiles.set_defaults(parser, argv, "compare")
+    args = parser.parse_args(argv)
+    args.rows = profiles.scaled_down(args.rows, args.scale_down)
+    args.warehouses = profiles.scaled_down(args.warehouses, args.scale_down) if args.warehouses else 0
+    args.engines, args.sync, args.work = ([*dict.fromkeys(word for word in words.split(",") if word)]
+                                          for words in (args.engines, args.sync, args.work))
+    for name in args.engines:
+        if name not in profiles.NAMES:
+            parser.error(f"--engines: {name} is not known; known are {', '.join(profiles.NAMES)}")
+    for name in args.sync:
+        if name not in ("NONE", "FULL"):
+            parser.error(f"--sync: {name} is not known; known are NONE, FULL")
+    if not (args.engines and args.sync and (args.work or args.warehouses)):
+        parser.error("nothing would be measured: --engines, --sync, and --work or --warehouses are wanted")
+    for name in args.work:
+        if name not in sysbench.WORK:
+            parser.error(f"--work: {name} is not known; known are {', '.join(sysbench.WORK)}")
+    return args
+
+
+def run():
+    argv = sys.argv[1:]
+    args = _arguments(argv)
+    if args.resume:
+        directory = args.resume.resolve()
+        plan = sitting.plan_of(directory / adapter.JOURNAL, adapter.KIND, argv)
+        args = _arguments(plan["argv"])
+    else:
+        directory, plan = args.output_dir.resolve() / time.strftime("compare_%Y%m%d_%H%M%S"), sitting.plan(argv)
+    args.directory = directory
+    sitting.make_directory("--output-dir", directory)
+    log = directory / "build.log"
+    sitting.interrupt_on_term()
+    try:
+        apt.install(packages.SYSBENCH + packages.LAB_PYTHON, log)
+        wanted = [option for engine in args.engines for option in profiles.options(args.profile, engine, args.sync[0])]
+        environment, plugin = build_plugin.prepare_and_build(args.server or host.host_server(), log, tests=True,
+                                                             more=servers.providers(wanted))
+        tool = generators.program("tpcc", log) if args.warehouses else None
+        return study.Study(args, plan, environment, plugin, tool).go()
+    except KeyboardInterrupt:
+        say(sitting.how_to_go_on("python3 -m lab.compare", directory / adapter.JOURNAL))
+        return 130
+
+
+if __name__ == "__main__":
+    main(run)

@@ -1,0 +1,207 @@
+"""The charts of hammerdb_runner.sh, from the rows of its CSVs and the logs beside them.
+
+A bar is the median of an engine's runs, its whiskers the least and the most.
+"""
+
+from collections import Counter
+from dataclasses import dataclass, field
+from statistics import mean, median
+
+from lab.record import form
+from lab.reports import style
+
+_FEW = 4  # More are told by a legend below the figure.
+_LATENCIES = (("New order", "neword"), ("Payment", "payment"), ("Delivery", "delivery"))
+_INTERVAL_S = 10  # Of what is drawn over time.
+
+
+@dataclass
+class RunSeries:
+    """What one run's logs hold over time. Empty: the logs are not there, or do not say it."""
+    engine: str                                    # Or the build's label: as in the rows.
+    name: str = ""                                 # Of several runs of it, or "".
+    tpm: list = field(default_factory=list)        # (second, transactions a minute)
+    latency: dict = field(default_factory=dict)    # By name of a line: (second, ms).
+    hotspots: list = field(default_factory=list)   # lab.observe.perf.Hotspot
+
+
+def _new(title, ylabel):
+    figure, axes = style.pyplot().subplots(figsize=(7.5, 4.5))
+    axes.set_title(title)
+    axes.set_ylabel(ylabel)
+    return figure, axes
+
+
+def _spread(rows, column):
+    """By engine: the median, and how far the least and the most are from it."""
+    found = {}
+    for row in rows:
+        if row.get(column) is not None:
+            found.setdefault(row["engine"], []).append(row[column])
+    return {engine: (median(v), median(v) - min(v), max(v) - median(v), len(v)) for engine, v in found.items()}
+
+
+def _number(value):
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def _whiskers(spread):
+    several = any(count > 1 for *_, count in spread)
+    return [[low for _, low, _, _ in spread], [high for _, _, high, _ in spread]] if several else None
+
+
+def _mean(runs):
+    """Of several runs' points those of the intervals that all have: their mean."""
+    intervals = [{round(second / _INTERVAL_S): value for second, value in points} for points in runs]
+    common = set.intersection(*map(set, intervals))
+    return [(at * _INTERVAL_S, mean(of[at] for of in intervals)) for at in sorted(common)]
+
+
+def left_out(rows):
+    """Sentences on the runs that are in no chart."""
+    broken = Counter(row["engine"] for row in rows if row.get("consistent") == "no")
+    all_of = Counter(row["engine"] for row in rows if row["benchmark"] == "tpcc")
+    return [f"Left out: {engine}, {count} of {form.plural(all_of[engine], 'run')}, for inconsistent data"
+            for engine, count in broken.items()]
+
+
+class _Charts:
+    """Draws rows and series into a directory. Owns: the shade that an engine or build has in all of them."""
+
+    def __init__(self, rows, runs, directory):
+        self.directory, self.notes = directory, left_out(rows)
+        # In the order of the rows, also of those that are left out.
+        known = [*(row["engine"] for row in rows), *(run.engine for run in runs)]
+        self.shades = style.shades(list(dict.fromkeys(known)))
+        self.rampups = sorted({row["rampup_min"] * 60 for row in rows if row.get("rampup_min")})
+
+    def _in_order(self, engines):
+        return [engine for engine in self.shades if engine in engines]
+
+    def bars(self, rows, column, title, ylabel, name):
+        """One bar an engine. Returns the paths; none where no row has the figure."""
+        spread = _spread(rows, column)
+        if not spread:
+            return []
+        figure, axes = _new(title, ylabel)
+        engines = self._in_order(spread)
+        values = [spread[engine] for engine in engines]
+        bars = axes.bar(range(len(engines)), [middle for middle, *_ in values], yerr=_whiskers(values), capsize=5,
+                        width=0.6, color=[self.shades[engine] for engine in engines])
+        axes.bar_label(bars, [_number(middle) for middle, *_ in values], padding=3)
+        names = [engine.replace("-", "\n") for engine in engines]  # A build's label side by side with others.
+        axes.set_xticks(range(len(engines)), [f"{text}\n{count} runs" if count > 1 else text
+                                              for text, (*_, count) in zip(names, values)])
+        axes.margins(y=0.15)
+        return style.save(figure, self.directory, name, self.notes)
+
+    def grouped(self, rows, groups, title, ylabel, name, notes):
+        """groups: (what is below the bars, column). A bar an engine in each."""
+        spreads = [(label, _spread(rows, column)) for label, column in groups]
+        engines = self._in_order({engine for _, spread in spreads for engine in spread})
+        if not engines:
+            return []
+        figure, axes = _new(title, ylabel)
+        width = 0.8 / len(engines)
+        for number, engine in enumerate(engines):
+            at = [index for index, (_, spread) in enumerate(spreads) if engine in spread]
+            values = [spreads[index][1][engine] for index in at]
+            bars = axes.bar([index - 0.4 + width * (number + 0.5) for index in at], [middle for middle, *_ in values],
+                            width * 0.92, yerr=_whiskers(values), capsize=4, color=self.shades[engine], label=engine)
+            if len(engines) <= _FEW:
+                axes.bar_label(bars, [_number(middle) for middle, *_ in values], padding=2, fontsize=8)
+        axes.set_xticks(range(len(spreads)), [label for label, _ in spreads])
+        axes.margins(y=0.25)
+        if len(engines) > _FEW:
+            axes.legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.13), ncols=3)
+        else:
+            axes.legend(loc="upper left")
+        return style.save(figure, self.directory, name, notes)
+
+    def over_time(self, lines, title, ylabel, name):
+        """lines: (engine, figure, points) of each run. A panel a figure; each run is thin, an engine's mean thick."""
+        panels = {}
+        for engine, what, points in lines:
+            panels.setdefault(what, {}).setdefault(engine, []).append(points)
+        if not panels:
+            return []
+        figure, grid = style.pyplot().subplots(len(panels), 1, squeeze=False, figsize=(7.5, 2.2 + 2.5 * len(panels)),
+                                               sharex=True)
+        several = any(len(runs) > 1 for of in panels.values() for runs in of.values())
+        figure.suptitle(title + ("; thin: each run, thick: their mean" if several else ""), fontsize=11)
+        for (what, of), axes in zip(panels.items(), grid[:, 0]):
+            self._mark_rampup(axes)
+            for engine in self._in_order(of):
+                self._runs(axes, engine, of[engine])
+            axes.set_ylabel(f"{what}, {ylabel}" if what else ylabel)
+            axes.set_ylim(bottom=0)
+        axes.set_xlim(left=0)
+        axes.set_xlabel("seconds")
+        axes.legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=3)  # Within it would hide lines.
+        return style.save(figure, self.directory, name, self.notes)
+
+    def _runs(self, axes, engine, runs):
+        colour = self.shades[engine]
+        for points in runs if len(runs) > 1 else ():
+            axes.plot([second for second, _ in points], [value for _, value in points], linewidth=0.7, color=colour,
+                      alpha=0.6)
+        whole = _mean(runs) if len(runs) > 1 else runs[0]
+        axes.plot([second for second, _ in whole], [value for _, value in whole], marker="o", markersize=4, color=colour,
+                  linewidth=2, label=engine)
+
+    def _mark_rampup(self, axes):
+        if self.rampups:
+            upto = "up to " if len(self.rampups) > 1 else ""
+            axes.axvspan(0, self.rampups[-1], color="#000000", alpha=0.08, linewidth=0,
+                         label=f"ramp-up, {upto}{self.rampups[-1]:.0f} s")
+
+    def hotspots(self, runs):
+        runs = [run for run in runs if run.hotspots]
+        if not runs:
+            return []
+        figure, panels = style.pyplot().subplots(len(runs), 1, figsize=(8.5, 2.8 * len(runs)), squeeze=False)
+        for run, axes in zip(runs, panels[:, 0]):
+            names = [f"{spot.symbol[:60]}  ({spot.object})" for spot in run.hotspots]
+            bars = axes.barh(range(len(names)), [spot.percent for spot in run.hotspots], color=self.shades[run.engine])
+            axes.bar_label(bars, [f"{spot.percent:.1f}" for spot in run.hotspots], padding=2, fontsize=8)
+            axes.set_yticks(range(len(names)), names, fontsize=7)
+            axes.invert_yaxis()
+            axes.set_title(f"{run.engine} {run.name}".strip() + ": where the server's CPU time goes")
+            axes.set_xlabel("% of samples")
+        return style.save(figure, self.directory, "chart_perf_hotspots", self.notes)
+
+
+def draw(rows, runs, directory):
+    """Draws what the rows and the runs' series hold. Returns the paths, and by chart why it was not drawn.
+
+    A run that left wrong data is in no chart, and each says so. REQUIRES: runs has none of it.
+    """
+    charts = _Charts(rows, runs, directory)
+    tpcc = [row for row in rows if row["benchmark"] == "tpcc" and row.get("consistent") != "no"]
+    tpch = [row for row in rows if row["benchmark"] == "tpch"]
+    throughput = [(run.engine, "", run.tpm) for run in runs if run.tpm]
+    latency = [(run.engine, line, points) for run in runs for line, points in run.latency.items() if points]
+    drawn = {
+        "chart_tpcc_nopm": charts.bars(tpcc, "nopm", "TPROC-C: new orders a minute", "NOPM", "chart_tpcc_nopm"),
+        "chart_tpcc_tpm": charts.bars(tpcc, "tpm", "TPROC-C: transactions a minute", "TPM", "chart_tpcc_tpm"),
+        "chart_tpcc_latency": charts.grouped(
+            tpcc, [(f"{label}\n{what}", f"{name}_{key}_ms") for label, name in _LATENCIES
+                   for key, what in (("avg", "mean"), ("p95", "p95"))],
+            "TPROC-C: response times", "ms", "chart_tpcc_latency", charts.notes),
+        "chart_tpch": charts.grouped(tpch, [("geometric mean", "tpch_geomean_sec"), ("query set", "tpch_total_sec")],
+                                     "TPROC-H: query times", "seconds", "chart_tpch", ()),
+        "chart_build_time": charts.bars(tpcc or tpch, "build_sec", "Time to build the schema", "seconds",
+                                        "chart_build_time"),
+        "chart_tpcc_throughput_timeline": charts.over_time(
+            throughput, "TPROC-C: throughput over time", "transactions a minute", "chart_tpcc_throughput_timeline"),
+        "chart_tpcc_latency_timeline": charts.over_time(
+            latency, "TPROC-C: new orders' response times over time", "ms", "chart_tpcc_latency_timeline"),
+        "chart_perf_hotspots": charts.hotspots(runs),
+    }
+    why = {"chart_tpch": "no TPROC-H results",
+           "chart_tpcc_throughput_timeline": "no whole ten seconds were run" if runs else "no logs beside the CSV",
+           "chart_tpcc_latency_timeline": "the logs hold no response times over time (HammerDB 5 and 6 keep none), or no "
+                                          "whole ten seconds" if runs else "no logs beside the CSV",
+           "chart_perf_hotspots": "nothing was recorded with --perf"}
+    return ([path for paths in drawn.values() for path in paths],
+            {name: why.get(name, "; ".join(charts.notes) or "no results") for name, paths in drawn.items() if not paths})

@@ -1,0 +1,158 @@
+"""The command line of iibench_runner.sh: what is measured, and which sizes and settings vary."""
+
+import argparse
+import itertools
+import re
+from pathlib import Path
+
+from installer import host
+from installer.shell import Failed
+from lab.base.arguments import from_zero, positive
+from lab.server import private_server, profiles
+
+# The generator's sizes that can be given, and vary: those that are rows are scaled down.
+ROWS = ("load-rows", "i1-rows", "i2-rows")
+_ENDLESS = ("i1-rows", "i2-rows")  # 0 rows: --write-seconds alone ends the step.
+SIZES = ("clients", *ROWS, "query-seconds", "write-seconds", "load-batch", "i1-batch", "i2-batch", "query-threads",
+         "rows-per-query", "data-min", "data-max")
+_PHASE = re.compile(r"l\.i0|l\.x|l\.i1|l\.i2|q[rp][1-9]\d*")  # Which of them go together, the generator says.
+# A setting that each engine has under another name.
+CACHE = {"InnoDB": "innodb_buffer_pool_size", "TidesDB": "tidesdb_block_cache_size",
+         "RocksDB": "rocksdb_block_cache_size"}
+_PREFIX = {"innodb": "InnoDB", "tidesdb": "TidesDB", "rocksdb": "RocksDB"}
+
+_EXAMPLES = """examples:
+  lab/iibench_runner.sh                                       # all steps, small, on three engines
+  lab/iibench_runner.sh --profile seed-001 --scale-down 100   # seed 001's deletes
+  lab/iibench_runner.sh --vary cache=64M,1G --memory-max 4G   # small and large cache
+  lab/iibench_runner.sh --vary i1-batch=10,50,250             # rows of a transaction
+  lab/iibench_runner.sh --profile seed-001 --engines TidesDB --phases l.i0,l.x --load-rows 1000000 --bulk \\
+      --vary tidesdb_bulk_staging_size=1M,4M,16M,64M     # seed 001's sweep of bulk DML
+  lab/iibench_runner.sh --profile seed-001 --engines TidesDB --phases l.i0,l.x --load-rows 1000000 \\
+      --vary tidesdb_index_build_staging_size=1M,4M,16M,64M   # and of ADD INDEX
+  lab/iibench_runner.sh --phases l.i0,l.x,l.i1 --i1-rows 0 --write-seconds 150   # every engine churns as long
+"""
+
+
+def parser():
+    it = argparse.ArgumentParser(prog="iibench_runner.sh", allow_abbrev=False,
+                                 formatter_class=argparse.RawDescriptionHelpFormatter,
+                                 description="The insert benchmark on several engines, each on a fresh server of its own.",
+                                 epilog=_EXAMPLES)
+    group = it.add_argument_group("what is measured").add_argument
+    group("--engines", default="InnoDB,TidesDB,RocksDB", metavar="LIST", help="compared with the first (%(default)s)")
+    group("--repetitions", type=positive, default=1, metavar="N", help="the engines take turns (%(default)s)")
+    group("--generator-profile", default="small", metavar="NAME",
+          help="the generator's sizes: small, issue-122, seed-001-deletes (%(default)s)")
+    group("--phases", metavar="LIST", type=_phases, help="such as l.i0,l.x,l.i1,qr100 (the generator profile's)")
+    group("--bulk", action="store_true", help="after them one INSERT ... SELECT of every row into a copy with its indexes")
+    group("--vary", action="append", default=[], metavar="NAME=V1,V2...", type=_varied,
+          help="a size below, a server variable, or cache (of every engine), or A+B, alike; several: each with each")
+    profiles.add_scale_down(group)
+    group("--settle", type=from_zero, default=0, metavar="S", help="seconds before the first queries (%(default)s)")
+    group("--seed", type=int, default=1, metavar="N", help="of rows and queries (%(default)s)")
+    group = it.add_argument_group("the generator's sizes, instead of its profile's").add_argument
+    for name in SIZES:
+        group(f"--{name}", type=_from_none if name in _ENDLESS else positive, metavar="N",
+              help="0: until --write-seconds" if name in _ENDLESS else None)
+    group = it.add_argument_group("servers").add_argument
+    group("--server", choices=list(host.CODENAMES), help="(this machine's)")
+    group("--profile", default=profiles.DEFAULT, choices=profiles.known(), help="their settings (%(default)s)")
+    group("--sync", default="FULL", choices=["FULL", "NONE"], help="commits synced, or not (%(default)s)")
+    private_server.add_memory_max(group)
+    group = it.add_argument_group("output").add_argument
+    group("-o", "--output-dir", type=Path, default=Path("."), metavar="DIR", help="where iibench_... goes (%(default)s)")
+    group("--resume", type=Path, metavar="DIR", help="go on with the interrupted run of this iibench_...")
+    return it
+
+
+def _from_none(text):
+    return 0 if text == "0" else positive(text)
+
+
+def _phases(text):
+    for name in text.split(","):
+        if not _PHASE.fullmatch(name):
+            raise argparse.ArgumentTypeError(
+                f"{name!r} is none; known are l.i0, l.x, l.i1, l.i2, qrN and qpN, N rows a second")
+    return text
+
+
+def _varied(text):
+    """(names, values): NAME, or NAME+NAME, which have the same value."""
+    joined, _, values = text.partition("=")
+    found = tuple(value for value in values.split(",") if value)
+    if not found:
+        raise argparse.ArgumentTypeError(f"{text!r}: NAME=VALUE,VALUE is wanted")
+    for name in joined.split("+"):
+        if name not in SIZES and name != "cache" and "_" not in name:
+            raise argparse.ArgumentTypeError(
+                f"{name!r} is neither cache nor a size ({', '.join(SIZES)}) nor a server variable")
+        if name in SIZES and (wrong := [value for value in found if not re.fullmatch("[1-9][0-9]{0,17}", value)]):
+            raise argparse.ArgumentTypeError(f"{name}={wrong[0]}: a whole number from 1 is wanted")
+    return joined, found
+
+
+def engine_of_variable(name):
+    """The engine whose setting a server variable is; None: every server's."""
+    return _PREFIX.get(re.split("[-_]", name)[0])
+
+
+def parse(argv):
+    """The options, checked. Raises Failed."""
+    it = parser()
+    profiles.set_defaults(it, argv, "iibench_runner")
+    args = it.parse_args(argv)
+    args.engine_names = tuple(dict.fromkeys(args.engines.split(",")))
+    for engine in args.engine_names:
+        if engine not in CACHE:
+            raise Failed(f"--engines: {engine} is not known; known are {', '.join(CACHE)}")
+    varied = [name for joined, _ in args.vary for name in joined.split("+")]
+    for name in varied:
+        owner = engine_of_variable(name) if name not in SIZES else None
+        if owner and set(args.engine_names) != {owner}:
+            raise Failed(f"--vary {name}: is {owner}'s alone; add --engines {owner}")
+    for name in _ENDLESS:
+        if getattr(args, name.replace("-", "_")) == 0 and not args.write_seconds and "write-seconds" not in varied:
+            raise Failed(f"--{name} 0: --write-seconds has to say when the step ends")
+    return args
+
+
+def points(args):
+    """What varies, each with each: by name the value. One without anything when nothing does."""
+    return [{name: value for (joined, _), value in zip(args.vary, chosen) for name in joined.split("+")}
+            for chosen in itertools.product(*(values for _, values in args.vary))]
+
+
+def sizes(args, point):
+    """The generator's options for a point."""
+    given = {name: getattr(args, name.replace("-", "_")) for name in SIZES}
+    given |= {name: int(value) for name, value in point.items() if name in SIZES}
+    chosen = []
+    for name, value in given.items():
+        if value is not None:
+            chosen += [f"--{name}", profiles.scaled_down(value, args.scale_down) if name in ROWS and value else value]
+    if args.scale_down != 1:
+        chosen += ["--scale", 1 / args.scale_down]
+    return [str(one) for one in [*chosen, *(["--phases", args.phases] if args.phases else [])]]
+
+
+# Rows that a client of a generator's profile loads, which lab/generators/iibench/profile.cc says.
+_LOADED = {"small": 1_000_000, "issue-122": 10_000_000, "seed-001-deletes": 10_000_000}
+
+
+def rows_most(args):
+    """About the most rows that a measurement has at once; with --bulk each is there twice."""
+    def of(point):
+        given = {name: int(value) for name, value in point.items() if name in SIZES}
+        clients = given.get("clients", args.clients or 1)
+        return clients * given.get("load-rows", args.load_rows or _LOADED.get(args.generator_profile, 0))
+
+    return max(map(of, points(args))) / args.scale_down * (2 if args.bulk else 1)
+
+
+def server_options(args, engine, point):
+    """What the server of an engine is told at a point."""
+    varied = [f"--{CACHE[engine] if name == 'cache' else name}={value}" for name, value in point.items()
+              if name not in SIZES]
+    return [*profiles.options(args.profile, engine, args.sync), *varied]

@@ -1,0 +1,168 @@
+"""python3 -m lab.mix: the real mix, a few minutes: mysql-test-run, TPROC-C, sysbench, iibench.
+
+  python3 -m lab.mix train --build pgo server=debian12 plugin=instrumented/ha_tidesdb.so --counters DIR -o DIR
+      Runs it all on private servers of that build, so that its counters are written to DIR.
+  python3 -m lab.mix compare --build plain server=debian12 plugin=A/ha_tidesdb.so \\
+                             --build pgo server=debian12 plugin=B/ha_tidesdb.so -o DIR
+      Runs the works of the mix on both in turn: DIR/gain.md and gain.json say what the second build gains. Goes on where
+      it was interrupted.
+  python3 -m lab.mix count --build plain server=debian12 plugin=A/ha_tidesdb.so \
+                           --build pgo server=debian12 plugin=B/ha_tidesdb.so -o DIR
+      What a transaction costs each build by callgrind: DIR/counts.md and counts.json have instructions and simulated misses
+      of caches and of branches. Load on the machine does not move them, the server's threads in the background do.
+
+--build is that of lab/pgo_study.sh --help: mariadbd=PATH basedir=DIR is any other server.
+"""
+
+import argparse
+import os
+from pathlib import Path
+
+from installer import apt, host, packages, servers
+from installer.shell import Failed, main, say
+from lab.record import provenance, turns
+from lab.runners.mix import compare, count, train, works
+from lab.server import builds as builds_of
+from lab.study import sitting
+from lab.study.journal import Journal, can_resume
+from lab.study.progress import Progress
+from lab.study.scratch import Scratch
+from lab.works import generators
+
+_MTR_SUITE = "tidesdb"
+
+
+def _parser():
+    it = argparse.ArgumentParser(prog="python3 -m lab.mix", description=__doc__,
+                                 formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = it.add_subparsers(required=True)
+    for name, function in (("train", _train), ("compare", _compare), ("count", _count)):
+        command = commands.add_parser(name)
+        command.set_defaults(function=function)
+        command.add_argument("--build", action="append", nargs="+", required=True, metavar=("LABEL", "KEY=VALUE"))
+        command.add_argument("-o", "--output", type=Path, required=True, metavar="DIR", help="servers and what was printed")
+        if name == "count":
+            command.add_argument("--works", default=",".join(count.TRANSACTIONS), metavar="LIST", help="(%(default)s)")
+            continue
+        command.add_argument("--generators", type=Path, metavar="DIR", help="where the load generators are built "
+                             "(build/lab; another system's programs want another place)")
+        command.add_argument("--seconds", type=int, default=10 if name == "train" else 5, help="of each work (%(default)s)")
+        if name == "train":
+            command.add_argument("--counters", type=Path, required=True, metavar="DIR",
+                                 help="where the instrumented build writes its .gcda files")
+            command.add_argument("--engines", default="TidesDB", metavar="LIST",
+                                 help="whose tables: for a whole server TidesDB,InnoDB (%(default)s)")
+            command.add_argument("--tests", default=_MTR_SUITE, metavar="LIST",
+                                 help="suites or tests for mysql-test-run; empty: none (%(default)s)")
+        else:
+            command.add_argument("--rounds", type=int, default=4, help="an even number of them (%(default)s)")
+    return it
+
+
+def _resolve(words, log):
+    spec = builds_of.parse(words)
+    if spec.server in host.CODENAMES:
+        servers.prepare(spec.server, log, tests=True)
+    return builds_of.resolve(spec, log)
+
+
+def _tools(args, log):
+    where = {"directory": args.generators.absolute()} if args.generators else {}
+    return works.Tools(*(generators.program(name, log, **where) for name in ("tpcc", "iibench")))
+
+
+def _begun(args):
+    """The log: of what is made ready."""
+    args.output = args.output.absolute()
+    args.output.mkdir(parents=True, exist_ok=True)
+    log = args.output / "build.log"
+    apt.install(packages.SYSBENCH, log)
+    return log
+
+
+def _ready(args):
+    """(builds, tools, log)"""
+    log = _begun(args)
+    builds = [_resolve(words, log) for words in args.build]
+    for build in builds:
+        # Of mysql-test-run, and of the counters; a server sees its own files.
+        for path, what in ((args.output, "-o"), (getattr(args, "counters", None), "--counters"), (build.plugin, "plugin")):
+            if path:
+                builds_of.check_visible(build.environment, path.absolute(), what)
+    return builds, _tools(args, log), log
+
+
+def _tests(args, build):
+    """Names for mysql-test-run: none where the server has no test suite, which is said."""
+    wanted = [name for name in args.tests.split(",") if name]
+    try:
+        build.environment.mtr_dir
+    except Failed as error:
+        if wanted:
+            say(f"  without mysql-test-run: {error}")
+        return []
+    return wanted
+
+
+def _train(args):
+    if len(args.build) != 1:
+        raise Failed("train: one --build is wanted")
+    (build,), tools, _ = _ready(args)
+    counters = train.Counters(args.counters.absolute())
+    # A socket's path must be short, and a build may lie deep.
+    with Scratch() as sockets:
+        training = train.Training(build, tools, args.output, sockets, counters, args.seconds, args.engines.split(","),
+                                  _tests(args, build))
+        with Progress("training", training.steps()) as progress:
+            training.run(progress)
+    return 0
+
+
+def _compare(args):
+    if len(args.build) != 2 or args.rounds < 2:
+        raise Failed("compare: two --build and two rounds are wanted at least")
+    builds, tools, _ = _ready(args)
+    binaries = {name: path for build in builds for name, path in build.binaries().items()}
+    engine = builds[0].engine
+    plan = {"binaries": provenance.sums(binaries, {engine: compare.options(engine)}), "rounds": args.rounds,
+            "seconds": args.seconds, "allocators": [build.preload for build in builds], "cores": os.cpu_count(),
+            turns.KEY: turns.ORDER}
+    path = args.output / compare.JOURNAL
+    with Scratch() as sockets:
+        comparison = compare.Comparison(builds, tools, args.output, sockets, args.rounds, args.seconds)
+        if not can_resume(path, compare.KIND, plan):
+            path.unlink(missing_ok=True)  # Of other builds, or whole: this is asked for anew.
+            comparison.clean_up()
+        with Journal(path, compare.KIND, plan) as journal, Progress("comparison", comparison.steps()) as progress:
+            comparison.run(journal, progress)
+    found = compare.gains(journal.results(), args.rounds, [build.label for build in builds])
+    compare.write(found, args.output)
+    say("\n" + compare.table(found))
+    return 0
+
+
+def _count(args):
+    chosen = args.works.split(",")
+    unknown = [work for work in chosen if work not in count.TRANSACTIONS]
+    if unknown:
+        raise Failed(f"--works: {unknown[0]}: known are {', '.join(count.TRANSACTIONS)}")
+    log = _begun(args)
+    builds = [_resolve(words, log) for words in args.build]
+    with Scratch() as sockets:
+        counted = count.Count(builds, args.output, sockets, chosen)
+        with Progress("counts", counted.steps()) as progress:
+            found = counted.run(progress, log)
+    binaries = {name: path for build in builds for name, path in build.binaries().items()}
+    count.write(found, args.output, provenance.collect(args.output, binaries))
+    say("\n" + count.table(found))
+    return 0
+
+
+def run():
+    args = _parser().parse_args()
+    sitting.interrupt_on_term()
+    return args.function(args)
+
+
+if __name__ == "__main__":
+    main(run)

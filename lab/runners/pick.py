@@ -1,0 +1,52 @@
+"""Finds what made a file or folder, and reads it as a study."""
+
+import json
+from pathlib import Path
+
+from installer.shell import Failed
+from lab.runners import quickstart
+from lab.runners.compare import record as compare
+from lab.runners.hammerdb import record as hammerdb
+from lab.runners.iibench import record as iibench_runner
+from lab.runners.pgo import record as pgo_study
+from lab.runners.sqlbench import record as sqlbench
+from lab.works import iibench, tpcc
+
+
+def _of_folder(folder):
+    for is_it, study in ((compare.is_one(folder), compare.study),
+                         ((folder / pgo_study.JOURNAL).exists(), pgo_study.study),
+                         (iibench_runner.is_one(folder), iibench_runner.study),
+                         ((folder / hammerdb.JOURNAL).exists(), hammerdb.study),
+                         ((folder / hammerdb.ENGINES_JOURNAL).exists(), hammerdb.study_of_iterations),
+                         (sqlbench.newest(folder) is not None, sqlbench.study),
+                         (quickstart.is_one(folder), quickstart.study)):
+        if is_it:
+            return study(folder)
+    raise Failed(f"{folder}: holds no run of lab.compare, sqlbench.sh, pgo_study.sh, hammerdb_runner.sh "
+                 "(hammerdb_logs_...), mariadb_engines_runner.sh (results_...) or iibench_runner.sh (iibench_...)")
+
+
+def _kind(path):
+    """As the file says; "" for a text that says none."""
+    try:
+        raw = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return ""
+    return raw.get("kind", "") if isinstance(raw, dict) else ""
+
+
+def study(paths):
+    """One Study: of one folder that a runner left, or of result files of one generator. Raises Failed."""
+    paths = [Path(path) for path in paths]
+    folders = [path for path in paths if path.is_dir()]
+    if folders and len(paths) > 1:
+        raise Failed(f"{folders[0]}: is a run of its own; give one folder, or result files")
+    try:
+        return _of_folder(folders[0]) if folders else _of_results(paths)
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, OSError) as error:
+        raise Failed(f"{paths[0]}: is damaged, or not whole: {error!r}") from error
+
+
+def _of_results(paths):
+    return (iibench.study if any(_kind(path) == "iibench" for path in paths) else tpcc.study)(paths)

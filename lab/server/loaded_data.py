@@ -1,0 +1,77 @@
+"""Data loaded once, and one measurement after another on copies of it.
+
+Builds that can read each other's files share the data that one of them loaded. Were each to load its own, a difference
+in how the load came to lie on disk would be in every repetition, and look like one of the builds.
+"""
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+from lab.observe.sampler import allocated_bytes
+from lab.server.build_server import BuildServer
+from lab.server.cgroup import forget_files
+from lab.server.private_server import Limit
+
+_LOADED = "loaded.json"  # In a template: it is whole, and by whom it was made.
+
+
+def groups_of(builds):
+    """The builds that load: of those that share data the first."""
+    return list({build.data: build for build in reversed(builds)}.values())[::-1]
+
+
+class LoadedData:
+    """Owns: directory, with a template for each group of builds and the copy that is measured; and a socket's directory."""
+
+    def __init__(self, directory, sockets):
+        self.directory, self.socket = Path(directory), Path(sockets) / "mysqld.sock"
+
+    def template(self, build):
+        return self.directory / "templates" / build.data
+
+    @property
+    def copy(self):
+        return self.directory / "run"
+
+    def is_loaded(self, build):
+        return (self.template(build) / _LOADED).exists()
+
+    def loader(self, build, options):
+        """The server that loads, with nothing in it, not started."""
+        directory = self.template(build)
+        shutil.rmtree(directory, ignore_errors=True)
+        server = BuildServer(build, directory, options, socket=self.socket)
+        server.initialise()
+        return server
+
+    def loaded(self, build, server, seconds):
+        """The loader has stopped, and all is there. Returns what a journal keeps of it."""
+        made = {"by": build.label, "seconds": round(seconds, 1), "bytes": allocated_bytes(server.data)}
+        (self.template(build) / _LOADED).write_text(json.dumps(made) + "\n")
+        return made
+
+    def fresh(self, build, options, limit=Limit()):
+        """A server on a fresh copy, not started."""
+        self.forget()
+        self.copy.mkdir(parents=True)
+        # Bytes alike for every build: also an interrupted or failed run leaves the next one what this one had.
+        subprocess.run(["cp", "-a", "--reflink=auto", "--sparse=auto", self.template(build) / "data", self.copy / "data"],
+                       check=True)
+        forget_files(self.copy)
+        return BuildServer(build, self.copy, options, limit, self.socket)
+
+    def forget(self):
+        """The copy is no longer wanted."""
+        shutil.rmtree(self.copy, ignore_errors=True)
+
+    def stop_left_over(self, builds):
+        """Servers of a sitting that was killed."""
+        for build in builds:
+            for directory in (self.template(build), self.copy):
+                BuildServer(build, directory, socket=self.socket).kill()
+        self.forget()
+
+    def remove(self):
+        shutil.rmtree(self.directory, ignore_errors=True)
