@@ -1,6 +1,6 @@
 # Profile-guided optimisation of everything that is built here: first an instrumented build, whose
 # counters a training run leaves in TIDESDB_PGO_DIR, then one that is optimised by them.
-# docs/design/0013-pgo.md says why; installer/install/pgo.py does both and the training.
+# docs/design/0013-pgo.md says why; installer/pgo.py does both and the training.
 set(TIDESDB_PGO "" CACHE STRING "generate: instrumented; use: optimised by the profile; empty: neither.")
 set(TIDESDB_PGO_DIR "" CACHE PATH "Where the profile is written to or read from.")
 

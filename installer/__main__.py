@@ -3,8 +3,7 @@
 import argparse
 import os
 
-from installer import apt, build_plugin, engine_suites, host, mtr, packages, pool, server_run, servers
-from installer.install import pgo
+from installer import apt, build_plugin, engine_suites, host, mtr, packages, pgo, pool, server_run, servers
 from installer.shell import TREE, Step, clean_environment, main, say
 
 LOG = TREE / "var" / "log" / "installer.log"

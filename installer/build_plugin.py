@@ -6,6 +6,18 @@ import re
 from installer import apt, host, packages, servers
 from installer.shell import TREE, Failed, Step, output, run
 
+_CHECK = """
+SET SESSION sql_log_bin = 0, sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION';
+DROP DATABASE IF EXISTS tidesdb_install_check;
+CREATE DATABASE tidesdb_install_check;
+CREATE TABLE tidesdb_install_check.t (id INT PRIMARY KEY, v VARCHAR(20), KEY (v)) ENGINE=TidesDB;
+INSERT INTO tidesdb_install_check.t VALUES (1, 'one'), (2, 'two'), (3, 'three');
+UPDATE tidesdb_install_check.t SET v = 'deux' WHERE v = 'two';
+DELETE FROM tidesdb_install_check.t WHERE id = 3;
+SELECT GROUP_CONCAT(id, '=', v ORDER BY v DESC) FROM tidesdb_install_check.t FORCE INDEX (v) WHERE v > '';
+DROP DATABASE tidesdb_install_check;
+"""
+
 
 def build_dir(environment, preset="release"):
     return TREE / "build" / f"{preset}-{environment.name}"
@@ -77,3 +89,25 @@ def prepare_and_build(name, log, tests=False, preset="release", more=()):
     """The environment of that name and its plugin, made if need be. Returns both. more: as of servers.prepare."""
     environment = servers.prepare(name, log, tests=tests, more=more)
     return environment, build(environment, log, preset=preset)
+
+
+def compile_plugin(environment, into, jobs, log, anew=False, said="", more=()):
+    """Configures and compiles into a directory. anew: from nothing; said: of which kind; more: options of cmake's."""
+    env = {}
+    if environment.root and "CCACHE_DIR" not in os.environ:
+        env["CCACHE_DIR"] = str(host.cache_dir() / "ccache")
+    with host.build_lock(into) as lock, Step(f"Building ha_tidesdb.so for MariaDB {environment.version}{said}"):
+        run(environment.command(["cmake", "--preset", "release", "-B", into, "-DTIDESDB_BUILD_PLUGIN=ON",
+                                 "-DTIDESDB_BUILD_TESTS=OFF", "-DTIDESDB_PCH=ON",
+                                 f"-DTIDESDB_SERVER_HEADERS={environment.headers}", *more]), log=log, cwd=TREE, env=env,
+            lock=lock)
+        run(environment.command(["cmake", "--build", into, "-j", str(jobs), "--target", "ha_tidesdb",
+                                 *(["--clean-first"] if anew else [])]), log=log, cwd=TREE, env=env, lock=lock)
+    return into / "plugin" / "ha_tidesdb.so"
+
+
+def check_rows(sql):
+    """Writes and reads a table of the engine's. sql: runs statements, gives rows as text. Raises Failed."""
+    rows = sql(_CHECK).strip()
+    if rows != "1=one,2=deux":
+        raise Failed(f"ENGINE=TidesDB gives wrong rows: {rows}")

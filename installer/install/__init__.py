@@ -1,1 +1,1 @@
-"""What install.sh does: puts the engine into an installed MariaDB, and takes it out again."""
+"""install.sh: its command line, and which of the two kinds of installation is asked for."""

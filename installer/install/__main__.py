@@ -5,13 +5,13 @@ import sys
 from contextlib import nullcontext
 
 from installer import host
-from installer.install import (allocator, build, config, distribution, guided, interruption, library, one_run, options,
-                               targets, undo)
-from installer.install.record import Record
-from installer.install.server import InstalledServer
+from installer.install import options
 from installer.shell import TREE, Failed, Unavailable, main, say
 from installer.source import install as from_source
 from installer.source import options as source_options
+from installer.steps import allocator, build, config, distribution, guided, interruption, library, one_run, targets, undo
+from installer.steps.record import Record
+from installer.steps.server import InstalledServer
 
 LOG = TREE / "var" / "log" / "install.log"
 

@@ -7,7 +7,6 @@ import json
 import shutil
 
 from installer import build_plugin, host, servers
-from installer.install import build as plugin_build
 from installer.shell import Failed, Step, output, run
 from installer.source import configure, engines, ninja
 
@@ -116,4 +115,4 @@ class Tree:
         return built
 
     def _compile_plugin(self, environment, into, more):
-        return plugin_build.compile_plugin(environment, into, self.args.jobs, self.log, self.args.rebuild_plugin, more=more)
+        return build_plugin.compile_plugin(environment, into, self.args.jobs, self.log, self.args.rebuild_plugin, more=more)

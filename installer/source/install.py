@@ -3,14 +3,14 @@
 from pathlib import Path
 
 from installer import packages
-from installer.install import allocator, config, dependencies, distribution, guided, interruption, library, targets
-from installer.install.record import DIRECTORY, Record
 from installer.shell import Failed, say
 from installer.source import engines, fetch, options, places, service
 from installer.source.build import Tree
 from installer.source.pgo import ServerPgo
 from installer.source.prefix import Prefix
 from installer.source.server import SourceServer, choose_port
+from installer.steps import allocator, config, dependencies, distribution, guided, interruption, library, targets
+from installer.steps.record import DIRECTORY, Record
 
 _RECORD = DIRECTORY / "source"  # Of its own: a distribution's server may have the engine too.
 

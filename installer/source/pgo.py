@@ -1,6 +1,6 @@
 """--pgo for the whole server: built instrumented, trained by the mix, built again by that profile, the gain measured.
 
-The engine's own part is that of installer/install/pgo.py: same flags, same mix, one profile of server and plugin together.
+The engine's own part is that of installer/pgo.py: same flags, same mix, one profile of server and plugin together.
 """
 
 import dataclasses
@@ -11,8 +11,8 @@ import subprocess
 import sys
 import time
 
-from installer.install import pgo
-from installer.install.pgo import build_words, optimised_by, source_key
+from installer import pgo
+from installer.pgo import build_words, optimised_by, source_key
 from installer.shell import TREE, Failed, clean_environment, output, say
 from installer.source.build import Tree
 from installer.source.configure import SUITE

@@ -2,8 +2,8 @@
 
 import os
 
-from installer.install import targets
 from installer.shell import TREE, Failed
+from installer.steps import targets
 
 STAMP = ".tidesdb-build"
 _STAMP_TEXT = "A build directory of TidesDB's install.sh --mariadb-version: it removes here what it builds anew.\n"

@@ -5,9 +5,9 @@ import shutil
 from pathlib import Path
 
 from installer import server_run
-from installer.install.server import InstalledServer
 from installer.shell import Failed, Step, output, run
 from installer.source import service
+from installer.steps.server import InstalledServer
 
 ACCOUNT = "mysql"
 

@@ -1,6 +1,6 @@
 """The texts of a server from source: its my.cnf, its systemd unit, its start script; pure."""
 
-from installer.install import config
+from installer.steps import config
 
 UNIT = "mariadb-tidesdb"
 

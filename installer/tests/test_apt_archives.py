@@ -9,8 +9,8 @@ from pathlib import Path
 from unittest import mock
 
 from installer import apt, host, roots
-from installer.install import distribution
 from installer.shell import Failed, Unavailable, output
+from installer.steps import distribution
 
 MYSQL = "mysql-community-server", "8.4.1", "Provides: mysql-server, virtual-mysql-server (= 8.4.1)\n"
 

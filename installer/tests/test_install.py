@@ -10,9 +10,10 @@ from pathlib import Path
 from unittest import mock
 
 from installer import headers
-from installer.install import allocator, config, distribution, options
-from installer.install.record import Record, _write
+from installer.install import options
 from installer.shell import Failed, Unavailable, run
+from installer.steps import allocator, config, distribution
+from installer.steps.record import Record, _write
 
 
 class Killed(BaseException):
@@ -111,7 +112,7 @@ class Recorded(unittest.TestCase):
         self.assertEqual(third.facts["allocator"], "system")
 
     def killed_before_the_write(self, path, data, **how):
-        with mock.patch("installer.install.record._write", _dies_unless("record.json")), self.assertRaises(Killed):
+        with mock.patch("installer.steps.record._write", _dies_unless("record.json")), self.assertRaises(Killed):
             self.record().put(path, data, **how)
 
     def test_killed_before_the_write_it_is_not_edited_by_hand(self):
@@ -125,7 +126,7 @@ class Recorded(unittest.TestCase):
         self.assertFalse(self.record().put(self.path, b"3", keep_edited=True))
 
     def test_killed_in_the_write_nothing_is_left(self):
-        with mock.patch("installer.install.record.os.replace", _dies_unless("record.json.new", os.replace)), \
+        with mock.patch("installer.steps.record.os.replace", _dies_unless("record.json.new", os.replace)), \
                 self.assertRaises(Killed):
             self.record().put(self.path, b"1")
         self.assertEqual([path.name for path in self.path.parent.iterdir()], ["ours.cnf.new"])
@@ -147,12 +148,12 @@ class Recorded(unittest.TestCase):
         first.save()
         second = self.record()
         second.put(self.path, b"2")
-        with mock.patch("installer.install.record._write", _dies_unless("ours.cnf")), self.assertRaises(Killed):
+        with mock.patch("installer.steps.record._write", _dies_unless("ours.cnf")), self.assertRaises(Killed):
             second.roll_back()
         self.assertTrue(self.record().put(self.path, b"3", keep_edited=True))
         second = self.record()
         second.put(self.path, b"4")
-        with mock.patch("installer.install.record._write", _dies_unless("record.json")), self.assertRaises(Killed):
+        with mock.patch("installer.steps.record._write", _dies_unless("record.json")), self.assertRaises(Killed):
             second.roll_back()
         self.assertTrue(self.record().put(self.path, b"5", keep_edited=True))
 

@@ -11,10 +11,10 @@ from types import SimpleNamespace
 from unittest import mock
 
 from installer import shell
-from installer.install import __main__ as install
 from installer.install import options
-from installer.install.record import Record
+from installer.install import __main__ as install
 from installer.shell import TREE, Unavailable
+from installer.steps.record import Record
 
 PYTHON = """#!/bin/sh
 echo "$PWD|$TIDESDB_CALLED_FROM|$*"

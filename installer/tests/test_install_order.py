@@ -17,10 +17,11 @@ from pathlib import Path
 from types import SimpleNamespace
 from unittest import mock
 
+from installer.install import options
 from installer.install import __main__ as install
-from installer.install import allocator, interruption, one_run, options, undo
-from installer.install.record import Record
 from installer.shell import TREE, Failed, Step, Unavailable, say
+from installer.steps import allocator, interruption, one_run, undo
+from installer.steps.record import Record
 from installer.tests.signals import NUMBERS, keep_handlers
 
 
@@ -267,7 +268,7 @@ class OneRun(unittest.TestCase):
 
     def other(self):
         """Another run, once it has the lock."""
-        script = ("import sys\nfrom pathlib import Path\nfrom installer.install import one_run\n"
+        script = ("import sys\nfrom pathlib import Path\nfrom installer.steps import one_run\n"
                   f"with one_run.lock(Path({str(self.directory)!r})):\n  print(flush=True)\n  sys.stdin.read()")
         process = subprocess.Popen([sys.executable, "-c", script], cwd=TREE, stdin=subprocess.PIPE,
                                    stdout=subprocess.PIPE)

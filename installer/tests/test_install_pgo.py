@@ -9,10 +9,11 @@ from pathlib import Path
 from types import SimpleNamespace
 from unittest import mock
 
-from installer import servers
-from installer.install import guided, library, options, pgo
-from installer.install.record import Record
+from installer import pgo, servers
+from installer.install import options
 from installer.shell import Failed
+from installer.steps import guided, library
+from installer.steps.record import Record
 
 ENGINE, PLUGIN = "src#CMakeFiles#tidesdb.dir#db#db_impl.cc.gcda", "plugin#CMakeFiles#ha_tidesdb.dir#hton.cc.gcda"
 

@@ -7,9 +7,9 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
-from installer.install import server as installed
-from installer.install.server import InstalledServer
 from installer.shell import Failed, Unavailable
+from installer.steps import server as installed
+from installer.steps.server import InstalledServer
 
 DENIED = "mariadb ended with 1\nERROR 1698 (28000): Access denied for user 'root'@'localhost'"
 NOBODY = "mariadb ended with 1\nERROR 2002 (HY000): Can't connect to local server through socket '/run/x.sock' (2)"

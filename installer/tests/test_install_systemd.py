@@ -9,8 +9,8 @@ from io import StringIO
 from pathlib import Path
 from unittest import mock
 
-from installer.install.server import InstalledServer
 from installer.shell import Failed
+from installer.steps.server import InstalledServer
 
 _SYSTEMCTL = """#!/bin/sh
 echo "$@" >> "$FAKES/asked"
@@ -29,7 +29,7 @@ class Systemd(unittest.TestCase):
         self.put("mariadb", "#!/bin/sh\nexit 0\n")
         (self.fakes / "pid").write_text("4711\n")
         environment = {**os.environ, "FAKES": str(self.fakes), "PATH": f"{self.fakes}:/usr/bin:/bin"}
-        for module in ("installer.shell", "installer.install.server"):
+        for module in ("installer.shell", "installer.steps.server"):
             patched = mock.patch(f"{module}.clean_environment", lambda extra=None: {**environment, **(extra or {})})
             patched.start()
             self.addCleanup(patched.stop)

@@ -13,7 +13,7 @@ from types import SimpleNamespace
 from unittest import mock
 
 from installer import mtr
-from installer.install import pgo as plugin_pgo
+from installer import pgo as plugin_pgo
 from installer.shell import TREE, Failed, output, run
 from installer.source import build, configure, ninja, options, pgo
 

@@ -8,10 +8,10 @@ from tempfile import TemporaryDirectory
 from types import SimpleNamespace
 from unittest import mock
 
-from installer.install.record import Record
 from installer.shell import Failed, Unavailable
 from installer.source import install, options
 from installer.source.prefix import Prefix
+from installer.steps.record import Record
 
 
 class Killed(BaseException):

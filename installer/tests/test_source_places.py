@@ -7,9 +7,9 @@ from tempfile import TemporaryDirectory
 from types import SimpleNamespace
 from unittest import mock
 
-from installer.install import targets
 from installer.shell import Failed, run
 from installer.source import fetch, options, places
+from installer.steps import targets
 
 
 class InDirectory(unittest.TestCase):

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from installer import apt, build_plugin, host, servers
-from installer.install import allocator
 from installer.shell import TREE, Failed, output
+from installer.steps import allocator
 from lab.server import given_server
 
 ENGINES = ("InnoDB", "TidesDB", "RocksDB")
@@ -33,7 +33,7 @@ class Spec:
     client: str = ""
     plugin: str = ""      # A path of ha_tidesdb.so; "built": this tree's.
     engine: str = "InnoDB"
-    allocator: str = ""   # A name of installer.install.allocator's, or a library's path.
+    allocator: str = ""   # A name of installer.steps.allocator's, or a library's path.
     options: tuple = ()
     data: str = ""        # Builds of one name share the data that one of them loaded.
 

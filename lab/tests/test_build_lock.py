@@ -13,11 +13,10 @@ from types import SimpleNamespace
 from unittest import mock
 
 from installer import build_plugin, host, shell
-from installer.install import library
-from installer.install import build as install_build
 from installer.source import ninja
 from installer.source import build as source_build
 from installer.source import options as source_options
+from installer.steps import library
 from lab.works import generators
 
 
@@ -80,14 +79,14 @@ class BuildLock(unittest.TestCase):
         environment = SimpleNamespace(root=None, name="x", version="1", headers="/x",
                                       command=lambda argv, cwd=None, needs=(): argv)
         with mock.patch.object(generators, "run", run), mock.patch.object(build_plugin, "run", run), \
-                mock.patch.object(install_build, "run", run), mock.patch.object(library, "run", run), \
+                mock.patch.object(build_plugin, "run", run), mock.patch.object(library, "run", run), \
                 mock.patch.object(build_plugin, "check"), \
                 mock.patch.object(build_plugin, "build_dir", return_value=self.directory), \
                 mock.patch("installer.apt.install"), mock.patch.dict("os.environ"), redirect_stdout(io.StringIO()):
             generators.os.environ.pop("TPCC", None)
             generators.program("tpcc", None, self.directory)
             build_plugin.build(environment, None)
-            install_build.compile_plugin(environment, self.directory, 1, None)
+            build_plugin.compile_plugin(environment, self.directory, 1, None)
             library.stage(self.directory, 1, None)
         self.assertEqual(calls, [*[(["cmake", "--preset"], True), (["cmake", "--build"], True)] * 4,
                                  (["cmake", "--install"], True)])

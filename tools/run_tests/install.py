@@ -5,9 +5,9 @@ import os
 import time
 
 from installer import build_plugin, host, server_run, servers
-from installer.install.record import DIRECTORY
-from installer.install.server import InstalledServer
 from installer.shell import TREE, Failed
+from installer.steps.record import DIRECTORY
+from installer.steps.server import InstalledServer
 from tools.run_tests.step import Outcome
 from tools.run_tests.throwaway_root import ThrowawayRoot
 

@@ -3,7 +3,7 @@
 import json
 
 from installer import build_plugin, host, server_run, servers
-from installer.install.record import DIRECTORY
+from installer.steps.record import DIRECTORY
 from tools.run_tests.install import Install
 from tools.run_tests.step import Outcome
 from tools.run_tests.throwaway_root import ThrowawayRoot

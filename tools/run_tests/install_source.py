@@ -4,10 +4,10 @@ import json
 from pathlib import Path
 
 from installer import apt, host, server_run
-from installer.install.record import DIRECTORY
 from installer.shell import TREE, Failed
 from installer.source import fetch, options, service
 from installer.source.server import SourceServer
+from installer.steps.record import DIRECTORY
 from tools.run_tests.install import Install, library
 from tools.run_tests.install_pgo import GUIDED
 from tools.run_tests.step import Outcome

@@ -5,8 +5,8 @@ import shutil
 from pathlib import Path
 
 from installer import host
-from installer.install import targets
 from installer.shell import TREE, Step, run
+from installer.steps import targets
 
 # The link of the plugin optimises it as a whole; an archive for any compiler's link cannot hold that.
 _OPTIONS = ["-DTIDESDB_BUILD_TESTS=OFF", "-DTIDESDB_BUILD_PLUGIN=OFF", "-DTIDESDB_PCH=ON",

@@ -5,8 +5,8 @@ from functools import partial
 from pathlib import Path
 
 from installer import apt, headers, host, packages, servers
-from installer.install import dependencies
 from installer.shell import Failed, Step, Unavailable, output, say
+from installer.steps import dependencies
 
 # What plugin/base/server_port.h knows: from the first on, before the second.
 SUPPORTED = (10, 11), (11, 9)

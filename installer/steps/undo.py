@@ -3,9 +3,9 @@
 import re
 from pathlib import Path
 
-from installer.install import distribution, interruption
-from installer.install.server import InstalledServer
 from installer.shell import Failed, say
+from installer.steps import distribution, interruption
+from installer.steps.server import InstalledServer
 
 _OPTION_FILES = ("/etc/my.cnf", "/etc/mysql")
 

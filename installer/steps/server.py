@@ -6,28 +6,10 @@ import subprocess
 import time
 from pathlib import Path
 
+from installer import build_plugin
 from installer.shell import Failed, Step, Unavailable, clean_environment, output, run
 
 _OPTION_FILES = ["/etc/my.cnf", "/etc/mysql/my.cnf"]  # What Debian's server reads.
-
-_CHECK = """
-SET SESSION sql_log_bin = 0, sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION';
-DROP DATABASE IF EXISTS tidesdb_install_check;
-CREATE DATABASE tidesdb_install_check;
-CREATE TABLE tidesdb_install_check.t (id INT PRIMARY KEY, v VARCHAR(20), KEY (v)) ENGINE=TidesDB;
-INSERT INTO tidesdb_install_check.t VALUES (1, 'one'), (2, 'two'), (3, 'three');
-UPDATE tidesdb_install_check.t SET v = 'deux' WHERE v = 'two';
-DELETE FROM tidesdb_install_check.t WHERE id = 3;
-SELECT GROUP_CONCAT(id, '=', v ORDER BY v DESC) FROM tidesdb_install_check.t FORCE INDEX (v) WHERE v > '';
-DROP DATABASE tidesdb_install_check;
-"""
-
-
-def check_rows(sql):
-    """Writes and reads a table of the engine's. sql: runs statements, gives rows as text. Raises Failed."""
-    rows = sql(_CHECK).strip()
-    if rows != "1=one,2=deux":
-        raise Failed(f"ENGINE=TidesDB gives wrong rows: {rows}")
 
 
 def reads(directory, files):
@@ -133,7 +115,7 @@ class InstalledServer:
 
     def check_engine(self):
         """Writes and reads a table, and returns the plugin's version. Raises Failed when that does not work."""
-        check_rows(self.sql)
+        build_plugin.check_rows(self.sql)
         return self.sql("SELECT PLUGIN_AUTH_VERSION FROM information_schema.PLUGINS "
                         "WHERE PLUGIN_NAME = 'TidesDB' AND PLUGIN_STATUS = 'ACTIVE'").strip()
 

@@ -3,10 +3,10 @@
 from functools import partial
 
 from installer import apt, host, packages
-from installer.install import build as plain_build
-from installer.install import dependencies
-from installer.install.pgo import Pgo, optimised_by
+from installer.pgo import Pgo, optimised_by
 from installer.shell import Failed, Unavailable, say
+from installer.steps import dependencies
+from installer.steps import build as plain_build
 
 _DIRECTORY = "pgo"  # Beside the plain build.
 

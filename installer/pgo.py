@@ -21,8 +21,6 @@ import time
 from pathlib import Path
 
 from installer import build_plugin, host, mtr, server_run
-from installer.install import build
-from installer.install.server import check_rows
 from installer.shell import TREE, Failed, Step, clean_environment, output, say
 
 # What the plugin is compiled from; tests and prose aside.
@@ -119,7 +117,7 @@ class Pgo:
         return self._compile("use", optimised_by(self.directory, profile["digest"]), "optimised by its profile", anew)
 
     def _compile(self, into, more, said, anew=False):
-        return build.compile_plugin(self.environment, self.directory / into, self.jobs, self.log, anew, f" ({said})", more)
+        return build_plugin.compile_plugin(self.environment, self.directory / into, self.jobs, self.log, anew, f" ({said})", more)
 
     def check(self, plugin):
         """Raises Failed unless a private server loads it, says that it is this one, and a part of the suite passes."""
@@ -136,7 +134,7 @@ class Pgo:
             server.initialise()
             server.start()
             try:
-                check_rows(server.sql)
+                build_plugin.check_rows(server.sql)
                 said = server.sql("SHOW GLOBAL STATUS LIKE 'Tidesdb_profile_guided'").split()
                 if said[-1:] != ["ON"]:
                     raise Failed(f"{plugin} does not say that it is optimised by a profile: {said}")

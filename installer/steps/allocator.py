@@ -3,8 +3,8 @@
 import re
 from pathlib import Path
 
-from installer.install import config, dependencies
 from installer.shell import Failed, Unavailable, output, run
+from installer.steps import config, dependencies
 
 # The newest first; releases differ in which one they have.
 PACKAGES = {"jemalloc": ["libjemalloc2"],

@@ -5,8 +5,8 @@ import os
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from installer.install.record import DIRECTORY
 from installer.shell import Failed
+from installer.steps.record import DIRECTORY
 
 
 @contextmanager
