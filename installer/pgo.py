@@ -117,7 +117,8 @@ class Pgo:
         return self._compile("use", optimised_by(self.directory, profile["digest"]), "optimised by its profile", anew)
 
     def _compile(self, into, more, said, anew=False):
-        return build_plugin.compile_plugin(self.environment, self.directory / into, self.jobs, self.log, anew, f" ({said})", more)
+        return build_plugin.compile_plugin(self.environment, self.directory / into, self.jobs, self.log, anew, f" ({said})",
+                                           more)
 
     def check(self, plugin):
         """Raises Failed unless a private server loads it, says that it is this one, and a part of the suite passes."""

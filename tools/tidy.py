@@ -8,6 +8,7 @@ Prints one line a finding and ends with 1 when there is one.
 """
 
 import argparse
+import ast
 import os
 import re
 import shutil
@@ -87,11 +88,12 @@ def strip_code(text):
                   blank, text, flags=re.S)
 
 
-def read_layers():
+def read_layers(python=False):
+    """By folder its number, and whether it sees public headers only."""
     layers = {}
     for line in (TREE / "tools" / "layers.txt").read_text().splitlines():
         fields = line.split()
-        if fields and not line.startswith("#"):
+        if fields and not line.startswith("#") and ("python" in fields) == python:
             layers[fields[1]] = (int(fields[0]), "public" in fields[2:])
     return layers
 
@@ -130,6 +132,32 @@ def check_layers(path, text, layers, findings):
             findings.add(path, number, f"includes upwards: {own} ({level}) -> {folder} ({layers[folder][0]})")
     if count > INCLUDES_MAX:
         findings.add(path, 0, f"{count} includes of our own, {INCLUDES_MAX} at most")
+
+
+def imported(tree):
+    """(line, dotted name) of all that a module imports, within its functions too; of `from a import b` also a.b."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, name.name) for name in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            names = [node.module or ".", *(f"{node.module}.{name.name}" for name in node.names)]
+            yield from ((node.lineno, "." * node.level + name) for name in names)
+
+
+def check_imports(path, text, layers, findings):
+    """Of Python: a folder imports from folders with a smaller number, so that no two import each other."""
+    own = os.path.dirname(path)
+    if own not in layers:
+        findings.add(path, 0, f"its folder {own} is not in tools/layers.txt as python")
+        return
+    for number, name in imported(ast.parse(text, path)):
+        if name.startswith("."):
+            findings.add(path, number, f"imports {name}: the whole name is wanted")
+        if not (TREE / (name.replace(".", "/") + ".py")).exists():
+            continue  # The library's, a package, or a name within a module.
+        folder = name.rpartition(".")[0].replace(".", "/")
+        if folder in layers and folder != own and layers[folder][0] >= layers[own][0]:
+            findings.add(path, number, f"imports upwards: {own} ({layers[own][0]}) -> {folder} ({layers[folder][0]})")
 
 
 def is_test(path):
@@ -235,7 +263,7 @@ def check_markdown(path, text, files, findings):
 
 def check_quick(findings):
     files = tree_files()
-    layers = read_layers()
+    layers, python_layers = read_layers(), read_layers(python=True)
     check_targets(files, findings)
     for path in files:
         name = os.path.basename(path)
@@ -254,7 +282,7 @@ def check_quick(findings):
         elif path.endswith(".py"):
             check_limits(path, text, findings)
             try:
-                compile(text, path, "exec")
+                check_imports(path, text, python_layers, findings)
             except SyntaxError as error:
                 findings.add(path, error.lineno, str(error))
         elif path.endswith(".md"):

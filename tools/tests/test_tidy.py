@@ -35,6 +35,24 @@ class Rules(unittest.TestCase):
     def test_rooms_of_the_plugin_point_downwards(self):
         self.assertEqual(len(self.includes("plugin/session/a.cc", "handler/ha_tidesdb.h")), 1)
 
+    def imports(self, path, text):
+        findings = tidy.Findings()
+        tidy.check_imports(path, text, tidy.read_layers(python=True), findings)
+        return findings.lines
+
+    def test_imports_upwards(self):
+        for text in ("from lab.study import journal", "from lab.study.journal import Journal", "import lab.study.journal",
+                     "def f():\n    from lab.study import journal", "from lab.works import tpcc"):
+            self.assertEqual(len(self.imports("lab/server/a.py", text)), 1, text)
+
+    def test_imports_downwards_and_of_others(self):
+        text = "import os\nfrom lab.base import watched\nfrom lab.study import room\nfrom installer.shell import Failed"
+        self.assertEqual(self.imports("lab/study/a.py", text), [])
+
+    def test_no_folder_is_forgotten_and_names_are_whole(self):
+        self.assertIn("is not in tools/layers.txt", self.imports("lab/new/a.py", "")[0])
+        self.assertIn("the whole name is wanted", self.imports("lab/base/a.py", "from . import watched")[0])
+
     def test_banned_words(self):
         for text in ["using namespace std;", "auto* p = new Foo(1);", "delete p;", "std::mutex m;",
                      "#include <unistd.h>", "throw 1;", "x = dynamic_cast<A*>(b);", "#if 0"]:
