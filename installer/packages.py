@@ -38,6 +38,9 @@ BENCH = [*SYSBENCH, "libbenchmark-dev"]
 # What trains a build and measures its gain (lab/runners/mix); the server's own test suite besides.
 PGO = [*LAB, *SYSBENCH]
 
+# The isolation checker (test/isolation) speaks to its server from Python.
+ISOLATION = ["python3-pymysql"]
+
 # Counts of instructions (lab/observe/callgrind.py), where the server lives.
 CALLGRIND = ["valgrind"]
 

@@ -3,7 +3,7 @@
 from functools import partial
 
 from installer import packages
-from tools.run_tests import checks, engine, install, install_pgo, install_source, lab_tests, quickstart, server
+from tools.run_tests import checks, engine, install, install_pgo, install_source, isolation, lab_tests, quickstart, server
 from tools.run_tests.step import DEFAULT, FULL, QUICK, Step
 
 _BUILD = (*packages.BUILD, *packages.LAB, *packages.UNIT)
@@ -12,8 +12,8 @@ _CHECK = (*_BUILD, *packages.CHECK)
 
 def _on(server_name):
     """What is shown on each of the two servers."""
-    def step(name, run, level=DEFAULT, minutes=20):
-        return Step(f"{name}-{server_name}", level, partial(run, server_name), minutes=minutes)
+    def step(name, run, level=DEFAULT, minutes=20, needs=()):
+        return Step(f"{name}-{server_name}", level, partial(run, server_name), tuple(needs), minutes)
 
     return [
         step("plugin", server.plugin),
@@ -27,6 +27,8 @@ def _on(server_name):
         step("rollback", lab_tests.rollback),
         step("spill-kill", lab_tests.spill_kill),
         step("ddl-kill", lab_tests.ddl_kill),
+        step("isolation", isolation.histories, needs=packages.ISOLATION),
+        step("isolation-soak", isolation.soak, FULL, minutes=300, needs=packages.ISOLATION),
         step("bad-input", lab_tests.bad_input),
         step("sqlbench", lab_tests.sqlbench),
         step("engines", server.scores, FULL, minutes=400),

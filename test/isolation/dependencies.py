@@ -1,0 +1,264 @@
+"""The edges between a history's transactions, and what single statements saw that no version order explains."""
+
+from itertools import pairwise
+
+from test.isolation.graph import RT, RW, WR, WW, Edge
+from test.isolation.history import COMMITTED, PLAIN, REPEATABLE_READ, Op
+from test.isolation.rows import INITIAL, shown
+
+_UNBORN = -1
+
+
+class Dependencies:
+    """Owns: edges. Adds to rows.anomalies."""
+
+    def __init__(self, rows):
+        self.rows, self.history, self.edges = rows, rows.history, []
+        self._writes()
+        for transaction in self.history.transactions:
+            if transaction.outcome == COMMITTED:
+                self._reads(transaction)
+
+    def _add(self, source, target, kind, **more):
+        if source != target and INITIAL not in (source, target):
+            self.edges.append(Edge(source, target, kind, **more))
+
+    def _writes(self):
+        for row in self.rows.rows.values():
+            for first, second in pairwise(row.versions):
+                self._add(first.transaction, second.transaction, WW, row=row.name,
+                          detail=f"wrote {second.token} after {first.token}")
+            if row.dead:
+                self._add(row.versions[-1].transaction, row.dead[0], WW, row=row.name,
+                          detail=f"deleted it after {row.versions[-1].token}")
+
+    def real_time(self):
+        """T1 to T2 where T1 had its answer before T2 began, without what follows from others of them."""
+        done = [t for t in self.history.transactions if t.outcome == COMMITTED]
+        for second in done:
+            before = [t for t in done if t.commit_end is not None and t.commit_end < second.start]
+            latest_start = max((t.start for t in before), default=0)
+            for first in before:
+                if first.commit_end >= latest_start:
+                    self._add(first.number, second.number, RT, detail="ended before the other began")
+
+    def _reads(self, transaction):
+        snapshot = None  # When the transaction's first plain read was sent.
+        for place, op in enumerate(transaction.ops):
+            since = op.start
+            if op.mode == PLAIN and self.history.level == REPEATABLE_READ:
+                snapshot = since = op.start if snapshot is None else snapshot
+            if op.kind in ("insert", "set_id"):
+                self._unique(transaction, place, op)
+                if op.kind == "insert":
+                    continue
+            reader = _Reader(self, transaction, place, op, since)
+            reader.all_rows()
+
+    def _unique(self, transaction, place, op):
+        """That a new id was free is a read of its own, of the newest state."""
+        if not op.affected:
+            return
+        for id_ in [i[0] for i in op.inserted] or [op.value]:
+            probe = Op("read", op.mode, "id", id_, id_, start=op.start, end=op.end, sql=op.sql)
+            own = {i[2] for i in op.inserted}
+            own |= {row.name for row in self.rows.rows.values() if op.token and op.token in row.place}
+            _Reader(self, transaction, place, probe, op.start, unique=True, leave_out=own).all_rows()
+
+    def end_of(self, number):
+        transaction = self.rows.by_number.get(number)
+        return 0.0 if number == INITIAL else transaction.commit_end
+
+    def begin_of(self, number):
+        return 0.0 if number == INITIAL else self.rows.by_number[number].commit_start
+
+
+class _Reader:
+    """One statement as a read. since: it must see what was acknowledged before that."""
+
+    def __init__(self, dependencies, transaction, place, op, since, unique=False, leave_out=()):
+        self.of, self.transaction, self.place, self.op = dependencies, transaction, place, op
+        self.since, self.unique, self.leave_out = since, unique, leave_out
+        self.report = dependencies.rows.report
+
+    def _edge(self, source, target, kind, row, detail, predicate=False):
+        self.of._add(source, target, kind, row=row, op=self.place, mode=self.op.mode, predicate=predicate,
+                     unique=self.unique, detail=detail)
+
+    def all_rows(self):
+        present = self._present()
+        if present is None:
+            return
+        for row in self.of.rows.rows.values():
+            if row.name in present:
+                self._saw(row, *present[row.name])
+            elif row.name not in self.leave_out:
+                self._did_not_see(row)
+
+    def _present(self):
+        """By row: the place of the version that was seen, and the row as it was read. None: it cannot be told."""
+        present, number = {}, self.transaction.number
+        if self.op.token:  # An UPDATE saw the version before its own.
+            return {row.name: (row.place[self.op.token] - 1, None) for row in self.of.rows.rows.values()
+                    if self.op.token in row.place}
+        for read in self.op.rows:
+            found = [(row, place) for row, place in self.of.rows.by_last.get(read.tokens[-1], ())
+                     if (row.versions[place].id == read.id if self.op.covered else row.name == read.tokens[0])]
+            if len(found) != 1:
+                self._unknown_version(read)
+                return None
+            row, place = found[0]
+            where = f"T{number} `{self.op.sql}` read {shown(read)}"
+            if row.name in present:
+                self.report("row seen twice", f"{where}: row {row.name} is in the answer twice", number, mode=self.op.mode,
+                            upward=self._upward(row))
+            version = row.versions[place]
+            if (version.id, version.k) != (read.id, read.k) or not self.op.matches(read.id, read.k):
+                self.report("torn row", f"{where}: as of {version.token} it was id {version.id}, k {version.k}", number,
+                            mode=self.op.mode)
+            present[row.name] = (place, read)
+        return present
+
+    def _unknown_version(self, read):
+        """Whole lists are looked at with the version orders; of a covered read there is one token and an id."""
+        if self.op.covered:
+            writer = self.of.rows.writer.get(read.tokens[-1], (None,))[0]
+            name = "G1a" if writer is not None and not self.of.rows.committed(writer) else "torn row"
+            self.report(name, f"T{self.transaction.number} `{self.op.sql}` read {shown(read)}, which no committed "
+                              "transaction wrote", self.transaction.number, mode=self.op.mode)
+
+    def _own_place(self, row, before):
+        """The last version of the transaction's own from before (or the first from after) this statement; None: none."""
+        own = [place for place, version in enumerate(row.versions) if version.transaction == self.transaction.number
+               and (version.op < self.place) == before]
+        return (own[-1] if before else own[0]) if own else None
+
+    def _saw(self, row, place, read):
+        number, versions = self.transaction.number, row.versions
+        version, own = versions[place], self._own_place(row, before=True)
+        where = f"T{number} `{self.op.sql}` saw version {version.token} of row {row.name}"
+        if own is not None and place < own:
+            self.report("own write not seen", f"{where}, and had written {versions[own].token} before", number,
+                        mode=self.op.mode)
+            return
+        after = versions[place + 1] if place + 1 < len(versions) else None
+        if version.transaction != number:
+            if after and after.transaction == version.transaction or row.dead and not after and \
+                    row.dead[0] == version.transaction:
+                self.report("G1b", f"{where}, which T{version.transaction} changed again before it committed", number,
+                            version.transaction, mode=self.op.mode)
+            self._edge(version.transaction, number, WR, row.name, f"`{self.op.sql}` saw {version.token}")
+        next_writer, what = None, ""
+        if after or row.dead:
+            next_writer, what = (after.transaction, after.token) if after else (row.dead[0], "its DELETE")
+        if next_writer is None or next_writer == number:
+            return
+        if version.transaction == number and version.op > self.place:
+            self.report("garbage", f"{where}, which it wrote later", number)
+        self._edge(number, next_writer, RW, row.name, f"`{self.op.sql}` saw {version.token}, and not {what}")
+        self._fresh(row, next_writer, where, what)
+
+    def _fresh(self, row, next_writer, where, what):
+        end = self.of.end_of(next_writer)
+        if end is not None and end < self.since:
+            self.report("stale read", f"{where}; T{next_writer} had committed {what} before that statement's snapshot",
+                        self.transaction.number, next_writer, mode=self.op.mode)
+
+    def _did_not_see(self, row):
+        number, versions = self.transaction.number, row.versions
+        dead = len(versions)
+        own = self._own_place(row, before=True)
+        if row.dead and row.dead[0] == number and row.dead[1] <= self.place:
+            return
+        if own is not None:
+            if self.op.matches(versions[own].id, versions[own].k):
+                self.report("own write not seen", f"T{number} `{self.op.sql}` did not see row {row.name}, of which it had "
+                            f"written {versions[own].token}", number, mode=self.op.mode)
+            return
+        later = self._own_place(row, before=False)
+        if later is None and row.dead and row.dead[0] == number:
+            later = dead
+        last = dead if row.dead else dead - 1
+        if later is not None:
+            last = min(last, later - 1)
+        places = [place for place in range(_UNBORN, last + 1) if self._possible(row, place)]
+        where = f"T{number} `{self.op.sql}` did not see row {row.name}"
+        if not places:
+            seen = [(version.token, f"id {version.id}, k {version.k}") for version in versions]
+            seen += [f"deleted by T{row.dead[0]}"] if row.dead else []
+            self.report("missed row", f"{where}, which was there and matched in every version that it could see: "
+                        f"{seen}", number, mode=self.op.mode, upward=self._upward(row))
+            return
+        self._left_out(row, places[0], places[-1])
+
+    def _left_out(self, row, low, high):
+        """Edges for a row that was left out in one of its versions low..high: with what made it match, or ended that."""
+        number, dead = self.transaction.number, len(row.versions)
+        for place in range(low, _UNBORN, -1):
+            if self._matched(row, place - 1):
+                writer, what = self._at(row, place)
+                self._edge(writer, number, WR, row.name, f"`{self.op.sql}` did not see it, so it was {what} or later",
+                           predicate=True)
+                break
+        for place in range(high + 1, dead):
+            if self._matched(row, place):
+                writer, what = self._at(row, place)
+                if writer != number:
+                    self._edge(number, writer, RW, row.name, f"`{self.op.sql}` did not see it, so it was before {what}",
+                               predicate=True)
+                break
+
+    def _matched(self, row, place):
+        """Whether that version was committed by itself and matches."""
+        if not 0 <= place < len(row.versions):
+            return False
+        version = row.versions[place]
+        return self.op.matches(version.id, version.k) and self._next_writer(row, place) != version.transaction
+
+    @staticmethod
+    def _next_writer(row, place):
+        if place + 1 < len(row.versions):
+            return row.versions[place + 1].transaction
+        return row.dead[0] if row.dead and place < len(row.versions) else None
+
+    def _at(self, row, place):
+        if place == len(row.versions):
+            return row.dead[0], "its DELETE"
+        return row.versions[place].transaction, f"version {row.versions[place].token}"
+
+    def _possible(self, row, place):
+        """Whether the statement may have seen that version, and so left the row out."""
+        versions, dead = row.versions, len(row.versions)
+        if 0 <= place < dead:
+            version = versions[place]
+            if self.op.matches(version.id, version.k):
+                return False
+            writer, after = version.transaction, self._next_writer(row, place)
+            if after == writer:
+                return False  # Never committed by itself.
+        elif place == dead:
+            writer, after = row.dead[0], None
+        else:
+            writer, after = None, versions[0].transaction
+        if writer is not None and (begin := self.of.begin_of(writer)) is not None and begin > self.op.end:
+            return False
+        if after is not None and after == INITIAL:
+            return False
+        end = self.of.end_of(after) if after is not None else None
+        return end is None or end >= self.since or after == self.transaction.number
+
+    def _upward(self, row):
+        """Whether the row moved only ahead of the scan, in the index that was scanned."""
+        index = self.op.index or "PRIMARY"
+        keys = [{"PRIMARY": version.id, "k": (version.k, version.id), "kt": (version.k, version.token)}[index]
+                for version in row.versions]
+        keys = keys[::-1] if self.op.descending else keys
+        return row.dead is None and keys == sorted(keys)
+
+
+def describe(edge):
+    """An edge in words."""
+    mark = "*" if edge.predicate else ""
+    who = edge.source if edge.kind == RW else edge.target
+    row = f", row {edge.row}: T{who}" if edge.row else ":"
+    return f"T{edge.source} -{edge.kind}{mark}-> T{edge.target}{row} {edge.detail}"

@@ -1,0 +1,104 @@
+"""What a history is, and its file: JSON lines, the first about the run, then one for each transaction."""
+
+import json
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+COMMITTED, ABORTED, UNKNOWN = "committed", "aborted", "unknown"
+READ_COMMITTED, REPEATABLE_READ, SERIALIZABLE = "READ COMMITTED", "REPEATABLE READ", "SERIALIZABLE"
+LEVELS = (READ_COMMITTED, REPEATABLE_READ, SERIALIZABLE)
+# How a statement reads: a plain SELECT, LOCK IN SHARE MODE, FOR UPDATE, or an UPDATE, DELETE or INSERT.
+PLAIN, SHARE, FOR_UPDATE, WRITE = "plain", "share", "for update", "write"
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row as it was read. list: the tokens of all that wrote it, oldest first; the first one names the row for life."""
+    id: int
+    k: int
+    tokens: tuple
+
+
+@dataclass
+class Op:
+    """A statement that ended without an error, over the rows whose column `by` is in lo..hi.
+
+    kind: read, append, set_k, add_k, set_id, insert or delete. value: what is set or added. rows: what a read, or a
+    DELETE ... RETURNING, gave. covered: only id, k and the last token were read, from an index alone; a row's tokens
+    are then that one. inserted: [id, k, token] of an INSERT.
+    """
+    kind: str
+    mode: str
+    by: str = "id"
+    lo: int = 0
+    hi: int = 0
+    index: str = ""
+    descending: bool = False
+    covered: bool = False
+    token: int = 0
+    value: int = 0
+    inserted: list = field(default_factory=list)
+    rows: list = field(default_factory=list)
+    affected: int = 0
+    start: float = 0.0
+    end: float = 0.0
+    sql: str = ""
+
+    def matches(self, id_, k):
+        return self.lo <= (id_ if self.by == "id" else k) <= self.hi
+
+
+@dataclass
+class Transaction:
+    """commit_start, commit_end: when COMMIT was sent, and when its answer was read (None: it had none)."""
+    number: int
+    session: int
+    outcome: str = ABORTED
+    ops: list = field(default_factory=list)
+    start: float = 0.0
+    commit_start: float | None = None
+    commit_end: float | None = None
+    autocommit: bool = False
+    why: str = ""
+
+
+@dataclass
+class History:
+    """snapshot_isolation: whether writing a row that changed since the snapshot is an error. initial: [id, k, token] of the
+    rows it begins with; final: the rows that it ended with. problems: [name, text] of what the driver itself saw."""
+    engine: str
+    level: str
+    locks: bool = True
+    snapshot_isolation: bool = True
+    seed: int = 0
+    workload: str = ""
+    disturbed: str = "none"
+    initial: list = field(default_factory=list)
+    transactions: list = field(default_factory=list)
+    final: list = field(default_factory=list)
+    problems: list = field(default_factory=list)
+    statements: list = field(default_factory=list)
+
+
+def save(history, path):
+    header = {name: value for name, value in asdict(history).items() if name != "transactions"}
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lines = [header, *(asdict(transaction) for transaction in history.transactions)]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+
+def load(path):
+    header, *lines = [json.loads(line) for line in Path(path).read_text().splitlines()]
+    history = History(**header)
+    history.final = [_row(row) for row in header["final"]]
+    for line in lines:
+        ops = [Op(**op) for op in line.pop("ops")]
+        for op in ops:
+            op.rows = [_row(row) for row in op.rows]
+        history.transactions.append(Transaction(**line, ops=ops))
+    return history
+
+
+def _row(fields):
+    return Row(fields["id"], fields["k"], tuple(fields["tokens"]))

@@ -1,0 +1,111 @@
+"""Random transactions over a few rows."""
+
+from dataclasses import dataclass, replace
+
+from test.isolation.history import FOR_UPDATE, PLAIN, SHARE, WRITE, Op
+
+IDS, KEYS = 12, 8  # Ids and keys are drawn from 1..this, so that they meet.
+
+# How often each kind of statement is drawn.
+_LISTS = {"read": 4, "scan": 1, "append": 4}
+_PREDICATES = {"read": 1, "scan": 4, "append": 1, "append range": 2, "insert": 3, "delete": 2}
+_MOVES = {"read": 1, "scan": 4, "append": 1, "append range": 2, "set_k": 3, "add_k": 2, "set_id": 2}
+WORKLOADS = {"lists": _LISTS, "predicates": _PREDICATES, "moves": _MOVES,
+             "mixed": {name: max(of.get(name, 0) for of in (_LISTS, _PREDICATES, _MOVES))
+                       for name in {**_LISTS, **_PREDICATES, **_MOVES}}}
+_MODES = {PLAIN: 5, FOR_UPDATE: 3, SHARE: 2}
+_LOCKING = {PLAIN: "", FOR_UPDATE: " FOR UPDATE", SHARE: " LOCK IN SHARE MODE"}
+
+
+@dataclass
+class Script:
+    """What a session shall do as one transaction. ends: COMMIT or ROLLBACK."""
+    ops: list
+    ends: str = "COMMIT"
+    autocommit: bool = False
+
+
+class Workload:
+    """Draws scripts. Owns: the tokens, none of which is given twice in a history."""
+
+    def __init__(self, name, random, table, has_covering):
+        self._weights, self._random, self._table, self._has_covering = WORKLOADS[name], random, table, has_covering
+        self._ids = 5 if name == "lists" else IDS  # Nothing is inserted into lists.
+        self._token = 0
+
+    def token(self):
+        self._token += 1
+        return self._token
+
+    def initial(self):
+        """[id, k, token] of the rows a history begins with."""
+        ids = self._random.sample(range(1, self._ids + 1), min(self._ids, self._random.randint(3, 6)))
+        return [[id_, self._random.randint(1, KEYS), self.token()] for id_ in sorted(ids)]
+
+    def script(self):
+        if self._random.random() < 0.15:
+            return Script([self._op()], autocommit=True)
+        ops = [self._op() for _ in range(self._random.choice((1, 2, 2, 3, 3, 4)))]
+        return Script(ops, "ROLLBACK" if self._random.random() < 0.06 else "COMMIT")
+
+    def _draw(self, weights):
+        return self._random.choices(list(weights), list(weights.values()))[0]
+
+    def _range(self, op, by):
+        most = self._ids if by == "id" else KEYS
+        lo, hi = sorted(self._random.randint(0, most + 1) for _ in range(2))
+        if self._random.random() < 0.2:
+            lo, hi = -1000, 1000  # Keys may have been moved out of 1..KEYS.
+        index = "PRIMARY" if by == "id" else "kt" if self._has_covering and self._random.random() < 0.5 else "k"
+        return replace(op, by=by, lo=lo, hi=hi, index=index)
+
+    def _op(self):
+        kind, number = self._draw(self._weights), self._random.randint(1, self._ids)
+        by = self._random.choice(("id", "k"))
+        if kind == "read":
+            op = Op("read", self._draw(_MODES), "id", number, number, "PRIMARY")
+        elif kind == "scan":
+            op = self._range(Op("read", self._draw(_MODES), descending=self._random.random() < 0.25), by)
+            op.covered = op.index == "kt" and self._random.random() < 0.5
+        elif kind in ("append range", "add_k"):
+            op = self._range(Op(kind.removesuffix(" range"), WRITE, token=self.token()), by)
+            op.value = self._random.choice((-2, -1, 1, 2)) if kind == "add_k" else 0
+        elif kind == "insert":
+            inserted = [[self._random.randint(1, IDS), self._random.randint(1, KEYS), self.token()]
+                        for _ in range(self._random.choice((1, 1, 1, 2)))]
+            op = Op("insert", WRITE, inserted=inserted)
+        elif kind == "delete":
+            op = Op("delete", WRITE, "id", number, number, "PRIMARY")
+            if self._random.random() < 0.3:
+                op = self._range(op, by)
+        else:
+            op = Op(kind, WRITE, "id", number, number, "PRIMARY", token=self.token(),
+                    value={"set_k": self._random.randint(1, KEYS), "set_id": self._random.randint(1, IDS)}.get(kind, 0))
+        op.sql = self._sql(op)
+        return op
+
+    def _sql(self, op):
+        table = self._table
+        where = f"WHERE {op.by}={op.lo}" if op.lo == op.hi else f"WHERE {op.by} BETWEEN {op.lo} AND {op.hi}"
+        if op.kind == "read":
+            order = f" ORDER BY {op.by} DESC" if op.descending else ""
+            columns = "id,k,tag" if op.covered else "id,k,tag,n,list"
+            return f"SELECT {columns} FROM {table} FORCE INDEX({op.index}) {where}{order}{_LOCKING[op.mode]}"
+        if op.kind == "insert":
+            return insert(table, op.inserted)
+        if op.kind == "delete":
+            return f"DELETE FROM {table} {where} RETURNING id,k,tag,n,list"
+        more = {"set_k": f",k={op.value}", "set_id": f",id={op.value}", "add_k": f",k=k+({op.value})"}.get(op.kind, "")
+        return (f"UPDATE {table} FORCE INDEX({op.index}) SET list=CONCAT(list,'.{op.token}'),n=n+1,tag={op.token}{more} "
+                f"{where}")
+
+
+def insert(table, rows):
+    return f"INSERT INTO {table} (id,k,tag,n,list) VALUES " + ",".join(f"({id_},{k},{token},1,'{token}')"
+                                                                       for id_, k, token in rows)
+
+
+def create(table, engine, has_covering):
+    more = ", KEY kt(k,tag)" if has_covering else ""
+    return (f"CREATE OR REPLACE TABLE {table} (id INT PRIMARY KEY, k INT NOT NULL, tag INT NOT NULL, n INT NOT NULL, "
+            f"list VARCHAR(400) NOT NULL, KEY k(k){more}) ENGINE={engine}")
