@@ -35,6 +35,7 @@ def _arguments():
             command.add_argument("--snapshot-isolation", type=_words, default=["ON"], help="at REPEATABLE READ: ON,OFF")
             command.add_argument("--workloads", type=_words, default=["lists", "predicates", "moves", "mixed"])
             command.add_argument("--disturb", type=_words, default=["none"], help="of none,kill,crash")
+            command.add_argument("--mixed", action="store_true", help="beside SERIALIZABLE, sessions of the other levels")
             command.add_argument("--transactions", type=int, default=24)
             command.add_argument("--connections", type=int, default=4)
             command.add_argument("--seconds", type=float, help="ends after so long")
@@ -50,7 +51,7 @@ def settings_of(args):
         if (locks == "OFF" and engine != "TidesDB" and "ON" in args.locks) or (si == "OFF" and level != "RR"):
             continue
         found.append(Setting(engine, _SHORT.get(level, level), locks == "ON", si == "ON", workload, disturbed,
-                             connections=args.connections, transactions=args.transactions))
+                             mixed=args.mixed, connections=args.connections, transactions=args.transactions))
     return found
 
 

@@ -20,8 +20,12 @@ class Dependencies:
                 self._reads(transaction)
 
     def _add(self, source, target, kind, **more):
-        if source != target and INITIAL not in (source, target):
-            self.edges.append(Edge(source, target, kind, **more))
+        if source == target or INITIAL in (source, target):
+            return
+        # Where levels are mixed, only SERIALIZABLE promises that what was read stays as it is (Adya's mixed graph).
+        if kind == RW and self.rows.by_number[source].level not in ("", self.history.level):
+            return
+        self.edges.append(Edge(source, target, kind, **more))
 
     def _writes(self):
         for row in self.rows.rows.values():
@@ -46,7 +50,7 @@ class Dependencies:
         snapshot = None  # When the transaction's first plain read was sent.
         for place, op in enumerate(transaction.ops):
             since = op.start
-            if op.mode == PLAIN and self.history.level == REPEATABLE_READ:
+            if op.mode == PLAIN and (transaction.level or self.history.level) == REPEATABLE_READ:
                 snapshot = since = op.start if snapshot is None else snapshot
             if op.kind in ("insert", "set_id"):
                 self._unique(transaction, place, op)
@@ -113,7 +117,7 @@ class _Reader:
                 self.report("row seen twice", f"{where}: row {row.name} is in the answer twice", number, mode=self.op.mode,
                             upward=self._upward(row))
             version = row.versions[place]
-            if (version.id, version.k) != (read.id, read.k) or not self.op.matches(read.id, read.k):
+            if (version.id, version.k) != (read.id, read.k) or not self.op.matches(version):
                 self.report("torn row", f"{where}: as of {version.token} it was id {version.id}, k {version.k}", number,
                             mode=self.op.mode)
             present[row.name] = (place, read)
@@ -171,7 +175,7 @@ class _Reader:
         if row.dead and row.dead[0] == number and row.dead[1] <= self.place:
             return
         if own is not None:
-            if self.op.matches(versions[own].id, versions[own].k):
+            if self.op.matches(versions[own]):
                 self.report("own write not seen", f"T{number} `{self.op.sql}` did not see row {row.name}, of which it had "
                             f"written {versions[own].token}", number, mode=self.op.mode)
             return
@@ -213,7 +217,7 @@ class _Reader:
         if not 0 <= place < len(row.versions):
             return False
         version = row.versions[place]
-        return self.op.matches(version.id, version.k) and self._next_writer(row, place) != version.transaction
+        return self.op.matches(version) and self._next_writer(row, place) != version.transaction
 
     @staticmethod
     def _next_writer(row, place):
@@ -231,7 +235,7 @@ class _Reader:
         versions, dead = row.versions, len(row.versions)
         if 0 <= place < dead:
             version = versions[place]
-            if self.op.matches(version.id, version.k):
+            if self.op.matches(version):
                 return False
             writer, after = version.transaction, self._next_writer(row, place)
             if after == writer:

@@ -12,11 +12,12 @@ from dataclasses import dataclass, replace
 import pymysql
 from pymysql.constants import COMMAND
 
-from test.isolation.history import ABORTED, COMMITTED, PLAIN, READ_COMMITTED, UNKNOWN, History, Op, Row, Transaction
+from test.isolation.history import (ABORTED, COMMITTED, PLAIN, READ_COMMITTED, REPEATABLE_READ, UNKNOWN, History, Op, Row,
+                                    Transaction)
 from test.isolation.workload import Workload, create, insert
 
-_DUPLICATE, _TIMEOUT, _KILLED, _DEADLOCK, _CHANGED = 1062, 1205, 1317, 1213, 1020
-_STATEMENT_UNDONE = (_DUPLICATE, _TIMEOUT, _KILLED)
+_DUPLICATE, _TIMEOUT, _KILLED, _DEADLOCK, _CHANGED, _NO_SAVEPOINT = 1062, 1205, 1317, 1213, 1020, 1305
+_STATEMENT_UNDONE = (_DUPLICATE, _TIMEOUT, _KILLED, _NO_SAVEPOINT)
 _TRANSACTION_UNDONE = (_DEADLOCK, _CHANGED)
 _LOST = (0, 1053, 1927, 2006, 2013, 2055)  # The connection is gone.
 _ANSWER_S = 60  # No statement of ours waits so long unless the server hangs.
@@ -26,7 +27,8 @@ FAULTS = ("read committed", "split", "lost commit", "read uncommitted")
 
 @dataclass(frozen=True)
 class Setting:
-    """How a history is run. disturbed: none, kill or crash. fault: one of FAULTS, planted in this driver."""
+    """How a history is run. disturbed: none, kill or crash. fault: one of FAULTS, planted in this driver.
+    mixed: two sessions have the level, the others READ COMMITTED and REPEATABLE READ."""
     engine: str
     level: str
     locks: bool = True
@@ -34,13 +36,14 @@ class Setting:
     workload: str = "mixed"
     disturbed: str = "none"
     fault: str = ""
+    mixed: bool = False
     connections: int = 4
     transactions: int = 24
 
     def said(self):
         return (f"{self.engine}, {self.level}" + (", snapshot isolation off" if not self.snapshot_isolation else "")
                 + (f", row locks {'on' if self.locks else 'off'}" if self.engine == "TidesDB" else "")
-                + (f", {self.disturbed}" if self.disturbed != "none" else ""))
+                + (", mixed levels" if self.mixed else "") + (f", {self.disturbed}" if self.disturbed != "none" else ""))
 
 
 class Session:
@@ -58,7 +61,7 @@ class Session:
 
     def _set(self):
         with self.connection.cursor() as cursor:
-            for statement in self.driver.session_settings():
+            for statement in self.driver.session_settings(self):
                 cursor.execute(statement)
 
     def settle(self):
@@ -90,8 +93,9 @@ class Session:
 
     def begin(self, script):
         self.script, self.place = script, 0
-        self.transaction = Transaction(self.driver.next_number(), self.number, autocommit=script.autocommit,
-                                       start=self.driver.now())
+        self.transaction = Transaction(self.driver.next_number(), self.number, self.driver.level_of(self),
+                                       autocommit=script.autocommit, start=self.driver.now())
+        self.savepoint = 0  # So many of its statements stay when it goes back.
         self.state = "op" if script.autocommit else "begin"
 
     def step(self):
@@ -149,7 +153,11 @@ class Session:
 
     def _after_op(self, code, error):
         op = self.script.ops[self.place]
-        if code is None:
+        if code is None and op.kind == "savepoint":
+            self.savepoint = len(self.transaction.ops)
+        elif code is None and op.kind == "rollback to":
+            del self.transaction.ops[self.savepoint:]
+        elif code is None:
             self.transaction.ops.append(self._recorded(op))
         elif code not in _STATEMENT_UNDONE + _TRANSACTION_UNDONE:
             self.driver.unexpected(error, op.sql)
@@ -161,6 +169,8 @@ class Session:
             return
         self.place += 1
         goes_on = code is None or code in _STATEMENT_UNDONE and self.driver.random.random() < 0.5
+        if code == _KILLED and op.kind == "rollback to":
+            goes_on = False
         if not goes_on:
             self.transaction.why, self.state = f"error {code}", "undo"
         elif self.place < len(self.script.ops):
@@ -204,6 +214,11 @@ class Session:
         if result.rows is not None and op.kind in ("read", "delete"):
             op.rows = [self._row(fields, op) for fields in result.rows]
             op.affected = len(op.rows)
+            if op.limit and len(op.rows) == op.limit:
+                op.lo, op.hi = (op.rows[-1].id, op.hi) if op.descending else (op.lo, op.rows[-1].id)
+        if op.kind == "upsert":
+            inserted = op.affected == 1
+            op = replace(op, kind="insert", token=0) if inserted else replace(op, kind="append", inserted=[], affected=1)
         return op
 
     def _row(self, fields, op):
@@ -262,9 +277,14 @@ class Driver:
     def loses_commit(self):
         return self.setting.fault == "lost commit" and self.random.random() < 0.1
 
-    def session_settings(self):
+    def level_of(self, session):
+        """Its own level, "" if it is the history's."""
+        return (READ_COMMITTED, REPEATABLE_READ)[session.number % 2] if self.setting.mixed and session.number > 1 else ""
+
+    def session_settings(self, session):
         setting = self.setting
-        level = {"read committed": READ_COMMITTED, "read uncommitted": "READ UNCOMMITTED"}.get(setting.fault, setting.level)
+        level = {"read committed": READ_COMMITTED, "read uncommitted": "READ UNCOMMITTED"}.get(
+            setting.fault, self.level_of(session) or setting.level)
         wanted = int(setting.snapshot_isolation)
         return [f"SET SESSION TRANSACTION ISOLATION LEVEL {level}",
                 f"SET SESSION tidesdb_snapshot_isolation={wanted}, innodb_snapshot_isolation={wanted}, "

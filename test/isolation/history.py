@@ -18,6 +18,10 @@ class Row:
     k: int
     tokens: tuple
 
+    @property
+    def n(self):
+        return len(self.tokens)
+
 
 @dataclass
 class Op:
@@ -25,7 +29,8 @@ class Op:
 
     kind: read, append, set_k, add_k, set_id, insert or delete. value: what is set or added. rows: what a read, or a
     DELETE ... RETURNING, gave. covered: only id, k and the last token were read, from an index alone; a row's tokens
-    are then that one. inserted: [id, k, token] of an INSERT.
+    are then that one. inserted: [id, k, token] of an INSERT. n_max: besides, the row's list is no longer; 0: however long.
+    limit: of an ordered read by id, what its end is once it is there; 0: none. affected: -1 when there was no answer.
     """
     kind: str
     mode: str
@@ -34,6 +39,8 @@ class Op:
     hi: int = 0
     index: str = ""
     descending: bool = False
+    n_max: int = 0
+    limit: int = 0
     covered: bool = False
     token: int = 0
     value: int = 0
@@ -44,15 +51,21 @@ class Op:
     end: float = 0.0
     sql: str = ""
 
-    def matches(self, id_, k):
-        return self.lo <= (id_ if self.by == "id" else k) <= self.hi
+    def matches(self, version):
+        """version: a Version or a Row that is not covered."""
+        return (self.lo <= (version.id if self.by == "id" else version.k) <= self.hi
+                and (self.n_max == 0 or version.n <= self.n_max))
 
 
 @dataclass
 class Transaction:
-    """commit_start, commit_end: when COMMIT was sent, and when its answer was read (None: it had none)."""
+    """commit_start, commit_end: when COMMIT was sent, and when its answer was read (None: it had none).
+
+    level: its own, if it is not the history's.
+    """
     number: int
     session: int
+    level: str = ""
     outcome: str = ABORTED
     ops: list = field(default_factory=list)
     start: float = 0.0
@@ -78,6 +91,9 @@ class History:
     final: list = field(default_factory=list)
     problems: list = field(default_factory=list)
     statements: list = field(default_factory=list)
+
+    def level_of(self, number):
+        return next((t.level for t in self.transactions if t.number == number and t.level), self.level)
 
 
 def save(history, path):

@@ -20,9 +20,10 @@ def forbids(history, anomaly):
     """Whether the level that the history was run at forbids the anomaly."""
     if anomaly.name in _ALWAYS:
         return True
-    if history.level == READ_COMMITTED:
+    level = history.level_of(anomaly.transactions[0]) if anomaly.transactions and not anomaly.edges else history.level
+    if level == READ_COMMITTED:
         return anomaly.name in _OF_A_SNAPSHOT and (anomaly.mode == PLAIN or anomaly.upward)
-    if anomaly.name in _REPEATABLE or history.level == SERIALIZABLE:
+    if anomaly.name in _REPEATABLE or level == SERIALIZABLE:
         return True
     return anomaly.name in _SNAPSHOT_ISOLATION and history.snapshot_isolation
 

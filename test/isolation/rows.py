@@ -30,6 +30,7 @@ class Version:
     op: int
     id: int
     k: int
+    n: int
 
 
 @dataclass
@@ -146,12 +147,12 @@ class Rows:
             number, op_place = self.writer[token]
             if number != INITIAL and place:
                 op = self.by_number[number].ops[op_place]
-                if not op.matches(id_, k):
+                if not op.matches(row.versions[-1]):
                     self.report("wrong row", f"{said(self.by_number[number], op)} changed row {name}, which was id {id_}, "
                                 f"k {k}", number)
                 k = op.value if op.kind == "set_k" else k + op.value if op.kind == "add_k" else k
                 id_ = op.value if op.kind == "set_id" else id_
-            row.versions.append(Version(token, number, op_place, id_, k))
+            row.versions.append(Version(token, number, op_place, id_, k, place + 1))
             row.place[token] = place
         return row
 
@@ -187,7 +188,7 @@ class Rows:
         last = row.versions[-1]
         for transaction in self.history.transactions:
             for place, op in enumerate(transaction.ops):
-                if op.kind == "delete" and op.affected < 0 and op.matches(last.id, last.k):
+                if op.kind == "delete" and op.affected < 0 and op.matches(last):
                     row.dead, transaction.outcome = (transaction.number, place), COMMITTED
 
     def _counts(self):

@@ -8,7 +8,8 @@ IDS, KEYS = 12, 8  # Ids and keys are drawn from 1..this, so that they meet.
 
 # How often each kind of statement is drawn.
 _LISTS = {"read": 4, "scan": 1, "append": 4}
-_PREDICATES = {"read": 1, "scan": 4, "append": 1, "append range": 2, "insert": 3, "delete": 2}
+_PREDICATES = {"read": 1, "scan": 4, "append": 1, "append range": 2, "insert": 3, "upsert": 1,
+               "delete": 2}
 _MOVES = {"read": 1, "scan": 4, "append": 1, "append range": 2, "set_k": 3, "add_k": 2, "set_id": 2}
 WORKLOADS = {"lists": _LISTS, "predicates": _PREDICATES, "moves": _MOVES,
              "mixed": {name: max(of.get(name, 0) for of in (_LISTS, _PREDICATES, _MOVES))
@@ -44,8 +45,14 @@ class Workload:
 
     def script(self):
         if self._random.random() < 0.15:
-            return Script([self._op()], autocommit=True)
+            op = self._op()
+            if op.kind != "upsert":  # Without an answer it would not be known which of its two writes it did.
+                return Script([op], autocommit=True)
         ops = [self._op() for _ in range(self._random.choice((1, 2, 2, 3, 3, 4)))]
+        if len(ops) > 1 and self._random.random() < 0.1:
+            begin, end = sorted(self._random.sample(range(len(ops) + 1), 2))
+            ops.insert(end, Op("rollback to", WRITE, sql="ROLLBACK TO SAVEPOINT s"))
+            ops.insert(begin, Op("savepoint", WRITE, sql="SAVEPOINT s"))
         return Script(ops, "ROLLBACK" if self._random.random() < 0.06 else "COMMIT")
 
     def _draw(self, weights):
@@ -57,7 +64,7 @@ class Workload:
         if self._random.random() < 0.2:
             lo, hi = -1000, 1000  # Keys may have been moved out of 1..KEYS.
         index = "PRIMARY" if by == "id" else "kt" if self._has_covering and self._random.random() < 0.5 else "k"
-        return replace(op, by=by, lo=lo, hi=hi, index=index)
+        return replace(op, by=by, lo=lo, hi=hi, index=index, n_max=self._random.choice((0, 0, 0, 0, 0, 1, 2, 3)))
 
     def _op(self):
         kind, number = self._draw(self._weights), self._random.randint(1, self._ids)
@@ -66,7 +73,10 @@ class Workload:
             op = Op("read", self._draw(_MODES), "id", number, number, "PRIMARY")
         elif kind == "scan":
             op = self._range(Op("read", self._draw(_MODES), descending=self._random.random() < 0.25), by)
-            op.covered = op.index == "kt" and self._random.random() < 0.5
+            if op.by == "id" and self._random.random() < 0.2:
+                op.limit = self._random.randint(1, 3)
+            elif op.index == "kt" and self._random.random() < 0.5:
+                op.covered, op.n_max = True, 0
         elif kind in ("append range", "add_k"):
             op = self._range(Op(kind.removesuffix(" range"), WRITE, token=self.token()), by)
             op.value = self._random.choice((-2, -1, 1, 2)) if kind == "add_k" else 0
@@ -74,6 +84,9 @@ class Workload:
             inserted = [[self._random.randint(1, IDS), self._random.randint(1, KEYS), self.token()]
                         for _ in range(self._random.choice((1, 1, 1, 2)))]
             op = Op("insert", WRITE, inserted=inserted)
+        elif kind == "upsert":
+            op = Op("upsert", WRITE, "id", number, number, token=self.token(),
+                    inserted=[[number, self._random.randint(1, KEYS), self.token()]])
         elif kind == "delete":
             op = Op("delete", WRITE, "id", number, number, "PRIMARY")
             if self._random.random() < 0.3:
@@ -87,12 +100,18 @@ class Workload:
     def _sql(self, op):
         table = self._table
         where = f"WHERE {op.by}={op.lo}" if op.lo == op.hi else f"WHERE {op.by} BETWEEN {op.lo} AND {op.hi}"
+        where += f" AND n<={op.n_max}" if op.n_max else ""
         if op.kind == "read":
-            order = f" ORDER BY {op.by} DESC" if op.descending else ""
+            order = f" ORDER BY {op.by}{' DESC' if op.descending else ''}" if op.descending or op.limit else ""
+            order += f" LIMIT {op.limit}" if op.limit else ""
+            no_wait = " NOWAIT" if op.mode != PLAIN and self._random.random() < 0.1 else ""
             columns = "id,k,tag" if op.covered else "id,k,tag,n,list"
-            return f"SELECT {columns} FROM {table} FORCE INDEX({op.index}) {where}{order}{_LOCKING[op.mode]}"
+            return f"SELECT {columns} FROM {table} FORCE INDEX({op.index}) {where}{order}{_LOCKING[op.mode]}{no_wait}"
         if op.kind == "insert":
             return insert(table, op.inserted)
+        if op.kind == "upsert":
+            return (f"{insert(table, op.inserted)} ON DUPLICATE KEY UPDATE list=CONCAT(list,'.{op.token}'),n=n+1,"
+                    f"tag={op.token}")
         if op.kind == "delete":
             return f"DELETE FROM {table} {where} RETURNING id,k,tag,n,list"
         more = {"set_k": f",k={op.value}", "set_id": f",id={op.value}", "add_k": f",k=k+({op.value})"}.get(op.kind, "")

@@ -69,7 +69,7 @@ def history(level, initial, *transactions, end, snapshot_isolation=True):
         for word in words:
             if word[0] in "wim":
                 made.op(word, start, stop)
-    all_ = [Transaction(number, place, outcome, [made.op(word, start, stop) for word in words], start, start,
+    all_ = [Transaction(number, place, "", outcome, [made.op(word, start, stop) for word in words], start, start,
                         stop if outcome == COMMITTED else None) for number, place, outcome, words, start, stop in found]
     return History("Hand", level, snapshot_isolation=snapshot_isolation, initial=made.initial, transactions=all_,
                    final=made.rows(end))
