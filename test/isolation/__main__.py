@@ -27,7 +27,7 @@ def _arguments():
         command.add_argument("--save", default="var/isolation", help="where histories with anomalies go (%(default)s)")
         command.add_argument("--seed", type=int, default=1)
         command.add_argument("--histories", type=int, default=100, help="of each setting (%(default)s)")
-        command.add_argument("--no-build", action="store_true", help="take the plugin that was built")
+        command.add_argument("--plugin", type=Path, help="a ha_tidesdb.so to take (this tree's, built if need be)")
         if name == "run":
             command.add_argument("--engines", type=_words, default=["TidesDB"])
             command.add_argument("--levels", type=_words, default=list(_SHORT), help="of RC,RR,SER")
@@ -44,7 +44,7 @@ def _arguments():
 
 
 def settings_of(args):
-    from test.isolation.driver import Setting
+    from test.isolation.driver import Setting  # As below.
     found = []
     for engine, level, locks, si, workload, disturbed in itertools.product(
             args.engines, args.levels, args.locks, args.snapshot_isolation, args.workloads, args.disturb):
@@ -56,15 +56,15 @@ def settings_of(args):
 
 
 def _run(args):
+    # Not at the top: to check a file takes neither a server nor PyMySQL.
     from installer import build_plugin, servers
     from test.isolation import planted
     from test.isolation.driver import Driver
     from test.isolation.runner import Runner
     from test.isolation.server import IsolationServer
     environment = servers.existing(args.server)
-    plugin = (build_plugin.plugin_path(environment) if args.no_build
-              else build_plugin.prepare_and_build(args.server, Path(args.save) / "build.log")[1])
-    with IsolationServer(environment, plugin, getattr(args, "server_option", ())) as server:
+    plugin = args.plugin or build_plugin.prepare_and_build(args.server, Path(args.save) / "build.log")[1]
+    with IsolationServer(environment, plugin.resolve(), getattr(args, "server_option", ())) as server:
         if args.command == "plant":
             return planted.main(Driver(server), args)
         runner = Runner(Driver(server), args.save, lambda line: print(line, flush=True))

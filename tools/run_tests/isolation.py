@@ -28,11 +28,11 @@ def soak(name, context):
 
 
 def _checked(name, context, runs):
-    build_plugin.prepare_and_build(name, context.log)
+    plugin = build_plugin.prepare_and_build(name, context.log)[1]
     # Debian's python3 where it is there: it has Debian's packages.
     python = "/usr/bin/python3" if Path("/usr/bin/python3").exists() else sys.executable
     for command, *options in runs:
-        run([python, "-m", "test.isolation", command, "--server", name, "--no-build",
+        run([python, "-m", "test.isolation", command, "--server", name, "--plugin", plugin,
              "--save", context.directory / "histories", *options], log=context.log, cwd=TREE)
     said = context.log.read_text()
     counted = re.findall(r": (\d+) histories,", said) + re.findall(r"^(\d+) of \d+ planted", said, re.M)
