@@ -1,4 +1,8 @@
 // An open database: column families, transactions, maintenance.
+//
+//   auto db = tidesdb::Db::Open({}, "/var/lib/app/data");
+//   if (!db.ok()) return Fail(db.status().ToString());
+//   auto family = (*db)->CreateFamily({.name = "users"});
 #pragma once
 
 #include <cstdint>
@@ -15,89 +19,116 @@
 
 namespace tidesdb {
 
-// An ordered map of byte keys to byte values. Handles stay valid until the Db closes, also after a
-// drop (every use then fails with kInvalidArgument).
+// An ordered map of byte keys to byte values. Only a Db makes these.
+// Threads: any.
+// Lifetime: the handle stays valid until its Db is destroyed, also after a drop and after Close():
+//   every use then is an error. Handles of one Db are refused by every other.
 class ColumnFamily {
  public:
   virtual ~ColumnFamily() = default;
   virtual uint32_t id() const = 0;  // Never used again within a database.
+  // As it was created; what is stored with the family.
   virtual const ColumnFamilyOptions& options() const = 0;
 };
 
 // One atomic, durable change of what the database is made of: families come and go together with
-// the catalog entries that name them.
+// the catalog entries that name them. The catalog is a small map of the caller's own, kept in
+// memory: for what must change together with families.
 struct CatalogEdit {
   struct NewFamily {
-    uint32_t id;  // From Db::NewFamilyId().
+    uint32_t id;  // From Db::NewFamilyId() of this Db, each for one family.
     ColumnFamilyOptions options;
   };
   std::vector<NewFamily> create;
-  std::vector<uint32_t> drop;
-  std::vector<std::pair<std::string, std::string>> put;  // Catalog entries: name, value.
-  std::vector<std::string> erase;
+  std::vector<uint32_t> drop;                            // Ids of families that there are.
+  std::vector<std::pair<std::string, std::string>> put;  // Catalog entries: name, value (limits.h).
+  std::vector<std::string> erase;  // Names; done before the puts. One that there is not is fine.
 };
 
-// Threads: every function may be called from any thread unless it says otherwise.
+// Threads: every function may be called from any thread, but Close() and the destructor: no other
+//   call may run meanwhile.
+// Lifetime: the transactions begun here must end before it is closed or destroyed.
+// After Close() every call fails with kShuttingDown; those that return no Status return nothing:
+//   null, 0, empty.
 class Db {
  public:
-  // Opens or creates the database in `directory`, recovering what a crash left.
-  // Errors: kBusy (another process has it), kInvalidArgument (an option; a missing directory
-  // without create_if_missing), kCorruption, kNotSupported (files of a newer version), kIoError,
-  // kNoSpace.
+  // Opens or creates the database in `directory`, recovering what a crash left: takes time
+  // proportional to the log, and to the number of table files. One Db at a time has a directory.
+  // Errors: kBusy (another process, or another Db of this one, has it), kInvalidArgument (an
+  // option, named with what is allowed; a missing directory without create_if_missing), kCorruption
+  // (naming file and offset; nothing was changed), kNotSupported (files of a newer version),
+  // kIoError, kNoSpace.
   static Result<std::unique_ptr<Db>> Open(const Options& options, const std::string& directory);
 
-  // Closes if Close() was not called, dropping its error.
+  // Closes if Close() was not called, dropping its error. Where transactions are open nevertheless,
+  // they are rolled back when they end, and only then the directory is free again.
   virtual ~Db() = default;
   Db() = default;
   Db(const Db&) = delete;
   Db& operator=(const Db&) = delete;
 
-  // Stops background work and syncs the WAL. REQUIRES: no transaction, iterator or pinned value is
-  // left, and no other call is running.
+  // Stops background work, syncs the log and gives the directory back. May wait for a flush or
+  // compaction that runs. Again: OK. Transactions that have ended may be destroyed later.
+  // Errors: kBusy (transactions are open: nothing was done, end them and call again); those of the
+  // last sync, kIoError: it is closed all the same.
   virtual Status Close() = 0;
 
   // --- Column families and the catalog ---
-  virtual uint32_t NewFamilyId() = 0;  // For a CatalogEdit; not durable until one names it.
-  // All of it or nothing, durable on return. Errors: kAlreadyExists (a name), kInvalidArgument,
-  // kIoError, kNoSpace.
+  // For a CatalogEdit; not durable until one names it. 0, which no family has, once it is closed.
+  virtual uint32_t NewFamilyId() = 0;
+  // All of it or nothing, durable on return; waits for the disk. Transactions that have written to
+  // a dropped family can still commit: these writes are dropped with it.
+  // Errors, nothing done: kAlreadyExists (a name), kInvalidArgument (an option, a family that there
+  // is not, an id that is not new, an entry over limits.h), kReadOnly, kNoSpace. kIoError: it may
+  // be there after the next open; the database takes no more writes until then.
   virtual Status ApplyCatalog(const CatalogEdit& edit) = 0;
+  // The entry of this name; nothing when there is none. In memory.
   virtual std::optional<std::string> GetCatalog(Slice name) const = 0;
-  // All entries whose name starts with prefix, in order.
+  // All entries whose name starts with prefix, in order. In memory.
   virtual std::vector<std::pair<std::string, std::string>> ListCatalog(Slice prefix) const = 0;
 
-  virtual ColumnFamily* FindFamily(uint32_t id) const = 0;  // Null when there is none.
+  // Null when there is none, or it was dropped. "" names none.
+  virtual ColumnFamily* FindFamily(uint32_t id) const = 0;
   virtual ColumnFamily* FindFamily(Slice name) const = 0;
-  virtual std::vector<ColumnFamily*> ListFamilies() const = 0;
+  virtual std::vector<ColumnFamily*> ListFamilies() const = 0;  // By id.
 
-  // Shorthands for one family.
-  Result<ColumnFamily*> CreateFamily(const ColumnFamilyOptions& options);
-  Status DropFamily(ColumnFamily* family);
+  // Shorthands for one family. Errors: those of ApplyCatalog; kInvalidArgument also for a family
+  // that is null, dropped, or of another Db.
+  virtual Result<ColumnFamily*> CreateFamily(const ColumnFamilyOptions& options) = 0;
+  virtual Status DropFamily(ColumnFamily* family) = 0;
 
   // --- Transactions ---
+  // Never null: where an option is wrong or the Db is closed, every call of the transaction says
+  // so. No I/O.
   virtual std::unique_ptr<Transaction> Begin(const TransactionOptions& options) = 0;
 
   // --- Maintenance ---
-  // Rotates the memtable and waits until it is in table files.
+  // Rotates the memtable and waits until it is in table files. Errors: kNoSpace and kIoError (it is
+  // tried again in the background), kReadOnly, kShuttingDown.
   virtual Status Flush() = 0;
-  // Merges a family into its last level; returns when done.
+  // Merges a family into its last level; returns when done. Takes room for a copy of it on disk.
+  // Errors: those of Flush, kCorruption naming file and offset, kInvalidArgument (the family).
   virtual Status Compact(ColumnFamily* family) = 0;
-  // Makes all acknowledged commits durable now.
+  // Makes all acknowledged commits durable now. Errors: kIoError (the database is read-only then),
+  // kReadOnly.
   virtual Status SyncWal() = 0;
   // Reads every block of the family and checks checksums, order and counts. Errors: kCorruption
-  // naming file and offset.
+  // naming file and offset, kIoError, kInvalidArgument (the family), kShuttingDown.
   virtual Status Verify(ColumnFamily* family) = 0;
 
-  // --- Looking at it ---
+  // --- Looking at it. No I/O but where it says so. ---
   // What it runs with: 0s that mean "choose" are chosen, and what did not fit in memory_max_bytes
-  // is what it was cut to.
+  // is what it was cut to. Also after Close().
   virtual const Options& options() const = 0;
   virtual DbStats GetStats() const = 0;
+  // Zeros for a family that may not be used.
   virtual FamilyStats GetFamilyStats(ColumnFamily* family) const = 0;
-  // About how many keys and bytes of table files and memtables lie in [start, end). Cheap: no data
-  // block is read.
+  // About how many keys and bytes of table files and memtables lie in [start, end); an empty end
+  // means the end of the family. Cheap: no data block is read, index blocks may be. Zeros for a
+  // family that may not be used.
   virtual RangeEstimate EstimateRange(ColumnFamily* family, Slice start, Slice end) const = 0;
   // Text for people: levels, memory, background work, delays and their causes, locks, the last
-  // deadlock.
+  // deadlock. Not for programs: its form changes.
   virtual std::string StatusText() const = 0;
 };
 

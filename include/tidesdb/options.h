@@ -1,4 +1,8 @@
 // Settings of a database, a column family, a transaction and a scan; all have working defaults.
+//
+// Every value is checked where it is used: one out of its range, or an enum's that there is not, is
+// refused with kInvalidArgument naming option, value and what is allowed. Sizes are bytes, times
+// are microseconds.
 #pragma once
 
 #include <cstdint>
@@ -21,72 +25,88 @@ enum class SyncMode : uint8_t {
 // Stored on disk; never renumber.
 enum class Compression : uint8_t { kNone = 0, kSnappy = 1, kLz4 = 2, kZstd = 3 };
 
+// How much a message matters, rising.
 enum class LogLevel : uint8_t {
   kDebug = 0,
   kInfo = 1,
   kWarn = 2,
   kError = 3,
   kFatal = 4,
-  kNone = 99
+  kNone = 99  // As Options::log_level: no messages.
 };
 
-// Receives messages for people, from any thread, also while Db::Open runs. Must not throw.
+// Receives messages for people.
+// Threads: called from any, several at once, also while Db::Open and Db::Close run.
+// Lifetime: outlives the Db and its transactions.
 class LogSink {
  public:
   virtual ~LogSink() = default;
+  // One message, without a line's end; its bytes live until the call returns. Should be quick: some
+  // calls hold mutexes of the engine, so it must not call the engine. Must not throw.
   virtual void Log(LogLevel level, Slice message) noexcept = 0;
 };
 
+// For Db::Open. Copied; Db::options() says what became of them.
 struct Options {
-  Env* env = nullptr;      // Not owned; outlives the Db. Null: the machine's own.
-  LogSink* log = nullptr;  // Not owned; outlives the Db. Null: the file LOG in the directory.
+  // Not owned; both outlive the Db and its transactions.
+  Env* env = nullptr;                    // Null: the machine's own.
+  LogSink* log = nullptr;                // Null: the file LOG in the directory.
   LogLevel log_level = LogLevel::kWarn;  // Messages below this level are not made.
-  bool create_if_missing = true;
+  bool create_if_missing = true;         // Off: Open fails where there is no database.
 
+  // --- Memory ---
   // The one memory budget: memtables, caches, filters, indexes, transactions and iterators.
   // Bytes; 0 takes half of what the machine or its cgroup allows. A cache or memtables that do not
-  // fit in it are made smaller, which the log says.
+  // fit in it are made smaller, which the log says. At least 16 MiB.
   uint64_t memory_max_bytes = 0;
   uint64_t block_cache_bytes = 64 << 20;  // Share of the budget that cached blocks may fill.
-  uint64_t memtable_bytes = 64 << 20;     // A memtable of this size is rotated and flushed.
+  uint64_t memtable_bytes = 64 << 20;     // A memtable of this size is flushed. >= 1 KiB.
+  // A write set larger than this spills to sorted runs on disk. 1 KiB..memory_max_bytes; 0 takes an
+  // eighth of memory_max_bytes.
+  uint64_t transaction_memory_bytes = 0;
 
+  // --- Durability ---
   SyncMode sync_mode = SyncMode::kFull;
-  uint64_t sync_interval_us = 128'000;    // For SyncMode::kInterval.
-  uint64_t wal_segment_bytes = 64 << 20;  // Segments are preallocated to this size and recycled.
+  uint64_t sync_interval_us = 128'000;    // For SyncMode::kInterval. 1 ms..1 h.
+  uint64_t wal_segment_bytes = 64 << 20;  // Preallocated to this size and recycled. 4 KiB..4 GiB.
 
+  // --- Background work and files ---
   int flush_threads = 1;       // 1..64.
   int compaction_threads = 2;  // 1..64.
-  int open_files_max = 512;    // Table files held open, and as many spilled runs, up to 256.
+  int open_files_max = 512;    // Table files held open; as many spilled runs, up to 256. >= 16.
 
-  uint64_t lock_wait_timeout_us = 50'000'000;  // Default for transactions.
-  // A write set larger than this spills to sorted runs on disk. Bytes; 0 takes an eighth of
-  // memory_max_bytes.
-  uint64_t transaction_memory_bytes = 0;
+  // --- Transactions ---
+  uint64_t lock_wait_timeout_us = 50'000'000;  // For transactions that do not say. 0: do not wait.
 };
 
+// For Db::CreateFamily and Db::ApplyCatalog. Stored with the family; cannot be changed later.
 struct ColumnFamilyOptions {
-  std::string name;  // For people and Db::FindColumnFamily; unique, at most 255 bytes; "" has none.
-  Compression compression = Compression::kLz4;
+  // For people and Db::FindFamily; unique in its database; at most kFamilyNameBytesMax, "": none.
+  std::string name;
+  Compression compression = Compression::kLz4;  // Of data blocks; those that gain little stay raw.
   uint32_t block_bytes = 8 << 10;  // Target size of an uncompressed data block; 1 KiB..1 MiB.
-  bool bloom_filter = true;
-  double bloom_fpr = 0.01;                // Wanted share of false positives; 0.0001..0.5.
-  int level0_file_trigger = 4;            // Level-0 files that start a compaction; 1..1024.
-  int level_size_ratio = 10;              // 2..100.
-  uint64_t target_file_bytes = 32 << 20;  // Compaction cuts output files at about this size.
+  bool bloom_filter = true;        // Spares point reads the files that do not have the key.
+  double bloom_fpr = 0.01;         // Wanted share of false positives; 0.0001..0.5.
+  int level0_file_trigger = 4;     // Level-0 files that start a compaction; 1..1024.
+  int level_size_ratio = 10;       // How much larger a level is than the one above; 2..100.
+  uint64_t target_file_bytes = 32 << 20;  // Compaction cuts output at about this; 4 KiB..16 GiB.
 };
 
-// Locks are held from the write to the end of the transaction (kPessimistic), or taken by
-// Prepare()/ Commit(), which then also fail with kConflict where a written key changed since the
-// snapshot (kOptimistic).
-enum class Concurrency : uint8_t { kPessimistic = 0, kOptimistic = 1 };
+// How a transaction keeps others from changing what it depends on.
+enum class Concurrency : uint8_t {
+  kPessimistic = 0,  // Locks are held from the write or locking read to the end.
+  kOptimistic = 1,   // Locks are taken by Prepare() or Commit(), which fail with kConflict where a
+                     // key that was written or read for update has changed since.
+};
 
+// For Db::Begin and Transaction::Restart. Copied.
 struct TransactionOptions {
   Concurrency concurrency = Concurrency::kPessimistic;
   // With a snapshot open, a locking read or a write of a key that changed since it fails with
   // kConflict.
   bool conflict_on_changed = true;
-  uint64_t lock_wait_timeout_us =
-      UINT64_MAX;  // UINT64_MAX: Options::lock_wait_timeout_us. 0: do not wait.
+  // Of each lock. 0: do not wait. UINT64_MAX: Options::lock_wait_timeout_us.
+  uint64_t lock_wait_timeout_us = UINT64_MAX;
   // Its writes spill beyond this, or beyond Options::transaction_memory_bytes if that is less.
   // Bytes; 0: Options::memtable_bytes, or 1 MiB if that is more. More, up to
   // transaction_memory_bytes, for a transaction that has spilled many times as much; less, while
@@ -94,9 +114,10 @@ struct TransactionOptions {
   uint64_t staging_bytes = 0;
 };
 
+// For Transaction::NewIterator.
 struct ScanOptions {
-  // Keys outside [lower, upper) are not returned; empty means unbounded. The bytes must outlive the
-  // iterator.
+  // Keys outside [lower, upper) are not returned; empty means unbounded; where lower >= upper there
+  // is no key. The bytes must outlive the iterator, or its transaction if that ends first.
   Slice lower;
   Slice upper;
   // Acts on the newest committed rows at creation, whatever snapshot the transaction has open.

@@ -8,19 +8,25 @@
 
 namespace tidesdb {
 
-// Invariant: holds a value exactly when status().ok().
+// Threads: as its value; const access from many threads is fine where the value allows it.
+// Invariants:
+//   1. It holds a value exactly when status().ok().
+//   2. A debug build aborts when an error in it is dropped unread, as with Status.
 template <typename T>
 class [[nodiscard]] Result {
  public:
   Result(T value) : value_(std::move(value)) {}          // NOLINT(google-explicit-constructor)
   Result(Status status) : status_(std::move(status)) {}  // NOLINT(google-explicit-constructor)
 
-  // Looking counts as reading the status: nothing is dropped unread after it.
+  // Whether there is a value. Looking counts as reading the status: nothing is dropped unread after
+  // it.
   bool ok() const noexcept { return status_.ok() && value_.has_value(); }
+  // OK, or the error.
   const Status& status() const& noexcept { return status_; }
   Status status() && noexcept { return std::move(status_); }
 
-  // REQUIRES: ok().
+  // The value. REQUIRES: ok(), as std::optional wants it: to be looked at before.
+  // Lifetime: the Result's; the last form moves the value out.
   T& value() & { return *value_; }
   const T& value() const& { return *value_; }
   T&& value() && { return std::move(*value_); }

@@ -1,4 +1,7 @@
 // Numbers about a database: taken at one moment, counters since open.
+//
+// Bytes are bytes, times are microseconds. The numbers of one call are each right, but taken one
+// after the other while work goes on: sums over them may be off by what happened meanwhile.
 #pragma once
 
 #include <cstdint>
@@ -6,63 +9,76 @@
 
 namespace tidesdb {
 
+// Db::EstimateRange. For choosing a plan: exact only where the range is empty.
 struct RangeEstimate {
   // A key counts in each file that has it, and in memory; less the files' tombstones.
   uint64_t keys = 0;
-  uint64_t bytes = 0;
+  uint64_t bytes = 0;       // Of table files, compressed; memtables are not in it.
   uint64_t tombstones = 0;  // Those in memory are counted as keys too.
 };
 
+// One level of a family's tree: level 0 takes flushes, the last one holds most of the data.
 struct LevelStats {
   uint64_t files = 0;
-  uint64_t bytes = 0;
-  uint64_t entries = 0;
-  uint64_t tombstones = 0;
+  uint64_t bytes = 0;       // On disk.
+  uint64_t entries = 0;     // Versions and tombstones.
+  uint64_t tombstones = 0;  // Of these.
 };
 
+// Db::GetFamilyStats.
 struct FamilyStats {
-  std::vector<LevelStats> levels;
-  uint64_t estimated_keys = 0;  // Less tombstones; a key counts in each file that has it.
-  uint64_t table_bytes = 0;     // On disk.
+  std::vector<LevelStats> levels;  // From level 0; empty for a family that may not be used.
+  uint64_t estimated_keys = 0;     // Less tombstones; a key counts in each file that has it.
+  uint64_t table_bytes = 0;        // On disk.
 };
 
+// Db::GetStats.
 struct DbStats {
+  // --- What there is ---
   uint64_t families = 0;
   uint64_t last_sequence = 0;  // Newest visible commit.
-  uint64_t memory_max_bytes = 0;
-  uint64_t memory_used_bytes = 0;
-  uint64_t memtable_bytes = 0;  // Active and waiting for flush.
-  uint64_t immutable_memtables = 0;
-  uint64_t transaction_bytes = 0;
-  uint64_t table_files = 0;
-  uint64_t table_bytes = 0;
-  uint64_t cache_bytes = 0;
-  uint64_t cache_entries = 0;
+  uint64_t table_files = 0;    // Of all families.
+  uint64_t table_bytes = 0;    // On disk.
+  bool read_only = false;      // After a fatal error; StatusText() says which.
+
+  // --- Memory now ---
+  uint64_t memory_max_bytes = 0;     // The budget, Options::memory_max_bytes or what was chosen.
+  uint64_t memory_used_bytes = 0;    // Memtables, transactions, cache and open tables.
+  uint64_t memtable_bytes = 0;       // Active and waiting for flush.
+  uint64_t immutable_memtables = 0;  // Waiting for flush, or being flushed.
+  uint64_t transaction_bytes = 0;    // Write sets and locks.
+
+  // --- Block cache ---
+  uint64_t cache_bytes = 0;    // Now.
+  uint64_t cache_entries = 0;  // Blocks, now.
   uint64_t cache_hits = 0;
   uint64_t cache_misses = 0;
-  uint64_t active_transactions = 0;
-  uint64_t locks_held = 0;
-  uint64_t lock_waits = 0;
-  uint64_t lock_wait_us = 0;
-  uint64_t lock_timeouts = 0;
-  uint64_t deadlocks = 0;
-  uint64_t conflicts = 0;
-  uint64_t commits = 0;
+
+  // --- Transactions and locks ---
+  uint64_t active_transactions = 0;  // Not ended, now.
+  uint64_t locks_held = 0;           // On rows, now.
+  uint64_t lock_waits = 0;           // Waits that were begun, however they ended.
+  uint64_t lock_wait_us = 0;         // Their time in all.
+  uint64_t lock_timeouts = 0;        // kTimedOut.
+  uint64_t deadlocks = 0;            // kDeadlock.
+  uint64_t conflicts = 0;            // kConflict.
+  uint64_t commits = 0;              // Those with writes.
   uint64_t rollbacks = 0;
+  uint64_t spills = 0;               // Runs that write sets have put on disk.
+  uint64_t spill_bytes_written = 0;  // Those runs, and the table files made of them.
+
+  // --- Writing ---
+  uint64_t user_bytes_written = 0;  // Keys and values of commits; amplification is relative to it.
   uint64_t wal_bytes_written = 0;
-  uint64_t wal_syncs = 0;
-  uint64_t user_bytes_written = 0;
+  uint64_t wal_syncs = 0;  // fdatasync calls; group commit has fewer than commits.
   uint64_t flushes = 0;
   uint64_t flush_bytes_written = 0;
   uint64_t compactions = 0;
   uint64_t compaction_bytes_read = 0;
   uint64_t compaction_bytes_written = 0;
-  uint64_t spills = 0;
-  uint64_t spill_bytes_written = 0;
-  uint64_t write_delays = 0;
-  uint64_t write_delay_us = 0;
-  uint64_t compaction_debt_bytes = 0;
-  bool read_only = false;  // After a fatal error; StatusText() says which.
+  uint64_t compaction_debt_bytes = 0;  // What compaction has yet to move, now.
+  uint64_t write_delays = 0;           // Commits slowed down while background work was behind.
+  uint64_t write_delay_us = 0;         // Their time in all; StatusText() has it by cause.
 };
 
 }  // namespace tidesdb

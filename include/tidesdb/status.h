@@ -8,7 +8,7 @@
 
 namespace tidesdb {
 
-// The error kinds. "Not found" is no error: reads return it as a value.
+// The error kinds. "Not found" is no error: reads return it as a value. New kinds come at the end.
 enum class Code : uint8_t {
   kOk = 0,
   kIoError,          // The file system failed; the message names the file and the errno text.
@@ -19,21 +19,24 @@ enum class Code : uint8_t {
   kTimedOut,         // A lock was not granted in time; nothing was done.
   kInterrupted,      // Transaction::Interrupt() was called (KILL).
   kNoSpace,          // The disk or a configured limit is full.
-  kInvalidArgument,  // The caller's value is wrong; the message names option and value.
+  kInvalidArgument,  // A value or a call is wrong; the message names it. Nothing was done.
   kNotSupported,     // Valid, but not by this version (for example a newer file format).
   kAlreadyExists,    // A column family or a directory of that name is there already.
   kReadOnly,         // Writes are refused since an earlier failure; reads go on.
-  kShuttingDown,     // The database is closing.
+  kShuttingDown,     // The database is closing or closed.
 };
 
 // Returns the kind's name, such as "Corruption". Static storage.
 const char* CodeName(Code code) noexcept;
 
-// OK costs one null pointer. Copying an error copies its message.
+// OK costs one null pointer. Copying an error copies its message; a moved-from Status is OK.
 // Threads: like std::string; const access from many threads is fine.
+// A debug build aborts when an error is destroyed that nobody has looked at: what is dropped on
+// purpose says so with IgnoreError().
 class [[nodiscard]] Status {
  public:
-  Status() noexcept = default;
+  Status() noexcept = default;  // OK.
+  // An error of this kind. The message is for people: what, where, wanted and got.
   Status(Code code, std::string message);
 
   Status(const Status& other);
@@ -42,6 +45,7 @@ class [[nodiscard]] Status {
   Status& operator=(Status&& other) noexcept;
   ~Status();
 
+  // One of each kind.
   static Status Ok() noexcept { return Status(); }
   static Status IoError(std::string message) { return {Code::kIoError, std::move(message)}; }
   static Status Corruption(std::string message) { return {Code::kCorruption, std::move(message)}; }
@@ -67,10 +71,12 @@ class [[nodiscard]] Status {
     return {Code::kShuttingDown, std::move(message)};
   }
 
+  // Whether there is no error. This and the next three count as looking at it.
   bool ok() const noexcept {
     MarkRead();
     return state_ == nullptr;
   }
+  // The kind: what programs decide by. kOk when there is no error.
   Code code() const noexcept {
     MarkRead();
     return state_ ? state_->code : Code::kOk;
@@ -105,7 +111,8 @@ class [[nodiscard]] Status {
 
 }  // namespace tidesdb
 
-// Returns early from a function that returns Status or Result<T>.
+// Evaluates expr once; where it is an error, returns it from the function, which returns Status or
+// Result<T>.
 #define TIDESDB_TRY(expr)                                                    \
   do {                                                                       \
     if (::tidesdb::Status tidesdb_status_ = (expr); !tidesdb_status_.ok()) { \

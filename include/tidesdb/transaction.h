@@ -1,4 +1,9 @@
 // A transaction: its own writes, its locks, its snapshot, and the way to one atomic commit.
+//
+//   auto txn = db->Begin({});
+//   Status status = txn->Put(family, "key", "value");
+//   if (status.ok()) status = txn->Commit();
+//   if (!status.ok()) txn->Rollback();
 #pragma once
 
 #include <cstdint>
@@ -13,22 +18,31 @@ namespace tidesdb {
 
 class ColumnFamily;
 
+// Shared locks of several transactions go together; an exclusive one excludes all others.
 enum class LockMode : uint8_t { kShared, kExclusive };
 
-// What an attempt to lock does when somebody else holds the row.
+// What an attempt to lock does when another transaction holds the row.
 enum class LockWait : uint8_t {
-  kWait,    // Up to the transaction's lock wait timeout.
+  kWait,    // Waits up to the transaction's lock wait timeout.
   kNoWait,  // kTimedOut at once.
 };
 
-// A place in a transaction's history to return to. Plain value; costs nothing to make or to forget.
+// A place in a transaction's history to return to. A plain value; costs nothing to make or to
+// forget. Good for the transaction that made it, until that ends; elsewhere it is refused.
 struct Savepoint {
-  uint64_t position = 0;
+  uint64_t transaction = 0;  // Its id; 0: of none.
+  uint64_t position = 0;     // Writes made before it.
 };
 
-// Threads: used by one thread at a time; only Interrupt() may be called from others.
-// After an error of kind kDeadlock or kConflict the caller decides: RollbackTo a savepoint, or
-// Rollback. Destroying a transaction that is neither committed nor rolled back rolls it back.
+// Threads: used by one thread at a time; only Interrupt() may be called from others meanwhile.
+// Lifetime: ended by Commit() or Rollback(); destroying an open one rolls it back. After its end it
+//   may be restarted, also after a commit of another thread's; while open it keeps the Db from
+//   closing. Where the Db was destroyed nevertheless, all that an open transaction can do is end.
+// Errors of every call that names a family: kInvalidArgument (null, dropped, of another database, a
+//   transaction that has ended, or is prepared and may only be ended), kShuttingDown (the Db is
+//   closed). Nothing was done then. They are not repeated below.
+// After kDeadlock or kConflict the caller decides: RollbackTo a savepoint, or Rollback. Other
+//   errors of reads and writes leave the transaction as it was before the call.
 class Transaction {
  public:
   virtual ~Transaction() = default;
@@ -37,78 +51,99 @@ class Transaction {
   Transaction& operator=(const Transaction&) = delete;
 
   // --- Snapshot ---
-  // Reads see own writes over the newest commit, until a snapshot is set; from then on over that
-  // one.
-  virtual void SetSnapshot() = 0;  // Replaces an older one.
+  // Plain reads see own writes over the newest commit of each moment, until a snapshot is set; from
+  // then on over that one. Set replaces an older one. Cheap, no I/O; while a snapshot is open, the
+  // versions that it sees stay on disk. Both do nothing once the transaction has ended.
+  virtual void SetSnapshot() = 0;
   virtual void ReleaseSnapshot() = 0;
   virtual bool HasSnapshot() const = 0;
 
   // --- Reading ---
-  // True and a value when the key is there. Errors: kIoError, kCorruption.
+  // Returns whether the key is there, and its value in *value. Takes no lock and waits for none.
+  // Also for a transaction that is prepared. Errors: kIoError, kCorruption (naming file and
+  // offset), kInvalidArgument (value is null). *value is empty after an error.
   virtual Result<bool> Get(ColumnFamily* family, Slice key, PinnedValue* value) = 0;
 
-  // Locks the key (whether or not it exists), then reads its newest committed version or own write.
-  // Errors: kTimedOut, kDeadlock, kInterrupted, kConflict
-  // (TransactionOptions::conflict_on_changed), and those of Get. After kConflict the lock is held.
-  // With kOptimistic no lock is taken: reads the newest committed version and remembers the key, so
-  // that commit fails if it changed.
+  // Locks the key (whether or not it exists) until the end of the transaction, then reads its
+  // newest committed version or own write, whatever the snapshot. With kOptimistic no lock is
+  // taken: the key is remembered, so that commit fails if it changed.
+  // Errors: those of Get, and kTimedOut, kDeadlock, kInterrupted (no lock taken), kConflict (the
+  // key changed since the snapshot, TransactionOptions::conflict_on_changed; the lock is held).
+  // kInvalidArgument: a key over kKeyBytesMax, a mode that there is not.
   virtual Result<bool> GetForUpdate(ColumnFamily* family, Slice key, LockMode mode, LockWait wait,
                                     PinnedValue* value) = 0;
 
-  // Locks all keys of [start, end), those that do not exist included: others' writes into it wait.
-  // Errors: as GetForUpdate. An empty end means the end of the family.
+  // Locks all keys of [start, end) until the end of the transaction, those that do not exist
+  // included: others' writes into it wait. An empty end means the end of the family; an empty range
+  // is OK and locks nothing. kOptimistic too takes the lock. Errors: as GetForUpdate.
   virtual Status LockRange(ColumnFamily* family, Slice start, Slice end, LockMode mode) = 0;
 
   // Gives back the most recent lock of this key if this transaction took it once only and wrote
-  // nothing under it: for rows a locking scan looked at and did not want.
+  // nothing under it: for rows a locking scan looked at and did not want. Else does nothing.
   virtual void UnlockLast(ColumnFamily* family, Slice key) = 0;
 
+  // Never null: what is refused is told by the iterator's status(). iterator.h says what it sees
+  // and how long it lives. Opens files, reads no data yet.
   virtual std::unique_ptr<Iterator> NewIterator(ColumnFamily* family,
                                                 const ScanOptions& options) = 0;
 
   // --- Writing ---
-  // Lock the key if it is not locked yet, and stage the write. Errors: those of GetForUpdate,
-  // kInvalidArgument for a key or a value over the limits (limits.h), kNoSpace when spilling fails,
-  // kReadOnly after a fatal error of the database.
+  // Lock the key exclusively if it is not locked yet, and stage the write; nobody else sees it
+  // before Commit(). Key and value are copied. A write set that outgrows its memory spills to disk.
+  // Errors: those of GetForUpdate but for the null value; kInvalidArgument for a key or value over
+  // limits.h, kNoSpace and kIoError when spilling fails, kReadOnly after a fatal error of the
+  // database. Deleting a key that is not there is OK.
   virtual Status Put(ColumnFamily* family, Slice key, Slice value) = 0;
   virtual Status Delete(ColumnFamily* family, Slice key) = 0;
   // As Delete, for a key that was put at most once since its last deletion: cancels with that put
   // early.
   virtual Status SingleDelete(ColumnFamily* family, Slice key) = 0;
 
-  // As Put, Delete and SingleDelete, without a lock of their own: REQUIRES that a lock held by this
-  // transaction on another key excludes every other writer of this one (an index entry under its
-  // row's lock).
+  // As Put, Delete and SingleDelete, without a lock of their own. REQUIRES, and cannot be checked:
+  // a lock held by this transaction on another key excludes every other writer of this one (an
+  // index entry under its row's lock). Otherwise the later commit wins.
   virtual Status PutUnderLock(ColumnFamily* family, Slice key, Slice value) = 0;
   virtual Status DeleteUnderLock(ColumnFamily* family, Slice key, bool single) = 0;
 
   // --- Savepoints ---
+  // O(1), no I/O. Of a transaction that has ended or is prepared: one that RollbackTo refuses.
   virtual Savepoint SetSavepoint() = 0;
-  // Undoes all writes since the savepoint; keeps the locks. Savepoints set after it are gone.
+  // Undoes all writes since the savepoint; keeps the locks. Savepoints set after it are gone, it
+  // itself stays. Errors, nothing done: kInvalidArgument (of another transaction, released, or
+  // rolled back over; the transaction has ended or is prepared).
   virtual Status RollbackTo(Savepoint savepoint) = 0;
-  // Says that the savepoint will not be used again, which lets a spill drop older versions.
+  // Says that the savepoint will not be used again, which lets a spill drop older versions. Once
+  // for each SetSavepoint. Does nothing for a savepoint of another transaction.
   virtual void ReleaseSavepoint(Savepoint savepoint) = 0;
 
-  // kOptimistic: kConflict when a key it wrote or read for update has changed since, so that its
-  // commit would fail; looks at all of them. kPessimistic: OK. Errors: as Get.
+  // kOptimistic: looks at all keys it wrote or read for update. Errors: kConflict when one has
+  // changed since, so that its commit would fail; those of Get. kPessimistic: OK.
   virtual Status Validate() = 0;
 
   // --- End ---
   // Does all that can fail: late locks and checks (kOptimistic), spilling, reserving space.
-  // Optional; Commit() calls it if need be. After OK only Commit() or Rollback() may follow.
-  // Errors: kConflict, kDeadlock, kTimedOut, kInterrupted, kNoSpace, kIoError, kReadOnly.
+  // Optional; Commit() calls it if need be. After OK only reads, Commit() and Rollback() may
+  // follow; a second Prepare() is OK and does nothing.
+  // Errors: kConflict, kDeadlock, kTimedOut, kInterrupted, kNoSpace, kIoError, kReadOnly; and
+  // kInvalidArgument once it has ended.
   virtual Status Prepare() = 0;
-  // Publishes all writes at one sequence, durable as Options::sync_mode says. After an error of
-  // Prepare's kinds the transaction is still open and must be rolled back. A failed WAL write or
-  // sync makes the database read-only; then whether the transaction is there is known only after
-  // recovery, and the message says so.
+  // Publishes all writes at one sequence, durable as Options::sync_mode says, and ends the
+  // transaction: snapshot and locks are given back, its iterators stop. Waits for the disk, for the
+  // write controller's delays, and for a flush while memtables fill their memory.
+  // Errors: those of Prepare, and then the transaction is still open: to be rolled back, or after
+  // kNoSpace to be committed again. A failed WAL write or sync makes the database read-only; then
+  // whether the transaction is there is known only after recovery, and the message says so.
+  // kInvalidArgument: it has ended already.
   virtual Status Commit() = 0;
+  // Undoes everything and ends the transaction. Never fails; does nothing once it has ended.
   virtual void Rollback() = 0;
-  // Starts over: as a new transaction with these options. REQUIRES: committed or rolled back.
-  virtual void Restart(const TransactionOptions& options) = 0;
+  // Starts over: as a new transaction with these options and a new id, with this one's memory.
+  // Errors, and the transaction stays as it is: kInvalidArgument (it is open; an option is wrong),
+  // kShuttingDown (the Db is closed).
+  virtual Status Restart(const TransactionOptions& options) = 0;
 
-  // --- Looking at it ---
-  virtual uint64_t id() const = 0;  // Unique in this process.
+  // --- Looking at it. No I/O. ---
+  virtual uint64_t id() const = 0;  // Unique in this process, from 1.
   virtual bool HasWrites() const = 0;
   virtual uint64_t WriteCount() const = 0;  // Keys staged, rolled-back ones excluded.
   // Sequence of the commit; 0 before it, and for a transaction without writes.
@@ -116,7 +151,7 @@ class Transaction {
 
   // --- Interrupting ---
   // Any thread: makes the running and later waits and scans end with kInterrupted until
-  // ClearInterrupt().
+  // ClearInterrupt(). REQUIRES: the transaction is not being destroyed meanwhile.
   virtual void Interrupt() = 0;
   virtual void ClearInterrupt() = 0;
 };

@@ -70,7 +70,8 @@ void Session::OpenTransaction() {
     transaction_ = engine->db->Begin(options);
     MakeInterruptible(transaction_.get());
   } else {
-    transaction_->Restart(options);
+    // It has ended, and the options are right. Were it refused, each of its calls would say so.
+    transaction_->Restart(options).IgnoreError();
   }
   open_ = true;
 }

@@ -2,58 +2,115 @@
 
 #include <utility>
 
-#include "io/file_names.h"
+#include "base/check.h"
+#include "tidesdb/limits.h"
 
 namespace tidesdb {
 
-Result<std::unique_ptr<Db>> Db::Open(const Options& options, const std::string& directory) {
+namespace {
+
+// What can be said of an edit without looking at what there is.
+Status CheckCatalogEdit(const CatalogEdit& edit) {
+  for (const CatalogEdit::NewFamily& family : edit.create) {
+    TIDESDB_TRY(CheckFamilyOptions(family.options));
+  }
+  for (const auto& [name, value] : edit.put) {
+    if (name.size() > kCatalogNameBytesMax) {
+      return Status::InvalidArgument("a catalog entry's name has " + std::to_string(name.size()) +
+                                     " bytes; the most is " + std::to_string(kCatalogNameBytesMax));
+    }
+    if (value.size() > kCatalogValueBytesMax) {
+      return Status::InvalidArgument("the catalog entry '" + name + "' has " +
+                                     std::to_string(value.size()) + " bytes; the most is " +
+                                     std::to_string(kCatalogValueBytesMax));
+    }
+  }
+  return Status::Ok();
+}
+
+}  // namespace
+
+Result<std::shared_ptr<DbImpl>> DbImpl::Open(const Options& options, const std::string& directory) {
   Env* env = options.env != nullptr ? options.env : Env::Default();
+  if (env->fs == nullptr || env->clock == nullptr) {
+    return Status::InvalidArgument("option env has no file system or no clock");
+  }
+  if (directory.empty()) return Status::InvalidArgument("the database directory has no name");
   std::vector<std::string> cut;
   TIDESDB_ASSIGN(const Options resolved, ResolveOptions(options, *env, &cut));
-  auto db = std::make_unique<DbImpl>(resolved, env, directory);
-  TIDESDB_TRY(db->Open(cut));
-  return std::unique_ptr<Db>(std::move(db));
-}
-
-Result<ColumnFamily*> Db::CreateFamily(const ColumnFamilyOptions& options) {
-  const uint32_t id = NewFamilyId();
-  CatalogEdit edit;
-  edit.create.push_back({id, options});
-  TIDESDB_TRY(ApplyCatalog(edit));
-  return FindFamily(id);
-}
-
-Status Db::DropFamily(ColumnFamily* family) {
-  TIDESDB_TRY(tidesdb::CheckFamily(family));
-  CatalogEdit edit;
-  edit.drop.push_back(family->id());
-  return ApplyCatalog(edit);
+  auto engine = std::make_unique<DbImpl>(resolved, env, directory);
+  std::shared_ptr<DbImpl> db(engine.release(), &DbImpl::Retire);
+  TIDESDB_TRY(db->Start(cut));
+  return db;
 }
 
 DbImpl::DbImpl(const Options& options, Env* env, std::string directory)
     : options_(options), env_(env), directory_(std::move(directory)), plan_(PlanMemory(options)) {}
 
-DbImpl::~DbImpl() { Close().IgnoreError(); }
+DbImpl::~DbImpl() { CHECK(closed_); }
+
+void DbImpl::Retire(DbImpl* db) {
+  std::unique_ptr<DbImpl> owner(db);
+  owner->Close().IgnoreError();
+  if (!owner->InUse()) return;
+  // A pinned value outlives its database, which nobody may do: its bytes stay.
+  static Mutex mu;
+  static auto* const kept = std::make_unique<std::vector<std::unique_ptr<DbImpl>>>().release();
+  MutexLock lock(mu);
+  kept->push_back(std::move(owner));
+}
+
+bool DbImpl::InUse() const {
+  return (tree_ != nullptr && tree_->HasReaders()) ||
+         (block_cache_ != nullptr && block_cache_->AnyPinned());
+}
+
+void DbImpl::RefuseCalls() {
+  families_.Close();
+  if (errors_ != nullptr) errors_->SetClosed();
+  if (txns_ != nullptr) txns_->Close();
+}
+
+void DbImpl::Abandon() {
+  LogF(logger_.get(), LogLevel::kError, "the database was given up while transactions were open");
+  stop_.store(true, std::memory_order_relaxed);
+  scheduler_->Stop();
+  RefuseCalls();
+}
 
 Status DbImpl::Close() {
   if (closed_) return Status::Ok();
+  const uint64_t active = txns_ == nullptr ? 0 : txns_->Active();
+  if (active != 0) {
+    return Status::Busy(std::to_string(active) + " transactions are open; end them first");
+  }
   closed_ = true;
   stop_.store(true, std::memory_order_relaxed);
   if (scheduler_ != nullptr) scheduler_->Stop();
   Status status;
   if (wal_ != nullptr && txns_ != nullptr && !errors_->fatal()) status = wal_->Close();
-  txns_.reset();
-  tree_.reset();
+  RefuseCalls();
+  // A value that is still pinned keeps what it lies in.
+  if (tree_ != nullptr && !tree_->HasReaders()) tree_.reset();
   wal_.reset();
-  block_cache_.reset();
+  if (tree_ == nullptr && !InUse()) block_cache_.reset();
   directory_lock_.reset();
   return status;
 }
 
+uint32_t DbImpl::NewFamilyId() {
+  const FamilyId id = tree_->NewFamilyId();
+  families_.Reserve(id);
+  return id;
+}
+
 Status DbImpl::ApplyCatalog(const CatalogEdit& edit) {
   TIDESDB_TRY(errors_->CheckWritable());
+  TIDESDB_TRY(CheckCatalogEdit(edit));
   for (const CatalogEdit::NewFamily& family : edit.create) {
-    TIDESDB_TRY(CheckFamilyOptions(family.options));
+    if (families_.IsReserved(family.id)) continue;
+    return Status::InvalidArgument("the id " + std::to_string(family.id) +
+                                   " of a new column family is not one of NewFamilyId()");
   }
   // What was committed before the change must not be lost by a crash that keeps the change.
   Status status = tree_->ApplyCatalog(edit, txns_->VisibleSequence());
@@ -75,8 +132,9 @@ std::vector<std::pair<std::string, std::string>> DbImpl::ListCatalog(Slice prefi
   return tree_->ListCatalog(prefix);
 }
 
-std::unique_ptr<Transaction> DbImpl::Begin(const TransactionOptions& options) {
-  return txns_->Begin(options);
+std::unique_ptr<Transaction> DbImpl::Begin(const TransactionOptions& options,
+                                           std::shared_ptr<void> engine) {
+  return txns_->Begin(options, std::move(engine));
 }
 
 Status DbImpl::Flush() {
@@ -97,7 +155,7 @@ Status DbImpl::Flush() {
 }
 
 Status DbImpl::Compact(ColumnFamily* family) {
-  TIDESDB_TRY(tidesdb::CheckFamily(family));
+  TIDESDB_TRY(families_.Check(family));
   const uint64_t failures = errors_->flush_failures();
   TIDESDB_TRY(Flush());
   for (;;) {
@@ -124,7 +182,7 @@ Status DbImpl::SyncWal() {
 }
 
 Status DbImpl::Verify(ColumnFamily* family) {
-  TIDESDB_TRY(tidesdb::CheckFamily(family));
+  TIDESDB_TRY(families_.Check(family));
   return tree_->Verify(family->id(), &stop_);
 }
 

@@ -1,11 +1,12 @@
 // The database: wires tree, WAL, transactions and background threads together; decides nothing
 // itself.
 //
-// Threads: any, as db.h says. Owns everything below it.
-// Order of destruction matters: threads stop first, then transactions' shared state, then the tree,
-// then the WAL. Split by theme: db_open.cc (open and recovery), db_write.cc (what the commit
-// pipeline calls), db_background.cc (flush, compaction, ticker), db_impl.cc (the rest),
-// db_stats.cc.
+// Threads: any, as db.h says.
+// Owns: everything below it. Order of destruction matters: threads stop first, then the tree, then
+//   the WAL; transactions that have ended may outlive these, so what they share stays to the last.
+// Split by theme: db_open.cc (open and recovery), db_write.cc (what the commit pipeline calls),
+// db_background.cc (flush, compaction, ticker), db_impl.cc (the rest), db_stats.cc. What callers
+// hold is db_handle.h: it refuses what may not be called.
 #pragma once
 
 #include <atomic>
@@ -37,34 +38,45 @@ namespace tidesdb {
 FileRecord IngestedFileRecord(uint64_t number, uint64_t bytes, const TableProperties& properties,
                               SequenceNumber sequence);
 
-class DbImpl final : public Db, private TxnEnv {
+class DbImpl final : private TxnEnv {
  public:
+  // Opens or creates the database; db.h says how. The engine goes with the last of those that hold
+  // it: the caller's Db, and the transactions that it began. What a pinned value still points to
+  // then is kept until the process ends.
+  static Result<std::shared_ptr<DbImpl>> Open(const Options& options, const std::string& directory);
+
   // REQUIRES: resolved options.
   DbImpl(const Options& options, Env* env, std::string directory);
   ~DbImpl() override;
 
-  // Called once, by Db::Open. `warnings`: for the log.
-  Status Open(const std::vector<std::string>& warnings);
+  // --- Ending ---
+  // Stops background work, syncs the WAL and gives the directory back. OK when it was done before.
+  // Errors: kBusy, nothing done (transactions are open); those of the WAL's last sync.
+  Status Close();
+  // The caller's Db goes while transactions are open: all that they can do from now on is end.
+  void Abandon();
 
-  // --- Db ---
-  Status Close() override;
-  uint32_t NewFamilyId() override { return tree_->NewFamilyId(); }
-  Status ApplyCatalog(const CatalogEdit& edit) override;
-  std::optional<std::string> GetCatalog(Slice name) const override;
-  std::vector<std::pair<std::string, std::string>> ListCatalog(Slice prefix) const override;
-  ColumnFamily* FindFamily(uint32_t id) const override { return families_.Find(id); }
-  ColumnFamily* FindFamily(Slice name) const override { return families_.Find(name); }
-  std::vector<ColumnFamily*> ListFamilies() const override { return families_.List(); }
-  std::unique_ptr<Transaction> Begin(const TransactionOptions& options) override;
-  Status Flush() override;
-  Status Compact(ColumnFamily* family) override;
-  Status SyncWal() override;
-  Status Verify(ColumnFamily* family) override;
-  const Options& options() const override { return options_; }
-  DbStats GetStats() const override;
-  FamilyStats GetFamilyStats(ColumnFamily* family) const override;
-  RangeEstimate EstimateRange(ColumnFamily* family, Slice start, Slice end) const override;
-  std::string StatusText() const override;
+  // --- As Db. REQUIRES: not closed. ---
+  uint32_t NewFamilyId();
+  Status ApplyCatalog(const CatalogEdit& edit);
+  std::optional<std::string> GetCatalog(Slice name) const;
+  std::vector<std::pair<std::string, std::string>> ListCatalog(Slice prefix) const;
+  ColumnFamily* FindFamily(uint32_t id) const { return families_.Find(id); }
+  ColumnFamily* FindFamily(Slice name) const { return families_.Find(name); }
+  std::vector<ColumnFamily*> ListFamilies() const { return families_.List(); }
+  Status CheckFamily(const ColumnFamily* family) const { return families_.Check(family); }
+  // The transaction holds on to `engine`, which is this.
+  std::unique_ptr<Transaction> Begin(const TransactionOptions& options,
+                                     std::shared_ptr<void> engine);
+  Status Flush();
+  Status Compact(ColumnFamily* family);
+  Status SyncWal();
+  Status Verify(ColumnFamily* family);
+  const Options& options() const { return options_; }
+  DbStats GetStats() const;
+  FamilyStats GetFamilyStats(const ColumnFamily* family) const;
+  RangeEstimate EstimateRange(const ColumnFamily* family, Slice start, Slice end) const;
+  std::string StatusText() const;
 
  private:
   // --- TxnEnv (db_write.cc) ---
@@ -72,7 +84,7 @@ class DbImpl final : public Db, private TxnEnv {
   uint64_t ReadStateNumber() const override {
     return read_state_number_.load(std::memory_order_acquire);
   }
-  Status CheckFamily(const ColumnFamily& family, bool for_write) const override;
+  Status CheckFamily(const ColumnFamily* family, bool for_write) const override;
   Status PrepareForGroup(uint64_t bytes, size_t records) override;
   Status AppendToWal(const std::vector<Slice>& records, SequenceNumber last, bool sync) override;
   MemTable* ActiveMemTable() override { return tree_->active(); }
@@ -96,7 +108,16 @@ class DbImpl final : public Db, private TxnEnv {
   static constexpr uint64_t kDebtMemtables = 64;  // Debt that is full pressure, in memtables,
   static constexpr uint64_t kDebtBytesMin = 256 << 20;  // and at least.
 
+  // Everything but the end of transactions fails with kShuttingDown from now on.
+  void RefuseCalls();
+  // Ends it, but for what is still in use.
+  static void Retire(DbImpl* db);
+  // Values read from it are still pinned.
+  bool InUse() const;
+
   // --- db_open.cc ---
+  // Called once. `warnings`: for the log.
+  Status Start(const std::vector<std::string>& warnings);
   Status LockDirectory();
   void OpenLog();
   Status OpenTree(SequenceNumber* last);
@@ -129,7 +150,7 @@ class DbImpl final : public Db, private TxnEnv {
   std::unique_ptr<LsmTree> tree_;
   FamilyRegistry families_;
   WriteController write_controller_;
-  std::unique_ptr<TxnManager> txns_;
+  std::unique_ptr<TxnManager> txns_;  // Until the end: transactions that have ended look into it.
   std::unique_ptr<Scheduler> scheduler_;
 
   std::atomic<uint64_t> read_state_number_ = 1;  // TxnEnv::ReadStateNumber.

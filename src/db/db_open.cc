@@ -16,7 +16,7 @@ constexpr uint64_t kStagingBytesMin = 1 << 20;  // Smaller runs cost more than t
 
 }  // namespace
 
-Status DbImpl::Open(const std::vector<std::string>& warnings) {
+Status DbImpl::Start(const std::vector<std::string>& warnings) {
   TIDESDB_TRY(LockDirectory());
   OpenLog();
   for (const std::string& text : warnings) {

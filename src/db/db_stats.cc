@@ -84,7 +84,7 @@ DbStats DbImpl::GetStats() const {
   return stats;
 }
 
-FamilyStats DbImpl::GetFamilyStats(ColumnFamily* family) const {
+FamilyStats DbImpl::GetFamilyStats(const ColumnFamily* family) const {
   const VersionRef version = tree_->Family(family->id());
   if (version == nullptr) return {};
   FamilyStats stats = version->GetStats();
@@ -93,7 +93,7 @@ FamilyStats DbImpl::GetFamilyStats(ColumnFamily* family) const {
   return stats;
 }
 
-RangeEstimate DbImpl::EstimateRange(ColumnFamily* family, Slice start, Slice end) const {
+RangeEstimate DbImpl::EstimateRange(const ColumnFamily* family, Slice start, Slice end) const {
   return tree_->Acquire()->EstimateRange(family->id(), start, end);
 }
 

@@ -8,8 +8,8 @@
 
 namespace tidesdb {
 
-Status DbImpl::CheckFamily(const ColumnFamily& family, bool for_write) const {
-  TIDESDB_TRY(tidesdb::CheckFamily(&family));
+Status DbImpl::CheckFamily(const ColumnFamily* family, bool for_write) const {
+  TIDESDB_TRY(families_.Check(family));
   return for_write ? errors_->CheckWritable() : Status::Ok();
 }
 

@@ -3,7 +3,10 @@
 namespace tidesdb {
 
 Status ErrorState::CheckWritable() const {
-  if (!fatal()) return Status::Ok();
+  const State state = state_.load(std::memory_order_acquire);
+  if (state == State::kWritable) [[likely]]
+    return Status::Ok();
+  if (state == State::kClosed) return Status::ShuttingDown("the database is closed");
   MutexLock lock(mu_);
   return Status::ReadOnly("the database takes no more writes since this error: " + first_ +
                           "; mend the cause and restart");
@@ -14,11 +17,13 @@ void ErrorState::SetFatal(const Status& error, const char* what) {
     MutexLock lock(mu_);
     if (!first_.empty()) return;
     first_ = std::string(what) + ": " + error.ToString();
-    fatal_.store(true, std::memory_order_release);
+    state_.store(State::kFatal, std::memory_order_release);
   }
   LogF(logger_, LogLevel::kError, "%s failed, writes are refused from now on: %s", what,
        error.ToString().c_str());
 }
+
+void ErrorState::SetClosed() { state_.store(State::kClosed, std::memory_order_release); }
 
 bool ErrorState::ShouldRetry(const Status& error, bool flush, const char* what) {
   switch (error.code()) {

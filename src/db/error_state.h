@@ -16,11 +16,15 @@ class ErrorState {
  public:
   explicit ErrorState(Logger* logger) : logger_(logger) {}
 
-  // OK, or kReadOnly with the first fatal error's text. One atomic load when all is well.
+  // Errors: kReadOnly with the first fatal error's text, kShuttingDown once it is closed. One
+  // atomic load when all is well.
   Status CheckWritable() const;
 
   // From now on writes are refused; the first error stays. Logged.
   void SetFatal(const Status& error, const char* what);
+
+  // From now on writes are refused, as the database is closed. No error: nothing is logged.
+  void SetClosed();
 
   // A flush or compaction failed and kept its input. Full disks and I/O errors are tried again
   // (true, logged once per text); damage and everything else is fatal for writing where `flush` is
@@ -33,17 +37,21 @@ class ErrorState {
   uint64_t flush_failures() const { return flush_failures_.load(std::memory_order_acquire); }
   Status FlushErrorSince(uint64_t failures) const;
 
-  bool fatal() const { return fatal_.load(std::memory_order_acquire); }
+  // After a fatal error.
+  bool fatal() const { return state_.load(std::memory_order_acquire) == State::kFatal; }
   // The first fatal error, else the last background error, else empty: for status texts.
   std::string Text() const;
 
  private:
+  enum class State : uint8_t { kWritable, kFatal, kClosed };
+
   void LogOnce(const Status& error, const char* what);
   void FlushFailed(const Status& error);
 
   Logger* const logger_;
-  std::atomic<bool> fatal_ = false;  // Release after first_ is set, acquire before it is read.
-  std::atomic<uint64_t> flush_failures_ = 0;  // As fatal_, for flush_error_.
+  // Release after first_ is set, acquire before it is read.
+  std::atomic<State> state_ = State::kWritable;
+  std::atomic<uint64_t> flush_failures_ = 0;  // As state_, for flush_error_.
   mutable Mutex mu_;
   std::string first_ GUARDED_BY(mu_);
   std::string last_background_ GUARDED_BY(mu_);

@@ -1,11 +1,13 @@
-// The handles of the column families: one per id, alive until the Db closes.
+// The handles of the column families: one per id, alive as long as the engine.
 //
-// Threads: any. Owns the handles.
+// Threads: any.
+// Owns: the handles.
 #pragma once
 
 #include <atomic>
 #include <map>
 #include <memory>
+#include <set>
 #include <vector>
 
 #include "base/mutex.h"
@@ -14,27 +16,47 @@
 
 namespace tidesdb {
 
+class FamilyRegistry;
+
 class FamilyHandle final : public ColumnFamily {
  public:
-  FamilyHandle(FamilyId id, ColumnFamilyOptions options) : id_(id), options_(std::move(options)) {}
+  FamilyHandle(const FamilyRegistry* usable_in, FamilyId id, ColumnFamilyOptions options)
+      : id_(id), usable_in_(usable_in), options_(std::move(options)) {}
 
   uint32_t id() const override { return id_; }
   const ColumnFamilyOptions& options() const override { return options_; }
-  bool dropped() const { return dropped_.load(std::memory_order_relaxed); }
+  // Null once the family was dropped or its database closed.
+  const FamilyRegistry* usable_in() const { return usable_in_.load(std::memory_order_relaxed); }
 
  private:
   friend class FamilyRegistry;
 
   const FamilyId id_;
+  // Relaxed: what a dropped family still reads is empty anyway.
+  std::atomic<const FamilyRegistry*> usable_in_;
   const ColumnFamilyOptions options_;
-  std::atomic<bool> dropped_ =
-      false;  // Relaxed: what a dropped family still reads is empty anyway.
 };
 
 class FamilyRegistry {
  public:
+  // An id for a family to be made; each is good for one. Ids of before are not: the WAL may still
+  // hold writes of the family that had one.
+  void Reserve(FamilyId id);
+  bool IsReserved(FamilyId id) const;
   void Add(FamilyId id, const ColumnFamilyOptions& options);
   void Drop(FamilyId id);
+  // From now on every handle is refused with kShuttingDown.
+  void Close();
+
+  // OK when the handle is one of these and in use: a load and a comparison, for every operation.
+  // Errors: kInvalidArgument (null, dropped, of another database), kShuttingDown (closed).
+  Status Check(const ColumnFamily* family) const {
+    if (family != nullptr && static_cast<const FamilyHandle*>(family)->usable_in() == this)
+        [[likely]] {
+      return Status::Ok();
+    }
+    return Refusal(family);
+  }
 
   // Null when there is none or it was dropped.
   FamilyHandle* Find(FamilyId id) const;
@@ -42,11 +64,12 @@ class FamilyRegistry {
   std::vector<ColumnFamily*> List() const;
 
  private:
+  Status Refusal(const ColumnFamily* family) const;
+
+  std::atomic<bool> closed_ = false;  // Relaxed: only the text of a refusal depends on it.
   mutable Mutex mu_;
   std::map<FamilyId, std::unique_ptr<FamilyHandle>> handles_ GUARDED_BY(mu_);
+  std::set<FamilyId> reserved_ GUARDED_BY(mu_);
 };
-
-// OK, or kInvalidArgument when the handle is null or its family was dropped.
-Status CheckFamily(const ColumnFamily* family);
 
 }  // namespace tidesdb

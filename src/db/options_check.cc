@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string>
 
+#include "tidesdb/limits.h"
+
 namespace tidesdb {
 namespace {
 
@@ -14,6 +16,19 @@ Status Range(const char* name, uint64_t value, uint64_t min, uint64_t max) {
   return Status::InvalidArgument("option " + std::string(name) + " is " + std::to_string(value) +
                                  "; allowed are " + std::to_string(min) + " to " +
                                  std::to_string(max));
+}
+
+// Negative ones are told as such.
+Status RangeOfInt(const char* name, int value, uint64_t min, uint64_t max) {
+  if (value >= 0) return Range(name, static_cast<uint64_t>(value), min, max);
+  return Status::InvalidArgument("option " + std::string(name) + " is " + std::to_string(value) +
+                                 "; allowed are " + std::to_string(min) + " to " +
+                                 std::to_string(max));
+}
+
+template <typename Enum>
+Status RangeOfEnum(const char* name, Enum value, Enum max) {
+  return Range(name, static_cast<uint64_t>(value), 0, static_cast<uint64_t>(max));
 }
 
 // Shares of the budget, in eighths.
@@ -44,6 +59,10 @@ void Cut(const char* name, uint64_t max, uint64_t budget, uint64_t* value,
 Result<Options> ResolveOptions(const Options& options, const Env& env,
                                std::vector<std::string>* cut) {
   Options resolved = options;
+  TIDESDB_TRY(RangeOfEnum("sync_mode", options.sync_mode, SyncMode::kInterval));
+  if (options.log_level != LogLevel::kNone) {
+    TIDESDB_TRY(RangeOfEnum("log_level", options.log_level, LogLevel::kFatal));
+  }
   if (resolved.memory_max_bytes == 0) {
     resolved.memory_max_bytes = std::max(env.memory_bytes / 2, kMemoryMin);
   }
@@ -52,10 +71,9 @@ Result<Options> ResolveOptions(const Options& options, const Env& env,
   TIDESDB_TRY(Range("block_cache_bytes", resolved.block_cache_bytes, 0, uint64_t{1} << 50));
   TIDESDB_TRY(Range("sync_interval_us", resolved.sync_interval_us, 1'000, 3'600'000'000));
   TIDESDB_TRY(Range("wal_segment_bytes", resolved.wal_segment_bytes, 4 << 10, uint64_t{4} << 30));
-  TIDESDB_TRY(Range("flush_threads", static_cast<uint64_t>(resolved.flush_threads), 1, 64));
-  TIDESDB_TRY(
-      Range("compaction_threads", static_cast<uint64_t>(resolved.compaction_threads), 1, 64));
-  TIDESDB_TRY(Range("open_files_max", static_cast<uint64_t>(resolved.open_files_max), 16, 1 << 20));
+  TIDESDB_TRY(RangeOfInt("flush_threads", resolved.flush_threads, 1, 64));
+  TIDESDB_TRY(RangeOfInt("compaction_threads", resolved.compaction_threads, 1, 64));
+  TIDESDB_TRY(RangeOfInt("open_files_max", resolved.open_files_max, 16, 1 << 20));
   if (resolved.transaction_memory_bytes == 0) {
     resolved.transaction_memory_bytes = resolved.memory_max_bytes / 8;
   }
@@ -75,15 +93,16 @@ Result<Options> ResolveOptions(const Options& options, const Env& env,
 }
 
 Status CheckFamilyOptions(const ColumnFamilyOptions& options) {
-  if (options.name.size() > 255) {
-    return Status::InvalidArgument("a column family's name has " +
-                                   std::to_string(options.name.size()) +
-                                   " bytes; allowed are at most 255");
+  if (options.name.size() > kFamilyNameBytesMax) {
+    return Status::InvalidArgument(
+        "a column family's name has " + std::to_string(options.name.size()) +
+        " bytes; allowed are at most " + std::to_string(kFamilyNameBytesMax));
   }
+  // Stored in the manifest: what no reader knows would make the database unopenable.
+  TIDESDB_TRY(RangeOfEnum("compression", options.compression, Compression::kZstd));
   TIDESDB_TRY(Range("block_bytes", options.block_bytes, 1 << 10, 1 << 20));
-  TIDESDB_TRY(
-      Range("level0_file_trigger", static_cast<uint64_t>(options.level0_file_trigger), 1, 1024));
-  TIDESDB_TRY(Range("level_size_ratio", static_cast<uint64_t>(options.level_size_ratio), 2, 100));
+  TIDESDB_TRY(RangeOfInt("level0_file_trigger", options.level0_file_trigger, 1, 1024));
+  TIDESDB_TRY(RangeOfInt("level_size_ratio", options.level_size_ratio, 2, 100));
   TIDESDB_TRY(Range("target_file_bytes", options.target_file_bytes, 4 << 10, uint64_t{1} << 34));
   if (!(options.bloom_fpr >= 0.0001 && options.bloom_fpr <= 0.5)) {
     return Status::InvalidArgument("option bloom_fpr is " + std::to_string(options.bloom_fpr) +

@@ -80,6 +80,9 @@ constexpr size_t kManifestHeaderBytes = 20;        // magic 8, format version 4,
 constexpr size_t kManifestRecordHeaderBytes = 16;  // marker 4, payload length 4, checksum 8
 constexpr size_t kManifestSealBytes = 16;          // marker 4, zero 4, checksum 8
 
+// What a record's length field can say.
+constexpr uint64_t kManifestRecordBytesMax = UINT32_MAX;
+
 std::string EncodeManifestHeader();
 // Appends a whole record, header and payload. `record_offset`: where in the file it will start;
 // part of its checksum.

@@ -83,6 +83,8 @@ class LsmTree {
 
   // --- Reading ---
   ReadStateRef Acquire() const { return holder_.Acquire(); }
+  // Whether a state that was acquired is still held. REQUIRES: nobody acquires one meanwhile.
+  bool HasReaders() const { return holder_.HasReaders(); }
   VersionRef Family(FamilyId family) const { return versions_.Current(family); }  // Null: unknown.
   std::vector<VersionRef> Families() const { return versions_.AllCurrent(); }
   std::optional<std::string> GetCatalog(Slice name) const { return versions_.GetCatalog(name); }

@@ -47,6 +47,8 @@ class BlockCache {
   virtual void EraseFile(uint64_t file_number) = 0;
   virtual void SetCapacity(size_t bytes_max) = 0;
   virtual CacheStats GetStats() const = 0;
+  // Whether any block is pinned. Looks at all of them.
+  virtual bool AnyPinned() const = 0;
 };
 
 std::unique_ptr<BlockCache> NewClockCache(size_t bytes_max, size_t typical_block_bytes);

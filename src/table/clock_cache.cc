@@ -218,12 +218,7 @@ class ClockCache final : public BlockCache {
     memory_.SetIdleMax(bytes_max / kIdleShare);
   }
 
-  ~ClockCache() override {
-    for (size_t i = 0; i < shard_count_; ++i) {
-      MutexLock lock(shards_[i].mu());
-      CHECK_MSG(!shards_[i].Pinned(), "a block is still pinned when its cache goes");
-    }
-  }
+  ~ClockCache() override { CHECK_MSG(!AnyPinned(), "a block is still pinned when its cache goes"); }
 
   Handle* Lookup(uint64_t file_number, uint64_t offset) override {
     const uint64_t hash = HashOf(file_number, offset);
@@ -293,6 +288,15 @@ class ClockCache final : public BlockCache {
     bytes_max_.store(bytes_max, std::memory_order_relaxed);
     memory_.SetIdleMax(bytes_max / kIdleShare);
     MakeRoom(0);
+  }
+
+  bool AnyPinned() const override {
+    if (alone_.load(std::memory_order_relaxed) != 0) return true;
+    for (size_t i = 0; i < shard_count_; ++i) {
+      MutexLock lock(shards_[i].mu());
+      if (shards_[i].Pinned()) return true;
+    }
+    return false;
   }
 
   CacheStats GetStats() const override {

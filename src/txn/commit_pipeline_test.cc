@@ -15,7 +15,7 @@ class FakeEnv final : public TxnEnv {
  public:
   ReadStateRef PinReadState() const override { return nullptr; }
   uint64_t ReadStateNumber() const override { return 0; }
-  Status CheckFamily(const ColumnFamily&, bool) const override { return Status::Ok(); }
+  Status CheckFamily(const ColumnFamily*, bool) const override { return Status::Ok(); }
   Status PrepareForGroup(uint64_t bytes, size_t) override {
     EXPECT_EQ(inserting, 0);
     EXPECT_GT(bytes, 0u);

@@ -227,8 +227,9 @@ uint64_t TestEnv::ReadStateNumber() const {
   return state_number_.load(std::memory_order_acquire);
 }
 
-Status TestEnv::CheckFamily(const ColumnFamily& family, bool for_write) const {
-  if (family.id() == dropped_family) return Status::InvalidArgument("the family was dropped");
+Status TestEnv::CheckFamily(const ColumnFamily* family, bool for_write) const {
+  if (family == nullptr) return Status::InvalidArgument("the column family handle is null");
+  if (family->id() == dropped_family) return Status::InvalidArgument("the family was dropped");
   if (for_write && read_only) return Status::ReadOnly("the database is read-only");
   return Status::Ok();
 }

@@ -75,7 +75,7 @@ class TestEnv final : public TxnEnv {
   // --- TxnEnv ---
   ReadStateRef PinReadState() const override;
   uint64_t ReadStateNumber() const override;
-  Status CheckFamily(const ColumnFamily& family, bool for_write) const override;
+  Status CheckFamily(const ColumnFamily* family, bool for_write) const override;
   Status PrepareForGroup(uint64_t bytes, size_t records) override;
   Status AppendToWal(const std::vector<Slice>& records, SequenceNumber last, bool sync) override;
   MemTable* ActiveMemTable() override;

@@ -13,7 +13,7 @@ static_assert(kRecordBytesMax < kWalPayloadBytesMax);
 
 Status TransactionImpl::Prepare() {
   if (state_ == State::kPrepared) return Status::Ok();
-  CHECK(state_ == State::kOpen);
+  TIDESDB_TRY(CheckOpen());
   if (optimistic()) TIDESDB_TRY(LockTracked(false));
   view_.Drop();
   if (HasWrites()) {

@@ -6,6 +6,7 @@
 #include <map>
 #include <numeric>
 
+#include "base/check.h"
 #include "base/clock.h"
 #include "base/random.h"
 #include "base/sim_scheduler.h"
@@ -98,7 +99,7 @@ class Load {
         errors_.fetch_add(1);
         txn->Rollback();
       }
-      txn->Restart(txn_options);
+      CHECK_OK(txn->Restart(txn_options));
       if (testing::Test::HasFatalFailure()) return;
     }
   }

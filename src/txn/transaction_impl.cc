@@ -1,13 +1,16 @@
 #include "txn/transaction_impl.h"
 
 #include <algorithm>
+#include <utility>
 
-#include "base/check.h"
+#include "tidesdb/limits.h"
 
 namespace tidesdb {
 
-TransactionImpl::TransactionImpl(TxnShared* shared, const TransactionOptions& options)
-    : shared_(shared),
+TransactionImpl::TransactionImpl(TxnShared* shared, std::shared_ptr<void> engine,
+                                 const TransactionOptions& options)
+    : engine_(std::move(engine)),
+      shared_(shared),
       owner_(0),
       view_(shared->options.env, &shared->visible),
       spilled_(shared->spill) {
@@ -32,12 +35,46 @@ void TransactionImpl::Begin(const TransactionOptions& options) {
   shared_->active.fetch_add(1, std::memory_order_relaxed);
 }
 
-void TransactionImpl::Restart(const TransactionOptions& options) {
-  CHECK(state_ == State::kEnded);
+Status TransactionImpl::Restart(const TransactionOptions& options) {
+  if (state_ != State::kEnded) {
+    return Status::InvalidArgument("transaction " + std::to_string(owner_.id) +
+                                   " is open: it can be restarted after Commit or Rollback");
+  }
+  TIDESDB_TRY(CheckTransactionOptions(options));
+  if (shared_->closed.load(std::memory_order_relaxed)) return NotOpen();
   Begin(options);
+  return Status::Ok();
+}
+
+Status TransactionImpl::NotOpen() const {
+  if (shared_->closed.load(std::memory_order_relaxed)) {
+    return Status::ShuttingDown("the database is closed");
+  }
+  return Status::InvalidArgument("transaction " + std::to_string(owner_.id) +
+                                 (state_ == State::kPrepared
+                                      ? " is prepared: only Commit and Rollback may follow"
+                                      : " has ended: Restart it or begin another"));
+}
+
+Status TransactionImpl::CheckKey(Slice key) const {
+  if (key.size() <= kKeyBytesMax) [[likely]]
+    return Status::Ok();
+  return Status::InvalidArgument("a key of " + std::to_string(key.size()) + " bytes; the most is " +
+                                 std::to_string(kKeyBytesMax));
+}
+
+Status TransactionImpl::CheckLockCall(ColumnFamily* family, Slice key, LockMode mode) const {
+  TIDESDB_TRY(CheckOpen());
+  TIDESDB_TRY(CheckKey(key));
+  if (mode > LockMode::kExclusive) [[unlikely]] {
+    return Status::InvalidArgument("there is no lock mode " +
+                                   std::to_string(static_cast<unsigned>(mode)));
+  }
+  return shared_->options.env->CheckFamily(family, false);
 }
 
 void TransactionImpl::End() {
+  iterators_.Detach();
   shared_->locks.ReleaseAll(&owner_);
   snapshot_is_floor_ = false;
   ReleaseSnapshot();
@@ -73,6 +110,7 @@ Status TransactionImpl::Conflict(FamilyId family, Slice key) {
 }
 
 void TransactionImpl::SetSnapshot() {
+  if (state_ == State::kEnded) return;
   ReleaseSnapshot();
   snapshot_ = shared_->snapshots.Acquire();
   has_snapshot_ = true;
@@ -91,16 +129,21 @@ void TransactionImpl::ReleaseSnapshot() {
 }
 
 Savepoint TransactionImpl::SetSavepoint() {
+  if (state_ != State::kOpen) return {};
   const uint64_t position = writes_.last_number();
   if (savepoints_.empty() || savepoints_.back().position != position) {
     savepoints_.push_back({position, 0});
   }
   ++savepoints_.back().count;
-  return Savepoint{position};
+  return Savepoint{owner_.id, position};
 }
 
 Status TransactionImpl::RollbackTo(Savepoint savepoint) {
-  CHECK(state_ == State::kOpen);
+  TIDESDB_TRY(CheckOpen());
+  if (savepoint.transaction != owner_.id) {
+    return Status::InvalidArgument("the savepoint is not of transaction " +
+                                   std::to_string(owner_.id));
+  }
   // A spill keeps what a savepoint needs only while the savepoint is known.
   const bool known =
       std::any_of(savepoints_.begin(), savepoints_.end(),
@@ -115,6 +158,7 @@ Status TransactionImpl::RollbackTo(Savepoint savepoint) {
 void TransactionImpl::ReleaseSavepoint(Savepoint savepoint) {
   // The end of a statement, as a rule: an idle transaction keeps no memtable and no file alive.
   view_.Drop();
+  if (savepoint.transaction != owner_.id) return;
   auto it = std::lower_bound(
       savepoints_.begin(), savepoints_.end(), savepoint.position,
       [](const OpenSavepoint& open, uint64_t position) { return open.position < position; });

@@ -18,6 +18,7 @@
 #include "txn/read_view.h"
 #include "txn/tracked_keys.h"
 #include "txn/txn_shared.h"
+#include "txn/visible_iter.h"
 #include "writes/spill_merge.h"
 #include "writes/write_set.h"
 
@@ -25,7 +26,9 @@ namespace tidesdb {
 
 class TransactionImpl final : public Transaction, private CommitRequest, private InterruptCheck {
  public:
-  TransactionImpl(TxnShared* shared, const TransactionOptions& options);
+  // Holds on to `engine`, which `shared` lives in; null: it outlives the transaction.
+  TransactionImpl(TxnShared* shared, std::shared_ptr<void> engine,
+                  const TransactionOptions& options);
   ~TransactionImpl() override;
 
   void SetSnapshot() override;
@@ -53,7 +56,7 @@ class TransactionImpl final : public Transaction, private CommitRequest, private
   Status Prepare() override;
   Status Commit() override;
   void Rollback() override;
-  void Restart(const TransactionOptions& options) override;
+  Status Restart(const TransactionOptions& options) override;
 
   uint64_t id() const override { return owner_.id; }
   bool HasWrites() const override { return !writes_.empty() || spilled_.HasLive(); }
@@ -72,6 +75,12 @@ class TransactionImpl final : public Transaction, private CommitRequest, private
   // A change since the snapshot is a conflict.
   bool checks_snapshot() const { return has_snapshot_ && options_.conflict_on_changed; }
   Status Conflict(FamilyId family, Slice key);
+  // What is refused before anything is done: a transaction that has ended or is prepared, a family
+  // that may not be used, a lock on no key or in no mode.
+  Status CheckOpen() const { return state_ == State::kOpen ? Status::Ok() : NotOpen(); }
+  Status NotOpen() const;
+  Status CheckLockCall(ColumnFamily* family, Slice key, LockMode mode) const;
+  Status CheckKey(Slice key) const;
   void Begin(const TransactionOptions& options);
   // Gives back everything but what the next transaction can use again.
   void End();
@@ -117,6 +126,7 @@ class TransactionImpl final : public Transaction, private CommitRequest, private
     uint64_t count;
   };
 
+  const std::shared_ptr<void> engine_;  // First: goes last.
   TxnShared* const shared_;
   TransactionOptions options_;
   uint64_t lock_wait_us_ = 0;
@@ -129,6 +139,7 @@ class TransactionImpl final : public Transaction, private CommitRequest, private
   SequenceNumber snapshot_ = 0;
   std::vector<SequenceNumber> floors_;  // Registered snapshots that tracked keys rely on.
   TrackedKeys tracked_;
+  VisibleIters iterators_;
 
   WriteSet writes_;
   SpillSet spilled_;

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 
+#include "base/check.h"
 #include "base/clock.h"
 #include "base/random.h"
 #include "base/test_seed.h"
@@ -61,7 +62,7 @@ class ModelRun {
         txn.reset();
         txn = env_->Begin(concurrency_, false);
       } else {
-        txn->Restart(options);
+        CHECK_OK(txn->Restart(options));
       }
     }
     txn.reset();

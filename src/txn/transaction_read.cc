@@ -1,11 +1,14 @@
 #include <algorithm>
 
-#include "base/check.h"
 #include "tidesdb/db.h"
 #include "txn/transaction_impl.h"
-#include "txn/visible_iter.h"
 
 namespace tidesdb {
+namespace {
+
+Status NoPlaceForValue() { return Status::InvalidArgument("the place for the value is null"); }
+
+}  // namespace
 
 Result<bool> TransactionImpl::GetOwn(FamilyId family, Slice key, PinnedValue* value,
                                      bool* own) const {
@@ -26,8 +29,11 @@ Result<bool> TransactionImpl::GetOwn(FamilyId family, Slice key, PinnedValue* va
 }
 
 Result<bool> TransactionImpl::Get(ColumnFamily* family, Slice key, PinnedValue* value) {
-  DCHECK(state_ != State::kEnded);
-  TIDESDB_TRY(shared_->options.env->CheckFamily(*family, false));
+  if (state_ == State::kEnded) [[unlikely]]
+    return NotOpen();
+  TIDESDB_TRY(shared_->options.env->CheckFamily(family, false));
+  if (value == nullptr) [[unlikely]]
+    return NoPlaceForValue();
   value->Reset();
   if (MayReadOwn()) {
     bool own = false;
@@ -76,8 +82,9 @@ Status TransactionImpl::CheckLocked(const LockGrant& grant, FamilyId family, Sli
 
 Result<bool> TransactionImpl::GetForUpdate(ColumnFamily* family, Slice key, LockMode mode,
                                            LockWait wait, PinnedValue* value) {
-  DCHECK(state_ == State::kOpen);
-  TIDESDB_TRY(shared_->options.env->CheckFamily(*family, false));
+  TIDESDB_TRY(CheckLockCall(family, key, mode));
+  if (value == nullptr) [[unlikely]]
+    return NoPlaceForValue();
   value->Reset();
   const FamilyId id = family->id();
   if (optimistic()) return GetForUpdateTracked(id, key, value);
@@ -132,13 +139,14 @@ Result<TrackedKey*> TransactionImpl::Track(FamilyId family, Slice key) {
 }
 
 Status TransactionImpl::LockRange(ColumnFamily* family, Slice start, Slice end, LockMode mode) {
-  DCHECK(state_ == State::kOpen);
-  TIDESDB_TRY(shared_->options.env->CheckFamily(*family, false));
+  TIDESDB_TRY(CheckLockCall(family, start, mode));
+  TIDESDB_TRY(CheckKey(end));
   if (!end.empty() && start >= end) return Status::Ok();
   return shared_->locks.LockRange(&owner_, family->id(), start, end, mode, lock_wait_us_);
 }
 
 void TransactionImpl::UnlockLast(ColumnFamily* family, Slice key) {
+  if (state_ != State::kOpen || family == nullptr) return;
   const FamilyId id = family->id();
   if (!optimistic()) return shared_->locks.UnlockLast(&owner_, id, key);
   TrackedKey* tracked = tracked_.Find(id, key);
@@ -148,8 +156,8 @@ void TransactionImpl::UnlockLast(ColumnFamily* family, Slice key) {
 
 std::unique_ptr<Iterator> TransactionImpl::NewIterator(ColumnFamily* family,
                                                        const ScanOptions& options) {
-  DCHECK(state_ != State::kEnded);
-  if (Status status = shared_->options.env->CheckFamily(*family, false); !status.ok()) {
+  if (state_ == State::kEnded) return NewErrorIterator(NotOpen());
+  if (Status status = shared_->options.env->CheckFamily(family, false); !status.ok()) {
     return NewErrorIterator(std::move(status));
   }
   ReadOptions read;
@@ -163,7 +171,7 @@ std::unique_ptr<Iterator> TransactionImpl::NewIterator(ColumnFamily* family,
   const DeadRanges::Ticket ticket = dead_ranges == nullptr ? 0 : dead_ranges->Observe();
   auto base = state.NewIterator(family->id(), read);
   if (!base.ok()) return NewErrorIterator(base.status());
-  const VisibleIter::Own own = {family->id(), &writes_, &spilled_, this};
+  const VisibleIter::Own own = {family->id(), &writes_, &spilled_, this, &iterators_};
   return std::make_unique<VisibleIter>(std::move(*base), sequence,
                                        DeadWalk(dead_ranges, ticket, sequence), own, options.lower,
                                        options.upper);

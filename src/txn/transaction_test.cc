@@ -108,7 +108,7 @@ TEST_P(TransactionTest, RollbackAndDestructionUndo) {
   txn->Rollback();
   EXPECT_FALSE(txn->HasWrites());
   EXPECT_EQ(Committed("k"), "-");
-  txn->Restart({});
+  ASSERT_TRUE(txn->Restart({}).ok());
   ASSERT_TRUE(txn->Put(family_, "k", "2").ok());
   txn.reset();
   EXPECT_EQ(Committed("k"), "-");
@@ -120,7 +120,7 @@ TEST_P(TransactionTest, RollbackAndDestructionUndo) {
 TEST_P(TransactionTest, WithoutWritesNoSequenceIsTaken) {
   auto txn = Begin();
   ASSERT_TRUE(txn->Commit().ok());
-  txn->Restart({});
+  ASSERT_TRUE(txn->Restart({}).ok());
   const Savepoint savepoint = txn->SetSavepoint();
   ASSERT_TRUE(txn->Put(family_, "k", "1").ok());
   ASSERT_TRUE(txn->RollbackTo(savepoint).ok());
@@ -136,7 +136,7 @@ TEST_P(TransactionTest, RestartIsANewTransaction) {
   txn->SetSnapshot();
   ASSERT_TRUE(txn->Put(family_, "k", "1").ok());
   ASSERT_TRUE(txn->Commit().ok());
-  txn->Restart({});
+  ASSERT_TRUE(txn->Restart({}).ok());
   EXPECT_NE(txn->id(), id);
   EXPECT_FALSE(txn->HasSnapshot());
   EXPECT_EQ(txn->CommitSequence(), 0u);
@@ -301,7 +301,7 @@ TEST_P(TransactionTest, PrepareSplitsOffWhatCanFail) {
   EXPECT_EQ(Committed("k"), "-");
   ASSERT_TRUE(txn->Commit().ok());
   EXPECT_EQ(Committed("k"), "1");
-  txn->Restart({});
+  ASSERT_TRUE(txn->Restart({}).ok());
   ASSERT_TRUE(txn->Put(family_, "k", "2").ok());
   ASSERT_TRUE(txn->Prepare().ok());
   txn->Rollback();
@@ -329,7 +329,7 @@ TEST_P(TransactionTest, AFailedLogWriteIsFinalAndSaysThatTheOutcomeIsUnknown) {
   txn->Rollback();
   EXPECT_EQ(Committed("k"), "-");
   EXPECT_EQ(env_->txns().VisibleSequence(), 0u);
-  txn->Restart({});
+  ASSERT_TRUE(txn->Restart({}).ok());
   EXPECT_EQ(Code(txn->Put(family_, "k", "2")), "Read only");
 }
 

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <string>
 
-#include "base/check.h"
 #include "base/failpoint.h"
 #include "tidesdb/db.h"
 #include "tidesdb/limits.h"
@@ -20,17 +19,14 @@ constexpr uint64_t kCrowdedSpillMin = 64 << 10;
 }  // namespace
 
 Status TransactionImpl::BeginWrite(ColumnFamily* family, Slice key, Slice value) {
-  CHECK(state_ == State::kOpen);
-  if (key.size() > kKeyBytesMax) {
-    return Status::InvalidArgument("a key of " + std::to_string(key.size()) +
-                                   " bytes; the most is " + std::to_string(kKeyBytesMax));
-  }
+  TIDESDB_TRY(CheckOpen());
+  TIDESDB_TRY(CheckKey(key));
   if (value.size() > kEntryBytesMax - key.size()) {
     return Status::InvalidArgument("a value of " + std::to_string(value.size()) +
                                    " bytes; with its key it may have " +
                                    std::to_string(kEntryBytesMax));
   }
-  return shared_->options.env->CheckFamily(*family, true);
+  return shared_->options.env->CheckFamily(family, true);
 }
 
 Status TransactionImpl::LockForWrite(FamilyId family, Slice key) {
@@ -141,6 +137,7 @@ void TransactionImpl::ReleaseSpilledRows() {
 }
 
 Status TransactionImpl::Validate() {
+  if (state_ == State::kEnded) return NotOpen();
   for (const auto& [key, tracked] : tracked_.keys()) {
     TIDESDB_ASSIGN(const bool changed, ChangedSince(key.first, key.second, tracked.floor));
     if (changed) return Conflict(key.first, key.second);

@@ -1,6 +1,7 @@
 #include "txn/txn_manager.h"
 
 #include "base/check.h"
+#include "txn/refused_transaction.h"
 #include "txn/transaction_impl.h"
 #include "txn/txn_shared.h"
 
@@ -10,11 +11,17 @@ namespace {
 class TxnManagerImpl final : public TxnManager {
  public:
   explicit TxnManagerImpl(const TxnManagerOptions& options) : shared_(options) {}
-  ~TxnManagerImpl() override { CHECK(shared_.active.load(std::memory_order_relaxed) == 0); }
+  ~TxnManagerImpl() override { CHECK(Active() == 0); }
 
-  std::unique_ptr<Transaction> Begin(const TransactionOptions& options) override {
-    return std::make_unique<TransactionImpl>(&shared_, options);
+  std::unique_ptr<Transaction> Begin(const TransactionOptions& options,
+                                     std::shared_ptr<void> engine) override {
+    if (Status status = CheckTransactionOptions(options); !status.ok()) {
+      return NewRefusedTransaction(std::move(status));
+    }
+    return std::make_unique<TransactionImpl>(&shared_, std::move(engine), options);
   }
+  void Close() override { shared_.closed.store(true, std::memory_order_relaxed); }
+  uint64_t Active() const override { return shared_.active.load(std::memory_order_relaxed); }
 
   SequenceNumber VisibleSequence() const override {
     return shared_.visible.load(std::memory_order_acquire);
@@ -31,7 +38,7 @@ class TxnManagerImpl final : public TxnManager {
   TxnStats GetStats() const override {
     const WaitStats waits = shared_.locks.GetStats();
     TxnStats stats;
-    stats.active_transactions = shared_.active.load(std::memory_order_relaxed);
+    stats.active_transactions = Active();
     stats.memory_bytes = MemoryBytes();
     stats.locks_held = shared_.locks.LocksHeld();
     stats.lock_waits = waits.waits;
@@ -55,6 +62,13 @@ class TxnManagerImpl final : public TxnManager {
 };
 
 }  // namespace
+
+Status CheckTransactionOptions(const TransactionOptions& options) {
+  if (options.concurrency <= Concurrency::kOptimistic) return Status::Ok();
+  return Status::InvalidArgument("option concurrency is " +
+                                 std::to_string(static_cast<unsigned>(options.concurrency)) +
+                                 "; allowed are 0 and 1");
+}
 
 std::unique_ptr<TxnManager> TxnManager::New(const TxnManagerOptions& options) {
   return std::make_unique<TxnManagerImpl>(options);

@@ -52,13 +52,23 @@ struct TxnStats {
   uint64_t spill_bytes_written = 0;  // Runs and final files.
 };
 
+// Errors: kInvalidArgument naming option and value.
+Status CheckTransactionOptions(const TransactionOptions& options);
+
 class TxnManager {
  public:
   static std::unique_ptr<TxnManager> New(const TxnManagerOptions& options);
-  // REQUIRES: no transaction is left.
+  // REQUIRES: no transaction is left, also none that has ended.
   virtual ~TxnManager() = default;
 
-  virtual std::unique_ptr<Transaction> Begin(const TransactionOptions& options) = 0;
+  // The transaction holds on to `engine`, which this lives in; null: this outlives it. Where the
+  // options are wrong, one whose every call is refused.
+  virtual std::unique_ptr<Transaction> Begin(const TransactionOptions& options,
+                                             std::shared_ptr<void> engine = nullptr) = 0;
+  // Transactions begin no more, and what is open fails with kShuttingDown, but for its end.
+  // REQUIRES: no other call is running.
+  virtual void Close() = 0;
+  virtual uint64_t Active() const = 0;  // Transactions that have not ended.
 
   // The newest published commit.
   virtual SequenceNumber VisibleSequence() const = 0;

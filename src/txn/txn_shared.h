@@ -29,6 +29,7 @@ struct TxnShared {
   }
 
   const TxnManagerOptions options;
+  std::atomic<bool> closed = false;  // Relaxed: nothing may run while it is set.
   SpillFiles spill_files;
   const SpillContext spill;
 

@@ -1,6 +1,6 @@
 #include "txn/visible_iter.h"
 
-#include "base/check.h"
+#include <utility>
 
 namespace tidesdb {
 namespace {
@@ -13,8 +13,8 @@ class ErrorIterator final : public Iterator {
   void SeekToLast() override {}
   void Seek(Slice) override {}
   void SeekForPrev(Slice) override {}
-  void Next() override { CHECK(false); }
-  void Prev() override { CHECK(false); }
+  void Next() override {}
+  void Prev() override {}
   Slice key() const override { return Slice(); }
   Slice value() const override { return Slice(); }
   Status status() const override { return status_; }
@@ -38,19 +38,61 @@ VisibleIter::VisibleIter(std::unique_ptr<InternalIterator> base, SequenceNumber 
             own.interrupt, std::move(walk)),
       own_(own.family, own.writes, own.spilled, own.interrupt) {
   base_.SetBounds(lower, upper);
+  next_in_list_ = own.list->first;
+  if (next_in_list_ != nullptr) next_in_list_->prev_in_list_ = this;
+  own.list->first = this;
+}
+
+void VisibleIter::Unlink() {
+  if (detached()) return;
+  (prev_in_list_ != nullptr ? prev_in_list_->next_in_list_ : own_source_.list->first) =
+      next_in_list_;
+  if (next_in_list_ != nullptr) next_in_list_->prev_in_list_ = prev_in_list_;
+}
+
+void VisibleIters::Detach() {
+  while (first != nullptr) first->Detach();
+}
+
+void VisibleIter::Detach() {
+  Unlink();
+  own_source_ = {};
+  base_.Drop();
+  own_.Drop();
+  StopDetached();
+}
+
+void VisibleIter::StopDetached() {
+  status_.IgnoreError();
+  StopWith(Status::InvalidArgument("the iterator's transaction has ended"));
+  status_.IgnoreError();  // It need not be asked for: iterators may outlive their use.
 }
 
 bool VisibleIter::StopIfInterrupted() {
-  if (own_source_.interrupt == nullptr || !own_source_.interrupt->Interrupted()) return false;
-  status_ = Status::Interrupted("the transaction was interrupted during a scan");
-  current_ = Current::kNone;
+  if (detached()) [[unlikely]] {
+    StopDetached();
+    return true;
+  }
+  if (!own_source_.interrupt->Interrupted()) return false;
+  StopWith(Status::Interrupted("the transaction was interrupted during a scan"));
   return true;
 }
 
-void VisibleIter::Stop() {
+void VisibleIter::StopWith(Status status) {
   current_ = Current::kNone;
-  status_ = base_.status();
-  if (status_.ok() && own_used_) status_ = own_.status();
+  own_key_.clear();
+  own_value_.clear();
+  status_ = std::move(status);
+}
+
+void VisibleIter::Stop() {
+  StopWith(!base_.status().ok() || !own_used_ ? base_.status() : own_.status());
+}
+
+void VisibleIter::RefuseMove() {
+  // What stopped it says more than that it has stopped.
+  if (!status_.ok()) return;
+  status_ = Status::InvalidArgument("Next or Prev of an iterator that stands on no key");
 }
 
 void VisibleIter::SetOwn() {
@@ -164,7 +206,8 @@ void VisibleIter::SeekForPrev(Slice key) {
 }
 
 void VisibleIter::Next() {
-  DCHECK(Valid());
+  if (!Valid()) [[unlikely]]
+    return RefuseMove();
   if (StopIfInterrupted()) return;
   const bool own_moved = own_used_ ? own_.Stale() : HasOwn();
   if (forward_ && !own_moved) {
@@ -186,7 +229,8 @@ void VisibleIter::Next() {
 }
 
 void VisibleIter::Prev() {
-  DCHECK(Valid());
+  if (!Valid()) [[unlikely]]
+    return RefuseMove();
   if (StopIfInterrupted()) return;
   const bool own_moved = own_used_ ? own_.Stale() : HasOwn();
   if (!forward_ && !own_moved) {

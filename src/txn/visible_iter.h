@@ -1,6 +1,9 @@
 // The iterator of a transaction: its own writes over what its snapshot shows.
 //
 // Threads: one at a time, the transaction's.
+// Invariants:
+//   1. An iterator is in its transaction's list until one of the two ends; what the iterator reads
+//      from is not touched after that.
 #pragma once
 
 #include <memory>
@@ -13,19 +16,31 @@
 
 namespace tidesdb {
 
+class VisibleIter;
+
+// The iterators of one transaction that have not been destroyed.
+struct VisibleIters {
+  // Stops all of them for good, as the transaction ends.
+  void Detach();
+
+  VisibleIter* first = nullptr;
+};
+
 class VisibleIter final : public Iterator {
  public:
-  // Where own writes come from; all outlive the iterator. interrupt may be null.
+  // Where own writes come from; all live until the iterator is detached.
   struct Own {
     FamilyId family = 0;
     const WriteSet* writes = nullptr;
     const SpillSet* spilled = nullptr;
     const InterruptCheck* interrupt = nullptr;
+    VisibleIters* list = nullptr;
   };
 
   // `base` keeps what it reads from alive, and what `walk` tells. `walk` is of the same snapshot.
   VisibleIter(std::unique_ptr<InternalIterator> base, SequenceNumber snapshot, DeadWalk walk,
               const Own& own, Slice lower, Slice upper);
+  ~VisibleIter() override { Unlink(); }
 
   bool Valid() const override { return current_ != Current::kNone; }
   void SeekToFirst() override;
@@ -42,7 +57,12 @@ class VisibleIter final : public Iterator {
   Status status() const override { return status_; }
 
  private:
+  friend struct VisibleIters;
   enum class Current : uint8_t { kNone, kBase, kOwn };
+
+  void Unlink();
+  void Detach();
+  bool detached() const { return own_source_.list == nullptr; }
 
   // Takes key out of the way of the moves that would invalidate it.
   Slice Hold(Slice key) {
@@ -58,9 +78,16 @@ class VisibleIter final : public Iterator {
   void PickBackward();
   void SetOwn();
   void Stop();  // At the end or at an error.
+  void StopWith(Status status);
+  void StopDetached();
+  // Whether the caller may not go on: the status says why.
   bool StopIfInterrupted();
+  // For Next and Prev where there is nothing to move from.
+  void RefuseMove();
 
-  const Own own_source_;
+  Own own_source_;  // Empty once detached.
+  VisibleIter* prev_in_list_ = nullptr;
+  VisibleIter* next_in_list_ = nullptr;
   const Slice lower_;
   const Slice upper_;
   VersionCursor base_;
@@ -71,7 +98,7 @@ class VisibleIter final : public Iterator {
   Current current_ = Current::kNone;
   // base_ stands on the same key as the current own entry, which hides it.
   bool base_hidden_ = false;
-  std::string own_key_;  // Copies: a spill may move the originals.
+  std::string own_key_;  // Copies: a spill may move the originals. Empty where nothing is current.
   std::string own_value_;
   std::string held_key_;
   Status status_;

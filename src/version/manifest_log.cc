@@ -24,6 +24,11 @@ Status ManifestLog::Append(const VersionEdit& edit, const std::function<VersionE
                            const std::function<uint64_t()>& new_file_number) {
   const std::string payload = EncodeVersionEdit(edit);
   CHECK(!payload.empty());
+  if (payload.size() > kManifestRecordBytesMax) {
+    return Status::InvalidArgument("a change of " + std::to_string(payload.size()) +
+                                   " bytes; a record of the manifest has at most " +
+                                   std::to_string(kManifestRecordBytesMax));
+  }
   const bool outgrown =
       file_ != nullptr && file_->size() - snapshot_bytes_ > rewrite_bytes_min_ + snapshot_bytes_;
   if (file_ != nullptr && !outgrown) {
@@ -72,7 +77,13 @@ Status ManifestLog::StartFile(const VersionEdit& snapshot, Slice payload, uint64
     AppendManifestRecord(&contents, offset, bytes);
     AppendManifestSeal(&contents, offset);
   };
-  add(EncodeVersionEdit(snapshot));
+  const std::string whole = EncodeVersionEdit(snapshot);
+  if (whole.size() > kManifestRecordBytesMax) {
+    return Status::NoSpace("families, files and catalog take " + std::to_string(whole.size()) +
+                           " bytes; a record of the manifest has at most " +
+                           std::to_string(kManifestRecordBytesMax));
+  }
+  add(whole);
   const uint64_t snapshot_bytes = contents.size();
   add(payload);
 

@@ -140,6 +140,7 @@ ReadStateRef NewReadState(ReadStateParts parts) {
 
 ReadStateHolder::ReadStateHolder(ReadStateParts parts) : parts_(std::move(parts)) {
   CHECK(parts_.active != nullptr);
+  MutexLock lock(mutex_);
   Publish(parts_);
 }
 
@@ -167,6 +168,14 @@ ReadStateParts ReadStateHolder::Parts() const {
   return parts_;
 }
 
+bool ReadStateHolder::HasReaders() const {
+  MutexLock lock(mutex_);
+  const auto held = [](const auto& state) { return !state.expired(); };
+  if (std::any_of(older_.begin(), older_.end(), held)) return true;
+  return std::any_of(stripes_.begin(), stripes_.end(),
+                     [](const Stripe& stripe) { return stripe.state.use_count() > 1; });
+}
+
 VersionRef ReadStateHolder::CurrentVersion(FamilyId family) const {
   MutexLock lock(mutex_);
   return parts_.versions.Get(family);
@@ -174,6 +183,8 @@ VersionRef ReadStateHolder::CurrentVersion(FamilyId family) const {
 
 void ReadStateHolder::Publish(const ReadStateParts& parts) {
   const ReadStateRef state = NewReadState(parts);
+  std::erase_if(older_, [](const auto& older) { return older.expired(); });
+  older_.push_back(std::exchange(current_, state));
   for (Stripe& stripe : stripes_) {
     // A reference count of its own for each stripe: one more indirection when the last one goes,
     // none for readers.

@@ -63,6 +63,8 @@ class ReadStateHolder {
 
   // A copy of the current parts.
   ReadStateParts Parts() const EXCLUDES(mutex_);
+  // Whether anybody holds a state that was acquired here. REQUIRES: nobody acquires one meanwhile.
+  bool HasReaders() const EXCLUDES(mutex_);
   // Null: the family is unknown.
   VersionRef CurrentVersion(FamilyId family) const EXCLUDES(mutex_);
 
@@ -75,10 +77,12 @@ class ReadStateHolder {
     ReadStateRef state;
   };
 
-  void Publish(const ReadStateParts& parts);
+  void Publish(const ReadStateParts& parts) REQUIRES(mutex_);
 
   mutable Mutex mutex_;
   ReadStateParts parts_ GUARDED_BY(mutex_);
+  std::vector<std::weak_ptr<const ReadState>> older_ GUARDED_BY(mutex_);  // Some still held.
+  std::weak_ptr<const ReadState> current_ GUARDED_BY(mutex_);
   std::array<Stripe, kStripes> stripes_;
 };
 

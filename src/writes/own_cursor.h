@@ -24,6 +24,14 @@ class OwnCursor {
   // called before another seek, and key() and value() are gone.
   bool Stale() const { return changes_ != writes_->changes(); }
 
+  // Lets go of the runs it reads from; it may only be destroyed then.
+  void Drop() {
+    heap_.clear();
+    runs_.clear();
+    run_refs_.clear();
+    source_ = Source::kNone;
+  }
+
   bool Valid() const { return source_ != Source::kNone; }
   void SeekToFirst();
   void SeekToLast();

@@ -32,9 +32,10 @@ class TxnEnv {
   // state that was pinned after the number was read stays current for as long as the number stays.
   virtual uint64_t ReadStateNumber() const = 0;
 
-  // OK, kInvalidArgument for a dropped family, or, for_write, kReadOnly after a fatal error. Called
-  // by every operation: must be cheap.
-  virtual Status CheckFamily(const ColumnFamily& family, bool for_write) const = 0;
+  // Whether a caller's handle may be used. Errors: kInvalidArgument (null, dropped, of another
+  // database), kShuttingDown (closed), for_write also kReadOnly after a fatal error. Called by
+  // every operation: must be cheap.
+  virtual Status CheckFamily(const ColumnFamily* family, bool for_write) const = 0;
 
   // --- Called by the commit pipeline, by its leader only, so one at a time and with no memtable
   // insert running ---

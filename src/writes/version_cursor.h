@@ -52,6 +52,13 @@ class VersionCursor {
     upper_ = upper;
   }
 
+  // Lets go of what it reads from; it may only be destroyed then.
+  void Drop() {
+    walk_.Forget();
+    base_.reset();
+    valid_ = false;
+  }
+
   bool Valid() const { return valid_; }
   void SeekToFirst();
   void SeekToLast();
@@ -97,7 +104,7 @@ class VersionCursor {
   }
   bool StopRequested();
 
-  const std::unique_ptr<InternalIterator> base_;
+  std::unique_ptr<InternalIterator> base_;
   const Visibility visibility_;
   const Tombstones tombstones_;
   const InterruptCheck* const interrupt_;

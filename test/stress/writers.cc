@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "base/check.h"
+
 namespace tidesdb::stress {
 
 void TransferWriter::Run(uint64_t transfers_max) {
@@ -18,7 +20,7 @@ void TransferWriter::Begin() {
   options.concurrency = optimistic() ? Concurrency::kOptimistic : Concurrency::kPessimistic;
   options.conflict_on_changed = way_ != Way::kLockPastSnapshot;
   if (transaction_ != nullptr && random_.OneIn(2)) {
-    transaction_->Restart(options);
+    CHECK_OK(transaction_->Restart(options));
   } else {
     transaction_ = round_->db()->Begin(options);
   }

@@ -1,0 +1,100 @@
+#include "db/db_handle.h"
+
+#include "txn/refused_transaction.h"
+
+namespace tidesdb {
+
+Result<std::unique_ptr<Db>> Db::Open(const Options& options, const std::string& directory) {
+  TIDESDB_ASSIGN(std::shared_ptr<DbImpl> engine, DbImpl::Open(options, directory));
+  return std::unique_ptr<Db>(std::make_unique<DbHandle>(std::move(engine)));
+}
+
+DbHandle::~DbHandle() {
+  if (Close().code() == Code::kBusy) engine_->Abandon();
+}
+
+Status DbHandle::CheckOpen() const {
+  return closed() ? Status::ShuttingDown("the database is closed") : Status::Ok();
+}
+
+Status DbHandle::Close() {
+  Status status = engine_->Close();
+  if (status.code() != Code::kBusy) closed_.store(true, std::memory_order_release);
+  return status;
+}
+
+uint32_t DbHandle::NewFamilyId() { return closed() ? 0 : engine_->NewFamilyId(); }
+
+Status DbHandle::ApplyCatalog(const CatalogEdit& edit) {
+  TIDESDB_TRY(CheckOpen());
+  return engine_->ApplyCatalog(edit);
+}
+
+std::optional<std::string> DbHandle::GetCatalog(Slice name) const {
+  return closed() ? std::nullopt : engine_->GetCatalog(name);
+}
+
+std::vector<std::pair<std::string, std::string>> DbHandle::ListCatalog(Slice prefix) const {
+  if (closed()) return {};
+  return engine_->ListCatalog(prefix);
+}
+
+ColumnFamily* DbHandle::FindFamily(uint32_t id) const { return engine_->FindFamily(id); }
+ColumnFamily* DbHandle::FindFamily(Slice name) const { return engine_->FindFamily(name); }
+std::vector<ColumnFamily*> DbHandle::ListFamilies() const { return engine_->ListFamilies(); }
+
+Result<ColumnFamily*> DbHandle::CreateFamily(const ColumnFamilyOptions& options) {
+  CatalogEdit edit;
+  edit.create.push_back({NewFamilyId(), options});
+  TIDESDB_TRY(ApplyCatalog(edit));
+  return FindFamily(edit.create[0].id);
+}
+
+Status DbHandle::DropFamily(ColumnFamily* family) {
+  TIDESDB_TRY(engine_->CheckFamily(family));
+  CatalogEdit edit;
+  edit.drop.push_back(family->id());
+  return ApplyCatalog(edit);
+}
+
+std::unique_ptr<Transaction> DbHandle::Begin(const TransactionOptions& options) {
+  if (Status status = CheckOpen(); !status.ok()) return NewRefusedTransaction(std::move(status));
+  return engine_->Begin(options, engine_);
+}
+
+Status DbHandle::Flush() {
+  TIDESDB_TRY(CheckOpen());
+  return engine_->Flush();
+}
+
+Status DbHandle::Compact(ColumnFamily* family) {
+  TIDESDB_TRY(engine_->CheckFamily(family));
+  return engine_->Compact(family);
+}
+
+Status DbHandle::SyncWal() {
+  TIDESDB_TRY(CheckOpen());
+  return engine_->SyncWal();
+}
+
+Status DbHandle::Verify(ColumnFamily* family) {
+  TIDESDB_TRY(engine_->CheckFamily(family));
+  return engine_->Verify(family);
+}
+
+DbStats DbHandle::GetStats() const { return closed() ? DbStats() : engine_->GetStats(); }
+
+FamilyStats DbHandle::GetFamilyStats(ColumnFamily* family) const {
+  return engine_->CheckFamily(family).ok() ? engine_->GetFamilyStats(family) : FamilyStats();
+}
+
+RangeEstimate DbHandle::EstimateRange(ColumnFamily* family, Slice start, Slice end) const {
+  if (!engine_->CheckFamily(family).ok()) return {};
+  return engine_->EstimateRange(family, start, end);
+}
+
+std::string DbHandle::StatusText() const {
+  return closed() ? "The database is closed\n" : engine_->StatusText();
+}
+
+}  // namespace tidesdb

@@ -1,0 +1,56 @@
+#include "txn/refused_transaction.h"
+
+#include <utility>
+
+#include "txn/visible_iter.h"
+
+namespace tidesdb {
+namespace {
+
+class RefusedTransaction final : public Transaction {
+ public:
+  explicit RefusedTransaction(Status reason) : reason_(std::move(reason)) {}
+
+  void SetSnapshot() override {}
+  void ReleaseSnapshot() override {}
+  bool HasSnapshot() const override { return false; }
+  Result<bool> Get(ColumnFamily*, Slice, PinnedValue*) override { return reason_; }
+  Result<bool> GetForUpdate(ColumnFamily*, Slice, LockMode, LockWait, PinnedValue*) override {
+    return reason_;
+  }
+  Status LockRange(ColumnFamily*, Slice, Slice, LockMode) override { return reason_; }
+  void UnlockLast(ColumnFamily*, Slice) override {}
+  std::unique_ptr<Iterator> NewIterator(ColumnFamily*, const ScanOptions&) override {
+    return NewErrorIterator(reason_);
+  }
+  Status Put(ColumnFamily*, Slice, Slice) override { return reason_; }
+  Status Delete(ColumnFamily*, Slice) override { return reason_; }
+  Status SingleDelete(ColumnFamily*, Slice) override { return reason_; }
+  Status PutUnderLock(ColumnFamily*, Slice, Slice) override { return reason_; }
+  Status DeleteUnderLock(ColumnFamily*, Slice, bool) override { return reason_; }
+  Savepoint SetSavepoint() override { return {}; }
+  Status RollbackTo(Savepoint) override { return reason_; }
+  void ReleaseSavepoint(Savepoint) override {}
+  Status Validate() override { return reason_; }
+  Status Prepare() override { return reason_; }
+  Status Commit() override { return reason_; }
+  void Rollback() override {}
+  Status Restart(const TransactionOptions&) override { return reason_; }
+  uint64_t id() const override { return 0; }
+  bool HasWrites() const override { return false; }
+  uint64_t WriteCount() const override { return 0; }
+  uint64_t CommitSequence() const override { return 0; }
+  void Interrupt() override {}
+  void ClearInterrupt() override {}
+
+ private:
+  const Status reason_;
+};
+
+}  // namespace
+
+std::unique_ptr<Transaction> NewRefusedTransaction(Status reason) {
+  return std::make_unique<RefusedTransaction>(std::move(reason));
+}
+
+}  // namespace tidesdb
