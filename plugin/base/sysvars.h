@@ -1,7 +1,8 @@
 // The plugin's system variables and table options: every name the described system has.
 //
 // Those that make no sense in this design keep their value and say in their comment that they have
-// no effect. Threads: any.
+// no effect.
+// Threads: any.
 #pragma once
 
 #include "base/server_port.h"

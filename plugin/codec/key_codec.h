@@ -5,8 +5,11 @@
 // column of fixed size, the content without its length for a varying one. The adapter in
 // table_codec.h says which KeyPart a column needs.
 //
-// Format: docs/format/row.md. A part is self-delimiting, so parts follow one another without
+// Format: docs/format/row.md
+//
+// A part is self-delimiting, so parts follow one another without
 // separators, and the encoding of the first k parts is a prefix of every key that agrees in them.
+//
 // Threads: pure functions.
 #pragma once
 

@@ -5,8 +5,9 @@
 //   not unique:  key = columns, then the primary key's columns that are not among them
 //   unique:      key = columns (as above when one of them is NULL)
 // and its value holds the primary key (unique only), then each column that the key does not give
-// back. Format: docs/format/row.md.
+// back.
 //
+// Format: docs/format/row.md
 // Threads: belongs to one handler; it keeps scratch memory.
 #pragma once
 

@@ -2,7 +2,8 @@
 //
 // The session takes the engine's iterator away when its snapshot or transaction goes; the cursor
 // remembers the place and goes on from there at the next move, as SQL's HANDLER ... READ NEXT after
-// a COMMIT needs it. Threads: the session's own.
+// a COMMIT needs it.
+// Threads: the session's own.
 #pragma once
 
 #include <memory>

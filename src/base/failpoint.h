@@ -1,10 +1,9 @@
 // Named places in the code that tests count, turn into errors, crash at, and plant bugs at.
 //
-// TIDESDB_FAILPOINT("flush_before_sync");         counts, and runs the action armed by a test.
-// TIDESDB_FAILPOINT_STATUS("flush_before_sync");  the same; returns the action's error, if any,
-// from
-//                                                 the enclosing function (Status or Result<T>).
-// if (TIDESDB_PLANTED("lost_wal_sync")) ...       a bug that a test switches on to see it found.
+//   TIDESDB_FAILPOINT("flush_before_sync");         counts, and runs the action armed by a test
+//   TIDESDB_FAILPOINT_STATUS("flush_before_sync");  the same; returns the action's error, if any,
+//                                                   from the enclosing function
+//   if (TIDESDB_PLANTED("lost_wal_sync")) ...       a bug that a test switches on to see it found
 //
 // All three are nothing (false) without TIDESDB_HOOKS. In a Simulation the first two are scheduling
 // points. The registry is one per process: it is compiled into test builds only.

@@ -24,7 +24,7 @@ const char* CounterName(Counter counter);
 const char* TimerName(Timer timer);
 
 // Threads: Add and Record from any thread, a relaxed add to a shard of few threads; reads see every
-// add that happened before them, and perhaps some later ones.
+//   add that happened before them, and perhaps some later ones.
 class Metrics {
  public:
   Metrics() = default;

@@ -1,7 +1,7 @@
 // Where mutexes, threads, clocks, files and failpoints meet the simulation; hooks builds only.
 //
 // Threads: a thread that belongs to a running Simulation has InSimulation() true. Only such threads
-// may call the other functions; the rest of the process does not notice that simulations exist.
+//   may call the other functions; the rest of the process does not notice that simulations exist.
 #pragma once
 
 #ifdef TIDESDB_HOOKS

@@ -6,13 +6,12 @@
 // always stay. Rules, per key, newest version first:
 //   1. In a stripe, everything older than a put or a delete is hidden and goes.
 //   2. Except a tombstone right under a put, unless it is at the bottom: a later SingleDelete may
-//   cancel that put, and
-//      then the tombstone must still hide what lies deeper.
+//      cancel that put, and then the tombstone must still hide what lies deeper.
 //   3. A SingleDelete and the put next to it in the same stripe both go, wherever they meet.
 //   4. A SingleDelete right over another tombstone in the same stripe goes; the older tombstone
-//   says the same and more.
+//      says the same and more.
 //   5. At the bottom (nothing older of this key lies deeper), a tombstone under which nothing stays
-//   goes.
+//      goes.
 #pragma once
 
 #include <cstddef>
@@ -36,7 +35,8 @@ struct SnapshotView {
   }
 };
 
-// Fed with the versions of one key after another. Threads: one at a time.
+// Fed with the versions of one key after another.
+// Threads: one at a time.
 class DropRule {
  public:
   // `view` outlives this.

@@ -4,6 +4,7 @@
 // Threads: any, as db.h says.
 // Owns: everything below it. Order of destruction matters: threads stop first, then the tree, then
 //   the WAL; transactions that have ended may outlive these, so what they share stays to the last.
+//
 // Split by theme: db_open.cc (open and recovery), db_write.cc (what the commit pipeline calls),
 // db_background.cc (flush, compaction, ticker), db_impl.cc (the rest), db_stats.cc. What callers
 // hold is db_handle.h: it refuses what may not be called.

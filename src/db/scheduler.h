@@ -1,7 +1,7 @@
 // The background threads: flushes first, compactions as they come, and a ticker for timed work.
 //
 // Threads: any. Owns its threads. Each thread asks its callback for work until there is none, then
-// sleeps until Wake.
+//   sleeps until Wake.
 #pragma once
 
 #include <functional>

@@ -1,7 +1,8 @@
 // Turns background work that has fallen behind into a smooth write rate.
 //
 // Threads: any; Delay is called by one commit leader at a time.
-// Method: pressure is the fullest of three tanks (memtables, level 0, compaction debt), each 1 at
+//
+// Pressure is the fullest of three tanks (memtables, level 0, compaction debt), each 1 at
 // its limit. Below 0.5 nobody waits. Above, writers share a rate that falls from twice what the
 // flushes lately managed, as the square of the room left, so that it settles where writing and
 // background work are even. No tank stops writers; only memory that is really full does (DbImpl

@@ -1,10 +1,12 @@
 // The bytes of a block of a table file: entries, search structures, and the seal around them.
 //
-// Format: docs/format/block.md
-// Stored block  := payload | u8 kind << 4 | compression | u64 checksum
-// Block contents := entry* | u8 bucket* | u64 head* | u32 restart* | prefix | trailer of 28 bytes
 // Pure. What is called on a trusted block (all of BlockView) does not look at bounds: ValidateBlock
 // did, once, when the block was decoded.
+//
+// Format: docs/format/block.md
+//
+// Stored block  := payload | u8 kind << 4 | compression | u64 checksum
+// Block contents := entry* | u8 bucket* | u64 head* | u32 restart* | prefix | trailer of 28 bytes
 #pragma once
 
 #include <cstdint>

@@ -1,9 +1,11 @@
 // The bytes of a filter: a Bloom filter cut into cache lines, so that asking for a key touches one
 // of them.
 //
-// Format: docs/format/table.md
-// Contents := line of 64 bytes * | u32 line_count | u8 probes
 // Pure. Keys are given by their Hash64.
+//
+// Format: docs/format/table.md
+//
+// Contents := line of 64 bytes * | u32 line_count | u8 probes
 #pragma once
 
 #include <cstdint>

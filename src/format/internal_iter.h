@@ -8,7 +8,8 @@
 
 namespace tidesdb {
 
-// Order: CompareVersions. Threads: one at a time.
+// Order: CompareVersions.
+// Threads: one at a time.
 class InternalIterator {
  public:
   virtual ~InternalIterator() = default;

@@ -1,7 +1,8 @@
 // The bytes of a table file around its blocks: handles, properties, footer.
 //
-// Format: docs/format/table.md
 // Pure. Decoders survive any bytes.
+//
+// Format: docs/format/table.md
 #pragma once
 
 #include <cstdint>

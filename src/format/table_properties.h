@@ -1,7 +1,7 @@
 // What is known of a table file once it is written.
 //
 // Format: docs/format/table.md (in the file) and docs/format/manifest.md (in the manifest's record
-// of it).
+//   of it).
 #pragma once
 
 #include <cstdint>

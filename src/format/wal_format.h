@@ -1,7 +1,8 @@
 // WAL records to bytes and back; pure.
 //
 // A record is a frame (checksum, length, where it stands, what is known to be synced) and a payload
-// (kind, sequence, and what the kind says). Format: docs/format/wal.md
+// (kind, sequence, and what the kind says).
+// Format: docs/format/wal.md
 #pragma once
 
 #include <compare>

@@ -16,8 +16,9 @@
 
 namespace tidesdb {
 
-// A file's contents. Invariant: durable with every change in pending applied is current, but for
-// changes that a failed sync has doomed.
+// A file's contents.
+// Invariant: durable with every change in pending applied is current, but for changes that a failed
+//   sync has doomed.
 class MemInode {
  public:
   const std::string& current() const { return current_; }

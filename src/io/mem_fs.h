@@ -17,7 +17,8 @@ namespace tidesdb {
 // Part of the message of every error after a power cut.
 inline constexpr Slice kPowerCutMessage = "simulated power cut";
 
-// Paths are absolute; "/" exists. Threads: safe from many.
+// Paths are absolute; "/" exists.
+// Threads: safe from many.
 class MemFs final : public FileSystem {
  public:
   // seed: decides what a failed sync loses, which bit a corrupt read flips, and rules with one_in.

@@ -2,6 +2,7 @@
 // one door.
 //
 // Threads: any, unless a function says otherwise. Starts no thread of its own.
+//
 // Life: Open; replay (Rotate and Ingest as the WAL says, active()->Add); FinishRecovery; normal
 // work; destroy after all readers and jobs are gone.
 #pragma once
@@ -66,9 +67,8 @@ class LsmTree {
 
   // --- Recovery, by one thread, before anything else runs ---
   // Replay the WAL from segment wal_segment_min() on (0: from the first there is) and skip records
-  // whose sequence is
-  // <= flushed_sequence(), and writes to families that Family() does not know. A missing segment is
-  // for the caller to report: nothing may be lost silently.
+  // whose sequence is <= flushed_sequence(), and writes to families that Family() does not know. A
+  // missing segment is for the caller to report: nothing may be lost silently.
   uint64_t wal_segment_min() const { return versions_.wal_segment_min(); }
   SequenceNumber flushed_sequence() const { return versions_.flushed_sequence(); }
   // Before anything is added: which WAL segment replay starts with. After it, Rotate as for any

@@ -2,12 +2,12 @@
 // age order.
 //
 // Threads: any; Rotate and Ingest by one thread at a time with no memtable insert running (the
-// commit leader). Invariants:
+//   commit leader).
+// Invariants:
 //   1. Sources are installed into the versions in age order, each in one edit, whatever order their
-//   flushes end in.
+//      flushes end in.
 //   2. The edit that installs a source moves wal_segment_min to the next newer source's first
-//   segment and
-//      flushed_sequence to the source's last.
+//      segment and flushed_sequence to the source's last.
 #pragma once
 
 #include <atomic>

@@ -8,7 +8,9 @@
 // readers with another one in front of it: whatever they do not see of older sources they do not
 // see at all.
 //
-// Threads: any. Owns: copies of keys. Invariants:
+// Threads: any.
+// Owns: copies of keys.
+// Invariants:
 //   1. An Add puts its version in place, then raises `adds` (acquire and release), then asks
 //      Wanted() and calls OnPut, all before its commit is visible.
 //   2. Observe() raises `adds` too. So either the Add came first, and all reading after Observe()

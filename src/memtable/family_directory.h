@@ -1,7 +1,8 @@
 // What a memtable holds of each column family: the tree of its keys, counts, and what scans found
 // dead. Found without locks.
 //
-// Threads: any. Owns: the dead ranges; all else is the arena's.
+// Threads: any.
+// Owns: the dead ranges; all else is the arena's.
 #pragma once
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // A key in memory and the newest of its versions.
 //
-// Threads: any number of readers; one at a time sets the newest version. Owns: nothing; the memory
-// is the arena's, and never moves.
+// Threads: any number of readers; one at a time sets the newest version.
+// Owns: nothing; the memory is the arena's, and never moves.
 #pragma once
 
 #include <atomic>

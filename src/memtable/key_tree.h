@@ -6,7 +6,9 @@
 // instead of a lock (tree_node.h).
 //
 // Threads: any number of readers and inserters. REQUIRES of inserters: never the same key by two at
-// once. Owns: nothing; nodes are the arena's. Invariants:
+//   once.
+// Owns: nothing; nodes are the arena's.
+// Invariants:
 //   1. A key that was in the tree when a search began is found by it.
 //   2. Leaves are never freed and hold on to their first key, so a place stays good to start from.
 #pragma once

@@ -1,9 +1,10 @@
 // The newest writes of all column families, ordered by (family, key), in memory.
 //
 // Threads: any number of Add, Get and iterators at once; no locks. REQUIRES of callers: two threads
-// never add versions of one key at the same time (the row lock sees to it), and versions of one key
-// are added in ascending sequence. Owns: an arena with all keys and values; bytes handed out live
-// as long as the memtable. Invariants:
+//   never add versions of one key at the same time (the row lock sees to it), and versions of one
+//   key are added in ascending sequence.
+// Owns: an arena with all keys and values; bytes handed out live as long as the memtable.
+// Invariants:
 //   1. A reader that has seen sequence s published (an acquire load) finds every version <= s.
 //   2. (family, key, sequence) is unique.
 #pragma once
@@ -28,7 +29,8 @@ struct MemTableFamilyCounts {
 };
 
 // Remembers where one caller's last Add went, so that adding sorted keys is nearly O(1). Cheap to
-// make; of no use to another memtable. Threads: one at a time.
+// make; of no use to another memtable.
+// Threads: one at a time.
 class MemTableHint {
  public:
   static constexpr size_t kBytes = 16;

@@ -1,16 +1,16 @@
 // The nodes of a KeyTree: sorted slots under a version number, read without a lock.
 //
 // Threads: any. A reader notes the version (BeginRead), reads what it wants and asks whether the
-// version is still the same (StillAt); only then is what it read true. Until then it may be torn,
-// but every pointer in it leads to memory that lives as long as the tree. A writer holds the lock,
-// which is the version's lowest bit. All fields that change are atomic; acquire loads by readers
-// and release stores by writers keep the order of fields and version. Owns: nothing; nodes are the
-// arena's and are never freed. Invariants:
+//   version is still the same (StillAt); only then is what it read true. Until then it may be torn,
+//   but every pointer in it leads to memory that lives as long as the tree. A writer holds the
+//   lock, which is the version's lowest bit. All fields that change are atomic; acquire loads by
+//   readers and release stores by writers keep the order of fields and version.
+// Owns: nothing; nodes are the arena's and are never freed.
+// Invariants:
 //   1. A node holds the keys in [low, high): `low` never changes, `high` only falls, when the node
-//   is
-//      split, and what lies beyond is then to the right (next).
+//      is split, and what lies beyond is then to the right (next).
 //   2. `low` is null in the first node of a level, `high` in the last; all others are keys of the
-//   tree.
+//      tree.
 //   3. The keys of a node have the first skip() bytes in common; heads are of the bytes behind.
 //   4. A slot that was ever below count() is never null again.
 #pragma once

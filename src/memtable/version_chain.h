@@ -6,7 +6,8 @@
 // that does not overshoot takes O(log n) steps.
 //
 // Threads: any number of readers; one writer at a time per chain, who publishes a new head with a
-// release store. Owns: nothing; the memory is the arena's.
+//   release store.
+// Owns: nothing; the memory is the arena's.
 #pragma once
 
 #include <cstdint>

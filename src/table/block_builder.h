@@ -1,6 +1,7 @@
 // Builds the contents of one block from entries in order.
 //
-// Threads: one at a time. Format: docs/format/block.md
+// Threads: one at a time.
+// Format: docs/format/block.md
 #pragma once
 
 #include <cstdint>

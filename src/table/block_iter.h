@@ -1,7 +1,7 @@
 // A cursor over one valid block, in both directions.
 //
-// Threads: one at a time. Owns: a buffer for the current key, kept from block to block; values are
-// views of the block.
+// Threads: one at a time.
+// Owns: a buffer for the current key, kept from block to block; values are views of the block.
 #pragma once
 
 #include <cstdint>

@@ -6,7 +6,8 @@
 // idle_max go back page by page.
 //
 // Threads: any number at once; a mutex for each size.
-// Owns: the spans. Invariant: every block is freed before its BlockMemory goes (checked).
+// Owns: the spans.
+// Invariant: every block is freed before its BlockMemory goes (checked).
 #pragma once
 
 #include <atomic>

@@ -11,7 +11,8 @@
 
 namespace tidesdb {
 
-// Threads: one at a time. Owns: a pin in the cache, or the bytes themselves.
+// Threads: one at a time.
+// Owns: a pin in the cache, or the bytes themselves.
 class BlockRef {
  public:
   BlockRef() = default;

@@ -2,7 +2,7 @@
 // and decoded.
 //
 // Invariant: bytes that are in the cache have passed checksum, decompression and validation; a hit
-// repeats none of it.
+//   repeats none of it.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,8 @@
 namespace tidesdb {
 
 // What one scan keeps from block to block: raw bytes read ahead of it, whichever way it runs, and a
-// decompressor. Threads: one at a time.
+// decompressor.
+// Threads: one at a time.
 class ScanState {
  public:
   // Longer blocks are read past the buffer, which must not grow to the largest value of a table.

@@ -10,9 +10,10 @@
 //   kAlone: a block that found no room; in no table, goes with its last pin.
 //
 // Threads: TryPin and Unpin from any thread, without a lock. All other changes of state happen
-// under the mutex of the slot's shard. A thread may pin a slot that has just become empty or
-// another block's: it finds out from the word it replaced and from the key, and takes the pin back.
-// So pins can be counted in any state, and every change of state must keep those of other threads.
+//   under the mutex of the slot's shard. A thread may pin a slot that has just become empty or
+//   another block's: it finds out from the word it replaced and from the key, and takes the pin
+//   back. So pins can be counted in any state, and every change of state must keep those of other
+//   threads.
 // Invariants:
 //   1. Key and block of a slot change only while its state is kEmpty, by the mutex's holder.
 //   2. Who sees kVisible and holds a pin may read the block until Unpin.

@@ -1,7 +1,7 @@
 // Compresses and decompresses the payload of a block with snappy, LZ4 or zstd.
 //
 // Format: docs/format/block.md: payload of a compressed block := varint32 raw_bytes | the library's
-// bytes.
+//   bytes.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,8 @@
 
 namespace tidesdb {
 
-// Threads: one at a time. Owns: the libraries' working memory, kept from block to block.
+// Threads: one at a time.
+// Owns: the libraries' working memory, kept from block to block.
 class Compressor {
  public:
   explicit Compressor(Compression compression);
@@ -31,7 +32,8 @@ class Compressor {
   const std::unique_ptr<State> state_;
 };
 
-// Threads: one at a time. Owns: the working memory of zstd, made at first use.
+// Threads: one at a time.
+// Owns: the working memory of zstd, made at first use.
 class Decompressor {
  public:
   Decompressor();

@@ -1,7 +1,8 @@
 // A cursor over one table file: top index, index of a partition, data block, each loaded when it is
 // reached.
 //
-// Threads: one at a time. Owns: pins on the blocks it stands in.
+// Threads: one at a time.
+// Owns: pins on the blocks it stands in.
 #pragma once
 
 #include "format/internal_iter.h"

@@ -1,6 +1,7 @@
 // Writes one immutable table file from entries in order.
 //
-// Threads: one at a time. Format: docs/format/table.md
+// Threads: one at a time.
+// Format: docs/format/table.md
 #pragma once
 
 #include <memory>

@@ -4,7 +4,7 @@
 // Invariants:
 //   1. A sequence handed out by Acquire is in every later List until it is released.
 //   2. List and Acquire are ordered: whatever is acquired after a List is at least its visible
-//   part.
+//      part.
 #pragma once
 
 #include <atomic>

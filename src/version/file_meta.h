@@ -2,8 +2,9 @@
 // disk.
 //
 // Threads: constant but for the reader slot (TableCache) and the obsolete mark, which have their
-// own synchronisation. Owns: nothing on disk. When the last reference of a file marked obsolete
-// goes, its number is handed to ObsoleteFiles.
+//   own synchronisation.
+// Owns: nothing on disk. When the last reference of a file marked obsolete goes, its number is
+//   handed to ObsoleteFiles.
 #pragma once
 
 #include <atomic>

@@ -1,7 +1,8 @@
 // The manifest on disk: appends edits durably, starts a new file when it grew or when a write
 // failed.
 //
-// Threads: one at a time. Format: docs/format/manifest.md
+// Threads: one at a time.
+// Format: docs/format/manifest.md
 #pragma once
 
 #include <functional>

@@ -1,13 +1,12 @@
 // Everything a reader searches, at one instant: memtables and the table files of all families.
 //
 // Threads: immutable but for the active memtable, which takes concurrent adds. Shared by reference;
-// as long as one holder is left, no memtable in it is freed and no table file in it is deleted.
+//   as long as one holder is left, no memtable in it is freed and no table file in it is deleted.
 // Invariants:
 //   1. Sources are in age order: every version of a key in a source is newer than those in later
-//   sources.
+//      sources.
 //   2. A state obtained after sequence s became visible holds every version <= s that a snapshot >=
-//   the job's oldest
-//      snapshot can see.
+//      the job's oldest snapshot can see.
 #pragma once
 
 #include <memory>

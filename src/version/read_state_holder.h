@@ -1,7 +1,7 @@
 // Holds the current ReadState, hands it to readers, and swaps it when memtables or versions change.
 //
 // Threads: any. Acquire() is on the way of every statement: a spin of a pointer copy, no lock, no
-// memory.
+//   memory.
 #pragma once
 
 #include <array>

@@ -1,7 +1,7 @@
 // Opens table files at first use and keeps the recently used ones open, up to a number of files.
 //
 // Threads: any number at once; finding an open file takes no lock but a spin of a pointer copy, and
-// no memory.
+//   no memory.
 #pragma once
 
 #include <cstddef>

@@ -1,11 +1,12 @@
 // The table files of one column family at one instant, in levels; immutable.
 //
 // Threads: any number of readers. Shared by reference; the files stay as long as one version that
-// names them is left. Invariants:
+//   names them is left.
+// Invariants:
 //   1. Level 0 is newest first: every version of a key in a file is newer than those in files after
-//   it.
+//      it.
 //   2. In every other level files ascend by key and do not overlap, and no user key is in two of
-//   them.
+//      them.
 //   3. A key's versions in a level are newer than those in deeper levels.
 #pragma once
 

@@ -2,7 +2,8 @@
 // them.
 //
 // Threads: any. One Apply at a time; readers are never in its way.
-// Owns: the manifest. Locks: apply_mutex_ (held over I/O), then ReadStateHolder's.
+// Owns: the manifest.
+// Locks: apply_mutex_ (held over I/O), then ReadStateHolder's.
 #pragma once
 
 #include <atomic>

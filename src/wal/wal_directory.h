@@ -2,8 +2,8 @@
 //
 // Threads: immutable once read.
 // Invariant: of the segments that say they follow the same one, the highest number is right: it was
-// started by the latest recovery, which decided that the log continues there and the others are
-// abandoned.
+//   started by the latest recovery, which decided that the log continues there and the others are
+//   abandoned.
 #pragma once
 
 #include <cstdint>

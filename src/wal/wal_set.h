@@ -1,15 +1,15 @@
 // The write-ahead log while it is written: appends, syncs, changes of segment, space, retention.
 //
 // Threads: every function from any thread. Appends, changes of segment and reservations exclude
-// each other; a sync excludes other syncs only, so appends go on while the disk works. Locks:
-// sync_mu_ before mu_ before those of WalFiles. Owns: the segment files of the directory, those
-// that do not count included. Invariants:
+//   each other; a sync excludes other syncs only, so appends go on while the disk works.
+// Locks: sync_mu_ before mu_ before those of WalFiles.
+// Owns: the segment files of the directory, those that do not count included.
+// Invariants:
 //   1. A record is written only after all earlier ones. What it says is synced, is.
 //   2. A change of segment does not wait for the old one's data: the segments not synced yet are
-//   remembered, and Sync()
-//      syncs them first, in order. A power cut before that may leave a later segment without an
-//      earlier one; the reader then ends the log where the first record is missing
-//      (docs/format/wal.md).
+//      remembered, and Sync() syncs them first, in order. A power cut before that may leave a later
+//      segment without an earlier one; the reader then ends the log where the first record is
+//      missing (docs/format/wal.md).
 //   3. After a failed write or sync nothing is written any more.
 #pragma once
 

@@ -1,6 +1,7 @@
 // What a scan walks over that is dead: told to the memtable when it was long, for others to jump.
 //
-// Threads: one at a time. Owns: nothing.
+// Threads: one at a time.
+// Owns: nothing.
 #pragma once
 
 #include <string>

@@ -3,7 +3,7 @@
 //
 // Threads: immutable once made; any.
 // Owns: its file, which goes with the last reference: others may look into a run whose transaction
-// has ended.
+//   has ended.
 #pragma once
 
 #include <memory>

@@ -37,8 +37,7 @@ class TxnEnv {
   // every operation: must be cheap.
   virtual Status CheckFamily(const ColumnFamily* family, bool for_write) const = 0;
 
-  // --- Called by the commit pipeline, by its leader only, so one at a time and with no memtable
-  // insert running ---
+  // --- Called by the commit pipeline's leader: one at a time, with no memtable insert running ---
   // Makes sure that a group of so many records and bytes can be appended and inserted: delays as
   // the write controller says, rotates memtable and WAL segment when they are full. Errors:
   // kNoSpace, kReadOnly, kShuttingDown.

@@ -1,7 +1,7 @@
 // Over a merge of versions: the newest version of each key that a reader may see.
 //
 // Threads: one at a time. Forward, the version is read in place; backward it is copied, as a key's
-// versions come oldest first that way.
+//   versions come oldest first that way.
 #pragma once
 
 #include <memory>

@@ -1,7 +1,7 @@
 // What clients of a simulated database were told, and what the database must hold after a crash.
 //
 // Threads: one at a time (the simulation runs one; Begin, Acked and Ended are called between
-// scheduling points).
+//   scheduling points).
 #pragma once
 
 #include <cstdint>

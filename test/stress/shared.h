@@ -73,7 +73,8 @@ struct Tally {
   std::atomic<uint64_t> spills = 0;
 };
 
-// One opening of the database. Threads: all of it from any thread.
+// One opening of the database.
+// Threads: all of it from any thread.
 class Round {
  public:
   Round(Db* db, const std::array<ColumnFamily*, kFamilies>& families, Tally* tally)

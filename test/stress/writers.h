@@ -11,7 +11,8 @@
 namespace tidesdb::stress {
 
 // Moves money between two accounts and counts itself, in every way that the engine keeps from
-// losing an update. Threads: one; it outlives nothing it is given.
+// losing an update.
+// Threads: one; it outlives nothing it is given.
 class TransferWriter {
  public:
   TransferWriter(Round* round, Truth* truth, Slot* slot, int number, uint64_t seed)
@@ -54,7 +55,8 @@ class TransferWriter {
 };
 
 // Rewrites every row of bulk, and its index, in one transaction that is far over its share of
-// memory. Threads: one.
+// memory.
+// Threads: one.
 class BulkWriter {
  public:
   BulkWriter(Round* round, Truth* truth, uint64_t seed)

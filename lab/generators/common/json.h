@@ -9,8 +9,8 @@
 namespace tidesdb::lab {
 
 // Bytes over 127 are taken for Latin-1, the character set of our connections, and written as
-// \u00XX, so the text is valid whatever a server's message holds. Invariant: Begin and End calls
-// nest; Key is called exactly before each member of an object.
+// \u00XX, so the text is valid whatever a server's message holds.
+// Invariant: Begin and End calls nest; Key is called exactly before each member of an object.
 class JsonWriter {
  public:
   JsonWriter& BeginObject();

@@ -22,8 +22,9 @@ struct Interval {
   uint64_t max_us = 0;
 };
 
-// Threads: any. Invariant: a second is open, with a histogram, or closed, with its percentiles
-// alone: memory does not grow with the histograms of a long run.
+// Threads: any.
+// Invariant: a second is open, with a histogram, or closed, with its percentiles alone: memory does
+//   not grow with the histograms of a long run.
 class OpLog {
  public:
   explicit OpLog(size_t series);

@@ -19,7 +19,8 @@ struct StagePlan {
   int duration_s = 60;
 };
 
-// What the users see of the run. Threads: any.
+// What the users see of the run.
+// Threads: any.
 class Stage {
  public:
   explicit Stage(const StagePlan& plan) : plan_(plan), begin_(SteadyClock::now()) {}

@@ -20,7 +20,7 @@ struct TimelinePoint {
 };
 
 // Threads: one writer (the user), any readers. Cells are relaxed atomics: readers show progress,
-// and the final sum is taken after the writer was joined.
+//   and the final sum is taken after the writer was joined.
 class Timeline {
  public:
   // Seconds past the last one are counted in the last one.

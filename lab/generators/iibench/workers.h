@@ -23,7 +23,8 @@ inline constexpr std::array<std::string_view, 6> kOpNames = {
     "insert", "find_low", "delete", "range_query", "point_query", "create_index"};
 inline constexpr size_t kOps = kOpNames.size();
 
-// A client's table. Threads: written by its inserter and its deleter, read by its queries.
+// A client's table.
+// Threads: written by its inserter and its deleter, read by its queries.
 struct TableState {
   std::string name;
   std::atomic<int64_t> low{0};   // Of transactionid, as last seen by the deleter; 0: no row yet.

@@ -11,9 +11,9 @@
 namespace tidesdb::lab::tpcc {
 
 // Threads: any; a record is one write() on a descriptor opened with O_APPEND, so records of
-// different users do not mix. The write is done when Append returns, so the log survives this
-// program's end, and the death of the server, which never sees it. (Not a power loss: the log is no
-// database.)
+//   different users do not mix. The write is done when Append returns, so the log survives this
+//   program's end, and the death of the server, which never sees it. (Not a power loss: the log is
+//   no database.)
 class CommitLog {
  public:
   CommitLog() = default;

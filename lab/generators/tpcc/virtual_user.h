@@ -19,7 +19,8 @@
 namespace tidesdb::lab::tpcc {
 
 // Counts of the measured part of the run, but for the errors and the timeline, which are of all of
-// it. Threads: written by the user; read after it was joined, but for the timeline.
+// it.
+// Threads: written by the user; read after it was joined, but for the timeline.
 struct UserStats {
   explicit UserStats(size_t timeline_seconds) : timeline(timeline_seconds, kTransactions) {}
 
