@@ -7,10 +7,10 @@ from test.isolation.rows import Anomaly
 # Wrong at every level.
 _ALWAYS = {"G0", "G1a", "G1b", "G1c", "overwritten", "double write", "lost write", "lost row", "garbage", "torn row",
            "wrong row", "own write not seen", "stale read", "half a transaction", "half a transaction seen",
-           "index differs", "counter", "unexpected error", "no answer"}
+           "locked row changed", "index differs", "counter", "unexpected error", "no answer"}
 # Wrong at READ COMMITTED in a plain read, which is of one snapshot; a locking scan does not hold off what moves behind it.
 _OF_A_SNAPSHOT = {"missed row", "row seen twice"}
-_REPEATABLE = {"half a transaction seen by a lock", "read skew of a snapshot", *_OF_A_SNAPSHOT}
+_REPEATABLE = {"locked range changed", "half a transaction seen by a lock", "read skew of a snapshot", *_OF_A_SNAPSHOT}
 _SNAPSHOT_ISOLATION = {"lost update", "G-single", "phantom", "G-nonadjacent"}
 _SERIALIZABLE = {"row gone since the snapshot", "G2-item", "G2", "not serializable"}
 NAMES = sorted(_ALWAYS | _REPEATABLE | _SNAPSHOT_ISOLATION | _SERIALIZABLE)
@@ -82,7 +82,7 @@ def cycles(whole, history):
     graph = whole.without(lambda edge: edge.unique or edge.kind == RT).cyclic()
     add("G0", graph.shortest(lambda edge: edge.kind == WW, _over(WW)))
     add("G1c", graph.shortest(lambda edge: edge.kind == WR, _over(WW, WR)))
-    _of_a_statement(graph, add)
+    _of_a_lock_or_a_statement(graph, add)
     if history.level == REPEATABLE_READ:
         add("row gone since the snapshot", graph.shortest(_passes_over, _one_rw, lambda memo, *_: memo, False))
         graph = graph.without(_passes_over).cyclic()
@@ -92,7 +92,7 @@ def cycles(whole, history):
     return found
 
 
-def _of_a_statement(graph, add):
+def _of_a_lock_or_a_statement(graph, add):
     def same_statement(_, edge, begin):
         return edge.kind == WR and edge.op == begin.op
 
@@ -100,6 +100,9 @@ def _of_a_statement(graph, add):
     add("half a transaction seen", graph.shortest(
         lambda edge: _is_item(edge) or _is_predicate(edge) and edge.mode == PLAIN, known, same_statement))
     add("half a transaction seen by a lock", graph.shortest(_is_predicate, known, same_statement))
+    # What a transaction has locked changes only after its end; so it cannot see that, or what comes of it.
+    add("locked row changed", graph.shortest(lambda edge: _is_item(edge) and edge.mode != PLAIN, known))
+    add("locked range changed", graph.shortest(lambda edge: _is_predicate(edge) and edge.mode != PLAIN, known))
 
 
 def _with_rw(graph, add):

@@ -53,15 +53,22 @@ class Named(unittest.TestCase):
         self.allowed("read skew of a snapshot", RC, *texts, end="1.11,2.12")
         for more in (True, False):
             self.forbidden("read skew of a snapshot", RR, *texts, end="1.11,2.12", snapshot_isolation=more)
-        texts = ("1:5 2:6", "T1 r1=1 R2=2.12", "T2 w1:11 w2:12")
+        texts = ("1:5 2:6", "T1 r1=1 R2=2.12", "T2 w1:11 w2:12")  # The second locks.
         self.forbidden("G-single", RR, *texts, end="1.11,2.12")
         self.allowed("G-single", RR, *texts, end="1.11,2.12", snapshot_isolation=False)
 
     def test_phantom(self):
-        texts = ("1:5", "T1 K4-9=1 K4-9=1,11", "T2 i2:6:11")
+        texts = ("1:5", "T1 k4-9=1 K4-9=1,11", "T2 i2:6:11")
         self.allowed("phantom", RC, *texts, end="1,11")
         self.forbidden("phantom", RR, *texts, end="1,11")
         self.forbidden("phantom", SER, *texts, end="1,11")
+
+    def test_what_was_locked_is_changed(self):
+        row = ("1:5 2:6", "T1 R1=1 r2=2.12", "T2 w1:11 w2:12")
+        self.forbidden("locked row changed", RC, *row, end="1.11,2.12")
+        found_range = ("1:5", "T1 K7-9= K7-9=11", "T2 i2:8:11")
+        self.allowed("locked range changed", RC, *found_range, end="1,11")
+        self.forbidden("locked range changed", RR, *found_range, end="1,11", snapshot_isolation=False)
 
     def test_half_a_transaction(self):
         insert = ("1:5 2:6", "T1 {}0-9=1.11,2", "T2 w1:11 i9:6:12")
