@@ -300,8 +300,7 @@ class Driver:
         table = self._table(setting.engine, covering)
         workload = Workload(setting.workload, self.random, table, covering)
         self.history.initial = workload.initial()
-        for statement in (f"DELETE FROM {table}", insert(table, self.history.initial),
-                          f"SET GLOBAL tidesdb_pessimistic_locking={int(setting.locks)}"):
+        for statement in (f"DELETE FROM {table}", insert(table, self.history.initial), self._global_setting()):
             self.admin(statement)
         self._settle_sessions()
         scripts = [workload.script() for _ in range(setting.transactions)]
@@ -377,9 +376,17 @@ class Driver:
                     if session.pending is not None:
                         session.connection._sock.settimeout(10)
                         session.receive()
-                self.server.start()
+                self._start()
             session = self.lost.pop()
             session.connect()
+
+    def _global_setting(self):
+        return f"SET GLOBAL tidesdb_pessimistic_locking={int(self.setting.locks)}"
+
+    def _start(self):
+        """After a crash."""
+        self.server.start()
+        self.admin(self._global_setting())
 
     def _kill(self, sessions):
         victim = self.random.choice(sessions)
@@ -405,7 +412,7 @@ class Driver:
     def _final(self, table, covering):
         """The rows in the end, the same from every index."""
         if not self.server.runs():
-            self.server.start()
+            self._start()
         self._wait_for_ended()
         op = Op("read", PLAIN, sql="the end")
         reader = Session(self, 0)
