@@ -52,7 +52,7 @@ class Dependencies:
             since = op.start
             if op.mode == PLAIN and (transaction.level or self.history.level) == REPEATABLE_READ:
                 snapshot = since = op.start if snapshot is None else snapshot
-            if op.kind in ("insert", "set_id"):
+            if op.kind in ("insert", "set_id", "set_k"):
                 self._unique(transaction, place, op)
                 if op.kind == "insert":
                     continue
@@ -60,14 +60,17 @@ class Dependencies:
             reader.all_rows()
 
     def _unique(self, transaction, place, op):
-        """That a new id was free is a read of its own, of the newest state."""
+        """That a new id, or k where it is unique, was free is a read of its own, of the newest state."""
         if not op.affected:
             return
-        for id_ in [i[0] for i in op.inserted] or [op.value]:
-            probe = Op("read", op.mode, "id", id_, id_, start=op.start, end=op.end, sql=op.sql)
-            own = {i[2] for i in op.inserted}
-            own |= {row.name for row in self.rows.rows.values() if op.token and op.token in row.place}
-            _Reader(self, transaction, place, probe, op.start, unique=True, leave_out=own).all_rows()
+        new = [("id", op.value)] if op.kind == "set_id" else [("k", op.value)] if op.kind == "set_k" else []
+        new += [pair for id_, k, _ in op.inserted for pair in (("id", id_), ("k", k))]
+        own = {token for _, _, token in op.inserted}
+        own |= {row.name for row in self.rows.rows.values() if op.token and op.token in row.place}
+        for by, value in new:
+            if by == "id" or self.history.table == "unique":
+                probe = Op("read", op.mode, by, value, value, start=op.start, end=op.end, sql=op.sql)
+                _Reader(self, transaction, place, probe, op.start, unique=True, leave_out=own).all_rows()
 
     def end_of(self, number):
         transaction = self.rows.by_number.get(number)
@@ -96,7 +99,7 @@ class _Reader:
         for row in self.of.rows.rows.values():
             if row.name in present:
                 self._saw(row, *present[row.name])
-            elif row.name not in self.leave_out:
+            elif row.name not in self.leave_out and self.op.by != "either":
                 self._did_not_see(row)
 
     def _present(self):

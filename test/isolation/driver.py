@@ -14,7 +14,7 @@ from pymysql.constants import COMMAND
 
 from test.isolation.history import (ABORTED, COMMITTED, PLAIN, READ_COMMITTED, REPEATABLE_READ, UNKNOWN, History, Op, Row,
                                     Transaction)
-from test.isolation.workload import Workload, create, insert
+from test.isolation.workload import TABLES, Workload, create, insert
 
 _DUPLICATE, _TIMEOUT, _KILLED, _DEADLOCK, _CHANGED, _NO_SAVEPOINT = 1062, 1205, 1317, 1213, 1020, 1305
 _STATEMENT_UNDONE = (_DUPLICATE, _TIMEOUT, _KILLED, _NO_SAVEPOINT)
@@ -219,6 +219,8 @@ class Session:
         if op.kind == "upsert":
             inserted = op.affected == 1
             op = replace(op, kind="insert", token=0) if inserted else replace(op, kind="append", inserted=[], affected=1)
+            if not inserted and self.driver.history.table == "unique":
+                op.by, op.hi = "either", op.value
         return op
 
     def _row(self, fields, op):
@@ -295,25 +297,24 @@ class Driver:
         self.setting, self.random = setting, random.Random(seed)
         self._zero, self._number, self.lost, self._ended = time.monotonic(), 0, [], []
         self.history = History(setting.engine, setting.level, setting.locks, setting.snapshot_isolation, seed,
-                               setting.workload, setting.disturbed)
-        covering = self.random.random() < 0.5
-        table = self._table(setting.engine, covering)
-        workload = Workload(setting.workload, self.random, table, covering)
+                               setting.workload, self.random.choice(TABLES), setting.disturbed)
+        table = self._table(setting.engine, self.history.table)
+        workload = Workload(setting.workload, self.random, table, self.history.table)
         self.history.initial = workload.initial()
         for statement in (f"DELETE FROM {table}", insert(table, self.history.initial), self._global_setting()):
             self.admin(statement)
         self._settle_sessions()
         scripts = [workload.script() for _ in range(setting.transactions)]
         self._work(scripts)
-        self._final(table, covering)
+        self._final(table)
         return self.history
 
-    def _table(self, engine, covering):
-        key = (engine, covering)
+    def _table(self, engine, kind):
+        key = (engine, kind)
         name, used = self._tables.get(key, (None, 0))
         if name is None or used >= _TABLE_HISTORIES:
-            name, used = f"t_{engine.lower()}_{int(covering)}", 0
-            self.admin(create(name, engine, covering))
+            name, used = f"t_{engine.lower()}_{kind}", 0
+            self.admin(create(name, engine, kind))
         self._tables[key] = (name, used + 1)
         return name
 
@@ -409,7 +410,7 @@ class Driver:
                 return
             time.sleep(0.001)
 
-    def _final(self, table, covering):
+    def _final(self, table):
         """The rows in the end, the same from every index."""
         if not self.server.runs():
             self._start()
@@ -419,11 +420,11 @@ class Driver:
         reader.transaction = Transaction(0, 0)
         found = self.admin(f"SELECT id,k,tag,n,list FROM {table} FORCE INDEX(PRIMARY)")
         self.history.final = rows = [reader._row(fields, op) for fields in found]
-        for index in ("k", "kt") if covering else ("k",):
+        for index in ("k", "kt") if self.history.table == "covering" else ("k",):
             for columns in ("id,k,tag,n,list", "id,k,tag" if index == "kt" else "id,k"):
                 found = self.admin(f"SELECT {columns} FROM {table} FORCE INDEX({index}) WHERE k>-100000")
                 expected = sorted((row.id, row.k, row.tokens[-1]) for row in rows)
                 width = min(3, columns.count(",") + 1)
                 if sorted(tuple(map(int, fields[:width])) for fields in found) != [row[:width] for row in expected]:
                     self.problem("index differs", f"{columns} by {index}: {found}; by PRIMARY: {expected}")
-        self.history.statements = [create(table, self.setting.engine, covering)]
+        self.history.statements = [create(table, self.setting.engine, self.history.table)]

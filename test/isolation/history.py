@@ -25,7 +25,7 @@ class Row:
 
 @dataclass
 class Op:
-    """A statement that ended without an error, over the rows whose column `by` is in lo..hi.
+    """A statement that ended without an error, over the rows whose column `by` is in lo..hi; either: id lo or k hi.
 
     kind: read, append, set_k, add_k, set_id, insert or delete. value: what is set or added. rows: what a read, or a
     DELETE ... RETURNING, gave. covered: only id, k and the last token were read, from an index alone; a row's tokens
@@ -53,6 +53,8 @@ class Op:
 
     def matches(self, version):
         """version: a Version or a Row that is not covered."""
+        if self.by == "either":
+            return version.id == self.lo or version.k == self.hi
         return (self.lo <= (version.id if self.by == "id" else version.k) <= self.hi
                 and (self.n_max == 0 or version.n <= self.n_max))
 
@@ -85,6 +87,7 @@ class History:
     snapshot_isolation: bool = True
     seed: int = 0
     workload: str = ""
+    table: str = ""  # Of workload.TABLES.
     disturbed: str = "none"
     initial: list = field(default_factory=list)
     transactions: list = field(default_factory=list)

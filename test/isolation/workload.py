@@ -6,6 +6,9 @@ from test.isolation.history import FOR_UPDATE, PLAIN, SHARE, WRITE, Op
 
 IDS, KEYS = 12, 8  # Ids and keys are drawn from 1..this, so that they meet.
 
+# kt is an index that covers reads of id, k and the last token. unique: k is unique.
+TABLES = ("plain", "plain", "covering", "covering", "covering", "unique", "unique", "partitioned")
+
 # How often each kind of statement is drawn.
 _LISTS = {"read": 4, "scan": 1, "append": 4}
 _PREDICATES = {"read": 1, "scan": 4, "append": 1, "append range": 2, "insert": 3, "upsert": 1,
@@ -29,8 +32,10 @@ class Script:
 class Workload:
     """Draws scripts. Owns: the tokens, none of which is given twice in a history."""
 
-    def __init__(self, name, random, table, has_covering):
-        self._weights, self._random, self._table, self._has_covering = WORKLOADS[name], random, table, has_covering
+    def __init__(self, name, random, table, kind):
+        """table: its name; kind: of TABLES."""
+        self._weights, self._random, self._table, self._kind = WORKLOADS[name], random, table, kind
+        self._keys = IDS if kind == "unique" else KEYS
         self._ids = 5 if name == "lists" else IDS  # Nothing is inserted into lists.
         self._token = 0
 
@@ -41,7 +46,8 @@ class Workload:
     def initial(self):
         """[id, k, token] of the rows a history begins with."""
         ids = self._random.sample(range(1, self._ids + 1), min(self._ids, self._random.randint(3, 6)))
-        return [[id_, self._random.randint(1, KEYS), self.token()] for id_ in sorted(ids)]
+        keys = self._random.sample(range(1, self._keys + 1), len(ids))
+        return [[id_, k, self.token()] for id_, k in zip(sorted(ids), keys, strict=True)]
 
     def script(self):
         if self._random.random() < 0.15:
@@ -59,11 +65,12 @@ class Workload:
         return self._random.choices(list(weights), list(weights.values()))[0]
 
     def _range(self, op, by):
-        most = self._ids if by == "id" else KEYS
+        most = self._ids if by == "id" else self._keys
         lo, hi = sorted(self._random.randint(0, most + 1) for _ in range(2))
         if self._random.random() < 0.2:
             lo, hi = -1000, 1000  # Keys may have been moved out of 1..KEYS.
-        index = "PRIMARY" if by == "id" else "kt" if self._has_covering and self._random.random() < 0.5 else "k"
+        of_k = "kt" if self._kind == "covering" and self._random.random() < 0.5 else "k"
+        index = "PRIMARY" if by == "id" else of_k
         return replace(op, by=by, lo=lo, hi=hi, index=index, n_max=self._random.choice((0, 0, 0, 0, 0, 1, 2, 3)))
 
     def _op(self):
@@ -81,19 +88,20 @@ class Workload:
             op = self._range(Op(kind.removesuffix(" range"), WRITE, token=self.token()), by)
             op.value = self._random.choice((-2, -1, 1, 2)) if kind == "add_k" else 0
         elif kind == "insert":
-            inserted = [[self._random.randint(1, IDS), self._random.randint(1, KEYS), self.token()]
+            inserted = [[self._random.randint(1, IDS), self._random.randint(1, self._keys), self.token()]
                         for _ in range(self._random.choice((1, 1, 1, 2)))]
             op = Op("insert", WRITE, inserted=inserted)
         elif kind == "upsert":
-            op = Op("upsert", WRITE, "id", number, number, token=self.token(),
-                    inserted=[[number, self._random.randint(1, KEYS), self.token()]])
+            k = self._random.randint(1, self._keys)
+            op = Op("upsert", WRITE, "id", number, number, token=self.token(), value=k,
+                    inserted=[[number, k, self.token()]])
         elif kind == "delete":
             op = Op("delete", WRITE, "id", number, number, "PRIMARY")
             if self._random.random() < 0.3:
                 op = self._range(op, by)
         else:
-            op = Op(kind, WRITE, "id", number, number, "PRIMARY", token=self.token(),
-                    value={"set_k": self._random.randint(1, KEYS), "set_id": self._random.randint(1, IDS)}.get(kind, 0))
+            value = {"set_k": self._random.randint(1, self._keys), "set_id": self._random.randint(1, IDS)}.get(kind, 0)
+            op = Op(kind, WRITE, "id", number, number, "PRIMARY", token=self.token(), value=value)
         op.sql = self._sql(op)
         return op
 
@@ -124,7 +132,9 @@ def insert(table, rows):
                                                                        for id_, k, token in rows)
 
 
-def create(table, engine, has_covering):
-    more = ", KEY kt(k,tag)" if has_covering else ""
+def create(table, engine, kind):
+    keys = {"covering": "KEY k(k), KEY kt(k,tag)", "unique": "UNIQUE KEY k(k)"}.get(kind, "KEY k(k)")
+    parts = " PARTITION BY RANGE (id) (PARTITION a VALUES LESS THAN (4), PARTITION b VALUES LESS THAN (8), " \
+            "PARTITION c VALUES LESS THAN MAXVALUE)" if kind == "partitioned" else ""
     return (f"CREATE OR REPLACE TABLE {table} (id INT PRIMARY KEY, k INT NOT NULL, tag INT NOT NULL, n INT NOT NULL, "
-            f"list VARCHAR(400) NOT NULL, KEY k(k){more}) ENGINE={engine}")
+            f"list VARCHAR(400) NOT NULL, {keys}) ENGINE={engine}{parts}")
