@@ -24,6 +24,7 @@ FILE_LINES_MAX = 600
 TEST_FILE_LINES_MAX = 1000
 FUNCTION_LINES_MAX = 70
 INCLUDES_MAX = 25
+ROOM_PAGE_LINES_MAX = 60
 
 CPP = (".cc", ".h")
 TEXT = CPP + (".py", ".sh", ".md", ".txt", ".cmake", ".json", ".cnf", ".test")
@@ -203,6 +204,36 @@ def check_header(path, text, findings):
         findings.add(path, 1, "no #pragma once")
 
 
+def check_contract(path, text, findings):
+    """The blocks of a contract stand on lines of their own: run together they are not found."""
+    for number, line in enumerate(text.splitlines(), 1):
+        comment = re.match(r"\s*// (.*)", line)
+        if comment and re.search(r"[.)] (Threads|Owns|Invariants?|Format|Lock order|Locks):( |$)",
+                                 comment.group(1)):
+            findings.add(path, number, "a block of a contract begins in the middle of a line")
+
+
+def check_pages(path, text, findings):
+    """A page that a comment names is there."""
+    for number, line in enumerate(text.splitlines(), 1):
+        for page in re.findall(r"\bdocs/[\w./-]+\.md\b", line):
+            if not (TREE / page).exists():
+                findings.add(path, number, f"names {page}, which is not there")
+
+
+def check_room_pages(files, findings):
+    """Each folder of the engine says on a page what it is for."""
+    folders = {path.split("/")[1] for path in files if re.match(r"src/\w+/", path)}
+    for folder in sorted(folders):
+        page = TREE / "src" / folder / "README.md"
+        if not page.exists():
+            findings.add(f"src/{folder}", 0, "has no README.md: its job, rooms, threads, who may call")
+        elif len(page.read_text().splitlines()) > ROOM_PAGE_LINES_MAX:
+            findings.add(f"src/{folder}/README.md", 0, f"{ROOM_PAGE_LINES_MAX} lines at most")
+    if "ReflowComments: false" not in (TREE / ".clang-format").read_text():
+        findings.add(".clang-format", 0, "ReflowComments: false keeps the blocks of contracts apart")
+
+
 def check_bans(path, text, code, findings):
     for what, pattern, folders, exempt, instead in BANS:
         if not under(path, folders) or under(path, exempt):
@@ -265,6 +296,7 @@ def check_quick(findings):
     files = tree_files()
     layers, python_layers = read_layers(), read_layers(python=True)
     check_targets(files, findings)
+    check_room_pages(files, findings)
     for path in files:
         name = os.path.basename(path)
         if not (path.endswith(TEXT) or name in ("quickstart", "run-tests", "run")):
@@ -277,8 +309,10 @@ def check_quick(findings):
             check_limits(path, text, findings)
             check_functions(path, code, findings)
             check_bans(path, text, code, findings)
+            check_pages(path, text, findings)
             if path.endswith(".h"):
                 check_header(path, text, findings)
+                check_contract(path, text, findings)
         elif path.endswith(".py"):
             check_limits(path, text, findings)
             try:

@@ -21,7 +21,8 @@
 
 namespace tidesdb {
 
-// The keys of one transaction's runs, rolled-back ones included. Immutable. Threads: any.
+// The keys of one transaction's runs, rolled-back ones included. Immutable.
+// Threads: any.
 class SpilledKeys {
  public:
   virtual ~SpilledKeys() = default;

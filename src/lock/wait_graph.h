@@ -10,8 +10,9 @@
 // holds the key.
 //
 // Threads: any number. A cycle is closed by the wait that begins last. Waits begin one after
-// another under mu(), so that one sees all the others, and refusing it is enough: the search is
-// exact. Lock order: after a shard's mutex or RangeLocks' or SpillRegistry's, before LockOwner's.
+//   another under mu(), so that one sees all the others, and refusing it is enough: the search is
+//   exact.
+// Lock order: after a shard's mutex or RangeLocks' or SpillRegistry's, before LockOwner's.
 #pragma once
 
 #include <atomic>

@@ -65,6 +65,23 @@ class Rules(unittest.TestCase):
             self.findings = tidy.Findings()
             self.assertEqual(self.bans("src/wal/a.cc", text), [], text)
 
+    def test_a_block_of_a_contract_within_a_line(self):
+        for text, count in [("// Threads: any. Owns: nothing.", 1), ("// A job (done). Invariants:", 1),
+                            ("// Threads: any.\n// Owns: nothing.", 0), ("// Reads it. Errors: kIoError.", 0),
+                            ("// Its own Format: a word.", 0)]:
+            self.findings = tidy.Findings()
+            tidy.check_contract("src/wal/a.h", text, self.findings)
+            self.assertEqual(len(self.findings.lines), count, text)
+
+    def test_a_page_that_is_not_there(self):
+        tidy.check_pages("src/wal/a.h", "// docs/locks.md\n// docs/format/nothing.md\n", self.findings)
+        self.assertEqual(self.findings.lines, ["src/wal/a.h:2: names docs/format/nothing.md, which is not there"])
+
+    def test_a_folder_without_its_page(self):
+        tidy.check_room_pages(["src/wal/a.h", "src/cellar/a.h"], self.findings)
+        self.assertEqual(len(self.findings.lines), 1)
+        self.assertIn("src/cellar", self.findings.lines[0])
+
     def test_long_function(self):
         body = "  x();\n" * (tidy.FUNCTION_LINES_MAX + 1)
         code = f"namespace a {{\nint F(int a,\n      int b) const {{\n{body}}}\n}}\n"
