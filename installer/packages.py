@@ -31,6 +31,9 @@ UNIT = ["libgtest-dev"]
 # The checks of the house: thread-safety analysis, clang-tidy, layout.
 CHECK = ["clang", "clang-tidy", "clang-format"]
 
+# libFuzzer; the run-time library is clang's of the same version.
+FUZZ = ["clang", "libclang-rt-dev"]
+
 # Side-by-side figures.
 SYSBENCH = ["sysbench"]
 BENCH = [*SYSBENCH, "libbenchmark-dev"]

@@ -66,7 +66,7 @@ def clang_tidy(context):
          f"-DTIDESDB_SERVER_HEADERS={environment.headers}", "-DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON"],
         log=context.log, cwd=TREE)
     sources = [entry["file"] for entry in json.loads((build / "compile_commands.json").read_text())
-               if re.match(rf"{re.escape(str(TREE))}/(src|lab|plugin|test)/.*(?<!_test)(?<!_bench)\.cc$",
+               if re.match(rf"{re.escape(str(TREE))}/(src|lab|plugin|test)/.*(?<!_test)(?<!_bench)(?<!_fuzz)\.cc$",
                            entry["file"])]
     more = ["--checks=clang-analyzer-core.*,clang-analyzer-cplusplus.*"] if context.level == FULL else []
     try:

@@ -11,6 +11,7 @@ from tools.run_tests.step import Outcome
 
 JOBS = str(os.cpu_count() or 2)
 TEST_SECONDS_MAX = "900"
+PLANTED_BUG = "manifest_any_level"
 
 
 def _configure_and_build(preset, log, targets=()):
@@ -70,6 +71,37 @@ def _count(preset, junit, details):
         elif case.get("status") == "run" and not list(details.glob(f"{name}*.json")):
             outcome.passed += 1
     return outcome
+
+
+def fuzz(seconds, context):
+    """Each fuzz target for so long from its corpus; then the one planted bug must be found, or finding nothing says
+    nothing."""
+    targets = {path.stem: path for folder in ("src", "plugin") for path in sorted((TREE / folder).rglob("*_fuzz.cc"))}
+    _configure_and_build("fuzz", context.log, list(targets))
+    outcome = Outcome()
+    for name, source in targets.items():
+        program = TREE / "build" / "fuzz" / source.parent.relative_to(TREE) / name
+        try:
+            _fuzz_one(program, seconds, context)
+            outcome.passed += 1
+        except Failed:
+            outcome.failed += 1
+            outcome.notes.append(f"failed: {name}: the input is in {context.directory / name}; see {context.log}")
+    try:
+        _fuzz_one(TREE / "build" / "fuzz" / "src" / "format" / "manifest_fuzz", seconds, context, PLANTED_BUG)
+        outcome.failed += 1
+        outcome.notes.append(f"failed: the planted bug {PLANTED_BUG} was not found in {seconds} s")
+    except Failed:
+        outcome.passed += 1
+    return outcome
+
+
+def _fuzz_one(program, seconds, context, planted=""):
+    found = context.directory / (planted or program.name)
+    (found / "inputs").mkdir(parents=True, exist_ok=True)
+    run([program, f"-max_total_time={seconds}", "-timeout=10", "-rss_limit_mb=2048", "-verbosity=0", "-seed=1",
+         f"-artifact_prefix={found}/", found / "inputs", TREE / "test" / "fuzz" / "corpus" / program.name],
+        log=context.log, cwd=TREE, env={"TIDESDB_FUZZ_PLANTED": planted} if planted else {})
 
 
 def stress(seconds, context):
