@@ -32,7 +32,17 @@ enum class LockWait : uint8_t {
 struct Savepoint {
   uint64_t transaction = 0;  // Its id; 0: of none.
   uint64_t position = 0;     // Writes made before it.
+  uint32_t epoch = 0;        // Of the locks: those taken later have a greater one.
 };
+
+// What a locked range holds off until the transaction's end.
+enum class RangeHold : uint8_t {
+  kPuts,    // Others' puts of keys in it, new or old.
+  kWrites,  // Their deletions too: nothing in it changes.
+};
+
+// What RollbackTo does with the locks that were taken since the savepoint.
+enum class LocksSince : uint8_t { kKeep, kRelease };
 
 // Threads: used by one thread at a time; only Interrupt() may be called from others meanwhile.
 // Lifetime: ended by Commit() or Rollback(); destroying an open one rolls it back. After its end it
@@ -73,10 +83,20 @@ class Transaction {
   virtual Result<bool> GetForUpdate(ColumnFamily* family, Slice key, LockMode mode, LockWait wait,
                                     PinnedValue* value) = 0;
 
-  // Locks all keys of [start, end) until the end of the transaction, those that do not exist
-  // included: others' writes into it wait. An empty end means the end of the family; an empty range
-  // is OK and locks nothing. kOptimistic too takes the lock. Errors: as GetForUpdate.
-  virtual Status LockRange(ColumnFamily* family, Slice start, Slice end, LockMode mode) = 0;
+  // Waits until nobody else has written into [start, end) without having ended, and from then on
+  // holds others' writes into it off: they wait for this transaction's end. An empty end means the
+  // end of the family; an empty range is OK and locks nothing. It does not keep others from locking
+  // the same range, or single keys in it: two transactions that both lock a range and then write
+  // into it are a deadlock. With kOptimistic too this is a real lock. Reads that are to see what the
+  // range holds from now on begin after it. Errors: as GetForUpdate, but kConflict.
+  virtual Status LockRange(ColumnFamily* family, Slice start, Slice end, RangeHold hold,
+                           LockWait wait) = 0;
+  // As LockRange with kPuts, for this moment only: waits, and holds nothing off afterwards.
+  virtual Status AwaitWriters(ColumnFamily* family, Slice start, Slice end, LockWait wait) = 0;
+
+  // The sequence of the newest commit that a reader can see; one atomic load. As long as it stays,
+  // an iterator of ScanOptions::newest that was made after it was read shows the newest state.
+  virtual uint64_t NewestSequence() const = 0;
 
   // Gives back the most recent lock of this key if this transaction took it once only and wrote
   // nothing under it: for rows a locking scan looked at and did not want. Else does nothing.
@@ -108,10 +128,11 @@ class Transaction {
   // --- Savepoints ---
   // O(1), no I/O. Of a transaction that has ended or is prepared: one that RollbackTo refuses.
   virtual Savepoint SetSavepoint() = 0;
-  // Undoes all writes since the savepoint; keeps the locks. Savepoints set after it are gone, it
-  // itself stays. Errors, nothing done: kInvalidArgument (of another transaction, released, or
+  // Undoes all writes since the savepoint. Savepoints set after it are gone, it itself stays. kRelease
+  // gives the locks back that were taken since; one that was there before and taken again stays.
+  // Errors, nothing done: kInvalidArgument (of another transaction, released, or
   // rolled back over; the transaction has ended or is prepared).
-  virtual Status RollbackTo(Savepoint savepoint) = 0;
+  virtual Status RollbackTo(Savepoint savepoint, LocksSince locks) = 0;
   // Says that the savepoint will not be used again, which lets a spill drop older versions. Once
   // for each SetSavepoint. Does nothing for a savepoint of another transaction.
   virtual void ReleaseSavepoint(Savepoint savepoint) = 0;

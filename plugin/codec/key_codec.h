@@ -86,6 +86,13 @@ enum class Taken : uint8_t { kValue, kNull, kBad };
 // IsReversible(part.kind).
 Taken TakePart(const KeyPart& part, Slice* key, uint8_t* to, size_t to_bytes, size_t* length);
 
+// The smallest key greater than this one.
+inline std::string Successor(Slice key) {
+  std::string after(key);
+  after.push_back('\0');
+  return after;
+}
+
 // The smallest key greater than every key that starts with prefix; false when there is none.
 bool KeyAfterPrefix(Slice prefix, std::string* after);
 

@@ -66,6 +66,7 @@ handler* ha_tidesdb::clone(const char* name, MEM_ROOT* mem_root) noexcept {
       ours->row_lock_ = row_lock_;
       ours->stored_lock_ = stored_lock_;
       ours->session_ = session_;
+      ours->is_clone_ = true;
     }
     return 0;
   });

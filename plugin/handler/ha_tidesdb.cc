@@ -12,8 +12,9 @@ ha_tidesdb::ha_tidesdb(handlerton* hton, TABLE_SHARE* share) : handler(hton, sha
 }
 
 ulonglong ha_tidesdb::table_flags() const {
-  // HA_BINLOG_STMT_CAPABLE: see LockForStatementLog(). Other formats than STATEMENT log rows.
-  // HA_CHECK_UNIQUE_AFTER_WRITE: see CheckUniqueFree() on hash keys.
+  // HA_BINLOG_STMT_CAPABLE: a replica executes logged statements in the order of their commits;
+  // with ranges locked a statement sees here what it will see there. HA_CHECK_UNIQUE_AFTER_WRITE:
+  // see CheckUniqueFree() on hash keys.
   return HA_REC_NOT_IN_SEQ | HA_NULL_IN_KEY | HA_CAN_VIRTUAL_COLUMNS | HA_CAN_INDEX_BLOBS |
          HA_CAN_SQL_HANDLER | HA_REQUIRES_KEY_COLUMNS_FOR_DELETE |
          HA_PRIMARY_KEY_REQUIRED_FOR_POSITION | HA_PRIMARY_KEY_IN_READ_INDEX |
@@ -95,21 +96,33 @@ bool ha_tidesdb::get_error_message(int, String* message) noexcept {
   return false;
 }
 
-// A replica executes logged statements one by one, in the order of their commits. For the same
-// result a statement must see here what it will see there, and row locks leave gaps: so it locks
-// its tables whole.
-int ha_tidesdb::LockForStatementLog(THD* thd) {
-  const int command = thd_sql_command(thd);
-  if (command == SQLCOM_LOCK_TABLES || table_share->tmp_table != NO_TMP_TABLE) return 0;
-  if (command == SQLCOM_SELECT && !thd->lex->requires_prelocking()) return 0;
-  if (row_lock_ == RowLock::kNone) return 0;
-  const LockMode mode = row_lock_ == RowLock::kExclusive ? LockMode::kExclusive : LockMode::kShared;
-  const Status locked = session_->transaction()->LockRange(state_->primary, {}, {}, mode);
-  return locked.ok() ? 0 : Fail(locked);
+namespace {
+
+// Which statements lock what they read is as in InnoDB: above READ COMMITTED, all that change rows.
+// Those that define or check tables have the table to themselves already.
+bool LocksWhatItReads(int command) {
+  switch (command) {
+    case SQLCOM_UPDATE:
+    case SQLCOM_UPDATE_MULTI:
+    case SQLCOM_DELETE:
+    case SQLCOM_DELETE_MULTI:
+    case SQLCOM_INSERT:
+    case SQLCOM_INSERT_SELECT:
+    case SQLCOM_REPLACE:
+    case SQLCOM_REPLACE_SELECT:
+    case SQLCOM_CREATE_TABLE:
+    case SQLCOM_LOAD:
+    case SQLCOM_SET_OPTION:
+    case SQLCOM_DO:
+    case SQLCOM_CALL:
+      return true;
+    default:
+      return false;
+  }
 }
 
-// Which statements lock what they read is as in InnoDB, but for the SELECT part of INSERT, REPLACE
-// and CREATE: it reads the snapshot, so that copying a large table needs no lock for every row.
+}  // namespace
+
 THR_LOCK_DATA** ha_tidesdb::store_lock(THD* thd, THR_LOCK_DATA** to, thr_lock_type type) noexcept {
   if (type == TL_IGNORE) return to;
   skip_locked_ = type == TL_WRITE_SKIP_LOCKED || type == TL_READ_SKIP_LOCKED;
@@ -123,17 +136,8 @@ THR_LOCK_DATA** ha_tidesdb::store_lock(THD* thd, THR_LOCK_DATA** to, thr_lock_ty
       (plain_read && thd_in_lock_tables(thd) && !weak) ||
       (type == TL_READ_NO_INSERT && !weak && thd_binlog_format(thd) == BINLOG_FORMAT_STMT)) {
     lock = RowLock::kShared;
-  } else if (plain_read) {
-    switch (command) {
-      case SQLCOM_UPDATE:
-      case SQLCOM_UPDATE_MULTI:
-      case SQLCOM_DELETE:
-      case SQLCOM_DELETE_MULTI:
-        lock = weak ? RowLock::kNone : RowLock::kShared;
-        break;
-      default:
-        break;
-    }
+  } else if (plain_read && !weak && LocksWhatItReads(command)) {
+    lock = RowLock::kShared;
   }
   row_lock_ = stored_lock_ = lock;
   return to;
@@ -159,7 +163,7 @@ int ha_tidesdb::external_lock(THD* thd, int lock_type) noexcept {
     }
     logs_statements_ = thd_binlog_format(thd) == BINLOG_FORMAT_STMT && session_->pessimistic() &&
                        session_->isolation() > ISO_READ_COMMITTED;
-    return logs_statements_ ? LockForStatementLog(thd) : 0;
+    return 0;
   });
 }
 
@@ -221,6 +225,7 @@ int ha_tidesdb::reset() noexcept {
     row_.Reset();
     other_.Reset();
     key_read_ = false;
+    semi_consistent_ = read_semi_consistent_ = false;
     duplicates_wanted_ = false;
     auto_increment_last_ = 0;
     return 0;

@@ -77,6 +77,8 @@ class ha_tidesdb final : public handler {
                        bool sorted) noexcept override;
   Item* idx_cond_push(uint index, Item* condition) noexcept override;
   void unlock_row() noexcept override;
+  void try_semi_consistent_read(bool yes) noexcept override;
+  bool was_semi_consistent_read() noexcept override { return read_semi_consistent_; }
 
   // --- Writing: ha_modify.cc, autoinc.cc ---
   int write_row(const uchar* row) noexcept override;
@@ -111,9 +113,6 @@ class ha_tidesdb final : public handler {
   // Turns an engine error into the server's, and undoes what that error undoes.
   int Fail(const Status& status);
 
-  // Locks the whole table, if a statement is logged that reads or changes it.
-  int LockForStatementLog(THD* thd);
-
   // --- ha_ddl.cc ---
   int Refuse(const char* what, const char* instead);
   int CheckDefinition(TABLE* form, const HA_CREATE_INFO& info);
@@ -146,8 +145,26 @@ class ha_tidesdb final : public handler {
   enum class Direction : uint8_t { kForward, kBackward };
   void OpenCursor();
   // Reads the first wanted row at or after the cursor in that direction.
+  // matching: keys that start with match_ only. at_end: what is returned when there is none.
   int ReadOn(uchar* record, Direction direction, bool matching, int at_end);
+  // Whether the cursor is at a key that the scan may still give.
+  bool CursorInRange(Direction direction, bool matching) const;
+  int MoveCursor(Direction direction);
   int SeekImage(ha_rkey_function flag);
+  int ReadCandidate(uchar* record, bool* found);
+
+  // --- locking_scan.cc ---
+  int ReadOnLocked(uchar* record, Direction direction, bool matching, int at_end);
+  bool LooksForOverlaps() const;
+  int LockWalked(Direction direction, bool matching, bool at_key);
+  int ReadLocked(uchar* record, bool* found);
+  int ReadSemiConsistent(uchar* record, bool* found);
+  int ReadAgain(uchar* record, Direction direction, bool matching);
+  int Reposition(Direction direction);
+  void PlaceBehindCursor(Direction direction);
+  LockWait WaitMode() const {
+    return skip_locked_ || no_wait_ ? LockWait::kNoWait : LockWait::kWait;
+  }
   int MoveOn(uchar* record, Direction direction, bool matching);
   bool LeavePoint();
   ColumnFamily* ActiveFamily() const;
@@ -192,6 +209,8 @@ class ha_tidesdb final : public handler {
   std::shared_ptr<const TableStats> known_stats_;
   uint64_t known_stats_version_ = 0;
 
+  bool is_clone_ = false;  // Made by the server to look something up while another handler reads.
+
   // Of the statement.
   Session* session_ = nullptr;
   RowLock row_lock_ = RowLock::kNone;
@@ -213,6 +232,15 @@ class ha_tidesdb final : public handler {
   std::string upper_;      // Keys from here on are outside of the range.
   bool has_upper_ = false;
   bool in_range_read_ = false;
+
+  // Of a locking scan: where what it has not locked yet begins; a key, to which it belongs when the
+  // scan goes forward and does not when it goes backward.
+  std::string place_;
+  bool place_is_end_ = false;  // Backward from the last key.
+  // READ COMMITTED, and a conflict with a changed row is none: an UPDATE looks at the last
+  // committed version of a row that another has locked, and passes it by if it is not wanted.
+  bool semi_consistent_ = false;
+  bool read_semi_consistent_ = false;  // The current row was read so, and is not locked.
 
   // What to decode: valid for plan_columns_ and the rest below it.
   RowPlan plan_;

@@ -65,9 +65,8 @@ void ha_tidesdb::UnlockUnwanted(ColumnFamily* family, Slice key) {
 
 int ha_tidesdb::LockRow(Slice primary_key, bool* found) {
   const LockMode mode = row_lock_ == RowLock::kExclusive ? LockMode::kExclusive : LockMode::kShared;
-  const LockWait wait = skip_locked_ || no_wait_ ? LockWait::kNoWait : LockWait::kWait;
   auto locked =
-      session_->transaction()->GetForUpdate(state_->primary, primary_key, mode, wait, &row_);
+      session_->transaction()->GetForUpdate(state_->primary, primary_key, mode, WaitMode(), &row_);
   if (locked.ok()) {
     *found = *locked;
     if (!*found) UnlockUnwanted(state_->primary, primary_key);
@@ -104,8 +103,7 @@ int ha_tidesdb::FetchByUniqueKey(Slice key, uchar* record) {
   if (row_lock_ != RowLock::kNone) {
     const LockMode mode =
         row_lock_ == RowLock::kExclusive ? LockMode::kExclusive : LockMode::kShared;
-    const LockWait wait = skip_locked_ || no_wait_ ? LockWait::kNoWait : LockWait::kWait;
-    auto locked = session_->transaction()->GetForUpdate(family, key, mode, wait, &other_);
+    auto locked = session_->transaction()->GetForUpdate(family, key, mode, WaitMode(), &other_);
     if (!locked.ok()) {
       if (skip_locked_ && locked.status().code() == Code::kTimedOut) return HA_ERR_KEY_NOT_FOUND;
       return Fail(locked.status());
@@ -215,7 +213,8 @@ int ha_tidesdb::ReadEntryRow(Slice primary_key, uchar* record, bool* found) {
     return Fail(Status::Corruption(name_ + ": an index entry has no row"));
   }
   if (!*found) return 0;
-  // The row may have changed between the look at the entry and the lock.
+  // A locking scan looks at the entry again (ReadOnLocked).
+  if (row_lock_ != RowLock::kNone && !at_point_) return 0;
   if (const int error = EntryStillMatches(record, found)) return error;
   if (!*found) UnlockUnwanted(state_->primary, primary_key);
   return 0;

@@ -38,11 +38,14 @@ int ha_tidesdb::rnd_end() noexcept {
 int ha_tidesdb::rnd_next(uchar* row) noexcept {
   return guard::Run([&] {
     if (const int error = Ready()) return error;
+    if (read_semi_consistent_) return ReadAgain(row, Direction::kForward, false);
     Status moved;
     if (cursor_.is_open()) {
+      if (row_lock_ != RowLock::kNone && cursor_.valid()) PlaceBehindCursor(Direction::kForward);
       moved = cursor_.Next();
     } else {
       OpenCursor();
+      place_.clear();
       moved = cursor_.SeekToFirst();
     }
     if (!moved.ok()) return Fail(moved);
@@ -50,21 +53,32 @@ int ha_tidesdb::rnd_next(uchar* row) noexcept {
   });
 }
 
-int ha_tidesdb::ReadOn(uchar* record, Direction direction, bool matching, int at_end) {
+bool ha_tidesdb::CursorInRange(Direction direction, bool matching) const {
+  if (!cursor_.valid()) return false;
+  const Slice key = cursor_.key();
+  if (matching && !key.starts_with(match_)) return false;
+  return !has_upper_ || direction == Direction::kBackward || key < Slice(upper_);
+}
+
+int ha_tidesdb::MoveCursor(Direction direction) {
+  const Status moved = direction == Direction::kForward ? cursor_.Next() : cursor_.Prev();
+  return moved.ok() ? 0 : Fail(moved);
+}
+
+int ha_tidesdb::ReadCandidate(uchar* record, bool* found) {
   const bool primary = active_ == MAX_KEY || codec_.is_primary(active_);
-  for (;;) {
-    if (!cursor_.valid()) return at_end;
-    const Slice key = cursor_.key();
-    if (matching && !key.starts_with(match_)) return at_end;
-    if (has_upper_ && direction == Direction::kForward && key >= Slice(upper_)) return at_end;
+  return primary ? ReadPrimary(record, found) : ReadEntry(record, found);
+}
+
+int ha_tidesdb::ReadOn(uchar* record, Direction direction, bool matching, int at_end) {
+  if (row_lock_ != RowLock::kNone) return ReadOnLocked(record, direction, matching, at_end);
+  while (CursorInRange(direction, matching)) {
     bool found;
-    if (const int error = primary ? ReadPrimary(record, &found) : ReadEntry(record, &found)) {
-      return error;
-    }
+    if (const int error = ReadCandidate(record, &found)) return error;
     if (found) return 0;
-    const Status moved = direction == Direction::kForward ? cursor_.Next() : cursor_.Prev();
-    if (!moved.ok()) return Fail(moved);
+    if (const int error = MoveCursor(direction)) return error;
   }
+  return at_end;
 }
 
 int ha_tidesdb::rnd_pos(uchar* row, uchar* position) noexcept {
@@ -77,6 +91,7 @@ int ha_tidesdb::rnd_pos(uchar* row, uchar* position) noexcept {
     }
     const uint active = active_;
     active_ = MAX_KEY;
+    read_semi_consistent_ = false;
     const int error = FetchByPrimaryKey(key_, row);
     active_ = active;
     return error;
@@ -120,37 +135,27 @@ int ha_tidesdb::index_end() noexcept {
 // Moves the cursor to the first candidate. key_ holds the bytes of the key asked for.
 int ha_tidesdb::SeekImage(ha_rkey_function flag) {
   OpenCursor();
-  Status moved;
+  place_is_end_ = false;
   switch (flag) {
     case HA_READ_KEY_EXACT:
     case HA_READ_PREFIX:
     case HA_READ_KEY_OR_NEXT:
-      moved = cursor_.Seek(key_);
-      break;
+      place_ = key_;
+      return Reposition(Direction::kForward);
     case HA_READ_AFTER_KEY:
-      if (!KeyAfterPrefix(key_, &new_key_)) return HA_ERR_KEY_NOT_FOUND;
-      moved = cursor_.Seek(new_key_);
-      break;
+      if (!KeyAfterPrefix(key_, &place_)) return HA_ERR_KEY_NOT_FOUND;
+      return Reposition(Direction::kForward);
     case HA_READ_BEFORE_KEY:
-      moved = cursor_.SeekForPrev(key_);
-      if (moved.ok() && cursor_.valid() && cursor_.key() == Slice(key_)) moved = cursor_.Prev();
-      break;
+      place_ = key_;
+      return Reposition(Direction::kBackward);
     case HA_READ_KEY_OR_PREV:
     case HA_READ_PREFIX_LAST:
     case HA_READ_PREFIX_LAST_OR_PREV:
-      if (KeyAfterPrefix(key_, &new_key_)) {
-        moved = cursor_.SeekForPrev(new_key_);
-        if (moved.ok() && cursor_.valid() && cursor_.key() == Slice(new_key_)) {
-          moved = cursor_.Prev();
-        }
-      } else {
-        moved = cursor_.SeekToLast();
-      }
-      break;
+      place_is_end_ = !KeyAfterPrefix(key_, &place_);
+      return Reposition(Direction::kBackward);
     default:
       return HA_ERR_UNSUPPORTED;
   }
-  return moved.ok() ? 0 : Fail(moved);
 }
 
 int ha_tidesdb::index_read_map(uchar* row, const uchar* key, key_part_map parts,
@@ -191,17 +196,17 @@ bool ha_tidesdb::LeavePoint() {
 
 int ha_tidesdb::MoveOn(uchar* record, Direction direction, bool matching) {
   if (const int error = Ready()) return error;
-  const bool forward = direction == Direction::kForward;
-  Status moved;
+  if (read_semi_consistent_) return ReadAgain(record, direction, matching);
+  int error;
   if (LeavePoint()) {
-    moved = forward ? cursor_.Seek(point_) : cursor_.SeekForPrev(point_);
-    if (moved.ok() && cursor_.valid() && cursor_.key() == Slice(point_)) {
-      moved = forward ? cursor_.Next() : cursor_.Prev();
-    }
+    place_ = direction == Direction::kForward ? Successor(point_) : point_;
+    place_is_end_ = false;
+    error = Reposition(direction);
   } else {
-    moved = forward ? cursor_.Next() : cursor_.Prev();
+    if (row_lock_ != RowLock::kNone && cursor_.valid()) PlaceBehindCursor(direction);
+    error = MoveCursor(direction);
   }
-  if (!moved.ok()) return Fail(moved);
+  if (error != 0) return error;
   return ReadOn(record, direction, matching, HA_ERR_END_OF_FILE);
 }
 
@@ -225,8 +230,8 @@ int ha_tidesdb::index_first(uchar* row) noexcept {
     if (const int error = Ready()) return error;
     if (!in_range_read_) has_upper_ = false;
     OpenCursor();
-    const Status moved = cursor_.SeekToFirst();
-    if (!moved.ok()) return Fail(moved);
+    place_.clear();
+    if (const int error = Reposition(Direction::kForward)) return error;
     return ReadOn(row, Direction::kForward, false, HA_ERR_END_OF_FILE);
   });
 }
@@ -236,8 +241,8 @@ int ha_tidesdb::index_last(uchar* row) noexcept {
     if (const int error = Ready()) return error;
     has_upper_ = false;
     OpenCursor();
-    const Status moved = cursor_.SeekToLast();
-    if (!moved.ok()) return Fail(moved);
+    place_is_end_ = true;
+    if (const int error = Reposition(Direction::kBackward)) return error;
     return ReadOn(row, Direction::kBackward, false, HA_ERR_END_OF_FILE);
   });
 }
@@ -278,6 +283,10 @@ Item* ha_tidesdb::idx_cond_push(uint index, Item* condition) noexcept {
 void ha_tidesdb::unlock_row() noexcept {
   guard::Run([&] {
     if (session_ == nullptr || session_->aborted()) return 0;
+    if (read_semi_consistent_) {
+      read_semi_consistent_ = false;  // It was never locked; the scan goes on behind it.
+      return 0;
+    }
     UnlockUnwanted(state_->primary, primary_key_);
     // A unique key that was read by was locked before its row.
     if (at_point_ && active_ != MAX_KEY && !codec_.is_primary(active_)) {

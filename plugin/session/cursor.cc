@@ -37,8 +37,11 @@ void Cursor::NeedIterator() {
   options.newest = newest_;
   Transaction* const transaction =
       newest_ ? session_->transaction() : session_->TransactionForPlainRead();
+  if (newest_) sequence_ = transaction->NewestSequence();
   iterator_ = transaction->NewIterator(family_, options);
 }
+
+bool Cursor::IsNewest() const { return session_->transaction()->NewestSequence() == sequence_; }
 
 Status Cursor::Done() const { return iterator_->Valid() ? Status::Ok() : iterator_->status(); }
 

@@ -43,6 +43,9 @@ class Cursor {
   Slice key() const { return iterator_->key(); }
   Slice value() const { return iterator_->value(); }
 
+  // For newest cursors: whether nobody has committed since the last Seek. REQUIRES: not detached.
+  bool IsNewest() const;
+
   // Called by the session: gives the engine's iterator back and keeps the place.
   void Detach();
 
@@ -57,6 +60,7 @@ class Cursor {
   Session* session_ = nullptr;
   ColumnFamily* family_ = nullptr;
   bool newest_ = false;
+  uint64_t sequence_ = 0;  // Of a newest cursor: all commits up to this one are in iterator_.
   bool detached_ = false;
   std::unique_ptr<Iterator> iterator_;
   std::string place_;           // The key at Detach().

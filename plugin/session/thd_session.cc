@@ -114,7 +114,7 @@ void Session::RollbackStatement() {
   in_statement_ = false;
   if (!open_) return;
   DetachCursors();
-  const Status undone = transaction_->RollbackTo(statement_start_);
+  const Status undone = transaction_->RollbackTo(statement_start_, LocksSince::kRelease);
   if (!undone.ok()) {
     // Half a statement must not be committed.
     guard::ToHandlerError(undone);
@@ -170,7 +170,7 @@ void Session::ReleaseSavepoint(Savepoint savepoint) {
 Status Session::RollbackTo(Savepoint savepoint) {
   if (!open_) return Status::Ok();
   DetachCursors();
-  return transaction_->RollbackTo(savepoint);
+  return transaction_->RollbackTo(savepoint, LocksSince::kKeep);
 }
 
 Status Session::RecordAutoIncrements() {

@@ -54,7 +54,7 @@ class DbMisuseTest : public testing::Test {
     errors.push_back(txn->Get(family, "k", &value).status());
     errors.push_back(
         txn->GetForUpdate(family, "k", LockMode::kShared, LockWait::kWait, &value).status());
-    errors.push_back(txn->LockRange(family, "a", "b", LockMode::kShared));
+    errors.push_back(txn->LockRange(family, "a", "b", RangeHold::kPuts, LockWait::kWait));
     errors.push_back(txn->Put(family, "k", "v"));
     errors.push_back(txn->Delete(family, "k"));
     errors.push_back(txn->PutUnderLock(family, "k", "v"));

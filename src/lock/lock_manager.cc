@@ -13,32 +13,23 @@ Status LockManager::LockRow(LockOwner* owner, FamilyId family, Slice key, LockMo
   const uint64_t deadline_us = DeadlineOf(wait_us);
   for (;;) {
     TIDESDB_TRY(rows_.Lock(owner, family, key, mode, deadline_us, grant));
-    if (grant->kind == LockGrant::Kind::kHeldBefore) return Status::Ok();
-    bool passed = true;
-    if (ranges_.MayBlock(family)) {
-      TIDESDB_ASSIGN(passed, PassRanges(owner, family, key, mode, deadline_us, *grant));
-    }
     // A shared holder that upgrades looks again at nothing: had the key been spilled, it would not
     // hold it.
-    if (passed && spills_.any() && grant->kind == LockGrant::Kind::kNew) {
-      TIDESDB_ASSIGN(passed, PassSpills(owner, family, key, deadline_us, *grant));
-    }
+    if (grant->kind != LockGrant::Kind::kNew || !spills_.any()) return Status::Ok();
+    TIDESDB_ASSIGN(const bool passed, PassSpills(owner, family, key, deadline_us, *grant));
     if (passed) return Status::Ok();
   }
 }
 
-Result<bool> LockManager::PassRanges(LockOwner* owner, FamilyId family, Slice key, LockMode mode,
-                                     uint64_t deadline_us, const LockGrant& grant) {
-  if (!ranges_.Blocks(owner, family, key, mode)) return true;
-  rows_.Undo(owner, grant);
-  if (deadline_us == 0) {
-    return Status::TimedOut(DescribeKey(family, key) + " is in a locked range");
-  }
-  TIDESDB_ASSIGN(const auto outcome, ranges_.WaitIfBlocked(owner, family, key, mode));
-  if (outcome == RangeLocks::Outcome::kWaiting) {
+Status LockManager::PassRanges(LockOwner* owner, FamilyId family, Slice key, bool put,
+                               uint64_t wait_us) {
+  const uint64_t deadline_us = DeadlineOf(wait_us);
+  for (;;) {
+    TIDESDB_ASSIGN(const bool waiting,
+                   ranges_.WaitIfBlocked(owner, family, key, put, deadline_us != 0));
+    if (!waiting) return Status::Ok();
     TIDESDB_TRY(graph_.FinishEndWait(owner, deadline_us));
   }
-  return false;
 }
 
 Result<bool> LockManager::PassSpills(LockOwner* owner, FamilyId family, Slice key,
@@ -58,38 +49,40 @@ Result<bool> LockManager::PassSpills(LockOwner* owner, FamilyId family, Slice ke
 }
 
 Status LockManager::LockRange(LockOwner* owner, FamilyId family, Slice start, Slice end,
-                              LockMode mode, uint64_t wait_us) {
+                              RangeHold hold, uint64_t wait_us) {
+  const auto wanted = ranges_.Install(owner, family, start, end, hold);
+  if (!wanted.has_value()) return Status::Ok();
   const uint64_t deadline_us = DeadlineOf(wait_us);
-  if (ranges_.Holds(owner, family, start, end, mode)) return Status::Ok();
-  TIDESDB_TRY(InstallRange(owner, family, start, end, mode, deadline_us));
-  if (Status status = WaitOutRows(owner, family, start, end, mode, deadline_us); !status.ok()) {
-    ranges_.Withdraw(owner, family);
-    graph_.WakeEndWaiters(owner);
-    return status;
+  for (;;) {
+    WriterRegistry::Found around;
+    const auto known =
+        WaitOutWriters(owner, family, wanted->start, wanted->end, hold, deadline_us, &around);
+    if (!known.ok()) {
+      ranges_.Withdraw(owner, family);
+      graph_.WakeEndWaiters(owner);
+      return known.status();
+    }
+    if (ranges_.Confirm(owner, family, *wanted, *known ? &around : nullptr)) return Status::Ok();
   }
-  ranges_.Confirm(owner, family);
-  return Status::Ok();
 }
 
-Status LockManager::InstallRange(LockOwner* owner, FamilyId family, Slice start, Slice end,
-                                 LockMode mode, uint64_t deadline_us) {
+Status LockManager::AwaitWriters(LockOwner* owner, FamilyId family, Slice start, Slice end,
+                                 uint64_t wait_us) {
+  WriterRegistry::Found around;
+  return WaitOutWriters(owner, family, start, end, RangeHold::kPuts, DeadlineOf(wait_us), &around)
+      .status();
+}
+
+Result<bool> LockManager::WaitOutWriters(LockOwner* owner, FamilyId family, Slice start, Slice end,
+                                         RangeHold hold, uint64_t deadline_us,
+                                         WriterRegistry::Found* around) {
   for (;;) {
-    TIDESDB_ASSIGN(const auto outcome,
-                   ranges_.Install(owner, family, start, end, mode, deadline_us != 0));
-    if (outcome == RangeLocks::Outcome::kFree) return Status::Ok();
+    TIDESDB_ASSIGN(*around, writers_.Find(owner, family, start, end, hold, deadline_us != 0));
+    if (!around->waiting) break;
     TIDESDB_TRY(graph_.FinishEndWait(owner, deadline_us));
   }
-}
-
-Status LockManager::WaitOutRows(LockOwner* owner, FamilyId family, Slice start, Slice end,
-                                LockMode mode, uint64_t deadline_us) {
-  // One look is enough: whoever gets a row lock after it sees the range.
-  for (const std::string& key : rows_.FindConflicts(owner, family, start, end, mode)) {
-    LockGrant grant;
-    TIDESDB_TRY(rows_.Lock(owner, family, key, mode, deadline_us, &grant));
-    rows_.Undo(owner, grant);
-  }
-  // After the rows: whose row lock was gone because of a spill has published the spill by now.
+  // After the write sets: what left one of them for a spill has been published by now.
+  const bool spills = spills_.any();
   while (spills_.any()) {
     TIDESDB_ASSIGN(auto spiller, spills_.FindRange(owner, family, start, end));
     if (spiller.owner == nullptr) break;
@@ -101,7 +94,7 @@ Status LockManager::WaitOutRows(LockOwner* owner, FamilyId family, Slice start, 
     TIDESDB_ASSIGN(const bool waiting, spills_.WaitFor(owner, spiller));
     if (waiting) TIDESDB_TRY(graph_.FinishEndWait(owner, deadline_us));
   }
-  return Status::Ok();
+  return !spills;
 }
 
 void LockManager::UnlockLast(LockOwner* owner, FamilyId family, Slice key) {
@@ -113,14 +106,22 @@ void LockManager::UnlockLast(LockOwner* owner, FamilyId family, Slice key) {
   rows_.Undo(owner, grant);
 }
 
+void LockManager::ReleaseSince(LockOwner* owner, uint32_t epoch) {
+  if (ranges_.ReleaseSince(owner, epoch)) graph_.WakeEndWaiters(owner);
+  rows_.ReleaseSince(owner, epoch);
+}
+
 void LockManager::ReleaseAll(LockOwner* owner) {
-  const bool blocked_by_end = !owner->range_families.empty() || owner->spilled;
   // Before the rows: whoever is handed a row now finds nothing else of this transaction in its way.
   ranges_.ReleaseAll(owner);
+  writers_.Remove(owner);
   spills_.Remove(owner);
   rows_.ReleaseAll(owner);
   // Waits for this end begin under the mutexes just taken, so none begins from here on.
-  if (blocked_by_end) graph_.WakeEndWaiters(owner);
+  if (owner->awaited.load(std::memory_order_relaxed)) {
+    owner->awaited.store(false, std::memory_order_relaxed);
+    graph_.WakeEndWaiters(owner);
+  }
 }
 
 }  // namespace tidesdb

@@ -1,14 +1,15 @@
 // Row locks, range locks and spilled write sets as one: what a transaction asks for a lock.
 //
-// A row lock is granted in two steps: the row table grants it; then, where ranges or spilled write
-// sets of others exist at all, they are looked at. If one is in the way, the row is given back
-// first (so that whoever wants it meanwhile does not wait for a waiter), and asked for again after
-// the other transaction's end. The order of arrival holds among those who wait for a row; it is
-// not kept over the wait for an end.
+// A row lock is granted in two steps: the row table grants it; then, where spilled write sets of
+// others exist at all, they are looked at. If one is in the way, the row is given back first (so
+// that whoever wants it meanwhile does not wait for a waiter), and asked for again after the other
+// transaction's end. The order of arrival holds among those who wait for a row; it is not kept over
+// the wait for an end.
 //
-// A range lock first stands in the way of new row locks, then takes, and gives back at once, each
-// row lock that others held in it, so it waits in their queues as everybody does; then it looks for
-// spilled keys.
+// A range lock holds off others' writes, not their row locks: a write is staged first and then
+// passes the ranges (PassRanges); a range is installed first and then waits for the writers that
+// have staged or spilled something in it. Rows in the range that are to stay as they are, and not
+// only to stay alone, are locked one by one besides, or the range holds off deletions too.
 //
 // Every wait is in one WaitGraph. The one whose wait would close a cycle is refused with kDeadlock:
 // it is the one that knows, at a place where its caller can roll back, and no other need be
@@ -24,21 +25,36 @@
 #include "lock/range_locks.h"
 #include "lock/spill_registry.h"
 #include "lock/wait_graph.h"
+#include "lock/writer_registry.h"
 
 namespace tidesdb {
 
 class LockManager {
  public:
   explicit LockManager(Clock* clock)
-      : clock_(clock), graph_(clock), rows_(&graph_), ranges_(&graph_), spills_(&graph_) {}
+      : clock_(clock),
+        graph_(clock),
+        rows_(&graph_),
+        ranges_(&graph_),
+        spills_(&graph_),
+        writers_(&graph_) {}
 
   // Any wait ends `wait_us` after the call (0: no wait). Errors, after which nothing has changed:
   // kTimedOut, kDeadlock, kInterrupted; kIoError and kCorruption from another's spilled run.
   Status LockRow(LockOwner* owner, FamilyId family, Slice key, LockMode mode, uint64_t wait_us,
                  LockGrant* grant);
   // As LockRow. REQUIRES: start < end, or end is empty.
-  Status LockRange(LockOwner* owner, FamilyId family, Slice start, Slice end, LockMode mode,
+  Status LockRange(LockOwner* owner, FamilyId family, Slice start, Slice end, RangeHold hold,
                    uint64_t wait_us);
+  // Waits for the writers of others that have put something into the range, and locks nothing.
+  // Errors as LockRow.
+  Status AwaitWriters(LockOwner* owner, FamilyId family, Slice start, Slice end, uint64_t wait_us);
+
+  // Before the first write is staged: ranges that are locked later will see it.
+  void AddWriter(LockOwner* owner, const StagedKeys* keys) { writers_.Add(owner, keys); }
+  // After a write was staged: whether ranges may be in its way, then waiting for those that are.
+  bool RangesMayBlock(FamilyId family) const { return ranges_.MayBlock(family); }
+  Status PassRanges(LockOwner* owner, FamilyId family, Slice key, bool put, uint64_t wait_us);
 
   // Gives the key's last lock back, unless a write depends on it.
   void UnlockLast(LockOwner* owner, FamilyId family, Slice key);
@@ -51,6 +67,9 @@ class LockManager {
     spills_.Publish(owner, std::move(keys));
   }
 
+  // Gives back the rows and ranges that were locked in this epoch of the owner and later. REQUIRES:
+  // what was written under them is undone.
+  void ReleaseSince(LockOwner* owner, uint32_t epoch);
   // The transaction's end, after its commit is visible.
   void ReleaseAll(LockOwner* owner);
 
@@ -64,21 +83,19 @@ class LockManager {
   uint64_t DeadlineOf(uint64_t wait_us) const;
   // After a row was granted. Returns false when something was in the way: the row was given back
   // and the wait is over, so ask again.
-  Result<bool> PassRanges(LockOwner* owner, FamilyId family, Slice key, LockMode mode,
-                          uint64_t deadline_us, const LockGrant& grant);
   Result<bool> PassSpills(LockOwner* owner, FamilyId family, Slice key, uint64_t deadline_us,
                           const LockGrant& grant);
-  Status InstallRange(LockOwner* owner, FamilyId family, Slice start, Slice end, LockMode mode,
-                      uint64_t deadline_us);
-  // Waits until no other transaction holds a row of the pending range.
-  Status WaitOutRows(LockOwner* owner, FamilyId family, Slice start, Slice end, LockMode mode,
-                     uint64_t deadline_us);
+  // Until no other transaction has staged or spilled a write in the range. *around: where nothing
+  // was found; has no meaning when a spill was looked through: returns false then.
+  Result<bool> WaitOutWriters(LockOwner* owner, FamilyId family, Slice start, Slice end,
+                              RangeHold hold, uint64_t deadline_us, WriterRegistry::Found* around);
 
   Clock* const clock_;
   WaitGraph graph_;
   LockTable rows_;
   RangeLocks ranges_;
   SpillRegistry spills_;
+  WriterRegistry writers_;
 };
 
 }  // namespace tidesdb

@@ -23,6 +23,41 @@ constexpr uint64_t kForEver = UINT64_MAX;
 constexpr LockMode kS = LockMode::kShared;
 constexpr LockMode kX = LockMode::kExclusive;
 
+// What an owner of the test has staged.
+class FakeStaged final : public StagedKeys {
+ public:
+  void Add(Slice key) {
+    MutexLock lock(mu_);
+    keys_.emplace(key);
+  }
+  void Remove(Slice key) {
+    MutexLock lock(mu_);
+    keys_.erase(std::string(key));
+  }
+  bool Holds(Slice start, Slice end) const { return LookAt(kFamily, start, end, {}).conflict; }
+  Look LookAt(FamilyId family, Slice start, Slice end, RangeHold) const override {
+    Look look;
+    if (family != kFamily) return look;
+    MutexLock lock(mu_);
+    auto it = keys_.lower_bound(start);
+    look.conflict = it != keys_.end() && (end.empty() || *it < end);
+    if (it != keys_.begin()) {
+      look.has_before = true;
+      look.before = *std::prev(it);
+    }
+    auto after = end.empty() ? keys_.end() : keys_.lower_bound(end);
+    if (after != keys_.end()) {
+      look.has_after = true;
+      look.after = *after;
+    }
+    return look;
+  }
+
+ private:
+  mutable Mutex mu_;
+  std::set<std::string, std::less<>> keys_;
+};
+
 // A lock manager, some owners, and threads to run them on.
 class World {
  public:
@@ -39,6 +74,29 @@ class World {
   Status Lock(LockOwner* owner, Slice key, LockMode mode, uint64_t wait_us = kForEver) {
     LockGrant grant;
     return locks.LockRow(owner, kFamily, key, mode, wait_us, &grant);
+  }
+  // Locks the key and stages a put of it, as a transaction does.
+  Status Write(LockOwner* owner, Slice key, uint64_t wait_us = kForEver) {
+    TIDESDB_TRY(Lock(owner, key, kX, wait_us));
+    return WriteUnlocked(owner, key, wait_us);
+  }
+  // As index entries are, under the lock of their row.
+  Status WriteUnlocked(LockOwner* owner, Slice key, uint64_t wait_us = kForEver) {
+    FakeStaged& own = staged[owner];
+    if (!owner->writes) locks.AddWriter(owner, &own);
+    own.Add(key);
+    SchedulingPoint();
+    if (!locks.RangesMayBlock(kFamily)) return Status::Ok();
+    Status passed = locks.PassRanges(owner, kFamily, key, true, wait_us);
+    if (!passed.ok()) own.Remove(key);
+    return passed;
+  }
+  Status Range(LockOwner* owner, Slice start, Slice end, uint64_t wait_us = kForEver) {
+    return locks.LockRange(owner, kFamily, start, end, RangeHold::kPuts, wait_us);
+  }
+  void End(LockOwner* owner) {
+    locks.ReleaseAll(owner);
+    staged.erase(owner);
   }
   void Start(std::function<void()> body) {
     threads_.push_back(
@@ -61,6 +119,7 @@ class World {
   // One thread runs at a time, and no scheduling point is between read and write.
   int asked = 0;
   int got = 0;
+  std::map<LockOwner*, FakeStaged> staged;
 
  private:
   std::vector<std::unique_ptr<LockOwner>> owners_;
@@ -216,12 +275,19 @@ TEST(LockManagerTest, DeadlockOfTwoUpgrades) {
 
 TEST(LockManagerTest, DeadlockOfARangeAndARow) {
   ForSeeds(40, [](World* world, uint64_t) {
-    auto range = [world](LockOwner* o) {
-      return world->locks.LockRange(o, kFamily, "a", "m", kS, kForEver);
-    };
-    auto row_in_range = [world](LockOwner* o) { return world->Lock(o, "c", kX); };
+    auto range = [world](LockOwner* o) { return world->Range(o, "a", "m"); };
+    auto row_in_range = [world](LockOwner* o) { return world->Write(o, "c"); };
     auto row = [world](LockOwner* o) { return world->Lock(o, "x", kX); };
     ExpectOneDeadlock(world, range, row, row, row_in_range);
+  });
+}
+
+TEST(LockManagerTest, DeadlockOfTwoThatWriteIntoOneRange) {
+  ForSeeds(40, [](World* world, uint64_t) {
+    auto range = [world](LockOwner* o) { return world->Range(o, "a", "m"); };
+    auto b = [world](LockOwner* o) { return world->Write(o, "b"); };
+    auto c = [world](LockOwner* o) { return world->Write(o, "c"); };
+    ExpectOneDeadlock(world, range, b, range, c);
   });
 }
 
@@ -297,10 +363,10 @@ TEST(LockManagerTest, ASpilledKeyIsLockedUntilTheEnd) {
                               std::make_shared<FakeKeys>(std::set<std::string, std::less<>>{"k"}));
     world->locks.ReleaseRow(a, a->held);
     EXPECT_EQ(world->Lock(c, "k", kS, 0).code(), Code::kTimedOut);
-    EXPECT_EQ(world->locks.LockRange(c, kFamily, "a", "z", kS, 0).code(), Code::kTimedOut);
+    EXPECT_EQ(world->Range(c, "a", "z", 0).code(), Code::kTimedOut);
     EXPECT_TRUE(world->Lock(a, "k", kX, 1'000'000).ok());  // Its own.
     world->Start([&] {
-      ASSERT_TRUE(world->locks.LockRange(c, kFamily, "a", "z", kS, kForEver).ok());
+      ASSERT_TRUE(world->Range(c, "a", "z").ok());
       EXPECT_TRUE(ended);
       world->locks.ReleaseAll(c);
     });
@@ -315,39 +381,85 @@ TEST(LockManagerTest, RangesKeepWritersOutAndWaitForThem) {
   ForSeeds(30, [](World* world, uint64_t) {
     LockOwner* a = world->NewOwner();
     LockOwner* b = world->NewOwner();
-    ASSERT_TRUE(world->Lock(b, "k", kX).ok());
-    ASSERT_TRUE(world->Lock(b, "l", kS).ok());
-    // Shared: only the exclusive row is in the way.
-    EXPECT_EQ(world->locks.LockRange(a, kFamily, "a", "z", kS, 0).code(), Code::kTimedOut);
-    EXPECT_TRUE(world->locks.LockRange(a, kFamily, "l", "z", kS, 0).ok());
-    EXPECT_EQ(world->locks.LockRange(a, kFamily, "l", "z", kX, 0).code(), Code::kTimedOut);
+    ASSERT_TRUE(world->Write(b, "k").ok());
+    ASSERT_TRUE(world->Lock(b, "l", kX).ok());
+    // Only what is written is in the way.
+    EXPECT_EQ(world->Range(a, "a", "z", 0).code(), Code::kTimedOut);
+    EXPECT_EQ(world->locks.AwaitWriters(a, kFamily, "a", "z", 0).code(), Code::kTimedOut);
+    EXPECT_TRUE(world->Range(a, "l", "z", 0).ok());
     bool released = false;
     world->Start([&] {
-      ASSERT_TRUE(world->locks.LockRange(a, kFamily, "a", "z", kS, kForEver).ok());
+      ASSERT_TRUE(world->Range(a, "a", "z").ok());
       EXPECT_TRUE(released);
       EXPECT_EQ(a->held_count, 0u);
     });
     world->clock_->SleepMicros(1000);
     released = true;
-    world->locks.ReleaseAll(b);
+    world->End(b);
     world->JoinAll();
-    EXPECT_EQ(world->Lock(b, "new", kX, 0).code(), Code::kTimedOut);
-    EXPECT_TRUE(world->Lock(b, "new", kS, 0).ok());
-    EXPECT_EQ(world->Lock(b, "new", kX, 0).code(), Code::kTimedOut);  // And still holds it shared.
-    EXPECT_EQ(world->Lock(a, "new", kX, 0).code(), Code::kTimedOut);
-    EXPECT_TRUE(world->Lock(b, "z", kX, 0).ok());
-    EXPECT_TRUE(world->locks.LockRange(b, kFamily, "c", "d", kS, 0).ok());
-    EXPECT_EQ(world->locks.LockRange(b, kFamily, "c", "d", kX, 0).code(), Code::kTimedOut);
-    EXPECT_TRUE(world->locks.LockRange(b, kFamily + 256, "c", "d", kX, 0).ok());
+    EXPECT_EQ(world->Write(b, "new", 0).code(), Code::kTimedOut);
+    EXPECT_TRUE(world->Lock(b, "m", kX, 0).ok());  // A lock is no write.
+    EXPECT_TRUE(world->Write(b, "z", 0).ok());
+    EXPECT_TRUE(world->Range(b, "c", "d", 0).ok());  // Nor is a range.
+    EXPECT_TRUE(world->locks.LockRange(b, kFamily + 256, "c", "d", RangeHold::kWrites, 0).ok());
     bool done = false;
     world->Start([&] {
-      ASSERT_TRUE(world->Lock(b, "new", kX).ok());
+      ASSERT_TRUE(world->Write(b, "newer").ok());
       EXPECT_TRUE(done);
     });
     world->clock_->SleepMicros(1000);
     done = true;
-    world->locks.ReleaseAll(a);
+    world->End(a);
     world->JoinAll();
+    world->End(b);
+  });
+}
+
+TEST(LockManagerTest, ARangeMayLetDeletionsPass) {
+  ForSeeds(1, [](World* world, uint64_t) {
+    LockOwner* a = world->NewOwner();
+    LockOwner* b = world->NewOwner();
+    ASSERT_TRUE(world->Range(a, "a", "m").ok());
+    ASSERT_TRUE(world->locks.LockRange(a, kFamily, "m", "z", RangeHold::kWrites, 0).ok());
+    EXPECT_TRUE(world->locks.PassRanges(b, kFamily, "b", false, 0).ok());
+    EXPECT_EQ(world->locks.PassRanges(b, kFamily, "n", false, 0).code(), Code::kTimedOut);
+    EXPECT_EQ(world->locks.PassRanges(b, kFamily, "n", true, 0).code(), Code::kTimedOut);
+  });
+}
+
+// A scan takes its range piece by piece: a writer that comes between two pieces is not missed.
+TEST(LockManagerTest, EachPieceOfAScanSeesTheWritersOfItsMoment) {
+  ForSeeds(1, [](World* world, uint64_t) {
+    LockOwner* scan = world->NewOwner();
+    LockOwner* writer = world->NewOwner();
+    ASSERT_TRUE(world->Range(scan, "a", "c", 0).ok());
+    ASSERT_TRUE(world->Range(scan, "c", "e", 0).ok());
+    ASSERT_TRUE(world->Write(writer, "g", 0).ok());
+    ASSERT_TRUE(world->Range(scan, "e", "f", 0).ok());
+    EXPECT_EQ(world->Range(scan, "f", "h", 0).code(), Code::kTimedOut);
+    EXPECT_EQ(world->Range(scan, "f", "h", 0).code(), Code::kTimedOut);
+    world->End(writer);
+    EXPECT_TRUE(world->Range(scan, "f", "h", 0).ok());
+    EXPECT_EQ(world->Write(writer, "e", 0).code(), Code::kTimedOut);
+  });
+}
+
+TEST(LockManagerTest, AStatementGivesBackWhatOnlyItTook) {
+  ForSeeds(1, [](World* world, uint64_t) {
+    LockOwner* a = world->NewOwner();
+    LockOwner* b = world->NewOwner();
+    ASSERT_TRUE(world->Lock(a, "1", kX).ok());
+    ASSERT_TRUE(world->Range(a, "a", "c").ok());
+    const uint32_t statement = ++a->epoch;
+    ASSERT_TRUE(world->Lock(a, "1", kX).ok());
+    ASSERT_TRUE(world->Lock(a, "2", kX).ok());
+    ASSERT_TRUE(world->Range(a, "b", "e").ok());
+    world->locks.ReleaseSince(a, statement);
+    EXPECT_EQ(world->Lock(b, "1", kX, 0).code(), Code::kTimedOut);
+    EXPECT_TRUE(world->Lock(b, "2", kX, 0).ok());
+    EXPECT_EQ(world->Write(b, "b", 0).code(), Code::kTimedOut);
+    EXPECT_TRUE(world->Write(b, "d", 0).ok());
+    world->End(b);
   });
 }
 
@@ -356,15 +468,15 @@ TEST(LockManagerTest, AFailedRangeLeavesNothingBehind) {
     LockOwner* a = world->NewOwner();
     LockOwner* b = world->NewOwner();
     LockOwner* c = world->NewOwner();
-    ASSERT_TRUE(world->Lock(b, "k", kX).ok());
+    ASSERT_TRUE(world->Write(b, "k").ok());
     // Waits for the pending range, and goes on when it is withdrawn.
-    world->Start([&] {
-      EXPECT_EQ(world->locks.LockRange(a, kFamily, "a", "z", kX, 10'000).code(), Code::kTimedOut);
-    });
+    world->Start([&] { EXPECT_EQ(world->Range(a, "a", "z", 10'000).code(), Code::kTimedOut); });
     world->clock_->SleepMicros(5000);
-    world->Start([&] { EXPECT_TRUE(world->Lock(c, "m", kX).ok()); });
+    world->Start([&] { EXPECT_TRUE(world->Write(c, "m").ok()); });
     world->JoinAll();
     EXPECT_EQ(world->locks.LocksHeld(), 2u);
+    world->End(b);
+    world->End(c);
   });
 }
 
@@ -377,6 +489,23 @@ class Shadow {
   }
   void Remove(int key, LockMode mode) { (mode == kX ? exclusive_ : shared_)[key] -= 1; }
 
+  // Ranges of the test reach from a key to the end; writes are those that passed the ranges.
+  void AddRange(const LockOwner* owner, int from) {
+    for (const auto& [other, keys] : writes_) {
+      ASSERT_TRUE(other == owner || keys.lower_bound(from) == keys.end());
+    }
+    auto [it, added] = ranges_.emplace(owner, from);
+    if (!added) it->second = std::min(it->second, from);
+  }
+  void AddWrite(const LockOwner* owner, int key) {
+    for (const auto& [other, from] : ranges_) ASSERT_TRUE(other == owner || from > key);
+    writes_[owner].insert(key);
+  }
+  void End(const LockOwner* owner) {
+    ranges_.erase(owner);
+    writes_.erase(owner);
+  }
+
  private:
   void Check(int key) {
     ASSERT_LE(exclusive_[key], 1);
@@ -384,6 +513,8 @@ class Shadow {
   }
   std::map<int, int> shared_;
   std::map<int, int> exclusive_;
+  std::map<const LockOwner*, int> ranges_;
+  std::map<const LockOwner*, std::set<int>> writes_;
 };
 
 struct RandomOptions {
@@ -402,14 +533,16 @@ void RunRandomTransactions(World* world, Shadow* shadow, LockOwner* owner, uint6
     std::map<int, LockMode> held;
     int key = -1;
     for (uint64_t locks = random.Between(1, 4); locks > 0; --locks) {
-      if (options.ranges && random.OneIn(4)) {
-        const auto from = std::to_string(random.Uniform(kKeys));
-        const LockMode mode = random.OneIn(2) ? kX : kS;
-        const Status status = world->locks.LockRange(owner, kFamily, from, "", mode, kForEver);
+      if (options.ranges && random.OneIn(3)) {
+        const int from = static_cast<int>(random.Uniform(kKeys));
+        const bool write = random.OneIn(2);
+        const Status status = write ? world->WriteUnlocked(owner, std::to_string(from))
+                                    : world->Range(owner, std::to_string(from), "");
         if (!status.ok()) {
           ASSERT_TRUE(status.code() == Code::kDeadlock) << status.ToString();
           break;
         }
+        write ? shadow->AddWrite(owner, from) : shadow->AddRange(owner, from);
         continue;
       }
       key = options.ordered ? key + 1 + static_cast<int>(random.Uniform(2))
@@ -436,7 +569,8 @@ void RunRandomTransactions(World* world, Shadow* shadow, LockOwner* owner, uint6
       if (testing::Test::HasFatalFailure()) return;
     }
     for (const auto& [k, mode] : held) shadow->Remove(k, mode);
-    world->locks.ReleaseAll(owner);
+    shadow->End(owner);
+    world->End(owner);
   }
 }
 

@@ -29,6 +29,7 @@ struct HeldLock {
   uint32_t count = 0;    // How often it was taken; given back one by one by UnlockLast.
   bool written = false;  // A write depends on it: stays until the end.
   bool changed = false;  // The key was found changed since the snapshot: not yet resolved.
+  uint32_t epoch = 0;    // The owner's when it was granted.
   HeldLock* prev_held = nullptr;
   HeldLock* next_held = nullptr;
 };
@@ -96,10 +97,17 @@ class LockOwner {
   uint64_t held_count = 0;
   std::vector<FamilyId> range_families;
   bool spilled = false;  // In the SpillRegistry.
+  bool writes = false;   // In the WriterRegistry.
+  // Grows with every savepoint: what was locked after it is told from what was locked before.
+  uint32_t epoch = 0;
 
   // Under the WaitGraph's mutex.
   PendingWait wait;
   LockOwner* end_waiters = nullptr;
+  // Whether anybody ever waited for this end. Written under the WaitGraph's mutex; read without it
+  // by the owner once nobody can begin such a wait any more: the mutex of the registry that it left
+  // orders that.
+  std::atomic<bool> awaited = false;
   uint64_t walk = 0;  // The search that came here last, and from where.
   const LockOwner* walk_from = nullptr;
 

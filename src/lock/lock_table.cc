@@ -14,10 +14,6 @@ bool InConflict(LockMode a, LockMode b) {
   return a == LockMode::kExclusive || b == LockMode::kExclusive;
 }
 
-bool InRange(Slice key, Slice start, Slice end) {
-  return key >= start && (end.empty() || key < end);
-}
-
 size_t EntryBytes(const LockEntry& entry) { return sizeof(LockEntry) + entry.key_bytes; }
 
 void* AllocateBytes(size_t bytes) { return std::allocator<std::byte>().allocate(bytes); }
@@ -149,6 +145,7 @@ void LockTable::RemoveHolder(Shard& shard, HeldLock* lock) {
 }
 
 void LockTable::LinkHeld(LockOwner* owner, HeldLock* lock) {
+  lock->epoch = owner->epoch;
   lock->prev_held = nullptr;
   lock->next_held = owner->held;
   if (owner->held != nullptr) owner->held->prev_held = lock;
@@ -327,6 +324,10 @@ void LockTable::Release(LockOwner* owner, HeldLock* lock) {
   ReleaseLocked(shard, lock, &signals);
 }
 
+void LockTable::ReleaseSince(LockOwner* owner, uint32_t epoch) {
+  while (owner->held != nullptr && owner->held->epoch >= epoch) Release(owner, owner->held);
+}
+
 void LockTable::ReleaseAll(LockOwner* owner) {
   while (owner->held != nullptr) Release(owner, owner->held);
 }
@@ -355,23 +356,6 @@ HeldLock* LockTable::Find(LockOwner* owner, FamilyId family, Slice key) {
   MutexLock lock(shard.mu);
   LockEntry* entry = *FindSlot(shard, hash, family, key);
   return entry == nullptr ? nullptr : HolderOf(entry, owner);
-}
-
-std::vector<std::string> LockTable::FindConflicts(const LockOwner* owner, FamilyId family,
-                                                  Slice start, Slice end, LockMode mode) {
-  std::vector<std::string> keys;
-  for (Shard& shard : shards_) {
-    MutexLock lock(shard.mu);
-    for (LockEntry* entry : shard.buckets) {
-      for (; entry != nullptr; entry = entry->next_in_bucket) {
-        if (entry->family == family && InRange(entry->key(), start, end) &&
-            !Compatible(entry, owner, mode)) {
-          keys.emplace_back(entry->key());
-        }
-      }
-    }
-  }
-  return keys;
 }
 
 uint64_t LockTable::LocksHeld() const {

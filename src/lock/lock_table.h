@@ -49,12 +49,9 @@ class LockTable {
   // The owner's hold of the key; null when it has none.
   HeldLock* Find(LockOwner* owner, FamilyId family, Slice key);
   void Release(LockOwner* owner, HeldLock* lock);
+  // Gives back what was granted in this epoch and later.
+  void ReleaseSince(LockOwner* owner, uint32_t epoch);
   void ReleaseAll(LockOwner* owner);
-
-  // The keys of [start, end) (empty end: no bound) that others hold in conflict with `mode`. Looks
-  // at every lock there is.
-  std::vector<std::string> FindConflicts(const LockOwner* owner, FamilyId family, Slice start,
-                                         Slice end, LockMode mode);
 
   uint64_t LocksHeld() const;
   uint64_t MemoryBytes() const;

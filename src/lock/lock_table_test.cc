@@ -117,20 +117,6 @@ TEST_F(LockTableTest, TheFirstHolderMayLeaveFirst) {
   EXPECT_TRUE(Locks(&c_, "k", kX));
 }
 
-TEST_F(LockTableTest, FindConflictsLooksAtOthersInTheRange) {
-  EXPECT_TRUE(Locks(&a_, "b", kX));
-  EXPECT_TRUE(Locks(&a_, "c", kS));
-  EXPECT_TRUE(Locks(&a_, "d", kX));
-  EXPECT_TRUE(Locks(&b_, "c1", kX));
-  auto keys = table_.FindConflicts(&b_, kFamily, "b", "d", kS);
-  EXPECT_EQ(keys, std::vector<std::string>{"b"});
-  keys = table_.FindConflicts(&b_, kFamily, "b", "", kX);
-  std::sort(keys.begin(), keys.end());
-  EXPECT_EQ(keys, (std::vector<std::string>{"b", "c", "d"}));
-  EXPECT_TRUE(table_.FindConflicts(&a_, kFamily, "a", "c1", kX).empty());
-  EXPECT_TRUE(table_.FindConflicts(&b_, kFamily + 1, "", "", kX).empty());
-}
-
 TEST_F(LockTableTest, MessagesNameKeyAndHolder) {
   EXPECT_TRUE(Locks(&a_, Slice("k\0\x7f", 3), kX));
   const Status status = TryLock(&b_, Slice("k\0\x7f", 3), kX);

@@ -5,168 +5,147 @@
 #include "base/check.h"
 
 namespace tidesdb {
-namespace {
-
-// Ends compare as keys, but for the empty one, which is above all.
-bool EndLess(Slice a, Slice b) {
-  if (a.empty()) return false;
-  return b.empty() || a < b;
-}
-
-}  // namespace
-
-RangeSet::Map::const_iterator RangeSet::FindEndAfter(Slice key) const {
-  auto it = ranges_.upper_bound(key);
-  if (it != ranges_.begin()) {
-    auto before = std::prev(it);
-    if (before->second.empty() || before->second > key) return before;
-  }
-  return it;
-}
-
-void RangeSet::Add(Slice start, Slice end) {
-  std::string new_start(start);
-  std::string new_end(end);
-  auto it = ranges_.upper_bound(start);
-  if (it != ranges_.begin()) {
-    auto before = std::prev(it);
-    if (before->second.empty() || before->second >= start) it = before;
-  }
-  while (it != ranges_.end() && (end.empty() || it->first <= end)) {
-    new_start = std::min(new_start, it->first);
-    if (EndLess(new_end, it->second)) new_end = it->second;
-    it = ranges_.erase(it);
-  }
-  ranges_.emplace(std::move(new_start), std::move(new_end));
-}
-
-bool RangeSet::Contains(Slice key) const {
-  auto it = FindEndAfter(key);
-  return it != ranges_.end() && it->first <= key;
-}
-
-bool RangeSet::Covers(Slice start, Slice end) const {
-  auto it = FindEndAfter(start);
-  return it != ranges_.end() && it->first <= start && !EndLess(it->second, end);
-}
-
-bool RangeSet::Intersects(Slice start, Slice end) const {
-  auto it = FindEndAfter(start);
-  return it != ranges_.end() && (end.empty() || it->first < end);
-}
 
 RangeLocks::~RangeLocks() {
   MutexLock lock(mu_);
   CHECK(families_.empty());
 }
 
-LockOwner* RangeLocks::FindBlocker(const LockOwner* owner, FamilyId family, Slice key,
-                                   LockMode mode) {
+Result<bool> RangeLocks::WaitIfBlocked(LockOwner* owner, FamilyId family, Slice key, bool put,
+                                       bool may_wait) {
+  MutexLock lock(mu_);
   auto it = families_.find(family);
-  if (it == families_.end()) return nullptr;
-  for (const auto& ranges : it->second) {
-    if (ranges->owner == owner) continue;
-    if (ranges->exclusive.Contains(key)) return ranges->owner;
-    if (mode == LockMode::kExclusive && ranges->shared.Contains(key)) return ranges->owner;
-    const auto& pending = ranges->pending;
-    const bool in_pending = pending.has_value() && key >= pending->start &&
-                            (pending->end.empty() || key < pending->end);
-    if (in_pending && (mode == LockMode::kExclusive || pending->mode == LockMode::kExclusive)) {
-      return ranges->owner;
+  if (it == families_.end()) return false;
+  ++it->second.writes;
+  for (const auto& ranges : it->second.owners) {
+    bool pending = false;
+    if (ranges->owner == owner || !Blocks(*ranges, key, put, &pending)) continue;
+    if (pending) {
+      if (may_wait && graph_->BeginEndWaitUnlessCycle(owner, ranges->owner)) return true;
+      // Its owner waits for this transaction, or will see the write when it looks again.
+      ranges->pending->passed = true;
+      continue;
     }
+    if (!may_wait) {
+      return Status::TimedOut(DescribeKey(family, key) + " is in a range held by transaction " +
+                              std::to_string(ranges->owner->id));
+    }
+    TIDESDB_TRY(graph_->BeginEndWait(owner, ranges->owner));
+    return true;
   }
-  return nullptr;
+  return false;
 }
 
-bool RangeLocks::Blocks(const LockOwner* owner, FamilyId family, Slice key, LockMode mode) {
-  MutexLock lock(mu_);
-  return FindBlocker(owner, family, key, mode) != nullptr;
-}
-
-Result<RangeLocks::Outcome> RangeLocks::WaitIfBlocked(LockOwner* owner, FamilyId family, Slice key,
-                                                      LockMode mode) {
-  MutexLock lock(mu_);
-  LockOwner* blocker = FindBlocker(owner, family, key, mode);
-  if (blocker == nullptr) return Outcome::kFree;
-  TIDESDB_TRY(graph_->BeginEndWait(owner, blocker));
-  return Outcome::kWaiting;
+// *pending: the range is one that is not held yet.
+bool RangeLocks::Blocks(const OwnerRanges& ranges, Slice key, bool put, bool* pending) {
+  if ((put ? ranges.puts : ranges.writes).Contains(key)) return true;
+  const auto& asked = ranges.pending;
+  *pending = asked.has_value() && (put || asked->hold == RangeHold::kWrites) &&
+             key >= asked->start && (asked->end.empty() || key < asked->end);
+  return *pending;
 }
 
 RangeLocks::OwnerRanges* RangeLocks::RangesOf(LockOwner* owner, FamilyId family) {
   auto it = families_.find(family);
   if (it == families_.end()) return nullptr;
-  for (const auto& ranges : it->second) {
+  for (const auto& ranges : it->second.owners) {
     if (ranges->owner == owner) return ranges.get();
   }
   return nullptr;
 }
 
-bool RangeLocks::Holds(LockOwner* owner, FamilyId family, Slice start, Slice end, LockMode mode) {
-  MutexLock lock(mu_);
-  const OwnerRanges* own = RangesOf(owner, family);
-  if (own == nullptr) return false;
-  return own->exclusive.Covers(start, end) ||
-         (mode == LockMode::kShared && own->shared.Covers(start, end));
+RangeLocks::OwnerRanges* RangeLocks::MakeRanges(LockOwner* owner, FamilyId family) {
+  if (OwnerRanges* own = RangesOf(owner, family); own != nullptr) return own;
+  auto& owners = families_[family].owners;
+  owners.push_back(std::make_unique<OwnerRanges>());
+  owners.back()->owner = owner;
+  owner->range_families.push_back(family);
+  counts_[family % kCountSlots].fetch_add(1, std::memory_order_relaxed);
+  return owners.back().get();
 }
 
-Result<RangeLocks::Outcome> RangeLocks::Install(LockOwner* owner, FamilyId family, Slice start,
-                                                Slice end, LockMode mode, bool may_wait) {
+bool RangeLocks::IsClear(const OwnerRanges& own, uint64_t writes, const Pending& range) {
+  const Clear& clear = own.clear;
+  if (!clear.valid || clear.writes != writes) return false;
+  if (range.hold == RangeHold::kWrites && clear.hold == RangeHold::kPuts) return false;
+  const WriterRegistry::Found& between = clear.between;
+  if (between.has_from && range.start <= between.from) return false;
+  return !between.has_to || (!range.end.empty() && range.end <= between.to);
+}
+
+void RangeLocks::Take(OwnerRanges* own, const Pending& range) {
+  own->puts.Add(range.start, range.end, own->owner->epoch);
+  if (range.hold == RangeHold::kWrites) {
+    own->writes.Add(range.start, range.end, own->owner->epoch);
+  }
+}
+
+std::optional<RangeLocks::Wanted> RangeLocks::Install(LockOwner* owner, FamilyId family,
+                                                      Slice start, Slice end, RangeHold hold) {
   DCHECK(end.empty() || start < end);
   MutexLock lock(mu_);
-  FamilyRanges& all = families_[family];
-  for (const auto& ranges : all) {
-    if (ranges->owner == owner) continue;
-    const auto& pending = ranges->pending;
-    const bool meets_pending = pending.has_value() && (end.empty() || pending->start < end) &&
-                               (pending->end.empty() || start < pending->end);
-    const bool exclusive = mode == LockMode::kExclusive;
-    if (ranges->exclusive.Intersects(start, end) ||
-        (exclusive && ranges->shared.Intersects(start, end)) ||
-        (meets_pending && (exclusive || pending->mode == LockMode::kExclusive))) {
-      if (!may_wait) {
-        return Status::TimedOut("a range of family " + std::to_string(family) +
-                                " is held by transaction " + std::to_string(ranges->owner->id));
-      }
-      TIDESDB_TRY(graph_->BeginEndWait(owner, ranges->owner));
-      return Outcome::kWaiting;
-    }
-  }
-  OwnerRanges* own = RangesOf(owner, family);
-  if (own == nullptr) {
-    all.push_back(std::make_unique<OwnerRanges>());
-    own = all.back().get();
-    own->owner = owner;
-    owner->range_families.push_back(family);
-    counts_[family % kCountSlots].fetch_add(1, std::memory_order_relaxed);
-  }
+  OwnerRanges* own = MakeRanges(owner, family);
   CHECK(!own->pending.has_value());
-  own->pending = Pending{std::string(start), std::string(end), mode};
-  return Outcome::kFree;
+  const RangeSet& held = hold == RangeHold::kWrites ? own->writes : own->puts;
+  if (held.Covers(start, end)) return std::nullopt;
+  Pending range{std::string(start), std::string(end), hold, false};
+  held.Trim(&range.start, &range.end);
+  const uint64_t writes = families_[family].writes;
+  if (IsClear(*own, writes, range)) {
+    Take(own, range);
+    return std::nullopt;
+  }
+  own->pending = range;
+  return Wanted{std::move(range.start), std::move(range.end), writes};
 }
 
-void RangeLocks::Confirm(LockOwner* owner, FamilyId family) {
+bool RangeLocks::Confirm(LockOwner* owner, FamilyId family, const Wanted& wanted,
+                         const WriterRegistry::Found* around) {
   MutexLock lock(mu_);
   OwnerRanges* own = RangesOf(owner, family);
-  const Pending& pending = *own->pending;
-  RangeSet& set = pending.mode == LockMode::kExclusive ? own->exclusive : own->shared;
-  set.Add(pending.start, pending.end);
+  if (own->pending->passed) {
+    own->pending->passed = false;
+    return false;
+  }
+  Take(own, *own->pending);
+  own->clear = Clear();
+  if (around != nullptr) own->clear = {true, own->pending->hold, wanted.writes_seen, *around};
   own->pending.reset();
+  return true;
 }
 
 void RangeLocks::Withdraw(LockOwner* owner, FamilyId family) {
   MutexLock lock(mu_);
-  OwnerRanges* own = RangesOf(owner, family);
-  own->pending.reset();
-  if (!own->shared.empty() || !own->exclusive.empty()) return;
+  RangesOf(owner, family)->pending.reset();
+  RemoveIfEmpty(owner, family);
+}
+
+void RangeLocks::RemoveIfEmpty(LockOwner* owner, FamilyId family) {
+  const OwnerRanges* own = RangesOf(owner, family);
+  if (!own->puts.empty() || own->pending.has_value()) return;
   Remove(owner, family);
   std::erase(owner->range_families, family);
 }
 
 void RangeLocks::Remove(LockOwner* owner, FamilyId family) {
   auto it = families_.find(family);
-  std::erase_if(it->second, [owner](const auto& ranges) { return ranges->owner == owner; });
-  if (it->second.empty()) families_.erase(it);
+  std::erase_if(it->second.owners, [owner](const auto& own) { return own->owner == owner; });
+  if (it->second.owners.empty()) families_.erase(it);
   counts_[family % kCountSlots].fetch_sub(1, std::memory_order_relaxed);
+}
+
+bool RangeLocks::ReleaseSince(LockOwner* owner, uint32_t epoch) {
+  if (owner->range_families.empty()) return false;
+  MutexLock lock(mu_);
+  bool released = false;
+  const std::vector<FamilyId> families = owner->range_families;
+  for (const FamilyId family : families) {
+    OwnerRanges* own = RangesOf(owner, family);
+    released |= own->puts.RemoveSince(epoch);
+    own->writes.RemoveSince(epoch);
+    RemoveIfEmpty(owner, family);
+  }
+  return released;
 }
 
 void RangeLocks::ReleaseAll(LockOwner* owner) {
@@ -179,10 +158,8 @@ void RangeLocks::ReleaseAll(LockOwner* owner) {
 size_t RangeLocks::Count() const {
   MutexLock lock(mu_);
   size_t count = 0;
-  for (const auto& [family, all] : families_) {
-    for (const auto& ranges : all) {
-      count += ranges->shared.size() + ranges->exclusive.size() + (ranges->pending ? 1 : 0);
-    }
+  for (const auto& [family, ranges] : families_) {
+    for (const auto& own : ranges.owners) count += own->puts.size() + (own->pending ? 1 : 0);
   }
   return count;
 }

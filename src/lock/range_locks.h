@@ -1,9 +1,11 @@
-// Locks on key ranges: every key of [start, end), those that do not exist included.
+// Locks on key ranges: others' writes of keys in [start, end) wait, those of new keys included.
 //
-// A range is asked for in two steps. Install makes it stand in the way of new row locks; then the
-// caller waits out the row locks that stood before; then Confirm. Until Confirm it is "pending": it
-// blocks others as a held one does, but does not count as held when it is asked for again. Ranges
-// go at the end of their transaction only, so whoever meets one waits for that end.
+// Ranges hold off writes and not each other: two transactions may hold one range, and the second
+// that writes into it finds the deadlock. A range is asked for in two steps. Install makes it stand
+// in the way of new writes; then the caller waits for those that were staged before; then Confirm.
+// Until Confirm it is "pending": new writes wait behind it, but for those whose transaction its
+// owner waits for. They pass, and its owner looks at the writers once more. Whoever meets a range
+// waits for its owner's end.
 //
 // Threads: any number; each LockOwner by its own thread. Families without ranges cost their writers
 // one atomic load.
@@ -20,29 +22,12 @@
 
 #include "base/mutex.h"
 #include "lock/lock_owner.h"
+#include "lock/range_set.h"
 #include "lock/wait_graph.h"
+#include "lock/writer_registry.h"
 #include "tidesdb/status.h"
 
 namespace tidesdb {
-
-// Disjoint ranges of keys: start to end, an empty end means no bound. A plain value.
-class RangeSet {
- public:
-  // Merges with what it touches.
-  void Add(Slice start, Slice end);
-  bool Covers(Slice start, Slice end) const;
-  bool Contains(Slice key) const;
-  bool Intersects(Slice start, Slice end) const;
-  bool empty() const { return ranges_.empty(); }
-  size_t size() const { return ranges_.size(); }
-
- private:
-  using Map = std::map<std::string, std::string, std::less<>>;
-  // The range that holds `key`, or the first one after it.
-  Map::const_iterator FindEndAfter(Slice key) const;
-
-  Map ranges_;
-};
 
 class RangeLocks {
  public:
@@ -51,33 +36,40 @@ class RangeLocks {
   RangeLocks(const RangeLocks&) = delete;
   RangeLocks& operator=(const RangeLocks&) = delete;
 
-  // Whether any range lock can exist in the family. For a caller that holds a row lock that was
-  // granted just now: false means that a range asked for later will see that row lock.
+  // Whether any range lock can exist in the family. For a caller that has staged a write just now:
+  // false means that a range asked for later will see that write.
   bool MayBlock(FamilyId family) const {
-    // Relaxed: the shard's mutex, taken for the row lock and by every installer that looks for row
-    // locks afterwards, orders this load after the installer's increment.
+    // Relaxed: the write set's mutex, taken to stage and by whoever looks for staged writes after
+    // the installer's increment, orders this load.
     return counts_[family % kCountSlots].load(std::memory_order_relaxed) != 0;
   }
 
-  enum class Outcome : uint8_t { kFree, kWaiting };
-
-  // Whether a range of another transaction is in the way of a row lock.
-  bool Blocks(const LockOwner* owner, FamilyId family, Slice key, LockMode mode) EXCLUDES(mu_);
-  // As Blocks; and if so the owner's wait for that transaction's end has begun (kWaiting: finish it
-  // with WaitGraph::FinishEndWait). Errors: kDeadlock.
-  Result<Outcome> WaitIfBlocked(LockOwner* owner, FamilyId family, Slice key, LockMode mode)
+  // For a write that is staged: true when a range of another transaction is in the way, and then
+  // the owner's wait for that one's end has begun (finish it with WaitGraph::FinishEndWait).
+  // Errors: kDeadlock; kTimedOut when `may_wait` is false.
+  Result<bool> WaitIfBlocked(LockOwner* owner, FamilyId family, Slice key, bool put, bool may_wait)
       EXCLUDES(mu_);
 
-  // Whether the owner holds all of the range, strong enough.
-  bool Holds(LockOwner* owner, FamilyId family, Slice start, Slice end, LockMode mode)
-      EXCLUDES(mu_);
-  // kFree: the range is pending. kWaiting: another range is in the way and the wait has begun; try
-  // again after it. `may_wait` false: kTimedOut instead. REQUIRES: start < end; nothing is pending.
-  Result<Outcome> Install(LockOwner* owner, FamilyId family, Slice start, Slice end, LockMode mode,
-                          bool may_wait) EXCLUDES(mu_);
-  void Confirm(LockOwner* owner, FamilyId family) EXCLUDES(mu_);
+  // What of a range is not held yet and must be looked through for staged writes.
+  struct Wanted {
+    std::string start;
+    std::string end;
+    uint64_t writes_seen = 0;
+  };
+  // Returns nothing when the range is held now: it was, or nobody can have staged anything in it
+  // since the last look. Otherwise the rest of it is pending. REQUIRES: start < end; nothing is
+  // pending.
+  std::optional<Wanted> Install(LockOwner* owner, FamilyId family, Slice start, Slice end,
+                                RangeHold hold) EXCLUDES(mu_);
+  // After a look that found nobody in the way. `around`: null, or where that look found nothing.
+  // False: a write has passed since; look again.
+  bool Confirm(LockOwner* owner, FamilyId family, const Wanted& wanted,
+               const WriterRegistry::Found* around) EXCLUDES(mu_);
   // Drops the pending range. The caller wakes the owner's end waiters, to look again.
   void Withdraw(LockOwner* owner, FamilyId family) EXCLUDES(mu_);
+  // Gives back what was taken in this epoch and later. Returns whether that was anything; the
+  // caller then wakes the owner's end waiters.
+  bool ReleaseSince(LockOwner* owner, uint32_t epoch) EXCLUDES(mu_);
   // The caller wakes the owner's end waiters after it.
   void ReleaseAll(LockOwner* owner) EXCLUDES(mu_);
 
@@ -89,19 +81,35 @@ class RangeLocks {
   struct Pending {
     std::string start;
     std::string end;
-    LockMode mode;
+    RangeHold hold;
+    bool passed = false;  // By a write, since the last look at the writers or before it.
+  };
+  // No other transaction had such a write staged between the two keys when the family's writes were
+  // at this number: the next pieces of a scan need no look.
+  struct Clear {
+    bool valid = false;
+    RangeHold hold = RangeHold::kPuts;  // What the look was for.
+    uint64_t writes = 0;
+    WriterRegistry::Found between;
   };
   struct OwnerRanges {
     LockOwner* owner;
-    RangeSet shared;
-    RangeSet exclusive;
+    RangeSet puts;    // All ranges.
+    RangeSet writes;  // Those that hold off deletions too.
     std::optional<Pending> pending;
+    Clear clear;
   };
-  using FamilyRanges = std::vector<std::unique_ptr<OwnerRanges>>;
+  struct FamilyRanges {
+    std::vector<std::unique_ptr<OwnerRanges>> owners;
+    uint64_t writes = 0;  // Counts the writes that looked for ranges here.
+  };
 
+  static bool Blocks(const OwnerRanges& ranges, Slice key, bool put, bool* pending);
+  static bool IsClear(const OwnerRanges& own, uint64_t writes, const Pending& range);
+  static void Take(OwnerRanges* own, const Pending& range);
   OwnerRanges* RangesOf(LockOwner* owner, FamilyId family) REQUIRES(mu_);
-  LockOwner* FindBlocker(const LockOwner* owner, FamilyId family, Slice key, LockMode mode)
-      REQUIRES(mu_);
+  OwnerRanges* MakeRanges(LockOwner* owner, FamilyId family) REQUIRES(mu_);
+  void RemoveIfEmpty(LockOwner* owner, FamilyId family) REQUIRES(mu_);
   void Remove(LockOwner* owner, FamilyId family) REQUIRES(mu_);
 
   WaitGraph* const graph_;

@@ -44,10 +44,10 @@ void WaitGraph::VisitBlockers(const LockOwner* owner) {
   }
 }
 
-Status WaitGraph::CheckNewWait(LockOwner* owner) {
+bool WaitGraph::ClosesCycle(LockOwner* owner) {
   const bool holds_anything = owner->held != nullptr || owner->end_waiters != nullptr ||
-                              !owner->range_families.empty() || owner->spilled;
-  if (!holds_anything) return Status::Ok();  // Nobody can be waiting for it.
+                              !owner->range_families.empty() || owner->spilled || owner->writes;
+  if (!holds_anything) return false;  // Nobody can be waiting for it.
   ++walk_;
   owner->walk_from = nullptr;  // Not marked as visited: coming back to it is what is looked for.
   walk_stack_.clear();
@@ -57,7 +57,11 @@ Status WaitGraph::CheckNewWait(LockOwner* owner) {
     walk_stack_.pop_back();
     VisitBlockers(next);
   }
-  if (owner->walk != walk_) return Status::Ok();
+  return owner->walk == walk_;
+}
+
+Status WaitGraph::CheckNewWait(LockOwner* owner) {
+  if (!ClosesCycle(owner)) return Status::Ok();
   deadlocks_.fetch_add(1, std::memory_order_relaxed);
   last_deadlock_ = DescribeCycle(owner);
   return Status::Deadlock(last_deadlock_);
@@ -85,19 +89,40 @@ std::string WaitGraph::DescribeCycle(const LockOwner* owner) const {
   return text;
 }
 
-Status WaitGraph::BeginEndWait(LockOwner* owner, LockOwner* other) {
-  MutexLock lock(mu_);
+void WaitGraph::SetEndWait(LockOwner* owner, LockOwner* other) {
+  owner->wait = PendingWait();
+  owner->wait.end_of = other;
+}
+
+void WaitGraph::LinkEndWaiter(LockOwner* owner) {
   PendingWait& wait = owner->wait;
-  wait = PendingWait();
-  wait.end_of = other;
-  if (Status status = CheckNewWait(owner); !status.ok()) {
-    wait.end_of = nullptr;
-    return status;
-  }
+  LockOwner* const other = wait.end_of;
   wait.next = other->end_waiters;
   if (wait.next != nullptr) wait.next->wait.prev = owner;
   other->end_waiters = owner;
+  other->awaited.store(true, std::memory_order_relaxed);
+}
+
+Status WaitGraph::BeginEndWait(LockOwner* owner, LockOwner* other) {
+  MutexLock lock(mu_);
+  SetEndWait(owner, other);
+  if (Status status = CheckNewWait(owner); !status.ok()) {
+    owner->wait.end_of = nullptr;
+    return status;
+  }
+  LinkEndWaiter(owner);
   return Status::Ok();
+}
+
+bool WaitGraph::BeginEndWaitUnlessCycle(LockOwner* owner, LockOwner* other) {
+  MutexLock lock(mu_);
+  SetEndWait(owner, other);
+  if (ClosesCycle(owner)) {
+    owner->wait.end_of = nullptr;
+    return false;
+  }
+  LinkEndWaiter(owner);
+  return true;
 }
 
 void WaitGraph::UnlinkEndWaiter(LockOwner* owner) {

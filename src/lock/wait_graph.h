@@ -63,10 +63,15 @@ class WaitGraph {
   // The wait of `owner` is set up: returns kDeadlock, naming transactions and keys, when it closes
   // a cycle. The caller then takes it down again.
   Status CheckNewWait(LockOwner* owner) REQUIRES(mu_);
+  // Whether it closes a cycle.
+  bool ClosesCycle(LockOwner* owner) REQUIRES(mu_);
 
   // Sets up `owner`'s wait for the end of `other`. REQUIRES: other ends only after this caller has
   // given back a mutex that it holds now. Errors: kDeadlock; then there is no wait.
   Status BeginEndWait(LockOwner* owner, LockOwner* other) EXCLUDES(mu_);
+  // As BeginEndWait, for a wait that is not needed where it would close a cycle: then it returns
+  // false, and nobody is told of a deadlock.
+  bool BeginEndWaitUnlessCycle(LockOwner* owner, LockOwner* other) EXCLUDES(mu_);
   // Sleeps in the wait that BeginEndWait set up. OK: the other has ended, or somebody woke all its
   // waiters to look again. Errors: kTimedOut, kInterrupted; then the wait is over.
   Status FinishEndWait(LockOwner* owner, uint64_t deadline_us) EXCLUDES(mu_);
@@ -83,6 +88,8 @@ class WaitGraph {
   void Visit(const LockOwner* from, LockOwner* blocker) REQUIRES(mu_);
   void VisitBlockers(const LockOwner* owner) REQUIRES(mu_);
   std::string DescribeCycle(const LockOwner* owner) const REQUIRES(mu_);
+  void SetEndWait(LockOwner* owner, LockOwner* other) REQUIRES(mu_);
+  void LinkEndWaiter(LockOwner* owner) REQUIRES(mu_);
   void UnlinkEndWaiter(LockOwner* owner) REQUIRES(mu_);
 
   Clock* const clock_;

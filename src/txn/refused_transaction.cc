@@ -18,7 +18,9 @@ class RefusedTransaction final : public Transaction {
   Result<bool> GetForUpdate(ColumnFamily*, Slice, LockMode, LockWait, PinnedValue*) override {
     return reason_;
   }
-  Status LockRange(ColumnFamily*, Slice, Slice, LockMode) override { return reason_; }
+  Status LockRange(ColumnFamily*, Slice, Slice, RangeHold, LockWait) override { return reason_; }
+  Status AwaitWriters(ColumnFamily*, Slice, Slice, LockWait) override { return reason_; }
+  uint64_t NewestSequence() const override { return 0; }
   void UnlockLast(ColumnFamily*, Slice) override {}
   std::unique_ptr<Iterator> NewIterator(ColumnFamily*, const ScanOptions&) override {
     return NewErrorIterator(reason_);
@@ -29,7 +31,7 @@ class RefusedTransaction final : public Transaction {
   Status PutUnderLock(ColumnFamily*, Slice, Slice) override { return reason_; }
   Status DeleteUnderLock(ColumnFamily*, Slice, bool) override { return reason_; }
   Savepoint SetSavepoint() override { return {}; }
-  Status RollbackTo(Savepoint) override { return reason_; }
+  Status RollbackTo(Savepoint, LocksSince) override { return reason_; }
   void ReleaseSavepoint(Savepoint) override {}
   Status Validate() override { return reason_; }
   Status Prepare() override { return reason_; }

@@ -142,7 +142,7 @@ class Increments final : public Load {
       TIDESDB_TRY(txn->PutUnderLock(env_->family(2), key, std::to_string(before + 1)));
       if (random->OneIn(4)) {
         // The statement fails after all, and is run again.
-        TIDESDB_TRY(txn->RollbackTo(statement));
+        TIDESDB_TRY(txn->RollbackTo(statement, LocksSince::kKeep));
         --i;
       }
       txn->ReleaseSavepoint(statement);
@@ -246,8 +246,8 @@ class NextNumber final : public Load {
 
  private:
   Status Attempt(Transaction* txn, Random* random) override {
-    const LockMode mode = random->OneIn(2) ? LockMode::kShared : LockMode::kExclusive;
-    TIDESDB_TRY(txn->LockRange(family_, "", "", mode));
+    const RangeHold hold = random->OneIn(2) ? RangeHold::kPuts : RangeHold::kWrites;
+    TIDESDB_TRY(txn->LockRange(family_, "", "", hold, LockWait::kWait));
     ScanOptions scan;
     scan.newest = true;
     auto it = txn->NewIterator(family_, scan);

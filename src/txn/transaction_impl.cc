@@ -28,6 +28,7 @@ void TransactionImpl::Begin(const TransactionOptions& options) {
                       ? options.lock_wait_timeout_us
                       : shared_->options.lock_wait_timeout_us;
   owner_.id = shared_->next_id.fetch_add(1, std::memory_order_relaxed);
+  owner_.epoch = 0;
   owner_.ClearInterrupt();
   commit_sequence_ = 0;
   logged_ = false;
@@ -69,6 +70,21 @@ Status TransactionImpl::CheckLockCall(ColumnFamily* family, Slice key, LockMode 
   if (mode > LockMode::kExclusive) [[unlikely]] {
     return Status::InvalidArgument("there is no lock mode " +
                                    std::to_string(static_cast<unsigned>(mode)));
+  }
+  return shared_->options.env->CheckFamily(family, false);
+}
+
+Status TransactionImpl::CheckRangeCall(ColumnFamily* family, Slice start, Slice end,
+                                       RangeHold hold) const {
+  constexpr size_t kBoundBytesMax = kKeyBytesMax + 1;  // Right behind the longest key.
+  TIDESDB_TRY(CheckOpen());
+  if (start.size() > kBoundBytesMax || end.size() > kBoundBytesMax) [[unlikely]] {
+    return Status::InvalidArgument("a bound of a range has more than " +
+                                   std::to_string(kBoundBytesMax) + " bytes");
+  }
+  if (hold > RangeHold::kWrites) [[unlikely]] {
+    return Status::InvalidArgument("a range holds off puts or writes, not " +
+                                   std::to_string(static_cast<unsigned>(hold)));
   }
   return shared_->options.env->CheckFamily(family, false);
 }
@@ -135,10 +151,10 @@ Savepoint TransactionImpl::SetSavepoint() {
     savepoints_.push_back({position, 0});
   }
   ++savepoints_.back().count;
-  return Savepoint{owner_.id, position};
+  return Savepoint{owner_.id, position, ++owner_.epoch};
 }
 
-Status TransactionImpl::RollbackTo(Savepoint savepoint) {
+Status TransactionImpl::RollbackTo(Savepoint savepoint, LocksSince locks) {
   TIDESDB_TRY(CheckOpen());
   if (savepoint.transaction != owner_.id) {
     return Status::InvalidArgument("the savepoint is not of transaction " +
@@ -152,6 +168,7 @@ Status TransactionImpl::RollbackTo(Savepoint savepoint) {
   while (savepoints_.back().position > savepoint.position) savepoints_.pop_back();
   spilled_.Void(savepoint.position, writes_.last_number());
   writes_.UndoTo(savepoint.position);
+  if (locks == LocksSince::kRelease) shared_->locks.ReleaseSince(&owner_, savepoint.epoch);
   return Status::Ok();
 }
 

@@ -38,7 +38,12 @@ class TransactionImpl final : public Transaction, private CommitRequest, private
   Result<bool> Get(ColumnFamily* family, Slice key, PinnedValue* value) override;
   Result<bool> GetForUpdate(ColumnFamily* family, Slice key, LockMode mode, LockWait wait,
                             PinnedValue* value) override;
-  Status LockRange(ColumnFamily* family, Slice start, Slice end, LockMode mode) override;
+  Status LockRange(ColumnFamily* family, Slice start, Slice end, RangeHold hold,
+                   LockWait wait) override;
+  Status AwaitWriters(ColumnFamily* family, Slice start, Slice end, LockWait wait) override;
+  uint64_t NewestSequence() const override {
+    return shared_->visible.load(std::memory_order_acquire);
+  }
   void UnlockLast(ColumnFamily* family, Slice key) override;
   std::unique_ptr<Iterator> NewIterator(ColumnFamily* family, const ScanOptions& options) override;
 
@@ -49,7 +54,7 @@ class TransactionImpl final : public Transaction, private CommitRequest, private
   Status DeleteUnderLock(ColumnFamily* family, Slice key, bool single) override;
 
   Savepoint SetSavepoint() override;
-  Status RollbackTo(Savepoint savepoint) override;
+  Status RollbackTo(Savepoint savepoint, LocksSince locks) override;
   void ReleaseSavepoint(Savepoint savepoint) override;
 
   Status Validate() override;
@@ -72,6 +77,7 @@ class TransactionImpl final : public Transaction, private CommitRequest, private
   bool optimistic() const { return options_.concurrency == Concurrency::kOptimistic; }
   // False: there is nothing of its own to be read.
   bool MayReadOwn() const { return !writes_.empty() || !spilled_.empty(); }
+  uint64_t WaitUs(LockWait wait) const { return wait == LockWait::kNoWait ? 0 : lock_wait_us_; }
   // A change since the snapshot is a conflict.
   bool checks_snapshot() const { return has_snapshot_ && options_.conflict_on_changed; }
   Status Conflict(FamilyId family, Slice key);
@@ -80,6 +86,7 @@ class TransactionImpl final : public Transaction, private CommitRequest, private
   Status CheckOpen() const { return state_ == State::kOpen ? Status::Ok() : NotOpen(); }
   Status NotOpen() const;
   Status CheckLockCall(ColumnFamily* family, Slice key, LockMode mode) const;
+  Status CheckRangeCall(ColumnFamily* family, Slice start, Slice end, RangeHold hold) const;
   Status CheckKey(Slice key) const;
   void Begin(const TransactionOptions& options);
   // Gives back everything but what the next transaction can use again.
@@ -100,8 +107,10 @@ class TransactionImpl final : public Transaction, private CommitRequest, private
   // --- Writing (transaction_write.cc) ---
   // What can be said of a write before anything is done or locked for it.
   Status BeginWrite(ColumnFamily* family, Slice key, Slice value);
-  Status LockForWrite(FamilyId family, Slice key);
+  Status TrackAndStage(FamilyId family, Slice key, ValueType type, Slice value);
+  Status LockAndStage(FamilyId family, Slice key, ValueType type, Slice value);
   Status WriteLocked(ColumnFamily* family, Slice key, ValueType type, Slice value);
+  // Errors: those of waiting for ranges of others; the write is undone then.
   Status Stage(FamilyId family, Slice key, ValueType type, Slice value);
   bool MustSpill();
   Status Spill();

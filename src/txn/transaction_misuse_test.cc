@@ -45,7 +45,8 @@ class TransactionMisuseTest : public testing::TestWithParam<Concurrency> {
     std::vector<Status> errors;
     errors.push_back(
         txn->GetForUpdate(family, "k", LockMode::kShared, LockWait::kNoWait, &value).status());
-    errors.push_back(txn->LockRange(family, "a", "b", LockMode::kShared));
+    errors.push_back(txn->LockRange(family, "a", "b", RangeHold::kPuts, LockWait::kWait));
+    errors.push_back(txn->AwaitWriters(family, "a", "b", LockWait::kWait));
     errors.push_back(txn->Put(family, "k", "v"));
     errors.push_back(txn->Delete(family, "k"));
     errors.push_back(txn->SingleDelete(family, "k"));
@@ -91,7 +92,7 @@ TEST_P(TransactionMisuseTest, AfterItsEndOnlyRestartWorks) {
     Message(txn->Prepare());
     Message(txn->Commit());
     Message(txn->Validate());
-    Message(txn->RollbackTo(txn->SetSavepoint()));
+    Message(txn->RollbackTo(txn->SetSavepoint(), LocksSince::kKeep));
     Message(txn->NewIterator(family_, {})->status());
     txn->ReleaseSavepoint(txn->SetSavepoint());
     txn->UnlockLast(family_, "k");
@@ -117,8 +118,8 @@ TEST_P(TransactionMisuseTest, APreparedOneReadsAndEnds) {
   for (const Status& status : ActAll(txn.get(), family_)) {
     EXPECT_NE(Message(status).find("is prepared"), std::string::npos);
   }
-  Message(txn->RollbackTo(savepoint));
-  Message(txn->RollbackTo(txn->SetSavepoint()));
+  Message(txn->RollbackTo(savepoint, LocksSince::kKeep));
+  Message(txn->RollbackTo(txn->SetSavepoint(), LocksSince::kKeep));
   Message(txn->Restart({}));
   txn->UnlockLast(family_, "k");
   EXPECT_TRUE(txn->Prepare().ok());
@@ -143,19 +144,20 @@ TEST_P(TransactionMisuseTest, ASavepointIsGoodInItsTransactionOnly) {
   ASSERT_TRUE(txn->Put(family_, "k", "1").ok());
   const Savepoint mine = txn->SetSavepoint();
   ASSERT_TRUE(txn->Put(family_, "k", "2").ok());
-  EXPECT_NE(Message(txn->RollbackTo(others)).find("not of transaction"), std::string::npos);
-  Message(txn->RollbackTo(Savepoint()));
-  Message(txn->RollbackTo(Savepoint{txn->id(), 77}));
+  EXPECT_NE(Message(txn->RollbackTo(others, LocksSince::kKeep)).find("not of transaction"),
+            std::string::npos);
+  Message(txn->RollbackTo(Savepoint(), LocksSince::kKeep));
+  Message(txn->RollbackTo(Savepoint{txn->id(), 77}, LocksSince::kKeep));
   txn->ReleaseSavepoint(others);
   txn->ReleaseSavepoint(Savepoint{txn->id(), 77});
-  ASSERT_TRUE(txn->RollbackTo(mine).ok());
+  ASSERT_TRUE(txn->RollbackTo(mine, LocksSince::kKeep).ok());
   txn->ReleaseSavepoint(mine);
   txn->ReleaseSavepoint(mine);
-  Message(txn->RollbackTo(mine));
+  Message(txn->RollbackTo(mine, LocksSince::kKeep));
   ASSERT_TRUE(txn->Commit().ok());
   EXPECT_EQ(Committed("k"), "1");
   ASSERT_TRUE(txn->Restart({}).ok());
-  Message(txn->RollbackTo(mine));  // Of the transaction before.
+  Message(txn->RollbackTo(mine, LocksSince::kKeep));  // Of the transaction before.
 }
 
 TEST_P(TransactionMisuseTest, NoFamilyNoPlaceAndNoModeAreErrors) {
@@ -172,7 +174,8 @@ TEST_P(TransactionMisuseTest, NoFamilyNoPlaceAndNoModeAreErrors) {
   PinnedValue value;
   const auto mode = static_cast<LockMode>(7);
   Message(txn->GetForUpdate(family_, "k", mode, LockWait::kNoWait, &value).status());
-  Message(txn->LockRange(family_, "a", "b", mode));
+  const auto hold = static_cast<RangeHold>(7);
+  Message(txn->LockRange(family_, "a", "b", hold, LockWait::kWait));
   EXPECT_EQ(env_->txns().GetStats().locks_held, 0u);
   ASSERT_TRUE(txn->Put(family_, "k", "2").ok());
   ASSERT_TRUE(txn->Commit().ok());
@@ -188,7 +191,7 @@ TEST_P(TransactionMisuseTest, WrongOptionsMakeATransactionThatSaysSo) {
   }
   Message(Get(refused.get(), family_));
   Message(refused->NewIterator(family_, {})->status());
-  Message(refused->RollbackTo(refused->SetSavepoint()));
+  Message(refused->RollbackTo(refused->SetSavepoint(), LocksSince::kKeep));
   Message(refused->Commit());
   refused->Rollback();
   auto txn = Begin();
@@ -203,12 +206,14 @@ TEST_P(TransactionMisuseTest, LocksOnKeysOverTheLimitAreRefusedUnread) {
   // Whoever reads beyond the first byte crashes.
   const char byte = 'k';
   const Slice long_key(&byte, kKeyBytesMax + 1);
+  const Slice long_bound(&byte, kKeyBytesMax + 2);
   auto txn = Begin();
   PinnedValue value;
   Message(
       txn->GetForUpdate(family_, long_key, LockMode::kShared, LockWait::kNoWait, &value).status());
-  Message(txn->LockRange(family_, long_key, "z", LockMode::kShared));
-  Message(txn->LockRange(family_, "a", long_key, LockMode::kShared));
+  Message(txn->LockRange(family_, long_bound, "z", RangeHold::kPuts, LockWait::kWait));
+  Message(txn->LockRange(family_, "a", long_bound, RangeHold::kPuts, LockWait::kWait));
+  Message(txn->AwaitWriters(family_, "a", long_bound, LockWait::kWait));
   ASSERT_TRUE(txn->Commit().ok());
 }
 

@@ -209,7 +209,7 @@ class ModelRun {
     if (savepoints_.empty()) return;
     const size_t which = random_.Uniform(savepoints_.size());
     const auto [savepoint, ops] = savepoints_[which];
-    ASSERT_TRUE(txn->RollbackTo(savepoint).ok());
+    ASSERT_TRUE(txn->RollbackTo(savepoint, LocksSince::kKeep).ok());
     ops_.resize(ops, {});
     savepoints_.resize(which + 1);
     EXPECT_TRUE(!ops_.empty() || !txn->HasWrites());

@@ -89,8 +89,7 @@ Result<bool> TransactionImpl::GetForUpdate(ColumnFamily* family, Slice key, Lock
   const FamilyId id = family->id();
   if (optimistic()) return GetForUpdateTracked(id, key, value);
   LockGrant grant;
-  const uint64_t wait_us = wait == LockWait::kNoWait ? 0 : lock_wait_us_;
-  TIDESDB_TRY(shared_->locks.LockRow(&owner_, id, key, mode, wait_us, &grant));
+  TIDESDB_TRY(shared_->locks.LockRow(&owner_, id, key, mode, WaitUs(wait), &grant));
   if (MayReadOwn()) {
     bool own = false;
     TIDESDB_ASSIGN(const bool found, GetOwn(id, key, value, &own));
@@ -138,11 +137,17 @@ Result<TrackedKey*> TransactionImpl::Track(FamilyId family, Slice key) {
   return tracked_.Add(family, key, floor);
 }
 
-Status TransactionImpl::LockRange(ColumnFamily* family, Slice start, Slice end, LockMode mode) {
-  TIDESDB_TRY(CheckLockCall(family, start, mode));
-  TIDESDB_TRY(CheckKey(end));
+Status TransactionImpl::LockRange(ColumnFamily* family, Slice start, Slice end, RangeHold hold,
+                                  LockWait wait) {
+  TIDESDB_TRY(CheckRangeCall(family, start, end, hold));
   if (!end.empty() && start >= end) return Status::Ok();
-  return shared_->locks.LockRange(&owner_, family->id(), start, end, mode, lock_wait_us_);
+  return shared_->locks.LockRange(&owner_, family->id(), start, end, hold, WaitUs(wait));
+}
+
+Status TransactionImpl::AwaitWriters(ColumnFamily* family, Slice start, Slice end, LockWait wait) {
+  TIDESDB_TRY(CheckRangeCall(family, start, end, RangeHold::kPuts));
+  if (!end.empty() && start >= end) return Status::Ok();
+  return shared_->locks.AwaitWriters(&owner_, family->id(), start, end, WaitUs(wait));
 }
 
 void TransactionImpl::UnlockLast(ColumnFamily* family, Slice key) {

@@ -123,7 +123,7 @@ TEST_P(TransactionTest, WithoutWritesNoSequenceIsTaken) {
   ASSERT_TRUE(txn->Restart({}).ok());
   const Savepoint savepoint = txn->SetSavepoint();
   ASSERT_TRUE(txn->Put(family_, "k", "1").ok());
-  ASSERT_TRUE(txn->RollbackTo(savepoint).ok());
+  ASSERT_TRUE(txn->RollbackTo(savepoint, LocksSince::kKeep).ok());
   EXPECT_FALSE(txn->HasWrites());
   ASSERT_TRUE(txn->Commit().ok());
   EXPECT_EQ(txn->CommitSequence(), 0u);
@@ -234,17 +234,17 @@ TEST_P(TransactionTest, SavepointsUndoInAnyDepth) {
   ASSERT_TRUE(txn->Delete(family_, "a").ok());
   ASSERT_TRUE(txn->Put(family_, "c", "3").ok());
   EXPECT_EQ(Get(txn.get(), "a"), "-");
-  ASSERT_TRUE(txn->RollbackTo(second).ok());
+  ASSERT_TRUE(txn->RollbackTo(second, LocksSince::kKeep).ok());
   EXPECT_EQ(Get(txn.get(), "a"), "2");
   EXPECT_EQ(Get(txn.get(), "c"), "-");
   EXPECT_EQ(txn->WriteCount(), 2u);
   ASSERT_TRUE(txn->Put(family_, "c", "4").ok());
-  ASSERT_TRUE(txn->RollbackTo(second).ok());
+  ASSERT_TRUE(txn->RollbackTo(second, LocksSince::kKeep).ok());
   EXPECT_EQ(Get(txn.get(), "c"), "-");
-  ASSERT_TRUE(txn->RollbackTo(first).ok());
+  ASSERT_TRUE(txn->RollbackTo(first, LocksSince::kKeep).ok());
   EXPECT_EQ(Get(txn.get(), "a"), "1");
   EXPECT_EQ(Get(txn.get(), "b"), "-");
-  EXPECT_EQ(Code(txn->RollbackTo(second)), "Invalid argument");
+  EXPECT_EQ(Code(txn->RollbackTo(second, LocksSince::kKeep)), "Invalid argument");
   ASSERT_TRUE(txn->Commit().ok());
   EXPECT_EQ(Committed("a"), "1");
   EXPECT_EQ(Committed("b"), "-");
@@ -254,7 +254,7 @@ TEST_P(TransactionTest, RolledBackKeysStayLocked) {
   auto txn = Begin();
   const Savepoint savepoint = txn->SetSavepoint();
   ASSERT_TRUE(txn->Put(family_, "k", "1").ok());
-  ASSERT_TRUE(txn->RollbackTo(savepoint).ok());
+  ASSERT_TRUE(txn->RollbackTo(savepoint, LocksSince::kKeep).ok());
   auto other = Begin();
   ASSERT_EQ(Code(other->Put(family_, "k", "2")), optimistic() ? "OK" : "Timed out");
 }
@@ -433,7 +433,7 @@ TEST_P(PessimisticTest, AConflictIsNotForgottenByRollingBack) {
   const Savepoint savepoint = txn->SetSavepoint();
   Write("k", "2");
   EXPECT_EQ(Code(txn->Put(family_, "k", "x")), "Conflict");
-  ASSERT_TRUE(txn->RollbackTo(savepoint).ok());
+  ASSERT_TRUE(txn->RollbackTo(savepoint, LocksSince::kKeep).ok());
   // The lock is held now, and it would still be a lost update.
   EXPECT_EQ(Code(txn->Put(family_, "k", "x")), "Conflict");
   EXPECT_EQ(GetForUpdate(txn.get(), "k"), "Conflict");
@@ -442,7 +442,7 @@ TEST_P(PessimisticTest, AConflictIsNotForgottenByRollingBack) {
 TEST_P(PessimisticTest, RangesKeepNewKeysOut) {
   auto a = Begin();
   auto b = Begin();
-  ASSERT_TRUE(a->LockRange(family_, "b", "d", LockMode::kShared).ok());
+  ASSERT_TRUE(a->LockRange(family_, "b", "d", RangeHold::kPuts, LockWait::kWait).ok());
   EXPECT_EQ(Code(b->Put(family_, "c", "1")), "Timed out");
   EXPECT_TRUE(b->Put(family_, "d", "1").ok());
   EXPECT_TRUE(a->Put(family_, "c", "1").ok());

@@ -29,32 +29,45 @@ Status TransactionImpl::BeginWrite(ColumnFamily* family, Slice key, Slice value)
   return shared_->options.env->CheckFamily(family, true);
 }
 
-Status TransactionImpl::LockForWrite(FamilyId family, Slice key) {
-  if (optimistic()) {
-    TIDESDB_ASSIGN(TrackedKey * tracked, Track(family, key));
-    tracked->written = true;
-    return Status::Ok();
-  }
+Status TransactionImpl::TrackAndStage(FamilyId family, Slice key, ValueType type, Slice value) {
+  TIDESDB_ASSIGN(TrackedKey * tracked, Track(family, key));
+  tracked->written = true;
+  return Stage(family, key, type, value);
+}
+
+Status TransactionImpl::LockAndStage(FamilyId family, Slice key, ValueType type, Slice value) {
   LockGrant grant;
   TIDESDB_TRY(
       shared_->locks.LockRow(&owner_, family, key, LockMode::kExclusive, lock_wait_us_, &grant));
   TIDESDB_TRY(CheckLocked(grant, family, key));
-  grant.lock->written = true;
-  return Status::Ok();
+  Status staged = Stage(family, key, type, value);
+  if (staged.ok()) {
+    grant.lock->written = true;
+  } else {
+    // A range was in the way: whoever holds it may want this key itself.
+    shared_->locks.UndoRow(&owner_, grant);
+  }
+  return staged;
 }
 
 Status TransactionImpl::WriteLocked(ColumnFamily* family, Slice key, ValueType type, Slice value) {
   TIDESDB_TRY(BeginWrite(family, key, value));
   // Before the lock: what is spilled after it is written under it, but for this write.
   if (MustSpill()) TIDESDB_TRY(Spill());
-  TIDESDB_TRY(LockForWrite(family->id(), key));
-  return Stage(family->id(), key, type, value);
+  return optimistic() ? TrackAndStage(family->id(), key, type, value)
+                      : LockAndStage(family->id(), key, type, value);
 }
 
 Status TransactionImpl::Stage(FamilyId family, Slice key, ValueType type, Slice value) {
+  if (!owner_.writes) shared_->locks.AddWriter(&owner_, &writes_);
+  const uint64_t before = writes_.last_number();
   writes_.Add(family, key, type, value);
   ReportMemory();
-  return Status::Ok();
+  if (!shared_->locks.RangesMayBlock(family)) return Status::Ok();
+  const bool put = type == ValueType::kPut;
+  Status passed = shared_->locks.PassRanges(&owner_, family, key, put, lock_wait_us_);
+  if (!passed.ok()) writes_.UndoTo(before);
+  return passed;
 }
 
 Status TransactionImpl::Put(ColumnFamily* family, Slice key, Slice value) {

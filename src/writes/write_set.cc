@@ -154,6 +154,7 @@ FamilyWrites* WriteSet::MakeFamily(FamilyId family) {
 }
 
 void WriteSet::Add(FamilyId family, Slice key, ValueType type, Slice value) {
+  MutexLock lock(look_mutex_);
   WriteNode* node = MakeFamily(family)->FindOrInsert(key);
   char* memory = arena_.AllocateAligned(sizeof(WriteOp), alignof(WriteOp));
   auto* op = std::construct_at(reinterpret_cast<WriteOp*>(memory));
@@ -188,7 +189,31 @@ const WriteOp* WriteSet::Find(FamilyId family, Slice key) const {
   return node == nullptr ? nullptr : node->newest;
 }
 
+WriteSet::Look WriteSet::LookAt(FamilyId family, Slice start, Slice end, RangeHold hold) const {
+  Look look;
+  MutexLock lock(look_mutex_);
+  const FamilyWrites* writes = FindFamily(family);
+  if (writes == nullptr) return look;
+  if (const WriteNode* before = writes->Before(start); before != nullptr) {
+    look.has_before = true;
+    look.before.assign(before->key());
+  }
+  for (auto* node = writes->AtLeast(start); node != nullptr; node = FamilyWrites::Next(node)) {
+    if (!end.empty() && node->key() >= end) {
+      look.has_after = true;
+      look.after.assign(node->key());
+      break;
+    }
+    if (hold == RangeHold::kWrites || node->newest->type == ValueType::kPut) {
+      look.conflict = true;
+      break;
+    }
+  }
+  return look;
+}
+
 void WriteSet::UndoTo(uint64_t number) {
+  MutexLock lock(look_mutex_);
   ++changes_;
   while (newest_op_ != nullptr && newest_op_->number > number) {
     const WriteOp* op = newest_op_;
@@ -206,6 +231,7 @@ void WriteSet::UndoTo(uint64_t number) {
 }
 
 void WriteSet::Clear() {
+  MutexLock lock(look_mutex_);
   families_.clear();
   arena_.Reset();
   newest_op_ = nullptr;

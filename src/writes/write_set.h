@@ -1,7 +1,7 @@
 // What a transaction has written and not yet spilled: per family an ordered index of keys, each
 // with its operations, newest first.
 //
-// Threads: one at a time.
+// Threads: one at a time; LookAt() by any.
 // Owns: an arena with all keys and values; bytes live until Clear().
 // Invariants:
 //   1. Operation numbers ascend over the life of a transaction, through spills and rollbacks.
@@ -13,7 +13,9 @@
 #include <vector>
 
 #include "base/arena.h"
+#include "base/mutex.h"
 #include "format/internal_key.h"
+#include "lock/staged_keys.h"
 
 namespace tidesdb {
 
@@ -87,7 +89,7 @@ class FamilyWrites {
   uint64_t random_;
 };
 
-class WriteSet {
+class WriteSet final : public StagedKeys {
  public:
   WriteSet() = default;
   WriteSet(const WriteSet&) = delete;
@@ -123,12 +125,17 @@ class WriteSet {
   const std::vector<std::unique_ptr<FamilyWrites>>& families() const { return families_; }
   const FamilyWrites* FindFamily(FamilyId family) const;
 
+  Look LookAt(FamilyId family, Slice start, Slice end, RangeHold hold) const override;
+
   // Of one operation, as live_bytes counts it.
   static uint64_t RecordBytes(Slice key, Slice value) { return key.size() + value.size() + 16; }
 
  private:
   FamilyWrites* MakeFamily(FamilyId family);
 
+  // Held by the owner while it changes families_ or what they hold, and by others who look at them;
+  // the owner reads without it.
+  mutable Mutex look_mutex_;
   Arena arena_;
   std::vector<std::unique_ptr<FamilyWrites>> families_;
   WriteOp* newest_op_ = nullptr;  // Heads the list of all operations, newest first.

@@ -275,7 +275,7 @@ class Workload {
       case 3: {
         const Savepoint savepoint = txn->SetSavepoint();
         TIDESDB_TRY(txn->Put(families_[f], key, "undone"));
-        return txn->RollbackTo(savepoint);
+        return txn->RollbackTo(savepoint, LocksSince::kKeep);
       }
       default: {
         std::string bytes(random->Uniform(value_bytes_max_),

@@ -72,7 +72,8 @@ Status TransferWriter::Transfer(bool count_in_all) {
       (static_cast<uint64_t>(from) + 1 + random_.Uniform(kAccounts - 1)) % kAccounts);
   if (!optimistic() && random_.OneIn(16)) {
     TIDESDB_TRY(transaction_->LockRange(round_->family(kAccountsFamily), AccountKey(from),
-                                        AccountKey(from) + "~", LockMode::kExclusive));
+                                        AccountKey(from) + "~", RangeHold::kWrites,
+                                        LockWait::kWait));
   }
   TIDESDB_ASSIGN(const int64_t from_balance, Read(kAccountsFamily, AccountKey(from)));
   TIDESDB_ASSIGN(const int64_t to_balance, Read(kAccountsFamily, AccountKey(to)));
@@ -118,7 +119,7 @@ Status TransferWriter::Distract(int account) {
       round_->Fail("a scan shows a row that its transaction deleted");
     TIDESDB_TRY(it->status());
   }
-  TIDESDB_TRY(transaction_->RollbackTo(savepoint));
+  TIDESDB_TRY(transaction_->RollbackTo(savepoint, LocksSince::kKeep));
   transaction_->ReleaseSavepoint(savepoint);
   if (optimistic()) return Status::Ok();
   PinnedValue value;
@@ -192,7 +193,7 @@ Status BulkWriter::Rewrite(Transaction* transaction, uint64_t generation) {
     const int undone =
         kept + static_cast<int>(random_.Uniform(static_cast<uint64_t>(kBulkRows - kept)));
     TIDESDB_TRY(RewriteRows(transaction, generation, kept, undone));
-    TIDESDB_TRY(transaction->RollbackTo(savepoint));
+    TIDESDB_TRY(transaction->RollbackTo(savepoint, LocksSince::kKeep));
   }
   return RewriteRows(transaction, generation, kept, kBulkRows);
 }

@@ -1,0 +1,47 @@
+// Ranges of keys that one transaction holds, in the order it took them, so that it can give the
+// newest back.
+//
+// A plain value. Ranges are [start, end); an empty end means no bound.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tidesdb/slice.h"
+
+namespace tidesdb {
+
+class RangeSet {
+ public:
+  // epoch: of the statement that takes it; never falls.
+  void Add(Slice start, Slice end, uint32_t epoch);
+  // Gives back what was added with this epoch or a later one. Returns whether there was any.
+  bool RemoveSince(uint32_t epoch);
+
+  bool Contains(Slice key) const;
+  bool Covers(Slice start, Slice end) const;
+  // Moves start behind the range that holds it, and end before the one that holds what is before
+  // it. REQUIRES: !Covers(start, end).
+  void Trim(std::string* start, std::string* end) const;
+  bool empty() const { return taken_.empty(); }
+  size_t size() const { return merged_.size(); }
+
+ private:
+  using Map = std::map<std::string, std::string, std::less<>>;
+  struct Taken {
+    std::string start;
+    std::string end;
+    uint32_t epoch;
+  };
+
+  // The range that holds `key`, or the first one after it.
+  Map::const_iterator FindEndAfter(Slice key) const;
+  void Merge(Slice start, Slice end);
+
+  std::vector<Taken> taken_;  // Oldest first; what a scan takes piece by piece is one.
+  Map merged_;                // All of taken_, disjoint: start to end.
+};
+
+}  // namespace tidesdb

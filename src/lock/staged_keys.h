@@ -1,0 +1,28 @@
+// What a transaction has staged in memory, as others look at it who lock ranges.
+#pragma once
+
+#include <string>
+
+#include "format/internal_key.h"
+#include "tidesdb/transaction.h"
+
+namespace tidesdb {
+
+// Threads: Look() by any.
+class StagedKeys {
+ public:
+  virtual ~StagedKeys() = default;
+
+  struct Look {
+    bool conflict = false;  // A write of the kind asked for is staged in the range.
+    // The staged keys next to the range, of either kind; has_* false: there is none.
+    bool has_before = false;
+    bool has_after = false;
+    std::string before;
+    std::string after;
+  };
+  // [start, end); an empty end means no bound.
+  virtual Look LookAt(FamilyId family, Slice start, Slice end, RangeHold hold) const = 0;
+};
+
+}  // namespace tidesdb
