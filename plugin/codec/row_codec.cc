@@ -24,6 +24,13 @@ void StoreLength(uint32_t length, uint8_t length_bytes, uint8_t* p) {
   memcpy(p, &length, length_bytes);
 }
 
+// What is worth copying of a column without a value: all of it, but of a varying one only its
+// value.
+size_t DefaultBytes(const Column& column, const uint8_t* defaults) {
+  if (column.layout != Column::Layout::kVarying) return column.bytes;
+  return column.length_bytes + LoadLength(defaults + column.offset, column.length_bytes);
+}
+
 bool IsVarying(const Column& column) { return column.layout != Column::Layout::kFixed; }
 
 // Without the trailing bytes that are `pad`, of which a CHAR column may have hundreds.
@@ -86,9 +93,11 @@ bool StoreRawValue(const Column& column, Slice raw, uint8_t* record) {
   return false;
 }
 
-void RowCodec::Build(std::vector<Column> columns, uint32_t null_bytes) {
+void RowCodec::Build(std::vector<Column> columns, uint32_t null_bytes, const uint8_t* defaults) {
   columns_ = std::move(columns);
   null_bytes_ = null_bytes;
+  defaults_ = defaults;
+  null_masks_.assign(null_bytes, 0);
   fixed_.clear();
   varying_.clear();
   fixed_bytes_ = 0;
@@ -96,6 +105,7 @@ void RowCodec::Build(std::vector<Column> columns, uint32_t null_bytes) {
   for (uint32_t i = 0; i < columns_.size(); i++) {
     const Column& column = columns_[i];
     if (!column.stored) continue;
+    if (column.null_mask != 0) null_masks_[column.null_offset] |= column.null_mask;
     if (IsVarying(column)) {
       varying_.push_back(i);
       has_blobs_ |= column.layout == Column::Layout::kBlob;
@@ -119,10 +129,11 @@ void RowCodec::Encode(const uint8_t* record, std::string* row) const {
   row->resize(data);
 
   char* to = row->data();
+  const uint8_t* record_nulls = record;
   to[0] = static_cast<char>(kFormat);
   to[1] = static_cast<char>(wide ? kWideEnds : 0);
-  memcpy(to + kHeaderBytes, record, null_bytes_);
-  to += kHeaderBytes + null_bytes_;
+  to += kHeaderBytes;
+  for (const uint8_t mask : null_masks_) *to++ = static_cast<char>(*record_nulls++ & mask);
   for (const uint32_t i : fixed_) {
     const Column& column = columns_[i];
     if (IsNull(column, record)) {
@@ -146,10 +157,27 @@ void RowCodec::Encode(const uint8_t* record, std::string* row) const {
   }
 }
 
+bool RowCodec::SameRow(const uint8_t* a, const uint8_t* b) const {
+  for (const Column& column : columns_) {
+    if (!column.stored) continue;
+    if (IsNull(column, a) != IsNull(column, b)) return false;
+    if (!IsNull(column, a) && RawValue(column, a) != RawValue(column, b)) return false;
+  }
+  return true;
+}
+
 void RowPlan::Build(const RowCodec& codec, const std::vector<bool>& wanted) {
   codec_ = &codec;
   copies_.clear();
   varying_.clear();
+  nullable_.clear();
+  null_masks_.assign(codec.null_bytes_, 0);
+  for (uint32_t i = 0; i < codec.columns_.size(); i++) {
+    const Column& column = codec.columns_[i];
+    if (!wanted[i] || !column.stored || column.null_mask == 0) continue;
+    nullable_.push_back(i);
+    null_masks_[column.null_offset] |= column.null_mask;
+  }
   wants_blobs_ = false;
   auto from = static_cast<uint32_t>(kHeaderBytes + codec.null_bytes_);
   for (const uint32_t i : codec.fixed_) {
@@ -172,6 +200,28 @@ void RowPlan::Build(const RowCodec& codec, const std::vector<bool>& wanted) {
   }
 }
 
+// Returns: whether any wanted column is NULL.
+bool RowPlan::DecodeNullBits(const char* nulls, uint8_t* record) const {
+  bool any = false;
+  for (uint32_t i = 0; i < codec_->null_bytes_; i++) {
+    const uint8_t mask = null_masks_[i];
+    const auto wanted = static_cast<uint8_t>(static_cast<uint8_t>(nulls[i]) & mask);
+    any |= wanted != 0;
+    record[i] = static_cast<uint8_t>(wanted | (codec_->defaults_[i] & ~mask));
+  }
+  return any;
+}
+
+// Records are compared byte by byte where the server looks for changes.
+void RowPlan::FillNulls(uint8_t* record) const {
+  for (const uint32_t i : nullable_) {
+    const Column& column = codec_->columns_[i];
+    if (!IsNull(column, record)) continue;
+    memcpy(record + column.offset, codec_->defaults_ + column.offset,
+           DefaultBytes(column, codec_->defaults_));
+  }
+}
+
 Status RowPlan::Decode(Slice row, uint8_t* record) const {
   if (row.size() < kHeaderBytes) return Damaged("too short");
   const auto format = static_cast<uint8_t>(row[0]);
@@ -184,8 +234,9 @@ Status RowPlan::Decode(Slice row, uint8_t* record) const {
   if (row.size() < kHeaderBytes + codec_->null_bytes_ + codec_->fixed_bytes_ + ends) {
     return Damaged("too short for its columns");
   }
-  memcpy(record, row.data() + kHeaderBytes, codec_->null_bytes_);
+  const bool any_null = DecodeNullBits(row.data() + kHeaderBytes, record);
   for (const Copy& copy : copies_) memcpy(record + copy.to, row.data() + copy.from, copy.bytes);
+  if (any_null) FillNulls(record);
   return varying_.empty() ? Status::Ok() : DecodeVarying(row, wide, record);
 }
 

@@ -47,8 +47,10 @@ bool StoreRawValue(const Column& column, Slice raw, uint8_t* record);
 
 class RowCodec {
  public:
-  // null_bytes: the record starts with so many bytes of null bits.
-  void Build(std::vector<Column> columns, uint32_t null_bytes);
+  // null_bytes: the record starts with so many bytes of null bits. defaults: the record of default
+  // values, which lives as long as this; what no row says, a null bit or the bytes of a NULL, is as
+  // there.
+  void Build(std::vector<Column> columns, uint32_t null_bytes, const uint8_t* defaults);
 
   const std::vector<Column>& columns() const { return columns_; }
   // Whether any stored column is a blob, so that decoded records point into the row.
@@ -58,12 +60,17 @@ class RowCodec {
   // place.
   void Encode(const uint8_t* record, std::string* row) const;
 
+  // Whether all stored columns have the same bytes in both records.
+  bool SameRow(const uint8_t* a, const uint8_t* b) const;
+
  private:
   friend class RowPlan;
 
   std::vector<Column> columns_;
-  std::vector<uint32_t> fixed_;    // Columns in the fixed part, in order.
-  std::vector<uint32_t> varying_;  // Columns in the varying part, in order.
+  std::vector<uint32_t> fixed_;      // Columns in the fixed part, in order.
+  std::vector<uint32_t> varying_;    // Columns in the varying part, in order.
+  std::vector<uint8_t> null_masks_;  // Of each null byte: the bits of stored columns.
+  const uint8_t* defaults_ = nullptr;
   uint32_t null_bytes_ = 0;
   uint32_t fixed_bytes_ = 0;
   bool has_blobs_ = false;
@@ -75,7 +82,8 @@ class RowPlan {
   // wanted: one flag a column.
   void Build(const RowCodec& codec, const std::vector<bool>& wanted);
 
-  // Writes the wanted columns and all null bits into record. Blobs point into row.
+  // Writes the wanted columns into record; a NULL gets the column's default bytes, and null bits of
+  // no wanted and stored column are those of the defaults. Blobs point into row.
   // Errors: kCorruption; the record's contents are then undefined.
   Status Decode(Slice row, uint8_t* record) const;
 
@@ -89,11 +97,15 @@ class RowPlan {
     uint32_t bytes;
   };
 
+  bool DecodeNullBits(const char* nulls, uint8_t* record) const;
+  void FillNulls(uint8_t* record) const;
   Status DecodeVarying(Slice row, bool wide, uint8_t* record) const;
 
   const RowCodec* codec_ = nullptr;
-  std::vector<Copy> copies_;       // Neighbours are one copy.
-  std::vector<uint32_t> varying_;  // Indexes into codec_->varying_.
+  std::vector<uint8_t> null_masks_;  // Of each null byte: the bits of wanted columns.
+  std::vector<Copy> copies_;         // Neighbours are one copy.
+  std::vector<uint32_t> varying_;    // Indexes into codec_->varying_.
+  std::vector<uint32_t> nullable_;   // Wanted columns that can be NULL.
   bool wants_blobs_ = false;
 };
 

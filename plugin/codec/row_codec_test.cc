@@ -62,6 +62,20 @@ std::string Record(const std::vector<Column>& columns, const Row& row) {
   return record;
 }
 
+// The record of default values: the column that is not stored is NULL, and so is the bit of none.
+const uint8_t* Defaults() {
+  static const std::string defaults = [] {
+    Row row;
+    row.small = "def";
+    row.nulls = 0x21;
+    std::string record = Record(Columns(), row);
+    const char* nowhere = nullptr;
+    memcpy(record.data() + Columns()[4].offset + 4, &nowhere, sizeof nowhere);
+    return record;
+  }();
+  return reinterpret_cast<const uint8_t*>(defaults.data());
+}
+
 Row RandomRow(std::mt19937_64* random) {
   Row row;
   const auto text = [&](uint64_t max) {
@@ -84,7 +98,7 @@ TEST(RowCodecTest, WhatIsWantedComesBackAndNothingElseIsTouched) {
   std::mt19937_64 random(text != nullptr ? std::strtoull(text, nullptr, 10) : 7);
   const std::vector<Column> columns = Columns();
   RowCodec codec;
-  codec.Build(columns, 1);
+  codec.Build(columns, 1, Defaults());
   EXPECT_TRUE(codec.has_blobs());
   std::string bytes;
   for (int i = 0; i < 3000; i++) {
@@ -99,12 +113,20 @@ TEST(RowCodecTest, WhatIsWantedComesBackAndNothingElseIsTouched) {
     auto* to = reinterpret_cast<uint8_t*>(back.data());
     const Status decoded = plan.Decode(bytes, to);
     ASSERT_TRUE(decoded.ok()) << decoded.ToString();
-    EXPECT_EQ(to[0], row.nulls);
+    uint8_t nulls = 0x21;
+    for (size_t c = 0; c < columns.size(); c++) {
+      if (!wanted[c] || !columns[c].stored || columns[c].null_mask == 0) continue;
+      nulls = static_cast<uint8_t>((nulls & ~columns[c].null_mask) |
+                                   (row.nulls & columns[c].null_mask));
+    }
+    EXPECT_EQ(to[0], nulls);
     const auto* from = reinterpret_cast<const uint8_t*>(record.data());
     for (size_t c = 0; c < columns.size(); c++) {
       const Column& column = columns[c];
       if (wanted[c] && column.stored && !IsNull(column, from)) {
         ASSERT_EQ(RawValue(column, to), RawValue(column, from)) << c;
+      } else if (wanted[c] && column.stored) {
+        ASSERT_EQ(RawValue(column, to), RawValue(column, Defaults())) << c;
       } else if (!wanted[c]) {
         ASSERT_EQ(back[column.offset], '\x11') << c;
       }
@@ -112,10 +134,36 @@ TEST(RowCodecTest, WhatIsWantedComesBackAndNothingElseIsTouched) {
   }
 }
 
+TEST(RowCodecTest, RowsAreTheSameByTheirStoredColumns) {
+  std::mt19937_64 random(5);
+  const std::vector<Column> columns = Columns();
+  RowCodec codec;
+  codec.Build(columns, 1, Defaults());
+  const auto same = [&](const std::string& a, const std::string& b) {
+    return codec.SameRow(reinterpret_cast<const uint8_t*>(a.data()),
+                         reinterpret_cast<const uint8_t*>(b.data()));
+  };
+  Row row = RandomRow(&random);
+  row.nulls = 0x10;  // The blob.
+  const std::string record = Record(columns, row);
+  Row other = row;
+  other.blob = "whatever";
+  other.nulls ^= 0x20;  // The column that is not stored.
+  EXPECT_TRUE(same(record, Record(columns, other)));
+  other.nulls ^= 0x10;
+  EXPECT_FALSE(same(record, Record(columns, other)));
+  other = row;
+  other.wide++;
+  EXPECT_FALSE(same(record, Record(columns, other)));
+  other = row;
+  other.small += "x";
+  EXPECT_FALSE(same(record, Record(columns, other)));
+}
+
 TEST(RowCodecTest, TrailingPadIsNotStored) {
   const std::vector<Column> columns = Columns();
   RowCodec codec;
-  codec.Build(columns, 1);
+  codec.Build(columns, 1, Defaults());
   Row row;
   std::string shorter;
   std::string longer;
@@ -133,7 +181,7 @@ TEST(RowCodecTest, ExactlyThePaddingIsLeftOut) {
   for (const uint8_t pad : {uint8_t{' '}, uint8_t{0}, uint8_t{0xff}}) {
     columns[0].pad = pad;
     RowCodec codec;
-    codec.Build(columns, 0);
+    codec.Build(columns, 0, nullptr);
     RowPlan plan;
     plan.Build(codec, {true});
     const std::string pads(kBytes, static_cast<char>(pad));
@@ -168,7 +216,7 @@ TEST(RowCodecTest, DamagedAndNewerRowsAreErrors) {
   std::mt19937_64 random(3);
   const std::vector<Column> columns = Columns();
   RowCodec codec;
-  codec.Build(columns, 1);
+  codec.Build(columns, 1, Defaults());
   RowPlan plan;
   plan.Build(codec, std::vector<bool>(columns.size(), true));
   std::string record(kRecordBytes, '\0');

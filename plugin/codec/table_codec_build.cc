@@ -82,7 +82,7 @@ Status TableCodec::BuildColumns(TABLE* table) {
     column.stored = field.stored_in_db() && !key_only_[i];
     columns.push_back(column);
   }
-  rows_.Build(std::move(columns), table->s->null_bytes);
+  rows_.Build(std::move(columns), table->s->null_bytes, table->s->default_values);
   return Status::Ok();
 }
 
