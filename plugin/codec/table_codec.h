@@ -41,8 +41,9 @@ class TableCodec {
   bool has_value(uint key_number) const {
     return indexes_[key_number].unique || !indexes_[key_number].values.empty();
   }
-  // Whether a column is part of the key, or of the primary key.
-  bool covers(uint key_number, uint field) const { return indexes_[key_number].fields[field]; }
+  // Whether an entry of that index gives the whole column back. All who take a column from an entry
+  // ask here: of a column that is there with its start only, nothing is restored.
+  bool gives_back(uint key_number, uint field) const { return indexes_[key_number].fields[field]; }
   // Whether a column, or the start of it, is one of the index's own.
   bool covers_part(uint key_number, uint field) const {
     for (const Part& part : indexes_[key_number].parts) {

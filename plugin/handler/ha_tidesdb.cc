@@ -13,14 +13,13 @@ ha_tidesdb::ha_tidesdb(handlerton* hton, TABLE_SHARE* share) : handler(hton, sha
 
 ulonglong ha_tidesdb::table_flags() const {
   // HA_BINLOG_STMT_CAPABLE: a replica executes logged statements in the order of their commits;
-  // with ranges locked a statement sees here what it will see there. HA_CHECK_UNIQUE_AFTER_WRITE:
-  // see CheckUniqueFree() on hash keys.
+  // with ranges locked a statement sees here what it will see there.
   return HA_REC_NOT_IN_SEQ | HA_NULL_IN_KEY | HA_CAN_VIRTUAL_COLUMNS | HA_CAN_INDEX_BLOBS |
          HA_CAN_SQL_HANDLER | HA_REQUIRES_KEY_COLUMNS_FOR_DELETE |
          HA_PRIMARY_KEY_REQUIRED_FOR_POSITION | HA_PRIMARY_KEY_IN_READ_INDEX |
          HA_BINLOG_ROW_CAPABLE | HA_CAN_GEOMETRY | HA_PARTIAL_COLUMN_READ | HA_TABLE_SCAN_ON_INDEX |
          HA_ONLINE_ANALYZE | HA_CONCURRENT_OPTIMIZE | HA_CAN_SKIP_LOCKED |
-         HA_CHECK_UNIQUE_AFTER_WRITE | (logs_statements_ ? HA_BINLOG_STMT_CAPABLE : 0);
+         (logs_statements_ ? HA_BINLOG_STMT_CAPABLE : 0);
 }
 
 ulong ha_tidesdb::index_flags(uint index, uint, bool) const {
@@ -203,14 +202,16 @@ int ha_tidesdb::extra(ha_extra_function operation) noexcept {
       case HA_EXTRA_NO_KEYREAD:
         key_read_ = false;
         break;
-      case HA_EXTRA_IGNORE_DUP_KEY:
       case HA_EXTRA_WRITE_CAN_REPLACE:
       case HA_EXTRA_INSERT_WITH_UPDATE:
+        replaces_duplicates_ = true;
+        [[fallthrough]];
+      case HA_EXTRA_IGNORE_DUP_KEY:
         duplicates_wanted_ = true;
         break;
       case HA_EXTRA_NO_IGNORE_DUP_KEY:
       case HA_EXTRA_WRITE_CANNOT_REPLACE:
-        duplicates_wanted_ = false;
+        duplicates_wanted_ = replaces_duplicates_ = false;
         break;
       default:
         break;
@@ -226,7 +227,7 @@ int ha_tidesdb::reset() noexcept {
     other_.Reset();
     key_read_ = false;
     semi_consistent_ = read_semi_consistent_ = false;
-    duplicates_wanted_ = false;
+    duplicates_wanted_ = replaces_duplicates_ = false;
     auto_increment_last_ = 0;
     return 0;
   });

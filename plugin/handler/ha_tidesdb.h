@@ -121,6 +121,7 @@ class ha_tidesdb final : public handler {
   // --- ha_read.cc: from keys to record buffers ---
   bool PlanIsCurrent() const;
   void MakePlan();
+  bool EntryWillDo();
   Transaction* ReadTransaction();
   int DecodeRow(Slice primary_key, Slice row, bool pinned, uchar* record);
   // Reads the row with that primary key as row_lock_ says. *found: false when there is none, or
@@ -155,7 +156,7 @@ class ha_tidesdb final : public handler {
 
   // --- locking_scan.cc ---
   int ReadOnLocked(uchar* record, Direction direction, bool matching, int at_end);
-  bool LooksForOverlaps() const;
+  bool LooksForDuplicates() const;
   int LockWalked(Direction direction, bool matching, bool at_key);
   int ReadLocked(uchar* record, bool* found);
   int ReadSemiConsistent(uchar* record, bool* found);
@@ -167,14 +168,16 @@ class ha_tidesdb final : public handler {
   }
   int MoveOn(uchar* record, Direction direction, bool matching);
   bool LeavePoint();
+  void StandAtEnd(Direction direction, bool matching);
   ColumnFamily* ActiveFamily() const;
 
   // --- ha_modify.cc ---
   int InsertRow(const uchar* row);
   int Duplicate(uint number);
+  int LockNewKey(ColumnFamily* family, Slice key, bool* taken);
   int CheckPrimaryKeyFree(Slice key);
   int CheckUniqueFree(uint number, const uchar* row, Slice primary_key);
-  int LockPeriods(const uchar* row);
+  int LockLookup(const uchar* image, uint length, ha_rkey_function flag);
   int PutEntry(uint number, const uchar* row, Slice primary_key);
   int DeleteEntry(uint number, const uchar* row, Slice primary_key);
   int UpdateEntry(uint number, const uchar* old_row, const uchar* new_row, bool key_moved);
@@ -226,10 +229,13 @@ class ha_tidesdb final : public handler {
   // Of the scan.
   Cursor cursor_;
   uint active_ = MAX_KEY;  // Key number; MAX_KEY: the rows themselves in their order.
-  bool at_point_ = false;  // The last read was by a whole key, without the cursor.
-  std::string point_;      // Its key in the active family.
-  std::string match_;      // What keys of index_next_same start with.
-  std::string upper_;      // Keys from here on are outside of the range.
+  // The scan is at a key, without the cursor: the last read was by that whole key, or ended there.
+  bool at_point_ = false;
+  // The cursor ran off an end of the index: from there the other direction leads back.
+  enum class Off : uint8_t { kNeither, kStart, kEnd } off_ = Off::kNeither;
+  std::string point_;  // That key, in the active family.
+  std::string match_;  // What keys of index_next_same start with.
+  std::string upper_;  // Keys from here on are outside of the range.
   bool has_upper_ = false;
   bool in_range_read_ = false;
 
@@ -246,6 +252,7 @@ class ha_tidesdb final : public handler {
   RowPlan plan_;
   std::string plan_columns_;
   bool plan_needs_key_ = false;
+  bool plan_entry_will_do_ = false;
   RowLock plan_lock_ = RowLock::kNone;
   uint plan_index_ = MAX_KEY;
   bool plan_verifies_ = false;
@@ -264,9 +271,9 @@ class ha_tidesdb final : public handler {
   std::string old_value_;
   std::string new_row_key_;
   std::string row_bytes_;
-  uint duplicate_key_ = ~0U;
-  bool duplicates_wanted_ = false;  // The statement does something with them: IGNORE, REPLACE ...
-  std::string error_text_;          // Of the last engine error, for people.
+  bool duplicates_wanted_ = false;    // The statement does something with them: IGNORE, REPLACE ...
+  bool replaces_duplicates_ = false;  // It changes or deletes the row that it meets.
+  std::string error_text_;            // Of the last engine error, for people.
   ulonglong auto_increment_last_ = 0;
   ulonglong auto_increment_step_ = 1;
   ulonglong auto_increment_offset_ = 0;

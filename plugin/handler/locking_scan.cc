@@ -13,10 +13,12 @@
 
 namespace tidesdb::plugin {
 
-// The server itself reads, to see whether a row that is being written overlaps with another: by this
+// The server itself reads, to see whether another row excludes one that is being written: by this
 // handler where a statement inserts, by a clone where it reads with this one.
-bool ha_tidesdb::LooksForOverlaps() const {
-  if (active_ == MAX_KEY || !table->key_info[active_].without_overlaps) return false;
+bool ha_tidesdb::LooksForDuplicates() const {
+  if (active_ == MAX_KEY) return false;
+  if (codec_.is_hash(active_)) return true;  // Nothing else reads by a hash.
+  if (!table->key_info[active_].without_overlaps) return false;
   if (is_clone_) return true;
   switch (thd_sql_command(ha_thd())) {
     case SQLCOM_INSERT:
@@ -60,7 +62,7 @@ int ha_tidesdb::LockWalked(Direction direction, bool matching, bool at_key) {
   const bool primary = active_ == MAX_KEY || codec_.is_primary(active_);
   if (table_share->tmp_table != NO_TMP_TABLE) return 0;  // Nobody else's.
   if (semi_consistent_ && primary) return 0;
-  if (LooksForOverlaps()) return 0;  // LockPeriods() has done what is needed.
+  if (LooksForDuplicates()) return 0;  // LockLookup() has done what is needed.
   // Without row locks nobody is to wait, unless the level promises what no check at COMMIT can.
   if (!session_->pessimistic() && session_->isolation() != ISO_SERIALIZABLE) return 0;
   std::string from;

@@ -24,17 +24,30 @@ void ha_tidesdb::MakePlan() {
   plan_index_ = active_;
   plan_verifies_ = verify_entries_;
   plan_needs_key_ = false;
+  plan_entry_will_do_ = active_ != MAX_KEY;
   std::vector<bool> wanted(table_share->fields, false);
   for (uint i = 0; i < table_share->fields; i++) {
     // Who locks a row for writing needs all of it: the new row is made from the old one. Who
     // compares the row with the index entry that led to it needs the index's columns.
     wanted[i] = bitmap_is_set(&columns, i) || row_lock_ == RowLock::kExclusive ||
                 ((row_lock_ != RowLock::kNone || verify_entries_) && active_ != MAX_KEY &&
-                 (codec_.covers(active_, i) || codec_.covers_part(active_, i)));
+                 (codec_.gives_back(active_, i) || codec_.covers_part(active_, i)));
     plan_needs_key_ |= wanted[i] && codec_.key_only(i);
+    // The server computes columns that are not stored, or has no use for them.
+    plan_entry_will_do_ =
+        plan_entry_will_do_ && (!bitmap_is_set(&columns, i) || !table->field[i]->stored_in_db() ||
+                                codec_.gives_back(active_, i));
   }
   plan_.Build(codec_.rows(), wanted);
   plan_made_ = true;
+}
+
+// Whether the index entry is all that has to be read: the server asks for the key alone, which may
+// hold but a part of a column that it reads.
+bool ha_tidesdb::EntryWillDo() {
+  if (!key_read_ || row_lock_ != RowLock::kNone || verify_entries_) return false;
+  MakePlan();
+  return plan_entry_will_do_;
 }
 
 Transaction* ha_tidesdb::ReadTransaction() {
@@ -138,7 +151,7 @@ int ha_tidesdb::ReadUniqueEntry(Slice key, uchar* record, bool* found) {
     return Fail(Status::Corruption(name_ + ": an index entry is damaged"));
   }
   primary_key_.assign(primary_key);
-  const bool key_only = key_read_ && row_lock_ == RowLock::kNone && !verify_entries_;
+  const bool key_only = EntryWillDo();
   if (!key_only) {
     entry_value_.assign(other_.slice());
     if (const int error = ReadEntryRow(primary_key_, record, found)) return error;
@@ -164,7 +177,13 @@ int ha_tidesdb::RestoreEntry(uchar* record) {
 
 // The server's condition on the index's columns. *found: whether the row is wanted.
 int ha_tidesdb::CheckIndexCondition(bool* found) {
-  switch (handler_index_cond_check(this)) {
+  // The end of a range that is known as bytes was checked by them. The server would compare
+  // columns, of which the entry may hold but a part.
+  key_range* const end = end_range;
+  if (in_range_check_pushed_down) end_range = nullptr;
+  const check_result_t checked = handler_index_cond_check(this);
+  end_range = end;
+  switch (checked) {
     case CHECK_POS:
       return 0;
     case CHECK_NEG:
@@ -186,7 +205,7 @@ int ha_tidesdb::ReadEntry(uchar* record, bool* found) {
     if (const int error = CheckIndexCondition(found)) return error;
     if (!*found) return 0;
   }
-  const bool key_only = key_read_ && row_lock_ == RowLock::kNone && !verify_entries_;
+  const bool key_only = EntryWillDo();
   // Who reads entries alone needs the key of their row for position() at most, and there only if
   // the record buffer does not hold it.
   if (!key_only || codec_.hidden_key()) {

@@ -2,8 +2,6 @@
 // written.
 #include "handler/ha_tidesdb.h"
 
-#include <key.h>
-
 #include "base/guard.h"
 #include "codec/bytes.h"
 #include "dictionary/engine.h"
@@ -23,58 +21,79 @@ int ha_tidesdb::Duplicate(uint number) {
     const Status valid = session_->transaction()->Validate();
     if (!valid.ok()) return Fail(valid);
   }
-  duplicate_key_ = number;
+  session_->NoteDuplicate(number);
   return HA_ERR_FOUND_DUPP_KEY;
 }
 
-int ha_tidesdb::CheckPrimaryKeyFree(Slice key) {
-  auto taken = session_->transaction()->GetForUpdate(state_->primary, key, LockMode::kExclusive,
-                                                     LockWait::kWait, &other_);
-  if (!taken.ok()) return Fail(taken.status());
-  if (!*taken) return 0;
-  return Duplicate(table_share->primary_key);
+// Locks a key that is about to be written. A free one is locked exclusively; of one that is taken
+// the row stays locked: exclusively if the statement goes on to replace or change it, else shared,
+// so that others may meet it too.
+int ha_tidesdb::LockNewKey(ColumnFamily* family, Slice key, bool* taken) {
+  Transaction* const transaction = session_->transaction();
+  const bool keep_exclusive = replaces_duplicates_ || !session_->pessimistic();
+  LockWait wait = keep_exclusive ? LockWait::kWait : LockWait::kNoWait;
+  for (;;) {
+    auto locked = transaction->GetForUpdate(family, key, LockMode::kExclusive, wait, &other_);
+    if (locked.ok()) {
+      *taken = *locked;
+      if (!*taken || keep_exclusive) return 0;
+      transaction->UnlockLast(family, key);
+    } else if (wait == LockWait::kWait || locked.status().code() != Code::kTimedOut) {
+      return Fail(locked.status());
+    }
+    auto shared =
+        transaction->GetForUpdate(family, key, LockMode::kShared, LockWait::kWait, &other_);
+    if (!shared.ok()) return Fail(shared.status());
+    *taken = *shared;
+    if (*taken) return 0;
+    // The row that was in the way is gone. Two who wait for the key must not hold it shared then.
+    transaction->UnlockLast(family, key);
+    wait = LockWait::kWait;
+  }
 }
 
-// For a unique index: locks the key and sees that no other row has it. For a key over a hash: locks
-// the hash, so that of two rows with the same one the second is checked by the server when the
-// first is committed.
+int ha_tidesdb::CheckPrimaryKeyFree(Slice key) {
+  bool taken;
+  if (const int error = LockNewKey(state_->primary, key, &taken)) return error;
+  return taken ? Duplicate(table_share->primary_key) : 0;
+}
+
+// For a unique index: locks the key and sees that no other row has it.
 int ha_tidesdb::CheckUniqueFree(uint number, const uchar* row, Slice primary_key) {
-  if (codec_.is_hash(number)) {
-    codec_.EntryColumns(number, row, &key_);
-  } else if (codec_.Entry(number, row, primary_key, &key_, &value_)) {
+  if (codec_.Entry(number, row, primary_key, &key_, &value_)) {
     return 0;  // NULL is equal to nothing.
   }
-  auto taken = session_->transaction()->GetForUpdate(families_[number], key_, LockMode::kExclusive,
-                                                     LockWait::kWait, &other_);
-  if (!taken.ok()) return Fail(taken.status());
-  return *taken ? Duplicate(number) : 0;
+  bool taken;
+  if (const int error = LockNewKey(families_[number], key_, &taken)) return error;
+  return taken ? Duplicate(number) : 0;
 }
 
-// WITHOUT OVERLAPS: rows with the same columns before the period may exclude each other though
-// their keys differ. The server looks for such a row when this one is written; locking those
-// columns makes the second of two connections look when the first has committed. Without locks they
-// are written to, so that the second commit fails.
-int ha_tidesdb::LockPeriods(const uchar* row) {
-  constexpr uint kPeriodParts = 2;
-  Transaction* const transaction = session_->transaction();
-  for (uint i = 0; i < table_share->keys; i++) {
-    const KEY& key = table->key_info[i];
-    if (!key.without_overlaps) continue;
-    uint length = 0;
+// Before the server writes a row it looks for others that exclude it: rows with the same hash, rows
+// with the same columns before a period. Locking what they have in common makes the second of two
+// connections look when the first has committed. Without locks it is written to, so that the second
+// commit fails.
+int ha_tidesdb::LockLookup(const uchar* image, uint length, ha_rkey_function flag) {
+  if (row_lock_ != RowLock::kExclusive) return 0;
+  const KEY& key = table->key_info[active_];
+  if (key.without_overlaps && flag == HA_READ_AFTER_KEY) {
+    constexpr uint kPeriodParts = 2;
+    uint columns_length = 0;
     for (uint part = 0; part + kPeriodParts < key.user_defined_key_parts; part++) {
-      length += key.key_part[part].store_length;
+      columns_length += key.key_part[part].store_length;
     }
-    uchar image[MAX_KEY_LENGTH];
-    key_copy(image, row, &key, length);
-    codec_.FromImage(i, image, length, &key_);
-    auto locked = transaction->GetForUpdate(families_[i], key_, LockMode::kExclusive,
-                                            LockWait::kWait, &other_);
-    if (!locked.ok()) return Fail(locked.status());
-    if (session_->pessimistic()) continue;
-    const Status written = transaction->Delete(families_[i], key_);
-    if (!written.ok()) return Fail(written);
+    if (columns_length > length) return 0;
+    length = columns_length;
+  } else if (!codec_.is_hash(active_)) {
+    return 0;
   }
-  return 0;
+  codec_.FromImage(active_, image, length, &old_key_);
+  Transaction* const transaction = session_->transaction();
+  auto locked = transaction->GetForUpdate(families_[active_], old_key_, LockMode::kExclusive,
+                                          LockWait::kWait, &other_);
+  if (!locked.ok()) return Fail(locked.status());
+  if (session_->pessimistic()) return 0;
+  const Status written = transaction->Delete(families_[active_], old_key_);
+  return written.ok() ? 0 : Fail(written);
 }
 
 // A unique key is locked by itself: another row may want it. Other entries are under their row's
@@ -99,7 +118,6 @@ int ha_tidesdb::DeleteEntry(uint number, const uchar* row, Slice primary_key) {
 
 int ha_tidesdb::InsertRow(const uchar* row) {
   Transaction* const transaction = session_->transaction();
-  if (const int error = LockPeriods(row)) return error;
   if (codec_.hidden_key()) {
     NextHiddenKey(&new_row_key_);
   } else {
@@ -107,8 +125,7 @@ int ha_tidesdb::InsertRow(const uchar* row) {
     if (const int error = CheckPrimaryKeyFree(new_row_key_)) return error;
   }
   for (uint i = 0; i < table_share->keys; i++) {
-    if (!codec_.is_unique(i) && !codec_.is_hash(i)) continue;
-    if (codec_.is_primary(i)) continue;
+    if (!codec_.is_unique(i) || codec_.is_primary(i)) continue;
     if (const int error = CheckUniqueFree(i, row, new_row_key_)) return error;
   }
   codec_.rows().Encode(row, &row_bytes_);
@@ -146,7 +163,7 @@ bool ha_tidesdb::EntryChanges(uint number, const uchar* old_row, const uchar* ne
     for (uint i = 0; i < table_share->fields && !touched; i++) {
       // The primary key's text is in the entry too, and may change while its bytes as a key stay.
       touched = bitmap_is_set(table->write_set, i) &&
-                (codec_.covers_part(number, i) || codec_.covers(number, i));
+                (codec_.covers_part(number, i) || codec_.gives_back(number, i));
     }
     if (!touched && !codec_.has_virtual(number)) return false;
   }
@@ -170,19 +187,20 @@ int ha_tidesdb::update_row(const uchar* old_row, const uchar* new_row) noexcept 
     if (const int error = Ready()) return error;
     Transaction* const transaction = session_->transaction();
     bool key_moved = false;
-    if (const int error = LockPeriods(new_row)) return error;
     if (codec_.hidden_key()) {
       new_row_key_ = primary_key_;
     } else {
       codec_.PrimaryKey(old_row, &primary_key_);
       codec_.PrimaryKey(new_row, &new_row_key_);
       key_moved = primary_key_ != new_row_key_;
-      if (key_moved) {
-        if (const int error = CheckPrimaryKeyFree(new_row_key_)) return error;
-      }
+    }
+    // Both rows are whole: who locks a row to write it reads all of it.
+    if (!key_moved && codec_.rows().SameRow(old_row, new_row)) return HA_ERR_RECORD_IS_THE_SAME;
+    if (key_moved) {
+      if (const int error = CheckPrimaryKeyFree(new_row_key_)) return error;
     }
     for (uint i = 0; i < table_share->keys; i++) {
-      if (codec_.is_primary(i) || (!codec_.is_unique(i) && !codec_.is_hash(i))) continue;
+      if (codec_.is_primary(i) || !codec_.is_unique(i)) continue;
       if (!EntryChanges(i, old_row, new_row, key_moved) || old_key_ == new_key_) continue;
       if (const int error = CheckUniqueFree(i, new_row, new_row_key_)) return error;
     }

@@ -14,6 +14,7 @@ ColumnFamily* ha_tidesdb::ActiveFamily() const {
 
 void ha_tidesdb::OpenCursor() {
   at_point_ = false;
+  off_ = Off::kNeither;
   verify_entries_ = row_lock_ == RowLock::kNone && session_->OwnChangesCover(*state_);
   cursor_.Open(session_, ActiveFamily(), row_lock_ != RowLock::kNone);
 }
@@ -78,7 +79,19 @@ int ha_tidesdb::ReadOn(uchar* record, Direction direction, bool matching, int at
     if (found) return 0;
     if (const int error = MoveCursor(direction)) return error;
   }
+  StandAtEnd(direction, matching);
   return at_end;
+}
+
+// Nothing more is wanted in this direction; a HANDLER may turn round.
+void ha_tidesdb::StandAtEnd(Direction direction, bool matching) {
+  if (!cursor_.valid()) {
+    off_ = direction == Direction::kForward ? Off::kEnd : Off::kStart;
+  } else if (matching && !cursor_.key().starts_with(match_)) {
+    // Between the last key that starts with match_ and the row under the cursor.
+    at_point_ = KeyAfterPrefix(match_, &point_);
+    if (!at_point_) off_ = Off::kEnd;
+  }
 }
 
 int ha_tidesdb::rnd_pos(uchar* row, uchar* position) noexcept {
@@ -120,6 +133,7 @@ int ha_tidesdb::index_init(uint index, bool) noexcept {
     active_ = active_index = index;
     has_upper_ = false;
     at_point_ = false;
+    off_ = Off::kNeither;
     return 0;
   });
 }
@@ -164,6 +178,7 @@ int ha_tidesdb::index_read_map(uchar* row, const uchar* key, key_part_map parts,
     if (const int error = Ready()) return error;
     if (!in_range_read_) has_upper_ = false;
     const uint length = calculate_key_len(table, active_, key, parts);
+    if (const int error = LockLookup(key, length, flag)) return error;
     const TableCodec::ImageKey image = codec_.FromImage(active_, key, length, &key_);
     const bool exact = flag == HA_READ_KEY_EXACT || flag == HA_READ_PREFIX;
     if (exact && image.whole_key && image.used_all) {
@@ -198,7 +213,14 @@ int ha_tidesdb::MoveOn(uchar* record, Direction direction, bool matching) {
   if (const int error = Ready()) return error;
   if (read_semi_consistent_) return ReadAgain(record, direction, matching);
   int error;
-  if (LeavePoint()) {
+  if (off_ != Off::kNeither && !at_point_) {
+    const bool forward = direction == Direction::kForward;
+    if ((off_ == Off::kEnd) == forward) return HA_ERR_END_OF_FILE;
+    OpenCursor();
+    place_.clear();
+    place_is_end_ = !forward;
+    error = Reposition(direction);
+  } else if (LeavePoint()) {
     place_ = direction == Direction::kForward ? Successor(point_) : point_;
     place_is_end_ = false;
     error = Reposition(direction);
@@ -247,14 +269,17 @@ int ha_tidesdb::index_last(uchar* row) noexcept {
   });
 }
 
-// Knowing the end keeps the scan from reading, and locking, one row too many.
+// Knowing the end as bytes keeps the scan from reading, and locking, one row too many; and it does
+// not need the columns themselves, of which an index may hold but a part.
 int ha_tidesdb::read_range_first(const key_range* start, const key_range* end, bool eq_range_arg,
                                  bool sorted) noexcept {
   return guard::Run([&] {
     has_upper_ = false;
+    in_range_check_pushed_down = end == nullptr;
     if (end != nullptr && (end->flag == HA_READ_BEFORE_KEY || end->flag == HA_READ_AFTER_KEY)) {
       const TableCodec::ImageKey image = codec_.FromImage(active_, end->key, end->length, &key_);
       if (image.used_all) {
+        in_range_check_pushed_down = true;
         has_upper_ = true;
         if (end->flag == HA_READ_BEFORE_KEY) {
           upper_ = key_;
@@ -276,7 +301,6 @@ Item* ha_tidesdb::idx_cond_push(uint index, Item* condition) noexcept {
   if (codec_.is_primary(index) || codec_.has_virtual(index)) return condition;
   pushed_idx_cond = condition;
   pushed_idx_cond_keyno = index;
-  in_range_check_pushed_down = true;
   return nullptr;
 }
 

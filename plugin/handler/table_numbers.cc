@@ -154,7 +154,7 @@ int ha_tidesdb::info(uint flags) noexcept {
     }
     if ((flags & HA_STATUS_CONST) != 0)
       stats.create_time = static_cast<time_t>(state_->def.created_s);
-    if ((flags & HA_STATUS_ERRKEY) != 0) errkey = duplicate_key_;
+    if ((flags & HA_STATUS_ERRKEY) != 0) errkey = Session::Of(ha_thd()).duplicate_key();
     if ((flags & HA_STATUS_AUTO) != 0 && table->found_next_number_field != nullptr) {
       stats.auto_increment_value = state_->next_auto_increment;
     }

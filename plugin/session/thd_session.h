@@ -63,6 +63,11 @@ class Session {
   void Abort();
   bool aborted() const { return aborted_; }
 
+  // The number of the key that the last duplicate was found in. Of the session, as a partitioned
+  // table asks another partition than the one that found it.
+  void NoteDuplicate(uint key_number) { duplicate_key_ = key_number; }
+  uint duplicate_key() const { return duplicate_key_; }
+
   Savepoint SetSavepoint();
   Status RollbackTo(Savepoint savepoint);
   void ReleaseSavepoint(Savepoint savepoint);
@@ -113,6 +118,7 @@ class Session {
   uint64_t snapshot_tables_ = 0;  // Dictionary::tables_made() before the snapshot.
   std::vector<Touched> touched_;
   int slot_ = -1;  // See AutoIncrementKey().
+  uint duplicate_key_ = ~0U;
   Cursor* cursors_ = nullptr;
 };
 
