@@ -13,6 +13,7 @@
 
 #include "base/server_port.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -44,12 +45,10 @@ class TableCodec {
   // Whether an entry of that index gives the whole column back. All who take a column from an entry
   // ask here: of a column that is there with its start only, nothing is restored.
   bool gives_back(uint key_number, uint field) const { return indexes_[key_number].fields[field]; }
-  // Whether a column, or the start of it, is one of the index's own.
-  bool covers_part(uint key_number, uint field) const {
-    for (const Part& part : indexes_[key_number].parts) {
-      if (part.column == field) return true;
-    }
-    return false;
+  // Whether a column, or the start of it, is among those that make an entry: the index's own and the
+  // primary key's.
+  bool is_made_from(uint key_number, uint field) const {
+    return HasColumn(indexes_[key_number], field) || (!hidden_key_ && HasColumn(primary(), field));
   }
   bool has_virtual(uint key_number) const { return indexes_[key_number].has_virtual; }
 
@@ -123,7 +122,12 @@ class TableCodec {
   bool EncodeImagePart(const Part& part, const uchar** image, std::string* key) const;
   bool RestorePart(const Part& part, Slice* key, uchar* record) const;
   bool RestoreValues(const Index& index, Slice value, uchar* record) const;
-  const std::vector<Part>& primary_parts() const { return indexes_[primary_number_].parts; }
+  static bool HasColumn(const Index& index, uint field) {
+    return std::any_of(index.parts.begin(), index.parts.end(),
+                       [&](const Part& part) { return part.column == field; });
+  }
+  const Index& primary() const { return indexes_[primary_number_]; }
+  const std::vector<Part>& primary_parts() const { return primary().parts; }
 
   RowCodec rows_;
   std::vector<Index> indexes_;  // By the server's key number; the primary one has its parts only.

@@ -31,7 +31,7 @@ void ha_tidesdb::MakePlan() {
     // compares the row with the index entry that led to it needs the index's columns.
     wanted[i] = bitmap_is_set(&columns, i) || row_lock_ == RowLock::kExclusive ||
                 ((row_lock_ != RowLock::kNone || verify_entries_) && active_ != MAX_KEY &&
-                 (codec_.gives_back(active_, i) || codec_.covers_part(active_, i)));
+                 codec_.is_made_from(active_, i));
     plan_needs_key_ |= wanted[i] && codec_.key_only(i);
     // The server computes columns that are not stored, or has no use for them.
     plan_entry_will_do_ =

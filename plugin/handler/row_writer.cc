@@ -162,8 +162,7 @@ bool ha_tidesdb::EntryChanges(uint number, const uchar* old_row, const uchar* ne
     bool touched = false;
     for (uint i = 0; i < table_share->fields && !touched; i++) {
       // The primary key's text is in the entry too, and may change while its bytes as a key stay.
-      touched = bitmap_is_set(table->write_set, i) &&
-                (codec_.covers_part(number, i) || codec_.gives_back(number, i));
+      touched = bitmap_is_set(table->write_set, i) && codec_.is_made_from(number, i);
     }
     if (!touched && !codec_.has_virtual(number)) return false;
   }
