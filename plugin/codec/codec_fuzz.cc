@@ -47,7 +47,8 @@ RowCodec Rows() {
     columns.push_back(column);
   }
   RowCodec codec;
-  codec.Build(std::move(columns), 1);
+  static constexpr uint8_t kDefaults[kRecordBytes] = {};
+  codec.Build(std::move(columns), 1, kDefaults);
   return codec;
 }
 
