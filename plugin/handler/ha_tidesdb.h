@@ -173,7 +173,7 @@ class ha_tidesdb final : public handler {
 
   // --- ha_modify.cc ---
   int InsertRow(const uchar* row);
-  int Duplicate(uint number);
+  int Duplicate(uint number, Slice key);
   int LockNewKey(ColumnFamily* family, Slice key, bool* taken);
   int CheckPrimaryKeyFree(Slice key);
   int CheckUniqueFree(uint number, const uchar* row, Slice primary_key);

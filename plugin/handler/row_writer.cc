@@ -16,12 +16,12 @@ void ha_tidesdb::NextHiddenKey(std::string* key) {
 
 // A transaction without locks may have lost already: it drew the same number as another that has
 // committed, say. Then the duplicate is that other's, and the error the one that says to try again.
-int ha_tidesdb::Duplicate(uint number) {
+int ha_tidesdb::Duplicate(uint number, Slice key) {
   if (!session_->pessimistic() && !duplicates_wanted_) {
     const Status valid = session_->transaction()->Validate();
     if (!valid.ok()) return Fail(valid);
   }
-  session_->NoteDuplicate(number);
+  session_->NoteDuplicate(number, families_[number], key);
   return HA_ERR_FOUND_DUPP_KEY;
 }
 
@@ -55,7 +55,7 @@ int ha_tidesdb::LockNewKey(ColumnFamily* family, Slice key, bool* taken) {
 int ha_tidesdb::CheckPrimaryKeyFree(Slice key) {
   bool taken;
   if (const int error = LockNewKey(state_->primary, key, &taken)) return error;
-  return taken ? Duplicate(table_share->primary_key) : 0;
+  return taken ? Duplicate(table_share->primary_key, key) : 0;
 }
 
 // For a unique index: locks the key and sees that no other row has it.
@@ -65,7 +65,7 @@ int ha_tidesdb::CheckUniqueFree(uint number, const uchar* row, Slice primary_key
   }
   bool taken;
   if (const int error = LockNewKey(families_[number], key_, &taken)) return error;
-  return taken ? Duplicate(number) : 0;
+  return taken ? Duplicate(number, key_) : 0;
 }
 
 // Before the server writes a row it looks for others that exclude it: rows with the same hash, rows

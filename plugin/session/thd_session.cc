@@ -79,6 +79,7 @@ void Session::OpenTransaction() {
 void Session::BeginStatement() {
   if (in_statement_) return;
   in_statement_ = true;
+  duplicate_family_ = nullptr;
   isolation_ = static_cast<enum_tx_isolation>(thd_tx_isolation(thd_));
   OpenTransaction();
   trans_register_ha(thd_, false, tidesdb_hton, 0);
@@ -109,6 +110,22 @@ void Session::EndStatement() {
   }
 }
 
+void Session::NoteDuplicate(uint key_number, ColumnFamily* family, Slice key) {
+  duplicate_key_ = key_number;
+  duplicate_family_ = family;
+  duplicate_.assign(key);
+}
+
+// Of the locks that a failed statement gave back, the one of the row that it failed for.
+void Session::KeepDuplicateLocked() {
+  if (duplicate_family_ == nullptr || !pessimistic_) return;
+  PinnedValue ignored;
+  // Whoever took it meanwhile has it.
+  const auto locked = transaction_->GetForUpdate(duplicate_family_, duplicate_, LockMode::kShared,
+                                                 LockWait::kNoWait, &ignored);
+  if (locked.ok() && !*locked) transaction_->UnlockLast(duplicate_family_, duplicate_);
+}
+
 void Session::RollbackStatement() {
   if (!in_statement_) return;
   in_statement_ = false;
@@ -122,6 +139,7 @@ void Session::RollbackStatement() {
     thd_->mark_transaction_to_rollback(true);
     return;
   }
+  KeepDuplicateLocked();
   if (isolation_ <= ISO_READ_COMMITTED) transaction_->ReleaseSnapshot();
   transaction_->ReleaseSavepoint(statement_start_);
   for (Touched& touched : touched_) touched.statement_rows = 0;

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -63,9 +64,9 @@ class Session {
   void Abort();
   bool aborted() const { return aborted_; }
 
-  // The number of the key that the last duplicate was found in. Of the session, as a partitioned
-  // table asks another partition than the one that found it.
-  void NoteDuplicate(uint key_number) { duplicate_key_ = key_number; }
+  // A duplicate was found; its key is locked, and stays so if the statement fails. Its number is the
+  // session's, as a partitioned table asks another partition than the one that found it.
+  void NoteDuplicate(uint key_number, ColumnFamily* family, Slice key);
   uint duplicate_key() const { return duplicate_key_; }
 
   Savepoint SetSavepoint();
@@ -99,6 +100,7 @@ class Session {
   void MakeInterruptible(Transaction* transaction);
   Status RecordAutoIncrements();
   void DetachCursors();
+  void KeepDuplicateLocked();
   void Finish();
 
   THD* const thd_;
@@ -119,6 +121,8 @@ class Session {
   std::vector<Touched> touched_;
   int slot_ = -1;  // See AutoIncrementKey().
   uint duplicate_key_ = ~0U;
+  ColumnFamily* duplicate_family_ = nullptr;  // Null: none was found in this statement.
+  std::string duplicate_;
   Cursor* cursors_ = nullptr;
 };
 
