@@ -1,7 +1,7 @@
-"""What a runner hands to a report: a study and its runs. Pure data; adapters/ fill it, one for each runner.
+"""What a runner hands to a report: a study and its runs. Pure data.
 
     study = Study("compare", "InnoDB and TidesDB", "20 s a run", runs)
-    page.render(study, ...), markdown.text(study), charts.study.draw(study, directory)
+    page.render(study, ...), markdown.text(study), charts.draw(study, directory)
 """
 
 from dataclasses import dataclass, field
@@ -159,6 +159,21 @@ class Run:
     def main_latency(self):
         """Of the operation that comes first; None without any."""
         return self.latencies[0] if self.latencies else None
+
+
+def plain(run):
+    """A Run as JSON has it; of_plain() makes it again."""
+    return {**vars(run), "latencies": [vars(one) for one in run.latencies], "errors": [vars(one) for one in run.errors],
+            "checks": [vars(one) for one in run.checks],
+            "series": {name: [metric.unit, metric.points] for name, metric in run.series.items()}}
+
+
+def of_plain(found):
+    return Run(**{**found, "latencies": [Latency(**one) for one in found["latencies"]],
+                  "errors": [Error(**one) for one in found["errors"]],
+                  "checks": [Check(**{**one, "samples": tuple(one["samples"])}) for one in found["checks"]],
+                  "series": {name: Metric(unit, [tuple(point) for point in points])
+                             for name, (unit, points) in found["series"].items()}})
 
 
 @dataclass

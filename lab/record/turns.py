@@ -14,9 +14,9 @@ def in_turn(units, repetition):
     return list(units) if repetition % 2 else list(reversed(units))
 
 
-def said(plan, repetitions):
-    """A sentence for the report; "" of one repetition, and of a run that an earlier version began."""
-    if plan.get(KEY) != ORDER or repetitions < 2:
+def said(repetitions):
+    """A sentence for the report; "" of one repetition."""
+    if repetitions < 2:
         return ""
     odd = (f"; as they are {repetitions}, of two runs that are compared one is first once more than the other"
            if repetitions % 2 else "")

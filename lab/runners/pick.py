@@ -5,21 +5,16 @@ from pathlib import Path
 
 from installer.shell import Failed
 from lab.runners import quickstart
-from lab.runners.compare import record as compare
 from lab.runners.hammerdb import record as hammerdb
-from lab.runners.iibench import record as iibench_runner
-from lab.runners.pgo import record as pgo_study
-from lab.runners.sqlbench import record as sqlbench
+from lab.study import written
 from lab.works import iibench, tpcc
 
 
 def _of_folder(folder):
-    for is_it, study in ((compare.is_one(folder), compare.study),
-                         ((folder / pgo_study.JOURNAL).exists(), pgo_study.study),
-                         (iibench_runner.is_one(folder), iibench_runner.study),
+    folder = max(folder.glob("raw_*"), default=folder)  # Of sqlbench.sh's several runs the newest.
+    for is_it, study in ((written.is_one(folder), written.read),
                          ((folder / hammerdb.JOURNAL).exists(), hammerdb.study),
                          ((folder / hammerdb.ENGINES_JOURNAL).exists(), hammerdb.study_of_iterations),
-                         (sqlbench.newest(folder) is not None, sqlbench.study),
                          (quickstart.is_one(folder), quickstart.study)):
         if is_it:
             return study(folder)

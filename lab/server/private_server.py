@@ -16,6 +16,7 @@ import signal
 from dataclasses import dataclass
 from pathlib import Path
 
+from installer import build_plugin, servers
 from installer.server_run import Server
 from installer.shell import Failed, Unavailable
 from lab.base.watched import tied
@@ -138,6 +139,15 @@ def memory_limit(asked, profile):
             raise
         return Limit(said=f"The profile's limit of {wanted} for each server, with its page cache, is left out: {error}.")
     return Limit(size, f"Each server is in a memory cgroup of {wanted}, its page cache counted.")
+
+
+def environment_of(name, engines, options, log):
+    """What the servers of these engines are made from: the Environment, and TidesDB's plugin where that is one of them.
+
+    options: all that any of the servers is told.
+    """
+    environment = servers.prepare(name, log, tests="RocksDB" in engines, more=servers.providers(options))
+    return environment, build_plugin.build(environment, log) if "TidesDB" in engines else None
 
 
 class PrivateServer(Server):

@@ -16,11 +16,11 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from installer.shell import TREE  # noqa: E402
-from lab.observe import iostat  # noqa: E402
+from lab.observe import iostat, metrics  # noqa: E402
 from lab.record.gains import ALL, gains  # noqa: E402
 from lab.record.provenance import CHECKSUMS  # noqa: E402
 from lab.reports import tables  # noqa: E402
-from lab.runners.pgo import record as adapter  # noqa: E402
+from lab.study import written  # noqa: E402
 from lab.tests.browser import Browser  # noqa: E402
 
 _DOOR = TREE / "lab" / "pgo_study.sh"
@@ -71,7 +71,7 @@ class PgoStudy(unittest.TestCase):
         self.look_at(output)
 
     def look_at(self, output):
-        study = adapter.study(output)
+        study = written.read(output)
         self.assertEqual([len([run for run in study.runs if run.label == label]) for label in ("plain", "again")], [4, 4])
         self.assertEqual([note for run in study.runs for note in run.notes], [])
         self.assertTrue(all(run.throughput > 0 and run.cpu_s > 0 for run in study.runs))
@@ -80,7 +80,8 @@ class PgoStudy(unittest.TestCase):
         # A disk that did nothing in these seconds (the data fit the cache, nothing is synced) has no series, rightly.
         outputs = sorted(output.glob("**/*.iostat.txt"))
         self.assertEqual(len(outputs), len(study.runs))
-        moved = {name for path in outputs for name in adapter.of_iostat(iostat.parse(path.read_text(), path))}
+        moved = {name for path in outputs for report in iostat.parse(path.read_text(), path)
+                 for name, _, value in metrics.of_iostat(report) if value}
         shown = {name for run in study.runs for name in run.series if name.startswith("iostat ")}
         self.assertLessEqual(shown, moved)
         self.assertTrue(all(any(name.startswith("Tidesdb_") for name in run.series) for run in study.runs))

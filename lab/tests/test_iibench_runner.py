@@ -12,9 +12,9 @@ from installer.shell import Failed
 from lab.observe.sampler import Samples
 from lab.reports import charts, markdown, plotly, tables
 from lab.runners import pick
-from lab.runners.iibench import options, study, units
-from lab.runners.iibench import record as adapter
-from lab.study.journal import BINARIES, Journal
+from lab.runners.iibench import options, study
+from lab.study import core, written
+from lab.study.journal import Journal
 from lab.tests.test_report import Files, insert_benchmark
 from lab.tests.test_report_adapters import FACTS
 
@@ -25,10 +25,10 @@ class Options(unittest.TestCase):
         self.assertEqual(options.points(args)[1], {"i1-batch": "10", "cache": "1G"})
         self.assertEqual(len(options.points(args)), 4)
         self.assertEqual(options.points(options.parse([])), [{}])
-        made = units.units(options.parse(["--engines", "InnoDB,TidesDB", "--repetitions", "2"]))
+        made = study.units(options.parse(["--engines", "InnoDB,TidesDB", "--repetitions", "2"]))
         self.assertEqual([(unit.engine, unit.repetition) for unit in made],
                          [("InnoDB", 1), ("TidesDB", 1), ("TidesDB", 2), ("InnoDB", 2)])
-        swept = units.units(options.parse(["--engines", "TidesDB", "--vary", "cache=1M,4M", "--repetitions", "2"]))
+        swept = study.units(options.parse(["--engines", "TidesDB", "--vary", "cache=1M,4M", "--repetitions", "2"]))
         self.assertEqual([unit.condition[-2:] for unit in swept], ["1M", "4M", "4M", "1M"])
 
     def test_two_that_vary_alike(self):
@@ -86,23 +86,26 @@ class Options(unittest.TestCase):
                 options.parse(["--vary", wrong])
 
 
-class FakeMeasurer:
-    """Leaves what a measurement leaves."""
+class Faked(study.Study):
+    """Takes what a measurement takes, from nowhere."""
 
-    def __init__(self, case):
-        self.case = case  # Its own_bulk: INSERT ... SELECT has a server of its own.
+    case = None  # Its own_bulk: INSERT ... SELECT has a server of its own.
 
-    def __enter__(self):
-        return self
+    def prepare(self, _log):
+        self.environment = SimpleNamespace(version="11.8.6")
+        self.told = {engine: [f"--{engine}"] for engine in self.args.engine_names}
+        self.unequal = ["Profile fair: equal.", "A limit."]
+        self.case.plugin_file.write_text(self.case.plugin)
+        self.binaries = {"ha_tidesdb.so": self.case.plugin_file}
 
-    def __exit__(self, *_):
-        pass
+    def facts(self):
+        return FACTS
 
-    def measure(self, unit, _note):
+    def take(self, unit, _note):
         self.case.measured.append(unit.name)
         if unit.name in self.case.trouble:
             raise self.case.trouble[unit.name]
-        raw = self.case.directory / "raw"
+        raw = self.directory / "raw"
         raw.mkdir(exist_ok=True)
         result = insert_benchmark(unit.engine)
         result["started"] = f"at {unit.name}"
@@ -111,29 +114,24 @@ class FakeMeasurer:
         for at in range(40):
             samples.add(at, {"disk bytes": at << 20, "cpu seconds": at / 2, "resident bytes": (100 + at) << 20},
                         {"Handler_write": at * 50})
-        self.case.write(raw / f"{unit.stem}.json", result)
-        samples.save(raw / f"{unit.stem}.samples.json")
-        (raw / f"{unit.stem}.log").touch()
-        (raw / f"{unit.stem}.variables.tsv").write_text("innodb_buffer_pool_size\t1\ndatadir\t/somewhere\n")
-        bulk = {"rows": 10_000, "seconds": 4.0, "began_unix_s": began + 30}
-        if self.case.own_bulk:
-            own = Samples(began=began + 29)
-            for at, megabytes in enumerate((20, 21, 60, 61, 50, 40)):
-                own.add(at, {"disk bytes": at << 21, "cpu seconds": at, "resident bytes": megabytes << 20}, {})
-            own.save(raw / f"{unit.stem}{adapter.BULK_SAMPLES}")
-            bulk["resident_peak"] = 64 << 20
-        told = [f"--{unit.engine}", *(f"--{name}={value}" for name, value in unit.point)]
-        return {"stem": unit.stem, "exit_code": 0, "options": told, "bulk": bulk, "directory_bytes": 5 << 20,
+        (raw / f"{unit.stem}.json").touch()
+        own = Samples(began=began + 29)
+        for at, megabytes in enumerate((20, 21, 60, 61, 50, 40)):
+            own.add(at, {"disk bytes": at << 21, "cpu seconds": at, "resident bytes": megabytes << 20}, {})
+        return {"path": raw / f"{unit.stem}.json", "result": result, "samples": samples, "versions": {},
+                "bulk": {"rows": 10_000, "seconds": 4.0, "began_unix_s": began + 30, "resident_peak": 64 << 20},
+                "bulk_samples": own, "variables": {"innodb_buffer_pool_size": "1", "datadir": "/somewhere"},
+                "options": [f"--{unit.engine}", *(f"--{name}={value}" for name, value in unit.point)],
+                "directory_bytes": 5 << 20,
                 "memory": {"limit": 512 << 20, "group_peak": 300 << 20, "resident_peak": 250 << 20, "oom_kills": 0}}
 
 
 class Run(Files):
-    own_bulk = False
-
     def setUp(self):
         super().setUp()
+        self.plugin_file = Path(self.directory) / "ha_tidesdb.so"
         self.directory = Path(self.directory) / "iibench_1"
-        self.measured, self.trouble, self.plugin = [], {}, "a" * 64
+        self.measured, self.trouble, self.plugin = [], {}, "a build"
         for target, name, value in ((plotly, "source", lambda: "/* plotly.js v9 */"), (charts, "draw", mock.Mock())):
             patch = mock.patch.object(target, name, value)
             patch.start()
@@ -141,16 +139,13 @@ class Run(Files):
 
     def go(self, *argv):
         args = options.parse(["--engines", "InnoDB,TidesDB", *argv])
-        it = study.Study(args, self.directory, {"argv": list(argv)})
-        facts = {"provenance": {**FACTS, "binaries": {"ha_tidesdb.so": {"sha256": self.plugin}}}, "version": "11.8.6",
-                 "unequal": ["Profile fair: equal.", "A limit."],
-                 "options": {engine: [f"--{engine}"] for engine in args.engine_names}, "asked": adapter.asked(args)}
-        self.said = io.StringIO()
-        with mock.patch.object(it, "_prepare", lambda _: (FakeMeasurer(self), facts)), redirect_stdout(self.said):
+        it = Faked(args, self.directory, {"argv": list(argv)})
+        it.case, self.said = self, io.StringIO()
+        with redirect_stdout(self.said), mock.patch.object(core.apt, "install"):
             return it.go()
 
     def test_a_report_of_all_steps(self):
-        self.assertEqual(self.go("--vary", "i1-batch=10,50", "--memory-max", "0"), 0)
+        self.assertEqual(self.go("--vary", "i1-batch=10,50", "--memory-max", "0", "--bulk"), 0)
         made = pick.study([self.directory])
         self.assertEqual(len(made.runs), 2 * 2 * 6)
         self.assertEqual({run.condition for run in made.runs}, {"i1-batch 10", "i1-batch 50"})
@@ -163,9 +158,14 @@ class Run(Files):
         self.assertEqual((index.written_bytes, index.status), (round(0.402 * (1 << 20)), {"Handler_write": 20.1}))
         self.assertEqual(index.memory["resident, peak"], 105 << 20)
         self.assertEqual((bulk.workload, bulk.throughput), ("iibench INSERT ... SELECT", 2500))
-        self.assertEqual((bulk.written_bytes, bulk.memory["with page cache, peak"]), (4 << 20, 300 << 20))
-        self.assertAlmostEqual(bulk.write_amplification, (4 << 20) / (10_000 * 44))
-        self.assertEqual(bulk.series["Handler_write"].points[0][0], 1)  # On the step's own clock.
+        # Its own server's, which begins anew: a second of them before it, two megabytes a second.
+        self.assertEqual((bulk.written_bytes, bulk.memory["with page cache, peak"]), (8 << 20, 300 << 20))
+        self.assertEqual((bulk.memory["resident, before"], bulk.memory["resident, peak"]), (20 << 20, 64 << 20))
+        self.assertNotIn("resident, before", load.memory)
+        self.assertAlmostEqual(bulk.write_amplification, (8 << 20) / (10_000 * 44))
+        self.assertEqual(load.series["Handler_write"].points[0][0], 1)  # On the step's own clock.
+        self.assertIn("the server begins anew", made.about)
+        self.assertIn(f"raw/InnoDB_i1-batch-10_1{study.BULK_SAMPLES}", bulk.files)
         self.assertEqual(load.variables, {"innodb_buffer_pool_size": "1"})
         self.assertEqual(load.configuration["server options"], "--InnoDB --i1-batch=10")
         self.assertEqual(made.unequal, ["Profile fair: equal.", "A limit."])
@@ -185,17 +185,6 @@ class Run(Files):
         self.assertEqual(tables.run_configuration(made).head, ["", "InnoDB", "TidesDB"])
         self.assertNotIn("started (UTC)", markdown.text(made))
 
-    def test_the_memory_of_insert_select_is_that_of_its_own_server(self):
-        self.own_bulk = True
-        self.assertEqual(self.go("--memory-max", "0"), 0)
-        made = pick.study([self.directory])
-        load, bulk = made.runs[0], made.runs[5]
-        self.assertEqual((bulk.memory["resident, before"], bulk.memory["resident, peak"]), (20 << 20, 64 << 20))
-        self.assertEqual((load.memory["resident, peak"], bulk.written_bytes), (103 << 20, 8 << 20))
-        self.assertNotIn("resident, before", load.memory)
-        self.assertIn("the server begins anew", made.about)
-        self.assertIn(f"raw/InnoDB_1{adapter.BULK_SAMPLES}", bulk.files)
-
     def test_an_interrupted_run_goes_on_and_says_so(self):
         self.trouble = {"TidesDB, repetition 1": KeyboardInterrupt()}
         with self.assertRaises(KeyboardInterrupt):
@@ -207,34 +196,33 @@ class Run(Files):
 
     def test_another_build_is_refused_by_name_and_nothing_is_written_over(self):
         self.go("--memory-max", "0")
-        self.plugin, facts = "b" * 64, (self.directory / adapter.FACTS).read_text()
-        with self.assertRaisesRegex(Failed, r"another build \(ha_tidesdb.so was aaaaaaaaaaaa and is bbbbbbbbbbbb\)"):
+        self.plugin, header = "another one", (self.directory / written.HEADER).read_text()
+        with self.assertRaisesRegex(Failed, r"another build \(ha_tidesdb.so was [0-9a-f]{12} and is [0-9a-f]{12}\)"):
             self.go("--memory-max", "0")
-        self.assertEqual((self.directory / adapter.FACTS).read_text(), facts)
+        self.assertEqual((self.directory / written.HEADER).read_text(), header)
 
     def test_a_run_that_was_begun_in_another_order_is_refused_by_name(self):
-        plan = {"argv": ["--memory-max", "0"], BINARIES: {"ha_tidesdb.so": self.plugin}}
-        with Journal(self.directory / adapter.JOURNAL, adapter.KIND, plan):
+        with Journal(self.directory / written.JOURNAL, "iibench_runner", {"argv": ["--memory-max", "0"]}):
             pass
         with self.assertRaisesRegex(Failed, "order was None and is 'each repetition in the reverse order of the one"):
             self.go("--memory-max", "0")
 
     def test_the_order_is_said(self):
         self.go("--memory-max", "0", "--repetitions", "2")
-        self.assertTrue(adapter.study(self.directory).about.endswith(
+        self.assertTrue(written.read(self.directory).about.endswith(
             " Each repetition was run in the reverse order of the one before."))
 
     def test_a_measurement_that_fails_is_named(self):
         self.trouble = {"InnoDB, repetition 1": Failed("the server ended at once")}
         self.assertEqual(self.go("--memory-max", "0"), 1)
-        self.assertIn("Failed: InnoDB, repetition 1: the server ended at once", adapter.study(self.directory).history)
+        self.assertIn("Failed: InnoDB, repetition 1: the server ended at once", written.read(self.directory).history)
 
 
 class Bulk(unittest.TestCase):
     def test_a_row_that_is_missing_is_an_error(self):
         server = SimpleNamespace(sql=lambda statement: "9\t10\n" if "COUNT" in statement else "", memory=lambda: {})
         with self.assertRaisesRegex(Failed, "9 of 10 rows are in the copy"):
-            units.bulk(server)
+            study.bulk(server)
 
     def test_it_has_a_server_that_begins_anew(self):
         said = []
@@ -254,8 +242,8 @@ class Bulk(unittest.TestCase):
                 samples = SimpleNamespace(save=lambda path: said.append(path.name))
                 return contextlib.nullcontext(SimpleNamespace(samples=samples))
 
-        measurer = units.Measurer(None, ".", None, None, None, None)
-        done = measurer._bulk(units.Unit("TidesDB", (), 1), Server(), Path("raw"), lambda _: None)
+        it = study.Study(options.parse([]), ".", {})
+        done, _ = it._bulk(study.Unit("TidesDB", (), 1), Server(), Path("raw"), lambda _: None)
         # The peak is read before the rows are counted.
         self.assertEqual(said, ["stop", "start", "CREATE", "INSERT", "memory", "SELECT", "TidesDB_1.bulk.samples.json"])
         self.assertEqual((done["rows"], done["resident_peak"]), (10, 7))

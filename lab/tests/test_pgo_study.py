@@ -1,28 +1,29 @@
 """Tests of lab/runners/pgo: builds, what servers are told, the order of measurements, what a study leaves as a report's."""
 
-import json
+import contextlib
+import io
 import os
-import shutil
 import tempfile
 import unittest
 from pathlib import Path
 from types import SimpleNamespace
+from unittest import mock
 
 from installer.shell import TREE, Failed
 from lab.observe import observers
 from lab.observe.sampler import Samples
 from lab.record.run import THROUGHPUT, Metric, Run
-from lab.record.turns import KEY, ORDER
-from lab.reports import markdown, tables
+from lab.reports import charts, markdown, plotly, tables
 from lab.runners import pick
-from lab.runners.pgo import measure, settings
+from lab.runners.pgo import settings, study
 from lab.runners.pgo import __main__ as study_of
-from lab.runners.pgo import record as adapter
 from lab.server import builds, profiles
 from lab.server.build_server import BuildServer
 from lab.server.given_server import GivenServer
+from lab.study import copies, core, sitting, written
 from lab.study.journal import Journal
 from lab.tests.test_parse_sysbench import recorded
+from lab.tests.test_report_adapters import FACTS
 
 RECORDED = Path(__file__).resolve().parent / "recorded"
 
@@ -198,7 +199,7 @@ class Settings(unittest.TestCase):
 
     def test_the_report_says_which_tiers_have_a_limit(self):
         def said(text):
-            return study_of.Study._limits(SimpleNamespace(wanted=SimpleNamespace(tiers=settings.tiers(text, 1))))
+            return settings.limits(settings.tiers(text, 1))
 
         self.assertRegex(said("64M,1G"), "^No server has a limit of memory")
         self.assertRegex(said("64M:256M"), "counted: 64M cache within 256M.$")
@@ -271,11 +272,11 @@ class Observing(unittest.TestCase):
         for columns, where in (("ENABLED\n", "WHERE ENABLED = 1"), ("STATUS\n", "WHERE STATUS = 'enabled'"), ("", "")):
             server = SimpleNamespace(sql=lambda statement, said=columns: asked.append(statement) or said)
             for engine in ("InnoDB", "TidesDB"):
-                found = measure.also_sampled(server, {"a": build("a"), "b": build("b", engine)})
+                found = study.also_sampled(server, {"a": build("a"), "b": build("b", engine)})
                 self.assertTrue(found.endswith(where), found)
                 self.assertEqual(bool(found), bool(where))
         del asked[:]
-        self.assertEqual(measure.also_sampled(server, {"a": build("a", "TidesDB"), "b": build("b", "RocksDB")}), "")
+        self.assertEqual(study.also_sampled(server, {"a": build("a", "TidesDB"), "b": build("b", "RocksDB")}), "")
         self.assertEqual(asked, [])
 
     def test_what_the_tools_see_is_read_again(self):
@@ -295,59 +296,72 @@ class Observing(unittest.TestCase):
             self.assertEqual([one.name for one in Path(folder).iterdir()], ["a.txt.gz"])
 
 
-class Reports(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.base = Path(folder.name)
+class Faked(study.Study):
+    """Two builds that both say what the recorded run said."""
 
-    def leave(self, repetitions=2, end=True, tier=settings.Tier("2G")):
-        """What a study of two builds leaves; both say what the recorded run said."""
-        asked = wanted(repetitions=repetitions, threads=(8,), tiers=(tier,))
-        plan = {**asked.plan(), "builds": {label: {"engine": "InnoDB", "options": []} for label in ("plain", "pgo")},
-                "binaries": {}, "arguments": ["--build"], KEY: ORDER}
-        (self.base / adapter.FACTS).write_text(json.dumps(
-            {"provenance": {}, "unequal": ["Nothing."],
-             "options": {label: {tier.condition: ["--a=1"]} for label in ("plain", "pgo")}}))
-        with Journal(self.base / adapter.JOURNAL, adapter.KIND, plan) as journal:
-            for unit in settings.units(asked, ["plain", "pgo"]):
-                journal.begin(unit.name)
-                if not end and unit == settings.units(asked, ["plain", "pgo"])[-1]:
-                    return asked
-                journal.finish(unit.name, self.measurement(unit))
-            journal.end()
-        return asked
+    trouble, changed = {}, "x"
 
-    def measurement(self, unit):
-        stem = self.base / unit.stem
+    def prepare(self, _log):
+        self.builds = {spec.label: build(spec.label) for spec in self.specs}
+        self.groups, self.labels, self.unequal = [], list(self.builds), ["Nothing."]
+        self.told = {label: ["--a=1"] for label in self.labels}
+
+    def facts(self):
+        return FACTS
+
+    def measure(self, unit, step):
+        if unit.name in self.trouble:
+            raise self.trouble[unit.name]
+        stem = self.directory / unit.stem
         stem.parent.mkdir(exist_ok=True)
 
         def beside(kind):
             return stem.with_name(f"{stem.name}.{kind}")
 
         beside("sysbench.txt").write_text(recorded("read_write"))
-        samples = Samples()
+        samples, seen = Samples(), SimpleNamespace(files={}, notes=[])
         for at in range(3):
             samples.add(float(at), {"cpu seconds": at * 1.0}, {"Com_commit": 10 * at})
-        samples.save(beside("samples.json"))
-        for kind in ("variables-before.json", "variables-after.json"):
-            beside(kind).write_text(json.dumps({"a": unit.label, "gtid_current_pos": kind}))
-        tools = {}
         for tool, name in (("iostat", "sysstat-12.6.1-iostat.txt"), ("mpstat", "sysstat-12.7.5-mpstat.txt"),
                            ("pidstat", "sysstat-12.6.1-pidstat.txt"), ("vmstat", "procps-4.0.2-vmstat.txt")):
-            shutil.copy(RECORDED / name, beside(f"{tool}.txt"))
-            tools[tool] = f"{unit.stem}.{tool}.txt"
+            seen.files[tool] = beside(f"{tool}.txt")
+            text = (RECORDED / name).read_text()
+            seen.files[tool].write_text(text[:400] if (unit.label, unit.repetition, tool) == ("pgo", 2, "mpstat") else text)
+        after = "other" if (unit.label, unit.repetition) == ("pgo", 1) else unit.label
+        variables = [{"a": value, "gtid_current_pos": name} for name, value in (("before", unit.label), ("after", after))]
         # 15:36:53 of the day of the recordings, which end at 15:37:01.
-        return {"begin": 1795361813.2, "files": [f"{unit.stem}.sysbench.txt", *tools.values()], "tools": tools, "notes": [],
-                "memory": {}, "allocator": "glibc", "bytes": 1 << 20}
+        run = self.run_of(unit, beside("sysbench.txt"), samples, variables, seen, 1795361813.2)
+        run.files = [str(path.relative_to(self.directory)) for path in (beside("sysbench.txt"), *seen.files.values())]
+        return [run], {}
 
-    def test_every_tool_is_in_the_explorer_by_the_run_s_seconds(self):
-        self.leave()
-        study = pick.study([self.base])
-        run = study.runs[0]
-        self.assertEqual(study.labels(), ["plain", "pgo"])
-        self.assertIn("follow each other. Each repetition was run in the reverse order of the one before.", study.about)
+
+class Reports(unittest.TestCase):
+    ARGV = ["--build", "plain", "server=debian12", "--build", "pgo", "server=debian12", "--repetitions", "2",
+            "--threads", "8", "--tiers", "2G"]
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.base = Path(folder.name) / "study"
+        for target, name, value in ((core.apt, "install", mock.Mock()), (plotly, "source", lambda: "/* plotly.js v9 */"),
+                                    (charts, "draw", mock.Mock()), (core.room, "require", mock.Mock()),
+                                    (copies, "LoadedData", mock.Mock()), (Faked, "trouble", {})):
+            patch = mock.patch.object(target, name, value)
+            patch.start()
+            self.addCleanup(patch.stop)
+
+    def go(self):
+        with contextlib.redirect_stdout(io.StringIO()):
+            code = Faked(study_of.parse(self.ARGV), self.base, {"argv": self.ARGV}).go()
+        return code, pick.study([self.base])
+
+    def test_a_whole_study(self):
+        code, made = self.go()
+        run = made.runs[0]
+        self.assertEqual((code, made.labels(), made.history), (0, ["plain", "pgo"], []))
+        self.assertIn("follow each other. Each repetition was run in the reverse order of the one before.", made.about)
         self.assertEqual(run.notes, [])
+        # Every tool is in the explorer by the run's seconds.
         self.assertEqual(run.series["vmstat: cs"].points[0], (1, 16905.0))
         self.assertEqual(run.series["iostat vda: r/s"].points[0], (1, 1135.0))
         self.assertEqual(run.series["mpstat CPU 0: busy"].unit, "%")
@@ -355,106 +369,103 @@ class Reports(unittest.TestCase):
         self.assertEqual(run.status, {"Com_commit": 20})
         # Of a run of three seconds nothing later is told.
         self.assertLessEqual(max(at for at, _ in run.series["mpstat CPU all: %usr"].points), run.seconds + 1)
-        self.assertEqual(tables.variables(study).rows[0], ["a", "plain", "pgo"])
-
-    def test_the_same_figures_are_noise_and_the_files_have_their_sums(self):
-        self.leave()
-        study = adapter.study(self.base)
-        self.assertIn("| within noise |", markdown.figures(study))
-        self.assertIn("plain/run1_Tier2G_RW_8th.vmstat.txt", study.files)
-        self.assertEqual(study.history, [])
-
-    def test_a_tool_s_file_that_is_cut_off_is_a_note_not_an_end(self):
-        self.leave()
-        path = self.base / "pgo" / "run2_Tier2G_RW_8th.mpstat.txt"
-        path.write_text(path.read_text()[:400])
-        study = adapter.study(self.base)
-        notes = [note for run in study.runs for note in run.notes]
-        self.assertEqual(len(notes), 1)
-        self.assertRegex(notes[0], r"^without mpstat: pgo/run2_Tier2G_RW_8th.mpstat.txt:\d+: is cut off")
+        self.assertEqual(tables.variables(made).rows[0], ["a", "plain", "pgo"])
+        # The same figures are noise, and the files have their sums.
+        self.assertIn("| within noise |", markdown.figures(made))
+        self.assertIn("plain/run1_Tier2G_RW_8th.vmstat.txt", made.files)
+        # A variable that changes by itself is told; a tool's file that is cut off is a note, not an end.
+        notes = [note for run in made.runs for note in run.notes]
+        self.assertEqual((len(notes), notes[0]), (2, "changed while it ran: a"))
+        self.assertRegex(notes[1], r"^without mpstat: pgo/run2_Tier2G_RW_8th.mpstat.txt:\d+: is cut off")
 
     def test_an_interrupted_study_says_so(self):
-        self.leave(end=False)
-        study = adapter.study(self.base)
-        self.assertIn("The study was not run to its end: 3 of 4 measurements.", study.history)
-        self.assertEqual(len(study.runs), 3)
-        self.assertEqual(adapter.record(self.base).plan["arguments"], ["--build"])
-
-    def test_a_variable_that_changes_by_itself_is_told(self):
-        self.leave()
-        path = self.base / "pgo" / "run1_Tier2G_RW_8th.variables-after.json"
-        path.write_text(json.dumps({"a": "other", "gtid_current_pos": "x"}))
-        self.assertEqual([note for run in adapter.study(self.base).runs for note in run.notes], ["changed while it ran: a"])
+        last = settings.units(study_of.parse(self.ARGV).wanted, ["plain", "pgo"])[-1]
+        Faked.trouble = {last.name: KeyboardInterrupt()}
+        with self.assertRaises(KeyboardInterrupt):
+            self.go()
+        made = pick.study([self.base])
+        self.assertIn("The study was not run to its end: 3 of 4 measurements.", made.history)
+        self.assertEqual(len(made.runs), 3)
+        Faked.trouble = {last.name: Failed("the server ended")}
+        self.assertEqual(self.go()[0], 1)
+        Faked.trouble = {}
+        code, made = self.go()
+        self.assertEqual((code, len(made.runs)), (0, 4))
 
     def test_bad_folders_are_named(self):
-        with self.assertRaisesRegex(Failed, "holds no study of pgo_study.sh"):
-            adapter.study(self.base)
-        self.leave()
-        (self.base / adapter.FACTS).write_text("{")
-        with self.assertRaisesRegex(Failed, "facts.json:1: is no JSON, or cut off"):
-            adapter.study(self.base)
-
-    def test_a_plan_is_read_as_it_was_written(self):
-        asked = self.leave(tier=settings.Tier("2G", "3G"))
-        self.assertEqual(adapter.wanted_of(adapter.record(self.base).plan), asked)
+        with self.assertRaisesRegex(Failed, "study.json: cannot be read|No such file"):
+            written.read(self.base)
+        self.go()
+        (self.base / written.HEADER).write_text("{")
+        with self.assertRaisesRegex(Failed, "study.json:1: is no JSON, or cut off"):
+            written.read(self.base)
 
     def test_more_figures_than_a_page_bears_are_means(self):
         points = [(second, float(second)) for second in range(1, 11)]
         runs = [Run("a", "w", 1, 1, 1.0, "x/s", series={THROUGHPUT: Metric("x/s", points), "cs": Metric("1/s", points)})]
-        self.assertEqual(adapter.thin(runs, 10), 1)
-        self.assertEqual(adapter.thin(runs, 5), 2)
+        self.assertEqual(written.thin(runs, 10), 1)
+        self.assertEqual(written.thin(runs, 5), 2)
         self.assertEqual(runs[0].series["cs"].points, [(2, 1.5), (4, 3.5), (6, 5.5), (8, 7.5), (10, 9.5)])
         self.assertEqual(runs[0].series[THROUGHPUT].points, points)
 
 
 class Resuming(unittest.TestCase):
+    """By the core, with a command line of this runner."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.addCleanup(os.chdir, os.getcwd())
+        self.base, self.made = Path(folder.name), []
+        for target, name, value in ((study_of.Study, "go", lambda it: self.made.append(it) or 0),
+                                    (sitting, "interrupt_on_term", mock.Mock())):
+            patch = mock.patch.object(target, name, value)
+            patch.start()
+            self.addCleanup(patch.stop)
+
+    def begun(self, *argv, **more):
+        plan = {"argv": [*Reports.ARGV, *argv], **more}
+        with Journal(self.base / written.JOURNAL, "pgo_study", plan):
+            pass
+
+    def resumed(self, *argv):
+        study_of.run(["--resume", str(self.base), *argv])
+        return self.made.pop()
+
     def test_another_directory_s_study_is_not_begun_anew(self):
-        with tempfile.TemporaryDirectory() as folder:
-            base = Path(folder)
-            with Journal(base / adapter.JOURNAL, adapter.KIND, {"arguments": ["--seconds", "7"]}):
-                pass
-            with self.assertRaisesRegex(Failed, "has a study; go on with --resume"):
-                study_of._arguments(["-o", folder])
-            args, kept = study_of._arguments(["--resume", folder])
-            self.assertEqual((args.seconds, args.output, kept), (7, base, ["--seconds", "7"]))
-            with self.assertRaisesRegex(Failed, "holds no study"):
-                study_of._arguments(["--resume", folder + "/none"])
+        self.begun("--seconds", "7")
+        with self.assertRaisesRegex(Failed, "has a study; go on with --resume"):
+            study_of.run([*Reports.ARGV, "-o", str(self.base)])
+        it = self.resumed()
+        self.assertEqual((it.wanted.seconds, it.directory), (7, self.base))
+        with self.assertRaisesRegex(Failed, "holds no journal of an interrupted run"):
+            study_of.run(["--resume", str(self.base / "none")])
 
     def test_it_goes_on_where_it_was_begun(self):
-        with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as elsewhere:
-            self.addCleanup(os.chdir, os.getcwd())
-            with Journal(Path(folder) / adapter.JOURNAL, adapter.KIND,
-                         {"arguments": ["--build", "A", "mysqld=bin/mysqld"], "cwd": elsewhere}):
-                pass
-            study_of._arguments(["--resume", folder])
+        with tempfile.TemporaryDirectory() as elsewhere:
+            self.begun(cwd=elsewhere)
+            self.resumed()
             self.assertTrue(os.path.samefile(os.getcwd(), elsewhere))
+            os.chdir("/")
 
     def test_options_beside_it_are_refused_by_name(self):
-        with tempfile.TemporaryDirectory() as folder:
-            with Journal(Path(folder) / adapter.JOURNAL, adapter.KIND, {"arguments": ["--seconds", "7"]}):
-                pass
-            for argv in (["--seconds", "900"], ["--build", "a", "server=debian12"], ["--rows=5"], ["-o", "x"]):
-                for words in ([*argv, "--resume", folder], ["--resume", folder, *argv]):
-                    with self.assertRaisesRegex(Failed, f"^{argv[0].partition('=')[0]}: --resume goes on with the options"):
-                        study_of._arguments(words)
+        self.begun()
+        for argv in (["--seconds", "900"], ["--build", "a", "server=debian12"], ["--rows=5"], ["-o", "x"]):
+            for words in ([*argv, "--resume", str(self.base)], ["--resume", str(self.base), *argv]):
+                with self.assertRaisesRegex(Failed, f"^{argv[0].partition('=')[0]}: --resume goes on with the options"):
+                    study_of.run(words)
 
     def test_data_is_kept_where_either_command_line_says_so(self):
         for begun, argv, kept in (([], [], False), (["--keep-data"], [], True), ([], ["--keep-data"], True)):
-            with tempfile.TemporaryDirectory() as folder:
-                with Journal(Path(folder) / adapter.JOURNAL, adapter.KIND, {"arguments": begun}):
-                    pass
-                args, arguments = study_of._arguments(["--resume", folder, *argv])
-                self.assertEqual((args.keep_data, arguments), (kept, begun))
+            (self.base / written.JOURNAL).unlink(missing_ok=True)
+            self.begun(*begun)
+            self.assertEqual(self.resumed(*argv).args.keep_data, kept)
 
     def test_somebody_else_s_directory_is_left_alone(self):
-        with tempfile.TemporaryDirectory() as folder:
-            (Path(folder) / "thesis.tex").touch()
-            with self.assertRaisesRegex(Failed, "holds something that is no study"):
-                study_of._take(Path(folder))
-            mine = Path(folder) / "mine"
-            with study_of._take(mine):
-                with self.assertRaisesRegex(Failed, "another study works there"):
-                    study_of._take(mine)
+        (self.base / "thesis.tex").touch()
+        with self.assertRaisesRegex(Failed, "holds something that is no study"):
+            study_of.run([*Reports.ARGV, "-o", str(self.base)])
+        self.assertEqual([path.name for path in self.base.iterdir()], ["thesis.tex"])
 
 
 if __name__ == "__main__":

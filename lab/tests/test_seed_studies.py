@@ -449,7 +449,7 @@ class Published(unittest.TestCase):
 
     def test_the_csv_of_one_that_has_it_beside_its_report(self):
         for wanted, name, place, journal in ((studies.Wanted(("001-deletes",)), "deletes", "iibench_1", "journal.jsonl"),
-                                             (PGO, "tiers-tidesdb", "study", "pgo_study.jsonl")):
+                                             (PGO, "tiers-tidesdb", "study", "journal.jsonl")):
             directory = self.base / name / place
             directory.mkdir(parents=True)
             for file in (journal, "runs.csv"):

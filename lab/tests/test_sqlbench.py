@@ -3,7 +3,7 @@
 import contextlib
 import csv
 import io
-import json
+import os
 import re
 import shutil
 import signal
@@ -17,9 +17,9 @@ from unittest import mock
 from installer.shell import Failed
 from lab.observe.sampler import Samples
 from lab.reports import plotly
-from lab.runners.sqlbench import names, places, running, settings, sqlbench_csv, tables, target, units
+from lab.runners import pick
+from lab.runners.sqlbench import names, places, running, settings, sqlbench_csv, study, tables, target
 from lab.runners.sqlbench import __main__ as sqlbench
-from lab.runners.sqlbench import record as adapter
 from lab.server import disk, private_server, profiles
 from lab.tests.test_parse_sysbench import RECORDED, recorded
 
@@ -168,7 +168,7 @@ class Variables(unittest.TestCase):
 class Order(unittest.TestCase):
     def test_engines_take_turns(self):
         wanted = settings.read({"THREAD_COUNTS": "1 2", "ITERATIONS": "2", "WORKLOADS": "oltp_insert"})
-        order = [(unit.iteration, unit.threads, unit.engine) for unit in units.units(wanted)]
+        order = [(unit.repetition, unit.threads, unit.engine) for unit in study.units(wanted)]
         self.assertEqual(order, [*((1, threads, engine) for threads in (1, 2) for engine in ("InnoDB", "TidesDB")),
                                  *((2, threads, engine) for threads in (2, 1) for engine in ("TidesDB", "InnoDB"))])
 
@@ -218,18 +218,15 @@ class Disk(unittest.TestCase):
         self.assertIsNone(disk.usage("InnoDB", None, "sbtest", 0))
 
 
-def _result(unit, name="errors"):
-    return {"raw": unit.file_name, "sizes": {"after_prepare": 1 << 20, "after_run": 3 << 20, "after_run_log": 64 << 20},
-            "memory": {"resident_peak": 200 << 20, "limit": 512 << 20, "group_peak": 400 << 20, "page_cache": 100 << 20},
-            "versions": {"server": "11.8.6-MariaDB", "ha_tidesdb.so": "TidesDB 1.0"}}
+_SIZES = {"after_prepare": 1 << 20, "after_run": 3 << 20, "after_run_log": 64 << 20}
 
 
 def _measured(wanted, raw, names=("errors", "read_write")):
     """Figures of all units, from recorded outputs in turn."""
     figures = []
-    for number, unit in enumerate(units.units(wanted)):
+    for number, unit in enumerate(study.units(wanted)):
         (raw / unit.file_name).write_text(recorded(names[number % len(names)]))
-        figures.append(tables.Figures(unit, _result(unit), raw))
+        figures.append(tables.Figures(unit, {"raw": unit.file_name, "sizes": _SIZES}, raw))
     return figures
 
 
@@ -308,52 +305,57 @@ class GoesOn(unittest.TestCase):
         self.measured = []
         self.trouble = {}
 
-    def measure(self, unit, _settings, _target, step, raw):
-        """Stands for units.measure."""
+    def measure(self, it, unit, step):
+        """Stands for Study.measure."""
         self.measured.append(unit.name)
         if unit.name in self.trouble:
             raise self.trouble[unit.name]
         step.note("fine")
+        raw = it.directory / unit.file_name
         shutil.copy(RECORDED / "sysbench-1.0.20-errors.txt", raw)
         samples = Samples()
         for at in range(3):
             samples.add(at, {"disk bytes": at << 20, "cpu seconds": at}, {"Handler_write": at * 1000})
-        samples.save(raw.with_suffix(units.SAMPLES))
-        raw.with_suffix(units.VARIABLES).write_text("innodb_buffer_pool_size\t67108864\n")
-        return _result(unit)
+        samples.save(raw.with_suffix(".samples.json"))
+        run = it.run_of(unit, raw, samples, _SIZES)
+        run.variables, run.memory = {"innodb_buffer_pool_size": "67108864"}, {"with page cache, peak": 400 << 20}
+        return [run], {"raw": raw.name, "sizes": _SIZES}
 
-    def sitting(self, wanted=None, fresh=False):
-        """One start of sqlbench: failures, the report, and what it said."""
-        where = SimpleNamespace(output=self.output, data=self.output)
+    def sitting(self, wanted=None, fresh=False, server=None):
+        """One start of sqlbench: its exit code, the report, and what it said."""
+        where = SimpleNamespace(output=self.output, data=self.output, fresh=fresh, plot=False)
         said = io.StringIO()
-        with (mock.patch.object(units, "measure", self.measure), contextlib.redirect_stdout(said),
-              mock.patch.object(plotly, "source", lambda: "/* plotly.js v9 */")):
-            failed, paths, _ = sqlbench.Run(wanted or self.wanted, where, FakeServer(), fresh).go()
-        return failed, paths[-1].read_text(), said.getvalue()
+        with (mock.patch.object(study.Study, "measure", lambda it, *given: self.measure(it, *given)),
+              contextlib.redirect_stdout(said), mock.patch.object(plotly, "source", lambda: "/* plotly.js v9 */")):
+            code = sqlbench.chosen(wanted or self.wanted, where, server or FakeServer()).go()
+        return code, max(self.output.glob("report_*.md"), key=os.path.getmtime).read_text(), said.getvalue()
+
+    def begun(self):
+        """A run that was interrupted in its second unit, of four."""
+        self.trouble = {study.units(self.wanted)[1].name: KeyboardInterrupt()}
+        with self.assertRaises(KeyboardInterrupt):
+            self.sitting()
+        self.trouble, self.measured = {}, []
 
     def test_in_one_go(self):
-        failed, text, _ = self.sitting()
-        self.assertEqual((failed, len(self.measured)), (0, 4))
+        code, text, _ = self.sitting()
+        self.assertEqual((code, len(self.measured)), (0, 4))
         self.assertNotIn("Interruptions", text)
-        whole = json.loads(next(self.output.glob("result_*.json")).read_text())
-        self.assertEqual((whole["kind"], len(whole["measurements"])), ("sqlbench", 4))
-        first = whole["measurements"][0]
-        self.assertEqual((first["engine"], first["threads"], first["tps"]), ("InnoDB", 1, 302.3))
-        self.assertEqual((first["percentiles_ms"]["95"], len(first["intervals"])), (104.84, 3))
         self.assertEqual(len(list(self.output.glob("report_*.html"))), 1)
-        study = adapter.study(self.output)
-        self.assertEqual([run.throughput for run in study.runs], [302.3] * 4)
-        self.assertEqual(study.history, [])
-        self.assertIn("commit", study.provenance)
-        self.assertEqual(len(study.files), 4 + 4 * 3)  # The tables; what each measurement left.
-        run = study.runs[0]
+        made = pick.study([self.output])
+        self.assertEqual([run.throughput for run in made.runs], [302.3] * 4)
+        self.assertEqual(made.history, [])
+        self.assertIn("commit", made.provenance)
+        self.assertEqual(len(made.files), 2 + 4 * 2)  # What each measurement left.
+        run = made.runs[0]
         self.assertAlmostEqual(run.write_amplification, (2 << 20) / (2000 * 188))
         self.assertEqual((run.memory["with page cache, peak"], run.sizes["log after the run"]), (400 << 20, 64 << 20))
         self.assertEqual((run.variables["innodb_buffer_pool_size"], run.cpu_s), ("67108864", 2))
         self.assertIn("--innodb_buffer_pool_size=256M", run.configuration["server options"])
-        self.assertIn(("innodb_buffer_pool", "256M"), study.configuration)
-        self.assertNotIn("rocksdb_block_cache", dict(study.configuration))  # No engine of this run.
-        self.assertEqual(run.versions, {"sysbench": "1.0.20", "server": "11.8.6-MariaDB", "ha_tidesdb.so": "TidesDB 1.0"})
+        self.assertIn(("innodb_buffer_pool", "256M"), made.configuration)
+        self.assertNotIn("rocksdb_block_cache", dict(made.configuration))  # No engine of this run.
+        sums = next(self.output.glob("raw_*")) / "SHA256SUMS"
+        self.assertRegex(sums.read_text(), r"(?m)^[0-9a-f]{64}  \.\./summary_\S+\.csv$")
 
     def test_with_a_profile_the_report_shows_what_the_servers_were_told(self):
         self.wanted = settings.read({"PROFILE": "seed-004", "WORKLOADS": "oltp_insert", "THREAD_COUNTS": "1"})
@@ -372,19 +374,7 @@ class GoesOn(unittest.TestCase):
         with mock.patch.object(server, "_client", ["sh", "-c", client, "-"]):
             self.assertEqual(server.options("InnoDB"), ["--innodb_buffer_pool_size=33554432"])
             self.assertIn("The server runs with innodb_buffer_pool_size=33554432, not the asked 256M.", server.said())
-        self.sitting()
-        path = next(self.output.glob("result_*.json"))
-        path.write_text(json.dumps({**json.loads(path.read_text()), "running": True}))
-        self.assertNotIn("innodb_buffer_pool", dict(adapter.study(self.output).configuration))
-
-    def test_a_result_that_is_none_is_refused(self):
-        self.sitting()
-        path = next(self.output.glob("result_*.json"))
-        for text, said in (("{", "cut off"), ('{"kind": "iibench", "format": 1}', "no result of sqlbench.sh"),
-                           ('{"kind": "sqlbench", "format": 1}', "lacks a part")):
-            path.write_text(text)
-            with self.assertRaisesRegex(Failed, said):
-                adapter.study(self.output)
+        self.assertNotIn("innodb_buffer_pool", dict(study.asked(self.wanted, running=True)))
 
     def test_a_run_that_ended_is_not_gone_on_with(self):
         self.sitting()
@@ -393,7 +383,7 @@ class GoesOn(unittest.TestCase):
         self.assertEqual(len(self.measured), 8)
 
     def test_after_an_interruption_only_the_rest_is_measured_and_the_report_says_so(self):
-        names = [unit.name for unit in units.units(self.wanted)]
+        names = [unit.name for unit in study.units(self.wanted)]
         self.trouble = {names[2]: KeyboardInterrupt()}
         with self.assertRaises(KeyboardInterrupt):
             self.sitting()
@@ -406,44 +396,25 @@ class GoesOn(unittest.TestCase):
         self.assertEqual(len(next(self.output.glob("summary_*.csv")).read_text().splitlines()), 5)
 
     def test_a_measurement_that_fails_does_not_stop_the_others_and_is_tried_again(self):
-        names = [unit.name for unit in units.units(self.wanted)]
+        names = [unit.name for unit in study.units(self.wanted)]
         self.trouble = {names[1]: Failed("the server ended at once")}
-        failed, text, _ = self.sitting()
-        self.assertEqual((failed, len(self.measured)), (1, 4))
+        code, text, _ = self.sitting()
+        self.assertEqual((code, len(self.measured)), (1, 4))
         self.assertIn(f"Failed: {names[1]}: the server ended at once", text)
         self.trouble, self.measured = {}, []
         with mock.patch("time.strftime", return_value="another"):
-            failed, _, _ = self.sitting()
-        self.assertEqual((failed, self.measured), (0, [names[1]]))
+            code, _, _ = self.sitting()
+        self.assertEqual((code, self.measured), (0, [names[1]]))
 
-    def test_other_settings_begin_anew_and_leave_what_is_there(self):
-        self.trouble = {units.units(self.wanted)[1].name: KeyboardInterrupt()}
-        with self.assertRaises(KeyboardInterrupt):
-            self.sitting()
-        self.trouble, self.measured = {}, []
+    def test_what_is_not_the_same_begins_anew_and_leaves_what_is_there(self):
         other = settings.read({"WORKLOADS": "oltp_insert", "THREAD_COUNTS": "1 2", "TIME": "61"})
-        with mock.patch("time.strftime", return_value="another"):
-            self.sitting(other)
-        self.assertEqual(len(self.measured), 4)
-        self.assertEqual(len(list(self.output.glob("journal_*.jsonl"))), 2)
-
-    def test_another_server_begins_anew(self):
-        self.trouble = {units.units(self.wanted)[1].name: KeyboardInterrupt()}
-        with self.assertRaises(KeyboardInterrupt):
-            self.sitting()
-        self.trouble, self.measured = {}, []
-        with mock.patch("time.strftime", return_value="another"), mock.patch.object(FakeServer, "version", "11.8.6"):
-            self.sitting()
-        self.assertEqual(len(self.measured), 4)
-
-    def test_fresh_begins_anew(self):
-        self.trouble = {units.units(self.wanted)[1].name: KeyboardInterrupt()}
-        with self.assertRaises(KeyboardInterrupt):
-            self.sitting()
-        self.trouble, self.measured = {}, []
-        with mock.patch("time.strftime", return_value="another"):
-            self.sitting(fresh=True)
-        self.assertEqual(len(self.measured), 4)
+        for number, given in enumerate(({"wanted": other}, {"server": mock.Mock(wraps=FakeServer(), binaries={}, **{
+                "identity.return_value": {"server": "11.8.6"}})}, {"fresh": True}), 1):
+            self.begun()
+            with self.subTest(given), mock.patch("time.strftime", return_value=f"another{number}"):
+                self.sitting(**given)
+                self.assertEqual(len(self.measured), 4)
+                self.assertEqual(len(list(self.output.glob("raw_another*"))), number)
 
 
 class Servers(unittest.TestCase):

@@ -13,7 +13,7 @@ from unittest import mock
 from installer.shell import Failed, Unavailable
 from lab.base import debian
 from lab.reports import plotly, style
-from lab.runners.sqlbench import places, running, settings, target, units
+from lab.runners.sqlbench import places, running, settings, study, target
 from lab.runners.sqlbench import __main__ as sqlbench
 from lab.study.journal import Journal
 from lab.tests.test_sqlbench import FakeServer, GoesOn
@@ -177,7 +177,7 @@ class Databases(Case):
                      "OUTPUT_DIR": str(self.base / "out")}
         server = self.server()
         with self.assertRaisesRegex(Failed, "^MYSQL_DB: "):
-            sqlbench.Run(settings.read(variables), places.read(variables), server, fresh=False)
+            sqlbench.chosen(settings.read(variables), places.read(variables), server).prepare(None)
         self.assertEqual(list((self.base / "out").iterdir()), [])
 
 
@@ -204,8 +204,8 @@ class Whole(unittest.TestCase):
         self.variables = {"WORKLOADS": "oltp_insert", "OUTPUT_DIR": str(self.output)}
         self.measured, self.trouble, self.installed, self.missing, self.intervals = [], {}, [], {}, True
 
-    def _measure(self, *given):
-        found, raw = GoesOn.measure(self, *given), given[-1]
+    def _measure(self, it, unit, step):
+        found, raw = GoesOn.measure(self, it, unit, step), it.directory / unit.file_name
         if not self.intervals:
             raw.write_text("".join(line for line in raw.read_text().splitlines(True) if not line.startswith("[ ")))
         return found
@@ -220,7 +220,7 @@ class Whole(unittest.TestCase):
         """What it said, and its exit code."""
         said = io.StringIO()
         with contextlib.ExitStack() as stack:
-            for where, name, what in ((units, "measure", self._measure),
+            for where, name, what in ((study.Study, "measure", lambda it, *given: self._measure(it, *given)),
                                       (target, "OwnServers", WholeServer), (sqlbench, "Running", WholeServer),
                                       (sqlbench.apt, "install", self._install), (plotly, "source", lambda: "/* plotly */"),
                                       (sqlbench.shutil, "which", lambda *_, **__: sysbench),
@@ -243,8 +243,8 @@ class Whole(unittest.TestCase):
             code, said = self.run_it()
         self.assertEqual(code, 0, said)
         self.assertIn("charts are left out: matplotlib is missing: apt-get install python3-matplotlib", said)
-        self.assertRegex(said, r"Report: \S+\.md")
-        for kind in ("summary_*.csv", "detail_*.csv", "result_*.json", "report_*.md", "report_*.html"):
+        self.assertRegex(said, r"report: \S+\.md")
+        for kind in ("summary_*.csv", "detail_*.csv", "raw_*/study.json", "report_*.md", "report_*.html"):
             self.assertEqual(len(list(self.output.glob(kind))), 1, kind)
 
     def test_what_it_needs_is_installed_for_any_server(self):
@@ -268,9 +268,9 @@ class Whole(unittest.TestCase):
 
     def interrupted(self, what, *how):
         said = io.StringIO()
-        with mock.patch.object(*what, side_effect=KeyboardInterrupt()), self.assertRaises(KeyboardInterrupt), \
+        with mock.patch.object(*what, side_effect=KeyboardInterrupt()), \
                 mock.patch("builtins.print", lambda *text, **_: said.write(" ".join(map(str, text)) + "\n")):
-            self.run_it(*how)
+            self.assertEqual(self.run_it(*how)[0], 130)
         return said.getvalue()
 
     def test_an_interruption_says_how_to_go_on(self):
@@ -282,7 +282,7 @@ class Whole(unittest.TestCase):
         self.assertIn("Go on with: the same command without FRESH=1, ", self.interrupted((sqlbench.sitting, "once")))
 
     def test_one_before_the_report_is_there_is_gone_on_with(self):
-        self.interrupted((sqlbench.Run, "report"))
+        self.interrupted((study.Study, "report"))
         self.assertEqual(len(self.measured), 2)
         self.variables["PLOT"] = "0"
         with mock.patch("time.strftime", return_value="another"):

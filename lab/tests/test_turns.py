@@ -4,8 +4,6 @@ import unittest
 
 from lab.record import turns
 
-PLAN = {turns.KEY: turns.ORDER}
-
 
 class Turns(unittest.TestCase):
     def test_there_and_back(self):
@@ -17,12 +15,12 @@ class Turns(unittest.TestCase):
         self.assertEqual({sum(at for at, unit in enumerate(order) if unit == one) for one in "abc"}, {22})
 
     def test_who_was_first_more_often_is_said(self):
-        self.assertEqual(turns.said(PLAN, 4), " Each repetition was run in the reverse order of the one before.")
+        self.assertEqual(turns.said(4), " Each repetition was run in the reverse order of the one before.")
         self.assertIn("before; as they are 3, of two runs that are compared one is first once more than the other.",
-                      turns.said(PLAN, 3))
+                      turns.said(3))
 
-    def test_nothing_is_said_of_what_was_not_so(self):
-        self.assertEqual((turns.said(PLAN, 1), turns.said({"argv": []}, 3)), ("", ""))
+    def test_nothing_is_said_of_one_repetition(self):
+        self.assertEqual(turns.said(1), "")
 
 
 if __name__ == "__main__":

@@ -7,17 +7,13 @@ that of the rounds. A comparison that was interrupted goes on with --resume.
 
 import argparse
 import sys
-import time
 from pathlib import Path
 
-from installer import apt, build_plugin, host, packages, servers
-from installer.shell import main, say
+from installer import host
 from lab.base.arguments import from_zero, positive
-from lab.runners.compare import study
-from lab.runners.compare import record as adapter
+from lab.runners.compare.study import Study
 from lab.server import private_server, profiles
-from lab.study import sitting
-from lab.works import generators
+from lab.study import core
 from lab.works import sysbench_run as sysbench
 
 
@@ -63,29 +59,4 @@ def _arguments(argv):
 
 
 def run():
-    argv = sys.argv[1:]
-    args = _arguments(argv)
-    if args.resume:
-        directory = args.resume.resolve()
-        plan = sitting.plan_of(directory / adapter.JOURNAL, adapter.KIND, argv)
-        args = _arguments(plan["argv"])
-    else:
-        directory, plan = args.output_dir.resolve() / time.strftime("compare_%Y%m%d_%H%M%S"), sitting.plan(argv)
-    args.directory = directory
-    sitting.make_directory("--output-dir", directory)
-    log = directory / "build.log"
-    sitting.interrupt_on_term()
-    try:
-        apt.install(packages.SYSBENCH + packages.LAB_PYTHON, log)
-        wanted = [option for engine in args.engines for option in profiles.options(args.profile, engine, args.sync[0])]
-        environment, plugin = build_plugin.prepare_and_build(args.server or host.host_server(), log, tests=True,
-                                                             more=servers.providers(wanted))
-        tool = generators.program("tpcc", log) if args.warehouses else None
-        return study.Study(args, plan, environment, plugin, tool).go()
-    except KeyboardInterrupt:
-        say(sitting.how_to_go_on("python3 -m lab.compare", directory / adapter.JOURNAL))
-        return 130
-
-
-if __name__ == "__main__":
-    main(run)
+    return core.run(Study, _arguments, "compare", sys.argv[1:])

@@ -1,100 +1,118 @@
-"""One comparison: each engine's server loaded once, then measured in turns, with a journal and a report."""
+"""One comparison: each engine's server loaded once, then measured in turns. A unit is a work on an engine in a round."""
 
+import itertools
 import json
 import shutil
-from dataclasses import asdict
+from dataclasses import dataclass
 
-from installer.shell import Failed, clean_environment, say
+from installer import host, packages
+from installer.shell import Failed, clean_environment
+from lab.base import figures
 from lab.observe.sampler import allocated_bytes
-from lab.record import provenance, turns
-from lab.reports import markdown, write
-from lab.runners.compare import record as adapter
+from lab.record import form
+from lab.record.run import Run
+from lab.record.turns import in_turn
 from lab.server import profiles
-from lab.server.private_server import Limit, PrivateServer, memory_limit, versions_of
-from lab.study import room
-from lab.study.journal import BINARIES, Journal
-from lab.study.progress import Progress, Step
-from lab.study.scratch import Scratch
-from lab.works import sysbench_run as sysbench
-from lab.works import tpcc_run as tpcc
+from lab.server.private_server import Limit, PrivateServer, environment_of, memory_limit, variables_of, versions_of
+from lab.study import core, room
+from lab.study.progress import Step
+from lab.works import generators, sampled, sysbench, sysbench_run, tpcc, tpcc_run
+from lab.works import sysbench_output as parser
+from lab.works.tpcc_result import load
 
+TPCC = "tpcc"  # A kind of work beside sysbench's.
 WARM_UP_S = 5
 _LOAD_S, _START_S, _TPCC_AROUND_S = 30, 8, 10
+_CONDITIONS = {"NONE": "commits not synced", "FULL": "commits synced"}
 
 
-def asked(args):
-    """What the report says of the options."""
-    return {name: value for name, value in vars(args).items() if name not in ("directory", "output_dir", "resume")}
+@dataclass(frozen=True)
+class Unit:
+    engine: str
+    sync: str
+    work: str
+    repetition: int
+
+    @property
+    def name(self):
+        return f"{self.engine} {self.work}, {self.sync}, round {self.repetition}"
+
+    @property
+    def turn(self):
+        """Units of one follow each other on one start of a server."""
+        return self.engine, self.sync, self.repetition
 
 
-class Study:
-    """Owns: args.directory, in which each engine has a server directory."""
+def units(args):
+    """All in their order: what changes on a machine over hours hits each engine alike."""
+    def works(engine):
+        return [*args.work, *([TPCC] if args.warehouses and profiles.keeps_rows(engine) else [])]
 
-    def __init__(self, args, plan, environment, plugin, tool):
-        self.args, self.plan, self.environment, self.plugin, self.tool = args, plan, environment, plugin, tool
-        self.limit = memory_limit(args.memory_max, args.profile)
-        self.failed = 0
+    return [Unit(engine, sync, work, number) for sync in args.sync for number in range(1, args.rounds + 1)
+            for engine in in_turn(args.engines, number) for work in works(engine)]
 
-    def _binaries(self):
-        """By name, what is measured and measured with."""
-        sysbench_program = shutil.which("sysbench", path=clean_environment()["PATH"]) if self.args.work else None
-        return {"mariadbd": self.environment.mariadbd, "ha_tidesdb.so": self.plugin, "tpcc": self.tool,
-                "sysbench": sysbench_program}
 
-    def _runs_tpcc(self, engine):
-        return self.args.warehouses > 0 and profiles.keeps_rows(engine)
+class Study(core.Study):
+    """Owns: directory, in which each engine has a server's."""
 
-    def _works(self, engine):
-        return [*self.args.work, *([adapter.TPCC] if self._runs_tpcc(engine) else [])]
+    kind, command = "compare", "python3 -m lab.compare"
+    packages = packages.SYSBENCH + packages.LAB_PYTHON
 
-    def turns(self):
-        """(engine, sync, round) in their order: what changes on a machine over hours hits each engine alike."""
+    def __init__(self, args, directory, plan):
+        super().__init__(args, directory, plan)
+        self.units, self.labels = units(args), args.engines
+        self.configuration = [(name, " ".join(map(str, value)) if isinstance(value, list) else value)
+                              for name, value in vars(args).items() if name not in ("output_dir", "resume")]
+
+    def needs_bytes(self):
+        """Each engine's data is there from its load to the end; what an earlier sitting loaded is there already."""
+        each = room.SERVER + self.args.rows * room.SYSBENCH_ROW + self.args.warehouses * room.WAREHOUSE
+        return each * sum(not (self.directory / engine).exists() for engine in self.args.engines)
+
+    def prepare(self, log):
         args = self.args
-        return [(engine, sync, number) for sync in args.sync for number in range(1, args.rounds + 1)
-                for engine in turns.in_turn(args.engines, number)]
+        self.limit = memory_limit(args.memory_max, args.profile)
+        self.told = {f"{engine} ({sync})": self._options(engine, sync) for engine in args.engines for sync in args.sync}
+        self.environment, self.plugin = environment_of(args.server or host.host_server(), args.engines,
+                                                       [o for of in self.told.values() for o in of], log)
+        self.tool = generators.program("tpcc", log) if args.warehouses else None
+        program = shutil.which("sysbench", path=clean_environment()["PATH"]) if args.work else None
+        self.binaries = {"mariadbd": self.environment.mariadbd, "ha_tidesdb.so": self.plugin, "tpcc": self.tool,
+                         "sysbench": program}
+        self.unequal = [f"Profile {args.profile}: {profiles.about(args.profile)}", self.limit.said]
+
+    def title_and_about(self):
+        args = self.args
+        return " and ".join(args.engines) + " side by side", (
+            f"MariaDB {self.environment.version}; {args.rows:,} rows, {args.threads} threads and {args.seconds} s a sysbench "
+            f"run; TPROC-C with {form.plural(args.warehouses, 'warehouse')}, {args.users} users, {args.tpcc_seconds} s; "
+            f"{args.rounds} rounds, the engines in turn, one server at a time.")
+
+    def _options(self, engine, sync):
+        return profiles.options(self.args.profile, engine, sync)
 
     def steps(self):
-        """Of the progress."""
-        args = self.args
-        made = [Step(f"{engine}: loading", _LOAD_S, "loading") for engine in args.engines]
-        for engine, sync, number in self.turns():
-            for index, work in enumerate(self._works(engine)):
-                seconds = args.tpcc_seconds + _TPCC_AROUND_S if work == adapter.TPCC else args.seconds + 1
-                warm_up_s = 0 if index else _START_S + (WARM_UP_S if args.work else 0)
-                made.append(Step(_name(engine, sync, work, number), seconds + warm_up_s, work))
+        made = [Step(f"{engine}: loading", _LOAD_S, "loading") for engine in self.args.engines]
+        for _, turn in itertools.groupby(self.units, lambda unit: unit.turn):
+            around_s = _START_S + (WARM_UP_S if self.args.work else 0)
+            for unit in turn:
+                of_tpcc = unit.work == TPCC
+                seconds = self.args.tpcc_seconds + _TPCC_AROUND_S if of_tpcc else self.args.seconds + 1
+                made.append(Step(unit.name, seconds + around_s, unit.work))
+                around_s = 0
         return made
 
-    def go(self):
-        """Does what is left, and reports. Returns the exit code: 1 when a turn failed."""
-        self._check_disk()
-        told = {f"{engine} ({sync})": options for engine, of in self._options().items() for sync, options in of.items()}
-        plan = {**self.plan, turns.KEY: turns.ORDER, BINARIES: provenance.sums(self._binaries(), told)}
-        with Journal(self.args.directory / adapter.JOURNAL, adapter.KIND, plan) as self.journal, \
-                Scratch() as self.sockets:
-            self._write_facts()
-            with Progress("compare", self.steps()) as self.progress:
-                for engine in self.args.engines:
-                    self._load(engine)
-                for turn in self.turns():
-                    self._turn(*turn)
-            if not self.failed:
-                self.journal.end()
-        self._report()
-        return 1 if self.failed else 0
-
-    def _check_disk(self):
-        """Each engine's data is there from its load to the end; what an earlier sitting loaded is there already."""
-        args = self.args
-        each = room.SERVER + args.rows * room.SYSBENCH_ROW + args.warehouses * room.WAREHOUSE
-        left = [engine for engine in args.engines if not (args.directory / engine).exists()]
-        room.require(args.directory, len(left) * each, "--scale-down makes it smaller, -o names another place")
+    def work(self):
+        for engine in self.args.engines:
+            self._load(engine)
+        for turn, of in itertools.groupby(self.units, lambda unit: unit.turn):
+            self._turn(*turn, list(of))
 
     def _server(self, engine, sync):
         plugin = self.plugin if profiles.needs_plugin(engine) else None
         limit = self.limit if engine != profiles.IN_MEMORY else Limit()  # A ceiling: 4 GB of cache.
-        return PrivateServer(self.environment, self.args.directory / engine, limit, plugin=plugin,
-                             options=profiles.options(self.args.profile, engine, sync),
-                             socket=self.sockets / "mysqld.sock")
+        return PrivateServer(self.environment, self.directory / engine, limit, plugin=plugin,
+                             options=self._options(engine, sync), socket=self.sockets / "mysqld.sock")
 
     def _load(self, engine):
         """Fills the engine's server with all data; not synced, as loading is not measured."""
@@ -111,99 +129,88 @@ class Study:
             try:
                 server.start()
                 if self.args.work:
-                    sysbench.prepare(server, profiles.engine_of(engine), self.args.rows)
-                if self._runs_tpcc(engine):
-                    server.sql(f"CREATE DATABASE {tpcc.DATABASE}")
-                    tpcc.build(self.tool, server, profiles.engine_of(engine), self.args.warehouses)
+                    sysbench_run.prepare(server, profiles.engine_of(engine), self.args.rows)
+                if any(unit.engine == engine and unit.work == TPCC for unit in self.units):
+                    server.sql(f"CREATE DATABASE {tpcc_run.DATABASE}")
+                    tpcc_run.build(self.tool, server, profiles.engine_of(engine), self.args.warehouses)
             except Failed as error:
                 raise server.failed(error) from error
             finally:
                 server.stop()
         self.journal.finish(step, {"loaded": engine})
 
-    def _turn(self, engine, sync, number):
-        """Every kind of work once on one engine, but for what is done. A turn that fails is named; the others go on."""
-        left = []
-        for work in self._works(engine):
-            name = _name(engine, sync, work, number)
-            if self.journal.result(name):
-                self.progress.already(name)
-            else:
-                left.append(work)
+    def _turn(self, engine, sync, _, turn):
+        """Every work of a turn but for what is done. One that fails is named; the next turn goes on."""
+        left = [unit for unit in turn if not self.journal.result(unit.name)]
+        for unit in turn:
+            if unit not in left:
+                self.progress.already(unit.name)
         if not left:
             return
-        server = self._server(engine, sync)
+        self.server, self._warm = self._server(engine, sync), False
         try:
-            server.stop()  # As above.
-            server.start()
-            self._write_variables(server, engine, sync)
-            for index, work in enumerate(left):
-                self._measure(server, engine, sync, work, number, warm_up=index == 0 and bool(self.args.work))
-        except Failed as error:
-            said = str(server.failed(error))
-            self.failed += 1
-            self.progress.say(f"    {engine} {sync} round {number}: {said}")
-            self.journal.fail(f"{engine} {sync} round {number}", said.splitlines()[0])
+            self.server.stop()  # As above.
+            for unit in left:
+                if self.once(unit) is False:
+                    break  # The server may be gone.
         finally:
-            server.stop()
+            self.server.stop()
 
-    def _measure(self, server, engine, sync, work, number, warm_up):
-        args, name = self.args, _name(engine, sync, work, number)
-        raw = args.directory / f"{engine}-{sync}-{work}-{number}{'.json' if work == adapter.TPCC else '.txt'}"
+    def measure(self, unit, step):
+        server, args = self.server, self.args
+        stem = f"{unit.engine}-{unit.sync}-{unit.work}-{unit.repetition}"
+        raw = self.directory / (stem + (".json" if unit.work == TPCC else ".txt"))
         samples = raw.with_suffix(".samples.json")
-        self.journal.begin(name)
-        with self.progress.step(name) as step:
-            if warm_up:
-                step.note("warming up")
-                sysbench.run(server, "point_select", args.rows, args.threads, WARM_UP_S, number)
+        try:
+            if not self._warm:
+                server.start()
+                if args.work:
+                    step.note("warming up")
+                    sysbench_run.run(server, "point_select", args.rows, args.threads, WARM_UP_S, unit.repetition)
+                self._warm = True
             with server.sampler() as sampler:
-                figures = (tpcc.run(self.tool, server, args.users, args.tpcc_seconds, number, raw)
-                           if work == adapter.TPCC else
-                           sysbench.run(server, work, args.rows, args.threads, args.seconds, number, raw))
+                found = (tpcc_run.run(self.tool, server, args.users, args.tpcc_seconds, unit.repetition, raw)
+                         if unit.work == TPCC else
+                         sysbench_run.run(server, unit.work, args.rows, args.threads, args.seconds, unit.repetition, raw))
             sampler.samples.save(samples)
-            # One that left wrong data has no throughput.
-            speed = (f"{figures.per_s:,.1f} per s, p95 {figures.p95_ms:.2f} ms, max {figures.max_ms:.0f} ms"
-                     if getattr(figures, "consistent", True) else "INCONSISTENT")
-            step.note(f"{speed}, {figures.errors} errors")
-        self.journal.finish(name, {"engine": engine, "sync": sync, "work": work, "round": number, **asdict(figures),
-                                   "raw": raw.name, "samples": samples.name, "memory": server.memory(),
-                                   "versions": versions_of(server), "directory_bytes": allocated_bytes(server.data)})
+            run = self._run(unit, raw, sampler.samples)
+        except Failed as error:
+            raise server.failed(error) from error
+        # One that left wrong data has no throughput.
+        speed = (f"{found.per_s:,.1f} per s, p95 {found.p95_ms:.2f} ms, max {found.max_ms:.0f} ms"
+                 if getattr(found, "consistent", True) else "INCONSISTENT")
+        step.note(f"{speed}, {found.errors} errors")
+        return [run], {}
 
-    def _write_facts(self):
-        """What the report says besides figures."""
-        args = self.args
-        facts = {"asked": asked(args), "provenance": provenance.collect(args.directory, self._binaries()),
-                 "version": self.environment.version, "limit": self.limit.said,
-                 "profile": f"Profile {args.profile}: {profiles.about(args.profile)}",
-                 "options": self._options()}
-        (args.directory / adapter.FACTS).write_text(json.dumps(facts, indent=1) + "\n")
+    def _run(self, unit, raw, samples):
+        """What the raw output, the samples and the server say."""
+        server, condition = self.server, _CONDITIONS[unit.sync]
+        if unit.work == TPCC:
+            result = load(raw)
+            run = tpcc.run_of(result, unit.engine, unit.repetition, condition)
+            run.configuration = {}  # The study's own says it.
+            begin_s = result.config["rampup_s"]
+            sampled.add(run, samples, (begin_s, begin_s + run.seconds))
+            run.row_bytes = tpcc.row_bytes(run.operations)
+        else:
+            run = self._sysbench(unit, raw, condition)
+            sampled.add(run, samples)
+            run.row_bytes = sysbench.row_bytes(run.status) or None
+        run.versions |= versions_of(server)
+        # Each engine has a directory of its own; that is no difference of settings.
+        run.variables = {name: value.replace(str(server.directory), "...") for name, value in variables_of(server).items()}
+        variables = self.directory / f"variables-{unit.engine}-{unit.sync}.json"
+        variables.write_text(json.dumps(run.variables, indent=1) + "\n")
+        sampled.add_memory(run, server.memory())
+        run.sizes["server's directory after the run"] = allocated_bytes(server.data)
+        run.files = [raw.name, raw.with_suffix(".samples.json").name, variables.name]
+        run.configuration |= {"server options": " ".join(self._options(unit.engine, unit.sync))}
+        return run
 
-    def _options(self):
-        """By engine and sync, what its server is told."""
-        args = self.args
-        return {engine: {sync: profiles.options(args.profile, engine, sync) for sync in args.sync}
-                for engine in args.engines}
-
-    def _write_variables(self, server, engine, sync):
-        path = self.args.directory / adapter.variables_name(engine, sync)
-        if not path.exists():
-            rows = (line.split("\t") for line in server.sql("SHOW GLOBAL VARIABLES").splitlines())
-            # Each engine has a directory of its own; that is no difference of settings.
-            found = {row[0]: row[1].replace(str(server.directory), "...") for row in rows if len(row) == 2}
-            path.write_text(json.dumps(found, indent=1) + "\n")
-
-    def _report(self):
-        """Writes it in all its forms, and says its figures."""
-        study = adapter.study(self.args.directory)
-        for sentence in study.history:
-            say(sentence)
-        if not study.runs:
-            return
-        paths = write.write(study, self.args.directory)
-        say("\n" + markdown.figures(study))
-        for path in paths:
-            say(f"report: {path}")
-
-
-def _name(engine, sync, work, number):
-    return f"{engine} {work}, {sync}, round {number}"
+    def _sysbench(self, unit, raw, condition):
+        done = parser.parse(figures.read(raw), raw)
+        queries = sysbench_run.WORK[unit.work].per == "queries"
+        return Run(unit.engine, f"sysbench {unit.work}", self.args.threads, unit.repetition,
+                   done.qps if queries else done.tps, "queries/s" if queries else "transactions/s", condition, done.total_s,
+                   done.queries if queries else done.transactions, [sysbench.latency(done)], sysbench.series(done, queries),
+                   errors=sysbench.errors(done), versions={"sysbench": done.version})

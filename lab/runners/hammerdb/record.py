@@ -233,7 +233,7 @@ def study(directory):
              f"{form.plural(args.tpcc_vu, 'virtual user')}, {args.rampup} min of ramp-up, {args.duration} min measured; "
              + ("the builds take turns, each on a fresh copy of what one of its engine loaded." if args.builds else
                 "each engine is built, measured and dropped in turn.")
-             + turns.said(record.plan, args.repetitions))
+             + turns.said(args.repetitions))
     labels = [spec.label for spec in args.builds] or [ENGINE_NAMES[engine] for engine in args.engines]
     # Whichever ran first: the others are compared with the first one asked for.
     runs = sorted(runs_of(directory), key=lambda run: labels.index(run.label))

@@ -19,30 +19,15 @@ A study that was interrupted goes on with --resume DIRECTORY.
 """
 
 import argparse
-import fcntl
-import json
-import os
-import shutil
 import sys
-import time
 from pathlib import Path
 
-from installer import apt, packages
-from installer.shell import Failed, main, say
-from lab.record import provenance, turns
-from lab.reports import markdown, write
-from lab.runners.pgo import measure, settings
-from lab.runners.pgo import record as adapter
-from lab.server import loaded_data, profiles
+from installer.shell import Failed, main
+from lab.runners.pgo import settings
+from lab.runners.pgo.study import Study
 from lab.server import builds as builds_of
-from lab.study import sitting
-from lab.study.journal import Journal
-from lab.study.progress import Progress, Step
-from lab.study.scratch import Scratch
-
-_ROWS_PER_S = 40_000
-_AROUND_S = 8  # A server's start and stop.
-_MARK = ".pgo-study"
+from lab.server import profiles
+from lab.study import core
 
 
 def _parser():
@@ -64,7 +49,7 @@ def _parser():
     parser.add_argument("--warmup-read", type=int, metavar="S", help="seconds of oltp_read_only before it")
     parser.add_argument("--warmup-write", type=int, metavar="S", help="seconds of the workload before it")
     parser.add_argument("--pause", type=int, metavar="S", help="seconds of rest before it")
-    parser.add_argument("-o", "--output", type=Path, help="directory; default pgo_study_TIME")
+    parser.add_argument("-o", "--output", type=Path, metavar="DIRECTORY", help="default pgo_study_TIME")
     parser.add_argument("--resume", type=Path, metavar="DIRECTORY", help="goes on with the study there")
     parser.add_argument("--keep-data", action="store_true", help="leaves the loaded data where it is")
     return parser
@@ -100,178 +85,22 @@ def parse_builds(words):
     return specs
 
 
-class Study:
-    """Owns: output, where results are, and output/data, where servers and loaded data are while it runs."""
-
-    def __init__(self, wanted, builds, output, arguments):
-        self.wanted, self.output = wanted, output
-        self.builds = {build.label: build for build in builds}
-        self.units = settings.units(wanted, list(self.builds))
-        self.groups = loaded_data.groups_of(builds)
-        told = {f"{label} ({tier})": options for label, of in self._options().items() for tier, options in of.items()}
-        sums = provenance.sums({name: path for build in builds for name, path in build.binaries().items()}, told)
-        self.journal = Journal(output / adapter.JOURNAL, adapter.KIND,
-                               {**wanted.plan(), "builds": {build.label: _plain(build) for build in builds},
-                                "binaries": sums, "arguments": arguments, "cwd": os.getcwd(), turns.KEY: turns.ORDER})
-        self.place = None
-
-    def _steps(self):
-        wanted = self.wanted
-        load_s = 15 + wanted.rows * wanted.tables / _ROWS_PER_S
-        each_s = (_AROUND_S + wanted.warmup_read + wanted.warmup_write + wanted.pause + wanted.seconds
-                  + settings.disk_wanted_bytes(wanted, 0) / 400e6)
-        return [*(Step(_load_name(build), load_s, "load") for build in self.groups),
-                *(Step(unit.name, each_s, "run") for unit in self.units)]
-
-    def check_disk(self):
-        free, needs = shutil.disk_usage(self.output).free, settings.disk_wanted_bytes(self.wanted, len(self.groups))
-        if free < needs:
-            raise Failed(f"{self.output}: has {free / 1e9:.1f} GB free, and the data takes about {needs / 1e9:.1f} GB; "
-                         "--scale makes it smaller, -o names another place")
-
-    def write_facts(self):
-        """What the report says besides figures."""
-        binaries = {name: path for build in self.builds.values() for name, path in build.binaries().items()}
-        binaries["sysbench"] = shutil.which("sysbench")
-        facts = {"provenance": provenance.collect(self.output, binaries), "unequal": self._unequal(),
-                 "options": self._options()}
-        (self.output / adapter.FACTS).write_text(json.dumps(facts, indent=1) + "\n")
-
-    def _options(self):
-        """By build and tier, what its server is told."""
-        return {build.label: {tier.condition: settings.server_options(self.wanted, build, tier)
-                              for tier in self.wanted.tiers} for build in self.builds.values()}
-
-    def _unequal(self):
-        of = self.builds.values()
-        said = [f"Profile {self.wanted.profile}, its cache replaced by the tier's: {profiles.about(self.wanted.profile)}",
-                self._limits()]
-        for what, values in (("server", [f"{b.flavour} {b.version}" for b in of]), ("engine", [b.engine for b in of]),
-                             ("options", [" ".join(b.options) or "none" for b in of]),
-                             ("allocator", [b.preload.rsplit("/", 1)[-1] or "the program's own" for b in of])):
-            if len(set(values)) > 1:
-                said.append(f"Of the builds not the same: {what} ("
-                            + ", ".join(f"{label}: {value}" for label, value in zip(self.builds, values)) + ").")
-        if len(self.groups) > 1:
-            said.append("Data: " + "; ".join(f"{group.label} loaded its own" for group in self.groups)
-                        + ". How each load came to lie on disk is part of what is measured.")
-        return said
-
-    def _limits(self):
-        """Which tiers have a limit of memory: none but a tier's own counts, whatever the profile says."""
-        limited = [tier.condition for tier in self.wanted.tiers if tier.limit]
-        if not limited:
-            return "No server has a limit of memory, whatever the profile says of one: no tier names it."
-        said = f"Limits of a server's memory, its page cache counted: {', '.join(limited)}"
-        return said + ("." if len(limited) == len(self.wanted.tiers) else "; the other tiers have none.")
-
-    def run(self):
-        """Everything that is not done yet; returns how many failed."""
-        failed = 0
-        with Progress("pgo study", self._steps()) as progress:
-            for build in self.groups:
-                self._load(build, progress)
-            for unit in self.units:
-                failed += sitting.once(self.journal, progress, unit.name, lambda step, unit=unit: measure.measure(
-                    unit, self.builds, self.place, self.wanted, step, self.output)) is False
-        if not failed:
-            self.journal.end()
-        return failed
-
-    def _load(self, build, progress):
-        name = _load_name(build)
-        if self.place.is_loaded(build) or self._nothing_left(build):
-            progress.already(name)
-            return
-        self.journal.begin(name)
-        with progress.step(name) as step:
-            self.journal.finish(name, measure.load(build, self.place, self.wanted, step))
-
-    def _nothing_left(self, group):
-        return all(self.journal.result(unit.name) for unit in self.units if self.builds[unit.label].data == group.data)
-
-    def report(self):
-        study = adapter.study(self.output)
-        if not study.runs:
-            return
-        paths = write.write(study, self.output)
-        provenance.write_checksums(self.output, (_MARK,))
-        say("\n" + markdown.figures(study).split("\n## Throughput")[0])
-        for path in paths:
-            say(f"report: {path}")
-
-
-def _load_name(build):
-    return f"load {build.data}"
-
-
-def _plain(build):
-    return {"engine": build.engine, "server": f"{build.flavour} {build.version}", "options": list(build.options),
-            "allocator": build.preload.rsplit("/", 1)[-1], "data": build.data}
-
-
-def _take(output):
-    """Makes or takes the directory, locked as long as this process lives. Raises Failed for what is somebody else's."""
-    if output.exists() and any(output.iterdir()) and not (output / _MARK).exists():
-        raise Failed(f"-o: {output} holds something that is no study; name another directory")
-    output.mkdir(parents=True, exist_ok=True)
-    lock = open(output / _MARK, "a", encoding="utf-8")
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        lock.close()
-        raise Failed(f"{output}: another study works there") from error
-    return lock
-
-
-def _arguments(argv):
-    """The command line that counts, and its output directory: with --resume that of the interrupted study."""
-    parser = _parser()
-    args = parser.parse_args(argv)
+def parse(argv):
+    """The options, checked; of an interrupted study's --resume they are those of its beginning."""
+    args = _parser().parse_args(argv)
     if not args.resume:
-        args.output = (args.output or Path(time.strftime("pgo_study_%Y%m%d_%H%M%S"))).absolute()
-        if (args.output / adapter.JOURNAL).exists():
-            raise Failed(f"-o: {args.output} has a study; go on with --resume {args.output}, or name another directory")
-        return args, argv
-    sitting.refuse_options(argv, ("--keep-data",))
-    output, keep_data = args.resume.absolute(), args.keep_data
-    begun = adapter.record(output).plan
-    sitting.go_where_it_was_begun(output, begun)
-    args = parser.parse_args(begun["arguments"])
-    args.output, args.keep_data = output, args.keep_data or keep_data
-    return args, begun["arguments"]
+        args.wanted, args.specs = wanted_of(args), parse_builds(args.build)
+    return args
 
 
-def _main():
-    args, argv = _arguments(sys.argv[1:])
-    sitting.interrupt_on_term()
-    wanted, specs = wanted_of(args), parse_builds(args.build)
-    with _take(args.output):
-        log = args.output / "build.log"
-        apt.install(packages.SYSBENCH + packages.OBSERVE + packages.LAB_PYTHON, log)
-        builds = [builds_of.resolve(spec, log) for spec in specs]
-        return _run(Study(wanted, builds, args.output, argv), args)
+def _also_keep(begun, args):
+    begun.keep_data = begun.keep_data or args.keep_data
 
 
-def _run(study, args):
-    data = args.output / "data"
-    with study.journal, Scratch() as sockets:
-        study.place = loaded_data.LoadedData(data, sockets)
-        study.place.stop_left_over(study.builds.values())
-        study.check_disk()
-        study.write_facts()
-        try:
-            failed = study.run()
-        except BaseException:
-            say(f"\nInterrupted; go on with: lab/pgo_study.sh --resume {args.output} (its loaded data stays in {data})")
-            raise
-        if not args.keep_data and not failed:
-            study.place.remove()
-        study.report()
-    if failed:
-        print(f"{failed} measurements failed; --resume {args.output} tries them again", file=sys.stderr)
-    return 1 if failed else 0
+def run(argv):
+    return core.run(Study, parse, "pgo_study", argv, ("--keep-data",), _also_keep,
+                    lambda args, new: args.output or Path(new))
 
 
 if __name__ == "__main__":
-    main(_main)
+    main(lambda: run(sys.argv[1:]))

@@ -175,3 +175,29 @@ def disk_wanted_bytes(wanted, loads):
     """About what the data of all loads takes, with the copy that is measured, its logs and what grows."""
     rows = wanted.rows * wanted.tables * 260
     return round(rows * (loads + 1) * 1.5) + (loads + 1) * 300 * _MB
+
+
+def unequal(wanted, builds, groups):
+    """Sentences on what is not the same. builds: by label; groups: those that load."""
+    of = builds.values()
+    said = [f"Profile {wanted.profile}, its cache replaced by the tier's: {profiles.about(wanted.profile)}",
+            limits(wanted.tiers)]
+    for what, values in (("server", [f"{b.flavour} {b.version}" for b in of]), ("engine", [b.engine for b in of]),
+                         ("options", [" ".join(b.options) or "none" for b in of]),
+                         ("allocator", [b.preload.rsplit("/", 1)[-1] or "the program's own" for b in of])):
+        if len(set(values)) > 1:
+            said.append(f"Of the builds not the same: {what} ("
+                        + ", ".join(f"{label}: {value}" for label, value in zip(builds, values)) + ").")
+    if len(groups) > 1:
+        said.append("Data: " + "; ".join(f"{group.label} loaded its own" for group in groups)
+                    + ". How each load came to lie on disk is part of what is measured.")
+    return said
+
+
+def limits(tiers):
+    """Which tiers have a limit of memory: none but a tier's own counts, whatever the profile says."""
+    limited = [tier.condition for tier in tiers if tier.limit]
+    if not limited:
+        return "No server has a limit of memory, whatever the profile says of one: no tier names it."
+    said = f"Limits of a server's memory, its page cache counted: {', '.join(limited)}"
+    return said + ("." if len(limited) == len(tiers) else "; the other tiers have none.")

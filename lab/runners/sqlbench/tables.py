@@ -1,7 +1,6 @@
 """The CSV files of a run: summary, detail, latency, sizes. Written anew from the raw outputs each time."""
 
 import csv
-from dataclasses import asdict
 
 from lab.base import figures
 from lab.runners.sqlbench.settings import PERCENTILES
@@ -20,7 +19,7 @@ _MB = 1 << 20
 
 
 def _key(unit):
-    return [unit.engine, unit.workload, unit.threads, unit.table_size, unit.iteration]
+    return [unit.engine, unit.workload, unit.threads, unit.table_size, unit.repetition]
 
 
 def _mb(count):
@@ -31,8 +30,7 @@ class Figures:
     """One measurement with its raw output read."""
 
     def __init__(self, unit, result, raw_directory):
-        self.unit, self.raw, self.sizes, self.memory = unit, result["raw"], result["sizes"], result["memory"]
-        self.versions = result.get("versions", {})
+        self.unit, self.sizes = unit, result["sizes"]
         path = raw_directory / result["raw"]
         self.run = parser.parse(figures.read(path), path)
 
@@ -58,17 +56,6 @@ class Figures:
     def size_rows(self):
         for phase, count in self.sizes.items():
             yield [*_key(self.unit), phase, count, _mb(count)]
-
-    def plain(self):
-        """Everything of it, for JSON."""
-        run = self.run
-        columns = dict(zip(COLUMNS["summary"], self.summary("")))
-        return {**{name: columns[name] for name in KEY}, "version": run.version, "tps": run.tps, "qps": run.qps,
-                "reads_per_s": run.reads_per_s, "writes_per_s": run.writes_per_s, "errors": run.errors,
-                "reconnects": run.reconnects, "total_s": run.total_s, "latency_ms": asdict(run.latency),
-                "percentiles_ms": {f"{percent:g}": run.percentile(percent) for percent in PERCENTILES},
-                "raw": self.raw, "sizes": self.sizes, "memory": self.memory, "versions": self.versions,
-                "intervals": [[i.second, i.tps, i.qps, i.latency_avg_ms, i.latency_ms, i.errors] for i in run.intervals]}
 
 
 def write(directory, stamp, figures, warmup_s):

@@ -6,14 +6,14 @@ import shutil
 import subprocess
 from contextlib import contextmanager
 
-from installer import build_plugin, host, servers
+from installer import host, servers
 from installer.shell import Failed
 from lab.record import provenance
 from lab.runners.sqlbench import places as places_of
 from lab.runners.sqlbench import settings as settings_of
 from lab.server import disk
 from lab.server.given_server import GivenServer, plugin_dir_of
-from lab.server.private_server import PrivateServer, memory_limit, versions_of
+from lab.server.private_server import PrivateServer, environment_of, memory_limit, versions_of
 from lab.study import room
 from lab.study.scratch import Scratch
 from lab.works import sysbench_run
@@ -47,8 +47,7 @@ class OwnServers:
             self.environment = given(places)
             self.plugin = self.environment.plugin_dir / PLUGIN
         else:
-            self.environment, self.plugin = _make(places.server or host.host_server(), servers.providers(options),
-                                                  "RocksDB" in settings.engines, "TidesDB" in settings.engines, log)
+            self.environment, self.plugin = environment_of(places.server or host.host_server(), settings.engines, options, log)
         self._check_plugins(options)
         self.binaries = {"mariadbd": self.environment.mariadbd,
                          PLUGIN: self.plugin if "TidesDB" in settings.engines else None}
@@ -158,12 +157,6 @@ class OwnServers:
             file.close()
         if self._sockets:
             self._sockets.close()
-
-
-def _make(name, providers, rocksdb, tidesdb, log):
-    """A server environment of the installer's, with what the engines want."""
-    environment = servers.prepare(name, log, tests=rocksdb, more=providers)
-    return environment, build_plugin.build(environment, log) if tidesdb else None
 
 
 class Session:

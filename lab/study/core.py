@@ -1,0 +1,195 @@
+"""What every runner is: options, units, and one measure() that gives a unit's Runs. Plan, journal, resume and report are here.
+
+    class Study(core.Study):
+        kind, command = "iibench_runner", "iibench_runner.sh"
+        def prepare(self, log): ...             # Builds what is needed; sets binaries and told, the unequal and the rest.
+        def measure(self, unit, step): ...      # [Run, ...], and what else the journal keeps.
+
+    main(lambda: core.run(Study, options.parse, "iibench", argv))
+"""
+
+import shutil
+import time
+from pathlib import Path
+
+from installer import apt, packages
+from installer.shell import Failed, say
+from lab.record import form, provenance, turns
+from lab.reports import markdown, write
+from lab.study import room, sitting, written
+from lab.study.journal import BINARIES, Journal
+from lab.study.progress import Progress, Step
+from lab.study.scratch import Scratch
+
+
+_LOG = "build.log"
+
+
+class Study:
+    """Owns: directory, and while it runs sockets, a folder in /tmp.
+
+    A unit has a name, which is its step's.
+    """
+
+    kind = ""     # In the journal: another runner's is not gone on with.
+    command = ""  # As a person types it.
+    packages = packages.LAB_PYTHON
+    smaller = "--scale-down makes it smaller, -o names another place"
+    charts = True   # Those of every report; False for a runner with charts of its own.
+    paired = False  # Builds of one thing took turns.
+
+    def __init__(self, args, directory, plan):
+        self.args, self.directory, self.plan = args, Path(directory), plan
+        self.units, self.labels, self.failed, self._new = [], [], 0, False
+        # Of prepare(). binaries: by name the paths of what is measured and measured with; told: by engine or build the
+        # options of its server. Both must be the same when it is gone on with.
+        self.binaries, self.told = {}, {}
+        self.unequal, self.configuration = [], []
+        self.reports, self.report_name = self.directory, "report"
+
+    def needs_bytes(self):
+        """The room that servers' data takes."""
+        return 0
+
+    def prepare(self, log):
+        """Builds and looks up what is needed, before anything is written."""
+
+    def identity(self):
+        """By name, sums of what it must be gone on with."""
+        return provenance.sums(self.binaries, self.told)
+
+    def whole_plan(self):
+        """What must be the same for figures to belong together."""
+        return {**self.plan, turns.KEY: turns.ORDER, BINARIES: self.identity()}
+
+    def how_again(self):
+        """The command that tries again what failed."""
+        return f"{self.command} --resume {self.directory}"
+
+    def steps(self):
+        """Of the progress: those of work()."""
+        return [Step(unit.name, self.expected_s(unit), "measurement") for unit in self.units]
+
+    def work(self):
+        """Everything that is not done yet."""
+        for unit in self.units:
+            self.once(unit)
+
+    def measure(self, unit, step):
+        """The unit's Runs, and a dictionary that the journal keeps besides. Raises Failed."""
+        raise NotImplementedError
+
+    def title_and_about(self):
+        """Of the report."""
+        raise NotImplementedError
+
+    def tables(self):
+        """Writes a runner's own tables of what is done. Called after each unit, and before the report."""
+
+    def beside(self):
+        """Paths of a runner's own tables that are not in its directory."""
+        return []
+
+    def finished(self):
+        """All units are done: loaded data may go."""
+
+    def once(self, unit):
+        """Measures a unit unless an earlier sitting did. True: now; None: before; False: it failed, which is said."""
+        def measured(step):
+            runs, kept = self.measure(unit, step)
+            return {**written.save(self.directory, unit.name, runs), **kept}
+
+        done = sitting.once(self.journal, self.progress, unit.name, measured)
+        self.failed += done is False
+        if done:
+            self.tables()
+        return done
+
+    def go(self):
+        """Does what is left, and reports. Returns the exit code: 1 when a unit failed."""
+        self._new = not self.directory.exists()
+        sitting.make_directory("--output-dir", self.directory)
+        log = self.directory / _LOG
+        apt.install(list(self.packages), log)
+        self.prepare(log)
+        room.require(self.directory, self.needs_bytes(), self.smaller)
+        with Journal(self.directory / written.JOURNAL, self.kind, self.whole_plan()) as self.journal, \
+                Scratch() as self.sockets:
+            self._write_header()
+            with Progress(self.kind, self.steps()) as self.progress:
+                self.work()
+            self.report()
+            if not self.failed:
+                self.journal.end()
+                self.finished()
+        return 1 if self.failed else 0
+
+    def _write_header(self):
+        title, about = self.title_and_about()
+        repetitions = max((getattr(unit, "repetition", 1) for unit in self.units), default=1)
+        written.write_header(self.directory, {
+            "kind": self.kind, "title": title, "about": about + turns.said(repetitions), "unequal": self.unequal,
+            "configuration": self.configuration, "provenance": self.facts(), "labels": self.labels,
+            "units": len(self.units), "paired": self.paired})
+
+    def facts(self):
+        """Where the figures come from."""
+        return provenance.collect(self.directory, self.binaries)
+
+    def report(self):
+        """Writes it in all its forms, and says its figures."""
+        study = written.read(self.directory)
+        for sentence in study.history:
+            say(sentence)
+        if self.failed:
+            say(f"{form.plural(self.failed, 'measurement')} failed; to try again: {self.how_again()}")
+        if not study.runs:
+            return
+        self.tables()
+        say("\n" + markdown.figures(study))
+        for path in write.write(study, self.reports, charts=self.charts, name=self.report_name):
+            say(f"report: {path}")
+        provenance.write_checksums(self.directory, beside=self.beside())
+
+    def discard_if_empty(self):
+        """Takes the folder away again when nothing was begun in it."""
+        if self._new and not (self.directory / written.JOURNAL).exists():
+            shutil.rmtree(self.directory, ignore_errors=True)
+
+
+def _refuse_what_is_there(directory):
+    """Raises Failed for a directory that a new run would find something in."""
+    if (directory / written.JOURNAL).exists():
+        raise Failed(f"-o: {directory} has a study; go on with --resume {directory}, or name another directory")
+    if directory.exists() and any(path.name != _LOG for path in directory.iterdir()):
+        raise Failed(f"-o: {directory} holds something that is no study; name another directory")
+
+
+def run(runner, parse, name, argv, also=(), again=None, place=lambda args, new: args.output_dir / new):
+    """The exit code of a runner's command line: a new run in -o DIR/NAME_TIME, or with --resume one that was interrupted.
+
+    also: the options that may be said beside --resume; again: puts what they say into the options of the run's beginning.
+    place: the directory of a new run, by the options and NAME_TIME.
+    """
+    args = parse(argv)
+    if args.resume:
+        directory = args.resume.resolve()
+        plan = sitting.plan_of(directory / written.JOURNAL, runner.kind, argv, also)
+        begun = parse(plan["argv"])
+        if again:
+            again(begun, args)
+        it = runner(begun, directory, plan)
+    else:
+        directory = place(args, time.strftime(f"{name}_%Y%m%d_%H%M%S")).resolve()
+        _refuse_what_is_there(directory)
+        it = runner(args, directory, sitting.plan(argv))
+    sitting.interrupt_on_term()
+    try:
+        return it.go()
+    except KeyboardInterrupt:
+        say(sitting.how_to_go_on(runner.command, it.directory / written.JOURNAL))
+        it.discard_if_empty()
+        return 130
+    except Failed:
+        it.discard_if_empty()
+        raise
