@@ -5,7 +5,6 @@ from pathlib import Path
 
 from installer.shell import Failed
 from lab.runners import quickstart
-from lab.runners.hammerdb import record as hammerdb
 from lab.study import written
 from lab.works import iibench, tpcc
 
@@ -13,8 +12,6 @@ from lab.works import iibench, tpcc
 def _of_folder(folder):
     folder = max(folder.glob("raw_*"), default=folder)  # Of sqlbench.sh's several runs the newest.
     for is_it, study in ((written.is_one(folder), written.read),
-                         ((folder / hammerdb.JOURNAL).exists(), hammerdb.study),
-                         ((folder / hammerdb.ENGINES_JOURNAL).exists(), hammerdb.study_of_iterations),
                          (quickstart.is_one(folder), quickstart.study)):
         if is_it:
             return study(folder)

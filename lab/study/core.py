@@ -28,7 +28,7 @@ _LOG = "build.log"
 class Study:
     """Owns: directory, and while it runs sockets, a folder in /tmp.
 
-    A unit has a name, which is its step's.
+    A unit has a name, which is its step's, and a repetition.
     """
 
     kind = ""     # In the journal: another runner's is not gone on with.
@@ -36,6 +36,7 @@ class Study:
     packages = packages.LAB_PYTHON
     smaller = "--scale-down makes it smaller, -o names another place"
     charts = True   # Those of every report; False for a runner with charts of its own.
+    figures_said = True  # The report's, on the terminal.
     paired = False  # Builds of one thing took turns.
 
     def __init__(self, args, directory, plan):
@@ -46,6 +47,11 @@ class Study:
         self.binaries, self.told = {}, {}
         self.unequal, self.configuration = [], []
         self.reports, self.report_name = self.directory, "report"
+
+    @staticmethod
+    def drawn(args):
+        """What a new run's plan has besides its command line."""
+        return {}
 
     def needs_bytes(self):
         """The room that servers' data takes."""
@@ -118,19 +124,23 @@ class Study:
             self._write_header()
             with Progress(self.kind, self.steps()) as self.progress:
                 self.work()
+            if not self.failed:
+                self.finished()
             self.report()
             if not self.failed:
                 self.journal.end()
-                self.finished()
         return 1 if self.failed else 0
 
     def _write_header(self):
         title, about = self.title_and_about()
-        repetitions = max((getattr(unit, "repetition", 1) for unit in self.units), default=1)
         written.write_header(self.directory, {
-            "kind": self.kind, "title": title, "about": about + turns.said(repetitions), "unequal": self.unequal,
+            "kind": self.kind, "title": title, "about": about + self.said_order(), "unequal": self.unequal,
             "configuration": self.configuration, "provenance": self.facts(), "labels": self.labels,
             "units": len(self.units), "paired": self.paired})
+
+    def said_order(self):
+        """A sentence on who was measured when."""
+        return turns.said(max((unit.repetition for unit in self.units), default=1))
 
     def facts(self):
         """Where the figures come from."""
@@ -146,10 +156,11 @@ class Study:
         if not study.runs:
             return
         self.tables()
-        say("\n" + markdown.figures(study))
+        if self.figures_said:
+            say("\n" + markdown.figures(study))
         for path in write.write(study, self.reports, charts=self.charts, name=self.report_name):
             say(f"report: {path}")
-        provenance.write_checksums(self.directory, beside=self.beside())
+        provenance.write_checksums(self.directory, (written.JOURNAL,), self.beside())  # A journal goes on.
 
     def discard_if_empty(self):
         """Takes the folder away again when nothing was begun in it."""
@@ -165,11 +176,12 @@ def _refuse_what_is_there(directory):
         raise Failed(f"-o: {directory} holds something that is no study; name another directory")
 
 
-def run(runner, parse, name, argv, also=(), again=None, place=lambda args, new: args.output_dir / new):
+def run(runner, parse, name, argv, also=(), again=None, place=lambda args, new: args.output_dir / new, kind_of=None):
     """The exit code of a runner's command line: a new run in -o DIR/NAME_TIME, or with --resume one that was interrupted.
 
     also: the options that may be said beside --resume; again: puts what they say into the options of the run's beginning.
-    place: the directory of a new run, by the options and NAME_TIME.
+    place: the directory of a new run, by the options and NAME_TIME; kind_of: which runner, by the options, where it has
+    several.
     """
     args = parse(argv)
     if args.resume:
@@ -178,11 +190,11 @@ def run(runner, parse, name, argv, also=(), again=None, place=lambda args, new: 
         begun = parse(plan["argv"])
         if again:
             again(begun, args)
-        it = runner(begun, directory, plan)
+        it = (kind_of or (lambda _: runner))(begun)(begun, directory, plan)
     else:
         directory = place(args, time.strftime(f"{name}_%Y%m%d_%H%M%S")).resolve()
         _refuse_what_is_there(directory)
-        it = runner(args, directory, sitting.plan(argv))
+        it = (kind_of or (lambda _: runner))(args)(args, directory, {**sitting.plan(argv), **runner.drawn(args)})
     sitting.interrupt_on_term()
     try:
         return it.go()

@@ -12,12 +12,13 @@ _SECRET = "--pass"
 ENDED = "\ninterrupted; what was started is ended. "
 
 
-def once(journal, progress, name, work):
+def once(journal, progress, name, work, anew=False):
     """Does a step unless an earlier sitting did. work(step): of the progress's step, what the journal keeps of it.
+    anew: whether or not an earlier sitting did.
 
     True: done now; None: before. False: it failed, which is said and written down, so that others can go on.
     """
-    if journal.result(name):
+    if journal.result(name) and not anew:
         progress.already(name)
         return None
     journal.begin(name)

@@ -65,7 +65,7 @@ def read(directory):
         history.append(f"The study was not run to its end: {len(done)} of {header['units']} measurements.")
     width = thin(runs)
     more = f" Metrics but throughput and latency are means of {width} s here; the raw files have every second."
-    files = dict.fromkeys([HEADER, JOURNAL, *(name for run in runs for name in run.files)])
+    files = dict.fromkeys([HEADER, *(name for run in runs for name in run.files)])
     return Study(header["kind"], header["title"], header["about"] + (more if width > 1 else ""), runs, header["unequal"],
                  history, [tuple(pair) for pair in header["configuration"]], header["provenance"],
                  {name: provenance.sha256(directory / name) for name in files if (directory / name).exists()},

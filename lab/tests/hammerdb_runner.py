@@ -16,7 +16,7 @@ from pathlib import Path
 
 from lab_server import TPCC, TREE, LabServer, environment
 
-from lab.runners.hammerdb import record as report
+from lab.study import written
 
 RUNNER = TREE / "lab" / "hammerdb_runner.sh"
 PASSWORD = "it's [a] $ecret"
@@ -82,7 +82,7 @@ class Runner(unittest.TestCase):
 
     def _sees_the_server(self, logs):
         """As it does a private one."""
-        study = report.study(logs)
+        study = written.read(logs)
         self.assertFalse([said for said in study.unequal if "not known" in said and "block device" not in said])
         self.assertIn("mariadbd", study.provenance["binaries"])
         for run in study.runs:

@@ -197,7 +197,7 @@ class GoesOn(unittest.TestCase):
         self.assertIn("--innodb-flush-log-at-trx-commit=2", run.configuration["server options"])
         self.assertIn("302 (302–302) [434 errors]", markdown.figures(made))
         self.assertNotIn("/somewhere", markdown.text(made))
-        self.assertEqual(len(made.files), 2 + 2 + 2 * (2 + 2 + 2))
+        self.assertEqual(len(made.files), 1 + 2 + 2 * (2 + 2 + 2))
         self.assertEqual(made.history, [])
         self.assertEqual((of_tpcc.workload, of_tpcc.throughput, of_tpcc.checked), ("TPROC-C, 2 warehouses", 1000.0, True))
         self.assertIsNone(of_tpcc.write_amplification)

@@ -15,13 +15,11 @@ from unittest import mock
 
 from installer.shell import TREE, Failed
 from lab.base import watched
-from lab.record import provenance
 from lab.reports import plotly, style
 from lab.runners import pick
 from lab.runners.hammerdb import builds_study, hammerdb_csv, logs, options, real, server, study
-from lab.runners.hammerdb import record as report
 from lab.runners.hammerdb.cpu import CpuMeter
-from lab.study import sitting
+from lab.study import copies, core, sitting, written
 from lab.tests.test_parse_hammerdb import Csv
 from lab.tests.test_report import made
 
@@ -185,14 +183,14 @@ class FakeServer:
     def check(self, engines):
         pass
 
-    def start(self, engine):
-        self.started.append(engine)
+    def start(self, engine, place):
+        self.started.append(place)
         return self.connection
 
     def stop(self):
         pass
 
-    def remove(self, engine):
+    def remove(self, place):
         pass
 
     @staticmethod
@@ -232,7 +230,7 @@ class Run(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.directory = Path(folder.name) / "hammerdb_logs_1"
         self.server = FakeServer()
-        for target, name, value in ((study, "COOLDOWN_S", 0), (style, "DOTS", 30), (study, "plot", mock.Mock()),
+        for target, name, value in ((study, "COOLDOWN_S", 0), (study, "draw", mock.Mock()), (core.apt, "install", mock.Mock()),
                                     (plotly, "source", lambda: "/* plotly.js v9 */")):
             patch = mock.patch.object(target, name, value)
             patch.start()
@@ -256,7 +254,8 @@ class Run(unittest.TestCase):
         self.assertEqual(generator.calls, ["build innodb", "run innodb", "drop", "build tidesdb", "run tidesdb", "drop"])
         self.assertEqual([(row["engine"], row["nopm"], row["consistent"]) for row in self.rows()],
                          [("innodb", 1000, "yes"), ("tidesdb", 1000, "yes")])
-        study.plot.assert_called_once_with([self.directory.parent / "hammerdb_results_1.csv"], self.directory)
+        (((csv, series),), where), _ = study.draw.call_args
+        self.assertEqual((csv.name, len(series), where), ("hammerdb_results_1.csv", 2, self.directory))
         self.assertIn("report.html", (self.directory / "SHA256SUMS").read_text())
 
     def test_a_run_without_new_orders_timing_is_a_result(self):
@@ -264,14 +263,14 @@ class Run(unittest.TestCase):
         self.assertEqual(study.summary(row), "1,000 NOPM, 2,300 TPM, new orders p95 not known, 0 errors")
 
     def test_charts_that_cannot_be_drawn_are_said_and_the_rest_is_there(self):
-        study.plot.side_effect = Failed("matplotlib is missing: apt-get install python3-matplotlib")
+        study.draw.side_effect = Failed("matplotlib is missing: apt-get install python3-matplotlib")
         self.assertEqual(self.go(FakeGenerator()), 0)
         self.assertIn("charts are left out: matplotlib is missing", self.said.getvalue())
         for name in ("report.md", "SHA256SUMS"):
             self.assertTrue((self.directory / name).exists(), name)
 
     def test_what_it_draws_with_is_installed_first(self):
-        with mock.patch.object(study.apt, "install", side_effect=Failed("no network")) as install, \
+        with mock.patch.object(core.apt, "install", side_effect=Failed("no network")) as install, \
                 self.assertRaisesRegex(Failed, "no network"):
             self.go(FakeGenerator())
         self.assertIn("python3-matplotlib", install.call_args.args[0])
@@ -280,8 +279,6 @@ class Run(unittest.TestCase):
         self.go(FakeGenerator())
         self.assertIn("../hammerdb_results_1.csv", (self.directory / "SHA256SUMS").read_text())
         subprocess.run(["sha256sum", "--check", "--quiet", "SHA256SUMS"], cwd=self.directory, check=True)
-        csv = self.directory.parent / "hammerdb_results_1.csv"
-        self.assertEqual(pick.study([self.directory]).files["../hammerdb_results_1.csv"], provenance.sha256(csv))
 
     def test_versions_and_options_are_told(self):
         self.go(FakeGenerator())
@@ -316,7 +313,7 @@ class Run(unittest.TestCase):
     def test_another_build_is_refused_by_name_and_nothing_is_written_over(self):
         with self.assertRaises(KeyboardInterrupt):
             self.go(FakeGenerator(fail=("tidesdb", KeyboardInterrupt())))
-        facts = (self.directory / "provenance.json").read_text()
+        facts = (self.directory / written.HEADER).read_text()
         self.server.version = "11.8.6"
         with self.assertRaisesRegex(Failed, r"another build \(server was 10.11.18 and is 11.8.6\)"):
             self.go(FakeGenerator())
@@ -324,7 +321,7 @@ class Run(unittest.TestCase):
         other.name = "HammerDB 6.0"
         with self.assertRaisesRegex(Failed, r"another build \(generator was fake and is HammerDB 6.0\)"):
             self.go(other)
-        self.assertEqual((self.directory / "provenance.json").read_text(), facts)
+        self.assertEqual((self.directory / written.HEADER).read_text(), facts)
 
     def test_what_is_not_to_be_seen_of_the_server_is_in_the_report(self):
         self.server.unseen = ["The server is on another machine."]
@@ -332,13 +329,14 @@ class Run(unittest.TestCase):
         said = (self.directory / "report.md").read_text()
         self.assertIn("- The server is on another machine.", said)
         self.assertRegex(said, r"\| server +\| +10.11.18 \|")
-        self.assertEqual([run.variables for run in report.study(self.directory).runs], 2 * [{"version": "10.11.18"}])
+        self.assertEqual([run.variables for run in written.read(self.directory).runs], 2 * [{"version": "10.11.18"}])
 
     def test_an_engine_that_fails_does_not_stop_the_others(self):
         generator = FakeGenerator(fail=("innodb", Failed("the run ended before its time")))
         self.assertEqual(self.go(generator), 1)
         self.assertEqual([row["engine"] for row in self.rows()], ["tidesdb"])
-        self.assertIn("innodb: the run ended before its time", self.said.getvalue())
+        self.assertIn("innodb tpcc run: FAILED", self.said.getvalue())
+        self.assertIn("Failed: innodb tpcc run: the run ended before its time", self.said.getvalue())
 
     def test_somebody_s_database_is_left_alone(self):
         self.server.connection.databases.add("tpcc")
@@ -353,7 +351,7 @@ class Run(unittest.TestCase):
         self.server.connection.databases.add("tpcc")
         self.server.connection.said.clear()
         self.assertEqual(self.go(FakeGenerator()), 1)
-        self.assertIn("tidesdb: there is a database tpcc at nowhere", self.said.getvalue())
+        self.assertIn("Failed: tidesdb tpcc build: there is a database tpcc at nowhere", self.said.getvalue())
         self.assertFalse(any("DROP" in statement for statement in self.server.connection.said))
 
     def test_tables_that_another_engine_has_replaced_are_built_again(self):
@@ -430,16 +428,58 @@ class Logs(unittest.TestCase):
 
 
 class Builds(unittest.TestCase):
+    ARGV = ["--build", "innodb", "server=debian12", "plugin=/secret/place/ha_tidesdb.so", "--build", "pgo", "server=debian12",
+            "plugin=built", "--repetitions", "2", "--settle", "0"]
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.directory = Path(folder.name) / "hammerdb_logs_1"
+        self.data, self.generator = mock.MagicMock(), FakeGenerator()
+        self.data.is_loaded.return_value = False
+        self.data.loaded.return_value = {"seconds": 9.5, "bytes": 1 << 20}
+        fresh = self.data.fresh.return_value
+        fresh.sql, fresh.data, fresh.memory.return_value = FakeServer._sql, None, {}
+        for target, name, value in ((core.apt, "install", mock.Mock()), (copies, "LoadedData", lambda *_: self.data),
+                                    (plotly, "source", lambda: "/* plotly.js v9 */"), (study, "draw", mock.Mock()),
+                                    (copies.builds_of, "resolve", self.resolved), (core.room, "require", mock.Mock()),
+                                    (builds_study.builtin, "Builtin", lambda *_: self.generator),
+                                    (builds_study.server, "connection_of", lambda _: FakeConnection())):
+            patch = mock.patch.object(target, name, value)
+            patch.start()
+            self.addCleanup(patch.stop)
+
+    @staticmethod
+    def resolved(spec, _log):
+        return SimpleNamespace(label=spec.label, engine=spec.engine, options=(), data="TidesDB", binaries=dict)
+
+    def go(self):
+        it = builds_study.BuildsStudy(options.parse(self.ARGV), self.directory, {"argv": self.ARGV})
+        with redirect_stdout(io.StringIO()):
+            return it.go()
+
+    def test_builds_and_their_repetitions(self):
+        self.assertEqual(self.go(), 0)
+        self.assertEqual(self.generator.calls, ["build tidesdb", *["run tidesdb"] * 4])
+        made = pick.study([self.directory])
+        self.assertEqual([(run.label, run.repetition) for run in made.runs],
+                         [("innodb", 1), ("innodb", 2), ("pgo", 1), ("pgo", 2)])
+        self.assertEqual(made.runs[3].files, ["rep2/pgo_tpcc/server.json", "rep2/pgo_tpcc/variables.json"])
+        self.assertEqual(made.runs[0].measures["build, s"], 9.5)
+        self.assertEqual(made.title, "TPROC-C: innodb and pgo")
+        self.assertTrue(made.about.endswith(" Each repetition was run in the reverse order of the one before."))
+        self.assertNotIn("secret", str(made.configuration))
+        self.assertIn("plugin=ha_tidesdb.so", str(made.configuration))
+        csv = (self.directory.parent / "hammerdb_results_1.csv").read_text().splitlines()
+        self.assertEqual([line.split(",")[1] for line in csv[1:]], ["innodb", "innodb", "pgo", "pgo"])
+
     def test_a_loading_that_fails_is_written_down_with_what_its_server_says(self):
-        with tempfile.TemporaryDirectory() as name:
-            it = builds_study.BuildsStudy(mock.MagicMock(profile="fair", sync="NONE"), Path(name), {})
-            it.journal, it.progress, it.data, it.generator = (mock.MagicMock() for _ in range(4))
-            loader = it.data.loader.return_value
-            loader.start.side_effect = Failed("the server ended at once")
-            loader.failed.side_effect = lambda error: Failed(f"Killed at its limit.\n{error}")
-            with self.assertRaisesRegex(Failed, "Killed at its limit.\nthe server ended at once"):
-                it._load(SimpleNamespace(data="InnoDB", engine="InnoDB", options=[]))
-            it.journal.fail.assert_called_once_with("load InnoDB", "Killed at its limit.")
+        loader = self.data.loader.return_value
+        loader.start.side_effect = Failed("the server ended at once")
+        loader.failed.side_effect = lambda error: Failed(f"Killed at its limit.\n{error}")
+        with self.assertRaisesRegex(Failed, "Killed at its limit.\nthe server ended at once"):
+            self.go()
+        self.assertEqual(written.read(self.directory).history[0], "Failed: load TidesDB: Killed at its limit.")
 
 
 class PlotOnly(unittest.TestCase):

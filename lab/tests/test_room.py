@@ -19,7 +19,7 @@ from lab.runners.hammerdb import study as hammerdb
 from lab.runners.iibench import options as iibench_options
 from lab.runners.iibench import study as iibench
 from lab.runners.sqlbench import settings, target
-from lab.study import room
+from lab.study import core, room
 from lab.study.journal import Journal
 
 
@@ -39,20 +39,25 @@ class Room(unittest.TestCase):
             with self.assertRaisesRegex(Failed, r"made: has 1.0 GB free, and .* about 2.5 GB; ask less"):
                 room.require(self.place / "not" / "made", 2.5e9, "ask less")
 
+    def looks(self, study, args):
+        """Before anything is written; of what is built by then nothing is."""
+        with mock.patch.object(study, "prepare"), mock.patch.object(core.apt, "install"):
+            study(args, self.place / "new", {}).go()
+
     def test_each_runner_looks_first(self):
         args = hammerdb_options.parse(["--private-server", "-e", "innodb", "--warehouses", "100"])
         with of(19 * 10**9), self.assertRaisesRegex(Failed, "takes about 20.4 GB; --scale-down and --warehouses"):
-            hammerdb.Study(args, self.place / "hammerdb_logs_x", {})._check_disk()
-        args = SimpleNamespace(rows=10**6, warehouses=10, engines=["InnoDB", "TidesDB"], directory=self.place,
-                               profile="fair", memory_max="0")
+            self.looks(hammerdb.Study, args)
+        args = SimpleNamespace(rows=10**6, warehouses=10, engines=["InnoDB", "TidesDB"], sync=["FULL"], rounds=1, work=[])
         with of(5 * 10**9), self.assertRaisesRegex(Failed, "takes about 5.6 GB; --scale-down"):
-            compare.Study(args, {}, None, None, None).go()
-        (self.place / "InnoDB").mkdir()  # Loaded by an earlier sitting.
+            self.looks(compare.Study, args)
+        (self.place / "study" / "InnoDB").mkdir(parents=True)  # Loaded by an earlier sitting.
         with of(5 * 10**9):
-            compare.Study(args, {}, None, None, None)._check_disk()
+            it = compare.Study(args, self.place / "study", {})
+            room.require(it.directory, it.needs_bytes(), it.smaller)
         args = iibench_options.parse(["--generator-profile", "issue-122", "--bulk", "--memory-max", "0"])
         with of(12 * 10**9), self.assertRaisesRegex(Failed, "takes about 12.4 GB; --scale-down"):
-            iibench.Study(args, self.place / "iibench_x", {}).go()
+            self.looks(iibench.Study, args)
         servers = target.OwnServers.__new__(target.OwnServers)
         servers._settings, servers._made, servers._locks = settings.read({"TABLE_SIZES": "10000000"}), [], []
         servers._directories, servers._sockets = {"InnoDB": self.place / "data"}, None

@@ -15,7 +15,7 @@ from installer.shell import TREE, Failed
 from lab.record import gains, provenance
 from lab.record.run import Latency, Metric, Run, Study
 from lab.reports import style
-from lab.runners.hammerdb import builds_study, engines_study
+from lab.runners.hammerdb import builds_study, iterations
 from lab.runners.hammerdb import engines_options as engines_runner
 from lab.runners.hammerdb import options as hammerdb
 from lab.runners.iibench import options as iibench
@@ -71,7 +71,7 @@ class Plan(unittest.TestCase):
             self.assertEqual(read.table_sizes, (wanted.rows(500_000),))
             engines = engines_runner.parse(list(run_of(wanted, "engines").options))
             self.assertEqual((engines.warehouses, engines.engine_names), (wanted.rows(2), ["innodb", "tidesdb", "rocksdb"]))
-            turns = [engine for engine, _ in engines_study.order(engines, engines.seed)]
+            turns = [engine for engine, _ in iterations.order(engines, engines.seed)]
             self.assertEqual([len({*turns[at::3]}) for at in range(3)] + [len({*turns[at:at + 3]}) for at in (0, 3, 6)],
                              [3] * 6)  # Each engine is first, second and third once.
             # Spread of everything.
@@ -134,7 +134,7 @@ class Plan(unittest.TestCase):
             run = run_of(wanted, "tprocc")
             labels = [words[0] for words in builds.tprocc(wanted)]
             order = builds_study.units(labels, 3)
-            at = {unit: number for number, unit in enumerate(order)}
+            at = {(unit.repetition, unit.label): number for number, unit in enumerate(order)}
             with_pgo = [(label, f"{label}-PGO") for label in labels if f"{label}-PGO" in labels]
             large = next(label for label in labels if label.endswith("-large-cache"))
             pairs = [*with_pgo, (large.removesuffix("-large-cache"), large), ("InnoDB-glibc", "TidesDB-glibc")]
@@ -144,7 +144,7 @@ class Plan(unittest.TestCase):
                 self.assertEqual(steps, [distance, -distance, distance], (one, other))
             self.assertIn("what is compared is measured one after the other", run.about)
             self.assertEqual("with 1 run between them" in run.about, apart == 2)
-            self.assertNotEqual(order[0][1], order[len(labels)][1])  # Who is first of a whole repetition.
+            self.assertNotEqual(order[0].label, order[len(labels)].label)  # Who is first of a whole repetition.
 
     def test_builds_of_hammerdb_runner(self):
         args = hammerdb.parse(["--build", "a", "server=debian12", "--build", "b", "server=debian12", "allocator=jemalloc"])
@@ -440,7 +440,7 @@ class Published(unittest.TestCase):
         run = run_of(studies.Wanted(("engines",)), "engines")
         merged = self.base / "results_1" / "final" / "merged"
         merged.mkdir(parents=True)
-        for name in ("report.md", "chart_tpcc_nopm.png", "hammerdb_results_merged.csv", "../../journal.txt"):
+        for name in ("report.md", "chart_tpcc_nopm.png", "hammerdb_results_merged.csv", "../../journal.jsonl"):
             (merged / name).touch()
         self.assertEqual(left.report_of(run, self.base), merged / "report.md")
         self.assertEqual(left.charts_of(run, self.base), [merged / "chart_tpcc_nopm.png"])

@@ -346,7 +346,7 @@ class GoesOn(unittest.TestCase):
         self.assertEqual([run.throughput for run in made.runs], [302.3] * 4)
         self.assertEqual(made.history, [])
         self.assertIn("commit", made.provenance)
-        self.assertEqual(len(made.files), 2 + 4 * 2)  # What each measurement left.
+        self.assertEqual(len(made.files), 1 + 4 * 2)  # What each measurement left.
         run = made.runs[0]
         self.assertAlmostEqual(run.write_amplification, (2 << 20) / (2000 * 188))
         self.assertEqual((run.memory["with page cache, peak"], run.sizes["log after the run"]), (400 << 20, 64 << 20))

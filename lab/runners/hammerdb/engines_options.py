@@ -5,12 +5,10 @@ import os
 from pathlib import Path
 
 from installer import host
-from installer.shell import TREE, Failed
+from installer.shell import Failed
 from lab.base.arguments import from_zero, positive
 from lab.runners.hammerdb import options as harness
 from lab.server import private_server, profiles
-
-HARNESS = TREE / "lab" / "hammerdb_runner.sh"
 
 _EXAMPLES = """examples:
   lab/mariadb_engines_runner.sh --private-server --warehouses 10 --run-vu 8 --rampup 1 --duration 2 --settle 5 --no-perf
@@ -37,7 +35,8 @@ def parser():
     group("--randomize", action="store_true", help="engines and iterations in random order, not engine by engine")
     group("--seed", type=int, help="of that order (drawn, and written down)")
     group = it.add_argument_group("with what").add_argument
-    group("--harness", type=Path, default=HARNESS, metavar="PATH", help="(hammerdb_runner.sh beside this program)")
+    group("--harness", type=Path, metavar="PATH",
+          help="another program with the options of hammerdb_runner.sh, called for each iteration")
     group("--hammerdb-dir", type=Path, metavar="DIR", help="the real HammerDB; without it, the built-in generator")
     group("--socket", metavar="PATH", help="(/tmp/mariadb.sock)")
     group("--user", default="root", help="(%(default)s)")
@@ -68,19 +67,19 @@ def parse(argv):
     it = parser()
     profiles.set_defaults(it, argv, "hammerdb_runner", {"tpcc-vu": "run_vu", "tpcc-build-vu": "build_vu"})
     args = it.parse_args(argv)
-    args.harness = args.harness.expanduser().resolve()
+    args.harness = args.harness.expanduser().resolve() if args.harness else None
     args.warehouses = profiles.scaled_down(args.warehouses, args.scale_down)
     args.engine_names = harness.engines_of(args.engines)
     if args.private_server is not None and args.socket:
         raise Failed("--private-server: is a server of its own; leave out --socket")
     private_server.settle(args, args.private_server is not None)
     args.host = args.port = None  # Servers are reached by a socket.
-    harness.parse(harness_options(args, args.engine_names[0], False)[1:])
+    harness.parse(harness_options(args, ",".join(args.engine_names))[1:])
     return args
 
 
-def harness_options(args, engine, replace):
-    """The harness's command line for one iteration; the password goes by the environment.
+def harness_options(args, engine, replace=False):
+    """The command line of hammerdb_runner.sh that an iteration is; the password goes by the environment.
 
     replace: the database that is there is an earlier iteration's.
     """
@@ -99,4 +98,4 @@ def harness_options(args, engine, replace):
                     *(["--memory-max", args.memory_max] if args.memory_max else [])]
     if not args.no_perf:
         options.append("--perf")
-    return [str(args.harness), *map(str, options)]
+    return [str(args.harness or "hammerdb_runner.sh"), *map(str, options)]

@@ -22,16 +22,20 @@ def series(csv, name, broken=()):
     found = []
     for folder in sorted([*logs.glob("*_tpcc"), *logs.glob("rep*/*_tpcc")]):
         engine = folder.name.removesuffix("_tpcc")
-        if engine in broken and _left_wrong_data(folder):
-            continue
-        run = RunSeries(engine, name)
-        for read in (_counter, _timeline, _blocks, _perf):
-            try:
-                read(folder, run)
-            except BadInput as error:
-                say(f"{error} (left out of the charts)")
-        found.append(run)
+        if not (engine in broken and _left_wrong_data(folder)):
+            found.append(of_folder(folder, engine, name))
     return found
+
+
+def of_folder(folder, engine, name):
+    """What a run's folder holds."""
+    run = RunSeries(engine, name)
+    for read in (_counter, _timeline, _blocks, _perf):
+        try:
+            read(folder, run)
+        except BadInput as error:
+            say(f"{error} (left out of the charts)")
+    return run
 
 
 def _left_wrong_data(folder):

@@ -6,12 +6,12 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from installer import apt, build_plugin, host, packages, servers
+from installer import apt, host, packages
 from installer.shell import Failed, clean_environment
 from lab.record import provenance
 from lab.runners.hammerdb.options import ENGINE_NAMES
 from lab.server import profiles
-from lab.server.private_server import PrivateServer, memory_limit
+from lab.server.private_server import PrivateServer, environment_of, memory_limit
 from lab.server.running_server import RunningServer
 from lab.study.scratch import Scratch
 
@@ -119,14 +119,14 @@ class Running:
         """What a run must be gone on with."""
         return self.server.identity()
 
-    def start(self, engine):
+    def start(self, engine, place):
         """Does nothing. Returns the connection."""
         return self.connection
 
     def stop(self):
         """Does nothing."""
 
-    def remove(self, engine):
+    def remove(self, place):
         """Does nothing."""
 
     def failed(self, error):
@@ -152,11 +152,8 @@ class Private:
         """Makes the environment, and builds the plugin for TidesDB."""
         self.directory.mkdir(parents=True, exist_ok=True)
         options = [option for engine in engines for option in self.options(engine)]
-        log, needs = self.directory / "build.log", {"tests": "rocksdb" in engines, "more": servers.providers(options)}
-        if "tidesdb" in engines:
-            self.environment, self.plugin = build_plugin.prepare_and_build(self.name, log, **needs)
-        else:
-            self.environment = servers.prepare(self.name, log, **needs)
+        self.environment, self.plugin = environment_of(self.name, [ENGINE_NAMES[engine] for engine in engines], options,
+                                                       self.directory / "build.log")
         self.binaries = {"mariadbd": self.environment.mariadbd,
                          "ha_tidesdb.so": self.plugin}
 
@@ -168,9 +165,10 @@ class Private:
         """What the server of this engine is told."""
         return profiles.options(self.args.profile, ENGINE_NAMES[engine], self.args.sync)
 
-    def start(self, engine):
+    def start(self, engine, place):
+        """place: what tells its data from those of others."""
         self.sockets = Scratch()
-        self.server = PrivateServer(self.environment, self.directory / f"server-{engine}", self.limit,
+        self.server = PrivateServer(self.environment, self.directory / f"server-{place}", self.limit,
                                     plugin=self.plugin if engine == "tidesdb" else None,
                                     options=self.options(engine), socket=self.sockets.path / "mysqld.sock")
         self.server.stop()  # One that an earlier sitting could not stop.
@@ -187,8 +185,8 @@ class Private:
                 self.sockets.close()
             self.server = self.sockets = None
 
-    def remove(self, engine):
-        shutil.rmtree(self.directory / f"server-{engine}", ignore_errors=True)
+    def remove(self, place):
+        shutil.rmtree(self.directory / f"server-{place}", ignore_errors=True)
 
     def failed(self, error):
         """As of a PrivateServer."""

@@ -1,28 +1,43 @@
-"""One run of hammerdb_runner.sh: for each engine build, ANALYZE, settle, run, check, drop, cool down."""
+"""One run of hammerdb_runner.sh: an engine and a benchmark are a unit: build, ANALYZE, settle, run, check, drop, cool down."""
 
-import json
+import itertools
 import shutil
 import subprocess
 import time
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
-from installer import apt, packages
 from installer.shell import Failed, clean_environment, say
 from lab.base import figures
 from lab.base.watched import tied
-from lab.record import provenance
-from lab.reports import optional, write
-from lab.runners.hammerdb import builtin, charts, hammerdb_csv, logs, real, server
-from lab.runners.hammerdb import record as report
+from lab.record import form, provenance
+from lab.reports import optional
+from lab.runners.hammerdb import builtin, charts, hammerdb_csv, logs, real, runs, server
+from lab.runners.hammerdb.options import ENGINE_NAMES
 from lab.runners.hammerdb.watch import Watch
 from lab.server import profiles
-from lab.study import room
-from lab.study.journal import BINARIES, Journal
-from lab.study.progress import Progress, Step
+from lab.study import core, room, sitting
+from lab.study.progress import Step
 
 COOLDOWN_S = 5
-JOURNAL = "journal.jsonl"
+
+
+@dataclass(frozen=True)
+class Unit:
+    engine: str      # As the CSV has it: of builds the label.
+    benchmark: str
+    work: str        # What its steps' names begin with.
+    folder: str
+    repetition: int = 1
+
+    @property
+    def name(self):
+        return f"{self.work} run"
+
+    @property
+    def label(self):
+        return self.engine
 
 
 def analyze(connection, database):
@@ -70,184 +85,257 @@ class Perf:
             self.process.wait()
 
 
-class Study:
+class Tprocc(core.Study):
+    """What studies by hammerdb_runner.sh's generators share: rows, their CSV and its charts."""
+
+    kind, command = "hammerdb", "hammerdb_runner.sh"
+    smaller = "--scale-down and --warehouses make it smaller, -o names another place"
+    charts = figures_said = False  # It says a line a row, and has charts of its own.
+
+    def __init__(self, args, directory, plan):
+        super().__init__(args, directory, plan)
+        args.partition_from = plan.get("partition_from", args.partition_from)
+        self.csv = self.directory.parent / f"hammerdb_results_{self.directory.name.removeprefix('hammerdb_logs_')}.csv"
+
+    @staticmethod
+    def drawn(args):
+        return {"partition_from": args.partition_from}
+
+    def title_and_about(self):
+        args = self.args
+        return "TPROC-C: " + " and ".join(self.labels), (
+            f"By {self.generator.name}: {form.plural(args.warehouses, 'warehouse')}, "
+            f"{form.plural(args.tpcc_vu, 'virtual user')}, {args.rampup} min of ramp-up, {args.duration} min measured; "
+            + ("the builds take turns, each on a fresh copy of what one of its engine loaded." if args.builds else
+               "each engine is built, measured and dropped in turn."))
+
+    def row(self, unit, build_sec, found):
+        """Of the CSV. found: the generator's figures."""
+        args = self.args
+        shape = {"warehouses": args.warehouses, "virtual_users": args.tpcc_vu, "rampup_min": args.rampup,
+                 "duration_min": args.duration} if unit.benchmark == "tpcc" else {
+                     "virtual_users": args.tpch_vu, "scale_factor": args.scale, "querysets": args.querysets}
+        return {"benchmark": unit.benchmark, "engine": unit.engine, **shape, "settle_sec": args.settle,
+                "build_sec": build_sec, **found}
+
+    def measured(self, unit, row, label, told):
+        """What measure() gives."""
+        return [runs.run_of(row, self.directory / unit.folder, label, unit.repetition, told, self.directory)], {"row": row}
+
+    def done(self):
+        """(unit, row) by engine or build, in the order asked for; of each by repetition, whichever ran first."""
+        found = [(unit, result["row"]) for unit in self.units if (result := self.journal.result(unit.name))]
+        engines = list(dict.fromkeys(self.order()))
+        return sorted(found, key=lambda one: (engines.index(one[0].engine), one[0].repetition))
+
+    def order(self):
+        return self.labels
+
+    def tables(self):
+        self.csv.write_text(hammerdb_csv.write([row for _, row in self.done()]))
+
+    def beside(self):
+        return [self.csv]
+
+    def report(self):
+        done = self.done()
+        if done:
+            say(table([row for _, row in done]))
+            self.tables()
+            optional.drawn(lambda: draw([(self.csv, self._series(done))], self.reports))
+            if self.args.private_server is not None or self.args.builds:
+                say(f"settings: profile {self.args.profile}, commits synced: {self.args.sync}. "
+                    f"{profiles.about(self.args.profile)}")
+            say(f"results: {self.csv}\nlogs and charts: {self.directory}")
+        super().report()
+
+    def _series(self, done):
+        several = len({unit.repetition for unit, _ in done}) > 1
+        return [logs.of_folder(self.directory / unit.folder, unit.engine, str(unit.repetition) if several else "")
+                for unit, row in done if unit.benchmark == "tpcc" and row.get("consistent") is not False]
+
+
+class Study(Tprocc):
     """Owns: directory (hammerdb_logs_*), in which each engine and benchmark has a folder."""
 
     def __init__(self, args, directory, plan):
-        self.args, self.directory, self.plan = args, Path(directory), plan
-        self.csv = report.csv_of(self.directory)
-        self.failures = []
+        super().__init__(args, directory, plan)
+        self.labels = [ENGINE_NAMES[engine] for engine in args.engines]
+        self.units = [Unit(engine, benchmark, f"{engine} {benchmark}", f"{engine}_{benchmark}")
+                      for engine in args.engines for benchmark in args.benchmarks]
 
-    def go(self):
-        """Runs what is left of the plan. Returns the exit code: 1 when a step failed."""
-        args, log = self.args, self.directory / "build.log"
-        apt.install(packages.LAB_PYTHON, log)
+    def order(self):
+        return self.args.engines
+
+    def needs_bytes(self):
+        """Where a private server's data will be; of another server's disk nothing is known."""
+        if not self._alone() or any(self.directory.glob("server-*")):
+            return 0
+        servers = len(self.args.engines) if self.args.keep_schema else 1
+        return servers * (room.SERVER + self.args.warehouses * room.WAREHOUSE)
+
+    def prepare(self, log):
+        args = self.args
         if args.perf and (why := server.provide_perf(log)):
             raise Failed(f"--perf: {why}")
         if args.hammerdb_dir:
             real.version(args.hammerdb_dir)
         self.server = server.make(args, self.directory)
         self.server.check(args.engines)
-        self._check_disk()
         self.generator = real.Real(args, log) if args.hammerdb_dir else builtin.Builtin(args, log)
-        plan = {**self.plan, BINARIES: {**self.server.identity(), **self.generator.identity()}}
-        with Journal(self.directory / JOURNAL, "hammerdb", plan) as self.journal:
-            said, binaries = self.server.facts()
-            self._write_facts({**binaries, **self.generator.binaries}, said,
-                              {engine: self.server.options(engine) for engine in args.engines})
-            with Progress(f"{self.generator.name} on {', '.join(args.engines)}", self._steps()) as self.progress:
-                try:
-                    for engine in args.engines:
-                        self._engine(engine)
-                finally:
-                    self.server.stop()
-            if not self.failures:
-                self.journal.end()
-            self._report()
-            if self.failures:
-                say(f"What failed is tried again by: hammerdb_runner.sh --resume {self.directory}\n"
-                    "Until then its database is kept.")
-        return 1 if self.failures else 0
+        said, binaries = self.server.facts()
+        self.binaries, self.says = {**binaries, **self.generator.binaries}, said.get("says", {})
+        self.unequal = runs.unequal(args, self.generator.name, said.get("limit", ""), said.get("unseen", []))
+        self.configuration = runs.asked(args)
 
-    def _check_disk(self):
-        """Where a private server's data will be; of another server's disk nothing is known."""
-        if self.args.private_server is None or any(self.directory.glob("server-*")):
-            return
-        servers = len(self.args.engines) if self.args.keep_schema else 1
-        room.require(self.directory, servers * (room.SERVER + self.args.warehouses * room.WAREHOUSE),
-                     "--scale-down and --warehouses make it smaller, -o names another place")
+    def identity(self):
+        return {**self.server.identity(), **self.generator.identity()}
 
-    def discard_if_empty(self):
-        """Takes the folder away again when nothing was begun in it."""
-        if not (self.directory / JOURNAL).exists() and not list(self.directory.glob("server-*")):
-            shutil.rmtree(self.directory, ignore_errors=True)
+    def facts(self):
+        return {**provenance.collect(self.directory, self.binaries), "generator": self.generator.name, "says": self.says}
 
-    def _write_facts(self, binaries, said, options):
-        """What the report says besides figures. said: of the server. options: those of each run's server by its label."""
-        facts = {**provenance.collect(self.directory, binaries), "generator": self.generator.name, "plan": self.plan,
-                 "options": options, **said}
-        (self.directory / "provenance.json").write_text(json.dumps(facts, indent=1) + "\n")
+    def steps(self):
+        expected = self.generator.expected_s
+        return [step for unit in self.units for step in (
+            Step(f"{unit.work} build", expected("build", unit.benchmark), f"build {unit.benchmark}"),
+            Step(f"{unit.work} settle", self.args.settle),
+            Step(unit.name, expected("run", unit.benchmark), f"run {unit.benchmark}"),
+            Step(f"{unit.work} end", COOLDOWN_S + 2, "end"))]
 
-    def _steps(self):
-        steps = []
-        for engine in self.args.engines:
-            for benchmark in self.args.benchmarks:
-                work = f"{engine} {benchmark}"
-                steps += [Step(f"{work} build", self.generator.expected_s("build", benchmark), f"build {benchmark}"),
-                          Step(f"{work} settle", self.args.settle),
-                          Step(f"{work} run", self.generator.expected_s("run", benchmark), f"run {benchmark}"),
-                          Step(f"{work} end", COOLDOWN_S + 2, "end")]
-        return steps
+    def groups(self):
+        """Units that follow each other on one start of a server."""
+        return [list(of) for _, of in itertools.groupby(self.units, lambda unit: unit.engine)]
 
-    def _engine(self, engine):
-        """All benchmarks on one engine. A step that fails is written down, and the next engine has its turn."""
-        works = [(f"{engine} {benchmark}", benchmark) for benchmark in self.args.benchmarks]
-        if all(self.journal.result(f"{work} end") for work, _ in works):
-            for work, _ in works:
-                self._already(work, "build", "settle", "run", "end")
+    def place(self, unit):
+        """What tells a private server's data from others."""
+        return unit.engine
+
+    def work(self):
+        try:
+            for units in self.groups():
+                self._group(units)
+        finally:
+            self.server.stop()
+
+    def _group(self, units):
+        """A unit that fails is written down, and the next group has its turn."""
+        if all(self.journal.result(f"{unit.work} end") for unit in units):
+            for unit in units:
+                self._already(unit, "build", "settle", "run", "end")
             return
         try:
-            connection = self.server.start(engine)
-            for work, benchmark in works:
-                self._benchmark(connection, engine, work, benchmark)
+            self.before(units[0])
+            connection = self.server.start(units[0].engine, self.place(units[0]))
+            done = all(self._unit(connection, unit) for unit in units)
             self.server.stop()
-            if not self.args.keep_schema:
-                self.server.remove(engine)
+            if done and not self.args.keep_schema:
+                self.server.remove(self.place(units[0]))
         except Failed as error:
-            self.progress.say(f"{engine}: {error}")
-            self.failures.append(engine)
+            self.progress.say(f"{units[0].work}: {error}")
+            self.journal.fail(units[0].work, str(error).splitlines()[0])
+            self.failed += 1
             self.server.stop()
 
-    def _already(self, work, *steps):
+    def before(self, unit):
+        """Before its server is started, or is asked for the first time."""
+
+    def _already(self, unit, *steps):
         for step in steps:
-            self.progress.already(f"{work} {step}")
+            self.progress.already(f"{unit.work} {step}")
 
-    def _of_the_server(self, error):
-        """What is raised for an error of a step: with what the end of its server says."""
-        return self.server.failed(error)
+    def _once(self, name, work, anew=False):
+        """A step that an earlier sitting has not done; anew: or has. False: it failed."""
+        def on_the_server(step):
+            try:
+                return work(step)
+            except Failed as error:
+                raise self.server.failed(error) from error
 
-    @contextmanager
-    def _journaled(self, step):
-        """A step that is done once. Gives the progress's step and a dictionary for what it found."""
-        found = {}
-        self.journal.begin(step)
-        try:
-            with self.progress.step(step) as running:
-                yield running, found
-        except Failed as error:
-            said = self._of_the_server(error)
-            self.journal.fail(step, str(said).splitlines()[0])
-            raise said from error
-        self.journal.finish(step, found)
+        done = sitting.once(self.journal, self.progress, name, on_the_server, anew)
+        self.failed += done is False
+        return done is not False
 
-    def _benchmark(self, connection, engine, work, benchmark):
-        if self.journal.result(f"{work} end"):
-            return self._already(work, "build", "settle", "run", "end")
-        directory = self.directory / f"{engine}_{benchmark}"
-        directory.mkdir(exist_ok=True)
-        built, run = (self.journal.result(f"{work} {step}") for step in ("build", "run"))
-        if built and (run or self._has_tables(work, benchmark)):
-            self._already(work, "build")
+    def _unit(self, connection, unit):
+        """False: it failed."""
+        if self.journal.result(f"{unit.work} end"):
+            self._already(unit, "build", "settle", "run", "end")
+            return True
+        (self.directory / unit.folder).mkdir(parents=True, exist_ok=True)
+        built, run = (self.journal.result(f"{unit.work} {step}") for step in ("build", "run"))
+        if built and (run or self._has_tables(unit)):
+            self._already(unit, "build")
+        elif not self._built(connection, unit):
+            return False
+        if run:
+            self._already(unit, "settle", "run")
         else:
-            self._build(connection, engine, work, benchmark, directory)
-        if self.journal.result(f"{work} run"):
-            self._already(work, "settle", "run")
-        else:
-            with self.progress.step(f"{work} settle") as step:
+            with self.progress.step(f"{unit.work} settle") as step:
                 step.rest(self.args.settle)
-            self._run(connection, engine, work, benchmark, directory)
-        with self._journaled(f"{work} end") as (_, found):
-            found["dropped"] = not self.args.keep_schema and self._has_tables(work, benchmark)
-            if found["dropped"]:
-                self.generator.drop(connection, benchmark, directory)
-            time.sleep(COOLDOWN_S)
+            self._connection = connection
+            if self.once(unit) is False:
+                return False
+        return self._once(f"{unit.work} end", lambda _: self._end(connection, unit))
 
-    def _database(self, benchmark):
+    def _end(self, connection, unit):
+        dropped = not self.args.keep_schema and self._has_tables(unit)
+        if dropped:
+            self.generator.drop(connection, unit.benchmark, self.directory / unit.folder)
+        time.sleep(COOLDOWN_S)
+        return {"dropped": dropped}
+
+    def database(self, benchmark):
         return self.args.tpcc_db if benchmark == "tpcc" else self.args.tpch_db
 
-    def _last_with(self, database):
+    def last_with(self, database):
         """The work, in this sitting or an earlier one, that last took the database's name for it; None: no one has."""
         taken = [step for step, result in self.journal.results().items() if result == {"name": database}]
         return taken[-1].removesuffix(" database") if taken else None
+
+    def keeps(self, database):
+        """The work whose database of that name this run has left there; None: there is none of its."""
+        last = self.last_with(database)
+        return last if last and not (self.journal.result(f"{last} end") or {}).get("dropped") else None
 
     def _alone(self):
         """Whether each engine has a server of its own."""
         return self.args.private_server is not None
 
-    def _has_tables(self, work, benchmark):
+    def _has_tables(self, unit):
         """Whether what a work has built is still there: on a server that all engines share another may have replaced it."""
-        return self._alone() or self._last_with(self._database(benchmark)) == work
+        return self._alone() or self.last_with(self.database(unit.benchmark)) == unit.work
 
-    def _build(self, connection, engine, work, benchmark, directory):
-        database = self._database(benchmark)
+    def _built(self, connection, unit):
+        """False: it failed. A step that is done again, where another has taken the tables' place."""
+        database = self.database(unit.benchmark)
+        return self._once(f"{unit.work} build", lambda step: self._build(connection, unit, database, step), anew=True)
+
+    def _build(self, connection, unit, database, step):
         # From here on a database of that name is this run's, also in a later sitting, until it is dropped.
-        last = self._last_with(database)
-        if last != work:
-            own = self._alone() or last is not None and not (self.journal.result(f"{last} end") or {}).get("dropped")
+        if self.last_with(database) != unit.work:
+            own = self._alone() or self.keeps(database)
             if connection.has_database(database) and not (own or self.args.replace_schema):
                 raise Failed(f"there is a database {database} at {connection.address()}: --replace-schema drops it, "
-                             f"--{benchmark}-db names another one")
-            self.journal.finish(f"{work} database", {"name": database})
-        with self._journaled(f"{work} build") as (step, found):
-            connection.sql(f"DROP DATABASE IF EXISTS `{database}`")
-            begin = time.monotonic()
-            with self._bulk_load(connection, engine, benchmark):
-                self.generator.build(connection, engine, benchmark, directory, step.note)
-            found["build_sec"] = round(time.monotonic() - begin, 1)
-            step.note("ANALYZE")
-            begin = time.monotonic()
-            analyze(connection, database)
-            found["analyze_sec"] = round(time.monotonic() - begin, 1)
-            step.note(f"built in {found['build_sec']} s, analysed in {found['analyze_sec']} s")
+                             f"--{unit.benchmark}-db names another one")
+            self.journal.finish(f"{unit.work} database", {"name": database})
+        connection.sql(f"DROP DATABASE IF EXISTS `{database}`")
+        begin = time.monotonic()
+        with self._bulk_load(connection, unit):
+            self.generator.build(connection, unit.engine, unit.benchmark, self.directory / unit.folder, step.note)
+        built, begin = time.monotonic() - begin, time.monotonic()
+        step.note("ANALYZE")
+        analyze(connection, database)
+        found = {"build_sec": round(built, 1), "analyze_sec": round(time.monotonic() - begin, 1)}
+        step.note(f"built in {found['build_sec']} s, analysed in {found['analyze_sec']} s")
+        return found
 
     @contextmanager
-    def _bulk_load(self, connection, engine, benchmark):
+    def _bulk_load(self, connection, unit):
         """MyRocks' bulk load, where one user loads: files that several make at once overlap, which it refuses."""
         args = self.args
-        loaders = args.tpcc_build_vu if benchmark == "tpcc" else args.tpch_threads
-        if benchmark == "tpcc" and args.hammerdb_dir:
+        loaders = args.tpcc_build_vu if unit.benchmark == "tpcc" else args.tpch_threads
+        if unit.benchmark == "tpcc" and args.hammerdb_dir:
             loaders = min(loaders, args.warehouses)  # The built-in generator's share a warehouse.
-        if engine != "rocksdb" or args.rocksdb_no_bulk_load or loaders > 1:
+        if unit.engine != "rocksdb" or args.rocksdb_no_bulk_load or loaders > 1:
             yield
             return
         connection.sql("SET GLOBAL rocksdb_bulk_load=1")
@@ -258,63 +346,31 @@ class Study:
         finally:
             connection.sql("SET GLOBAL rocksdb_bulk_load=0")
 
-    def _run(self, connection, engine, work, benchmark, directory):
-        args = self.args
-        perf = Perf(directory, args.perf_frequency) if args.perf and benchmark == "tpcc" else None
-        pid = connection.pid() if perf else None
-        if perf and pid is None:
-            raise Failed("--perf: the server's process is not to be seen from here (another machine, or its datadir is "
-                         "not readable)")
-        with self._journaled(f"{work} run") as (step, found), Watch(self.server.server, directory) as watch:
-            def on_measure():
-                watch.begin()
-                if perf:
-                    perf.begin(pid, args.duration * 60)
+    def measure(self, unit, step):
+        directory, perf = self.directory / unit.folder, None
+        try:
+            if self.args.perf and unit.benchmark == "tpcc":
+                perf, pid = Perf(directory, self.args.perf_frequency), self._connection.pid()
+                if pid is None:
+                    raise Failed("--perf: the server's process is not to be seen from here (another machine, or its datadir "
+                                 "is not readable)")
+            with Watch(self.server.server, directory) as watch:
+                def on_measure():
+                    watch.begin()
+                    if perf:
+                        perf.begin(pid, self.args.duration * 60)
 
-            try:
-                figures = self.generator.run(connection, engine, benchmark, directory, step.note, on_measure)
+                found = self.generator.run(self._connection, unit.engine, unit.benchmark, directory, step.note, on_measure)
                 if perf:
                     perf.end()
-            finally:
-                if perf:
-                    perf.stop()
-            found.update(self._row(engine, work, benchmark, figures))
-            step.note(summary(found))
-        self._write_csv()
-
-    def _row(self, engine, work, benchmark, figures):
-        args = self.args
-        shape = {"warehouses": args.warehouses, "virtual_users": args.tpcc_vu, "rampup_min": args.rampup,
-                 "duration_min": args.duration} if benchmark == "tpcc" else {
-                     "virtual_users": args.tpch_vu, "scale_factor": args.scale, "querysets": args.querysets}
-        return {"benchmark": benchmark, "engine": engine, **shape, "settle_sec": args.settle,
-                "build_sec": self.journal.result(f"{work} build")["build_sec"], **figures}
-
-    def _rows(self):
-        """By engine or build, in the order asked for; of each by repetition, whichever ran first."""
-        asked = [spec.label for spec in self.args.builds] or self.args.engines
-        rows = [result for step, result in self.journal.results().items() if step.endswith(" run")]
-        return sorted(rows, key=lambda row: (asked.index(row["engine"]), row.get("repetition", 1)))
-
-    def _write_csv(self):
-        rows = [{name: value for name, value in row.items() if name != "repetition"} for row in self._rows()]
-        self.csv.write_text(hammerdb_csv.write(rows))
-
-    def _report(self):
-        rows = self._rows()
-        for sentence in self.journal.history():
-            say(sentence)
-        if not rows:
-            return
-        self._write_csv()
-        say(table(rows))
-        optional.drawn(lambda: plot([self.csv], self.directory))
-        if self.args.private_server is not None or self.args.builds:
-            say(f"settings: profile {self.args.profile}, commits synced: {self.args.sync}. "
-                f"{profiles.about(self.args.profile)}")
-        say(f"results: {self.csv}\nlogs and charts: {self.directory}")
-        write.write_of_runner(lambda: report.study(self.directory), self.directory)
-        provenance.write_checksums(self.directory, beside=[self.csv])
+        except Failed as error:
+            raise self.server.failed(error) from error
+        finally:
+            if perf:
+                perf.stop()
+        row = self.row(unit, self.journal.result(f"{unit.work} build")["build_sec"], found)
+        step.note(summary(row))
+        return self.measured(unit, row, ENGINE_NAMES[unit.engine], self.server.options(unit.engine))
 
 
 def summary(row):
@@ -332,18 +388,23 @@ def table(rows):
     return "\n".join(f"  {row['engine']:8} {row['benchmark']}: {summary(row)}" for row in rows)
 
 
-def plot(paths, directory, names=None):
-    """Draws the charts of these CSVs into directory; their logs are looked for beside them.
-
-    names: what tells their runs apart; for several CSVs the time of each where it is None.
-    """
+def draw(results, directory):
+    """results: (CSV, RunSeries of its logs). Draws the charts of all into directory."""
     rows, series = [], []
-    for number, path in enumerate(map(Path, paths)):
-        found = hammerdb_csv.read(figures.read(path), path)
-        name = names[number] if names else "" if len(paths) == 1 else path.stem.removeprefix("hammerdb_results_")
-        rows += found
-        series += logs.series(path, name, {row["engine"] for row in found if row.get("consistent") == "no"})
+    for path, of in results:
+        rows += hammerdb_csv.read(figures.read(path), path)
+        series += of
     drawn, missing = charts.draw(rows, series, directory)
     for name, why in missing.items():
         say(f"{name}: not drawn: {why}")
     say(f"{len(drawn) // 2} charts in {directory}")
+
+
+def plot(paths, directory):
+    """The same of CSVs, whose logs are looked for beside them; the time of each tells several apart."""
+    def series(path):
+        name = "" if len(paths) == 1 else path.stem.removeprefix("hammerdb_results_")
+        broken = {row["engine"] for row in hammerdb_csv.read(figures.read(path), path) if row.get("consistent") == "no"}
+        return logs.series(path, name, broken)
+
+    draw([(path, series(path)) for path in map(Path, paths)], directory)

@@ -11,7 +11,7 @@ from lab.runners.seeds.index import Done
 
 # Where each runner leaves a run, below the folder that it was given; and what says that it has begun.
 _PLACES = {"hammerdb_runner.sh": "hammerdb_logs_*/journal.jsonl", "iibench_runner.sh": "iibench_*/journal.jsonl",
-           "pgo_study.sh": "study/journal.jsonl", "mariadb_engines_runner.sh": "results_*/journal.txt"}
+           "pgo_study.sh": "study/journal.jsonl", "mariadb_engines_runner.sh": "results_*/journal.jsonl"}
 _MERGED = {"mariadb_engines_runner.sh": "final/merged"}  # Where report and charts are, below that of the run.
 # The others' CSVs are in the folder that was given.
 _TABLES_BESIDE_REPORT = ("mariadb_engines_runner.sh", "iibench_runner.sh", "pgo_study.sh")

@@ -44,9 +44,8 @@ def may_act_as_root():
 
 
 def _programs(args, log):
-    runs = args.harness.is_file() and os.access(args.harness, os.X_OK)
-    yield Finding(_OK, "harness", str(args.harness)) if runs else Finding(
-        _FAIL, "harness", f"{args.harness} is no program that can be run; --harness names another one")
+    if args.harness and not (args.harness.is_file() and os.access(args.harness, os.X_OK)):
+        yield Finding(_FAIL, "harness", f"{args.harness} is no program that can be run")
     if args.hammerdb_dir:
         try:
             yield Finding(_OK, "HammerDB", real.version(args.hammerdb_dir))
