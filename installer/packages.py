@@ -10,7 +10,7 @@ BUILD = [*COMPILER, "cmake", "pkg-config", "liblz4-dev", "libzstd-dev", "libsnap
 PLUGIN = ["liblz4-1", "libzstd1", "libsnappy1v5"]
 
 # The load generators of lab/ speak to servers with the C client.
-LAB = ["libmariadb-dev", "libcli11-dev"]
+LAB = ["libmariadb-dev", "libcli11-dev", "nlohmann-json3-dev"]
 
 # The page of a report. Its plotly.js is unpacked from python3-plotly (lab/reports/plotly.py), which is not installed.
 REPORT = ["python3-jinja2"]

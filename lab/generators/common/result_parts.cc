@@ -16,28 +16,26 @@ std::string UtcText(std::time_t when) {
   return text;
 }
 
-void WriteLatency(const Histogram& latency, JsonWriter* json) {
-  json->Key("mean_us").Real(latency.MeanUs(), 1);
-  json->Key("min_us").Unsigned(latency.min_us());
-  json->Key("p50_us").Unsigned(latency.PercentileUs(50));
-  json->Key("p95_us").Unsigned(latency.PercentileUs(95));
-  json->Key("p99_us").Unsigned(latency.PercentileUs(99));
-  json->Key("p999_us").Unsigned(latency.PercentileUs(99.9));
-  json->Key("max_us").Unsigned(latency.max_us());
+void AddLatency(const Histogram& latency, Json* json) {
+  json->update({{"mean_us", Rounded(latency.MeanUs(), 1)},
+                {"min_us", latency.min_us()},
+                {"p50_us", latency.PercentileUs(50)},
+                {"p95_us", latency.PercentileUs(95)},
+                {"p99_us", latency.PercentileUs(99)},
+                {"p999_us", latency.PercentileUs(99.9)},
+                {"max_us", latency.max_us()}});
 }
 
-void WriteErrors(const ErrorTally& errors, JsonWriter* json) {
-  json->Key("errors").BeginArray();
+Json ErrorsJson(const ErrorTally& errors) {
+  Json json = Json::array();
   for (const auto& [code, entry] : errors.entries()) {
-    json->BeginObject();
-    json->Key("code").Unsigned(code);
-    json->Key("state").Text(entry.state);
-    json->Key("count").Unsigned(entry.count);
-    json->Key("first_message").Text(entry.first_message);
-    json->Key("first_where").Text(entry.first_where);
-    json->EndObject();
+    json.push_back({{"code", code},
+                    {"state", ServerText(entry.state)},
+                    {"count", entry.count},
+                    {"first_message", ServerText(entry.first_message)},
+                    {"first_where", entry.first_where}});
   }
-  json->EndArray();
+  return json;
 }
 
 std::string ErrorText(const ErrorTally& errors) {

@@ -14,11 +14,11 @@ namespace tidesdb::lab {
 // "2026-11-22T12:00:00Z".
 std::string UtcText(std::time_t when);
 
-// The members mean_us, min_us, p50_us, p95_us, p99_us, p999_us and max_us of an object.
-void WriteLatency(const Histogram& latency, JsonWriter* json);
+// The members mean_us, min_us, p50_us, p95_us, p99_us, p999_us and max_us are added to an object.
+void AddLatency(const Histogram& latency, Json* json);
 
-// The member "errors": by code, with the first message.
-void WriteErrors(const ErrorTally& errors, JsonWriter* json);
+// By code, with the first message.
+Json ErrorsJson(const ErrorTally& errors);
 
 // The same for the terminal: a line with the totals, and one for each code.
 std::string ErrorText(const ErrorTally& errors);

@@ -47,15 +47,13 @@ Outcome CheckEngine(Client* client, const std::string& engine) {
   return {};
 }
 
-void WriteServer(const ServerFacts& server, JsonWriter* json) {
-  json->Key("server").BeginObject();
-  json->Key("version").Text(server.version);
-  json->Key("comment").Text(server.comment);
-  json->Key("engine").Text(server.engine);
-  json->Key("variables").BeginObject();
-  for (const auto& [name, value] : server.variables) json->Key(name).Text(value);
-  json->EndObject();
-  json->EndObject();
+Json ServerJson(const ServerFacts& server) {
+  Json variables = Json::object();
+  for (const auto& [name, value] : server.variables) variables[name] = ServerText(value);
+  return {{"version", ServerText(server.version)},
+          {"comment", ServerText(server.comment)},
+          {"engine", server.engine},
+          {"variables", variables}};
 }
 
 }  // namespace tidesdb::lab

@@ -26,7 +26,6 @@ Outcome ReadServerFacts(Client* client, const std::string& table, ServerFacts* f
 // A server that lacks the engine would make another one's tables, with a warning only.
 Outcome CheckEngine(Client* client, const std::string& engine);
 
-// The member "server" of a result.
-void WriteServer(const ServerFacts& server, JsonWriter* json);
+Json ServerJson(const ServerFacts& server);
 
 }  // namespace tidesdb::lab

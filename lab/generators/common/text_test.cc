@@ -10,26 +10,16 @@
 namespace tidesdb::lab {
 namespace {
 
-TEST(JsonTest, NestsAndSeparates) {
-  JsonWriter json;
-  json.BeginObject();
-  json.Key("a").Int(-1);
-  json.Key("b").BeginArray(true).Unsigned(1).Real(2.5, 1).Null().Bool(true).EndArray();
-  json.Key("empty").BeginObject().EndObject();
-  json.EndObject();
-  EXPECT_EQ(json.text(), "{\n \"a\": -1,\n \"b\": [1, 2.5, null, true],\n \"empty\": {}\n}\n");
+TEST(JsonTest, EveryByteOfAServerIsText) {
+  EXPECT_EQ(JsonText(Json::array({ServerText("a\"b\\c\nd\x01\xe9")})),
+            "[\"a\\\"b\\\\c\\nd\\u0001\\u00e9\"]\n");
+  EXPECT_EQ(JsonText(Json("half \xe9")), "\"half \\ufffd\"\n");
 }
 
-TEST(JsonTest, EscapesEveryByteThatNeedsIt) {
-  JsonWriter json;
-  json.BeginArray(true).Text("a\"b\\c\nd\x01\xe9").EndArray();
-  EXPECT_EQ(json.text(), "[\"a\\\"b\\\\c\\u000ad\\u0001\\u00e9\"]\n");
-}
-
-TEST(JsonTest, ARealThatIsNoNumberIsNull) {
-  JsonWriter json;
-  json.BeginArray(true).Real(std::numeric_limits<double>::quiet_NaN()).Real(1, 0).EndArray();
-  EXPECT_EQ(json.text(), "[null, 1]\n");
+TEST(JsonTest, ARealIsRoundedAndWhatIsNoNumberIsNull) {
+  EXPECT_EQ(JsonText(Json::array({Rounded(std::numeric_limits<double>::quiet_NaN()),
+                                  Rounded(0.12345), Rounded(12.34, 1)})),
+            "[null,0.123,12.3]\n");
 }
 
 TEST(TerminalTest, AlignsColumns) {

@@ -25,127 +25,98 @@ double TargetRate(const RunOptions& options, const PhaseReport& report) {
   return static_cast<double>(report.phase.rate) * options.sizes.clients;
 }
 
-void WriteConfig(const RunOptions& options, JsonWriter* json) {
-  json->Key("config").BeginObject();
-  json->Key("profile").Text(options.profile);
-  json->Key("clients").Int(options.sizes.clients);
-  json->Key("query_threads").Int(options.query_threads);
-  json->Key("rows_per_query").Int(options.rows_per_query);
-  json->Key("data_min").Int(options.rows.data_min);
-  json->Key("data_max").Int(options.rows.data_max);
-  json->Key("settle_s").Int(options.settle_s);
-  json->Key("seed").Unsigned(options.rows.seed);
-  json->Key("table_options").Text(options.table_options);
-  json->Key("session_sql").BeginArray(true);
-  for (const std::string& statement : options.session_sql) json->Text(statement);
-  json->EndArray();
-  json->EndObject();
+Json ConfigJson(const RunOptions& options) {
+  return {{"profile", options.profile},
+          {"clients", options.sizes.clients},
+          {"query_threads", options.query_threads},
+          {"rows_per_query", options.rows_per_query},
+          {"data_min", options.rows.data_min},
+          {"data_max", options.rows.data_max},
+          {"settle_s", options.settle_s},
+          {"seed", options.rows.seed},
+          {"table_options", options.table_options},
+          {"session_sql", options.session_sql}};
 }
 
-void WriteTarget(const RunOptions& options, const PhaseReport& report, JsonWriter* json) {
-  json->Key("target");
-  if (!report.pace) {
-    json->Null();
-    return;
-  }
-  json->BeginObject();
-  json->Key("rows_per_s").Real(TargetRate(options, report), 1);
-  json->Key("reached_rows_per_s").Real(report.insert_rate(), 1);
-  json->Key("batches_due").Int(report.pace->due);
-  json->Key("batches_done").Int(report.pace->done);
-  json->Key("batches_late").Int(report.pace->late);
-  json->Key("missed_seconds").Int(report.pace->missed_s);
-  json->Key("behind_max_us").Unsigned(report.pace->behind_us_max);
-  json->EndObject();
+Json TargetJson(const RunOptions& options, const PhaseReport& report) {
+  if (!report.pace) return nullptr;
+  return {{"rows_per_s", Rounded(TargetRate(options, report), 1)},
+          {"reached_rows_per_s", Rounded(report.insert_rate(), 1)},
+          {"batches_due", report.pace->due},
+          {"batches_done", report.pace->done},
+          {"batches_late", report.pace->late},
+          {"missed_seconds", report.pace->missed_s},
+          {"behind_max_us", report.pace->behind_us_max}};
 }
 
-void WriteOperations(const PhaseReport& report, JsonWriter* json) {
-  json->Key("operations").BeginObject();
+Json OperationsJson(const PhaseReport& report) {
+  Json json = Json::object();
   for (const size_t series : SeriesOf(report)) {
     const Histogram latency = report.ops->Latency(series);
-    json->Key(kOpNames[series]).BeginObject();
-    json->Key("count").Unsigned(latency.count());
-    json->Key("rows").Unsigned(report.ops->rows(series));
-    json->Key("failed").Unsigned(report.ops->errors(series));
-    WriteLatency(latency, json);
-    json->EndObject();
+    Json one = {{"count", latency.count()},
+                {"rows", report.ops->rows(series)},
+                {"failed", report.ops->errors(series)}};
+    AddLatency(latency, &one);
+    json[std::string(kOpNames[series])] = one;
   }
-  json->EndObject();
+  return json;
 }
 
-void WriteSeconds(const PhaseReport& report, JsonWriter* json) {
-  json->Key("timeline").BeginObject();
-  json->Key("interval_s").Int(1);
-  json->Key("columns").BeginArray(true);
-  for (const char* column : {"second", "operation", "count", "rows", "errors", "p50_us", "p99_us",
-                             "p999_us", "max_us"}) {
-    json->Text(column);
-  }
-  json->EndArray();
-  json->Key("rows").BeginArray();
+Json TimelineJson(const PhaseReport& report) {
+  Json rows = Json::array();
   const std::vector<size_t> all_series = SeriesOf(report);
   for (size_t second = 0; second < report.ops->seconds(); ++second) {
     for (const size_t series : all_series) {
       const Interval one = report.ops->Read(second, series);
-      json->BeginArray(true).Unsigned(second + 1).Text(kOpNames[series]);
-      json->Unsigned(one.count).Unsigned(one.rows).Unsigned(one.errors);
-      json->Unsigned(one.p50_us).Unsigned(one.p99_us).Unsigned(one.p999_us).Unsigned(one.max_us);
-      json->EndArray();
+      rows.push_back({second + 1, kOpNames[series], one.count, one.rows, one.errors, one.p50_us,
+                      one.p99_us, one.p999_us, one.max_us});
     }
   }
-  json->EndArray().EndObject();
+  return {
+      {"interval_s", 1},
+      {"columns",
+       {"second", "operation", "count", "rows", "errors", "p50_us", "p99_us", "p999_us", "max_us"}},
+      {"rows", rows}};
 }
 
-void WritePhase(const RunOptions& options, const PhaseReport& report, JsonWriter* json) {
-  json->BeginObject();
-  json->Key("name").Text(report.phase.name);
-  json->Key("complete").Bool(report.complete);
-  json->Key("began_unix_s").Real(report.began);
-  json->Key("seconds").Real(report.seconds);
-  json->Key("rows_limit").Int(report.phase.rows);
-  json->Key("seconds_limit").Int(report.phase.seconds);
-  json->Key("batch").Int(report.phase.batch);
-  json->Key("inserted").Int(report.inserted);
-  json->Key("deleted").Int(report.deleted);
-  json->Key("inserted_per_s").Real(report.insert_rate(), 1);
-  json->Key("inserted_in_a_second").BeginObject();
+Json PhaseJson(const RunOptions& options, const PhaseReport& report) {
+  Json in_a_second = Json::object();
   for (const int percent : {5, 50, 95}) {
-    json->Key("p" + std::to_string(percent)).Unsigned(report.RowsInSecond(percent));
+    in_a_second["p" + std::to_string(percent)] = report.RowsInSecond(percent);
   }
-  json->EndObject();
-  json->Key("wrong_answers").Unsigned(report.wrong_answers);
-  json->Key("first_wrong").Text(report.first_wrong);
-  WriteTarget(options, report, json);
-  WriteOperations(report, json);
-  WriteSeconds(report, json);
-  json->EndObject();
+  return {{"name", report.phase.name},
+          {"complete", report.complete},
+          {"began_unix_s", Rounded(report.began)},
+          {"seconds", Rounded(report.seconds)},
+          {"rows_limit", report.phase.rows},
+          {"seconds_limit", report.phase.seconds},
+          {"batch", report.phase.batch},
+          {"inserted", report.inserted},
+          {"deleted", report.deleted},
+          {"inserted_per_s", Rounded(report.insert_rate(), 1)},
+          {"inserted_in_a_second", in_a_second},
+          {"wrong_answers", report.wrong_answers},
+          {"first_wrong", ServerText(report.first_wrong)},
+          {"target", TargetJson(options, report)},
+          {"operations", OperationsJson(report)},
+          {"timeline", TimelineJson(report)}};
 }
 
-void WriteChecks(const RunReport& report, JsonWriter* json) {
-  json->Key("rows_check");
-  if (!report.checked) {
-    json->Null();
-    return;
-  }
-  json->BeginObject();
-  json->Key("seconds").Real(report.check_s);
-  json->Key("tables").BeginArray();
+Json ChecksJson(const RunReport& report) {
+  if (!report.checked) return nullptr;
+  const Json nothing;
+  Json tables = Json::array();
   for (const TableCheck& check : report.checks) {
-    json->BeginObject();
-    json->Key("table").Text(check.table);
-    json->Key("expected");
-    check.expected ? json->Int(*check.expected) : json->Null();
-    json->Key("rows").BeginObject();
+    Json rows = Json::object();
     for (const IndexRows& one : check.indexes) {
-      json->Key(one.index);
-      one.skipped.empty() ? json->Int(one.rows) : json->Null();
+      rows[one.index] = one.skipped.empty() ? Json(one.rows) : nothing;
     }
-    json->EndObject();
-    json->Key("faults").BeginArray(true);
-    for (const std::string& fault : check.Faults()) json->Text(fault);
-    json->EndArray().EndObject();
+    tables.push_back({{"table", check.table},
+                      {"expected", check.expected ? Json(*check.expected) : nothing},
+                      {"rows", rows},
+                      {"faults", check.Faults()}});
   }
-  json->EndArray().EndObject();
+  return {{"seconds", Rounded(report.check_s)}, {"tables", tables}};
 }
 
 std::string PerSecond(uint64_t count, double seconds) {
@@ -200,24 +171,20 @@ std::string PhaseText(const RunOptions& options, const PhaseReport& report) {
 }  // namespace
 
 std::string ResultJson(const RunOptions& options, const RunReport& report) {
-  JsonWriter json;
-  json.BeginObject();
-  json.Key("kind").Text("iibench");
-  json.Key("format").Int(kFormatVersion);
-  json.Key("label").Text(options.label.empty() ? report.server.engine : options.label);
-  json.Key("started").Text(UtcText(report.started));
-  json.Key("interrupted").Bool(report.interrupted);
-  json.Key("server_lost").Bool(report.server_lost);
-  json.Key("exit_code").Int(static_cast<int>(report.exit_code()));
-  WriteConfig(options, &json);
-  json.Key("phases").BeginArray();
-  for (const PhaseReport& phase : report.phases) WritePhase(options, phase, &json);
-  json.EndArray();
-  WriteErrors(report.errors, &json);
-  WriteChecks(report, &json);
-  WriteServer(report.server, &json);
-  json.EndObject();
-  return json.text();
+  Json phases = Json::array();
+  for (const PhaseReport& phase : report.phases) phases.push_back(PhaseJson(options, phase));
+  return JsonText({{"kind", "iibench"},
+                   {"format", kFormatVersion},
+                   {"label", options.label.empty() ? report.server.engine : options.label},
+                   {"started", UtcText(report.started)},
+                   {"interrupted", report.interrupted},
+                   {"server_lost", report.server_lost},
+                   {"exit_code", static_cast<int>(report.exit_code())},
+                   {"config", ConfigJson(options)},
+                   {"phases", phases},
+                   {"errors", ErrorsJson(report.errors)},
+                   {"rows_check", ChecksJson(report)},
+                   {"server", ServerJson(report.server)}});
 }
 
 std::string TimelineCsv(const RunReport& report) {

@@ -28,79 +28,64 @@ const char* ToggleName(Toggle toggle) {
   return toggle == Toggle::kServer ? "server" : toggle == Toggle::kOn ? "on" : "off";
 }
 
-void WriteConfig(const RunOptions& options, const RunReport& report, JsonWriter* json) {
-  json->Key("config").BeginObject();
-  json->Key("warehouses").Int(report.server.warehouses);
-  json->Key("virtual_users").Int(options.users);
-  json->Key("rampup_s").Int(options.rampup_s);
-  json->Key("duration_s").Int(options.duration_s);
-  json->Key("isolation").Text(IsolationName(options.isolation));
-  json->Key("snapshot_isolation").Text(ToggleName(options.snapshot_isolation));
-  json->Key("seed").Unsigned(options.seed);
-  json->Key("all_warehouses").Bool(options.all_warehouses);
-  json->Key("ignore_errors").Bool(options.ignore_errors);
-  json->Key("commit_log").Bool(!options.commit_log.empty());
-  json->Key("session_sql").BeginArray(true);
-  for (const std::string& statement : options.session_sql) json->Text(statement);
-  json->EndArray();
-  json->EndObject();
+Json ConfigJson(const RunOptions& options, const RunReport& report) {
+  return {{"warehouses", report.server.warehouses},
+          {"virtual_users", options.users},
+          {"rampup_s", options.rampup_s},
+          {"duration_s", options.duration_s},
+          {"isolation", IsolationName(options.isolation)},
+          {"snapshot_isolation", ToggleName(options.snapshot_isolation)},
+          {"seed", options.seed},
+          {"all_warehouses", options.all_warehouses},
+          {"ignore_errors", options.ignore_errors},
+          {"commit_log", !options.commit_log.empty()},
+          {"session_sql", options.session_sql}};
 }
 
-void WriteTransactions(const RunReport& report, JsonWriter* json) {
-  json->Key("transactions").BeginObject();
+Json TransactionsJson(const RunReport& report) {
+  Json json = Json::object();
   for (size_t i = 0; i < kTransactions; ++i) {
-    const Histogram& latency = report.latency[i];
-    json->Key(kTransactionNames[i]).BeginObject();
-    json->Key("count").Unsigned(latency.count());
-    json->Key("failed").Unsigned(report.failed[i]);
-    if (i == 0) json->Key("rolled_back").Unsigned(report.rolled_back);
-    WriteLatency(latency, json);
-    json->EndObject();
+    Json one = {{"count", report.latency[i].count()}, {"failed", report.failed[i]}};
+    if (i == 0) one["rolled_back"] = report.rolled_back;
+    AddLatency(report.latency[i], &one);
+    json[std::string(kTransactionNames[i])] = one;
   }
-  json->EndObject();
+  return json;
 }
 
-void WriteTimeline(const RunReport& report, JsonWriter* json) {
-  json->Key("timeline").BeginObject();
-  json->Key("interval_s").Int(1);
-  json->Key("columns").BeginArray(true).Text("second");
-  for (const std::string_view name : kTransactionNames) json->Text(name);
-  json->Text("errors").Text("mean_us").Text("max_us").EndArray();
-  json->Key("rows").BeginArray();
+Json TimelineJson(const RunReport& report) {
+  Json columns = {"second"};
+  for (const std::string_view name : kTransactionNames) columns.push_back(name);
+  for (const char* name : {"errors", "mean_us", "max_us"}) columns.push_back(name);
+  Json rows = Json::array();
   for (size_t second = 0; second < report.timeline.size(); ++second) {
     TimelinePoint all;
-    json->BeginArray(true).Unsigned(second + 1);
+    Json row = {second + 1};
     for (const TimelinePoint& point : report.timeline[second]) {
-      json->Unsigned(point.count);
+      row.push_back(point.count);
       all.Merge(point);
     }
-    json->Unsigned(all.errors).Unsigned(all.count == 0 ? 0 : all.sum_us / all.count);
-    json->Unsigned(all.max_us).EndArray();
+    row.push_back(all.errors);
+    row.push_back(all.count == 0 ? 0 : all.sum_us / all.count);
+    row.push_back(all.max_us);
+    rows.push_back(row);
   }
-  json->EndArray().EndObject();
+  return {{"interval_s", 1}, {"columns", columns}, {"rows", rows}};
 }
 
-void WriteConsistency(const RunReport& report, JsonWriter* json) {
-  json->Key("consistency");
-  if (!report.checked) {
-    json->Null();
-    return;
-  }
-  json->BeginObject();
-  json->Key("holds").Bool(report.consistency.holds());
-  json->Key("seconds").Real(report.consistency.seconds);
-  json->Key("checks").BeginArray();
+Json ConsistencyJson(const RunReport& report) {
+  if (!report.checked) return nullptr;
+  Json checks = Json::array();
   for (const CheckResult& check : report.consistency.checks) {
-    json->BeginObject();
-    json->Key("name").Text(check.name);
-    json->Key("title").Text(check.title);
-    json->Key("state").Text(StateName(check.state));
-    json->Key("violations").Unsigned(check.violations);
-    json->Key("samples").BeginArray();
-    for (const std::string& sample : check.samples) json->Text(sample);
-    json->EndArray().EndObject();
+    checks.push_back({{"name", check.name},
+                      {"title", check.title},
+                      {"state", StateName(check.state)},
+                      {"violations", check.violations},
+                      {"samples", check.samples}});
   }
-  json->EndArray().EndObject();
+  return {{"holds", report.consistency.holds()},
+          {"seconds", Rounded(report.consistency.seconds)},
+          {"checks", checks}};
 }
 
 std::string Plural(int count, const std::string& noun) {
@@ -112,28 +97,23 @@ std::string Whole(double value) { return FormatCount(static_cast<uint64_t>(std::
 }  // namespace
 
 std::string ResultJson(const RunOptions& options, const RunReport& report) {
-  JsonWriter json;
-  json.BeginObject();
-  json.Key("kind").Text("tproc-c");
-  json.Key("format").Int(kFormatVersion);
-  json.Key("label").Text(options.label.empty() ? report.server.engine : options.label);
-  json.Key("started").Text(UtcText(report.started));
-  json.Key("measured_s").Real(report.measured_s);
-  json.Key("nopm");
-  report.measured ? json.Real(report.nopm, 1) : json.Null();
-  json.Key("tpm");
-  report.measured ? json.Real(report.tpm, 1) : json.Null();
-  json.Key("interrupted").Bool(report.interrupted);
-  json.Key("server_lost").Bool(report.server_lost);
-  json.Key("exit_code").Int(static_cast<int>(report.exit_code()));
-  WriteConfig(options, report, &json);
-  WriteTransactions(report, &json);
-  WriteErrors(report.errors, &json);
-  WriteConsistency(report, &json);
-  WriteServer(report.server, &json);
-  WriteTimeline(report, &json);
-  json.EndObject();
-  return json.text();
+  const Json nothing;
+  return JsonText({{"kind", "tproc-c"},
+                   {"format", kFormatVersion},
+                   {"label", options.label.empty() ? report.server.engine : options.label},
+                   {"started", UtcText(report.started)},
+                   {"measured_s", Rounded(report.measured_s)},
+                   {"nopm", report.measured ? Rounded(report.nopm, 1) : nothing},
+                   {"tpm", report.measured ? Rounded(report.tpm, 1) : nothing},
+                   {"interrupted", report.interrupted},
+                   {"server_lost", report.server_lost},
+                   {"exit_code", static_cast<int>(report.exit_code())},
+                   {"config", ConfigJson(options, report)},
+                   {"transactions", TransactionsJson(report)},
+                   {"errors", ErrorsJson(report.errors)},
+                   {"consistency", ConsistencyJson(report)},
+                   {"server", ServerJson(report.server)},
+                   {"timeline", TimelineJson(report)}});
 }
 
 std::string TimelineCsv(const RunReport& report) {

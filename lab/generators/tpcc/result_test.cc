@@ -31,15 +31,15 @@ TEST(ResultTest, TheTimelineHasARowASecondAndTransaction) {
 
 TEST(ResultTest, JsonHoldsTheTimelineSummedOverTransactions) {
   const std::string json = ResultJson(RunOptions(), SmallReport());
-  EXPECT_NE(json.find("[2, 3, 1, 0, 0, 0, 1, 2000, 4000]"), std::string::npos) << json;
-  EXPECT_NE(json.find("\"nopm\": 12345.6"), std::string::npos);
-  EXPECT_NE(json.find("\"consistency\": null"), std::string::npos);
+  EXPECT_NE(json.find("[2,3,1,0,0,0,1,2000,4000]"), std::string::npos) << json;
+  EXPECT_NE(json.find("\"nopm\":12345.6"), std::string::npos);
+  EXPECT_NE(json.find("\"consistency\":null"), std::string::npos);
 }
 
 TEST(ResultTest, WithoutMeasurementThereAreNoNumbers) {
   RunReport report = SmallReport();
   report.measured = false;
-  EXPECT_NE(ResultJson(RunOptions(), report).find("\"nopm\": null"), std::string::npos);
+  EXPECT_NE(ResultJson(RunOptions(), report).find("\"nopm\":null"), std::string::npos);
   EXPECT_NE(ResultTable(RunOptions(), report).find("not known"), std::string::npos);
 }
 
