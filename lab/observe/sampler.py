@@ -328,7 +328,8 @@ class Sampler:
 
     def __exit__(self, *_):
         self._stop.set()
-        self._thread.join()
+        if self._thread.ident:  # Else it was interrupted before it was started.
+            self._thread.join()
         self._take()
         if self._process:
             self.samples.peak_resident = (self._process.peak_resident() if self._whole_life else

@@ -46,7 +46,7 @@ class Study:
         # options of its server. Both must be the same when it is gone on with.
         self.binaries, self.told = {}, {}
         self.unequal, self.configuration = [], []
-        self.reports, self.report_name = self.directory, "report"
+        self.reports, self.report_name, self.journal = self.directory, "report", None
 
     @staticmethod
     def drawn(args):
@@ -153,6 +153,7 @@ class Study:
             say(sentence)
         if self.failed:
             say(f"{form.plural(self.failed, 'measurement')} failed; to try again: {self.how_again()}")
+            self.say_what_is_kept()
         if not study.runs:
             return
         self.tables()
@@ -161,6 +162,9 @@ class Study:
         for path in write.write(study, self.reports, charts=self.charts, name=self.report_name):
             say(f"report: {path}")
         provenance.write_checksums(self.directory, (written.JOURNAL,), self.beside())  # A journal goes on.
+
+    def say_what_is_kept(self):
+        """For a later sitting."""
 
     def discard_if_empty(self):
         """Takes the folder away again when nothing was begun in it."""
@@ -201,6 +205,7 @@ def run(runner, parse, name, argv, also=(), again=None, place=lambda args, new: 
     except KeyboardInterrupt:
         say(sitting.how_to_go_on(runner.command, it.directory / written.JOURNAL))
         it.discard_if_empty()
+        it.say_what_is_kept()
         return 130
     except Failed:
         it.discard_if_empty()

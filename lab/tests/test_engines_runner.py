@@ -124,7 +124,7 @@ class Run(Cases):
         made = pick.study([self.directory])
         self.assertEqual([(run.label, run.repetition) for run in made.runs],
                          [("InnoDB", 1), ("InnoDB", 2), ("TidesDB", 1), ("TidesDB", 2)])
-        self.assertIn("2 iterations of 1,000 warehouses", made.about)
+        self.assertIn("2 iterations of TPROC-C, 1,000 warehouses", made.about)
         self.assertFalse({"engine", "engines", "scale down"} & {name for name, _ in made.configuration})
         self.assertTrue((self.directory / "SHA256SUMS").exists())
         (((csv, series),), where), _ = study.draw.call_args

@@ -16,6 +16,7 @@ from lab.runners.hammerdb.engines_options import harness_options
 from lab.runners.hammerdb.options import ENGINE_NAMES
 from lab.runners.hammerdb.study import Unit
 from lab.study.progress import Step, duration
+from lab.works import tpcc
 
 _LOAD_S = {True: 90, False: 4}  # A warehouse on one loader: the real HammerDB, the built-in generator.
 _HARNESS_ENDS_S = 150  # It stops its server.
@@ -108,7 +109,7 @@ class Iterations(study.Study):
     def title_and_about(self):
         args = self.args
         return "TPROC-C: " + " and ".join(self.labels), (
-            f"{form.plural(self.asked.iterations, 'iteration')} of {form.plural(args.warehouses, 'warehouse')} of TPROC-C, "
+            f"{form.plural(self.asked.iterations, 'iteration')} of {tpcc.workload_of(args.warehouses)}, "
             f"{form.plural(args.tpcc_vu, 'virtual user')}, {args.rampup} min of ramp-up, {args.duration} min measured.")
 
     def said_order(self):
@@ -208,9 +209,10 @@ class Iterations(study.Study):
         super().report()
         if self.done():
             say(f"\n{(self.merged / 'summary.md').read_text()}\nresults: {self.merged}")
-        if kept := self.keeps(self.args.tpcc_db) if not self._alone() else None:
-            say(f"Until then the database {self.args.tpcc_db} is kept." if self.failed else
-                f"The database {self.args.tpcc_db} is that of {kept}.")
+
+    def say_what_is_kept(self):
+        if not self._alone() and self.journal and self.keeps(self.args.tpcc_db):
+            say(f"Until then the database {self.args.tpcc_db} is kept.")
 
 
 def _as_root(argv):

@@ -167,6 +167,10 @@ class Study(Tprocc):
     def order(self):
         return self.args.engines
 
+    def say_what_is_kept(self):
+        if self.directory.exists():
+            say("Until then " + ("private servers' data are" if self._alone() else "its database is") + " kept.")
+
     def needs_bytes(self):
         """Where a private server's data will be; of another server's disk nothing is known."""
         if not self._alone() or any(self.directory.glob("server-*")):
