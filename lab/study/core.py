@@ -1,4 +1,4 @@
-"""What every runner is: options, units, and one measure() that gives a unit's Runs. Plan, journal, resume and report are here.
+"""What every runner is: options, units, and one measure() that gives a unit's Runs. Plan, resume and report are here.
 
     class Study(core.Study):
         kind, command = "iibench_runner", "iibench_runner.sh"

@@ -89,8 +89,9 @@ class Cases(unittest.TestCase):
         self.directory = self.folder / "results_1"
         self.server = Server()
         self.generator = Generator(self.server)
-        for target, name, value in ((study, "COOLDOWN_S", 0), (study, "draw", mock.Mock()), (core.apt, "install", mock.Mock()),
-                                    (plotly, "source", lambda: "/* plotly.js v9 */"), (server, "make", lambda *_: self.server),
+        for target, name, value in ((study, "COOLDOWN_S", 0), (study, "draw", mock.Mock()),
+                                    (core.apt, "install", mock.Mock()), (server, "make", lambda *_: self.server),
+                                    (plotly, "source", lambda: "/* plotly.js v9 */"),
                                     (study.builtin, "Builtin", lambda *_: self.generator)):
             patch = mock.patch.object(target, name, value)
             patch.start()

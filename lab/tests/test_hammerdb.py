@@ -230,7 +230,8 @@ class Run(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.directory = Path(folder.name) / "hammerdb_logs_1"
         self.server = FakeServer()
-        for target, name, value in ((study, "COOLDOWN_S", 0), (study, "draw", mock.Mock()), (core.apt, "install", mock.Mock()),
+        for target, name, value in ((study, "COOLDOWN_S", 0), (study, "draw", mock.Mock()),
+                                    (core.apt, "install", mock.Mock()),
                                     (plotly, "source", lambda: "/* plotly.js v9 */")):
             patch = mock.patch.object(target, name, value)
             patch.start()
@@ -428,8 +429,8 @@ class Logs(unittest.TestCase):
 
 
 class Builds(unittest.TestCase):
-    ARGV = ["--build", "innodb", "server=debian12", "plugin=/secret/place/ha_tidesdb.so", "--build", "pgo", "server=debian12",
-            "plugin=built", "--repetitions", "2", "--settle", "0"]
+    ARGV = ["--build", "innodb", "server=debian12", "plugin=/secret/place/ha_tidesdb.so", "--build", "pgo",
+            "server=debian12", "plugin=built", "--repetitions", "2", "--settle", "0"]
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()

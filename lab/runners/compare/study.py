@@ -84,9 +84,9 @@ class Study(core.Study):
     def title_and_about(self):
         args = self.args
         return " and ".join(args.engines) + " side by side", (
-            f"MariaDB {self.environment.version}; {args.rows:,} rows, {args.threads} threads and {args.seconds} s a sysbench "
-            f"run; TPROC-C with {form.plural(args.warehouses, 'warehouse')}, {args.users} users, {args.tpcc_seconds} s; "
-            f"{args.rounds} rounds, the engines in turn, one server at a time.")
+            f"MariaDB {self.environment.version}; {args.rows:,} rows, {args.threads} threads and {args.seconds} s a "
+            f"sysbench run; TPROC-C with {form.plural(args.warehouses, 'warehouse')}, {args.users} users, "
+            f"{args.tpcc_seconds} s; {args.rounds} rounds, the engines in turn, one server at a time.")
 
     def _options(self, engine, sync):
         return profiles.options(self.args.profile, engine, sync)

@@ -9,8 +9,8 @@ from lab.observe.sampler import Samples
 from lab.record.run import THROUGHPUT, Check, Error, Latency, Metric, Run
 from lab.runners.hammerdb.watch import AFTERWARDS, SAMPLES, VARIABLES
 from lab.server import profiles
-from lab.works import hammerdb_output as text
 from lab.works import sampled, tpcc
+from lab.works import hammerdb_output as text
 from lab.works.tpcc_output import conditions
 from lab.works.tpcc_result import load
 

@@ -1,4 +1,4 @@
-"""One run of hammerdb_runner.sh: an engine and a benchmark are a unit: build, ANALYZE, settle, run, check, drop, cool down."""
+"""One run of hammerdb_runner.sh. A unit is a benchmark on an engine: build, ANALYZE, settle, run, check, drop, rest."""
 
 import itertools
 import shutil
@@ -356,8 +356,8 @@ class Study(Tprocc):
             if self.args.perf and unit.benchmark == "tpcc":
                 perf, pid = Perf(directory, self.args.perf_frequency), self._connection.pid()
                 if pid is None:
-                    raise Failed("--perf: the server's process is not to be seen from here (another machine, or its datadir "
-                                 "is not readable)")
+                    raise Failed("--perf: the server's process is not to be seen from here (another machine, or its "
+                                 "datadir is not readable)")
             with Watch(self.server.server, directory) as watch:
                 def on_measure():
                     watch.begin()

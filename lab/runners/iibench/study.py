@@ -77,14 +77,15 @@ class Study(core.Study):
         args, name = self.args, self.args.server or host.host_server()
         self.limit = memory_limit(args.memory_max, args.profile)
         self.told = {engine: options.server_options(args, engine, {}) for engine in args.engine_names}
-        self.environment, self.plugin = environment_of(name, self.told, [o for of in self.told.values() for o in of], log)
+        told = [option for of in self.told.values() for option in of]
+        self.environment, self.plugin = environment_of(name, self.told, told, log)
         self.tool = generators.program("iibench", log)
         self.binaries = {"mariadbd": self.environment.mariadbd, "ha_tidesdb.so": self.plugin, "iibench": self.tool}
         self.unequal = [f"Profile {args.profile}: {profiles.about(args.profile)}", self.limit.said]
 
     def title_and_about(self):
-        about = (f"MariaDB {self.environment.version}; each measurement on a fresh server; a step's throughput is that of its "
-                 "queries where it has them, else of rows.")
+        about = (f"MariaDB {self.environment.version}; each measurement on a fresh server; a step's throughput is that of "
+                 "its queries where it has them, else of rows.")
         if self.args.bulk:
             about += (" Before INSERT ... SELECT the server begins anew, so that its memory is the statement's and what a "
                       "start brings back; its peak is the kernel's (VmHWM). Other steps' peaks are of samples a second "
@@ -101,8 +102,9 @@ class Study(core.Study):
         place, raw = self.directory / "server", self.directory / "raw"
         raw.mkdir(exist_ok=True)
         told = options.server_options(self.args, unit.engine, dict(unit.point))
-        server = PrivateServer(self.environment, place, self.limit, plugin=self.plugin if unit.engine == "TidesDB" else None,
-                               options=told, socket=self.sockets / "mysqld.sock")
+        plugin = self.plugin if unit.engine == "TidesDB" else None
+        server = PrivateServer(self.environment, place, self.limit, plugin=plugin, options=told,
+                               socket=self.sockets / "mysqld.sock")
         server.stop()  # One that an earlier sitting could not stop.
         shutil.rmtree(place, ignore_errors=True)
         try:
@@ -189,7 +191,8 @@ def _run_of_bulk(unit, taken):
     done, config = taken["bulk"], taken["result"]["config"]
     return Run(unit.engine, _BULK, 1, unit.repetition, done["rows"] / done["seconds"], "rows/s",
                seconds=done["seconds"], operations=done["rows"], measures={"seconds of the step": done["seconds"]},
-               row_bytes=round(done["rows"] * iibench.row_bytes(config)), configuration=iibench.configuration(taken["result"]))
+               row_bytes=round(done["rows"] * iibench.row_bytes(config)),
+               configuration=iibench.configuration(taken["result"]))
 
 
 def _add_samples(run, samples, begin_s, seconds):

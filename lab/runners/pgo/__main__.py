@@ -25,8 +25,8 @@ from pathlib import Path
 from installer.shell import Failed, main
 from lab.runners.pgo import settings
 from lab.runners.pgo.study import Study
-from lab.server import builds as builds_of
 from lab.server import profiles
+from lab.server import builds as builds_of
 from lab.study import core
 
 

@@ -14,8 +14,8 @@ import time
 
 from installer import apt, packages
 from installer.shell import TREE, Failed, clean_environment, main
-from lab.runners.sqlbench import places as places_of
 from lab.runners.sqlbench import settings, target
+from lab.runners.sqlbench import places as places_of
 from lab.runners.sqlbench.running import Running
 from lab.runners.sqlbench.study import Study
 from lab.server import private_server, profiles

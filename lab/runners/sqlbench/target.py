@@ -47,7 +47,8 @@ class OwnServers:
             self.environment = given(places)
             self.plugin = self.environment.plugin_dir / PLUGIN
         else:
-            self.environment, self.plugin = environment_of(places.server or host.host_server(), settings.engines, options, log)
+            self.environment, self.plugin = environment_of(places.server or host.host_server(), settings.engines, options,
+                                                           log)
         self._check_plugins(options)
         self.binaries = {"mariadbd": self.environment.mariadbd,
                          PLUGIN: self.plugin if "TidesDB" in settings.engines else None}
