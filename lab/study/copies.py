@@ -9,9 +9,11 @@ from lab.server.loaded_data import LoadedData, groups_of
 from lab.server.private_server import Limit
 from lab.study import core
 
+DATA = "data"
+
 
 class OnCopies(core.Study):
-    """Owns: besides, directory/data, where loaded data is while it runs or waits to be gone on with. A unit has a label."""
+    """Owns: besides, directory/DATA, where loaded data is while it runs or waits to be gone on with. A unit has a label."""
 
     specs = ()  # Of builds.parse().
 
@@ -30,7 +32,7 @@ class OnCopies(core.Study):
         raise NotImplementedError
 
     def work(self):
-        self.data = LoadedData(self.directory / "data", self.sockets)
+        self.data = LoadedData(self.directory / DATA, self.sockets)
         self.data.stop_left_over(self.builds.values())
         for build in self.groups:
             self._load(build)

@@ -17,14 +17,13 @@ from installer.source import ninja
 from installer.source import build as source_build
 from installer.source import options as source_options
 from installer.steps import library
+from lab.tests.cases import folder
 from lab.works import generators
 
 
 class BuildLock(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.directory = Path(folder.name) / "build"
+        self.directory = folder(self) / "build"
 
     def test_one_after_the_other_with_a_line(self):
         said, order, waits = io.StringIO(), [], threading.Event()
@@ -110,7 +109,3 @@ class BuildLock(unittest.TestCase):
                 mock.patch.object(tree, "_headers"), redirect_stdout(io.StringIO()):
             tree.make([])
         self.assertEqual(calls.read_text().split(), ["1", "1", "1"])
-
-
-if __name__ == "__main__":
-    unittest.main()

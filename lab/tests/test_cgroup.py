@@ -155,7 +155,3 @@ class Fake(unittest.TestCase):
         self.machine("0::/\n", "24 1 0:5 / /proc rw - proc proc rw\n")
         with self.assertRaisesRegex(Unavailable, "no memory controller"):
             cgroup.find_hierarchy(self.proc)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -133,7 +133,3 @@ class Charts(unittest.TestCase):
     def test_median_and_spread(self):
         rows = [_row("tidesdb", nopm) for nopm in (900, 1100, 1000)]
         self.assertEqual(hammerdb._spread(rows, "nopm"), {"tidesdb": (1000, 100, 100, 3)})
-
-
-if __name__ == "__main__":
-    unittest.main()

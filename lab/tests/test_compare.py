@@ -2,7 +2,6 @@
 
 import io
 import json
-import tempfile
 import unittest
 from contextlib import redirect_stdout
 from pathlib import Path
@@ -17,6 +16,7 @@ from lab.runners.compare import study
 from lab.server import profiles
 from lab.study import core, written
 from lab.tests import test_report
+from lab.tests.cases import folder, patch
 from lab.tests.test_parse_sysbench import recorded
 from lab.tests.test_report_adapters import FACTS
 from lab.works import sysbench_run
@@ -77,9 +77,7 @@ class GoesOn(unittest.TestCase):
     """With servers and tools that only say what they were asked for; sysbench's output is a recorded one."""
 
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.directory = Path(folder.name) / "study"
+        self.directory = folder(self) / "study"
         self.args = SimpleNamespace(
             server="debian12", profile="fair", memory_max="0", engines=["InnoDB", "BLACKHOLE"], sync=["NONE"], rounds=1,
             work=["read_write"], rows=1000, threads=4, warehouses=1, users=1, seconds=2, tpcc_seconds=3,
@@ -101,17 +99,14 @@ class GoesOn(unittest.TestCase):
         server.sampler.return_value.__enter__.return_value.samples = samples
         figures = sysbench_run.Figures(1.0, 2.0, 3.0, 0)
         environment = SimpleNamespace(mariadbd=self.program, version="11.8.6")
-        for target, name, value in (
-                (study, "PrivateServer", self.servers), (sysbench_run, "prepare", mock.Mock()),
+        patch(
+                self, (study, "PrivateServer", self.servers), (sysbench_run, "prepare", mock.Mock()),
                 (study.tpcc_run, "build", mock.Mock()), (study.generators, "program", lambda *_: None),
                 (study, "environment_of", lambda *_: (environment, None)), (core.apt, "install", mock.Mock()),
                 (plotly, "source", lambda: "/* plotly.js v9 */"), (charts, "draw", mock.Mock()),
                 (study.shutil, "which", lambda *_, **__: None), (core.Study, "facts", lambda _: FACTS),
                 (sysbench_run, "run", lambda server, work, *more: self.call(work, more[-1]) or figures),
-                (study.tpcc_run, "run", lambda *more: self.call("tpcc", more[-1]) or figures)):
-            patch = mock.patch.object(target, name, value)
-            patch.start()
-            self.addCleanup(patch.stop)
+                (study.tpcc_run, "run", lambda *more: self.call("tpcc", more[-1]) or figures))
 
     def call(self, work, raw):
         self.calls.append(work)
@@ -205,7 +200,3 @@ class GoesOn(unittest.TestCase):
         (self.directory / written.HEADER).write_text("[")
         with self.assertRaisesRegex(Failed, "study.json.*cut off"):
             written.read(self.directory)
-
-
-if __name__ == "__main__":
-    unittest.main()

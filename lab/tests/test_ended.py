@@ -70,6 +70,7 @@ import os, signal, subprocess
 from installer import shell
 from lab.base import watched
 from lab.study import sitting
+from lab.tests.cases import folder
 from lab.tests.test_ended import runs
 sitting.interrupt_on_term()
 class Interrupted(subprocess.Popen):
@@ -121,9 +122,7 @@ except KeyboardInterrupt:
 
 class Folders(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.place = Path(folder.name)
+        self.place = folder(self)
         for what in (mock.patch.object(tempfile, "tempdir", folder.name), mock.patch.dict(os.environ, TMPDIR=folder.name)):
             what.start()
             self.addCleanup(what.stop)
@@ -161,7 +160,3 @@ class Signals(unittest.TestCase):
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -16,6 +16,7 @@ from lab.runners import pick
 from lab.runners.hammerdb import engines, hammerdb_csv, iterations, merge, preflight, server, study
 from lab.runners.hammerdb import engines_options as options
 from lab.study import core
+from lab.tests.cases import folder, patch
 from lab.tests.test_hammerdb import FakeConnection, FakeGenerator, FakeServer
 
 # Writes a result of the documented form into the folder of -o; fails where there is a file "broken" above it.
@@ -83,19 +84,14 @@ class Generator(FakeGenerator):
 
 class Cases(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = Path(folder.name)
+        self.folder = folder(self)
         self.directory = self.folder / "results_1"
         self.server = Server()
         self.generator = Generator(self.server)
-        for target, name, value in ((study, "COOLDOWN_S", 0), (study, "draw", mock.Mock()),
-                                    (core.apt, "install", mock.Mock()), (server, "make", lambda *_: self.server),
-                                    (plotly, "source", lambda: "/* plotly.js v9 */"),
-                                    (study.builtin, "Builtin", lambda *_: self.generator)):
-            patch = mock.patch.object(target, name, value)
-            patch.start()
-            self.addCleanup(patch.stop)
+        patch(self, (study, "COOLDOWN_S", 0), (study, "draw", mock.Mock()),
+                    (core.apt, "install", mock.Mock()), (server, "make", lambda *_: self.server),
+                    (plotly, "source", lambda: "/* plotly.js v9 */"),
+                    (study.builtin, "Builtin", lambda *_: self.generator))
 
     def go(self, *more, iterations_=2, seed=1):
         """One sitting. Returns its exit code; 130 where it was interrupted."""
@@ -349,7 +345,3 @@ class Merged(unittest.TestCase):
         text = merge.markdown(rows[1:])
         self.assertIn("| NOPM | inconsistent | 2 |", text)
         self.assertIn("| iterations | 1 | 1 |", text)
-
-
-if __name__ == "__main__":
-    unittest.main()

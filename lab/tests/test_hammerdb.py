@@ -20,6 +20,7 @@ from lab.runners import pick
 from lab.runners.hammerdb import builds_study, hammerdb_csv, logs, options, real, server, study
 from lab.runners.hammerdb.cpu import CpuMeter
 from lab.study import copies, core, sitting, written
+from lab.tests.cases import folder, patch
 from lab.tests.test_parse_hammerdb import Csv
 from lab.tests.test_report import made
 
@@ -226,16 +227,11 @@ class FakeGenerator:
 
 class Run(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.directory = Path(folder.name) / "hammerdb_logs_1"
+        self.directory = folder(self) / "hammerdb_logs_1"
         self.server = FakeServer()
-        for target, name, value in ((study, "COOLDOWN_S", 0), (study, "draw", mock.Mock()),
-                                    (core.apt, "install", mock.Mock()),
-                                    (plotly, "source", lambda: "/* plotly.js v9 */")):
-            patch = mock.patch.object(target, name, value)
-            patch.start()
-            self.addCleanup(patch.stop)
+        patch(self, (study, "COOLDOWN_S", 0), (study, "draw", mock.Mock()),
+                    (core.apt, "install", mock.Mock()),
+                    (plotly, "source", lambda: "/* plotly.js v9 */"))
 
     def go(self, generator, *more):
         argv = ["-e", "innodb,tidesdb", "--settle", "0", *more]
@@ -433,22 +429,17 @@ class Builds(unittest.TestCase):
             "server=debian12", "plugin=built", "--repetitions", "2", "--settle", "0"]
 
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.directory = Path(folder.name) / "hammerdb_logs_1"
+        self.directory = folder(self) / "hammerdb_logs_1"
         self.data, self.generator = mock.MagicMock(), FakeGenerator()
         self.data.is_loaded.return_value = False
         self.data.loaded.return_value = {"seconds": 9.5, "bytes": 1 << 20}
         fresh = self.data.fresh.return_value
         fresh.sql, fresh.data, fresh.memory.return_value = FakeServer._sql, None, {}
-        for target, name, value in ((core.apt, "install", mock.Mock()), (copies, "LoadedData", lambda *_: self.data),
-                                    (plotly, "source", lambda: "/* plotly.js v9 */"), (study, "draw", mock.Mock()),
-                                    (copies.builds_of, "resolve", self.resolved), (core.room, "require", mock.Mock()),
-                                    (builds_study.builtin, "Builtin", lambda *_: self.generator),
-                                    (builds_study.server, "connection_of", lambda _: FakeConnection())):
-            patch = mock.patch.object(target, name, value)
-            patch.start()
-            self.addCleanup(patch.stop)
+        patch(self, (core.apt, "install", mock.Mock()), (copies, "LoadedData", lambda *_: self.data),
+                    (plotly, "source", lambda: "/* plotly.js v9 */"), (study, "draw", mock.Mock()),
+                    (copies.builds_of, "resolve", self.resolved), (core.room, "require", mock.Mock()),
+                    (builds_study.builtin, "Builtin", lambda *_: self.generator),
+                    (builds_study.server, "connection_of", lambda _: FakeConnection()))
 
     @staticmethod
     def resolved(spec, _log):
@@ -493,7 +484,3 @@ class PlotOnly(unittest.TestCase):
             self.assertEqual({p.stem for p in Path(name).glob("*.png")},
                              {"chart_tpcc_nopm", "chart_tpcc_tpm", "chart_tpcc_latency", "chart_tpch", "chart_build_time"})
             self.assertIn("chart_tpcc_throughput_timeline: not drawn: no logs beside the CSV", said.getvalue())
-
-
-if __name__ == "__main__":
-    unittest.main()

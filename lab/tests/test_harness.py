@@ -14,6 +14,7 @@ from lab.record import provenance
 from lab.study import journal
 from lab.study.journal import Journal
 from lab.study.progress import NOTE_EVERY_S, Estimate, Progress, Step, duration
+from lab.tests.cases import folder
 
 
 class Clock:
@@ -113,9 +114,7 @@ class PlainProgress(unittest.TestCase):
 
 class Interrupted(unittest.TestCase):
     def setUp(self):
-        place = tempfile.TemporaryDirectory()
-        self.addCleanup(place.cleanup)
-        self.path = Path(place.name) / "run" / "journal.jsonl"
+        self.path = folder(self) / "run" / "journal.jsonl"
         self.plan = {"engines": ("InnoDB", "TidesDB"), "seconds": 5}
 
     def journal(self, **more):
@@ -261,7 +260,3 @@ class Facts(unittest.TestCase):
 
     def test_the_allocator_of_this_process(self):
         self.assertIn(provenance.allocator(os.getpid()), ("glibc", "jemalloc", "mimalloc", "tcmalloc"))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -15,6 +15,7 @@ from lab.runners import pick
 from lab.runners.iibench import options, study
 from lab.study import core, written
 from lab.study.journal import Journal
+from lab.tests.cases import patch
 from lab.tests.test_report import Files, insert_benchmark
 from lab.tests.test_report_adapters import FACTS
 
@@ -132,10 +133,7 @@ class Run(Files):
         self.plugin_file = Path(self.directory) / "ha_tidesdb.so"
         self.directory = Path(self.directory) / "iibench_1"
         self.measured, self.trouble, self.plugin = [], {}, "a build"
-        for target, name, value in ((plotly, "source", lambda: "/* plotly.js v9 */"), (charts, "draw", mock.Mock())):
-            patch = mock.patch.object(target, name, value)
-            patch.start()
-            self.addCleanup(patch.stop)
+        patch(self, (plotly, "source", lambda: "/* plotly.js v9 */"), (charts, "draw", mock.Mock()))
 
     def go(self, *argv):
         args = options.parse(["--engines", "InnoDB,TidesDB", *argv])
@@ -247,7 +245,3 @@ class Bulk(unittest.TestCase):
         # The peak is read before the rows are counted.
         self.assertEqual(said, ["stop", "start", "CREATE", "INSERT", "memory", "SELECT", "TidesDB_1.bulk.samples.json"])
         self.assertEqual((done["rows"], done["resident_peak"]), (10, 7))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -11,8 +11,8 @@ from unittest import mock
 from installer.shell import Failed
 from lab.observe import callgrind
 from lab.runners.mix import compare, count, train, works
-from lab.runners.mix import __main__ as program
 from lab.server import profiles
+from lab.study import copies
 
 LABELS = ["plain", "PGO"]
 
@@ -21,8 +21,8 @@ def results(rounds, faster, noise=0.0):
     """By a unit's name. faster: the second label's ratio; noise: how much a round's ratio is off, up and down in turn."""
     found = {}
     for unit in compare.units(rounds, LABELS):
-        ratio = faster * math.exp(noise * (-1) ** unit.round) if unit.label == "PGO" else 1.0
-        found[unit.name] = {"per_s": 1000 * unit.round * ratio, "cpu": 1 / ratio}
+        ratio = faster * math.exp(noise * (-1) ** unit.repetition) if unit.label == "PGO" else 1.0
+        found[unit.name] = {"per_s": 1000 * unit.repetition * ratio, "cpu": 1 / ratio}
     return found
 
 
@@ -31,7 +31,7 @@ class Order(unittest.TestCase):
         units = compare.units(2, LABELS)
         self.assertEqual(len(units), 2 * 2 * len(works.WORKS))
         for first, second in zip(units[::2], units[1::2]):
-            self.assertEqual((first.round, first.work), (second.round, second.work))
+            self.assertEqual((first.repetition, first.work), (second.repetition, second.work))
         self.assertEqual([units[0].label, units[2 * len(works.WORKS)].label], LABELS)
         self.assertEqual(len({unit.name for unit in units}), len(units))
 
@@ -39,13 +39,16 @@ class Order(unittest.TestCase):
 class Resuming(unittest.TestCase):
     def plan(self, engine):
         """What a comparison of two builds would have to be gone on with."""
-        builds = [SimpleNamespace(engine=engine, preload=None, binaries=dict, label=label) for label in LABELS]
-        args = SimpleNamespace(build=LABELS, rounds=2, seconds=5, output=Path("nowhere"))
-        with mock.patch.object(program, "_ready", return_value=(builds, None, None)), \
-                mock.patch.object(program.compare, "Comparison"), \
-                mock.patch.object(program, "can_resume", side_effect=InterruptedError) as asked:
-            self.assertRaises(InterruptedError, program._compare, args)
-        return asked.call_args.args[2]
+        args = SimpleNamespace(build=[[label, "server=debian12"] for label in LABELS], rounds=2, seconds=5,
+                               output=Path("no"))
+        it = compare.Comparison(args, lambda _: None)
+
+        def resolved(spec, _log):
+            return SimpleNamespace(engine=engine, preload="", binaries=dict, label=spec.label, data="")
+
+        with mock.patch.object(copies.builds_of, "resolve", resolved):
+            it.prepare(None)
+        return it.whole_plan()
 
     def test_other_engines_and_options_are_of_another_plan(self):
         innodb = self.plan("InnoDB")
@@ -134,7 +137,3 @@ class Training(unittest.TestCase):
             counters.open_up()
             counters.check()
             self.assertEqual(file.stat().st_mode & 0o777, 0o666)
-
-
-if __name__ == "__main__":
-    unittest.main()

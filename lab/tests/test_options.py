@@ -111,7 +111,3 @@ class Doors(unittest.TestCase):
                 for name in ("run_tpcc_mariadb.sh", "hammerdb_runner.sh")]
         self.assertIn("-e postgres: PostgreSQL is not run here", said[0].stderr)
         self.assertEqual((said[0].stderr, said[0].returncode), (said[1].stderr, said[1].returncode))
-
-
-if __name__ == "__main__":
-    unittest.main()

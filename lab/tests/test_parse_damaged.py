@@ -4,7 +4,6 @@ refuses it by name; it never ends in another exception, nor in figures that are 
 import json
 import random
 import re
-import tempfile
 import unittest
 from dataclasses import astuple, is_dataclass
 from pathlib import Path
@@ -14,6 +13,7 @@ from lab.base.errors import BadInput
 from lab.observe import iostat, mpstat, perf, pidstat, vmstat
 from lab.runners.hammerdb import hammerdb_csv
 from lab.runners.sqlbench import sqlbench_csv
+from lab.tests.cases import folder
 from lab.works import iibench
 from lab.works import hammerdb_output as hammerdb
 from lab.works import sysbench_output as sysbench
@@ -146,9 +146,7 @@ class Results(unittest.TestCase):
     """Of `tpcc run --json` and `iibench run --json`."""
 
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.path = Path(folder.name) / "here.json"
+        self.path = folder(self) / "here.json"
 
     def read(self, load, text):
         if isinstance(text, bytes):
@@ -219,7 +217,3 @@ def _put(value, place, new):
     for key in place[:-1]:
         value = value[key]
     value[place[-1]] = new
-
-
-if __name__ == "__main__":
-    unittest.main()

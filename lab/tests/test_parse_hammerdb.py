@@ -199,7 +199,3 @@ class Csv(unittest.TestCase):
                                    "r.csv:2: is damaged: engine is") for name in ("", "$x", "../x", "a\0b"))):
             with self.assertRaisesRegex(BadInput, message):
                 hammerdb_csv.read(broken, "r.csv")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -116,7 +116,3 @@ class Refused(unittest.TestCase):
         self.refused(mpstat, recorded("sysstat-12.6.1-mpstat.txt").replace("%usr", "%user"), ":3: is of another report")
         self.refused(pidstat, recorded("sysstat-12.6.1-pidstat.txt").replace("%wait", "%wtf"), ":3: is of other options")
         self.refused(vmstat, recorded("procps-4.0.2-vmstat.txt").replace("swpd", "free"), ":2: is of vmstat without -w -t")
-
-
-if __name__ == "__main__":
-    unittest.main()

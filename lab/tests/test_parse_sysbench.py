@@ -114,7 +114,3 @@ class Refused(unittest.TestCase):
             last = whole.index("    execution time")
             for cut in range(0, last, 37):
                 self.refuse(whole[:cut], "raw.txt:")
-
-
-if __name__ == "__main__":
-    unittest.main()

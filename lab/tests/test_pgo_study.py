@@ -22,6 +22,7 @@ from lab.server.build_server import BuildServer
 from lab.server.given_server import GivenServer
 from lab.study import copies, core, sitting, written
 from lab.study.journal import Journal
+from lab.tests.cases import folder, patch
 from lab.tests.test_parse_sysbench import recorded
 from lab.tests.test_report_adapters import FACTS
 
@@ -54,9 +55,7 @@ class Builds(unittest.TestCase):
 
     def test_a_given_server_of_another_release_runs_in_its_root(self):
         said = []
-        temporary = tempfile.TemporaryDirectory()
-        self.addCleanup(temporary.cleanup)
-        base = Path(temporary.name)
+        base = folder(self)
         (base / "sbin").mkdir()
         home = SimpleNamespace(root="r", command=lambda argv, cwd, needs: said.append((argv, cwd, needs)) or ["in", *argv])
         given = GivenServer(base / "sbin" / "mariadbd", base, base / "plugins", home=home)
@@ -226,9 +225,7 @@ class Settings(unittest.TestCase):
 
 class Servers(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.base = Path(folder.name)
+        self.base = folder(self)
 
     def test_the_allocator_is_preloaded_into_the_server_alone(self):
         argv = BuildServer(build(preload="/usr/lib/libjemalloc.so.2"), self.base).command_line()
@@ -340,15 +337,10 @@ class Reports(unittest.TestCase):
             "--threads", "8", "--tiers", "2G"]
 
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.base = Path(folder.name) / "study"
-        for target, name, value in ((core.apt, "install", mock.Mock()), (plotly, "source", lambda: "/* plotly.js v9 */"),
-                                    (charts, "draw", mock.Mock()), (core.room, "require", mock.Mock()),
-                                    (copies, "LoadedData", mock.Mock()), (Faked, "trouble", {})):
-            patch = mock.patch.object(target, name, value)
-            patch.start()
-            self.addCleanup(patch.stop)
+        self.base = folder(self) / "study"
+        patch(self, (core.apt, "install", mock.Mock()), (plotly, "source", lambda: "/* plotly.js v9 */"),
+                    (charts, "draw", mock.Mock()), (core.room, "require", mock.Mock()),
+                    (copies, "LoadedData", mock.Mock()), (Faked, "trouble", {}))
 
     def go(self):
         with contextlib.redirect_stdout(io.StringIO()):
@@ -417,11 +409,8 @@ class Resuming(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.addCleanup(os.chdir, os.getcwd())
         self.base, self.made = Path(folder.name), []
-        for target, name, value in ((study_of.Study, "go", lambda it: self.made.append(it) or 0),
-                                    (sitting, "interrupt_on_term", mock.Mock())):
-            patch = mock.patch.object(target, name, value)
-            patch.start()
-            self.addCleanup(patch.stop)
+        patch(self, (study_of.Study, "go", lambda it: self.made.append(it) or 0),
+                    (sitting, "interrupt_on_term", mock.Mock()))
 
     def begun(self, *argv, **more):
         plan = {"argv": [*Reports.ARGV, *argv], **more}
@@ -466,7 +455,3 @@ class Resuming(unittest.TestCase):
         with self.assertRaisesRegex(Failed, "holds something that is no study"):
             study_of.run([*Reports.ARGV, "-o", str(self.base)])
         self.assertEqual([path.name for path in self.base.iterdir()], ["thesis.tex"])
-
-
-if __name__ == "__main__":
-    unittest.main()

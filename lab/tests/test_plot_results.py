@@ -11,6 +11,7 @@ from lab.base.errors import BadInput
 from lab.reports import style
 from lab.runners.sqlbench import charts, sqlbench_csv
 from lab.runners.sqlbench.tables import COLUMNS
+from lab.tests.cases import folder
 
 TREE = Path(__file__).resolve().parents[2]
 _HEAD = {kind: ",".join(columns) + "\n" for kind, columns in COLUMNS.items()}
@@ -100,9 +101,7 @@ class Refused(unittest.TestCase):
 
 class Drawn(unittest.TestCase):
     def setUp(self):
-        place = tempfile.TemporaryDirectory()
-        self.addCleanup(place.cleanup)
-        self.directory = Path(place.name)
+        self.directory = folder(self)
         self.said = []
 
     def plot(self, summary, detail):
@@ -184,7 +183,3 @@ class CommandLine(unittest.TestCase):
             self.assertEqual(done.returncode, 1)
             self.assertRegex(done.stderr, r"^error: .*x.csv:1: is no such CSV of sqlbench")
             self.assertFalse((Path(name) / "out").exists())
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -120,7 +120,3 @@ class Sizes(unittest.TestCase):
                 hammerdb.parse([f"--{name}", "1"])
         with self.assertRaises(SystemExit), mock.patch.object(argparse.ArgumentParser, "_print_message"):
             hammerdb.parse(["--profile", "none"])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -2,10 +2,8 @@
 
 import io
 import json
-import tempfile
 import unittest
 from contextlib import redirect_stdout
-from pathlib import Path
 from unittest import mock
 
 from installer import quickstart as door
@@ -14,6 +12,7 @@ from lab.observe.sampler import Samples
 from lab.reports import markdown, page
 from lab.runners import pick
 from lab.runners import quickstart as adapter
+from lab.tests.cases import folder
 from lab.tests.test_report import PLOTLY, made
 
 SAID = "server\t11.8.6-MariaDB\nha_tidesdb.so\tTidesDB 1.0\n"
@@ -53,9 +52,7 @@ def samples():
 
 class Directory(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.directory = Path(folder.name)
+        self.directory = folder(self)
         self.server = Server(self.directory)
 
     def result(self, engine, label):
@@ -126,7 +123,3 @@ class Measure(Directory):
         self.assertFalse((self.directory / adapter.facts_name("InnoDB")).exists())
         self.assertEqual(self.measured("InnoDB", "InnoDB"), 0)
         self.assertTrue((self.directory / adapter.samples_name("InnoDB")).exists())
-
-
-if __name__ == "__main__":
-    unittest.main()

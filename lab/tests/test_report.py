@@ -23,6 +23,7 @@ from lab.reports import charts as drawing
 from lab.runners import pick
 from lab.runners.report import run as report
 from lab.tests import made_study
+from lab.tests.cases import folder
 from lab.works import iibench, tpcc
 from lab.works import tpcc_result as results
 
@@ -82,9 +83,7 @@ def unpacked(text, name):
 
 class Files(unittest.TestCase):
     def setUp(self):
-        directory = tempfile.TemporaryDirectory()
-        self.addCleanup(directory.cleanup)
-        self.directory = Path(directory.name)
+        self.directory = folder(self)
         patch = mock.patch.object(plotly, "source", lambda: PLOTLY)
         patch.start()
         self.addCleanup(patch.stop)
@@ -519,7 +518,3 @@ class FormTest(unittest.TestCase):
 
     def test_milliseconds_keep_three_digits(self):
         self.assertEqual([form.milliseconds(ms) for ms in (0, 1.234, 45.678, 3500)], ["0.00", "1.23", "45.7", "3,500"])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -2,13 +2,13 @@
 
 import json
 import shutil
-import tempfile
 import unittest
 from pathlib import Path
 
 from lab.observe.sampler import Samples
 from lab.record.run import THROUGHPUT
 from lab.runners.hammerdb import options, runs
+from lab.tests.cases import folder
 from lab.tests.test_report import made
 
 RECORDED = Path(__file__).resolve().parent / "recorded"
@@ -24,9 +24,7 @@ def row(engine, nopm=1000, **more):
 
 class Folders(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = Path(folder.name) / "innodb_tpcc"
+        self.folder = folder(self) / "innodb_tpcc"
         self.folder.mkdir()
 
     def recorded(self, version):
@@ -112,7 +110,3 @@ class Folders(unittest.TestCase):
                           tpch_total_sec=40.0, generator="HammerDB 6.0", errors=1)
         self.assertEqual([(error.count, error.message) for error in run.errors], [(1, message)])
         self.assertEqual((run.workload, run.throughput), ("TPROC-H, scale 1", 7200))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -57,7 +57,3 @@ class Files(unittest.TestCase):
             self.assertEqual({path.name for path in Path(name).iterdir()}, {
                 f"{chart}.{kind}" for kind in ("png", "pdf")
                 for chart in ("throughput", "latency_p95", "write_amplification", "gain", "over_time")})
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -54,7 +54,3 @@ class PageTest(unittest.TestCase):
                 paths = write.write(made_study.study(), name, charts=False)
             self.assertEqual([path.name for path in paths], ["report.md"])
             self.assertIn("report.html is left out: no network", out.getvalue())
-
-
-if __name__ == "__main__":
-    unittest.main()

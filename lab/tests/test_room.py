@@ -5,7 +5,6 @@ import errno
 import io
 import os
 import shutil
-import tempfile
 import unittest
 from pathlib import Path
 from types import SimpleNamespace
@@ -21,6 +20,7 @@ from lab.runners.iibench import study as iibench
 from lab.runners.sqlbench import settings, target
 from lab.study import core, room
 from lab.study.journal import Journal
+from lab.tests.cases import folder
 
 
 def of(free):
@@ -29,9 +29,7 @@ def of(free):
 
 class Room(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.place = Path(folder.name)
+        self.place = folder(self)
 
     def test_too_little_is_told_with_what_to_do(self):
         with of(10**9):
@@ -95,7 +93,3 @@ class Room(unittest.TestCase):
         with Journal(path, "kind", {}) as journal:
             self.assertEqual(journal.results(), {"a": 1})
             self.assertIn("Interrupted during: b", journal.history()[0])
-
-
-if __name__ == "__main__":
-    unittest.main()

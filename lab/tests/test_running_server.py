@@ -132,7 +132,3 @@ class Seen(unittest.TestCase):
             line.format("/usr/lib/a b/ha_tidesdb.so", "") + line.format("/x/ha_rocksdb.so", " (deleted)")
             + line.format("/x/ha_archive.so", "")),
             [("/usr/lib/a b/ha_tidesdb.so", "ha_tidesdb.so", ""), ("/x/ha_rocksdb.so", "ha_rocksdb.so", " (deleted)")])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -191,7 +191,3 @@ class AllocatedTest(unittest.TestCase):
                 file.truncate(1 << 20)
             (Path(name) / "full").write_bytes(b"x" * 100_000)
             self.assertTrue(100_000 <= allocated_bytes(name) < 400_000)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -27,6 +27,7 @@ from lab.runners.seeds.texts import TEXTS
 from lab.runners.sqlbench import settings as sqlbench
 from lab.server.private_server import in_bytes
 from lab.tests import test_pgo_study
+from lab.tests.cases import folder
 
 PGO = studies.Wanted(pgo_plugin="/x/ha_tidesdb.so")
 BOTH = studies.Wanted(pgo_plugin="/g/ha_tidesdb.so", pgo_server="/g/mariadbd", plain_plugin="/p/ha_tidesdb.so",
@@ -368,9 +369,7 @@ class Words(unittest.TestCase):
 
 class Published(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.base = Path(folder.name)
+        self.base = folder(self)
         self.run_ = run_of(studies.Wanted(("002",)), "tprocc")
         self.folder = self.base / "all" / left.folder_of(self.run_)
         self.logs = self.folder / "hammerdb_logs_1"
@@ -519,7 +518,3 @@ class Published(unittest.TestCase):
         text = index.page([self.done]).markdown()
         self.assertIn("has no figures: a district's orders.", text)
         self.assertIn("| InnoDB", text)
-
-
-if __name__ == "__main__":
-    unittest.main()

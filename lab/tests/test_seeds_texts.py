@@ -123,7 +123,3 @@ class Configurations(unittest.TestCase):
         file = (profiles.PROFILES / "seed-004.cnf").read_text()
         for name in printed:  # What is not a size is beside the setting that it becomes, or names a place.
             self.assertTrue(name in sizes or f"{name}={printed[name]}" in file or printed[name].startswith("/"), name)
-
-
-if __name__ == "__main__":
-    unittest.main()

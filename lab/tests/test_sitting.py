@@ -77,7 +77,3 @@ class Interrupted(unittest.TestCase):
             self.assertTrue(sitting.how_to_go_on("x.sh", journal).endswith("Nothing was begun."))
             journal.touch()
             self.assertTrue(sitting.how_to_go_on("x.sh", journal).endswith(f"ended. Go on with: x.sh --resume {name}"))
-
-
-if __name__ == "__main__":
-    unittest.main()

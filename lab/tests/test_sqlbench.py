@@ -8,7 +8,6 @@ import re
 import shutil
 import signal
 import subprocess
-import tempfile
 import unittest
 from pathlib import Path
 from types import SimpleNamespace
@@ -21,6 +20,7 @@ from lab.runners import pick
 from lab.runners.sqlbench import names, places, running, settings, sqlbench_csv, study, tables, target
 from lab.runners.sqlbench import __main__ as sqlbench
 from lab.server import disk, private_server, profiles
+from lab.tests.cases import folder
 from lab.tests.test_parse_sysbench import RECORDED, recorded
 
 # The command of seed 004.
@@ -175,9 +175,7 @@ class Order(unittest.TestCase):
 
 class Disk(unittest.TestCase):
     def setUp(self):
-        place = tempfile.TemporaryDirectory()
-        self.addCleanup(place.cleanup)
-        self.data = Path(place.name)
+        self.data = folder(self)
 
     def file(self, name, kilobytes):
         path = self.data / name
@@ -232,9 +230,7 @@ def _measured(wanted, raw, names=("errors", "read_write")):
 
 class Csv(unittest.TestCase):
     def setUp(self):
-        place = tempfile.TemporaryDirectory()
-        self.addCleanup(place.cleanup)
-        self.directory = Path(place.name)
+        self.directory = folder(self)
         self.wanted = settings.read({"WORKLOADS": "oltp_insert", "THREAD_COUNTS": "8"})
         self.figures = _measured(self.wanted, self.directory)
         self.paths = tables.write(self.directory, "now", self.figures, 30)
@@ -298,9 +294,7 @@ class FakeServer:
 
 class GoesOn(unittest.TestCase):
     def setUp(self):
-        place = tempfile.TemporaryDirectory()
-        self.addCleanup(place.cleanup)
-        self.output = Path(place.name) / "results"
+        self.output = folder(self) / "results"
         self.wanted = settings.read({"WORKLOADS": "oltp_insert", "THREAD_COUNTS": "1 2"})
         self.measured = []
         self.trouble = {}
@@ -419,9 +413,7 @@ class GoesOn(unittest.TestCase):
 
 class Servers(unittest.TestCase):
     def setUp(self):
-        place = tempfile.TemporaryDirectory()
-        self.addCleanup(place.cleanup)
-        self.base = Path(place.name)
+        self.base = folder(self)
         for name in ("bin/mariadbd", "bin/mariadb", "lib/plugin/ha_tidesdb.so"):
             (self.base / name).parent.mkdir(parents=True, exist_ok=True)
             (self.base / name).touch(0o755)
@@ -516,7 +508,3 @@ class Servers(unittest.TestCase):
         cut = SimpleNamespace(sql=lambda _: "tidesdb_block_cache_size\t100663296\n")
         with self.assertRaisesRegex(Failed, "=256M and runs with 100663296: tidesdb_max_memory_usage, which is half of"):
             private_server.check_settings(cut, ["--tidesdb_block_cache_size=256M"])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -5,9 +5,7 @@ import io
 import os
 import subprocess
 import sys
-import tempfile
 import unittest
-from pathlib import Path
 from unittest import mock
 
 from installer.shell import Failed, Unavailable
@@ -16,6 +14,7 @@ from lab.reports import plotly, style
 from lab.runners.sqlbench import places, running, settings, study, target
 from lab.runners.sqlbench import __main__ as sqlbench
 from lab.study.journal import Journal
+from lab.tests.cases import folder
 from lab.tests.test_sqlbench import FakeServer, GoesOn
 
 # A client and its server: folders are databases.
@@ -36,9 +35,7 @@ esac
 
 class Case(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.base = Path(folder.name)
+        self.base = folder(self)
         self.databases = self.base / "databases"
         self.databases.mkdir()
         self.client = self.base / "client"
@@ -198,9 +195,7 @@ class Whole(unittest.TestCase):
     """The command from its variables to its last line; servers and sysbench stand in."""
 
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.output = Path(folder.name) / "results"
+        self.output = folder(self) / "results"
         self.variables = {"WORKLOADS": "oltp_insert", "OUTPUT_DIR": str(self.output)}
         self.measured, self.trouble, self.installed, self.missing, self.intervals = [], {}, [], {}, True
 
@@ -298,7 +293,3 @@ class Whole(unittest.TestCase):
         names = {path.name for path in next(self.output.glob("charts_*")).iterdir()}
         self.assertIn("oltp_insert_tps_bar.png", names)
         self.assertNotIn("oltp_insert_tps_timeseries.png", names)
-
-
-if __name__ == "__main__":
-    unittest.main()

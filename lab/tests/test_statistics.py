@@ -196,7 +196,3 @@ class Gains(unittest.TestCase):
         self.assertIsNone(tables.gains(made_study.study()))
         self.assertIn("95 % interval", tables.throughput(made_study.study()).head)
         self.assertNotIn("95 % interval", tables.throughput(self.study([1.1, 1.2, 1.3])).head)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -21,7 +21,3 @@ class Turns(unittest.TestCase):
 
     def test_nothing_is_said_of_one_repetition(self):
         self.assertEqual(turns.said(1), "")
-
-
-if __name__ == "__main__":
-    unittest.main()

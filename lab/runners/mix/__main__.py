@@ -15,16 +15,16 @@
 """
 
 import argparse
-import os
+import shutil
 from pathlib import Path
 
 from installer import apt, host, packages, servers
 from installer.shell import Failed, main, say
-from lab.record import provenance, turns
+from lab.record import provenance
 from lab.runners.mix import compare, count, train, works
 from lab.server import builds as builds_of
-from lab.study import sitting
-from lab.study.journal import Journal, can_resume
+from lab.study import copies, sitting, written
+from lab.study.journal import can_resume
 from lab.study.progress import Progress
 from lab.study.scratch import Scratch
 from lab.works import generators
@@ -121,24 +121,14 @@ def _train(args):
 def _compare(args):
     if len(args.build) != 2 or args.rounds < 2:
         raise Failed("compare: two --build and two rounds are wanted at least")
-    builds, tools, _ = _ready(args)
-    binaries = {name: path for build in builds for name, path in build.binaries().items()}
-    engine = builds[0].engine
-    plan = {"binaries": provenance.sums(binaries, {engine: compare.options(engine)}), "rounds": args.rounds,
-            "seconds": args.seconds, "allocators": [build.preload for build in builds], "cores": os.cpu_count(),
-            turns.KEY: turns.ORDER}
-    path = args.output / compare.JOURNAL
-    with Scratch() as sockets:
-        comparison = compare.Comparison(builds, tools, args.output, sockets, args.rounds, args.seconds)
-        if not can_resume(path, compare.KIND, plan):
-            path.unlink(missing_ok=True)  # Of other builds, or whole: this is asked for anew.
-            comparison.clean_up()
-        with Journal(path, compare.KIND, plan) as journal, Progress("comparison", comparison.steps()) as progress:
-            comparison.run(journal, progress)
-    found = compare.gains(journal.results(), args.rounds, [build.label for build in builds])
-    compare.write(found, args.output)
-    say("\n" + compare.table(found))
-    return 0
+    args.output = args.output.absolute()
+    it, journal = compare.Comparison(args, lambda log: _tools(args, log)), args.output / written.JOURNAL
+    args.output.mkdir(parents=True, exist_ok=True)
+    it.prepare(args.output / "build.log")
+    if not can_resume(journal, it.kind, it.whole_plan()):
+        journal.unlink(missing_ok=True)  # Of other builds, or whole: this is asked for anew.
+        shutil.rmtree(args.output / copies.DATA, ignore_errors=True)
+    return it.go()
 
 
 def _count(args):

@@ -5,24 +5,23 @@ the machine does hits both.
 """
 
 import json
-import shutil
-import subprocess
+import os
 from dataclasses import dataclass
-from pathlib import Path
 from statistics import geometric_mean
 
-from installer.shell import Failed
+from installer import packages
+from installer.shell import Failed, say
 from lab.base import watched
 from lab.record import statistics
+from lab.record.run import Run
 from lab.record.turns import in_turn
 from lab.runners.mix import works
 from lab.server import profiles
-from lab.server.build_server import BuildServer
+from lab.server import builds as builds_of
+from lab.study import copies
 from lab.study.progress import Step
-from lab.study.sitting import once
 
-JOURNAL, RESULT, TABLE = "mix_compare.jsonl", "gain.json", "gain.md"
-KIND = "mix"
+RESULT, TABLE = "gain.json", "gain.md"
 _SYNC = "NONE"  # Waiting for the disk is the same for both builds.
 _WARM_UP_S = 2
 _AROUND_S = 5
@@ -31,13 +30,13 @@ _LOAD_S = 20
 
 @dataclass(frozen=True)
 class Unit:
-    round: int
+    repetition: int
     work: str
     label: str
 
     @property
     def name(self):
-        return f"{self.work}, {self.label}, round {self.round}"
+        return f"{self.work}, {self.label}, round {self.repetition}"
 
 
 def units(rounds, labels):
@@ -51,81 +50,61 @@ def options(engine):
     return profiles.options(profiles.DEFAULT, engine, _SYNC)
 
 
-class Comparison:
-    """Owns: directory, with the loaded data and the copy that is measured."""
+class Comparison(copies.OnCopies):
+    """Owns: directory, that of -o. What two builds share is a server, an engine and an allocator."""
 
-    def __init__(self, builds, tools, directory, sockets, rounds, seconds):
-        """builds: two; what they share is a server, an engine and an allocator."""
-        self.builds = {build.label: build for build in builds}
-        self.tools, self.directory, self.sockets = tools, Path(directory), Path(sockets)
-        self.rounds, self.seconds = rounds, seconds
-        self.units = units(rounds, list(self.builds))
-        self.sizes = works.Sizes()
-        self._engine = builds[0].engine
+    kind = "mix"
+    packages = packages.SYSBENCH
+    sizes = works.Sizes()
+
+    def __init__(self, args, tools):
+        """tools: builds the load generators, given the log."""
+        super().__init__(args, args.output, {"rounds": args.rounds, "seconds": args.seconds, "cores": os.cpu_count()})
+        self.specs, self._tools = [builds_of.parse(words) for words in args.build], tools
+        self.units = units(args.rounds, [spec.label for spec in self.specs])
+
+    def prepare(self, log):
+        super().prepare(log)
+        self.tools = self._tools(log)
+        self.told = {label: [*options(build.engine), build.preload] for label, build in self.builds.items()}
+
+    def title_and_about(self):
+        return f"Gain of {self.labels[1]} over {self.labels[0]}", f"The mix, {self.args.seconds} s a work."
 
     def steps(self):
-        return [Step("load", _LOAD_S), *(Step(unit.name, _AROUND_S + _WARM_UP_S + works.expected_s(unit.work, self.seconds),
-                                              unit.work) for unit in self.units)]
+        return [*(Step(copies.load_name(build), _LOAD_S, "load") for build in self.groups),
+                *(Step(unit.name, _AROUND_S + _WARM_UP_S + works.expected_s(unit.work, self.args.seconds), unit.work)
+                  for unit in self.units)]
 
-    def run(self, journal, progress):
-        """Everything that is not done yet. Raises Failed where a measurement fails: there is no pair then."""
-        failed = 0
-        self._load(progress)
-        for unit in self.units:
-            failed += once(journal, progress, unit.name, lambda step, unit=unit: self._measure(unit, step)) is False
-        if failed:
-            raise Failed(f"{failed} measurements failed")
-        self.clean_up()
-        journal.end()
+    def load_options(self, build):
+        return options(build.engine)
 
-    def clean_up(self):
-        for name in ("template", "run"):
-            shutil.rmtree(self.directory / name, ignore_errors=True)
+    def fill(self, server, build, step):
+        works.load(server, self.tools, build.engine, self.sizes)
 
-    def _server(self, build, name):
-        server = BuildServer(build, self.directory / name, options(self._engine), socket=self.sockets / "mysqld.sock")
-        server.stop()  # One that an interrupted sitting left.
-        return server
-
-    def _load(self, progress):
-        template, loaded = self.directory / "template", self.directory / "template" / "loaded"
-        if loaded.exists():
-            progress.already("load")
-            return
-        server = self._server(next(iter(self.builds.values())), "template")
-        with progress.step("load"):
-            shutil.rmtree(template, ignore_errors=True)
-            server.initialise()
-            server.start()
-            try:
-                works.load(server, self.tools, self._engine, self.sizes)
-            finally:
-                server.stop()
-            loaded.touch()
-
-    def _measure(self, unit, step):
-        """One run; what the journal keeps of it."""
-        server = self._server(self.builds[unit.label], "run")
-        server.remove()
-        server.directory.mkdir(parents=True)
-        subprocess.run(["cp", "-a", "--reflink=auto", "--sparse=auto", self.directory / "template" / "data", server.data],
-                       check=True)
-        raw = self.directory / f"{unit.work}-{unit.label}-{unit.round}.out"
-        server.start()
-        try:
-            server.check_allocator()
-            works.run(server, self.tools, unit.work, self.sizes, _WARM_UP_S, 1000 + unit.round, raw)
+    def measure(self, unit, step):
+        build, raw = self.builds[unit.label], self.directory / f"{unit.work}-{unit.label}-{unit.repetition}.out"
+        with self.fresh(build, options(build.engine)) as server:
+            works.run(server, self.tools, unit.work, self.sizes, _WARM_UP_S, 1000 + unit.repetition, raw)
             before = watched.cpu_s(server.pid())
-            figures = works.run(server, self.tools, unit.work, self.sizes, self.seconds, unit.round, raw)
+            figures = works.run(server, self.tools, unit.work, self.sizes, self.args.seconds, unit.repetition, raw)
             cpu_s = watched.cpu_s(server.pid()) - before
-        finally:
-            server.stop()
-            server.remove()
         if unit.work == works.TPCC and not figures.consistent:
             raise Failed(f"TPC-C's consistency conditions do not hold; see {raw}")
         step.note(f"{figures.per_s:,.0f} per s")
+        done = figures.per_s * self.args.seconds
+        run = Run(unit.label, unit.work, self.sizes.users, unit.repetition, figures.per_s, "per s",
+                  seconds=self.args.seconds, operations=done, cpu_s=cpu_s)
         # Of TPROC-C the ramp-up is in the CPU time and not in the work: right as a ratio of two builds only.
-        return {"per_s": figures.per_s, "cpu": cpu_s / (figures.per_s * self.seconds)}
+        return [run], {"per_s": figures.per_s, "cpu": cpu_s / done}
+
+    def report(self):
+        """gain.md and gain.json. Raises Failed where a measurement failed: there is no pair then."""
+        if self.failed:
+            raise Failed(f"{self.failed} measurements failed")
+        found = gains(self.journal.results(), self.args.rounds, self.labels)
+        write(found, self.directory)
+        say("\n" + table(found))
 
 
 def gains(results, rounds, labels):

@@ -8,10 +8,8 @@ from lab.record import provenance
 from lab.runners import pick
 from lab.runners.seeds import charts
 from lab.runners.seeds.index import Done
+from lab.study import written
 
-# Where each runner leaves a run, below the folder that it was given; and what says that it has begun.
-_PLACES = {"hammerdb_runner.sh": "hammerdb_logs_*/journal.jsonl", "iibench_runner.sh": "iibench_*/journal.jsonl",
-           "pgo_study.sh": "study/journal.jsonl", "mariadb_engines_runner.sh": "results_*/journal.jsonl"}
 _MERGED = {"mariadb_engines_runner.sh": "final/merged"}  # Where report and charts are, below that of the run.
 # The others' CSVs are in the folder that was given.
 _TABLES_BESIDE_REPORT = ("mariadb_engines_runner.sh", "iibench_runner.sh", "pgo_study.sh")
@@ -34,8 +32,7 @@ def folder_of(run):
 
 def begun(run, directory):
     """The folder of an earlier sitting's run; None: there is none to go on with."""
-    place = _PLACES.get(run.runner)
-    found = sorted(Path(directory).glob(place)) if place else []
+    found = sorted(Path(directory).glob(f"*/{written.JOURNAL}")) if run.runner != "sqlbench.sh" else []  # It finds its own.
     return found[-1].parent if found else None
 
 
