@@ -11,6 +11,7 @@ from unittest import mock
 
 from installer import apt, host, packages
 from installer.shell import Failed
+from installer.tests.signals import keep_handlers
 from lab.reports import markdown, plotly
 from lab.runners import pick
 from lab.runners.hammerdb import engines, hammerdb_csv, iterations, merge, preflight, server, study
@@ -153,6 +154,7 @@ class Run(Cases):
         self.assertEqual(iterations.order(args, 5), iterations.order(args, 5))
 
     def test_a_dry_run_names_the_commands_and_does_nothing(self):
+        keep_handlers(self)
         with redirect_stdout(io.StringIO()) as said:
             self.assertEqual(engines.run(["--dry-run", "--engines", "innodb,tidesdb", "--iterations", "2", "--socket",
                                           "/tmp/x.sock", "-o", str(self.directory)]), 0)
