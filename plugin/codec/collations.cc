@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string_view>
 
 namespace tidesdb::plugin {
 namespace {
@@ -13,6 +14,18 @@ const charset_info_st* Server(const void* handle) {
 // The server stops at this many weights (or characters, which of them depends on the collation);
 // what a key takes was cut before.
 constexpr uint kNoLimit = 0x7fffffff;
+
+bool IsNamed(CHARSET_INFO* cs, std::string_view name) {
+  return name == std::string_view(cs->coll_name.str, cs->coll_name.length);
+}
+
+bool IsCzech(CHARSET_INFO* cs) {
+  return IsNamed(cs, "cp1250_czech_cs") || IsNamed(cs, "latin2_czech_cs");
+}
+
+bool IsThai(CHARSET_INFO* cs) {
+  return IsNamed(cs, "tis620_thai_ci") || IsNamed(cs, "tis620_thai_nopad_ci");
+}
 
 size_t WeighLevel(const void* handle, int level, uint8_t* to, size_t to_bytes, const uint8_t* from,
                   size_t from_bytes) {
@@ -27,11 +40,42 @@ size_t WeighLevel(const void* handle, int level, uint8_t* to, size_t to_bytes, c
   return cs->coll->strnxfrm(cs, to, to_bytes, kNoLimit, from, from_bytes, flags);
 }
 
-size_t WeighFull(const void* handle, int, uint8_t* to, size_t to_bytes, const uint8_t* from,
-                 size_t from_bytes) {
+// Czech words are weighed in several passes without a separator. What is weighed is compared as it
+// is, but not the spaces at the end.
+size_t WeighTrimmed(const void* handle, int, uint8_t* to, size_t to_bytes, const uint8_t* from,
+                    size_t from_bytes) {
   CHARSET_INFO* cs = Server(handle);
-  return cs->coll->strnxfrm(cs, to, to_bytes, static_cast<uint>(to_bytes), from, from_bytes,
-                            MY_STRXFRM_PAD_WITH_SPACE | MY_STRXFRM_PAD_TO_MAXLEN);
+  const size_t trimmed = cs->lengthsp(reinterpret_cast<const char*>(from), from_bytes);
+  return cs->coll->strnxfrm(cs, to, to_bytes, kNoLimit, from, trimmed, 0);
+}
+
+// Thai without padding is compared as C strings are: a zero ends it.
+size_t WeighToZero(const void* handle, int level, uint8_t* to, size_t to_bytes, const uint8_t* from,
+                   size_t from_bytes) {
+  const size_t made = WeighLevel(handle, level, to, to_bytes, from, from_bytes);
+  const void* const zero = memchr(to, 0, made);
+  return zero == nullptr ? made : static_cast<size_t>(static_cast<const uint8_t*>(zero) - to);
+}
+
+// The server sorts Chinese by strokes, of which many characters have the same number, but compares
+// it by codes.
+size_t WeighByCode(const void* handle, int, uint8_t* to, size_t to_bytes, const uint8_t* from,
+                   size_t from_bytes) {
+  CHARSET_INFO* cs = Server(handle);
+  const uint8_t* const end = from + from_bytes;
+  size_t made = 0;
+  while (from < end && made + 2 <= to_bytes) {
+    const int bytes = cs->charlen(from, end);
+    if (bytes == 1) {
+      to[made++] = cs->sort_order[*from++];
+      continue;
+    }
+    // Half a character is greater than every whole one.
+    to[made++] = bytes == 2 ? from[0] : 0xff;
+    to[made++] = bytes == 2 ? from[1] : from[0];
+    from += bytes == 2 ? 2 : 1;
+  }
+  return made;
 }
 
 size_t WeightsBytesMax(const void* handle, size_t from_bytes) {
@@ -47,6 +91,22 @@ size_t PrefixBytes(const void* handle, const uint8_t* from, size_t from_bytes, u
   if (from_bytes <= chars_max) return from_bytes;
   const auto* text = reinterpret_cast<const char*>(from);
   return std::min<size_t>(from_bytes, cs->charpos(text, text + from_bytes, chars_max));
+}
+
+size_t TrimmedBytes(const void* handle, const uint8_t* from, size_t from_bytes) {
+  return Server(handle)->lengthsp(reinterpret_cast<const char*>(from), from_bytes);
+}
+
+// The smallest character, so often that a CHAR column is full.
+size_t UnfilledBytes(const void* handle, const uint8_t* from, size_t from_bytes) {
+  CHARSET_INFO* cs = Server(handle);
+  uint8_t smallest[4];
+  const size_t bytes = cs->mbminlen;
+  cs->fill(reinterpret_cast<char*>(smallest), bytes, static_cast<int>(cs->min_sort_char));
+  while (from_bytes >= bytes && memcmp(from + from_bytes - bytes, smallest, bytes) == 0) {
+    from_bytes -= bytes;
+  }
+  return from_bytes;
 }
 
 // One space weighs `pad`, and two spaces twice that.
@@ -66,34 +126,45 @@ bool FindPad(CHARSET_INFO* cs, int level, Collation::Pad* pad) {
          memcmp(weights + one, pad->weights, one) == 0;
 }
 
-void FillCommon(CHARSET_INFO* cs, Collation* collation) {
-  collation->handle = cs;
-  collation->weights_bytes_max = WeightsBytesMax;
-  collation->prefix_bytes = PrefixBytes;
-  collation->pad_space = (cs->state & MY_CS_NOPAD) == 0;
+// The server's weights are not always what its comparison goes by.
+decltype(Collation::weigh) WeigherOf(CHARSET_INFO* cs) {
+  if (IsCzech(cs)) return WeighTrimmed;
+  if (IsNamed(cs, "big5_chinese_ci") || IsNamed(cs, "big5_chinese_nopad_ci")) return WeighByCode;
+  if (IsThai(cs) && (cs->state & MY_CS_NOPAD) != 0) return WeighToZero;
+  return WeighLevel;
 }
 
 }  // namespace
 
-bool FillCollation(CHARSET_INFO* cs, Collation* collation) {
-  FillCommon(cs, collation);
-  collation->weigh = WeighLevel;
+bool FillCollation(CHARSET_INFO* cs, Levels levels, Collation* collation) {
+  collation->handle = cs;
+  collation->weights_bytes_max = WeightsBytesMax;
+  collation->prefix_bytes = PrefixBytes;
+  collation->trimmed_bytes = TrimmedBytes;
+  collation->weigh = WeigherOf(cs);
+  if (IsCzech(cs)) return true;
   collation->levels = std::max(1, __builtin_popcount(cs->levels_for_order));
   // Only the Unicode collations give one level at a time.
-  if (cs->levels_for_order > MY_CS_COLL_LEVELS_S1 && cs->uca == nullptr) return false;
+  if (collation->levels > 1 && cs->uca == nullptr) return false;
   if (collation->levels > Collation::kLevelsMax) return false;
-  if (!collation->pad_space) return true;
-  for (int level = 0; level < collation->levels; level++) {
+  if (levels == Levels::kFirst) collation->levels = 1;
+  // Without padding the server still pads all levels but the first: it takes one letter for a
+  // letter with an accent that does not count.
+  const int unpadded = (cs->state & MY_CS_NOPAD) != 0 ? 1 : 0;
+  if (unpadded != 0) collation->unfilled_bytes = UnfilledBytes;
+  for (int level = unpadded; level < collation->levels; level++) {
     if (!FindPad(cs, level, &collation->pad[level])) return false;
   }
   return true;
 }
 
-uint32_t FillFullCollation(CHARSET_INFO* cs, uint32_t chars_max, Collation* collation) {
-  FillCommon(cs, collation);
-  collation->weigh = WeighFull;
-  collation->levels = 1;
-  return static_cast<uint32_t>(cs->coll->strnxfrmlen(cs, size_t{chars_max} * cs->mbmaxlen));
+const char* WhyNoIndex(CHARSET_INFO* cs, bool filled, bool prefix) {
+  if (cs == &my_charset_bin) return nullptr;
+  const bool filled_unpadded = filled && (cs->state & MY_CS_NOPAD) != 0;
+  if (filled_unpadded && IsThai(cs)) return "sorts a tone after the spaces that fill CHAR";
+  if (prefix && filled_unpadded) return "counts the spaces at the end of a prefix";
+  if (prefix && IsCzech(cs)) return "compares words as wholes";
+  return nullptr;
 }
 
 }  // namespace tidesdb::plugin

@@ -9,12 +9,17 @@
 
 namespace tidesdb::plugin {
 
-// How strings of cs compare. Returns: false when its weights cannot be padded group by group; then
-// FillFullText() is the way.
-bool FillCollation(CHARSET_INFO* cs, Collation* collation);
+enum class Levels : uint8_t {
+  kAll,
+  kFirst,  // For the start of a text, where only the first level is in the whole text's order.
+};
 
-// The same for collations whose weights come in one piece. Gives the width of the weights of
-// chars_max characters.
-uint32_t FillFullCollation(CHARSET_INFO* cs, uint32_t chars_max, Collation* collation);
+// How strings of cs compare. Returns: false when that cannot be told by weights that memcmp orders:
+// there is no index over them.
+bool FillCollation(CHARSET_INFO* cs, Levels levels, Collation* collation);
+
+// Why an index over strings of cs, or over prefixes of them, would not find what the server's
+// comparison finds; null when it does. filled: with spaces, as CHAR columns are.
+const char* WhyNoIndex(CHARSET_INFO* cs, bool filled, bool prefix);
 
 }  // namespace tidesdb::plugin

@@ -89,24 +89,20 @@ void AppendText(const KeyPart& part, Slice raw, std::string* key, std::string* s
   const Collation& collation = *part.collation;
   const auto* from = reinterpret_cast<const uint8_t*>(raw.data());
   size_t n = raw.size();
-  if (part.trim_spaces) {
-    while (n > 0 && from[n - 1] == ' ') n--;
-  }
-  n = collation.prefix_bytes(collation.handle, from, n, part.chars_max);
-  if (part.kind == PartKind::kTextFull) {
-    const size_t start = key->size();
-    key->resize(start + part.width);
-    auto* to = reinterpret_cast<uint8_t*>(key->data() + start);
-    const size_t made = collation.weigh(collation.handle, 0, to, part.width, from, n);
-    memset(to + made, 0, part.width - made);
-    return;
+  if (part.trim_spaces) n = collation.trimmed_bytes(collation.handle, from, n);
+  const size_t prefix = collation.prefix_bytes(collation.handle, from, n, part.chars_max);
+  // The server's form of a key does not tell the spaces that a prefix ends with from filling.
+  if (part.trim_spaces && prefix < n) {
+    n = collation.trimmed_bytes(collation.handle, from, prefix);
+  } else {
+    n = prefix;
   }
   const size_t room = collation.weights_bytes_max(collation.handle, n);
   if (scratch->size() < room) scratch->resize(room);
   auto* weights = reinterpret_cast<uint8_t*>(scratch->data());
   for (int level = 0; level < collation.levels; level++) {
     const size_t made = collation.weigh(collation.handle, level, weights, room, from, n);
-    if (collation.pad_space) {
+    if (collation.pad[level].bytes != 0) {
       AppendPadded(weights, made, collation.pad[level], key);
     } else {
       AppendEscaped(weights, made, key);
@@ -146,8 +142,8 @@ bool SkipPadded(const Collation::Pad& space, Slice* key, uint8_t flip) {
 
 bool SkipText(const Collation& collation, Slice* key, uint8_t flip) {
   for (int level = 0; level < collation.levels; level++) {
-    const bool skipped =
-        collation.pad_space ? SkipPadded(collation.pad[level], key, flip) : SkipEscaped(key, flip);
+    const Collation::Pad& pad = collation.pad[level];
+    const bool skipped = pad.bytes != 0 ? SkipPadded(pad, key, flip) : SkipEscaped(key, flip);
     if (!skipped) return false;
   }
   return true;
@@ -211,7 +207,6 @@ void EncodePart(const KeyPart& part, Slice raw, std::string* key, std::string* s
       AppendEscaped(from, std::min<size_t>(raw.size(), part.chars_max), key);
       break;
     case PartKind::kText:
-    case PartKind::kTextFull:
       AppendText(part, raw, key, scratch);
       break;
   }

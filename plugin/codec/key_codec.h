@@ -27,7 +27,7 @@ struct Collation {
   static constexpr int kLevelsMax = 4;
   struct Pad {
     uint8_t weights[8] = {};  // Those of one space.
-    uint8_t bytes = 0;
+    uint8_t bytes = 0;        // 0: nothing is padded, what goes on is greater.
   };
 
   const void* handle = nullptr;  // The server's.
@@ -39,9 +39,12 @@ struct Collation {
   // The bytes that the first chars_max characters take.
   size_t (*prefix_bytes)(const void* handle, const uint8_t* from, size_t from_bytes,
                          uint32_t chars_max) = nullptr;
+  // The bytes without the spaces at the end.
+  size_t (*trimmed_bytes)(const void* handle, const uint8_t* from, size_t from_bytes) = nullptr;
+  // The bytes without what LIKE fills the start of a range with. Null: it makes no difference.
+  size_t (*unfilled_bytes)(const void* handle, const uint8_t* from, size_t from_bytes) = nullptr;
   int levels = 1;
-  bool pad_space = true;  // Trailing spaces do not count.
-  Pad pad[kLevelsMax];
+  Pad pad[kLevelsMax];  // How the shorter of two texts goes on, at each level.
 };
 
 enum class PartKind : uint8_t {
@@ -52,8 +55,6 @@ enum class PartKind : uint8_t {
   kRaw,       // `width` bytes that compare as they are: decimals, temporals, BINARY(n), UUID.
   kBytes,     // Varying bytes without padding: VARBINARY, BLOB prefixes.
   kText,      // Weights of varying length.
-  kTextFull,  // Weights in one piece, zeros up to `width` bytes: for collations without a plain
-              // pad.
 };
 
 struct KeyPart {

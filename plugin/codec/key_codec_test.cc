@@ -69,7 +69,11 @@ Collation MakeCollation(decltype(Collation::weigh) weigh, uint8_t width, bool pa
   collation.prefix_bytes = [](const void*, const uint8_t*, size_t n, uint32_t chars) {
     return std::min<size_t>(n, chars);
   };
-  collation.pad_space = pad_space;
+  collation.trimmed_bytes = [](const void*, const uint8_t* from, size_t n) {
+    while (n > 0 && from[n - 1] == ' ') n--;
+    return n;
+  };
+  if (!pad_space) return collation;
   const uint8_t space = ' ';
   collation.pad[0].bytes = width;
   weigh(nullptr, 0, collation.pad[0].weights, 8, &space, 1);
@@ -207,7 +211,7 @@ TEST(KeyCodecTest, TextIsOrderedByItsCollation) {
         for (uint64_t n = random() % 20; n > 0; n--) a.push_back(letters[random() % 9]);
         std::string b = a.substr(0, random() % (a.size() + 1));
         for (uint64_t n = random() % 4; n > 0; n--) b.push_back(letters[random() % 9]);
-        const int wanted = CompareText(a, b, collation.pad_space);
+        const int wanted = CompareText(a, b, collation.pad[0].bytes != 0);
         const std::string key_a = Encode(part, a);
         const std::string key_b = Encode(part, b);
         ASSERT_EQ(Sign(key_a.compare(key_b)), descending ? -wanted : wanted)
@@ -234,6 +238,37 @@ TEST(KeyCodecTest, ALowerLevelDecidesOnlyBetweenEqualsOfTheOneAbove) {
   EXPECT_LT(Encode(part, "Ab"), Encode(part, "abc"));
   EXPECT_EQ(Encode(part, "ab"), Encode(part, "ab  "));
   const std::string key = Encode(part, "some Text that is longer") + "tail";
+  Slice rest = key;
+  ASSERT_TRUE(SkipPart(part, &rest));
+  EXPECT_EQ(rest, "tail");
+}
+
+// Letters, then accents, which have no weight at the first level.
+size_t WeighAccents(const void*, int level, uint8_t* to, size_t, const uint8_t* from, size_t n) {
+  size_t made = 0;
+  for (size_t i = 0; i < n; i++) {
+    if (level == 1) {
+      to[made++] = from[i] == '\'' ? 1 : 2;
+    } else if (from[i] != '\'') {
+      to[made++] = from[i];
+    }
+  }
+  return made;
+}
+
+TEST(KeyCodecTest, ALevelIsPaddedByItself) {
+  Collation collation = MakeCollation(WeighAccents, 1, false);
+  collation.levels = 2;
+  collation.pad[1].bytes = 1;
+  collation.pad[1].weights[0] = 2;
+  KeyPart part = Part(PartKind::kText, 0);
+  part.collation = &collation;
+  part.chars_max = 100;
+  EXPECT_LT(Encode(part, "a"), Encode(part, "a "));
+  EXPECT_LT(Encode(part, "a"), Encode(part, "a\t"));
+  EXPECT_LT(Encode(part, "a'"), Encode(part, "a"));
+  EXPECT_LT(Encode(part, "a'"), Encode(part, "a\t"));
+  const std::string key = Encode(part, "a' longer than a group' ") + "tail";
   Slice rest = key;
   ASSERT_TRUE(SkipPart(part, &rest));
   EXPECT_EQ(rest, "tail");

@@ -79,9 +79,25 @@ bool TableCodec::Entry(uint key_number, const uchar* record, Slice primary_key, 
   return has_null;
 }
 
+// CHAR without padding, which the server's form fills with spaces all the same: the value may have
+// had some of them, or have been filled by LIKE with its smallest character. A range takes all that
+// it may have been.
+void TableCodec::EncodeRangeEnd(const Part& part, Slice raw, ImageUse use, std::string* key) const {
+  const Collation& collation = *part.key.collation;
+  KeyPart key_part = part.key;
+  if ((use == ImageUse::kStart) != part.key.descending) {
+    const auto* from = reinterpret_cast<const uint8_t*>(raw.data());
+    raw = raw.substr(0, collation.unfilled_bytes(collation.handle, from, raw.size()));
+  } else {
+    key_part.trim_spaces = false;
+  }
+  EncodePart(key_part, raw, key, &scratch_);
+}
+
 // Appends one part of a key in the server's form and moves image past it. Returns: whether it is
 // NULL.
-bool TableCodec::EncodeImagePart(const Part& part, const uchar** image, std::string* key) const {
+bool TableCodec::EncodeImagePart(const Part& part, const uchar** image, std::string* key,
+                                 const RangeEnd& range) const {
   const uchar* at = *image;
   bool null = false;
   if (part.key.nullable) null = *at++ != 0;
@@ -90,10 +106,15 @@ bool TableCodec::EncodeImagePart(const Part& part, const uchar** image, std::str
     bytes = uint2korr(at);
     at += HA_KEY_BLOB_LENGTH;
   }
+  const Slice raw(reinterpret_cast<const char*>(at), bytes);
+  const bool at_range_end = range.use != ImageUse::kKey && at + part.image_bytes == range.end;
   if (null) {
     EncodeNull(part.key, key);
+  } else if (at_range_end && part.key.trim_spaces && part.key.kind == PartKind::kText &&
+             part.key.collation->unfilled_bytes != nullptr) {
+    EncodeRangeEnd(part, raw, range.use, key);
   } else {
-    EncodePart(part.key, {reinterpret_cast<const char*>(at), bytes}, key, &scratch_);
+    EncodePart(part.key, raw, key, &scratch_);
   }
   *image = at + part.image_bytes;
   return null;
@@ -102,15 +123,15 @@ bool TableCodec::EncodeImagePart(const Part& part, const uchar** image, std::str
 // Goes on with the primary key's columns, which the server gives only as far as the index has not
 // got them. Returns: whether all of image was used.
 bool TableCodec::AppendPrimaryKeyImage(const Index& index, const uchar* columns, const uchar* image,
-                                       const uchar* end, std::string* key) const {
+                                       const RangeEnd& range, std::string* key) const {
   std::array<const uchar*, kPartsMax> starts = {};
   const uchar* at = columns;
   std::string ignored;
   for (size_t i = 0; i < index.parts.size(); i++) {
     starts[i] = at;
-    EncodeImagePart(index.parts[i], &at, &ignored);
+    EncodeImagePart(index.parts[i], &at, &ignored, {});
   }
-  for (size_t i = 0; i < primary_parts().size() && image < end; i++) {
+  for (size_t i = 0; i < primary_parts().size() && image < range.end; i++) {
     const Part& primary = primary_parts()[i];
     const Part* among = nullptr;
     for (size_t j = 0; j < index.parts.size(); j++) {
@@ -119,31 +140,32 @@ bool TableCodec::AppendPrimaryKeyImage(const Index& index, const uchar* columns,
       at = starts[j];
     }
     if (among == nullptr) {
-      EncodeImagePart(primary, &image, key);
+      EncodeImagePart(primary, &image, key, range);
     } else if (index.same_as[i] < 0) {
       if (!among->whole_column) return false;
-      EncodeImagePart(primary, &at, key);
+      EncodeImagePart(primary, &at, key, {});
     }
   }
-  return image >= end;
+  return image >= range.end;
 }
 
 TableCodec::ImageKey TableCodec::FromImage(uint key_number, const uchar* image, uint length,
-                                           std::string* key) const {
+                                           std::string* key, ImageUse use) const {
   const Index& index = indexes_[key_number];
   ImageKey result;
   key->clear();
   const uchar* const columns = image;
   const uchar* const end = image + length;
+  const RangeEnd range{use, end};
   size_t used = 0;
   while (used < index.parts.size() && image < end) {
-    result.has_null |= EncodeImagePart(index.parts[used++], &image, key);
+    result.has_null |= EncodeImagePart(index.parts[used++], &image, key, range);
   }
   const bool all_columns = used == index.parts.size();
   result.whole_key = all_columns && (is_primary(key_number) || (index.unique && !result.has_null));
   if (image < end) {
     result.used_all = !index.unique && !hidden_key_ && !is_primary(key_number) &&
-                      AppendPrimaryKeyImage(index, columns, image, end, key);
+                      AppendPrimaryKeyImage(index, columns, image, range, key);
   }
   return result;
 }

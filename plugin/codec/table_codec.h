@@ -68,8 +68,11 @@ class TableCodec {
     bool has_null = false;
   };
   // The bytes that all keys start with whose columns are as in image, the server's form of a key,
-  // of `length` bytes. Replaces *key.
-  ImageKey FromImage(uint key_number, const uchar* image, uint length, std::string* key) const;
+  // of `length` bytes. For a range's start or end, bytes beyond which none of its keys is: what
+  // LIKE and CHAR are filled with is not always to be told from the value. Replaces *key.
+  enum class ImageUse : uint8_t { kKey, kStart, kEnd };
+  ImageKey FromImage(uint key_number, const uchar* image, uint length, std::string* key,
+                     ImageUse use = ImageUse::kKey) const;
 
   // --- Back ---
   // Puts the primary key's columns into record as far as the key gives them. Returns: false for
@@ -109,17 +112,26 @@ class TableCodec {
     std::vector<bool> fields;  // A flag a column: the entry gives it back.
   };
 
+  // The last part of an image that is for a range.
+  struct RangeEnd {
+    ImageUse use = ImageUse::kKey;
+    const uchar* end = nullptr;
+  };
+
   Status BuildColumns(TABLE* table);
-  Status BuildPart(Field* field, uint length, bool descending, Part* part);
-  Status BuildTextPart(CHARSET_INFO* cs, uint length, Part* part);
+  Status BuildPart(Field* field, uint length, bool unique, Part* part);
+  Status BuildTextPart(CHARSET_INFO* cs, uint length, bool unique, Part* part);
   Status BuildIndex(TABLE* table, uint number);
+  static bool SameBytes(const Part& a, const Part& b);
   void LinkPrimaryKey(TABLE* table, Index* index) const;
   void EncodeColumn(const Part& part, const uchar* record, std::string* key) const;
   void AppendPrimaryKey(const Index& index, const uchar* record, Slice primary_key,
                         std::string* key) const;
   bool AppendPrimaryKeyImage(const Index& index, const uchar* columns, const uchar* image,
-                             const uchar* end, std::string* key) const;
-  bool EncodeImagePart(const Part& part, const uchar** image, std::string* key) const;
+                             const RangeEnd& range, std::string* key) const;
+  bool EncodeImagePart(const Part& part, const uchar** image, std::string* key,
+                       const RangeEnd& range) const;
+  void EncodeRangeEnd(const Part& part, Slice raw, ImageUse use, std::string* key) const;
   bool RestorePart(const Part& part, Slice* key, uchar* record) const;
   bool RestoreValues(const Index& index, Slice value, uchar* record) const;
   static bool HasColumn(const Index& index, uint field) {

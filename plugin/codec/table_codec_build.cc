@@ -86,32 +86,34 @@ Status TableCodec::BuildColumns(TABLE* table) {
   return Status::Ok();
 }
 
-Status TableCodec::BuildTextPart(CHARSET_INFO* cs, uint length, Part* part) {
+Status TableCodec::BuildTextPart(CHARSET_INFO* cs, uint length, bool unique, Part* part) {
   part->key.chars_max = length / cs->mbmaxlen;
   auto collation = std::make_unique<Collation>();
-  if (FillCollation(cs, collation.get())) {
-    part->key.kind = PartKind::kText;
-  } else {
-    part->key.kind = PartKind::kTextFull;
-    part->key.width = FillFullCollation(cs, part->key.chars_max, collation.get());
+  part->key.kind = PartKind::kText;
+  // How the start of a text compares at lower levels says nothing of the whole text.
+  const auto levels = part->whole_column || unique ? Levels::kAll : Levels::kFirst;
+  if (!FillCollation(cs, levels, collation.get())) {
+    return Status::NotSupported(std::string("an index over the collation ") + cs->coll_name.str +
+                                ", whose comparison has no sort key; take another collation");
   }
   part->key.collation = collation.get();
   collations_.push_back(std::move(collation));
   return Status::Ok();
 }
 
-Status TableCodec::BuildPart(Field* field, uint length, bool descending, Part* part) {
+Status TableCodec::BuildPart(Field* field, uint length, bool unique, Part* part) {
   part->column = field->field_index;
   part->image_bytes = length;
   part->whole_column = field->key_length() == length && (field->flags & BLOB_FLAG) == 0;
   part->key.nullable = field->real_maybe_null();
-  part->key.descending = descending;
   part->key.width = length;
   if (IsVaryingText(*field)) {
     const bool padded = field->real_type() == MYSQL_TYPE_STRING;
     part->image_varying = !padded;
     part->key.trim_spaces = padded;
-    if (field->charset() != &my_charset_bin) return BuildTextPart(field->charset(), length, part);
+    if (field->charset() != &my_charset_bin) {
+      return BuildTextPart(field->charset(), length, unique, part);
+    }
     part->key.kind = padded ? PartKind::kRaw : PartKind::kBytes;
     part->key.chars_max = length;
     return Status::Ok();
@@ -175,12 +177,22 @@ Status TableCodec::BuildIndex(TABLE* table, uint number) {
     // The key's own Field object has the prefix's length; the table's has the column's.
     Field* field = table->field[key_part.fieldnr - 1];
     Part part;
+    part.key.descending = (key_part.key_part_flag & HA_REVERSE_SORT) != 0;
     const uint length = index.hash ? field->pack_length() : key_part.length;
-    TIDESDB_TRY(BuildPart(field, length, (key_part.key_part_flag & HA_REVERSE_SORT) != 0, &part));
+    TIDESDB_TRY(BuildPart(field, length, index.unique, &part));
     index.has_virtual |= !field->stored_in_db();
     index.parts.push_back(part);
   }
   return Status::Ok();
+}
+
+// Whether a column's value has the same bytes in both keys.
+bool TableCodec::SameBytes(const Part& a, const Part& b) {
+  if (a.column != b.column || a.image_bytes != b.image_bytes ||
+      a.key.descending != b.key.descending) {
+    return false;
+  }
+  return a.key.kind != PartKind::kText || a.key.collation->levels == b.key.collation->levels;
 }
 
 // Works out which columns of the primary key an index has already, and what goes into values.
@@ -196,11 +208,7 @@ void TableCodec::LinkPrimaryKey(TABLE* table, Index* index) const {
   for (const Part& primary : primary_parts()) {
     int same = -1;
     for (size_t i = 0; i < index->parts.size(); i++) {
-      const Part& part = index->parts[i];
-      if (part.column == primary.column && part.image_bytes == primary.image_bytes &&
-          part.key.descending == primary.key.descending && !index->unique) {
-        same = static_cast<int>(i);
-      }
+      if (!index->unique && SameBytes(index->parts[i], primary)) same = static_cast<int>(i);
     }
     index->same_as.push_back(same);
     index->appends_all &= same < 0;

@@ -5,6 +5,7 @@
 
 #include "base/guard.h"
 #include "base/sysvars.h"
+#include "codec/collations.h"
 #include "dictionary/engine.h"
 #include "session/thd_session.h"
 
@@ -96,6 +97,23 @@ int ha_tidesdb::CheckOptions(TABLE* form) {
   return 0;
 }
 
+int ha_tidesdb::CheckCollations(const KEY& key) {
+  for (uint i = 0; i < key.user_defined_key_parts; i++) {
+    const KEY_PART_INFO& part = key.key_part[i];
+    const Field& field = *part.field;
+    const bool prefix = (part.key_part_flag & HA_PART_KEY_SEG) != 0;
+    const bool filled = field.real_type() == MYSQL_TYPE_STRING;
+    const char* const why = WhyNoIndex(field.charset(), filled, prefix);
+    if (why == nullptr) continue;
+    const std::string what = std::string("an index on ") + (prefix ? "a prefix of " : "") +
+                             "column " + field.field_name.str + ", whose collation " +
+                             field.charset()->coll_name.str + " " + why;
+    return Refuse(what.c_str(), prefix ? "index the whole column, or take another collation"
+                                       : "take VARCHAR, or another collation");
+  }
+  return 0;
+}
+
 int ha_tidesdb::CheckDefinition(TABLE* form, const HA_CREATE_INFO& info) {
   if (HasForeignKeys(ha_thd())) {
     return Refuse("FOREIGN KEY yet", "leave the constraint out, it would not be enforced");
@@ -115,6 +133,7 @@ int ha_tidesdb::CheckDefinition(TABLE* form, const HA_CREATE_INFO& info) {
     if (key.algorithm == HA_KEY_ALG_RTREE) {
       return Refuse("SPATIAL indexes yet", "leave the index out");
     }
+    if (const int error = CheckCollations(key)) return error;
   }
   return CheckOptions(form);
 }

@@ -117,6 +117,7 @@ class ha_tidesdb final : public handler {
   int Refuse(const char* what, const char* instead);
   int CheckDefinition(TABLE* form, const HA_CREATE_INFO& info);
   int CheckOptions(TABLE* form);
+  int CheckCollations(const KEY& key);
 
   // --- ha_read.cc: from keys to record buffers ---
   bool PlanIsCurrent() const;

@@ -179,7 +179,10 @@ int ha_tidesdb::index_read_map(uchar* row, const uchar* key, key_part_map parts,
     if (!in_range_read_) has_upper_ = false;
     const uint length = calculate_key_len(table, active_, key, parts);
     if (const int error = LockLookup(key, length, flag)) return error;
-    const TableCodec::ImageKey image = codec_.FromImage(active_, key, length, &key_);
+    const bool starts = in_range_read_ && flag == HA_READ_KEY_OR_NEXT;
+    const TableCodec::ImageKey image =
+        codec_.FromImage(active_, key, length, &key_,
+                         starts ? TableCodec::ImageUse::kStart : TableCodec::ImageUse::kKey);
     const bool exact = flag == HA_READ_KEY_EXACT || flag == HA_READ_PREFIX;
     if (exact && image.whole_key && image.used_all) {
       at_point_ = true;
@@ -276,8 +279,11 @@ int ha_tidesdb::read_range_first(const key_range* start, const key_range* end, b
   return guard::Run([&] {
     has_upper_ = false;
     in_range_check_pushed_down = end == nullptr;
+    bool one_row = false;
     if (end != nullptr && (end->flag == HA_READ_BEFORE_KEY || end->flag == HA_READ_AFTER_KEY)) {
-      const TableCodec::ImageKey image = codec_.FromImage(active_, end->key, end->length, &key_);
+      const TableCodec::ImageKey image =
+          codec_.FromImage(active_, end->key, end->length, &key_, TableCodec::ImageUse::kEnd);
+      one_row = eq_range_arg && image.whole_key;
       if (image.used_all) {
         in_range_check_pushed_down = true;
         has_upper_ = true;
@@ -289,7 +295,11 @@ int ha_tidesdb::read_range_first(const key_range* start, const key_range* end, b
       }
     }
     in_range_read_ = true;
-    const int error = handler::read_range_first(start, end, eq_range_arg, sorted);
+    // The server would compare each row with the end once more: of a prefix, and of CHAR that is not
+    // padded, otherwise than the keys are ordered.
+    const bool ours = has_upper_ && !one_row;
+    const int error =
+        handler::read_range_first(start, ours ? nullptr : end, eq_range_arg && !ours, sorted);
     in_range_read_ = false;
     return error;
   });

@@ -69,6 +69,13 @@ def plans(name, context):
     return Outcome(passed=sum(map(int, alike)))
 
 
+def collations(name, context):
+    """Every collation of the server: an index orders, finds and refuses as the server's comparison does."""
+    _script("collations.py", name, context)
+    right = re.search(r"^\d+ collations, (\d+) right", context.log.read_text(), re.M)
+    return Outcome(passed=int(right.group(1)))
+
+
 # Small enough that flushes and compactions are part of short runs.
 _SMALL_MEMTABLE = "--server-option=--tidesdb-unified-memtable-write-buffer-size="
 

@@ -18,6 +18,7 @@ def _on(server_name):
     return [
         step("plugin", server.plugin),
         step("mtr", server.mtr_suite),
+        step("collations", lab_tests.collations),
         step("plans", lab_tests.plans),
         step("tpcc", lab_tests.own_tests),
         step("iibench", lab_tests.iibench),
