@@ -99,6 +99,14 @@ enum class Concurrency : uint8_t {
                      // key that was written or read for update has changed since.
 };
 
+// Told of a transaction's waits for locks, by the thread that waits. Must be short.
+class LockWaitListener {
+ public:
+  virtual ~LockWaitListener() = default;
+  virtual void LockWaitBegins() noexcept = 0;
+  virtual void LockWaitEnds() noexcept = 0;
+};
+
 // For Db::Begin and Transaction::Restart. Copied.
 struct TransactionOptions {
   Concurrency concurrency = Concurrency::kPessimistic;
@@ -107,6 +115,7 @@ struct TransactionOptions {
   bool conflict_on_changed = true;
   // Of each lock. 0: do not wait. UINT64_MAX: Options::lock_wait_timeout_us.
   uint64_t lock_wait_timeout_us = UINT64_MAX;
+  LockWaitListener* lock_wait_listener = nullptr;  // Not owned; outlives the transaction.
   // Its writes spill beyond this, or beyond Options::transaction_memory_bytes if that is less.
   // Bytes; 0: Options::memtable_bytes, or 1 MiB if that is more. More, up to
   // transaction_memory_bytes, for a transaction that has spilled many times as much; less, while

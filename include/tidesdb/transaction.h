@@ -67,12 +67,17 @@ class Transaction {
   virtual void SetSnapshot() = 0;
   virtual void ReleaseSnapshot() = 0;
   virtual bool HasSnapshot() const = 0;
+  virtual uint64_t SnapshotSequence() const = 0;  // The newest commit in it; 0: there is none.
 
   // --- Reading ---
   // Returns whether the key is there, and its value in *value. Takes no lock and waits for none.
   // Also for a transaction that is prepared. Errors: kIoError, kCorruption (naming file and
   // offset), kInvalidArgument (value is null). *value is empty after an error.
   virtual Result<bool> Get(ColumnFamily* family, Slice key, PinnedValue* value) = 0;
+
+  // How long this transaction's next attempts to lock wait at most. UINT64_MAX and 0 mean what they
+  // mean in TransactionOptions::lock_wait_timeout_us.
+  virtual void SetLockWaitTimeout(uint64_t wait_us) = 0;
 
   // Locks the key (whether or not it exists) until the end of the transaction, then reads its
   // newest committed version or own write, whatever the snapshot. With kOptimistic no lock is
@@ -166,6 +171,9 @@ class Transaction {
   // --- Looking at it. No I/O. ---
   virtual uint64_t id() const = 0;  // Unique in this process, from 1.
   virtual bool HasWrites() const = 0;
+  // Whether others may have to wait for this transaction, or fail for it: locks of rows and ranges,
+  // spilled writes; with kOptimistic, keys that its commit depends on.
+  virtual bool HasLocks() const = 0;
   virtual uint64_t WriteCount() const = 0;  // Keys staged, rolled-back ones excluded.
   // Sequence of the commit; 0 before it, and for a transaction without writes.
   virtual uint64_t CommitSequence() const = 0;

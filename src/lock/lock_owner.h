@@ -93,11 +93,15 @@ class LockOwner {
   uint64_t id;
 
   // Own thread.
-  HeldLock* held = nullptr;  // Newest first.
+  LockWaitListener* listener = nullptr;  // Not owned; null: nobody.
+  HeldLock* held = nullptr;              // Newest first.
   uint64_t held_count = 0;
   std::vector<FamilyId> range_families;
   bool spilled = false;  // In the SpillRegistry.
   bool writes = false;   // In the WriterRegistry.
+  bool holds_any() const {
+    return held != nullptr || !range_families.empty() || spilled || writes;
+  }
   // Grows with every savepoint: what was locked after it is told from what was locked before.
   uint32_t epoch = 0;
 

@@ -244,7 +244,7 @@ Status LockTable::BeginWait(Shard& shard, LockEntry* entry, LockOwner* owner, Lo
 Status LockTable::FinishWait(Shard& shard, LockOwner* owner, uint64_t deadline_us,
                              LockGrant* grant) {
   const uint64_t begun_us = graph_->clock()->NowMicros();
-  LockOwner::Wake wake = owner->Sleep(graph_->clock(), deadline_us);
+  LockOwner::Wake wake = graph_->Sleep(owner, deadline_us);
   std::string what;
   if (wake != LockOwner::Wake::kSignalled) {
     SignalList signals;

@@ -45,9 +45,8 @@ void WaitGraph::VisitBlockers(const LockOwner* owner) {
 }
 
 bool WaitGraph::ClosesCycle(LockOwner* owner) {
-  const bool holds_anything = owner->held != nullptr || owner->end_waiters != nullptr ||
-                              !owner->range_families.empty() || owner->spilled || owner->writes;
-  if (!holds_anything) return false;  // Nobody can be waiting for it.
+  // Nobody can be waiting for it.
+  if (!owner->holds_any() && owner->end_waiters == nullptr) return false;
   ++walk_;
   owner->walk_from = nullptr;  // Not marked as visited: coming back to it is what is looked for.
   walk_stack_.clear();
@@ -137,7 +136,7 @@ void WaitGraph::UnlinkEndWaiter(LockOwner* owner) {
 
 Status WaitGraph::FinishEndWait(LockOwner* owner, uint64_t deadline_us) {
   const uint64_t begun_us = clock_->NowMicros();
-  LockOwner::Wake wake = owner->Sleep(clock_, deadline_us);
+  LockOwner::Wake wake = Sleep(owner, deadline_us);
   std::string what;
   bool done = true;
   if (wake != LockOwner::Wake::kSignalled) {
@@ -168,10 +167,18 @@ void WaitGraph::WakeEndWaiters(LockOwner* owner) {
   }
 }
 
+LockOwner::Wake WaitGraph::Sleep(LockOwner* owner, uint64_t deadline_us) {
+  waits_.fetch_add(1, std::memory_order_relaxed);
+  if (owner->listener == nullptr) return owner->Sleep(clock_, deadline_us);
+  owner->listener->LockWaitBegins();
+  const LockOwner::Wake wake = owner->Sleep(clock_, deadline_us);
+  owner->listener->LockWaitEnds();
+  return wake;
+}
+
 Status WaitGraph::Outcome(const LockOwner& owner, LockOwner::Wake wake, uint64_t begun_us,
                           const std::string& what) {
   const uint64_t wait_us = clock_->NowMicros() - begun_us;
-  waits_.fetch_add(1, std::memory_order_relaxed);
   wait_us_.fetch_add(wait_us, std::memory_order_relaxed);
   if (wake == LockOwner::Wake::kSignalled) return Status::Ok();
   const std::string text = "transaction " + std::to_string(owner.id) + " waited " +

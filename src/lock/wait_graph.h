@@ -77,7 +77,9 @@ class WaitGraph {
   Status FinishEndWait(LockOwner* owner, uint64_t deadline_us) EXCLUDES(mu_);
   void WakeEndWaiters(LockOwner* owner) EXCLUDES(mu_);
 
-  // Counts a finished sleep and turns it into a status; `what` describes the wait.
+  // As LockOwner::Sleep; counts the wait when it begins, and tells the owner's listener.
+  LockOwner::Wake Sleep(LockOwner* owner, uint64_t deadline_us);
+  // Counts what a finished sleep came to and turns it into a status; `what` describes the wait.
   Status Outcome(const LockOwner& owner, LockOwner::Wake wake, uint64_t begun_us,
                  const std::string& what);
 

@@ -24,16 +24,19 @@ TransactionImpl::~TransactionImpl() {
 
 void TransactionImpl::Begin(const TransactionOptions& options) {
   options_ = options;
-  lock_wait_us_ = options.lock_wait_timeout_us != UINT64_MAX
-                      ? options.lock_wait_timeout_us
-                      : shared_->options.lock_wait_timeout_us;
+  SetLockWaitTimeout(options.lock_wait_timeout_us);
   owner_.id = shared_->next_id.fetch_add(1, std::memory_order_relaxed);
   owner_.epoch = 0;
   owner_.ClearInterrupt();
+  owner_.listener = options.lock_wait_listener;
   commit_sequence_ = 0;
   logged_ = false;
   state_ = State::kOpen;
   shared_->active.fetch_add(1, std::memory_order_relaxed);
+}
+
+void TransactionImpl::SetLockWaitTimeout(uint64_t wait_us) {
+  lock_wait_us_ = wait_us != UINT64_MAX ? wait_us : shared_->options.lock_wait_timeout_us;
 }
 
 Status TransactionImpl::Restart(const TransactionOptions& options) {

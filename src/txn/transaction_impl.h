@@ -34,8 +34,10 @@ class TransactionImpl final : public Transaction, private CommitRequest, private
   void SetSnapshot() override;
   void ReleaseSnapshot() override;
   bool HasSnapshot() const override { return has_snapshot_; }
+  uint64_t SnapshotSequence() const override { return has_snapshot_ ? snapshot_ : 0; }
 
   Result<bool> Get(ColumnFamily* family, Slice key, PinnedValue* value) override;
+  void SetLockWaitTimeout(uint64_t wait_us) override;
   Result<bool> GetForUpdate(ColumnFamily* family, Slice key, LockMode mode, LockWait wait,
                             PinnedValue* value) override;
   Status LockRange(ColumnFamily* family, Slice start, Slice end, RangeHold hold,
@@ -65,6 +67,7 @@ class TransactionImpl final : public Transaction, private CommitRequest, private
 
   uint64_t id() const override { return owner_.id; }
   bool HasWrites() const override { return !writes_.empty() || spilled_.HasLive(); }
+  bool HasLocks() const override { return owner_.holds_any() || !tracked_.empty(); }
   uint64_t WriteCount() const override { return writes_.live_keys() + spilled_.LiveEntriesMax(); }
   uint64_t CommitSequence() const override { return commit_sequence_; }
 

@@ -174,6 +174,47 @@ TEST_P(TransactionTest, ASnapshotStaysAsItWas) {
   EXPECT_EQ(Get(txn.get(), "k"), "4");
 }
 
+TEST_P(TransactionTest, ASnapshotKnowsTheNewestCommitInIt) {
+  auto txn = Begin();
+  EXPECT_EQ(txn->SnapshotSequence(), 0u);
+  Write("k", "1");
+  txn->SetSnapshot();
+  const uint64_t first = env_->txns().VisibleSequence();
+  EXPECT_EQ(txn->SnapshotSequence(), first);
+  auto writer = Begin();
+  ASSERT_TRUE(writer->Put(family_, "k", "2").ok());
+  ASSERT_TRUE(writer->Commit().ok());
+  EXPECT_EQ(txn->SnapshotSequence(), first);
+  EXPECT_GT(writer->CommitSequence(), first);
+  txn->SetSnapshot();
+  EXPECT_EQ(txn->SnapshotSequence(), writer->CommitSequence());
+  txn->ReleaseSnapshot();
+  EXPECT_EQ(txn->SnapshotSequence(), 0u);
+}
+
+TEST_P(TransactionTest, SaysWhetherOthersMayHaveToWaitForIt) {
+  Write("k", "1");
+  auto txn = Begin();
+  txn->SetSnapshot();
+  EXPECT_EQ(Get(txn.get(), "k"), "1");
+  EXPECT_FALSE(txn->HasLocks());
+  EXPECT_EQ(GetForUpdate(txn.get(), "k"), "1");
+  EXPECT_TRUE(txn->HasLocks());
+  txn->UnlockLast(family_, "k");
+  EXPECT_FALSE(txn->HasLocks());
+  const Savepoint savepoint = txn->SetSavepoint();
+  ASSERT_TRUE(txn->Put(family_, "k", "2").ok());
+  ASSERT_TRUE(txn->RollbackTo(savepoint, LocksSince::kKeep).ok());
+  EXPECT_TRUE(txn->HasLocks());
+  txn->Rollback();
+  EXPECT_FALSE(txn->HasLocks());
+  ASSERT_TRUE(txn->Restart({}).ok());
+  ASSERT_TRUE(txn->LockRange(family_, "a", "b", RangeHold::kPuts, LockWait::kWait).ok());
+  EXPECT_TRUE(txn->HasLocks());
+  ASSERT_TRUE(txn->Commit().ok());
+  EXPECT_FALSE(txn->HasLocks());
+}
+
 TEST_P(TransactionTest, AWriteOrLockingReadOfAChangedKeyIsAConflict) {
   Write("k", "1");
   Write("gone", "1");
@@ -408,6 +449,47 @@ TEST_P(PessimisticTest, LocksKeepOthersOut) {
   EXPECT_EQ(Get(b.get(), "k"), "-");
   a->Rollback();
   EXPECT_TRUE(b->Put(family_, "k", "1").ok());
+}
+
+TEST_P(PessimisticTest, WaitsAsLongAsItIsToldAndTellsOfIt) {
+  // Time passes only where somebody waits.
+  struct Listener : LockWaitListener {
+    void LockWaitBegins() noexcept override {
+      begun++;
+      waits = env->txns().GetStats().lock_waits;
+      clock->Advance(1000);
+    }
+    void LockWaitEnds() noexcept override { ended++; }
+    TestEnv* env = nullptr;
+    FakeClock* clock = nullptr;
+    int begun = 0;
+    int ended = 0;
+    uint64_t waits = 0;
+  } listener;
+  listener.env = env_.get();
+  listener.clock = &clock_;
+  auto holder = Begin();
+  ASSERT_TRUE(holder->Put(family_, "k", "0").ok());
+  TransactionOptions options;
+  options.lock_wait_listener = &listener;
+  auto txn = Begin();
+  txn->Rollback();
+  ASSERT_TRUE(txn->Restart(options).ok());
+  EXPECT_EQ(Code(txn->Put(family_, "k", "1")), "Timed out");
+  EXPECT_EQ(listener.begun, 0);
+  txn->SetLockWaitTimeout(1000);
+  EXPECT_EQ(Code(txn->Put(family_, "k", "1")), "Timed out");
+  EXPECT_EQ(listener.begun, 1);
+  EXPECT_EQ(listener.ended, 1);
+  EXPECT_EQ(listener.waits, 1u);
+  EXPECT_EQ(GetForUpdate(txn.get(), "k"), "Timed out");
+  EXPECT_EQ(Code(txn->LockRange(family_, "a", "z", RangeHold::kPuts, LockWait::kWait)),
+            "Timed out");
+  EXPECT_EQ(listener.begun, 2);
+  EXPECT_EQ(env_->txns().GetStats().lock_timeouts, 2u);
+  txn->SetLockWaitTimeout(UINT64_MAX);
+  EXPECT_EQ(Code(txn->Put(family_, "k", "1")), "Timed out");
+  EXPECT_EQ(listener.begun, 2);
 }
 
 TEST_P(PessimisticTest, UnlockLastGivesBackWhatWasOnlyLookedAt) {
