@@ -83,6 +83,11 @@ void TableState::RaiseRecordedAutoIncrement(uint64_t recorded) {
   RaiseTo(&recorded_auto_increment, recorded);
 }
 
+void TableState::EndWrite(uint64_t committed) {
+  RaiseTo(&version, committed);
+  writers.fetch_sub(1, std::memory_order_release);
+}
+
 ColumnFamily* TableState::FindIndex(const char* name) const {
   for (size_t i = 0; i < def.indexes.size(); i++) {
     if (def.indexes[i].name == name) return indexes[i];
@@ -117,6 +122,8 @@ std::vector<std::pair<std::string, TableDef>> Dictionary::List() const {
 
 Status Dictionary::LoadCounters(TableState* table) {
   const auto transaction = db_->Begin({});
+  transaction->SetSnapshot();
+  table->version = transaction->SnapshotSequence();
   PinnedValue value;
   const auto estimate = static_cast<int64_t>(db_->EstimateRange(table->primary, {}, {}).keys);
   TIDESDB_ASSIGN(const bool has_stats, transaction->Get(system_, StatsKey(table->def), &value));

@@ -45,6 +45,15 @@ class TableState {
   std::atomic<uint64_t> recorded_auto_increment{0};  // What a committed record says; may be ahead.
   std::atomic<int64_t> stats_taken_ms{0};            // By the clock of the process; 0: not yet.
 
+  // Transactions with changes of its rows that are neither public nor undone, and a bit more: one
+  // begins before any of its changes can be seen and ends after `version` says so.
+  std::atomic<uint64_t> writers{0};
+  // At least the sequence of the last commit that changed its rows.
+  std::atomic<uint64_t> version{0};
+  void BeginWrite() { writers.fetch_add(1, std::memory_order_relaxed); }
+  // `committed`: the commit's sequence; 0: it changed nothing.
+  void EndWrite(uint64_t committed);
+
   // Goes up with every set_stats(); 0: there are none.
   uint64_t stats_version() const { return stats_version_.load(std::memory_order_acquire); }
   std::shared_ptr<const TableStats> stats() const;

@@ -95,6 +95,24 @@ bool ha_tidesdb::get_error_message(int, String* message) noexcept {
   return false;
 }
 
+// An error that a later try may not meet is one that handlers of stored programs can catch, also
+// where the server calls it fatal because an UPDATE had begun to change the row.
+void ha_tidesdb::print_error(int error, myf flags) noexcept {
+  guard::Run([&] {
+    switch (error) {
+      case HA_ERR_LOCK_DEADLOCK:
+      case HA_ERR_LOCK_WAIT_TIMEOUT:
+      case HA_ERR_RECORD_CHANGED:
+      case HA_ERR_ROLLBACK:
+        handler::print_error(error, flags & ~static_cast<myf>(ME_FATAL));
+        break;
+      default:
+        handler::print_error(error, flags);
+    }
+    return 0;
+  });
+}
+
 namespace {
 
 // Which statements lock what they read is as in InnoDB: above READ COMMITTED, all that change rows.
@@ -125,7 +143,6 @@ bool LocksWhatItReads(int command) {
 THR_LOCK_DATA** ha_tidesdb::store_lock(THD* thd, THR_LOCK_DATA** to, thr_lock_type type) noexcept {
   if (type == TL_IGNORE) return to;
   skip_locked_ = type == TL_WRITE_SKIP_LOCKED || type == TL_READ_SKIP_LOCKED;
-  no_wait_ = thd->variables.lock_wait_timeout == 0;
   const int command = thd_sql_command(thd);
   const bool plain_read =
       type == TL_READ || type == TL_READ_NO_INSERT || type == TL_READ_HIGH_PRIORITY;

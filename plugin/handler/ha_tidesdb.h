@@ -41,6 +41,13 @@ class ha_tidesdb final : public handler {
   void column_bitmaps_signal() noexcept override;
   void init_table_handle_for_HANDLER() noexcept override;
   bool get_error_message(int error, String* message) noexcept override;
+  void print_error(int error, myf flags) noexcept override;
+
+  // --- The query cache: query_cache.cc ---
+  uint8 table_cache_type() override { return HA_CACHE_TBL_ASKTRANSACT; }
+  my_bool register_query_cache_table(THD* thd, const char* name, uint length,
+                                     qc_engine_callback* may_give_out,
+                                     ulonglong* version) noexcept override;
 
   // --- Opening, and changes of definition: ha_ddl.cc, ha_alter.cc ---
   int open(const char* name, int mode, uint test_if_locked) noexcept override;
@@ -164,9 +171,7 @@ class ha_tidesdb final : public handler {
   int ReadAgain(uchar* record, Direction direction, bool matching);
   int Reposition(Direction direction);
   void PlaceBehindCursor(Direction direction);
-  LockWait WaitMode() const {
-    return skip_locked_ || no_wait_ ? LockWait::kNoWait : LockWait::kWait;
-  }
+  LockWait WaitMode() const { return skip_locked_ ? LockWait::kNoWait : LockWait::kWait; }
   int MoveOn(uchar* record, Direction direction, bool matching);
   bool LeavePoint();
   void StandAtEnd(Direction direction, bool matching);
@@ -220,7 +225,6 @@ class ha_tidesdb final : public handler {
   RowLock row_lock_ = RowLock::kNone;
   RowLock stored_lock_ = RowLock::kNone;
   bool skip_locked_ = false;
-  bool no_wait_ = false;
   bool logs_statements_ = false;  // Format STATEMENT of the binary log, and locks for it.
   bool key_read_ = false;
   // Index entries are compared with their rows: the snapshot has entries that this transaction's

@@ -10,6 +10,7 @@
 #include "handler/ha_tidesdb.h"
 #include "server/hton_txn.h"
 #include "server/status.h"
+#include "session/lock_wait.h"
 
 namespace tidesdb::plugin {
 
@@ -83,6 +84,7 @@ int Init(void* p) noexcept {
     tidesdb_hton->flush_logs = FlushLogs;
     port::SetOptimizerCosts(tidesdb_hton);
     SetTransactionCallbacks(tidesdb_hton);
+    RegisterLockWaitStage();
     return 0;
   });
 }

@@ -84,8 +84,11 @@ int RollbackToSavepoint(THD* thd, void* place) noexcept {
   });
 }
 
-// Rows of the tables that the server would let go stay locked.
-bool CanReleaseMetadataLocks(THD*) noexcept { return false; }
+// Whether tables used since the savepoint may go: not while their rows stay locked, as they do.
+bool CanReleaseMetadataLocks(THD* thd) noexcept {
+  const Session* const session = Session::Existing(thd);
+  return session == nullptr || session->LetsTablesGo();
+}
 
 int ReleaseSavepoint(THD* thd, void* place) noexcept {
   return guard::Run([&] {

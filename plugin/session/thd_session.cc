@@ -9,6 +9,7 @@
 #include "codec/auto_increment.h"
 #include "codec/bytes.h"
 #include "dictionary/engine.h"
+#include "session/lock_wait.h"
 
 namespace tidesdb::plugin {
 namespace {
@@ -59,13 +60,15 @@ void Session::OpenTransaction() {
   if (open_) return;
   TransactionOptions options;
   // The binary log is written before the engine commits: a commit must not fail for a conflict
-  // then.
-  pessimistic_ = sysvars::PessimisticLocking() || thd_binlog_format(thd_) != BINLOG_FORMAT_UNSPEC;
+  // then. Nor must that of a statement which is a transaction by itself: it commits where no
+  // handler of a stored program can catch it.
+  pessimistic_ = sysvars::PessimisticLocking() || !SpansStatements(thd_) ||
+                 thd_binlog_format(thd_) != BINLOG_FORMAT_UNSPEC;
   options.concurrency = pessimistic_ ? Concurrency::kPessimistic : Concurrency::kOptimistic;
   conflicts_on_changed_ = sysvars::SnapshotIsolation(thd_) && isolation_ >= ISO_REPEATABLE_READ;
   options.conflict_on_changed = conflicts_on_changed_;
-  options.lock_wait_timeout_us = sysvars::LockWaitTimeoutUs(thd_);
   options.staging_bytes = sysvars::StagingBytes(thd_);
+  options.lock_wait_listener = this;
   if (transaction_ == nullptr) {
     transaction_ = engine->db->Begin(options);
     MakeInterruptible(transaction_.get());
@@ -76,8 +79,22 @@ void Session::OpenTransaction() {
   open_ = true;
 }
 
+void Session::LockWaitBegins() noexcept {
+  set_thd_stage_info(thd_, &stage_waiting_for_row_lock, &stage_before_wait_, __func__, __FILE__,
+                     __LINE__);
+}
+
+void Session::LockWaitEnds() noexcept {
+  set_thd_stage_info(thd_, &stage_before_wait_, nullptr, __func__, __FILE__, __LINE__);
+}
+
 void Session::BeginStatement() {
-  if (in_statement_) return;
+  if (!in_statement_) StartStatement();
+  // Each time: a stored function's statements are within the one that calls it.
+  transaction_->SetLockWaitTimeout(LockWaitTimeoutUs(thd_));
+}
+
+void Session::StartStatement() {
   in_statement_ = true;
   duplicate_family_ = nullptr;
   isolation_ = static_cast<enum_tx_isolation>(thd_tx_isolation(thd_));
@@ -168,6 +185,19 @@ bool Session::OwnChangesCover(const TableState& table) const {
   return false;
 }
 
+std::optional<uint64_t> Session::NewestVersionSeen(const TableState& table) const {
+  // In this order: a commit that is made public between the two is one of the writers at first.
+  if (aborted_ || table.writers.load(std::memory_order_acquire) != 0) return std::nullopt;
+  const uint64_t version = table.version.load(std::memory_order_acquire);
+  if (!open_ || !transaction_->HasSnapshot()) return version;
+  if (SnapshotIsOlderThan(table) || transaction_->SnapshotSequence() < version) return std::nullopt;
+  return version;
+}
+
+bool Session::LetsTablesGo() const {
+  return !open_ || (!transaction_->HasLocks() && !transaction_->HasWrites());
+}
+
 void Session::BeginWithSnapshot() {
   isolation_ = static_cast<enum_tx_isolation>(thd_tx_isolation(thd_));
   OpenTransaction();
@@ -222,6 +252,7 @@ void Session::BeginCommit(bool killable) {
   if (!killable) MakeInterruptible(nullptr);
   transaction_->ClearInterrupt();
   if (killable && thd_kill_level(thd_) != THD_IS_NOT_KILLED) transaction_->Interrupt();
+  if (!pessimistic_) transaction_->SetLockWaitTimeout(LockWaitTimeoutUs(thd_));
 }
 
 Status Session::Commit(bool killable) {
@@ -247,6 +278,7 @@ Status Session::Commit(bool killable) {
     touched.table->changes.fetch_add(touched.changes, std::memory_order_relaxed);
     touched.table->RaiseRecordedAutoIncrement(touched.recorded_auto_increment);
   }
+  ForgetTouched(transaction_->CommitSequence());
   Finish();
   return committed;
 }
@@ -265,7 +297,7 @@ void Session::Abort() {
     transaction_->Rollback();
   }
   open_ = false;
-  touched_.clear();
+  ForgetTouched(0);
   aborted_ = true;
 }
 
@@ -274,6 +306,13 @@ void Session::Finish() {
   in_statement_ = false;
   registered_ = false;
   aborted_ = false;
+  ForgetTouched(0);
+}
+
+void Session::ForgetTouched(uint64_t committed) {
+  for (const Touched& touched : touched_) {
+    if (touched.changes > 0) touched.table->EndWrite(committed);
+  }
   touched_.clear();
 }
 
@@ -288,6 +327,7 @@ Session::Touched& Session::Touch(const std::shared_ptr<TableState>& table) {
 void Session::CountRows(const std::shared_ptr<TableState>& table, int64_t inserted,
                         uint64_t changed) {
   Touched& touched = Touch(table);
+  if (touched.changes == 0) table->BeginWrite();
   touched.statement_rows += inserted;
   touched.changes += changed;
 }

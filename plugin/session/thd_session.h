@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,10 +20,10 @@
 
 namespace tidesdb::plugin {
 
-class Session {
+class Session final : private LockWaitListener {
  public:
   explicit Session(THD* thd) : thd_(thd) {}
-  ~Session();
+  ~Session() override;
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
@@ -54,6 +55,11 @@ class Session {
   bool SnapshotIsOlderThan(const TableState& table) const;
   // Whether this transaction changed rows of the table that may have been newer than its snapshot.
   bool OwnChangesCover(const TableState& table) const;
+  // The table's version that plain reads see, if it is the newest one and nobody, this transaction
+  // included, is about to make another. Without a snapshot: as if it were taken now.
+  std::optional<uint64_t> NewestVersionSeen(const TableState& table) const;
+  // Whether others need not wait for the tables it has used: it has neither locks nor changes.
+  bool LetsTablesGo() const;
   // Starts one if there is none, and opens its snapshot.
   void BeginWithSnapshot();
   // Killable: a KILL may end it and undo the transaction, as nobody else has committed it or will.
@@ -92,9 +98,16 @@ class Session {
     uint64_t recorded_auto_increment = 0;  // By this transaction.
   };
 
+  // LockWaitListener: SHOW PROCESSLIST says it.
+  void LockWaitBegins() noexcept override;
+  void LockWaitEnds() noexcept override;
+
   void OpenTransaction();
+  void StartStatement();
   void TakeSnapshot();
   Touched& Touch(const std::shared_ptr<TableState>& table);
+  // `committed`: the commit that made the changes of the tables true; 0: they are undone.
+  void ForgetTouched(uint64_t committed);
   // A KILL of an earlier statement does not end this commit.
   void BeginCommit(bool killable);
   void MakeInterruptible(Transaction* transaction);
@@ -116,6 +129,7 @@ class Session {
   bool pessimistic_ = true;
   bool conflicts_on_changed_ = true;
   enum_tx_isolation isolation_ = ISO_REPEATABLE_READ;
+  PSI_stage_info stage_before_wait_{};
   Savepoint statement_start_;
   uint64_t snapshot_tables_ = 0;  // Dictionary::tables_made() before the snapshot.
   std::vector<Touched> touched_;

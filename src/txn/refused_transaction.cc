@@ -14,6 +14,8 @@ class RefusedTransaction final : public Transaction {
   void SetSnapshot() override {}
   void ReleaseSnapshot() override {}
   bool HasSnapshot() const override { return false; }
+  uint64_t SnapshotSequence() const override { return 0; }
+  void SetLockWaitTimeout(uint64_t) override {}
   Result<bool> Get(ColumnFamily*, Slice, PinnedValue*) override { return reason_; }
   Result<bool> GetForUpdate(ColumnFamily*, Slice, LockMode, LockWait, PinnedValue*) override {
     return reason_;
@@ -40,6 +42,7 @@ class RefusedTransaction final : public Transaction {
   Status Restart(const TransactionOptions&) override { return reason_; }
   uint64_t id() const override { return 0; }
   bool HasWrites() const override { return false; }
+  bool HasLocks() const override { return false; }
   uint64_t WriteCount() const override { return 0; }
   uint64_t CommitSequence() const override { return 0; }
   void Interrupt() override {}

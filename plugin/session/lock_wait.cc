@@ -1,0 +1,77 @@
+#include "session/lock_wait.h"
+
+#include <set_var.h>
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+
+#include "base/sysvars.h"
+
+namespace tidesdb::plugin {
+namespace {
+
+constexpr uint64_t kUsPerSecond = 1'000'000;
+constexpr char kServerName[] = "lock_wait_timeout";
+constexpr char kInnoDbName[] = "innodb_lock_wait_timeout";
+
+// InnoDB's variable is what WAIT n of the grammar sets, and what applications set for row locks.
+// Null: a server without InnoDB.
+const sys_var* InnoDbVariable(THD* thd) {
+  constexpr bool kNoError = true;
+  static const sys_var* const variable =
+      find_sys_var(thd, kInnoDbName, strlen(kInnoDbName), kNoError);
+  return variable;
+}
+
+uint64_t SecondsOf(const sys_var& variable, THD* thd, enum_var_type type) {
+  constexpr LEX_CSTRING kNoBase = {nullptr, 0};
+  const uchar* const value = variable.value_ptr(thd, type, &kNoBase);
+  switch (variable.show_type()) {
+    case SHOW_UINT:
+      return *reinterpret_cast<const uint*>(value);
+    case SHOW_ULONG:
+      return *reinterpret_cast<const ulong*>(value);
+    default:
+      return UINT32_MAX;
+  }
+}
+
+// What the statement says for itself, in seconds.
+std::optional<uint64_t> OfStatement(THD* thd) {
+  std::optional<uint64_t> seconds;
+  List_iterator_fast<set_var_base> settings(thd->lex->stmt_var_list);
+  while (set_var_base* const setting = settings++) {
+    if (!setting->is_system()) continue;
+    const sys_var& variable = *static_cast<set_var*>(setting)->var;
+    // Of both, InnoDB's: it is meant for rows.
+    if (strcmp(variable.name.str, kInnoDbName) == 0) return SecondsOf(variable, thd, OPT_SESSION);
+    if (strcmp(variable.name.str, kServerName) == 0) seconds = thd->variables.lock_wait_timeout;
+  }
+  return seconds;
+}
+
+}  // namespace
+
+PSI_stage_info stage_waiting_for_row_lock = {0, "Waiting for row lock", 0};
+
+void RegisterLockWaitStage() {
+  PSI_stage_info* stages[] = {&stage_waiting_for_row_lock};
+  mysql_stage_register("tidesdb", stages, 1);
+}
+
+uint64_t LockWaitTimeoutUs(THD* thd) {
+  if (const auto seconds = OfStatement(thd)) return *seconds * kUsPerSecond;
+  uint64_t wait_us = std::min<uint64_t>(sysvars::LockWaitTimeoutUs(thd),
+                                        thd->variables.lock_wait_timeout * kUsPerSecond);
+  if (const sys_var* const innodb = InnoDbVariable(thd)) {
+    // The global value is InnoDB's own; another one was set for what this session does.
+    const uint64_t seconds = SecondsOf(*innodb, thd, OPT_SESSION);
+    if (seconds != SecondsOf(*innodb, thd, OPT_GLOBAL)) {
+      wait_us = std::min(wait_us, seconds * kUsPerSecond);
+    }
+  }
+  return wait_us;
+}
+
+}  // namespace tidesdb::plugin
