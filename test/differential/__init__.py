@@ -1,0 +1,1 @@
+"""Random SQL on TidesDB and InnoDB, side by side in one server: see README.md."""

@@ -1,0 +1,102 @@
+"""python3 test/differential: random SQL on TidesDB and InnoDB, side by side. See README.md."""
+
+import argparse
+import collections
+import multiprocessing
+import os
+import sys
+import time
+from pathlib import Path
+
+_HERE = Path(__file__).resolve().parent
+TREE = _HERE.parent.parent
+sys.path[:1] = [str(_HERE.parent), str(TREE)]
+
+from differential import hunt, plant, server  # noqa: E402
+from differential.cases import random_case  # noqa: E402
+from differential.sql import Case  # noqa: E402
+from installer import build_plugin, host, servers  # noqa: E402
+
+
+def _options():
+    parser = argparse.ArgumentParser(prog="test/differential", description=__doc__)
+    add = parser.add_argument
+    add("--server", choices=list(host.CODENAMES), default=host.host_server(), help="which MariaDB")
+    add("--seed", type=int, help="one case only, or with --cases the first one")
+    add("--cases", type=int, help="how many cases (one with --seed, else as many as --seconds allow)")
+    add("--seconds", type=float, default=60, help="how long cases are begun (60)")
+    add("--jobs", type=int, default=os.cpu_count() or 1, help="workers, each with a server of its own (one a core)")
+    add("--length", type=int, default=60, help="statements of a case behind its first rows (60)")
+    add("--each", type=int, default=2, help="differences of one kind that are shrunk and written; others are counted (2)")
+    add("--no-shrink", dest="shrink", action="store_false", help="only say what differs")
+    add("--shrink-seconds", type=float, default=60, help="at most, for one difference (60)")
+    add("--server-too", action="store_true", help="also shrink and write what InnoDB does wrong in the same way")
+    add("--skip", action="append", default=[], metavar="TEXT", help="count kinds with this text, shrink none")
+    add("--plant", choices=sorted(plant.FAULTS), help="put a fault behind TidesDB's back, to see it found")
+    add("--findings", type=Path, default=TREE / "var" / "differential", help="where repro files go (var/differential)")
+    add("--print", action="store_true", help="print the case of --seed as SQL and end")
+    add("--no-build", dest="build", action="store_false", help="take the plugin as it is")
+    options = parser.parse_args()
+    if options.seed is not None and options.cases is None:
+        options.cases, options.jobs = 1, 1
+    if options.seed is None:
+        options.seed = int(time.time()) * 1000
+    return options
+
+
+def _print(case: Case):
+    for text in [*case.settings, *(text for statement in case.statements for text in statement.texts())]:
+        print(text + ";")
+
+
+def _work(options, environment, plugin, number, results):
+    """A worker's process: the seeds of its number, until time or cases are up."""
+    def say(line):
+        print(line, flush=True)
+
+    deadline = time.monotonic() + options.seconds
+    with server.FuzzedServer(environment, plugin) as one:
+        worker = hunt.Worker(one, options, say)
+        seed, last = options.seed + number, options.seed + (options.cases or sys.maxsize)
+        while seed < last and (options.cases or time.monotonic() < deadline):
+            worker.case(seed)
+            seed += options.jobs
+    results.put((worker.cases, worker.replay.counted, worker.kinds, worker.given_up))
+
+
+def main():
+    options = _options()
+    if options.print:
+        _print(random_case(options.seed, options.length))
+        return 0
+    log = TREE / "var" / "differential.log"
+    log.parent.mkdir(exist_ok=True)
+    if options.build:
+        environment, plugin = build_plugin.prepare_and_build(options.server, log)
+    else:
+        environment = servers.existing(options.server)
+        plugin = build_plugin.plugin_path(environment)
+    results = multiprocessing.Queue()
+    workers = [multiprocessing.Process(target=_work, args=(options, environment, plugin, number, results))
+               for number in range(options.jobs)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    cases, statements, kinds, given_up = 0, 0, collections.Counter(), collections.Counter()
+    while not results.empty():
+        one = results.get()
+        cases, statements = cases + one[0], statements + one[1]
+        kinds.update(one[2])
+        given_up.update(one[3])
+    for kind, count in kinds.most_common():
+        print(f"{count:6} {kind}")
+    print(f"{options.server}: {cases} cases from seed {options.seed}, {statements} statements, {sum(kinds.values())} differences; "
+          f"given up: {dict(given_up)}")
+    if any(worker.exitcode for worker in workers):
+        return 2
+    return 1 if kinds else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

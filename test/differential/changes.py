@@ -1,0 +1,248 @@
+"""Random statements that change data or tables, each with one outcome that SQL prescribes.
+
+Rows are changed in the order of id where the order can matter. A value of AUTO_INCREMENT is drawn only right behind a statement
+that sets the counter, since engines may leave different gaps.
+"""
+
+from differential import queries
+from differential.predicates import condition
+from differential.sql import Items, Statement, Tagged, maybe
+from differential.tables import random_column, random_key
+
+
+class Counter:
+    """Values for id that no row has yet.
+
+    Each shift() is more than all ids there can be so far, so that what is moved or copied by it meets no other row.
+    """
+
+    SHIFTS_MAX = 20  # 1000 * 2**21 is still an INT.
+
+    def __init__(self):
+        self.next, self.shifts = 1, 0
+
+    def fresh(self):
+        self.next += 1
+        return self.next - 1
+
+    def shift(self):
+        self.shifts += 1
+        return 1000 << (self.shifts - 1)
+
+
+def _row(rng, table, columns, identity):
+    values = []
+    for column in columns:
+        if column.name == "id":
+            value = identity
+        elif column.default and rng.random() < 0.2:
+            value = "DEFAULT"
+        else:
+            value = column.value(rng)
+        values.append(Tagged(f"{table.name}.{column.name}", value))
+    return Items(values, before="(", after=")")
+
+
+def _identity(rng, table, counter):
+    """Mostly a new one; one that is there already only where a key refuses it."""
+    key_of_id = any(len(key.parts) == 1 and key.parts[0].column.name == "id" for key in table.keys_unique())
+    if key_of_id and rng.random() < 0.12:
+        return str(rng.randrange(1, max(2, counter.next)))
+    return str(counter.fresh())
+
+
+def _names(table, columns):
+    return Items([Tagged(f"{table.name}.{column.name}", column.name) for column in columns], before=" (", after=")")
+
+
+def insert(rng, table, counter, rows=None, word="INSERT"):
+    columns = table.plain
+    listed = [_row(rng, table, columns, _identity(rng, table, counter)) for _ in range(rows or rng.choice([1, 1, 1, 2, 5]))]
+    return Statement(word.lower(), [f"{word} INTO {table.name}", _names(table, columns), " VALUES ", Items(listed)])
+
+
+def fill(rng, table, counter, rows):
+    """The first rows: singly refused ones leave the others."""
+    return insert(rng, table, counter, rows, "INSERT IGNORE")
+
+
+def _insert(rng, tables, counter):
+    table = rng.choice(tables)
+    made = insert(rng, table, counter, word=rng.choice(["INSERT", "INSERT", "INSERT IGNORE", "REPLACE"]))
+    if rng.random() < 0.15:
+        made.text = [made.text, maybe("RETURNING ", Items([column.name for column in table.columns]))]
+        made.kind += "-returning"
+    return made
+
+
+def _expression(rng, column):
+    """What a column is set to, of this row alone."""
+    kind, name = column.type, column.name
+    choices = [column.value(rng)] * 4 + [name]
+    if kind.text and not kind.blob:
+        choices += [f"CONCAT({name}, 'a')", f"LEFT({name}, 2)", f"CONCAT({name}, ' ')", f"UPPER({name})"]
+    if kind.family == "int":
+        choices += [f"{name} + 1", f"{name} DIV 2"]
+    if kind.family == "binary":
+        choices += [f"CONCAT({name}, x'00')", f"LEFT({name}, 1)"]
+    if column.default:
+        choices.append("DEFAULT")
+    return rng.choice(choices)
+
+
+def _assignments(rng, table, columns, prefix=""):
+    return Items([f"{prefix}{column.name} = {_expression(rng, column)}" for column in columns])
+
+
+def _settable(rng, table, unique):
+    columns = [column for column in table.plain if column.name != "id" and (unique or not table.in_unique(column))]
+    return rng.sample(columns, min(len(columns), rng.choice([1, 1, 2])))
+
+
+def _on_duplicate(rng, tables, counter):
+    """ON DUPLICATE KEY UPDATE, where one key at most can be met."""
+    candidates = [table for table in tables if len(table.keys_unique()) == 1]
+    if not candidates:
+        return _insert(rng, tables, counter)
+    table = rng.choice(candidates)
+    columns = _settable(rng, table, False)
+    if not columns:
+        return _insert(rng, tables, counter)
+    made = insert(rng, table, counter)
+    sets = Items([f"{column.name} = {rng.choice([f'VALUES({column.name})', _expression(rng, column)])}" for column in columns])
+    return Statement("insert-on-duplicate", [made.text, " ON DUPLICATE KEY UPDATE ", sets])
+
+
+def _insert_select(rng, tables, counter):
+    table = rng.choice([table for table in tables if not table.auto] or tables)
+    source = rng.choice([other for other in tables if len(other.columns) > 1])
+    columns, values, shift = table.plain, [], counter.shift()
+    for column in columns:
+        twins = [other for other in source.columns if other.type.sql == column.type.sql and (column.nullable or not other.nullable)]
+        value = f"id + {shift}" if column.name == "id" else rng.choice(twins).name if twins and rng.random() < 0.8 else column.value(rng)
+        values.append(Tagged(f"{table.name}.{column.name}", value))
+    word = rng.choice(["INSERT", "INSERT IGNORE", "REPLACE"])
+    where = Items([condition(rng, source)], least=0, before=" WHERE ")
+    # Small, so that tables stay small.
+    return Statement("insert-select", [f"{word} INTO {table.name}", _names(table, columns), " SELECT ", Items(values),
+                                       f" FROM {source.name}", where, " ORDER BY id LIMIT 15"])
+
+
+def _where(rng, table, alias=""):
+    return Items([condition(rng, table, alias)], least=0, before=" WHERE ")
+
+
+def _hint(rng, table):
+    return rng.choice(queries.hints_of(rng, table)) if rng.random() < 0.3 else ""
+
+
+def _update(rng, tables, _):
+    table = rng.choice(tables)
+    draw = rng.random()
+    if draw < 0.45:  # Columns of no unique key, in whatever order.
+        columns = _settable(rng, table, False)
+        if columns:
+            return Statement("update", [f"UPDATE {table.name}{_hint(rng, table)} SET ", _assignments(rng, table, columns),
+                                        _where(rng, table)])
+    columns = _settable(rng, table, True)
+    if not columns:
+        return _delete(rng, tables, None)
+    ignore = " IGNORE" if rng.random() < 0.2 and not any(key.hash for key in table.keys) else ""
+    limit = maybe(f"LIMIT {rng.choice([1, 2, 5])}") if rng.random() < 0.5 else ""
+    by = " ORDER BY " + rng.choice(["id", "id", "id DESC"])
+    return Statement("update-order", [f"UPDATE{ignore} {table.name} SET ", _assignments(rng, table, columns), _where(rng, table), by,
+                                      limit])
+
+
+def _update_id(rng, tables, counter):
+    table = rng.choice(tables)
+    if rng.random() < 0.5:
+        return Statement("update-id", [f"UPDATE {table.name} SET id = id + {counter.shift()}", _where(rng, table), " ORDER BY id LIMIT 5"])
+    return Statement("update-id", f"UPDATE {table.name} SET id = {counter.fresh()} WHERE id = {rng.randrange(1, counter.next)}")
+
+
+def _update_join(rng, tables, _):
+    """Constants only: a row that meets several others has one result."""
+    one, other = rng.choice(tables), rng.choice(tables)
+    a, b = queries.pair(rng, one, other)
+    columns = [column for column in _settable(rng, one, False) if column is not a]
+    if not columns or one is other:
+        return _update(rng, tables, None)
+    sets = Items([f"x.{column.name} = {column.value(rng)}" for column in columns])
+    return Statement("update-join", [f"UPDATE {one.name} x JOIN {other.name} y ON x.{a.name} = y.{b.name} SET ", sets,
+                                     _where(rng, other, "y")])
+
+
+def _delete(rng, tables, _):
+    table = rng.choice(tables)
+    draw = rng.random()
+    if draw < 0.5:
+        returning = maybe("RETURNING id") if rng.random() < 0.2 else ""
+        return Statement("delete", [f"DELETE FROM {table.name} WHERE ", condition(rng, table), returning])
+    if draw < 0.75:
+        by = rng.choice([f"{column.name}, " for column in table.columns if not column.type.blob] + [""])
+        return Statement("delete-order", [f"DELETE FROM {table.name}", _where(rng, table), f" ORDER BY {by}id LIMIT 3"])
+    other = rng.choice(tables)
+    if other is table:
+        return Statement("delete", f"DELETE FROM {table.name} WHERE id = {rng.randrange(1, 40)}")
+    a, b = queries.pair(rng, table, other)
+    return Statement("delete-join", [f"DELETE x FROM {table.name} x JOIN {other.name} y ON x.{a.name} = y.{b.name}",
+                                     _where(rng, table, "x")])
+
+
+def _auto(rng, tables, counter):
+    """AUTO_INCREMENT: the counter is set, then drawn from."""
+    table = rng.choice([table for table in tables if table.auto] or [None])
+    if table is None:
+        return _insert(rng, tables, counter)
+    columns = table.plain
+    listed = [_row(rng, table, columns, rng.choice(["NULL", "NULL", "0", "DEFAULT"])) for _ in range(rng.choice([1, 1, 3]))]
+    return [Statement("alter-counter", f"ALTER TABLE {table.name} AUTO_INCREMENT = {counter.shift()}"),
+            Statement("insert-auto", [f"INSERT INTO {table.name}", _names(table, columns), " VALUES ", Items(listed)])]
+
+
+_MAKERS = [(_insert, 26), (_update, 26), (_delete, 14), (_on_duplicate, 7), (_insert_select, 7), (_update_id, 5), (_update_join, 5),
+           (_auto, 4)]
+
+
+def random_change(rng, tables, counter):
+    """Statements, mostly one."""
+    makers, weights = zip(*_MAKERS)
+    made = rng.choices(makers, weights)[0](rng, tables, counter)
+    return made if isinstance(made, list) else [made]
+
+
+def random_ddl(rng, tables, names):
+    """One statement that changes a table; the generator's picture of it follows."""
+    table = rng.choice(tables)
+    copy = rng.choice(["", "", ", ALGORITHM=COPY"])
+    kind = "alter-copy" if copy else "alter"
+    draw = rng.random()
+    if draw < 0.1:
+        return Statement("truncate", f"TRUNCATE TABLE {table.name}")
+    if draw < 0.4:
+        key = random_key(rng, table, f"k{next(names)}", table.columns[0] if table.partition else None)
+        ignore = ""
+        if key.unique:
+            ignore, kind = "IGNORE ", "alter-copy" if copy else "alter-ignore"
+        table.keys.append(key)
+        return Statement(kind, [f"ALTER {ignore}TABLE {table.name} ADD ", key.sql(table.name), copy])
+    if draw < 0.55 and len(table.keys) > 1:
+        key = table.keys.pop()
+        return Statement(kind, f"ALTER TABLE {table.name} DROP INDEX `{key.name}`{copy}")
+    if draw < 0.7:
+        column = random_column(rng, f"d{next(names)}")
+        table.columns.append(column)
+        where = rng.choice(["", " FIRST", " AFTER id"])
+        return Statement(kind, [f"ALTER TABLE {table.name} ADD COLUMN ", column.sql(), where, copy])
+    if draw < 0.8:
+        used = {part.column.name for key in table.keys for part in key.parts}
+        free = [column for column in table.plain[1:] if column.name not in used
+                and not any(column.name in other.generated for other in table.columns)]
+        if free and len(table.columns) > 2:
+            column = rng.choice(free)
+            table.columns.remove(column)
+            return Statement(kind, f"ALTER TABLE {table.name} DROP COLUMN {column.name}{copy}")
+    if draw < 0.9:
+        return Statement(kind, f"ALTER TABLE {table.name} FORCE{copy}")
+    return Statement("analyze", f"ANALYZE TABLE {table.name}")

@@ -1,0 +1,92 @@
+"""What must be equal of two outcomes, by the kind of statement, and how it is made comparable."""
+
+import re
+from dataclasses import dataclass, field
+
+# What is compared of a statement besides its error and, for a query, its rows.
+AFFECTED, WARNINGS, MESSAGE, INSERT_ID = "affected", "warnings", "message", "insert id"
+_ALL = {AFFECTED, WARNINGS, MESSAGE, INSERT_ID}
+
+# By kind. Not in here: nothing besides.
+# - A WHERE is evaluated for as many rows as the plan meets: the warnings of an UPDATE or DELETE are the plan's.
+# - An ALTER that copies counts rows, one in place does not.
+# - insert_id is that of AUTO_INCREMENT, which IGNORE, REPLACE and ON DUPLICATE KEY may leave at what they tried.
+RULES = {
+    "create": {WARNINGS}, "insert": _ALL - {INSERT_ID}, "insert ignore": _ALL - {INSERT_ID}, "replace": _ALL - {INSERT_ID},
+    "insert-auto": _ALL, "insert-on-duplicate": {AFFECTED, WARNINGS}, "insert-select": {AFFECTED},
+    "update": {AFFECTED, MESSAGE}, "update-order": {AFFECTED}, "update-id": {AFFECTED, MESSAGE}, "update-join": {AFFECTED},
+    "delete": {AFFECTED}, "delete-order": {AFFECTED}, "delete-join": {AFFECTED}, "truncate": {AFFECTED},
+    "alter-copy": {AFFECTED},
+}
+
+# What makes a case worthless: the other engine's limits, and statements that took too long.
+GIVE_UP = {
+    1118: "InnoDB's limit of a row", 1071: "InnoDB's limit of a key", 1969: "max_statement_time", 1317: "interrupted",
+}
+
+
+@dataclass
+class Difference:
+    """kind: the statement's, what differs and by which side. number: the statement's in the case. after: the data differ now."""
+    kind: str
+    number: int
+    text: str
+    expected: str
+    came: str
+    fatal: bool = False
+    features: list = field(default_factory=list)
+
+
+def rows_of(kind, outcome, ordered):
+    """The rows as they are compared: in order only where the query gives one."""
+    rows = outcome.rows
+    if rows is None:
+        return None
+    if kind in ("checksum", "check"):  # The first column has the database's name; messages may have it too.
+        rows = [tuple(value and re.sub(rb"'(ours|theirs)\.", b"'", value) for value in row[1:]) for row in rows]
+    if kind == "analyze":
+        return []
+    if kind == "show-create":
+        rows = [(re.sub(rb"ENGINE ?= ?\w+|AUTO_INCREMENT=\d+ ?", b"", value or b"") for value in row) for row in rows]
+        rows = [tuple(row) for row in rows]
+    return rows if ordered else sorted(rows, key=lambda row: [(value is not None, value or b"") for value in row])
+
+
+def unlike(kind, ours, theirs, ordered):
+    """(what differs, InnoDB's, ours) of the first that differs, or None."""
+    if ours.error != theirs.error:
+        return f"error {theirs.error}/{ours.error}", _said(theirs), _said(ours)
+    if ours.error:
+        return None
+    mine, others = rows_of(kind, ours, ordered), rows_of(kind, theirs, ordered)
+    if mine != others:
+        if ordered and rows_of(kind, ours, False) == rows_of(kind, theirs, False):
+            return "order", _listed(others), _listed(mine)
+        return "rows", _listed(others), _listed(mine)
+    for what, one, other in [(AFFECTED, ours.affected, theirs.affected), (INSERT_ID, ours.insert_id, theirs.insert_id),
+                             (MESSAGE, ours.message, theirs.message), (WARNINGS, ours.warnings, theirs.warnings)]:
+        if what in RULES.get(kind, ()) and one != other:
+            return what, str(other), str(one)
+    return None
+
+
+def _said(outcome):
+    return f"error {outcome.error}: {outcome.text}" if outcome.error else f"no error, {outcome.affected} rows"
+
+
+def _listed(rows, limit=12):
+    if rows is None:
+        return "no result"
+    shown = ["(" + ", ".join("NULL" if value is None else _value(value) for value in row) + ")" for row in rows[:limit]]
+    return f"{len(rows)} rows: " + " ".join(shown) + (" ..." if len(rows) > limit else "")
+
+
+def _value(value):
+    if not isinstance(value, bytes):
+        return str(value)
+    try:
+        text = value.decode("utf-8")
+        text = text if text.isprintable() else "0x" + value.hex()
+    except UnicodeDecodeError:
+        text = "0x" + value.hex()
+    return text if len(text) < 60 else text[:57] + "..."

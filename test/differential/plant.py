@@ -1,0 +1,46 @@
+"""Faults that are put behind the fuzzer's back, on TidesDB's side only, so that a test can see it find them.
+
+Each is what an engine could do wrong, done by a statement of its own: the engines stay as they are.
+"""
+
+
+class LostRow:
+    """Of every DELETE or UPDATE that changed rows, one row more is gone."""
+
+    def reset(self):
+        pass
+
+    def behind(self, session, statement, outcome):
+        if statement.kind in ("update", "delete") and not outcome.error and outcome.affected > 1:
+            table = statement.texts()[0].replace("DELETE FROM ", "UPDATE ").split()[1]
+            session.run(f"DELETE FROM {table} ORDER BY id DESC LIMIT 1")
+
+
+class Uncommitted:
+    """A ROLLBACK that keeps what it should undo."""
+
+    def reset(self):
+        pass
+
+    def behind(self, session, statement, outcome):
+        if statement.kind == "begin":
+            session.run("COMMIT")
+
+
+class OtherCollation:
+    """The first text column of each table compares by bytes."""
+
+    def reset(self):
+        pass
+
+    def behind(self, session, statement, outcome):
+        if statement.kind != "create" or outcome.error:
+            return
+        table = statement.texts()[0].split()[2]
+        for name, kind in session.run(
+                f"SELECT COLUMN_NAME, COLUMN_TYPE FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME "
+                f"= '{table}' AND COLLATION_NAME LIKE '%\\_ci' AND DATA_TYPE = 'varchar' AND EXTRA = '' LIMIT 1").rows:
+            session.run(f"ALTER TABLE {table} MODIFY {name.decode()} {kind.decode()} CHARACTER SET utf8mb4 COLLATE utf8mb4_bin")
+
+
+FAULTS = {"lost-row": LostRow, "uncommitted": Uncommitted, "other-collation": OtherCollation}

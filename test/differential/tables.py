@@ -1,0 +1,235 @@
+"""Random tables: what the generator knows of them, and their CREATE TABLE."""
+
+from dataclasses import dataclass, field
+
+from differential import column_types
+from differential.sql import Items, Statement, Tagged, maybe
+
+ENGINE = "ENGINE=TidesDB"  # What a session of the other engine replaces.
+_KEY_BYTES_MAX = 3000  # InnoDB: 3072, with what it adds to each part.
+
+
+@dataclass
+class Column:
+    """pool: literals that its values and constants come from, so that they meet. generated: "" or its whole clause."""
+    name: str
+    type: column_types.Type
+    nullable: bool = True
+    pool: list = field(default_factory=list)
+    default: str = ""
+    generated: str = ""
+    auto: bool = False
+
+    def value(self, rng):
+        if self.nullable and rng.random() < 0.12:
+            return "NULL"
+        return rng.choice(self.pool) if rng.random() < 0.85 else self.type.literal(rng)
+
+    def constant(self, rng):
+        return rng.choice(self.pool) if rng.random() < 0.9 else self.type.literal(rng)
+
+    def sql(self):
+        if self.generated:
+            return f"{self.name} {self.type.sql} {self.generated}"
+        more = [maybe(self.default)] if self.default else []
+        auto = [" AUTO_INCREMENT"] if self.auto else []
+        return [f"{self.name} {self.type.sql}", " NULL" if self.nullable else " NOT NULL", *auto, *more]
+
+
+@dataclass
+class KeyPart:
+    column: Column
+    prefix: int = 0
+    descending: bool = False
+
+    def bytes(self):
+        return (self.prefix * self.column.type.bytes_max if self.prefix else self.column.type.bytes) + 3
+
+    def sql(self):
+        return (self.column.name + (f"({self.prefix})" if self.prefix else "") + (" DESC" if self.descending else ""))
+
+
+@dataclass
+class Key:
+    name: str
+    kind: str  # "PRIMARY KEY", "UNIQUE KEY" or "KEY".
+    parts: list
+    hash: bool = False
+
+    @property
+    def unique(self):
+        return self.kind != "KEY"
+
+    def sql(self, table):
+        parts = Items([Tagged(f"{table}.{part.column.name}", part.sql()) for part in self.parts])
+        name = "" if self.kind == "PRIMARY KEY" else f" {self.name}"
+        return [f"{self.kind}{name} (", parts, ")" + (" USING HASH" if self.hash else "")]
+
+
+@dataclass
+class Table:
+    name: str
+    columns: list
+    keys: list = field(default_factory=list)
+    partition: str = ""
+
+    def column(self, name):
+        return next(column for column in self.columns if column.name == name)
+
+    @property
+    def plain(self):
+        """Columns that are written to."""
+        return [column for column in self.columns if not column.generated]
+
+    @property
+    def auto(self):
+        return any(column.auto for column in self.columns)
+
+    def keys_unique(self):
+        return [key for key in self.keys if key.unique]
+
+    def in_unique(self, column):
+        return any(part.column is column for key in self.keys_unique() for part in key.parts)
+
+    def create(self):
+        columns = [Tagged(f"{self.name}.{column.name}", column.sql()) for column in self.columns]
+        # A list of its own each: the last column stays, every key may go.
+        keys = Items([key.sql(self.name) for key in self.keys], least=0, before=", ")
+        tail = maybe(self.partition) if self.partition else ""
+        return Statement("create", [f"CREATE TABLE {self.name} (", Items(columns), keys, f") {ENGINE}", tail])
+
+
+def _pool(rng, kind):
+    """Some values: few, so that rows are alike in them, and for text some that differ behind a common start."""
+    pool = [kind.literal(rng) for _ in range(rng.choice([3, 5, 8, 12]))]
+    if kind.text and kind.chars > 3:
+        plain = [value for value in pool if value.startswith("'")]
+        for value in plain[:3]:
+            longer = value[:-1] + rng.choice(["a", "b", " ", "aa", "z", "\t"])
+            pool.append(column_types.quote(longer[1:].replace("''", "'").replace("\\\\", "\\")[:kind.chars]))
+    return pool
+
+
+def _generated(rng, source):
+    """A generated column over another one, or None where no expression suits its type."""
+    name, kind = source.name, source.type
+    text = "VARCHAR(60) CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci"
+    choices = {
+        "int": [("BIGINT", f"{name} DIV 2"), ("INT", f"{name} % 7"), ("INT", f"{name} IS NULL"), ("BIGINT", f"COALESCE({name}, 3)")],
+        "decimal": [("DECIMAL(65,0)", f"FLOOR({name})"), ("INT", f"{name} > 1")],
+        "text": [(text, f"CONCAT(LEFT({name}, 2), 'x')"), ("INT", f"CHAR_LENGTH({name})"), (text, f"LEFT({name}, 3)"),
+                 (kind.sql, f"{name}")],
+        "binary": [("INT", f"LENGTH({name})"), ("VARCHAR(60) CHARACTER SET latin1", f"HEX(LEFT({name}, 3))")],
+        "date": [("INT", f"YEAR({name})")], "datetime": [("INT", f"YEAR({name})"), ("DATE", f"DATE({name})")],
+        "enum": [("INT", f"{name} + 0")], "set": [("INT", f"{name} + 0")], "bit": [("BIGINT UNSIGNED", f"{name} + 0")],
+    }.get(kind.family)
+    if not choices:
+        return None
+    sql, expression = rng.choice(choices)
+    if "UNSIGNED" in kind.sql and sql == "BIGINT":  # Else some values would not fit: every copy refuses them, no change in place.
+        sql = "BIGINT UNSIGNED"
+    stored = rng.choice(["VIRTUAL", "STORED"])
+    if sql == kind.sql:
+        result = kind
+    elif sql.startswith("VARCHAR"):
+        result = column_types.Type(sql, "text", kind.literal if kind.text else lambda r: r.choice(["''", "'61'", "'00'", "'FF'"]),
+                                   exact=False, chars=60, bytes=240, bytes_max=4)
+    elif sql == "DATE":
+        result = column_types.Type(sql, "date", lambda r: r.choice(["'2000-01-01'", "'2024-02-29'"]), bytes=3)
+    else:
+        result = column_types.Type(sql, "int", lambda r: str(r.randrange(-1, 10)), bytes=30 if "DEC" in sql else 8)
+    return Column("", result, True, [], generated=f"AS ({expression}) {stored}")
+
+
+def random_column(rng, name, kind=None):
+    kind = kind or column_types.random_type(rng)
+    column = Column(name, kind, rng.random() < 0.6, _pool(rng, kind))
+    draw = rng.random()
+    if kind.family in ("datetime", "timestamp") and draw < 0.35:
+        digits = kind.sql[kind.sql.index("("):] if "(" in kind.sql else ""
+        column.default = rng.choice(["DEFAULT '2001-01-01 00:00:00' ", ""]) + f"ON UPDATE CURRENT_TIMESTAMP{digits}"
+    elif draw < 0.25 and kind.default:
+        column.default = f"DEFAULT {rng.choice(column.pool)}"
+    return column
+
+
+def _part(rng, column, whole=False):
+    """whole: a unique key over a hash, which takes any length."""
+    kind, prefix = column.type, 0
+    if kind.chars > 1 and not whole and (kind.blob or kind.bytes > 1000 or rng.random() < 0.35):
+        prefix = rng.choice([1, 1, 2, 2, 3, 5, 10, 20, 100])
+        prefix = min(prefix, kind.chars - (0 if kind.blob else 1), 700 // kind.bytes_max)
+    return KeyPart(column, prefix, rng.random() < 0.3)
+
+
+def random_key(rng, table, name, must_have=None):
+    """A secondary key. must_have: the column that a unique key needs because the table is partitioned by it."""
+    unique, hashed = rng.random() < 0.25, False
+    usable = [column for column in table.columns if not column.auto or rng.random() < 0.2]
+    columns = rng.sample(usable, min(len(usable), rng.choice([1, 1, 1, 2, 2, 3])))
+    if unique and must_have is None and rng.random() < 0.3:
+        hashed = rng.random() < 0.5
+        parts = [KeyPart(column) for column in columns]
+    else:
+        parts = [_part(rng, column) for column in columns]
+        if unique and must_have and must_have not in columns:
+            parts.append(KeyPart(must_have))
+        while len(parts) > 1 and sum(part.bytes() for part in parts) > _KEY_BYTES_MAX and parts[0].column is not must_have:
+            parts.pop(0)
+    return Key(name, "UNIQUE KEY" if unique else "KEY", parts, hashed)
+
+
+def _primary(rng, table):
+    identity = table.columns[0]
+    draw = rng.random()
+    if identity.auto or draw < 0.45:
+        return Key("PRIMARY", "PRIMARY KEY", [KeyPart(identity, 0, rng.random() < 0.1)])
+    if draw < 0.6:
+        return None
+    columns = [column for column in table.plain if not column.nullable and column is not identity]
+    parts = [_part(rng, column) for column in rng.sample(columns, min(len(columns), rng.choice([1, 1, 2])))]
+    if rng.random() < 0.75 or not parts or table.partition:
+        parts.insert(rng.randrange(len(parts) + 1), KeyPart(identity))
+    while sum(part.bytes() for part in parts) > _KEY_BYTES_MAX:
+        parts.remove(max(parts, key=KeyPart.bytes))
+    return Key("PRIMARY", "PRIMARY KEY", parts) if parts else None
+
+
+def _partition(rng):
+    count = rng.choice([2, 3, 5])
+    return rng.choice([
+        f"PARTITION BY HASH (id) PARTITIONS {count}", f"PARTITION BY KEY (id) PARTITIONS {count}",
+        f"PARTITION BY LINEAR HASH (id) PARTITIONS {count}",
+        "PARTITION BY RANGE (id) (PARTITION p0 VALUES LESS THAN (10), PARTITION p1 VALUES LESS THAN (30), "
+        "PARTITION p2 VALUES LESS THAN MAXVALUE)",
+        "PARTITION BY RANGE COLUMNS (id) (PARTITION p0 VALUES LESS THAN (5), PARTITION p1 VALUES LESS THAN (100000))",
+        "PARTITION BY LIST (id % 3) (PARTITION p0 VALUES IN (0), PARTITION p1 VALUES IN (1), PARTITION p2 VALUES IN (2, -1, -2))"])
+
+
+def random_table(rng, name, like=None):
+    """like: a table whose types some columns take, so that the two can be joined."""
+    identity = Column("id", column_types.INT, False, [str(number) for number in range(1, 40)])
+    table = Table(name, [identity])
+    if rng.random() < 0.12:
+        table.partition = _partition(rng)
+    elif rng.random() < 0.2:
+        identity.auto = True
+    for number in range(rng.choice([1, 2, 3, 3, 4, 5, 7])):
+        if like and len(like.plain) > 1 and rng.random() < 0.6:
+            twin = rng.choice(like.plain[1:])
+            column = random_column(rng, f"c{number}", twin.type)
+            column.pool = twin.pool
+        else:
+            column = random_column(rng, f"c{number}")
+        table.columns.append(column)
+    if rng.random() < 0.4:
+        made = _generated(rng, rng.choice(table.columns[1:]))
+        if made:
+            made.name = "g0"
+            made.pool = _pool(rng, made.type)
+            table.columns.append(made)
+    primary = _primary(rng, table)
+    table.keys = [primary] if primary else []
+    for number in range(rng.choice([0, 1, 1, 2, 2, 3, 4])):
+        table.keys.append(random_key(rng, table, f"k{number}", identity if table.partition else None))
+    return table
