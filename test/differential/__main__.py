@@ -30,6 +30,7 @@ def _options():
     add("--each", type=int, default=2, help="differences of one kind that are shrunk and written; others are counted (2)")
     add("--no-shrink", dest="shrink", action="store_false", help="only say what differs")
     add("--shrink-seconds", type=float, default=60, help="at most, for one difference (60)")
+    add("--without", metavar="PATTERN", help="draw tables and statements again while their SQL matches: what is known already")
     add("--server-too", action="store_true", help="also shrink and write what InnoDB does wrong in the same way")
     add("--skip", action="append", default=[], metavar="TEXT", help="count kinds with this text, shrink none")
     add("--plant", choices=sorted(plant.FAULTS), help="put a fault behind TidesDB's back, to see it found")
@@ -61,13 +62,13 @@ def _work(options, environment, plugin, number, results):
         while seed < last and (options.cases or time.monotonic() < deadline):
             worker.case(seed)
             seed += options.jobs
-    results.put((worker.cases, worker.replay.counted, worker.kinds, worker.given_up))
+    results.put((worker.cases, worker.replay.counted, worker.kinds, worker.replay.passed_over))
 
 
 def main():
     options = _options()
     if options.print:
-        _print(random_case(options.seed, options.length))
+        _print(random_case(options.seed, options.length, options.without))
         return 0
     log = TREE / "var" / "differential.log"
     log.parent.mkdir(exist_ok=True)
@@ -83,16 +84,16 @@ def main():
         worker.start()
     for worker in workers:
         worker.join()
-    cases, statements, kinds, given_up = 0, 0, collections.Counter(), collections.Counter()
+    cases, statements, kinds, passed_over = 0, 0, collections.Counter(), collections.Counter()
     while not results.empty():
         one = results.get()
         cases, statements = cases + one[0], statements + one[1]
         kinds.update(one[2])
-        given_up.update(one[3])
+        passed_over.update(one[3])
     for kind, count in kinds.most_common():
         print(f"{count:6} {kind}")
     print(f"{options.server}: {cases} cases from seed {options.seed}, {statements} statements, {sum(kinds.values())} differences; "
-          f"given up: {dict(given_up)}")
+          f"passed over: {dict(passed_over)}")
     if any(worker.exitcode for worker in workers):
         return 2
     return 1 if kinds else 0

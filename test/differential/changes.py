@@ -213,36 +213,42 @@ def random_change(rng, tables, counter):
 
 
 def random_ddl(rng, tables, names):
-    """One statement that changes a table; the generator's picture of it follows."""
+    """A statement that changes a table, and a function that makes the generator's picture of the table follow."""
     table = rng.choice(tables)
     copy = rng.choice(["", "", ", ALGORITHM=COPY"])
     kind = "alter-copy" if copy else "alter"
     draw = rng.random()
     if draw < 0.1:
-        return Statement("truncate", f"TRUNCATE TABLE {table.name}")
+        return Statement("truncate", f"TRUNCATE TABLE {table.name}"), lambda: None
     if draw < 0.4:
-        key = random_key(rng, table, f"k{next(names)}", table.columns[0] if table.partition else None)
-        ignore = ""
-        if key.unique:
-            ignore, kind = "IGNORE ", "alter-copy" if copy else "alter-ignore"
-        table.keys.append(key)
-        return Statement(kind, [f"ALTER {ignore}TABLE {table.name} ADD ", key.sql(table.name), copy])
+        return _add_key(rng, table, names, copy)
     if draw < 0.55 and len(table.keys) > 1:
-        key = table.keys.pop()
-        return Statement(kind, f"ALTER TABLE {table.name} DROP INDEX `{key.name}`{copy}")
+        key = table.keys[-1]
+        return Statement(kind, f"ALTER TABLE {table.name} DROP INDEX `{key.name}`{copy}"), lambda: table.keys.remove(key)
     if draw < 0.7:
         column = random_column(rng, f"d{next(names)}")
-        table.columns.append(column)
+        # What is no JSON is refused by a copy, and let in by a change in place.
+        column.nullable = column.nullable or column.type.family == "json"
         where = rng.choice(["", " FIRST", " AFTER id"])
-        return Statement(kind, [f"ALTER TABLE {table.name} ADD COLUMN ", column.sql(), where, copy])
+        return (Statement(kind, [f"ALTER TABLE {table.name} ADD COLUMN ", column.sql(), where, copy]),
+                lambda: table.columns.append(column))
     if draw < 0.8:
         used = {part.column.name for key in table.keys for part in key.parts}
         free = [column for column in table.plain[1:] if column.name not in used
                 and not any(column.name in other.generated for other in table.columns)]
         if free and len(table.columns) > 2:
             column = rng.choice(free)
-            table.columns.remove(column)
-            return Statement(kind, f"ALTER TABLE {table.name} DROP COLUMN {column.name}{copy}")
+            return (Statement(kind, f"ALTER TABLE {table.name} DROP COLUMN {column.name}{copy}"),
+                    lambda: table.columns.remove(column))
     if draw < 0.9:
-        return Statement(kind, f"ALTER TABLE {table.name} FORCE{copy}")
-    return Statement("analyze", f"ANALYZE TABLE {table.name}")
+        return Statement(kind, f"ALTER TABLE {table.name} FORCE{copy}"), lambda: None
+    return Statement("analyze", f"ANALYZE TABLE {table.name}"), lambda: None
+
+
+def _add_key(rng, table, names, copy):
+    """A unique one with IGNORE: what remains is what comes first, in the order of the primary key or of insertion."""
+    key = random_key(rng, table, f"k{next(names)}", table.columns[0] if table.partition else None)
+    ignore = "IGNORE " if key.unique else ""
+    kind = "alter-copy" if copy else "alter-ignore" if ignore else "alter"
+    return (Statement(kind, [f"ALTER {ignore}TABLE {table.name} ADD ", key.sql(table.name), copy]),
+            lambda: table.keys.append(key))

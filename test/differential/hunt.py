@@ -7,9 +7,10 @@ from differential import findings
 from differential.cases import random_case
 from differential.compare import Difference
 from differential.plant import FAULTS
-from differential.replay import SERVER, GivenUp, Replay
+from differential.replay import SERVER, Replay
 from differential.session import OURS, THEIRS, Lost, Session
 from differential.shrink import Shrinker
+from differential.sql import Case
 
 _CRASH = "server gone"
 
@@ -22,14 +23,12 @@ class Worker:
         plant = FAULTS[options.plant]() if options.plant else None
         socket = str(server.socket)
         self.replay = Replay(Session(socket, OURS, "ours"), Session(socket, THEIRS, "theirs"), plant)
-        self.kinds, self.cases, self.given_up, self.files = collections.Counter(), 0, collections.Counter(), []
-        self.statements = 0
+        self.kinds, self.cases, self.files = collections.Counter(), 0, []
 
     def case(self, seed):
         """Runs one seed. Returns the differences that were new."""
-        case = random_case(seed, self.options.length)
+        case = random_case(seed, self.options.length, self.options.without)
         self.cases += 1
-        self.statements += len(case.statements)
         new = []
         for difference in self._differences(case):
             self.kinds[difference.kind] += 1
@@ -46,9 +45,6 @@ class Worker:
     def _differences(self, case, only=None):
         try:
             return self.replay.run(case, only)
-        except GivenUp as why:
-            self.given_up[str(why)] += 1
-            return []
         except Lost as lost:
             tail = self.server.log_tail(90)
             self.server.again()
@@ -65,7 +61,7 @@ class Worker:
         if not self.options.shrink:
             self.say(f"seed {case.seed}: {difference.kind}: {difference.text}\n  expected {difference.expected}\n  came {difference.came}")
             return
-        case.statements = case.statements[:difference.number + 1]
+        case = Case(case.seed, case.settings, case.statements[:difference.number + 1])
         if not self._shows(difference.kind)(case):
             self.say(f"seed {case.seed}: {difference.kind}: not again: {difference.text}\n  expected {difference.expected}\n"
                      f"  came {difference.came}")

@@ -30,7 +30,7 @@ def term(rng, column, reference):
         text = f"{{}} {rng.choice(['IN', 'IN', 'IN', 'NOT IN'])} ({values})"
     elif draw < 0.52:
         text = f"{{}} {rng.choice(['BETWEEN', 'BETWEEN', 'BETWEEN', 'NOT BETWEEN'])} {column.constant(rng)} AND {column.constant(rng)}"
-    elif draw < 0.56 and kind.family in ("int", "decimal"):
+    elif draw < 0.56 and kind.family == "int":
         text = f"{{}} {rng.choice(['=', '<', '<=', '>', '>=', '<>'])} {_odd_number(rng)}"
     else:
         operator = rng.choice(["=", "=", "=", "<", "<=", ">", ">=", "<>", "<=>"])

@@ -24,7 +24,7 @@ class Shrinker:
             for statement in case.statements:
                 for items in list(statement.lists()):
                     self._thin(case, items.items, items.least)
-            self._thin(case, case.settings)
+            self._settings(case)
         return case
 
     def _late(self):
@@ -52,6 +52,15 @@ class Shrinker:
             if size == 1:
                 return
             size = size // 2
+
+    def _settings(self, case):
+        """Those without which two runs of a case are not the same stay."""
+        for setting in case.settings[:]:
+            if not setting.startswith(("SET timestamp", "SET time_zone", "SET max_sort_length")):
+                kept = case.settings[:]
+                case.settings.remove(setting)
+                if not self._try(case):
+                    case.settings[:] = kept
 
     def _tags(self, case):
         """Leaves out columns, with their values."""
