@@ -4,6 +4,7 @@ import argparse
 import collections
 import multiprocessing
 import os
+import signal
 import sys
 import time
 from pathlib import Path
@@ -14,6 +15,7 @@ sys.path[:1] = [str(_HERE.parent), str(TREE)]
 
 from differential import hunt, plant, server  # noqa: E402
 from differential.cases import random_case  # noqa: E402
+from differential.replay import SERVER  # noqa: E402
 from differential.sql import Case  # noqa: E402
 from installer import build_plugin, host, servers  # noqa: E402
 
@@ -36,7 +38,7 @@ def _options():
     add("--plant", choices=sorted(plant.FAULTS), help="put a fault behind TidesDB's back, to see it found")
     add("--findings", type=Path, default=TREE / "var" / "differential", help="where repro files go (var/differential)")
     add("--print", action="store_true", help="print the case of --seed as SQL and end")
-    add("--no-build", dest="build", action="store_false", help="take the plugin as it is")
+    add("--plugin", type=Path, help="the plugin to load (that of this tree, built)")
     options = parser.parse_args()
     if options.seed is not None and options.cases is None:
         options.cases, options.jobs = 1, 1
@@ -50,11 +52,17 @@ def _print(case: Case):
         print(text + ";")
 
 
+def _end(*_):
+    """SIGTERM ends as an exception does: what was started is ended, what was made is removed."""
+    raise SystemExit(143)
+
+
 def _work(options, environment, plugin, number, results):
     """A worker's process: the seeds of its number, until time or cases are up."""
     def say(line):
         print(line, flush=True)
 
+    signal.signal(signal.SIGTERM, _end)
     deadline = time.monotonic() + options.seconds
     with server.FuzzedServer(environment, plugin) as one:
         worker = hunt.Worker(one, options, say)
@@ -65,38 +73,51 @@ def _work(options, environment, plugin, number, results):
     results.put((worker.cases, worker.replay.counted, worker.kinds, worker.replay.passed_over))
 
 
+def _run(options, environment, plugin):
+    """All workers, to their end. Returns their results; fewer than workers where one failed."""
+    results = multiprocessing.Queue()
+    workers = [multiprocessing.Process(target=_work, args=(options, environment, plugin, number, results))
+               for number in range(options.jobs)]
+    try:
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join()
+    finally:
+        for worker in workers:
+            if worker.is_alive():
+                worker.terminate()
+                worker.join()
+    return [results.get(timeout=10) for worker in workers if worker.exitcode == 0]
+
+
 def main():
     options = _options()
     if options.print:
         _print(random_case(options.seed, options.length, options.without))
         return 0
+    signal.signal(signal.SIGTERM, _end)
     log = TREE / "var" / "differential.log"
     log.parent.mkdir(exist_ok=True)
-    if options.build:
-        environment, plugin = build_plugin.prepare_and_build(options.server, log)
+    if options.plugin:
+        environment, plugin = servers.existing(options.server), options.plugin
     else:
-        environment = servers.existing(options.server)
-        plugin = build_plugin.plugin_path(environment)
-    results = multiprocessing.Queue()
-    workers = [multiprocessing.Process(target=_work, args=(options, environment, plugin, number, results))
-               for number in range(options.jobs)]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
-    cases, statements, kinds, passed_over = 0, 0, collections.Counter(), collections.Counter()
-    while not results.empty():
-        one = results.get()
-        cases, statements = cases + one[0], statements + one[1]
+        environment, plugin = build_plugin.prepare_and_build(options.server, log)
+    found = _run(options, environment, plugin)
+    cases, statements = sum(one[0] for one in found), sum(one[1] for one in found)
+    kinds, passed_over = collections.Counter(), collections.Counter()
+    for one in found:
         kinds.update(one[2])
         passed_over.update(one[3])
+    ours = {kind: count for kind, count in kinds.items() if SERVER not in kind}
     for kind, count in kinds.most_common():
         print(f"{count:6} {kind}")
-    print(f"{options.server}: {cases} cases from seed {options.seed}, {statements} statements, {sum(kinds.values())} differences; "
-          f"passed over: {dict(passed_over)}")
-    if any(worker.exitcode for worker in workers):
+    for name, count in passed_over.most_common():
+        print(f"{count:6} passed over: {name}")
+    print(f"{options.server}: {cases} cases from seed {options.seed}, {statements} statements, {sum(ours.values())} differences")
+    if len(found) < options.jobs:
         return 2
-    return 1 if kinds else 0
+    return 1 if ours else 0
 
 
 if __name__ == "__main__":

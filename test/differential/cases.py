@@ -4,7 +4,7 @@ import itertools
 import random
 import re
 
-from differential import changes, queries
+from differential import changes, queries, side
 from differential.sql import Case, Statement
 from differential.tables import Table, random_table
 
@@ -17,6 +17,7 @@ def _settings(rng):
     isolation = rng.choice(["REPEATABLE READ", "REPEATABLE READ", "READ COMMITTED", "SERIALIZABLE"])
     return ["SET NAMES utf8mb4", "SET time_zone = '+00:00'", "SET timestamp = 1600000000.123456",
             f"SET sql_mode = '{rng.choice(_MODES)}'", "SET max_sort_length = 8192", "SET max_statement_time = 20",
+            "SET lock_wait_timeout = 10",
             f"SET SESSION TRANSACTION ISOLATION LEVEL {isolation}"]
 
 
@@ -51,41 +52,77 @@ def _free_of(without, make):
     return made
 
 
-def random_case(seed, length=60, without=None):
-    """length: about how many statements follow the first rows. without: a pattern of SQL that is to be left out."""
-    rng = random.Random(seed)
-    case = Case(seed, _settings(rng))
-    counter, names, tables = changes.Counter(), itertools.count(20), []
-    for number in range(rng.choice([1, 2, 2, 3])):
-        like = tables[0] if tables else None
-        table = _free_of(without, lambda: random_table(rng, f"t{number}", like))
-        tables.append(table)
-        case.statements.append(table.create())
+class _Maker:
+    """Makes one case. without: as of random_case()."""
+
+    def __init__(self, seed, without):
+        self.rng, self.without = random.Random(seed), without
+        self.case = Case(seed, _settings(self.rng))
+        self.counter, self.names, self.tables = changes.Counter(), itertools.count(20), []
+        self.reader = side.Reader() if self.rng.random() < 0.25 else None
+        self.period = side.Period(self.rng) if self.rng.random() < 0.06 else None
+
+    def make(self, length):
+        rng = self.rng
+        for number in range(rng.choice([1, 2, 2, 3])):
+            self._table(number)
+        if self.period:
+            self._add(self.period.create())
+        if rng.random() < 0.08:
+            self._add(_free_of(self.without, lambda: side.triggers(rng, rng.choice(self.tables))))
+        enough = len(self.case.statements) + length
+        while len(self.case.statements) < enough and self.counter.shifts < self.counter.SHIFTS_MAX - 10:
+            self._next()
+        if self.reader:
+            self._add(self.reader.close())
+        for table in [*(table.name for table in self.tables), *(["p"] if self.period else [])]:
+            self._add(looks(table) + [Statement("show-create", f"SHOW CREATE TABLE {table}")])
+        return self.case
+
+    def _add(self, statements):
+        self.case.statements += statements
+
+    def _table(self, number):
+        """A table and its first rows."""
+        rng, like = self.rng, self.tables[0] if self.tables else None
+        table = _free_of(self.without, lambda: random_table(rng, f"t{number}", like))
+        self.tables.append(table)
+        self._add([table.create()])
         rows = rng.choice([5, 10, 20, 40, 80, 200])
-        while rows > 0:
-            case.statements.append(changes.fill(rng, table, counter, min(rows, 40)))
-            rows -= 40
+        for done in range(0, rows, 40):
+            self._add([changes.fill(rng, table, self.counter, min(rows - done, 40))])
         if rng.random() < 0.4:
-            case.statements.append(Statement("analyze", f"ANALYZE TABLE {table.name}"))
+            self._add([Statement("analyze", f"ANALYZE TABLE {table.name}")])
 
-    def step():
-        if rng.random() < 0.6:
-            return _free_of(without, lambda: queries.random_query(rng, tables))
-        return _free_of(without, lambda: changes.random_change(rng, tables, counter))
-
-    begun = len(case.statements)
-    while len(case.statements) - begun < length and counter.shifts < counter.SHIFTS_MAX - 10:
-        draw = rng.random()
-        if draw < 0.04:
-            statement, effect = _free_of(without, lambda: changes.random_ddl(rng, tables, names))
-            case.statements.append(statement)
+    def _next(self):
+        rng, draw = self.rng, self.rng.random()
+        if self.reader and draw > 0.85:
+            self._add(self.reader.step(rng, self.tables))
+        elif self.period and draw > 0.6:
+            self._add(self.period.step(rng))
+        elif draw < 0.04:
+            if self.reader:  # DDL would wait for its snapshot.
+                self._add(self.reader.close())
+            statement, effect = _free_of(self.without, lambda: changes.random_ddl(rng, self.tables, self.names))
+            self._add([statement])
             effect()
         elif draw < 0.1:
-            case.statements += _transaction(rng, step)
+            self._add(_transaction(rng, self._step))
         elif draw < 0.16:
-            case.statements += looks(rng.choice(tables).name)[:2]
+            self._add(looks(rng.choice(self.tables).name)[:2])
         else:
-            case.statements += step()
-    for table in tables:
-        case.statements += looks(table.name) + [Statement("show-create", f"SHOW CREATE TABLE {table.name}")]
-    return case
+            self._add(self._step())
+
+    def _step(self):
+        rng = self.rng
+        if rng.random() < 0.6:
+            return _free_of(self.without, lambda: queries.random_query(rng, self.tables))
+        made = _free_of(self.without, lambda: changes.random_change(rng, self.tables, self.counter))
+        if self.reader and any(statement.kind.startswith("alter") for statement in made):
+            return self.reader.close() + made
+        return made
+
+
+def random_case(seed, length=60, without=None):
+    """length: about how many statements follow the first rows. without: a pattern of SQL that is to be left out."""
+    return _Maker(seed, without).make(length)

@@ -4,6 +4,8 @@ Rows are changed in the order of id where the order can matter. A value of AUTO_
 that sets the counter, since engines may leave different gaps.
 """
 
+import dataclasses
+
 from differential import queries
 from differential.predicates import condition
 from differential.sql import Items, Statement, Tagged, maybe
@@ -190,6 +192,16 @@ def _delete(rng, tables, _):
                                      _where(rng, table, "x")])
 
 
+def _by_subquery(rng, tables, _):
+    """DELETE or UPDATE of the rows that a query names, of the same table too."""
+    table, other = rng.choice(tables), rng.choice(tables)
+    inner = [f" WHERE id {rng.choice(['IN', 'IN', 'NOT IN'])} (SELECT id FROM {other.name}", _where(rng, other), ")"]
+    columns = _settable(rng, table, False)
+    if rng.random() < 0.5 or not columns:
+        return Statement("delete", [f"DELETE FROM {table.name}", *inner, Items([condition(rng, table)], least=0, before=" AND ")])
+    return Statement("update-subquery", [f"UPDATE {table.name} SET ", _assignments(rng, table, columns), *inner])
+
+
 def _auto(rng, tables, counter):
     """AUTO_INCREMENT: the counter is set, then drawn from."""
     table = rng.choice([table for table in tables if table.auto] or [None])
@@ -202,7 +214,7 @@ def _auto(rng, tables, counter):
 
 
 _MAKERS = [(_insert, 26), (_update, 26), (_delete, 14), (_on_duplicate, 7), (_insert_select, 7), (_update_id, 5), (_update_join, 5),
-           (_auto, 4)]
+           (_by_subquery, 5), (_auto, 4)]
 
 
 def random_change(rng, tables, counter):
@@ -218,6 +230,8 @@ def random_ddl(rng, tables, names):
     copy = rng.choice(["", "", ", ALGORITHM=COPY"])
     kind = "alter-copy" if copy else "alter"
     draw = rng.random()
+    if table.partition and draw < 0.4:
+        return Statement("alter-partition", f"ALTER TABLE {table.name} {rng.choice(_of_partition(table))}"), lambda: None
     if draw < 0.1:
         return Statement("truncate", f"TRUNCATE TABLE {table.name}"), lambda: None
     if draw < 0.4:
@@ -240,9 +254,40 @@ def random_ddl(rng, tables, names):
             column = rng.choice(free)
             return (Statement(kind, f"ALTER TABLE {table.name} DROP COLUMN {column.name}{copy}"),
                     lambda: table.columns.remove(column))
-    if draw < 0.9:
+    if draw < 0.87:
+        return _modify(rng, table, kind, copy)
+    if draw < 0.94:
         return Statement(kind, f"ALTER TABLE {table.name} FORCE{copy}"), lambda: None
     return Statement("analyze", f"ANALYZE TABLE {table.name}"), lambda: None
+
+
+_WIDER = {"TINYINT": "SMALLINT", "SMALLINT": "INT", "INT": "BIGINT", "TINYTEXT": "TEXT", "TEXT": "LONGTEXT", "TINYBLOB": "BLOB",
+          "DATE": "DATETIME", "FLOAT": "DOUBLE", "TIME": "TIME(6)", "DATETIME": "DATETIME(6)", "MEDIUMINT": "BIGINT",
+          "CHAR": "VARCHAR", "BINARY": "VARBINARY"}
+
+
+def _modify(rng, table, kind, copy):
+    """A column gets a type that holds all its values, where there is one."""
+    columns = [column for column in table.plain[1:] if column.type.sql.split(" ")[0].split("(")[0] in _WIDER
+               and not any(column.name in other.generated for other in table.columns)]
+    if not columns:
+        return Statement(kind, f"ALTER TABLE {table.name} FORCE{copy}"), lambda: None
+    column = rng.choice(columns)
+    old = column.type.sql.split(" ")[0].split("(")[0]
+    if old in ("TIME", "DATETIME") and "(" in column.type.sql:
+        return Statement(kind, f"ALTER TABLE {table.name} FORCE{copy}"), lambda: None
+    new = dataclasses.replace(column, default="", nullable=column.nullable or rng.random() < 0.3,
+                              type=dataclasses.replace(column.type, sql=column.type.sql.replace(old, _WIDER[old], 1)))
+
+    def effect():
+        column.type, column.default, column.nullable = new.type, new.default, new.nullable
+    return Statement(kind, [f"ALTER TABLE {table.name} MODIFY COLUMN ", new.sql(), copy]), effect
+
+
+def _of_partition(table):
+    if "(PARTITION" in table.partition:
+        return ["TRUNCATE PARTITION p0", "REBUILD PARTITION p1", "ANALYZE PARTITION ALL", "OPTIMIZE PARTITION p0"]
+    return ["ADD PARTITION PARTITIONS 1", "COALESCE PARTITION 1", "TRUNCATE PARTITION p0", "REBUILD PARTITION ALL"]
 
 
 def _add_key(rng, table, names, copy):

@@ -14,8 +14,7 @@ def text_of(case, difference, server):
     lines = [line.replace("\n", " ") for line in lines]
     lines += [statement + ";" for statement in case.settings]
     for statement in case.statements:
-        texts = statement.texts()
-        lines += [text + ";" for text in texts]
+        lines += [("/* second connection */ " if statement.reader else "") + text + ";" for text in statement.texts()]
     return "\n".join(lines) + "\n"
 
 

@@ -46,6 +46,26 @@ def _columns(rng, table):
     return [rng.choice(table.columns) for _ in range(rng.choice([1, 1, 2]))]
 
 
+def _of_two(rng, table, prefix):
+    """A comparison of rows, of two columns, or of a function's value."""
+    one, other = rng.choice(table.columns), rng.choice(table.columns)
+    draw = rng.random()
+    if draw < 0.4:
+        rows = ", ".join(f"({one.constant(rng)}, {other.constant(rng)})" for _ in range(rng.choice([1, 2, 3])))
+        return f"({prefix}{one.name}, {prefix}{other.name}) {rng.choice(['IN', 'IN', 'NOT IN'])} ({rows})"
+    if draw < 0.6:
+        return (f"({prefix}{one.name}, {prefix}{other.name}) {rng.choice(['>', '<=', '='])} "
+                f"({one.constant(rng)}, {other.constant(rng)})")
+    if draw < 0.8 and one.type.sql == other.type.sql:
+        return f"{prefix}{one.name} {rng.choice(['=', '<', '<=>'])} {prefix}{other.name}"
+    if one.type.family in ("date", "datetime", "timestamp"):
+        return rng.choice([f"YEAR({prefix}{one.name}) {rng.choice(['=', '<=', '>'])} 2000",
+                           f"DATE({prefix}{one.name}) {rng.choice(['=', '<', '>='])} '2000-01-01'"])
+    if one.type.text:
+        return f"{rng.choice(['UPPER', 'LOWER', 'TRIM'])}({prefix}{one.name}) = {one.constant(rng)}"
+    return f"NOT ({term(rng, one, prefix + one.name)})"
+
+
 def condition(rng, table, alias=""):
     """An Items of terms, to be put behind WHERE or AND."""
     prefix = alias + "." if alias else ""
@@ -53,6 +73,8 @@ def condition(rng, table, alias=""):
     if rng.random() < 0.2:
         column = rng.choice(table.columns)
         terms.append(term(rng, column, prefix + column.name))
+    if rng.random() < 0.06:
+        terms.append(_of_two(rng, table, prefix))
     if rng.random() < 0.22:
         parts = []
         for _ in range(rng.choice([2, 2, 3])):

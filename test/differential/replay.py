@@ -49,7 +49,8 @@ class Replay:
 
     def _statement(self, number, statement):
         texts = statement.texts()
-        outcome, reference = both(self.ours, self.theirs, texts[0])
+        mine, others = (self.ours.reader, self.theirs.reader) if statement.reader else (self.ours, self.theirs)
+        outcome, reference = both(mine, others, texts[0])
         self.counted += 2
         if self.plant:
             self.plant.behind(self.ours, statement, outcome)
@@ -57,18 +58,18 @@ class Replay:
         _give_up_by(reference)
         found = unlike(statement.kind, outcome, reference, statement.ordered)
         if found:
-            if statement.variants is not None and self._innodb_is_wrong(statement, texts, reference):
+            if statement.variants is not None and self._innodb_is_wrong(others, statement, texts, reference):
                 yield self._difference(number, statement, texts[0], (SERVER + found[0], *found[1:]))
             elif not self._explained(statement, texts[0], outcome, reference):
                 yield self._difference(number, statement, texts[0], found)
             return
         for text in texts[1:]:
-            outcome = self.ours.run(text)
+            outcome = mine.run(text)
             self.counted += 1
             _give_up_by(outcome)
             found = unlike(statement.kind, outcome, reference, statement.ordered)
             if found and not self._explained(statement, text, outcome, reference):
-                if self._same_mistake(text, statement, outcome):
+                if self._same_mistake(others, text, statement, outcome):
                     yield self._difference(number, statement, text, (SERVER + found[0], *found[1:]))
                 else:
                     yield self._difference(number, statement, text, ("variant, " + found[0], *found[1:]))
@@ -84,13 +85,13 @@ class Replay:
         self.passed_over[one.name] += 1
         return True
 
-    def _innodb_is_wrong(self, statement, texts, reference):
+    def _innodb_is_wrong(self, others, statement, texts, reference):
         """The last variant reads no index: where it differs from the first in InnoDB, the server or InnoDB errs."""
-        return any(unlike(statement.kind, self.theirs.run(text), reference, statement.ordered) for text in texts[1:])
+        return any(unlike(statement.kind, others.run(text), reference, statement.ordered) for text in texts[1:])
 
-    def _same_mistake(self, text, statement, outcome):
+    def _same_mistake(self, others, text, statement, outcome):
         """InnoDB answers the variant as we do."""
-        return unlike(statement.kind, outcome, self.theirs.run(text), statement.ordered) is None
+        return unlike(statement.kind, outcome, others.run(text), statement.ordered) is None
 
     def _difference(self, number, statement, text, found):
         what, expected, came = found

@@ -1,5 +1,6 @@
 """A private server with both engines, in memory where there is room, and gone afterwards."""
 
+import fcntl
 import os
 import shutil
 import tempfile
@@ -7,7 +8,7 @@ from pathlib import Path
 
 from installer.server_run import Server
 
-_MEMORY = Path("/dev/shm")
+_MEMORY, _PREFIX, _OWNER = Path("/dev/shm"), "differential-", "owner"
 _OPTIONS = ["--innodb-flush-log-at-trx-commit=0", "--innodb-doublewrite=0", "--innodb-buffer-pool-size=64M",
             "--innodb-log-file-size=16M", "--innodb-file-per-table=0", "--sync-frm=0", "--tidesdb-unified-memtable-sync-mode=NONE",
             "--tidesdb-block-cache-size=16M", "--tidesdb-unified-memtable-write-buffer-size=2M", "--tidesdb-max-memory-usage=256M",
@@ -19,13 +20,29 @@ def _tied(argv):
     return ["setpriv", "--pdeathsig", "KILL", "--", *map(str, argv)]
 
 
+def _directory():
+    """A new directory, and the open file by whose lock others see that it is in use. Removes those of runners that were killed."""
+    base = _MEMORY if os.access(_MEMORY, os.W_OK) else Path(tempfile.gettempdir())
+    for owner in base.glob(f"{_PREFIX}*/{_OWNER}"):
+        try:
+            with open(owner) as file:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(owner.parent, ignore_errors=True)
+        except OSError:  # It is in use.
+            pass
+    directory = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=base))
+    new = open(directory / "new", "w")
+    fcntl.flock(new, fcntl.LOCK_EX)
+    os.rename(directory / "new", directory / _OWNER)  # Locked already when others see it.
+    return directory, new
+
+
 class FuzzedServer(Server):
     """Use it as a context. Owns: its directory."""
 
     def __init__(self, environment, plugin, options=()):
-        base = _MEMORY if os.access(_MEMORY, os.W_OK) else None
-        super().__init__(environment, tempfile.mkdtemp(prefix="differential-", dir=base), plugin=plugin,
-                         options=[*_OPTIONS, *options], within=_tied)
+        directory, self._owner = _directory()
+        super().__init__(environment, directory, plugin=plugin, options=[*_OPTIONS, *options], within=_tied)
 
     def __enter__(self):
         try:
@@ -39,6 +56,7 @@ class FuzzedServer(Server):
     def __exit__(self, *_):
         self.kill()
         shutil.rmtree(self.directory, ignore_errors=True)
+        self._owner.close()
 
     def again(self):
         """After a crash, or when it hangs: a new server, its data gone."""

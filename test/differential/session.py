@@ -1,10 +1,9 @@
 """Two connections to one server, one for each engine, and what a statement gave on each."""
 
-from dataclasses import dataclass, field
-
 import pymysql
 import pymysql.cursors
 
+from differential.compare import Outcome
 from differential.tables import ENGINE
 
 OURS, THEIRS = "TidesDB", "InnoDB"
@@ -15,46 +14,50 @@ class Lost(Exception):
     """The server is gone, or gives no answer."""
 
 
-@dataclass
-class Outcome:
-    """rows: tuples of bytes, or None. message: what the server says of an UPDATE's or INSERT's rows."""
-    error: int = 0
-    text: str = ""
-    rows: list | None = None
-    affected: int = 0
-    insert_id: int = 0
-    warnings: list = field(default_factory=list)
-    message: bytes = b""
-
-
 class Session:
-    """One connection. engine: what tables are made with."""
+    """A connection. engine: what tables are made with. Owns: a second connection, reader, once it is asked for."""
 
     def __init__(self, socket, engine, database):
         self.engine, self.database, self.socket = engine, database, socket
-        self.connection = None
+        self.connection, self._reader, self._settings = None, None, []
 
     def begin(self, settings):
         """An empty database, and a connection with these settings."""
         self.close()
+        self._settings = settings
+        self._open([f"DROP DATABASE IF EXISTS {self.database}", f"CREATE DATABASE {self.database}", *self._own(settings)])
+
+    @property
+    def reader(self):
+        """What reads beside this one, never serializable: it takes no locks."""
+        if self._reader is None:
+            self._reader = Session(self.socket, self.engine, self.database)
+            settings = [setting.replace("SERIALIZABLE", "REPEATABLE READ") for setting in self._settings]
+            self._reader._open(self._own(settings))
+        return self._reader
+
+    def _own(self, settings):
+        return [f"USE {self.database}", *settings]
+
+    def _open(self, statements):
         try:
             self.connection = pymysql.connect(unix_socket=self.socket, user="root", charset="utf8mb4", conv={}, use_unicode=False,
                                               autocommit=True, read_timeout=120)
-        except pymysql.err.MySQLError as error:
+        except (pymysql.err.MySQLError, OSError) as error:
             raise Lost(str(error)) from error
-        for statement in [f"DROP DATABASE IF EXISTS {self.database}", f"CREATE DATABASE {self.database}", f"USE {self.database}",
-                          *settings]:
+        for statement in statements:
             outcome = self.run(statement)
             if outcome.error:
                 raise ValueError(f"{statement}: {outcome.text}")
 
     def close(self):
-        if self.connection is not None:
+        for one in (self._reader, self.connection):
             try:
-                self.connection.close()
-            except pymysql.err.MySQLError:
+                if one is not None:
+                    one.close()
+            except (pymysql.err.MySQLError, OSError):
                 pass
-            self.connection = None
+        self._reader = self.connection = None
 
     def send(self, text):
         if self.engine != OURS:

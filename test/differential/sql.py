@@ -59,11 +59,13 @@ class Statement:
     """kind: for the report, and what the comparison leaves out (compare.RULES).
 
     variants: ways to write the same query, all with the same answer; the first one runs on InnoDB too. None: text is all.
+    reader: a second connection runs it, that only reads.
     """
     kind: str
     text: object
     ordered: bool = False
     variants: Items | None = None
+    reader: bool = False
 
     def texts(self):
         if self.variants is None:

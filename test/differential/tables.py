@@ -72,6 +72,7 @@ class Table:
     columns: list
     keys: list = field(default_factory=list)
     partition: str = ""
+    temporary: bool = False
 
     def column(self, name):
         return next(column for column in self.columns if column.name == name)
@@ -96,7 +97,8 @@ class Table:
         # A list of its own each: the last column stays, every key may go.
         keys = Items([key.sql(self.name) for key in self.keys], least=0, before=", ")
         tail = maybe(self.partition) if self.partition else ""
-        return Statement("create", [f"CREATE TABLE {self.name} (", Items(columns), keys, f") {ENGINE}", tail])
+        word = "TEMPORARY TABLE" if self.temporary else "TABLE"
+        return Statement("create", [f"CREATE {word} {self.name} (", Items(columns), keys, f") {ENGINE}", tail])
 
 
 def _pool(rng, kind):
@@ -212,8 +214,8 @@ def random_table(rng, name, like=None):
     table = Table(name, [identity])
     if rng.random() < 0.12:
         table.partition = _partition(rng)
-    elif rng.random() < 0.2:
-        identity.auto = True
+    else:
+        identity.auto, table.temporary = rng.random() < 0.2, rng.random() < 0.06
     for number in range(rng.choice([1, 2, 3, 3, 4, 5, 7])):
         if like and len(like.plain) > 1 and rng.random() < 0.6:
             twin = rng.choice(like.plain[1:])

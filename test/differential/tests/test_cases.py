@@ -1,0 +1,89 @@
+import random
+import re
+import unittest
+
+from differential import column_types, findings
+from differential.cases import random_case
+from differential.compare import Difference
+from differential.sql import Items, Tagged, maybe, render
+
+_SEEDS = range(150)
+
+
+def _texts(case):
+    return [text for statement in case.statements for text in statement.texts()]
+
+
+class CasesTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.cases = [random_case(seed) for seed in _SEEDS]
+
+    def test_a_seed_is_one_case(self):
+        self.assertEqual(_texts(random_case(7)), _texts(random_case(7)))
+        self.assertNotEqual(_texts(random_case(7)), _texts(random_case(8)))
+
+    def test_the_kinds_of_the_known_faults_come_up(self):
+        """A pattern for each kind that an engine got wrong once: the generator must be able to reach it."""
+        text = "\n".join(text for case in self.cases for text in _texts(case))
+        for what, pattern in {
+            "prefix key": r"KEY k\d \([^)]*c\d\(\d+\)", "descending prefix": r"c\d\(\d+\) DESC",
+            "prefix in a primary key": r"PRIMARY KEY \([^)]*c\d\(\d+\)", "czech": "cp1250_czech_cs", "contraction": "utf8mb4_czech_ci",
+            "virtual": "VIRTUAL", "stored": "STORED", "hash": "USING HASH", "alter ignore": "ALTER IGNORE TABLE .* ADD UNIQUE",
+            "constant": r"UPDATE t\d SET c\d = ", "on update": "ON UPDATE CURRENT_TIMESTAMP", "partition": "PARTITION BY RANGE",
+            "checksum": "CHECKSUM TABLE", "check": "CHECK TABLE t0 EXTENDED", "savepoint": "ROLLBACK TO SAVEPOINT",
+            "handler": "HANDLER t0 READ", "force": "FORCE INDEX", "switch": "optimizer_switch", "period": "WITHOUT OVERLAPS",
+            "trigger": "CREATE TRIGGER", "temporary": "CREATE TEMPORARY TABLE", "returning": "RETURNING",
+        }.items():
+            self.assertTrue(re.search(pattern, text), what)
+
+    def test_no_limit_without_an_order(self):
+        for case in self.cases:
+            for text in _texts(case):
+                if " LIMIT " in text and not text.startswith("HANDLER"):
+                    self.assertRegex(text, r"ORDER BY .*\bid( DESC)?\s+LIMIT")
+
+    def test_without_draws_again(self):
+        for seed in range(30):
+            self.assertNotRegex("\n".join(_texts(random_case(seed, without="PARTITION BY"))), "PARTITION BY")
+
+    def test_the_reader_is_closed_before_ddl(self):
+        for case in self.cases:
+            is_open = False
+            for statement in case.statements:
+                if statement.reader:
+                    is_open = statement.texts()[0] != "COMMIT"
+                elif statement.kind.startswith(("alter", "truncate")):
+                    self.assertFalse(is_open, statement.texts()[0])
+
+
+class LiteralsTest(unittest.TestCase):
+    def test_what_does_not_print_is_hex(self):
+        self.assertEqual(column_types.quote("a'b"), "'a''b'")
+        self.assertEqual(column_types.quote("a\\"), "'a\\\\'")
+        self.assertEqual(column_types.quote("a\t"), "_utf8mb4 0x6109")
+
+    def test_values_fit_their_type(self):
+        rng = random.Random(1)
+        for _ in range(2000):
+            kind = column_types.random_type(rng)
+            value = kind.literal(rng)
+            if kind.text and value.startswith("'"):
+                self.assertLessEqual(len(value[1:-1].replace("''", "'").replace("\\\\", "\\")), kind.chars)
+
+
+class PartsTest(unittest.TestCase):
+    def test_render(self):
+        part = ["SELECT ", Items(["a", Tagged("t.b", "b")]), maybe("LIMIT 1"), Items([], least=0, before=" WHERE ")]
+        self.assertEqual(render(part), "SELECT a, b LIMIT 1")
+
+    def test_a_finding_says_what_to_run(self):
+        case = random_case(3)
+        text = findings.text_of(case, Difference("select: rows", 0, "SELECT\n1", "1 rows", "0 rows"), "debian12")
+        self.assertIn("-- statement: SELECT 1\n", text)
+        self.assertIn("SET timestamp", text)
+        self.assertEqual(findings.slug("select: variant, rows"), "select_variant_rows")
+
+
+if __name__ == "__main__":
+    unittest.main()
