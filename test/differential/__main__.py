@@ -1,4 +1,4 @@
-"""python3 test/differential: random SQL on TidesDB and InnoDB, side by side. See README.md."""
+"""python3 -m test.differential: random SQL on TidesDB and InnoDB, side by side. See README.md."""
 
 import argparse
 import collections
@@ -9,30 +9,27 @@ import sys
 import time
 from pathlib import Path
 
-_HERE = Path(__file__).resolve().parent
-TREE = _HERE.parent.parent
-sys.path[:1] = [str(_HERE.parent), str(TREE)]
-
-from differential import hunt, plant, server  # noqa: E402
-from differential.cases import random_case  # noqa: E402
-from differential.replay import SERVER  # noqa: E402
-from differential.sql import Case  # noqa: E402
-from installer import build_plugin, host, servers  # noqa: E402
+from installer import build_plugin, host, servers
+from installer.shell import TREE
+from test.differential import hunt, plant, server
+from test.differential.cases import random_case
+from test.differential.replay import SERVER
+from test.differential.sql import Case
 
 
 def _options():
-    parser = argparse.ArgumentParser(prog="test/differential", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python3 -m test.differential", description=__doc__)
     add = parser.add_argument
     add("--server", choices=list(host.CODENAMES), default=host.host_server(), help="which MariaDB")
-    add("--seed", type=int, help="one case only, or with --cases the first one")
-    add("--cases", type=int, help="how many cases (one with --seed, else as many as --seconds allow)")
-    add("--seconds", type=float, default=60, help="how long cases are begun (60)")
+    add("--seed", type=int, help="one case only, or with --cases or --seconds the first one")
+    add("--cases", type=int, help="how many cases (as many as --seconds allow)")
+    add("--seconds", type=float, help="how long cases are begun (60)")
     add("--jobs", type=int, default=os.cpu_count() or 1, help="workers, each with a server of its own (one a core)")
     add("--length", type=int, default=60, help="statements of a case behind its first rows (60)")
     add("--each", type=int, default=2, help="differences of one kind that are shrunk and written; others are counted (2)")
     add("--no-shrink", dest="shrink", action="store_false", help="only say what differs")
     add("--shrink-seconds", type=float, default=60, help="at most, for one difference (60)")
-    add("--without", metavar="PATTERN", help="draw tables and statements again while their SQL matches: what is known already")
+    add("--without", metavar="PATTERN", help="draw again what matches: tables and statements of known faults")
     add("--server-too", action="store_true", help="also shrink and write what InnoDB does wrong in the same way")
     add("--skip", action="append", default=[], metavar="TEXT", help="count kinds with this text, shrink none")
     add("--plant", choices=sorted(plant.FAULTS), help="put a fault behind TidesDB's back, to see it found")
@@ -40,8 +37,9 @@ def _options():
     add("--print", action="store_true", help="print the case of --seed as SQL and end")
     add("--plugin", type=Path, help="the plugin to load (that of this tree, built)")
     options = parser.parse_args()
-    if options.seed is not None and options.cases is None:
+    if options.seed is not None and options.cases is None and options.seconds is None:
         options.cases, options.jobs = 1, 1
+    options.seconds = options.seconds or 60
     if options.seed is None:
         options.seed = int(time.time()) * 1000
     return options
@@ -59,6 +57,7 @@ def _end(*_):
 
 def _work(options, environment, plugin, number, results):
     """A worker's process: the seeds of its number, until time or cases are up."""
+
     def say(line):
         print(line, flush=True)
 
@@ -76,8 +75,10 @@ def _work(options, environment, plugin, number, results):
 def _run(options, environment, plugin):
     """All workers, to their end. Returns their results; fewer than workers where one failed."""
     results = multiprocessing.Queue()
-    workers = [multiprocessing.Process(target=_work, args=(options, environment, plugin, number, results))
-               for number in range(options.jobs)]
+    workers = [
+        multiprocessing.Process(target=_work, args=(options, environment, plugin, number, results))
+        for number in range(options.jobs)
+    ]
     try:
         for worker in workers:
             worker.start()
@@ -114,7 +115,10 @@ def main():
         print(f"{count:6} {kind}")
     for name, count in passed_over.most_common():
         print(f"{count:6} passed over: {name}")
-    print(f"{options.server}: {cases} cases from seed {options.seed}, {statements} statements, {sum(ours.values())} differences")
+    print(
+        f"{options.server}: {cases} cases from seed {options.seed}, {statements} statements, "
+        f"{sum(ours.values())} differences"
+    )
     if len(found) < options.jobs:
         return 2
     return 1 if ours else 0

@@ -1,15 +1,15 @@
 """Random statements that change data or tables, each with one outcome that SQL prescribes.
 
-Rows are changed in the order of id where the order can matter. A value of AUTO_INCREMENT is drawn only right behind a statement
-that sets the counter, since engines may leave different gaps.
+Rows are changed in the order of id where the order can matter. A value of AUTO_INCREMENT is drawn only right behind a
+statement that sets the counter, since engines may leave different gaps.
 """
 
 import dataclasses
 
-from differential import queries
-from differential.predicates import condition
-from differential.sql import Items, Statement, Tagged, maybe
-from differential.tables import random_column, random_key
+from test.differential import queries
+from test.differential.predicates import condition
+from test.differential.sql import Items, Statement, Tagged, maybe
+from test.differential.tables import random_column, random_key
 
 
 class Counter:
@@ -111,7 +111,9 @@ def _on_duplicate(rng, tables, counter):
     if not columns:
         return _insert(rng, tables, counter)
     made = insert(rng, table, counter)
-    sets = Items([f"{column.name} = {rng.choice([f'VALUES({column.name})', _expression(rng, column)])}" for column in columns])
+    sets = Items(
+        [f"{column.name} = " + rng.choice([f"VALUES({column.name})", _expression(rng, column)]) for column in columns]
+    )
     return Statement("insert-on-duplicate", [made.text, " ON DUPLICATE KEY UPDATE ", sets])
 
 
@@ -120,14 +122,32 @@ def _insert_select(rng, tables, counter):
     source = rng.choice([other for other in tables if len(other.columns) > 1])
     columns, values, shift = table.plain, [], counter.shift()
     for column in columns:
-        twins = [other for other in source.columns if other.type.sql == column.type.sql and (column.nullable or not other.nullable)]
-        value = f"id + {shift}" if column.name == "id" else rng.choice(twins).name if twins and rng.random() < 0.8 else column.value(rng)
+        twins = [
+            other
+            for other in source.columns
+            if other.type.sql == column.type.sql and (column.nullable or not other.nullable)
+        ]
+        value = (
+            f"id + {shift}"
+            if column.name == "id"
+            else rng.choice(twins).name if twins and rng.random() < 0.8 else column.value(rng)
+        )
         values.append(Tagged(f"{table.name}.{column.name}", value))
     word = rng.choice(["INSERT", "INSERT IGNORE", "REPLACE"])
     where = Items([condition(rng, source)], least=0, before=" WHERE ")
     # Small, so that tables stay small.
-    return Statement("insert-select", [f"{word} INTO {table.name}", _names(table, columns), " SELECT ", Items(values),
-                                       f" FROM {source.name}", where, " ORDER BY id LIMIT 15"])
+    return Statement(
+        "insert-select",
+        [
+            f"{word} INTO {table.name}",
+            _names(table, columns),
+            " SELECT ",
+            Items(values),
+            f" FROM {source.name}",
+            where,
+            " ORDER BY id LIMIT 15",
+        ],
+    )
 
 
 def _where(rng, table, alias=""):
@@ -144,23 +164,32 @@ def _update(rng, tables, _):
     if draw < 0.45:  # Columns of no unique key, in whatever order.
         columns = _settable(rng, table, False)
         if columns:
-            return Statement("update", [f"UPDATE {table.name}{_hint(rng, table)} SET ", _assignments(rng, table, columns),
-                                        _where(rng, table)])
+            return Statement(
+                "update",
+                [f"UPDATE {table.name}{_hint(rng, table)} SET ", _assignments(rng, table, columns), _where(rng, table)],
+            )
     columns = _settable(rng, table, True)
     if not columns:
         return _delete(rng, tables, None)
     ignore = " IGNORE" if rng.random() < 0.2 and not any(key.hash for key in table.keys) else ""
     limit = maybe(f"LIMIT {rng.choice([1, 2, 5])}") if rng.random() < 0.5 else ""
     by = " ORDER BY " + rng.choice(["id", "id", "id DESC"])
-    return Statement("update-order", [f"UPDATE{ignore} {table.name} SET ", _assignments(rng, table, columns), _where(rng, table), by,
-                                      limit])
+    return Statement(
+        "update-order",
+        [f"UPDATE{ignore} {table.name} SET ", _assignments(rng, table, columns), _where(rng, table), by, limit],
+    )
 
 
 def _update_id(rng, tables, counter):
     table = rng.choice(tables)
     if rng.random() < 0.5:
-        return Statement("update-id", [f"UPDATE {table.name} SET id = id + {counter.shift()}", _where(rng, table), " ORDER BY id LIMIT 5"])
-    return Statement("update-id", f"UPDATE {table.name} SET id = {counter.fresh()} WHERE id = {rng.randrange(1, counter.next)}")
+        return Statement(
+            "update-id",
+            [f"UPDATE {table.name} SET id = id + {counter.shift()}", _where(rng, table), " ORDER BY id LIMIT 5"],
+        )
+    return Statement(
+        "update-id", f"UPDATE {table.name} SET id = {counter.fresh()} WHERE id = {rng.randrange(1, counter.next)}"
+    )
 
 
 def _update_join(rng, tables, _):
@@ -171,8 +200,10 @@ def _update_join(rng, tables, _):
     if not columns or one is other:
         return _update(rng, tables, None)
     sets = Items([f"x.{column.name} = {column.value(rng)}" for column in columns])
-    return Statement("update-join", [f"UPDATE {one.name} x JOIN {other.name} y ON x.{a.name} = y.{b.name} SET ", sets,
-                                     _where(rng, other, "y")])
+    return Statement(
+        "update-join",
+        [f"UPDATE {one.name} x JOIN {other.name} y ON x.{a.name} = y.{b.name} SET ", sets, _where(rng, other, "y")],
+    )
 
 
 def _delete(rng, tables, _):
@@ -188,8 +219,10 @@ def _delete(rng, tables, _):
     if other is table:
         return Statement("delete", f"DELETE FROM {table.name} WHERE id = {rng.randrange(1, 40)}")
     a, b = queries.pair(rng, table, other)
-    return Statement("delete-join", [f"DELETE x FROM {table.name} x JOIN {other.name} y ON x.{a.name} = y.{b.name}",
-                                     _where(rng, table, "x")])
+    return Statement(
+        "delete-join",
+        [f"DELETE x FROM {table.name} x JOIN {other.name} y ON x.{a.name} = y.{b.name}", _where(rng, table, "x")],
+    )
 
 
 def _by_subquery(rng, tables, _):
@@ -198,7 +231,9 @@ def _by_subquery(rng, tables, _):
     inner = [f" WHERE id {rng.choice(['IN', 'IN', 'NOT IN'])} (SELECT id FROM {other.name}", _where(rng, other), ")"]
     columns = _settable(rng, table, False)
     if rng.random() < 0.5 or not columns:
-        return Statement("delete", [f"DELETE FROM {table.name}", *inner, Items([condition(rng, table)], least=0, before=" AND ")])
+        return Statement(
+            "delete", [f"DELETE FROM {table.name}", *inner, Items([condition(rng, table)], least=0, before=" AND ")]
+        )
     return Statement("update-subquery", [f"UPDATE {table.name} SET ", _assignments(rng, table, columns), *inner])
 
 
@@ -209,12 +244,23 @@ def _auto(rng, tables, counter):
         return _insert(rng, tables, counter)
     columns = table.plain
     listed = [_row(rng, table, columns, rng.choice(["NULL", "NULL", "0", "DEFAULT"])) for _ in range(rng.choice([1, 1, 3]))]
-    return [Statement("alter-counter", f"ALTER TABLE {table.name} AUTO_INCREMENT = {counter.shift()}"),
-            Statement("insert-auto", [f"INSERT INTO {table.name}", _names(table, columns), " VALUES ", Items(listed)])]
+    return [
+        Statement("alter-counter", f"ALTER TABLE {table.name} AUTO_INCREMENT = {counter.shift()}"),
+        Statement("insert-auto", [f"INSERT INTO {table.name}", _names(table, columns), " VALUES ", Items(listed)]),
+    ]
 
 
-_MAKERS = [(_insert, 26), (_update, 26), (_delete, 14), (_on_duplicate, 7), (_insert_select, 7), (_update_id, 5), (_update_join, 5),
-           (_by_subquery, 5), (_auto, 4)]
+_MAKERS = [
+    (_insert, 26),
+    (_update, 26),
+    (_delete, 14),
+    (_on_duplicate, 7),
+    (_insert_select, 7),
+    (_update_id, 5),
+    (_update_join, 5),
+    (_by_subquery, 5),
+    (_auto, 4),
+]
 
 
 def random_change(rng, tables, counter):
@@ -244,16 +290,23 @@ def random_ddl(rng, tables, names):
         # What is no JSON is refused by a copy, and let in by a change in place.
         column.nullable = column.nullable or column.type.family == "json"
         where = rng.choice(["", " FIRST", " AFTER id"])
-        return (Statement(kind, [f"ALTER TABLE {table.name} ADD COLUMN ", column.sql(), where, copy]),
-                lambda: table.columns.append(column))
+        return (
+            Statement(kind, [f"ALTER TABLE {table.name} ADD COLUMN ", column.sql(), where, copy]),
+            lambda: table.columns.append(column),
+        )
     if draw < 0.8:
         used = {part.column.name for key in table.keys for part in key.parts}
-        free = [column for column in table.plain[1:] if column.name not in used
-                and not any(column.name in other.generated for other in table.columns)]
+        free = [
+            column
+            for column in table.plain[1:]
+            if column.name not in used and not any(column.name in other.generated for other in table.columns)
+        ]
         if free and len(table.columns) > 2:
             column = rng.choice(free)
-            return (Statement(kind, f"ALTER TABLE {table.name} DROP COLUMN {column.name}{copy}"),
-                    lambda: table.columns.remove(column))
+            return (
+                Statement(kind, f"ALTER TABLE {table.name} DROP COLUMN {column.name}{copy}"),
+                lambda: table.columns.remove(column),
+            )
     if draw < 0.87:
         return _modify(rng, table, kind, copy)
     if draw < 0.94:
@@ -261,26 +314,47 @@ def random_ddl(rng, tables, names):
     return Statement("analyze", f"ANALYZE TABLE {table.name}"), lambda: None
 
 
-_WIDER = {"TINYINT": "SMALLINT", "SMALLINT": "INT", "INT": "BIGINT", "TINYTEXT": "TEXT", "TEXT": "LONGTEXT", "TINYBLOB": "BLOB",
-          "DATE": "DATETIME", "FLOAT": "DOUBLE", "TIME": "TIME(6)", "DATETIME": "DATETIME(6)", "MEDIUMINT": "BIGINT",
-          "CHAR": "VARCHAR", "BINARY": "VARBINARY"}
+_WIDER = {
+    "TINYINT": "SMALLINT",
+    "SMALLINT": "INT",
+    "INT": "BIGINT",
+    "TINYTEXT": "TEXT",
+    "TEXT": "LONGTEXT",
+    "TINYBLOB": "BLOB",
+    "DATE": "DATETIME",
+    "FLOAT": "DOUBLE",
+    "TIME": "TIME(6)",
+    "DATETIME": "DATETIME(6)",
+    "MEDIUMINT": "BIGINT",
+    "CHAR": "VARCHAR",
+    "BINARY": "VARBINARY",
+}
 
 
 def _modify(rng, table, kind, copy):
     """A column gets a type that holds all its values, where there is one."""
-    columns = [column for column in table.plain[1:] if column.type.sql.split(" ")[0].split("(")[0] in _WIDER
-               and not any(column.name in other.generated for other in table.columns)]
+    columns = [
+        column
+        for column in table.plain[1:]
+        if column.type.sql.split(" ")[0].split("(")[0] in _WIDER
+        and not any(column.name in other.generated for other in table.columns)
+    ]
     if not columns:
         return Statement(kind, f"ALTER TABLE {table.name} FORCE{copy}"), lambda: None
     column = rng.choice(columns)
     old = column.type.sql.split(" ")[0].split("(")[0]
     if old in ("TIME", "DATETIME") and "(" in column.type.sql:
         return Statement(kind, f"ALTER TABLE {table.name} FORCE{copy}"), lambda: None
-    new = dataclasses.replace(column, default="", nullable=column.nullable or rng.random() < 0.3,
-                              type=dataclasses.replace(column.type, sql=column.type.sql.replace(old, _WIDER[old], 1)))
+    new = dataclasses.replace(
+        column,
+        default="",
+        nullable=column.nullable or rng.random() < 0.3,
+        type=dataclasses.replace(column.type, sql=column.type.sql.replace(old, _WIDER[old], 1)),
+    )
 
     def effect():
         column.type, column.default, column.nullable = new.type, new.default, new.nullable
+
     return Statement(kind, [f"ALTER TABLE {table.name} MODIFY COLUMN ", new.sql(), copy]), effect
 
 
@@ -295,5 +369,7 @@ def _add_key(rng, table, names, copy):
     key = random_key(rng, table, f"k{next(names)}", table.columns[0] if table.partition else None)
     ignore = "IGNORE " if key.unique else ""
     kind = "alter-copy" if copy else "alter-ignore" if ignore else "alter"
-    return (Statement(kind, [f"ALTER {ignore}TABLE {table.name} ADD ", key.sql(table.name), copy]),
-            lambda: table.keys.append(key))
+    return (
+        Statement(kind, [f"ALTER {ignore}TABLE {table.name} ADD ", key.sql(table.name), copy]),
+        lambda: table.keys.append(key),
+    )

@@ -8,25 +8,37 @@ class Collation:
     name: str
     charset: str
     bytes_max: int  # Of a character.
-    special: str    # Characters and contractions of this charset, blank-separated.
+    special: str  # Characters and contractions of this charset, blank-separated.
 
 
 _LATIN1 = "ß ss ä ae Ä é E ÿ ü ue Æ ö"
 _LATIN2 = "ch Ch CH č Č ř š ž á ů d' ď cs Cs dzs ô"
 _CYRILLIC = "а А я ё Е ґ і й"
-_ANY = ("ch Ch CH č ß ss ä ae Æ é E ll Ll aa AA å dž Dž lj ı I i İ ő ö ﬀ ff \u200b \u0301 a\u0301 а я α ά ς σ เก กเ ア ｱ か が "
-        "中 国 한 ﷺ")
+_ANY = (
+    "ch Ch CH č ß ss ä ae Æ é E ll Ll aa AA å dž Dž lj ı I i İ ő ö ﬀ ff \u200b \u0301 a\u0301 а я α ά ς σ เก กเ "
+    "ア ｱ か が 中 国 한 ﷺ"
+)
 _ASTRAL = " 😀 😁 𝒳 \U0010ffff"
 _JAPANESE = "ア イ か が 表 ソ ー 漢 字 Ａ ａ"
 
 _ROWS = [
-    ("latin1", 1, _LATIN1, "swedish_ci german1_ci german2_ci bin general_cs general_ci swedish_nopad_ci nopad_bin spanish_ci danish_ci"),
+    (
+        "latin1",
+        1,
+        _LATIN1,
+        "swedish_ci german1_ci german2_ci bin general_cs general_ci swedish_nopad_ci nopad_bin " "spanish_ci danish_ci",
+    ),
     ("cp1250", 1, _LATIN2, "czech_cs general_ci croatian_ci polish_ci bin"),
     ("latin2", 1, _LATIN2, "czech_cs general_ci hungarian_ci croatian_ci bin"),
-    ("utf8mb4", 4, _ANY + _ASTRAL, "general_ci bin nopad_bin unicode_ci unicode_520_ci unicode_nopad_ci czech_ci danish_ci "
-     "spanish2_ci hungarian_ci croatian_ci german2_ci swedish_ci turkish_ci thai_520_w2 general_nopad_ci vietnamese_ci "
-     "uca1400_ai_ci uca1400_as_cs uca1400_as_ci uca1400_nopad_ai_ci uca1400_nopad_as_cs uca1400_czech_as_cs "
-     "uca1400_danish_ai_ci uca1400_spanish2_ai_cs uca1400_german2_as_ci myanmar_ci"),
+    (
+        "utf8mb4",
+        4,
+        _ANY + _ASTRAL,
+        "general_ci bin nopad_bin unicode_ci unicode_520_ci unicode_nopad_ci czech_ci danish_ci "
+        "spanish2_ci hungarian_ci croatian_ci german2_ci swedish_ci turkish_ci thai_520_w2 general_nopad_ci vietnamese_ci "
+        "uca1400_ai_ci uca1400_as_cs uca1400_as_ci uca1400_nopad_ai_ci uca1400_nopad_as_cs uca1400_czech_as_cs "
+        "uca1400_danish_ai_ci uca1400_spanish2_ai_cs uca1400_german2_as_ci myanmar_ci",
+    ),
     ("utf8mb3", 3, _ANY, "general_ci bin unicode_ci general_mysql500_ci croatian_ci general_nopad_ci"),
     ("sjis", 2, _JAPANESE, "japanese_ci bin japanese_nopad_ci"),
     ("cp932", 2, _JAPANESE, "japanese_ci bin"),
@@ -57,11 +69,25 @@ _ROWS = [
 ]
 
 # Written so often as they are worth: those whose sort key, padding or contractions are special come up more.
-_FAVOURED = ("latin1_swedish_ci", "latin1_german2_ci", "cp1250_czech_cs", "latin2_czech_cs", "utf8mb4_general_ci",
-             "utf8mb4_bin", "utf8mb4_nopad_bin", "utf8mb4_uca1400_ai_ci", "utf8mb4_czech_ci", "sjis_japanese_ci",
-             "big5_chinese_ci", "tis620_thai_ci")
+_FAVOURED = (
+    "latin1_swedish_ci",
+    "latin1_german2_ci",
+    "cp1250_czech_cs",
+    "latin2_czech_cs",
+    "utf8mb4_general_ci",
+    "utf8mb4_bin",
+    "utf8mb4_nopad_bin",
+    "utf8mb4_uca1400_ai_ci",
+    "utf8mb4_czech_ci",
+    "sjis_japanese_ci",
+    "big5_chinese_ci",
+    "tis620_thai_ci",
+)
 
-ALL = [Collation(f"{charset}_{rest}", charset, bytes_max, special)
-       for charset, bytes_max, special, names in _ROWS for rest in names.split()]
+ALL = [
+    Collation(f"{charset}_{rest}", charset, bytes_max, special)
+    for charset, bytes_max, special, names in _ROWS
+    for rest in names.split()
+]
 WEIGHTED = ALL + [collation for collation in ALL if collation.name in _FAVOURED] * 5
 LATIN1 = next(collation for collation in ALL if collation.name == "latin1_swedish_ci")

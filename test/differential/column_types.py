@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Callable
 
-from differential import collations
+from test.differential import collations
 
 
 @dataclass(frozen=True)
@@ -13,6 +13,7 @@ class Type:
     exact: equal values are the same bytes, so that DISTINCT, MIN and GROUP BY have one answer.
     chars: of a text or binary type its length, 0 for others. bytes: in a key, without a prefix. blob: a key needs a prefix.
     """
+
     sql: str
     family: str
     literal: Callable
@@ -43,10 +44,14 @@ def hexadecimal(data):
 def _integer(rng):
     name, bits = rng.choice([("TINYINT", 8), ("SMALLINT", 16), ("MEDIUMINT", 24), ("INT", 32), ("INT", 32), ("BIGINT", 64)])
     unsigned = rng.random() < 0.4
-    low, high = (0, 2 ** bits - 1) if unsigned else (-2 ** (bits - 1), 2 ** (bits - 1) - 1)
+    low, high = (0, 2**bits - 1) if unsigned else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
     edges = [low, low + 1, high, high - 1, 0, 1, 2, 3, 4, 5, 10] + ([] if unsigned else [-1, -2, -128])
-    return Type(name + (" UNSIGNED" if unsigned else ""), "int",
-                lambda r: str(r.choice(edges) if r.random() < 0.5 else r.randrange(0, 12)), bytes=bits // 8)
+    return Type(
+        name + (" UNSIGNED" if unsigned else ""),
+        "int",
+        lambda r: str(r.choice(edges) if r.random() < 0.5 else r.randrange(0, 12)),
+        bytes=bits // 8,
+    )
 
 
 def _decimal(rng):
@@ -58,20 +63,45 @@ def _decimal(rng):
     edges += [] if unsigned else ["-" + most, "-1", "-0.1", "-1.5", "-2"]
     # What fits: where a constant would be rounded, the server finds other rows by ref than by range.
     edges = [edge for edge in edges if len(edge.partition(".")[2]) <= scale and (whole or edge.lstrip("-").startswith("0"))]
-    return Type(f"DECIMAL({digits},{scale})" + (" UNSIGNED" if unsigned else ""), "decimal", lambda r: r.choice(edges), bytes=30)
+    return Type(
+        f"DECIMAL({digits},{scale})" + (" UNSIGNED" if unsigned else ""), "decimal", lambda r: r.choice(edges), bytes=30
+    )
 
 
 def _floating(rng):
     single = rng.random() < 0.5
-    edges = ["0", "1", "-1", "0.5", "-0.5", "1.5", "0.1", "1e-30", "-1e-30", "1e30", "-1e30", "2", "3", "16777216", "16777217"]
-    edges += ["3.4e38", "-3.4e38", "1.2e-38"] if single else ["1.7976931348623157e308", "-1.7e308", "2.3e-308", "0.30000000000000004"]
+    edges = [
+        "0",
+        "1",
+        "-1",
+        "0.5",
+        "-0.5",
+        "1.5",
+        "0.1",
+        "1e-30",
+        "-1e-30",
+        "1e30",
+        "-1e30",
+        "2",
+        "3",
+        "16777216",
+        "16777217",
+    ]
+    edges += (
+        ["3.4e38", "-3.4e38", "1.2e-38"]
+        if single
+        else ["1.7976931348623157e308", "-1.7e308", "2.3e-308", "0.30000000000000004"]
+    )
     return Type("FLOAT" if single else "DOUBLE", "float", lambda r: r.choice(edges), exact=False)
 
 
 def _bit(rng):
     bits = rng.choice([1, 2, 7, 8, 9, 17, 64])
-    return Type(f"BIT({bits})", "bit",
-                lambda r: "b'" + format(r.choice([0, 1, 2 ** bits - 1, 2 ** (bits - 1), r.randrange(2 ** bits)]), "b") + "'")
+    return Type(
+        f"BIT({bits})",
+        "bit",
+        lambda r: "b'" + format(r.choice([0, 1, 2**bits - 1, 2 ** (bits - 1), r.randrange(2**bits)]), "b") + "'",
+    )
 
 
 def _year(_):
@@ -81,7 +111,7 @@ def _year(_):
 def _fraction(rng, edges):
     """Edges of a temporal type with n digits of fraction."""
     digits = rng.choice([0, 0, 1, 3, 6])
-    fractions = ["", "." + "0" * 6, "." + "9" * digits, ".1", ".000001"[:digits + 1]] if digits else [""]
+    fractions = ["", "." + "0" * 6, "." + "9" * digits, ".1", ".000001"[: digits + 1]] if digits else [""]
     return (f"({digits})" if digits else ""), lambda r: f"'{r.choice(edges)}{r.choice(fractions)}'"
 
 
@@ -91,20 +121,40 @@ def _date(rng):
 
 
 def _time(rng):
-    digits, literal = _fraction(rng, ["-838:59:58", "838:59:58", "00:00:00", "-00:00:01", "00:00:01", "12:00:00", "23:59:59",
-                                      "-12:30:00", "100:00:00"])
+    digits, literal = _fraction(
+        rng,
+        ["-838:59:58", "838:59:58", "00:00:00", "-00:00:01", "00:00:01", "12:00:00", "23:59:59", "-12:30:00", "100:00:00"],
+    )
     return Type("TIME" + digits, "time", literal, bytes=6)
 
 
 def _datetime(rng):
-    digits, literal = _fraction(rng, ["1000-01-01 00:00:00", "9999-12-31 23:59:58", "2024-02-29 12:00:00", "2000-01-01 00:00:00",
-                                      "2000-01-01 00:00:01", "1999-12-31 23:59:59"])
+    digits, literal = _fraction(
+        rng,
+        [
+            "1000-01-01 00:00:00",
+            "9999-12-31 23:59:58",
+            "2024-02-29 12:00:00",
+            "2000-01-01 00:00:00",
+            "2000-01-01 00:00:01",
+            "1999-12-31 23:59:59",
+        ],
+    )
     return Type("DATETIME" + digits, "datetime", literal, zero_dates=True)
 
 
 def _timestamp(rng):
-    digits, literal = _fraction(rng, ["1970-01-01 00:00:01", "2038-01-19 03:14:06", "2001-09-09 01:46:40", "2000-01-01 00:00:00",
-                                      "2000-01-01 00:00:01", "1999-12-31 23:59:59"])
+    digits, literal = _fraction(
+        rng,
+        [
+            "1970-01-01 00:00:01",
+            "2038-01-19 03:14:06",
+            "2001-09-09 01:46:40",
+            "2000-01-01 00:00:00",
+            "2000-01-01 00:00:01",
+            "1999-12-31 23:59:59",
+        ],
+    )
     return Type("TIMESTAMP" + digits, "timestamp", literal, bytes=7, zero_dates=True)
 
 
@@ -117,10 +167,12 @@ def _word(rng, special, chars):
     if rng.random() < 0.08:
         return ""
     pieces = special.split()
-    word = "".join(rng.choice(pieces) if pieces and rng.random() < 0.35 else rng.choice(_SMALL)
-                   for _ in range(rng.choice([1, 1, 2, 2, 3, 4])))
+    word = "".join(
+        rng.choice(pieces) if pieces and rng.random() < 0.35 else rng.choice(_SMALL)
+        for _ in range(rng.choice([1, 1, 2, 2, 3, 4]))
+    )
     if chars > 40 and rng.random() < 0.15:
-        word = (rng.choice(_SMALL + pieces) * rng.choice([30, 60, 150, 300]))[:chars - 2] + rng.choice(["", "a", "b"])
+        word = (rng.choice(_SMALL + pieces) * rng.choice([30, 60, 150, 300]))[: chars - 2] + rng.choice(["", "a", "b"])
     if rng.random() < 0.3:
         word += rng.choice(_PADS)
     return word[:chars]
@@ -134,20 +186,34 @@ def _char(rng):
     collation = rng.choice(collations.WEIGHTED)
     fixed = rng.random() < 0.25
     chars = rng.choice([1, 2, 3, 5, 10, 10, 20, 60, 255]) if fixed else rng.choice([1, 2, 5, 10, 20, 20, 60, 255, 300, 700])
-    return Type(f"{'CHAR' if fixed else 'VARCHAR'}({chars})" + _collate(collation), "text",
-                lambda r: quote(_word(r, collation.special, chars)), exact=False, chars=chars,
-                bytes=chars * collation.bytes_max, bytes_max=collation.bytes_max)
+    return Type(
+        f"{'CHAR' if fixed else 'VARCHAR'}({chars})" + _collate(collation),
+        "text",
+        lambda r: quote(_word(r, collation.special, chars)),
+        exact=False,
+        chars=chars,
+        bytes=chars * collation.bytes_max,
+        bytes_max=collation.bytes_max,
+    )
 
 
 def _text(rng):
     collation = rng.choice(collations.WEIGHTED)
     name, chars = rng.choice([("TINYTEXT", 60), ("TEXT", 1000), ("MEDIUMTEXT", 1000), ("LONGTEXT", 3000)])
-    return Type(name + _collate(collation), "text", lambda r: quote(_word(r, collation.special, chars)), exact=False,
-                chars=chars, bytes=100000, bytes_max=collation.bytes_max, blob=True)
+    return Type(
+        name + _collate(collation),
+        "text",
+        lambda r: quote(_word(r, collation.special, chars)),
+        exact=False,
+        chars=chars,
+        bytes=100000,
+        bytes_max=collation.bytes_max,
+        blob=True,
+    )
 
 
 def _bytes(rng, chars):
-    data = bytes(rng.choice([0, 1, 0x20, 0x41, 0x61, 0x7f, 0x80, 0xff]) for _ in range(rng.choice([0, 1, 1, 2, 3, 4])))
+    data = bytes(rng.choice([0, 1, 0x20, 0x41, 0x61, 0x7F, 0x80, 0xFF]) for _ in range(rng.choice([0, 1, 1, 2, 3, 4])))
     if chars > 40 and rng.random() < 0.15:
         data = data * rng.choice([20, 100, 300]) + b"\x01"
     return hexadecimal(data[:chars])
@@ -156,7 +222,9 @@ def _bytes(rng, chars):
 def _binary(rng):
     fixed = rng.random() < 0.3
     chars = rng.choice([1, 2, 5, 16, 60]) if fixed else rng.choice([1, 2, 5, 20, 60, 255, 700])
-    return Type(f"{'BINARY' if fixed else 'VARBINARY'}({chars})", "binary", lambda r: _bytes(r, chars), chars=chars, bytes=chars)
+    return Type(
+        f"{'BINARY' if fixed else 'VARBINARY'}({chars})", "binary", lambda r: _bytes(r, chars), chars=chars, bytes=chars
+    )
 
 
 def _blob(rng):
@@ -171,33 +239,76 @@ def _enum(rng):
     if rng.random() < 0.6:
         return Type(f"ENUM({listed})" + _collate(collation), "enum", lambda r: quote(r.choice(values)), bytes=1)
     usable = [value for value in values if value]
-    return Type(f"SET({','.join(quote(value) for value in usable)})" + _collate(collation), "set",
-                lambda r: quote(",".join(value for value in usable if r.random() < 0.5)), bytes=1)
+    return Type(
+        f"SET({','.join(quote(value) for value in usable)})" + _collate(collation),
+        "set",
+        lambda r: quote(",".join(value for value in usable if r.random() < 0.5)),
+        bytes=1,
+    )
 
 
 def _json(_):
     values = ['{"a": 1}', '{"a":1}', "[]", "null", '"x"', "1", "[1, 2]", '{"a": {"b": "ß"}}', "[" + "1," * 150 + "1]"]
-    return Type("JSON", "json", lambda r: quote(r.choice(values)), exact=False, chars=1000, bytes=100000, bytes_max=4, blob=True,
-                default=False)
+    return Type(
+        "JSON",
+        "json",
+        lambda r: quote(r.choice(values)),
+        exact=False,
+        chars=1000,
+        bytes=100000,
+        bytes_max=4,
+        blob=True,
+        default=False,
+    )
 
 
 def _uuid(_):
-    values = ["00000000-0000-0000-0000-000000000000", "ffffffff-ffff-ffff-ffff-ffffffffffff",
-              "123e4567-e89b-12d3-a456-426655440000", "123e4567-e89b-42d3-a456-426655440000",
-              "123e4567-e89b-12d3-a456-426655440001", "00000001-0000-0000-0000-000000000000"]
+    values = [
+        "00000000-0000-0000-0000-000000000000",
+        "ffffffff-ffff-ffff-ffff-ffffffffffff",
+        "123e4567-e89b-12d3-a456-426655440000",
+        "123e4567-e89b-42d3-a456-426655440000",
+        "123e4567-e89b-12d3-a456-426655440001",
+        "00000001-0000-0000-0000-000000000000",
+    ]
     return Type("UUID", "uuid", lambda r: f"'{r.choice(values)}'", bytes=16)
 
 
 def _address(rng):
     if rng.random() < 0.5:
-        return Type("INET4", "inet4", lambda r: r.choice(["'0.0.0.0'", "'255.255.255.255'", "'1.2.3.4'", "'1.2.3.5'", "'128.0.0.1'"]),
-                    bytes=4)
-    return Type("INET6", "inet6", lambda r: r.choice(["'::'", "'::1'", "'ffff::ffff'", "'::ffff:1.2.3.4'", "'fe80::1'", "'fe80::2'"]),
-                bytes=16)
+        return Type(
+            "INET4",
+            "inet4",
+            lambda r: r.choice(["'0.0.0.0'", "'255.255.255.255'", "'1.2.3.4'", "'1.2.3.5'", "'128.0.0.1'"]),
+            bytes=4,
+        )
+    return Type(
+        "INET6",
+        "inet6",
+        lambda r: r.choice(["'::'", "'::1'", "'ffff::ffff'", "'::ffff:1.2.3.4'", "'fe80::1'", "'fe80::2'"]),
+        bytes=16,
+    )
 
 
-_MAKERS = [(_integer, 22), (_char, 26), (_text, 8), (_decimal, 6), (_floating, 5), (_bit, 4), (_year, 2), (_date, 4), (_time, 4),
-           (_datetime, 5), (_timestamp, 5), (_binary, 8), (_blob, 5), (_enum, 5), (_json, 2), (_uuid, 3), (_address, 3)]
+_MAKERS = [
+    (_integer, 22),
+    (_char, 26),
+    (_text, 8),
+    (_decimal, 6),
+    (_floating, 5),
+    (_bit, 4),
+    (_year, 2),
+    (_date, 4),
+    (_time, 4),
+    (_datetime, 5),
+    (_timestamp, 5),
+    (_binary, 8),
+    (_blob, 5),
+    (_enum, 5),
+    (_json, 2),
+    (_uuid, 3),
+    (_address, 3),
+]
 
 INT = Type("INT", "int", lambda r: str(r.randrange(0, 50)), bytes=4)
 

@@ -12,22 +12,41 @@ _ALL = {AFFECTED, WARNINGS, MESSAGE, INSERT_ID}
 # - An ALTER that copies counts rows, one in place does not.
 # - insert_id is that of AUTO_INCREMENT, which IGNORE, REPLACE and ON DUPLICATE KEY may leave at what they tried.
 RULES = {
-    "create": {WARNINGS}, "insert": _ALL - {INSERT_ID}, "insert ignore": _ALL - {INSERT_ID}, "replace": _ALL - {INSERT_ID},
-    "insert-auto": _ALL, "insert-on-duplicate": {AFFECTED, WARNINGS}, "insert-select": {AFFECTED},
-    "update": {AFFECTED, MESSAGE}, "update-order": {AFFECTED}, "update-id": {AFFECTED, MESSAGE}, "update-join": {AFFECTED}, "update-subquery": {AFFECTED},
-    "delete": {AFFECTED}, "delete-order": {AFFECTED}, "delete-join": {AFFECTED}, "truncate": {AFFECTED},
-    "alter-copy": {AFFECTED}, "period-insert": {AFFECTED}, "period-delete": {AFFECTED}, "period-update": {AFFECTED},
+    "create": {WARNINGS},
+    "insert": _ALL - {INSERT_ID},
+    "insert ignore": _ALL - {INSERT_ID},
+    "replace": _ALL - {INSERT_ID},
+    "insert-auto": _ALL,
+    "insert-on-duplicate": {AFFECTED, WARNINGS},
+    "insert-select": {AFFECTED},
+    "update": {AFFECTED, MESSAGE},
+    "update-order": {AFFECTED},
+    "update-id": {AFFECTED, MESSAGE},
+    "update-join": {AFFECTED},
+    "update-subquery": {AFFECTED},
+    "delete": {AFFECTED},
+    "delete-order": {AFFECTED},
+    "delete-join": {AFFECTED},
+    "truncate": {AFFECTED},
+    "alter-copy": {AFFECTED},
+    "period-insert": {AFFECTED},
+    "period-delete": {AFFECTED},
+    "period-update": {AFFECTED},
 }
 
 # What makes a case worthless: the other engine's limits, and statements that took too long.
 GIVE_UP = {
-    1118: "InnoDB's limit of a row", 1071: "InnoDB's limit of a key", 1969: "max_statement_time", 1317: "interrupted",
+    1118: "InnoDB's limit of a row",
+    1071: "InnoDB's limit of a key",
+    1969: "max_statement_time",
+    1317: "interrupted",
 }
 
 
 @dataclass
 class Outcome:
     """rows: tuples of bytes, or None. message: what the server says of an UPDATE's or INSERT's rows."""
+
     error: int = 0
     text: str = ""
     rows: list | None = None
@@ -40,6 +59,7 @@ class Outcome:
 @dataclass
 class Difference:
     """kind: the statement's, what differs. number: the statement's in the case. fatal: the data may differ from then on."""
+
     kind: str
     number: int
     text: str
@@ -58,7 +78,7 @@ def rows_of(kind, outcome, ordered):
     if kind in ("analyze", "alter-partition"):
         return []
     if kind == "show-create":
-        rows = [(re.sub(rb"ENGINE ?= ?\w+|AUTO_INCREMENT=\d+ ?", b"", value or b"") for value in row) for row in rows]
+        rows = [(re.sub(rb" ?(ENGINE ?= ?\w+|AUTO_INCREMENT=\d+)", b"", value or b"") for value in row) for row in rows]
         rows = [tuple(row) for row in rows]
     return rows if ordered else sorted(rows, key=lambda row: [(value is not None, value or b"") for value in row])
 
@@ -74,8 +94,12 @@ def unlike(kind, ours, theirs, ordered):
         if ordered and rows_of(kind, ours, False) == rows_of(kind, theirs, False):
             return "order", _listed(others), _listed(mine)
         return "rows", _listed(others), _listed(mine)
-    for what, one, other in [(AFFECTED, ours.affected, theirs.affected), (INSERT_ID, ours.insert_id, theirs.insert_id),
-                             (MESSAGE, ours.message, theirs.message), (WARNINGS, ours.warnings, theirs.warnings)]:
+    for what, one, other in [
+        (AFFECTED, ours.affected, theirs.affected),
+        (INSERT_ID, ours.insert_id, theirs.insert_id),
+        (MESSAGE, ours.message, theirs.message),
+        (WARNINGS, ours.warnings, theirs.warnings),
+    ]:
         if what in RULES.get(kind, ()) and one != other:
             return what, str(other), str(one)
     return None

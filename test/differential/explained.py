@@ -10,6 +10,7 @@ from typing import Callable
 @dataclass(frozen=True)
 class Explained:
     """applies: of the statement, its text, ours and InnoDB's outcome. ends: the data differ now, the case says no more."""
+
     name: str
     reason: str
     applies: Callable
@@ -17,16 +18,28 @@ class Explained:
 
 
 def _innodb_corrupt(statement, _, ours, theirs):
-    return (statement.kind == "check" and bool(theirs.rows) and theirs.rows[-1][3] == b"Corrupt"
-            and bool(ours.rows) and ours.rows[-1][3] == b"OK")
+    return (
+        statement.kind == "check"
+        and bool(theirs.rows)
+        and theirs.rows[-1][3] == b"Corrupt"
+        and bool(ours.rows)
+        and ours.rows[-1][3] == b"OK"
+    )
 
 
 DIFFERENCES = [
-    Explained("innodb-corrupt", "InnoDB loses entries of an index over a prefix of a virtual column, and calls its own table corrupt",
-              _innodb_corrupt),
-    Explained("update-ignore-hash", "The server refuses UPDATE IGNORE of a UNIQUE over a hash that meets a duplicate, for every engine but "
-              "InnoDB (plugin/README.md)",
-              lambda statement, text, ours, theirs: ours.error == 1235 and "USING HASH" in ours.text, ends=True),
+    Explained(
+        "innodb-corrupt",
+        "InnoDB loses entries of an index over a prefix of a virtual column, and calls its own table corrupt",
+        _innodb_corrupt,
+    ),
+    Explained(
+        "update-ignore-hash",
+        "The server refuses UPDATE IGNORE of a UNIQUE over a hash that meets a duplicate, for every engine but "
+        "InnoDB (plugin/README.md)",
+        lambda statement, text, ours, theirs: ours.error == 1235 and "USING HASH" in ours.text,
+        ends=True,
+    ),
 ]
 
 

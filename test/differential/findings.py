@@ -9,8 +9,13 @@ def slug(kind):
 
 def text_of(case, difference, server):
     """The case as SQL, with what was expected and what came."""
-    lines = [f"-- kind: {difference.kind}", f"-- seed {case.seed}, {server}", f"-- statement: {difference.text}",
-             f"-- expected (InnoDB): {difference.expected}", f"-- came (TidesDB): {difference.came}"]
+    lines = [
+        f"-- kind: {difference.kind}",
+        f"-- seed {case.seed}, {server}",
+        f"-- statement: {difference.text}",
+        f"-- expected (InnoDB): {difference.expected}",
+        f"-- came (TidesDB): {difference.came}",
+    ]
     lines = [line.replace("\n", " ") for line in lines]
     lines += [statement + ";" for statement in case.settings]
     for statement in case.statements:

@@ -3,14 +3,14 @@
 import collections
 import time
 
-from differential import findings
-from differential.cases import random_case
-from differential.compare import Difference
-from differential.plant import FAULTS
-from differential.replay import SERVER, Replay
-from differential.session import OURS, THEIRS, Lost, Session
-from differential.shrink import Shrinker
-from differential.sql import Case
+from test.differential import findings
+from test.differential.cases import random_case
+from test.differential.compare import Difference
+from test.differential.plant import FAULTS
+from test.differential.replay import SERVER, Replay
+from test.differential.session import OURS, THEIRS, Lost, Session
+from test.differential.shrink import Shrinker
+from test.differential.sql import Case
 
 _CRASH = "server gone"
 
@@ -22,7 +22,7 @@ class Worker:
         self.server, self.options, self.say = server, options, say
         plant = FAULTS[options.plant]() if options.plant else None
         socket = str(server.socket)
-        self.replay = Replay(Session(socket, OURS, "ours"), Session(socket, THEIRS, "theirs"), plant)
+        self.replay = Replay(Session(socket, OURS, "ours"), Session(socket, THEIRS, "theirs"), plant, options.skip)
         self.kinds, self.cases, self.files = collections.Counter(), 0, []
 
     def case(self, seed):
@@ -46,37 +46,44 @@ class Worker:
         try:
             return self.replay.run(case, only)
         except Lost as lost:
-            tail = self.server.log_tail(90)
+            crash = _of_crash(self.server.log_tail(90))
             self.server.again()
-            number = getattr(lost, "number", 0)
-            text = case.statements[number].texts()[0] if case.statements else ""
-            kind = case.statements[number].kind if case.statements else ""
-            return [Difference(f"{kind}: {_CRASH}", number, text, "an answer", f"{lost}; the error log: {_of_crash(tail)}", True)]
+            statement = case.statements[lost.number] if case.statements else None
+            kind, text = (statement.kind, statement.texts()[0]) if statement else ("begin", "")
+            return [
+                Difference(f"{kind}: {_CRASH}", lost.number, text, "an answer", f"{lost}; the error log: {crash}", True)
+            ]
 
     def _shows(self, kind):
         return lambda case: any(found.kind == kind for found in self._differences(case, kind))
 
     def _report(self, case, difference):
         began = time.monotonic()
+        told = f"{difference.text}\n  expected {difference.expected}\n  came {difference.came}"
         if not self.options.shrink:
-            self.say(f"seed {case.seed}: {difference.kind}: {difference.text}\n  expected {difference.expected}\n  came {difference.came}")
+            self.say(f"seed {case.seed}: {difference.kind}: {told}")
             return
-        case = Case(case.seed, case.settings, case.statements[:difference.number + 1])
+        case = Case(case.seed, case.settings, case.statements[: difference.number + 1])
         if not self._shows(difference.kind)(case):
-            self.say(f"seed {case.seed}: {difference.kind}: not again: {difference.text}\n  expected {difference.expected}\n"
-                     f"  came {difference.came}")
+            self.say(f"seed {case.seed}: {difference.kind}: not again: {told}")
             self.kinds[difference.kind + " (not again)"] += 1
             return
         shrinker = Shrinker(self._shows(difference.kind), self.options.shrink_seconds)
         small = shrinker.shrink(case)
-        again = next((found for found in self._differences(small, difference.kind) if found.kind == difference.kind), difference)
-        path = findings.write(self.options.findings, small, again, self.options.server)
+        again = [found for found in self._differences(small, difference.kind) if found.kind == difference.kind]
+        path = findings.write(self.options.findings, small, (again or [difference])[0], self.options.server)
         self.files.append(path)
-        self.say(f"seed {case.seed}: {difference.kind}: {len(small.statements)} statements after {shrinker.attempts} attempts, "
-                 f"{time.monotonic() - began:.0f} s: {path}")
+        self.say(
+            f"seed {case.seed}: {difference.kind}: {len(small.statements)} statements after {shrinker.attempts} "
+            f"attempts, {time.monotonic() - began:.0f} s: {path}"
+        )
 
 
 def _of_crash(tail):
     """The first lines of the error log that speak of the crash."""
-    lines = [line for line in tail.splitlines() if ".so(" in line or "mariadbd(" in line or "ssertion" in line or "CHECK" in line]
-    return " | ".join(line.rpartition("/")[2] for line in lines[:12])[:1500]
+    told = [
+        line.rpartition("/")[2]
+        for line in tail.splitlines()
+        if any(mark in line for mark in (".so(", "mariadbd(", "ssertion", "CHECK"))
+    ]
+    return " | ".join(told[:12])[:1500]

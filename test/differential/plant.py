@@ -38,9 +38,12 @@ class OtherCollation:
             return
         table = statement.texts()[0].split()[2]
         for name, kind in session.run(
-                f"SELECT COLUMN_NAME, COLUMN_TYPE FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME "
-                f"= '{table}' AND COLLATION_NAME LIKE '%\\_ci' AND DATA_TYPE = 'varchar' AND EXTRA = '' LIMIT 1").rows:
-            session.run(f"ALTER TABLE {table} MODIFY {name.decode()} {kind.decode()} CHARACTER SET utf8mb4 COLLATE utf8mb4_bin")
+            "SELECT COLUMN_NAME, COLUMN_TYPE FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() AND "
+            f"TABLE_NAME = '{table}' AND COLLATION_NAME LIKE '%\\_ci' AND DATA_TYPE = 'varchar' AND EXTRA = '' LIMIT 1"
+        ).rows:
+            session.run(
+                f"ALTER TABLE {table} MODIFY {name.decode()} {kind.decode()} CHARACTER SET utf8mb4 COLLATE utf8mb4_bin"
+            )
 
 
 FAULTS = {"lost-row": LostRow, "uncommitted": Uncommitted, "other-collation": OtherCollation}

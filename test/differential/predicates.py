@@ -1,20 +1,22 @@
 """Random conditions over the columns of a table, mostly over those that a key begins with."""
 
-from differential.column_types import quote
-from differential.sql import Items
+from test.differential.column_types import quote
+from test.differential.sql import Items
 
 
 def _like(rng, column):
     """LIKE with the start of a value that is there."""
     value = column.constant(rng)
     text = value[1:-1] if value.startswith("'") else "a"
-    text = text[:rng.choice([0, 1, 1, 2, 2, 3, len(text)])].replace("''", "'").rstrip("'")
+    text = text[: rng.choice([0, 1, 1, 2, 2, 3, len(text)])].replace("''", "'").rstrip("'")
     pattern = rng.choice([text + "%", text + "%", text + "_", "%" + text, text[:1] + "_%", text, text + " %", text + "_%"])
     return f"{{}} {rng.choice(['LIKE', 'LIKE', 'LIKE', 'NOT LIKE'])} {quote(pattern)}"
 
 
 def _odd_number(rng):
-    return rng.choice(["-1", "256", "300", "-129", "1.5", "0.5", "65536", "4294967296", "18446744073709551615", "-0.5", "1e3"])
+    return rng.choice(
+        ["-1", "256", "300", "-129", "1.5", "0.5", "65536", "4294967296", "18446744073709551615", "-0.5", "1e3"]
+    )
 
 
 def term(rng, column, reference):
@@ -29,7 +31,8 @@ def term(rng, column, reference):
         values = ", ".join(column.constant(rng) for _ in range(rng.choice([1, 2, 2, 3, 5])))
         text = f"{{}} {rng.choice(['IN', 'IN', 'IN', 'NOT IN'])} ({values})"
     elif draw < 0.52:
-        text = f"{{}} {rng.choice(['BETWEEN', 'BETWEEN', 'BETWEEN', 'NOT BETWEEN'])} {column.constant(rng)} AND {column.constant(rng)}"
+        word = rng.choice(["BETWEEN", "BETWEEN", "BETWEEN", "NOT BETWEEN"])
+        text = f"{{}} {word} {column.constant(rng)} AND {column.constant(rng)}"
     elif draw < 0.56 and kind.family == "int":
         text = f"{{}} {rng.choice(['=', '<', '<=', '>', '>=', '<>'])} {_odd_number(rng)}"
     else:
@@ -42,7 +45,7 @@ def _columns(rng, table):
     """Columns to speak of: the first parts of a key, or any."""
     if table.keys and rng.random() < 0.75:
         key = rng.choice(table.keys)
-        return [part.column for part in key.parts[:rng.choice([1, 2, 3])]]
+        return [part.column for part in key.parts[: rng.choice([1, 2, 3])]]
     return [rng.choice(table.columns) for _ in range(rng.choice([1, 1, 2]))]
 
 
@@ -54,13 +57,19 @@ def _of_two(rng, table, prefix):
         rows = ", ".join(f"({one.constant(rng)}, {other.constant(rng)})" for _ in range(rng.choice([1, 2, 3])))
         return f"({prefix}{one.name}, {prefix}{other.name}) {rng.choice(['IN', 'IN', 'NOT IN'])} ({rows})"
     if draw < 0.6:
-        return (f"({prefix}{one.name}, {prefix}{other.name}) {rng.choice(['>', '<=', '='])} "
-                f"({one.constant(rng)}, {other.constant(rng)})")
+        return (
+            f"({prefix}{one.name}, {prefix}{other.name}) {rng.choice(['>', '<=', '='])} "
+            f"({one.constant(rng)}, {other.constant(rng)})"
+        )
     if draw < 0.8 and one.type.sql == other.type.sql:
         return f"{prefix}{one.name} {rng.choice(['=', '<', '<=>'])} {prefix}{other.name}"
     if one.type.family in ("date", "datetime", "timestamp"):
-        return rng.choice([f"YEAR({prefix}{one.name}) {rng.choice(['=', '<=', '>'])} 2000",
-                           f"DATE({prefix}{one.name}) {rng.choice(['=', '<', '>='])} '2000-01-01'"])
+        return rng.choice(
+            [
+                f"YEAR({prefix}{one.name}) {rng.choice(['=', '<=', '>'])} 2000",
+                f"DATE({prefix}{one.name}) {rng.choice(['=', '<', '>='])} '2000-01-01'",
+            ]
+        )
     if one.type.text:
         return f"{rng.choice(['UPPER', 'LOWER', 'TRIM'])}({prefix}{one.name}) = {one.constant(rng)}"
     return f"NOT ({term(rng, one, prefix + one.name)})"
@@ -84,4 +93,3 @@ def condition(rng, table, alias=""):
         if rng.random() < 0.6:
             terms = terms[-1:]
     return Items(terms, " AND ")
-

@@ -1,23 +1,35 @@
 """Random SELECTs that have one answer, each written in several ways that a plan may depend on.
 
-Every table has a column id with another value in each row: what ends its ORDER BY with id is in one order. Text that is equal
-need not be the same bytes, so that DISTINCT, GROUP BY and MIN show only columns whose equal values are the same.
+Every table has a column id with another value in each row: an ORDER BY that ends with id gives one order. Text that is
+equal need not be the same bytes, so that DISTINCT, GROUP BY and MIN show only columns whose equal values are the same.
 """
 
-from differential.predicates import condition
-from differential.sql import Items, Statement, maybe
+from test.differential.predicates import condition
+from test.differential.sql import Items, Statement, maybe
 
 _SWITCHES = [
-    "optimizer_switch='index_condition_pushdown=off'", "optimizer_switch='index_merge=off'",
-    "optimizer_switch='index_merge_sort_intersection=on'", "optimizer_switch='mrr=on,mrr_sort_keys=on'",
-    "optimizer_switch='mrr=on,mrr_sort_keys=on', join_cache_level=8", "join_cache_level=0", "join_cache_level=4",
-    "optimizer_switch='materialization=off'", "optimizer_switch='semijoin=off'",
+    "optimizer_switch='index_condition_pushdown=off'",
+    "optimizer_switch='index_merge=off'",
+    "optimizer_switch='index_merge_sort_intersection=on'",
+    "optimizer_switch='mrr=on,mrr_sort_keys=on'",
+    "optimizer_switch='mrr=on,mrr_sort_keys=on', join_cache_level=8",
+    "join_cache_level=0",
+    "join_cache_level=4",
+    "optimizer_switch='materialization=off'",
+    "optimizer_switch='semijoin=off'",
     "optimizer_switch='materialization=off,firstmatch=off,loosescan=off'",
-    "optimizer_switch='materialization=off,firstmatch=off'", "optimizer_switch='rowid_filter=off'",
-    "optimizer_switch='extended_keys=off'", "optimizer_switch='not_null_range_scan=on'",
-    "optimizer_switch='exists_to_in=off'", "optimizer_switch='derived_merge=off'", "optimizer_switch='subquery_cache=off'",
-    "max_seeks_for_key=1", "optimizer_use_condition_selectivity=1", "eq_range_index_dive_limit=1",
-    "optimizer_switch='outer_join_with_cache=off,join_cache_hashed=off'", "tmp_memory_table_size=0",
+    "optimizer_switch='materialization=off,firstmatch=off'",
+    "optimizer_switch='rowid_filter=off'",
+    "optimizer_switch='extended_keys=off'",
+    "optimizer_switch='not_null_range_scan=on'",
+    "optimizer_switch='exists_to_in=off'",
+    "optimizer_switch='derived_merge=off'",
+    "optimizer_switch='subquery_cache=off'",
+    "max_seeks_for_key=1",
+    "optimizer_use_condition_selectivity=1",
+    "eq_range_index_dive_limit=1",
+    "optimizer_switch='outer_join_with_cache=off,join_cache_hashed=off'",
+    "tmp_memory_table_size=0",
 ]
 
 
@@ -37,7 +49,9 @@ def _select(kind, rng, table, build, ordered=False):
     """build: what of an index hint makes the query's part."""
     hints = hints_of(rng, table)
     variants = [build(hint) for hint in hints]
-    variants += [[f"SET STATEMENT {rng.choice(_SWITCHES)} FOR ", build(rng.choice(hints))] for _ in range(rng.choice([0, 1, 1]))]
+    variants += [
+        [f"SET STATEMENT {rng.choice(_SWITCHES)} FOR ", build(rng.choice(hints))] for _ in range(rng.choice([0, 1, 1]))
+    ]
     return Statement(kind, "", ordered, Items(variants))
 
 
@@ -71,15 +85,22 @@ def ordered(rng, tables):
     if table.keys and rng.random() < 0.7:
         parts = rng.choice(table.keys).parts
         flip = rng.random() < 0.5
-        by = [part.column.name + (" DESC" if part.descending != flip else "") for part in parts if not part.column.type.blob]
+        by = [
+            part.column.name + (" DESC" if part.descending != flip else "") for part in parts if not part.column.type.blob
+        ]
     else:
         by = [rng.choice([c.name for c in table.columns if not c.type.blob]) + rng.choice(["", " DESC"])]
     by.append("id" + rng.choice(["", " DESC"]))
     limit = maybe(f"LIMIT {rng.choice([1, 1, 2, 3, 5, 20])}" + rng.choice(["", "", " OFFSET 1", " OFFSET 3"]))
     filtered = Items([where], least=0, before=" WHERE ") if rng.random() < 0.8 else ""
     order = [Items(by[:-1], least=0, after=", "), by[-1]]
-    return _select("select-order", rng, table,
-                   lambda hint: ["SELECT ", shown, f" FROM {table.name}{hint}", filtered, " ORDER BY ", order, limit], True)
+    return _select(
+        "select-order",
+        rng,
+        table,
+        lambda hint: ["SELECT ", shown, f" FROM {table.name}{hint}", filtered, " ORDER BY ", order, limit],
+        True,
+    )
 
 
 def _aggregates(rng, table):
@@ -109,9 +130,17 @@ def extreme(rng, tables):
         column = table.columns[0]
     function = rng.choice(["MIN", "MAX"])
     filtered = Items([condition(rng, table)], least=0, before=" WHERE ") if rng.random() < 0.5 else ""
-    return _select("select-extreme", rng, table,
-                   lambda hint: [f"SELECT id FROM {table.name}{hint} WHERE {column.name} = (SELECT {function}({column.name}) "
-                                 f"FROM {table.name}{hint}", filtered, ")"])
+    return _select(
+        "select-extreme",
+        rng,
+        table,
+        lambda hint: [
+            f"SELECT id FROM {table.name}{hint} WHERE {column.name} = (SELECT {function}({column.name}) "
+            f"FROM {table.name}{hint}",
+            filtered,
+            ")",
+        ],
+    )
 
 
 def group(rng, tables):
@@ -128,11 +157,16 @@ def group(rng, tables):
     having = maybe("HAVING COUNT(*) > 1") if rng.random() < 0.2 else ""
     by = ", ".join(column.name for column in columns)
     if all(column.type.exact for column in columns) and rng.random() < 0.35:
-        return _select("select-distinct", rng, table,
-                       lambda hint: ["SELECT DISTINCT ", by, f" FROM {table.name}{hint}", filtered])
+        return _select(
+            "select-distinct", rng, table, lambda hint: ["SELECT DISTINCT ", by, f" FROM {table.name}{hint}", filtered]
+        )
     listed = Items(shown)
-    return _select("select-group", rng, table,
-                   lambda hint: ["SELECT ", listed, f" FROM {table.name}{hint}", filtered, " GROUP BY ", by, having])
+    return _select(
+        "select-group",
+        rng,
+        table,
+        lambda hint: ["SELECT ", listed, f" FROM {table.name}{hint}", filtered, " GROUP BY ", by, having],
+    )
 
 
 def pair(rng, one, other):
@@ -150,11 +184,17 @@ def join(rng, tables):
     a, b = pair(rng, one, other)
     kind = rng.choice(["JOIN", "JOIN", "LEFT JOIN", "STRAIGHT_JOIN"])
     operator = rng.choice(["=", "=", "=", "=", "<=>", "<", ">="])
-    on = Items([f"x.{a.name} {operator} y.{b.name}"] + ([condition(rng, other, "y")] if rng.random() < 0.3 else []), " AND ")
+    on = Items(
+        [f"x.{a.name} {operator} y.{b.name}"] + ([condition(rng, other, "y")] if rng.random() < 0.3 else []), " AND "
+    )
     filtered = Items([condition(rng, one, "x")], least=0, before=" WHERE ") if rng.random() < 0.7 else ""
     shown = Items(["x.id", "y.id"] + [f"y.{column.name}" for column in rng.sample(other.columns, rng.choice([0, 0, 1]))])
-    return _select("select-join", rng, other,
-                   lambda hint: ["SELECT ", shown, f" FROM {one.name} x {kind} {other.name} y{hint} ON ", on, filtered])
+    return _select(
+        "select-join",
+        rng,
+        other,
+        lambda hint: ["SELECT ", shown, f" FROM {one.name} x {kind} {other.name} y{hint} ON ", on, filtered],
+    )
 
 
 def semi_join(rng, tables):
@@ -165,19 +205,37 @@ def semi_join(rng, tables):
     outer = Items([condition(rng, one, "x")], least=0, before=" AND ") if rng.random() < 0.4 else ""
     shape = rng.choice(["in", "in", "in", "not in", "exists", "not exists", "count", "count"])
     if shape in ("in", "not in"):
+
         def build(hint):
-            return [f"SELECT x.id FROM {one.name} x WHERE x.{a.name} {shape.upper()} (SELECT y.{b.name} FROM {other.name} y{hint}",
-                    inner, ")", outer]
+            return [
+                f"SELECT x.id FROM {one.name} x WHERE x.{a.name} {shape.upper()} (SELECT y.{b.name} FROM {other.name} y{hint}",
+                inner,
+                ")",
+                outer,
+            ]
+
     elif shape == "count":
         outer = Items([condition(rng, one, "x")], least=0, before=" WHERE ") if rng.random() < 0.4 else ""
 
         def build(hint):
-            return [f"SELECT x.id, (SELECT COUNT(*) FROM {other.name} y{hint} WHERE y.{b.name} = x.{a.name}", also,
-                    f") FROM {one.name} x", outer]
+            return [
+                f"SELECT x.id, (SELECT COUNT(*) FROM {other.name} y{hint} WHERE y.{b.name} = x.{a.name}",
+                also,
+                f") FROM {one.name} x",
+                outer,
+            ]
+
     else:
+
         def build(hint):
-            return [f"SELECT x.id FROM {one.name} x WHERE {shape.upper()} (SELECT 1 FROM {other.name} y{hint} WHERE "
-                    f"y.{b.name} = x.{a.name}", also, ")", outer]
+            return [
+                f"SELECT x.id FROM {one.name} x WHERE {shape.upper()} (SELECT 1 FROM {other.name} y{hint} WHERE "
+                f"y.{b.name} = x.{a.name}",
+                also,
+                ")",
+                outer,
+            ]
+
     return _select("select-semijoin", rng, other, build)
 
 
@@ -185,9 +243,17 @@ def union(rng, tables):
     one, other = rng.choice(tables), rng.choice(tables)
     first, second = condition(rng, one), condition(rng, other)
     word = rng.choice(["UNION", "UNION ALL", "EXCEPT", "INTERSECT"])
-    return _select("select-union", rng, one,
-                   lambda hint: [f"SELECT id FROM {one.name}{hint} WHERE ", first, f" {word} SELECT id FROM {other.name} WHERE ",
-                                 second])
+    return _select(
+        "select-union",
+        rng,
+        one,
+        lambda hint: [
+            f"SELECT id FROM {one.name}{hint} WHERE ",
+            first,
+            f" {word} SELECT id FROM {other.name} WHERE ",
+            second,
+        ],
+    )
 
 
 def window(rng, tables):
@@ -195,8 +261,12 @@ def window(rng, tables):
     column = rng.choice([c for c in table.columns if not c.type.blob])
     where = condition(rng, table)
     function = rng.choice(["ROW_NUMBER()", "LAG(id)", "SUM(id)", "FIRST_VALUE(id)"])
-    return _select("select-window", rng, table,
-                   lambda hint: [f"SELECT id, {function} OVER (ORDER BY {column.name}, id) FROM {table.name}{hint} WHERE ", where])
+    return _select(
+        "select-window",
+        rng,
+        table,
+        lambda hint: [f"SELECT id, {function} OVER (ORDER BY {column.name}, id) FROM {table.name}{hint} WHERE ", where],
+    )
 
 
 def handler(rng, tables):
@@ -209,14 +279,27 @@ def handler(rng, tables):
     elif rng.random() < 0.4:
         read = f"HANDLER {table.name} READ `{key.name}` {rng.choice(['FIRST', 'LAST'])}"
     else:
-        values = ", ".join(part.column.constant(rng) for part in key.parts[:rng.choice([1, 1, 2, 3])])
+        values = ", ".join(part.column.constant(rng) for part in key.parts[: rng.choice([1, 1, 2, 3])])
         read = f"HANDLER {table.name} READ `{key.name}` {rng.choice(['=', '>=', '<=', '>', '<'])} ({values})"
-    return [Statement("handler", f"HANDLER {table.name} OPEN"), Statement("handler", [read, where, " LIMIT 10000"]),
-            Statement("handler", f"HANDLER {table.name} CLOSE")]
+    return [
+        Statement("handler", f"HANDLER {table.name} OPEN"),
+        Statement("handler", [read, where, " LIMIT 10000"]),
+        Statement("handler", f"HANDLER {table.name} CLOSE"),
+    ]
 
 
-_MAKERS = [(plain, 30), (ordered, 22), (aggregate, 8), (extreme, 6), (group, 8), (join, 8), (semi_join, 12), (union, 3), (window, 2),
-           (handler, 4)]
+_MAKERS = [
+    (plain, 30),
+    (ordered, 22),
+    (aggregate, 8),
+    (extreme, 6),
+    (group, 8),
+    (join, 8),
+    (semi_join, 12),
+    (union, 3),
+    (window, 2),
+    (handler, 4),
+]
 
 
 def random_query(rng, tables):

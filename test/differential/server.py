@@ -9,10 +9,22 @@ from pathlib import Path
 from installer.server_run import Server
 
 _MEMORY, _PREFIX, _OWNER = Path("/dev/shm"), "differential-", "owner"
-_OPTIONS = ["--innodb-flush-log-at-trx-commit=0", "--innodb-doublewrite=0", "--innodb-buffer-pool-size=64M",
-            "--innodb-log-file-size=16M", "--innodb-file-per-table=0", "--sync-frm=0", "--tidesdb-unified-memtable-sync-mode=NONE",
-            "--tidesdb-block-cache-size=16M", "--tidesdb-unified-memtable-write-buffer-size=2M", "--tidesdb-max-memory-usage=256M",
-            "--performance-schema=OFF", "--query-cache-type=0", "--innodb-lock-wait-timeout=5", "--max-allowed-packet=16M"]
+_OPTIONS = [
+    "--innodb-flush-log-at-trx-commit=0",
+    "--innodb-doublewrite=0",
+    "--innodb-buffer-pool-size=64M",
+    "--innodb-log-file-size=16M",
+    "--innodb-file-per-table=0",
+    "--sync-frm=0",
+    "--tidesdb-unified-memtable-sync-mode=NONE",
+    "--tidesdb-block-cache-size=16M",
+    "--tidesdb-unified-memtable-write-buffer-size=2M",
+    "--tidesdb-max-memory-usage=256M",
+    "--performance-schema=OFF",
+    "--query-cache-type=0",
+    "--innodb-lock-wait-timeout=5",
+    "--max-allowed-packet=16M",
+]
 
 
 def _tied(argv):
@@ -21,7 +33,7 @@ def _tied(argv):
 
 
 def _directory():
-    """A new directory, and the open file by whose lock others see that it is in use. Removes those of runners that were killed."""
+    """A new directory, and the open file by whose lock others see that it is in use. Removes what killed runners left."""
     base = _MEMORY if os.access(_MEMORY, os.W_OK) else Path(tempfile.gettempdir())
     for owner in base.glob(f"{_PREFIX}*/{_OWNER}"):
         try:

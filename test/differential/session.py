@@ -1,13 +1,14 @@
-"""Two connections to one server, one for each engine, and what a statement gave on each."""
+"""A connection for one engine, and what statements give on several at once."""
 
 import pymysql
 import pymysql.cursors
 
-from differential.compare import Outcome
-from differential.tables import ENGINE
+from test.differential.compare import Outcome
+from test.differential.tables import ENGINE
 
 OURS, THEIRS = "TidesDB", "InnoDB"
 LOST = (2006, 2013, 2014, 0)
+BYTES_MAX = 60000
 
 
 class Lost(Exception):
@@ -41,12 +42,18 @@ class Session:
 
     def _open(self, statements):
         try:
-            self.connection = pymysql.connect(unix_socket=self.socket, user="root", charset="utf8mb4", conv={}, use_unicode=False,
-                                              autocommit=True, read_timeout=120)
+            self.connection = pymysql.connect(
+                unix_socket=self.socket,
+                user="root",
+                charset="utf8mb4",
+                conv={},
+                use_unicode=False,
+                autocommit=True,
+                read_timeout=120,
+            )
         except (pymysql.err.MySQLError, OSError) as error:
             raise Lost(str(error)) from error
-        for statement in statements:
-            outcome = self.run(statement)
+        for statement, outcome in zip(statements, exchange((self, statements))[0]):
             if outcome.error:
                 raise ValueError(f"{statement}: {outcome.text}")
 
@@ -68,7 +75,8 @@ class Session:
             raise Lost(str(error)) from error
 
     def receive(self):
-        """The outcome of what was sent, without warnings' texts."""
+        """The outcome of the next statement that was sent, its warnings as so many zeros."""
+        self.connection._next_seq_id = 1  # Each answer counts its packets anew.
         try:
             self.connection._read_query_result()
         except pymysql.err.MySQLError as error:
@@ -80,24 +88,29 @@ class Session:
             raise Lost(str(error)) from error
         result = self.connection._result
         rows = list(result.rows) if result.rows is not None else None
-        return Outcome(0, "", rows, result.affected_rows if rows is None else len(rows), result.insert_id or 0,
-                       [0] * result.warning_count, result.message or b"")
+        return Outcome(
+            0,
+            "",
+            rows,
+            result.affected_rows if rows is None else len(rows),
+            result.insert_id or 0,
+            [0] * result.warning_count,
+            result.message or b"",
+        )
 
     def run(self, text):
         self.send(text)
         return self.receive()
 
-    def warnings(self):
-        """The codes of the last statement's warnings."""
-        return sorted(int(row[1]) for row in self.run("SHOW WARNINGS").rows or [])
 
+def exchange(*asked):
+    """Sends each session its texts, then reads all outcomes: sessions work side by side, and round trips are few.
 
-def both(ours, theirs, text):
-    """Runs a statement in both; the server works on the two at once. Returns their outcomes."""
-    ours.send(text)
-    theirs.send(text)
-    outcomes = [ours.receive(), theirs.receive()]
-    if any(outcome.warnings for outcome in outcomes) and not any(outcome.error for outcome in outcomes):
-        for session, outcome in zip((ours, theirs), outcomes):
-            outcome.warnings = session.warnings()
-    return outcomes
+    asked: (session, texts) each. Returns a list of outcomes for each.
+    REQUIRES: the texts of a session are BYTES_MAX at most: a server that is busy sending reads no more, and the socket
+    holds as much.
+    """
+    for session, texts in asked:
+        for text in texts:
+            session.send(text)
+    return [[session.receive() for _ in texts] for session, texts in asked]

@@ -3,7 +3,7 @@
 import copy
 import time
 
-from differential.sql import Tagged
+from test.differential.sql import Tagged
 
 
 class Shrinker:
@@ -43,7 +43,7 @@ class Shrinker:
                 if self._late():
                     return
                 kept = items[:]
-                del items[at:at + size]
+                del items[at : at + size]
                 if len(items) == len(kept) or len(items) < least or not self._try(case):
                     items[:] = kept
                 if at == 0:
@@ -80,10 +80,18 @@ class Shrinker:
 
 
 def _tags_of(case):
-    return {item.tag for statement in case.statements for items in statement.lists()
-            for item in items.items if isinstance(item, Tagged)}
+    return {
+        item.tag
+        for statement in case.statements
+        for items in statement.lists()
+        for item in items.items
+        if isinstance(item, Tagged)
+    }
 
 
 def _size(case):
-    return (len(case.settings), len(case.statements),
-            sum(len(items.items) for statement in case.statements for items in statement.lists()))
+    return (
+        len(case.settings),
+        len(case.statements),
+        sum(len(items.items) for statement in case.statements for items in statement.lists()),
+    )

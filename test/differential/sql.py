@@ -1,8 +1,8 @@
 """A statement as a tree that can be thinned out, and a case: the statements of one seed.
 
-A part is a string, a sequence of parts, or an Items. An Items is a list that the shrinker may make shorter: the columns of a
-table, the rows of an INSERT, the terms of a WHERE. An item that is Tagged goes together with all others of its tag: a column,
-and its values.
+A part is a string, a sequence of parts, or an Items. An Items is a list that the shrinker may make shorter: the columns of
+a table, the rows of an INSERT, the terms of a WHERE. An item that is Tagged goes together with all others of its tag: a
+column, and its values.
 """
 
 from dataclasses import dataclass, field
@@ -17,6 +17,7 @@ class Tagged:
 @dataclass
 class Items:
     """items: parts, or Tagged ones. least: fewer are not valid SQL. before and after are left out when no item is left."""
+
     items: list
     separator: str = ", "
     least: int = 1
@@ -61,6 +62,7 @@ class Statement:
     variants: ways to write the same query, all with the same answer; the first one runs on InnoDB too. None: text is all.
     reader: a second connection runs it, that only reads.
     """
+
     kind: str
     text: object
     ordered: bool = False
@@ -82,6 +84,7 @@ class Statement:
 @dataclass
 class Case:
     """settings: SET statements of both sessions; statements: a list of Statement."""
+
     seed: int
     settings: list = field(default_factory=list)
     statements: list = field(default_factory=list)

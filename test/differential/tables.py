@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass, field
 
-from differential import column_types
-from differential.sql import Items, Statement, Tagged, maybe
+from test.differential import column_types
+from test.differential.sql import Items, Statement, Tagged, maybe
 
 ENGINE = "ENGINE=TidesDB"  # What a session of the other engine replaces.
 _KEY_BYTES_MAX = 3000  # InnoDB: 3072, with what it adds to each part.
@@ -12,6 +12,7 @@ _KEY_BYTES_MAX = 3000  # InnoDB: 3072, with what it adds to each part.
 @dataclass
 class Column:
     """pool: literals that its values and constants come from, so that they meet. generated: "" or its whole clause."""
+
     name: str
     type: column_types.Type
     nullable: bool = True
@@ -46,7 +47,7 @@ class KeyPart:
         return (self.prefix * self.column.type.bytes_max if self.prefix else self.column.type.bytes) + 3
 
     def sql(self):
-        return (self.column.name + (f"({self.prefix})" if self.prefix else "") + (" DESC" if self.descending else ""))
+        return self.column.name + (f"({self.prefix})" if self.prefix else "") + (" DESC" if self.descending else "")
 
 
 @dataclass
@@ -108,7 +109,7 @@ def _pool(rng, kind):
         plain = [value for value in pool if value.startswith("'")]
         for value in plain[:3]:
             longer = value[:-1] + rng.choice(["a", "b", " ", "aa", "z", "\t"])
-            pool.append(column_types.quote(longer[1:].replace("''", "'").replace("\\\\", "\\")[:kind.chars]))
+            pool.append(column_types.quote(longer[1:].replace("''", "'").replace("\\\\", "\\")[: kind.chars]))
     return pool
 
 
@@ -117,25 +118,44 @@ def _generated(rng, source):
     name, kind = source.name, source.type
     text = "VARCHAR(60) CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci"
     choices = {
-        "int": [("BIGINT", f"{name} DIV 2"), ("INT", f"{name} % 7"), ("INT", f"{name} IS NULL"), ("BIGINT", f"COALESCE({name}, 3)")],
+        "int": [
+            ("BIGINT", f"{name} DIV 2"),
+            ("INT", f"{name} % 7"),
+            ("INT", f"{name} IS NULL"),
+            ("BIGINT", f"COALESCE({name}, 3)"),
+        ],
         "decimal": [("DECIMAL(65,0)", f"FLOOR({name})"), ("INT", f"{name} > 1")],
-        "text": [(text, f"CONCAT(LEFT({name}, 2), 'x')"), ("INT", f"CHAR_LENGTH({name})"), (text, f"LEFT({name}, 3)"),
-                 (kind.sql, f"{name}")],
+        "text": [
+            (text, f"CONCAT(LEFT({name}, 2), 'x')"),
+            ("INT", f"CHAR_LENGTH({name})"),
+            (text, f"LEFT({name}, 3)"),
+            (kind.sql, f"{name}"),
+        ],
         "binary": [("INT", f"LENGTH({name})"), ("VARCHAR(60) CHARACTER SET latin1", f"HEX(LEFT({name}, 3))")],
-        "date": [("INT", f"YEAR({name})")], "datetime": [("INT", f"YEAR({name})"), ("DATE", f"DATE({name})")],
-        "enum": [("INT", f"{name} + 0")], "set": [("INT", f"{name} + 0")], "bit": [("BIGINT UNSIGNED", f"{name} + 0")],
+        "date": [("INT", f"YEAR({name})")],
+        "datetime": [("INT", f"YEAR({name})"), ("DATE", f"DATE({name})")],
+        "enum": [("INT", f"{name} + 0")],
+        "set": [("INT", f"{name} + 0")],
+        "bit": [("BIGINT UNSIGNED", f"{name} + 0")],
     }.get(kind.family)
     if not choices:
         return None
     sql, expression = rng.choice(choices)
-    if "UNSIGNED" in kind.sql and sql == "BIGINT":  # Else some values would not fit: every copy refuses them, no change in place.
+    if "UNSIGNED" in kind.sql and sql == "BIGINT":  # Else some values would not fit, and a copy refuses them.
         sql = "BIGINT UNSIGNED"
     stored = rng.choice(["VIRTUAL", "STORED"])
     if sql == kind.sql:
         result = kind
     elif sql.startswith("VARCHAR"):
-        result = column_types.Type(sql, "text", kind.literal if kind.text else lambda r: r.choice(["''", "'61'", "'00'", "'FF'"]),
-                                   exact=False, chars=60, bytes=240, bytes_max=4)
+        result = column_types.Type(
+            sql,
+            "text",
+            kind.literal if kind.text else lambda r: r.choice(["''", "'61'", "'00'", "'FF'"]),
+            exact=False,
+            chars=60,
+            bytes=240,
+            bytes_max=4,
+        )
     elif sql == "DATE":
         result = column_types.Type(sql, "date", lambda r: r.choice(["'2000-01-01'", "'2024-02-29'"]), bytes=3)
     else:
@@ -148,7 +168,7 @@ def random_column(rng, name, kind=None):
     column = Column(name, kind, rng.random() < 0.6, _pool(rng, kind))
     draw = rng.random()
     if kind.family in ("datetime", "timestamp") and draw < 0.35:
-        digits = kind.sql[kind.sql.index("("):] if "(" in kind.sql else ""
+        digits = kind.sql[kind.sql.index("(") :] if "(" in kind.sql else ""
         column.default = rng.choice(["DEFAULT '2001-01-01 00:00:00' ", ""]) + f"ON UPDATE CURRENT_TIMESTAMP{digits}"
     elif draw < 0.25 and kind.default:
         column.default = f"DEFAULT {rng.choice(column.pool)}"
@@ -199,13 +219,18 @@ def _primary(rng, table):
 
 def _partition(rng):
     count = rng.choice([2, 3, 5])
-    return rng.choice([
-        f"PARTITION BY HASH (id) PARTITIONS {count}", f"PARTITION BY KEY (id) PARTITIONS {count}",
-        f"PARTITION BY LINEAR HASH (id) PARTITIONS {count}",
-        "PARTITION BY RANGE (id) (PARTITION p0 VALUES LESS THAN (10), PARTITION p1 VALUES LESS THAN (30), "
-        "PARTITION p2 VALUES LESS THAN MAXVALUE)",
-        "PARTITION BY RANGE COLUMNS (id) (PARTITION p0 VALUES LESS THAN (5), PARTITION p1 VALUES LESS THAN (100000))",
-        "PARTITION BY LIST (id % 3) (PARTITION p0 VALUES IN (0), PARTITION p1 VALUES IN (1), PARTITION p2 VALUES IN (2, -1, -2))"])
+    return rng.choice(
+        [
+            f"PARTITION BY HASH (id) PARTITIONS {count}",
+            f"PARTITION BY KEY (id) PARTITIONS {count}",
+            f"PARTITION BY LINEAR HASH (id) PARTITIONS {count}",
+            "PARTITION BY RANGE (id) (PARTITION p0 VALUES LESS THAN (10), PARTITION p1 VALUES LESS THAN (30), "
+            "PARTITION p2 VALUES LESS THAN MAXVALUE)",
+            "PARTITION BY RANGE COLUMNS (id) (PARTITION p0 VALUES LESS THAN (5), PARTITION p1 VALUES LESS THAN (100000))",
+            "PARTITION BY LIST (id % 3) (PARTITION p0 VALUES IN (0), PARTITION p1 VALUES IN (1), "
+            "PARTITION p2 VALUES IN (2, -1, -2))",
+        ]
+    )
 
 
 def random_table(rng, name, like=None):

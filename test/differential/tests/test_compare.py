@@ -1,8 +1,8 @@
 import unittest
 
-from differential import explained
-from differential.compare import Outcome, unlike
-from differential.sql import Statement
+from test.differential import explained
+from test.differential.compare import Outcome, unlike
+from test.differential.sql import Statement
 
 
 def _rows(*rows):
@@ -23,7 +23,9 @@ class CompareTest(unittest.TestCase):
         self.assertEqual(unlike("select-order", one, other, True)[0], "order")
 
     def test_errors_are_compared_by_number(self):
-        self.assertEqual(unlike("insert", Outcome(error=1022, text="a"), Outcome(error=1062, text="b"), False)[0], "error 1062/1022")
+        self.assertEqual(
+            unlike("insert", Outcome(error=1022, text="a"), Outcome(error=1062, text="b"), False)[0], "error 1062/1022"
+        )
         self.assertIsNone(unlike("insert", Outcome(error=1062, text="a"), Outcome(error=1062, text="b"), False))
 
     def test_affected_rows_and_warnings_by_kind(self):

@@ -1,12 +1,17 @@
 import unittest
 
-from differential.shrink import Shrinker
-from differential.sql import Case, Items, Statement, Tagged
+from test.differential.shrink import Shrinker
+from test.differential.sql import Case, Items, Statement, Tagged
 
 
 def _case():
-    table = Statement("create", ["CREATE TABLE t (", Items([Tagged("t.a", "a INT"), Tagged("t.b", "b INT"), Tagged("t.c", "c INT")]), ")"])
-    rows = [Items([Tagged("t.a", str(n)), Tagged("t.b", str(n * 2)), Tagged("t.c", "0")], before="(", after=")") for n in range(20)]
+    table = Statement(
+        "create", ["CREATE TABLE t (", Items([Tagged("t.a", "a INT"), Tagged("t.b", "b INT"), Tagged("t.c", "c INT")]), ")"]
+    )
+    rows = [
+        Items([Tagged("t.a", str(n)), Tagged("t.b", str(n * 2)), Tagged("t.c", "0")], before="(", after=")")
+        for n in range(20)
+    ]
     fill = Statement("insert", ["INSERT INTO t VALUES ", Items(rows)])
     noise = [Statement("select", f"SELECT {n}") for n in range(30)]
     query = Statement("select", ["SELECT a FROM t WHERE ", Items(["a = 7", "b > 0", "c = 0"], " AND ")])
