@@ -41,8 +41,9 @@ BENCH = [*SYSBENCH, "libbenchmark-dev"]
 # What trains a build and measures its gain (lab/runners/mix); the server's own test suite besides.
 PGO = [*LAB, *SYSBENCH]
 
-# The isolation checker (test/isolation) speaks to its server from Python.
+# The isolation checker (test/isolation) and the SQL fuzzer (test/differential) speak to their servers from Python.
 ISOLATION = ["python3-pymysql"]
+DIFFERENTIAL = ISOLATION
 
 # Counts of instructions (lab/observe/callgrind.py), where the server lives.
 CALLGRIND = ["valgrind"]

@@ -32,6 +32,7 @@ def _options():
     add("--without", metavar="PATTERN", help="draw again what matches: tables and statements of known faults")
     add("--server-too", action="store_true", help="also shrink and write what InnoDB does wrong in the same way")
     add("--skip", action="append", default=[], metavar="TEXT", help="count kinds with this text, shrink none")
+    add("--until-found", action="store_true", help="end with the first difference that is shrunk and written")
     add("--plant", choices=sorted(plant.FAULTS), help="put a fault behind TidesDB's back, to see it found")
     add("--findings", type=Path, default=TREE / "var" / "differential", help="where repro files go (var/differential)")
     add("--print", action="store_true", help="print the case of --seed as SQL and end")
@@ -68,6 +69,8 @@ def _work(options, environment, plugin, number, results):
         seed, last = options.seed + number, options.seed + (options.cases or sys.maxsize)
         while seed < last and (options.cases or time.monotonic() < deadline):
             worker.case(seed)
+            if options.until_found and worker.files:
+                break
             seed += options.jobs
     results.put((worker.cases, worker.replay.counted, worker.kinds, worker.replay.passed_over))
 

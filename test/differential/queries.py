@@ -208,7 +208,8 @@ def semi_join(rng, tables):
 
         def build(hint):
             return [
-                f"SELECT x.id FROM {one.name} x WHERE x.{a.name} {shape.upper()} (SELECT y.{b.name} FROM {other.name} y{hint}",
+                f"SELECT x.id FROM {one.name} x WHERE x.{a.name} {shape.upper()} ",
+                f"(SELECT y.{b.name} FROM {other.name} y{hint}",
                 inner,
                 ")",
                 outer,

@@ -7,6 +7,7 @@ import tempfile
 from pathlib import Path
 
 from installer.server_run import Server
+from lab.base.watched import tied
 
 _MEMORY, _PREFIX, _OWNER = Path("/dev/shm"), "differential-", "owner"
 _OPTIONS = [
@@ -25,11 +26,6 @@ _OPTIONS = [
     "--innodb-lock-wait-timeout=5",
     "--max-allowed-packet=16M",
 ]
-
-
-def _tied(argv):
-    """It ends when its runner does, however that ends."""
-    return ["setpriv", "--pdeathsig", "KILL", "--", *map(str, argv)]
 
 
 def _directory():
@@ -54,11 +50,13 @@ class FuzzedServer(Server):
 
     def __init__(self, environment, plugin, options=()):
         directory, self._owner = _directory()
-        super().__init__(environment, directory, plugin=plugin, options=[*_OPTIONS, *options], within=_tied)
+        super().__init__(environment, directory, plugin=plugin, options=[*_OPTIONS, *options], within=tied)
+        self._new = self.directory / "new"
 
     def __enter__(self):
         try:
             self.initialise()
+            shutil.copytree(self.data, self._new)
             self.start()
         except BaseException:
             self.__exit__()
@@ -74,5 +72,5 @@ class FuzzedServer(Server):
         """After a crash, or when it hangs: a new server, its data gone."""
         self.kill()
         shutil.rmtree(self.data, ignore_errors=True)
-        self.initialise()
+        shutil.copytree(self._new, self.data)
         self.start()

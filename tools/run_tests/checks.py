@@ -31,9 +31,9 @@ def headers_alone(context):
 
 
 def python_tests(context):
-    """The unit tests of installer, tools, lab and the isolation checker."""
+    """The unit tests of installer, tools, lab, and of what runs random work on servers."""
     outcome, handler = Outcome(), signal.getsignal(signal.SIGTERM)
-    for folder in ["installer", "tools", "lab", "test/isolation"]:
+    for folder in ["installer", "tools", "lab", "test/isolation", "test/differential"]:
         if not (TREE / folder / "tests").is_dir():
             continue
         suite = unittest.TestLoader().discover(str(TREE / folder / "tests"), top_level_dir=str(TREE))
