@@ -20,9 +20,9 @@ class Worker:
 
     def __init__(self, server, options, say):
         self.server, self.options, self.say = server, options, say
-        plant = FAULTS[options.plant]() if options.plant else None
         socket = str(server.socket)
-        self.replay = Replay(Session(socket, OURS, "ours"), Session(socket, THEIRS, "theirs"), plant, options.skip)
+        self.replay = Replay(Session(socket, OURS, "ours"), Session(socket, THEIRS, "theirs"), options.skip)
+        self._plant = FAULTS[options.plant]() if options.plant else None
         self.kinds, self.cases, self.files = collections.Counter(), 0, []
 
     def case(self, seed):
@@ -32,7 +32,7 @@ class Worker:
         new = []
         for difference in self._differences(case):
             self.kinds[difference.kind] += 1
-            if self._passed_over(difference.kind):
+            if self._passed_over(difference.kind) or not self._is_planted(case, difference):
                 continue
             if self.kinds[difference.kind] <= self.options.each:
                 new.append(difference)
@@ -42,9 +42,16 @@ class Worker:
     def _passed_over(self, kind):
         return any(text in kind for text in self.options.skip) or (SERVER in kind and not self.options.server_too)
 
+    def _is_planted(self, case, difference):
+        """Whether the difference is the plant's doing; True where nothing is planted."""
+        return self._plant is None or not self._shown(_until(case, difference), difference.kind, None)
+
     def _differences(self, case, only=None):
+        return self._run(case, only, self._plant)
+
+    def _run(self, case, only, plant):
         try:
-            return self.replay.run(case, only)
+            return self.replay.run(case, only, plant)
         except Lost as lost:
             crash = _of_crash(self.server.log_tail(90))
             self.server.again()
@@ -54,8 +61,14 @@ class Worker:
                 Difference(f"{kind}: {_CRASH}", lost.number, text, "an answer", f"{lost}; the error log: {crash}", True)
             ]
 
+    def _shown(self, case, kind, plant):
+        return any(found.kind == kind for found in self._run(case, kind, plant))
+
     def _shows(self, kind):
-        return lambda case: any(found.kind == kind for found in self._differences(case, kind))
+        """A function of a case: whether it shows the difference; and of a planted one, only with the plant."""
+        if self._plant is None:
+            return lambda case: self._shown(case, kind, None)
+        return lambda case: self._shown(case, kind, self._plant) and not self._shown(case, kind, None)
 
     def _report(self, case, difference):
         began = time.monotonic()
@@ -63,7 +76,7 @@ class Worker:
         if not self.options.shrink:
             self.say(f"seed {case.seed}: {difference.kind}: {told}")
             return
-        case = Case(case.seed, case.settings, case.statements[: difference.number + 1])
+        case = _until(case, difference)
         if not self._shows(difference.kind)(case):
             self.say(f"seed {case.seed}: {difference.kind}: not again: {told}")
             self.kinds[difference.kind + " (not again)"] += 1
@@ -77,6 +90,11 @@ class Worker:
             f"seed {case.seed}: {difference.kind}: {len(small.statements)} statements after {shrinker.attempts} "
             f"attempts, {time.monotonic() - began:.0f} s: {path}"
         )
+
+
+def _until(case, difference):
+    """The case up to the statement that differs."""
+    return Case(case.seed, case.settings, case.statements[: difference.number + 1])
 
 
 def _of_crash(tail):

@@ -7,9 +7,6 @@ Each is what an engine could do wrong, done by a statement of its own: the engin
 class LostRow:
     """Of every DELETE or UPDATE that changed rows, one row more is gone."""
 
-    def reset(self):
-        pass
-
     def behind(self, session, statement, outcome):
         if statement.kind in ("update", "delete") and not outcome.error and outcome.affected > 1:
             table = statement.texts()[0].replace("DELETE FROM ", "UPDATE ").split()[1]
@@ -19,9 +16,6 @@ class LostRow:
 class Uncommitted:
     """A ROLLBACK that keeps what it should undo."""
 
-    def reset(self):
-        pass
-
     def behind(self, session, statement, outcome):
         if statement.kind == "begin":
             session.run("COMMIT")
@@ -30,19 +24,19 @@ class Uncommitted:
 class OtherCollation:
     """The first text column of each table compares by bytes."""
 
-    def reset(self):
-        pass
-
     def behind(self, session, statement, outcome):
-        if statement.kind != "create" or outcome.error:
+        text = statement.texts()[0]
+        if not text.startswith("CREATE TABLE t") or outcome.error:
             return
-        table = statement.texts()[0].split()[2]
-        for name, kind in session.run(
-            "SELECT COLUMN_NAME, COLUMN_TYPE FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() AND "
-            f"TABLE_NAME = '{table}' AND COLLATION_NAME LIKE '%\\_ci' AND DATA_TYPE = 'varchar' AND EXTRA = '' LIMIT 1"
+        table = text.split()[2]
+        for name, kind, nullable, default in session.run(
+            "SELECT COLUMN_NAME, COLUMN_TYPE, IS_NULLABLE, COLUMN_DEFAULT FROM information_schema.COLUMNS WHERE TABLE_SCHEMA "
+            f"= DATABASE() AND TABLE_NAME = '{table}' AND COLLATION_NAME LIKE '%\\_ci' AND DATA_TYPE = 'varchar' AND EXTRA = '' "
+            "LIMIT 1"
         ).rows:
+            more = (" NULL" if nullable == b"YES" else " NOT NULL") + (f" DEFAULT {default.decode()}" if default else "")
             session.run(
-                f"ALTER TABLE {table} MODIFY {name.decode()} {kind.decode()} CHARACTER SET utf8mb4 COLLATE utf8mb4_bin"
+                f"ALTER TABLE {table} MODIFY {name.decode()} {kind.decode()} CHARACTER SET utf8mb4 COLLATE utf8mb4_bin{more}"
             )
 
 

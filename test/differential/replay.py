@@ -20,18 +20,19 @@ class _GivenUp(Exception):
 class Replay:
     """ours and theirs: Sessions. counted: statements run, variants too. passed_over: what was no fault, by reason."""
 
-    def __init__(self, ours, theirs, plant=None, known=()):
+    def __init__(self, ours, theirs, known=()):
         """known: differences with this text in their kind are worth no second look."""
-        self.ours, self.theirs, self.plant, self.known = ours, theirs, plant, known
+        self.ours, self.theirs, self.known, self.plant = ours, theirs, known, None
         self.counted, self.passed_over = 0, collections.Counter()
 
-    def run(self, case, only=None):
-        """The differences of a case. only: a kind; the first of it ends the run.
+    def run(self, case, only=None, plant=None):
+        """The differences of a case. only: a kind; the first of it ends the run. plant: one of plant.FAULTS.
 
         Many statements at a time first. Where something differs, the case is run again one by one: InnoDB is asked then.
         Raises Lost when the server is gone, with the statement's number in .number.
         """
-        if only is None and self.plant is None:
+        self.plant = plant
+        if only is None and plant is None:
             found = self._pass(case, _TOGETHER, None)
             if all(any(text in difference.kind for text in self.known) for difference in found):
                 return found
