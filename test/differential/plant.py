@@ -30,14 +30,13 @@ class OtherCollation:
             return
         table = text.split()[2]
         for name, kind, nullable, default in session.run(
-            "SELECT COLUMN_NAME, COLUMN_TYPE, IS_NULLABLE, COLUMN_DEFAULT FROM information_schema.COLUMNS WHERE TABLE_SCHEMA "
-            f"= DATABASE() AND TABLE_NAME = '{table}' AND COLLATION_NAME LIKE '%\\_ci' AND DATA_TYPE = 'varchar' AND EXTRA = '' "
-            "LIMIT 1"
+            "SELECT COLUMN_NAME, COLUMN_TYPE, IS_NULLABLE, COLUMN_DEFAULT FROM information_schema.COLUMNS WHERE "
+            f"TABLE_SCHEMA = DATABASE() AND TABLE_NAME = '{table}' AND COLLATION_NAME LIKE '%\\_ci' AND "
+            "DATA_TYPE = 'varchar' AND EXTRA = '' LIMIT 1"
         ).rows:
             more = (" NULL" if nullable == b"YES" else " NOT NULL") + (f" DEFAULT {default.decode()}" if default else "")
-            session.run(
-                f"ALTER TABLE {table} MODIFY {name.decode()} {kind.decode()} CHARACTER SET utf8mb4 COLLATE utf8mb4_bin{more}"
-            )
+            as_bytes = "CHARACTER SET utf8mb4 COLLATE utf8mb4_bin"
+            session.run(f"ALTER TABLE {table} MODIFY {name.decode()} {kind.decode()} {as_bytes}{more}")
 
 
 FAULTS = {"lost-row": LostRow, "uncommitted": Uncommitted, "other-collation": OtherCollation}
