@@ -3,7 +3,8 @@
 from functools import partial
 
 from installer import packages
-from tools.run_tests import checks, engine, install, install_pgo, install_source, isolation, lab_tests, quickstart, server
+from tools.run_tests import checks, differential, engine, install, install_pgo, install_source, isolation, lab_tests
+from tools.run_tests import quickstart, server
 from tools.run_tests.step import DEFAULT, FULL, QUICK, Step
 
 _BUILD = (*packages.BUILD, *packages.LAB, *packages.UNIT)
@@ -30,6 +31,7 @@ def _on(server_name):
         step("ddl-kill", lab_tests.ddl_kill),
         step("isolation", isolation.histories, needs=packages.ISOLATION),
         step("isolation-soak", isolation.soak, FULL, minutes=300, needs=packages.ISOLATION),
+        step("differential", differential.planted, needs=packages.DIFFERENTIAL),
         step("bad-input", lab_tests.bad_input),
         step("sqlbench", lab_tests.sqlbench),
         step("engines", server.scores, FULL, minutes=400),

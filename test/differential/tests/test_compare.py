@@ -38,7 +38,9 @@ class CompareTest(unittest.TestCase):
     def test_names_of_database_and_engine_are_left_out(self):
         ours, theirs = _rows([b"ours.t", b"check", b"status", b"OK"]), _rows([b"theirs.t", b"check", b"status", b"OK"])
         self.assertIsNone(unlike("check", ours, theirs, False))
-        ours, theirs = _rows([b"t", b") ENGINE=TidesDB"]), _rows([b"t", b") ENGINE=InnoDB AUTO_INCREMENT=7 "])
+        ours, theirs = _rows([b"t", b") ENGINE=TidesDB DEFAULT CHARSET=latin1"]), _rows(
+            [b"t", b") ENGINE=InnoDB AUTO_INCREMENT=7 DEFAULT CHARSET=latin1"]
+        )
         self.assertIsNone(unlike("show-create", ours, theirs, False))
 
 
