@@ -29,13 +29,18 @@ def _settings(rng):
     ]
 
 
-def looks(table):
+def looks(table, checksum=True):
     """What must be the same of a table at any time."""
     return [
-        Statement("checksum", f"CHECKSUM TABLE {table}"),
+        *([Statement("checksum", f"CHECKSUM TABLE {table}")] if checksum else []),
         Statement("contents", f"SELECT * FROM {table}"),
         Statement("check", f"CHECK TABLE {table} EXTENDED"),
     ]
+
+
+def _has_checksum(table):
+    """InnoDB's is wrong where a STORED column is read in advance: from the sixth row on it takes the value before."""
+    return not any(column.generated.endswith("STORED") for column in table.columns)
 
 
 def _transaction(rng, step):
@@ -86,8 +91,9 @@ class _Maker:
             self._next()
         if self.reader:
             self._add(self.reader.close())
-        for table in [*(table.name for table in self.tables), *(["p"] if self.period else [])]:
-            self._add(looks(table) + [Statement("show-create", f"SHOW CREATE TABLE {table}")])
+        ends = [(table.name, _has_checksum(table)) for table in self.tables] + ([("p", True)] if self.period else [])
+        for name, checksum in ends:
+            self._add(looks(name, checksum) + [Statement("show-create", f"SHOW CREATE TABLE {name}")])
         return self.case
 
     def _add(self, statements):
@@ -120,7 +126,8 @@ class _Maker:
         elif draw < 0.1:
             self._add(_transaction(rng, self._step))
         elif draw < 0.16:
-            self._add(looks(rng.choice(self.tables).name)[:2])
+            table = rng.choice(self.tables)
+            self._add(looks(table.name, _has_checksum(table))[:-1])
         else:
             self._add(self._step())
 
