@@ -99,9 +99,7 @@ class LockOwner {
   std::vector<FamilyId> range_families;
   bool spilled = false;  // In the SpillRegistry.
   bool writes = false;   // In the WriterRegistry.
-  bool holds_any() const {
-    return held != nullptr || !range_families.empty() || spilled || writes;
-  }
+  bool holds_any() const { return held != nullptr || !range_families.empty() || spilled || writes; }
   // Grows with every savepoint: what was locked after it is told from what was locked before.
   uint32_t epoch = 0;
 
