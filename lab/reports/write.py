@@ -36,17 +36,3 @@ def write(study, directory, charts=True, name="report"):
         from lab.reports import charts as drawing
         drawing.draw(study, directory / "charts")
     return written
-
-
-def write_of_runner(make, directory):
-    """The report of a runner that has its own charts; make() reads what it left. Says where it is, or why there is none.
-
-    A run's figures are worth more than their report: nothing that is wrong with it is the run's failure.
-    """
-    try:
-        study = make()
-    except Failed as error:
-        say(f"report.html is left out: {error}")
-        return
-    if study.runs:
-        say(f"report: {write(study, directory, charts=False)[0]}")

@@ -83,7 +83,7 @@ class GoesOn(unittest.TestCase):
             work=["read_write"], rows=1000, threads=4, warehouses=1, users=1, seconds=2, tpcc_seconds=3,
             output_dir="/somewhere", resume=None, scale_down=1)
         self.calls, self.trouble, self.servers = [], {}, mock.MagicMock()
-        self.program = Path(folder.name) / "mariadbd"
+        self.program = self.directory.parent / "mariadbd"
         self.program.write_text("a build")
         server = self.servers.return_value
         server.sql.side_effect = lambda statement: ("server\t11.8.6-MariaDB\n" if "VERSION()" in statement else

@@ -13,7 +13,7 @@ from unittest import mock
 from installer import shell
 from lab.base.watched import tied
 from lab.study import scratch, sitting
-from lab.tests import terminal_signals
+from lab.tests import cases, terminal_signals
 
 _TREE = Path(__file__).resolve().parents[2]
 
@@ -70,7 +70,6 @@ import os, signal, subprocess
 from installer import shell
 from lab.base import watched
 from lab.study import sitting
-from lab.tests.cases import folder
 from lab.tests.test_ended import runs
 sitting.interrupt_on_term()
 class Interrupted(subprocess.Popen):
@@ -122,8 +121,9 @@ except KeyboardInterrupt:
 
 class Folders(unittest.TestCase):
     def setUp(self):
-        self.place = folder(self)
-        for what in (mock.patch.object(tempfile, "tempdir", folder.name), mock.patch.dict(os.environ, TMPDIR=folder.name)):
+        self.place = cases.folder(self)
+        for what in (mock.patch.object(tempfile, "tempdir", str(self.place)),
+                     mock.patch.dict(os.environ, TMPDIR=str(self.place))):
             what.start()
             self.addCleanup(what.stop)
 

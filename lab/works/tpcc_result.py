@@ -8,7 +8,6 @@ from lab.base.errors import BadInput
 
 FORMAT = 1
 TRANSACTIONS = ["NEWORD", "PAYMENT", "DELIVERY", "SLEV", "OSTAT"]
-CONFLICTS = {1213: "deadlock", 1205: "lock wait timeout", 1020: "changed since read"}
 
 
 @dataclass
@@ -42,9 +41,6 @@ class Result:
     def errors(self, code=None):
         """How many errors there were: of that number, or in all."""
         return sum(entry["count"] for entry in self.raw["errors"] if code in (None, entry["code"]))
-
-    def other_errors(self):
-        return sum(entry["count"] for entry in self.raw["errors"] if entry["code"] not in CONFLICTS)
 
     def consistency(self):
         """"holds", "BROKEN" or "not checked"."""
@@ -119,14 +115,3 @@ def _checked(path, raw):
     whole = timeline["rows"][:-1] if raw["nopm"] is None else timeline["rows"]
     rows = [row for row in whole if row[0] <= planned]
     return Result(path, raw["label"], raw, timeline["columns"], rows)
-
-
-def load_all(paths):
-    """Several files; labels that occur twice get a number."""
-    results = [load(path) for path in paths]
-    seen = {}
-    for result in results:
-        seen[result.label] = seen.get(result.label, 0) + 1
-        if seen[result.label] > 1:
-            result.label = f"{result.label} ({seen[result.label]})"
-    return results
