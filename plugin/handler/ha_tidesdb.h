@@ -174,6 +174,7 @@ class ha_tidesdb final : public handler {
   LockWait WaitMode() const { return skip_locked_ ? LockWait::kNoWait : LockWait::kWait; }
   int MoveOn(uchar* record, Direction direction, bool matching);
   bool LeavePoint();
+  void LeaveRange();
   void StandAtEnd(Direction direction, bool matching);
   ColumnFamily* ActiveFamily() const;
 

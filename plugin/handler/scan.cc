@@ -128,10 +128,16 @@ int ha_tidesdb::cmp_ref(const uchar* a, const uchar* b) noexcept {
   });
 }
 
+// What is read next is bounded by the server alone, which compares columns.
+void ha_tidesdb::LeaveRange() {
+  has_upper_ = false;
+  in_range_check_pushed_down = false;
+}
+
 int ha_tidesdb::index_init(uint index, bool) noexcept {
   return guard::Run([&] {
     active_ = active_index = index;
-    has_upper_ = false;
+    LeaveRange();
     at_point_ = false;
     off_ = Off::kNeither;
     return 0;
@@ -141,7 +147,7 @@ int ha_tidesdb::index_init(uint index, bool) noexcept {
 int ha_tidesdb::index_end() noexcept {
   return guard::Run([&] {
     active_ = active_index = MAX_KEY;
-    in_range_check_pushed_down = false;
+    LeaveRange();
     return 0;
   });
 }
@@ -176,7 +182,7 @@ int ha_tidesdb::index_read_map(uchar* row, const uchar* key, key_part_map parts,
                                ha_rkey_function flag) noexcept {
   return guard::Run([&] {
     if (const int error = Ready()) return error;
-    if (!in_range_read_) has_upper_ = false;
+    if (!in_range_read_) LeaveRange();
     const uint length = calculate_key_len(table, active_, key, parts);
     if (const int error = LockLookup(key, length, flag)) return error;
     const bool starts = in_range_read_ && flag == HA_READ_KEY_OR_NEXT;
@@ -253,7 +259,7 @@ int ha_tidesdb::index_prev(uchar* row) noexcept {
 int ha_tidesdb::index_first(uchar* row) noexcept {
   return guard::Run([&] {
     if (const int error = Ready()) return error;
-    if (!in_range_read_) has_upper_ = false;
+    if (!in_range_read_) LeaveRange();
     OpenCursor();
     place_.clear();
     if (const int error = Reposition(Direction::kForward)) return error;
@@ -264,7 +270,7 @@ int ha_tidesdb::index_first(uchar* row) noexcept {
 int ha_tidesdb::index_last(uchar* row) noexcept {
   return guard::Run([&] {
     if (const int error = Ready()) return error;
-    has_upper_ = false;
+    LeaveRange();
     OpenCursor();
     place_is_end_ = true;
     if (const int error = Reposition(Direction::kBackward)) return error;
