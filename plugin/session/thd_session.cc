@@ -178,9 +178,11 @@ bool Session::SnapshotIsOlderThan(const TableState& table) const {
 }
 
 bool Session::OwnChangesCover(const TableState& table) const {
-  if (conflicts_on_changed_) return false;
+  if (conflicts_on_changed_ && pessimistic_) return false;
   for (const Touched& touched : touched_) {
-    if (touched.table.get() == &table && touched.changes > 0) return transaction_->HasSnapshot();
+    if (touched.table.get() == &table && touched.changes > 0) {
+      return !pessimistic_ || transaction_->HasSnapshot();
+    }
   }
   return false;
 }

@@ -53,7 +53,8 @@ class Session final : private LockWaitListener {
   // Whether the snapshot has nothing of the table's rows, because another connection filled or
   // emptied it since. Never true without a snapshot.
   bool SnapshotIsOlderThan(const TableState& table) const;
-  // Whether this transaction changed rows of the table that may have been newer than its snapshot.
+  // Whether plain reads of the table see own changes over rows that are newer, or older, than their
+  // index entries: those that were newer than the snapshot; without locks also what others commit.
   bool OwnChangesCover(const TableState& table) const;
   // The table's version that plain reads see, if it is the newest one and nobody, this transaction
   // included, is about to make another. Without a snapshot: as if it were taken now.

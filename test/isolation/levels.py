@@ -11,9 +11,15 @@ _ALWAYS = {"G0", "G1a", "G1b", "G1c", "overwritten", "double write", "lost write
 # Wrong at READ COMMITTED in a plain read, which is of one snapshot; a locking scan does not hold off what moves behind it.
 _OF_A_SNAPSHOT = {"missed row", "row seen twice"}
 _REPEATABLE = {"locked range changed", "half a transaction seen by a lock", "read skew of a snapshot", *_OF_A_SNAPSHOT}
+_OF_RANGES = {"locked range changed", "half a transaction seen by a lock", *_OF_A_SNAPSHOT}
 _SNAPSHOT_ISOLATION = {"lost update", "G-single", "phantom", "G-nonadjacent"}
 _SERIALIZABLE = {"row gone since the snapshot", "G2-item", "G2", "not serializable"}
 NAMES = sorted(_ALWAYS | _REPEATABLE | _SNAPSHOT_ISOLATION | _SERIALIZABLE)
+
+
+def _locks_ranges(history, level):
+    """TidesDB without row locks does so at SERIALIZABLE alone."""
+    return level == SERIALIZABLE or level == REPEATABLE_READ and history.locks
 
 
 def forbids(history, anomaly):
@@ -21,7 +27,7 @@ def forbids(history, anomaly):
     if anomaly.name in _ALWAYS:
         return True
     level = history.level_of(anomaly.transactions[0]) if anomaly.transactions and not anomaly.edges else history.level
-    if level == READ_COMMITTED:
+    if level == READ_COMMITTED or not _locks_ranges(history, level) and anomaly.name in _OF_RANGES:
         return anomaly.name in _OF_A_SNAPSHOT and (anomaly.mode == PLAIN or anomaly.upward)
     if anomaly.name in _REPEATABLE or level == SERIALIZABLE:
         return True
@@ -86,6 +92,8 @@ def cycles(whole, history):
     if history.level == REPEATABLE_READ:
         add("row gone since the snapshot", graph.shortest(_passes_over, _one_rw, lambda memo, *_: memo, False))
         graph = graph.without(_passes_over).cyclic()
+        if not _locks_ranges(history, history.level):
+            graph = graph.without(lambda edge: _is_predicate(edge) and edge.mode != PLAIN).cyclic()
     _with_rw(graph, add)
     if history.level == SERIALIZABLE and not found:
         add("not serializable", whole.shortest(lambda edge: edge.kind == RW, lambda memo, edge: memo))

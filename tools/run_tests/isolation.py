@@ -15,15 +15,16 @@ def histories(name, context):
     """About a minute of histories with fixed seeds, and the planted faults."""
     return _checked(name, context, [
         ["plant"],
-        ["run", "--engines", "InnoDB", "--histories", "10", "--disturb", "none,kill"],
-        # Locking scans do not hold off inserts and moves yet.
-        ["run", "--locks", "OFF", "--workloads", "lists", "--histories", "40", "--disturb", "none,kill"]])
+        ["run", *_ENGINES, "--histories", "3", "--disturb", "none,kill"],
+        ["run", "--levels", "SER", "--mixed", "--locks", "ON,OFF", "--histories", "5"],
+        ["run", "--locks", "ON,OFF", "--histories", "1", "--workloads", "mixed", "--disturb", "crash"]])
 
 
 def soak(name, context):
     """Hours: 10,000 histories and more at each level, with and without KILL; and kill -9."""
     return _checked(name, context, [
-        ["run", *_ENGINES, "--histories", "1300", "--disturb", "none,kill", "--snapshot-isolation", "ON,OFF"],
+        ["run", *_ENGINES, "--histories", "1300", "--disturb", "none,kill"],
+        ["run", "--levels", "SER", "--mixed", *_ENGINES, "--histories", "500"],
         ["run", *_ENGINES, "--histories", "40", "--disturb", "crash"]])
 
 

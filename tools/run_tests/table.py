@@ -30,7 +30,7 @@ def _on(server_name):
         step("spill-kill", lab_tests.spill_kill),
         step("ddl-kill", lab_tests.ddl_kill),
         step("isolation", isolation.histories, needs=packages.ISOLATION),
-        step("isolation-soak", isolation.soak, FULL, minutes=300, needs=packages.ISOLATION),
+        step("isolation-soak", isolation.soak, FULL, minutes=600, needs=packages.ISOLATION),
         step("differential", differential.planted, needs=packages.DIFFERENTIAL),
         step("bad-input", lab_tests.bad_input),
         step("sqlbench", lab_tests.sqlbench),

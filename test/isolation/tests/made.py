@@ -55,7 +55,7 @@ class _Made:
         return Op("append", WRITE, "id", numbers[0], numbers[0], token=numbers[1], affected=1, **times)
 
 
-def history(level, initial, *transactions, end, snapshot_isolation=True):
+def history(level, initial, *transactions, end, snapshot_isolation=True, locks=True):
     made, found = _Made(initial), []
     for place, text in enumerate(transactions):
         words = text.split()
@@ -71,7 +71,7 @@ def history(level, initial, *transactions, end, snapshot_isolation=True):
                 made.op(word, start, stop)
     all_ = [Transaction(number, place, "", outcome, [made.op(word, start, stop) for word in words], start, start,
                         stop if outcome == COMMITTED else None) for number, place, outcome, words, start, stop in found]
-    return History("Hand", level, snapshot_isolation=snapshot_isolation, initial=made.initial, transactions=all_,
+    return History("Hand", level, locks, snapshot_isolation=snapshot_isolation, initial=made.initial, transactions=all_,
                    final=made.rows(end))
 
 

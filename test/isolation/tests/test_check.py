@@ -69,6 +69,8 @@ class Named(unittest.TestCase):
         found_range = ("1:5", "T1 K7-9= K7-9=11", "T2 i2:8:11")
         self.allowed("locked range changed", RC, *found_range, end="1,11")
         self.forbidden("locked range changed", RR, *found_range, end="1,11", snapshot_isolation=False)
+        self.allowed("locked range changed", RR, *found_range, end="1,11", locks=False)
+        self.forbidden("locked range changed", SER, *found_range, end="1,11", locks=False)
 
     def test_half_a_transaction(self):
         insert = ("1:5 2:6", "T1 {}0-9=1.11,2", "T2 w1:11 i9:6:12")
