@@ -64,7 +64,7 @@ int ha_tidesdb::LockWalked(Direction direction, bool matching, bool at_key) {
   if (semi_consistent_ && primary) return 0;
   if (LooksForDuplicates()) return 0;  // LockLookup() has done what is needed.
   // Without row locks nobody is to wait, unless the level promises what no check at COMMIT can.
-  if (!session_->pessimistic() && session_->isolation() != ISO_SERIALIZABLE) return 0;
+  if (!session_->row_locks_on() && session_->isolation() != ISO_SERIALIZABLE) return 0;
   std::string from;
   std::string to;
   if (direction == Direction::kForward) {

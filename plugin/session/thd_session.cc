@@ -62,8 +62,8 @@ void Session::OpenTransaction() {
   // The binary log is written before the engine commits: a commit must not fail for a conflict
   // then. Nor must that of a statement which is a transaction by itself: it commits where no
   // handler of a stored program can catch it.
-  pessimistic_ = sysvars::PessimisticLocking() || !SpansStatements(thd_) ||
-                 thd_binlog_format(thd_) != BINLOG_FORMAT_UNSPEC;
+  row_locks_on_ = sysvars::PessimisticLocking() || thd_binlog_format(thd_) != BINLOG_FORMAT_UNSPEC;
+  pessimistic_ = row_locks_on_ || !SpansStatements(thd_);
   options.concurrency = pessimistic_ ? Concurrency::kPessimistic : Concurrency::kOptimistic;
   conflicts_on_changed_ = sysvars::SnapshotIsolation(thd_) && isolation_ >= ISO_REPEATABLE_READ;
   options.conflict_on_changed = conflicts_on_changed_;

@@ -50,6 +50,8 @@ class Session final : private LockWaitListener {
   Transaction* TransactionForPlainRead();
   enum_tx_isolation isolation() const { return isolation_; }
   bool pessimistic() const { return pessimistic_; }
+  // Whether transactions that span statements lock rows too, so that who waits for one is right to.
+  bool row_locks_on() const { return row_locks_on_; }
   // Whether the snapshot has nothing of the table's rows, because another connection filled or
   // emptied it since. Never true without a snapshot.
   bool SnapshotIsOlderThan(const TableState& table) const;
@@ -128,6 +130,7 @@ class Session final : private LockWaitListener {
   bool registered_ = false;  // The server knows that the transaction spans statements.
   bool aborted_ = false;
   bool pessimistic_ = true;
+  bool row_locks_on_ = true;
   bool conflicts_on_changed_ = true;
   enum_tx_isolation isolation_ = ISO_REPEATABLE_READ;
   PSI_stage_info stage_before_wait_{};
