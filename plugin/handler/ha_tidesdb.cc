@@ -147,14 +147,13 @@ THR_LOCK_DATA** ha_tidesdb::store_lock(THD* thd, THR_LOCK_DATA** to, thr_lock_ty
   const bool plain_read =
       type == TL_READ || type == TL_READ_NO_INSERT || type == TL_READ_HIGH_PRIORITY;
   const bool weak = thd_tx_isolation(thd) <= ISO_READ_COMMITTED;
-  RowLock lock = RowLock::kNone;
-  if (type == TL_READ_WITH_SHARED_LOCKS || type == TL_READ_SKIP_LOCKED ||
-      (plain_read && thd_in_lock_tables(thd) && !weak) ||
-      (type == TL_READ_NO_INSERT && !weak && thd_binlog_format(thd) == BINLOG_FORMAT_STMT)) {
-    lock = RowLock::kShared;
-  } else if (plain_read && !weak && LocksWhatItReads(command)) {
-    lock = RowLock::kShared;
-  }
+  const bool reads_of_a_write =
+      plain_read && !weak &&
+      (thd_in_lock_tables(thd) || LocksWhatItReads(command) ||
+       (type == TL_READ_NO_INSERT && thd_binlog_format(thd) == BINLOG_FORMAT_STMT));
+  const bool shared =
+      type == TL_READ_WITH_SHARED_LOCKS || type == TL_READ_SKIP_LOCKED || reads_of_a_write;
+  const RowLock lock = shared ? RowLock::kShared : RowLock::kNone;
   row_lock_ = stored_lock_ = lock;
   return to;
 }
