@@ -74,10 +74,10 @@ int ha_tidesdb::Fail(const Status& status) {
     if (sysvars::PrintAllConflicts()) {
       sql_print_information("TidesDB: %s: %s", name_.c_str(), status.ToString().c_str());
     }
-    const bool pessimistic = session_->pessimistic();
+    const bool locked = session_->row_locks_on();
     session_->Abort();
     ha_thd()->mark_transaction_to_rollback(true);
-    return code == Code::kConflict && pessimistic ? HA_ERR_RECORD_CHANGED : HA_ERR_LOCK_DEADLOCK;
+    return code == Code::kConflict && locked ? HA_ERR_RECORD_CHANGED : HA_ERR_LOCK_DEADLOCK;
   }
   if (code == Code::kTimedOut) {
     ha_thd()->mark_transaction_to_rollback(false);

@@ -70,8 +70,8 @@ int ha_tidesdb::CheckUniqueFree(uint number, const uchar* row, Slice primary_key
 
 // Before the server writes a row it looks for others that exclude it: rows with the same hash, rows
 // with the same columns before a period. Locking what they have in common makes the second of two
-// connections look when the first has committed. Without locks it is written to, so that the second
-// commit fails.
+// connections look when the first has committed. With row locks off it is written to, so that the
+// second commit fails.
 int ha_tidesdb::LockLookup(const uchar* image, uint length, ha_rkey_function flag) {
   if (row_lock_ != RowLock::kExclusive) return 0;
   const KEY& key = table->key_info[active_];
@@ -91,7 +91,7 @@ int ha_tidesdb::LockLookup(const uchar* image, uint length, ha_rkey_function fla
   auto locked = transaction->GetForUpdate(families_[active_], old_key_, LockMode::kExclusive,
                                           LockWait::kWait, &other_);
   if (!locked.ok()) return Fail(locked.status());
-  if (session_->pessimistic()) return 0;
+  if (session_->row_locks_on()) return 0;
   const Status written = transaction->Delete(families_[active_], old_key_);
   return written.ok() ? 0 : Fail(written);
 }
