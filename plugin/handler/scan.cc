@@ -285,11 +285,9 @@ int ha_tidesdb::read_range_first(const key_range* start, const key_range* end, b
   return guard::Run([&] {
     has_upper_ = false;
     in_range_check_pushed_down = end == nullptr;
-    bool one_row = false;
     if (end != nullptr && (end->flag == HA_READ_BEFORE_KEY || end->flag == HA_READ_AFTER_KEY)) {
       const TableCodec::ImageKey image =
           codec_.FromImage(active_, end->key, end->length, &key_, TableCodec::ImageUse::kEnd);
-      one_row = eq_range_arg && image.whole_key;
       if (image.used_all) {
         in_range_check_pushed_down = true;
         has_upper_ = true;
@@ -301,11 +299,7 @@ int ha_tidesdb::read_range_first(const key_range* start, const key_range* end, b
       }
     }
     in_range_read_ = true;
-    // The server would compare each row with the end once more: of a prefix, and of CHAR that is not
-    // padded, otherwise than the keys are ordered.
-    const bool ours = has_upper_ && !one_row;
-    const int error =
-        handler::read_range_first(start, ours ? nullptr : end, eq_range_arg && !ours, sorted);
+    const int error = handler::read_range_first(start, end, eq_range_arg, sorted);
     in_range_read_ = false;
     return error;
   });
