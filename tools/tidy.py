@@ -25,6 +25,7 @@ TEST_FILE_LINES_MAX = 1000
 FUNCTION_LINES_MAX = 70
 INCLUDES_MAX = 25
 ROOM_PAGE_LINES_MAX = 60
+FRONT_PAGE_LINES_MAX = 120  # README.md: what is longer goes to a page in docs/.
 
 CPP = (".cc", ".h")
 TEXT = CPP + (".py", ".sh", ".md", ".txt", ".cmake", ".json", ".cnf", ".test")
@@ -214,7 +215,7 @@ def check_contract(path, text, findings):
 
 
 def check_pages(path, text, findings):
-    """A page that a comment names is there."""
+    """A page that a comment or another page names is there."""
     for number, line in enumerate(text.splitlines(), 1):
         for page in re.findall(r"\bdocs/[\w./-]+\.md\b", line):
             if not (TREE / page).exists():
@@ -282,6 +283,8 @@ def check_targets(files, findings):
 
 def check_markdown(path, text, files, findings):
     prose = re.sub(r"```.*?```", lambda m: "\n" * m.group(0).count("\n"), text, flags=re.S)
+    if path == "README.md" and len(text.splitlines()) > FRONT_PAGE_LINES_MAX:
+        findings.add(path, 0, f"{len(text.splitlines())} lines, {FRONT_PAGE_LINES_MAX} at most: move it to docs/")
     titles = [line for line in prose.splitlines() if line.startswith("# ")]
     if len(titles) != 1:
         findings.add(path, 0, f"{len(titles)} titles (# ...), should be one")
@@ -321,6 +324,7 @@ def check_quick(findings):
                 findings.add(path, error.lineno, str(error))
         elif path.endswith(".md"):
             check_markdown(path, text, files, findings)
+            check_pages(path, text, findings)
     return len(files)
 
 

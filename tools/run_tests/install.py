@@ -26,6 +26,8 @@ _PROGRAMS = """mkdir /root/db
 PKG_CONFIG_PATH=$2/lib/pkgconfig
 export PKG_CONFIG_PATH
 g++ -std=c++20 -Wall -Werror "$1/counter.cc" -o /root/counter $(pkg-config --cflags --libs tidesdb)
+sed -n '/^```cpp$/,/^```$/{/^```/!p}' "$3" >/root/first.cc
+g++ -std=c++20 -Wall -Werror /root/first.cc -o /root/first $(pkg-config --cflags --libs tidesdb)
 cmake -G Ninja -S "$1" -B /root/made -DCMAKE_PREFIX_PATH="$2"
 cmake --build /root/made
 """
@@ -165,9 +167,10 @@ def _server_upgrade(install):
 def library(install, *words):
     """--tidesdb-prefix, and a program of somebody else's against what is there, by pkg-config and by CMake."""
     install(*words, "--tidesdb-prefix", _PREFIX)
-    install.root.run("sh", "-e", "-c", _PROGRAMS, "sh", TREE / "test" / "installed", _PREFIX)
+    install.root.run("sh", "-e", "-c", _PROGRAMS, "sh", TREE / "test" / "installed", _PREFIX, TREE / "README.md")
     install.expect(install.root.output("/root/counter", "/root/db").strip() == "1", "a program counts its first run")
     install.expect(install.root.output("/root/made/counter", "/root/db").strip() == "2", "the other one finds its count")
+    install.expect(install.root.output("sh", "-c", "cd /root && ./first").strip() == "London", "README.md's program runs")
     install.expect("nothing changed" in install(*words), "it stays")
 
 

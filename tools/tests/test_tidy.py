@@ -77,6 +77,13 @@ class Rules(unittest.TestCase):
         tidy.check_pages("src/wal/a.h", "// docs/locks.md\n// docs/format/nothing.md\n", self.findings)
         self.assertEqual(self.findings.lines, ["src/wal/a.h:2: names docs/format/nothing.md, which is not there"])
 
+    def test_a_front_page_that_is_too_long(self):
+        text = "# A title\n" + "a line\n" * tidy.FRONT_PAGE_LINES_MAX
+        for path, count in [("README.md", 1), ("lab/README.md", 0)]:
+            self.findings = tidy.Findings()
+            tidy.check_markdown(path, text, [], self.findings)
+            self.assertEqual(len(self.findings.lines), count, path)
+
     def test_a_folder_without_its_page(self):
         tidy.check_room_pages(["src/wal/a.h", "src/cellar/a.h"], self.findings)
         self.assertEqual(len(self.findings.lines), 1)
