@@ -58,10 +58,11 @@ int ha_tidesdb::close() noexcept {
   });
 }
 
-handler* ha_tidesdb::clone(const char* name, MEM_ROOT* mem_root) noexcept {
+handler* ha_tidesdb::clone(const char*, MEM_ROOT* mem_root) noexcept {
   handler* copy = nullptr;
   guard::Run([&] {
-    copy = handler::clone(name, mem_root);
+    // By the own name: for a partition after one that is not open, the server gives that one's.
+    copy = handler::clone(name_.c_str(), mem_root);
     if (copy != nullptr) {
       auto* const ours = static_cast<ha_tidesdb*>(copy);
       ours->row_lock_ = row_lock_;
