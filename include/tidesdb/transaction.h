@@ -37,7 +37,7 @@ struct Savepoint {
 
 // What a locked range holds off until the transaction's end.
 enum class RangeHold : uint8_t {
-  kPuts,    // Others' puts of keys in it, new or old.
+  kPuts,    // Others' puts of keys in it, but over one that they had locked and found there.
   kWrites,  // Their deletions too: nothing in it changes.
 };
 

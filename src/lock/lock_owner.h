@@ -29,6 +29,7 @@ struct HeldLock {
   uint32_t count = 0;    // How often it was taken; given back one by one by UnlockLast.
   bool written = false;  // A write depends on it: stays until the end.
   bool changed = false;  // The key was found changed since the snapshot: not yet resolved.
+  bool exists = false;   // The key was read under it, and committed before.
   uint32_t epoch = 0;    // The owner's when it was granted.
   HeldLock* prev_held = nullptr;
   HeldLock* next_held = nullptr;

@@ -113,8 +113,9 @@ class TransactionImpl final : public Transaction, private CommitRequest, private
   Status TrackAndStage(FamilyId family, Slice key, ValueType type, Slice value);
   Status LockAndStage(FamilyId family, Slice key, ValueType type, Slice value);
   Status WriteLocked(ColumnFamily* family, Slice key, ValueType type, Slice value);
-  // Errors: those of waiting for ranges of others; the write is undone then.
-  Status Stage(FamilyId family, Slice key, ValueType type, Slice value);
+  // `into_ranges`: ranges that keep puts out are in its way. Errors: those of waiting for ranges of
+  // others; the write is undone then.
+  Status Stage(FamilyId family, Slice key, ValueType type, Slice value, bool into_ranges);
   bool MustSpill();
   Status Spill();
   void ReleaseSpilledRows();

@@ -96,7 +96,9 @@ Result<bool> TransactionImpl::GetForUpdate(ColumnFamily* family, Slice key, Lock
     if (own) return found;
   }
   TIDESDB_TRY(CheckLocked(grant, id, key));
-  return ReadNewest(id, key, value);
+  TIDESDB_ASSIGN(const bool found, ReadNewest(id, key, value));
+  grant.lock->exists = found;
+  return found;
 }
 
 Result<bool> TransactionImpl::GetForUpdateTracked(FamilyId family, Slice key, PinnedValue* value) {

@@ -532,6 +532,29 @@ TEST_P(PessimisticTest, RangesKeepNewKeysOut) {
   EXPECT_TRUE(b->Put(family_, "c", "2").ok());
 }
 
+// Else two transactions that each read a whole table to change one row of it would be a deadlock.
+TEST_P(PessimisticTest, RangesLetALockedRowBeChanged) {
+  Write("c", "0");
+  auto a = Begin();
+  auto b = Begin();
+  EXPECT_EQ(GetForUpdate(a.get(), "c"), "0");
+  ASSERT_TRUE(b->LockRange(family_, "b", "d", RangeHold::kPuts, LockWait::kWait).ok());
+  EXPECT_TRUE(a->Put(family_, "c", "1").ok());
+  EXPECT_EQ(GetForUpdate(a.get(), "c2"), "-");
+  EXPECT_EQ(Code(a->Put(family_, "c2", "1")), "Timed out");
+  ASSERT_TRUE(a->Commit().ok());
+  EXPECT_EQ(GetForUpdate(b.get(), "c"), "1");
+}
+
+TEST_P(PessimisticTest, ARangeThatNothingChangesInKeepsALockedRow) {
+  Write("c", "0");
+  auto a = Begin();
+  auto b = Begin();
+  EXPECT_EQ(GetForUpdate(a.get(), "c"), "0");
+  ASSERT_TRUE(b->LockRange(family_, "b", "d", RangeHold::kWrites, LockWait::kWait).ok());
+  EXPECT_EQ(Code(a->Put(family_, "c", "1")), "Timed out");
+}
+
 class OptimisticTest : public TransactionTest {};
 INSTANTIATE_TEST_SUITE_P(One, OptimisticTest, testing::Values(Concurrency::kOptimistic));
 

@@ -32,7 +32,7 @@ Status TransactionImpl::BeginWrite(ColumnFamily* family, Slice key, Slice value)
 Status TransactionImpl::TrackAndStage(FamilyId family, Slice key, ValueType type, Slice value) {
   TIDESDB_ASSIGN(TrackedKey * tracked, Track(family, key));
   tracked->written = true;
-  return Stage(family, key, type, value);
+  return Stage(family, key, type, value, type == ValueType::kPut);
 }
 
 Status TransactionImpl::LockAndStage(FamilyId family, Slice key, ValueType type, Slice value) {
@@ -40,7 +40,9 @@ Status TransactionImpl::LockAndStage(FamilyId family, Slice key, ValueType type,
   TIDESDB_TRY(
       shared_->locks.LockRow(&owner_, family, key, LockMode::kExclusive, lock_wait_us_, &grant));
   TIDESDB_TRY(CheckLocked(grant, family, key));
-  Status staged = Stage(family, key, type, value);
+  // Who walks a range and meets a key that exists asks for its lock: nothing new comes into it.
+  const bool into_ranges = type == ValueType::kPut && !grant.lock->exists;
+  Status staged = Stage(family, key, type, value, into_ranges);
   if (staged.ok()) {
     grant.lock->written = true;
   } else {
@@ -58,14 +60,14 @@ Status TransactionImpl::WriteLocked(ColumnFamily* family, Slice key, ValueType t
                       : LockAndStage(family->id(), key, type, value);
 }
 
-Status TransactionImpl::Stage(FamilyId family, Slice key, ValueType type, Slice value) {
+Status TransactionImpl::Stage(FamilyId family, Slice key, ValueType type, Slice value,
+                              bool into_ranges) {
   if (!owner_.writes) shared_->locks.AddWriter(&owner_, &writes_);
   const uint64_t before = writes_.last_number();
   writes_.Add(family, key, type, value);
   ReportMemory();
   if (!shared_->locks.RangesMayBlock(family)) return Status::Ok();
-  const bool put = type == ValueType::kPut;
-  Status passed = shared_->locks.PassRanges(&owner_, family, key, put, lock_wait_us_);
+  Status passed = shared_->locks.PassRanges(&owner_, family, key, into_ranges, lock_wait_us_);
   if (!passed.ok()) writes_.UndoTo(before);
   return passed;
 }
@@ -88,13 +90,13 @@ Status TransactionImpl::SingleDelete(ColumnFamily* family, Slice key) {
 Status TransactionImpl::PutUnderLock(ColumnFamily* family, Slice key, Slice value) {
   TIDESDB_TRY(BeginWrite(family, key, value));
   if (MustSpill()) TIDESDB_TRY(Spill());
-  return Stage(family->id(), key, ValueType::kPut, value);
+  return Stage(family->id(), key, ValueType::kPut, value, true);
 }
 
 Status TransactionImpl::DeleteUnderLock(ColumnFamily* family, Slice key, bool) {
   TIDESDB_TRY(BeginWrite(family, key, Slice()));
   if (MustSpill()) TIDESDB_TRY(Spill());
-  return Stage(family->id(), key, ValueType::kDelete, Slice());
+  return Stage(family->id(), key, ValueType::kDelete, Slice(), false);
 }
 
 bool TransactionImpl::MustSpill() {

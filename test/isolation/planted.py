@@ -10,7 +10,7 @@ PLANTED = [
     ("read committed", SERIALIZABLE, "lists", {"G2-item", "lost update", "G-single"}),
     ("read committed", REPEATABLE_READ, "lists", {"lost update", "read skew of a snapshot"}),
     ("split", READ_COMMITTED, "mixed", {"G1b"}),
-    ("split", SERIALIZABLE, "lists", {"lost update"}),
+    ("split", SERIALIZABLE, "lists", {"half a transaction", "half a transaction seen"}),
     ("lost commit", READ_COMMITTED, "mixed", {"lost write"}),
     ("read uncommitted", READ_COMMITTED, "mixed", {"G1a", "G1b"}),
 ]

@@ -14,7 +14,7 @@ _ENGINES = ["--engines", "TidesDB,InnoDB", "--locks", "ON,OFF"]
 def histories(name, context):
     """About a minute of histories with fixed seeds, and the planted faults."""
     return _checked(name, context, [
-        ["plant"],
+        ["plant", "--histories", "400"],  # Each ends as soon as all names came up.
         ["run", *_ENGINES, "--histories", "3", "--disturb", "none,kill"],
         ["run", "--levels", "SER", "--mixed", "--locks", "ON,OFF", "--histories", "5"],
         ["run", "--locks", "ON,OFF", "--histories", "1", "--workloads", "mixed", "--disturb", "crash"]])
