@@ -45,6 +45,9 @@ PGO = [*LAB, *SYSBENCH]
 ISOLATION = ["python3-pymysql"]
 DIFFERENTIAL = ISOLATION
 
+# The reader of the files (test/format_reader): their checksums and compressions.
+FORMAT_READER = ["python3-xxhash", "python3-lz4", "python3-zstandard", "python3-snappy"]
+
 # Counts of instructions (lab/observe/callgrind.py), where the server lives.
 CALLGRIND = ["valgrind"]
 

@@ -3,8 +3,8 @@
 from functools import partial
 
 from installer import packages
-from tools.run_tests import checks, differential, engine, install, install_pgo, install_source, isolation, lab_tests
-from tools.run_tests import quickstart, server
+from tools.run_tests import checks, differential, engine, formats, install, install_pgo, install_source, isolation
+from tools.run_tests import lab_tests, quickstart, server
 from tools.run_tests.step import DEFAULT, FULL, QUICK, Step
 
 _BUILD = (*packages.BUILD, *packages.LAB, *packages.UNIT)
@@ -32,6 +32,7 @@ def _on(server_name):
         step("isolation", isolation.histories, needs=packages.ISOLATION),
         step("isolation-soak", isolation.soak, FULL, minutes=600, needs=packages.ISOLATION),
         step("differential", differential.planted, needs=packages.DIFFERENTIAL),
+        step("format-reader", formats.reader, needs=packages.FORMAT_READER),
         step("bad-input", lab_tests.bad_input),
         step("sqlbench", lab_tests.sqlbench),
         step("engines", server.scores, FULL, minutes=400),

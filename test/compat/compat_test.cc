@@ -1,0 +1,85 @@
+// A database of each format version, kept in the tree, opens: it holds what it held, and can be written to.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "compat/contents.h"
+
+namespace tidesdb::compat {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Compat : public testing::Test {
+ protected:
+  // A copy of the fixture: opening changes it.
+  void Copy(const std::string& version) {
+    directory_ = fs::path(testing::TempDir()) / ("compat_" + version);
+    fs::remove_all(directory_);
+    fs::copy(fs::path(TIDESDB_FIXTURES) / version, directory_);
+  }
+  void TearDown() override { fs::remove_all(directory_); }
+
+  std::unique_ptr<Db> Open() {
+    Options options = SmallFiles();
+    options.create_if_missing = false;
+    auto db = Db::Open(options, directory_.string());
+    EXPECT_TRUE(db.ok()) << db.status().ToString();
+    return db.ok() ? std::move(*db) : nullptr;
+  }
+
+  static void ExpectContents(Db* db, const Contents& wanted) {
+    auto found = Read(db);
+    ASSERT_TRUE(found.ok()) << found.status().ToString();
+    EXPECT_EQ(found->catalog, wanted.catalog);
+    ASSERT_EQ(found->families.size(), wanted.families.size());
+    for (const auto& [name, keys] : wanted.families) EXPECT_EQ(found->families[name], keys) << name;
+  }
+
+  fs::path directory_;
+};
+
+TEST_F(Compat, Version1) {
+  Copy("v1");
+  Contents wanted = ContentsOfV1();
+  {
+    auto db = Open();
+    ASSERT_NE(db, nullptr);
+    ExpectContents(db.get(), wanted);
+    auto transaction = db->Begin({});
+    for (auto& [name, keys] : wanted.families) {
+      ASSERT_TRUE(transaction->Put(db->FindFamily(name), "written now", name).ok());
+      keys["written now"] = name;
+    }
+    ASSERT_TRUE(transaction->Commit().ok());
+    ASSERT_TRUE(db->Close().ok());
+  }
+  {
+    auto db = Open();
+    ASSERT_NE(db, nullptr);
+    ExpectContents(db.get(), wanted);
+    // Files of both builds merge.
+    ASSERT_TRUE(db->Flush().ok());
+    for (ColumnFamily* family : db->ListFamilies()) ASSERT_TRUE(db->Compact(family).ok());
+    ExpectContents(db.get(), wanted);
+    ASSERT_TRUE(db->Close().ok());
+  }
+}
+
+// What the fixture is there for: else it would show less than it seems to.
+TEST_F(Compat, Version1HasEveryKindOfFile) {
+  Copy("v1");
+  auto db = Open();
+  ASSERT_NE(db, nullptr);
+  for (ColumnFamily* family : db->ListFamilies()) {
+    uint64_t levels = 0;
+    for (const auto& level : db->GetFamilyStats(family).levels) levels += level.files > 0;
+    EXPECT_GE(levels, 2U) << family->options().name;
+  }
+  ASSERT_TRUE(db->Close().ok());
+}
+
+}  // namespace
+}  // namespace tidesdb::compat

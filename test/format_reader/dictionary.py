@@ -1,0 +1,58 @@
+"""What the plugin keeps beside rows: docs/format/dictionary.md."""
+
+from dataclasses import dataclass
+
+from test.format_reader.data import Damaged, Reader, Unsupported
+
+_FORMAT = 1
+
+
+@dataclass
+class TableEntry:
+    numbered: bool  # No primary key: the rows have numbers.
+    temporary: bool
+    family: int
+    made: int
+    auto_increment: int
+    generation: int
+    indexes: dict  # By name, the family.
+
+
+def tables(catalog):
+    """By the server's name (./database/table)."""
+    return {name[2:].decode(): _table(value) for name, value in catalog.items() if name[:2] == b"t/"}
+
+
+def _table(value):
+    reader = Reader(value)
+    if reader.u8() != _FORMAT:
+        raise Unsupported(f"a table's entry of format {value[0]}")
+    flags = reader.varint()
+    if flags > 3:
+        raise Damaged(f"a table's flags are {flags}")
+    numbers = [reader.u32(), reader.u64(), reader.u64(), reader.u32()]
+    families = {}
+    for _ in range(reader.varint()):
+        family = reader.u32()
+        families[reader.counted().decode()] = family
+    reader.end()
+    return TableEntry(bool(flags & 1), bool(flags & 2), *numbers, families)
+
+
+def next_auto_increment(entry, system):
+    """From the versions of the family #tidesdb_system, its keys and values."""
+    found = [entry.auto_increment]
+    wanted = b"\x01" + entry.family.to_bytes(4, "big") + entry.generation.to_bytes(4, "big")
+    found += [int.from_bytes(value, "little") for key, value in system if key[:9] == wanted and len(key) == 11]
+    return max(found)
+
+
+def statistics(value):
+    """(rows, mean bytes of a row, for each key its mean bytes and the different values of its first columns)."""
+    reader = Reader(value)
+    if reader.u8() != _FORMAT:
+        raise Unsupported(f"statistics of format {value[0]}")
+    rows, mean = reader.u64(), reader.u64()
+    keys = [(reader.u64(), [reader.u64() for _ in range(reader.varint())]) for _ in range(reader.varint())]
+    reader.end()
+    return rows, mean, keys

@@ -1,0 +1,137 @@
+"""Rows and their keys, by the table's definition: docs/format/row.md."""
+
+from dataclasses import dataclass, field
+
+from test.format_reader.data import Damaged, Reader, Unsupported
+
+_FORMAT = 1
+_WIDE = 1  # Flag: ends have 4 bytes.
+
+
+@dataclass
+class KeyPart:
+    column: object
+    prefix: bool = False  # Of a part of the column.
+    descending: bool = False
+
+
+@dataclass
+class Definition:
+    """A table as the server describes it. columns: Column, in order. primary: its parts; none: rows are numbered."""
+
+    columns: list
+    primary: list
+    deleted_mark: bool = True  # The record's first bit is no column's.
+    hidden_null_bits: int = 0  # Of columns that the server hides.
+    from_key: dict = field(init=False)  # By name, the columns that the key gives back.
+
+    def __post_init__(self):
+        self.from_key = {part.column.name for part in self.primary
+                         if not part.prefix and part.column.kind in ("unsigned", "signed", "raw", "bytes")}
+
+    def null_bytes(self):
+        bits = self.deleted_mark + sum(column.nullable for column in self.columns) + self.hidden_null_bits
+        return (bits + 7) // 8
+
+
+def _escaped(data, at, invert):
+    """The bytes before 00 01, 00 ff being a zero; and where the next part starts."""
+    found = bytearray()
+    while True:
+        byte, following = data[at] ^ invert, (data[at + 1] ^ invert if at + 1 < len(data) else None)
+        if byte:
+            found.append(byte)
+            at += 1
+        elif following == 1:
+            return bytes(found), at + 2
+        elif following == 0xff:
+            found.append(0)
+            at += 2
+        else:
+            raise Damaged(f"a zero followed by {following} in a key")
+
+
+def _part(part, data, at):
+    """(bytes as the record has them, or None where the key does not give them back; where the next part starts)."""
+    column, invert = part.column, 255 if part.descending else 0
+    if column.nullable:
+        if data[at] ^ invert == 0:
+            return None, at + 1
+        at += 1
+    if column.kind == "text":
+        return None, _skip_text(column, data, at, invert)
+    if column.kind == "bytes":
+        return _escaped(data, at, invert)
+    part_bytes = bytes(byte ^ invert for byte in data[at:at + column.width])
+    if len(part_bytes) < column.width:
+        raise Damaged("a key that ends within a part")
+    at += column.width
+    if column.kind == "signed":
+        part_bytes = bytes([part_bytes[0] ^ 128]) + part_bytes[1:]
+    if column.kind in ("signed", "unsigned"):
+        part_bytes = part_bytes[::-1]
+    return (None if column.kind == "float" else part_bytes), at
+
+
+def _skip_text(column, data, at, invert):
+    """Behind a text of a collation with one level."""
+    if not column.space_bytes:
+        return _escaped(data, at, invert)[1]
+    group = max(8 // column.space_bytes * column.space_bytes, column.space_bytes)
+    while True:
+        at += group + 1
+        if at > len(data):
+            raise Damaged("a text in a key without an end")
+        if data[at - 1] ^ invert == 2:
+            return at
+
+
+def read_key(definition, key):
+    """By name, the record's bytes of what the key gives back."""
+    if not definition.primary:
+        if len(key) != 8:
+            raise Damaged("a row's number of another length")
+        return {}
+    found, at = {}, 0
+    for part in definition.primary:
+        value, at = _part(part, key, at)
+        if part.column.name in definition.from_key:
+            found[part.column.name] = value
+    if at != len(key):
+        raise Damaged("a key that goes on after its parts")
+    return found
+
+
+def read_row(definition, key, value):
+    """For each column what SELECT would say of it; virtual ones are left out."""
+    stored, reader = read_key(definition, key), Reader(value)
+    if reader.u8() != _FORMAT:
+        raise Unsupported(f"a row of format {value[0]}")
+    flags = reader.u8()
+    if flags & ~_WIDE:
+        raise Damaged(f"a row's flags are {flags}")
+    nulls = int.from_bytes(reader.bytes(definition.null_bytes()), "little")
+    here = [column for column in definition.columns if not column.virtual and column.name not in stored]
+    for column in here:
+        if not column.varies:
+            stored[column.name] = reader.bytes(column.width)
+    varying = [column for column in here if column.varies]
+    ends = [reader.u32() if flags & _WIDE else reader.u16() for _ in varying]
+    begin = 0
+    for column, end in zip(varying, ends):
+        if end < begin:
+            raise Damaged("a row's ends go backwards")
+        stored[column.name] = reader.bytes(end - begin)
+        begin = end
+    reader.end()
+    return _without_nulls(definition, stored, nulls)
+
+
+def _without_nulls(definition, stored, nulls):
+    row, bit = [], int(definition.deleted_mark)
+    for column in definition.columns:
+        is_null = column.nullable and nulls >> bit & 1
+        bit += column.nullable
+        if not column.virtual:
+            row.append(None if is_null else column.value(stored[column.name]))
+    return row

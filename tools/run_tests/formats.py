@@ -1,0 +1,24 @@
+"""What is on disk: the reader that was written from docs/format, and databases of older builds."""
+
+import re
+import sys
+from pathlib import Path
+
+from installer import build_plugin
+from installer.shell import TREE, run
+from tools.run_tests.step import Outcome, of_unittest
+
+
+def reader(name, context):
+    """The reader's own tests; then it reads what a real server has written, and that server opens the fixtures."""
+    plugin = build_plugin.prepare_and_build(name, context.log)[1]
+    # Debian's python3 where it is there: it has Debian's packages.
+    python = "/usr/bin/python3" if Path("/usr/bin/python3").exists() else sys.executable
+    tests = ["-m", "unittest", "discover", "-t", ".", "-s", "test/format_reader/tests", "-v"]
+    run([python, *tests], log=context.log, cwd=TREE)
+    outcome = of_unittest(name, context.log)
+    run([python, "-m", "test.format_reader", "live", "--server", name, "--plugin", plugin, "--log", context.log],
+        log=context.log, cwd=TREE)
+    compared = re.findall(r"^(server-v\d+: \d+ rows are|after \w+: \d+ rows of)", context.log.read_text(), re.M)
+    outcome.passed += len(compared)
+    return outcome
