@@ -134,7 +134,8 @@ class Transaction {
   // O(1), no I/O. Of a transaction that has ended or is prepared: one that RollbackTo refuses.
   virtual Savepoint SetSavepoint() = 0;
   // Undoes all writes since the savepoint. Savepoints set after it are gone, it itself stays. kRelease
-  // gives the locks back that were taken since; one that was there before and taken again stays.
+  // gives the locks back that were taken since; one that was there before and taken again stays, and
+  // so do those of writes that have spilled.
   // Errors, nothing done: kInvalidArgument (of another transaction, released, or
   // rolled back over; the transaction has ended or is prepared).
   virtual Status RollbackTo(Savepoint savepoint, LocksSince locks) = 0;
