@@ -101,6 +101,14 @@ class Db {
   // Never null: where an option is wrong or the Db is closed, every call of the transaction says
   // so. No I/O.
   virtual std::unique_ptr<Transaction> Begin(const TransactionOptions& options) = 0;
+  // The transactions that were prepared under a name and have no end yet, as Open() found them. From
+  // this call on each holds the locks of what it wrote, until it is committed or rolled back: call
+  // it before the first Begin(). All of them at the first call; later calls return none.
+  // Errors: kIoError, kCorruption (files of a spilled one); they stay prepared in the log.
+  virtual Result<std::vector<std::unique_ptr<Transaction>>> TakePrepared() = 0;
+  // Waits until every commit that has its place in the order (Transaction::OrderCommit) is
+  // published: a snapshot that is set now sees them. Errors: kShuttingDown.
+  virtual Status AwaitOrdered() = 0;
 
   // --- Maintenance ---
   // Rotates the memtable and waits until it is in table files. Errors: kNoSpace and kIoError (it is
@@ -109,8 +117,8 @@ class Db {
   // Merges a family into its last level; returns when done. Takes room for a copy of it on disk.
   // Errors: those of Flush, kCorruption naming file and offset, kInvalidArgument (the family).
   virtual Status Compact(ColumnFamily* family) = 0;
-  // Makes all acknowledged commits durable now. Errors: kIoError (the database is read-only then),
-  // kReadOnly.
+  // Makes all acknowledged commits durable now, and prepares and rollbacks too. Errors: kIoError (the
+  // database is read-only then), kReadOnly.
   virtual Status SyncWal() = 0;
   // Reads every block of the family and checks checksums, order and counts. Errors: kCorruption
   // naming file and offset, kIoError, kInvalidArgument (the family), kShuttingDown.

@@ -45,7 +45,8 @@ enum class RangeHold : uint8_t {
 enum class LocksSince : uint8_t { kKeep, kRelease };
 
 // Threads: used by one thread at a time; only Interrupt() may be called from others meanwhile.
-// Lifetime: ended by Commit() or Rollback(); destroying an open one rolls it back. After its end it
+// Lifetime: ended by Commit() or Rollback(); destroying an open one rolls it back, but leaves one
+//   that was prepared under a name prepared, without its locks until the next Open. After its end it
 //   may be restarted, also after a commit of another thread's; while open it keeps the Db from
 //   closing. Where the Db was destroyed nevertheless, all that an open transaction can do is end.
 // Errors of every call that names a family: kInvalidArgument (null, dropped, of another database, a
@@ -168,6 +169,21 @@ class Transaction {
   // Errors, and the transaction stays as it is: kInvalidArgument (it is open; an option is wrong),
   // kShuttingDown (the Db is closed).
   virtual Status Restart(const TransactionOptions& options) = 0;
+
+  // --- Two-phase commit ---
+  // As Prepare(), and then the log holds the whole transaction under this name (any bytes; the
+  // caller sees to it that no two have the same), durable as Options::sync_mode says. From then on
+  // it survives a crash, with its row locks (Db::TakePrepared), until Commit() or Rollback(). One
+  // without writes has nothing to log, and a crash ends it. Errors: as Prepare(), and those of the
+  // log: after a failed write or sync it may be found prepared when the database is opened again.
+  virtual Status PrepareNamed(Slice name) = 0;
+  // Gives the commit its place in the order of commits, and returns at once. Commit() must follow
+  // soon, as later commits cannot be published before this one; it then does not wait for a sync:
+  // the caller has a durable record of its own that this transaction is committed, and asks for it
+  // by name if a power loss took ours. From any thread. REQUIRES: PrepareNamed() returned OK.
+  virtual void OrderCommit() = 0;
+  // What PrepareNamed() was given; empty unless it is prepared so, with writes.
+  virtual Slice prepared_name() const = 0;
 
   // --- Looking at it. No I/O. ---
   virtual uint64_t id() const = 0;  // Unique in this process, from 1.

@@ -75,7 +75,7 @@ Scheduler::Outcome DbImpl::RunCompaction() {
 
 void DbImpl::Tick() {
   if (errors_->fatal()) return;
-  SyncWalTo(txns_->VisibleSequence()).IgnoreError();  // A failure is in errors_ already.
+  SyncWal().IgnoreError();  // A failure is in errors_ already.
 }
 
 Status DbImpl::SyncWalTo(SequenceNumber sequence) {

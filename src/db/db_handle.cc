@@ -62,6 +62,16 @@ std::unique_ptr<Transaction> DbHandle::Begin(const TransactionOptions& options) 
   return engine_->Begin(options, engine_);
 }
 
+Result<std::vector<std::unique_ptr<Transaction>>> DbHandle::TakePrepared() {
+  TIDESDB_TRY(CheckOpen());
+  return engine_->TakePrepared(engine_);
+}
+
+Status DbHandle::AwaitOrdered() {
+  TIDESDB_TRY(CheckOpen());
+  return engine_->AwaitOrdered();
+}
+
 Status DbHandle::Flush() {
   TIDESDB_TRY(CheckOpen());
   return engine_->Flush();

@@ -32,6 +32,8 @@ class DbHandle final : public Db {
   Result<ColumnFamily*> CreateFamily(const ColumnFamilyOptions& options) override;
   Status DropFamily(ColumnFamily* family) override;
   std::unique_ptr<Transaction> Begin(const TransactionOptions& options) override;
+  Result<std::vector<std::unique_ptr<Transaction>>> TakePrepared() override;
+  Status AwaitOrdered() override;
   Status Flush() override;
   Status Compact(ColumnFamily* family) override;
   Status SyncWal() override;

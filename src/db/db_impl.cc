@@ -178,7 +178,12 @@ Status DbImpl::Compact(ColumnFamily* family) {
 
 Status DbImpl::SyncWal() {
   TIDESDB_TRY(errors_->CheckWritable());
-  return SyncWalTo(txns_->VisibleSequence());
+  Status status = wal_->Sync();
+  return status.ok() ? status : WalFailed(std::move(status));
+}
+
+Status DbImpl::AwaitOrdered() {
+  return txns_->RunBetweenGroups([](SequenceNumber) { return Status::Ok(); });
 }
 
 Status DbImpl::Verify(ColumnFamily* family) {

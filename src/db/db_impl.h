@@ -6,12 +6,14 @@
 //   the WAL; transactions that have ended may outlive these, so what they share stays to the last.
 //
 // Split by theme: db_open.cc (open and recovery), db_write.cc (what the commit pipeline calls),
-// db_background.cc (flush, compaction, ticker), db_impl.cc (the rest), db_stats.cc. What callers
+// db_recovery.cc (replay), db_background.cc (flush, compaction, ticker), db_impl.cc (the rest), db_stats.cc. What callers
 // hold is db_handle.h: it refuses what may not be called.
 #pragma once
 
 #include <atomic>
+#include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -69,9 +71,11 @@ class DbImpl final : private TxnEnv {
   // The transaction holds on to `engine`, which is this.
   std::unique_ptr<Transaction> Begin(const TransactionOptions& options,
                                      std::shared_ptr<void> engine);
+  Result<std::vector<std::unique_ptr<Transaction>>> TakePrepared(std::shared_ptr<void> engine);
+  Status AwaitOrdered();
   Status Flush();
   Status Compact(ColumnFamily* family);
-  Status SyncWal();
+  Status SyncWal() override;  // Also TxnEnv's.
   Status Verify(ColumnFamily* family);
   const Options& options() const { return options_; }
   DbStats GetStats() const;
@@ -86,10 +90,13 @@ class DbImpl final : private TxnEnv {
     return read_state_number_.load(std::memory_order_acquire);
   }
   Status CheckFamily(const ColumnFamily* family, bool for_write) const override;
-  Status PrepareForGroup(uint64_t bytes, size_t records) override;
-  Status AppendToWal(const std::vector<Slice>& records, SequenceNumber last, bool sync) override;
+  Status PrepareForGroup(uint64_t bytes, size_t records, size_t outcomes) override;
+  Status AppendToWal(const std::vector<Slice>& records, size_t outcomes, bool sync) override;
+  uint64_t HoldWal() override;
+  void ReleaseWal(uint64_t segment, bool committed) override;
   MemTable* ActiveMemTable() override { return tree_->active(); }
-  Status Ingest(const std::vector<IngestFile>& files, SequenceNumber sequence) override;
+  Status Ingest(const std::vector<IngestFile>& files, SequenceNumber sequence,
+                uint64_t wal_segment) override;
   uint64_t NewFileNumber() override { return tree_->NewFileNumber(); }
   std::string SpillPath(uint64_t file_number) const override;
   std::string TablePath(uint64_t file_number) const override;
@@ -105,6 +112,8 @@ class DbImpl final : private TxnEnv {
   WritePressure Pressure() const;
   void ReadStateChanged() { read_state_number_.fetch_add(1, std::memory_order_release); }
 
+  // What the end of a prepared transaction takes in the log.
+  static constexpr uint64_t kOutcomeBytes = WalRecordBytes(kWalOutcomeBytes);
   static constexpr double kLevel0RunsMax = 24;    // Runs at which level 0 alone is full pressure.
   static constexpr uint64_t kDebtMemtables = 64;  // Debt that is full pressure, in memtables,
   static constexpr uint64_t kDebtBytesMin = 256 << 20;  // and at least.
@@ -122,10 +131,21 @@ class DbImpl final : private TxnEnv {
   Status LockDirectory();
   void OpenLog();
   Status OpenTree(SequenceNumber* last);
-  Status Replay(SequenceNumber* last);
-  Status ReplayRecord(const WalReader& reader, const WalRecord& record);
   void StartTransactions(SequenceNumber last);
   void StartThreads();
+
+  // --- db_recovery.cc ---
+  struct ReplayState {
+    SequenceNumber flushed = 0;
+    bool replayed = false;                        // A commit, into a memtable.
+    std::map<uint64_t, PreparedRecord> prepared;  // By id; without an end so far.
+  };
+  Status Replay(SequenceNumber* last);
+  Status ReplayRecord(const WalReader& reader, const WalRecord& record, ReplayState* state);
+  Status ReplayOutcome(const WalRecord& record, const std::string& where, ReplayState* state);
+  Status ReplayCommit(SequenceNumber sequence, Slice writes, uint64_t segment,
+                      uint64_t needed_segment, const std::string& where, ReplayState* state);
+  Status KeepPrepared(ReplayState state);
 
   // --- db_background.cc ---
   Scheduler::Outcome RunFlush();
@@ -158,7 +178,17 @@ class DbImpl final : private TxnEnv {
   std::atomic<bool> stop_ = false;               // Ends running jobs; set once, by Close.
   std::atomic<bool> compaction_halted_ = false;  // A damaged input: compaction waits for a person.
   bool closed_ = false;
-  uint64_t wal_reserved_bytes_ = 0;  // The commit leader's, for its group.
+  // The commit leader's.
+  uint64_t wal_reserved_bytes_ = 0;  // For its group.
+  size_t outcomes_wanted_ = 0;       // Of the group's prepares: reserved beside it.
+  size_t outcomes_reserved_ = 0;     // Of all prepared transactions.
+
+  // Replay's.
+  uint64_t prepared_id_max_ = 0;
+  std::set<uint64_t> prepared_tables_;
+
+  Mutex prepared_mu_;
+  std::vector<PreparedRecord> found_prepared_ GUARDED_BY(prepared_mu_);  // Until they are taken.
 
   mutable Mutex background_mu_;
   CondVar background_cv_;

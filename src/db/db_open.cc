@@ -1,13 +1,10 @@
-// Opening a database: the directory, the tree, and the replay of the WAL.
+// Opening a database: the directory, the tree, transactions.
 #include <algorithm>
 #include <utility>
 
-#include "base/failpoint.h"
 #include "db/db_impl.h"
-#include "format/wal_format.h"
 #include "io/file_names.h"
 #include "io/huge_pages.h"
-#include "wal/wal_reader.h"
 
 namespace tidesdb {
 namespace {
@@ -93,69 +90,6 @@ Status DbImpl::OpenTree(SequenceNumber* last) {
   return Replay(last);
 }
 
-// Nothing is flushed meanwhile: what the WAL holds beyond the flushed sequence fitted in memory
-// before the crash.
-Status DbImpl::Replay(SequenceNumber* last) {
-  WalOptions wal_options;
-  wal_options.fs = env_->fs;
-  wal_options.clock = env_->clock;
-  wal_options.logger = logger_.get();
-  wal_options.metrics = &metrics_;
-  wal_options.dir = directory_;
-  wal_options.segment_bytes = options_.wal_segment_bytes;
-
-  *last = tree_->flushed_sequence();
-  TIDESDB_ASSIGN(const std::unique_ptr<WalReader> reader,
-                 WalReader::Open(wal_options, tree_->wal_segment_min(), *last));
-  bool replayed = false;
-  WalRecord record;
-  for (;;) {
-    TIDESDB_ASSIGN(const bool more, reader->Next(&record));
-    if (!more) break;
-    if (record.sequence <= *last) continue;  // In table files already.
-    if (!replayed) tree_->SetWalSegment(record.segment);
-    replayed = true;
-    TIDESDB_TRY(ReplayRecord(*reader, record));
-    *last = record.sequence;
-  }
-  if (!reader->end().cut.empty()) {
-    LogF(logger_.get(), LogLevel::kWarn, "recovery: %s", reader->end().cut.c_str());
-  }
-  TIDESDB_FAILPOINT("recovery_before_wal_open");
-  TIDESDB_ASSIGN(wal_, WalSet::Open(wal_options, reader->end()));
-  if (!replayed) tree_->SetWalSegment(wal_->current_segment());
-  TIDESDB_FAILPOINT("recovery_before_finish");
-  return tree_->FinishRecovery({});
-}
-
-Status DbImpl::ReplayRecord(const WalReader& reader, const WalRecord& record) {
-  const std::string where = reader.Where(record);
-  if (record.kind == WalKind::kIngest) {
-    TIDESDB_ASSIGN(const WalIngest ingest, WalIngest::Decode(record.payload, where));
-    std::vector<FileRecord> files;
-    for (const WalIngestFile& file : ingest.files) {
-      tree_->ReserveFileNumbers(file.number);
-      if (tree_->Family(file.properties.family) == nullptr) continue;  // Dropped since.
-      files.push_back(
-          IngestedFileRecord(file.number, file.bytes, file.properties, record.sequence));
-    }
-    TIDESDB_TRY(tree_->CheckIngestFiles(files));
-    tree_->Ingest(std::move(files), record.sequence, record.segment);
-    return Status::Ok();
-  }
-  if (tree_->active()->MemoryBytes() + record.payload.size() > options_.memtable_bytes) {
-    tree_->Rotate(record.segment, record.sequence - 1);
-  }
-  WalBatchDecoder decoder(record.payload, where);
-  WalOperation operation;
-  while (decoder.Next(&operation)) {
-    if (tree_->Family(operation.family) == nullptr) continue;  // Dropped since.
-    tree_->active()->Add(operation.family, operation.key, operation.type, record.sequence,
-                         operation.value);
-  }
-  return decoder.status();
-}
-
 FileRecord IngestedFileRecord(uint64_t number, uint64_t bytes, const TableProperties& properties,
                               SequenceNumber sequence) {
   FileRecord record;
@@ -182,6 +116,7 @@ void DbImpl::StartTransactions(SequenceNumber last) {
   options.spill_files_open_max =
       std::min(options.spill_files_open_max, static_cast<size_t>(options_.open_files_max));
   options.sync_commits = options_.sync_mode == SyncMode::kFull;
+  options.prepared_id_max = prepared_id_max_;
   txns_ = TxnManager::New(options);
 }
 

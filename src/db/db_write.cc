@@ -1,5 +1,6 @@
 // What the commit pipeline and spilling ask of the database.
 #include <algorithm>
+#include <utility>
 
 #include "base/failpoint.h"
 #include "db/db_impl.h"
@@ -25,7 +26,7 @@ WritePressure DbImpl::Pressure() const {
   return pressure;
 }
 
-Status DbImpl::PrepareForGroup(uint64_t bytes, size_t records) {
+Status DbImpl::PrepareForGroup(uint64_t bytes, size_t records, size_t outcomes) {
   TIDESDB_TRY(errors_->CheckWritable());
   const WritePressure pressure = Pressure();
   const uint64_t delay_us = write_controller_.DelayUs(pressure, bytes, env_->clock->NowMicros());
@@ -37,8 +38,11 @@ Status DbImpl::PrepareForGroup(uint64_t bytes, size_t records) {
   if (full || pressure.memtable_bytes > plan_.memtables_max_bytes) TIDESDB_TRY(WaitForMemory());
   // Space on disk is made sure of now, so that the append cannot run out of it: each record has a
   // frame, and is rounded up.
-  wal_reserved_bytes_ = bytes + records * (WalSet::RecordBytes(0) + kWalAlignment);
-  return wal_->ReserveBytes(wal_reserved_bytes_);
+  const uint64_t group_bytes = bytes + records * (WalSet::RecordBytes(0) + kWalAlignment);
+  TIDESDB_TRY(wal_->ReserveBytes(group_bytes + outcomes * kOutcomeBytes));
+  wal_reserved_bytes_ = group_bytes;
+  outcomes_wanted_ = outcomes;
+  return Status::Ok();
 }
 
 Status DbImpl::RotateMemTable(SequenceNumber last) {
@@ -68,14 +72,30 @@ Status DbImpl::WaitForMemory() {
   return Status::Ok();
 }
 
-Status DbImpl::AppendToWal(const std::vector<Slice>& records, SequenceNumber last, bool sync) {
+Status DbImpl::AppendToWal(const std::vector<Slice>& records, size_t outcomes, bool sync) {
   TIDESDB_FAILPOINT("wal_before_append");
-  Status status = wal_->Append(records, wal_reserved_bytes_);
-  DCHECK(!status.ok() || wal_->last_sequence() == last);
-  (void)last;
-  if (status.ok() && sync) status = wal_->Sync();
+  // Those that found no room when the database was opened have none set aside.
+  outcomes = std::min(outcomes, outcomes_reserved_);
+  outcomes_reserved_ -= outcomes;
+  const uint64_t reserved = std::exchange(wal_reserved_bytes_, 0) + outcomes * kOutcomeBytes;
+  const size_t wanted = std::exchange(outcomes_wanted_, 0);
+  Status status = wal_->Append(records, reserved);
+  if (status.ok()) {
+    outcomes_reserved_ += wanted;
+    if (sync) status = wal_->Sync();
+  } else {
+    wal_->UnreserveBytes(wanted * kOutcomeBytes);
+  }
   return status.ok() ? status : WalFailed(std::move(status));
 }
+
+uint64_t DbImpl::HoldWal() {
+  const uint64_t segment = wal_->current_segment();
+  tree_->HoldWal(segment);
+  return segment;
+}
+
+void DbImpl::ReleaseWal(uint64_t segment, bool committed) { tree_->ReleaseWal(segment, committed); }
 
 Status DbImpl::WalFailed(Status error) {
   // Where nothing was written the log is as it was, and the next commit may try again.
@@ -83,13 +103,15 @@ Status DbImpl::WalFailed(Status error) {
   return error;
 }
 
-Status DbImpl::Ingest(const std::vector<IngestFile>& files, SequenceNumber sequence) {
+Status DbImpl::Ingest(const std::vector<IngestFile>& files, SequenceNumber sequence,
+                      uint64_t wal_segment) {
   std::vector<FileRecord> records;
   records.reserve(files.size());
   for (const IngestFile& file : files) {
     records.push_back(IngestedFileRecord(file.number, file.bytes, file.properties, sequence));
   }
-  tree_->Ingest(std::move(records), sequence, wal_->current_segment());
+  if (wal_segment == 0) wal_segment = wal_->current_segment();
+  tree_->Ingest(std::move(records), sequence, wal_segment);
   ReadStateChanged();
   scheduler_->WakeFlush();
   return Status::Ok();

@@ -252,4 +252,42 @@ Result<WalIngest> WalIngest::Decode(Slice payload, Slice where) {
   return ingest;
 }
 
+// --- Prepared transactions ---
+
+void WalPrepare::EncodeHeader(uint64_t id, Slice name, std::string* payload) {
+  PutPrefix(WalKind::kPrepare, 0, payload);
+  PutFixed64(payload, id);
+  PutLengthPrefixed(payload, name);
+}
+
+Result<WalPrepare> WalPrepare::Decode(Slice payload, Slice where) {
+  WalPrepare prepare;
+  SequenceNumber sequence = 0;
+  TIDESDB_TRY(GetPrefix(&payload, WalKind::kPrepare, where, &sequence));
+  if (!GetFixed64(&payload, &prepare.id) || !GetLengthPrefixed(&payload, &prepare.name) ||
+      payload.size() < kWalPrefixBytes) {
+    return Malformed(where, "its payload is cut short");
+  }
+  prepare.writes = payload;
+  const WalKind kind = WalPayloadKind(payload);
+  if (kind != WalKind::kBatch && kind != WalKind::kIngest) {
+    return Malformed(where, "what it prepares is neither a batch nor files");
+  }
+  return prepare;
+}
+
+void WalOutcome::EncodeTo(WalKind kind, std::string* payload) const {
+  DCHECK(kind == WalKind::kCommit || kind == WalKind::kRollback);
+  PutPrefix(kind, sequence, payload);
+  PutFixed64(payload, id);
+}
+
+Result<WalOutcome> WalOutcome::Decode(Slice payload, Slice where) {
+  if (payload.size() != kWalOutcomeBytes) return Malformed(where, "its length is wrong");
+  WalOutcome outcome;
+  TIDESDB_TRY(GetPrefix(&payload, WalPayloadKind(payload), where, &outcome.sequence));
+  if (!GetFixed64(&payload, &outcome.id)) return Malformed(where, "its payload is cut short");
+  return outcome;
+}
+
 }  // namespace tidesdb

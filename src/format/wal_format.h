@@ -42,7 +42,9 @@ enum class WalKind : uint8_t {
   kSyncMark = 2,      // Nothing but the frame's synced position.
   kBatch = 3,         // The operations of one transaction.
   kIngest = 4,        // The table files of one spilled transaction.
-  // 5, 6 and 7 are for prepared transactions: prepare, commit, rollback.
+  kPrepare = 5,       // A prepared transaction, whole; kBatch or kIngest is inside.
+  kCommit = 6,        // The end of a prepared transaction; its sequence.
+  kRollback = 7,      // Its other end.
 };
 
 // --- Frames ---
@@ -77,6 +79,11 @@ constexpr size_t kWalPrefixBytes = 9;
 // REQUIRES: payload.size() >= kWalPrefixBytes.
 WalKind WalPayloadKind(Slice payload);
 SequenceNumber WalPayloadSequence(Slice payload);
+// Whether records of this kind are commits: their sequences ascend along the log. Prepares and
+// rollbacks have 0.
+constexpr bool IsWalCommit(WalKind kind) {
+  return kind == WalKind::kBatch || kind == WalKind::kIngest || kind == WalKind::kCommit;
+}
 // The sequence is known only at the commit: sets it in a finished payload of kind kBatch or
 // kIngest.
 void SetWalPayloadSequence(char* payload, SequenceNumber sequence);
@@ -171,6 +178,30 @@ struct WalIngest {
 
   void EncodeTo(std::string* payload) const;  // Appends.
   static Result<WalIngest> Decode(Slice payload, Slice where);
+};
+
+// --- Prepared transactions ---
+
+struct WalPrepare {
+  uint64_t id = 0;  // What its end names; used once in a log.
+  Slice name;       // The caller's, any bytes.
+  Slice writes;     // A payload of kind kBatch or kIngest, with sequence 0.
+
+  // The part before `writes`, which the caller appends.
+  static void EncodeHeader(uint64_t id, Slice name, std::string* payload);
+  // The slices view the payload.
+  static Result<WalPrepare> Decode(Slice payload, Slice where);
+};
+
+constexpr size_t kWalOutcomeBytes = kWalPrefixBytes + 8;
+
+// How a prepared transaction ended.
+struct WalOutcome {
+  SequenceNumber sequence = 0;  // Of a commit.
+  uint64_t id = 0;
+
+  void EncodeTo(WalKind kind, std::string* payload) const;  // Appends.
+  static Result<WalOutcome> Decode(Slice payload, Slice where);
 };
 
 }  // namespace tidesdb

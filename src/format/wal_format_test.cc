@@ -278,6 +278,34 @@ TEST(WalFormatTest, CutPayloadsAreCorruption) {
   }
 }
 
+TEST(WalFormatTest, PreparedTransactionsRoundTrip) {
+  std::string payload;
+  WalPrepare::EncodeHeader(77, Slice("na\0me", 5), &payload);
+  EXPECT_FALSE(WalPrepare::Decode(payload, kWhere).ok());  // Nothing is prepared.
+  payload += SmallBatch();
+  const auto prepare = WalPrepare::Decode(payload, kWhere);
+  ASSERT_TRUE(prepare.ok()) << prepare.status().ToString();
+  EXPECT_EQ(prepare->id, 77u);
+  EXPECT_EQ(prepare->name, Slice("na\0me", 5));
+  EXPECT_EQ(prepare->writes, SmallBatch());
+  EXPECT_EQ(WalPayloadSequence(payload), 0u);
+  for (size_t n = 0; n + SmallBatch().size() < payload.size() + kWalPrefixBytes; n++) {
+    EXPECT_FALSE(WalPrepare::Decode(Slice(payload).substr(0, n), kWhere).ok()) << n;
+  }
+  for (const WalKind kind : {WalKind::kCommit, WalKind::kRollback}) {
+    std::string end;
+    WalOutcome{.sequence = 5, .id = 77}.EncodeTo(kind, &end);
+    EXPECT_EQ(end.size(), kWalOutcomeBytes);
+    EXPECT_EQ(WalPayloadKind(end), kind);
+    const auto outcome = WalOutcome::Decode(end, kWhere);
+    ASSERT_TRUE(outcome.ok());
+    EXPECT_EQ(outcome->sequence, 5u);
+    EXPECT_EQ(outcome->id, 77u);
+    EXPECT_FALSE(WalOutcome::Decode(end + '\0', kWhere).ok());
+    EXPECT_FALSE(WalOutcome::Decode(Slice(end).substr(1), kWhere).ok());
+  }
+}
+
 TEST(WalFormatTest, UnknownOperationsAreCorruption) {
   const size_t first_tag = kWalPrefixBytes + 4;
   for (const int tag : {0x03, 0x08, 0x80, 0x07, 0x01}) {  // 0x01: the first has no family.

@@ -48,6 +48,20 @@ void FuzzIngest(Slice input) {
   CHECK(again->files.size() == ingest->files.size());
 }
 
+void FuzzPrepared(Slice input) {
+  if (input.size() < kWalPrefixBytes) return;
+  WalOutcome::Decode(input, "record").status().IgnoreError();
+  const auto prepare = WalPrepare::Decode(input, "record");
+  if (!prepare.ok()) return;
+  std::string bytes;
+  WalPrepare::EncodeHeader(prepare->id, prepare->name, &bytes);
+  bytes += prepare->writes;
+  const auto again = WalPrepare::Decode(bytes, "again");
+  CHECK_OK(again.status());
+  CHECK(again->id == prepare->id && again->name == prepare->name);
+  CHECK(again->writes == prepare->writes);
+}
+
 void FuzzSegmentStart(Slice input) {
   if (input.size() < kWalPrefixBytes) return;
   WalSegmentStart::Decode(input, "record").status().IgnoreError();
@@ -58,14 +72,16 @@ void FuzzSegmentStart(Slice input) {
 
 FUZZ_TARGET(input) {
   using namespace tidesdb;  // NOLINT: a function of C has no namespace of its own.
-  switch (TakeChoice(&input, 4)) {
+  switch (TakeChoice(&input, 5)) {
     case 0:
       return FuzzFrame(input);
     case 1:
       return FuzzBatch(input);
     case 2:
       return FuzzIngest(input);
-    default:
+    case 3:
       return FuzzSegmentStart(input);
+    default:
+      return FuzzPrepared(input);
   }
 }

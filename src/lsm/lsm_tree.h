@@ -114,6 +114,10 @@ class LsmTree {
   void Ingest(std::vector<FileRecord> files, SequenceNumber sequence, uint64_t wal_segment) {
     memtables_->Ingest(std::move(files), sequence, wal_segment);
   }
+  void HoldWal(uint64_t wal_segment) { memtables_->HoldWal(wal_segment); }
+  void ReleaseWal(uint64_t wal_segment, bool to_active) {
+    memtables_->ReleaseWal(wal_segment, to_active);
+  }
   const MemTableList& memtables() const { return *memtables_; }
 
   // --- Background work; by as many threads as there are ---

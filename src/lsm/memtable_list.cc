@@ -101,6 +101,20 @@ void MemTableList::Ingest(std::vector<FileRecord> files, SequenceNumber sequence
   Publish(std::move(front));
 }
 
+void MemTableList::HoldWal(uint64_t wal_segment) {
+  MutexLock lock(mutex_);
+  held_segments_.insert(wal_segment);
+}
+
+void MemTableList::ReleaseWal(uint64_t wal_segment, bool to_active) {
+  MutexLock lock(mutex_);
+  const auto held = held_segments_.find(wal_segment);
+  CHECK(held != held_segments_.end());
+  held_segments_.erase(held);
+  if (to_active && !TIDESDB_PLANTED("forget_log_of_commit"))
+    active_wal_segment_ = std::min(active_wal_segment_, wal_segment);
+}
+
 void MemTableList::Publish(Front front) {
   if (front.sources.empty()) return;
   // What was installed meanwhile has left the parts already; only add to them.
@@ -163,12 +177,21 @@ bool MemTableList::InstallWanted() const {
   return !installing_ && !entries_.empty() && entries_.front()->state == FlushState::kWritten;
 }
 
+uint64_t MemTableList::WalSegmentAfter(size_t entry) const {
+  uint64_t segment = active_wal_segment_;
+  if (!held_segments_.empty() && !TIDESDB_PLANTED("forget_prepared_log"))
+    segment = std::min(segment, *held_segments_.begin());
+  for (size_t i = entry + 1; i < entries_.size(); ++i) {
+    segment = std::min(segment, entries_[i]->source->wal_segment_min);
+  }
+  return segment;
+}
+
 std::shared_ptr<MemTableList::Entry> MemTableList::NextToInstall(uint64_t* wal_segment_next) const {
   if (installing_) return nullptr;
   for (size_t i = 0; i < entries_.size(); ++i) {
     if (entries_[i]->state == FlushState::kWritten) {
-      *wal_segment_next =
-          i + 1 < entries_.size() ? entries_[i + 1]->source->wal_segment_min : active_wal_segment_;
+      *wal_segment_next = WalSegmentAfter(i);
       return entries_[i];
     }
     if (!TIDESDB_PLANTED("install_out_of_order")) return nullptr;

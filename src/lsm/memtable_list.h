@@ -6,14 +6,15 @@
 // Invariants:
 //   1. Sources are installed into the versions in age order, each in one edit, whatever order their
 //      flushes end in.
-//   2. The edit that installs a source moves wal_segment_min to the next newer source's first
-//      segment and flushed_sequence to the source's last.
+//   2. The edit that installs a source moves flushed_sequence to the source's last, and
+//      wal_segment_min to the first segment that a newer source, or a hold, needs.
 #pragma once
 
 #include <atomic>
 #include <deque>
 #include <functional>
 #include <memory>
+#include <set>
 #include <vector>
 
 #include "base/mutex.h"
@@ -47,6 +48,12 @@ class MemTableList {
   // segment that holds the record naming them. Keeps nothing of `files` itself.
   void Ingest(std::vector<FileRecord> files, SequenceNumber sequence, uint64_t wal_segment)
       EXCLUDES(mutex_);
+
+  // Keeps the log from `wal_segment` on, also when all that is committed in it is flushed. One
+  // ReleaseWal for each; `to_active`: the active memtable needs it from now on. By the commit
+  // leader, or before it works.
+  void HoldWal(uint64_t wal_segment) EXCLUDES(mutex_);
+  void ReleaseWal(uint64_t wal_segment, bool to_active) EXCLUDES(mutex_);
 
   // Flushes the oldest source that nobody works on, and installs what can be installed. False:
   // there was nothing to do. Any number of threads. After an error the source waits as before, and
@@ -84,6 +91,8 @@ class MemTableList {
   Result<std::vector<FileRecord>> WriteFiles(const ImmutableSource& source, bool is_oldest,
                                              const std::atomic<bool>* stop);
   bool InstallWanted() const REQUIRES(mutex_);
+  // The first segment that anything newer than that entry needs.
+  uint64_t WalSegmentAfter(size_t entry) const REQUIRES(mutex_);
   std::shared_ptr<Entry> NextToInstall(uint64_t* wal_segment_next) const REQUIRES(mutex_);
   Status InstallInOrder() EXCLUDES(mutex_);
   Status Install(const Entry& entry, uint64_t wal_segment_next) EXCLUDES(mutex_);
@@ -102,6 +111,7 @@ class MemTableList {
 
   mutable Mutex mutex_;  // Before ReadStateHolder's.
   uint64_t active_wal_segment_ GUARDED_BY(mutex_) = 0;
+  std::multiset<uint64_t> held_segments_ GUARDED_BY(mutex_);
   std::deque<std::shared_ptr<Entry>> entries_ GUARDED_BY(mutex_);  // Oldest first.
   bool installing_ GUARDED_BY(mutex_) = false;                     // One installer at a time.
   uint64_t sources_added_ GUARDED_BY(mutex_) = 0;

@@ -1,5 +1,7 @@
 #include "txn/commit_pipeline.h"
 
+#include <algorithm>
+
 #include "base/check.h"
 #include "base/failpoint.h"
 
@@ -84,14 +86,20 @@ void CommitPipeline::Lead(CommitRequest* own) {
   mu_.Unlock();
   const Status status = RunGroup(own);
   mu_.Lock();
-  for (CommitRequest* member : group_) {
+  Finish(group_, status);
+  Finish(refused_, refusal_);
+  group_.clear();
+  refused_.clear();
+  leading_ = false;
+  PassLead();
+}
+
+void CommitPipeline::Finish(const Group& group, const Status& status) {
+  for (CommitRequest* member : group) {
     member->status_ = status;
     member->state_ = CommitRequest::State::kDone;
     if (member->awaited_) member->changed_.NotifyOne();  // Gone as soon as the mutex is free.
   }
-  group_.clear();
-  leading_ = false;
-  PassLead();
 }
 
 void CommitPipeline::Gather() {
@@ -112,35 +120,72 @@ Status CommitPipeline::RunGroup(const CommitRequest* own) {
   CommitRequest* const first = group_.front();
   // Not last_sequence_: a sequence whose record was refused is in no log, and no file may claim it.
   if (first->work_ != nullptr) return (*first->work_)(visible_->load(std::memory_order_relaxed));
-  TIDESDB_TRY(env_->PrepareForGroup(group_bytes_, group_.size()));
+  MakeRoom();
+  if (group_.empty()) return Status::Ok();
   if (Status status = LogGroup(); !status.ok()) return OutcomeUnknown(status);
   TIDESDB_FAILPOINT("commit_logged");
-  if (first->Alone()) {
-    Status status = first->Publish(env_, first->sequence_);
+  for (CommitRequest* member : group_) member->Logged(env_);
+  const auto published = static_cast<uint64_t>(
+      std::count_if(group_.begin(), group_.end(),
+                    [](const CommitRequest* member) { return member->publishes(); }));
+  if (published == 0) return Status::Ok();
+  if (group_.front()->Alone()) {
+    Status status = group_.front()->Publish(env_, group_.front()->sequence_);
     if (!status.ok()) return OutcomeUnknown(status);
-  } else if (group_.size() > 1 && group_bytes_ >= kParallelInsertBytes) {
-    InsertInParallel(own, env_->ActiveMemTable());
   } else {
-    MemTable* const memtable = env_->ActiveMemTable();
-    for (CommitRequest* member : group_) member->InsertInto(memtable, member->sequence_);
+    Insert(own);
   }
   TIDESDB_FAILPOINT("commit_before_publish");
   // Release: who reads this sequence finds the inserts of all its versions.
   visible_->store(last_sequence_, std::memory_order_release);
-  commits_.fetch_add(group_.size(), std::memory_order_relaxed);
+  commits_.fetch_add(published, std::memory_order_relaxed);
   groups_.fetch_add(1, std::memory_order_relaxed);
   return Status::Ok();
 }
 
+void CommitPipeline::MakeRoom() {
+  uint64_t bytes = 0;
+  size_t records = 0;
+  size_t outcomes = 0;
+  for (const CommitRequest* member : group_) {
+    if (member->has_room()) continue;
+    bytes += member->Bytes();
+    ++records;
+    if (member->kind() == CommitRequest::Kind::kPrepare) ++outcomes;
+  }
+  if (records == 0) return;
+  refusal_ = env_->PrepareForGroup(bytes, records, outcomes);
+  if (refusal_.ok()) return;
+  const auto kept = std::stable_partition(
+      group_.begin(), group_.end(), [](const CommitRequest* member) { return member->has_room(); });
+  refused_.assign(kept, group_.end());
+  group_.erase(kept, group_.end());
+}
+
 Status CommitPipeline::LogGroup() {
   records_.clear();
+  size_t outcomes = 0;
+  bool sync = false;
   for (CommitRequest* member : group_) {
     // Never used again, not even after an error: the record may have reached the disk.
-    member->sequence_ = ++last_sequence_;
-    records_.push_back(member->RecordAt(member->sequence_));
+    if (member->publishes()) member->sequence_ = ++last_sequence_;
+    records_.push_back(member->RecordAt(member->publishes() ? member->sequence_ : 0));
+    if (member->has_room()) ++outcomes;
+    sync |= member->wants_sync();
   }
   CHECK(last_sequence_ < kSequenceMax);
-  return env_->AppendToWal(records_, last_sequence_, sync_);
+  return env_->AppendToWal(records_, outcomes, sync && sync_);
+}
+
+void CommitPipeline::Insert(const CommitRequest* own) {
+  if (group_.size() > 1 && group_bytes_ >= kParallelInsertBytes) {
+    InsertInParallel(own, env_->ActiveMemTable());
+    return;
+  }
+  MemTable* const memtable = env_->ActiveMemTable();
+  for (CommitRequest* member : group_) {
+    if (member->publishes()) member->InsertInto(memtable, member->sequence_);
+  }
 }
 
 void CommitPipeline::InsertInParallel(const CommitRequest* own, MemTable* memtable) {
@@ -149,6 +194,7 @@ void CommitPipeline::InsertInParallel(const CommitRequest* own, MemTable* memtab
     MutexLock lock(mu_);
     group_memtable_ = memtable;
     for (CommitRequest* member : group_) {
+      if (!member->publishes()) continue;
       if (member == own || !member->awaited_) {
         mine.push_back(member);
         continue;

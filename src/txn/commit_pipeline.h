@@ -8,6 +8,9 @@
 //
 // Enqueue and Await are apart so that a server can fix the order in one step and wait in another.
 //
+// Prepares and rollbacks of two-phase commit go the same way and are only logged; a commit of a
+// prepared transaction is never refused for want of room, which its prepare has set aside.
+//
 // Threads: any number.
 // Invariants:
 //   1. Between groups every commit up to `visible` is inserted, and none beyond it.
@@ -30,20 +33,37 @@ namespace tidesdb {
 // thread that awaits the request; never two at once, each seeing what the earlier ones did.
 class CommitRequest {
  public:
+  // What is asked for; constant while queued.
+  enum class Kind : uint8_t {
+    kCommit,           // In one step.
+    kPrepare,          // Logged, not synced: who asks does that, with others and out of line.
+    kOrderedCommit,    // Of a prepared one; somebody else's log makes it durable: no sync.
+    kPreparedCommit,   // Of a prepared one.
+    kPreparedRollback  // Likewise.
+  };
+
   CommitRequest() = default;
   virtual ~CommitRequest() = default;
   CommitRequest(const CommitRequest&) = delete;
   CommitRequest& operator=(const CommitRequest&) = delete;
 
+  virtual Kind kind() const { return Kind::kCommit; }
   // About what record and memtable take; constant while queued.
   virtual uint64_t Bytes() const = 0;
   // True: a group of its own, published by Publish instead of InsertInto.
   virtual bool Alone() const = 0;
-  // The record to log, with this sequence in it. Lives until the request is done.
+  // The record to log, with this sequence in it (0: none). Lives until the request is done.
   virtual Slice RecordAt(SequenceNumber sequence) = 0;
+  // The record is in the log; before InsertInto and Publish.
+  virtual void Logged(TxnEnv*) {}
   virtual void InsertInto(MemTable* memtable, SequenceNumber sequence) = 0;
   // Only when Alone(). An error is final for the database.
   virtual Status Publish(TxnEnv* env, SequenceNumber sequence) = 0;
+
+  bool publishes() const { return kind() != Kind::kPrepare && kind() != Kind::kPreparedRollback; }
+  // Its room in the log was set aside by its prepare.
+  bool has_room() const { return kind() >= Kind::kOrderedCommit; }
+  bool wants_sync() const { return kind() != Kind::kPrepare && kind() != Kind::kOrderedCommit; }
 
   // The sequence that it was published at. REQUIRES: Await returned OK.
   SequenceNumber sequence() const { return sequence_; }
@@ -74,8 +94,8 @@ class CommitPipeline {
   // Gives the request its place in the order of commits. It must be awaited soon: what comes later
   // cannot be published before it.
   void Enqueue(CommitRequest* request) EXCLUDES(mu_);
-  // Until it is published. Errors: those of PrepareForGroup, nothing done; those of AppendToWal and
-  // Publish, outcome unknown until recovery, and the message says so.
+  // Until it is published, or logged. Errors: those of PrepareForGroup, nothing done; those of
+  // AppendToWal and Publish, outcome unknown until recovery, and the message says so.
   Status Await(CommitRequest* request) EXCLUDES(mu_);
 
   // Runs work between two groups, with everything up to its argument published.
@@ -100,7 +120,11 @@ class CommitPipeline {
   void Gather() REQUIRES(mu_);
   // The work of a group, without the mutex.
   Status RunGroup(const CommitRequest* own) EXCLUDES(mu_);
+  // Has room made for those that have none; without it they leave the group.
+  void MakeRoom() EXCLUDES(mu_);
   Status LogGroup() EXCLUDES(mu_);
+  void Insert(const CommitRequest* own) EXCLUDES(mu_);
+  void Finish(const Group& group, const Status& status) REQUIRES(mu_);
   void InsertInParallel(const CommitRequest* own, MemTable* memtable) EXCLUDES(mu_);
   // Wakes somebody to lead the next group, if anybody waits.
   void PassLead() REQUIRES(mu_);
@@ -120,6 +144,8 @@ class CommitPipeline {
   // The leader's.
   Group group_;
   uint64_t group_bytes_ = 0;
+  Group refused_;  // Of the group, and why.
+  Status refusal_;
   std::vector<Slice> records_;
   SequenceNumber last_sequence_;
   MemTable* group_memtable_ = nullptr;  // Read by members once they are told to insert.

@@ -39,6 +39,9 @@ class RefusedTransaction final : public Transaction {
   Status Prepare() override { return reason_; }
   Status Commit() override { return reason_; }
   void Rollback() override {}
+  Status PrepareNamed(Slice) override { return reason_; }
+  void OrderCommit() override {}
+  Slice prepared_name() const override { return {}; }
   Status Restart(const TransactionOptions&) override { return reason_; }
   uint64_t id() const override { return 0; }
   bool HasWrites() const override { return false; }

@@ -234,7 +234,7 @@ Status TestEnv::CheckFamily(const ColumnFamily* family, bool for_write) const {
   return Status::Ok();
 }
 
-Status TestEnv::PrepareForGroup(uint64_t bytes, size_t) {
+Status TestEnv::PrepareForGroup(uint64_t bytes, size_t, size_t) {
   CHECK(bytes > 0);
   if (read_only) return Status::ReadOnly("the database is read-only");
   if (fail_prepare) return Status::NoSpace("the disk is full");
@@ -243,7 +243,7 @@ Status TestEnv::PrepareForGroup(uint64_t bytes, size_t) {
   return Status::Ok();
 }
 
-Status TestEnv::AppendToWal(const std::vector<Slice>& records, SequenceNumber last, bool) {
+Status TestEnv::AppendToWal(const std::vector<Slice>& records, size_t, bool sync) {
   SchedulingPoint();
   if (fail_wal) {
     read_only = true;
@@ -251,8 +251,28 @@ Status TestEnv::AppendToWal(const std::vector<Slice>& records, SequenceNumber la
   }
   MutexLock lock(mu_);
   for (const Slice record : records) log_.emplace_back(record);
-  CHECK(WalPayloadSequence(log_.back()) == last);
+  if (sync) ++syncs_;
   return Status::Ok();
+}
+
+uint64_t TestEnv::HoldWal() {
+  ++held_wal_;
+  return 1;
+}
+
+void TestEnv::ReleaseWal(uint64_t segment, bool) {
+  CHECK(segment == 1);
+  --held_wal_;
+}
+
+Status TestEnv::SyncWal() {
+  ++syncs_;
+  return fail_wal ? Status::IoError("sync of 000001.wal failed") : Status::Ok();
+}
+
+std::vector<std::string> TestEnv::Log() {
+  MutexLock lock(mu_);
+  return log_;
 }
 
 MemTable* TestEnv::ActiveMemTable() {
@@ -260,7 +280,7 @@ MemTable* TestEnv::ActiveMemTable() {
   return sources_.front()->memtable.get();
 }
 
-Status TestEnv::Ingest(const std::vector<IngestFile>& files, SequenceNumber sequence) {
+Status TestEnv::Ingest(const std::vector<IngestFile>& files, SequenceNumber sequence, uint64_t) {
   auto source = std::make_shared<Source>();
   std::map<FamilyId, std::string> last_key;
   for (const IngestFile& file : files) {
@@ -331,8 +351,22 @@ TestEnv::Contents TestEnv::LoggedContents() {
       contents.erase({family, std::string(key)});
     }
   };
-  for (const std::string& record : log_) {
+  std::map<uint64_t, std::string> prepared;
+  for (std::string record : log_) {
+    const WalKind kind = WalPayloadKind(record);
+    if (kind == WalKind::kPrepare) {
+      auto prepare = WalPrepare::Decode(record, "log");
+      CHECK_OK(prepare.status());
+      prepared[prepare->id] = prepare->writes;
+      continue;
+    }
+    if (kind == WalKind::kRollback) continue;
     CHECK(WalPayloadSequence(record) == ++last);
+    if (kind == WalKind::kCommit) {
+      auto outcome = WalOutcome::Decode(record, "log");
+      CHECK_OK(outcome.status());
+      record = prepared.at(outcome->id);
+    }
     if (WalPayloadKind(record) == WalKind::kIngest) {
       auto ingest = WalIngest::Decode(record, "log");
       CHECK_OK(ingest.status());

@@ -68,6 +68,10 @@ class TestEnv final : public TxnEnv {
   Contents NewestContents();
   // What the records of the log say, applied in their order. CHECKs that sequences ascend by one.
   Contents LoggedContents();
+  // Prepared transactions that hold the log.
+  int HeldWal() const { return held_wal_; }
+  int Syncs() const { return syncs_; }  // Of the log.
+  std::vector<std::string> Log();
   size_t SpillFiles();
   size_t TableFiles();
   size_t UnusedTableFiles();  // Written, and neither ingested nor deleted.
@@ -76,10 +80,14 @@ class TestEnv final : public TxnEnv {
   ReadStateRef PinReadState() const override;
   uint64_t ReadStateNumber() const override;
   Status CheckFamily(const ColumnFamily* family, bool for_write) const override;
-  Status PrepareForGroup(uint64_t bytes, size_t records) override;
-  Status AppendToWal(const std::vector<Slice>& records, SequenceNumber last, bool sync) override;
+  Status PrepareForGroup(uint64_t bytes, size_t records, size_t outcomes) override;
+  Status AppendToWal(const std::vector<Slice>& records, size_t outcomes, bool sync) override;
+  uint64_t HoldWal() override;
+  void ReleaseWal(uint64_t segment, bool committed) override;
+  Status SyncWal() override;
   MemTable* ActiveMemTable() override;
-  Status Ingest(const std::vector<IngestFile>& files, SequenceNumber sequence) override;
+  Status Ingest(const std::vector<IngestFile>& files, SequenceNumber sequence,
+                uint64_t wal_segment) override;
   uint64_t NewFileNumber() override;
   std::string SpillPath(uint64_t file_number) const override;
   std::string TablePath(uint64_t file_number) const override;
@@ -102,6 +110,8 @@ class TestEnv final : public TxnEnv {
   std::vector<std::unique_ptr<TestFamily>> families_;
   std::atomic<uint64_t> next_file_ = 1;
   std::atomic<uint64_t> state_number_ = 1;
+  std::atomic<int> held_wal_ = 0;
+  std::atomic<int> syncs_ = 0;
 
   mutable Mutex mu_;
   std::vector<std::shared_ptr<const Source>> sources_ GUARDED_BY(mu_);  // Newest first.

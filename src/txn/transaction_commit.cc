@@ -29,8 +29,8 @@ Status TransactionImpl::Prepare() {
   return Status::Ok();
 }
 
+// Appends to what record_ holds.
 Status TransactionImpl::EncodeRecord() {
-  record_.clear();
   if (!spilled_.empty()) {
     if (ingest_.empty()) return Status::Ok();  // All of it was rolled back.
     WalIngest record;
@@ -42,7 +42,7 @@ Status TransactionImpl::EncodeRecord() {
     record.EncodeTo(&record_);
     shared_->spill_bytes.fetch_add(bytes, std::memory_order_relaxed);
   } else {
-    record_.reserve(writes_.live_bytes());
+    record_.reserve(record_.size() + writes_.live_bytes());
     WalBatchEncoder encoder(&record_);
     encoder.Begin();
     for (const auto& family : writes_.families()) {
@@ -59,6 +59,7 @@ Status TransactionImpl::EncodeRecord() {
 }
 
 Status TransactionImpl::Commit() {
+  if (prepared_id_ != 0) return CommitPrepared();
   TIDESDB_TRY(Prepare());
   if (!record_.empty()) {
     shared_->pipeline.Enqueue(this);
@@ -73,13 +74,28 @@ Status TransactionImpl::Commit() {
 uint64_t TransactionImpl::Bytes() const {
   // What a key takes in the memtable beyond its bytes.
   constexpr uint64_t kEntryBytes = 64;
-  return Alone() ? record_.size() : record_.size() + writes_.live_keys() * kEntryBytes;
+  return !ingest_.empty() ? record_.size() : record_.size() + writes_.live_keys() * kEntryBytes;
 }
 
 Slice TransactionImpl::RecordAt(SequenceNumber sequence) {
-  SetWalPayloadSequence(record_.data(), sequence);
   logged_ = true;
+  if (kind_ == Kind::kPrepare) return record_;
+  if (has_room()) {
+    record_.clear();
+    WalOutcome{.sequence = sequence, .id = prepared_id_}.EncodeTo(
+        publishes() ? WalKind::kCommit : WalKind::kRollback, &record_);
+    return record_;
+  }
+  SetWalPayloadSequence(record_.data(), sequence);
   return record_;
+}
+
+void TransactionImpl::Logged(TxnEnv* env) {
+  if (kind_ == Kind::kPrepare) {
+    log_segment_ = env->HoldWal();
+  } else if (kind_ == Kind::kPreparedRollback || (has_room() && ingest_.empty())) {
+    env->ReleaseWal(log_segment_, publishes());
+  }
 }
 
 void TransactionImpl::InsertInto(MemTable* memtable, SequenceNumber sequence) {
@@ -93,7 +109,10 @@ void TransactionImpl::InsertInto(MemTable* memtable, SequenceNumber sequence) {
 }
 
 Status TransactionImpl::Publish(TxnEnv* env, SequenceNumber sequence) {
-  return env->Ingest(ingest_, sequence);
+  if (!has_room()) return env->Ingest(ingest_, sequence, 0);
+  TIDESDB_TRY(env->Ingest(ingest_, sequence, log_segment_));
+  env->ReleaseWal(log_segment_, false);  // The list of memtables needs it now, for the files.
+  return Status::Ok();
 }
 
 }  // namespace tidesdb

@@ -18,7 +18,12 @@ TransactionImpl::TransactionImpl(TxnShared* shared, std::shared_ptr<void> engine
 }
 
 TransactionImpl::~TransactionImpl() {
-  if (state_ != State::kEnded) Rollback();
+  if (prepared_id_ != 0) {
+    if (ordered_) shared_->pipeline.Await(this).IgnoreError();
+    End();  // Stays prepared in the log, which stays held.
+  } else if (state_ != State::kEnded) {
+    Rollback();
+  }
   shared_->memory_bytes.fetch_sub(memory_reported_, std::memory_order_relaxed);
 }
 
@@ -31,6 +36,7 @@ void TransactionImpl::Begin(const TransactionOptions& options) {
   owner_.listener = options.lock_wait_listener;
   commit_sequence_ = 0;
   logged_ = false;
+  kind_ = Kind::kCommit;
   state_ = State::kOpen;
   shared_->active.fetch_add(1, std::memory_order_relaxed);
 }
@@ -92,22 +98,27 @@ Status TransactionImpl::CheckRangeCall(ColumnFamily* family, Slice start, Slice 
   return shared_->options.env->CheckFamily(family, false);
 }
 
-void TransactionImpl::End() {
-  iterators_.Detach();
-  shared_->locks.ReleaseAll(&owner_);
+void TransactionImpl::ReleaseSequences() {
   snapshot_is_floor_ = false;
   ReleaseSnapshot();
   for (const SequenceNumber floor : floors_) shared_->snapshots.Release(floor);
   floors_.clear();
   tracked_.Clear();
+}
+
+void TransactionImpl::End() {
+  iterators_.Detach();
+  shared_->locks.ReleaseAll(&owner_);
+  ReleaseSequences();
   savepoints_.clear();
   spilled_.Discard();
   ingest_.clear();
   writes_.Reset();
-  constexpr size_t kRecordBytesKept = 64 << 10;
   record_.clear();
   if (record_.capacity() > kRecordBytesKept) record_.shrink_to_fit();
   view_.Drop();
+  prepared_id_ = 0;
+  ordered_ = false;
   state_ = State::kEnded;
   shared_->active.fetch_sub(1, std::memory_order_relaxed);
   ReportMemory();
@@ -188,6 +199,7 @@ void TransactionImpl::ReleaseSavepoint(Savepoint savepoint) {
 
 void TransactionImpl::Rollback() {
   if (state_ == State::kEnded) return;
+  if (prepared_id_ != 0) return RollbackPrepared();
   // Files that a record in the WAL may name are recovery's to judge.
   if (!logged_) DeleteMerged(shared_->spill, ingest_);
   shared_->rollbacks.fetch_add(1, std::memory_order_relaxed);

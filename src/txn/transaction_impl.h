@@ -5,6 +5,11 @@
 // snapshot, stage the write; spill first when the staged ones take too much memory. How it ends:
 // Prepare does all that can fail, the pipeline publishes, and only then are the locks given back.
 //
+// In two phases: PrepareNamed logs the record under an id, and a short record names the id at the
+// end. Between the two the log from the prepare on is held (TxnEnv::HoldWal), and the writes stay
+// in memory or in finished files; a commit hands the hold over to the memtable that takes the
+// writes.
+//
 // kOptimistic: each key it depends on is tracked with a "floor", a sequence that is registered as a
 // snapshot, so that compaction keeps what tells whether the key changed since. Prepare locks all
 // tracked keys, in order, and looks. A write set that spills is locked and checked at the spill
@@ -63,6 +68,11 @@ class TransactionImpl final : public Transaction, private CommitRequest, private
   Status Prepare() override;
   Status Commit() override;
   void Rollback() override;
+  Status PrepareNamed(Slice name) override;
+  void OrderCommit() override;
+  Slice prepared_name() const override { return prepared_id_ == 0 ? Slice() : Slice(name_); }
+  // Becomes the prepared transaction that recovery found, with its locks. REQUIRES: new.
+  Status BecomePrepared(PreparedRecord record);
   Status Restart(const TransactionOptions& options) override;
 
   uint64_t id() const override { return owner_.id; }
@@ -76,6 +86,7 @@ class TransactionImpl final : public Transaction, private CommitRequest, private
 
  private:
   enum class State : uint8_t { kOpen, kPrepared, kEnded };
+  static constexpr size_t kRecordBytesKept = 64 << 10;
 
   bool optimistic() const { return options_.concurrency == Concurrency::kOptimistic; }
   // False: there is nothing of its own to be read.
@@ -94,6 +105,8 @@ class TransactionImpl final : public Transaction, private CommitRequest, private
   void Begin(const TransactionOptions& options);
   // Gives back everything but what the next transaction can use again.
   void End();
+  // Of the snapshot and of what is tracked.
+  void ReleaseSequences();
   void ReportMemory();
 
   // --- Reading (transaction_read.cc) ---
@@ -125,11 +138,21 @@ class TransactionImpl final : public Transaction, private CommitRequest, private
   // --- Ending (transaction_commit.cc) ---
   Status EncodeRecord();
   // CommitRequest.
+  Kind kind() const override { return kind_; }
   uint64_t Bytes() const override;
-  bool Alone() const override { return !ingest_.empty(); }
+  bool Alone() const override { return !ingest_.empty() && publishes(); }
   Slice RecordAt(SequenceNumber sequence) override;
+  void Logged(TxnEnv* env) override;
   void InsertInto(MemTable* memtable, SequenceNumber sequence) override;
   Status Publish(TxnEnv* env, SequenceNumber sequence) override;
+
+  // --- Two-phase commit (transaction_two_phase.cc) ---
+  Status LogPrepare(Slice name);
+  // After OK it has ended.
+  Status CommitPrepared();
+  void RollbackPrepared();
+  Status AddRecoveredWrites(Slice payload);
+  Status LockRecoveredFiles(Slice payload);
 
   // InterruptCheck.
   bool Interrupted() const override { return owner_.interrupted(); }
@@ -162,6 +185,13 @@ class TransactionImpl final : public Transaction, private CommitRequest, private
   std::vector<IngestFile> ingest_;  // Since Prepare, of a spilled write set.
   bool logged_ = false;             // The record may be in the WAL: its files must stay.
   SequenceNumber commit_sequence_ = 0;
+
+  Kind kind_ = Kind::kCommit;  // What is asked of the pipeline.
+  uint64_t prepared_id_ = 0;   // Prepared under name_: its id in the log.
+  std::string name_;
+  uint64_t log_segment_ = 0;  // Where its prepare is, or before.
+  bool ordered_ = false;      // In the pipeline's queue by OrderCommit.
+
   uint64_t memory_reported_ = 0;
   uint64_t memory_at_last_look_ = 0;  // Of MustSpill, at those of all transactions.
 };

@@ -23,6 +23,13 @@ class TxnManagerImpl final : public TxnManager {
   void Close() override { shared_.closed.store(true, std::memory_order_relaxed); }
   uint64_t Active() const override { return shared_.active.load(std::memory_order_relaxed); }
 
+  Result<std::unique_ptr<Transaction>> Restore(PreparedRecord record,
+                                               std::shared_ptr<void> engine) override {
+    auto txn = std::make_unique<TransactionImpl>(&shared_, std::move(engine), TransactionOptions());
+    TIDESDB_TRY(txn->BecomePrepared(std::move(record)));
+    return std::unique_ptr<Transaction>(std::move(txn));
+  }
+
   SequenceNumber VisibleSequence() const override {
     return shared_.visible.load(std::memory_order_acquire);
   }

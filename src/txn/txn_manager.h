@@ -32,7 +32,16 @@ struct TxnManagerOptions {
   uint64_t staging_bytes = UINT64_MAX;
   // Descriptors for reading spilled runs, of all transactions together.
   size_t spill_files_open_max = 256;
-  bool sync_commits = true;  // SyncMode::kFull: durable before Commit() returns.
+  bool sync_commits = true;      // SyncMode::kFull: durable before Commit() returns.
+  uint64_t prepared_id_max = 0;  // The highest that recovery found.
+};
+
+// A prepared transaction without an end, as recovery found it in the log.
+struct PreparedRecord {
+  uint64_t id = 0;
+  std::string name;
+  std::string writes;        // A payload of kind kBatch or kIngest.
+  uint64_t wal_segment = 0;  // Of its record; held (TxnEnv::HoldWal).
 };
 
 struct TxnStats {
@@ -69,6 +78,9 @@ class TxnManager {
   // REQUIRES: no other call is running.
   virtual void Close() = 0;
   virtual uint64_t Active() const = 0;  // Transactions that have not ended.
+  // The transaction that the record is of, prepared and holding its locks; before any other has any.
+  virtual Result<std::unique_ptr<Transaction>> Restore(PreparedRecord record,
+                                                       std::shared_ptr<void> engine) = 0;
 
   // The newest published commit.
   virtual SequenceNumber VisibleSequence() const = 0;

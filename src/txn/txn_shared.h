@@ -21,7 +21,8 @@ struct TxnShared {
         visible(manager_options.visible_sequence),
         snapshots(&visible),
         locks(manager_options.clock),
-        pipeline(manager_options.env, &visible, manager_options.sync_commits) {}
+        pipeline(manager_options.env, &visible, manager_options.sync_commits),
+        next_prepared_id(manager_options.prepared_id_max + 1) {}
 
   // Write sets, records, tracked keys and locks: a load for each shard of the locks.
   uint64_t MemoryBytes() const {
@@ -41,6 +42,7 @@ struct TxnShared {
 
   // Relaxed, all of them: figures and numbers that publish nothing.
   std::atomic<uint64_t> next_id = 1;
+  std::atomic<uint64_t> next_prepared_id;
   std::atomic<uint64_t> active = 0;
   std::atomic<uint64_t> memory_bytes = 0;  // Of write sets, records and tracked keys.
   std::atomic<uint64_t> conflicts = 0;

@@ -102,17 +102,24 @@ Status WalReader::Accept(const WalRecordAt& at, WalRecord* record, bool* is_reco
       return Status::Ok();
     case WalKind::kBatch:
     case WalKind::kIngest:
+    case WalKind::kPrepare:
+    case WalKind::kCommit:
+    case WalKind::kRollback:
       break;
     default:
       return Status::NotSupported(PlaceText(segment_->path(), offset_) + ": WAL record of kind " +
                                   std::to_string(static_cast<int>(kind)) +
                                   ", which this version does not know");
   }
-  if (sequence <= last_sequence_ || sequence > kSequenceMax) {
-    return Damaged(place, "sequence " + std::to_string(sequence) + " follows " +
-                              std::to_string(last_sequence_));
+  if (IsWalCommit(kind)) {
+    if (sequence <= last_sequence_ || sequence > kSequenceMax) {
+      return Damaged(place, "sequence " + std::to_string(sequence) + " follows " +
+                                std::to_string(last_sequence_));
+    }
+    last_sequence_ = sequence;
+  } else if (sequence != 0) {
+    return Damaged(place, "a prepare or rollback with sequence " + std::to_string(sequence));
   }
-  last_sequence_ = sequence;
   end_.chain.back().records++;
   record->kind = kind;
   record->sequence = sequence;

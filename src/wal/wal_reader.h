@@ -22,9 +22,9 @@
 namespace tidesdb {
 
 struct WalRecord {
-  WalKind kind = WalKind::kBatch;  // kBatch or kIngest.
-  SequenceNumber sequence = 0;
-  Slice payload;  // For WalBatchDecoder or WalIngest. Valid until the next call of Next.
+  WalKind kind = WalKind::kBatch;  // From kBatch on.
+  SequenceNumber sequence = 0;     // Of commits; 0: a prepare or a rollback.
+  Slice payload;  // For the decoder of its kind. Valid until the next call of Next.
   uint32_t segment = 0;
   uint64_t offset = 0;
 };
@@ -66,7 +66,7 @@ class WalReader {
   static Result<std::unique_ptr<WalReader>> Open(const WalOptions& options, uint64_t first_segment,
                                                  SequenceNumber synced_sequence);
 
-  // The next record of kind kBatch or kIngest; false at the end of the log.
+  // The next record of a transaction; false at the end of the log.
   // Errors: kCorruption naming file and offset; kNotSupported (a kind or version of a newer
   // program); kIoError. After an error there is nothing more to read.
   Result<bool> Next(WalRecord* record);

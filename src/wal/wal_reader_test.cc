@@ -309,7 +309,7 @@ TEST(WalReaderTest, NewerVersionsAndKindsAreRefused) {
   ASSERT_TRUE(log.Append({100}).ok());
   log.Kill();
   const WalPosition end = Layout(log).back().end;
-  for (int kind = 5; kind <= 8; kind++) {
+  for (int kind = 8; kind <= 10; kind++) {
     std::string payload = WalHarness::Payload(2, 10);
     payload[0] = static_cast<char>(kind);
     WriteRecord(&log, end, kWalVersion, payload);

@@ -24,27 +24,32 @@ Status WalSet::Append(std::span<const Slice> payloads, uint64_t reserved_bytes) 
   if (!error_.ok() || closed_) return Refuse();
   if (payloads.empty()) return Status::Ok();
   uint64_t bytes = 0;
-  TIDESDB_TRY(CheckPayloads(payloads, &bytes));
+  SequenceNumber last = 0;
+  TIDESDB_TRY(CheckPayloads(payloads, &bytes, &last));
   TIDESDB_TRY(MakeRoom(bytes, reserved_));
   if (synced_ >= end_) unsynced_since_us_ = options_.clock->NowMicros();
   if (Status status = WriteRecords(payloads); !status.ok()) return Fail(std::move(status));
   end_ = here();
-  last_sequence_.store(WalPayloadSequence(payloads.back()), std::memory_order_release);
+  last_sequence_.store(last, std::memory_order_release);
   stats_.records += payloads.size();
   if (options_.metrics != nullptr) options_.metrics->Add(Counter::kWalWriteBytes, bytes);
   TIDESDB_FAILPOINT("wal_after_append");
   return Status::Ok();
 }
 
-Status WalSet::CheckPayloads(std::span<const Slice> payloads, uint64_t* bytes) {
-  SequenceNumber last = last_sequence_.load(std::memory_order_relaxed);
+Status WalSet::CheckPayloads(std::span<const Slice> payloads, uint64_t* bytes,
+                             SequenceNumber* last) {
+  *last = last_sequence_.load(std::memory_order_relaxed);
   for (const Slice payload : payloads) {
     CHECK(payload.size() >= kWalPrefixBytes);
     const WalKind kind = WalPayloadKind(payload);
-    CHECK(kind == WalKind::kBatch || kind == WalKind::kIngest);
     const SequenceNumber sequence = WalPayloadSequence(payload);
-    CHECK(sequence > last && sequence <= kSequenceMax);
-    last = sequence;
+    if (IsWalCommit(kind)) {
+      CHECK(sequence > *last && sequence <= kSequenceMax);
+      *last = sequence;
+    } else {
+      CHECK((kind == WalKind::kPrepare || kind == WalKind::kRollback) && sequence == 0);
+    }
     if (payload.size() > kWalPayloadBytesMax) {
       return Status::InvalidArgument("a WAL record of " + std::to_string(payload.size()) +
                                      " bytes; the most is " + std::to_string(kWalPayloadBytesMax));

@@ -54,12 +54,13 @@ class WalSet {
   WalSet& operator=(const WalSet&) = delete;
 
   // --- Writing ---
-  // Writes the payloads (of kinds kBatch and kIngest, their sequences set and ascending) as one
-  // group, in order. On return they survive the process, not the power. Takes `reserved_bytes` out
-  // of what ReserveBytes set aside, for good, also when it fails. Errors: kNoSpace when there is no
-  // room (not with enough reserved), kIoError when a new segment cannot be made, kInvalidArgument
-  // (a payload over kWalPayloadBytesMax): nothing was written, the log is fine. kIoError, kNoSpace
-  // from the write itself, then and always kReadOnly. status() tells the two apart.
+  // Writes the payloads (commits with their sequences set and ascending, prepares and rollbacks
+  // with none) as one group, in order, in one segment. On return they survive the process, not the
+  // power. Takes `reserved_bytes` out of what ReserveBytes set aside, for good, also when it fails.
+  // Errors: kNoSpace when there is no room (not with enough reserved), kIoError when a new segment
+  // cannot be made, kInvalidArgument (a payload over kWalPayloadBytesMax): nothing was written, the
+  // log is fine. kIoError, kNoSpace from the write itself, then and always kReadOnly. status()
+  // tells the two apart.
   Status Append(std::span<const Slice> payloads, uint64_t reserved_bytes) EXCLUDES(mu_);
 
   // Makes every append that returned before this call durable; costs nothing when it is already.
@@ -126,7 +127,8 @@ class WalSet {
   Status ChangeSegment(uint64_t bytes) REQUIRES(mu_);
   Status BeginSegment(uint32_t number, std::shared_ptr<PositionalFile> file,
                       WalPosition previous_end) REQUIRES(mu_);
-  Status CheckPayloads(std::span<const Slice> payloads, uint64_t* bytes) REQUIRES(mu_);
+  Status CheckPayloads(std::span<const Slice> payloads, uint64_t* bytes, SequenceNumber* last)
+      REQUIRES(mu_);
   Status WriteRecords(std::span<const Slice> payloads) REQUIRES(mu_);
   Status SyncFiles(const std::vector<std::shared_ptr<PositionalFile>>& files) REQUIRES(sync_mu_)
       EXCLUDES(mu_);

@@ -374,7 +374,7 @@ TEST(WalSetDeathTest, SequencesMustAscend) {
   ASSERT_TRUE(log.Open().ok());
   ASSERT_TRUE(log.Append({1, 1}).ok());
   log.next_sequence = 2;
-  EXPECT_DEATH(log.Append({1}).IgnoreError(), "sequence > last");
+  EXPECT_DEATH(log.Append({1}).IgnoreError(), "sequence > .last");
 }
 
 }  // namespace

@@ -38,19 +38,27 @@ class TxnEnv {
   virtual Status CheckFamily(const ColumnFamily* family, bool for_write) const = 0;
 
   // --- Called by the commit pipeline's leader: one at a time, with no memtable insert running ---
-  // Makes sure that a group of so many records and bytes can be appended and inserted: delays as
-  // the write controller says, rotates memtable and WAL segment when they are full. Errors:
-  // kNoSpace, kReadOnly, kShuttingDown.
-  virtual Status PrepareForGroup(uint64_t bytes, size_t records) = 0;
-  // Writes the records, in order, as one group; `sync`: durable on return. An error is final: the
-  // database is read-only.
-  virtual Status AppendToWal(const std::vector<Slice>& records, SequenceNumber last, bool sync) = 0;
+  // Makes sure that a group of so many records and bytes can be appended and inserted, and
+  // `outcomes` ends of prepared transactions later: delays as the write controller says, rotates
+  // memtable and WAL segment when they are full. Errors: kNoSpace, kReadOnly, kShuttingDown.
+  virtual Status PrepareForGroup(uint64_t bytes, size_t records, size_t outcomes) = 0;
+  // Writes the records, in order, as one group; `outcomes` of them have had their room since their
+  // prepare. `sync`: durable on return. An error is final: the database is read-only.
+  virtual Status AppendToWal(const std::vector<Slice>& records, size_t outcomes, bool sync) = 0;
+  // The log from the last append on stays, for a prepared transaction; returns where that is.
+  virtual uint64_t HoldWal() = 0;
+  // Ends one HoldWal; `committed`: the active memtable needs that part of the log from now on.
+  virtual void ReleaseWal(uint64_t segment, bool committed) = 0;
   virtual MemTable* ActiveMemTable() = 0;
   // Makes the files of a spilled transaction the newest source of all reads, above everything
   // written before: rotates the memtable and puts the files, at this sequence, between the old one
-  // and the new one. Their kIngest record is in the WAL already. An error is final, as
-  // AppendToWal's.
-  virtual Status Ingest(const std::vector<IngestFile>& files, SequenceNumber sequence) = 0;
+  // and the new one. The record that names them is in the WAL already, in `wal_segment`, or, 0, in
+  // the current one. An error is final, as AppendToWal's.
+  virtual Status Ingest(const std::vector<IngestFile>& files, SequenceNumber sequence,
+                        uint64_t wal_segment) = 0;
+
+  // Any thread: makes everything that was appended durable. An error is final, as AppendToWal's.
+  virtual Status SyncWal() = 0;
 
   // --- For spilling ---
   virtual uint64_t NewFileNumber() = 0;

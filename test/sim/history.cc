@@ -18,6 +18,11 @@ void History::Acked(size_t ticket, uint64_t sequence) {
 
 void History::Failed(size_t ticket, bool in_doubt) { commits_[ticket].open = in_doubt; }
 
+void History::FoundPrepared(size_t ticket) {
+  commits_[ticket].sequence.reset();
+  commits_[ticket].open = false;
+}
+
 void History::Apply(const Writes& writes, Contents* contents) {
   for (const auto& [key, value] : writes) {
     if (value.has_value()) {

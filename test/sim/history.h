@@ -32,6 +32,9 @@ class History {
   // done.
   void Failed(size_t ticket, bool in_doubt);
 
+  // Recovery found it prepared and not committed, which is right for this one: it never happened.
+  void FoundPrepared(size_t ticket);
+
   // Compares what was recovered, whose newest commit is `last_sequence`, with what it may be;
   // returns what is wrong, or nothing. Then goes on from the recovered state.
   std::string CheckRecovered(const Contents& found, uint64_t last_sequence, Promise promise);

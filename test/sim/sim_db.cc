@@ -66,7 +66,10 @@ Counts CountsOf(const WorkloadResult& result) {
                    {"lives ended by I/O errors", result.io_errors},
                    {"flushes", result.flushes},
                    {"compactions", result.compactions},
-                   {"spills", result.spills}};
+                   {"spills", result.spills},
+                   {"commits in two phases", result.prepared_commits},
+                   {"found prepared", result.prepared_found},
+                   {"committed again by name", result.prepared_recommits}};
   for (const auto& [name, hits] : Failpoint::AllHits()) {
     if (hits != 0) counts["at " + name] = hits;  // Places of planted bugs count none.
   }
@@ -82,6 +85,9 @@ constexpr const char* kDemanded[] = {"commits",
                                      "flushes",
                                      "spills",
                                      "compactions",
+                                     "commits in two phases",
+                                     "found prepared",
+                                     "committed again by name",
                                      "at rotate_after_wal",
                                      "at wal_before_segment_start",
                                      "at spill_merge_file",

@@ -11,6 +11,7 @@
 #include "io/env.h"
 #include "io/mem_fs.h"
 #include "sim/history.h"
+#include "sim/two_phase.h"
 #include "tidesdb/db.h"
 
 namespace tidesdb::simtest {
@@ -36,6 +37,9 @@ class Workload {
     result_.trace_hash = simulation_.trace_hash();
     result_.commits = history_.acked();
     result_.in_doubt_kept = history_.in_doubt_kept();
+    result_.prepared_commits = two_phase_.commits();
+    result_.prepared_found = two_phase_.found();
+    result_.prepared_recommits = two_phase_.recommits();
     return result_;
   }
 
@@ -69,6 +73,7 @@ class Workload {
     if (!db.ok()) return Fail("open: " + db.status().ToString());
     db_ = std::move(db).value();
     if (!FindFamilies() || !CheckContents(promise_)) return;
+    if (const std::string wrong = two_phase_.Resolve(&random_); !wrong.empty()) return Fail(wrong);
 
     const auto ending = static_cast<Ending>(random_.Uniform(5));
     ArmEnding(ending);
@@ -151,6 +156,7 @@ class Workload {
     result_.compactions += stats.compactions;
     result_.spills += stats.spills;
     if (stats.read_only) ++result_.io_errors;
+    two_phase_.ForgetHandles();
     const bool power = ending == Ending::kPowerCut ||
                        (ending != Ending::kKill && random_.OneIn(2)) || disk_->power_is_cut();
     if (ending == Ending::kClose && !disk_->power_is_cut()) {
@@ -182,8 +188,16 @@ class Workload {
   bool CheckContents(History::Promise promise) {
     const auto found = ReadAll();
     if (!result_.failure.empty()) return false;
-    const std::string wrong =
-        history_.CheckRecovered(found, db_->GetStats().last_sequence, promise);
+    auto prepared = db_->TakePrepared();
+    if (!prepared.ok()) {
+      Fail("prepared transactions: " + prepared.status().ToString());
+      return false;
+    }
+    std::string wrong =
+        two_phase_.Recovered(std::move(prepared).value(), found, promise == History::Promise::kAll);
+    if (wrong.empty()) {
+      wrong = history_.CheckRecovered(found, db_->GetStats().last_sequence, promise);
+    }
     if (!wrong.empty()) Fail("after recovery: " + wrong);
     return wrong.empty();
   }
@@ -239,6 +253,7 @@ class Workload {
     }
     if (!status.ok()) return Judge(status);
     if (random->OneIn(10)) return txn->Rollback();
+    if (random->OneIn(3)) return Judge(two_phase_.Run(random, std::move(txn), std::move(writes)));
     // Late locks and checks first, so that an error of the commit itself means that its outcome is
     // open.
     if (status = txn->Prepare(); !status.ok()) return Judge(status);
@@ -300,6 +315,8 @@ class Workload {
   // Which errors a client may see, and which end this life.
   void Judge(const Status& status) {
     switch (status.code()) {
+      case Code::kOk:
+        return;
       case Code::kConflict:
       case Code::kDeadlock:
       case Code::kTimedOut:
@@ -325,7 +342,6 @@ class Workload {
   Simulation simulation_;
   WorkloadResult result_;
   History history_;
-
   Options db_options_;
   int family_count_ = 0;
   int threads_ = 0;
@@ -334,6 +350,7 @@ class Workload {
   std::unique_ptr<MemFs> disk_;
   Env env_;
   std::unique_ptr<Db> db_;
+  TwoPhaseClients two_phase_{&history_};  // Its handles go before the database.
   std::vector<ColumnFamily*> families_;
   History::Promise promise_ = History::Promise::kAll;
   bool first_life_ = true;

@@ -26,6 +26,9 @@ struct WorkloadResult {
   uint64_t flushes = 0;
   uint64_t compactions = 0;
   uint64_t spills = 0;
+  uint64_t prepared_commits = 0;    // In two phases.
+  uint64_t prepared_found = 0;      // By recovery.
+  uint64_t prepared_recommits = 0;  // Acknowledged, and found prepared after a power cut.
 };
 
 // Runs in a Simulation of its own. Same options, same build: same result.

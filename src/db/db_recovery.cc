@@ -1,0 +1,162 @@
+// The replay of the WAL: commits go to memtables; prepared transactions wait for their end, and
+// those without one come back.
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "base/failpoint.h"
+#include "db/db_impl.h"
+#include "format/wal_format.h"
+#include "io/file_names.h"
+#include "wal/wal_reader.h"
+
+namespace tidesdb {
+
+// Nothing is flushed meanwhile: what the WAL holds beyond the flushed sequence fitted in memory
+// before the crash.
+Status DbImpl::Replay(SequenceNumber* last) {
+  WalOptions wal_options;
+  wal_options.fs = env_->fs;
+  wal_options.clock = env_->clock;
+  wal_options.logger = logger_.get();
+  wal_options.metrics = &metrics_;
+  wal_options.dir = directory_;
+  wal_options.segment_bytes = options_.wal_segment_bytes;
+
+  *last = tree_->flushed_sequence();
+  TIDESDB_ASSIGN(const std::unique_ptr<WalReader> reader,
+                 WalReader::Open(wal_options, tree_->wal_segment_min(), *last));
+  ReplayState state;
+  state.flushed = *last;
+  WalRecord record;
+  for (;;) {
+    TIDESDB_ASSIGN(const bool more, reader->Next(&record));
+    if (!more) break;
+    TIDESDB_TRY(ReplayRecord(*reader, record, &state));
+    *last = std::max(*last, record.sequence);
+  }
+  if (!reader->end().cut.empty()) {
+    LogF(logger_.get(), LogLevel::kWarn, "recovery: %s", reader->end().cut.c_str());
+  }
+  TIDESDB_FAILPOINT("recovery_before_wal_open");
+  TIDESDB_ASSIGN(wal_, WalSet::Open(wal_options, reader->end()));
+  if (!state.replayed) tree_->SetWalSegment(wal_->current_segment());
+  TIDESDB_TRY(KeepPrepared(std::move(state)));
+  TIDESDB_FAILPOINT("recovery_before_finish");
+  return tree_->FinishRecovery(std::exchange(prepared_tables_, {}));
+}
+
+Status DbImpl::ReplayRecord(const WalReader& reader, const WalRecord& record, ReplayState* state) {
+  const std::string where = reader.Where(record);
+  switch (record.kind) {
+    case WalKind::kPrepare: {
+      TIDESDB_ASSIGN(const WalPrepare prepare, WalPrepare::Decode(record.payload, where));
+      prepared_id_max_ = std::max(prepared_id_max_, prepare.id);
+      state->prepared[prepare.id] = {prepare.id, std::string(prepare.name),
+                                     std::string(prepare.writes), record.segment};
+      return Status::Ok();
+    }
+    case WalKind::kCommit:
+    case WalKind::kRollback:
+      return ReplayOutcome(record, where, state);
+    default:
+      // What is flushed is in table files already.
+      if (record.sequence <= state->flushed) return Status::Ok();
+      return ReplayCommit(record.sequence, record.payload, record.segment, record.segment, where,
+                          state);
+  }
+}
+
+Status DbImpl::ReplayOutcome(const WalRecord& record, const std::string& where,
+                             ReplayState* state) {
+  TIDESDB_ASSIGN(const WalOutcome outcome, WalOutcome::Decode(record.payload, where));
+  prepared_id_max_ = std::max(prepared_id_max_, outcome.id);
+  auto prepared = state->prepared.extract(outcome.id);
+  // Where the writes are flushed, or never happened, the log need not go back to the prepare.
+  if (record.kind == WalKind::kRollback || record.sequence <= state->flushed) return Status::Ok();
+  if (prepared.empty()) {
+    return Status::Corruption(where + ": the end of prepared transaction " +
+                              std::to_string(outcome.id) + ", which is not in the log");
+  }
+  const PreparedRecord& whole = prepared.mapped();
+  return ReplayCommit(record.sequence, whole.writes, record.segment, whole.wal_segment, where,
+                      state);
+}
+
+// `needed_segment`: where the writes are.
+Status DbImpl::ReplayCommit(SequenceNumber sequence, Slice writes, uint64_t segment,
+                            uint64_t needed_segment, const std::string& where, ReplayState* state) {
+  if (!state->replayed) tree_->SetWalSegment(needed_segment);
+  state->replayed = true;
+  if (WalPayloadKind(writes) == WalKind::kIngest) {
+    TIDESDB_ASSIGN(const WalIngest ingest, WalIngest::Decode(writes, where));
+    std::vector<FileRecord> files;
+    for (const WalIngestFile& file : ingest.files) {
+      tree_->ReserveFileNumbers(file.number);
+      if (tree_->Family(file.properties.family) == nullptr) continue;  // Dropped since.
+      files.push_back(IngestedFileRecord(file.number, file.bytes, file.properties, sequence));
+    }
+    TIDESDB_TRY(tree_->CheckIngestFiles(files));
+    tree_->Ingest(std::move(files), sequence, needed_segment);
+    return Status::Ok();
+  }
+  if (tree_->active()->MemoryBytes() + writes.size() > options_.memtable_bytes) {
+    tree_->Rotate(segment, sequence - 1);
+  }
+  if (needed_segment != segment) {
+    tree_->HoldWal(needed_segment);
+    tree_->ReleaseWal(needed_segment, true);
+  }
+  WalBatchDecoder decoder(writes, where);
+  WalOperation operation;
+  while (decoder.Next(&operation)) {
+    if (tree_->Family(operation.family) == nullptr) continue;  // Dropped since.
+    tree_->active()->Add(operation.family, operation.key, operation.type, sequence,
+                         operation.value);
+  }
+  return decoder.status();
+}
+
+// Their log and their files stay.
+Status DbImpl::KeepPrepared(ReplayState state) {
+  if (!state.prepared.empty()) {
+    LogF(logger_.get(), LogLevel::kWarn, "recovery: %zu prepared transactions have no end yet",
+         state.prepared.size());
+  }
+  MutexLock lock(prepared_mu_);
+  for (auto& [id, record] : state.prepared) {
+    tree_->HoldWal(record.wal_segment);
+    if (WalPayloadKind(record.writes) == WalKind::kIngest) {
+      TIDESDB_ASSIGN(const WalIngest ingest, WalIngest::Decode(record.writes, record.name));
+      std::vector<FileRecord> files;
+      for (const WalIngestFile& file : ingest.files) {
+        tree_->ReserveFileNumbers(file.number);
+        prepared_tables_.insert(file.number);
+        files.push_back(IngestedFileRecord(file.number, file.bytes, file.properties, 0));
+      }
+      TIDESDB_TRY(tree_->CheckIngestFiles(files));
+    }
+    // On a full disk their end may have to wait for room.
+    const Status room = wal_->ReserveBytes(kOutcomeBytes);
+    if (room.ok()) ++outcomes_reserved_;
+    found_prepared_.push_back(std::move(record));
+  }
+  return Status::Ok();
+}
+
+Result<std::vector<std::unique_ptr<Transaction>>> DbImpl::TakePrepared(
+    std::shared_ptr<void> engine) {
+  std::vector<PreparedRecord> found;
+  {
+    MutexLock lock(prepared_mu_);
+    found = std::exchange(found_prepared_, {});
+  }
+  std::vector<std::unique_ptr<Transaction>> prepared;
+  for (PreparedRecord& record : found) {
+    TIDESDB_ASSIGN(auto txn, txns_->Restore(std::move(record), engine));
+    prepared.push_back(std::move(txn));
+  }
+  return prepared;
+}
+
+}  // namespace tidesdb

@@ -1,0 +1,292 @@
+// Prepared transactions over close, kill and power cut, through the public interface.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "io/env.h"
+#include "io/file_names.h"
+#include "io/mem_fs.h"
+#include "tidesdb/db.h"
+
+namespace tidesdb {
+namespace {
+
+class DbTwoPhaseTest : public testing::Test {
+ protected:
+  DbTwoPhaseTest() {
+    options_.memtable_bytes = 64 << 10;
+    options_.wal_segment_bytes = 16 << 10;
+    options_.memory_max_bytes = 64 << 20;
+    options_.transaction_memory_bytes = 256 << 10;
+    options_.lock_wait_timeout_us = 0;
+    Open();
+  }
+  ~DbTwoPhaseTest() override {
+    prepared_.clear();
+    if (db_ != nullptr) {
+      EXPECT_TRUE(db_->Close().ok());
+    }
+  }
+
+  void Open() {
+    env_ = *Env::Default();
+    env_.fs = fs_.get();
+    env_.is_real = false;
+    options_.env = &env_;
+    auto db = Db::Open(options_, "/db");
+    ASSERT_TRUE(db.ok()) << db.status().ToString();
+    db_ = std::move(db).value();
+    family_ = db_->FindFamily("data");
+    if (family_ == nullptr) {
+      ColumnFamilyOptions family_options;
+      family_options.name = "data";
+      auto family = db_->CreateFamily(family_options);
+      ASSERT_TRUE(family.ok()) << family.status().ToString();
+      family_ = *family;
+    }
+    auto prepared = db_->TakePrepared();
+    ASSERT_TRUE(prepared.ok()) << prepared.status().ToString();
+    prepared_ = std::move(prepared).value();
+    EXPECT_TRUE(db_->TakePrepared()->empty());
+  }
+  enum class End : uint8_t { kClose, kKill, kPowerCut };
+  void Reopen(End end) {
+    prepared_.clear();
+    if (end == End::kClose) {
+      ASSERT_TRUE(db_->Close().ok());
+      db_.reset();
+    } else {
+      auto next = end == End::kKill ? fs_->CleanClone() : fs_->CrashClone(7);
+      fs_->PowerCut();  // The old process does no more harm.
+      db_.reset();
+      fs_ = std::move(next);
+    }
+    Open();
+  }
+
+  std::unique_ptr<Transaction> Prepared(const std::string& key, const std::string& value,
+                                        const std::string& name) {
+    auto txn = db_->Begin({});
+    EXPECT_TRUE(txn->Put(family_, key, value).ok());
+    EXPECT_TRUE(txn->PrepareNamed(name).ok());
+    return txn;
+  }
+  void Put(const std::string& key, const std::string& value) {
+    auto txn = db_->Begin({});
+    ASSERT_TRUE(txn->Put(family_, key, value).ok());
+    ASSERT_TRUE(txn->Commit().ok());
+  }
+  std::string Get(const std::string& key) {
+    auto txn = db_->Begin({});
+    PinnedValue value;
+    auto found = txn->Get(family_, key, &value);
+    if (!found.ok()) return found.status().ToString();
+    return *found ? std::string(value.slice()) : "(none)";
+  }
+  bool Locked(const std::string& key) {
+    return db_->Begin({})->Put(family_, key, "x").code() == Code::kTimedOut;
+  }
+  std::string Names() {
+    std::vector<std::string> names;
+    for (const auto& txn : prepared_) names.emplace_back(txn->prepared_name());
+    std::sort(names.begin(), names.end());
+    std::string text;
+    for (const std::string& name : names) text += name + " ";
+    return text;
+  }
+  size_t Files(FileKind kind) {
+    const auto names = fs_->List("/db");
+    return static_cast<size_t>(std::count_if(names->begin(), names->end(), [&](const auto& name) {
+      return ParseFileName(name).kind == kind;
+    }));
+  }
+
+  std::unique_ptr<MemFs> fs_ = std::make_unique<MemFs>();
+  Env env_;
+  Options options_;
+  std::unique_ptr<Db> db_;
+  ColumnFamily* family_ = nullptr;
+  std::vector<std::unique_ptr<Transaction>> prepared_;
+};
+
+TEST_F(DbTwoPhaseTest, PreparedOnesComeBackWithTheirLocks) {
+  for (const End end : {End::kClose, End::kKill, End::kPowerCut}) {
+    Prepared("a", "1", "one").reset();
+    Prepared("b", "1", "two").reset();
+    Reopen(end);
+    EXPECT_EQ(Names(), "one two ");
+    EXPECT_EQ(Get("a"), "(none)");
+    EXPECT_TRUE(Locked("a"));
+    EXPECT_TRUE(Locked("b"));
+    EXPECT_FALSE(Locked("c"));
+    // Once more, untouched.
+    Reopen(end);
+    EXPECT_EQ(Names(), "one two ");
+    EXPECT_TRUE(Locked("a"));
+    for (auto& txn : prepared_) {
+      if (txn->prepared_name() == "one") {
+        ASSERT_TRUE(txn->Commit().ok());
+      } else {
+        txn->Rollback();
+      }
+    }
+    EXPECT_EQ(Get("a"), "1");
+    EXPECT_EQ(Get("b"), "(none)");
+    EXPECT_FALSE(Locked("a"));
+    EXPECT_FALSE(Locked("b"));
+    Reopen(end);
+    EXPECT_EQ(Names(), "");
+    EXPECT_EQ(Get("a"), "1");
+    EXPECT_EQ(Get("b"), "(none)");
+    auto txn = db_->Begin({});
+    ASSERT_TRUE(txn->Delete(family_, "a").ok());
+    ASSERT_TRUE(txn->Commit().ok());
+  }
+}
+
+// The power goes after the caller's own log has the commit and before ours is synced: the caller
+// asks by name.
+TEST_F(DbTwoPhaseTest, AnOrderedCommitThatTheDiskLostIsFoundPrepared) {
+  auto txn = Prepared("a", "1", "x");
+  txn->OrderCommit();
+  ASSERT_TRUE(txn->Commit().ok());
+  EXPECT_EQ(Get("a"), "1");
+  txn.reset();
+  bool lost = false;
+  for (uint64_t seed = 1; seed < 200 && !lost; ++seed) {
+    auto next = fs_->CrashClone(seed);
+    auto db_env = env_;
+    db_env.fs = next.get();
+    Options options = options_;
+    options.env = &db_env;
+    auto db = Db::Open(options, "/db");
+    ASSERT_TRUE(db.ok()) << db.status().ToString();
+    auto found = (*db)->TakePrepared().value();
+    if (!found.empty()) {
+      lost = true;
+      ASSERT_EQ(found.size(), 1u);
+      ASSERT_TRUE(found[0]->Commit().ok());
+    }
+    found.clear();
+    PinnedValue value;
+    auto got = (*db)->Begin({})->Get((*db)->FindFamily("data"), "a", &value);
+    ASSERT_TRUE(got.ok() && *got) << seed;
+    value.Reset();
+    ASSERT_TRUE((*db)->Close().ok());
+  }
+  EXPECT_TRUE(lost);
+}
+
+TEST_F(DbTwoPhaseTest, TheLogIsKeptForThemAndNoLonger) {
+  auto txn = Prepared("held", "1", "x");
+  const std::string value(2000, 'v');
+  for (int i = 0; i < 300; ++i) Put("k" + std::to_string(i), value);
+  ASSERT_TRUE(db_->Flush().ok());
+  const size_t with = Files(FileKind::kWal);
+  EXPECT_GT(with, 20u);
+  txn.reset();
+  Reopen(End::kKill);
+  ASSERT_EQ(Names(), "x ");
+  ASSERT_TRUE(prepared_[0]->Commit().ok());
+  // Committed, not flushed: still needed.
+  Reopen(End::kKill);
+  EXPECT_EQ(Names(), "");
+  EXPECT_EQ(Get("held"), "1");
+  Put("after", "1");
+  ASSERT_TRUE(db_->Flush().ok());
+  for (int i = 0; i < 10'000 && Files(FileKind::kWal) > 6; ++i) env_.clock->SleepMicros(1000);
+  EXPECT_LE(Files(FileKind::kWal), 6u);
+  Reopen(End::kPowerCut);
+  EXPECT_EQ(Get("held"), "1");
+  EXPECT_EQ(Get("k299"), value);
+}
+
+TEST_F(DbTwoPhaseTest, ACommittedOneIsKeptUntilItsOwnMemtableIsFlushed) {
+  auto txn = Prepared("held", "1", "x");
+  const std::string value(2000, 'v');
+  for (int i = 0; i < 100; ++i) Put("k" + std::to_string(i), value);
+  txn->OrderCommit();
+  ASSERT_TRUE(txn->Commit().ok());
+  for (const End end : {End::kKill, End::kPowerCut}) {
+    Reopen(end);
+    EXPECT_EQ(Names(), "");
+    EXPECT_EQ(Get("held"), "1");
+  }
+  ASSERT_TRUE(db_->Flush().ok());
+  Reopen(End::kPowerCut);
+  EXPECT_EQ(Get("held"), "1");
+}
+
+TEST_F(DbTwoPhaseTest, SpilledOnesComeBackWithFilesAndLocks) {
+  const std::string value(2000, 'v');
+  for (const bool commit : {true, false}) {
+    const std::string prefix = commit ? "c" : "r";
+    {
+      auto txn = db_->Begin({});
+      for (int i = 0; i < 500; ++i) {
+        ASSERT_TRUE(txn->Put(family_, prefix + std::to_string(i), value).ok());
+      }
+      ASSERT_TRUE(txn->PrepareNamed("big").ok());
+    }
+    for (const End end : {End::kClose, End::kPowerCut}) {
+      Reopen(end);
+      ASSERT_EQ(Names(), "big ");
+      EXPECT_EQ(Get(prefix + "7"), "(none)");
+      EXPECT_TRUE(Locked(prefix + "7"));
+      EXPECT_FALSE(Locked(prefix + "x"));
+    }
+    if (commit) {
+      ASSERT_TRUE(prepared_[0]->Commit().ok());
+    } else {
+      prepared_[0]->Rollback();
+    }
+    for (int again = 0; again < 2; ++again) {
+      EXPECT_EQ(Get(prefix + "7"), commit ? value : "(none)");
+      EXPECT_FALSE(Locked(prefix + "7"));
+      Reopen(End::kPowerCut);
+      EXPECT_EQ(Names(), "");
+    }
+  }
+  ASSERT_TRUE(db_->Verify(family_).ok());
+}
+
+TEST_F(DbTwoPhaseTest, AFamilyMayBeDroppedUnderThem) {
+  Prepared("a", "1", "x").reset();
+  ASSERT_TRUE(db_->DropFamily(family_).ok());
+  Reopen(End::kKill);
+  ASSERT_EQ(Names(), "x ");
+  ASSERT_TRUE(prepared_[0]->Commit().ok());
+  ASSERT_TRUE(db_->Flush().ok());
+  Reopen(End::kKill);
+  EXPECT_EQ(Names(), "");
+}
+
+TEST_F(DbTwoPhaseTest, AwaitOrderedMakesThemVisible) {
+  auto txn = Prepared("a", "1", "x");
+  txn->OrderCommit();
+  ASSERT_TRUE(db_->AwaitOrdered().ok());
+  EXPECT_EQ(Get("a"), "1");
+  ASSERT_TRUE(txn->Commit().ok());
+}
+
+// The disk is full from the prepare on: the end has had its room.
+TEST_F(DbTwoPhaseTest, AFullDiskDoesNotStopACommit) {
+  std::vector<std::unique_ptr<Transaction>> ready;
+  for (int i = 0; i < 300; ++i) {
+    const std::string number = std::to_string(i);
+    ready.push_back(Prepared("k" + number, std::string(200, 'v'), number));
+  }
+  fs_->SetCapacity(1);  // Nothing grows any more.
+  for (auto& txn : ready) {
+    txn->OrderCommit();
+    const Status committed = txn->Commit();
+    ASSERT_TRUE(committed.ok()) << committed.ToString();
+  }
+  fs_->SetCapacity(UINT64_MAX);
+  EXPECT_EQ(Get("k299"), std::string(200, 'v'));
+}
+
+}  // namespace
+}  // namespace tidesdb
