@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "base/latch.h"
+#include "dictionary/branches.h"
 #include "dictionary/dictionary.h"
 #include "tidesdb/db.h"
 
@@ -29,6 +30,7 @@ struct Engine {
   std::unique_ptr<Db> db;
   Dictionary dictionary;
   Slots slots;
+  Branches branches;
 };
 
 // Constant between the plugin's init and deinit.

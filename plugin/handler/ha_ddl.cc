@@ -31,6 +31,18 @@ bool HasForeignKeys(THD* thd) {
   return false;
 }
 
+// Whoever has changed rows holds the server's metadata lock of the table, but for a prepared branch
+// whose connection has gone: its rows must not lose their table.
+int CheckNoBranchHolds(const std::string& name) {
+  if (!engine->branches.any()) return 0;
+  const auto table = engine->dictionary.Find(name);
+  if (!table.ok() || *table == nullptr) return 0;
+  const auto transaction = engine->db->Begin(TransactionOptions());
+  const Status free =
+      transaction->LockRange((*table)->primary, {}, {}, RangeHold::kWrites, LockWait::kNoWait);
+  return free.ok() ? 0 : guard::ToHandlerError(free);
+}
+
 }  // namespace
 
 int ha_tidesdb::open(const char* name, int, uint) noexcept {
@@ -165,6 +177,7 @@ int ha_tidesdb::create(const char* name, TABLE* form, HA_CREATE_INFO* info) noex
 
 int ha_tidesdb::delete_table(const char* name) noexcept {
   return guard::Run([&] {
+    if (const int error = CheckNoBranchHolds(TableName(name))) return error;
     auto dropped = engine->dictionary.Drop(TableName(name));
     if (!dropped.ok()) return DdlError(dropped.status());
     return *dropped ? 0 : HA_ERR_NO_SUCH_TABLE;
@@ -173,6 +186,7 @@ int ha_tidesdb::delete_table(const char* name) noexcept {
 
 int ha_tidesdb::rename_table(const char* from, const char* to) noexcept {
   return guard::Run([&] {
+    if (const int error = CheckNoBranchHolds(TableName(from))) return error;
     auto renamed = engine->dictionary.Rename(TableName(from), TableName(to));
     if (!renamed.ok()) {
       if (renamed.status().code() == Code::kAlreadyExists) return HA_ERR_TABLE_EXIST;
@@ -187,6 +201,7 @@ int ha_tidesdb::truncate() noexcept {
     cursor_.Close();
     row_.Reset();
     other_.Reset();
+    if (const int error = CheckNoBranchHolds(name_)) return error;
     const Status truncated = engine->dictionary.Truncate(name_);
     if (!truncated.ok()) return DdlError(truncated);
     return BindState();

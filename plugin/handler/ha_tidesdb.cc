@@ -1,6 +1,7 @@
 #include "handler/ha_tidesdb.h"
 
 #include "base/guard.h"
+#include "base/handlerton.h"
 #include "base/sysvars.h"
 #include "dictionary/engine.h"
 #include "session/thd_session.h"
@@ -163,10 +164,13 @@ int ha_tidesdb::external_lock(THD* thd, int lock_type) noexcept {
     if (lock_type == F_UNLCK) return 0;
     if (const int error = Bind(thd)) return error;
     if (session_->aborted()) return HA_ERR_ROLLBACK;
-    if (lock_type == F_WRLCK && thd->transaction->xid_state.is_explicit_XA()) {
-      // The server would let XA PREPARE pass with a warning, and a crash would undo what it
-      // promised.
-      my_error(ER_NOT_SUPPORTED_YET, MYF(0), "XA transactions that write to TidesDB tables");
+    if (lock_type == F_WRLCK && tidesdb_hton->prepare == nullptr &&
+        thd->transaction->xid_state.is_explicit_XA()) {
+      // The plugin came at run time. The server would let XA PREPARE pass with a warning, and a
+      // crash would undo what it promised.
+      my_error(ER_NOT_SUPPORTED_YET, MYF(0),
+               "XA transactions that write to TidesDB tables, unless the plugin is loaded when the "
+               "server starts,");
       return HA_ERR_UNSUPPORTED;
     }
     session_->BeginStatement();

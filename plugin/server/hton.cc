@@ -56,8 +56,10 @@ Status OpenEngine() {
   options.log = opening->log.get();
   TIDESDB_ASSIGN(opening->db, OpenDb(options, sysvars::DataDirectory()));
   sysvars::ShowOptions(opening->db->options());
-  const Status opened = opening->dictionary.Open(opening->db.get());
+  Status opened = opening->branches.Recover(opening->db.get());
+  if (opened.ok()) opened = opening->dictionary.Open(opening->db.get());
   if (!opened.ok()) {
+    opening->branches.Clear();
     opening->db->Close().IgnoreError();
     return opened;
   }
@@ -98,6 +100,7 @@ int Deinit(void*) noexcept {
       sql_print_warning("TidesDB: AUTO_INCREMENT counters may go on a little higher: %s",
                         saved.ToString().c_str());
     }
+    engine->branches.Clear();
     const Status closed = engine->db->Close();
     if (!closed.ok()) sql_print_error("TidesDB: closing: %s", closed.ToString().c_str());
     std::unique_ptr<Engine>(engine).reset();

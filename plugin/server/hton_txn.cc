@@ -3,6 +3,7 @@
 #include "base/guard.h"
 #include "base/handlerton.h"
 #include "base/sysvars.h"
+#include "dictionary/engine.h"
 #include "session/thd_session.h"
 
 namespace tidesdb::plugin {
@@ -53,8 +54,92 @@ int Commit(THD* thd, bool all) noexcept {
       session.EndStatement();
       return 0;
     }
+    const bool ordered = session.ordered();
     const Status committed = session.Commit(CommitsAlone(thd, all));
+    // With commit_ordered() the server has done so itself.
+    if (!ordered) thd_wakeup_subsequent_commits(thd, committed.ok() ? 0 : 1);
     return committed.ok() ? 0 : ReportCommit(thd, committed);
+  });
+}
+
+// Conflicts of transactions without locks, a full disk, a KILL: all is found here, before anybody
+// has committed.
+int Prepare(THD* thd, bool all) noexcept {
+  return guard::Run([&] {
+    Session& session = Session::Of(thd);
+    if (!EndsTransaction(thd, all)) {
+      session.EndStatement();
+      return 0;
+    }
+    // XA COMMIT ONE PHASE: the binary log knows the transaction by the server's own number.
+    const bool xa_branch =
+        thd->transaction->xid_state.is_explicit_XA() && thd_sql_command(thd) == SQLCOM_XA_PREPARE;
+    const XID& xid =
+        xa_branch ? *thd->transaction->xid_state.get_xid() : thd->transaction->implicit_xid;
+    const Status prepared = session.Prepare(NameOfXid(xid), xa_branch);
+    return prepared.ok() ? 0 : ReportCommit(thd, prepared);
+  });
+}
+
+// In the order of the binary log, under the server's mutex, perhaps on another connection's thread.
+void CommitOrdered(THD* thd, bool) noexcept {
+  guard::Run([&] {
+    Session* const session = Session::Existing(thd);
+    if (session != nullptr) session->OrderCommit();
+    return 0;
+  });
+}
+
+// All commits that have their place are durable before the answer. The server asks when it changes
+// to a new binary log file, and reads older ones after a crash until it is answered.
+void CheckpointRequest(void* cookie) noexcept {
+  guard::Run([&] {
+    Status durable = engine->db->AwaitOrdered();
+    if (durable.ok()) durable = engine->db->SyncWal();
+    if (durable.ok()) {
+      commit_checkpoint_notify_ha(cookie);
+    } else {
+      sql_print_error(
+          "TidesDB: commits cannot be made durable, so older binary log files are kept: %s",
+          durable.ToString().c_str());
+    }
+    return 0;
+  });
+}
+
+// What these return is of the XA specification.
+constexpr int kXaError = -3;
+constexpr int kXaUnknown = -4;
+
+int Recover(XID* list, uint size) noexcept {
+  return guard::Run([&] { return static_cast<int>(engine->branches.List(list, size)); });
+}
+
+int CommitByXid(XID* xid) noexcept {
+  return guard::Run([&] {
+    Branch branch = engine->branches.Take(NameOfXid(*xid));
+    if (branch.transaction == nullptr) return kXaUnknown;
+    const Status committed = branch.transaction->Commit();
+    if (!committed.ok()) {
+      engine->branches.Park(std::move(branch));
+      sql_print_error("TidesDB: a prepared transaction cannot be committed: %s",
+                      committed.ToString().c_str());
+      // The server keeps the branch for an error only.
+      if (current_thd != nullptr) ReportCommit(current_thd, committed);
+      return kXaError;
+    }
+    engine->branches.Ended(&branch, branch.transaction->CommitSequence());
+    return 0;
+  });
+}
+
+int RollbackByXid(XID* xid) noexcept {
+  return guard::Run([&] {
+    Branch branch = engine->branches.Take(NameOfXid(*xid));
+    if (branch.transaction == nullptr) return kXaUnknown;
+    branch.transaction->Rollback();
+    engine->branches.Ended(&branch, 0);
+    return 0;
   });
 }
 
@@ -97,8 +182,11 @@ int ReleaseSavepoint(THD* thd, void* place) noexcept {
   });
 }
 
+// Under the server's mutex for the order of commits: the snapshot is at the binary log's position.
 int StartConsistentSnapshot(THD* thd) noexcept {
   return guard::Run([&] {
+    const Status awaited = engine->db->AwaitOrdered();
+    if (!awaited.ok()) return guard::ToHandlerError(awaited);
     Session::Of(thd).BeginWithSnapshot();
     return 0;
   });
@@ -128,6 +216,12 @@ void SetTransactionCallbacks(handlerton* hton) {
   port::SetCallback<RollbackToSavepoint>(hton->savepoint_rollback);
   port::SetCallback<CanReleaseMetadataLocks>(hton->savepoint_rollback_can_release_mdl);
   port::SetCallback<ReleaseSavepoint>(hton->savepoint_release);
+  port::SetCallback<Prepare>(hton->prepare);
+  port::SetCallback<CommitOrdered>(hton->commit_ordered);
+  hton->commit_checkpoint_request = CheckpointRequest;
+  port::SetCallback<Recover>(hton->recover);
+  port::SetCallback<CommitByXid>(hton->commit_by_xid);
+  port::SetCallback<RollbackByXid>(hton->rollback_by_xid);
   port::SetCallback<StartConsistentSnapshot>(hton->start_consistent_snapshot);
   port::SetCallback<CloseConnection>(hton->close_connection);
   hton->kill_query = KillQuery;

@@ -51,6 +51,7 @@ void Session::Kill(THD* thd) {
 }
 
 Session::~Session() {
+  if (!branch_.empty()) open_ = false;  // It stays: any connection may end it.
   if (open_) Rollback();
   while (cursors_ != nullptr) cursors_->Close();
   if (slot_ >= 0) engine->slots.Give(slot_);
@@ -59,10 +60,13 @@ Session::~Session() {
 void Session::OpenTransaction() {
   if (open_) return;
   TransactionOptions options;
-  // The binary log is written before the engine commits: a commit must not fail for a conflict
-  // then. Nor must that of a statement which is a transaction by itself: it commits where no
-  // handler of a stored program can catch it.
-  row_locks_on_ = sysvars::PessimisticLocking() || thd_binlog_format(thd_) != BINLOG_FORMAT_UNSPEC;
+  // A logged statement's result must not depend on who prepares first; and where the server makes
+  // no two phases of a commit, the binary log is written before we could say no. A statement which
+  // is a transaction by itself commits where no handler of a stored program can catch a conflict.
+  const int format = thd_binlog_format(thd_);
+  row_locks_on_ = sysvars::PessimisticLocking() || format == BINLOG_FORMAT_STMT ||
+                  format == BINLOG_FORMAT_MIXED ||
+                  (format != BINLOG_FORMAT_UNSPEC && tidesdb_hton->prepare == nullptr);
   pessimistic_ = row_locks_on_ || !SpansStatements(thd_);
   options.concurrency = pessimistic_ ? Concurrency::kPessimistic : Concurrency::kOptimistic;
   conflicts_on_changed_ = sysvars::SnapshotIsolation(thd_) && isolation_ >= ISO_REPEATABLE_READ;
@@ -121,7 +125,7 @@ void Session::EndStatement() {
   DetachCursors();
   if (isolation_ <= ISO_READ_COMMITTED) transaction_->ReleaseSnapshot();
   transaction_->ReleaseSavepoint(statement_start_);
-  for (Touched& touched : touched_) {
+  for (TouchedTable& touched : touched_) {
     touched.rows += touched.statement_rows;
     touched.statement_rows = 0;
   }
@@ -159,7 +163,7 @@ void Session::RollbackStatement() {
   KeepDuplicateLocked();
   if (isolation_ <= ISO_READ_COMMITTED) transaction_->ReleaseSnapshot();
   transaction_->ReleaseSavepoint(statement_start_);
-  for (Touched& touched : touched_) touched.statement_rows = 0;
+  for (TouchedTable& touched : touched_) touched.statement_rows = 0;
 }
 
 void Session::TakeSnapshot() {
@@ -179,7 +183,7 @@ bool Session::SnapshotIsOlderThan(const TableState& table) const {
 
 bool Session::OwnChangesCover(const TableState& table) const {
   if (conflicts_on_changed_ && pessimistic_) return false;
-  for (const Touched& touched : touched_) {
+  for (const TouchedTable& touched : touched_) {
     if (touched.table.get() == &table && touched.changes > 0) {
       return !pessimistic_ || transaction_->HasSnapshot();
     }
@@ -190,7 +194,9 @@ bool Session::OwnChangesCover(const TableState& table) const {
 std::optional<uint64_t> Session::NewestVersionSeen(const TableState& table) const {
   // In this order: a commit that is made public between the two is one of the writers at first.
   if (aborted_ || table.writers.load(std::memory_order_acquire) != 0) return std::nullopt;
-  const uint64_t version = table.version.load(std::memory_order_acquire);
+  if (engine->branches.any_recovered()) return std::nullopt;
+  const uint64_t version =
+      std::max(table.version.load(std::memory_order_acquire), engine->branches.recovered_version());
   if (!open_ || !transaction_->HasSnapshot()) return version;
   if (SnapshotIsOlderThan(table) || transaction_->SnapshotSequence() < version) return std::nullopt;
   return version;
@@ -223,8 +229,8 @@ Status Session::RollbackTo(Savepoint savepoint) {
   return transaction_->RollbackTo(savepoint, LocksSince::kKeep);
 }
 
-Status Session::RecordAutoIncrements() {
-  for (Touched& touched : touched_) {
+Status Session::RecordAutoIncrements(Transaction* into) {
+  for (TouchedTable& touched : touched_) {
     TableState& table = *touched.table;
     // What is recorded was committed before this commit and is recovered whenever this one is.
     if (touched.next_auto_increment <= table.recorded_auto_increment || table.outdated) continue;
@@ -238,11 +244,53 @@ Status Session::RecordAutoIncrements() {
     std::string value;
     PutFixed64(&value, touched.recorded_auto_increment);
     // Nobody else writes under this slot while the connection has it.
-    TIDESDB_TRY(transaction_->PutUnderLock(
-        engine->dictionary.system(), AutoIncrementKey(table.def, static_cast<uint16_t>(slot_)),
-        value));
+    TIDESDB_TRY(into->PutUnderLock(engine->dictionary.system(),
+                                   AutoIncrementKey(table.def, static_cast<uint16_t>(slot_)),
+                                   value));
   }
   return Status::Ok();
+}
+
+Status Session::RecordAutoIncrementsApart() {
+  const std::unique_ptr<Transaction> apart = engine->db->Begin(TransactionOptions());
+  TIDESDB_TRY(RecordAutoIncrements(apart.get()));
+  TIDESDB_TRY(apart->Commit());
+  for (TouchedTable& touched : touched_) {
+    touched.table->RaiseRecordedAutoIncrement(touched.recorded_auto_increment);
+  }
+  return Status::Ok();
+}
+
+Status Session::Prepare(const std::string& name, bool xa_branch) {
+  if (!open_) return Status::Ok();
+  DetachCursors();
+  BeginCommit(true);
+  TIDESDB_TRY(xa_branch ? RecordAutoIncrementsApart() : RecordAutoIncrements(transaction_.get()));
+  TIDESDB_TRY(transaction_->PrepareNamed(name));
+  // From here on others may have committed their part.
+  MakeInterruptible(nullptr);
+  prepared_ = true;
+  if (xa_branch && !transaction_->prepared_name().empty()) {
+    branch_ = name;
+    engine->branches.Park({std::move(transaction_), std::move(touched_), false});
+    touched_.clear();
+  }
+  return Status::Ok();
+}
+
+void Session::TakeBranchBack() {
+  if (branch_.empty()) return;
+  Branch branch = engine->branches.Take(branch_);
+  transaction_ = std::move(branch.transaction);
+  touched_ = std::move(branch.touched);
+  branch_.clear();
+  if (transaction_ == nullptr) open_ = false;
+}
+
+void Session::OrderCommit() {
+  if (!open_ || !prepared_) return;
+  ordered_ = true;
+  transaction_->OrderCommit();
 }
 
 void Session::MakeInterruptible(Transaction* transaction) {
@@ -258,6 +306,7 @@ void Session::BeginCommit(bool killable) {
 }
 
 Status Session::Commit(bool killable) {
+  TakeBranchBack();
   if (!open_) {
     Finish();
     return Status::Ok();
@@ -267,28 +316,31 @@ Status Session::Commit(bool killable) {
     Session* session;
     ~InterruptibleAgain() { session->MakeInterruptible(session->transaction_.get()); }
   } again{this};
-  BeginCommit(killable);
-  Status committed = RecordAutoIncrements();
+  BeginCommit(killable && !prepared_);
+  Status committed;
+  if (!prepared_) committed = RecordAutoIncrements(transaction_.get());
   if (committed.ok()) committed = transaction_->Commit();
   if (!committed.ok()) {
-    transaction_->Rollback();
+    if (prepared_) {
+      // The log is closed; when the server starts again it asks for this one by name.
+      transaction_.reset();
+    } else {
+      transaction_->Rollback();
+    }
     Finish();
     return committed;
   }
-  for (const Touched& touched : touched_) {
-    touched.table->rows.fetch_add(touched.rows + touched.statement_rows, std::memory_order_relaxed);
-    touched.table->changes.fetch_add(touched.changes, std::memory_order_relaxed);
-    touched.table->RaiseRecordedAutoIncrement(touched.recorded_auto_increment);
-  }
-  ForgetTouched(transaction_->CommitSequence());
+  SettleTouched(&touched_, transaction_->CommitSequence());
   Finish();
   return committed;
 }
 
 void Session::Rollback() {
+  TakeBranchBack();
   if (open_) {
     DetachCursors();
     transaction_->Rollback();
+    MakeInterruptible(transaction_.get());
   }
   Finish();
 }
@@ -299,7 +351,7 @@ void Session::Abort() {
     transaction_->Rollback();
   }
   open_ = false;
-  ForgetTouched(0);
+  SettleTouched(&touched_, 0);
   aborted_ = true;
 }
 
@@ -308,18 +360,13 @@ void Session::Finish() {
   in_statement_ = false;
   registered_ = false;
   aborted_ = false;
-  ForgetTouched(0);
+  prepared_ = false;
+  ordered_ = false;
+  SettleTouched(&touched_, 0);
 }
 
-void Session::ForgetTouched(uint64_t committed) {
-  for (const Touched& touched : touched_) {
-    if (touched.changes > 0) touched.table->EndWrite(committed);
-  }
-  touched_.clear();
-}
-
-Session::Touched& Session::Touch(const std::shared_ptr<TableState>& table) {
-  for (Touched& touched : touched_) {
+TouchedTable& Session::Touch(const std::shared_ptr<TableState>& table) {
+  for (TouchedTable& touched : touched_) {
     if (touched.table == table) return touched;
   }
   touched_.push_back({table});
@@ -328,7 +375,7 @@ Session::Touched& Session::Touch(const std::shared_ptr<TableState>& table) {
 
 void Session::CountRows(const std::shared_ptr<TableState>& table, int64_t inserted,
                         uint64_t changed) {
-  Touched& touched = Touch(table);
+  TouchedTable& touched = Touch(table);
   if (touched.changes == 0) table->BeginWrite();
   touched.statement_rows += inserted;
   touched.changes += changed;
@@ -336,7 +383,7 @@ void Session::CountRows(const std::shared_ptr<TableState>& table, int64_t insert
 
 void Session::UsedAutoIncrement(const std::shared_ptr<TableState>& table, uint64_t next,
                                 uint64_t max) {
-  Touched& touched = Touch(table);
+  TouchedTable& touched = Touch(table);
   touched.auto_increment_max = max;
   if (touched.next_auto_increment < next) touched.next_auto_increment = next;
 }

@@ -15,6 +15,7 @@
 
 #include "base/latch.h"
 #include "dictionary/dictionary.h"
+#include "dictionary/touched_table.h"
 #include "session/cursor.h"
 #include "tidesdb/db.h"
 
@@ -67,6 +68,13 @@ class Session final : private LockWaitListener {
   void BeginWithSnapshot();
   // Killable: a KILL may end it and undo the transaction, as nobody else has committed it or will.
   Status Commit(bool killable);
+  // Two-phase commit, first half: does all that can fail, and logs the transaction under this name.
+  // A branch of a user's XA may outlive the connection: what it used of AUTO_INCREMENT counters is
+  // committed now. After an error the server rolls back.
+  Status Prepare(const std::string& name, bool xa_branch);
+  // Its place in the order of commits; a short call on any thread. Commit() tells how it went.
+  void OrderCommit();
+  bool ordered() const { return ordered_; }
   void Rollback();
   // After an error that undoes everything: the engine's side is rolled back now, the server does
   // its own part at the end of the statement. Until then every use gives HA_ERR_ROLLBACK.
@@ -91,30 +99,20 @@ class Session final : private LockWaitListener {
   void Unlink(Cursor* cursor);
 
  private:
-  struct Touched {
-    std::shared_ptr<TableState> table;
-    int64_t rows = 0;
-    int64_t statement_rows = 0;
-    uint64_t changes = 0;
-    uint64_t next_auto_increment = 0;  // 0: none was used.
-    uint64_t auto_increment_max = 0;
-    uint64_t recorded_auto_increment = 0;  // By this transaction.
-  };
-
   // LockWaitListener: SHOW PROCESSLIST says it.
   void LockWaitBegins() noexcept override;
   void LockWaitEnds() noexcept override;
 
   void OpenTransaction();
   void StartStatement();
+  void TakeBranchBack();
   void TakeSnapshot();
-  Touched& Touch(const std::shared_ptr<TableState>& table);
-  // `committed`: the commit that made the changes of the tables true; 0: they are undone.
-  void ForgetTouched(uint64_t committed);
+  TouchedTable& Touch(const std::shared_ptr<TableState>& table);
   // A KILL of an earlier statement does not end this commit.
   void BeginCommit(bool killable);
   void MakeInterruptible(Transaction* transaction);
-  Status RecordAutoIncrements();
+  Status RecordAutoIncrements(Transaction* into);
+  Status RecordAutoIncrementsApart();
   void DetachCursors();
   void KeepDuplicateLocked();
   void Finish();
@@ -129,6 +127,11 @@ class Session final : private LockWaitListener {
   bool in_statement_ = false;
   bool registered_ = false;  // The server knows that the transaction spans statements.
   bool aborted_ = false;
+  bool prepared_ = false;
+  // Not empty: the transaction is with engine->branches under this name, where another connection
+  // finds it at the moment at which the server says that this one is going.
+  std::string branch_;
+  bool ordered_ = false;
   bool pessimistic_ = true;
   bool row_locks_on_ = true;
   bool conflicts_on_changed_ = true;
@@ -136,7 +139,7 @@ class Session final : private LockWaitListener {
   PSI_stage_info stage_before_wait_{};
   Savepoint statement_start_;
   uint64_t snapshot_tables_ = 0;  // Dictionary::tables_made() before the snapshot.
-  std::vector<Touched> touched_;
+  std::vector<TouchedTable> touched_;
   int slot_ = -1;  // See AutoIncrementKey().
   uint duplicate_key_ = ~0U;
   ColumnFamily* duplicate_family_ = nullptr;  // Null: none was found in this statement.
