@@ -65,7 +65,6 @@ void Session::OpenTransaction() {
   // is a transaction by itself commits where no handler of a stored program can catch a conflict.
   const int format = thd_binlog_format(thd_);
   row_locks_on_ = sysvars::PessimisticLocking() || format == BINLOG_FORMAT_STMT ||
-                  format == BINLOG_FORMAT_MIXED ||
                   (format != BINLOG_FORMAT_UNSPEC && tidesdb_hton->prepare == nullptr);
   pessimistic_ = row_locks_on_ || !SpansStatements(thd_);
   options.concurrency = pessimistic_ ? Concurrency::kPessimistic : Concurrency::kOptimistic;

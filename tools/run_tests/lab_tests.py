@@ -121,6 +121,14 @@ def spill_kill(name, context):
     return Outcome(passed=rounds + 1)
 
 
+def two_phase_kill(name, context):
+    """kill -9 in the middle of commits over the binary log, InnoDB and TidesDB, and of XA."""
+    rounds = 500 if context.level == FULL else 12
+    run([sys.executable, TREE / "lab" / "tests" / "two_phase_kill.py", "--rounds", str(rounds)], log=context.log, cwd=TREE,
+        env=_environment(name, context))
+    return Outcome(passed=rounds)
+
+
 def ddl_kill(name, context):
     """kill -9 in the middle of DDL."""
     rounds = 50 if context.level == FULL else 8

@@ -28,6 +28,7 @@ def _on(server_name):
         step("lost-update", lab_tests.lost_update),
         step("rollback", lab_tests.rollback),
         step("spill-kill", lab_tests.spill_kill),
+        step("two-phase-kill", lab_tests.two_phase_kill),
         step("ddl-kill", lab_tests.ddl_kill),
         step("isolation", isolation.histories, needs=packages.ISOLATION),
         step("isolation-soak", isolation.soak, FULL, minutes=600, needs=packages.ISOLATION),
