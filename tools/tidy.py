@@ -235,6 +235,13 @@ def check_room_pages(files, findings):
         findings.add(".clang-format", 0, "ReflowComments: false keeps the blocks of contracts apart")
 
 
+def check_variables(findings):
+    """The page of the plugin's variables is what their tables make."""
+    done = subprocess.run([sys.executable, "-m", "tools.variables", "--check"], cwd=TREE)
+    if done.returncode:
+        findings.add("docs/variables.md", 0, "is not what the tables say: python3 -m tools.variables writes it anew")
+
+
 def check_bans(path, text, code, findings):
     for what, pattern, folders, exempt, instead in BANS:
         if not under(path, folders) or under(path, exempt):
@@ -300,6 +307,7 @@ def check_quick(findings):
     layers, python_layers = read_layers(), read_layers(python=True)
     check_targets(files, findings)
     check_room_pages(files, findings)
+    check_variables(findings)
     for path in files:
         name = os.path.basename(path)
         if not (path.endswith(TEXT) or name in ("quickstart", "run-tests", "run")):

@@ -11,6 +11,7 @@
 #include "server/hton_txn.h"
 #include "server/status.h"
 #include "session/lock_wait.h"
+#include "tidesdb/version.h"
 
 namespace tidesdb::plugin {
 
@@ -125,10 +126,10 @@ maria_declare_plugin(tidesdb){
     PLUGIN_LICENSE_GPL,
     tidesdb::plugin::Init,
     tidesdb::plugin::Deinit,
-    0x0100,
+    TIDESDB_VERSION_MAJOR << 8 | TIDESDB_VERSION_MINOR,
     tidesdb::plugin::status_variables,
     tidesdb::plugin::sysvars::all,
-    "1.0",
+    tidesdb::kVersion,
     MariaDB_PLUGIN_MATURITY_GAMMA,
 } maria_declare_plugin_end;
 #pragma GCC visibility pop

@@ -1,0 +1,44 @@
+"""Tests of the page that is made of the plugin's tables of variables."""
+
+import unittest
+
+from tools import variables
+
+_SYSTEM = """
+const char* mode_names[] = {"NONE", "FULL", nullptr};
+unsigned long long size_value;
+MYSQL_SYSVAR_ULONGLONG(size, size_value, kReadOnly, "Bytes, all \\"of\\" "
+                       "them (some).", nullptr, nullptr, 256ULL << 20, 0, kUnlimited, 0);
+MYSQL_SYSVAR_ENUM(mode, mode_value, kDynamic, "A mode.", nullptr, nullptr, 1, &mode_typelib);
+MYSQL_THDVAR_BOOL(old, PLUGIN_VAR_OPCMDARG, TIDESDB_NO_EFFECT, nullptr, nullptr, 0);
+"""
+
+
+class Variables(unittest.TestCase):
+    def test_system_variables(self):
+        self.assertEqual(variables.system_variables(_SYSTEM), [
+            ("tidesdb_size", "start", "256M", "0", "no limit", 'Bytes, all "of" them (some).'),
+            ("tidesdb_mode", "global", "FULL", "NONE, FULL", "", "A mode."),
+            ("tidesdb_old", "session", "OFF", "", "", "Accepted for compatibility; has no effect.")])
+
+    def test_status_variables(self):
+        text = ('#define T(X) \\\n  X(hits, Number, from.hits, "blocks, found") \\\n'
+                '  X(rate, Ratio, Rate(from, 1), "a rate")\n')
+        self.assertEqual(variables.status_variables(text)[:2],
+                         [("Tidesdb_hits", "blocks, found"), ("Tidesdb_rate", "a rate")])
+
+    def test_none_is_missed(self):
+        text = (variables.TREE / variables.SYSTEM).read_text()
+        listed = set(variables.re.findall(r"^    MYSQL_SYSVAR\((\w+)\)", text, variables.re.M))
+        self.assertEqual({name.removeprefix("tidesdb_") for name, *_ in variables.system_variables(text)}, listed)
+        status = (variables.TREE / variables.STATUS).read_text()
+        self.assertEqual(len(variables.status_variables(status)), status.count("\n  X(") + 1)
+
+    def test_what_has_no_effect_is_named_in_one_line(self):
+        page = variables.page([], variables.system_variables(_SYSTEM))
+        self.assertIn("without effect: `tidesdb_old`.", page)
+        self.assertNotIn("| `tidesdb_old`", page)
+
+
+if __name__ == "__main__":
+    unittest.main()

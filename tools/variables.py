@@ -1,0 +1,125 @@
+"""Writes docs/variables.md from the tables that the plugin is compiled from: python3 -m tools.variables [--check]."""
+
+import argparse
+import re
+import sys
+from pathlib import Path
+
+TREE = Path(__file__).resolve().parent.parent
+PAGE = TREE / "docs" / "variables.md"
+STATUS = "plugin/server/status_table.h"
+SYSTEM = "plugin/base/sysvars.cc"
+
+_HEAD = f"""# Variables
+
+Made by `python3 -m tools.variables` from `{STATUS}` and `{SYSTEM}`; do not edit.
+[tuning.md](tuning.md) says which to touch.
+
+"""
+_NO_EFFECT = "has no effect"
+
+
+def _strings(text):
+    """C's string literals in a piece of code, joined."""
+    return "".join(re.findall(r'"((?:[^"\\]|\\.)*)"', text)).replace('\\"', '"')
+
+
+def status_variables(text):
+    """(name, meaning) of each."""
+    rows = re.findall(r'^  X\((\w+), \w+, .*?, ("(?:[^"\\]|\\.)*")\)', text, re.M)
+    return [(f"Tidesdb_{name}", _strings(meaning)) for name, meaning in [*rows, ("version", '"the plugin\'s version"')]]
+
+
+def _arguments(text):
+    """The arguments of a macro that begins behind its parenthesis; commas in literals, braces and parentheses are not
+    between them."""
+    found, depth, begin, at = [], 0, 0, 0
+    while True:
+        char = text[at]
+        if char == '"':
+            at = re.compile(r'"(?:[^"\\]|\\.)*"').match(text, at).end()
+            continue
+        if char in "([{":
+            depth += 1
+        elif char in ")]}" and depth:
+            depth -= 1
+        elif char == ")" or (char == "," and not depth):
+            found.append(" ".join(text[begin:at].split()))
+            begin = at + 1
+            if char == ")":
+                return found
+        at += 1
+
+
+def _size(text):
+    """A number as people write it."""
+    text = re.sub(r"(\d)U?LL\b", r"\1", text)
+    if text == "kUnlimited":
+        return "no limit"
+    shifted = re.fullmatch(r"(\d+) << (\d+)", text)
+    if not shifted:
+        return text
+    value, units = int(shifted.group(1)) << int(shifted.group(2)), ["", "K", "M", "G", "T", "P"]
+    while value % 1024 == 0 and value and len(units) > 1:
+        value //= 1024
+        units.pop(0)
+    return f"{value}{units[0]}"
+
+
+def system_variables(text):
+    """(name, where it is set, default, from, to, meaning) of each, in the order of the source."""
+    names = dict(re.findall(r"const char\* (\w+)_names\[\] = \{(.*?)nullptr\}", text, re.S))
+    found = []
+    for match in re.finditer(r"^MYSQL_(SYS|THD)VAR_(\w+)\(", text, re.M):
+        arguments = _arguments(text[match.end():])
+        name, kind = arguments[0], match.group(2)
+        flags, said, *rest = arguments[(2 if match.group(1) == "SYS" else 1):]
+        where = "session" if match.group(1) == "THD" else "start" if re.search("READ_?ONLY", flags, re.I) else "global"
+        meaning = "Accepted for compatibility; has no effect." if said == "TIDESDB_NO_EFFECT" else _strings(said)
+        default, low, high = (_size(value) for value in (*rest[2:5], "", "", "")[:3])
+        if kind == "BOOL":
+            default, low, high = "OFF" if default == "0" else "ON" if default == "1" else "as InnoDB's", "", ""
+        elif kind == "ENUM":
+            choices = re.findall(r'"(\w+)"', names[rest[3].lstrip("&").removesuffix("_typelib")])
+            default, low, high = choices[int(rest[2])], ", ".join(choices), ""
+        elif kind == "STR":
+            default, low, high = "", "", ""
+        found.append((f"tidesdb_{name}", where, default, low, high, meaning))
+    return found
+
+
+def page(status, system):
+    lines = ["## System variables", "",
+             "*start*: set in my.cnf. *global*: SET GLOBAL. *session*: SET, and SET GLOBAL for new connections.", "",
+             "| variable | set | default | values | meaning |", "|---|---|---|---|---|"]
+    effective = [row for row in system if _NO_EFFECT not in row[-1]]
+    for name, where, default, low, high, meaning in effective:
+        values = f"{low} to {high}" if high else low
+        lines.append(f"| `{name}` | {where} | {default} | {values} | {meaning} |")
+    without = [row for row in system if _NO_EFFECT in row[-1]]
+    lines += ["", "Accepted so that configurations of the described system load, without effect: "
+              + ", ".join(f"`{row[0]}`" for row in without) + ".", "", "## Status variables", "",
+              "`SHOW GLOBAL STATUS LIKE 'tidesdb%'`. Counts are since the start; all numbers of one statement belong to one"
+              " moment.",
+              "", "| variable | meaning |", "|---|---|"]
+    lines += [f"| `{name}` | {meaning} |" for name, meaning in status]
+    return _HEAD + "\n".join(lines) + "\n"
+
+
+def made():
+    """What the page should say."""
+    return page(status_variables((TREE / STATUS).read_text()), system_variables((TREE / SYSTEM).read_text()))
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="python3 -m tools.variables", description=__doc__)
+    parser.add_argument("--check", action="store_true", help="write nothing; end with 1 where the page is another")
+    args = parser.parse_args()
+    if args.check:
+        return int(PAGE.read_text() != made())
+    PAGE.write_text(made())
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
