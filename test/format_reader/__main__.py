@@ -60,9 +60,12 @@ def _live(args):
             server.sql(f"CREATE TABLE made_{number} (n INT) ENGINE=TidesDB")
             if number == 1:
                 server.spill()
+                server.two_phases()
             wanted = server.selected()
             end()
             database, found = live.read(server.directory(), server.definitions)
+            if len(database.prepared) != number:
+                raise AssertionError(f"{len(database.prepared)} prepared transactions have no end, {number} wanted")
             files = sum(len(database.files(family)) for family in database.state.families)
             total += live.compare(wanted, found)
             print(f"after {end.__name__}: {sum(map(len, wanted.values()))} rows of {len(wanted)} tables are SELECT's; "

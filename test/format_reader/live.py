@@ -107,6 +107,12 @@ class Live:
         self.sql("SET tidesdb_bulk_staging_size = 1048576; INSERT INTO spilled SELECT seq, seq % 7, REPEAT(MD5(seq), 20)"
                  " FROM seq_1_to_8000; UPDATE spilled SET a = NULL WHERE n % 5 = 0")
 
+    def two_phases(self):
+        """Transactions in two phases: one is committed, one rolled back, one has no end when the server is killed."""
+        for number, end in enumerate(["XA COMMIT 'x0'", "XA ROLLBACK 'x1'", "DO 0"]):
+            self.sql(f"XA START 'x{number}'; INSERT INTO packed (n, a) VALUES ({10**6 + number}, {number});"
+                     f" XA END 'x{number}'; XA PREPARE 'x{number}'; {end}")
+
     def push_out(self):
         """Fills the memtable with what is dropped again, so that what was written before goes to table files."""
         self.sql("CREATE TABLE filling (n INT PRIMARY KEY, a VARCHAR(1000)) ENGINE=TidesDB; INSERT INTO filling"

@@ -1,0 +1,119 @@
+"""Counts the instructions of the engine's short paths (test/counts): python3 -m tools.counts [--append WHY].
+
+Counts are not times: load on the machine does not move them. What else could is kept out:
+- only the thread that runs the paths is counted, and all it reads is in memory;
+- glibc takes the same copy and compare functions on every processor (GLIBC_TUNABLES; else up to 3 % lie between two);
+- the database is in a new directory under a name of fixed length, the environment is empty but for what stands here;
+- a count holds for one compiler, glibc and valgrind: each line of the file names its own, and others are not compared.
+"""
+
+import argparse
+import json
+import re
+import sys
+import tempfile
+from datetime import date
+from pathlib import Path
+
+from installer import build_plugin, host, servers
+from installer.shell import TREE, Failed, Unavailable, output, run
+
+FILE = TREE / "test" / "counts" / "counts.jsonl"
+RISE_MAX = 0.03
+_REPEATS = 1000  # kRepeats of counted_paths.cc.
+# What glibc chooses by the processor: as on one with SSE2 alone, and thresholds that do not follow its caches.
+_FEATURES = ["AVX", "AVX2", "AVX512F", "AVX512VL", "AVX512BW", "BMI1", "BMI2", "LZCNT", "MOVBE", "ERMS", "FSRM", "RTM",
+             "SSE4_1", "SSE4_2", "SSSE3", "AVX_Fast_Unaligned_Load", "Prefer_No_VZEROUPPER", "Fast_Unaligned_Copy"]
+_TUNABLES = ":".join(["glibc.cpu.hwcaps=" + ",".join(f"-{feature}" for feature in _FEATURES),
+                      "glibc.cpu.x86_non_temporal_threshold=0xc0000", "glibc.cpu.x86_rep_movsb_threshold=0x800",
+                      "glibc.cpu.x86_rep_stosb_threshold=0x800", "glibc.malloc.tcache_count=7"])
+
+
+def tools():
+    """What a count depends on besides the source."""
+    return {"gcc": output(["g++", "-dumpfullversion"]).strip(),
+            "glibc": re.search(r"([\d.]+)\s*$", output(["ldd", "--version"]).splitlines()[0]).group(1),
+            "valgrind": re.search(r"[\d.]+", output(["valgrind", "--version"])).group()}
+
+
+def build(log):
+    """The program, of what is shipped: built beside the plugin of this machine's server."""
+    environment = servers.prepare(host.host_server(), log)
+    build_plugin.build(environment, log)
+    directory = build_plugin.build_dir(environment)
+    run(["cmake", "--build", directory, "--target", "counted_paths"], log=log, cwd=TREE)
+    return directory / "test" / "counts" / "counted_paths"
+
+
+def count(program, log):
+    """By path, the instructions of one run of it."""
+    with tempfile.TemporaryDirectory(prefix="counts-") as name:
+        folder = Path(name)
+        run(["env", "-i", f"GLIBC_TUNABLES={_TUNABLES}", "PATH=/usr/bin:/bin", "valgrind", "--tool=callgrind", "-q",
+             "--collect-atstart=no", f"--callgrind-out-file={folder}/out", program, "db"], log=log, cwd=folder)
+        counts = {}
+        for path in folder.glob("out.*"):
+            text = path.read_text(errors="replace")
+            found = re.search(r"^desc: Trigger: Client Request: (\w+)$", text, re.M)
+            if found:
+                total = int(re.search(r"^(?:totals|summary): (\d+)", text, re.M).group(1))
+                counts[found.group(1)] = round(total / _REPEATS)
+    if not counts:
+        raise Failed(f"{program.name} counted nothing; see {log}")
+    return counts
+
+
+def newest(used):
+    """The counts that those of these tools are compared with: of the file's last line of theirs."""
+    lines = [json.loads(line) for line in FILE.read_text().splitlines()] if FILE.exists() else []
+    return next((line["counts"] for line in reversed(lines) if line["tools"] == used), None)
+
+
+def compare(before, now):
+    """Lines for people: (what rose too far or is gone, the others that moved)."""
+    bad = [f"{path}: is not counted any more" for path in before if path not in now]
+    moved = []
+    for path, instructions in now.items():
+        if path not in before:
+            bad.append(f"{path}: {instructions}, and has no count in the file")
+            continue
+        change = instructions / before[path] - 1
+        line = f"{path}: {before[path]} -> {instructions} instructions, {change:+.1%}"
+        if change > RISE_MAX:
+            bad.append(line)
+        elif change < -RISE_MAX:
+            moved.append(f"{line}: a new line in {FILE.name} would keep it")
+    return bad, moved
+
+
+def check(log):
+    """(number of paths, findings, notes). Raises Unavailable where there are no counts of this machine's tools."""
+    used = tools()
+    before = newest(used)
+    if before is None:
+        raise Unavailable(f"{FILE.name} has no counts of {used}")
+    now = count(build(log), log)
+    return len(now), *compare(before, now)
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="python3 -m tools.counts", description=__doc__.splitlines()[0])
+    parser.add_argument("--append", metavar="WHY", help="add a line to the file: why the counts are other ones now")
+    args = parser.parse_args()
+    log = TREE / "var" / "counts.log"
+    log.parent.mkdir(exist_ok=True)
+    used = tools()
+    now = count(build(log), log)
+    for path, instructions in now.items():
+        print(f"{instructions:>8}  {path}")
+    bad, moved = compare(newest(used) or {}, now)
+    print("\n".join(["", *bad, *moved]))
+    if args.append:
+        line = {"date": date.today().isoformat(), "why": args.append, "tools": used, "counts": now}
+        with open(FILE, "a") as file:
+            file.write(json.dumps(line) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
