@@ -131,6 +131,10 @@ class Db {
   virtual DbStats GetStats() const = 0;
   // Zeros for a family that may not be used.
   virtual FamilyStats GetFamilyStats(ColumnFamily* family) const = 0;
+  // Who waits for whom, at one moment. Any thread; holds up those who begin or end a wait.
+  virtual std::vector<LockWaitInfo> GetLockWaits() const = 0;
+  // The last 16 deadlocks, the newest first.
+  virtual std::vector<DeadlockInfo> GetDeadlocks() const = 0;
   // About how many keys and bytes of table files and memtables lie in [start, end); an empty end
   // means the end of the family. Cheap: no data block is read, index blocks may be. Zeros for a
   // family that may not be used.

@@ -115,6 +115,7 @@ struct TransactionOptions {
   bool conflict_on_changed = true;
   // Of each lock. 0: do not wait. UINT64_MAX: Options::lock_wait_timeout_us.
   uint64_t lock_wait_timeout_us = UINT64_MAX;
+  uint64_t tag = 0;                                // The caller's own; Db::GetLockWaits tells it.
   LockWaitListener* lock_wait_listener = nullptr;  // Not owned; outlives the transaction.
   // Its writes spill beyond this, or beyond Options::transaction_memory_bytes if that is less.
   // Bytes; 0: Options::memtable_bytes, or 1 MiB if that is more. More, up to

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace tidesdb {
@@ -15,6 +16,34 @@ struct RangeEstimate {
   uint64_t keys = 0;
   uint64_t bytes = 0;       // Of table files, compressed; memtables are not in it.
   uint64_t tombstones = 0;  // Those in memory are counted as keys too.
+};
+
+// What a transaction waits for.
+enum class WaitFor : uint8_t {
+  kRow,    // The lock of a key.
+  kRange,  // To write a key that is in a range which the other has locked.
+  kWrite,  // To lock a key or a range in which the other has written.
+};
+
+// One transaction that waits for another's end. Who waits for several is there once for each.
+struct LockWaitInfo {
+  // Ids, and TransactionOptions::tag, of who waits and of who is in the way.
+  uint64_t waiting = 0;
+  uint64_t waiting_tag = 0;
+  uint64_t blocking = 0;
+  uint64_t blocking_tag = 0;
+  WaitFor what = WaitFor::kRow;
+  bool exclusive = true;  // Of kRow: how it is wanted.
+  uint32_t family = 0;    // The id of the family of `key`.
+  std::string key;        // That is waited for; of a range, its start.
+  uint64_t wait_us = 0;   // So far; in a deadlock 0 for the one that was refused.
+};
+
+// Waits that would have closed a cycle, and the last of them was refused.
+struct DeadlockInfo {
+  uint64_t number = 0;              // From 1 since open.
+  uint64_t age_us = 0;              // How long ago it was.
+  std::vector<LockWaitInfo> cycle;  // Each is blocked by who waits before it; the last was refused.
 };
 
 // One level of a family's tree: level 0 takes flushes, the last one holds most of the data.

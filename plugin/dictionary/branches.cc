@@ -84,6 +84,15 @@ uint Branches::List(XID* list, uint size) {
   return listed;
 }
 
+std::vector<std::pair<uint64_t, std::string>> Branches::All() {
+  std::vector<std::pair<uint64_t, std::string>> all;
+  LatchGuard guard(latch_);
+  for (const auto& [key, branch] : branches_) {
+    all.emplace_back(branch.transaction->id(), branch.transaction->prepared_name());
+  }
+  return all;
+}
+
 void Branches::Clear() {
   LatchGuard guard(latch_);
   branches_.clear();

@@ -41,6 +41,8 @@ class Branches {
   // Fills the list with recovered ones and returns how many. Where the list is full the next call
   // goes on; else it begins again.
   uint List(XID* list, uint size);
+  // Their transactions' ids, and names as NameOfXid() made them.
+  std::vector<std::pair<uint64_t, std::string>> All();
   // They stay prepared, for the next time the database is opened.
   void Clear();
   // Whether there is any; one atomic load.

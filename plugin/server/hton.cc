@@ -9,6 +9,7 @@
 #include "dictionary/engine.h"
 #include "handler/ha_tidesdb.h"
 #include "server/hton_txn.h"
+#include "server/information_schema.h"
 #include "server/status.h"
 #include "session/lock_wait.h"
 #include "tidesdb/version.h"
@@ -116,6 +117,12 @@ st_mysql_storage_engine storage_engine = {MYSQL_HANDLERTON_INTERFACE_VERSION};
 }  // namespace tidesdb::plugin
 
 // The server finds the plugin by the symbols this macro makes; exports.map lets only them out.
+#define TIDESDB_SCHEMA_TABLE(name, what, init)                                                   \
+  {                                                                                              \
+    MYSQL_INFORMATION_SCHEMA_PLUGIN, &tidesdb::plugin::information_schema, name,                 \
+        "The TidesDB authors", what, PLUGIN_LICENSE_GPL, tidesdb::plugin::init, nullptr, 0x0100, \
+        nullptr, nullptr, "1.0", MariaDB_PLUGIN_MATURITY_GAMMA                                   \
+  }
 #pragma GCC visibility push(default)
 maria_declare_plugin(tidesdb){
     MYSQL_STORAGE_ENGINE_PLUGIN,
@@ -131,5 +138,13 @@ maria_declare_plugin(tidesdb){
     tidesdb::plugin::sysvars::all,
     tidesdb::kVersion,
     MariaDB_PLUGIN_MATURITY_GAMMA,
-} maria_declare_plugin_end;
+},
+    TIDESDB_SCHEMA_TABLE("TIDESDB_TRX", "Open transactions of TidesDB", InitTrx),
+    TIDESDB_SCHEMA_TABLE("TIDESDB_LOCK_WAITS", "Who waits for whom", InitLockWaits),
+    TIDESDB_SCHEMA_TABLE("TIDESDB_DEADLOCKS", "The last deadlocks", InitDeadlocks),
+    TIDESDB_SCHEMA_TABLE("TIDESDB_FAMILIES", "Column families: tables and indexes", InitFamilies),
+    TIDESDB_SCHEMA_TABLE("TIDESDB_LEVELS", "Levels of the families", InitLevels),
+    TIDESDB_SCHEMA_TABLE("TIDESDB_METRICS", "Numbers of the engine",
+                         InitMetrics) maria_declare_plugin_end;
+#undef TIDESDB_SCHEMA_TABLE
 #pragma GCC visibility pop

@@ -113,6 +113,24 @@ bool ShowEngineStatus(handlerton*, THD* thd, stat_print_fn* print, ha_stat_type 
          }) != 0;
 }
 
+void ForEachNumber(const std::function<void(const char* name, const std::string& value)>& tell) {
+  StatusNumbers numbers;
+  Fill(engine->db->GetStats(), &numbers);
+  for (const NamedNumber& one : kNumbers) {
+    const char* const at = reinterpret_cast<const char*>(&numbers) + one.offset;
+    switch (one.type) {
+      case SHOW_DOUBLE:
+        tell(one.name, std::to_string(*reinterpret_cast<const double*>(at)));
+        break;
+      case SHOW_BOOL:
+        tell(one.name, *at != 0 ? "1" : "0");
+        break;
+      default:
+        tell(one.name, std::to_string(*reinterpret_cast<const ulonglong*>(at)));
+    }
+  }
+}
+
 st_mysql_show_var status_variables[] = {
     {"Tidesdb", reinterpret_cast<char*>(ShowNumbers), SHOW_FUNC},
     {nullptr, nullptr, SHOW_UNDEF},

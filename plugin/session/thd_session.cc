@@ -14,6 +14,17 @@
 namespace tidesdb::plugin {
 namespace {
 
+struct SessionList {
+  Latch latch;
+  Session* head = nullptr;  // Guarded by latch.
+};
+
+// Made at the first connection that uses the engine; connections may end after the plugin's deinit.
+SessionList& AllSessions() {
+  static SessionList* const sessions = std::make_unique<SessionList>().release();
+  return *sessions;
+}
+
 bool SpansStatements(THD* thd) {
   return thd_test_options(thd, OPTION_NOT_AUTOCOMMIT | OPTION_BEGIN);
 }
@@ -50,7 +61,33 @@ void Session::Kill(THD* thd) {
   if (session->interruptible_ != nullptr) session->interruptible_->Interrupt();
 }
 
+Session::Session(THD* thd) : thd_(thd) {
+  SessionList& all = AllSessions();
+  LatchGuard guard(all.latch);
+  next_session_ = all.head;
+  if (all.head != nullptr) all.head->previous_session_ = this;
+  all.head = this;
+}
+
+void Session::ForEachTransaction(const std::function<void(const Sight&)>& tell) {
+  SessionList& all = AllSessions();
+  LatchGuard guard(all.latch);
+  for (Session* session = all.head; session != nullptr; session = session->next_session_) {
+    const uint64_t transaction = session->seen_transaction_.load(std::memory_order_relaxed);
+    if (transaction == 0) continue;
+    tell({session->thd_, transaction, session->seen_begun_.load(std::memory_order_relaxed),
+          session->seen_isolation_.load(std::memory_order_relaxed),
+          session->seen_row_locks_.load(std::memory_order_relaxed)});
+  }
+}
+
 Session::~Session() {
+  {
+    SessionList& all = AllSessions();
+    LatchGuard guard(all.latch);
+    (previous_session_ != nullptr ? previous_session_->next_session_ : all.head) = next_session_;
+    if (next_session_ != nullptr) next_session_->previous_session_ = previous_session_;
+  }
   if (!branch_.empty()) open_ = false;  // It stays: any connection may end it.
   if (open_) Rollback();
   while (cursors_ != nullptr) cursors_->Close();
@@ -71,6 +108,7 @@ void Session::OpenTransaction() {
   conflicts_on_changed_ = sysvars::SnapshotIsolation(thd_) && isolation_ >= ISO_REPEATABLE_READ;
   options.conflict_on_changed = conflicts_on_changed_;
   options.staging_bytes = sysvars::StagingBytes(thd_);
+  options.tag = thd_get_thread_id(thd_);
   options.lock_wait_listener = this;
   if (transaction_ == nullptr) {
     transaction_ = engine->db->Begin(options);
@@ -80,6 +118,10 @@ void Session::OpenTransaction() {
     transaction_->Restart(options).IgnoreError();
   }
   open_ = true;
+  seen_begun_.store(time(nullptr), std::memory_order_relaxed);
+  seen_isolation_.store(isolation_, std::memory_order_relaxed);
+  seen_row_locks_.store(pessimistic_, std::memory_order_relaxed);
+  seen_transaction_.store(transaction_->id(), std::memory_order_relaxed);
 }
 
 void Session::LockWaitBegins() noexcept {
@@ -350,12 +392,14 @@ void Session::Abort() {
     transaction_->Rollback();
   }
   open_ = false;
+  seen_transaction_.store(0, std::memory_order_relaxed);
   SettleTouched(&touched_, 0);
   aborted_ = true;
 }
 
 void Session::Finish() {
   open_ = false;
+  seen_transaction_.store(0, std::memory_order_relaxed);
   in_statement_ = false;
   registered_ = false;
   aborted_ = false;

@@ -6,7 +6,9 @@
 
 #include "base/server_port.h"
 
+#include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -23,7 +25,7 @@ namespace tidesdb::plugin {
 
 class Session final : private LockWaitListener {
  public:
-  explicit Session(THD* thd) : thd_(thd) {}
+  explicit Session(THD* thd);
   ~Session() override;
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -35,6 +37,16 @@ class Session final : private LockWaitListener {
   static void Close(THD* thd);
   // Any thread that holds the server's LOCK_thd_data of the connection: ends what it waits for.
   static void Kill(THD* thd);
+  // What others may see of a connection with an open transaction.
+  struct Sight {
+    THD* thd;  // Good during the call.
+    uint64_t transaction;
+    time_t begun;
+    enum_tx_isolation isolation;
+    bool row_locks;
+  };
+  // Any thread; connections neither come nor go meanwhile.
+  static void ForEachTransaction(const std::function<void(const Sight&)>& tell);
 
   // --- Statements ---
   // Tells the server that this engine takes part, and remembers where to go back to if the
@@ -123,6 +135,14 @@ class Session final : private LockWaitListener {
   Latch kill_latch_;
   // Guarded by kill_latch_. Null: a KILL has nothing to end.
   Transaction* interruptible_ = nullptr;
+  // Of all sessions, under the list's latch.
+  Session* previous_session_ = nullptr;
+  Session* next_session_ = nullptr;
+  // What ForEachTransaction() reads. Written by the own thread. Relaxed: each by itself is right.
+  std::atomic<uint64_t> seen_transaction_{0};  // 0: none is open.
+  std::atomic<time_t> seen_begun_{0};
+  std::atomic<enum_tx_isolation> seen_isolation_{ISO_REPEATABLE_READ};
+  std::atomic<bool> seen_row_locks_{true};
   bool open_ = false;  // transaction_ is neither committed nor rolled back.
   bool in_statement_ = false;
   bool registered_ = false;  // The server knows that the transaction spans statements.

@@ -98,6 +98,14 @@ FamilyStats DbHandle::GetFamilyStats(ColumnFamily* family) const {
   return engine_->CheckFamily(family).ok() ? engine_->GetFamilyStats(family) : FamilyStats();
 }
 
+std::vector<LockWaitInfo> DbHandle::GetLockWaits() const {
+  return closed() ? std::vector<LockWaitInfo>() : engine_->txns().GetLockWaits();
+}
+
+std::vector<DeadlockInfo> DbHandle::GetDeadlocks() const {
+  return closed() ? std::vector<DeadlockInfo>() : engine_->txns().GetDeadlocks();
+}
+
 RangeEstimate DbHandle::EstimateRange(ColumnFamily* family, Slice start, Slice end) const {
   if (!engine_->CheckFamily(family).ok()) return {};
   return engine_->EstimateRange(family, start, end);

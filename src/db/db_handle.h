@@ -41,6 +41,8 @@ class DbHandle final : public Db {
   const Options& options() const override { return engine_->options(); }
   DbStats GetStats() const override;
   FamilyStats GetFamilyStats(ColumnFamily* family) const override;
+  std::vector<LockWaitInfo> GetLockWaits() const override;
+  std::vector<DeadlockInfo> GetDeadlocks() const override;
   RangeEstimate EstimateRange(ColumnFamily* family, Slice start, Slice end) const override;
   std::string StatusText() const override;
 

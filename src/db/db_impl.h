@@ -82,6 +82,7 @@ class DbImpl final : private TxnEnv {
   FamilyStats GetFamilyStats(const ColumnFamily* family) const;
   RangeEstimate EstimateRange(const ColumnFamily* family, Slice start, Slice end) const;
   std::string StatusText() const;
+  const TxnManager& txns() const { return *txns_; }
 
  private:
   // --- TxnEnv (db_write.cc) ---

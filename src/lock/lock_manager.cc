@@ -43,7 +43,7 @@ Result<bool> LockManager::PassSpills(LockOwner* owner, FamilyId family, Slice ke
                             std::to_string(spiller->id));
   }
   spiller->keys.reset();  // Its files go with it, and not with those who waited.
-  TIDESDB_ASSIGN(const bool waiting, spills_.WaitFor(owner, *spiller));
+  TIDESDB_ASSIGN(const bool waiting, spills_.AwaitEnd(owner, *spiller, family, key));
   if (waiting) TIDESDB_TRY(graph_.FinishEndWait(owner, deadline_us));
   return false;
 }
@@ -91,7 +91,7 @@ Result<bool> LockManager::WaitOutWriters(LockOwner* owner, FamilyId family, Slic
                               std::to_string(spiller.id));
     }
     spiller.keys.reset();
-    TIDESDB_ASSIGN(const bool waiting, spills_.WaitFor(owner, spiller));
+    TIDESDB_ASSIGN(const bool waiting, spills_.AwaitEnd(owner, spiller, family, start));
     if (waiting) TIDESDB_TRY(graph_.FinishEndWait(owner, deadline_us));
   }
   return !spills;

@@ -19,6 +19,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "base/clock.h"
 #include "lock/lock_table.h"
@@ -77,6 +78,8 @@ class LockManager {
   uint64_t MemoryBytes() const { return rows_.MemoryBytes(); }
   WaitStats GetStats() const { return graph_.GetStats(); }
   std::string LastDeadlock() const { return graph_.LastDeadlock(); }
+  std::vector<LockWaitInfo> GetWaits() const { return graph_.GetWaits(); }
+  std::vector<DeadlockInfo> GetDeadlocks() const { return graph_.GetDeadlocks(); }
   LockTable& TestingRows() { return rows_; }
 
  private:

@@ -255,6 +255,44 @@ void ExpectOneDeadlock(World* world, const std::function<Status(LockOwner*)>& fi
   world->JoinAll();
   EXPECT_EQ(deadlocks, 1);
   EXPECT_FALSE(world->locks.LastDeadlock().empty());
+  const std::vector<DeadlockInfo> kept = world->locks.GetDeadlocks();
+  ASSERT_EQ(kept.size(), 1u);
+  EXPECT_EQ(kept[0].number, 1u);
+  ASSERT_EQ(kept[0].cycle.size(), 2u);
+  EXPECT_EQ(kept[0].cycle[0].blocking, kept[0].cycle[1].waiting);
+  EXPECT_EQ(kept[0].cycle[1].blocking, kept[0].cycle[0].waiting);
+  EXPECT_TRUE(world->locks.GetWaits().empty());
+}
+
+TEST(LockManagerTest, WaitsCanBeSeen) {
+  ForSeeds(20, [](World* world, uint64_t) {
+    LockOwner* a = world->NewOwner();
+    LockOwner* b = world->NewOwner();
+    LockOwner* c = world->NewOwner();
+    a->tag = 11;
+    ASSERT_TRUE(world->Lock(a, "k1", kX).ok());
+    world->Start([&] {
+      EXPECT_TRUE(world->Lock(b, "k1", kX).ok());
+      world->locks.ReleaseAll(b);
+    });
+    world->Start([&] {
+      EXPECT_TRUE(world->Lock(c, "k1", kX).ok());
+      world->locks.ReleaseAll(c);
+    });
+    world->clock_->SleepMicros(1000);
+    const std::vector<LockWaitInfo> waits = world->locks.GetWaits();
+    // Whoever is not first in the queue is shown with the holder too.
+    ASSERT_EQ(waits.size(), 2u);
+    for (const LockWaitInfo& wait : waits) {
+      EXPECT_EQ(wait.blocking, a->id);
+      EXPECT_EQ(wait.blocking_tag, 11u);
+      EXPECT_EQ(wait.key, "k1");
+      EXPECT_EQ(wait.what, WaitFor::kRow);
+    }
+    world->locks.ReleaseAll(a);
+    world->JoinAll();
+    EXPECT_TRUE(world->locks.GetWaits().empty());
+  });
 }
 
 TEST(LockManagerTest, DeadlockOfTwoRows) {

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/mutex.h"
 #include "format/internal_key.h"
+#include "tidesdb/stats.h"
 #include "tidesdb/transaction.h"
 
 namespace tidesdb {
@@ -61,6 +62,10 @@ struct PendingWait {
   LockMode mode = LockMode::kShared;
   bool upgrade = false;  // Holds the key shared already.
   bool done = false;     // Granted, or the other transaction ended; a signal is on its way.
+  // Of an end: what for.
+  WaitFor what = WaitFor::kRow;
+  FamilyId family = 0;
+  std::string key;
   HeldLock* granted = nullptr;
   LockOwner* prev = nullptr;  // In the queue, or among those who wait for the same end.
   LockOwner* next = nullptr;
@@ -92,6 +97,7 @@ class LockOwner {
 
   // Constant while the transaction holds or waits for anything.
   uint64_t id;
+  uint64_t tag = 0;  // TransactionOptions::tag.
 
   // Own thread.
   LockWaitListener* listener = nullptr;  // Not owned; null: nobody.
@@ -113,6 +119,9 @@ class LockOwner {
   std::atomic<bool> awaited = false;
   uint64_t walk = 0;  // The search that came here last, and from where.
   const LockOwner* walk_from = nullptr;
+  uint64_t wait_begun_us = 0;
+  LockOwner* prev_sleeper = nullptr;  // Among those that WaitGraph::GetWaits() looks at.
+  LockOwner* next_sleeper = nullptr;
 
  private:
   Mutex mu_;

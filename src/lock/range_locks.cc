@@ -17,11 +17,12 @@ Result<bool> RangeLocks::WaitIfBlocked(LockOwner* owner, FamilyId family, Slice 
   auto it = families_.find(family);
   if (it == families_.end()) return false;
   ++it->second.writes;
+  const WaitGraph::Target target = {WaitFor::kRange, family, key};
   for (const auto& ranges : it->second.owners) {
     bool pending = false;
     if (ranges->owner == owner || !Blocks(*ranges, key, put, &pending)) continue;
     if (pending) {
-      if (may_wait && graph_->BeginEndWaitUnlessCycle(owner, ranges->owner)) return true;
+      if (may_wait && graph_->BeginEndWaitUnlessCycle(owner, ranges->owner, target)) return true;
       // Its owner waits for this transaction, or will see the write when it looks again.
       ranges->pending->passed = true;
       continue;
@@ -30,7 +31,7 @@ Result<bool> RangeLocks::WaitIfBlocked(LockOwner* owner, FamilyId family, Slice 
       return Status::TimedOut(DescribeKey(family, key) + " is in a range held by transaction " +
                               std::to_string(ranges->owner->id));
     }
-    TIDESDB_TRY(graph_->BeginEndWait(owner, ranges->owner));
+    TIDESDB_TRY(graph_->BeginEndWait(owner, ranges->owner, target));
     return true;
   }
   return false;

@@ -56,11 +56,12 @@ Result<SpillRegistry::Spiller> SpillRegistry::FindRange(const LockOwner* owner, 
   return Spiller();
 }
 
-Result<bool> SpillRegistry::WaitFor(LockOwner* owner, const Spiller& spiller) {
+Result<bool> SpillRegistry::AwaitEnd(LockOwner* owner, const Spiller& spiller, FamilyId family,
+                                     Slice key) {
   MutexLock lock(mu_);
   for (const Spiller& running : spillers_) {
     if (running.owner != spiller.owner || running.id != spiller.id) continue;
-    TIDESDB_TRY(graph_->BeginEndWait(owner, running.owner));
+    TIDESDB_TRY(graph_->BeginEndWait(owner, running.owner, {WaitFor::kWrite, family, key}));
     return true;
   }
   return false;

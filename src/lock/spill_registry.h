@@ -62,7 +62,8 @@ class SpillRegistry {
       EXCLUDES(mu_);
   // True: the wait for the spiller's end has begun; finish it with WaitGraph::FinishEndWait.
   // False: it has ended already. Errors: kDeadlock.
-  Result<bool> WaitFor(LockOwner* owner, const Spiller& spiller) EXCLUDES(mu_);
+  Result<bool> AwaitEnd(LockOwner* owner, const Spiller& spiller, FamilyId family, Slice key)
+      EXCLUDES(mu_);
 
  private:
   std::vector<Spiller> Others(const LockOwner* owner) const EXCLUDES(mu_);

@@ -62,15 +62,78 @@ bool WaitGraph::ClosesCycle(LockOwner* owner) {
 Status WaitGraph::CheckNewWait(LockOwner* owner) {
   if (!ClosesCycle(owner)) return Status::Ok();
   deadlocks_.fetch_add(1, std::memory_order_relaxed);
-  last_deadlock_ = DescribeCycle(owner);
+  const std::vector<const LockOwner*> cycle = Cycle(owner);
+  KeepDeadlock(cycle);
+  last_deadlock_ = DescribeCycle(cycle);
   return Status::Deadlock(last_deadlock_);
 }
 
-std::string WaitGraph::DescribeCycle(const LockOwner* owner) const {
-  // walk_from leads backwards, from the owner to the one that waits for it, and so on.
+// The owner, the one that waits for it, the one that waits for that one, and so on.
+std::vector<const LockOwner*> WaitGraph::Cycle(const LockOwner* owner) const {
   std::vector<const LockOwner*> cycle = {owner};
   for (const LockOwner* o = owner->walk_from; o != owner; o = o->walk_from) cycle.push_back(o);
-  std::string text = "transaction " + std::to_string(owner->id);
+  return cycle;
+}
+
+LockWaitInfo WaitGraph::Describe(const LockOwner* owner, const LockOwner* blocker) const {
+  const PendingWait& wait = owner->wait;
+  LockWaitInfo info;
+  info.waiting = owner->id;
+  info.waiting_tag = owner->tag;
+  info.blocking = blocker->id;
+  info.blocking_tag = blocker->tag;
+  if (wait.end_of != nullptr) {
+    info.what = wait.what;
+    info.family = wait.family;
+    info.key = wait.key;
+  } else {
+    info.exclusive = wait.mode == LockMode::kExclusive;
+    info.family = wait.entry->family;
+    info.key = std::string(wait.entry->key());
+  }
+  if (owner->wait_begun_us != 0) info.wait_us = clock_->NowMicros() - owner->wait_begun_us;
+  return info;
+}
+
+void WaitGraph::KeepDeadlock(const std::vector<const LockOwner*>& cycle) {
+  DeadlockInfo kept;
+  kept.number = deadlocks_.load(std::memory_order_relaxed);
+  kept.age_us = clock_->NowMicros();
+  for (size_t i = 1; i <= cycle.size(); i++) {
+    kept.cycle.push_back(Describe(cycle[i % cycle.size()], cycle[i - 1]));
+  }
+  deadlocks_kept_.push_front(std::move(kept));
+  if (deadlocks_kept_.size() > kDeadlocksKept) deadlocks_kept_.pop_back();
+}
+
+std::vector<DeadlockInfo> WaitGraph::GetDeadlocks() const {
+  MutexLock lock(mu_);
+  std::vector<DeadlockInfo> kept(deadlocks_kept_.begin(), deadlocks_kept_.end());
+  const uint64_t now_us = clock_->NowMicros();
+  for (DeadlockInfo& one : kept) one.age_us = now_us - one.age_us;
+  return kept;
+}
+
+std::vector<LockWaitInfo> WaitGraph::GetWaits() const {
+  std::vector<LockWaitInfo> waits;
+  MutexLock lock(mu_);
+  for (const LockOwner* owner = sleepers_; owner != nullptr; owner = owner->next_sleeper) {
+    const PendingWait& wait = owner->wait;
+    if (!wait.waiting()) continue;
+    if (wait.end_of != nullptr) {
+      waits.push_back(Describe(owner, wait.end_of));
+      continue;
+    }
+    // Behind others in the queue too: it is the holders that a person looks for.
+    for (HeldLock* hold = wait.entry->FirstHolder(); hold != nullptr; hold = hold->next_holder) {
+      if (hold->owner != owner) waits.push_back(Describe(owner, hold->owner));
+    }
+  }
+  return waits;
+}
+
+std::string WaitGraph::DescribeCycle(const std::vector<const LockOwner*>& cycle) {
+  std::string text = "transaction " + std::to_string(cycle[0]->id);
   for (size_t i = cycle.size(); i-- > 0;) {
     const LockOwner* waiter = cycle[(i + 1) % cycle.size()];
     const LockOwner* blocker = cycle[i];
@@ -88,9 +151,12 @@ std::string WaitGraph::DescribeCycle(const LockOwner* owner) const {
   return text;
 }
 
-void WaitGraph::SetEndWait(LockOwner* owner, LockOwner* other) {
+void WaitGraph::SetEndWait(LockOwner* owner, LockOwner* other, const Target& target) {
   owner->wait = PendingWait();
   owner->wait.end_of = other;
+  owner->wait.what = target.what;
+  owner->wait.family = target.family;
+  owner->wait.key.assign(target.key);
 }
 
 void WaitGraph::LinkEndWaiter(LockOwner* owner) {
@@ -102,9 +168,9 @@ void WaitGraph::LinkEndWaiter(LockOwner* owner) {
   other->awaited.store(true, std::memory_order_relaxed);
 }
 
-Status WaitGraph::BeginEndWait(LockOwner* owner, LockOwner* other) {
+Status WaitGraph::BeginEndWait(LockOwner* owner, LockOwner* other, const Target& target) {
   MutexLock lock(mu_);
-  SetEndWait(owner, other);
+  SetEndWait(owner, other, target);
   if (Status status = CheckNewWait(owner); !status.ok()) {
     owner->wait.end_of = nullptr;
     return status;
@@ -113,9 +179,9 @@ Status WaitGraph::BeginEndWait(LockOwner* owner, LockOwner* other) {
   return Status::Ok();
 }
 
-bool WaitGraph::BeginEndWaitUnlessCycle(LockOwner* owner, LockOwner* other) {
+bool WaitGraph::BeginEndWaitUnlessCycle(LockOwner* owner, LockOwner* other, const Target& target) {
   MutexLock lock(mu_);
-  SetEndWait(owner, other);
+  SetEndWait(owner, other, target);
   if (ClosesCycle(owner)) {
     owner->wait.end_of = nullptr;
     return false;
@@ -169,11 +235,29 @@ void WaitGraph::WakeEndWaiters(LockOwner* owner) {
 
 LockOwner::Wake WaitGraph::Sleep(LockOwner* owner, uint64_t deadline_us) {
   waits_.fetch_add(1, std::memory_order_relaxed);
-  if (owner->listener == nullptr) return owner->Sleep(clock_, deadline_us);
-  owner->listener->LockWaitBegins();
+  BeginSleep(owner);
+  if (owner->listener != nullptr) owner->listener->LockWaitBegins();
   const LockOwner::Wake wake = owner->Sleep(clock_, deadline_us);
-  owner->listener->LockWaitEnds();
+  if (owner->listener != nullptr) owner->listener->LockWaitEnds();
+  EndSleep(owner);
   return wake;
+}
+
+void WaitGraph::BeginSleep(LockOwner* owner) {
+  MutexLock lock(mu_);
+  owner->wait_begun_us = clock_->NowMicros();
+  owner->prev_sleeper = nullptr;
+  owner->next_sleeper = sleepers_;
+  if (sleepers_ != nullptr) sleepers_->prev_sleeper = owner;
+  sleepers_ = owner;
+}
+
+void WaitGraph::EndSleep(LockOwner* owner) {
+  MutexLock lock(mu_);
+  owner->wait_begun_us = 0;
+  (owner->prev_sleeper != nullptr ? owner->prev_sleeper->next_sleeper : sleepers_) =
+      owner->next_sleeper;
+  if (owner->next_sleeper != nullptr) owner->next_sleeper->prev_sleeper = owner->prev_sleeper;
 }
 
 Status WaitGraph::Outcome(const LockOwner& owner, LockOwner::Wake wake, uint64_t begun_us,

@@ -16,6 +16,7 @@
 #pragma once
 
 #include <atomic>
+#include <deque>
 #include <string>
 #include <vector>
 
@@ -66,12 +67,19 @@ class WaitGraph {
   // Whether it closes a cycle.
   bool ClosesCycle(LockOwner* owner) REQUIRES(mu_);
 
+  // What a wait for an end is for.
+  struct Target {
+    WaitFor what;
+    FamilyId family;
+    Slice key;
+  };
   // Sets up `owner`'s wait for the end of `other`. REQUIRES: other ends only after this caller has
   // given back a mutex that it holds now. Errors: kDeadlock; then there is no wait.
-  Status BeginEndWait(LockOwner* owner, LockOwner* other) EXCLUDES(mu_);
+  Status BeginEndWait(LockOwner* owner, LockOwner* other, const Target& target) EXCLUDES(mu_);
   // As BeginEndWait, for a wait that is not needed where it would close a cycle: then it returns
   // false, and nobody is told of a deadlock.
-  bool BeginEndWaitUnlessCycle(LockOwner* owner, LockOwner* other) EXCLUDES(mu_);
+  bool BeginEndWaitUnlessCycle(LockOwner* owner, LockOwner* other, const Target& target)
+      EXCLUDES(mu_);
   // Sleeps in the wait that BeginEndWait set up. OK: the other has ended, or somebody woke all its
   // waiters to look again. Errors: kTimedOut, kInterrupted; then the wait is over.
   Status FinishEndWait(LockOwner* owner, uint64_t deadline_us) EXCLUDES(mu_);
@@ -85,12 +93,23 @@ class WaitGraph {
 
   WaitStats GetStats() const;
   std::string LastDeadlock() const EXCLUDES(mu_);
+  // As Db::GetLockWaits and Db::GetDeadlocks.
+  std::vector<LockWaitInfo> GetWaits() const EXCLUDES(mu_);
+  std::vector<DeadlockInfo> GetDeadlocks() const EXCLUDES(mu_);
 
  private:
+  static constexpr size_t kDeadlocksKept = 16;
+
+  // One edge: owner, which waits, and one that is in its way.
+  LockWaitInfo Describe(const LockOwner* owner, const LockOwner* blocker) const REQUIRES(mu_);
+  void KeepDeadlock(const std::vector<const LockOwner*>& cycle) REQUIRES(mu_);
+  std::vector<const LockOwner*> Cycle(const LockOwner* owner) const REQUIRES(mu_);
+  void BeginSleep(LockOwner* owner) EXCLUDES(mu_);
+  void EndSleep(LockOwner* owner) EXCLUDES(mu_);
   void Visit(const LockOwner* from, LockOwner* blocker) REQUIRES(mu_);
   void VisitBlockers(const LockOwner* owner) REQUIRES(mu_);
-  std::string DescribeCycle(const LockOwner* owner) const REQUIRES(mu_);
-  void SetEndWait(LockOwner* owner, LockOwner* other) REQUIRES(mu_);
+  static std::string DescribeCycle(const std::vector<const LockOwner*>& cycle);
+  void SetEndWait(LockOwner* owner, LockOwner* other, const Target& target) REQUIRES(mu_);
   void LinkEndWaiter(LockOwner* owner) REQUIRES(mu_);
   void UnlinkEndWaiter(LockOwner* owner) REQUIRES(mu_);
 
@@ -99,6 +118,8 @@ class WaitGraph {
   uint64_t walk_ GUARDED_BY(mu_) = 0;
   std::vector<LockOwner*> walk_stack_ GUARDED_BY(mu_);
   std::string last_deadlock_ GUARDED_BY(mu_);
+  std::deque<DeadlockInfo> deadlocks_kept_ GUARDED_BY(mu_);  // Newest first; age_us: when it was.
+  LockOwner* sleepers_ GUARDED_BY(mu_) = nullptr;
 
   // Relaxed: figures.
   std::atomic<uint64_t> waits_ = 0;

@@ -56,7 +56,7 @@ Result<WriterRegistry::Found> WriterRegistry::Find(LockOwner* owner, FamilyId fa
                                 std::to_string(writer.owner->id));
       }
       // The writer ends only after it has left this shard.
-      TIDESDB_TRY(graph_->BeginEndWait(owner, writer.owner));
+      TIDESDB_TRY(graph_->BeginEndWait(owner, writer.owner, {WaitFor::kWrite, family, start}));
       found.waiting = true;
       return found;
     }

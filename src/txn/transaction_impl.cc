@@ -33,6 +33,7 @@ void TransactionImpl::Begin(const TransactionOptions& options) {
   owner_.id = shared_->next_id.fetch_add(1, std::memory_order_relaxed);
   owner_.epoch = 0;
   owner_.ClearInterrupt();
+  owner_.tag = options.tag;
   owner_.listener = options.lock_wait_listener;
   commit_sequence_ = 0;
   logged_ = false;

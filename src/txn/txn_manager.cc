@@ -63,6 +63,8 @@ class TxnManagerImpl final : public TxnManager {
   }
 
   std::string LastDeadlock() const override { return shared_.locks.LastDeadlock(); }
+  std::vector<LockWaitInfo> GetLockWaits() const override { return shared_.locks.GetWaits(); }
+  std::vector<DeadlockInfo> GetDeadlocks() const override { return shared_.locks.GetDeadlocks(); }
 
  private:
   TxnShared shared_;

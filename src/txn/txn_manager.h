@@ -96,6 +96,9 @@ class TxnManager {
   virtual TxnStats GetStats() const = 0;
   // What the last deadlock was about, for people; empty when there was none.
   virtual std::string LastDeadlock() const = 0;
+  // As Db's.
+  virtual std::vector<LockWaitInfo> GetLockWaits() const = 0;
+  virtual std::vector<DeadlockInfo> GetDeadlocks() const = 0;
 };
 
 }  // namespace tidesdb
