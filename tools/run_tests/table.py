@@ -3,8 +3,8 @@
 from functools import partial
 
 from installer import packages
-from tools.run_tests import checks, differential, engine, formats, install, install_pgo, install_source, isolation
-from tools.run_tests import lab_tests, quickstart, server
+from tools.run_tests import checks, counts, differential, engine, formats, install, install_pgo
+from tools.run_tests import install_source, isolation, lab_tests, quickstart, server
 from tools.run_tests.step import DEFAULT, FULL, QUICK, Step
 
 _BUILD = (*packages.BUILD, *packages.LAB, *packages.UNIT)
@@ -56,6 +56,7 @@ STEPS = [
     Step("pgo-study", DEFAULT, partial(lab_tests.pgo_study, "debian12"),
          (*packages.SYSBENCH, *packages.OBSERVE, *packages.LAB_PYTHON, *packages.BROWSER)),
     Step("mix-count", DEFAULT, partial(lab_tests.mix_count, "debian12"), (*packages.SYSBENCH, *packages.CALLGRIND)),
+    Step("counts", DEFAULT, counts.paths, (*_BUILD, *packages.CALLGRIND)),
     Step("seed-studies", DEFAULT, partial(lab_tests.seed_studies, "debian12"), tuple(packages.LAB_PYTHON)),
     Step("quickstart", DEFAULT, quickstart.whole),
     *_on("debian13"),
