@@ -9,10 +9,12 @@ namespace tidesdb::plugin {
 namespace {
 
 // Stored on disk; never renumber.
-constexpr uint8_t kFormat = 1;
-constexpr uint8_t kWideEnds = 1;  // Ends of varying values have 4 bytes instead of 2.
+constexpr uint8_t kFormat = 1;         // Of the table's first version.
+constexpr uint8_t kFormatVersion = 2;  // A byte says the version.
+constexpr uint8_t kWideEnds = 1;       // Ends of varying values have 4 bytes instead of 2.
 
 constexpr size_t kHeaderBytes = 2;
+constexpr size_t kVersionBytes = 1;
 
 uint32_t LoadLength(const uint8_t* p, uint8_t length_bytes) {
   uint32_t length = 0;
@@ -102,6 +104,8 @@ void RowCodec::Build(std::vector<Column> columns, uint32_t null_bytes, const uin
   varying_.clear();
   fixed_bytes_ = 0;
   has_blobs_ = false;
+  history_ = nullptr;
+  version_ = 0;
   for (uint32_t i = 0; i < columns_.size(); i++) {
     const Column& column = columns_[i];
     if (!column.stored) continue;
@@ -116,6 +120,46 @@ void RowCodec::Build(std::vector<Column> columns, uint32_t null_bytes, const uin
   }
 }
 
+RowVersion RowCodec::Describe() const {
+  RowVersion version;
+  version.null_bytes = null_bytes_;
+  for (const Column& column : columns_) {
+    if (!column.stored) continue;
+    RowColumn& row_column = version.columns.emplace_back();
+    row_column.varying = IsVarying(column);
+    row_column.bytes = row_column.varying ? 0 : column.bytes;
+    row_column.null_mask = column.null_mask;
+    row_column.null_offset = column.null_mask != 0 ? column.null_offset : 0;
+  }
+  return version;
+}
+
+std::vector<uint32_t> RowCodec::StoredColumns() const {
+  std::vector<uint32_t> stored;
+  for (uint32_t i = 0; i < columns_.size(); i++) {
+    if (columns_[i].stored) stored.push_back(i);
+  }
+  return stored;
+}
+
+Status RowCodec::SetHistory(const RowHistory* history, uint32_t version) {
+  history_ = nullptr;
+  version_ = 0;
+  if (history == nullptr || history->versions.empty()) return Status::Ok();
+  const RowVersion& held = history->versions[version];
+  const RowVersion mine = Describe();
+  bool same = held.null_bytes == mine.null_bytes && held.columns.size() == mine.columns.size();
+  for (size_t i = 0; same && i < mine.columns.size(); i++) {
+    RowColumn column = mine.columns[i];
+    column.id = held.columns[i].id;
+    same = column == held.columns[i];
+  }
+  if (!same) return Damaged("the table's columns are not those that the dictionary says");
+  history_ = history;
+  version_ = version;
+  return Status::Ok();
+}
+
 void RowCodec::Encode(const uint8_t* record, std::string* row) const {
   size_t varying_bytes_max = 0;
   for (const uint32_t i : varying_) {
@@ -124,15 +168,17 @@ void RowCodec::Encode(const uint8_t* record, std::string* row) const {
   }
   const bool wide = varying_bytes_max > 0xffff;
   const size_t end_bytes = wide ? 4 : 2;
-  const size_t ends = kHeaderBytes + null_bytes_ + fixed_bytes_;
+  const size_t header = kHeaderBytes + (version_ == 0 ? 0 : kVersionBytes);
+  const size_t ends = header + null_bytes_ + fixed_bytes_;
   const size_t data = ends + varying_.size() * end_bytes;
   row->resize(data);
 
   char* to = row->data();
   const uint8_t* record_nulls = record;
-  to[0] = static_cast<char>(kFormat);
+  to[0] = static_cast<char>(version_ == 0 ? kFormat : kFormatVersion);
   to[1] = static_cast<char>(wide ? kWideEnds : 0);
-  to += kHeaderBytes;
+  if (version_ != 0) to[kHeaderBytes] = static_cast<char>(version_);
+  to += header;
   for (const uint8_t mask : null_masks_) *to++ = static_cast<char>(*record_nulls++ & mask);
   for (const uint32_t i : fixed_) {
     const Column& column = columns_[i];
@@ -179,7 +225,13 @@ void RowPlan::Build(const RowCodec& codec, const std::vector<bool>& wanted) {
     null_masks_[column.null_offset] |= column.null_mask;
   }
   wants_blobs_ = false;
-  auto from = static_cast<uint32_t>(kHeaderBytes + codec.null_bytes_);
+  stored_.clear();
+  for (uint32_t i = 0; i < codec.columns_.size(); i++) {
+    if (wanted[i] && codec.columns_[i].stored) stored_.push_back(i);
+  }
+  others_.clear();
+  if (codec.history_ != nullptr) others_.resize(codec.history_->versions.size());
+  uint32_t from = codec.null_bytes_;
   for (const uint32_t i : codec.fixed_) {
     const Column& column = codec.columns_[i];
     if (wanted[i]) {
@@ -213,38 +265,49 @@ bool RowPlan::DecodeNullBits(const char* nulls, uint8_t* record) const {
 }
 
 // Records are compared byte by byte where the server looks for changes.
+void RowPlan::FillNull(const Column& column, uint8_t* record) const {
+  memcpy(record + column.offset, codec_->defaults_ + column.offset,
+         DefaultBytes(column, codec_->defaults_));
+}
+
 void RowPlan::FillNulls(uint8_t* record) const {
   for (const uint32_t i : nullable_) {
     const Column& column = codec_->columns_[i];
-    if (!IsNull(column, record)) continue;
-    memcpy(record + column.offset, codec_->defaults_ + column.offset,
-           DefaultBytes(column, codec_->defaults_));
+    if (IsNull(column, record)) FillNull(column, record);
   }
 }
 
 Status RowPlan::Decode(Slice row, uint8_t* record) const {
   if (row.size() < kHeaderBytes) return Damaged("too short");
   const auto format = static_cast<uint8_t>(row[0]);
-  if (format != kFormat) {
-    return Status::NotSupported("row: format " + std::to_string(format) +
-                                "; this version reads format " + std::to_string(kFormat));
-  }
   const bool wide = (static_cast<uint8_t>(row[1]) & kWideEnds) != 0;
+  Slice body = row.substr(kHeaderBytes);
+  uint32_t version = 0;
+  if (format == kFormatVersion) {
+    if (body.empty()) return Damaged("too short");
+    version = static_cast<uint8_t>(body[0]);
+    body.remove_prefix(kVersionBytes);
+  } else if (format != kFormat) {
+    return Status::NotSupported("row: format " + std::to_string(format) +
+                                "; this version reads formats up to " +
+                                std::to_string(kFormatVersion));
+  }
+  if (version != codec_->version_) return DecodeOther(version, body, wide, record);
   const size_t ends = codec_->varying_.size() * (wide ? 4 : 2);
-  if (row.size() < kHeaderBytes + codec_->null_bytes_ + codec_->fixed_bytes_ + ends) {
+  if (body.size() < codec_->null_bytes_ + codec_->fixed_bytes_ + ends) {
     return Damaged("too short for its columns");
   }
-  const bool any_null = DecodeNullBits(row.data() + kHeaderBytes, record);
-  for (const Copy& copy : copies_) memcpy(record + copy.to, row.data() + copy.from, copy.bytes);
+  const bool any_null = DecodeNullBits(body.data(), record);
+  for (const Copy& copy : copies_) memcpy(record + copy.to, body.data() + copy.from, copy.bytes);
   if (any_null) FillNulls(record);
-  return varying_.empty() ? Status::Ok() : DecodeVarying(row, wide, record);
+  return varying_.empty() ? Status::Ok() : DecodeVarying(body, wide, record);
 }
 
-Status RowPlan::DecodeVarying(Slice row, bool wide, uint8_t* record) const {
+Status RowPlan::DecodeVarying(Slice body, bool wide, uint8_t* record) const {
   const size_t end_bytes = wide ? 4 : 2;
-  const char* const ends = row.data() + kHeaderBytes + codec_->null_bytes_ + codec_->fixed_bytes_;
+  const char* const ends = body.data() + codec_->null_bytes_ + codec_->fixed_bytes_;
   const char* const data = ends + codec_->varying_.size() * end_bytes;
-  const auto data_bytes = static_cast<size_t>(row.data() + row.size() - data);
+  const auto data_bytes = static_cast<size_t>(body.data() + body.size() - data);
   for (const uint32_t i : varying_) {
     const Column& column = codec_->columns_[codec_->varying_[i]];
     if (IsNull(column, record)) continue;
@@ -258,6 +321,95 @@ Status RowPlan::DecodeVarying(Slice row, bool wide, uint8_t* record) const {
     }
   }
   return Status::Ok();
+}
+
+const RowPlan::OtherVersion& RowPlan::Other(uint32_t version) const {
+  OtherVersion& other = others_[version];
+  if (other.made) return other;
+  const RowHistory& history = *codec_->history_;
+  const std::vector<uint32_t> all = codec_->StoredColumns();
+  other.version = &history.versions[version];
+  other.sources.resize(stored_.size());
+  for (size_t i = 0, wanted = 0; i < all.size() && wanted < stored_.size(); i++) {
+    if (all[i] != stored_[wanted]) continue;
+    const uint32_t id = history.versions[codec_->version_].columns[i].id;
+    Source& source = other.sources[wanted++];
+    source.column = all[i];
+    source.instead = history.FindDefault(id);
+    uint32_t fixed = other.version->null_bytes;
+    uint32_t varying = 0;
+    for (const RowColumn& held : other.version->columns) {
+      if (held.id == id) {
+        source.held = &held;
+        source.place = held.varying ? varying : fixed;
+        break;
+      }
+      fixed += held.bytes;
+      varying += held.varying ? 1 : 0;
+    }
+  }
+  for (const RowColumn& held : other.version->columns) {
+    other.fixed_bytes += held.bytes;
+    other.varying += held.varying ? 1 : 0;
+  }
+  other.made = true;
+  return other;
+}
+
+Status RowPlan::DecodeOther(uint32_t version, Slice body, bool wide, uint8_t* record) const {
+  if (version >= others_.size()) return Damaged("it has a version that the dictionary has not");
+  const OtherVersion& other = Other(version);
+  const size_t ends = other.varying * (wide ? 4U : 2U);
+  if (body.size() < other.version->null_bytes + other.fixed_bytes + ends) {
+    return Damaged("too short for its columns");
+  }
+  for (uint32_t i = 0; i < codec_->null_bytes_; i++) {
+    record[i] = static_cast<uint8_t>(codec_->defaults_[i] & ~null_masks_[i]);
+  }
+  for (const Source& source : other.sources) {
+    TIDESDB_TRY(DecodeSource(other, source, body, wide, record));
+  }
+  return Status::Ok();
+}
+
+Status RowPlan::DecodeSource(const OtherVersion& other, const Source& source, Slice body, bool wide,
+                             uint8_t* record) const {
+  const Column& column = codec_->columns_[source.column];
+  bool null = false;
+  Slice value;
+  if (source.held == nullptr) {
+    // An .frm from before the column was dropped has no other value for it than its own default.
+    null = source.instead != nullptr ? source.instead->null : IsNull(column, codec_->defaults_);
+    if (source.instead != nullptr) {
+      value = source.instead->value;
+    } else if (!null && column.layout != Column::Layout::kBlob) {
+      value = RawValue(column, codec_->defaults_);
+    }
+  } else if (source.held->null_mask != 0 &&
+             (static_cast<uint8_t>(body[source.held->null_offset]) & source.held->null_mask) != 0) {
+    null = true;
+  } else if (!source.held->varying) {
+    value = body.substr(source.place, source.held->bytes);
+  } else {
+    const size_t end_bytes = wide ? 4 : 2;
+    const char* const ends = body.data() + other.version->null_bytes + other.fixed_bytes;
+    const char* const data = ends + other.varying * end_bytes;
+    const auto data_bytes = static_cast<size_t>(body.data() + body.size() - data);
+    uint32_t start = 0;
+    uint32_t end = 0;
+    if (source.place > 0) memcpy(&start, ends + (source.place - 1) * end_bytes, end_bytes);
+    memcpy(&end, ends + source.place * end_bytes, end_bytes);
+    if (start > end || end > data_bytes) return Damaged("a value ends beyond the row");
+    value = Slice(data + start, end - start);
+  }
+  if (null) {
+    if (column.null_mask == 0) return Damaged("a column that is never NULL is");
+    record[column.null_offset] |= column.null_mask;
+    FillNull(column, record);
+    return Status::Ok();
+  }
+  if (StoreRawValue(column, value, record)) return Status::Ok();
+  return Damaged("a value is larger than its column");
 }
 
 }  // namespace tidesdb::plugin

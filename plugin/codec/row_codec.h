@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "codec/row_history.h"
 #include "tidesdb/slice.h"
 #include "tidesdb/status.h"
 
@@ -52,6 +53,16 @@ class RowCodec {
   // there.
   void Build(std::vector<Column> columns, uint32_t null_bytes, const uint8_t* defaults);
 
+  // The form of the rows, for the table's history; without ids.
+  RowVersion Describe() const;
+  // The columns that rows hold, as indexes into columns(), in the order of Describe().
+  std::vector<uint32_t> StoredColumns() const;
+
+  // Which forms rows have, and the one of this table. history: lives as long as this is used.
+  // Errors: kCorruption when that version is of other columns; only the first version's rows can be
+  // read then.
+  Status SetHistory(const RowHistory* history, uint32_t version);
+
   const std::vector<Column>& columns() const { return columns_; }
   // Whether any stored column is a blob, so that decoded records point into the row.
   bool has_blobs() const { return has_blobs_; }
@@ -74,6 +85,8 @@ class RowCodec {
   uint32_t null_bytes_ = 0;
   uint32_t fixed_bytes_ = 0;
   bool has_blobs_ = false;
+  const RowHistory* history_ = nullptr;  // Null: there is one version.
+  uint32_t version_ = 0;                 // Of the rows that this encodes.
 };
 
 // Which columns to decode, worked out once and used for many rows.
@@ -97,9 +110,29 @@ class RowPlan {
     uint32_t bytes;
   };
 
+  // Where a wanted column is in rows of another version.
+  struct Source {
+    uint32_t column = 0;              // In codec_->columns().
+    const RowColumn* held = nullptr;  // Null: those rows do not hold it.
+    const ColumnDefault* instead = nullptr;
+    uint32_t place = 0;  // Of fixed size: the offset behind the header; else its number.
+  };
+  struct OtherVersion {
+    bool made = false;
+    const RowVersion* version = nullptr;
+    std::vector<Source> sources;
+    uint32_t fixed_bytes = 0;
+    uint32_t varying = 0;
+  };
+
   bool DecodeNullBits(const char* nulls, uint8_t* record) const;
+  void FillNull(const Column& column, uint8_t* record) const;
   void FillNulls(uint8_t* record) const;
-  Status DecodeVarying(Slice row, bool wide, uint8_t* record) const;
+  Status DecodeVarying(Slice body, bool wide, uint8_t* record) const;
+  const OtherVersion& Other(uint32_t version) const;
+  Status DecodeOther(uint32_t version, Slice body, bool wide, uint8_t* record) const;
+  Status DecodeSource(const OtherVersion& other, const Source& source, Slice body, bool wide,
+                      uint8_t* record) const;
 
   const RowCodec* codec_ = nullptr;
   std::vector<uint8_t> null_masks_;  // Of each null byte: the bits of wanted columns.
@@ -107,6 +140,8 @@ class RowPlan {
   std::vector<uint32_t> varying_;    // Indexes into codec_->varying_.
   std::vector<uint32_t> nullable_;   // Wanted columns that can be NULL.
   bool wants_blobs_ = false;
+  std::vector<uint32_t> stored_;              // Wanted columns that rows hold.
+  mutable std::vector<OtherVersion> others_;  // By version; made when such a row is met.
 };
 
 }  // namespace tidesdb::plugin

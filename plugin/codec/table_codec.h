@@ -33,6 +33,13 @@ class TableCodec {
   Status Build(TABLE* table);
 
   const RowCodec& rows() const { return rows_; }
+  Status SetHistory(const RowHistory* history, uint32_t version) {
+    return rows_.SetHistory(history, version);
+  }
+  // Whether an index has the same bytes as one of another definition of the table.
+  // columns_before: for each column the one of the other definition, or -1.
+  bool SameIndex(uint key_number, const TableCodec& before, uint key_before,
+                 const std::vector<int>& columns_before) const;
   bool hidden_key() const { return hidden_key_; }
   bool is_primary(uint key_number) const { return !hidden_key_ && key_number == primary_number_; }
   bool is_unique(uint key_number) const { return indexes_[key_number].unique; }
@@ -123,6 +130,8 @@ class TableCodec {
   Status BuildTextPart(CHARSET_INFO* cs, uint length, bool unique, Part* part);
   Status BuildIndex(TABLE* table, uint number);
   static bool SameBytes(const Part& a, const Part& b);
+  static bool SamePart(const Part& part, const Part& before,
+                       const std::vector<int>& columns_before);
   void LinkPrimaryKey(TABLE* table, Index* index) const;
   void EncodeColumn(const Part& part, const uchar* record, std::string* key) const;
   void AppendPrimaryKey(const Index& index, const uchar* record, Slice primary_key,

@@ -219,4 +219,38 @@ void TableCodec::LinkPrimaryKey(TABLE* table, Index* index) const {
   }
 }
 
+// A column may have become longer, as long as the key holds all of it.
+bool TableCodec::SamePart(const Part& part, const Part& before,
+                          const std::vector<int>& columns_before) {
+  const KeyPart& key = part.key;
+  const KeyPart& old = before.key;
+  if (columns_before[part.column] != static_cast<int>(before.column) || key.kind != old.kind ||
+      key.nullable != old.nullable || key.descending != old.descending ||
+      key.trim_spaces != old.trim_spaces || part.whole_column != before.whole_column ||
+      part.in_value != before.in_value) {
+    return false;
+  }
+  if (key.kind == PartKind::kText && (key.collation->handle != old.collation->handle ||
+                                      key.collation->levels != old.collation->levels)) {
+    return false;
+  }
+  const bool may_grow = part.whole_column && part.image_varying;
+  return may_grow || part.image_bytes == before.image_bytes;
+}
+
+bool TableCodec::SameIndex(uint key_number, const TableCodec& before, uint key_before,
+                           const std::vector<int>& columns_before) const {
+  const Index& index = indexes_[key_number];
+  const Index& old = before.indexes_[key_before];
+  const auto same = [&](const Part& part, const Part& part_before) {
+    return SamePart(part, part_before, columns_before);
+  };
+  return !index.hash && !old.hash && index.unique == old.unique && index.same_as == old.same_as &&
+         is_primary(key_number) == before.is_primary(key_before) &&
+         std::equal(index.parts.begin(), index.parts.end(), old.parts.begin(), old.parts.end(),
+                    same) &&
+         std::equal(index.values.begin(), index.values.end(), old.values.begin(), old.values.end(),
+                    same);
+}
+
 }  // namespace tidesdb::plugin

@@ -6,7 +6,8 @@ namespace tidesdb::plugin {
 namespace {
 
 // Stored on disk; never renumber.
-constexpr uint8_t kFormat = 1;
+constexpr uint8_t kFormat = 2;
+constexpr uint8_t kFormatWithoutHistory = 1;
 constexpr uint32_t kHiddenKey = 1;
 constexpr uint32_t kTemporary = 2;
 
@@ -17,8 +18,10 @@ Status Damaged() { return Status::Corruption("dictionary: a table's entry is dam
 std::string TableEntryName(Slice name) { return std::string(kTableEntryPrefix).append(name); }
 
 void EncodeTableDef(const TableDef& def, std::string* bytes) {
+  // What the older format can say is said in it.
+  const bool plain = def.frm_version.empty() && def.history.versions.empty();
   bytes->clear();
-  bytes->push_back(static_cast<char>(kFormat));
+  bytes->push_back(static_cast<char>(plain ? kFormatWithoutHistory : kFormat));
   PutVarint32(bytes, (def.hidden_key ? kHiddenKey : 0) | (def.temporary ? kTemporary : 0));
   PutFixed32(bytes, def.primary_family);
   PutFixed64(bytes, def.created_s);
@@ -29,14 +32,17 @@ void EncodeTableDef(const TableDef& def, std::string* bytes) {
     PutFixed32(bytes, index.family);
     PutLengthPrefixed(bytes, index.name);
   }
+  if (plain) return;
+  PutLengthPrefixed(bytes, def.frm_version);
+  EncodeRowHistory(def.history, bytes);
 }
 
 Result<TableDef> DecodeTableDef(Slice bytes) {
   if (bytes.empty()) return Damaged();
   const auto format = static_cast<uint8_t>(bytes.front());
-  if (format != kFormat) {
+  if (format != kFormat && format != kFormatWithoutHistory) {
     return Status::NotSupported("dictionary: a table's entry has format " + std::to_string(format) +
-                                "; this version reads format " + std::to_string(kFormat));
+                                "; this version reads formats up to " + std::to_string(kFormat));
   }
   bytes.remove_prefix(1);
   TableDef def;
@@ -55,6 +61,12 @@ Result<TableDef> DecodeTableDef(Slice bytes) {
     if (!TakeFixed32(&bytes, &index.family) || !TakeLengthPrefixed(&bytes, &name)) return Damaged();
     index.name = name;
     def.indexes.push_back(std::move(index));
+  }
+  if (format != kFormatWithoutHistory) {
+    Slice frm_version;
+    if (!TakeLengthPrefixed(&bytes, &frm_version)) return Damaged();
+    def.frm_version = frm_version;
+    if (!TakeRowHistory(&bytes, &def.history)) return Damaged();
   }
   if (!bytes.empty()) return Damaged();
   return def;

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "codec/row_history.h"
 #include "tidesdb/result.h"
 #include "tidesdb/slice.h"
 
@@ -28,6 +29,10 @@ struct TableDef {
   // AUTO_INCREMENT starts here; what was used since is recorded beside it, under the generation.
   uint64_t auto_increment_base = 1;
   uint32_t auto_increment_generation = 0;
+  // The .frm that goes with this entry, by the server's id; empty: no ALTER TABLE has changed it in
+  // place yet.
+  std::string frm_version;
+  RowHistory history;
 };
 
 // The catalog entry of a table. name: exactly what the server calls it.

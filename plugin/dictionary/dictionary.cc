@@ -53,6 +53,10 @@ void RaiseTo(std::atomic<uint64_t>* counter, uint64_t value) {
 
 }  // namespace
 
+std::string TableName(const char* path) {
+  return path[0] == '.' && path[1] == '/' ? path + 2 : path;
+}
+
 std::string AutoIncrementKey(const TableDef& def, uint16_t slot) {
   std::string key = AutoIncrementPrefix(def);
   key.push_back(static_cast<char>(slot >> 8));
@@ -273,6 +277,7 @@ Status Dictionary::Truncate(const std::string& name) {
   }
   def.auto_increment_base = 1;
   def.auto_increment_generation = 0;
+  def.history = {};
   std::string bytes;
   EncodeTableDef(def, &bytes);
   edit.put.emplace_back(TableEntryName(name), std::move(bytes));
@@ -281,27 +286,68 @@ Status Dictionary::Truncate(const std::string& name) {
   return CountAsMade(name);
 }
 
-Status Dictionary::Change(const std::string& name, const TableDef& def) {
-  TIDESDB_ASSIGN(const std::shared_ptr<TableState> old, Find(name));
-  if (old == nullptr) return Status::InvalidArgument("no table " + name + " in the dictionary");
+Status Dictionary::Change(const std::vector<TableChange>& changes) {
   CatalogEdit edit;
-  std::string bytes;
-  EncodeTableDef(def, &bytes);
-  edit.put.emplace_back(TableEntryName(name), std::move(bytes));
+  std::vector<std::shared_ptr<TableState>> before;
+  for (const TableChange& change : changes) {
+    TIDESDB_ASSIGN(const std::shared_ptr<TableState> old, Find(change.name));
+    if (old == nullptr) {
+      return Status::InvalidArgument("no table " + change.name + " in the dictionary");
+    }
+    before.push_back(old);
+    std::vector<uint32_t> kept;
+    for (const IndexDef& index : change.def.indexes) kept.push_back(index.family);
+    std::vector<uint32_t> had;
+    for (const IndexDef& index : old->def.indexes) {
+      had.push_back(index.family);
+      if (std::count(kept.begin(), kept.end(), index.family) == 0)
+        edit.drop.push_back(index.family);
+    }
+    // Statistics go by the number of the key. They are hints: lost in a crash before the next step,
+    // they are taken anew.
+    if (kept != had) TIDESDB_TRY(ForgetStats(old->def));
+    std::string bytes;
+    EncodeTableDef(change.def, &bytes);
+    edit.put.emplace_back(TableEntryName(change.name), std::move(bytes));
+  }
   TIDESDB_TRY(db_->ApplyCatalog(edit));
-  TIDESDB_ASSIGN(const std::shared_ptr<TableState> changed, Load(def));
-  changed->made = old->made.load();
-  changed->rows = old->rows.load();
-  changed->changes = old->changes.load();
-  changed->next_hidden_key = old->next_hidden_key.load();
-  if (def.auto_increment_generation == old->def.auto_increment_generation) {
+  for (size_t i = 0; i < changes.size(); i++) TIDESDB_TRY(TakeOver(*before[i], changes[i]));
+  return Status::Ok();
+}
+
+// The next state of a table, with what the one before has counted.
+Status Dictionary::TakeOver(const TableState& old, const TableChange& change) {
+  TIDESDB_ASSIGN(const std::shared_ptr<TableState> changed, Load(change.def));
+  changed->made = old.made.load();
+  changed->rows = old.rows.load();
+  changed->changes = old.changes.load();
+  changed->next_hidden_key = old.next_hidden_key.load();
+  if (change.def.auto_increment_generation == old.def.auto_increment_generation) {
     // Not as it is recorded, which may be ahead.
-    changed->next_auto_increment = old->next_auto_increment.load();
+    changed->next_auto_increment = old.next_auto_increment.load();
   }
   LatchGuard guard(latch_);
-  old->outdated = true;
-  tables_[name] = changed;
+  std::shared_ptr<TableState>& state = tables_[change.name];
+  if (state != nullptr) state->outdated = true;
+  state = changed;
   return Status::Ok();
+}
+
+bool Dictionary::IsOfFrm(const std::string& name, Slice frm_version) const {
+  const auto is_of = [&](Slice bytes) {
+    const auto def = DecodeTableDef(bytes);
+    return def.ok() && Slice(def->frm_version) == frm_version;
+  };
+  const std::string entry = TableEntryName(name);
+  if (const auto bytes = db_->GetCatalog(entry)) return is_of(*bytes);
+  const auto partitions = db_->ListCatalog(entry + "#P#");
+  return !partitions.empty() && is_of(partitions.front().second);
+}
+
+Status Dictionary::ForgetStats(const TableDef& def) {
+  const auto transaction = db_->Begin({});
+  TIDESDB_TRY(transaction->Delete(system_, StatsKey(def)));
+  return transaction->Commit();
 }
 
 Status Dictionary::SaveAutoIncrements() {

@@ -74,6 +74,12 @@ struct NewTable {
   ColumnFamilyOptions options;  // For all its families.
 };
 
+// A table that goes on with its rows under another definition.
+struct TableChange {
+  std::string name;
+  TableDef def;
+};
+
 class Dictionary {
  public:
   // Finds or makes the plugin's own column family and removes temporary tables that a crash left.
@@ -93,8 +99,12 @@ class Dictionary {
   Status Truncate(const std::string& name);
   // How many tables were made, emptied, or renamed from an intermediate of ALTER TABLE, so far.
   uint64_t tables_made() const { return tables_made_; }
-  // Changes what the entry says and keeps the rows.
-  Status Change(const std::string& name, const TableDef& def);
+  // Changes what the entries say and keeps the rows, of all these tables in one step. Families that
+  // a new definition does not name any more are dropped.
+  Status Change(const std::vector<TableChange>& changes);
+  // Whether a table, or the first of its partitions that is found, has the definition that goes with
+  // this .frm.
+  bool IsOfFrm(const std::string& name, Slice frm_version) const;
 
   // Makes the statistics survive a restart. Not part of any user's transaction.
   Status SaveStats(const TableState& table, const TableStats& stats);
@@ -107,6 +117,8 @@ class Dictionary {
 
  private:
   Result<std::shared_ptr<TableState>> Load(TableDef def);
+  Status ForgetStats(const TableDef& def);
+  Status TakeOver(const TableState& old, const TableChange& change);
   Status LoadCounters(TableState* table);
   void Forget(const std::string& name);
   Status CountAsMade(const std::string& name);
@@ -117,6 +129,9 @@ class Dictionary {
   Latch latch_;
   std::map<std::string, std::shared_ptr<TableState>> tables_;  // Guarded by latch_.
 };
+
+// The server's name of a table is its path: "./db/table", and "/tmp/#sql..." for temporary ones.
+std::string TableName(const char* path);
 
 // Keys of the plugin's own family. The slot is a number that one connection at a time holds: values
 // under one slot never go back, whatever the order in which connections commit.

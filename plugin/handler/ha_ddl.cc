@@ -12,11 +12,6 @@
 namespace tidesdb::plugin {
 namespace {
 
-// The server's name of a table is its path: "./db/table", and "/tmp/#sql..." for temporary ones.
-std::string TableName(const char* path) {
-  return path[0] == '.' && path[1] == '/' ? path + 2 : path;
-}
-
 int DdlError(const Status& status) {
   if (status.ok()) return 0;
   my_printf_error(ER_GET_ERRMSG, "TidesDB: %s", MYF(0), status.ToString().c_str());

@@ -29,11 +29,25 @@ ulong ha_tidesdb::index_flags(uint index, uint, bool) const {
          HA_DO_INDEX_COND_PUSHDOWN;
 }
 
+// Which form this table's rows have, as its .frm goes with the dictionary.
+int ha_tidesdb::BindHistory(const TableState& state) {
+  const LEX_CUSTRING& frm = table_share->tabledef_version;
+  const Slice frm_version(reinterpret_cast<const char*>(frm.str), frm.length);
+  plan_made_ = false;
+  const Status bound =
+      codec_.SetHistory(&state.def.history, state.def.history.VersionOf(frm_version));
+  if (bound.ok()) return 0;
+  sql_print_error("TidesDB: the .frm file of table %s: %s", name_.c_str(),
+                  bound.ToString().c_str());
+  return HA_ERR_TABLE_DEF_CHANGED;
+}
+
 int ha_tidesdb::BindState() {
   if (state_ != nullptr && !state_->outdated) return 0;
   auto found = engine->dictionary.Find(name_);
   if (!found.ok()) return guard::ToHandlerError(found.status());
   if (*found == nullptr) return HA_ERR_NO_SUCH_TABLE;
+  if (const int error = BindHistory(**found)) return error;
   state_ = *found;
   known_stats_.reset();
   known_stats_version_ = 0;

@@ -61,6 +61,11 @@ class ha_tidesdb final : public handler {
       TABLE* altered_table, Alter_inplace_info* info) noexcept override;
   bool commit_inplace_alter_table(TABLE* altered_table, Alter_inplace_info* info,
                                   bool commit) noexcept override;
+  bool can_convert_nocopy(const Field& field,
+                          const Column_definition& definition) const noexcept override;
+  Compare_keys compare_key_parts(const Field& field, const Column_definition& definition,
+                                 const KEY_PART_INFO& part,
+                                 const KEY_PART_INFO& new_part) const noexcept override;
   bool check_if_incompatible_data(HA_CREATE_INFO* info, uint table_changes) noexcept override;
 
   // --- Reading: ha_scan.cc, ha_read.cc ---
@@ -115,6 +120,7 @@ class ha_tidesdb final : public handler {
   // Picks up the session, and the table's state if DDL changed it.
   int Bind(THD* thd);
   int BindState();
+  int BindHistory(const TableState& state);
   // 0, or the error that ends every use until the statement's rollback, or this table's.
   int Ready() const;
   // Turns an engine error into the server's, and undoes what that error undoes.
@@ -125,6 +131,13 @@ class ha_tidesdb final : public handler {
   int CheckDefinition(TABLE* form, const HA_CREATE_INFO& info);
   int CheckOptions(TABLE* form);
   int CheckCollations(const KEY& key);
+
+  // --- ha_alter.cc ---
+  bool OptionsStay(TABLE* altered, const Alter_inplace_info& info);
+  bool PlanIndexes(const TABLE& altered, const Alter_inplace_info& info, TableDef* def);
+  bool KeysStay(const TABLE& altered, const TableCodec& codec,
+                const std::vector<int>& columns_before, const Alter_inplace_info& info);
+  const char* PlanColumns(TABLE* altered, const Alter_inplace_info& info, TableDef* def);
 
   // --- ha_read.cc: from keys to record buffers ---
   bool PlanIsCurrent() const;

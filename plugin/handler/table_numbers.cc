@@ -244,6 +244,8 @@ int ha_tidesdb::analyze(THD*, HA_CHECK_OPT*) noexcept {
 int ha_tidesdb::optimize(THD*, HA_CHECK_OPT*) noexcept {
   return guard::Run([&] {
     if (BindState() != 0) return HA_ADMIN_FAILED;
+    // The copy brings rows of older versions to the newest.
+    if (!state_->def.history.versions.empty()) return HA_ADMIN_TRY_ALTER;
     Status compacted = engine->db->Compact(state_->primary);
     for (ColumnFamily* family : state_->indexes) {
       if (compacted.ok()) compacted = engine->db->Compact(family);

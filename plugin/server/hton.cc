@@ -69,6 +69,15 @@ Status OpenEngine() {
   return Status::Ok();
 }
 
+// After a crash within ALTER TABLE: whether the table has changed already, so that the new .frm is
+// the right one.
+int CheckVersion(handlerton*, const char* path, const LEX_CUSTRING* version, ulonglong) noexcept {
+  return guard::Run([&] {
+    const Slice frm_version(reinterpret_cast<const char*>(version->str), version->length);
+    return engine->dictionary.IsOfFrm(TableName(path), frm_version) ? 0 : 1;
+  });
+}
+
 int Init(void* p) noexcept {
   return guard::Run([&] {
     tidesdb_hton = static_cast<handlerton*>(p);
@@ -86,6 +95,7 @@ int Init(void* p) noexcept {
     tidesdb_hton->index_options = sysvars::index_options;
     tidesdb_hton->show_status = ShowEngineStatus;
     tidesdb_hton->flush_logs = FlushLogs;
+    tidesdb_hton->check_version = CheckVersion;
     port::SetOptimizerCosts(tidesdb_hton);
     SetTransactionCallbacks(tidesdb_hton);
     RegisterLockWaitStage();
