@@ -66,6 +66,15 @@ inline bool HasVectorIndex([[maybe_unused]] TABLE_SHARE& share) {
 #endif
 }
 
+// Whether two names of indexes or columns are the same to the server.
+inline bool SameName(const LEX_CSTRING& a, const LEX_CSTRING& b) {
+#if MYSQL_VERSION_ID >= 110500
+  return Compare_ident_ci().charset_info()->streq(a, b);
+#else
+  return my_strcasecmp(system_charset_info, a.str, b.str) == 0;
+#endif
+}
+
 // What the cost model of 10.11 asks an engine. From 11.0 on the server computes costs itself, from
 // the numbers that info() gives and OPTIMIZER_COSTS.
 struct ReadCosts {

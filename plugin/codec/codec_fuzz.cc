@@ -49,6 +49,14 @@ RowCodec Rows() {
   RowCodec codec;
   static constexpr uint8_t kDefaults[kRecordBytes] = {};
   codec.Build(std::move(columns), 1, kDefaults);
+  // The second column came later.
+  static RowHistory history;
+  RowVersion before = codec.Describe();
+  before.columns.erase(before.columns.begin() + 1);
+  const std::vector<ColumnOrigin> origins = {
+      {0, {}}, {-1, {0, false, "x"}}, {1, {}}, {2, {}}, {3, {}}};
+  Require(AddRowVersion(before, codec.Describe(), origins, {}, &history));
+  Require(codec.SetHistory(&history, history.newest()).ok());
   return codec;
 }
 

@@ -37,22 +37,18 @@ class AlterPlan final : public inplace_alter_handler_ctx {
   TableChange change;
 };
 
-bool SameName(const char* a, const char* b) {
-  return my_strcasecmp(system_charset_info, a, b) == 0;
-}
-
 // The name that a key had before; the keys that the server matches have the same one but for case.
-const char* NameBefore(const KEY& key, const Alter_inplace_info& info) {
+const LEX_CSTRING& NameBefore(const KEY& key, const Alter_inplace_info& info) {
   for (const auto& rename : info.rename_keys) {
-    if (SameName(rename.new_key->name.str, key.name.str)) return rename.old_key->name.str;
+    if (port::SameName(rename.new_key->name, key.name)) return rename.old_key->name;
   }
-  return key.name.str;
+  return key.name;
 }
 
 int KeyBefore(const KEY& key, const TABLE_SHARE& before, const Alter_inplace_info& info) {
-  const char* const name = NameBefore(key, info);
+  const LEX_CSTRING& name = NameBefore(key, info);
   for (uint i = 0; i < before.keys; i++) {
-    if (SameName(before.key_info[i].name.str, name)) return static_cast<int>(i);
+    if (port::SameName(before.key_info[i].name, name)) return static_cast<int>(i);
   }
   return -1;
 }
@@ -72,7 +68,9 @@ std::vector<int> ColumnsBefore(const TABLE& altered, const Alter_inplace_info& i
 bool EvaluateDefault(Field* field, const Column& column, const uchar* record,
                      ColumnDefault* value) {
   constexpr uint kOnceForAll = VCOL_SESSION_FUNC | VCOL_TIME_FUNC;
-  if (field->default_value != nullptr && (field->default_value->flags & ~kOnceForAll) != 0) {
+  if (field->default_value != nullptr &&
+      ((field->default_value->flags & ~kOnceForAll) != 0 ||
+       (field->default_value->expr->used_tables() & RAND_TABLE_BIT) != 0)) {
     return false;
   }
   if ((field->flags & (AUTO_INCREMENT_FLAG | VERS_ROW_START | VERS_ROW_END)) != 0) return false;
