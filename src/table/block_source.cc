@@ -1,6 +1,7 @@
 #include "table/block_source.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "format/corruption.h"
@@ -25,6 +26,21 @@ BlockBytes NewBytes(BlockKind kind, size_t n, BlockCache* cache) {
   if (cache != nullptr) return cache->NewBlock(n);
   const size_t slack = kind == BlockKind::kFilter ? kFilterLineBytes - 1 : 0;
   return HeapBlock(n + slack);
+}
+
+// Longer blocks are read where they may stay.
+constexpr size_t kThreadBytesMax = 32 << 10;
+
+// Where a thread reads what it then decompresses elsewhere: the cache's memory would have to find
+// room for each compressed block, of another size each, and give it back at once.
+char* ThreadBytes(size_t n) {
+  thread_local std::unique_ptr<char[]> bytes;
+  thread_local size_t room = 0;
+  if (room < n) {
+    room = std::min(std::bit_ceil(n), kThreadBytesMax);
+    bytes = std::make_unique_for_overwrite<char[]>(room);
+  }
+  return bytes.get();
 }
 
 }  // namespace
@@ -95,6 +111,11 @@ Status BlockSource::Load(BlockHandle handle, BlockKind kind, ScanState* scan,
   return Status::Ok();
 }
 
+bool BlockSource::LikelyCompressed(BlockKind kind) const {
+  if (kind == BlockKind::kFilter) return false;
+  return kind != BlockKind::kData || compressed_.load(std::memory_order_relaxed);
+}
+
 Status BlockSource::Decode(BlockHandle handle, BlockKind kind, ScanState* scan, BlockCache* cache,
                            Decoded* decoded) const {
   if (handle.offset > file_->size() || handle.size > file_->size() ||
@@ -107,10 +128,13 @@ Status BlockSource::Decode(BlockHandle handle, BlockKind kind, ScanState* scan, 
   // Where the block will stay if it is stored raw, which is not known yet.
   BlockBytes bytes;
   size_t leading = 0;
-  if (scan != nullptr && stored_bytes <= ScanState::kReadBytesMax) {
+  const bool by_scan = scan != nullptr && stored_bytes <= ScanState::kReadBytesMax;
+  if (scan != nullptr && !by_scan) scan->Passed(handle.offset, handle.end());
+  if (by_scan) {
     TIDESDB_ASSIGN(stored, scan->Read(*file_, handle.offset, stored_bytes));
+  } else if (stored_bytes <= kThreadBytesMax && LikelyCompressed(kind)) {
+    TIDESDB_ASSIGN(stored, file_->ReadAt(handle.offset, stored_bytes, ThreadBytes(stored_bytes)));
   } else {
-    if (scan != nullptr) scan->Passed(handle.offset, handle.end());
     bytes = NewBytes(kind, stored_bytes, cache);
     leading = LeadingBytes(kind, bytes.get());
     TIDESDB_ASSIGN(stored, file_->ReadAt(handle.offset, stored_bytes, bytes.get() + leading));
@@ -122,9 +146,11 @@ Status BlockSource::Decode(BlockHandle handle, BlockKind kind, ScanState* scan, 
   Compression compression;
   TIDESDB_TRY(CheckSeal(stored, kind, handle.offset, path_, &compression));
   const Slice payload = stored.substr(0, stored.size() - kBlockSealBytes);
-  if (compression != Compression::kNone) {
-    return Inflate(handle, kind, compression, payload, scan, cache, decoded);
+  const bool compressed = compression != Compression::kNone;
+  if (kind == BlockKind::kData && compressed != compressed_.load(std::memory_order_relaxed)) {
+    compressed_.store(compressed, std::memory_order_relaxed);
   }
+  if (compressed) return Inflate(handle, kind, compression, payload, scan, cache, decoded);
   TIDESDB_TRY(Validate(payload, kind, handle.offset));
   if (bytes == nullptr || stored.data() != bytes.get() + leading) {
     bytes = NewBytes(kind, payload.size() + 1, cache);

@@ -5,6 +5,7 @@
 //   repeats none of it.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -74,6 +75,7 @@ class BlockSource {
     size_t size = 0;
   };
 
+  bool LikelyCompressed(BlockKind kind) const;
   static Slice Contents(Slice decoded, BlockKind kind);
   // `cache`: where the block is to go; null: its bytes are the caller's.
   Status Decode(BlockHandle handle, BlockKind kind, ScanState* scan, BlockCache* cache,
@@ -86,6 +88,8 @@ class BlockSource {
   const std::string path_;
   const uint64_t file_number_;
   BlockCache* const cache_;
+  // The last data block that was read: a guess where the next is best read to. Relaxed: only that.
+  mutable std::atomic<bool> compressed_ = true;
 };
 
 }  // namespace tidesdb

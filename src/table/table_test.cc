@@ -21,6 +21,33 @@ class CountingFile final : public RandomAccessFile {
   uint64_t* const reads_;
 };
 
+// Counts what the blocks of a table ask of the cache's memory.
+class CountingCache final : public BlockCache {
+ public:
+  Handle* Lookup(uint64_t file_number, uint64_t offset) override {
+    return cache_->Lookup(file_number, offset);
+  }
+  BlockBytes NewBlock(size_t bytes) override {
+    ++blocks_made;
+    return cache_->NewBlock(bytes);
+  }
+  Handle* Insert(uint64_t file_number, uint64_t offset, BlockBytes bytes, size_t size,
+                 CachePriority priority) override {
+    return cache_->Insert(file_number, offset, std::move(bytes), size, priority);
+  }
+  Slice Bytes(Handle* handle) const override { return cache_->Bytes(handle); }
+  void Release(Handle* handle) override { cache_->Release(handle); }
+  void EraseFile(uint64_t file_number) override { cache_->EraseFile(file_number); }
+  void SetCapacity(size_t bytes_max) override { cache_->SetCapacity(bytes_max); }
+  CacheStats GetStats() const override { return cache_->GetStats(); }
+  bool AnyPinned() const override { return cache_->AnyPinned(); }
+
+  uint64_t blocks_made = 0;
+
+ private:
+  const std::unique_ptr<BlockCache> cache_ = NewClockCache(64 << 20, 8 << 10);
+};
+
 void ExpectAt(const InternalIterator& iter, const EntryMap& entries, EntryMap::const_iterator at) {
   ASSERT_TRUE(iter.status().ok()) << iter.status().ToString();
   ASSERT_EQ(iter.Valid(), at != entries.end());
@@ -362,6 +389,36 @@ TEST(TableTest, FilterSparesBlocks) {
   // One lookup each for the filter; about one in a hundred goes on to index and block.
   const uint64_t more = cache->GetStats().hits + cache->GetStats().misses - lookups - 2999;
   EXPECT_LT(more, 2 * 75u);
+}
+
+// A compressed block is read into the thread's own memory: each miss takes one block's room of the
+// cache's, and reads once.
+TEST(TableTest, AMissTakesRoomOnce) {
+  for (const Compression compression : {Compression::kLz4, Compression::kNone}) {
+    TableWriteOptions options;
+    options.compression = compression;
+    EntryMap entries;
+    for (int i = 0; i < 5000; ++i) {
+      entries[{"key" + std::to_string(10000 + i), PackTrailer(1, ValueType::kPut)}] =
+          std::string(100, 'v');
+    }
+    CountingCache cache;
+    uint64_t reads = 0;
+    auto table =
+        *TableReader::Open(std::make_unique<CountingFile>(WriteTable(options, entries), &reads),
+                           "test.tdb", 1, 0, &cache);
+    reads = 0;
+    for (int i = 0; i < 5000; i += 10) {
+      VersionHit hit;
+      ASSERT_TRUE(*table->Get(TableReadOptions(), "key" + std::to_string(10000 + i), 1, &hit));
+      EXPECT_EQ(hit.value, Slice(std::string(100, 'v')));
+      hit.release(hit.owner, hit.arg);
+    }
+    const uint64_t misses = cache.GetStats().misses;
+    EXPECT_GT(misses, 50u);
+    EXPECT_EQ(reads, misses);
+    EXPECT_EQ(cache.blocks_made, misses);
+  }
 }
 
 TEST(TableTest, ScansReadAhead) {
