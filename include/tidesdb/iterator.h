@@ -30,6 +30,10 @@ class Iterator {
   // tells which. No I/O.
   virtual bool Valid() const = 0;
 
+  // From the next seek on only keys of [lower, upper) are returned, within ScanOptions' bounds; empty
+  // means those. What lies outside is not walked over. Copied. It stands on no key afterwards.
+  virtual void SetBounds(Slice lower, Slice upper) = 0;
+
   // The seeks begin anew, also after an end or an error. All may read from disk; they wait for no
   // lock. Afterwards Valid() says whether there is such a key within ScanOptions' bounds.
   virtual void SeekToFirst() = 0;

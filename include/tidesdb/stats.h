@@ -95,6 +95,7 @@ struct DbStats {
   uint64_t rollbacks = 0;
   uint64_t spills = 0;               // Runs that write sets have put on disk.
   uint64_t spill_bytes_written = 0;  // Those runs, and the table files made of them.
+  uint64_t dead_keys_walked = 0;     // Deleted keys that scans had to step over.
 
   // --- Writing ---
   uint64_t user_bytes_written = 0;  // Keys and values of commits; amplification is relative to it.

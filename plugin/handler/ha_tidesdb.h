@@ -171,6 +171,8 @@ class ha_tidesdb final : public handler {
   int ReadOn(uchar* record, Direction direction, bool matching, int at_end);
   // Whether the cursor is at a key that the scan may still give.
   bool CursorInRange(Direction direction, bool matching) const;
+  void BoundCursor(Direction direction);
+  void LeavePrefix();
   int MoveCursor(Direction direction);
   int SeekImage(ha_rkey_function flag);
   int ReadCandidate(uchar* record, bool* found);
@@ -257,6 +259,10 @@ class ha_tidesdb final : public handler {
   std::string upper_;  // Keys from here on are outside of the range.
   bool has_upper_ = false;
   bool in_range_read_ = false;
+  // The cursor does not leave the keys that start with match_. For index_prev too: whoever asked for
+  // the last row of a prefix wants none before it.
+  bool in_prefix_ = false;
+  bool prefix_backward_ = false;
 
   // Of a locking scan: where what it has not locked yet begins; a key, to which it belongs when the
   // scan goes forward and does not when it goes backward.

@@ -43,6 +43,7 @@ void ha_tidesdb::PlaceBehindCursor(Direction direction) {
 }
 
 int ha_tidesdb::Reposition(Direction direction) {
+  BoundCursor(direction);
   Status moved;
   if (direction == Direction::kForward) {
     moved = cursor_.Seek(place_);
@@ -153,7 +154,10 @@ int ha_tidesdb::ReadOnLocked(uchar* record, Direction direction, bool matching, 
       }
     }
     if (error != 0) return error;
-    if (!at_key) return at_end;
+    if (!at_key) {
+      StandAtEnd(direction, matching);
+      return at_end;
+    }
     if (found) return 0;
     PlaceBehindCursor(direction);
     if (const int moved = MoveCursor(direction)) return moved;

@@ -22,7 +22,7 @@ void ha_tidesdb::OpenCursor() {
 int ha_tidesdb::rnd_init(bool) noexcept {
   return guard::Run([&] {
     active_ = MAX_KEY;
-    has_upper_ = false;
+    LeaveRange();
     cursor_.Close();
     at_point_ = false;
     return 0;
@@ -61,6 +61,28 @@ bool ha_tidesdb::CursorInRange(Direction direction, bool matching) const {
   return !has_upper_ || direction == Direction::kBackward || key < Slice(upper_);
 }
 
+// Tells the engine where the scan ends, so that it does not walk over what is deleted behind.
+void ha_tidesdb::BoundCursor(Direction direction) {
+  Slice upper;
+  std::string behind_prefix;
+  if (in_prefix_ && KeyAfterPrefix(match_, &behind_prefix)) upper = behind_prefix;
+  const bool ends = has_upper_ && direction == Direction::kForward;
+  if (ends && (upper.empty() || Slice(upper_) < upper)) upper = upper_;
+  cursor_.SetBounds(in_prefix_ ? Slice(match_) : Slice(), upper);
+}
+
+// The scan goes on beyond the prefix that it was bounded by.
+void ha_tidesdb::LeavePrefix() {
+  if (!in_prefix_) return;
+  in_prefix_ = false;
+  if (cursor_.valid()) {
+    at_point_ = true;
+    point_.assign(cursor_.key());
+  } else if (cursor_.is_open()) {
+    cursor_.SetBounds(Slice(), Slice());
+  }
+}
+
 int ha_tidesdb::MoveCursor(Direction direction) {
   const Status moved = direction == Direction::kForward ? cursor_.Next() : cursor_.Prev();
   return moved.ok() ? 0 : Fail(moved);
@@ -85,12 +107,16 @@ int ha_tidesdb::ReadOn(uchar* record, Direction direction, bool matching, int at
 
 // Nothing more is wanted in this direction; a HANDLER may turn round.
 void ha_tidesdb::StandAtEnd(Direction direction, bool matching) {
-  if (!cursor_.valid()) {
-    off_ = direction == Direction::kForward ? Off::kEnd : Off::kStart;
-  } else if (matching && !cursor_.key().starts_with(match_)) {
-    // Between the last key that starts with match_ and the row under the cursor.
-    at_point_ = KeyAfterPrefix(match_, &point_);
+  if (matching) {
+    // Behind the last key that starts with match_; in front of the first one, if that was asked for.
+    if (prefix_backward_) point_ = match_;
+    at_point_ = prefix_backward_ || KeyAfterPrefix(match_, &point_);
     if (!at_point_) off_ = Off::kEnd;
+  } else if (has_upper_ && direction == Direction::kForward) {
+    at_point_ = true;
+    point_ = upper_;
+  } else if (!cursor_.valid()) {
+    off_ = direction == Direction::kForward ? Off::kEnd : Off::kStart;
   }
 }
 
@@ -131,6 +157,8 @@ int ha_tidesdb::cmp_ref(const uchar* a, const uchar* b) noexcept {
 // What is read next is bounded by the server alone, which compares columns.
 void ha_tidesdb::LeaveRange() {
   has_upper_ = false;
+  in_prefix_ = false;
+  prefix_backward_ = false;
   in_range_check_pushed_down = false;
 }
 
@@ -190,20 +218,21 @@ int ha_tidesdb::index_read_map(uchar* row, const uchar* key, key_part_map parts,
         codec_.FromImage(active_, key, length, &key_,
                          starts ? TableCodec::ImageUse::kStart : TableCodec::ImageUse::kKey);
     const bool exact = flag == HA_READ_KEY_EXACT || flag == HA_READ_PREFIX;
+    match_ = key_;
+    prefix_backward_ = flag == HA_READ_PREFIX_LAST;
+    in_prefix_ = exact || prefix_backward_;
     if (exact && image.whole_key && image.used_all) {
       at_point_ = true;
       point_ = key_;
-      match_ = key_;
+      in_prefix_ = false;
       return codec_.is_primary(active_) ? FetchByPrimaryKey(point_, row)
                                         : FetchByUniqueKey(point_, row);
     }
     if (const int error = SeekImage(flag)) return error;
     const bool backward = flag == HA_READ_BEFORE_KEY || flag == HA_READ_KEY_OR_PREV ||
                           flag == HA_READ_PREFIX_LAST || flag == HA_READ_PREFIX_LAST_OR_PREV;
-    match_ = key_;
-    const int error = ReadOn(row, backward ? Direction::kBackward : Direction::kForward,
-                             exact || flag == HA_READ_PREFIX_LAST, HA_ERR_KEY_NOT_FOUND);
-    return error;
+    return ReadOn(row, backward ? Direction::kBackward : Direction::kForward, in_prefix_,
+                  HA_ERR_KEY_NOT_FOUND);
   });
 }
 
@@ -220,6 +249,7 @@ bool ha_tidesdb::LeavePoint() {
 
 int ha_tidesdb::MoveOn(uchar* record, Direction direction, bool matching) {
   if (const int error = Ready()) return error;
+  if (!matching) LeavePrefix();
   if (read_semi_consistent_) return ReadAgain(record, direction, matching);
   int error;
   if (off_ != Off::kNeither && !at_point_) {
@@ -253,7 +283,7 @@ int ha_tidesdb::index_next_same(uchar* row, const uchar*, uint) noexcept {
 }
 
 int ha_tidesdb::index_prev(uchar* row) noexcept {
-  return guard::Run([&] { return MoveOn(row, Direction::kBackward, false); });
+  return guard::Run([&] { return MoveOn(row, Direction::kBackward, prefix_backward_); });
 }
 
 int ha_tidesdb::index_first(uchar* row) noexcept {

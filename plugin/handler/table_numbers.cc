@@ -169,10 +169,10 @@ uint64_t ha_tidesdb::KeysInRange(uint index, Slice from, Slice to) {
     return range.keys;
   Cursor cursor;
   cursor.Open(session_, families_[index], true);
+  cursor.SetBounds(from, to);  // What is deleted behind the range is not walked over.
   uint64_t counted = 0;
   Status moved = cursor.Seek(from);
-  while (moved.ok() && cursor.valid() && (to.empty() || cursor.key() < to) &&
-         counted < kCountedMax) {
+  while (moved.ok() && cursor.valid() && counted < kCountedMax) {
     counted++;
     moved = cursor.Next();
   }

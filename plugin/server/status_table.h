@@ -43,6 +43,7 @@
   X(compaction_debt_bytes, Number, from.compaction_debt_bytes, "what compaction has yet to move") \
   X(spills, Number, from.spills, "sorted runs that large transactions have put on disk") \
   X(spill_bytes_written, Number, from.spill_bytes_written, "those runs, and the table files made of them") \
+  X(dead_keys_walked, Number, from.dead_keys_walked, "deleted keys that scans had to step over") \
   X(read_only, Flag, from.read_only, "ON after a fatal error: nothing is written any more") \
   X(profile_guided, Flag, kProfileGuided, "ON in a plugin that was built by a profile")
 // clang-format on

@@ -19,6 +19,15 @@ void Cursor::Close() {
   session_ = nullptr;
   iterator_.reset();
   detached_ = false;
+  lower_.clear();
+  upper_.clear();
+}
+
+void Cursor::SetBounds(Slice lower, Slice upper) {
+  if (lower == lower_ && upper == upper_) return;
+  lower_.assign(lower);
+  upper_.assign(upper);
+  if (iterator_ != nullptr) iterator_->SetBounds(lower_, upper_);
 }
 
 void Cursor::Detach() {
@@ -39,6 +48,7 @@ void Cursor::NeedIterator() {
       newest_ ? session_->transaction() : session_->TransactionForPlainRead();
   if (newest_) sequence_ = transaction->NewestSequence();
   iterator_ = transaction->NewIterator(family_, options);
+  if (!lower_.empty() || !upper_.empty()) iterator_->SetBounds(lower_, upper_);
 }
 
 bool Cursor::IsNewest() const { return session_->transaction()->NewestSequence() == sequence_; }

@@ -28,6 +28,10 @@ class Cursor {
   void Close();
   bool is_open() const { return session_ != nullptr; }
 
+  // From the next seek on only keys of [lower, upper) are there; empty: no bound. A cursor that is
+  // detached meanwhile keeps its place. REQUIRES: is_open().
+  void SetBounds(Slice lower, Slice upper);
+
   // REQUIRES: is_open().
   Status SeekToFirst();
   Status SeekToLast();
@@ -63,7 +67,9 @@ class Cursor {
   uint64_t sequence_ = 0;  // Of a newest cursor: all commits up to this one are in iterator_.
   bool detached_ = false;
   std::unique_ptr<Iterator> iterator_;
-  std::string place_;           // The key at Detach().
+  std::string place_;  // The key at Detach().
+  std::string lower_;
+  std::string upper_;
   Cursor* previous_ = nullptr;  // The session's list.
   Cursor* next_ = nullptr;
 };

@@ -66,6 +66,7 @@ DbStats DbImpl::GetStats() const {
   stats.user_bytes_written = txns.user_bytes_written;
   stats.spills = txns.spills;
   stats.spill_bytes_written = txns.spill_bytes_written;
+  stats.dead_keys_walked = txns.dead_keys_walked;
   const WalStats wal = wal_->stats();
   stats.wal_bytes_written = wal.bytes_written;
   stats.wal_syncs = wal.syncs;

@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "base/random.h"
+#include "base/test_seed.h"
 #include "io/env.h"
 #include "io/file_names.h"
 #include "io/mem_fs.h"
@@ -109,6 +111,96 @@ TEST_F(DbTest, WhatIsCommittedIsReadBackAlsoAfterReopening) {
   EXPECT_EQ(Get("a"), "3");
   EXPECT_EQ(Get("b"), "2");
   EXPECT_EQ(Get("c"), "(none)");
+}
+
+// Bounds are moved again and again on one iterator over memtable and files of several levels.
+TEST_F(DbTest, AnIteratorStaysWithinItsBounds) {
+  std::map<std::string, std::string> model;
+  Random random(TestSeed(1));
+  for (int i = 0; i < 6000; ++i) {
+    const std::string key = Key(random.Uniform(2000));
+    if (random.OneIn(3)) {
+      auto txn = db_->Begin({});
+      ASSERT_OK(txn->Delete(family_, key));
+      ASSERT_OK(txn->Commit());
+      model.erase(key);
+    } else {
+      Put(key, model[key] = std::to_string(i) + std::string(random.Uniform(100), 'v'));
+    }
+  }
+  auto txn = db_->Begin({});
+  auto it = txn->NewIterator(family_, {});
+  for (int i = 0; i < 500; ++i) {
+    const uint64_t first = random.Uniform(2000);
+    const std::string lower = random.OneIn(5) ? "" : Key(first);
+    const std::string upper = random.OneIn(5) ? "" : Key(first + random.Uniform(300));
+    it->SetBounds(lower, upper);
+    std::vector<std::string> wanted;
+    for (auto at = model.lower_bound(lower); at != model.end(); ++at) {
+      if (!upper.empty() && at->first >= upper) break;
+      wanted.push_back(at->first + "=" + at->second);
+    }
+    std::vector<std::string> got;
+    const auto take = [&] {
+      got.push_back(std::string(it->key()) + "=" + std::string(it->value()));
+    };
+    if (random.OneIn(2)) {
+      for (it->SeekToFirst(); it->Valid(); it->Next()) take();
+    } else {
+      for (it->SeekToLast(); it->Valid(); it->Prev()) take();
+      std::reverse(got.begin(), got.end());
+    }
+    ASSERT_OK(it->status());
+    ASSERT_EQ(got, wanted) << lower << " to " << upper;
+    // Back and forth at the ends.
+    it->Seek(lower);
+    if (it->Valid()) {
+      it->Prev();
+      EXPECT_FALSE(it->Valid());
+    }
+    it->SeekToLast();
+    if (it->Valid()) {
+      it->Next();
+      EXPECT_FALSE(it->Valid());
+    }
+  }
+}
+
+// What is deleted beyond the bounds costs nothing: no key is stepped over, no block of it read.
+TEST_F(DbTest, AScanDoesNotWalkOverWhatIsDeadBeyondItsBounds) {
+  constexpr uint64_t kLive = 11;
+  constexpr uint64_t kDead = 20'000;
+  auto txn = db_->Begin({});
+  for (uint64_t i = 0; i < 2 * kDead + kLive; ++i) ASSERT_OK(txn->Put(family_, Key(i), "value"));
+  ASSERT_OK(txn->Commit());
+  ASSERT_OK(db_->Flush());
+  ASSERT_OK(txn->Restart({}));
+  for (uint64_t i = 0; i < 2 * kDead + kLive; ++i) {
+    if (i < kDead || i >= kDead + kLive) ASSERT_OK(txn->Delete(family_, Key(i)));
+  }
+  ASSERT_OK(txn->Commit());
+  ASSERT_OK(txn->Restart({}));
+  const std::string lower = Key(kDead);
+  const std::string upper = Key(kDead + kLive);
+  const auto scan = [&](bool bounded, bool forward) {
+    auto it = txn->NewIterator(family_, {});
+    if (bounded) it->SetBounds(lower, upper);
+    forward ? it->Seek(lower) : it->SeekForPrev(upper);
+    uint64_t rows = 0;
+    for (; it->Valid(); forward ? it->Next() : it->Prev()) ++rows;
+    EXPECT_EQ(rows, kLive);
+    EXPECT_TRUE(it->status().ok()) << it->status().ToString();
+  };
+  for (const bool forward : {true, false}) {
+    const DbStats before = db_->GetStats();
+    scan(true, forward);
+    const DbStats after = db_->GetStats();
+    EXPECT_EQ(after.dead_keys_walked, before.dead_keys_walked);
+    EXPECT_LE(after.cache_hits + after.cache_misses, before.cache_hits + before.cache_misses + 20);
+  }
+  const uint64_t before = db_->GetStats().dead_keys_walked;
+  scan(false, true);
+  EXPECT_GE(db_->GetStats().dead_keys_walked, before + 100);
 }
 
 TEST_F(DbTest, RolledBackWritesAreGone) {

@@ -17,6 +17,10 @@ class InternalIterator {
   InternalIterator(const InternalIterator&) = delete;
   InternalIterator& operator=(const InternalIterator&) = delete;
 
+  // From the next seek on it may end where no key of [lower, upper) is left in the direction of the
+  // moves; empty: no bound. Seeks are for keys within. The bytes live until the next call.
+  virtual void SetBounds(Slice /*lower*/, Slice /*upper*/) {}
+
   virtual bool Valid() const = 0;
   virtual void SeekToFirst() = 0;
   virtual void SeekToLast() = 0;

@@ -112,6 +112,11 @@ bool TableIter::LoadData() {
 }
 
 bool TableIter::StepForward() {
+  // The separator of the block behind us: all that follows is greater.
+  if (!upper_.empty() && index_.key() >= upper_) {
+    ClearData();
+    return false;
+  }
   index_.Next();
   if (!index_.Valid()) {
     top_.Next();
@@ -127,6 +132,11 @@ bool TableIter::StepBackward() {
     top_.Prev();
     if (!LoadIndex()) return false;
     index_.SeekToLast();
+  }
+  // Its separator is not below any of its keys.
+  if (index_.Valid() && index_.key() < lower_) {
+    ClearData();
+    return false;
   }
   return LoadData();
 }

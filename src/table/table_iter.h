@@ -18,6 +18,11 @@ class TableIter final : public InternalIterator {
   TableIter(const BlockSource* source, const BlockView& top_index, SequenceNumber global,
             bool fill_cache);
 
+  void SetBounds(Slice lower, Slice upper) override {
+    lower_ = lower;
+    upper_ = upper;
+  }
+
   bool Valid() const override { return data_.Valid(); }
   void SeekToFirst() override;
   void SeekToLast() override;
@@ -54,6 +59,8 @@ class TableIter final : public InternalIterator {
   const BlockSource* const source_;
   const SequenceNumber global_;
   const bool fill_cache_;
+  Slice lower_;
+  Slice upper_;
   ScanState scan_;
   Status status_;
 

@@ -245,8 +245,10 @@ class ModelRun {
     options.upper = upper;
     const Families base = snapshot_ && !options.newest ? *snapshot_ : committed_;
     auto it = txn->NewIterator(env_->family(family), options);
+    std::string from;
+    std::string to;
     std::optional<std::string> at;
-    for (int moves = 0; moves < 15; ++moves) {
+    for (int moves = 0; moves < 25; ++moves) {
       if (random_.OneIn(3)) {
         Write(txn);
       } else if (random_.OneIn(20)) {
@@ -254,11 +256,21 @@ class ModelRun {
       } else if (random_.OneIn(20)) {
         WriteElsewhere();
       }
+      if (random_.OneIn(5)) {
+        from = random_.OneIn(2) ? RandomKey() : "";
+        to = random_.OneIn(2) ? RandomKey() : "";
+        it->SetBounds(from, to);
+        ASSERT_FALSE(it->Valid());
+        at.reset();
+      }
       Families view = base;
       Apply(ops_, &view);
       Rows rows;
       for (const auto& [key, value] : view[family]) {
-        if (key >= lower && (upper.empty() || key < upper)) rows[key] = value;
+        if (key >= std::max(lower, from) && (upper.empty() || key < upper) &&
+            (to.empty() || key < to)) {
+          rows[key] = value;
+        }
       }
       const Rows::const_iterator expected = Move(it.get(), rows, at);
       ASSERT_TRUE(it->status().ok()) << it->status().ToString();

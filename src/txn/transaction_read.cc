@@ -178,7 +178,8 @@ std::unique_ptr<Iterator> TransactionImpl::NewIterator(ColumnFamily* family,
   const DeadRanges::Ticket ticket = dead_ranges == nullptr ? 0 : dead_ranges->Observe();
   auto base = state.NewIterator(family->id(), read);
   if (!base.ok()) return NewErrorIterator(base.status());
-  const VisibleIter::Own own = {family->id(), &writes_, &spilled_, this, &iterators_};
+  const VisibleIter::Own own = {family->id(), &writes_,    &spilled_,
+                                this,         &iterators_, &shared_->dead_keys};
   return std::make_unique<VisibleIter>(std::move(*base), sequence,
                                        DeadWalk(dead_ranges, ticket, sequence), own, options.lower,
                                        options.upper);

@@ -59,6 +59,7 @@ class TxnManagerImpl final : public TxnManager {
     stats.user_bytes_written = shared_.user_bytes.load(std::memory_order_relaxed);
     stats.spills = shared_.spills.load(std::memory_order_relaxed);
     stats.spill_bytes_written = shared_.spill_bytes.load(std::memory_order_relaxed);
+    stats.dead_keys_walked = shared_.dead_keys.load(std::memory_order_relaxed);
     return stats;
   }
 

@@ -59,6 +59,7 @@ struct TxnStats {
   uint64_t user_bytes_written = 0;  // Keys and values of commits.
   uint64_t spills = 0;
   uint64_t spill_bytes_written = 0;  // Runs and final files.
+  uint64_t dead_keys_walked = 0;     // By iterators.
 };
 
 // Errors: kInvalidArgument naming option and value.

@@ -50,6 +50,7 @@ struct TxnShared {
   std::atomic<uint64_t> user_bytes = 0;
   std::atomic<uint64_t> spills = 0;
   std::atomic<uint64_t> spill_bytes = 0;
+  std::atomic<uint64_t> dead_keys = 0;  // That scans walked over.
 };
 
 }  // namespace tidesdb

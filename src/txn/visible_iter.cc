@@ -1,5 +1,6 @@
 #include "txn/visible_iter.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace tidesdb {
@@ -9,6 +10,7 @@ class ErrorIterator final : public Iterator {
  public:
   explicit ErrorIterator(Status status) : status_(std::move(status)) {}
   bool Valid() const override { return false; }
+  void SetBounds(Slice, Slice) override {}
   void SeekToFirst() override {}
   void SeekToLast() override {}
   void Seek(Slice) override {}
@@ -32,15 +34,30 @@ std::unique_ptr<Iterator> NewErrorIterator(Status status) {
 VisibleIter::VisibleIter(std::unique_ptr<InternalIterator> base, SequenceNumber snapshot,
                          DeadWalk walk, const Own& own, Slice lower, Slice upper)
     : own_source_(own),
+      lower_max_(lower),
+      upper_max_(upper),
       lower_(lower),
       upper_(upper),
       base_(std::move(base), Visibility{snapshot, nullptr}, VersionCursor::Tombstones::kSkip,
             own.interrupt, std::move(walk)),
       own_(own.family, own.writes, own.spilled, own.interrupt) {
-  base_.SetBounds(lower, upper);
+  base_.SetBounds(lower_, upper_);
   next_in_list_ = own.list->first;
   if (next_in_list_ != nullptr) next_in_list_->prev_in_list_ = this;
   own.list->first = this;
+}
+
+void VisibleIter::SetBounds(Slice lower, Slice upper) {
+  if (detached()) [[unlikely]]
+    return StopDetached();
+  status_ = Status::Ok();
+  StopWith(Status::Ok());
+  lower_copy_.assign(lower);
+  upper_copy_.assign(upper);
+  lower_ = std::max(lower_max_, Slice(lower_copy_));
+  const bool narrower = upper_max_.empty() || (!upper.empty() && upper < upper_max_);
+  upper_ = narrower ? Slice(upper_copy_) : upper_max_;
+  base_.SetBounds(lower_, upper_);
 }
 
 void VisibleIter::Unlink() {
@@ -85,6 +102,12 @@ void VisibleIter::StopWith(Status status) {
   status_ = std::move(status);
 }
 
+void VisibleIter::CountDead() {
+  if (base_.dead_steps() == 0) [[likely]]
+    return;
+  own_source_.dead_keys->fetch_add(base_.TakeDeadSteps(), std::memory_order_relaxed);
+}
+
 void VisibleIter::Stop() {
   StopWith(!base_.status().ok() || !own_used_ ? base_.status() : own_.status());
 }
@@ -124,6 +147,7 @@ void VisibleIter::SeekOwnBackward(Slice key, bool inclusive) {
 
 void VisibleIter::PickForward() {
   forward_ = true;
+  CountDead();
   for (;;) {
     base_hidden_ = false;
     if (!base_.status().ok() || (own_used_ && !own_.status().ok())) return Stop();
@@ -148,6 +172,7 @@ void VisibleIter::PickForward() {
 
 void VisibleIter::PickBackward() {
   forward_ = false;
+  CountDead();
   for (;;) {
     base_hidden_ = false;
     if (!base_.status().ok() || (own_used_ && !own_.status().ok())) return Stop();

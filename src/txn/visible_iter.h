@@ -6,6 +6,7 @@
 //      from is not touched after that.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <string>
 
@@ -35,6 +36,7 @@ class VisibleIter final : public Iterator {
     const SpillSet* spilled = nullptr;
     const InterruptCheck* interrupt = nullptr;
     VisibleIters* list = nullptr;
+    std::atomic<uint64_t>* dead_keys = nullptr;  // Counts those that were walked over.
   };
 
   // `base` keeps what it reads from alive, and what `walk` tells. `walk` is of the same snapshot.
@@ -42,6 +44,7 @@ class VisibleIter final : public Iterator {
               const Own& own, Slice lower, Slice upper);
   ~VisibleIter() override { Unlink(); }
 
+  void SetBounds(Slice lower, Slice upper) override;
   bool Valid() const override { return current_ != Current::kNone; }
   void SeekToFirst() override;
   void SeekToLast() override;
@@ -77,6 +80,7 @@ class VisibleIter final : public Iterator {
   void PickForward();
   void PickBackward();
   void SetOwn();
+  void CountDead();
   void Stop();  // At the end or at an error.
   void StopWith(Status status);
   void StopDetached();
@@ -88,8 +92,12 @@ class VisibleIter final : public Iterator {
   Own own_source_;  // Empty once detached.
   VisibleIter* prev_in_list_ = nullptr;
   VisibleIter* next_in_list_ = nullptr;
-  const Slice lower_;
-  const Slice upper_;
+  const Slice lower_max_;  // Of ScanOptions.
+  const Slice upper_max_;
+  std::string lower_copy_;
+  std::string upper_copy_;
+  Slice lower_;  // Those that count.
+  Slice upper_;
   VersionCursor base_;
   OwnCursor own_;
   bool own_used_ = false;       // own_ stands where base_ stands, or is at its end.

@@ -12,6 +12,12 @@ class LevelIterator final : public InternalIterator {
   LevelIterator(std::span<const FileRef> files, TableCache* tables, const LevelIterOptions& options)
       : files_(files), tables_(tables), options_(options) {}
 
+  void SetBounds(Slice lower, Slice upper) override {
+    lower_ = lower;
+    upper_ = upper;
+    if (table_iter_ != nullptr) table_iter_->SetBounds(lower, upper);
+  }
+
   bool Valid() const override { return table_iter_ != nullptr && table_iter_->Valid(); }
 
   void SeekToFirst() override {
@@ -25,14 +31,14 @@ class LevelIterator final : public InternalIterator {
     SkipBackward();
   }
   void Seek(Slice user_key, Trailer trailer) override {
-    Open(FindFileByKey(files_, user_key));
+    OpenForward(FindFileByKey(files_, user_key));
     if (table_iter_ != nullptr) table_iter_->Seek(user_key, trailer);
     SkipForward();
   }
   void SeekForPrev(Slice user_key, Trailer trailer) override {
     size_t at = FindFileByKey(files_, user_key);
     if (at == files_.size() || user_key < files_[at]->key_min()) --at;  // Wraps to "no file".
-    Open(at);
+    OpenBackward(at);
     if (table_iter_ != nullptr) table_iter_->SeekForPrev(user_key, trailer);
     SkipBackward();
   }
@@ -75,6 +81,17 @@ class LevelIterator final : public InternalIterator {
     index_ = index;
     table_ = std::move(table).value();
     table_iter_ = table_->NewIterator({.fill_cache = options_.fill_cache});
+    table_iter_->SetBounds(lower_, upper_);
+  }
+  // As Open, but none where all of the file, and so of those behind it, is out of bounds.
+  void OpenForward(size_t index) {
+    const bool beyond =
+        !upper_.empty() && index < files_.size() && files_[index]->key_min() >= upper_;
+    Open(beyond ? files_.size() : index);
+  }
+  void OpenBackward(size_t index) {
+    const bool beyond = index < files_.size() && files_[index]->key_max() < lower_;
+    Open(beyond ? files_.size() : index);
   }
 
   void Close() {
@@ -85,13 +102,13 @@ class LevelIterator final : public InternalIterator {
   // When the current file is over, goes on in the next one.
   void SkipForward() {
     while (table_iter_ != nullptr && !table_iter_->Valid() && table_iter_->status().ok()) {
-      Open(index_ + 1);
+      OpenForward(index_ + 1);
       if (table_iter_ != nullptr) table_iter_->SeekToFirst();
     }
   }
   void SkipBackward() {
     while (table_iter_ != nullptr && !table_iter_->Valid() && table_iter_->status().ok()) {
-      Open(index_ - 1);  // Wraps to "no file".
+      OpenBackward(index_ - 1);  // Wraps to "no file".
       if (table_iter_ != nullptr) table_iter_->SeekToLast();
     }
   }
@@ -99,6 +116,8 @@ class LevelIterator final : public InternalIterator {
   const std::span<const FileRef> files_;
   TableCache* const tables_;
   const LevelIterOptions options_;
+  Slice lower_;  // Of SetBounds.
+  Slice upper_;
 
   size_t index_ = 0;  // Of the open file.
   TableRef table_;

@@ -25,6 +25,10 @@ class MergingIterator final : public InternalIterator {
     heap_.reserve(sources_.size());
   }
 
+  void SetBounds(Slice lower, Slice upper) override {
+    for (Source& source : sources_) source.iter->SetBounds(lower, upper);
+  }
+
   bool Valid() const override { return !heap_.empty(); }
 
   void SeekToFirst() override {

@@ -73,6 +73,7 @@ void VersionCursor::FindForward() {
       return;
     }
     if (StopRequested()) return;
+    ++dead_steps_;
     const bool newest_seen = hidden == 0 || key != key_;
     hidden = 0;
     key_.assign(key.data(), key.size());
@@ -136,6 +137,7 @@ void VersionCursor::FindBackward() {
       return SetValid();
     }
     if (StopRequested()) return;
+    ++dead_steps_;
     if (read.newest_seen) {
       SkipDeadBackward();
     } else {

@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "format/internal_iter.h"
 #include "writes/dead_walk.h"
@@ -46,10 +47,14 @@ class VersionCursor {
         interrupt_(interrupt),
         walk_(std::move(walk)) {}
 
-  // Moves never cross these keys: empty means no bound. The bytes outlive the cursor.
+  // Moves never cross these keys: empty means no bound. It stands on no key afterwards. The bytes
+  // live until the next call.
   void SetBounds(Slice lower, Slice upper) {
     lower_ = lower;
     upper_ = upper;
+    valid_ = false;
+    walk_.Forget();
+    base_->SetBounds(lower, upper);
   }
 
   // Lets go of what it reads from; it may only be destroyed then.
@@ -75,6 +80,10 @@ class VersionCursor {
   SequenceNumber sequence() const { return sequence_; }
 
   const Status& status() const { return status_; }
+
+  // How many keys were found dead since TakeDeadSteps, those jumped over left out.
+  uint64_t dead_steps() const { return dead_steps_; }
+  uint64_t TakeDeadSteps() { return std::exchange(dead_steps_, 0); }
 
  private:
   // So many entries of one key are stepped over before a search takes over.
@@ -117,6 +126,7 @@ class VersionCursor {
   ValueType type_ = ValueType::kPut;
   SequenceNumber sequence_ = 0;
   int steps_ = 0;
+  uint64_t dead_steps_ = 0;
   std::string key_;         // Forward: scratch for skipping. Backward: the current key.
   std::string value_;       // Backward only.
   std::string dead_first_;  // Scratch.
