@@ -198,12 +198,13 @@ class ha_tidesdb final : public handler {
   int Duplicate(uint number, Slice key);
   int LockNewKey(ColumnFamily* family, Slice key, bool* taken);
   int CheckPrimaryKeyFree(Slice key);
-  int CheckUniqueFree(uint number, const uchar* row, Slice primary_key);
+  int CheckUniqueFree(uint number);
   int LockLookup(const uchar* image, uint length, ha_rkey_function flag);
-  int PutEntry(uint number, const uchar* row, Slice primary_key);
-  int DeleteEntry(uint number, const uchar* row, Slice primary_key);
-  int UpdateEntry(uint number, const uchar* old_row, const uchar* new_row, bool key_moved);
-  bool EntryChanges(uint number, const uchar* old_row, const uchar* new_row, bool key_moved);
+  void EncodeNewEntry(uint number, const uchar* row);
+  void EncodeOldEntry(uint number, const uchar* row);
+  void EncodeChange(uint number, const uchar* old_row, const uchar* new_row, bool key_moved);
+  int PutEntry(uint number);
+  int DeleteEntry(uint number);
   void NextHiddenKey(std::string* key);
 
   // --- autoinc.cc ---
@@ -293,9 +294,20 @@ class ha_tidesdb final : public handler {
   std::string old_key_;
   std::string new_key_;
   std::string value_;
-  std::string old_value_;
   std::string new_row_key_;
   std::string row_bytes_;
+  // What a write does to an index: encoded once, when the row is looked at, and used from there.
+  struct EntryWrite {
+    std::string old_key;
+    std::string old_value;
+    std::string new_key;
+    std::string new_value;
+    bool old_has_null = false;  // In a column of the index itself.
+    bool new_has_null = false;
+    bool changes = false;
+    bool moves = false;  // The key itself changes.
+  };
+  std::vector<EntryWrite> entries_;   // By key number.
   bool duplicates_wanted_ = false;    // The statement does something with them: IGNORE, REPLACE ...
   bool replaces_duplicates_ = false;  // It changes or deletes the row that it meets.
   std::string error_text_;            // Of the last engine error, for people.

@@ -58,14 +58,13 @@ int ha_tidesdb::CheckPrimaryKeyFree(Slice key) {
   return taken ? Duplicate(table_share->primary_key, key) : 0;
 }
 
-// For a unique index: locks the key and sees that no other row has it.
-int ha_tidesdb::CheckUniqueFree(uint number, const uchar* row, Slice primary_key) {
-  if (codec_.Entry(number, row, primary_key, &key_, &value_)) {
-    return 0;  // NULL is equal to nothing.
-  }
+// For a unique index: locks the new entry's key and sees that no other row has it.
+int ha_tidesdb::CheckUniqueFree(uint number) {
+  const EntryWrite& entry = entries_[number];
+  if (entry.new_has_null) return 0;  // NULL is equal to nothing.
   bool taken;
-  if (const int error = LockNewKey(families_[number], key_, &taken)) return error;
-  return taken ? Duplicate(number, key_) : 0;
+  if (const int error = LockNewKey(families_[number], entry.new_key, &taken)) return error;
+  return taken ? Duplicate(number, entry.new_key) : 0;
 }
 
 // Before the server writes a row it looks for others that exclude it: rows with the same hash, rows
@@ -96,23 +95,37 @@ int ha_tidesdb::LockLookup(const uchar* image, uint length, ha_rkey_function fla
   return written.ok() ? 0 : Fail(written);
 }
 
+// REQUIRES: new_row_key_ is the row's.
+void ha_tidesdb::EncodeNewEntry(uint number, const uchar* row) {
+  EntryWrite& entry = entries_[number];
+  entry.new_has_null = codec_.Entry(number, row, new_row_key_, &entry.new_key, &entry.new_value);
+}
+
+// REQUIRES: primary_key_ is the row's.
+void ha_tidesdb::EncodeOldEntry(uint number, const uchar* row) {
+  EntryWrite& entry = entries_[number];
+  entry.old_has_null = codec_.Entry(number, row, primary_key_, &entry.old_key, &entry.old_value);
+}
+
 // A unique key is locked by itself: another row may want it. Other entries are under their row's
 // lock.
-int ha_tidesdb::PutEntry(uint number, const uchar* row, Slice primary_key) {
+int ha_tidesdb::PutEntry(uint number) {
   Transaction* const transaction = session_->transaction();
-  const bool has_null = codec_.Entry(number, row, primary_key, &key_, &value_);
-  const Status put = codec_.is_unique(number) && !has_null
-                         ? transaction->Put(families_[number], key_, value_)
-                         : transaction->PutUnderLock(families_[number], key_, value_);
+  const EntryWrite& entry = entries_[number];
+  const Status put =
+      codec_.is_unique(number) && !entry.new_has_null
+          ? transaction->Put(families_[number], entry.new_key, entry.new_value)
+          : transaction->PutUnderLock(families_[number], entry.new_key, entry.new_value);
   return put.ok() ? 0 : Fail(put);
 }
 
-int ha_tidesdb::DeleteEntry(uint number, const uchar* row, Slice primary_key) {
+int ha_tidesdb::DeleteEntry(uint number) {
   Transaction* const transaction = session_->transaction();
-  const bool has_null = codec_.Entry(number, row, primary_key, &key_, &value_);
-  const Status deleted = codec_.is_unique(number) && !has_null
-                             ? transaction->Delete(families_[number], key_)
-                             : transaction->DeleteUnderLock(families_[number], key_, false);
+  const EntryWrite& entry = entries_[number];
+  const Status deleted =
+      codec_.is_unique(number) && !entry.old_has_null
+          ? transaction->Delete(families_[number], entry.old_key)
+          : transaction->DeleteUnderLock(families_[number], entry.old_key, false);
   return deleted.ok() ? 0 : Fail(deleted);
 }
 
@@ -124,9 +137,12 @@ int ha_tidesdb::InsertRow(const uchar* row) {
     codec_.PrimaryKey(row, &new_row_key_);
     if (const int error = CheckPrimaryKeyFree(new_row_key_)) return error;
   }
+  entries_.resize(table_share->keys);
   for (uint i = 0; i < table_share->keys; i++) {
-    if (!codec_.is_unique(i) || codec_.is_primary(i)) continue;
-    if (const int error = CheckUniqueFree(i, row, new_row_key_)) return error;
+    if (codec_.is_primary(i)) continue;
+    EncodeNewEntry(i, row);
+    if (!codec_.is_unique(i)) continue;
+    if (const int error = CheckUniqueFree(i)) return error;
   }
   codec_.rows().Encode(row, &row_bytes_);
   // Nobody else can know a hidden key before it is committed, so it needs no lock.
@@ -136,7 +152,7 @@ int ha_tidesdb::InsertRow(const uchar* row) {
   if (!put.ok()) return Fail(put);
   for (uint i = 0; i < table_share->keys; i++) {
     if (codec_.is_primary(i)) continue;
-    if (const int error = PutEntry(i, row, new_row_key_)) return error;
+    if (const int error = PutEntry(i)) return error;
   }
   primary_key_.swap(new_row_key_);
   session_->CountRows(state_, 1, 1);
@@ -156,29 +172,21 @@ int ha_tidesdb::write_row(const uchar* row) noexcept {
   });
 }
 
-bool ha_tidesdb::EntryChanges(uint number, const uchar* old_row, const uchar* new_row,
+// What an update does to an index. What cannot change is not encoded.
+void ha_tidesdb::EncodeChange(uint number, const uchar* old_row, const uchar* new_row,
                               bool key_moved) {
-  if (!key_moved) {
-    bool touched = false;
-    for (uint i = 0; i < table_share->fields && !touched; i++) {
-      // The primary key's text is in the entry too, and may change while its bytes as a key stay.
-      touched = bitmap_is_set(table->write_set, i) && codec_.is_made_from(number, i);
-    }
-    if (!touched && !codec_.has_virtual(number)) return false;
+  EntryWrite& entry = entries_[number];
+  entry.changes = entry.moves = false;
+  bool touched = key_moved || codec_.has_virtual(number);
+  for (uint i = 0; i < table_share->fields && !touched; i++) {
+    // The primary key's text is in the entry too, and may change while its bytes as a key stay.
+    touched = bitmap_is_set(table->write_set, i) && codec_.is_made_from(number, i);
   }
-  codec_.Entry(number, old_row, primary_key_, &old_key_, &old_value_);
-  codec_.Entry(number, new_row, new_row_key_, &new_key_, &value_);
-  return old_key_ != new_key_ || old_value_ != value_;
-}
-
-int ha_tidesdb::UpdateEntry(uint number, const uchar* old_row, const uchar* new_row,
-                            bool key_moved) {
-  if (!EntryChanges(number, old_row, new_row, key_moved)) return 0;
-  // The same key with another value is one write.
-  if (old_key_ != new_key_) {
-    if (const int error = DeleteEntry(number, old_row, primary_key_)) return error;
-  }
-  return PutEntry(number, new_row, new_row_key_);
+  if (!touched) return;
+  EncodeOldEntry(number, old_row);
+  EncodeNewEntry(number, new_row);
+  entry.moves = entry.old_key != entry.new_key;
+  entry.changes = entry.moves || entry.old_value != entry.new_value;
 }
 
 int ha_tidesdb::update_row(const uchar* old_row, const uchar* new_row) noexcept {
@@ -198,10 +206,12 @@ int ha_tidesdb::update_row(const uchar* old_row, const uchar* new_row) noexcept 
     if (key_moved) {
       if (const int error = CheckPrimaryKeyFree(new_row_key_)) return error;
     }
+    entries_.resize(table_share->keys);
     for (uint i = 0; i < table_share->keys; i++) {
-      if (codec_.is_primary(i) || !codec_.is_unique(i)) continue;
-      if (!EntryChanges(i, old_row, new_row, key_moved) || old_key_ == new_key_) continue;
-      if (const int error = CheckUniqueFree(i, new_row, new_row_key_)) return error;
+      if (codec_.is_primary(i)) continue;
+      EncodeChange(i, old_row, new_row, key_moved);
+      if (!codec_.is_unique(i) || !entries_[i].moves) continue;
+      if (const int error = CheckUniqueFree(i)) return error;
     }
     codec_.rows().Encode(new_row, &row_bytes_);
     if (key_moved) {
@@ -211,8 +221,12 @@ int ha_tidesdb::update_row(const uchar* old_row, const uchar* new_row) noexcept 
     const Status put = transaction->Put(state_->primary, new_row_key_, row_bytes_);
     if (!put.ok()) return Fail(put);
     for (uint i = 0; i < table_share->keys; i++) {
-      if (codec_.is_primary(i)) continue;
-      if (const int error = UpdateEntry(i, old_row, new_row, key_moved)) return error;
+      if (codec_.is_primary(i) || !entries_[i].changes) continue;
+      // The same key with another value is one write.
+      if (entries_[i].moves) {
+        if (const int error = DeleteEntry(i)) return error;
+      }
+      if (const int error = PutEntry(i)) return error;
     }
     primary_key_ = new_row_key_;
     session_->CountRows(state_, 0, 1);
@@ -230,9 +244,11 @@ int ha_tidesdb::delete_row(const uchar* row) noexcept {
     if (!codec_.hidden_key()) codec_.PrimaryKey(row, &primary_key_);
     const Status deleted = session_->transaction()->Delete(state_->primary, primary_key_);
     if (!deleted.ok()) return Fail(deleted);
+    entries_.resize(table_share->keys);
     for (uint i = 0; i < table_share->keys; i++) {
       if (codec_.is_primary(i)) continue;
-      if (const int error = DeleteEntry(i, row, primary_key_)) return error;
+      EncodeOldEntry(i, row);
+      if (const int error = DeleteEntry(i)) return error;
     }
     session_->CountRows(state_, -1, 1);
     return 0;

@@ -10,6 +10,9 @@ namespace {
 
 constexpr size_t kBucketsMin = 16;
 
+// What a row's write comes back to: the row itself, or the unique key that was locked after it.
+constexpr int kRecentMax = 2;
+
 bool InConflict(LockMode a, LockMode b) {
   return a == LockMode::kExclusive || b == LockMode::kExclusive;
 }
@@ -284,6 +287,28 @@ Status LockTable::FinishWait(Shard& shard, LockOwner* owner, uint64_t deadline_u
   return Status::Ok();
 }
 
+// Without the shard's mutex: what a held entry is for does not change, and only its own thread
+// changes a hold that does not wait.
+HeldLock* LockTable::FindRecent(const LockOwner* owner, FamilyId family, Slice key) {
+  HeldLock* lock = owner->held;
+  for (int i = 0; i < kRecentMax && lock != nullptr; ++i, lock = lock->next_held) {
+    if (lock->entry->family == family && lock->entry->key() == key) return lock;
+  }
+  return nullptr;
+}
+
+bool LockTable::LockAgain(LockOwner* owner, FamilyId family, Slice key, LockMode mode,
+                          LockGrant* grant) {
+  HeldLock* const lock = FindRecent(owner, family, key);
+  if (lock == nullptr || (lock->mode != LockMode::kExclusive && mode != LockMode::kShared)) {
+    return false;
+  }
+  ++lock->count;
+  grant->lock = lock;
+  grant->kind = LockGrant::Kind::kHeldBefore;
+  return true;
+}
+
 Status LockTable::Lock(LockOwner* owner, FamilyId family, Slice key, LockMode mode,
                        uint64_t deadline_us, LockGrant* grant) {
   const uint64_t hash = HashOf(family, key);
@@ -351,6 +376,7 @@ void LockTable::Undo(LockOwner* owner, const LockGrant& grant) {
 }
 
 HeldLock* LockTable::Find(LockOwner* owner, FamilyId family, Slice key) {
+  if (HeldLock* const recent = FindRecent(owner, family, key); recent != nullptr) return recent;
   const uint64_t hash = HashOf(family, key);
   Shard& shard = ShardOf(hash);
   MutexLock lock(shard.mu);

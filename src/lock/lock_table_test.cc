@@ -78,6 +78,29 @@ TEST_F(LockTableTest, ReentrantAndUpgrade) {
   EXPECT_EQ(a_.held_count, 1u);
 }
 
+TEST_F(LockTableTest, WhatWasLockedLatelyIsLockedAgainWithoutTheTable) {
+  LockGrant grant;
+  EXPECT_FALSE(LockTable::LockAgain(&a_, kFamily, "k", kS, &grant));
+  EXPECT_TRUE(Locks(&a_, "k", kS));
+  EXPECT_FALSE(LockTable::LockAgain(&a_, kFamily, "k", kX, &grant));
+  EXPECT_FALSE(LockTable::LockAgain(&a_, kFamily + 1, "k", kS, &grant));
+  EXPECT_FALSE(LockTable::LockAgain(&b_, kFamily, "k", kS, &grant));
+  EXPECT_TRUE(Locks(&a_, "k", kX));
+  ASSERT_TRUE(LockTable::LockAgain(&a_, kFamily, "k", kX, &grant));
+  EXPECT_EQ(grant.kind, LockGrant::Kind::kHeldBefore);
+  EXPECT_EQ(grant.lock->count, 3u);
+  EXPECT_EQ(table_.Find(&a_, kFamily, "k"), grant.lock);
+  table_.Undo(&a_, grant);
+  EXPECT_EQ(grant.lock->count, 2u);
+  EXPECT_TRUE(Locks(&a_, "other", kX));
+  EXPECT_TRUE(LockTable::LockAgain(&a_, kFamily, "k", kX, &grant));
+  EXPECT_TRUE(Locks(&a_, "another", kX));
+  EXPECT_FALSE(LockTable::LockAgain(&a_, kFamily, "k", kX, &grant));
+  EXPECT_EQ(table_.Find(&a_, kFamily, "k"), grant.lock);
+  table_.ReleaseAll(&a_);
+  EXPECT_FALSE(LockTable::LockAgain(&a_, kFamily, "another", kX, &grant));
+}
+
 TEST_F(LockTableTest, UndoTakesBackExactlyWhatWasGranted) {
   LockGrant shared;
   ASSERT_TRUE(table_.Lock(&a_, kFamily, "k", kS, kNoWait, &shared).ok());

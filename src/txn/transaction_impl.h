@@ -111,6 +111,7 @@ class TransactionImpl final : public Transaction, private CommitRequest, private
 
   // --- Reading (transaction_read.cc) ---
   Result<bool> GetOwn(FamilyId family, Slice key, PinnedValue* value, bool* own) const;
+  Result<bool> ReadLocked(const LockGrant& grant, FamilyId family, Slice key, PinnedValue* value);
   Result<bool> ReadNewest(FamilyId family, Slice key, PinnedValue* value);
   Result<bool> ChangedSince(FamilyId family, Slice key, SequenceNumber floor);
   // After its lock was granted: whether the key may be acted on.

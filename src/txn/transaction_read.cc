@@ -95,9 +95,28 @@ Result<bool> TransactionImpl::GetForUpdate(ColumnFamily* family, Slice key, Lock
     TIDESDB_ASSIGN(const bool found, GetOwn(id, key, value, &own));
     if (own) return found;
   }
-  TIDESDB_TRY(CheckLocked(grant, id, key));
-  TIDESDB_ASSIGN(const bool found, ReadNewest(id, key, value));
-  grant.lock->exists = found;
+  return ReadLocked(grant, id, key, value);
+}
+
+// What CheckLocked and ReadNewest do, with one look.
+Result<bool> TransactionImpl::ReadLocked(const LockGrant& grant, FamilyId family, Slice key,
+                                         PinnedValue* value) {
+  HeldLock* const lock = grant.lock;
+  const bool unchanged = grant.kind == LockGrant::Kind::kHeldBefore && !lock->changed;
+  const bool check = !unchanged && checks_snapshot();
+  lock->changed = check;  // Until it is known.
+  SequenceNumber sequence = 0;
+  const ReadState& state = view_.Newest(&sequence);
+  VersionHit hit;
+  TIDESDB_ASSIGN(const bool hit_found, state.Get(family, key, sequence, &hit));
+  if (check && hit_found && hit.sequence > snapshot_) {
+    if (hit.release != nullptr) hit.release(hit.owner, hit.arg);
+    return Conflict(family, key);
+  }
+  lock->changed = false;
+  const bool found = hit_found && hit.type == ValueType::kPut;
+  lock->exists = found;
+  if (found) view_.PinValue(hit, value);
   return found;
 }
 
