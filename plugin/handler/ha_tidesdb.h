@@ -216,7 +216,8 @@ class ha_tidesdb final : public handler {
   Status MeasureStats(TableStats* stats_now);
   void LookAtStats();
   void FillRecordsPerKey();
-  uint64_t KeysInRange(uint index, Slice from, Slice to);
+  uint64_t EqualRows(uint index, const key_range* start, const key_range* end) const;
+  uint64_t KeysInRange(uint index, Slice from, Slice to, uint64_t equal_rows);
   double DataBytes() const;
   double IndexBytes() const;
   port::ReadCosts Costs() const;

@@ -163,8 +163,12 @@ int ha_tidesdb::info(uint flags) noexcept {
 }
 
 // About how many entries lie in [from, to); an empty bound is the index's end.
-uint64_t ha_tidesdb::KeysInRange(uint index, Slice from, Slice to) {
+// equal_rows: of a range of one value, how many such a value has on average; 0: it is none, or that
+// is not known.
+uint64_t ha_tidesdb::KeysInRange(uint index, Slice from, Slice to, uint64_t equal_rows) {
   const RangeEstimate range = engine->db->EstimateRange(families_[index], from, to);
+  // A frequent value shows in the index blocks.
+  if (equal_rows > 0 && range.keys <= kCountedBelow) return equal_rows;
   if (range.keys > kCountedBelow || !session_->in_statement() || session_->aborted())
     return range.keys;
   Cursor cursor;
@@ -190,6 +194,23 @@ uint64_t ha_tidesdb::KeysInRange(uint index, Slice from, Slice to) {
   return std::max(counted, static_cast<uint64_t>(share * rows));
 }
 
+// See KeysInRange.
+uint64_t ha_tidesdb::EqualRows(uint index, const key_range* start, const key_range* end) const {
+  const bool equal = start != nullptr && end != nullptr && start->flag == HA_READ_KEY_EXACT &&
+                     end->flag == HA_READ_AFTER_KEY && start->length == end->length &&
+                     memcmp(start->key, end->key, start->length) == 0;
+  if (!equal || known_stats_ == nullptr || index >= known_stats_->indexes.size()) return 0;
+  const KEY& key = table->key_info[index];
+  uint parts = 0;
+  for (uint at = 0; at < start->length; at += key.key_part[parts++].store_length) {
+    // How many are NULL, no average tells.
+    if (key.key_part[parts].null_bit != 0 && start->key[at] != 0) return 0;
+  }
+  const auto& distinct = known_stats_->indexes[index].distinct;
+  if (parts == 0 || parts > distinct.size() || distinct[parts - 1] == 0) return 0;
+  return std::max<uint64_t>(1, known_stats_->rows / distinct[parts - 1]);
+}
+
 ha_rows ha_tidesdb::records_in_range(uint index, const key_range* start, const key_range* end,
                                      page_range*) noexcept {
   ha_rows rows = HA_POS_ERROR;
@@ -208,7 +229,7 @@ ha_rows ha_tidesdb::records_in_range(uint index, const key_range* start, const k
       if (end->flag == HA_READ_AFTER_KEY && !KeyAfterPrefix(key_, &to)) to.clear();
     }
     if (rows == 1) return 0;
-    rows = KeysInRange(index, from, to);
+    rows = KeysInRange(index, from, to, EqualRows(index, start, end));
     // As above: 0 would be taken for certain.
     rows = std::clamp<ha_rows>(rows, 1, std::max<ha_rows>(1, stats.records));
     return 0;
