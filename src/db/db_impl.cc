@@ -84,6 +84,7 @@ Status DbImpl::Close() {
   if (active != 0) {
     return Status::Busy(std::to_string(active) + " transactions are open; end them first");
   }
+  FlushForClose();
   closed_ = true;
   stop_.store(true, std::memory_order_relaxed);
   if (scheduler_ != nullptr) scheduler_->Stop();
@@ -96,6 +97,15 @@ Status DbImpl::Close() {
   if (tree_ == nullptr && !InUse()) block_cache_.reset();
   directory_lock_.reset();
   return status;
+}
+
+// So that the next open has nothing to replay. What cannot be flushed is in the WAL.
+void DbImpl::FlushForClose() {
+  if (scheduler_ == nullptr || txns_ == nullptr || errors_->fatal()) return;
+  if (const Status flushed = Flush(); !flushed.ok()) {
+    LogF(logger_.get(), LogLevel::kWarn, "the next open replays the log: %s",
+         flushed.ToString().c_str());
+  }
 }
 
 uint32_t DbImpl::NewFamilyId() {

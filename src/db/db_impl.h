@@ -120,6 +120,7 @@ class DbImpl final : private TxnEnv {
   static constexpr uint64_t kDebtBytesMin = 256 << 20;  // and at least.
 
   // Everything but the end of transactions fails with kShuttingDown from now on.
+  void FlushForClose();
   void RefuseCalls();
   // Ends it, but for what is still in use.
   static void Retire(DbImpl* db);

@@ -203,6 +203,47 @@ TEST_F(DbTest, AScanDoesNotWalkOverWhatIsDeadBeyondItsBounds) {
   EXPECT_GE(db_->GetStats().dead_keys_walked, before + 100);
 }
 
+TEST_F(DbTest, WhatWasClosedHasNoLogToReplay) {
+  const uint64_t empty = db_->GetStats().memtable_bytes;
+  for (uint64_t i = 0; i < 500; ++i) Put(Key(i), "value");
+  EXPECT_GT(db_->GetStats().memtable_bytes, empty);
+  for (int i = 0; i < 3; ++i) {
+    Reopen();
+    EXPECT_EQ(db_->GetStats().memtable_bytes, empty);
+    EXPECT_EQ(db_->GetStats().table_files, 1u);
+    EXPECT_EQ(Contents().size(), 500u);
+  }
+}
+
+TEST_F(DbTest, ASmallDatabaseTakesLittleDiskHoweverOftenItIsOpened) {
+  Close();
+  options_.wal_segment_bytes = 64 << 20;
+  options_.memtable_bytes = 8 << 20;
+  const auto log_sizes = [this] {
+    std::vector<uint64_t> sizes;
+    const auto names = fs_.List("/db");
+    for (const std::string& name : *names) {
+      if (ParseFileName(name).kind != FileKind::kWal) continue;
+      sizes.push_back((*fs_.NewRandomAccessFile("/db/" + name))->size());
+    }
+    return sizes;
+  };
+  for (int i = 0; i < 12; ++i) {
+    Reopen();
+    if (i % 3 == 0) Put(Key(static_cast<uint64_t>(i)), "value");
+    EXPECT_LE(log_sizes().size(), 3u) << i;
+    for (const uint64_t size : log_sizes()) EXPECT_LE(size, 1u << 20) << i;
+  }
+  // It grows with what is written, and what was flushed is used again.
+  const std::string value(1000, 'v');
+  for (uint64_t i = 0; i < 20'000; ++i) Put(Key(i), value);
+  Close();
+  EXPECT_LE(log_sizes().size(), 3u);
+  for (const uint64_t size : log_sizes()) EXPECT_LE(size, 16u << 20);
+  Reopen();
+  EXPECT_EQ(Contents().size(), 20'000u);
+}
+
 TEST_F(DbTest, RolledBackWritesAreGone) {
   Put("a", "1");
   auto txn = db_->Begin({});

@@ -41,7 +41,7 @@ Result<std::unique_ptr<PositionalFile>> WalFiles::Make(uint32_t number, uint64_t
 }
 
 Status WalFiles::Release(uint32_t number, uint64_t file_bytes) {
-  if (file_bytes == options_.segment_bytes) {
+  if (file_bytes <= options_.segment_bytes) {
     MutexLock lock(mu_);
     if (spares_.size() < kSparesMax) {
       spares_.push_back(number);

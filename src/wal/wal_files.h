@@ -30,7 +30,8 @@ class WalFiles {
   Status Release(uint32_t number, uint64_t file_bytes);
 
  private:
-  static constexpr size_t kSparesMax = 2;
+  // Beside the one that is made ahead.
+  static constexpr size_t kSparesMax = 1;
 
   // A spare's number, 0: none.
   uint32_t TakeSpare();
@@ -38,7 +39,7 @@ class WalFiles {
 
   const WalOptions options_;
   Mutex mu_;
-  std::vector<uint32_t> spares_ GUARDED_BY(mu_);  // All of options_.segment_bytes.
+  std::vector<uint32_t> spares_ GUARDED_BY(mu_);  // None larger than options_.segment_bytes.
 };
 
 }  // namespace tidesdb

@@ -8,8 +8,8 @@ namespace tidesdb {
 namespace {
 
 constexpr uint64_t kChunkBytes = 1 << 20;
-// With no space for a whole segment the log starts with a small one: a database on a full disk can
-// be opened.
+// With no space for more the log starts with a small segment: a database on a full disk can be
+// opened.
 constexpr uint64_t kSmallSegmentBytes = 64 << 10;
 
 }  // namespace
@@ -57,8 +57,8 @@ Status WalSet::Start(const WalEnd& end) {
   CHECK(end.number_max < UINT32_MAX - 1);
   const uint32_t number = end.number_max + 1;
   bool dir_sync_failed = false;
-  auto made = files_.Make(number, options_.segment_bytes, &dir_sync_failed);
-  if (made.status().code() == Code::kNoSpace && options_.segment_bytes > kSmallSegmentBytes) {
+  auto made = files_.Make(number, SegmentBytesFirst(), &dir_sync_failed);
+  if (made.status().code() == Code::kNoSpace && SegmentBytesFirst() > kSmallSegmentBytes) {
     made = files_.Make(number, kSmallSegmentBytes, &dir_sync_failed);
   }
   TIDESDB_ASSIGN(std::shared_ptr<PositionalFile> file, std::move(made));

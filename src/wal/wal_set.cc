@@ -116,6 +116,12 @@ Status WalSet::MakeRoom(uint64_t bytes, uint64_t set_aside) {
   const bool fits = wanted <= capacity_;
   const bool full = HasRecords() && offset_ + bytes > options_.segment_bytes;
   if (fits && !full) return Status::Ok();
+  // A segment takes disk space as it fills: a database that is written little stays small.
+  if (!full && wanted <= options_.segment_bytes) {
+    const Status grown = Extend(std::min(std::max(wanted, 2 * capacity_), options_.segment_bytes));
+    if (grown.ok()) return grown;
+    grown.IgnoreError();  // What was made ahead, or a spare, may be there still.
+  }
   if (!HasRecords()) return Extend(wanted);
   Status status = ChangeSegment(bytes + set_aside);
   if (status.ok() || !error_.ok()) return status;
@@ -145,12 +151,12 @@ Result<uint64_t> WalSet::Rotate() {
 }
 
 Status WalSet::ChangeSegment(uint64_t bytes) {
-  bytes = std::max(bytes + WalRecordBytes(kWalSegmentStartBytes), options_.segment_bytes);
-  if (next_file_ != nullptr && bytes > options_.segment_bytes) {
+  bytes = std::max(bytes + WalRecordBytes(kWalSegmentStartBytes), SegmentBytesFirst());
+  if (next_file_ != nullptr && bytes > next_file_->size()) {
     // Too small; and its number would be out of order after this change.
+    const uint64_t file_bytes = next_file_->size();
     next_file_.reset();
-    files_.Release(next_number_, options_.segment_bytes)
-        .IgnoreError();  // At worst a file that does not count.
+    files_.Release(next_number_, file_bytes).IgnoreError();  // At worst a file that does not count.
   }
   std::shared_ptr<PositionalFile> file = std::move(next_file_);
   uint32_t number = next_number_;
@@ -209,12 +215,12 @@ Status WalSet::PrepareNext() {
     number = ++number_max_;
   }
   bool dir_sync_failed = false;
-  auto made = files_.Make(number, options_.segment_bytes, &dir_sync_failed);
+  auto made = files_.Make(number, SegmentBytesFirst(), &dir_sync_failed);
   MutexLock lock(mu_);
   making_next_ = false;
   if (!made.ok()) return dir_sync_failed ? Fail(made.status()) : made.status();
   // Numbers ascend along the log: one that was overtaken meanwhile cannot be used any more.
-  if (number < number_) return files_.Release(number, options_.segment_bytes);
+  if (number < number_) return files_.Release(number, (*made)->size());
   next_file_ = std::move(made).value();
   next_number_ = number;
   return Status::Ok();

@@ -13,6 +13,7 @@
 //   3. After a failed write or sync nothing is written any more.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <map>
@@ -119,6 +120,8 @@ class WalSet {
     std::shared_ptr<PositionalFile> file;  // Null once it is durable and not current.
   };
 
+  static constexpr uint64_t kFirstBytes = 1 << 20;
+
   Status Start(const WalEnd& end) EXCLUDES(mu_);
   Status MakeDurable(const WalEnd::Segment& segment);
   Status MakeRoom(uint64_t bytes, uint64_t set_aside) REQUIRES(mu_);
@@ -138,6 +141,8 @@ class WalSet {
   Status Refuse() const REQUIRES(mu_);
   Status Fail(Status error) REQUIRES(mu_);
   WalPosition here() const REQUIRES(mu_) { return WalPosition::At(number_, offset_); }
+  // What a segment is made with; it grows from there.
+  uint64_t SegmentBytesFirst() const { return std::min(options_.segment_bytes, kFirstBytes); }
   bool HasRecords() const REQUIRES(mu_) { return offset_ > first_offset_; }
 
   const WalOptions options_;
