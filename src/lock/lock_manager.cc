@@ -10,7 +10,6 @@ uint64_t LockManager::DeadlineOf(uint64_t wait_us) const {
 
 Status LockManager::LockRow(LockOwner* owner, FamilyId family, Slice key, LockMode mode,
                             uint64_t wait_us, LockGrant* grant) {
-  if (LockTable::LockAgain(owner, family, key, mode, grant)) return Status::Ok();
   const uint64_t deadline_us = DeadlineOf(wait_us);
   for (;;) {
     TIDESDB_TRY(rows_.Lock(owner, family, key, mode, deadline_us, grant));

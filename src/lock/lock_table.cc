@@ -289,29 +289,25 @@ Status LockTable::FinishWait(Shard& shard, LockOwner* owner, uint64_t deadline_u
 
 // Without the shard's mutex: what a held entry is for does not change, and only its own thread
 // changes a hold that does not wait.
-HeldLock* LockTable::FindRecent(const LockOwner* owner, FamilyId family, Slice key) {
+HeldLock* LockTable::FindRecent(const LockOwner* owner, uint64_t hash, FamilyId family, Slice key) {
   HeldLock* lock = owner->held;
   for (int i = 0; i < kRecentMax && lock != nullptr; ++i, lock = lock->next_held) {
-    if (lock->entry->family == family && lock->entry->key() == key) return lock;
+    const LockEntry& entry = *lock->entry;
+    if (entry.hash == hash && entry.family == family && entry.key() == key) return lock;
   }
   return nullptr;
-}
-
-bool LockTable::LockAgain(LockOwner* owner, FamilyId family, Slice key, LockMode mode,
-                          LockGrant* grant) {
-  HeldLock* const lock = FindRecent(owner, family, key);
-  if (lock == nullptr || (lock->mode != LockMode::kExclusive && mode != LockMode::kShared)) {
-    return false;
-  }
-  ++lock->count;
-  grant->lock = lock;
-  grant->kind = LockGrant::Kind::kHeldBefore;
-  return true;
 }
 
 Status LockTable::Lock(LockOwner* owner, FamilyId family, Slice key, LockMode mode,
                        uint64_t deadline_us, LockGrant* grant) {
   const uint64_t hash = HashOf(family, key);
+  HeldLock* const recent = FindRecent(owner, hash, family, key);
+  if (recent != nullptr && (recent->mode == LockMode::kExclusive || mode == LockMode::kShared)) {
+    ++recent->count;
+    grant->lock = recent;
+    grant->kind = LockGrant::Kind::kHeldBefore;
+    return Status::Ok();
+  }
   Shard& shard = ShardOf(hash);
   {
     MutexLock lock(shard.mu);
@@ -376,8 +372,9 @@ void LockTable::Undo(LockOwner* owner, const LockGrant& grant) {
 }
 
 HeldLock* LockTable::Find(LockOwner* owner, FamilyId family, Slice key) {
-  if (HeldLock* const recent = FindRecent(owner, family, key); recent != nullptr) return recent;
   const uint64_t hash = HashOf(family, key);
+  HeldLock* const recent = FindRecent(owner, hash, family, key);
+  if (recent != nullptr) return recent;
   Shard& shard = ShardOf(hash);
   MutexLock lock(shard.mu);
   LockEntry* entry = *FindSlot(shard, hash, family, key);

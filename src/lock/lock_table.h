@@ -43,10 +43,6 @@ class LockTable {
   // kDeadlock, kInterrupted.
   Status Lock(LockOwner* owner, FamilyId family, Slice key, LockMode mode, uint64_t deadline_us,
               LockGrant* grant);
-  // As Lock, for a key that is one of the last two that the owner locked, as strongly or more so: the
-  // table is not asked. False: it is not, and nothing was done.
-  static bool LockAgain(LockOwner* owner, FamilyId family, Slice key, LockMode mode,
-                        LockGrant* grant);
   // Takes back what Lock granted; for kHeldBefore, only the count.
   void Undo(LockOwner* owner, const LockGrant& grant);
 
@@ -85,7 +81,7 @@ class LockTable {
   static void RemoveIfUnused(Shard& shard, LockEntry* entry) REQUIRES(shard.mu);
   static void Rehash(Shard& shard, size_t bucket_count) REQUIRES(shard.mu);
 
-  static HeldLock* FindRecent(const LockOwner* owner, FamilyId family, Slice key);
+  static HeldLock* FindRecent(const LockOwner* owner, uint64_t hash, FamilyId family, Slice key);
   static HeldLock* HolderOf(LockEntry* entry, const LockOwner* owner);
   static bool Compatible(LockEntry* entry, const LockOwner* owner, LockMode mode);
   static HeldLock* AddHolder(Shard& shard, LockEntry* entry, LockOwner* owner, LockMode mode)
