@@ -36,6 +36,12 @@ class TableCodec {
   Status SetHistory(const RowHistory* history, uint32_t version) {
     return rows_.SetHistory(history, version);
   }
+  // Goes on with the first `keys` indexes, and one of another definition with the same columns,
+  // which outlives this, as the next number.
+  void KeepIndexes(uint keys) { indexes_.resize(keys); }
+  void AddIndex(const TableCodec& other, uint number) {
+    indexes_.push_back(other.indexes_[number]);
+  }
   // Whether an index has the same bytes as one of another definition of the table.
   // columns_before: for each column the one of the other definition, or -1.
   bool SameIndex(uint key_number, const TableCodec& before, uint key_before,

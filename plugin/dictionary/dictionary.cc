@@ -40,6 +40,9 @@ Result<std::vector<std::pair<std::string, uint64_t>>> RecordedAutoIncrements(
   return records;
 }
 
+// The catalog's entries of index builds: the ids of their families, 4 bytes each.
+constexpr char kBuildPrefix[] = "b/";
+
 // ALTER TABLE fills a table of such a name before it gives it the real one.
 bool IsIntermediate(const std::string& name) {
   return name.find("#sql") != std::string::npos || name.find("#TMP#") != std::string::npos;
@@ -107,6 +110,7 @@ Status Dictionary::Open(Db* db) {
     options.name = kSystemFamily;
     TIDESDB_ASSIGN(system_, db->CreateFamily(options));
   }
+  TIDESDB_TRY(DropUnfinishedBuilds());
   for (const auto& [name, def] : List()) {
     if (!def.temporary) continue;
     TIDESDB_ASSIGN([[maybe_unused]] const bool found, Drop(name));
@@ -306,28 +310,80 @@ Status Dictionary::Change(const std::vector<TableChange>& changes) {
     // Statistics go by the number of the key. They are hints: lost in a crash before the next step,
     // they are taken anew.
     if (kept != had) TIDESDB_TRY(ForgetStats(old->def));
+    if (change.build != nullptr) {
+      edit.erase.push_back(change.build->catalog_name);
+      for (const auto& index : change.build->indexes) edit.drop.push_back(index.touched->id());
+    }
     std::string bytes;
     EncodeTableDef(change.def, &bytes);
     edit.put.emplace_back(TableEntryName(change.name), std::move(bytes));
   }
   TIDESDB_TRY(db_->ApplyCatalog(edit));
-  for (size_t i = 0; i < changes.size(); i++) TIDESDB_TRY(TakeOver(*before[i], changes[i]));
+  for (size_t i = 0; i < changes.size(); i++) {
+    TIDESDB_TRY(TakeOver(*before[i], changes[i].name, changes[i].def, nullptr));
+    // Snapshots from before have nothing of the new index's entries.
+    if (changes[i].build != nullptr) TIDESDB_TRY(CountAsMade(changes[i].name));
+  }
+  return Status::Ok();
+}
+
+Status Dictionary::BeginBuild(const std::string& name, const std::shared_ptr<IndexBuild>& build) {
+  TIDESDB_ASSIGN(const std::shared_ptr<TableState> table, Find(name));
+  if (table == nullptr) return Status::InvalidArgument("no table " + name + " in the dictionary");
+  CatalogEdit edit;
+  std::string ids;
+  for (size_t i = 0; i < 2 * build->indexes.size(); i++) {
+    edit.create.push_back({db_->NewFamilyId(), table->primary->options()});
+    PutFixed32(&ids, edit.create.back().id);
+  }
+  build->catalog_name = kBuildPrefix + name;
+  edit.put.emplace_back(build->catalog_name, std::move(ids));
+  TIDESDB_TRY(db_->ApplyCatalog(edit));
+  for (size_t i = 0; i < build->indexes.size(); i++) {
+    build->indexes[i].entries = db_->FindFamily(edit.create[2 * i].id);
+    build->indexes[i].touched = db_->FindFamily(edit.create[2 * i + 1].id);
+  }
+  return build->online ? TakeOver(*table, name, table->def, build) : Status::Ok();
+}
+
+Status Dictionary::GiveUpBuild(IndexBuild* build) {
+  if (build->given_up.exchange(true)) return Status::Ok();
+  CatalogEdit edit;
+  edit.erase.push_back(build->catalog_name);
+  for (const IndexBuild::Index& index : build->indexes) {
+    edit.drop.push_back(index.entries->id());
+    edit.drop.push_back(index.touched->id());
+  }
+  return db_->ApplyCatalog(edit);
+}
+
+// Those that a crash interrupted.
+Status Dictionary::DropUnfinishedBuilds() {
+  for (const auto& [name, ids] : db_->ListCatalog(kBuildPrefix)) {
+    CatalogEdit edit;
+    edit.erase.push_back(name);
+    Slice rest(ids);
+    for (uint32_t id; TakeFixed32(&rest, &id);) edit.drop.push_back(id);
+    TIDESDB_TRY(db_->ApplyCatalog(edit));
+  }
   return Status::Ok();
 }
 
 // The next state of a table, with what the one before has counted.
-Status Dictionary::TakeOver(const TableState& old, const TableChange& change) {
-  TIDESDB_ASSIGN(const std::shared_ptr<TableState> changed, Load(change.def));
+Status Dictionary::TakeOver(const TableState& old, const std::string& name, const TableDef& def,
+                            std::shared_ptr<IndexBuild> build) {
+  TIDESDB_ASSIGN(const std::shared_ptr<TableState> changed, Load(def));
+  changed->build = std::move(build);
   changed->made = old.made.load();
   changed->rows = old.rows.load();
   changed->changes = old.changes.load();
   changed->next_hidden_key = old.next_hidden_key.load();
-  if (change.def.auto_increment_generation == old.def.auto_increment_generation) {
+  if (def.auto_increment_generation == old.def.auto_increment_generation) {
     // Not as it is recorded, which may be ahead.
     changed->next_auto_increment = old.next_auto_increment.load();
   }
   LatchGuard guard(latch_);
-  std::shared_ptr<TableState>& state = tables_[change.name];
+  std::shared_ptr<TableState>& state = tables_[name];
   if (state != nullptr) state->outdated = true;
   state = changed;
   return Status::Ok();

@@ -17,6 +17,7 @@
 #include "base/latch.h"
 #include "codec/table_def.h"
 #include "codec/table_stats.h"
+#include "dictionary/index_build.h"
 #include "tidesdb/db.h"
 
 namespace tidesdb::plugin {
@@ -29,6 +30,7 @@ class TableState {
   TableDef def;
   ColumnFamily* primary = nullptr;
   std::vector<ColumnFamily*> indexes;  // As def.indexes.
+  std::shared_ptr<IndexBuild> build;   // What writers keep besides; null: nothing.
 
   // Set when this state no longer describes the table; handlers look it up again then.
   std::atomic<bool> outdated{false};
@@ -78,6 +80,7 @@ struct NewTable {
 struct TableChange {
   std::string name;
   TableDef def;
+  std::shared_ptr<IndexBuild> build;  // Ends with it; null: there is none.
 };
 
 class Dictionary {
@@ -97,11 +100,18 @@ class Dictionary {
   Result<bool> Rename(const std::string& from, const std::string& to);
   // Gives the table new, empty families in one step; returns its new state.
   Status Truncate(const std::string& name);
-  // How many tables were made, emptied, or renamed from an intermediate of ALTER TABLE, so far.
+  // How many tables were made, emptied, got an index, or were renamed from an intermediate of ALTER
+  // TABLE, so far.
   uint64_t tables_made() const { return tables_made_; }
   // Changes what the entries say and keeps the rows, of all these tables in one step. Families that
   // a new definition does not name any more are dropped.
   Status Change(const std::vector<TableChange>& changes);
+  // Makes the families of indexes that are about to be filled: build->indexes come with their key
+  // numbers. If it is online, who opens the table from now on keeps them. REQUIRES: nobody else has
+  // the table open.
+  Status BeginBuild(const std::string& name, const std::shared_ptr<IndexBuild>& build);
+  // Drops them again; writers may be there.
+  Status GiveUpBuild(IndexBuild* build);
   // Whether a table, or the first of its partitions that is found, has the definition that goes with
   // this .frm.
   bool IsOfFrm(const std::string& name, Slice frm_version) const;
@@ -118,7 +128,9 @@ class Dictionary {
  private:
   Result<std::shared_ptr<TableState>> Load(TableDef def);
   Status ForgetStats(const TableDef& def);
-  Status TakeOver(const TableState& old, const TableChange& change);
+  Status TakeOver(const TableState& old, const std::string& name, const TableDef& def,
+                  std::shared_ptr<IndexBuild> build);
+  Status DropUnfinishedBuilds();
   Status LoadCounters(TableState* table);
   void Forget(const std::string& name);
   Status CountAsMade(const std::string& name);

@@ -4,7 +4,9 @@
 
 #include "base/guard.h"
 #include "base/sysvars.h"
+#include "codec/collations.h"
 #include "dictionary/engine.h"
+#include "handler/index_builder.h"
 
 namespace tidesdb::plugin {
 namespace {
@@ -24,6 +26,11 @@ constexpr alter_table_operations kOfColumns =
 
 constexpr alter_table_operations kOfIndexes =
     ALTER_DROP_NON_UNIQUE_NON_PRIM_INDEX | ALTER_DROP_UNIQUE_INDEX | ALTER_INDEX_ORDER;
+constexpr alter_table_operations kOfNewIndexes =
+    ALTER_ADD_NON_UNIQUE_NON_PRIM_INDEX | ALTER_ADD_UNIQUE_INDEX;
+
+// Of a build without a limit of its own.
+constexpr uint64_t kBuildBytes = 32 << 20;
 
 // Of CREATE TABLE's options those that only describe.
 constexpr ulonglong kDescribingOptions =
@@ -35,6 +42,9 @@ constexpr ulonglong kDescribingOptions =
 class AlterPlan final : public inplace_alter_handler_ctx {
  public:
   TableChange change;
+  std::vector<uint> added;  // Keys of the new definition that have to be filled.
+  std::shared_ptr<const TableCodec> codec;
+  std::unique_ptr<IndexBuilder> builder;
 };
 
 // The name that a key had before; the keys that the server matches have the same one but for case.
@@ -62,6 +72,27 @@ std::vector<int> ColumnsBefore(const TABLE& altered, const Alter_inplace_info& i
   }
   if (columns.size() != altered.s->fields) columns.clear();
   return columns;
+}
+
+bool CanBuild(const KEY& key, const TableCodec& codec, uint number) {
+  if (key.algorithm == HA_KEY_ALG_FULLTEXT || key.algorithm == HA_KEY_ALG_RTREE) return false;
+  if (codec.is_hash(number) || codec.has_virtual(number)) return false;
+  for (uint i = 0; i < key.user_defined_key_parts; i++) {
+    const Field& field = *key.key_part[i].field;
+    const bool prefix = (key.key_part[i].key_part_flag & HA_PART_KEY_SEG) != 0;
+    const bool filled = field.real_type() == MYSQL_TYPE_STRING;
+    if (WhyNoIndex(field.charset(), filled, prefix) != nullptr) return false;
+  }
+  return true;
+}
+
+// Whether records of one definition are those of the other.
+bool SameRecords(const std::vector<Column>& a, const std::vector<Column>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Column& x, const Column& y) {
+    return x.layout == y.layout && x.offset == y.offset && x.bytes == y.bytes &&
+           x.length_bytes == y.length_bytes && x.null_mask == y.null_mask &&
+           x.null_offset == y.null_offset && x.stored == y.stored;
+  });
 }
 
 // The value that existing rows get in a new column. Returns: false when it is not one for all rows.
@@ -106,12 +137,18 @@ bool ha_tidesdb::OptionsStay(TABLE* altered, const Alter_inplace_info& info) {
 }
 
 // The indexes of the new definition, each with the family that it has.
-bool ha_tidesdb::PlanIndexes(const TABLE& altered, const Alter_inplace_info& info, TableDef* def) {
+bool ha_tidesdb::PlanIndexes(const TABLE& altered, const Alter_inplace_info& info, TableDef* def,
+                             std::vector<uint>* added) {
   std::vector<IndexDef> indexes;
   for (uint i = 0; i < altered.s->keys; i++) {
     const KEY& key = altered.s->key_info[i];
     const int before = KeyBefore(key, *table_share, info);
-    if (before < 0) return false;
+    if (before < 0) {
+      if ((info.handler_flags & kOfNewIndexes) == 0) return false;
+      added->push_back(i);
+      indexes.push_back({key.name.str, 0});
+      continue;
+    }
     if (codec_.is_primary(static_cast<uint>(before))) continue;
     const char* const name = table_share->key_info[before].name.str;
     for (const IndexDef& index : def->indexes) {
@@ -127,10 +164,26 @@ bool ha_tidesdb::KeysStay(const TABLE& altered, const TableCodec& codec,
   if (codec.hidden_key() != codec_.hidden_key()) return false;
   for (uint i = 0; i < altered.s->keys; i++) {
     const int before = KeyBefore(altered.s->key_info[i], *table_share, info);
+    if (before < 0 && CanBuild(altered.key_info[i], codec, i)) continue;
     if (before < 0 || !codec.SameIndex(i, codec_, static_cast<uint>(before), columns_before)) {
       return false;
     }
   }
+  return true;
+}
+
+// New indexes beside the others, whose rows stay as they are.
+bool ha_tidesdb::PlanBuild(TABLE* altered, const Alter_inplace_info& info,
+                           std::shared_ptr<const TableCodec>* codec) {
+  auto built = std::make_shared<TableCodec>();
+  const std::vector<int> columns_before = ColumnsBefore(*altered, info);
+  if (info.ignore || columns_before.size() != altered->s->fields ||
+      port::HasVectorIndex(*altered->s) || !built->Build(altered).ok() ||
+      !SameRecords(built->rows().columns(), codec_.rows().columns()) ||
+      !KeysStay(*altered, *built, columns_before, info)) {
+    return false;
+  }
+  *codec = std::move(built);
   return true;
 }
 
@@ -176,13 +229,21 @@ enum_alter_inplace_result ha_tidesdb::check_if_supported_inplace_alter(
     if (!OptionsStay(altered_table, *info)) return 0;
     const alter_table_operations flags = info->handler_flags;
     const char* why = WhyNot(flags);
-    if ((flags & ~(kOfNameOnly | kOfColumns | kOfIndexes)) == 0) {
+    const bool builds = (flags & kOfNewIndexes) != 0;
+    if ((flags & ~(kOfNameOnly | kOfIndexes | (builds ? kOfNewIndexes : kOfColumns))) == 0) {
       TableDef& def = plan->change.def;
       plan->change.name = name_;
       def = state_->def;
-      if (!PlanIndexes(*altered_table, *info, &def)) return 0;
+      if (!PlanIndexes(*altered_table, *info, &def, &plan->added)) return 0;
       const LEX_CUSTRING& frm = altered_table->s->tabledef_version;
       def.frm_version.assign(reinterpret_cast<const char*>(frm.str), frm.length);
+      if (builds) {
+        if (!PlanBuild(altered_table, *info, &plan->codec)) return 0;
+        // Two rows of other connections could claim one key before both are in the index.
+        result = (flags & ALTER_ADD_UNIQUE_INDEX) != 0 ? HA_ALTER_INPLACE_NOCOPY_LOCK
+                                                       : HA_ALTER_INPLACE_NOCOPY_NO_LOCK;
+        return 0;
+      }
       why = (flags & ~kOfNameOnly) == 0 ? nullptr : PlanColumns(altered_table, *info, &def);
       if (why == nullptr) result = HA_ALTER_INPLACE_INSTANT;
     }
@@ -192,22 +253,96 @@ enum_alter_inplace_result ha_tidesdb::check_if_supported_inplace_alter(
   return result;
 }
 
+// From here on writers keep the new indexes.
+bool ha_tidesdb::prepare_inplace_alter_table(TABLE*, Alter_inplace_info* info) noexcept {
+  return guard::Run([&] {
+           auto* const plan = static_cast<AlterPlan*>(info->handler_ctx);
+           if (plan->added.empty()) return 0;
+           TableChange& change = plan->change;
+           auto build = std::make_shared<IndexBuild>();
+           build->codec = plan->codec;
+           build->online = info->inplace_supported == HA_ALTER_INPLACE_NOCOPY_NO_LOCK;
+           for (const uint key : plan->added) build->indexes.push_back({key, nullptr, nullptr});
+           const Status begun = engine->dictionary.BeginBuild(change.name, build);
+           if (!begun.ok()) return AlterError(begun);
+           change.build = std::move(build);
+           auto index = change.build->indexes.begin();
+           for (IndexDef& def : change.def.indexes) {
+             if (def.family == 0) def.family = (index++)->entries->id();
+           }
+           return BindState();
+         }) != 0;
+}
+
+bool ha_tidesdb::inplace_alter_table(TABLE* altered_table, Alter_inplace_info* info) noexcept {
+  return guard::Run([&] {
+           auto* const plan = static_cast<AlterPlan*>(info->handler_ctx);
+           if (plan->change.build == nullptr) return 0;
+           THD* const thd = ha_thd();
+           const uint64_t staging = sysvars::StagingBytes(thd);
+           plan->builder = std::make_unique<IndexBuilder>(
+               engine->db.get(), &codec_, state_->primary, plan->change.build,
+               staging == 0 ? kBuildBytes : std::min(staging, kBuildBytes));
+           thd_progress_init(thd, 1);
+           const Status built =
+               plan->builder->Run(thd, table->record[0], static_cast<uint64_t>(state_->rows));
+           thd_progress_end(thd);
+           if (built.ok()) return 0;
+           if (built.code() != Code::kAlreadyExists) return AlterError(built);
+           PrintDuplicate(altered_table, plan->builder->duplicate(),
+                          plan->builder->duplicate_row());
+           return 1;
+         }) != 0;
+}
+
+int ha_tidesdb::AlterError(const Status& status) {
+  if (status.code() == Code::kInterrupted) {
+    my_error(ER_QUERY_INTERRUPTED, MYF(0));
+  } else {
+    my_printf_error(ER_GET_ERRMSG, "TidesDB: %s", MYF(0), status.ToString().c_str());
+  }
+  return 1;
+}
+
+// The server takes the key's values from the new definition's record.
+void ha_tidesdb::PrintDuplicate(TABLE* altered, uint key_number, const std::string& primary_key) {
+  uchar* const record = altered->record[0];
+  RowPlan plan;
+  plan.Build(codec_.rows(), std::vector<bool>(table_share->fields, true));
+  PinnedValue row;
+  const auto transaction = engine->db->Begin({});
+  const auto found = transaction->Get(state_->primary, primary_key, &row);
+  if (found.ok() && *found && plan.Decode(row.slice(), record).ok() &&
+      codec_.RestorePrimaryKey(primary_key, record)) {
+    print_keydup_error(altered, &altered->key_info[key_number], MYF(0));
+  } else {
+    my_error(ER_DUP_UNKNOWN_IN_INDEX, MYF(0), altered->key_info[key_number].name.str);
+  }
+}
+
 // All partitions in one step: a crash finds all of them changed or none.
 bool ha_tidesdb::commit_inplace_alter_table(TABLE*, Alter_inplace_info* info,
                                             bool commit) noexcept {
   return guard::Run([&] {
-           if (!commit) return 0;
+           if (!commit) {
+             auto* const plan = static_cast<AlterPlan*>(info->handler_ctx);
+             if (plan == nullptr || plan->change.build == nullptr) return 0;
+             const Status dropped = engine->dictionary.GiveUpBuild(plan->change.build.get());
+             return dropped.ok() ? 0 : AlterError(dropped);
+           }
            std::vector<TableChange> changes;
            inplace_alter_handler_ctx* alone[] = {info->handler_ctx, nullptr};
            inplace_alter_handler_ctx** plans = info->group_commit_ctx;
            for (plans = plans != nullptr ? plans : alone; *plans != nullptr; plans++) {
-             changes.push_back(static_cast<AlterPlan*>(*plans)->change);
+             const auto* const plan = static_cast<AlterPlan*>(*plans);
+             changes.push_back(plan->change);
+             if (plan->builder == nullptr) continue;
+             const Status finished = plan->builder->Finish();
+             if (!finished.ok()) return AlterError(finished);
            }
            info->group_commit_ctx = nullptr;
            const Status changed = engine->dictionary.Change(changes);
-           if (changed.ok()) return 0;
-           my_printf_error(ER_GET_ERRMSG, "TidesDB: %s", MYF(0), changed.ToString().c_str());
-           return 1;
+           return changed.ok() ? 0 : AlterError(changed);
          }) != 0;
 }
 

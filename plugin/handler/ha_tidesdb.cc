@@ -64,6 +64,12 @@ int ha_tidesdb::BindState() {
       return HA_ERR_INDEX_CORRUPT;
     }
   }
+  codec_.KeepIndexes(table_share->keys);
+  if (state_->build == nullptr || state_->build->given_up) return 0;
+  for (const IndexBuild::Index& index : state_->build->indexes) {
+    codec_.AddIndex(*state_->build->codec, index.key_number);
+    families_.push_back(index.entries);
+  }
   return 0;
 }
 

@@ -59,6 +59,9 @@ class ha_tidesdb final : public handler {
   int truncate() noexcept override;
   enum_alter_inplace_result check_if_supported_inplace_alter(
       TABLE* altered_table, Alter_inplace_info* info) noexcept override;
+  bool prepare_inplace_alter_table(TABLE* altered_table,
+                                   Alter_inplace_info* info) noexcept override;
+  bool inplace_alter_table(TABLE* altered_table, Alter_inplace_info* info) noexcept override;
   bool commit_inplace_alter_table(TABLE* altered_table, Alter_inplace_info* info,
                                   bool commit) noexcept override;
   bool can_convert_nocopy(const Field& field,
@@ -134,7 +137,12 @@ class ha_tidesdb final : public handler {
 
   // --- ha_alter.cc ---
   bool OptionsStay(TABLE* altered, const Alter_inplace_info& info);
-  bool PlanIndexes(const TABLE& altered, const Alter_inplace_info& info, TableDef* def);
+  bool PlanIndexes(const TABLE& altered, const Alter_inplace_info& info, TableDef* def,
+                   std::vector<uint>* added);
+  bool PlanBuild(TABLE* altered, const Alter_inplace_info& info,
+                 std::shared_ptr<const TableCodec>* codec);
+  int AlterError(const Status& status);
+  void PrintDuplicate(TABLE* altered, uint key_number, const std::string& primary_key);
   bool KeysStay(const TABLE& altered, const TableCodec& codec,
                 const std::vector<int>& columns_before, const Alter_inplace_info& info);
   const char* PlanColumns(TABLE* altered, const Alter_inplace_info& info, TableDef* def);
@@ -200,6 +208,8 @@ class ha_tidesdb final : public handler {
   int CheckPrimaryKeyFree(Slice key);
   int CheckUniqueFree(uint number);
   int LockLookup(const uchar* image, uint length, ha_rkey_function flag);
+  bool BuildGivenUp(uint number) const;
+  Status TouchEntry(uint number, Slice key);
   void EncodeNewEntry(uint number, const uchar* row);
   void EncodeOldEntry(uint number, const uchar* row);
   void EncodeChange(uint number, const uchar* old_row, const uchar* new_row, bool key_moved);
@@ -231,7 +241,8 @@ class ha_tidesdb final : public handler {
   std::string name_;
   std::shared_ptr<TableState> state_;
   TableCodec codec_;
-  std::vector<ColumnFamily*> families_;  // By key number.
+  // By key number; behind the table's keys those that are being built.
+  std::vector<ColumnFamily*> families_;
   // The table's statistics as this handler last saw them; null: none yet.
   std::shared_ptr<const TableStats> known_stats_;
   uint64_t known_stats_version_ = 0;

@@ -107,26 +107,42 @@ void ha_tidesdb::EncodeOldEntry(uint number, const uchar* row) {
   entry.old_has_null = codec_.Entry(number, row, primary_key_, &entry.old_key, &entry.old_value);
 }
 
+// Whether ALTER TABLE has given up an index that it was building, with its family.
+bool ha_tidesdb::BuildGivenUp(uint number) const {
+  return number >= table_share->keys && state_->build->given_up;
+}
+
+// Of an index that is being built: what is written here is not the builder's any more.
+Status ha_tidesdb::TouchEntry(uint number, Slice key) {
+  if (number < table_share->keys) return Status::Ok();
+  ColumnFamily* const touched = state_->build->indexes[number - table_share->keys].touched;
+  return session_->transaction()->Put(touched, key, {});
+}
+
 // A unique key is locked by itself: another row may want it. Other entries are under their row's
 // lock.
 int ha_tidesdb::PutEntry(uint number) {
   Transaction* const transaction = session_->transaction();
   const EntryWrite& entry = entries_[number];
-  const Status put =
-      codec_.is_unique(number) && !entry.new_has_null
-          ? transaction->Put(families_[number], entry.new_key, entry.new_value)
-          : transaction->PutUnderLock(families_[number], entry.new_key, entry.new_value);
-  return put.ok() ? 0 : Fail(put);
+  Status put = TouchEntry(number, entry.new_key);
+  if (put.ok()) {
+    put = codec_.is_unique(number) && !entry.new_has_null
+              ? transaction->Put(families_[number], entry.new_key, entry.new_value)
+              : transaction->PutUnderLock(families_[number], entry.new_key, entry.new_value);
+  }
+  return put.ok() || BuildGivenUp(number) ? 0 : Fail(put);
 }
 
 int ha_tidesdb::DeleteEntry(uint number) {
   Transaction* const transaction = session_->transaction();
   const EntryWrite& entry = entries_[number];
-  const Status deleted =
-      codec_.is_unique(number) && !entry.old_has_null
-          ? transaction->Delete(families_[number], entry.old_key)
-          : transaction->DeleteUnderLock(families_[number], entry.old_key, false);
-  return deleted.ok() ? 0 : Fail(deleted);
+  Status deleted = TouchEntry(number, entry.old_key);
+  if (deleted.ok()) {
+    deleted = codec_.is_unique(number) && !entry.old_has_null
+                  ? transaction->Delete(families_[number], entry.old_key)
+                  : transaction->DeleteUnderLock(families_[number], entry.old_key, false);
+  }
+  return deleted.ok() || BuildGivenUp(number) ? 0 : Fail(deleted);
 }
 
 int ha_tidesdb::InsertRow(const uchar* row) {
@@ -137,8 +153,8 @@ int ha_tidesdb::InsertRow(const uchar* row) {
     codec_.PrimaryKey(row, &new_row_key_);
     if (const int error = CheckPrimaryKeyFree(new_row_key_)) return error;
   }
-  entries_.resize(table_share->keys);
-  for (uint i = 0; i < table_share->keys; i++) {
+  entries_.resize(families_.size());
+  for (uint i = 0; i < families_.size(); i++) {
     if (codec_.is_primary(i)) continue;
     EncodeNewEntry(i, row);
     if (!codec_.is_unique(i)) continue;
@@ -150,7 +166,7 @@ int ha_tidesdb::InsertRow(const uchar* row) {
                          ? transaction->PutUnderLock(state_->primary, new_row_key_, row_bytes_)
                          : transaction->Put(state_->primary, new_row_key_, row_bytes_);
   if (!put.ok()) return Fail(put);
-  for (uint i = 0; i < table_share->keys; i++) {
+  for (uint i = 0; i < families_.size(); i++) {
     if (codec_.is_primary(i)) continue;
     if (const int error = PutEntry(i)) return error;
   }
@@ -206,8 +222,8 @@ int ha_tidesdb::update_row(const uchar* old_row, const uchar* new_row) noexcept 
     if (key_moved) {
       if (const int error = CheckPrimaryKeyFree(new_row_key_)) return error;
     }
-    entries_.resize(table_share->keys);
-    for (uint i = 0; i < table_share->keys; i++) {
+    entries_.resize(families_.size());
+    for (uint i = 0; i < families_.size(); i++) {
       if (codec_.is_primary(i)) continue;
       EncodeChange(i, old_row, new_row, key_moved);
       if (!codec_.is_unique(i) || !entries_[i].moves) continue;
@@ -220,7 +236,7 @@ int ha_tidesdb::update_row(const uchar* old_row, const uchar* new_row) noexcept 
     }
     const Status put = transaction->Put(state_->primary, new_row_key_, row_bytes_);
     if (!put.ok()) return Fail(put);
-    for (uint i = 0; i < table_share->keys; i++) {
+    for (uint i = 0; i < families_.size(); i++) {
       if (codec_.is_primary(i) || !entries_[i].changes) continue;
       // The same key with another value is one write.
       if (entries_[i].moves) {
@@ -244,8 +260,8 @@ int ha_tidesdb::delete_row(const uchar* row) noexcept {
     if (!codec_.hidden_key()) codec_.PrimaryKey(row, &primary_key_);
     const Status deleted = session_->transaction()->Delete(state_->primary, primary_key_);
     if (!deleted.ok()) return Fail(deleted);
-    entries_.resize(table_share->keys);
-    for (uint i = 0; i < table_share->keys; i++) {
+    entries_.resize(families_.size());
+    for (uint i = 0; i < families_.size(); i++) {
       if (codec_.is_primary(i)) continue;
       EncodeOldEntry(i, row);
       if (const int error = DeleteEntry(i)) return error;
