@@ -259,6 +259,10 @@ bool ha_tidesdb::prepare_inplace_alter_table(TABLE*, Alter_inplace_info* info) n
            auto* const plan = static_cast<AlterPlan*>(info->handler_ctx);
            if (plan->added.empty()) return 0;
            TableChange& change = plan->change;
+           if (const int error = CheckNoBranchHolds(change.name)) {
+             print_error(error, MYF(0));
+             return error;
+           }
            auto build = std::make_shared<IndexBuild>();
            build->codec = plan->codec;
            build->online = info->inplace_supported == HA_ALTER_INPLACE_NOCOPY_NO_LOCK;

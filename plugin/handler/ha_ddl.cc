@@ -26,9 +26,11 @@ bool HasForeignKeys(THD* thd) {
   return false;
 }
 
+}  // namespace
+
 // Whoever has changed rows holds the server's metadata lock of the table, but for a prepared branch
 // whose connection has gone: its rows must not lose their table.
-int CheckNoBranchHolds(const std::string& name) {
+int ha_tidesdb::CheckNoBranchHolds(const std::string& name) {
   if (!engine->branches.any()) return 0;
   const auto table = engine->dictionary.Find(name);
   if (!table.ok() || *table == nullptr) return 0;
@@ -37,8 +39,6 @@ int CheckNoBranchHolds(const std::string& name) {
       transaction->LockRange((*table)->primary, {}, {}, RangeHold::kWrites, LockWait::kNoWait);
   return free.ok() ? 0 : guard::ToHandlerError(free);
 }
-
-}  // namespace
 
 int ha_tidesdb::open(const char* name, int, uint) noexcept {
   return guard::Run([&] {

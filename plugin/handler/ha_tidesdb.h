@@ -131,6 +131,7 @@ class ha_tidesdb final : public handler {
 
   // --- ha_ddl.cc ---
   int Refuse(const char* what, const char* instead);
+  static int CheckNoBranchHolds(const std::string& name);
   int CheckDefinition(TABLE* form, const HA_CREATE_INFO& info);
   int CheckOptions(TABLE* form);
   int CheckCollations(const KEY& key);
