@@ -45,6 +45,12 @@ struct CatalogEdit {
   std::vector<std::string> erase;  // Names; done before the puts. One that there is not is fine.
 };
 
+// How Db::Checkpoint takes table files. They never change, so a second name is as good as a copy.
+enum class CheckpointFiles : uint8_t {
+  kLink,  // A second name for the same file; a copy where there can be none (another file system).
+  kCopy,  // A copy: shares nothing with the database.
+};
+
 // Threads: every function may be called from any thread, but Close() and the destructor: no other
 //   call may run meanwhile.
 // Lifetime: the transactions begun here must end before it is closed or destroyed.
@@ -123,6 +129,16 @@ class Db {
   // Reads every block of the family and checks checksums, order and counts. Errors: kCorruption
   // naming file and offset, kIoError, kInvalidArgument (the family), kShuttingDown.
   virtual Status Verify(ColumnFamily* family) = 0;
+
+  // Makes a database in `directory` that holds every commit up to one sequence, which it returns, and
+  // nothing of a later one; families, catalog and prepared transactions too. Writers go on
+  // meanwhile: they wait for a moment, not for files. The copy is durable on return, and was opened
+  // once to see that it can be. It is made beside the directory as `directory`.incomplete, and gets
+  // its name when it is whole. One at a time; others wait.
+  // Errors, and then there is no such directory: kInvalidArgument (no name, no parent directory),
+  // kAlreadyExists (the directory, and it is not empty), kNoSpace, kIoError, kReadOnly,
+  // kShuttingDown, kCorruption (a table file, named).
+  virtual Result<uint64_t> Checkpoint(const std::string& directory, CheckpointFiles files) = 0;
 
   // --- Looking at it. No I/O but where it says so. ---
   // What it runs with: 0s that mean "choose" are chosen, and what did not fit in memory_max_bytes

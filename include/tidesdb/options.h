@@ -54,6 +54,11 @@ struct Options {
   LogLevel log_level = LogLevel::kWarn;  // Messages below this level are not made.
   bool create_if_missing = true;         // Off: Open fails where there is no database.
 
+  // Opens with what is left of a log that is damaged or lacks a part that it once had: what was
+  // committed from there on is lost. Off: Open fails with kCorruption. What a person says after
+  // copying the directory away, once.
+  bool open_damaged_log = false;
+
   // --- Memory ---
   // The one memory budget: memtables, caches, filters, indexes, transactions and iterators.
   // Bytes; 0 takes half of what the machine or its cgroup allows. A cache or memtables that do not

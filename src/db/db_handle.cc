@@ -92,6 +92,11 @@ Status DbHandle::Verify(ColumnFamily* family) {
   return engine_->Verify(family);
 }
 
+Result<uint64_t> DbHandle::Checkpoint(const std::string& directory, CheckpointFiles files) {
+  TIDESDB_TRY(CheckOpen());
+  return engine_->Checkpoint(directory, files);
+}
+
 DbStats DbHandle::GetStats() const { return closed() ? DbStats() : engine_->GetStats(); }
 
 FamilyStats DbHandle::GetFamilyStats(ColumnFamily* family) const {

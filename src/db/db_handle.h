@@ -38,6 +38,7 @@ class DbHandle final : public Db {
   Status Compact(ColumnFamily* family) override;
   Status SyncWal() override;
   Status Verify(ColumnFamily* family) override;
+  Result<uint64_t> Checkpoint(const std::string& directory, CheckpointFiles files) override;
   const Options& options() const override { return engine_->options(); }
   DbStats GetStats() const override;
   FamilyStats GetFamilyStats(ColumnFamily* family) const override;

@@ -101,7 +101,7 @@ Status DbImpl::Close() {
 
 // So that the next open has nothing to replay. What cannot be flushed is in the WAL.
 void DbImpl::FlushForClose() {
-  if (scheduler_ == nullptr || txns_ == nullptr || errors_->fatal()) return;
+  if (scheduler_ == nullptr || txns_ == nullptr || errors_->fatal() || only_checked_) return;
   if (const Status flushed = Flush(); !flushed.ok()) {
     LogF(logger_.get(), LogLevel::kWarn, "the next open replays the log: %s",
          flushed.ToString().c_str());

@@ -5,8 +5,9 @@
 // Owns: everything below it. Order of destruction matters: threads stop first, then the tree, then
 //   the WAL; transactions that have ended may outlive these, so what they share stays to the last.
 //
-// Split by theme: db_open.cc (open and recovery), db_write.cc (what the commit pipeline calls),
-// db_recovery.cc (replay), db_background.cc (flush, compaction, ticker), db_impl.cc (the rest), db_stats.cc. What callers
+// Split by theme: db_open.cc (open), db_recovery.cc (replay), db_checkpoint.cc (copies), db_write.cc
+// (what the commit pipeline calls), db_background.cc (flush, compaction, ticker), db_impl.cc (the
+// rest), db_stats.cc. What callers
 // hold is db_handle.h: it refuses what may not be called.
 #pragma once
 
@@ -77,6 +78,8 @@ class DbImpl final : private TxnEnv {
   Status Compact(ColumnFamily* family);
   Status SyncWal() override;  // Also TxnEnv's.
   Status Verify(ColumnFamily* family);
+  Result<SequenceNumber> Checkpoint(const std::string& directory, CheckpointFiles files)
+      EXCLUDES(checkpoint_mu_);
   const Options& options() const { return options_; }
   DbStats GetStats() const;
   FamilyStats GetFamilyStats(const ColumnFamily* family) const;
@@ -143,11 +146,23 @@ class DbImpl final : private TxnEnv {
     std::map<uint64_t, PreparedRecord> prepared;  // By id; without an end so far.
   };
   Status Replay(SequenceNumber* last);
+  // `flushed`: the last sequence that is in table files.
+  Result<std::unique_ptr<WalReader>> OpenLogReader(const WalOptions& options,
+                                                   SequenceNumber flushed);
+  Status OpenLogWriter(const WalOptions& options, const WalEnd& end);
   Status ReplayRecord(const WalReader& reader, const WalRecord& record, ReplayState* state);
   Status ReplayOutcome(const WalRecord& record, const std::string& where, ReplayState* state);
   Status ReplayCommit(SequenceNumber sequence, Slice writes, uint64_t segment,
                       uint64_t needed_segment, const std::string& where, ReplayState* state);
   Status KeepPrepared(ReplayState state);
+
+  // --- db_checkpoint.cc ---
+  // Writes a copy into a new directory. Returns its sequence; nothing when files of it went away
+  // under its hands: try again.
+  Result<std::optional<SequenceNumber>> WriteCopy(const std::string& directory,
+                                                  CheckpointFiles files);
+  // Opens a copy, as recovery does, and closes it.
+  Status CheckCopy(const std::string& directory, SequenceNumber sequence) const;
 
   // --- db_background.cc ---
   Scheduler::Outcome RunFlush();
@@ -180,6 +195,7 @@ class DbImpl final : private TxnEnv {
   std::atomic<bool> stop_ = false;               // Ends running jobs; set once, by Close.
   std::atomic<bool> compaction_halted_ = false;  // A damaged input: compaction waits for a person.
   bool closed_ = false;
+  bool only_checked_ = false;  // Opened to see that it can be: no thread works on it.
   // The commit leader's.
   uint64_t wal_reserved_bytes_ = 0;  // For its group.
   size_t outcomes_wanted_ = 0;       // Of the group's prepares: reserved beside it.
@@ -191,6 +207,8 @@ class DbImpl final : private TxnEnv {
 
   Mutex prepared_mu_;
   std::vector<PreparedRecord> found_prepared_ GUARDED_BY(prepared_mu_);  // Until they are taken.
+
+  Mutex checkpoint_mu_;  // One at a time; before all others.
 
   mutable Mutex background_mu_;
   CondVar background_cv_;

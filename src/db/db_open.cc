@@ -25,6 +25,7 @@ Status DbImpl::Start(const std::vector<std::string>& warnings) {
   SequenceNumber last = 0;
   TIDESDB_TRY(OpenTree(&last));
   StartTransactions(last);
+  if (only_checked_) return Status::Ok();
   StartThreads();
   scheduler_->WakeFlush();
   scheduler_->WakeCompaction();

@@ -12,6 +12,25 @@
 
 namespace tidesdb {
 
+Result<std::unique_ptr<WalReader>> DbImpl::OpenLogReader(const WalOptions& options,
+                                                         SequenceNumber flushed) {
+  WalClaims claims;
+  claims.sequence = flushed;
+  claims.forgive = options_.open_damaged_log;
+  TIDESDB_ASSIGN(claims.place, WalMark::Read(options.fs, options.dir));
+  return WalReader::Open(options, tree_->wal_segment_min(), claims);
+}
+
+Status DbImpl::OpenLogWriter(const WalOptions& options, const WalEnd& end) {
+  TIDESDB_ASSIGN(wal_, WalSet::Open(options, end));
+  if (!end.chain.empty() || tree_->wal_segment_min() == 0) return Status::Ok();
+  // The first segment was lost, and that was forgiven: the log begins anew.
+  VersionEdit edit;
+  edit.flushed_sequence = tree_->flushed_sequence();
+  edit.wal_segment_min = wal_->current_segment();
+  return tree_->versions().Apply(std::move(edit), {});
+}
+
 // Nothing is flushed meanwhile: what the WAL holds beyond the flushed sequence fitted in memory
 // before the crash.
 Status DbImpl::Replay(SequenceNumber* last) {
@@ -25,7 +44,7 @@ Status DbImpl::Replay(SequenceNumber* last) {
 
   *last = tree_->flushed_sequence();
   TIDESDB_ASSIGN(const std::unique_ptr<WalReader> reader,
-                 WalReader::Open(wal_options, tree_->wal_segment_min(), *last));
+                 OpenLogReader(wal_options, *last));
   ReplayState state;
   state.flushed = *last;
   WalRecord record;
@@ -39,7 +58,7 @@ Status DbImpl::Replay(SequenceNumber* last) {
     LogF(logger_.get(), LogLevel::kWarn, "recovery: %s", reader->end().cut.c_str());
   }
   TIDESDB_FAILPOINT("recovery_before_wal_open");
-  TIDESDB_ASSIGN(wal_, WalSet::Open(wal_options, reader->end()));
+  TIDESDB_TRY(OpenLogWriter(wal_options, reader->end()));
   if (!state.replayed) tree_->SetWalSegment(wal_->current_segment());
   TIDESDB_TRY(KeepPrepared(std::move(state)));
   TIDESDB_FAILPOINT("recovery_before_finish");

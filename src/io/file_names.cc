@@ -65,6 +65,8 @@ const char* FileKindName(FileKind kind) {
       return "log";
     case FileKind::kTemp:
       return "temp";
+    case FileKind::kSynced:
+      return "synced";
   }
   return "unknown";
 }
@@ -73,6 +75,7 @@ ParsedFileName ParseFileName(Slice name) {
   if (name == "LOCK") return {FileKind::kLock, 0};
   if (name == "LOG") return {FileKind::kLog, 0};
   if (name == "CURRENT") return {FileKind::kCurrent, 0};
+  if (name == "SYNCED") return {FileKind::kSynced, 0};
   if (name.starts_with(kManifestPrefix)) {
     const auto number = ParseDigits(name.substr(kManifestPrefix.size()));
     return number ? ParsedFileName{FileKind::kManifest, *number} : ParsedFileName{};
@@ -110,6 +113,7 @@ std::string DirName(Slice path) {
 std::string LockFileName(Slice dir) { return JoinPath(dir, "LOCK"); }
 std::string LogFileName(Slice dir) { return JoinPath(dir, "LOG"); }
 std::string CurrentFileName(Slice dir) { return JoinPath(dir, "CURRENT"); }
+std::string SyncedFileName(Slice dir) { return JoinPath(dir, "SYNCED"); }
 std::string ManifestFileName(Slice dir, uint64_t number) {
   return JoinPath(dir, std::string(kManifestPrefix) + Digits(number));
 }

@@ -20,8 +20,9 @@ enum class FileKind : uint8_t {
   kSpill,     // 000123.spill: sorted runs of a large transaction.
   kLog,       // LOG: messages for people.
   kTemp,      // anything.tmp: left over after a crash, may be deleted at open.
+  kSynced,    // SYNCED: how far the log is durable.
 };
-inline constexpr size_t kFileKindCount = 10;
+inline constexpr size_t kFileKindCount = 11;
 
 // Returns "wal" and so on. Static storage.
 const char* FileKindName(FileKind kind);
@@ -43,6 +44,7 @@ std::string DirName(Slice path);
 std::string LockFileName(Slice dir);
 std::string LogFileName(Slice dir);
 std::string CurrentFileName(Slice dir);
+std::string SyncedFileName(Slice dir);
 std::string ManifestFileName(Slice dir, uint64_t number);
 std::string WalFileName(Slice dir, uint64_t number);
 std::string TableFileName(Slice dir, uint64_t number);

@@ -73,7 +73,7 @@ Status LsmTree::CheckDirectory(bool exists, const std::vector<std::string>& name
   if (exists) return Status::Ok();
   for (const std::string& name : names) {
     const FileKind kind = ParseFileName(name).kind;
-    if (kind == FileKind::kTable || kind == FileKind::kWal) {
+    if (kind == FileKind::kTable || kind == FileKind::kWal || kind == FileKind::kSynced) {
       return Status::Corruption(CurrentFileName(options_.directory) +
                                 ": missing, though the directory holds " + name);
     }

@@ -91,6 +91,8 @@ class LsmTree {
   std::vector<std::pair<std::string, std::string>> ListCatalog(Slice prefix) const {
     return versions_.ListCatalog(prefix);
   }
+  // The durable state, for a copy of it; keeps its table files while it is held.
+  VersionSet::Captured Capture() const { return versions_.Capture(); }
   // Reads every block of the family's table files, and checks levels against files. Errors:
   // kCorruption.
   Status Verify(FamilyId family, const std::atomic<bool>* stop);

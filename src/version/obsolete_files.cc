@@ -64,6 +64,7 @@ std::vector<std::string> CollectOrphans(const std::vector<std::string>& names,
       case FileKind::kWal:
       case FileKind::kVlog:
       case FileKind::kLog:
+      case FileKind::kSynced:
         break;
     }
     if (orphan) orphans.push_back(name);

@@ -224,6 +224,14 @@ VersionEdit VersionSet::Snapshot() const {
   return edit;
 }
 
+VersionSet::Captured VersionSet::Capture() const {
+  MutexLock lock(apply_mutex_);
+  Captured captured;
+  captured.whole = Snapshot();
+  versions_.ForEach([&](const VersionRef& version) { captured.versions.push_back(version); });
+  return captured;
+}
+
 bool VersionSet::in_doubt() const {
   MutexLock lock(apply_mutex_);
   return manifest_.in_doubt();

@@ -97,6 +97,14 @@ class VersionSet {
   std::vector<std::pair<std::string, std::string>> ListCatalog(Slice prefix) const
       EXCLUDES(catalog_mutex_);
 
+  // --- For a copy ---
+  struct Captured {
+    VersionEdit whole;                 // Makes this state out of nothing.
+    std::vector<VersionRef> versions;  // Keep its files.
+  };
+  // The durable state between two edits.
+  Captured Capture() const EXCLUDES(apply_mutex_);
+
   // --- For the orphans ---
   std::set<uint64_t> LiveTables() const;
   uint64_t manifest_number() const EXCLUDES(apply_mutex_);

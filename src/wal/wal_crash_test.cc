@@ -20,7 +20,9 @@ struct Written {
 class Lives {
  public:
   explicit Lives(uint64_t seed)
-      : random_(seed), log_(random_.OneIn(3) ? 4 << 10 : 16 << 10), mode_(random_.Uniform(3)) {}
+      : random_(seed), log_(random_.OneIn(3) ? 4 << 10 : 16 << 10), mode_(random_.Uniform(3)) {
+    log_.use_mark = true;
+  }
 
   testing::AssertionResult Run() {
     for (int life = 0; life < 6; life++) {

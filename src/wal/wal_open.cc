@@ -63,6 +63,8 @@ Status WalSet::Start(const WalEnd& end) {
   }
   TIDESDB_ASSIGN(std::shared_ptr<PositionalFile> file, std::move(made));
   TIDESDB_FAILPOINT_STATUS("wal_open_before_start");
+  MutexLock sync_lock(sync_mu_);
+  TIDESDB_ASSIGN(mark_, WalMark::Open(options_.fs, options_.dir));
   MutexLock lock(mu_);
   number_max_ = number;
   last_sequence_.store(end.last_sequence, std::memory_order_release);
@@ -77,6 +79,7 @@ Status WalSet::Start(const WalEnd& end) {
   // end for good.
   TIDESDB_TRY(file->Sync());
   stats_.syncs++;
+  TIDESDB_TRY(mark_->Write(here()));
   TIDESDB_FAILPOINT_STATUS("wal_open_before_release");
   for (const WalEnd::Leftover& leftover : end.leftovers) {
     if (Status status = files_.Release(leftover.number, leftover.file_bytes); !status.ok()) {

@@ -17,10 +17,12 @@ std::string PlaceText(const std::string& path, uint64_t offset) {
 
 Result<std::unique_ptr<WalReader>> WalReader::Open(const WalOptions& options,
                                                    uint64_t first_segment,
-                                                   SequenceNumber synced_sequence) {
+                                                   const WalClaims& claims) {
   TIDESDB_ASSIGN(WalDirectory directory, WalDirectory::Read(options.fs, options.dir));
-  auto reader = std::make_unique<WalReader>(options, std::move(directory), synced_sequence);
-  TIDESDB_TRY(reader->FindFirst(first_segment));
+  auto reader = std::make_unique<WalReader>(options, std::move(directory), claims);
+  if (Status found = reader->FindFirst(first_segment); !found.ok()) {
+    if (!reader->Forgive(found, first_segment)) return found;
+  }
   return reader;
 }
 
@@ -33,6 +35,7 @@ Status WalReader::FindFirst(uint64_t first_segment) {
         return Damaged(WalPosition::At(number, 0), "the log's first segment is missing");
       }
     }
+    TIDESDB_TRY(CheckReaches(WalPosition()));
     FinishAt(WalPosition());
     return Status::Ok();
   }
@@ -65,6 +68,25 @@ Status WalReader::Enter(uint32_t segment) {
 }
 
 Result<bool> WalReader::Next(WalRecord* record) {
+  Result<bool> more = Step(record);
+  if (!more.ok() && Forgive(more.status(), segment_number_)) return false;
+  return more;
+}
+
+bool WalReader::Forgive(const Status& error, uint64_t segment_min) {
+  if (!claims_.forgive || error.code() != Code::kCorruption) return false;
+  end_.cut = error.ToString() + "; the log ends here, as open_damaged_log is on";
+  LogF(options_.logger, LogLevel::kError, "%s", end_.cut.c_str());
+  if (!end_.chain.empty()) end_.chain.back().end_offset = offset_;
+  FinishAt(WalPosition::At(segment_number_, offset_));
+  end_.last_sequence = std::max(end_.last_sequence, claims_.sequence);
+  // Numbers of segments that are lost are not used again.
+  end_.number_max =
+      std::max({end_.number_max, static_cast<uint32_t>(segment_min), claims_.place.segment});
+  return true;
+}
+
+Result<bool> WalReader::Step(WalRecord* record) {
   while (!done_) {
     if (offset_ == limit_) {
       end_.chain.back().end_offset = offset_;
@@ -142,11 +164,12 @@ Status WalReader::Stop() {
                    " says that the log was synced up to " +
                    PlaceText(directory_.PathOf(claim->synced.segment), claim->synced.offset()));
   }
-  if (sequence_known_ && last_sequence_ < synced_sequence_) {
+  if (sequence_known_ && last_sequence_ < claims_.sequence) {
     return Damaged(place, "no whole record, but the log was synced up to sequence " +
-                              std::to_string(synced_sequence_) + ", and the last one read is " +
+                              std::to_string(claims_.sequence) + ", and the last one read is " +
                               std::to_string(last_sequence_));
   }
+  TIDESDB_TRY(CheckReaches(place));
   TIDESDB_ASSIGN(const bool begun, segment_->LooksBegun(offset_));
   if (any_record || successor_ != nullptr) {
     end_.cut = PlaceText(segment_->path(), offset_) +
@@ -158,6 +181,20 @@ Status WalReader::Stop() {
   end_.chain.back().end_offset = offset_;
   FinishAt(place);
   return Status::Ok();
+}
+
+// Records that nothing behind them proves may be gone without a trace in the log itself.
+Status WalReader::CheckReaches(WalPosition place) const {
+  if (place >= claims_.place) return Status::Ok();
+  const std::string lost =
+      PlaceText(directory_.PathOf(claims_.place.segment), claims_.place.offset());
+  if (place.segment == 0) {
+    return Damaged(WalPosition::At(claims_.place.segment, 0),
+                   "the log is missing; " + SyncedFileName(options_.dir) +
+                       " says that it was synced up to " + lost);
+  }
+  return Damaged(place, "the log ends here, but " + SyncedFileName(options_.dir) +
+                            " says that it was synced up to " + lost);
 }
 
 // A segment's name is made durable before the segment is used, so one that others follow was there.
@@ -206,7 +243,7 @@ void WalReader::FinishAt(WalPosition place) {
   segment_.reset();
   end_.position = place;
   // A first segment that never was begun does not tell what is before it; the manifest does.
-  end_.last_sequence = sequence_known_ ? last_sequence_ : synced_sequence_;
+  end_.last_sequence = sequence_known_ ? last_sequence_ : claims_.sequence;
   end_.number_max = directory_.number_max();
   // Segments at the end without records are not needed: what comes next follows the one before
   // them. So a process that crashes over and over while it starts does not pile up segments.

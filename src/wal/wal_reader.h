@@ -53,18 +53,28 @@ struct WalEnd {
   std::string cut;
 };
 
+// What the log must hold, beside what it says itself.
+struct WalClaims {
+  // The log is known to have been synced up to there (the manifest's flushed sequence); a log that
+  // ends before is damaged. 0: nothing is known.
+  SequenceNumber sequence = 0;
+  // The same as a place (the file SYNCED).
+  WalPosition place = {};
+  // Where the log is damaged, or ends too early, it ends, with an error message.
+  bool forgive = false;
+};
+
 class WalReader {
  public:
   // Open's.
-  WalReader(const WalOptions& options, WalDirectory directory, SequenceNumber synced_sequence)
-      : options_(options), directory_(std::move(directory)), synced_sequence_(synced_sequence) {}
+  WalReader(const WalOptions& options, WalDirectory directory, const WalClaims& claims)
+      : options_(options), directory_(std::move(directory)), claims_(claims) {}
 
   // `first_segment`: from the manifest; 0: from the beginning of a log of which no segment was ever
-  // retired. `synced_sequence`: the log is known to have been synced up to there (the manifest's
-  // flushed sequence); a log that ends before is damaged. 0: nothing is known. Errors: kIoError;
-  // kCorruption (the first segment is missing); kNotSupported (a newer version).
+  // retired. Errors: kIoError; kCorruption (the first segment is missing); kNotSupported (a newer
+  // version).
   static Result<std::unique_ptr<WalReader>> Open(const WalOptions& options, uint64_t first_segment,
-                                                 SequenceNumber synced_sequence);
+                                                 const WalClaims& claims);
 
   // The next record of a transaction; false at the end of the log.
   // Errors: kCorruption naming file and offset; kNotSupported (a kind or version of a newer
@@ -84,11 +94,16 @@ class WalReader {
   };
 
   Status FindFirst(uint64_t first_segment);
+  Result<bool> Step(WalRecord* record);
+  // Ends the log where the damage is, if that is wanted. False: the error stands.
+  bool Forgive(const Status& error, uint64_t segment_min);
   // Goes on with the next segment, or sets done_ when there is none.
   Status Enter(uint32_t segment);
   // At a place where no record can be read: tells the end of the log from damage.
   Status Stop();
   Status CheckNoneMissing(WalPosition place) const;
+  // At the log's end: whether it holds all that it is known to have held.
+  Status CheckReaches(WalPosition place) const;
   // The farthest claim of any record behind `place`, if it goes beyond it.
   Result<std::optional<Claim>> FindClaimBeyond(WalPosition place, bool* any_record) const;
   Status Accept(const WalRecordAt& at, WalRecord* record, bool* is_record);
@@ -97,7 +112,7 @@ class WalReader {
 
   const WalOptions options_;
   const WalDirectory directory_;
-  const SequenceNumber synced_sequence_;
+  const WalClaims claims_;
 
   std::unique_ptr<WalSegmentReader> segment_;  // Null: nothing is left to read.
   uint32_t segment_number_ = 0;

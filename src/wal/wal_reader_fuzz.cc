@@ -47,7 +47,7 @@ void Replay(MemFs* fs) {
   options.clock = &clock;
   options.metrics = &metrics;
   options.fs = fs;
-  const auto reader = WalReader::Open(options, 0, 0);
+  const auto reader = WalReader::Open(options, 0, {});
   if (!reader.ok()) return;
   SequenceNumber last = 0;
   for (;;) {

@@ -231,6 +231,8 @@ Status WalSet::RetireBelow(uint64_t segment) {
   std::vector<std::pair<uint32_t, uint64_t>> retired;
   {
     MutexLock lock(mu_);
+    if (holds_ != 0 && !TIDESDB_PLANTED("checkpoint_forget_hold"))
+      return Status::Ok();  // The next call gives them up.
     while (segments_.begin()->first < segment && segments_.begin()->first != number_) {
       retired.emplace_back(segments_.begin()->first, segments_.begin()->second.file_bytes);
       segments_.erase(segments_.begin());
@@ -242,6 +244,22 @@ Status WalSet::RetireBelow(uint64_t segment) {
     if (!status.ok() && first_error.ok()) first_error = std::move(status);
   }
   return first_error;
+}
+
+std::vector<WalExtent> WalSet::Hold() {
+  MutexLock lock(mu_);
+  ++holds_;
+  std::vector<WalExtent> extents;
+  for (const auto& [number, segment] : segments_) {
+    extents.push_back({number, number == number_ ? offset_ : segment.end.offset()});
+  }
+  return extents;
+}
+
+void WalSet::Unhold() {
+  MutexLock lock(mu_);
+  CHECK(holds_ > 0);
+  --holds_;
 }
 
 // --- Syncing ---
@@ -270,12 +288,16 @@ Status WalSet::Sync() {
     }
   }
   Status status = SyncFiles(files);
-  MutexLock lock(mu_);
-  stats_.syncs += files.size();
-  if (!status.ok()) return Fail(std::move(status));
-  NoteSynced(target);
-  synced_sequence_.store(sequence, std::memory_order_release);
-  unsynced_since_us_ = begun_us;
+  {
+    MutexLock lock(mu_);
+    stats_.syncs += files.size();
+    if (!status.ok()) return Fail(std::move(status));
+    NoteSynced(target);
+    synced_sequence_.store(sequence, std::memory_order_release);
+    unsynced_since_us_ = begun_us;
+  }
+  // An old mark is as true as a new one; it only says less.
+  mark_->Write(target).IgnoreError();
   TIDESDB_FAILPOINT("wal_after_sync");
   return Status::Ok();
 }
@@ -325,9 +347,16 @@ Status WalSet::Close() {
     if (written) files.push_back(file_);
   }
   Status status = SyncFiles(files);
-  MutexLock lock(mu_);
-  stats_.syncs += files.size();
-  return status.ok() ? status : Fail(std::move(status));
+  WalPosition end;
+  {
+    MutexLock lock(mu_);
+    stats_.syncs += files.size();
+    if (!status.ok()) return Fail(std::move(status));
+    // A segment's start without records need not be durable yet.
+    end = files.empty() ? synced_ : here();
+  }
+  TIDESDB_TRY(mark_->Write(end));
+  return mark_->Sync();
 }
 
 // Without it nothing would say that the last records were synced.

@@ -25,6 +25,7 @@
 #include "base/mutex.h"
 #include "format/wal_format.h"
 #include "wal/wal_files.h"
+#include "wal/wal_mark.h"
 #include "wal/wal_options.h"
 #include "wal/wal_reader.h"
 
@@ -37,6 +38,12 @@ struct WalStats {
   uint64_t writes = 0;
   uint64_t syncs = 0;  // fdatasync calls on segments, failed ones included.
   uint64_t records = 0;
+};
+
+// A segment and how many bytes of its file belong to the log.
+struct WalExtent {
+  uint32_t number = 0;
+  uint64_t bytes = 0;
 };
 
 class WalSet {
@@ -101,6 +108,11 @@ class WalSet {
   // next open deletes; the log is fine.
   Status RetireBelow(uint64_t segment) EXCLUDES(mu_);
 
+  // The log as it is now, for a copy: its segments in order. Their files stay until Unhold(), whatever
+  // RetireBelow says meanwhile.
+  std::vector<WalExtent> Hold() EXCLUDES(mu_);
+  void Unhold() EXCLUDES(mu_);
+
   // --- Looking at it ---
   // OK, or the first failed write or sync: from then on everything is refused with kReadOnly.
   Status status() const EXCLUDES(mu_);
@@ -122,7 +134,7 @@ class WalSet {
 
   static constexpr uint64_t kFirstBytes = 1 << 20;
 
-  Status Start(const WalEnd& end) EXCLUDES(mu_);
+  Status Start(const WalEnd& end) EXCLUDES(sync_mu_, mu_);
   Status MakeDurable(const WalEnd::Segment& segment);
   Status MakeRoom(uint64_t bytes, uint64_t set_aside) REQUIRES(mu_);
   Status Extend(uint64_t bytes) REQUIRES(mu_);
@@ -149,6 +161,7 @@ class WalSet {
   WalFiles files_;
 
   Mutex sync_mu_;
+  std::unique_ptr<WalMark> mark_ GUARDED_BY(sync_mu_);
   mutable Mutex mu_;
   Status error_ GUARDED_BY(mu_);  // The first failure; sticky.
   bool closed_ GUARDED_BY(mu_) = false;
@@ -161,6 +174,7 @@ class WalSet {
   uint64_t first_offset_ GUARDED_BY(mu_) = 0;  // Where the segment's first record went.
   uint64_t capacity_ GUARDED_BY(mu_) = 0;      // Bytes of the file with disk space.
   uint64_t reserved_ GUARDED_BY(mu_) = 0;
+  int holds_ GUARDED_BY(mu_) = 0;
 
   std::unique_ptr<PositionalFile> next_file_ GUARDED_BY(mu_);  // Made ahead; null: none.
   uint32_t next_number_ GUARDED_BY(mu_) = 0;

@@ -51,7 +51,13 @@ class WalHarness {
 
   Replayed Replay(uint64_t first = 0, SequenceNumber synced_sequence = 0) const {
     Replayed replayed;
-    auto reader = WalReader::Open(options, first, synced_sequence);
+    WalClaims claims;
+    claims.sequence = synced_sequence;
+    const Result<WalPosition> mark = WalMark::Read(options.fs, options.dir);
+    replayed.status = mark.status();
+    if (!replayed.status.ok()) return replayed;
+    if (use_mark) claims.place = *mark;
+    auto reader = WalReader::Open(options, first, claims);
     replayed.status = reader.status();
     if (!replayed.status.ok()) return replayed;
     for (;;) {
@@ -120,6 +126,7 @@ class WalHarness {
   std::vector<std::string> model;  // All payloads in order.
   size_t synced = 0;               // So many of them were acknowledged as durable.
   SequenceNumber next_sequence = 1;
+  bool use_mark = false;  // Replays know what SYNCED says, as a database does.
 };
 
 // The replay is an exact prefix of the model and holds at least `synced` records.

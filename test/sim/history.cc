@@ -33,6 +33,18 @@ void History::Apply(const Writes& writes, Contents* contents) {
   }
 }
 
+Contents History::ContentsAt(uint64_t sequence) const {
+  std::map<uint64_t, const Commit*> acked;
+  for (const Commit& commit : commits_) {
+    if (commit.sequence.has_value() && *commit.sequence <= sequence) {
+      acked[*commit.sequence] = &commit;
+    }
+  }
+  Contents contents = base_;
+  for (const auto& [at, commit] : acked) Apply(commit->writes, &contents);
+  return contents;
+}
+
 std::string History::CheckRecovered(const Contents& found, uint64_t last_sequence,
                                     Promise promise) {
   std::vector<const Commit*> acked;

@@ -43,6 +43,9 @@ class History {
     return CheckRecovered(found, last_sequence, Promise::kAll);
   }
 
+  // In this life: the start, and every commit acknowledged with a sequence up to this one.
+  Contents ContentsAt(uint64_t sequence) const;
+
   uint64_t acked() const { return acked_total_; }
   uint64_t in_doubt_kept() const { return in_doubt_kept_; }
 

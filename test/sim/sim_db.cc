@@ -69,7 +69,8 @@ Counts CountsOf(const WorkloadResult& result) {
                    {"spills", result.spills},
                    {"commits in two phases", result.prepared_commits},
                    {"found prepared", result.prepared_found},
-                   {"committed again by name", result.prepared_recommits}};
+                   {"committed again by name", result.prepared_recommits},
+                   {"checkpoints", result.checkpoints}};
   for (const auto& [name, hits] : Failpoint::AllHits()) {
     if (hits != 0) counts["at " + name] = hits;  // Places of planted bugs count none.
   }
@@ -88,6 +89,9 @@ constexpr const char* kDemanded[] = {"commits",
                                      "commits in two phases",
                                      "found prepared",
                                      "committed again by name",
+                                     "checkpoints",
+                                     "at checkpoint_before_table",
+                                     "at checkpoint_before_rename",
                                      "at rotate_after_wal",
                                      "at wal_before_segment_start",
                                      "at spill_merge_file",

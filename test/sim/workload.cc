@@ -10,6 +10,7 @@
 #include "base/thread.h"
 #include "io/env.h"
 #include "io/mem_fs.h"
+#include "sim/checkpoints.h"
 #include "sim/history.h"
 #include "sim/two_phase.h"
 #include "tidesdb/db.h"
@@ -33,6 +34,7 @@ class Workload {
     ChooseOptions();
     simulation_.Run([this] {
       while (result_.failure.empty() && result_.operations < options_.operations) Live();
+      db_.reset();  // After a failure it is open still.
     });
     result_.trace_hash = simulation_.trace_hash();
     result_.commits = history_.acked();
@@ -40,6 +42,7 @@ class Workload {
     result_.prepared_commits = two_phase_.commits();
     result_.prepared_found = two_phase_.found();
     result_.prepared_recommits = two_phase_.recommits();
+    result_.checkpoints = checkpoints_.made();
     return result_;
   }
 
@@ -69,6 +72,9 @@ class Workload {
     env_.clock = simulation_.clock();
     env_.is_real = false;
     db_options_.env = &env_;
+    const std::string wrong_copy =
+        checkpoints_.CheckAll(disk_.get(), db_options_, family_count_, history_);
+    if (!wrong_copy.empty()) return Fail(wrong_copy);
     auto db = Db::Open(db_options_, kDirectory);
     if (!db.ok()) return Fail("open: " + db.status().ToString());
     db_ = std::move(db).value();
@@ -76,6 +82,7 @@ class Workload {
     if (const std::string wrong = two_phase_.Resolve(&random_); !wrong.empty()) return Fail(wrong);
 
     const auto ending = static_cast<Ending>(random_.Uniform(5));
+    ending_ = ending;
     ArmEnding(ending);
     stop_ = false;
     operations_left_ = options_.operations / 4 + random_.Uniform(options_.operations / 4);
@@ -233,6 +240,7 @@ class Workload {
   }
 
   void OneTransaction(Random* random) {
+    if (random->OneIn(50)) return TakeCheckpoint(random);
     TransactionOptions options;
     options.concurrency = random->OneIn(3) ? Concurrency::kOptimistic : Concurrency::kPessimistic;
     auto txn = db_->Begin(options);
@@ -265,6 +273,13 @@ class Workload {
       history_.Failed(ticket, true);
       Judge(status);
     }
+  }
+
+  void TakeCheckpoint(Random* random) {
+    const Status status = checkpoints_.Make(db_.get(), random);
+    const bool disk_is_well = ending_ == Ending::kKill || ending_ == Ending::kClose;
+    if (disk_is_well && !status.ok()) return Fail("checkpoint: " + status.ToString());
+    Judge(status);
   }
 
   Status Step(Random* random, Transaction* txn, Writes* writes) {
@@ -342,6 +357,9 @@ class Workload {
   Simulation simulation_;
   WorkloadResult result_;
   History history_;
+  Checkpoints checkpoints_;
+  Ending ending_ = Ending::kClose;  // Of this life.
+
   Options db_options_;
   int family_count_ = 0;
   int threads_ = 0;

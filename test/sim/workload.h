@@ -29,6 +29,7 @@ struct WorkloadResult {
   uint64_t prepared_commits = 0;    // In two phases.
   uint64_t prepared_found = 0;      // By recovery.
   uint64_t prepared_recommits = 0;  // Acknowledged, and found prepared after a power cut.
+  uint64_t checkpoints = 0;
 };
 
 // Runs in a Simulation of its own. Same options, same build: same result.

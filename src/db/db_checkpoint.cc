@@ -1,0 +1,141 @@
+// A copy of the database at one sequence, made while it works.
+#include <utility>
+
+#include "base/check.h"
+#include "base/failpoint.h"
+#include "db/checkpoint_writer.h"
+#include "db/db_impl.h"
+#include "io/file_util.h"
+
+namespace tidesdb {
+namespace {
+
+// More than this in memtables is flushed first: what is not in table files has to be copied with
+// the log.
+constexpr uint64_t kMemtableBytesMax = 4 << 20;
+constexpr uint64_t kCheckSegmentBytes = 64 << 10;
+// A try fails where a prepared transaction is rolled back meanwhile.
+constexpr int kTriesMax = 20;
+constexpr Slice kIncomplete = ".incomplete";
+
+// What the check of a copy has to say is its Status.
+class NoLog final : public LogSink {
+ public:
+  void Log(LogLevel, Slice) noexcept override {}
+};
+
+// The name without slashes at its end. Errors: kInvalidArgument, kAlreadyExists.
+Result<std::string> CheckTarget(FileSystem* fs, std::string directory) {
+  while (directory.size() > 1 && directory.back() == '/') directory.pop_back();
+  if (directory.empty())
+    return Status::InvalidArgument("the directory of a checkpoint has no name");
+  const std::string parent = DirName(directory);
+  TIDESDB_ASSIGN(const bool has_parent, fs->Exists(parent));
+  if (!has_parent) {
+    return Status::InvalidArgument("a checkpoint in " + directory + ": there is no directory " +
+                                   parent + "; make it first");
+  }
+  TIDESDB_ASSIGN(const bool exists, fs->Exists(directory));
+  if (!exists) return directory;
+  TIDESDB_ASSIGN(const bool is_dir, fs->IsDir(directory));
+  bool empty = false;
+  if (is_dir) {
+    TIDESDB_ASSIGN(const std::vector<std::string> names, fs->List(directory));
+    empty = names.empty();
+  }
+  if (empty) return directory;
+  return Status::AlreadyExists("a checkpoint in " + directory + ": it is there and " +
+                               (is_dir ? "not empty" : "no directory") +
+                               "; name a directory that is empty or not there");
+}
+
+}  // namespace
+
+Result<SequenceNumber> DbImpl::Checkpoint(const std::string& directory, CheckpointFiles files) {
+  TIDESDB_TRY(errors_->CheckWritable());
+  FileSystem* const fs = env_->fs;
+  MutexLock lock(checkpoint_mu_);
+  TIDESDB_ASSIGN(const std::string target, CheckTarget(fs, directory));
+  const std::string incomplete = target + std::string(kIncomplete);
+  if (tree_->memtables().MemoryBytes() > kMemtableBytesMax) TIDESDB_TRY(Flush());
+
+  SequenceNumber sequence = 0;
+  const auto make = [&]() -> Status {
+    std::optional<SequenceNumber> made;
+    for (int tries = 0; !made.has_value() && tries < kTriesMax; ++tries) {
+      // Of an earlier one that a crash ended, or of the last try.
+      TIDESDB_TRY(RemoveTree(*fs, incomplete));
+      TIDESDB_TRY(fs->CreateDir(incomplete));
+      TIDESDB_ASSIGN(made, WriteCopy(incomplete, files));
+    }
+    if (!made.has_value()) {
+      return Status::Busy("a checkpoint in " + target +
+                          ": files of prepared transactions went away under it each time");
+    }
+    sequence = *made;
+    TIDESDB_TRY(CheckCopy(incomplete, sequence));
+    TIDESDB_FAILPOINT_STATUS("checkpoint_before_rename");
+    TIDESDB_TRY(fs->Rename(incomplete, target));  // In place of the empty one, if that is there.
+    return fs->SyncDir(DirName(target));
+  };
+  Status status = make();
+  if (!status.ok()) {
+    RemoveTree(*fs, incomplete).IgnoreError();
+    return status;
+  }
+  LogF(logger_.get(), LogLevel::kInfo, "checkpoint at sequence %llu in %s",
+       static_cast<unsigned long long>(sequence), target.c_str());
+  return sequence;
+}
+
+Result<std::optional<SequenceNumber>> DbImpl::WriteCopy(const std::string& directory,
+                                                        CheckpointFiles files) {
+  CheckpointSource source;
+  source.directory = directory_;
+  SequenceNumber sequence = 0;
+  ReadStateRef pinned;  // Keeps files that were ingested and are in no version yet.
+  VersionSet::Captured captured;
+  // The one moment: no commit is under way, and no edit of the manifest.
+  const Status held = txns_->RunBetweenGroups([&](SequenceNumber last) {
+    // After a failed sync the log holds a commit that nobody may see.
+    TIDESDB_TRY(errors_->CheckWritable());
+    sequence = last;
+    source.log = wal_->Hold();
+    pinned = tree_->Acquire();
+    captured = tree_->Capture();
+    return Status::Ok();
+  });
+  TIDESDB_TRY(held);
+  source.whole = std::move(captured.whole);
+  TIDESDB_FAILPOINT("checkpoint_held");
+  const Result<bool> written =
+      WriteCheckpoint(source, {env_->fs, env_->clock, logger_.get(), directory, files});
+  wal_->Unhold();
+  pinned = nullptr;
+  captured.versions.clear();
+  ReadStateChanged();
+  TIDESDB_TRY(written.status());
+  return *written ? std::optional(sequence) : std::nullopt;
+}
+
+Status DbImpl::CheckCopy(const std::string& directory, SequenceNumber sequence) const {
+  NoLog no_log;
+  Options options = options_;
+  options.log = &no_log;
+  options.create_if_missing = false;
+  options.sync_mode = SyncMode::kNone;
+  options.block_cache_bytes = 0;
+  options.wal_segment_bytes = kCheckSegmentBytes;
+  DbImpl copy(options, env_, directory);
+  copy.only_checked_ = true;
+  Status status = copy.Start({});
+  const SequenceNumber found = status.ok() ? copy.txns_->VisibleSequence() : 0;
+  const Status closed = copy.Close();
+  if (!status.ok()) return status;
+  TIDESDB_TRY(closed);
+  if (found == sequence) return Status::Ok();
+  return Status::Corruption(directory + ": the copy ends at sequence " + std::to_string(found) +
+                            ", not at " + std::to_string(sequence));
+}
+
+}  // namespace tidesdb
