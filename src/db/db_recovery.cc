@@ -43,8 +43,7 @@ Status DbImpl::Replay(SequenceNumber* last) {
   wal_options.segment_bytes = options_.wal_segment_bytes;
 
   *last = tree_->flushed_sequence();
-  TIDESDB_ASSIGN(const std::unique_ptr<WalReader> reader,
-                 OpenLogReader(wal_options, *last));
+  TIDESDB_ASSIGN(const std::unique_ptr<WalReader> reader, OpenLogReader(wal_options, *last));
   ReplayState state;
   state.flushed = *last;
   WalRecord record;
