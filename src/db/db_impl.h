@@ -72,7 +72,8 @@ class DbImpl final : private TxnEnv {
   // The transaction holds on to `engine`, which is this.
   std::unique_ptr<Transaction> Begin(const TransactionOptions& options,
                                      std::shared_ptr<void> engine);
-  Result<std::vector<std::unique_ptr<Transaction>>> TakePrepared(std::shared_ptr<void> engine);
+  Result<std::vector<std::unique_ptr<Transaction>>> TakePrepared(
+      const std::shared_ptr<void>& engine);
   Status AwaitOrdered();
   Status Flush();
   Status Compact(ColumnFamily* family);
@@ -154,7 +155,8 @@ class DbImpl final : private TxnEnv {
   Status ReplayOutcome(const WalRecord& record, const std::string& where, ReplayState* state);
   Status ReplayCommit(SequenceNumber sequence, Slice writes, uint64_t segment,
                       uint64_t needed_segment, const std::string& where, ReplayState* state);
-  Status KeepPrepared(ReplayState state);
+  // Moves the prepared ones out of the state.
+  Status KeepPrepared(ReplayState* state);
 
   // --- db_checkpoint.cc ---
   // Writes a copy into a new directory. Returns its sequence; nothing when files of it went away

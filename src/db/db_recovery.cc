@@ -59,7 +59,7 @@ Status DbImpl::Replay(SequenceNumber* last) {
   TIDESDB_FAILPOINT("recovery_before_wal_open");
   TIDESDB_TRY(OpenLogWriter(wal_options, reader->end()));
   if (!state.replayed) tree_->SetWalSegment(wal_->current_segment());
-  TIDESDB_TRY(KeepPrepared(std::move(state)));
+  TIDESDB_TRY(KeepPrepared(&state));
   TIDESDB_FAILPOINT("recovery_before_finish");
   return tree_->FinishRecovery(std::exchange(prepared_tables_, {}));
 }
@@ -136,13 +136,13 @@ Status DbImpl::ReplayCommit(SequenceNumber sequence, Slice writes, uint64_t segm
 }
 
 // Their log and their files stay.
-Status DbImpl::KeepPrepared(ReplayState state) {
-  if (!state.prepared.empty()) {
+Status DbImpl::KeepPrepared(ReplayState* state) {
+  if (!state->prepared.empty()) {
     LogF(logger_.get(), LogLevel::kWarn, "recovery: %zu prepared transactions have no end yet",
-         state.prepared.size());
+         state->prepared.size());
   }
   MutexLock lock(prepared_mu_);
-  for (auto& [id, record] : state.prepared) {
+  for (auto& [id, record] : state->prepared) {
     tree_->HoldWal(record.wal_segment);
     if (WalPayloadKind(record.writes) == WalKind::kIngest) {
       TIDESDB_ASSIGN(const WalIngest ingest, WalIngest::Decode(record.writes, record.name));
@@ -163,7 +163,7 @@ Status DbImpl::KeepPrepared(ReplayState state) {
 }
 
 Result<std::vector<std::unique_ptr<Transaction>>> DbImpl::TakePrepared(
-    std::shared_ptr<void> engine) {
+    const std::shared_ptr<void>& engine) {
   std::vector<PreparedRecord> found;
   {
     MutexLock lock(prepared_mu_);
