@@ -129,7 +129,7 @@ class Session:
         getattr(self, "_after_" + self.state.replace(" ", "_"))(code, error)
 
     def _finish(self, outcome, why=""):
-        self.transaction.outcome, self.transaction.why = outcome, why
+        self.transaction.outcome, self.transaction.why = outcome, why or self.transaction.why
         if outcome == COMMITTED:
             self.transaction.commit_end = self.driver.now()
         self.driver.history.transactions.append(self.transaction)
@@ -172,10 +172,12 @@ class Session:
                 self._maybe_done(op)
             self._finish(outcome, f"error {code}" if code else "")
             return
+        if code is not None:
+            self.transaction.why += f"error {code} of {op.sql}; "
         self.place += 1
-        goes_on = code is None or code in _STATEMENT_UNDONE and self.driver.random.random() < 0.5
-        if code == _KILLED and op.kind == "rollback to":
-            goes_on = False
+        # After a KILL nobody can tell what is undone: 1317 also stands for a deadlock that undid the transaction, whatever
+        # the engine.
+        goes_on = code is None or code in _STATEMENT_UNDONE and code != _KILLED and self.driver.random.random() < 0.5
         if not goes_on:
             self.transaction.why, self.state = f"error {code}", "undo"
         elif self.place < len(self.script.ops):
