@@ -70,4 +70,5 @@ class Runner:
         return [tally.line(name) for name, tally in sorted(self.tallies.items())]
 
     def failed(self):
-        return sum(sum(tally.forbidden.values()) for tally in self.tallies.values())
+        """Of our engine; InnoDB's own anomalies are shown beside."""
+        return sum(sum(tally.forbidden.values()) for name, tally in self.tallies.items() if name.startswith("TidesDB"))
