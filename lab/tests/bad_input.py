@@ -137,6 +137,15 @@ class BadInputTest(unittest.TestCase):
         offset = log.read_bytes().rindex(b"in the log")
         self.refused_until_restored(log, flipped(offset), r"offset \d+", "(?i)corrupt", "SYNCED")
 
+    def test_flipped_byte_in_a_last_record_that_nothing_says_was_synced(self):
+        """As docs/format/wal.md says: it is cut off, with a warning. Taking SYNCED away opens what is left."""
+        log = self.log_of_killed()
+        (self.home / "SYNCED").unlink()
+        damage(log, flipped(log.read_bytes().rindex(b"in the log")))
+        said = self.start()
+        self.assertRegex(said, rf"\[Warning\] TidesDB.*{re.escape(log.name)}.*offset \d+")
+        self.assertEqual(self.server.value("SELECT COUNT(*), MIN(id) FROM test.t"), "20019\t-19")
+
     def test_flipped_byte_in_the_manifest(self):
         manifest = self.only("MANIFEST-*")
         self.refused_until_restored(manifest, flipped(len(manifest.read_bytes()) // 2), r"offset \d+", "(?i)corrupt")

@@ -315,6 +315,7 @@ Status Session::Prepare(const std::string& name, bool xa_branch) {
     branch_ = name;
     engine->branches.Park({std::move(transaction_), std::move(touched_), false});
     touched_.clear();
+    seen_transaction_.store(0, std::memory_order_relaxed);  // It is among the branches.
   }
   return Status::Ok();
 }
