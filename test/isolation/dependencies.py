@@ -47,7 +47,7 @@ class Dependencies:
                     self._add(first.number, second.number, RT, detail="ended before the other began")
 
     def _reads(self, transaction):
-        snapshot = None  # When the transaction's first plain read was sent.
+        snapshot = transaction.snapshot
         for place, op in enumerate(transaction.ops):
             since = op.start
             if op.mode == PLAIN and (transaction.level or self.history.level) == REPEATABLE_READ:

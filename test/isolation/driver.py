@@ -163,6 +163,8 @@ class Session:
         elif code is None and op.kind == "rollback to":
             del self.transaction.ops[self.savepoint:]
         elif code is None:
+            if op.mode == PLAIN and self.transaction.snapshot is None:
+                self.transaction.snapshot = self.sent_at
             self.transaction.ops.append(self._recorded(op))
         elif code not in _STATEMENT_UNDONE + _TRANSACTION_UNDONE:
             self.driver.unexpected(error, op.sql)

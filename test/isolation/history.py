@@ -63,7 +63,8 @@ class Op:
 class Transaction:
     """commit_start, commit_end: when COMMIT was sent, and when its answer was read (None: it had none).
 
-    level: its own, if it is not the history's.
+    level: its own, if it is not the history's. snapshot: when its first plain read was sent; that counts although the read is
+    in no op because ROLLBACK TO undid it.
     """
     number: int
     session: int
@@ -75,6 +76,7 @@ class Transaction:
     commit_end: float | None = None
     autocommit: bool = False
     why: str = ""
+    snapshot: float | None = None
 
 
 @dataclass

@@ -118,6 +118,11 @@ class Named(unittest.TestCase):
             self.forbidden("stale read", level, "1:5", "T1 @1-2 w1:11", "T2 @3-4 r1=1", end="1.11")
             self.forbidden("missed row", level, "1:5", "T1 @1-2 i2:6:11", "T2 @3-4 k6=", end="1,11")
 
+    def test_a_read_that_rollback_to_undid_took_the_snapshot(self):
+        made = history(RR, "1:5", "T1 @1-2 w1:11", "T2 @3-4 r1=1", end="1.11")
+        made.transactions[1].snapshot = 0.5
+        self.assertEqual(check(made).forbidden, [])
+
     def test_real_time(self):
         """T3 sees T2 and not T1, though T1 ended before T2 began."""
         texts = ("1:5 2:6", "T1 @1-2 w1:11", "T2 @3-4 w2:21", "T3 @0-9 r1=1 r2=2.21")
