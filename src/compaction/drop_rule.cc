@@ -8,6 +8,7 @@ namespace tidesdb {
 
 void DropRule::StartKey() {
   DCHECK(!pending_ && held_.empty());
+  newest_ = true;
   stripe_ = kNoStripe;
   cover_ = Cover::kNone;
 }
@@ -24,6 +25,8 @@ DropRule::Step DropRule::Feed(Trailer trailer, bool bottom) {
   released_.clear();
   Step step;
   const size_t stripe = StripeOf(TrailerSequence(trailer));
+  const bool may_go = bottom && (!newest_ || TrailerSequence(trailer) <= view_->Oldest());
+  newest_ = false;
   if (stripe == kNoStripe) {
     step.keep = true;  // Some reader to come may see just this one.
     return step;
@@ -33,7 +36,7 @@ DropRule::Step DropRule::Feed(Trailer trailer, bool bottom) {
     stripe_ = stripe;
     cover_ = Cover::kNone;
   }
-  FeedInStripe(trailer, bottom, &step);
+  FeedInStripe(trailer, may_go, &step);
   if (step.keep) {
     // Something stays under the tombstones, so they have something to hide.
     released_.insert(released_.begin(), held_.begin(), held_.end());
@@ -43,7 +46,7 @@ DropRule::Step DropRule::Feed(Trailer trailer, bool bottom) {
   return step;
 }
 
-void DropRule::FeedInStripe(Trailer trailer, bool bottom, Step* step) {
+void DropRule::FeedInStripe(Trailer trailer, bool may_go, Step* step) {
   switch (TrailerType(trailer)) {
     case ValueType::kPut:
       if (pending_) {
@@ -57,7 +60,7 @@ void DropRule::FeedInStripe(Trailer trailer, bool bottom, Step* step) {
     case ValueType::kDelete:
       pending_.reset();  // This one says the same, and more.
       if (cover_ != Cover::kDelete) {
-        if (bottom) {
+        if (may_go) {
           held_.push_back(trailer);
         } else {
           step->keep = true;
@@ -68,17 +71,17 @@ void DropRule::FeedInStripe(Trailer trailer, bool bottom, Step* step) {
     case ValueType::kSingleDelete:
       if (cover_ == Cover::kDelete) break;
       pending_ = trailer;  // Replaces a newer one, which had nothing else to cancel with.
-      pending_at_bottom_ = bottom;
+      pending_may_go_ = may_go;
       break;
   }
 }
 
 void DropRule::SettlePending() {
   if (!pending_) return;
-  if (pending_at_bottom_) {
+  if (pending_may_go_) {
     held_.push_back(*pending_);
   } else {
-    // Nothing is held above it: `bottom` is the same for all versions of a key.
+    // Nothing is held above it: what is newer may not go either.
     released_.push_back(*pending_);
   }
   pending_.reset();

@@ -11,7 +11,9 @@
 //   4. A SingleDelete right over another tombstone in the same stripe goes; the older tombstone
 //      says the same and more.
 //   5. At the bottom (nothing older of this key lies deeper), a tombstone under which nothing stays
-//      goes.
+//      goes. Except the newest version, if a snapshot is older: a transaction that writes the key
+//      has to find that it changed since. (After a SingleDelete it may not: the key was not there
+//      at the snapshot, and is not there now.)
 #pragma once
 
 #include <cstddef>
@@ -54,7 +56,8 @@ class DropRule {
   // Begins the next key.
   void StartKey();
   // REQUIRES: trailers of a key descend. `bottom`: nothing older of this key lies deeper than the
-  // output; needed for tombstones only (NeedsBottom), anything for others.
+  // output, the same for all versions of a key; needed for tombstones only (NeedsBottom), anything
+  // for others.
   Step Feed(Trailer trailer, bool bottom);
   // The key's versions are over: what was held back and stays.
   std::span<const Trailer> FinishKey();
@@ -78,13 +81,15 @@ class DropRule {
   size_t StripeOf(SequenceNumber sequence) const;
   // The pending SingleDelete will not be cancelled any more.
   void SettlePending();
-  void FeedInStripe(Trailer trailer, bool bottom, Step* step);
+  // `may_go`: rule 5 allows it. Once true of a key's versions, it is of all older ones.
+  void FeedInStripe(Trailer trailer, bool may_go, Step* step);
 
   const SnapshotView* const view_;
+  bool newest_ = true;  // No version of the key has been fed.
   size_t stripe_ = kNoStripe;
   Cover cover_ = Cover::kNone;
   std::optional<Trailer> pending_;  // A SingleDelete that may meet its put.
-  bool pending_at_bottom_ = false;
+  bool pending_may_go_ = false;
   std::vector<Trailer> held_;      // Tombstones that go unless something older stays, by rule 5.
   std::vector<Trailer> released_;  // What the last call returned.
 };

@@ -158,6 +158,13 @@ class KeyModel {
     for (const SequenceNumber reader : readers) {
       ASSERT_EQ(Read(all, reader), Read(history_, reader)) << "at " << reader;
     }
+    // Whoever writes the key finds that it changed since the snapshot.
+    if (history_.empty() || TrailerType(history_[0]) == ValueType::kSingleDelete) return;
+    for (const SequenceNumber snapshot : live_) {
+      if (TrailerSequence(history_[0]) <= snapshot) continue;
+      ASSERT_FALSE(all.empty());
+      ASSERT_GT(TrailerSequence(all[0]), snapshot);
+    }
   }
 
   Random random_;
