@@ -3,7 +3,7 @@
 import argparse
 import os
 
-from installer import apt, build_plugin, engine_suites, host, mtr, packages, pgo, pool, server_run, servers
+from installer import apt, build_plugin, engine_suites, host, mtr, packages, pgo, pool, server_run, server_suites, servers
 from installer.shell import TREE, Step, clean_environment, main, say
 
 LOG = TREE / "var" / "log" / "installer.log"
@@ -94,6 +94,17 @@ def _engines(args):
         say(engine_suites.write_comparison(environment, scores, base / "comparison").read_text())
 
 
+def _suites(args):
+    unexplained = 0
+    for name in args.server or list(host.CODENAMES):
+        environment, plugin = build_plugin.prepare_and_build(name, LOG, tests=True, preset=args.preset)
+        directory = TREE / "var" / "suites" / name
+        found = server_suites.compare(environment, plugin, directory, args.tests, args.parallel)
+        say(server_suites.write(found, directory / "comparison").read_text())
+        unexplained += len(found.unexplained)
+    return 1 if unexplained else 0
+
+
 def _main():
     parser = argparse.ArgumentParser(prog="python3 -m installer", description=__doc__)
     commands = parser.add_subparsers(required=True)
@@ -130,6 +141,7 @@ def _main():
     command.set_defaults(function=_server)
 
     for name, function, text in [("mtr", _mtr, "run mysql-test-run tests; our suite by default"),
+                                 ("suites", _suites, "compare us with InnoDB by the server's own suites"),
                                  ("engines", _engines, "score the server's engine suites against InnoDB")]:
         command = commands.add_parser(name, help=text)
         command.add_argument("--server", action="append", choices=names, help="default: both")
@@ -138,8 +150,11 @@ def _main():
         if name == "engines":
             command.add_argument("--suite", action="append", choices=[*mtr.ENGINE_SUITES, "engines/rr_trx"])
             continue
-        command.add_argument("--engine", help="make it the default storage engine")
         command.add_argument("--parallel", type=int, default=2)
+        if name == "suites":
+            command.add_argument("tests", nargs="*", help="tests and suites, or short; all by default")
+            continue
+        command.add_argument("--engine", help="make it the default storage engine")
         command.add_argument("--option", action="append", default=[],
                              help="an option for mysql-test-run: --option=--record")
         command.add_argument("tests", nargs="*", default=["tidesdb"])

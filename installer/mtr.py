@@ -121,17 +121,27 @@ def run(environment, plugin, directory, tests, log, engine=None, options=(), par
     """
     directory = Path(directory)
     work = installation(environment, plugin, directory, engine)
-    vardir = directory / "var"
+    arguments = ["--force", f"--parallel={parallel}", "--suite-timeout=120", "--testcase-timeout=10"]
+    if engine and not set(tests) <= set(ENGINE_SUITES):
+        arguments += default_engine(engine)
+    recording = "--record" in options  # Writes beside the tests, which nobody cannot.
+    nobody = not recording and _nobody_can_read(environment, [work, OUR_SUITE, plugin])
+    arguments += [*options, *selection(tests, work / "suite")]
+    return drive(environment, work, directory / "var", arguments, log, nobody)
+
+
+def default_engine(engine):
+    """The driver's options that make engine the default."""
+    return ["--mysqld=--loose-innodb", "--mysqld=--plugin-load-add=ha_tidesdb.so",
+            f"--mysqld=--default-storage-engine={engine}"]
+
+
+def drive(environment, work, vardir, arguments, log, nobody):
+    """Starts the driver in work, as an ordinary user if nobody; returns the Results. Raises Failed when it did not run."""
     shutil.rmtree(vardir, ignore_errors=True)
     vardir.mkdir(parents=True)
-    argv = ["perl", "mysql-test-run.pl", f"--vardir={vardir}", "--force", "--max-test-fail=0",
-            f"--parallel={parallel}", "--suite-timeout=120", "--testcase-timeout=10"]
-    if engine and not set(tests) <= set(ENGINE_SUITES):
-        argv += ["--mysqld=--innodb", "--mysqld=--plugin-load-add=ha_tidesdb.so",
-                 f"--mysqld=--default-storage-engine={engine}"]
-    argv += [*options, *selection(tests, work / "suite")]
-    recording = "--record" in options  # Writes beside the tests, which nobody cannot.
-    if host.is_root() and not recording and _nobody_can_read(environment, [work, OUR_SUITE, plugin]):
+    argv = ["perl", "mysql-test-run.pl", f"--vardir={vardir}", "--max-test-fail=0", *arguments]
+    if host.is_root() and nobody:
         shutil.chown(vardir, int(NOBODY), int(NOBODY))
         argv = _as_nobody(environment, argv)
     log = Path(log)

@@ -1,6 +1,6 @@
 """The steps that run a MariaDB server with our plugin in it."""
 
-from installer import build_plugin, engine_suites, mtr, servers
+from installer import build_plugin, engine_suites, mtr, server_suites, servers
 from installer.shell import TREE, Unavailable
 from tools.run_tests.step import Outcome
 
@@ -41,3 +41,18 @@ def scores(name, context):
                             [f"{status}: {name}: {test}" for test, status in behind.items()]))
     engine_suites.write_comparison(environment, found, context.directory / "comparison")
     return outcome
+
+
+def suites(name, context, tests=()):
+    """The server's own suites: each difference from InnoDB is one that installer/suite_differences.py explains."""
+    environment, built = _ready(name, context)
+    found = server_suites.compare(environment, built, context.directory, tests)
+    page = server_suites.write(found, context.directory / "comparison")
+    notes = [f"fail: {name}: {test}: {len(differences)} differences from InnoDB; see {page}"
+             for test, differences in sorted(found.unexplained.items())]
+    return Outcome(len(found.same) + len(found.groups) - len(notes), len(notes), 0, notes)
+
+
+def short_suites(name, context):
+    """Of the same, what takes no longer than three minutes."""
+    return suites(name, context, ["short"])

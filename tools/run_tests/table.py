@@ -36,7 +36,9 @@ def _on(server_name):
         step("format-reader", formats.reader, needs=packages.FORMAT_READER),
         step("bad-input", lab_tests.bad_input),
         step("sqlbench", lab_tests.sqlbench),
+        step("suites", server.short_suites, minutes=15),
         step("engines", server.scores, FULL, minutes=400),
+        step("all-suites", server.suites, FULL, minutes=600),
     ]
 
 

@@ -1,0 +1,81 @@
+"""Compares what one test of the server's recorded with two engines, statement by statement."""
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+
+_WORDS = ("alter|analyze|begin|call|change|check|checksum|commit|connect|connection|create|deallocate|delete|desc|describe|"
+          "disconnect|do|drop|execute|explain|flush|grant|handler|insert|kill|load|lock|optimize|prepare|rename|repair|"
+          "replace|reset|revoke|rollback|savepoint|select|set|show|start|table|truncate|unlock|update|use|values|with|xa")
+# Where the statement itself is not shown, the names of the columns tell what is.
+_STATEMENT = re.compile(rf"(?i)^\s*\(*\s*({_WORDS})\b|^Table\t|^id\tselect_type\t|^EXPLAIN$|^Variable_name\t")
+_STATEMENT_LINES_MAX = 40
+_SAME = [(re.compile(r"^(mysqltest): At line \d+"), r"\1"), (re.compile(r"(?i)\b(?:tidesdb|innodb)\b"), "ENGINE")]
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One statement's. ours, theirs: what only one of the engines has said."""
+    statement: str
+    ours: tuple
+    theirs: tuple
+
+    @property
+    def lines(self):
+        return (*self.ours, *self.theirs)
+
+    @property
+    def only_order(self):
+        return not self.lines
+
+
+def normal(line):
+    """The line without what differs in every test: the engine's name, and where in the test it is."""
+    for pattern, instead in _SAME:
+        line = pattern.sub(instead, line)
+    return line
+
+
+def statements(text):
+    """The text as pairs: a statement's first line, and the lines up to the next one."""
+    found = [("", [])]
+    for line in map(normal, text.splitlines()):
+        if _STATEMENT.match(line):
+            found.append((line, []))
+        else:
+            found[-1][1].append(line)
+    return found
+
+
+def _whole(statement, lines):
+    """The statement's first line, and the rest of it: up to where it ends."""
+    parts = [statement]
+    for line in lines[:_STATEMENT_LINES_MAX]:
+        if parts[-1].rstrip().endswith(";"):
+            return " ".join(parts)
+        parts.append(line)
+    return statement
+
+
+def _difference(statement, ours, theirs):
+    left, right = Counter(ours), Counter(theirs)
+    return Difference(_whole(statement, theirs), tuple((left - right).elements()), tuple((right - left).elements()))
+
+
+def differences(ours, theirs):
+    """The statements that are answered differently; text of two runs of a test."""
+    if ours == theirs:
+        return []
+    a, b = statements(ours), statements(theirs)
+    found = []
+    matcher = SequenceMatcher(None, [statement for statement, _ in a], [statement for statement, _ in b], autojunk=False)
+    for tag, a1, a2, b1, b2 in matcher.get_opcodes():
+        if tag == "equal":
+            found += [_difference(statement, left, right)
+                      for (statement, left), (_, right) in zip(a[a1:a2], b[b1:b2]) if left != right]
+        else:
+            left = [line for statement, lines in a[a1:a2] for line in [statement, *lines]]
+            right = [line for statement, lines in b[b1:b2] for line in [statement, *lines]]
+            found.append(_difference((left or right)[0], left, right))
+    return found

@@ -1,0 +1,145 @@
+"""The server's own suites on TidesDB and on InnoDB, compared statement by statement.
+
+Both engines run the same copy of the tests, made by suite_copy, under the same driver with the same options. What they
+record is compared by result_diff; suite_differences says which differences are meant.
+"""
+
+import json
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from installer import host, mtr, result_diff, suite_copy, suite_differences
+from installer.shell import Step, run
+
+ENGINES = ["TidesDB", "InnoDB"]
+WAIT_S = 5  # For locks: the tests wait for each of their time-outs.
+# Of main: what the engine has a part in.
+_MAIN = re.compile(r"(join|subselect|group|order|union|except|intersect|cte|win|range|null|type_|func_|ctype_|insert|"
+                   r"update|delete|partition|trigger|sp|view|temp_table|alter_table|create|truncate|lock|innodb_|select_|"
+                   r"select$|multi_update$|index_merge|derived|long_unique|key|replace|distinct|having|auto_inc|rowid|mrr|"
+                   r"check|invisible|loaddata|limit|single_delete|commit|rollback|min_|max|bigint|olap|query_cache|bool)")
+# Once the engines' names are replaced, these are the tests of InnoDB once more; or they test another engine.
+_TWINS = re.compile(r"_(myisam|maria|archive|memory|blackhole)$")
+# Of the others these wait for ever, or for minutes, for what only MyISAM or InnoDB does; or start without InnoDB.
+LEFT_OUT = {"main.partition_innodb_semi_consistent", "main.lock", "main.innodb_mysql_lock2", "main.innodb_load_xa",
+            "main.innodb_ignore_builtin", "main.query_cache_notembedded"}
+# What a bounded run takes: little time, many kinds of reads and writes.
+SHORT = [f"{suite}.{name}" for suite, names in {
+    "main": "order_by range null_key key insert update delete index_merge_innodb replace distinct truncate long_unique "
+            "type_varchar partition_explicit_prune",
+    "parts": "partition_int_innodb part_ctype_utf32",
+    "storage_engine": "alter_table autoincrement check_table checksum_table create_table delete handler index insert loaddata "
+                      "replace select truncate_table type_char_indexes type_date_time_indexes type_enum_indexes "
+                      "type_fixed_indexes type_text_indexes update vcol",
+    "storage_engine/trx": "cons_snapshot_repeatable_read delete insert level_read_committed update",
+}.items() for name in names.split()]
+
+
+@dataclass
+class Comparison:
+    """Of one server; tests by name."""
+    version: str
+    same: list = field(default_factory=list)
+    groups: dict = field(default_factory=dict)       # test -> Counter of the groups of its differences.
+    unexplained: dict = field(default_factory=dict)  # test -> [result_diff.Difference], or a line about its end.
+    passed: dict = field(default_factory=dict)       # engine -> tests that ran to their end
+    skipped: dict = field(default_factory=dict)
+
+
+def _tests(suite, mtr_dir):
+    """The names of a suite's tests."""
+    place = mtr_dir / ("main" if suite == "main" else f"suite/{suite}")
+    names = [path.stem for path in sorted([*place.glob("t/*.test"), *place.glob("*.test")])]
+    return [f"{suite}.{name}" for name in names if not _TWINS.search(name) and (suite != "main" or _MAIN.match(name))
+            and f"{suite}.{name}" not in LEFT_OUT]
+
+
+def chosen(mtr_dir, names=()):
+    """Names of tests and suites as names of tests: all there are without names, those of SHORT for "short"."""
+    suites = ["main", "parts", "engines/iuds", "engines/funcs", "storage_engine", "storage_engine/parts",
+              "storage_engine/trx"]
+    tests = []
+    for name in SHORT if list(names) == ["short"] else names or suites:
+        tests += _tests(name, mtr_dir) if name in suites else [name]
+    return tests
+
+
+def record(environment, plugin, directory, engine, tests, parallel):
+    """Runs the tests with engine; returns what they recorded by test, and the driver's Results."""
+    place = Path(directory) / engine
+    work = mtr.installation(environment, plugin, place)
+    suite_copy.make(environment.mtr_dir, work, engine)
+    if host.is_root():
+        run(["chown", "-R", f"{mtr.NOBODY}:{mtr.NOBODY}", place], log=place / "chown.log")
+    arguments = ["--force", "--force",  # Twice: a test goes on after an error that it did not expect.
+                 "--record", "--retry=1", "--retry-failure=0", "--max-save-datadir=0", "--max-save-core=0",
+                 f"--parallel={parallel}", "--suite-timeout=400", "--testcase-timeout=10", *mtr.default_engine(engine),
+                 f"--mysqld=--innodb-lock-wait-timeout={WAIT_S}",
+                 f"--mysqld=--loose-tidesdb-lock-wait-timeout-ms={WAIT_S}000"]
+    results = mtr.drive(environment, work, place / "var", [*arguments, *tests], place / "log", nobody=True)
+    return suite_copy.recorded(work), results
+
+
+def compare(environment, plugin, directory, names=(), parallel=2):
+    """Runs the tests with both engines and returns the Comparison."""
+    tests = chosen(environment.mtr_dir, names)
+    ran = {}
+    for engine in ENGINES:
+        with Step(f"{len(tests)} tests of MariaDB {environment.version} with {engine}"):
+            ran[engine] = record(environment, plugin, directory, engine, tests, parallel)
+    return judge(environment.version, *(ran[engine] for engine in ENGINES))
+
+
+def judge(version, ours, theirs):
+    """The Comparison of what record() returned for each of the two."""
+    (our_texts, our_results), (their_texts, their_results) = ours, theirs
+    found = Comparison(version)
+    for engine, results in zip(ENGINES, (our_results, their_results)):
+        found.passed[engine] = results.count("pass")
+        found.skipped[engine] = results.count("skipped")
+    for test, status in sorted(their_results.tests.items()):
+        if status == "pass" and our_results.tests.get(test) == "fail":
+            found.unexplained[test] = ["InnoDB's test came to its end, ours did not: see the log"]
+    for test in sorted(set(our_texts) & set(their_texts)):
+        pairs = suite_differences.explain(test, result_diff.differences(our_texts[test], their_texts[test]))
+        if not pairs:
+            found.same.append(test)
+        else:
+            found.groups[test] = Counter(group or "unexplained" for _, group in pairs)
+        unexplained = [difference for difference, group in pairs if group is None]
+        if unexplained:
+            found.unexplained.setdefault(test, []).extend(unexplained)
+    return found
+
+
+def _shown(difference, lines_max=12):
+    if isinstance(difference, str):
+        return [difference]
+    return [difference.statement, *(f"  InnoDB:  {line}" for line in difference.theirs[:lines_max]),
+            *(f"  TidesDB: {line}" for line in difference.ours[:lines_max])]
+
+
+def write(found, path):
+    """Writes path.json and path.md; returns the path of the latter."""
+    totals, tests = Counter(), Counter()
+    for groups in found.groups.values():
+        totals.update(groups)
+        tests.update(groups.keys())
+    lines = [f"# The server's suites on MariaDB {found.version}", "",
+             "| | InnoDB | TidesDB |", "|---|---|---|",
+             f"| came to their end | {found.passed['InnoDB']} | {found.passed['TidesDB']} |",
+             f"| skipped | {found.skipped['InnoDB']} | {found.skipped['TidesDB']} |", "",
+             f"The same to the letter: {len(found.same)} of {len(found.same) + len(found.groups)} tests.", "",
+             "| group | differences | in tests |", "|---|---|---|",
+             *(f"| {group} | {count} | {tests[group]} |" for group, count in sorted(totals.items())), "",
+             "Not explained:", ""]
+    for test, differences in sorted(found.unexplained.items()):
+        lines += [f"## {test}", "", "```", *(line for one in differences for line in _shown(one)), "```", ""]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.with_suffix(".md").write_text("\n".join(lines or ["none"]) + "\n")
+    path.with_suffix(".json").write_text(json.dumps({
+        "version": found.version, "passed": found.passed, "skipped": found.skipped, "same": found.same,
+        "groups": found.groups, "unexplained": sorted(found.unexplained)}, indent=1) + "\n")
+    return path.with_suffix(".md")

@@ -1,0 +1,60 @@
+"""A copy of the server's own suites in which one engine stands where they name InnoDB or MyISAM."""
+
+import os
+import re
+import shutil
+
+# The tests' places under the driver's directory. Their result files stay behind: the copy records its own.
+PLACES = ["main", "include", "suite/parts", "suite/engines", "suite/storage_engine"]
+_NAMED = re.compile(rb"(?i)(\b(?:default[_-]storage[_-]engine|storage_engine|engine(?:_type|_part|_subpart)?)\s*=?\s*"
+                    rb"['\"`]?)(?:innodb|myisam)\b")
+_REWRITTEN = {".test", ".inc", ".opt"}
+
+
+_TIMEOUT = re.compile(rb"(?m)(--(?:loose-)?innodb[-_]lock[-_]wait[-_]timeout=(\d+))")
+
+
+def rename(text, engine):
+    """The text of a test, with engine named where it names InnoDB or MyISAM."""
+    return _NAMED.sub(rb"\g<1>" + engine.encode(), text)
+
+
+def _copy_file(source, copy, engine):
+    if source.suffix in (".result", ".rdiff") or source.name in ("combinations", "disabled.def"):
+        return
+    copy.unlink(missing_ok=True)
+    if source.suffix in _REWRITTEN:
+        text = source.read_bytes()
+        renamed = rename(text, engine)
+        if source.suffix == ".opt":
+            renamed = _TIMEOUT.sub(rb"\1 --loose-tidesdb-lock-wait-timeout-ms=\g<2>000", renamed)
+        if source.name == "define_engine.inc":
+            renamed = b"let $ENGINE = " + engine.encode() + b";\n" + renamed
+        if renamed != text:
+            copy.write_bytes(renamed)
+            return
+    copy.symlink_to(source)
+
+
+def make(mtr_dir, work, engine):
+    """Writes the copy into work, the driver's directory of an installation out of links."""
+    for place in PLACES:
+        if (work / place).is_symlink():
+            (work / place).unlink()
+        shutil.rmtree(work / place, ignore_errors=True)
+        for directory, _, files in os.walk(mtr_dir / place):
+            inside = work / os.path.relpath(directory, mtr_dir)
+            inside.mkdir(parents=True, exist_ok=True)
+            for name in files:
+                _copy_file(mtr_dir / os.path.relpath(directory, mtr_dir) / name, inside / name, engine)
+
+
+def recorded(work):
+    """What the tests of the copy have recorded: by name, the text."""
+    texts = {}
+    for place in PLACES:
+        for path in (work / place).rglob("*.result"):
+            if not path.is_symlink():
+                name = str(path.relative_to(work)).removesuffix(".result").replace("/r/", "/")
+                texts[name] = path.read_text(encoding="latin-1")
+    return texts

@@ -1,0 +1,100 @@
+"""The differences from InnoDB in the server's own suites that are meant. docs/engine-suites.md tells of each group."""
+
+import re
+from dataclasses import dataclass
+from fnmatch import fnmatch
+
+
+@dataclass(frozen=True)
+class Explained:
+    """Covers a difference that all its patterns cover."""
+    group: str
+    test: str = "*"
+    statement: str = ""   # Is found in the statement.
+    says: str = ""        # Is found in a line of ours that InnoDB does not say.
+    lines: str = ""       # Is found in every line that only one of them says.
+    after: str = ""       # A group: something of it was met earlier in the test.
+
+    def covers(self, test, difference, met):
+        return (fnmatch(test, self.test) and bool(re.search(self.statement, difference.statement))
+                and (not self.says or any(re.search(self.says, line) for line in difference.ours))
+                and (not self.lines or all(re.search(self.lines, line) for line in difference.lines or [""]))
+                and (not self.after or self.after in met))
+
+
+_MISSING = (r"doesn't exist|Unknown table|already exists|does not exist|Can't DROP|check that it exists|"
+            r"check that column/key exists|Can't find FULLTEXT")
+
+# Tests that have nothing more to say once the group was met.
+_REST = {
+    "alter-algorithm": ["main/alter_table_online", "main/partition_alter"],
+    "foreign-key": ["main/multi_update", "main/partition_innodb", "main/trigger-trans", "main/long_unique_bugs",
+                    "suite/storage_engine/foreign_keys"],
+    "fulltext": ["main/ctype_utf8", "main/union", "main/view"],
+    "spatial": ["suite/storage_engine/type_spatial_indexes"],
+    "xa": ["suite/storage_engine/trx/xa*"],
+    "files": ["suite/storage_engine/alter_tablespace", "suite/storage_engine/tbl_opt_*_dir"],
+    "innodb-views": ["main/auto_increment_ranges_innodb", "main/innodb_mysql_lock"],
+    "limits": ["main/long_unique_innodb", "main/long_unique_bugs"],
+}
+
+_PLAN = (r"(?i)^\s*(explain|analyze)\b|^\s*desc(ribe)?\s+(select|extended|format|update|delete)|"
+         r"^id\tselect_type|optimizer_trace")
+_STATISTICS = (r"(?i)^\s*show\s+(keys|index|indexes|((session|global|local)\s+)?status|table\s+status)|"
+               r"\b(session|global)_status|(table|index|column)_(stats|statistics)|"
+               r"information_schema\.(statistics|tables)|^Variable_name\t|last_query_cost|^Table\tNon_unique")
+_COUNTS = r"Cardinality|Index_type|\tLSM\t|\tBTREE\t|^(Handler|Created_tmp|Rows|Sort|Select|Key)_|^p\d+\tsp\d+\t\d+$"
+_EVENTS = (r"\t(Query|Annotate_rows|Table_map|Write_rows_v1|Update_rows_v1|Delete_rows_v1|Xid|Gtid|Intvar|User var)"
+           r"\t#\t#\t")
+
+DIFFERENCES = [
+    Explained("plan", statement=_PLAN),
+    Explained("plan", lines=r"\"(cost|cost_for_plan|rows|filtered|rows_estimation|selectivity_from_index|read_cost)\": "),
+    Explained("statistics", statement=_STATISTICS),
+    Explained("statistics", lines=_COUNTS),
+    Explained("unsteady", statement=r"(?i)show (full )?processlist|connection_id\(\)"),
+    Explained("foreign-key", says=r"FOREIGN KEY|foreign key"),
+    Explained("foreign-key", lines=r"foreign key constraint"),
+    Explained("fulltext", says=r"FULLTEXT"),
+    Explained("spatial", says=r"SPATIAL|spatial"),
+    Explained("xa", says=r"XA transactions|XAER_|support XA"),
+    Explained("binlog-commit", lines=r"\tXid\t|\tQuery\t#\t#\tCOMMIT"),
+    Explained("binlog-rows", lines=_EVENTS),
+    Explained("binlog-rows", test="main/ctype_gbk_binlog"),
+    Explained("alter-algorithm", says=r"(ALGORITHM|LOCK)=\w+ is not supported"),
+    Explained("alter-algorithm", statement=r"(?i)alter.*(algorithm|lock|online)"),
+    Explained("alter-algorithm", lines=r"^(affected rows: |info: Records: )"),
+    Explained("alter-order", statement=r"(?i)alter table .* add (primary|unique)", lines=r"Duplicate entry"),
+    Explained("optimize-note", lines=r"^\S+\toptimize\tnote\tTable does not support optimize"),
+    Explained("read-uncommitted", test="suite/storage_engine/trx/level_read_uncommitted"),
+    Explained("files", test="suite/storage_engine/*repair_table"),
+    Explained("files", says=r"doesn't have this option|does not support DATA DIRECTORY"),
+    Explained("files", lines=r"\.(ibd|frm|par)$|FOUND \d+ /.*in mysqld"),
+    Explained("row-format", test="main/partition_exchange"),
+    Explained("row-format", statement=r"(?i)row_format=(fixed|page)"),
+    Explained("row-format", statement=r"^Table\tCreate", says=r"ROW_FORMAT="),
+    Explained("row-format", lines=r"(?i)ROW_FORMAT"),
+    Explained("limits", says=r"key was too long|failed with error ER_(INDEX_COLUMN_TOO_LONG|TOO_LONG_KEY|TOO_BIG_ROWSIZE)"),
+    Explained("words", lines=r"limited to row-based logging|\.\.\.' at line|already exist"),
+    Explained("innodb-views", test="main/partition_innodb_plugin"),
+    Explained("innodb-views", says=r"(?i)timeout in wait_condition.*innodb_|innodb_trx|innodb_locks"),
+    Explained("two-phase-commit", statement=r"call p_verify_status_increment"),
+    Explained("backup-lock", lines=r"^MDL_BACKUP_DML\t"),
+    Explained("victim", lines=r"ER_LOCK_DEADLOCK|^ERROR 40001: Deadlock"),
+    # A test may go on without the table that was refused, up to where it ends.
+    *[Explained(group, says=_MISSING, after=group) for group in ("foreign-key", "fulltext", "spatial", "xa", "files")],
+    *[Explained(group, test=test, after=group) for group, tests in _REST.items() for test in tests],
+]
+
+
+def explain(test, differences):
+    """Pairs: each difference, and its group or None. A change of order alone, without ORDER BY, is "order"."""
+    met = set()
+    found = []
+    for difference in differences:
+        unordered = difference.only_order and not re.search(r"(?i)order\s+by", difference.statement)
+        group = "order" if unordered else next(
+            (one.group for one in DIFFERENCES if one.covers(test, difference, met)), None)
+        met.add(group)
+        found.append((difference, group))
+    return found

@@ -1,0 +1,87 @@
+"""What is compared of the server's own suites, and what passes as explained."""
+
+import unittest
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from installer import result_diff, server_suites, suite_copy, suite_differences
+from installer.mtr import Results
+
+ROWS = "CREATE TABLE t1 (a INT) ENGINE={0};\nSELECT a FROM t1;\na\n1\n2\nDROP TABLE t1;\n"
+
+
+def groups(ours, theirs, test="main/x"):
+    return [group for _, group in suite_differences.explain(test, result_diff.differences(ours, theirs))]
+
+
+class Names(unittest.TestCase):
+    def test_engines_are_replaced_where_they_are_named_as_engines(self):
+        for text in ["engine={};", "ENGINE = '{}'", "let $engine= '{}';", "ENGINE {}", "--default-storage-engine={}",
+                     "set default_storage_engine={};"]:
+            for name in ("InnoDB", "myisam"):
+                self.assertEqual(suite_copy.rename(text.format(name).encode(), "TidesDB"), text.format("TidesDB").encode())
+
+    def test_other_words_are_left_alone(self):
+        for text in [b"--source include/have_innodb.inc", b"engine=mrg_myisam", b"set innodb_lock_wait_timeout=1",
+                     b"\xe4 engine=heap"]:
+            self.assertEqual(suite_copy.rename(text, "TidesDB"), text)
+
+    def test_a_time_out_of_an_option_file_holds_for_both(self):
+        with TemporaryDirectory() as name:
+            source, work = Path(name, "source"), Path(name, "work")
+            (source / "main").mkdir(parents=True)
+            work.mkdir()
+            (source / "main" / "a.opt").write_text("--innodb-lock-wait-timeout=2\n")
+            (source / "main" / "a.result").write_text("old\n")
+            (source / "main" / "a.test").write_text("SELECT 1;\n")
+            suite_copy.make(source, work, "TidesDB")
+            self.assertIn("tidesdb-lock-wait-timeout-ms=2000", (work / "main" / "a.opt").read_text())
+            self.assertTrue((work / "main" / "a.test").is_symlink())
+            self.assertEqual(suite_copy.recorded(work), {})
+            (work / "main" / "a.result").write_text("1\n")
+            self.assertEqual(suite_copy.recorded(work), {"main/a": "1\n"})
+
+
+class Differences(unittest.TestCase):
+    def test_the_engine_s_name_is_no_difference(self):
+        self.assertEqual(groups(ROWS.format("TidesDB"), ROWS.format("InnoDB")), [])
+
+    def test_a_lost_row_is_not_explained(self):
+        self.assertEqual(groups(ROWS.format("TidesDB").replace("2\n", ""), ROWS.format("InnoDB")), [None])
+
+    def test_order(self):
+        self.assertEqual(groups(ROWS.format("TidesDB").replace("1\n2\n", "2\n1\n"), ROWS.format("InnoDB")), ["order"])
+
+    def test_a_plan(self):
+        self.assertEqual(groups("EXPLAIN SELECT 1;\nid\trows\n1\t7\n", "EXPLAIN SELECT 1;\nid\trows\n1\t8\n"), ["plan"])
+
+    def test_what_follows_a_refusal_is_explained_by_it_alone(self):
+        table = "CREATE TABLE t2 (a INT, FOREIGN KEY (a) REFERENCES t1 (a));\n"
+        refused = "mysqltest: query '' failed: does not support the create option 'FOREIGN KEY'\n"
+        theirs = f"{table}SELECT 1 FROM t2;\n"
+        missing = "SELECT 1 FROM t2;\nERROR 42S02: Table 't2' doesn't exist\n"
+        self.assertEqual(groups(f"{table}{refused}{missing}", theirs), ["foreign-key"] * 2)
+        self.assertEqual(groups(f"{table}{missing}", theirs), [None])
+
+    def test_every_group_has_a_reason_on_the_page(self):
+        page = (Path(__file__).parents[2] / "docs" / "engine-suites.md").read_text()
+        for group in sorted({one.group for one in suite_differences.DIFFERENCES} | {"order"}):
+            self.assertIn(f"`{group}`", page)
+
+
+class Comparison(unittest.TestCase):
+    def test_a_test_that_only_ours_did_not_end(self):
+        theirs = {"main/a": "1\n", "main/b": "1\n"}, Results({"main.a": "pass", "main.b": "pass"})
+        found = server_suites.judge("1", ({"main/a": "1\n"}, Results({"main.a": "pass", "main.b": "fail"})), theirs)
+        self.assertEqual((found.same, list(found.unexplained)), (["main/a"], ["main.b"]))
+
+    def test_page(self):
+        found = server_suites.judge("1", ({"main/a": "select 1;\n1\n"}, Results({"main.a": "pass"})),
+                                    ({"main/a": "select 1;\n2\n"}, Results({"main.a": "pass"})))
+        with TemporaryDirectory() as name:
+            said = server_suites.write(found, Path(name) / "page").read_text()
+        self.assertIn("## main/a\n\n```\nselect 1;\n  InnoDB:  2\n  TidesDB: 1\n", said)
+
+
+if __name__ == "__main__":
+    unittest.main()
