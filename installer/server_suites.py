@@ -30,8 +30,8 @@ SHORT = [f"{suite}.{name}" for suite, names in {
     "main": "order_by range null_key key insert update delete index_merge_innodb replace distinct truncate long_unique "
             "type_varchar partition_explicit_prune",
     "parts": "partition_int_innodb part_ctype_utf32",
-    "storage_engine": "alter_table autoincrement check_table checksum_table create_table delete handler index insert loaddata "
-                      "replace select truncate_table type_char_indexes type_date_time_indexes type_enum_indexes "
+    "storage_engine": "alter_table autoincrement check_table checksum_table create_table delete handler index insert "
+                      "loaddata replace select truncate_table type_char_indexes type_date_time_indexes type_enum_indexes "
                       "type_fixed_indexes type_text_indexes update vcol",
     "storage_engine/trx": "cons_snapshot_repeatable_read delete insert level_read_committed update",
 }.items() for name in names.split()]
