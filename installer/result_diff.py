@@ -76,7 +76,8 @@ def _pieces(a, b):
             path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8", errors="surrogateescape")
         said = subprocess.run(["diff", "--text", *paths], stdout=subprocess.PIPE, check=False).stdout
     at, bt = 0, 0
-    for a1, a2, what, b1, b2 in re.findall(r"^(\d+)(?:,(\d+))?([acd])(\d+)(?:,(\d+))?$", said.decode(errors="replace"), re.M):
+    hunks = re.findall(r"^(\d+)(?:,(\d+))?([acd])(\d+)(?:,(\d+))?$", said.decode(errors="replace"), re.M)
+    for a1, a2, what, b1, b2 in hunks:
         begin_a, begin_b = int(a1) - (what != "a"), int(b1) - (what != "d")
         yield True, at, begin_a, bt, begin_b
         at = begin_a if what == "a" else int(a2 or a1)

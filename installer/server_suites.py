@@ -24,7 +24,7 @@ _MAIN = re.compile(r"(join|subselect|group|order|union|except|intersect|cte|win|
 _TWINS = re.compile(r"_(myisam|maria|archive|memory|blackhole)$")
 # Of the others these wait for ever, or for minutes, for what only MyISAM or InnoDB does; or start without InnoDB.
 LEFT_OUT = {"main.partition_innodb_semi_consistent", "main.lock", "main.innodb_mysql_lock2", "main.innodb_load_xa",
-            "main.innodb_ignore_builtin", "main.query_cache_notembedded"}
+            "main.innodb_ignore_builtin", "main.query_cache_notembedded", "main.lock_multi"}
 # What a bounded run takes: little time, many kinds of reads and writes.
 SHORT = [f"{suite}.{name}" for suite, names in {
     "main": "order_by range null_key key insert update delete index_merge_innodb replace distinct truncate long_unique "
