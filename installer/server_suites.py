@@ -20,6 +20,17 @@ _MAIN = re.compile(r"(join|subselect|group|order|union|except|intersect|cte|win|
                    r"update|delete|partition|trigger|sp|view|temp_table|alter_table|create|truncate|lock|innodb_|select_|"
                    r"select$|multi_update$|index_merge|derived|long_unique|key|replace|distinct|having|auto_inc|rowid|mrr|"
                    r"check|invisible|loaddata|limit|single_delete|commit|rollback|min_|max|bigint|olap|query_cache|bool)")
+# Of the other suites what an engine other than InnoDB can take: ALTER TABLE, replication and the binary log.
+_PARTS = {
+    "main": _MAIN,
+    "innodb": re.compile(r"(instant_|innodb[-_]index|innodb[-_]alter|alter_|innodb[-_]online)"),
+    "rpl": re.compile(r"rpl_(row|parallel|xa|alter|start_alter|innodb|mixed|multi|insert|savepoint|typeconv|"
+                      r"extra_col|auto_inc|bit|ddl|deadlock|gtid|idempotency|temp|trans|update|delete|begin|create|drop|"
+                      r"foreign|iodku|not_null|set_null|partition|truncate|trigger|sp|view|query_cache|optim)"),
+    "binlog": re.compile(r"binlog_(row|innodb|xa|1pc|mix|mysqlbinlog_row|mysqlbinlog_verbose|rollback|commit|empty_xa|"
+                         r"implicit|trigger|truncate|tmp|switch|unsafe|killed|multi|format)"),
+}
+_ROWS = ("rpl.", "binlog.")  # Of these suites one binary log format: each writes another record.
 # Once the engines' names are replaced, these are the tests of InnoDB once more; or they test another engine.
 _TWINS = re.compile(r"_(myisam|maria|archive|memory|blackhole)$")
 # Of the others these wait for ever, or for minutes, for what only MyISAM or InnoDB does; or start without InnoDB.
@@ -52,14 +63,15 @@ def _tests(suite, mtr_dir):
     """The names of a suite's tests."""
     place = mtr_dir / ("main" if suite == "main" else f"suite/{suite}")
     names = [path.stem for path in sorted([*place.glob("t/*.test"), *place.glob("*.test")])]
-    return [f"{suite}.{name}" for name in names if not _TWINS.search(name) and (suite != "main" or _MAIN.match(name))
+    part = _PARTS.get(suite, re.compile(""))
+    return [f"{suite}.{name}" for name in names if not _TWINS.search(name) and part.match(name)
             and f"{suite}.{name}" not in LEFT_OUT]
 
 
 def chosen(mtr_dir, names=()):
     """Names of tests and suites as names of tests: all there are without names, those of SHORT for "short"."""
     suites = ["main", "parts", "engines/iuds", "engines/funcs", "storage_engine", "storage_engine/parts",
-              "storage_engine/trx"]
+              "storage_engine/trx", "innodb", "binlog", "rpl"]
     tests = []
     for name in SHORT if list(names) == ["short"] else names or suites:
         tests += _tests(name, mtr_dir) if name in suites else [name]
@@ -78,7 +90,14 @@ def record(environment, plugin, directory, engine, tests, parallel):
                  f"--parallel={parallel}", "--suite-timeout=400", "--testcase-timeout=10", *mtr.default_engine(engine),
                  f"--mysqld=--innodb-lock-wait-timeout={WAIT_S}",
                  f"--mysqld=--loose-tidesdb-lock-wait-timeout-ms={WAIT_S}000"]
-    results = mtr.drive(environment, work, place / "var", [*arguments, *tests], place / "log", nobody=True)
+    results = mtr.Results()
+    logged = [test for test in tests if test.startswith(_ROWS)]
+    for part, options in [([test for test in tests if test not in logged], []), (logged, ["--mysqld=--binlog-format=row"])]:
+        if part:
+            said = mtr.drive(environment, work, place / "var", [*arguments, *options, *part],
+                             place / ("log-rows" if options else "log"), nobody=True)
+            results.tests.update(said.tests)
+            results.reasons.update(said.reasons)
     return suite_copy.recorded(work), results
 
 

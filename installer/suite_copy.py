@@ -5,7 +5,8 @@ import re
 import shutil
 
 # The tests' places under the driver's directory. Their result files stay behind: the copy records its own.
-PLACES = ["main", "include", "suite/parts", "suite/engines", "suite/storage_engine"]
+PLACES = ["main", "include",
+          *(f"suite/{name}" for name in ("parts", "engines", "storage_engine", "innodb", "rpl", "binlog"))]
 _NAMED = re.compile(rb"(?i)(\b(?:default[_-]storage[_-]engine|storage_engine|engine(?:_type|_part|_subpart)?)\s*=?\s*"
                     rb"['\"`]?)(?:innodb|myisam)\b")
 _REWRITTEN = {".test", ".inc", ".opt"}

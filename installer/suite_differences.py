@@ -27,14 +27,12 @@ _MISSING = (r"doesn't exist|Unknown table|already exists|does not exist|Can't DR
 
 # Tests that have nothing more to say once the group was met.
 _REST = {
-    "alter-algorithm": ["main/alter_table_online", "main/partition_alter"],
     "foreign-key": ["main/multi_update", "main/partition_innodb", "main/trigger-trans", "main/long_unique_bugs",
                     "main/alter_table_combinations", "main/create",
                     "suite/storage_engine/foreign_keys"],
     "fulltext": ["main/union", "main/view", "main/opt_trace"],
     "collation": ["main/ctype_cp1250_ch", "main/ctype_latin2_ch"],
     "spatial": ["suite/storage_engine/type_spatial_indexes"],
-    "xa": ["suite/storage_engine/trx/xa*"],
     "files": ["suite/storage_engine/alter_tablespace", "suite/storage_engine/tbl_opt_*_dir"],
     "innodb-views": ["main/auto_increment_ranges_innodb", "main/innodb_mysql_lock"],
     "limits": ["main/long_unique_innodb", "main/long_unique_bugs"],
@@ -59,14 +57,9 @@ DIFFERENCES = [
     Explained("foreign-key", lines=r"foreign key constraint"),
     Explained("fulltext", says=r"FULLTEXT"),
     Explained("spatial", says=r"SPATIAL|spatial"),
-    Explained("xa", says=r"XA transactions|XAER_|support XA"),
-    Explained("binlog-commit", lines=r"\tXid\t|\tQuery\t#\t#\tCOMMIT"),
     Explained("binlog-rows", lines=_EVENTS),
     Explained("binlog-rows", test="main/ctype_gbk_binlog"),
     Explained("alter-algorithm", says=r"(ALGORITHM|LOCK)=\w+ is not supported"),
-    Explained("alter-algorithm", statement=r"(?i)alter.*(algorithm|lock|online)"),
-    Explained("alter-algorithm", test="main/check_constraint", statement=r"(?i)alter table t1 add c int"),
-    Explained("alter-algorithm", test="main/create", statement=r"(?i)alter table t3 add index|drop table t1,t2,t3"),
     Explained("alter-algorithm", lines=r"^(affected rows: |info: Records: )"),
     Explained("alter-order", statement=r"(?i)alter table .* add (primary|unique)", lines=r"Duplicate entry"),
     Explained("optimize-note", lines=r"^\S+\toptimize\tnote\tTable does not support optimize"),
@@ -89,7 +82,6 @@ DIFFERENCES = [
     Explained("words", lines=r"limited to row-based logging|\.\.\.' at line|already exist"),
     Explained("innodb-views", test="main/partition_innodb_plugin"),
     Explained("innodb-views", says=r"(?i)timeout in wait_condition.*innodb_|innodb_trx|innodb_locks"),
-    Explained("two-phase-commit", statement=r"call p_verify_status_increment"),
     Explained("backup-lock", lines=r"^MDL_BACKUP_DML\t"),
     Explained("victim", lines=r"ER_LOCK_DEADLOCK|^ERROR 40001: Deadlock"),
     # A test may go on without the table that was refused, up to where it ends.

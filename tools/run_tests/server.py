@@ -54,5 +54,5 @@ def suites(name, context, tests=()):
 
 
 def short_suites(name, context):
-    """Of the same, what takes no longer than three minutes."""
+    """Of the same, what takes about a minute."""
     return suites(name, context, ["short"])
