@@ -63,6 +63,12 @@ class Differences(unittest.TestCase):
         self.assertEqual(groups(f"{table}{refused}{missing}", theirs), ["foreign-key"] * 2)
         self.assertEqual(groups(f"{table}{missing}", theirs), [None])
 
+    def test_an_error_of_many_lines_is_one_answer(self):
+        ours = "SELECT 1;\nmysqltest: At line 7: query 'explain\nselect 2\nfrom t1' failed: no table t1\nSELECT 3;\n3\n"
+        found = result_diff.differences(ours, "SELECT 1;\n1\nSELECT 3;\n3\n")
+        self.assertEqual([(one.statement, one.ours, one.theirs) for one in found],
+                         [("SELECT 1;", ("mysqltest: query 'explain select 2 from t1' failed: no table t1",), ("1",))])
+
     def test_every_group_has_a_reason_on_the_page(self):
         page = (Path(__file__).parents[2] / "docs" / "engine-suites.md").read_text()
         for group in sorted({one.group for one in suite_differences.DIFFERENCES} | {"order"}):
