@@ -10,6 +10,7 @@
 #include <log.h>
 #include <mysql/plugin.h>
 #include <sql_class.h>
+#include <sql_plugin.h>
 #include <table.h>
 
 #if MYSQL_VERSION_ID < 101100 || MYSQL_VERSION_ID >= 110900
@@ -42,6 +43,20 @@ void SetCallback(R (*&slot)(handlerton*, Args...)) {
 template <auto fn, typename R, typename... Args>
 void SetCallback(R (*&slot)(Args...)) {
   slot = fn;
+}
+
+// For an engine whose init is about to fail: a server that is starting then stops, as if the plugin
+// were loaded with FORCE. False: the server runs already.
+inline bool StopServerStart(const char* name) {
+  if (mysqld_server_started) return false;
+  const auto force = [](THD*, plugin_ref plugin, void* wanted) -> my_bool {
+    if (strcmp(plugin_name(plugin)->str, static_cast<const char*>(wanted)) != 0) return 0;
+    if (plugin_load_option(plugin) == PLUGIN_ON) plugin_load_option(plugin) = PLUGIN_FORCE;
+    return 1;
+  };
+  plugin_foreach_with_mask(nullptr, force, MYSQL_STORAGE_ENGINE_PLUGIN, PLUGIN_IS_UNINITIALIZED,
+                           const_cast<char*>(name));
+  return true;
 }
 
 // Costs as the engine states them; each server version gets them in its own shape.

@@ -1,8 +1,12 @@
 #include "base/sysvars.h"
 
+#include "base/guard.h"
 #include "tidesdb/db.h"
 
 namespace tidesdb::plugin::sysvars {
+
+Status (*make_copy)(const char* directory, bool copy) = nullptr;
+
 namespace {
 
 constexpr ulonglong kUnlimited = ~0ULL;
@@ -30,27 +34,34 @@ TYPELIB isolation_level_typelib = MakeTypelib(isolation_level_names, 5);
 const char* object_store_names[] = {"LOCAL", nullptr};
 TYPELIB object_store_typelib = MakeTypelib(object_store_names, 1);
 
-// --- Checks of what is not there yet ---
+// --- Copies of the database: made by the check, as it alone can fail ---
 
-int RefuseText(const char* name, st_mysql_value* value, void* save) {
-  char buffer[512];
+int TakeCopy(THD* thd, const char* name, bool copy, void* save, st_mysql_value* value) {
+  char buffer[FN_REFLEN];
   int length = sizeof buffer;
   const char* text = value->val_str(value, buffer, &length);
-  if (text != nullptr && *text != '\0') {
-    my_printf_error(ER_WRONG_ARGUMENTS, "TidesDB: %s is not supported yet", MYF(0), name);
+  // The statement's own: the value may lie in the buffer.
+  if (text != nullptr) text = thd_strmake(thd, text, static_cast<size_t>(length));
+  *static_cast<const char**>(save) = text;
+  if (text == nullptr || *text == '\0') return 0;
+  return guard::Run([&] {
+    const Status made = make_copy == nullptr ? Status::ShuttingDown("the engine is not open")
+                                             : make_copy(text, copy);
+    if (made.ok()) return 0;
+    my_printf_error(ER_WRONG_ARGUMENTS, "TidesDB: %s: %s", MYF(0), name, made.ToString().c_str());
     return 1;
-  }
-  *static_cast<const char**>(save) = nullptr;
-  return 0;
+  });
 }
 
-int RefuseBackup(THD*, st_mysql_sys_var*, void* save, st_mysql_value* value) {
-  return RefuseText("tidesdb_backup_dir", value, save);
+int TakeBackup(THD* thd, st_mysql_sys_var*, void* save, st_mysql_value* value) {
+  return TakeCopy(thd, "tidesdb_backup_dir", true, save, value);
 }
 
-int RefuseCheckpoint(THD*, st_mysql_sys_var*, void* save, st_mysql_value* value) {
-  return RefuseText("tidesdb_checkpoint_dir", value, save);
+int TakeCheckpoint(THD* thd, st_mysql_sys_var*, void* save, st_mysql_value* value) {
+  return TakeCopy(thd, "tidesdb_checkpoint_dir", false, save, value);
 }
+
+// --- Checks of what is not there yet ---
 
 int RefuseTtl(THD*, st_mysql_sys_var*, void* save, st_mysql_value* value) {
   longlong seconds = 0;
@@ -136,6 +147,12 @@ unsigned long object_store_backend_value;
 MYSQL_SYSVAR_ENUM(object_store_backend, object_store_backend_value, kReadOnly,
                   "Where table files are: only LOCAL is supported.", nullptr, nullptr, 0,
                   &object_store_typelib);
+unsigned int force_recovery_value;
+MYSQL_SYSVAR_UINT(force_recovery, force_recovery_value, kReadOnly,
+                  "0: a log that is damaged, or lacks a part that it once had, is not opened, and "
+                  "the server does not start. 1: the log ends there, and what was committed later "
+                  "is lost. Copy the directory first, set it for one start, check all tables.",
+                  nullptr, nullptr, 0, 0, 1, 0);
 char finish_compactions_on_close_value;
 MYSQL_SYSVAR_BOOL(finish_compactions_on_close, finish_compactions_on_close_value,
                   PLUGIN_VAR_READONLY | PLUGIN_VAR_OPCMDARG, TIDESDB_NO_EFFECT, nullptr, nullptr,
@@ -144,11 +161,15 @@ MYSQL_SYSVAR_BOOL(finish_compactions_on_close, finish_compactions_on_close_value
 // --- Global, changed at any time ---
 
 char* backup_dir_value;
-MYSQL_SYSVAR_STR(backup_dir, backup_dir_value, kDynamic | PLUGIN_VAR_MEMALLOC, "Not supported yet.",
-                 RefuseBackup, nullptr, nullptr);
+MYSQL_SYSVAR_STR(backup_dir, backup_dir_value, kDynamic | PLUGIN_VAR_MEMALLOC,
+                 "Setting it copies all TidesDB tables, as they are at one moment, into this "
+                 "directory, which must be empty or not there. Shows the last one.",
+                 TakeBackup, nullptr, nullptr);
 char* checkpoint_dir_value;
 MYSQL_SYSVAR_STR(checkpoint_dir, checkpoint_dir_value, kDynamic | PLUGIN_VAR_MEMALLOC,
-                 "Not supported yet.", RefuseCheckpoint, nullptr, nullptr);
+                 "As tidesdb_backup_dir, but table files get a second name there and are not "
+                 "copied, where it is the same file system: takes moments and next to no space.",
+                 TakeCheckpoint, nullptr, nullptr);
 char print_all_conflicts_value;
 MYSQL_SYSVAR_BOOL(print_all_conflicts, print_all_conflicts_value, PLUGIN_VAR_OPCMDARG,
                   "Writes each conflict and deadlock to the error log.", nullptr, nullptr, 0);
@@ -304,6 +325,7 @@ st_mysql_sys_var* all[] = {
     MYSQL_SYSVAR(unified_memtable_skip_list_probability),
     MYSQL_SYSVAR(data_home_dir),
     MYSQL_SYSVAR(object_store_backend),
+    MYSQL_SYSVAR(force_recovery),
     MYSQL_SYSVAR(finish_compactions_on_close),
     MYSQL_SYSVAR(backup_dir),
     MYSQL_SYSVAR(checkpoint_dir),
@@ -408,6 +430,7 @@ void FillOptions(Options* options) {
   constexpr SyncMode kModes[] = {SyncMode::kNone, SyncMode::kInterval, SyncMode::kFull};
   RaiseToLeast("tidesdb_max_memory_usage", kMemoryMin, &max_memory_usage_value);
   RaiseToLeast("tidesdb_max_open_sstables", kOpenFilesMin, &max_open_sstables_value);
+  options->open_damaged_log = force_recovery_value > 0;
   options->log_level = kLevels[log_level_value];
   options->memory_max_bytes = max_memory_usage_value;
   options->block_cache_bytes = block_cache_size_value;

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "tidesdb/options.h"
+#include "tidesdb/status.h"
 
 // Named by the server: what CREATE TABLE's options fill in.
 struct ha_table_option_struct {
@@ -56,6 +57,10 @@ extern st_mysql_sys_var* all[];
 extern ha_create_table_option table_options[];
 extern ha_create_table_option field_options[];
 extern ha_create_table_option index_options[];
+
+// Makes a copy of the database in a directory; `copy`: one that shares no file with it. Set before
+// the first connection.
+extern Status (*make_copy)(const char* directory, bool copy);
 
 void FillOptions(Options* options);
 // The variables show what the engine runs with.

@@ -8,6 +8,7 @@
 #include "base/sysvars.h"
 #include "dictionary/engine.h"
 #include "handler/ha_tidesdb.h"
+#include "server/backup.h"
 #include "server/hton_txn.h"
 #include "server/information_schema.h"
 #include "server/status.h"
@@ -78,14 +79,30 @@ int CheckVersion(handlerton*, const char* path, const LEX_CUSTRING* version, ulo
   });
 }
 
+// A server that starts without tables that it had yesterday does harm: replicas stop, backups lack
+// them. It stops, as for InnoDB, and says how to go on.
+void ReportOpen(const Status& opened) {
+  const std::string directory = sysvars::DataDirectory();
+  sql_print_error("TidesDB: cannot open %s: %s", directory.c_str(), opened.ToString().c_str());
+  if (opened.code() == Code::kCorruption) {
+    sql_print_error(
+        "TidesDB: restore a backup, or copy %s away and start once with tidesdb_force_recovery=1 "
+        "to open what is left of a damaged log; docs/backup.md says more",
+        directory.c_str());
+  }
+  if (!port::StopServerStart("TidesDB")) return;
+  sql_print_error(
+      "TidesDB: the server does not start without its TidesDB tables; to start without "
+      "them: tidesdb=OFF in my.cnf, or --tidesdb=OFF");
+}
+
 int Init(void* p) noexcept {
   return guard::Run([&] {
     tidesdb_hton = static_cast<handlerton*>(p);
     ignore_db_dirs_append(sysvars::kDirectoryName);
     const Status opened = OpenEngine();
     if (!opened.ok()) {
-      sql_print_error("TidesDB: cannot open %s: %s", sysvars::DataDirectory().c_str(),
-                      opened.ToString().c_str());
+      ReportOpen(opened);
       return 1;
     }
     tidesdb_hton->create = CreateHandler;
@@ -98,6 +115,7 @@ int Init(void* p) noexcept {
     tidesdb_hton->check_version = CheckVersion;
     port::SetOptimizerCosts(tidesdb_hton);
     SetTransactionCallbacks(tidesdb_hton);
+    SetBackupCallbacks(tidesdb_hton);
     RegisterLockWaitStage();
     return 0;
   });
