@@ -3,6 +3,7 @@
 import os
 import sys
 from contextlib import nullcontext
+from pathlib import Path
 
 from installer import host
 from installer.install import options
@@ -14,6 +15,8 @@ from installer.steps.record import Record
 from installer.steps.server import InstalledServer
 
 LOG = TREE / "var" / "log" / "install.log"
+
+BACKUP_PROGRAM = Path("/usr/local/bin/tidesdb-backup")
 
 _PLUGIN_BYTES = 50 << 20  # What it takes, and somewhat more.
 
@@ -68,10 +71,11 @@ def install(args, record):
 
 
 def _put_files(record, server, plugin):
-    """The plugin, which is ours by its name, and the lines that load it; True if one changed."""
+    """The plugin, which is ours by its name, the lines that load it, and tidesdb-backup; True if one changed."""
     changed = record.put(server.plugin, plugin.read_bytes(), mark=b"", restart=True)
     lines = config.server_config(config.memory_bytes()).encode()
-    return record.put(server.config, lines, keep_edited=True, mark=config.MARK.encode(), restart=True) or changed
+    changed = record.put(server.config, lines, keep_edited=True, mark=config.MARK.encode(), restart=True) or changed
+    return record.put(BACKUP_PROGRAM, (TREE / "tools" / "tidesdb_backup.py").read_bytes(), mode=0o755) or changed
 
 
 def _check_allocator(record, server):

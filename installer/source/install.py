@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from installer import packages
-from installer.shell import Failed, say
+from installer.shell import TREE, Failed, say
 from installer.source import engines, fetch, options, places, service
 from installer.source.build import Tree
 from installer.source.pgo import ServerPgo
@@ -152,7 +152,9 @@ def _put_texts(args, record, server, preload, version):
     text = service.server_config(paths, port, config.memory_bytes())
     changed = record.put(paths.config, text.encode(), keep_edited=True)
     changed = record.put(server.unit, service.unit(paths, version, preload).encode()) or changed
-    return record.put(paths.control, service.control(paths, preload).encode(), mode=0o755) or changed
+    changed = record.put(paths.control, service.control(paths, preload).encode(), mode=0o755) or changed
+    program = (TREE / "tools" / "tidesdb_backup.py").read_bytes()
+    return record.put(paths.control.with_name("tidesdb-backup"), program, mode=0o755) or changed
 
 
 def _check_allocator(record, server):

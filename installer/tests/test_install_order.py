@@ -85,6 +85,7 @@ class Installing(unittest.TestCase):
         self.addCleanup(patches.close)
         for target, name, instead in (
                 (install, "InstalledServer", lambda _: self.server),
+                (install, "BACKUP_PROGRAM", self.base / "bin" / "tidesdb-backup"),
                 (undo, "InstalledServer", lambda _: self.server),
                 (undo, "_OPTION_FILES", (str(self.base / "my.cnf"), str(self.base / "etc"))),
                 (install.distribution, "installed_version", lambda: "1:10.11.18"),
@@ -209,7 +210,7 @@ class Installing(unittest.TestCase):
     def test_uninstall_and_again(self):
         self.install("--allocator", "jemalloc")
         said = self.uninstall()
-        self.assertIn(f"Removed:\n  {self.server.config}\n", said)
+        self.assertIn(f"Removed:\n  {self.base / 'bin' / 'tidesdb-backup'}\n  {self.server.config}\n", said)
         self.assertIn("2 tables of TidesDB stay", said)
         self.assertEqual((self.server.loaded, self.server.allocator, self.server.restarts), (None, "system", 2))
         self.assertFalse((self.base / "record").exists())

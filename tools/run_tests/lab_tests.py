@@ -129,6 +129,14 @@ def two_phase_kill(name, context):
     return Outcome(passed=rounds)
 
 
+def backup(name, context):
+    """tidesdb-backup under load: both engines are restored as of one position of the binary log."""
+    environment = {**_environment(name, context), "TIDESDB_BACKUPS": "50" if context.level == FULL else "3"}
+    servers.prepare(name, context.log, tests=True, more=["mariadb-backup"])
+    run([sys.executable, TREE / "lab" / "tests" / "backup_test.py", "-v"], log=context.log, cwd=TREE, env=environment)
+    return of_unittest(name, context.log)
+
+
 def ddl_kill(name, context):
     """kill -9 in the middle of DDL."""
     rounds = 50 if context.level == FULL else 8

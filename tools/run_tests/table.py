@@ -30,6 +30,7 @@ def _on(server_name):
         step("spill-kill", lab_tests.spill_kill),
         step("two-phase-kill", lab_tests.two_phase_kill),
         step("ddl-kill", lab_tests.ddl_kill),
+        step("backup", lab_tests.backup),
         step("isolation", isolation.histories, needs=packages.ISOLATION),
         step("isolation-soak", isolation.soak, FULL, minutes=600, needs=packages.ISOLATION),
         step("differential", differential.planted, needs=packages.DIFFERENTIAL),
