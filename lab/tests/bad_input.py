@@ -84,10 +84,23 @@ class BadInputTest(unittest.TestCase):
 
     def start(self):
         """Starts the server; returns what its log says of it."""
-        self.server.kill()
-        self.server.error_log.unlink(missing_ok=True)
+        self.begin_log()
         self.server.start()
         return self.said()
+
+    def starts(self):
+        """Whether a server starts, with the engine; its log then says why not."""
+        self.begin_log()
+        try:
+            self.server.start()
+        except Failed:
+            return False
+        self.assertTrue(self.has_engine(), self.said())
+        return True
+
+    def begin_log(self):
+        self.server.kill()
+        self.server.error_log.unlink(missing_ok=True)
 
     def said(self):
         return self.server.error_log.read_text(errors="replace")
@@ -102,15 +115,12 @@ class BadInputTest(unittest.TestCase):
         self.server.sql("INSERT INTO test.t VALUES (-1000, 'new'); DELETE FROM test.t WHERE id = -1000")
 
     def assert_refused(self, *patterns):
-        """The server starts without the engine, says why, and gives nothing of the table."""
-        log = self.start()
-        self.assertFalse(self.has_engine(), log)
+        """The server does not start, says why, and how to start without the engine."""
+        self.assertFalse(self.starts(), "the server starts")
+        log = self.said()
         errors = "\n".join(line for line in log.splitlines() if "[ERROR] TidesDB" in line)
-        for pattern in patterns:
+        for pattern in (*patterns, "tidesdb=OFF in my.cnf"):
             self.assertRegex(errors, pattern, log)
-        with self.assertRaisesRegex(Failed, "TIDESDB|TidesDB"):
-            self.server.sql(_SUMS)
-        self.server.stop()
 
     def refused_until_restored(self, path, damage, *patterns):
         """damage takes the file's bytes and gives others."""
@@ -138,13 +148,38 @@ class BadInputTest(unittest.TestCase):
         self.refused_until_restored(log, flipped(offset), r"offset \d+", "(?i)corrupt", "SYNCED")
 
     def test_flipped_byte_in_a_last_record_that_nothing_says_was_synced(self):
-        """As docs/format/wal.md says: it is cut off, with a warning. Taking SYNCED away opens what is left."""
+        """As docs/format/wal.md says: it is cut off, with a warning."""
         log = self.log_of_killed()
         (self.home / "SYNCED").unlink()
         damage(log, flipped(log.read_bytes().rindex(b"in the log")))
         said = self.start()
         self.assertRegex(said, rf"\[Warning\] TidesDB.*{re.escape(log.name)}.*offset \d+")
         self.assertEqual(self.server.value("SELECT COUNT(*), MIN(id) FROM test.t"), "20019\t-19")
+
+    def test_forced_recovery_opens_what_is_left_of_the_log(self):
+        log = self.log_of_killed()
+        damage(log, flipped(log.read_bytes().rindex(b"in the log")))
+        self.assert_refused("tidesdb_force_recovery=1")
+        self.server.options = [*self.plain, "--tidesdb-force-recovery=1"]
+        self.assertRegex(self.start(), rf"\[Warning\] TidesDB.*{re.escape(log.name)}.*offset \d+")
+        self.assertEqual(self.server.value("SELECT COUNT(*), MIN(id) FROM test.t"), "20019\t-19")
+        self.server.stop()
+        self.server.options = self.plain
+        self.start()
+        self.assertEqual(self.server.value("SELECT COUNT(*), MIN(id) FROM test.t"), "20019\t-19")
+
+    def test_without_the_engine_the_server_starts_and_changes_nothing(self):
+        damage(self.home / "CURRENT", lambda _: b"")
+        self.server.options = [*self.plain, "--tidesdb=OFF"]
+        self.start()
+        self.assertFalse(self.has_engine())
+        with self.assertRaisesRegex(Failed, "TIDESDB|TidesDB"):
+            self.server.sql(_SUMS)
+        self.server.stop()
+        shutil.copy(self.files / _IN_ORDER / "CURRENT", self.home)
+        self.server.options = self.plain
+        self.start()
+        self.assert_whole()
 
     def test_flipped_byte_in_the_manifest(self):
         manifest = self.only("MANIFEST-*")
@@ -165,16 +200,17 @@ class BadInputTest(unittest.TestCase):
         self.read_error_until_restored(lambda size: size - 20)
 
     def read_error_until_restored(self, place):
-        """Nothing of a file is read before it is needed: the server starts, and reading is the error."""
+        """Where the server starts, since nothing of a file is read before it is needed, reading is the error."""
         table = self.only("*.tdb")
         whole = table.read_bytes()
         damage(table, flipped(place(len(whole))))
-        said = self.start()
-        if self.has_engine():
+        error = ""
+        if self.starts():
             with self.assertRaisesRegex(Failed, "ERROR") as raised:
                 self.server.sql(_SUMS)
-            said = self.said() + str(raised.exception)
+            error = str(raised.exception)
             self.assertNotRegex(self.server.sql("CHECK TABLE test.t EXTENDED"), r"status\s+OK")
+        said = self.said() + error
         self.assertRegex(said, rf"(?i)corrupt.*{re.escape(table.name)}.*offset \d+")
         self.server.stop()
         self.assertTrue(table.exists(), "the damaged file was dropped")
@@ -226,14 +262,12 @@ class BadInputTest(unittest.TestCase):
 
     # Directories.
 
-    def second_server(self, home):
-        other = lab_server.LabServer(lab_server.environment(), [*_OPTIONS, f"--tidesdb-data-home-dir={home}"])
-        self.addCleanup(other.__exit__, None, None, None)
-        return other.__enter__()
-
     def test_directory_in_use(self):
         self.start()
-        other = self.second_server(self.home)
+        other = lab_server.LabServer(lab_server.environment(), [*_OPTIONS, f"--tidesdb-data-home-dir={self.home}"])
+        self.addCleanup(other.__exit__, None, None, None)
+        other.initialise()
+        self.assertRaises(Failed, other.start)
         self.assertRegex(other.error_log.read_text(), rf"\[ERROR\] TidesDB.*{re.escape(str(self.home))}/LOCK")
         self.assert_whole()
 
@@ -325,8 +359,7 @@ class BadInputTest(unittest.TestCase):
             self.assert_rows(inserted)
             self.server.stop()  # Ends, though nothing can be flushed.
             # It is as full for a server that starts: refused or open, nothing is lost.
-            self.start()
-            if self.has_engine():
+            if self.starts():
                 self.assert_rows(inserted)
             self.server.kill()
             self.assert_whole_with_room(filler, inserted)
