@@ -21,6 +21,7 @@ import contextlib
 import json
 import os
 import pwd
+import re
 import shutil
 import signal
 import socket
@@ -38,6 +39,8 @@ TABLE_SUFFIX = ".tdb"
 _TAIL_BYTES = 64 << 10
 _COPY_BYTES = 8 << 20
 _COM_QUERY = 3
+_PROTOCOL = 10
+_CLIENT_SSL_SECOND_BYTE = 0x08
 
 
 class Failed(Exception):
@@ -130,6 +133,15 @@ class QueryReader:
         return queries
 
 
+def without_tls(greeting):
+    """A server's first packet, offering no TLS: through TLS no statement could be seen. The socket is of this machine."""
+    if greeting[4:5] != bytes([_PROTOCOL]):
+        return greeting  # An error.
+    version_ends = greeting.index(b"\0", 5)  # After the packet's header and the protocol's version.
+    at = version_ends + 1 + 4 + 8 + 1 + 1      # Thread, scramble, a zero; the second byte of the capabilities.
+    return greeting[:at] + bytes([greeting[at] & ~_CLIENT_SSL_SECOND_BYTE]) + greeting[at + 1:]
+
+
 class Relay:
     """A socket that passes all on to the server's, and calls before a statement goes out.
 
@@ -158,6 +170,8 @@ class Relay:
 
     def _pass(self, source, target, reader):
         with contextlib.suppress(OSError):
+            if not reader:
+                target.sendall(without_tls(source.recv(1 << 16)))
             while data := source.recv(1 << 16):
                 for query in reader.add(data) if reader else []:
                     self._before(query)
@@ -327,15 +341,17 @@ def _take_both(args, client, facts, target, checkpoint):
     log = target / "mariadb-backup.log"
     try:
         say(f"mariadb-backup: copying what is not TidesDB's; its messages go to {log}")
-        run_logged([args.mariadb_backup, *client.connection(), "--backup", f"--target-dir={target / SERVER}",
-                    f"--socket={relay.path}", f"--datadir={facts['datadir']}", *args.options], log, "mariadb-backup")
+        # Else that of 11.4 and later insists on TLS, which the relay does not offer.
+        run_logged([args.mariadb_backup, *client.connection(), "--backup", "--skip-ssl",
+                    f"--target-dir={target / SERVER}", f"--socket={relay.path}", f"--datadir={facts['datadir']}",
+                    *args.options], log, "mariadb-backup")
     finally:
         relay.close()
     if stage.error:
         raise Failed(f"the checkpoint of TidesDB failed: {stage.error}")
     if stage.position is None:
         raise Failed("mariadb-backup ended without BACKUP STAGE BLOCK_COMMIT, so that there was no moment for TidesDB; "
-                     "--no-lock or a connection with TLS is in the way")
+                     "--no-lock is in the way, or an account that requires TLS")
     _check_position(target / SERVER, stage.position)
     return stage
 
@@ -390,14 +406,21 @@ def _restore_into(args, datadir, links):
             raise Failed(f"{engine}, the server's tidesdb_data_home_dir, is not empty; move its files away")
     say("mariadb-backup: copying back")
     run_logged([args.mariadb_backup, f"--defaults-file={_defaults(target)}", "--copy-back",
-                f"--target-dir={target / SERVER}", f"--datadir={datadir}", *args.options],
-               target / "mariadb-backup.log", "mariadb-backup --copy-back")
+                f"--target-dir={target / SERVER}", f"--datadir={datadir}", _undo_directory(target, datadir),
+                *args.options], target / "mariadb-backup.log", "mariadb-backup --copy-back")
     say("TidesDB: copying back")
     engine.mkdir(parents=True, exist_ok=True)
     for path in sorted((target / TIDESDB).iterdir()):
         if not (links and path.suffix == TABLE_SUFFIX and link(path, engine / path.name)):
             shutil.copy2(path, engine / path.name)
     return facts["binary_log"]
+
+
+def _undo_directory(target, datadir):
+    """The option for InnoDB's undo files. --copy-back takes a relative directory for one of where it runs itself."""
+    noted = re.search(r"^innodb_undo_directory=(.*)", _defaults(target).read_text(), re.M)
+    where = datadir / (noted.group(1) if noted else "")
+    return f"--innodb-undo-directory={where}"
 
 
 def _defaults(target):

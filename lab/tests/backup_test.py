@@ -8,7 +8,6 @@ Environment: TIDESDB_SERVER, TIDESDB_PLUGIN; TIDESDB_BACKUPS: how many backups, 
 
 import json
 import os
-import shlex
 import subprocess
 import sys
 import tempfile
@@ -19,6 +18,7 @@ TREE = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(TREE))
 from installer import servers  # noqa: E402
 from installer.server_run import Server  # noqa: E402
+from lab.tests.backup_program import BackupProgram  # noqa: E402
 
 WRITERS = 4
 TABLES = f"""
@@ -54,6 +54,7 @@ class BackupTest(unittest.TestCase):
         self.directory = Path(tempfile.mkdtemp(prefix="bk", dir=os.environ.get("TMPDIR", "/tmp")))
         self.addCleanup(subprocess.run, ["rm", "-rf", str(self.directory)])
         self.server = self.started("s")
+        self.backups = BackupProgram(self.server, self.directory)
         self.server.sql(TABLES.partition("DELIMITER")[0])
         subprocess.run(self.server.client(), input="USE work;\nDELIMITER" + TABLES.partition("DELIMITER")[2], text=True,
                        check=True)
@@ -74,28 +75,9 @@ class BackupTest(unittest.TestCase):
     def sequence(gtid):
         return int(gtid.split("-")[2])
 
-    def program(self, name):
-        """A program of the server's, to be called from here."""
-        path = self.directory / f"run-{name}"
-        where = "sbin" if name == "mariadbd" else "bin"
-        argv = self.environment.command([self.environment.basedir / where / name], None, [self.directory, *self.plugins()])
-        path.write_text("#!/bin/sh\nexec " + shlex.join(map(str, argv)) + ' "$@"\n')
-        path.chmod(0o755)
-        return path
-
-    def plugins(self):
-        return [Path(os.environ["TIDESDB_PLUGIN"]).parent]
-
     def call(self, what, target, *more, fails=None):
         """tidesdb-backup; fails: what it must say when it fails."""
-        argv = [sys.executable, TREE / "tools" / "tidesdb_backup.py", f"--{what}", f"--target-dir={target}", "--user=root",
-                f"--socket={self.server.socket}", *more]
-        argv += [f"--{name}={self.program(name)}" for name in ["mariadb", "mariadb-backup", "mariadbd"]]
-        if what == "verify":
-            argv += [f"--server-option=--basedir={self.environment.basedir}",
-                     f"--server-option=--plugin-dir={self.server.directory / 'plugins'}"]
-        done = subprocess.run([str(a) for a in argv], capture_output=True, text=True,
-                              env={**os.environ, "TMPDIR": str(self.directory)})
+        done = self.backups.run(what, target, *more)
         if fails:
             self.assertEqual(1, done.returncode, done.stdout)
             self.assertRegex(done.stderr, fails)
@@ -164,7 +146,7 @@ class BackupTest(unittest.TestCase):
         self.call("restore", self.directory / "b", f"--datadir={full}", fails="full is not empty")
 
     def test_mariadb_backup_alone_is_not_passed_over(self):
-        subprocess.run([self.program("mariadb-backup"), "--no-defaults", "--backup", "--user=root",
+        subprocess.run([self.backups.program("mariadb-backup"), "--no-defaults", "--backup", "--user=root",
                         f"--target-dir={self.directory / 'alone'}", f"--datadir={self.server.data}",
                         f"--socket={self.server.socket}"], check=True, capture_output=True)
         self.assertIn("a backup has ended without its 3 TidesDB tables", self.server.error_log.read_text(errors="replace"))

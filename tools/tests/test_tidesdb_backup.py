@@ -6,7 +6,7 @@ import unittest
 from pathlib import Path
 
 from tools import tidesdb_backup
-from tools.tidesdb_backup import QueryReader, Stage, same_file, take_files
+from tools.tidesdb_backup import QueryReader, Stage, same_file, take_files, without_tls
 
 
 def packet(number, payload):
@@ -22,6 +22,15 @@ class Relayed(unittest.TestCase):
             for at in range(0, len(stream), step):
                 found += reader.add(stream[at:at + step])
             self.assertEqual(["BACKUP STAGE START", "BACKUP STAGE END"], found)
+
+
+    def test_the_server_offers_no_tls(self):
+        def greeting(capabilities):
+            return packet(0, b"\n11.8.6-MariaDB\0" + b"\4\0\0\0" + b"scramble" + b"\0" + capabilities + b"rest\0")
+        self.assertEqual(greeting(b"\xfe\xf7"), without_tls(greeting(b"\xfe\xff")))
+        self.assertEqual(greeting(b"\xfe\xf7"), without_tls(greeting(b"\xfe\xf7")))
+        for other in [b"", packet(0, b"\xff\x10\x04Too many connections")]:
+            self.assertEqual(other, without_tls(other))
 
 
 class FakeClient:
