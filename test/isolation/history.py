@@ -63,8 +63,8 @@ class Op:
 class Transaction:
     """commit_start, commit_end: when COMMIT was sent, and when its answer was read (None: it had none).
 
-    level: its own, if it is not the history's. snapshot: when its first plain read was sent, even one that ROLLBACK TO undid
-    and no op has.
+    level: its own, if not the history's. snapshot: when its first plain read was sent, even one that ROLLBACK TO undid and
+    no op has.
     """
     number: int
     session: int
