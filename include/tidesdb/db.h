@@ -151,6 +151,13 @@ class Db {
   virtual std::vector<LockWaitInfo> GetLockWaits() const = 0;
   // The last 16 deadlocks, the newest first.
   virtual std::vector<DeadlockInfo> GetDeadlocks() const = 0;
+  // What is locked, at most `locks_max`; those of transactions that have spilled are not all in it.
+  // Any thread; looks at a part of the locks after the other, and holds up those who want that part.
+  virtual std::vector<LockInfo> GetLocks(size_t locks_max) const = 0;
+  // The last 256 compactions, the newest first.
+  virtual std::vector<CompactionInfo> GetCompactions() const = 0;
+  // One for each cause there is.
+  virtual std::vector<StallInfo> GetStalls() const = 0;
   // About how many keys and bytes of table files and memtables lie in [start, end); an empty end
   // means the end of the family. Cheap: no data block is read, index blocks may be. Zeros for a
   // family that may not be used.

@@ -46,12 +46,47 @@ struct DeadlockInfo {
   std::vector<LockWaitInfo> cycle;  // Each is blocked by who waits before it; the last was refused.
 };
 
+// A lock that a transaction holds: of one key, or of a range of keys.
+struct LockInfo {
+  uint64_t transaction = 0;  // Its id, and TransactionOptions::tag.
+  uint64_t tag = 0;
+  uint32_t family = 0;
+  bool range = false;
+  bool exclusive = true;  // Of a key. A range shares with other ranges and holds off writes.
+  std::string key;        // Of a range, its start.
+  std::string end;        // Of a range; empty: no end. The end is not in it.
+};
+
+// A compaction that has ended.
+struct CompactionInfo {
+  uint64_t number = 0;  // From 1 since open.
+  uint32_t family = 0;  // Its id.
+  uint64_t age_us = 0;  // How long ago it ended.
+  uint64_t run_us = 0;  // How long it took.
+  int level_from = 0;   // The higher one of its inputs.
+  int level_to = 0;
+  uint64_t files_read = 0;
+  uint64_t files_written = 0;  // 0: they were moved, or nothing was left.
+  uint64_t bytes_read = 0;     // On disk.
+  uint64_t bytes_written = 0;
+  std::string error;  // Empty: it was done.
+};
+
+// What writers wait for when background work is behind.
+struct StallInfo {
+  const char* cause = "";  // A name for people, valid for ever.
+  uint64_t stalls = 0;     // Commit groups that waited.
+  uint64_t stall_us = 0;   // Their time in all.
+  uint64_t longest_us = 0;
+};
+
 // One level of a family's tree: level 0 takes flushes, the last one holds most of the data.
 struct LevelStats {
   uint64_t files = 0;
   uint64_t bytes = 0;       // On disk.
   uint64_t entries = 0;     // Versions and tombstones.
   uint64_t tombstones = 0;  // Of these.
+  double densest = 0;       // The largest part of a file's entries that are tombstones.
 };
 
 // Db::GetFamilyStats.
@@ -68,14 +103,20 @@ struct DbStats {
   uint64_t last_sequence = 0;  // Newest visible commit.
   uint64_t table_files = 0;    // Of all families.
   uint64_t table_bytes = 0;    // On disk.
+  uint64_t table_entries = 0;  // Versions and tombstones in them.
+  uint64_t tombstones = 0;     // Of these.
+  double densest = 0;          // The largest part of a file's entries that are tombstones,
+  int densest_level = -1;      // and the file's level; -1: no file has any.
+  uint64_t open_files = 0;     // Table files held open.
   bool read_only = false;      // After a fatal error; StatusText() says which.
 
   // --- Memory now ---
-  uint64_t memory_max_bytes = 0;     // The budget, Options::memory_max_bytes or what was chosen.
-  uint64_t memory_used_bytes = 0;    // Memtables, transactions, cache and open tables.
-  uint64_t memtable_bytes = 0;       // Active and waiting for flush.
-  uint64_t immutable_memtables = 0;  // Waiting for flush, or being flushed.
-  uint64_t transaction_bytes = 0;    // Write sets and locks.
+  uint64_t memory_max_bytes = 0;       // The budget, Options::memory_max_bytes or what was chosen.
+  uint64_t memory_used_bytes = 0;      // Memtables, transactions, cache and open tables.
+  uint64_t memtable_bytes = 0;         // Active and waiting for flush.
+  uint64_t active_memtable_bytes = 0;  // Of these, the one that takes writes.
+  uint64_t immutable_memtables = 0;    // Waiting for flush, or being flushed.
+  uint64_t transaction_bytes = 0;      // Write sets and locks.
 
   // --- Block cache ---
   uint64_t cache_bytes = 0;    // Now.
@@ -100,13 +141,16 @@ struct DbStats {
   // --- Writing ---
   uint64_t user_bytes_written = 0;  // Keys and values of commits; amplification is relative to it.
   uint64_t wal_bytes_written = 0;
-  uint64_t wal_syncs = 0;  // fdatasync calls; group commit has fewer than commits.
+  uint64_t wal_syncs = 0;    // fdatasync calls; group commit has fewer than commits.
+  uint64_t wal_segment = 0;  // The number of the file that takes records now.
   uint64_t flushes = 0;
   uint64_t flush_bytes_written = 0;
   uint64_t compactions = 0;
   uint64_t compaction_bytes_read = 0;
   uint64_t compaction_bytes_written = 0;
   uint64_t compaction_debt_bytes = 0;  // What compaction has yet to move, now.
+  uint64_t compactions_wanted = 0;     // Families that want one, now.
+  uint64_t compactions_running = 0;    // Now.
   uint64_t write_delays = 0;           // Commits slowed down while background work was behind.
   uint64_t write_delay_us = 0;         // Their time in all; StatusText() has it by cause.
 };

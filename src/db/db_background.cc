@@ -58,9 +58,7 @@ Scheduler::Outcome DbImpl::RunCompaction() {
   }
   auto task = tree_->PickCompaction();
   if (task == nullptr) return after_deleting;
-  const Status status = tree_->RunCompaction(std::move(task), &stop_);
-  ReadStateChanged();
-  BackgroundDone();
+  const Status status = RunTask(std::move(task));
   if (status.ok()) {
     // Its end can have made room for work that was in its way.
     scheduler_->WakeCompaction();
@@ -71,6 +69,19 @@ Scheduler::Outcome DbImpl::RunCompaction() {
   // The same damaged file would be picked again. Old files are deleted all the same.
   compaction_halted_.store(true, std::memory_order_relaxed);
   return Scheduler::Outcome::kDidWork;
+}
+
+Status DbImpl::RunTask(std::unique_ptr<LsmTree::Task> task) {
+  CompactionInfo info;
+  const uint64_t start_us = env_->clock->NowMicros();
+  Status status = tree_->RunCompaction(std::move(task), &stop_, &info);
+  const uint64_t now_us = env_->clock->NowMicros();
+  info.run_us = now_us - start_us;
+  if (!status.ok()) info.error = status.ToString();
+  compactions_.Add(std::move(info), now_us);
+  ReadStateChanged();
+  BackgroundDone();
+  return status;
 }
 
 void DbImpl::Tick() {

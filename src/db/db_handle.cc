@@ -111,6 +111,14 @@ std::vector<DeadlockInfo> DbHandle::GetDeadlocks() const {
   return closed() ? std::vector<DeadlockInfo>() : engine_->txns().GetDeadlocks();
 }
 
+std::vector<LockInfo> DbHandle::GetLocks(size_t locks_max) const {
+  return closed() ? std::vector<LockInfo>() : engine_->txns().GetLocks(locks_max);
+}
+
+std::vector<CompactionInfo> DbHandle::GetCompactions() const { return engine_->GetCompactions(); }
+
+std::vector<StallInfo> DbHandle::GetStalls() const { return engine_->GetStalls(); }
+
 RangeEstimate DbHandle::EstimateRange(ColumnFamily* family, Slice start, Slice end) const {
   if (!engine_->CheckFamily(family).ok()) return {};
   return engine_->EstimateRange(family, start, end);

@@ -44,6 +44,9 @@ class DbHandle final : public Db {
   FamilyStats GetFamilyStats(ColumnFamily* family) const override;
   std::vector<LockWaitInfo> GetLockWaits() const override;
   std::vector<DeadlockInfo> GetDeadlocks() const override;
+  std::vector<LockInfo> GetLocks(size_t locks_max) const override;
+  std::vector<CompactionInfo> GetCompactions() const override;
+  std::vector<StallInfo> GetStalls() const override;
   RangeEstimate EstimateRange(ColumnFamily* family, Slice start, Slice end) const override;
   std::string StatusText() const override;
 

@@ -172,10 +172,7 @@ Status DbImpl::Compact(ColumnFamily* family) {
     bool busy = false;
     auto task = tree_->PickFullCompaction(family->id(), &busy);
     if (task != nullptr) {
-      const Status status = tree_->RunCompaction(std::move(task), &stop_);
-      ReadStateChanged();
-      BackgroundDone();
-      return status;
+      return RunTask(std::move(task));
     }
     if (!busy) return Status::Ok();
     TIDESDB_TRY(errors_->FlushErrorSince(failures));

@@ -21,6 +21,7 @@
 #include "base/logger.h"
 #include "base/metrics.h"
 #include "base/mutex.h"
+#include "db/compaction_history.h"
 #include "db/error_state.h"
 #include "db/family_registry.h"
 #include "db/log_file.h"
@@ -85,6 +86,8 @@ class DbImpl final : private TxnEnv {
   DbStats GetStats() const;
   FamilyStats GetFamilyStats(const ColumnFamily* family) const;
   RangeEstimate EstimateRange(const ColumnFamily* family, Slice start, Slice end) const;
+  std::vector<CompactionInfo> GetCompactions() const;
+  std::vector<StallInfo> GetStalls() const;
   std::string StatusText() const;
   const TxnManager& txns() const { return *txns_; }
 
@@ -169,6 +172,7 @@ class DbImpl final : private TxnEnv {
   // --- db_background.cc ---
   Scheduler::Outcome RunFlush();
   Scheduler::Outcome RunCompaction();
+  Status RunTask(std::unique_ptr<LsmTree::Task> task);
   void Tick();
   Status SyncWalTo(SequenceNumber sequence);
   void BackgroundDone();
@@ -190,6 +194,7 @@ class DbImpl final : private TxnEnv {
   std::unique_ptr<LsmTree> tree_;
   FamilyRegistry families_;
   WriteController write_controller_;
+  CompactionHistory compactions_;
   std::unique_ptr<TxnManager> txns_;  // Until the end: transactions that have ended look into it.
   std::unique_ptr<Scheduler> scheduler_;
 

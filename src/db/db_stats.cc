@@ -32,20 +32,35 @@ const char* SyncModeName(SyncMode mode) {
   return "unknown";
 }
 
+void CountTables(const std::vector<VersionRef>& families, DbStats* stats) {
+  stats->families = families.size();
+  for (const VersionRef& version : families) {
+    const FamilyStats family = version->GetStats();
+    stats->table_bytes += family.table_bytes;
+    for (size_t i = 0; i < family.levels.size(); ++i) {
+      const LevelStats& level = family.levels[i];
+      stats->table_files += level.files;
+      stats->table_entries += level.entries;
+      stats->tombstones += level.tombstones;
+      if (level.densest <= stats->densest) continue;
+      stats->densest = level.densest;
+      stats->densest_level = static_cast<int>(i);
+    }
+  }
+}
+
 }  // namespace
 
 DbStats DbImpl::GetStats() const {
   DbStats stats;
   const TxnStats txns = txns_->GetStats();
   const CacheStats cache = block_cache_->GetStats();
-  for (const VersionRef& version : tree_->Families()) {
-    ++stats.families;
-    stats.table_files += version->FileCount();
-    stats.table_bytes += version->TotalBytes();
-  }
+  CountTables(tree_->Families(), &stats);
+  stats.open_files = tree_->tables().OpenFiles();
   stats.last_sequence = txns_->VisibleSequence();
   stats.memory_max_bytes = options_.memory_max_bytes;
   stats.memtable_bytes = tree_->memtables().MemoryBytes();
+  stats.active_memtable_bytes = tree_->memtables().ActiveBytes();
   stats.immutable_memtables = tree_->memtables().ImmutableCount();
   stats.transaction_bytes = txns.memory_bytes;
   stats.cache_bytes = cache.bytes;
@@ -70,6 +85,7 @@ DbStats DbImpl::GetStats() const {
   const WalStats wal = wal_->stats();
   stats.wal_bytes_written = wal.bytes_written;
   stats.wal_syncs = wal.syncs;
+  stats.wal_segment = wal_->current_segment();
   stats.flushes = metrics_.Get(Counter::kFlushes);
   stats.flush_bytes_written = metrics_.Get(Counter::kFlushWriteBytes);
   stats.compactions = metrics_.Get(Counter::kCompactions);
@@ -80,9 +96,26 @@ DbStats DbImpl::GetStats() const {
     stats.write_delays += cause.delays;
     stats.write_delay_us += cause.delay_us;
   }
-  stats.compaction_debt_bytes = tree_->Pressure().debt_bytes;
+  const CompactionPressure pressure = tree_->Pressure();
+  stats.compaction_debt_bytes = pressure.debt_bytes;
+  stats.compactions_wanted = pressure.wanted;
+  stats.compactions_running = pressure.running;
   stats.read_only = errors_->fatal();
   return stats;
+}
+
+std::vector<CompactionInfo> DbImpl::GetCompactions() const {
+  return compactions_.List(env_->clock->NowMicros());
+}
+
+std::vector<StallInfo> DbImpl::GetStalls() const {
+  std::vector<StallInfo> stalls;
+  for (size_t i = 0; i < kDelayCauseCount; ++i) {
+    const auto cause = static_cast<DelayCause>(i);
+    const auto counted = write_controller_.stats(cause);
+    stalls.push_back({DelayCauseName(cause), counted.delays, counted.delay_us, counted.longest_us});
+  }
+  return stalls;
 }
 
 FamilyStats DbImpl::GetFamilyStats(const ColumnFamily* family) const {

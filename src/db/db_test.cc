@@ -404,6 +404,58 @@ TEST_F(DbTest, FilesThatAScanHeldGoWhenItEnds) {
   EXPECT_EQ(TablesOnceThereAre(0), 0u);
 }
 
+TEST_F(DbTest, WhatIsLockedIsListed) {
+  auto txn = db_->Begin({.tag = 7});
+  ASSERT_OK(txn->Put(family_, "a", "1"));
+  PinnedValue value;
+  ASSERT_TRUE(txn->GetForUpdate(family_, "b", LockMode::kShared, LockWait::kWait, &value).ok());
+  ASSERT_OK(txn->LockRange(family_, "c", "d", RangeHold::kPuts, LockWait::kWait));
+  std::map<std::string, LockInfo> locks;
+  for (const LockInfo& lock : db_->GetLocks(10)) locks[lock.key] = lock;
+  ASSERT_EQ(locks.size(), 3u);
+  for (const auto& [key, lock] : locks) {
+    EXPECT_EQ(lock.transaction, txn->id());
+    EXPECT_EQ(lock.tag, 7u);
+    EXPECT_EQ(lock.family, family_->id());
+  }
+  EXPECT_TRUE(locks["a"].exclusive);
+  EXPECT_FALSE(locks["b"].exclusive);
+  EXPECT_TRUE(locks["c"].range);
+  EXPECT_EQ(locks["c"].end, "d");
+  EXPECT_EQ(db_->GetLocks(2).size(), 2u);
+  txn->Rollback();
+  EXPECT_TRUE(db_->GetLocks(10).empty());
+}
+
+TEST_F(DbTest, CompactionsAreKeptAndTablesCounted) {
+  for (uint64_t i = 0; i < 100; ++i) Put(Key(i), "x");
+  ASSERT_OK(db_->Flush());
+  for (uint64_t i = 0; i < 100; i += 2) {
+    auto txn = db_->Begin({});
+    ASSERT_OK(txn->Delete(family_, Key(i)));
+    ASSERT_OK(txn->Commit());
+  }
+  ASSERT_OK(db_->Flush());
+  EXPECT_EQ(db_->GetStats().tombstones, 50u);
+  EXPECT_EQ(db_->GetStats().densest, 1.0);
+  EXPECT_EQ(db_->GetStats().densest_level, 0);
+  ASSERT_OK(db_->Compact(family_));
+  EXPECT_EQ(Get(Key(1)), "x");  // Opens the file.
+  const DbStats stats = db_->GetStats();
+  EXPECT_EQ(stats.tombstones, 0u);
+  EXPECT_EQ(stats.densest_level, -1);
+  EXPECT_EQ(stats.table_entries, 50u);
+  EXPECT_GT(stats.open_files, 0u);
+  const std::vector<CompactionInfo> kept = db_->GetCompactions();
+  ASSERT_FALSE(kept.empty());
+  EXPECT_EQ(kept[0].number, kept.size());
+  EXPECT_EQ(kept[0].family, family_->id());
+  EXPECT_EQ(kept[0].level_from, 0);
+  EXPECT_GT(kept[0].files_read, 0u);
+  EXPECT_GT(kept[0].bytes_written, 0u);
+  EXPECT_EQ(kept[0].error, "");
+}
+
 TEST_F(DbTest, ASecondOpenOfTheDirectoryIsBusy) {
   const auto second = Db::Open(options_, "/db");
   ASSERT_FALSE(second.ok());

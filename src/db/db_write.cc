@@ -59,9 +59,14 @@ Status DbImpl::RotateMemTable(SequenceNumber last) {
 
 // Memory is the one thing that writers wait for without a limit: it comes back as flushes end.
 Status DbImpl::WaitForMemory() {
+  const auto full = [this] {
+    return tree_->memtables().ImmutableCount() > 0 &&
+           tree_->memtables().MemoryBytes() > plan_.memtables_max_bytes;
+  };
+  if (!full()) return Status::Ok();
   const uint64_t failures = errors_->flush_failures();
-  while (tree_->memtables().ImmutableCount() > 0 &&
-         tree_->memtables().MemoryBytes() > plan_.memtables_max_bytes) {
+  const uint64_t start_us = env_->clock->NowMicros();
+  while (full()) {
     TIDESDB_TRY(errors_->CheckWritable());
     TIDESDB_TRY(errors_->FlushErrorSince(failures));
     if (stop_.load(std::memory_order_relaxed)) {
@@ -69,6 +74,7 @@ Status DbImpl::WaitForMemory() {
     }
     WaitForBackground();
   }
+  write_controller_.RecordFullMemory(env_->clock->NowMicros() - start_us);
   return Status::Ok();
 }
 

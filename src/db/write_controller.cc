@@ -12,12 +12,14 @@ const char* DelayCauseName(DelayCause cause) {
       return "level 0";
     case DelayCause::kDebt:
       return "compaction debt";
+    case DelayCause::kMemory:
+      return "full memory";
   }
   return "unknown";
 }
 
 uint64_t WriteController::DelayUs(const WritePressure& pressure, uint64_t bytes, uint64_t now_us) {
-  const std::array<double, kDelayCauseCount> tanks = {
+  const std::array<double, kTankCount> tanks = {
       static_cast<double>(pressure.memtable_bytes) /
           static_cast<double>(pressure.memtable_bytes_max),
       pressure.level0 / pressure.level0_max,
@@ -36,10 +38,17 @@ uint64_t WriteController::DelayUs(const WritePressure& pressure, uint64_t bytes,
   if (next_free_us_ - now_us < 200) return 0;
   const uint64_t delay_us = std::min(next_free_us_ - now_us, kDelayUsMax);
   next_free_us_ = now_us + delay_us;
-  AtomicCause& cause = causes_[static_cast<size_t>(fullest - tanks.begin())];
-  cause.delays.fetch_add(1, std::memory_order_relaxed);
-  cause.delay_us.fetch_add(delay_us, std::memory_order_relaxed);
+  Count(static_cast<DelayCause>(fullest - tanks.begin()), delay_us);
   return delay_us;
+}
+
+void WriteController::Count(DelayCause cause, uint64_t us) {
+  AtomicCause& counted = causes_[static_cast<size_t>(cause)];
+  counted.delays.fetch_add(1, std::memory_order_relaxed);
+  counted.delay_us.fetch_add(us, std::memory_order_relaxed);
+  if (us > counted.longest_us.load(std::memory_order_relaxed)) {
+    counted.longest_us.store(us, std::memory_order_relaxed);
+  }
 }
 
 void WriteController::RecordDrain(uint64_t bytes, uint64_t us) {
@@ -52,7 +61,8 @@ void WriteController::RecordDrain(uint64_t bytes, uint64_t us) {
 
 WriteController::CauseStats WriteController::stats(DelayCause cause) const {
   const AtomicCause& c = causes_[static_cast<size_t>(cause)];
-  return {c.delays.load(std::memory_order_relaxed), c.delay_us.load(std::memory_order_relaxed)};
+  return {c.delays.load(std::memory_order_relaxed), c.delay_us.load(std::memory_order_relaxed),
+          c.longest_us.load(std::memory_order_relaxed)};
 }
 
 }  // namespace tidesdb

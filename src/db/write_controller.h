@@ -26,8 +26,10 @@ struct WritePressure {
   uint64_t debt_bytes_max = 1;
 };
 
-enum class DelayCause : uint8_t { kMemtables, kLevel0, kDebt };
-inline constexpr size_t kDelayCauseCount = 3;
+// kMemory is no tank: memory was full, and they waited for a flush.
+enum class DelayCause : uint8_t { kMemtables, kLevel0, kDebt, kMemory };
+inline constexpr size_t kTankCount = 3;
+inline constexpr size_t kDelayCauseCount = 4;
 const char* DelayCauseName(DelayCause cause);
 
 class WriteController {
@@ -35,6 +37,7 @@ class WriteController {
   struct CauseStats {
     uint64_t delays = 0;
     uint64_t delay_us = 0;
+    uint64_t longest_us = 0;
   };
 
   // How long a group of `bytes` should wait now. 0 below half pressure; at most kDelayUsMax.
@@ -42,6 +45,9 @@ class WriteController {
 
   // A flush wrote `bytes` in `us`: what writers can be held to.
   void RecordDrain(uint64_t bytes, uint64_t us);
+
+  // A group waited so long for memory.
+  void RecordFullMemory(uint64_t us) { Count(DelayCause::kMemory, us); }
 
   CauseStats stats(DelayCause cause) const;
   uint64_t drain_bytes_per_s() const { return drain_bytes_per_s_.load(std::memory_order_relaxed); }
@@ -54,7 +60,10 @@ class WriteController {
   struct AtomicCause {
     std::atomic<uint64_t> delays = 0;
     std::atomic<uint64_t> delay_us = 0;
+    std::atomic<uint64_t> longest_us = 0;  // Written by the leader only.
   };
+
+  void Count(DelayCause cause, uint64_t us);
 
   std::atomic<uint64_t> drain_bytes_per_s_ = 64 << 20;  // Relaxed: an estimate.
   uint64_t next_free_us_ = 0;                           // Leader only.

@@ -65,5 +65,14 @@ TEST(WriteControllerTest, DelaysAreCountedUnderTheirCause) {
   EXPECT_EQ(controller.stats(DelayCause::kMemtables).delays, 0u);
 }
 
+TEST(WriteController, TheLongestWaitIsKept) {
+  WriteController controller;
+  for (const uint64_t us : {5, 90, 7}) controller.RecordFullMemory(us);
+  const auto full = controller.stats(DelayCause::kMemory);
+  EXPECT_EQ(full.delays, 3u);
+  EXPECT_EQ(full.delay_us, 102u);
+  EXPECT_EQ(full.longest_us, 90u);
+}
+
 }  // namespace
 }  // namespace tidesdb

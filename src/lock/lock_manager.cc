@@ -106,6 +106,13 @@ void LockManager::UnlockLast(LockOwner* owner, FamilyId family, Slice key) {
   rows_.Undo(owner, grant);
 }
 
+std::vector<LockInfo> LockManager::GetLocks(size_t locks_max) const {
+  std::vector<LockInfo> locks;
+  ranges_.List(locks_max, &locks);
+  rows_.List(locks_max, &locks);
+  return locks;
+}
+
 void LockManager::ReleaseSince(LockOwner* owner, uint32_t epoch) {
   if (ranges_.ReleaseSince(owner, epoch)) graph_.WakeEndWaiters(owner);
   rows_.ReleaseSince(owner, epoch);

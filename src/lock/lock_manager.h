@@ -80,6 +80,8 @@ class LockManager {
   std::string LastDeadlock() const { return graph_.LastDeadlock(); }
   std::vector<LockWaitInfo> GetWaits() const { return graph_.GetWaits(); }
   std::vector<DeadlockInfo> GetDeadlocks() const { return graph_.GetDeadlocks(); }
+  // At most so many of what is held.
+  std::vector<LockInfo> GetLocks(size_t locks_max) const;
   LockTable& TestingRows() { return rows_; }
 
  private:

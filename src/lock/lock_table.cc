@@ -381,6 +381,27 @@ HeldLock* LockTable::Find(LockOwner* owner, FamilyId family, Slice key) {
   return entry == nullptr ? nullptr : HolderOf(entry, owner);
 }
 
+void LockTable::List(size_t locks_max, std::vector<LockInfo>* locks) const {
+  for (const Shard& shard : shards_) {
+    MutexLock lock(shard.mu);
+    for (const LockEntry* entry : shard.buckets) {
+      for (; entry != nullptr; entry = entry->next_in_bucket) {
+        for (const HeldLock* hold = entry->FirstHolder(); hold != nullptr;
+             hold = hold->next_holder) {
+          if (locks->size() >= locks_max) return;
+          LockInfo info;
+          info.transaction = hold->owner->id;
+          info.tag = hold->owner->tag;
+          info.family = entry->family;
+          info.exclusive = hold->mode == LockMode::kExclusive;
+          info.key = std::string(entry->key());
+          locks->push_back(std::move(info));
+        }
+      }
+    }
+  }
+}
+
 uint64_t LockTable::LocksHeld() const {
   uint64_t held = 0;
   for (const Shard& shard : shards_) held += shard.held.load(std::memory_order_relaxed);

@@ -53,6 +53,8 @@ class LockTable {
   void ReleaseSince(LockOwner* owner, uint32_t epoch);
   void ReleaseAll(LockOwner* owner);
 
+  // Adds what is held until there are `locks_max`.
+  void List(size_t locks_max, std::vector<LockInfo>* locks) const;
   uint64_t LocksHeld() const;
   uint64_t MemoryBytes() const;
   // Checks the invariants, aborting when one is broken.
@@ -62,7 +64,7 @@ class LockTable {
   static constexpr size_t kShardCount = 64;
 
   struct alignas(64) Shard {
-    Mutex mu;
+    mutable Mutex mu;
     // Chained hash table; the number of buckets is a power of two.
     std::vector<LockEntry*> buckets GUARDED_BY(mu);
     size_t entries GUARDED_BY(mu) = 0;

@@ -156,6 +156,26 @@ void RangeLocks::ReleaseAll(LockOwner* owner) {
   owner->range_families.clear();
 }
 
+void RangeLocks::List(size_t locks_max, std::vector<LockInfo>* locks) const {
+  MutexLock lock(mu_);
+  for (const auto& [family, ranges] : families_) {
+    for (const auto& own : ranges.owners) {
+      for (const auto& [start, end] : own->puts.ranges()) {
+        if (locks->size() >= locks_max) return;
+        LockInfo info;
+        info.transaction = own->owner->id;
+        info.tag = own->owner->tag;
+        info.family = family;
+        info.range = true;
+        info.exclusive = false;
+        info.key = start;
+        info.end = end;
+        locks->push_back(std::move(info));
+      }
+    }
+  }
+}
+
 size_t RangeLocks::Count() const {
   MutexLock lock(mu_);
   size_t count = 0;

@@ -73,6 +73,8 @@ class RangeLocks {
   // The caller wakes the owner's end waiters after it.
   void ReleaseAll(LockOwner* owner) EXCLUDES(mu_);
 
+  // Adds what is held until there are `locks_max`.
+  void List(size_t locks_max, std::vector<LockInfo>* locks) const EXCLUDES(mu_);
   size_t Count() const EXCLUDES(mu_);
 
  private:

@@ -27,6 +27,8 @@ class RangeSet {
   void Trim(std::string* start, std::string* end) const;
   bool empty() const { return taken_.empty(); }
   size_t size() const { return merged_.size(); }
+  // Disjoint, ascending: start to end.
+  const std::map<std::string, std::string, std::less<>>& ranges() const { return merged_; }
 
  private:
   using Map = std::map<std::string, std::string, std::less<>>;

@@ -53,6 +53,7 @@ struct CompactionPressure {
   double max_score = 0;     // Of the neediest family.
   int level0_runs_max = 0;  // Of the family with the most, among those whose level 0 wants work.
   uint64_t debt_bytes = 0;  // Of all families.
+  size_t wanted = 0;        // Families that want one.
   size_t running = 0;       // Compactions.
 };
 
@@ -141,7 +142,9 @@ class LsmTree {
   // Runs and installs it. A family that was dropped meanwhile is no error.
   // Errors: those of RunMerge and of VersionSet::Apply. After kCorruption the same files would be
   // picked again: the caller must not loop.
-  Status RunCompaction(std::unique_ptr<Task> task, const std::atomic<bool>* stop);
+  // `info`, if not null: what it did, without its times.
+  Status RunCompaction(std::unique_ptr<Task> task, const std::atomic<bool>* stop,
+                       CompactionInfo* info = nullptr);
 
   CompactionPressure Pressure() const;
 

@@ -39,6 +39,7 @@ CompactionPressure LsmTree::Pressure() const {
   pressure.running = running_.Count();
   MutexLock lock(scores_mutex_);
   pressure.debt_bytes = debt_bytes_;
+  pressure.wanted = by_score_.size();
   if (!by_score_.empty()) {
     pressure.max_score = by_score_.rbegin()->first;
     pressure.level0_runs_max = *level0_runs_.rbegin();
@@ -104,8 +105,15 @@ std::unique_ptr<LsmTree::Task> LsmTree::PickFullCompaction(FamilyId family, bool
   });
 }
 
-Status LsmTree::RunCompaction(std::unique_ptr<Task> task, const std::atomic<bool>* stop) {
+Status LsmTree::RunCompaction(std::unique_ptr<Task> task, const std::atomic<bool>* stop,
+                              CompactionInfo* info) {
   const Compaction& compaction = task->compaction;
+  CompactionInfo ignored;
+  if (info == nullptr) info = &ignored;
+  info->family = compaction.version->family();
+  info->level_from = compaction.inputs.front().level;
+  info->level_to = compaction.output_level;
+  info->files_read = compaction.InputFiles();
   const FamilyId family = compaction.version->family();
   VersionEdit edit;
   for (const Compaction::Input& input : compaction.inputs) {
@@ -129,6 +137,9 @@ Status LsmTree::RunCompaction(std::unique_ptr<Task> task, const std::atomic<bool
     versions_.DiscardFiles(output.files);
     return status;
   }
+  info->files_written = output.files.size();
+  info->bytes_read = output.bytes_read;
+  info->bytes_written = output.bytes_written;
   if (options_.metrics != nullptr) {
     options_.metrics->Add(Counter::kCompactions);
     options_.metrics->Add(Counter::kCompactionReadBytes, output.bytes_read);

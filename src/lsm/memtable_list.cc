@@ -282,6 +282,11 @@ size_t MemTableList::ImmutableCount() const {
   return entries_.size();
 }
 
+uint64_t MemTableList::ActiveBytes() const {
+  MutexLock lock(mutex_);
+  return active()->MemoryBytes();
+}
+
 uint64_t MemTableList::MemoryBytes() const {
   MutexLock lock(mutex_);
   uint64_t bytes = active()->MemoryBytes();

@@ -63,6 +63,7 @@ class MemTableList {
   bool FlushWanted() const EXCLUDES(mutex_);  // A source waits that nobody works on.
   size_t ImmutableCount() const EXCLUDES(mutex_);
   uint64_t MemoryBytes() const EXCLUDES(mutex_);  // Of all memtables.
+  uint64_t ActiveBytes() const EXCLUDES(mutex_);  // Of the active one.
   // Sources ever put on the list, and installed: once installed >= the added of an earlier moment,
   // all that was written before it is in table files.
   uint64_t SourcesAdded() const EXCLUDES(mutex_);

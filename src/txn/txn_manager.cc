@@ -66,6 +66,9 @@ class TxnManagerImpl final : public TxnManager {
   std::string LastDeadlock() const override { return shared_.locks.LastDeadlock(); }
   std::vector<LockWaitInfo> GetLockWaits() const override { return shared_.locks.GetWaits(); }
   std::vector<DeadlockInfo> GetDeadlocks() const override { return shared_.locks.GetDeadlocks(); }
+  std::vector<LockInfo> GetLocks(size_t locks_max) const override {
+    return shared_.locks.GetLocks(locks_max);
+  }
 
  private:
   TxnShared shared_;

@@ -100,6 +100,7 @@ class TxnManager {
   // As Db's.
   virtual std::vector<LockWaitInfo> GetLockWaits() const = 0;
   virtual std::vector<DeadlockInfo> GetDeadlocks() const = 0;
+  virtual std::vector<LockInfo> GetLocks(size_t locks_max) const = 0;
 };
 
 }  // namespace tidesdb

@@ -26,6 +26,12 @@ uint64_t LiveKeys(const TableProperties& properties) {
   return properties.keys - std::min(properties.keys, properties.tombstones);
 }
 
+double TombstoneDensity(const TableProperties& properties) {
+  return properties.entries == 0
+             ? 0
+             : static_cast<double>(properties.tombstones) / static_cast<double>(properties.entries);
+}
+
 }  // namespace
 
 uint64_t TotalBytes(std::span<const FileRef> files) {
@@ -199,6 +205,7 @@ FamilyStats Version::GetStats() const {
       of_level.bytes += file->bytes();
       of_level.entries += file->properties().entries;
       of_level.tombstones += file->properties().tombstones;
+      of_level.densest = std::max(of_level.densest, TombstoneDensity(file->properties()));
       stats.estimated_keys += LiveKeys(file->properties());
     }
   }
