@@ -119,8 +119,9 @@ struct DbStats {
   uint64_t transaction_bytes = 0;      // Write sets and locks.
 
   // --- Block cache ---
-  uint64_t cache_bytes = 0;    // Now.
-  uint64_t cache_entries = 0;  // Blocks, now.
+  uint64_t cache_bytes = 0;       // Now.
+  uint64_t cache_entries = 0;     // Blocks, now.
+  uint64_t cache_partitions = 0;  // Parts with a mutex each.
   uint64_t cache_hits = 0;
   uint64_t cache_misses = 0;
 

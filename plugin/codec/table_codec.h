@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "codec/key_codec.h"
+#include "codec/key_literals.h"
 #include "codec/row_codec.h"
 #include "tidesdb/status.h"
 
@@ -101,6 +102,9 @@ class TableCodec {
                          Slice* primary_key) const;
   // How many bytes of an entry's key are the first `parts` columns; 0 for damaged bytes.
   size_t PrefixBytes(uint key_number, Slice key, uint parts) const;
+  // How an index's keys are told to a person; needs nothing of this afterwards.
+  KeyShape ShapeOf(TABLE* table, uint key_number) const;
+  static KeyShape HiddenKeyShape();
   uint parts(uint key_number) const { return static_cast<uint>(indexes_[key_number].parts.size()); }
 
  private:

@@ -253,4 +253,72 @@ bool TableCodec::SameIndex(uint key_number, const TableCodec& before, uint key_b
                     same);
 }
 
+namespace {
+
+LiteralPart LiteralOf(const Field& field, const KeyPart& key) {
+  LiteralPart part;
+  part.key = key;
+  if (!IsReversible(key.kind)) {
+    part.kind = LiteralKind::kWeights;
+    return part;
+  }
+  part.scale = field.decimals();
+  switch (field.real_type()) {
+    case MYSQL_TYPE_YEAR:
+      part.kind = LiteralKind::kYear;
+      break;
+    case MYSQL_TYPE_NEWDATE:
+      part.kind = LiteralKind::kDate;
+      break;
+    case MYSQL_TYPE_TIME2:
+      part.kind = LiteralKind::kTime;
+      break;
+    case MYSQL_TYPE_DATETIME2:
+      part.kind = LiteralKind::kDateTime;
+      break;
+    case MYSQL_TYPE_NEWDECIMAL:
+      part.kind = LiteralKind::kDecimal;
+      part.precision = static_cast<const Field_new_decimal&>(field).precision;
+      break;
+    default:
+      if (key.kind == PartKind::kUnsigned || key.kind == PartKind::kSigned) {
+        part.kind = LiteralKind::kNumber;
+      }
+  }
+  return part;
+}
+
+}  // namespace
+
+KeyShape TableCodec::ShapeOf(TABLE* table, uint key_number) const {
+  KeyShape shape;
+  const auto add = [&](const Part& part) {
+    shape.parts.push_back(LiteralOf(*table->field[part.column], part.key));
+    if (part.key.collation == nullptr) return;
+    shape.collations.push_back(*part.key.collation);
+    shape.parts.back().key.collation = &shape.collations.back();
+  };
+  const Index& index = indexes_[key_number];
+  for (const Part& part : index.parts) add(part);
+  if (is_primary(key_number)) return shape;
+  if (hidden_key_) {
+    shape.parts.push_back(HiddenKeyShape().parts.front());
+    return shape;
+  }
+  for (size_t i = 0; i < index.same_as.size(); i++) {
+    if (index.same_as[i] < 0) add(primary_parts()[i]);
+  }
+  return shape;
+}
+
+KeyShape TableCodec::HiddenKeyShape() {
+  KeyShape shape;
+  LiteralPart number;
+  number.key.kind = PartKind::kUnsigned;
+  number.key.width = kHiddenKeyBytes;
+  number.kind = LiteralKind::kNumber;
+  shape.parts.push_back(number);
+  return shape;
+}
+
 }  // namespace tidesdb::plugin

@@ -84,6 +84,16 @@ void TableState::set_stats(std::shared_ptr<const TableStats> stats) {
   stats_version_.fetch_add(1, std::memory_order_release);
 }
 
+std::shared_ptr<const KeyShapes> TableState::key_shapes() const {
+  LatchGuard guard(latch_);
+  return key_shapes_;
+}
+
+void TableState::set_key_shapes(std::shared_ptr<const KeyShapes> shapes) {
+  LatchGuard guard(latch_);
+  key_shapes_ = std::move(shapes);
+}
+
 void TableState::RaiseAutoIncrement(uint64_t next) { RaiseTo(&next_auto_increment, next); }
 
 void TableState::RaiseRecordedAutoIncrement(uint64_t recorded) {
@@ -92,6 +102,7 @@ void TableState::RaiseRecordedAutoIncrement(uint64_t recorded) {
 
 void TableState::EndWrite(uint64_t committed) {
   RaiseTo(&version, committed);
+  if (committed != 0) updated_s.store(time(nullptr), std::memory_order_relaxed);
   writers.fetch_sub(1, std::memory_order_release);
 }
 
@@ -126,6 +137,15 @@ std::vector<std::pair<std::string, TableDef>> Dictionary::List() const {
     tables.emplace_back(entry.substr(strlen(kTableEntryPrefix)), std::move(def).value());
   }
   return tables;
+}
+
+std::vector<std::shared_ptr<const KeyShapes>> Dictionary::AllKeyShapes() {
+  std::vector<std::shared_ptr<const KeyShapes>> all;
+  LatchGuard guard(latch_);
+  for (const auto& [name, table] : tables_) {
+    if (auto shapes = table->key_shapes(); shapes != nullptr) all.push_back(std::move(shapes));
+  }
+  return all;
 }
 
 Status Dictionary::LoadCounters(TableState* table) {

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/latch.h"
+#include "codec/key_literals.h"
 #include "codec/table_def.h"
 #include "codec/table_stats.h"
 #include "dictionary/index_build.h"
@@ -45,7 +46,8 @@ class TableState {
   std::atomic<uint64_t> next_hidden_key{1};
   std::atomic<uint64_t> next_auto_increment{1};
   std::atomic<uint64_t> recorded_auto_increment{0};  // What a committed record says; may be ahead.
-  std::atomic<int64_t> stats_taken_ms{0};            // By the clock of the process; 0: not yet.
+  std::atomic<int64_t> updated_s{0};       // Unix time of the last commit; 0: none since the start.
+  std::atomic<int64_t> stats_taken_ms{0};  // By the clock of the process; 0: not yet.
 
   // Transactions with changes of its rows that are neither public nor undone, and a bit more: one
   // begins before any of its changes can be seen and ends after `version` says so.
@@ -60,13 +62,17 @@ class TableState {
   uint64_t stats_version() const { return stats_version_.load(std::memory_order_acquire); }
   std::shared_ptr<const TableStats> stats() const;
   void set_stats(std::shared_ptr<const TableStats> stats);
+  // How keys of its families are told to a person; null: nobody has opened it yet.
+  std::shared_ptr<const KeyShapes> key_shapes() const;
+  void set_key_shapes(std::shared_ptr<const KeyShapes> shapes);
   void RaiseAutoIncrement(uint64_t next);
   void RaiseRecordedAutoIncrement(uint64_t recorded);
   ColumnFamily* FindIndex(const char* name) const;
 
  private:
   mutable Latch latch_;
-  std::shared_ptr<const TableStats> stats_;  // Guarded by latch_.
+  std::shared_ptr<const TableStats> stats_;      // Guarded by latch_.
+  std::shared_ptr<const KeyShapes> key_shapes_;  // Guarded by latch_.
   std::atomic<uint64_t> stats_version_{0};
 };
 
@@ -124,6 +130,8 @@ class Dictionary {
   Status SaveAutoIncrements();
 
   std::vector<std::pair<std::string, TableDef>> List() const;
+  // Of the tables that were opened since the start.
+  std::vector<std::shared_ptr<const KeyShapes>> AllKeyShapes();
 
  private:
   Result<std::shared_ptr<TableState>> Load(TableDef def);

@@ -65,12 +65,23 @@ int ha_tidesdb::BindState() {
     }
   }
   codec_.KeepIndexes(table_share->keys);
+  ShowKeyShapes();
   if (state_->build == nullptr || state_->build->given_up) return 0;
   for (const IndexBuild::Index& index : state_->build->indexes) {
     codec_.AddIndex(*state_->build->codec, index.key_number);
     families_.push_back(index.entries);
   }
   return 0;
+}
+
+void ha_tidesdb::ShowKeyShapes() {
+  if (state_->key_shapes() != nullptr) return;
+  auto shapes = std::make_shared<KeyShapes>();
+  if (codec_.hidden_key()) shapes->emplace(state_->primary->id(), TableCodec::HiddenKeyShape());
+  for (uint i = 0; i < table_share->keys; i++) {
+    shapes->emplace(families_[i]->id(), codec_.ShapeOf(table, i));
+  }
+  state_->set_key_shapes(std::move(shapes));
 }
 
 int ha_tidesdb::Bind(THD* thd) {

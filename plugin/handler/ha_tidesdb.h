@@ -123,6 +123,8 @@ class ha_tidesdb final : public handler {
   // Picks up the session, and the table's state if DDL changed it.
   int Bind(THD* thd);
   int BindState();
+  // For the tables of information_schema.
+  void ShowKeyShapes();
   int BindHistory(const TableState& state);
   // 0, or the error that ends every use until the statement's rollback, or this table's.
   int Ready() const;

@@ -152,6 +152,9 @@ int ha_tidesdb::info(uint flags) noexcept {
           stats.records == 0 ? 0 : static_cast<ulong>(stats.data_file_length / stats.records);
       stats.mrr_length_per_rec = ref_length + 8;
     }
+    if ((flags & HA_STATUS_TIME) != 0) {
+      stats.update_time = static_cast<time_t>(state_->updated_s.load(std::memory_order_relaxed));
+    }
     if ((flags & HA_STATUS_CONST) != 0)
       stats.create_time = static_cast<time_t>(state_->def.created_s);
     if ((flags & HA_STATUS_ERRKEY) != 0) errkey = Session::Of(ha_thd()).duplicate_key();

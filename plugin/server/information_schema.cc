@@ -18,7 +18,9 @@ namespace tidesdb::plugin {
 namespace {
 
 constexpr uint kQueryCharsMax = 1024;
-constexpr uint kKeyBytesShown = 256;
+constexpr uint kKeyCharsMax = 1024;
+constexpr size_t kLocksShown = 100'000;
+constexpr uint kErrorCharsMax = 512;
 
 // One row after the other, each column in its order.
 class RowSender {
@@ -30,6 +32,7 @@ class RowSender {
   void Add(const std::string& text) {
     Next()->store(text.data(), text.size(), system_charset_info);
   }
+  void AddSeconds(uint64_t us) { Add(static_cast<double>(us) / 1e6); }
   void AddTime(time_t seconds) {
     MYSQL_TIME time;
     thd_->variables.time_zone->gmt_sec_to_TIME(&time, seconds);
@@ -72,33 +75,56 @@ struct FamilyName {
   std::string index;  // "PRIMARY": the rows.
 };
 
-std::map<uint32_t, FamilyName> FamilyNames() {
-  std::map<uint32_t, FamilyName> names;
-  for (const auto& [name, def] : engine->dictionary.List()) {
-    FamilyName found;
-    const size_t from = name.rfind("./", 0) == 0 ? 2 : 0;
-    const size_t slash = name.find('/', from);
-    if (slash != std::string::npos) found.schema = name.substr(from, slash - from);
-    found.table = slash == std::string::npos ? name : name.substr(slash + 1);
-    found.index = "PRIMARY";
-    names[def.primary_family] = found;
-    for (const IndexDef& index : def.indexes) {
-      found.index = index.name;
-      names[index.family] = found;
+// Families as people call them, at one moment.
+class FamilyNames {
+ public:
+  FamilyNames() : shapes_(engine->dictionary.AllKeyShapes()) {
+    for (const auto& [name, def] : engine->dictionary.List()) {
+      FamilyName found;
+      const size_t from = name.rfind("./", 0) == 0 ? 2 : 0;
+      const size_t slash = name.find('/', from);
+      if (slash != std::string::npos) found.schema = name.substr(from, slash - from);
+      found.table = slash == std::string::npos ? name : name.substr(slash + 1);
+      found.index = "PRIMARY";
+      names_[def.primary_family] = found;
+      for (const IndexDef& index : def.indexes) {
+        found.index = index.name;
+        names_[index.family] = found;
+      }
+    }
+    for (const auto& table : shapes_) {
+      for (const auto& [family, shape] : *table) shape_of_[family] = &shape;
     }
   }
-  return names;
-}
 
-std::string Hex(const std::string& bytes) {
-  constexpr char kHex[] = "0123456789abcdef";
-  std::string text;
-  for (const char c : bytes.substr(0, kKeyBytesShown)) {
-    text += kHex[static_cast<uint8_t>(c) >> 4];
-    text += kHex[static_cast<uint8_t>(c) & 15];
+  // Schema, table, index.
+  void Add(uint32_t family, RowSender* row) const {
+    const auto at = names_.find(family);
+    const FamilyName& name = at == names_.end() ? unknown_ : at->second;
+    row->AddOrNull(name.schema);
+    row->AddOrNull(name.table);
+    row->AddOrNull(name.index);
   }
-  return text;
-}
+
+  // As SQL literals where the table was opened since the start.
+  std::string Key(uint32_t family, Slice key) const {
+    const auto at = shape_of_.find(family);
+    std::string text = at == shape_of_.end() ? HexLiteral(key) : KeyLiterals(*at->second, key);
+    if (text.size() > kKeyCharsMax) text.replace(kKeyCharsMax - 3, std::string::npos, "...");
+    return text;
+  }
+
+ private:
+  const std::vector<std::shared_ptr<const KeyShapes>> shapes_;
+  const FamilyName unknown_;
+  std::map<uint32_t, FamilyName> names_;
+  std::map<uint32_t, const KeyShape*> shape_of_;
+};
+
+#define TIDESDB_NAME_COLUMNS                                              \
+  Show::Column("TABLE_SCHEMA", Show::Varchar(NAME_CHAR_LEN), NULLABLE),   \
+      Show::Column("TABLE_NAME", Show::Varchar(NAME_CHAR_LEN), NULLABLE), \
+      Show::Column("INDEX_NAME", Show::Varchar(NAME_CHAR_LEN), NULLABLE)
 
 // By connection; "" where it has none now, or is just changing it.
 std::map<uint64_t, std::string> Queries() {
@@ -150,51 +176,47 @@ ST_FIELD_INFO trx_columns[] = {
     Show::CEnd(),
 };
 
-int FillTrx(THD* thd, TABLE_LIST* tables, Item*) noexcept {
-  return guard::Run([&] {
-    if (!MayLook(thd)) return 0;
-    RowSender row(thd, tables->table);
-    std::map<uint64_t, uint64_t> wait_us;
-    for (const LockWaitInfo& wait : engine->db->GetLockWaits())
-      wait_us[wait.waiting] = wait.wait_us;
-    // Taken first: nothing of the server's is called under the list's latch but the query.
-    std::vector<Session::Sight> seen;
-    std::vector<uint64_t> connections;
-    Session::ForEachTransaction([&](const Session::Sight& one) {
-      seen.push_back(one);
-      connections.push_back(thd_get_thread_id(one.thd));
-    });
-    auto queries = Queries();
-    for (size_t i = 0; i < seen.size(); i++) {
-      const auto waits = wait_us.find(seen[i].transaction);
-      row.Add(seen[i].transaction);
-      row.Add(std::string(waits == wait_us.end() ? "RUNNING" : "LOCK WAIT"));
-      row.AddTime(seen[i].begun);
-      row.Add(connections[i]);
-      row.Add(std::string(NameOf(seen[i].isolation)));
-      row.Add(std::string(seen[i].row_locks ? "YES" : "NO"));
-      if (waits == wait_us.end()) {
-        row.AddOrNull(uint64_t{0});
-      } else {
-        row.Add(static_cast<double>(waits->second) / 1e6);
-      }
-      row.AddOrNull(queries[connections[i]]);
-      row.AddOrNull(std::string());
-      if (!row.Send()) return 1;
-    }
-    for (const auto& [transaction, name] : engine->branches.All()) {
-      row.Add(transaction);
-      row.Add(std::string("PREPARED"));
-      for (int i = 0; i < 6; i++) row.AddOrNull(uint64_t{0});
-      XID xid;
-      row.AddOrNull(
-          XidOfName(name, &xid)
-              ? std::string(xid.data, static_cast<size_t>(xid.gtrid_length + xid.bqual_length))
-              : std::string());
-      if (!row.Send()) return 1;
-    }
-    return 0;
+int FillTrx(THD* thd, TABLE_LIST* tables) {
+  RowSender row(thd, tables->table);
+  std::map<uint64_t, uint64_t> wait_us;
+  for (const LockWaitInfo& wait : engine->db->GetLockWaits()) wait_us[wait.waiting] = wait.wait_us;
+  // Taken first: nothing of the server's is called under the list's latch but the query.
+  std::vector<Session::Sight> seen;
+  std::vector<uint64_t> connections;
+  Session::ForEachTransaction([&](const Session::Sight& one) {
+    seen.push_back(one);
+    connections.push_back(thd_get_thread_id(one.thd));
   });
+  auto queries = Queries();
+  for (size_t i = 0; i < seen.size(); i++) {
+    const auto waits = wait_us.find(seen[i].transaction);
+    row.Add(seen[i].transaction);
+    row.Add(std::string(waits == wait_us.end() ? "RUNNING" : "LOCK WAIT"));
+    row.AddTime(seen[i].begun);
+    row.Add(connections[i]);
+    row.Add(std::string(NameOf(seen[i].isolation)));
+    row.Add(std::string(seen[i].row_locks ? "YES" : "NO"));
+    if (waits == wait_us.end()) {
+      row.AddOrNull(uint64_t{0});
+    } else {
+      row.AddSeconds(waits->second);
+    }
+    row.AddOrNull(queries[connections[i]]);
+    row.AddOrNull(std::string());
+    if (!row.Send()) return 1;
+  }
+  for (const auto& [transaction, name] : engine->branches.All()) {
+    row.Add(transaction);
+    row.Add(std::string("PREPARED"));
+    for (int i = 0; i < 6; i++) row.AddOrNull(uint64_t{0});
+    XID xid;
+    row.AddOrNull(
+        XidOfName(name, &xid)
+            ? std::string(xid.data, static_cast<size_t>(xid.gtrid_length + xid.bqual_length))
+            : std::string());
+    if (!row.Send()) return 1;
+  }
+  return 0;
 }
 
 // --- TIDESDB_LOCK_WAITS and TIDESDB_DEADLOCKS ---
@@ -206,45 +228,37 @@ ST_FIELD_INFO lock_wait_columns[] = {
     Show::Column("BLOCKING_CONNECTION_ID", Show::ULonglong(), NULLABLE),
     Show::Column("WAITS_FOR", Show::Varchar(8), NOT_NULL),
     Show::Column("LOCK_MODE", Show::Varchar(1), NOT_NULL),
-    Show::Column("TABLE_SCHEMA", Show::Varchar(NAME_CHAR_LEN), NULLABLE),
-    Show::Column("TABLE_NAME", Show::Varchar(NAME_CHAR_LEN), NULLABLE),
-    Show::Column("INDEX_NAME", Show::Varchar(NAME_CHAR_LEN), NULLABLE),
-    Show::Column("LOCK_KEY", Show::Varchar(2 * kKeyBytesShown), NOT_NULL),
+    TIDESDB_NAME_COLUMNS,
+    Show::Column("LOCK_KEY", Show::Varchar(kKeyCharsMax), NOT_NULL),
     Show::Column("WAIT_SECONDS", Show::Double(20), NOT_NULL),
     Show::Column("WAITING_QUERY", Show::Varchar(kQueryCharsMax), NULLABLE),
     Show::Column("BLOCKING_QUERY", Show::Varchar(kQueryCharsMax), NULLABLE),
     Show::CEnd(),
 };
 
-void AddWait(const LockWaitInfo& wait, std::map<uint32_t, FamilyName>* names, RowSender* row) {
+void AddWait(const LockWaitInfo& wait, const FamilyNames& names, RowSender* row) {
   row->Add(wait.waiting);
   row->AddOrNull(wait.waiting_tag);
   row->Add(wait.blocking);
   row->AddOrNull(wait.blocking_tag);
   row->Add(std::string(NameOf(wait.what)));
   row->Add(std::string(wait.exclusive ? "X" : "S"));
-  const FamilyName& name = (*names)[wait.family];
-  row->AddOrNull(name.schema);
-  row->AddOrNull(name.table);
-  row->AddOrNull(name.index);
-  row->Add(Hex(wait.key));
+  names.Add(wait.family, row);
+  row->Add(names.Key(wait.family, wait.key));
 }
 
-int FillLockWaits(THD* thd, TABLE_LIST* tables, Item*) noexcept {
-  return guard::Run([&] {
-    if (!MayLook(thd)) return 0;
-    RowSender row(thd, tables->table);
-    auto names = FamilyNames();
-    auto queries = Queries();
-    for (const LockWaitInfo& wait : engine->db->GetLockWaits()) {
-      AddWait(wait, &names, &row);
-      row.Add(static_cast<double>(wait.wait_us) / 1e6);
-      row.AddOrNull(queries[wait.waiting_tag]);
-      row.AddOrNull(queries[wait.blocking_tag]);
-      if (!row.Send()) return 1;
-    }
-    return 0;
-  });
+int FillLockWaits(THD* thd, TABLE_LIST* tables) {
+  RowSender row(thd, tables->table);
+  const FamilyNames names;
+  auto queries = Queries();
+  for (const LockWaitInfo& wait : engine->db->GetLockWaits()) {
+    AddWait(wait, names, &row);
+    row.AddSeconds(wait.wait_us);
+    row.AddOrNull(queries[wait.waiting_tag]);
+    row.AddOrNull(queries[wait.blocking_tag]);
+    if (!row.Send()) return 1;
+  }
+  return 0;
 }
 
 ST_FIELD_INFO deadlock_columns[] = {
@@ -257,76 +271,57 @@ ST_FIELD_INFO deadlock_columns[] = {
     Show::Column("BLOCKING_CONNECTION_ID", Show::ULonglong(), NULLABLE),
     Show::Column("WAITS_FOR", Show::Varchar(8), NOT_NULL),
     Show::Column("LOCK_MODE", Show::Varchar(1), NOT_NULL),
-    Show::Column("TABLE_SCHEMA", Show::Varchar(NAME_CHAR_LEN), NULLABLE),
-    Show::Column("TABLE_NAME", Show::Varchar(NAME_CHAR_LEN), NULLABLE),
-    Show::Column("INDEX_NAME", Show::Varchar(NAME_CHAR_LEN), NULLABLE),
-    Show::Column("LOCK_KEY", Show::Varchar(2 * kKeyBytesShown), NOT_NULL),
+    TIDESDB_NAME_COLUMNS,
+    Show::Column("LOCK_KEY", Show::Varchar(kKeyCharsMax), NOT_NULL),
     Show::CEnd(),
 };
 
-int FillDeadlocks(THD* thd, TABLE_LIST* tables, Item*) noexcept {
-  return guard::Run([&] {
-    if (!MayLook(thd)) return 0;
-    RowSender row(thd, tables->table);
-    auto names = FamilyNames();
-    for (const DeadlockInfo& deadlock : engine->db->GetDeadlocks()) {
-      for (size_t i = 0; i < deadlock.cycle.size(); i++) {
-        row.Add(deadlock.number);
-        row.Add(static_cast<double>(deadlock.age_us) / 1e6);
-        row.Add(std::string(i + 1 == deadlock.cycle.size() ? "YES" : "NO"));
-        AddWait(deadlock.cycle[i], &names, &row);
-        if (!row.Send()) return 1;
-      }
+int FillDeadlocks(THD* thd, TABLE_LIST* tables) {
+  RowSender row(thd, tables->table);
+  const FamilyNames names;
+  for (const DeadlockInfo& deadlock : engine->db->GetDeadlocks()) {
+    for (size_t i = 0; i < deadlock.cycle.size(); i++) {
+      row.Add(deadlock.number);
+      row.AddSeconds(deadlock.age_us);
+      row.Add(std::string(i + 1 == deadlock.cycle.size() ? "YES" : "NO"));
+      AddWait(deadlock.cycle[i], names, &row);
+      if (!row.Send()) return 1;
     }
-    return 0;
-  });
+  }
+  return 0;
 }
 
 // --- TIDESDB_FAMILIES and TIDESDB_LEVELS ---
 
 ST_FIELD_INFO family_columns[] = {
     Show::Column("FAMILY_ID", Show::ULonglong(), NOT_NULL),
-    Show::Column("TABLE_SCHEMA", Show::Varchar(NAME_CHAR_LEN), NULLABLE),
-    Show::Column("TABLE_NAME", Show::Varchar(NAME_CHAR_LEN), NULLABLE),
-    Show::Column("INDEX_NAME", Show::Varchar(NAME_CHAR_LEN), NULLABLE),
+    TIDESDB_NAME_COLUMNS,
     Show::Column("ESTIMATED_KEYS", Show::ULonglong(), NOT_NULL),
     Show::Column("TABLE_FILES", Show::ULonglong(), NOT_NULL),
     Show::Column("TABLE_BYTES", Show::ULonglong(), NOT_NULL),
     Show::CEnd(),
 };
 
-void AddFamily(const ColumnFamily& family, std::map<uint32_t, FamilyName>* names, RowSender* row) {
-  const FamilyName& name = (*names)[family.id()];
-  row->Add(uint64_t{family.id()});
-  row->AddOrNull(name.schema);
-  row->AddOrNull(name.table);
-  row->AddOrNull(name.index);
-}
-
-int FillFamilies(THD* thd, TABLE_LIST* tables, Item*) noexcept {
-  return guard::Run([&] {
-    if (!MayLook(thd)) return 0;
-    RowSender row(thd, tables->table);
-    auto names = FamilyNames();
-    for (ColumnFamily* const family : engine->db->ListFamilies()) {
-      const FamilyStats stats = engine->db->GetFamilyStats(family);
-      uint64_t files = 0;
-      for (const LevelStats& level : stats.levels) files += level.files;
-      AddFamily(*family, &names, &row);
-      row.Add(stats.estimated_keys);
-      row.Add(files);
-      row.Add(stats.table_bytes);
-      if (!row.Send()) return 1;
-    }
-    return 0;
-  });
+int FillFamilies(THD* thd, TABLE_LIST* tables) {
+  RowSender row(thd, tables->table);
+  const FamilyNames names;
+  for (ColumnFamily* const family : engine->db->ListFamilies()) {
+    const FamilyStats stats = engine->db->GetFamilyStats(family);
+    uint64_t files = 0;
+    for (const LevelStats& level : stats.levels) files += level.files;
+    row.Add(uint64_t{family->id()});
+    names.Add(family->id(), &row);
+    row.Add(stats.estimated_keys);
+    row.Add(files);
+    row.Add(stats.table_bytes);
+    if (!row.Send()) return 1;
+  }
+  return 0;
 }
 
 ST_FIELD_INFO level_columns[] = {
     Show::Column("FAMILY_ID", Show::ULonglong(), NOT_NULL),
-    Show::Column("TABLE_SCHEMA", Show::Varchar(NAME_CHAR_LEN), NULLABLE),
-    Show::Column("TABLE_NAME", Show::Varchar(NAME_CHAR_LEN), NULLABLE),
-    Show::Column("INDEX_NAME", Show::Varchar(NAME_CHAR_LEN), NULLABLE),
+    TIDESDB_NAME_COLUMNS,
     Show::Column("LEVEL", Show::ULonglong(), NOT_NULL),
     Show::Column("TABLE_FILES", Show::ULonglong(), NOT_NULL),
     Show::Column("TABLE_BYTES", Show::ULonglong(), NOT_NULL),
@@ -335,27 +330,111 @@ ST_FIELD_INFO level_columns[] = {
     Show::CEnd(),
 };
 
-int FillLevels(THD* thd, TABLE_LIST* tables, Item*) noexcept {
-  return guard::Run([&] {
-    if (!MayLook(thd)) return 0;
-    RowSender row(thd, tables->table);
-    auto names = FamilyNames();
-    for (ColumnFamily* const family : engine->db->ListFamilies()) {
-      const FamilyStats stats = engine->db->GetFamilyStats(family);
-      for (size_t i = 0; i < stats.levels.size(); i++) {
-        const LevelStats& level = stats.levels[i];
-        if (level.files == 0) continue;
-        AddFamily(*family, &names, &row);
-        row.Add(uint64_t{i});
-        row.Add(level.files);
-        row.Add(level.bytes);
-        row.Add(level.entries);
-        row.Add(level.tombstones);
-        if (!row.Send()) return 1;
-      }
+int FillLevels(THD* thd, TABLE_LIST* tables) {
+  RowSender row(thd, tables->table);
+  const FamilyNames names;
+  for (ColumnFamily* const family : engine->db->ListFamilies()) {
+    const FamilyStats stats = engine->db->GetFamilyStats(family);
+    for (size_t i = 0; i < stats.levels.size(); i++) {
+      const LevelStats& level = stats.levels[i];
+      if (level.files == 0) continue;
+      row.Add(uint64_t{family->id()});
+      names.Add(family->id(), &row);
+      row.Add(uint64_t{i});
+      row.Add(level.files);
+      row.Add(level.bytes);
+      row.Add(level.entries);
+      row.Add(level.tombstones);
+      if (!row.Send()) return 1;
     }
-    return 0;
-  });
+  }
+  return 0;
+}
+
+// --- TIDESDB_LOCKS, TIDESDB_COMPACTIONS and TIDESDB_STALLS ---
+
+ST_FIELD_INFO lock_columns[] = {
+    Show::Column("TRX_ID", Show::ULonglong(), NOT_NULL),
+    Show::Column("CONNECTION_ID", Show::ULonglong(), NULLABLE),
+    Show::Column("LOCK_TYPE", Show::Varchar(8), NOT_NULL),
+    Show::Column("LOCK_MODE", Show::Varchar(1), NOT_NULL),
+    TIDESDB_NAME_COLUMNS,
+    Show::Column("LOCK_KEY", Show::Varchar(kKeyCharsMax), NOT_NULL),
+    Show::Column("LOCK_END", Show::Varchar(kKeyCharsMax), NULLABLE),
+    Show::CEnd(),
+};
+
+int FillLocks(THD* thd, TABLE_LIST* tables) {
+  RowSender row(thd, tables->table);
+  const FamilyNames names;
+  for (const LockInfo& lock : engine->db->GetLocks(kLocksShown)) {
+    row.Add(lock.transaction);
+    row.AddOrNull(lock.tag);
+    row.Add(std::string(lock.range ? "RANGE" : "ROW"));
+    row.Add(std::string(lock.exclusive ? "X" : "S"));
+    names.Add(lock.family, &row);
+    row.Add(names.Key(lock.family, lock.key));
+    row.AddOrNull(lock.end.empty() ? lock.end : names.Key(lock.family, lock.end));
+    if (!row.Send()) return 1;
+  }
+  return 0;
+}
+
+ST_FIELD_INFO compaction_columns[] = {
+    Show::Column("COMPACTION", Show::ULonglong(), NOT_NULL),
+    Show::Column("AGE_SECONDS", Show::Double(20), NOT_NULL),
+    Show::Column("RUN_SECONDS", Show::Double(20), NOT_NULL),
+    Show::Column("FAMILY_ID", Show::ULonglong(), NOT_NULL),
+    TIDESDB_NAME_COLUMNS,
+    Show::Column("LEVEL_FROM", Show::ULonglong(), NOT_NULL),
+    Show::Column("LEVEL_TO", Show::ULonglong(), NOT_NULL),
+    Show::Column("FILES_READ", Show::ULonglong(), NOT_NULL),
+    Show::Column("FILES_WRITTEN", Show::ULonglong(), NOT_NULL),
+    Show::Column("BYTES_READ", Show::ULonglong(), NOT_NULL),
+    Show::Column("BYTES_WRITTEN", Show::ULonglong(), NOT_NULL),
+    Show::Column("ERROR", Show::Varchar(kErrorCharsMax), NULLABLE),
+    Show::CEnd(),
+};
+
+int FillCompactions(THD* thd, TABLE_LIST* tables) {
+  RowSender row(thd, tables->table);
+  const FamilyNames names;
+  for (const CompactionInfo& one : engine->db->GetCompactions()) {
+    row.Add(one.number);
+    row.AddSeconds(one.age_us);
+    row.AddSeconds(one.run_us);
+    row.Add(uint64_t{one.family});
+    names.Add(one.family, &row);
+    row.Add(static_cast<uint64_t>(one.level_from));
+    row.Add(static_cast<uint64_t>(one.level_to));
+    row.Add(one.files_read);
+    row.Add(one.files_written);
+    row.Add(one.bytes_read);
+    row.Add(one.bytes_written);
+    row.AddOrNull(one.error.substr(0, kErrorCharsMax));
+    if (!row.Send()) return 1;
+  }
+  return 0;
+}
+
+ST_FIELD_INFO stall_columns[] = {
+    Show::Column("CAUSE", Show::Varchar(NAME_CHAR_LEN), NOT_NULL),
+    Show::Column("STALLS", Show::ULonglong(), NOT_NULL),
+    Show::Column("STALL_SECONDS", Show::Double(20), NOT_NULL),
+    Show::Column("LONGEST_SECONDS", Show::Double(20), NOT_NULL),
+    Show::CEnd(),
+};
+
+int FillStalls(THD* thd, TABLE_LIST* tables) {
+  RowSender row(thd, tables->table);
+  for (const StallInfo& stall : engine->db->GetStalls()) {
+    row.Add(std::string(stall.cause));
+    row.Add(stall.stalls);
+    row.AddSeconds(stall.stall_us);
+    row.AddSeconds(stall.longest_us);
+    if (!row.Send()) return 1;
+  }
+  return 0;
 }
 
 // --- TIDESDB_METRICS ---
@@ -366,27 +445,30 @@ ST_FIELD_INFO metric_columns[] = {
     Show::CEnd(),
 };
 
-int FillMetrics(THD* thd, TABLE_LIST* tables, Item*) noexcept {
-  return guard::Run([&] {
-    if (!MayLook(thd)) return 0;
-    RowSender row(thd, tables->table);
-    bool sent = true;
-    ForEachNumber([&](const char* name, const std::string& value) {
-      if (!sent) return;
-      row.Add(std::string(name));
-      row.Add(value);
-      sent = row.Send();
-    });
-    return sent ? 0 : 1;
+int FillMetrics(THD* thd, TABLE_LIST* tables) {
+  RowSender row(thd, tables->table);
+  bool sent = true;
+  ForEachNumber([&](const char* name, const std::string& value) {
+    if (!sent) return;
+    row.Add(std::string(name));
+    row.Add(value);
+    sent = row.Send();
   });
+  return sent ? 0 : 1;
 }
 
-using FillTable = int (*)(THD*, TABLE_LIST*, Item*);
+using FillTable = int (*)(THD*, TABLE_LIST*);
 
-int Describe(void* table, ST_FIELD_INFO* columns, FillTable fill) {
+template <FillTable kFill>
+int FillAllowed(THD* thd, TABLE_LIST* tables, Item*) noexcept {
+  return guard::Run([&] { return MayLook(thd) ? kFill(thd, tables) : 0; });
+}
+
+template <FillTable kFill>
+int Describe(void* table, ST_FIELD_INFO* columns) {
   auto* const schema = static_cast<ST_SCHEMA_TABLE*>(table);
   schema->fields_info = columns;
-  schema->fill_table = fill;
+  schema->fill_table = FillAllowed<kFill>;
   return 0;
 }
 
@@ -394,11 +476,14 @@ int Describe(void* table, ST_FIELD_INFO* columns, FillTable fill) {
 
 st_mysql_information_schema information_schema = {MYSQL_INFORMATION_SCHEMA_INTERFACE_VERSION};
 
-int InitTrx(void* table) { return Describe(table, trx_columns, FillTrx); }
-int InitLockWaits(void* table) { return Describe(table, lock_wait_columns, FillLockWaits); }
-int InitDeadlocks(void* table) { return Describe(table, deadlock_columns, FillDeadlocks); }
-int InitFamilies(void* table) { return Describe(table, family_columns, FillFamilies); }
-int InitLevels(void* table) { return Describe(table, level_columns, FillLevels); }
-int InitMetrics(void* table) { return Describe(table, metric_columns, FillMetrics); }
+int InitTrx(void* table) { return Describe<FillTrx>(table, trx_columns); }
+int InitLockWaits(void* table) { return Describe<FillLockWaits>(table, lock_wait_columns); }
+int InitDeadlocks(void* table) { return Describe<FillDeadlocks>(table, deadlock_columns); }
+int InitFamilies(void* table) { return Describe<FillFamilies>(table, family_columns); }
+int InitLevels(void* table) { return Describe<FillLevels>(table, level_columns); }
+int InitMetrics(void* table) { return Describe<FillMetrics>(table, metric_columns); }
+int InitLocks(void* table) { return Describe<FillLocks>(table, lock_columns); }
+int InitCompactions(void* table) { return Describe<FillCompactions>(table, compaction_columns); }
+int InitStalls(void* table) { return Describe<FillStalls>(table, stall_columns); }
 
 }  // namespace tidesdb::plugin

@@ -1,5 +1,5 @@
-// INFORMATION_SCHEMA.TIDESDB_*: transactions, who waits for whom, deadlocks, families, levels,
-// numbers. As InnoDB's: whoever lacks the PROCESS privilege sees no rows.
+// INFORMATION_SCHEMA.TIDESDB_*: transactions, locks, who waits for whom, deadlocks, families,
+// levels, compactions, stalls, numbers. As InnoDB's: whoever lacks the PROCESS privilege sees no rows.
 //
 // Threads: any.
 #pragma once
@@ -16,5 +16,8 @@ int InitDeadlocks(void* table);
 int InitFamilies(void* table);
 int InitLevels(void* table);
 int InitMetrics(void* table);
+int InitLocks(void* table);
+int InitCompactions(void* table);
+int InitStalls(void* table);
 
 }  // namespace tidesdb::plugin

@@ -1,5 +1,6 @@
 #include "server/status.h"
 
+#include <algorithm>
 #include <cstdio>
 
 #include "base/guard.h"
@@ -17,16 +18,30 @@ constexpr my_bool kProfileGuided = 0;
 #endif
 
 using Number = ulonglong;
+using Signed = longlong;
 using Ratio = double;
 using Flag = my_bool;
 
 constexpr enum_mysql_show_type ShowTypeOf(Number) { return SHOW_ULONGLONG; }
+constexpr enum_mysql_show_type ShowTypeOf(Signed) { return SHOW_SLONGLONG; }
 constexpr enum_mysql_show_type ShowTypeOf(Ratio) { return SHOW_DOUBLE; }
 constexpr enum_mysql_show_type ShowTypeOf(Flag) { return SHOW_BOOL; }
 
 double HitRate(const DbStats& from) {
   const auto lookups = static_cast<double>(from.cache_hits + from.cache_misses);
   return lookups == 0 ? 0 : static_cast<double>(from.cache_hits) / lookups;
+}
+
+double TombstoneRatio(const DbStats& from) {
+  return from.table_entries == 0
+             ? 0
+             : static_cast<double>(from.tombstones) / static_cast<double>(from.table_entries);
+}
+
+Number MemoryPressure(const DbStats& from) {
+  const double used = static_cast<double>(from.memory_used_bytes) /
+                      static_cast<double>(std::max<uint64_t>(from.memory_max_bytes, 1));
+  return used < 0.7 ? 0 : used < 0.85 ? 1 : used < 0.95 ? 2 : 3;
 }
 
 // What SHOW STATUS reads: filled in one go, so that the numbers belong to one moment.
@@ -59,7 +74,7 @@ constexpr size_t kCount = std::size(kNumbers);
 
 struct StatusArea {
   StatusNumbers numbers;
-  st_mysql_show_var variables[kCount + 2];
+  st_mysql_show_var variables[kCount + 3];
 };
 
 // buff: SHOW_VAR_FUNC_BUFF_SIZE bytes of the server's that live until the row is sent; too few for
@@ -74,9 +89,13 @@ int ShowNumbers(THD* thd, st_mysql_show_var* var, void*, system_status_var*, enu
       area->variables[i].value = reinterpret_cast<char*>(&area->numbers) + kNumbers[i].offset;
       area->variables[i].type = kNumbers[i].type;
     }
-    area->variables[kCount].name = "version";
-    area->variables[kCount].value = const_cast<char*>(kVersion);
-    area->variables[kCount].type = SHOW_CHAR;
+    // The plugin holds the library.
+    for (size_t i = 0; i < 2; i++) {
+      st_mysql_show_var& version = area->variables[kCount + i];
+      version.name = i == 0 ? "version" : "library_version";
+      version.value = const_cast<char*>(kVersion);
+      version.type = SHOW_CHAR;
+    }
     var->type = SHOW_ARRAY;
     var->value = area->variables;
     return 0;
@@ -124,6 +143,9 @@ void ForEachNumber(const std::function<void(const char* name, const std::string&
         break;
       case SHOW_BOOL:
         tell(one.name, *at != 0 ? "1" : "0");
+        break;
+      case SHOW_SLONGLONG:
+        tell(one.name, std::to_string(*reinterpret_cast<const longlong*>(at)));
         break;
       default:
         tell(one.name, std::to_string(*reinterpret_cast<const ulonglong*>(at)));

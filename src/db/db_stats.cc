@@ -65,6 +65,7 @@ DbStats DbImpl::GetStats() const {
   stats.transaction_bytes = txns.memory_bytes;
   stats.cache_bytes = cache.bytes;
   stats.cache_entries = cache.entries;
+  stats.cache_partitions = cache.partitions;
   stats.cache_hits = cache.hits;
   stats.cache_misses = cache.misses;
   stats.memory_used_bytes = stats.memtable_bytes + stats.transaction_bytes + stats.cache_bytes +

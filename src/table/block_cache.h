@@ -13,6 +13,7 @@
 namespace tidesdb {
 
 struct CacheStats {
+  uint64_t partitions = 0;  // Parts with a mutex each.
   uint64_t entries = 0;
   uint64_t bytes = 0;  // Of memory: also what lies idle between the blocks, and the table's slots.
   uint64_t hits = 0;

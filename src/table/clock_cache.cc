@@ -301,6 +301,7 @@ class ClockCache final : public BlockCache {
 
   CacheStats GetStats() const override {
     CacheStats stats;
+    stats.partitions = shard_count_;
     stats.bytes = used_.load(std::memory_order_relaxed) + alone_.load(std::memory_order_relaxed) +
                   memory_.idle_bytes();
     for (size_t i = 0; i < shard_count_; ++i) {
