@@ -16,6 +16,8 @@ Made by `python3 -m tools.variables` from `{STATUS}` and `{SYSTEM}`; do not edit
 [tuning.md](tuning.md) says which to touch.
 
 """
+# Of status.cc: texts.
+_VERSIONS = [("version", '"the plugin\'s version"'), ("library_version", '"the engine\'s, which is the plugin\'s"')]
 _NO_EFFECT = "has no effect"
 
 
@@ -27,7 +29,7 @@ def _strings(text):
 def status_variables(text):
     """(name, meaning) of each."""
     rows = re.findall(r'^  X\((\w+), \w+, .*?, ("(?:[^"\\]|\\.)*")\)', text, re.M)
-    return [(f"Tidesdb_{name}", _strings(meaning)) for name, meaning in [*rows, ("version", '"the plugin\'s version"')]]
+    return [(f"Tidesdb_{name}", _strings(meaning)) for name, meaning in [*rows, *_VERSIONS]]
 
 
 def _arguments(text):

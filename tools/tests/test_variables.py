@@ -1,5 +1,6 @@
 """Tests of the page that is made of the plugin's tables of variables."""
 
+import json
 import unittest
 
 from tools import variables
@@ -32,7 +33,23 @@ class Variables(unittest.TestCase):
         listed = set(variables.re.findall(r"^    MYSQL_SYSVAR\((\w+)\)", text, variables.re.M))
         self.assertEqual({name.removeprefix("tidesdb_") for name, *_ in variables.system_variables(text)}, listed)
         status = (variables.TREE / variables.STATUS).read_text()
-        self.assertEqual(len(variables.status_variables(status)), status.count("\n  X(") + 1)
+        self.assertEqual(len(variables.status_variables(status)), status.count("\n  X(") + 2)
+        self.assertIn("version.name = i == 0 ? \"version\" : \"library_version\"",
+                      (variables.TREE / "plugin/server/status.cc").read_text())
+
+    def test_the_dashboard_asks_for_variables_that_are_there(self):
+        dashboard = json.loads((variables.TREE / "docs/monitoring/tidesdb-dashboard.json").read_text())
+        status = variables.status_variables((variables.TREE / variables.STATUS).read_text())
+        known = {name.lower() for name, _ in status}
+        places = set()
+        for panel in dashboard["panels"]:
+            at = panel["gridPos"]
+            places |= {(x, y) for x in range(at["x"], at["x"] + at["w"]) for y in range(at["y"], at["y"] + at["h"])}
+            asked = variables.re.findall(r"mysql_global_status_(\w+)", " ".join(one["expr"] for one in panel["targets"]))
+            self.assertTrue(asked, panel["title"])
+            self.assertEqual(set(asked) - known, set(), panel["title"])
+        size = sum(one["gridPos"]["w"] * one["gridPos"]["h"] for one in dashboard["panels"])
+        self.assertEqual(len(places), size, "two panels lie on each other")
 
     def test_what_has_no_effect_is_named_in_one_line(self):
         page = variables.page([], variables.system_variables(_SYSTEM))
