@@ -11,14 +11,13 @@
 
 #include "base/guard.h"
 #include "dictionary/engine.h"
+#include "server/sight.h"
 #include "server/status.h"
-#include "session/thd_session.h"
 
 namespace tidesdb::plugin {
 namespace {
 
-constexpr uint kQueryCharsMax = 1024;
-constexpr uint kKeyCharsMax = 1024;
+constexpr uint kKeyCharsMax = FamilyNames::kKeyCharsMax;
 constexpr size_t kLocksShown = 100'000;
 constexpr uint kErrorCharsMax = 512;
 
@@ -68,97 +67,16 @@ class RowSender {
 // The engine may have failed to start, or have been uninstalled.
 bool MayLook(THD* thd) { return engine != nullptr && !check_global_access(thd, PROCESS_ACL, true); }
 
-// What a family is for, as a person calls it.
-struct FamilyName {
-  std::string schema;
-  std::string table;
-  std::string index;  // "PRIMARY": the rows.
-};
-
-// Families as people call them, at one moment.
-class FamilyNames {
- public:
-  FamilyNames() : shapes_(engine->dictionary.AllKeyShapes()) {
-    for (const auto& [name, def] : engine->dictionary.List()) {
-      FamilyName found;
-      const size_t from = name.rfind("./", 0) == 0 ? 2 : 0;
-      const size_t slash = name.find('/', from);
-      if (slash != std::string::npos) found.schema = name.substr(from, slash - from);
-      found.table = slash == std::string::npos ? name : name.substr(slash + 1);
-      found.index = "PRIMARY";
-      names_[def.primary_family] = found;
-      for (const IndexDef& index : def.indexes) {
-        found.index = index.name;
-        names_[index.family] = found;
-      }
-    }
-    for (const auto& table : shapes_) {
-      for (const auto& [family, shape] : *table) shape_of_[family] = &shape;
-    }
-  }
-
-  // Schema, table, index.
-  void Add(uint32_t family, RowSender* row) const {
-    const auto at = names_.find(family);
-    const FamilyName& name = at == names_.end() ? unknown_ : at->second;
-    row->AddOrNull(name.schema);
-    row->AddOrNull(name.table);
-    row->AddOrNull(name.index);
-  }
-
-  // As SQL literals where the table was opened since the start.
-  std::string Key(uint32_t family, Slice key) const {
-    const auto at = shape_of_.find(family);
-    std::string text = at == shape_of_.end() ? HexLiteral(key) : KeyLiterals(*at->second, key);
-    if (text.size() > kKeyCharsMax) text.replace(kKeyCharsMax - 3, std::string::npos, "...");
-    return text;
-  }
-
- private:
-  const std::vector<std::shared_ptr<const KeyShapes>> shapes_;
-  const FamilyName unknown_;
-  std::map<uint32_t, FamilyName> names_;
-  std::map<uint32_t, const KeyShape*> shape_of_;
-};
-
 #define TIDESDB_NAME_COLUMNS                                              \
   Show::Column("TABLE_SCHEMA", Show::Varchar(NAME_CHAR_LEN), NULLABLE),   \
       Show::Column("TABLE_NAME", Show::Varchar(NAME_CHAR_LEN), NULLABLE), \
       Show::Column("INDEX_NAME", Show::Varchar(NAME_CHAR_LEN), NULLABLE)
 
-// By connection; "" where it has none now, or is just changing it.
-std::map<uint64_t, std::string> Queries() {
-  std::map<uint64_t, std::string> queries;
-  Session::ForEachTransaction([&](const Session::Sight& seen) {
-    char query[kQueryCharsMax + 1];
-    const size_t length = thd_query_safe(seen.thd, query, sizeof query);
-    queries[thd_get_thread_id(seen.thd)].assign(query, length);
-  });
-  return queries;
-}
-
-const char* NameOf(enum_tx_isolation isolation) {
-  switch (isolation) {
-    case ISO_READ_UNCOMMITTED:
-      return "READ UNCOMMITTED";
-    case ISO_READ_COMMITTED:
-      return "READ COMMITTED";
-    case ISO_REPEATABLE_READ:
-      return "REPEATABLE READ";
-    default:
-      return "SERIALIZABLE";
-  }
-}
-
-const char* NameOf(WaitFor what) {
-  switch (what) {
-    case WaitFor::kRow:
-      return "ROW";
-    case WaitFor::kRange:
-      return "RANGE";
-    default:
-      return "WRITE";
-  }
+void AddFamily(const FamilyNames& names, uint32_t family, RowSender* row) {
+  const FamilyName& name = names.Of(family);
+  row->AddOrNull(name.schema);
+  row->AddOrNull(name.table);
+  row->AddOrNull(name.index);
 }
 
 // --- TIDESDB_TRX ---
@@ -180,28 +98,20 @@ int FillTrx(THD* thd, TABLE_LIST* tables) {
   RowSender row(thd, tables->table);
   std::map<uint64_t, uint64_t> wait_us;
   for (const LockWaitInfo& wait : engine->db->GetLockWaits()) wait_us[wait.waiting] = wait.wait_us;
-  // Taken first: nothing of the server's is called under the list's latch but the query.
-  std::vector<Session::Sight> seen;
-  std::vector<uint64_t> connections;
-  Session::ForEachTransaction([&](const Session::Sight& one) {
-    seen.push_back(one);
-    connections.push_back(thd_get_thread_id(one.thd));
-  });
-  auto queries = Queries();
-  for (size_t i = 0; i < seen.size(); i++) {
-    const auto waits = wait_us.find(seen[i].transaction);
-    row.Add(seen[i].transaction);
+  for (const OpenTransaction& open : OpenTransactions()) {
+    const auto waits = wait_us.find(open.id);
+    row.Add(open.id);
     row.Add(std::string(waits == wait_us.end() ? "RUNNING" : "LOCK WAIT"));
-    row.AddTime(seen[i].begun);
-    row.Add(connections[i]);
-    row.Add(std::string(NameOf(seen[i].isolation)));
-    row.Add(std::string(seen[i].row_locks ? "YES" : "NO"));
+    row.AddTime(open.begun);
+    row.Add(open.connection);
+    row.Add(std::string(NameOf(open.isolation)));
+    row.Add(std::string(open.row_locks ? "YES" : "NO"));
     if (waits == wait_us.end()) {
       row.AddOrNull(uint64_t{0});
     } else {
       row.AddSeconds(waits->second);
     }
-    row.AddOrNull(queries[connections[i]]);
+    row.AddOrNull(open.query);
     row.AddOrNull(std::string());
     if (!row.Send()) return 1;
   }
@@ -243,14 +153,15 @@ void AddWait(const LockWaitInfo& wait, const FamilyNames& names, RowSender* row)
   row->AddOrNull(wait.blocking_tag);
   row->Add(std::string(NameOf(wait.what)));
   row->Add(std::string(wait.exclusive ? "X" : "S"));
-  names.Add(wait.family, row);
+  AddFamily(names, wait.family, row);
   row->Add(names.Key(wait.family, wait.key));
 }
 
 int FillLockWaits(THD* thd, TABLE_LIST* tables) {
   RowSender row(thd, tables->table);
   const FamilyNames names;
-  auto queries = Queries();
+  std::map<uint64_t, std::string> queries;
+  for (const OpenTransaction& open : OpenTransactions()) queries[open.connection] = open.query;
   for (const LockWaitInfo& wait : engine->db->GetLockWaits()) {
     AddWait(wait, names, &row);
     row.AddSeconds(wait.wait_us);
@@ -310,7 +221,7 @@ int FillFamilies(THD* thd, TABLE_LIST* tables) {
     uint64_t files = 0;
     for (const LevelStats& level : stats.levels) files += level.files;
     row.Add(uint64_t{family->id()});
-    names.Add(family->id(), &row);
+    AddFamily(names, family->id(), &row);
     row.Add(stats.estimated_keys);
     row.Add(files);
     row.Add(stats.table_bytes);
@@ -339,7 +250,7 @@ int FillLevels(THD* thd, TABLE_LIST* tables) {
       const LevelStats& level = stats.levels[i];
       if (level.files == 0) continue;
       row.Add(uint64_t{family->id()});
-      names.Add(family->id(), &row);
+      AddFamily(names, family->id(), &row);
       row.Add(uint64_t{i});
       row.Add(level.files);
       row.Add(level.bytes);
@@ -372,7 +283,7 @@ int FillLocks(THD* thd, TABLE_LIST* tables) {
     row.AddOrNull(lock.tag);
     row.Add(std::string(lock.range ? "RANGE" : "ROW"));
     row.Add(std::string(lock.exclusive ? "X" : "S"));
-    names.Add(lock.family, &row);
+    AddFamily(names, lock.family, &row);
     row.Add(names.Key(lock.family, lock.key));
     row.AddOrNull(lock.end.empty() ? lock.end : names.Key(lock.family, lock.end));
     if (!row.Send()) return 1;
@@ -404,7 +315,7 @@ int FillCompactions(THD* thd, TABLE_LIST* tables) {
     row.AddSeconds(one.age_us);
     row.AddSeconds(one.run_us);
     row.Add(uint64_t{one.family});
-    names.Add(one.family, &row);
+    AddFamily(names, one.family, &row);
     row.Add(static_cast<uint64_t>(one.level_from));
     row.Add(static_cast<uint64_t>(one.level_to));
     row.Add(one.files_read);

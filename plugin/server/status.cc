@@ -5,6 +5,7 @@
 
 #include "base/guard.h"
 #include "dictionary/engine.h"
+#include "server/sight.h"
 #include "server/status_table.h"
 #include "tidesdb/version.h"
 
@@ -127,7 +128,8 @@ std::string TablesText() {
 bool ShowEngineStatus(handlerton*, THD* thd, stat_print_fn* print, ha_stat_type type) noexcept {
   if (type != HA_ENGINE_STATUS) return false;
   return guard::Run([&] {
-           const std::string text = engine->db->StatusText() + "\n" + TablesText();
+           const std::string text =
+               engine->db->StatusText() + "\n" + TransactionsText() + "\n" + TablesText();
            return print(thd, STRING_WITH_LEN("TidesDB"), "", 0, text.data(), text.size()) ? 1 : 0;
          }) != 0;
 }
