@@ -61,6 +61,10 @@ class Key:
     def unique(self):
         return self.kind != "KEY"
 
+    def may_be_hash(self):
+        """The server makes one where it is asked to, and of columns that an index cannot hold."""
+        return self.hash or any(part.column.type.blob and not part.prefix or part.bytes() > 1000 for part in self.parts)
+
     def sql(self, table):
         parts = Items([Tagged(f"{table}.{part.column.name}", part.sql()) for part in self.parts])
         name = "" if self.kind == "PRIMARY KEY" else f" {self.name}"
