@@ -33,7 +33,7 @@ def build(environment, log, preset="release"):
     On this machine the load generators are built too: they drive every server from here.
     """
     here = environment.root is None
-    targets = ["ha_tidesdb", "tpcc", "iibench"] if here else ["ha_tidesdb"]
+    targets = ["ha_tidesdb", "tpcc", "iibench", "kill_point"] if here else ["ha_tidesdb"]
     wrap = None if here else environment.root.command
     apt.install(packages.BUILD + (packages.LAB if here else []), log, wrap)
     directory = build_dir(environment, preset)

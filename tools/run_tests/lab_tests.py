@@ -14,7 +14,7 @@ def _environment(name, context):
     environment, plugin = build_plugin.prepare_and_build(name, context.log, tests=True)
     tpcc = build_plugin.tpcc(context.log)
     return {"TIDESDB_SERVER": name, "TPCC": str(tpcc), "IIBENCH": str(tpcc.with_name("iibench")),
-            "TIDESDB_PLUGIN": str(plugin)}
+            "KILL_POINT": str(tpcc.with_name("kill_point.so")), "TIDESDB_PLUGIN": str(plugin)}
 
 
 def own_tests(name, context):
@@ -122,7 +122,7 @@ def spill_kill(name, context):
 
 
 def two_phase_kill(name, context):
-    """kill -9 in the middle of commits over the binary log, InnoDB and TidesDB, and of XA."""
+    """kill -9 at each write and sync of commits over the binary log, InnoDB and TidesDB, and of XA."""
     rounds = 500 if context.level == FULL else 12
     run([sys.executable, TREE / "lab" / "tests" / "two_phase_kill.py", "--rounds", str(rounds)], log=context.log, cwd=TREE,
         env=_environment(name, context))
@@ -135,6 +135,15 @@ def backup(name, context):
     servers.prepare(name, context.log, tests=True, more=["mariadb-backup"])
     run([sys.executable, TREE / "lab" / "tests" / "backup_test.py", "-v"], log=context.log, cwd=TREE, env=environment)
     return of_unittest(name, context.log)
+
+
+def backup_soak(name, context):
+    """tidesdb-backup in the middle of TPROC-C: consistent, and equal to the primary by the binary log."""
+    rounds = 50
+    servers.prepare(name, context.log, tests=True, more=["mariadb-backup"])
+    run([sys.executable, TREE / "lab" / "tests" / "backup_tpcc.py", "--rounds", str(rounds)], log=context.log, cwd=TREE,
+        env=_environment(name, context))
+    return Outcome(passed=rounds)
 
 
 def ddl_kill(name, context):

@@ -31,6 +31,7 @@ def _on(server_name):
         step("two-phase-kill", lab_tests.two_phase_kill),
         step("ddl-kill", lab_tests.ddl_kill),
         step("backup", lab_tests.backup),
+        step("backup-soak", lab_tests.backup_soak, FULL, minutes=60),
         step("isolation", isolation.histories, needs=packages.ISOLATION),
         step("isolation-soak", isolation.soak, FULL, minutes=600, needs=packages.ISOLATION),
         step("differential", differential.planted, needs=packages.DIFFERENTIAL),
