@@ -8,6 +8,7 @@ was compiled for).
 """
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -89,7 +90,10 @@ def prepare(name, log, tests=False, update=False, more=()):
             facts = _choose_version(name, base, facts, log)
         wanted = packages.SERVER + (packages.SERVER_TEST if tests else []) + list(more)
         _unpack(name, base / facts["version"], facts, wanted, root, log)
-        stamp.write_text(json.dumps(facts, indent=1) + "\n")
+        # Others read it without the lock.
+        new = stamp.with_suffix(".new")
+        new.write_text(json.dumps(facts, indent=1) + "\n")
+        os.replace(new, stamp)
         return Environment(name, facts["package_version"], facts["version"], base / facts["version"],
                            headers.directory(facts["version"]), root)
 

@@ -73,7 +73,7 @@ struct Options {
   // --- Durability ---
   SyncMode sync_mode = SyncMode::kFull;
   uint64_t sync_interval_us = 128'000;    // For SyncMode::kInterval. 1 ms..1 h.
-  uint64_t wal_segment_bytes = 64 << 20;  // Preallocated to this size and recycled. 4 KiB..4 GiB.
+  uint64_t wal_segment_bytes = 64 << 20;  // The next one begins at it; recycled. 4 KiB..4 GiB.
 
   // --- Background work and files ---
   int flush_threads = 1;       // 1..64.
