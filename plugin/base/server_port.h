@@ -20,6 +20,11 @@
 #error "Compile with -DDBUG_OFF, as the distribution's server: without it class layouts shift"
 #endif
 
+// From 11.2 on a copying ALTER may run beside writers, by a log of rows.
+#ifndef HA_NO_ONLINE_ALTER
+#define HA_NO_ONLINE_ALTER 0
+#endif
+
 // As innodb_snapshot_isolation of the same server.
 #if MYSQL_VERSION_ID >= 110602
 #define TIDESDB_SNAPSHOT_ISOLATION_DEFAULT 1
