@@ -194,7 +194,9 @@ def random_key(rng, table, name, must_have=None):
     usable = [column for column in table.columns if not column.auto or rng.random() < 0.2]
     columns = rng.sample(usable, min(len(usable), rng.choice([1, 1, 1, 2, 2, 3])))
     if unique and must_have is None and rng.random() < 0.3:
-        hashed = rng.random() < 0.5
+        # The server's hash of a word of one byte by that collation reads on behind it: equal values differ now and then.
+        odd = any(column.type.family in ("enum", "set") and "czech_cs" in column.type.sql for column in columns)
+        hashed = rng.random() < 0.5 and not odd
         parts = [KeyPart(column) for column in columns]
     else:
         parts = [_part(rng, column) for column in columns]
