@@ -216,6 +216,7 @@ class ha_tidesdb final : public handler {
   void EncodeNewEntry(uint number, const uchar* row);
   void EncodeOldEntry(uint number, const uchar* row);
   void EncodeChange(uint number, const uchar* old_row, const uchar* new_row, bool key_moved);
+  int TakeEntriesOver(const uchar* old_row);
   int PutEntry(uint number);
   int DeleteEntry(uint number);
   void NextHiddenKey(std::string* key);

@@ -205,6 +205,32 @@ void ha_tidesdb::EncodeChange(uint number, const uchar* old_row, const uchar* ne
   entry.changes = entry.moves || entry.old_value != entry.new_value;
 }
 
+// Of a row that is newer than the snapshot plain reads would see the change, but not the entries by
+// which it is found: those that stay as they are become this transaction's too.
+// REQUIRES: entries_ say what changes.
+int ha_tidesdb::TakeEntriesOver(const uchar* old_row) {
+  if (!session_->MayChangeNewerRows()) return 0;
+  const auto stays = [&](uint i) { return !codec_.is_primary(i) && !entries_[i].changes; };
+  uint i = 0;
+  while (i < families_.size() && !stays(i)) i++;
+  if (i == families_.size()) return 0;
+  Transaction* const transaction = session_->transaction();
+  auto seen = transaction->Get(state_->primary, primary_key_, &other_);
+  if (!seen.ok()) return Fail(seen.status());
+  codec_.rows().Encode(old_row, &row_bytes_);
+  if (*seen && other_.slice() == Slice(row_bytes_)) return 0;
+  for (; i < families_.size(); i++) {
+    if (!stays(i)) continue;
+    EncodeNewEntry(i, old_row);
+    Status put = TouchEntry(i, entries_[i].new_key);
+    if (put.ok()) {
+      put = transaction->PutUnderLock(families_[i], entries_[i].new_key, entries_[i].new_value);
+    }
+    if (!put.ok() && !BuildGivenUp(i)) return Fail(put);
+  }
+  return 0;
+}
+
 int ha_tidesdb::update_row(const uchar* old_row, const uchar* new_row) noexcept {
   return guard::Run([&] {
     if (const int error = Ready()) return error;
@@ -229,6 +255,7 @@ int ha_tidesdb::update_row(const uchar* old_row, const uchar* new_row) noexcept 
       if (!codec_.is_unique(i) || !entries_[i].moves) continue;
       if (const int error = CheckUniqueFree(i)) return error;
     }
+    if (const int error = TakeEntriesOver(old_row)) return error;
     codec_.rows().Encode(new_row, &row_bytes_);
     if (key_moved) {
       const Status deleted = transaction->Delete(state_->primary, primary_key_);

@@ -222,6 +222,10 @@ bool Session::SnapshotIsOlderThan(const TableState& table) const {
   return table.made > snapshot_tables_ && open_ && transaction_->HasSnapshot();
 }
 
+bool Session::MayChangeNewerRows() const {
+  return pessimistic_ && !conflicts_on_changed_ && transaction_->HasSnapshot();
+}
+
 bool Session::OwnChangesCover(const TableState& table) const {
   if (conflicts_on_changed_ && pessimistic_) return false;
   for (const TouchedTable& touched : touched_) {

@@ -63,6 +63,8 @@ class Session final : private LockWaitListener {
   Transaction* TransactionForPlainRead();
   enum_tx_isolation isolation() const { return isolation_; }
   bool pessimistic() const { return pessimistic_; }
+  // Whether it may change rows that are newer than what its plain reads see.
+  bool MayChangeNewerRows() const;
   // Whether transactions that span statements lock rows too, so that who waits for one is right to.
   bool row_locks_on() const { return row_locks_on_; }
   // Whether the snapshot has nothing of the table's rows, because another connection filled or
