@@ -13,7 +13,7 @@ _WORDS = ("alter|analyze|begin|call|change|check|checksum|commit|connect|connect
 # Where the statement itself is not shown, the names of the columns tell what is.
 _STATEMENT = re.compile(rf"(?i)^\s*\(*\s*({_WORDS})\b|^Table\t|^id\tselect_type\t|^EXPLAIN$|^Variable_name\t")
 _STATEMENT_LINES_MAX = 40
-_ERROR = re.compile(r"^mysqltest: [^\n]*query '.*?' failed: ", re.M | re.S)  # It repeats the statement, in as many lines.
+_ERROR = re.compile(r"^mysqltest: [^\n]*query '.*?' (failed|succeeded)\b", re.M | re.S)  # Repeats the statement's lines.
 _SAME = [(re.compile(r"^(mysqltest): At line \d+"), r"\1"), (re.compile(r"(?i)\b(?:tidesdb|innodb)\b"), "ENGINE")]
 
 

@@ -8,7 +8,7 @@ import shutil
 PLACES = ["main", "include",
           *(f"suite/{name}" for name in ("parts", "engines", "storage_engine", "innodb", "rpl", "binlog"))]
 _NAMED = re.compile(rb"(?i)(\b(?:default[_-]storage[_-]engine|storage_engine|engine(?:_type|_part|_subpart)?)\s*=?\s*"
-                    rb"['\"`]?)(?:innodb|myisam)\b")
+                    rb"['\"`]?)(?:innodb|myisam)\b(?!\s+(?:status|mutex)\b)")
 _REWRITTEN = {".test", ".inc", ".opt"}
 
 

@@ -23,6 +23,7 @@ class Names(unittest.TestCase):
 
     def test_other_words_are_left_alone(self):
         for text in [b"--source include/have_innodb.inc", b"engine=mrg_myisam", b"set innodb_lock_wait_timeout=1",
+                     b"SHOW ENGINE INNODB STATUS",
                      b"\xe4 engine=heap"]:
             self.assertEqual(suite_copy.rename(text, "TidesDB"), text)
 
@@ -68,6 +69,11 @@ class Differences(unittest.TestCase):
         found = result_diff.differences(ours, "SELECT 1;\n1\nSELECT 3;\n3\n")
         self.assertEqual([(one.statement, one.ours, one.theirs) for one in found],
                          [("SELECT 1;", ("mysqltest: query 'explain select 2 from t1' failed: no table t1",), ("1",))])
+
+    def test_an_error_that_did_not_come_is_one_answer(self):
+        ours = "SELECT 1;\nmysqltest: At line 7: query 'SELECT 1' succeeded - should have failed\nSELECT 3;\n' failed: \n"
+        found = result_diff.differences(ours, "SELECT 1;\nSELECT 3;\n' failed: \n")
+        self.assertEqual([one.ours for one in found], [("mysqltest: query 'SELECT 1' succeeded - should have failed",)])
 
     def test_every_group_has_a_reason_on_the_page(self):
         page = (Path(__file__).parents[2] / "docs" / "engine-suites.md").read_text()
