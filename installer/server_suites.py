@@ -55,7 +55,7 @@ class Comparison:
     same: list = field(default_factory=list)
     groups: dict = field(default_factory=dict)       # test -> Counter of the groups of its differences.
     unexplained: dict = field(default_factory=dict)  # test -> [result_diff.Difference], or a line about its end.
-    passed: dict = field(default_factory=dict)       # engine -> tests that ran to their end
+    passed: dict = field(default_factory=dict)       # engine -> names of the tests that ran to their end
     skipped: dict = field(default_factory=dict)
 
 
@@ -111,12 +111,28 @@ def compare(environment, plugin, directory, names=(), parallel=2):
     return judge(environment.version, *(ran[engine] for engine in ENGINES))
 
 
+def _plain(test):
+    """The name of a test of the driver without its combination, or of a record: main.x, innodb.x."""
+    return test.split()[0] if "/" not in test.split(".")[-1] else ".".join(test.removeprefix("suite/").rsplit("/", 1))
+
+
+def scores(found):
+    """By suite: its name, tests that ended with InnoDB, with us; and of those the same, explained, not explained."""
+    counts = {}
+    for column, names in enumerate([found.passed["InnoDB"], found.passed["TidesDB"], map(_plain, found.same),
+                                    map(_plain, set(found.groups) - set(found.unexplained)),
+                                    {_plain(test) for test in found.unexplained}]):
+        for name in names:
+            counts.setdefault(name.split(".")[0], [0] * 5)[column] += 1
+    return [(suite, *row) for suite, row in sorted(counts.items())]
+
+
 def judge(version, ours, theirs):
     """The Comparison of what record() returned for each of the two."""
     (our_texts, our_results), (their_texts, their_results) = ours, theirs
     found = Comparison(version)
     for engine, results in zip(ENGINES, (our_results, their_results)):
-        found.passed[engine] = results.count("pass")
+        found.passed[engine] = sorted({_plain(test) for test, status in results.tests.items() if status == "pass"})
         found.skipped[engine] = results.count("skipped")
     for test, status in sorted(their_results.tests.items()):
         if status == "pass" and our_results.tests.get(test) == "fail":
@@ -147,10 +163,10 @@ def write(found, path):
         totals.update(groups)
         tests.update(groups.keys())
     lines = [f"# The server's suites on MariaDB {found.version}", "",
-             "| | InnoDB | TidesDB |", "|---|---|---|",
-             f"| came to their end | {found.passed['InnoDB']} | {found.passed['TidesDB']} |",
-             f"| skipped | {found.skipped['InnoDB']} | {found.skipped['TidesDB']} |", "",
-             f"The same to the letter: {len(found.same)} of {len(found.same) + len(found.groups)} tests.", "",
+             "| suite | ended with InnoDB | ended with TidesDB | the same | explained | not explained |",
+             "|---|---|---|---|---|---|",
+             *("| " + " | ".join(map(str, row)) + " |" for row in scores(found)), "",
+             f"Skipped: {found.skipped['InnoDB']} with InnoDB, {found.skipped['TidesDB']} with TidesDB.", "",
              "| group | differences | in tests |", "|---|---|---|",
              *(f"| {group} | {count} | {tests[group]} |" for group, count in sorted(totals.items())), "",
              "Not explained:", ""]

@@ -94,6 +94,14 @@ class Comparison(unittest.TestCase):
             said = server_suites.write(found, Path(name) / "page").read_text()
         self.assertIn("## main/a\n\n```\nselect 1;\n  InnoDB:  2\n  TidesDB: 1\n", said)
 
+    def test_the_score_of_a_suite(self):
+        names = ["main.a", "main.b", "innodb.c '4k'", "innodb.c '8k'"]
+        results = Results(dict.fromkeys(names, "pass"))
+        theirs = {"main/a": "select 1;\n1\n", "main/b": "select 1;\n1\n", "suite/innodb/c": "explain x;\n1\n"}
+        ours = {"main/a": "select 1;\n1\n", "main/b": "select 1;\n2\n", "suite/innodb/c": "explain x;\n2\n"}
+        found = server_suites.judge("1", (ours, results), (theirs, results))
+        self.assertEqual(server_suites.scores(found), [("innodb", 1, 1, 0, 1, 0), ("main", 2, 2, 1, 0, 1)])
+
 
 if __name__ == "__main__":
     unittest.main()
