@@ -113,6 +113,11 @@ ColumnFamily* TableState::FindIndex(const char* name) const {
   return nullptr;
 }
 
+uint64_t TableState::MadeOf(const ColumnFamily* index) const {
+  const auto found = std::find(indexes.begin(), indexes.end(), index);
+  return found == indexes.end() ? 0 : indexes_made[found - indexes.begin()];
+}
+
 Status Dictionary::Open(Db* db) {
   db_ = db;
   system_ = db->FindFamily(Slice(kSystemFamily));
@@ -197,6 +202,7 @@ Result<std::shared_ptr<TableState>> Dictionary::Load(TableDef def) {
     complete &= table->indexes.back() != nullptr;
   }
   if (!complete) return Status::Corruption("dictionary: a column family of a table is missing");
+  table->indexes_made.resize(table->indexes.size());
   TIDESDB_TRY(LoadCounters(table.get()));
   return table;
 }
@@ -341,8 +347,6 @@ Status Dictionary::Change(const std::vector<TableChange>& changes) {
   TIDESDB_TRY(db_->ApplyCatalog(edit));
   for (size_t i = 0; i < changes.size(); i++) {
     TIDESDB_TRY(TakeOver(*before[i], changes[i].name, changes[i].def, nullptr));
-    // Snapshots from before have nothing of the new index's entries.
-    if (changes[i].build != nullptr) TIDESDB_TRY(CountAsMade(changes[i].name));
   }
   return Status::Ok();
 }
@@ -395,6 +399,14 @@ Status Dictionary::TakeOver(const TableState& old, const std::string& name, cons
   TIDESDB_ASSIGN(const std::shared_ptr<TableState> changed, Load(def));
   changed->build = std::move(build);
   changed->made = old.made.load();
+  for (size_t i = 0; i < def.indexes.size(); i++) {
+    const auto same = [&](const IndexDef& had) { return had.family == def.indexes[i].family; };
+    const auto had = std::find_if(old.def.indexes.begin(), old.def.indexes.end(), same);
+    // Snapshots from before have nothing of a new index's entries.
+    changed->indexes_made[i] = had == old.def.indexes.end()
+                                   ? ++tables_made_
+                                   : old.indexes_made[had - old.def.indexes.begin()];
+  }
   changed->rows = old.rows.load();
   changed->changes = old.changes.load();
   changed->next_hidden_key = old.next_hidden_key.load();

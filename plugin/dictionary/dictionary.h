@@ -40,6 +40,10 @@ class TableState {
   // before the server started. Snapshots taken before that have nothing of its rows.
   std::atomic<uint64_t> made{0};
 
+  // The same of each index, as indexes; 0: it was there when the table's families were filled.
+  // Constant once the state can be found.
+  std::vector<uint64_t> indexes_made;
+
   // Relaxed: counters that nothing else depends on.
   std::atomic<int64_t> rows{0};      // As the optimizer is told.
   std::atomic<uint64_t> changes{0};  // Rows changed since the statistics were taken.
@@ -68,6 +72,7 @@ class TableState {
   void RaiseAutoIncrement(uint64_t next);
   void RaiseRecordedAutoIncrement(uint64_t recorded);
   ColumnFamily* FindIndex(const char* name) const;
+  uint64_t MadeOf(const ColumnFamily* index) const;
 
  private:
   mutable Latch latch_;
@@ -106,8 +111,8 @@ class Dictionary {
   Result<bool> Rename(const std::string& from, const std::string& to);
   // Gives the table new, empty families in one step; returns its new state.
   Status Truncate(const std::string& name);
-  // How many tables were made, emptied, got an index, or were renamed from an intermediate of ALTER
-  // TABLE, so far.
+  // How many tables were made, emptied, or renamed from an intermediate of ALTER TABLE, so far, and
+  // indexes added.
   uint64_t tables_made() const { return tables_made_; }
   // Changes what the entries say and keeps the rows, of all these tables in one step. Families that
   // a new definition does not name any more are dropped.

@@ -55,6 +55,7 @@ int ha_tidesdb::BindState() {
   known_stats_.reset();
   known_stats_version_ = 0;
   families_.assign(table_share->keys, nullptr);
+  index_made_.assign(table_share->keys, 0);
   for (uint i = 0; i < table_share->keys; i++) {
     if (codec_.is_primary(i)) {
       families_[i] = state_->primary;
@@ -66,6 +67,7 @@ int ha_tidesdb::BindState() {
                       name_.c_str(), table_share->key_info[i].name.str);
       return HA_ERR_INDEX_CORRUPT;
     }
+    index_made_[i] = state_->MadeOf(families_[i]);
   }
   codec_.KeepIndexes(table_share->keys);
   ShowKeyShapes();
@@ -92,11 +94,16 @@ int ha_tidesdb::Bind(THD* thd) {
   return BindState();
 }
 
+// Whether plain reads must not use it. Temporary tables are nobody else's.
+bool ha_tidesdb::IsNewerThanSnapshot(uint64_t made) const {
+  return row_lock_ == RowLock::kNone && session_->SnapshotIsOlderThan(made) &&
+         table_share->tmp_table == NO_TMP_TABLE;
+}
+
 int ha_tidesdb::Ready() const {
   if (session_->aborted()) return HA_ERR_ROLLBACK;
-  // Temporary tables are nobody else's.
-  if (row_lock_ == RowLock::kNone && session_->SnapshotIsOlderThan(*state_) &&
-      table_share->tmp_table == NO_TMP_TABLE) {
+  if (IsNewerThanSnapshot(state_->made) ||
+      (active_ < index_made_.size() && IsNewerThanSnapshot(index_made_[active_]))) {
     return HA_ERR_TABLE_DEF_CHANGED;
   }
   return 0;

@@ -127,6 +127,7 @@ class ha_tidesdb final : public handler {
   void ShowKeyShapes();
   int BindHistory(const TableState& state);
   // 0, or the error that ends every use until the statement's rollback, or this table's.
+  bool IsNewerThanSnapshot(uint64_t made) const;
   int Ready() const;
   // Turns an engine error into the server's, and undoes what that error undoes.
   int Fail(const Status& status);
@@ -247,6 +248,7 @@ class ha_tidesdb final : public handler {
   TableCodec codec_;
   // By key number; behind the table's keys those that are being built.
   std::vector<ColumnFamily*> families_;
+  std::vector<uint64_t> index_made_;  // As families_, without those that are being built.
   // The table's statistics as this handler last saw them; null: none yet.
   std::shared_ptr<const TableStats> known_stats_;
   uint64_t known_stats_version_ = 0;

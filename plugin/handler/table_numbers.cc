@@ -219,6 +219,7 @@ ha_rows ha_tidesdb::records_in_range(uint index, const key_range* start, const k
   ha_rows rows = HA_POS_ERROR;
   guard::Run([&] {
     if (const int error = Bind(ha_thd())) return error;
+    if (IsNewerThanSnapshot(index_made_[index])) return 0;
     std::string from;
     std::string to;
     if (start != nullptr) {

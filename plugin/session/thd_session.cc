@@ -218,8 +218,8 @@ Transaction* Session::TransactionForPlainRead() {
   return transaction_.get();
 }
 
-bool Session::SnapshotIsOlderThan(const TableState& table) const {
-  return table.made > snapshot_tables_ && open_ && transaction_->HasSnapshot();
+bool Session::SnapshotIsOlderThan(uint64_t made) const {
+  return made > snapshot_tables_ && open_ && transaction_->HasSnapshot();
 }
 
 bool Session::MayChangeNewerRows() const {
@@ -243,7 +243,8 @@ std::optional<uint64_t> Session::NewestVersionSeen(const TableState& table) cons
   const uint64_t version =
       std::max(table.version.load(std::memory_order_acquire), engine->branches.recovered_version());
   if (!open_ || !transaction_->HasSnapshot()) return version;
-  if (SnapshotIsOlderThan(table) || transaction_->SnapshotSequence() < version) return std::nullopt;
+  if (SnapshotIsOlderThan(table.made) || transaction_->SnapshotSequence() < version)
+    return std::nullopt;
   return version;
 }
 

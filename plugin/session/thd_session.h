@@ -67,9 +67,9 @@ class Session final : private LockWaitListener {
   bool MayChangeNewerRows() const;
   // Whether transactions that span statements lock rows too, so that who waits for one is right to.
   bool row_locks_on() const { return row_locks_on_; }
-  // Whether the snapshot has nothing of the table's rows, because another connection filled or
-  // emptied it since. Never true without a snapshot.
-  bool SnapshotIsOlderThan(const TableState& table) const;
+  // Whether the snapshot has nothing of a table's rows or an index's entries, because another
+  // connection filled or emptied it since. made: TableState's. Never true without a snapshot.
+  bool SnapshotIsOlderThan(uint64_t made) const;
   // Whether plain reads of the table see own changes over rows that are newer, or older, than their
   // index entries: those that were newer than the snapshot; without locks also what others commit.
   bool OwnChangesCover(const TableState& table) const;
