@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "tidesdb/load.h"
 #include "tidesdb/options.h"
 #include "tidesdb/result.h"
 #include "tidesdb/stats.h"
@@ -115,6 +116,13 @@ class Db {
   // Waits until every commit that has its place in the order (Transaction::OrderCommit) is
   // published: a snapshot that is set now sees them. Errors: kShuttingDown.
   virtual Status AwaitOrdered() = 0;
+
+  // --- Loads ---
+  // Begins to fill a family that holds nothing (load.h); it takes no other load until that ends.
+  // Errors: kInvalidArgument (the family, or it is not empty: one that was emptied by deletions may
+  // not be), kBusy (it is being loaded), kReadOnly, kShuttingDown.
+  virtual Result<std::unique_ptr<Load>> BeginLoad(ColumnFamily* family,
+                                                  const LoadOptions& options) = 0;
 
   // --- Maintenance ---
   // Rotates the memtable and waits until it is in table files. Errors: kNoSpace and kIoError (it is

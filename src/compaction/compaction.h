@@ -35,6 +35,7 @@ struct Compaction {
   VersionRef version;         // What it was picked from; keeps the inputs on disk.
   std::vector<Input> inputs;  // By level, ascending; levels without files are left out.
   int output_level = 0;
+  bool keep_tombstones = false;  // Something older is to come.
   // The next deeper level's files under the output, ascending: output files are cut so as not to
   // cover too many.
   FileList grandparents;

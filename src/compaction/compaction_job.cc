@@ -63,7 +63,7 @@ class MergeJob {
         output_(&context,
                 TableOptionsOf(compaction.version->family(), compaction.version->options())),
         deeper_(compaction.version.get(), compaction.output_level + 1, OlderInLevel0()),
-        writer_(&view_, &deeper_, true, &output_) {}
+        writer_(&view_, &deeper_, !compaction.keep_tombstones, &output_) {}
 
   Result<CompactionOutput> Run() {
     const uint64_t target = compaction_.version->options().target_file_bytes;

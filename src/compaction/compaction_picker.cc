@@ -49,8 +49,16 @@ void CoverRange(const FileList& files, std::string* key_min, std::string* key_ma
   }
 }
 
+// Something runs beside which nothing may.
+bool AllIsTaken(const PickContext& context) {
+  return std::any_of(context.running.begin(), context.running.end(),
+                     [](const RunningCompaction* running) { return running->all_levels; });
+}
+
 // Fills in what follows from the inputs. None: it would touch what runs.
 std::optional<Compaction> Finish(Compaction compaction, const PickContext& context) {
+  if (AllIsTaken(context)) return std::nullopt;
+  compaction.keep_tombstones = context.loading;
   const Version& version = *compaction.version;
   bool empty = true;
   for (const Compaction::Input& input : compaction.inputs) {
@@ -85,6 +93,7 @@ std::optional<Compaction> PickLevel0(const VersionRef& version, int base_level,
   }
   const Level0Plan plan = PlanLevel0(*version, base_level);
   if (plan.action == Level0Plan::Action::kWait) return std::nullopt;
+  if (plan.for_tombstones && context.loading) return std::nullopt;
   const auto begin = version->files(0).begin() + static_cast<ptrdiff_t>(plan.first);
   FileList files(begin, begin + static_cast<ptrdiff_t>(plan.count));
   Compaction compaction;
@@ -228,7 +237,7 @@ std::optional<Compaction> PickCompaction(const VersionRef& version, const LevelS
                                                : PickFromLevel(version, level, context);
     if (compaction) return compaction;
   }
-  return PickDeadFiles(version, context);
+  return context.loading ? std::nullopt : PickDeadFiles(version, context);
 }
 
 std::optional<Compaction> PickFullCompaction(const VersionRef& version,

@@ -16,6 +16,7 @@ namespace tidesdb {
 // What already runs in the family; files in it and key ranges it writes to are left alone.
 struct RunningCompaction {
   std::vector<uint64_t> files;  // Numbers of the inputs.
+  bool all_levels = false;      // Nothing else may run.
   bool level0_input = false;
   int output_level = 0;
   std::string key_min;
@@ -26,6 +27,7 @@ struct PickContext {
   std::vector<const RunningCompaction*> running;  // Of this family.
   SequenceNumber oldest_snapshot = 0;  // SnapshotView::Oldest(): older versions are seen by nobody.
   SequenceNumber newest_sequence = 0;  // For the age of tombstones.
+  bool loading = false;                // Tombstones stay: older entries are to come.
 };
 
 // How a family's levels stand against their targets.

@@ -72,6 +72,12 @@ Status DbHandle::AwaitOrdered() {
   return engine_->AwaitOrdered();
 }
 
+Result<std::unique_ptr<Load>> DbHandle::BeginLoad(ColumnFamily* family,
+                                                  const LoadOptions& options) {
+  TIDESDB_TRY(CheckOpen());
+  return engine_->BeginLoad(family, options, engine_);
+}
+
 Status DbHandle::Flush() {
   TIDESDB_TRY(CheckOpen());
   return engine_->Flush();

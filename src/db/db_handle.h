@@ -34,6 +34,8 @@ class DbHandle final : public Db {
   std::unique_ptr<Transaction> Begin(const TransactionOptions& options) override;
   Result<std::vector<std::unique_ptr<Transaction>>> TakePrepared() override;
   Status AwaitOrdered() override;
+  Result<std::unique_ptr<Load>> BeginLoad(ColumnFamily* family,
+                                          const LoadOptions& options) override;
   Status Flush() override;
   Status Compact(ColumnFamily* family) override;
   Status SyncWal() override;

@@ -6,7 +6,7 @@
 //   the WAL; transactions that have ended may outlive these, so what they share stays to the last.
 //
 // Split by theme: db_open.cc (open), db_recovery.cc (replay), db_checkpoint.cc (copies), db_write.cc
-// (what the commit pipeline calls), db_background.cc (flush, compaction, ticker), db_impl.cc (the
+// (what the commit pipeline calls), db_load.cc (loads), db_background.cc (flush, compaction, ticker), db_impl.cc (the
 // rest), db_stats.cc. What callers
 // hold is db_handle.h: it refuses what may not be called.
 #pragma once
@@ -76,6 +76,8 @@ class DbImpl final : private TxnEnv {
   Result<std::vector<std::unique_ptr<Transaction>>> TakePrepared(
       const std::shared_ptr<void>& engine);
   Status AwaitOrdered();
+  Result<std::unique_ptr<Load>> BeginLoad(const ColumnFamily* family, const LoadOptions& options,
+                                          std::shared_ptr<void> engine);
   Status Flush();
   Status Compact(ColumnFamily* family);
   Status SyncWal() override;  // Also TxnEnv's.
@@ -90,6 +92,13 @@ class DbImpl final : private TxnEnv {
   std::vector<StallInfo> GetStalls() const;
   std::string StatusText() const;
   const TxnManager& txns() const { return *txns_; }
+
+  // --- For a load (db_load.cc) ---
+  const JobContext* load_context() const { return &tree_->job_context(); }
+  void GiveUpLoad(FamilyId family);
+  // Waits for the family's compactions, as long as look() is OK. After an error the files are gone.
+  Status InstallLoad(FamilyId family, std::vector<FileRecord> files, SequenceNumber sequence,
+                     const std::function<Status()>& look);
 
  private:
   // --- TxnEnv (db_write.cc) ---

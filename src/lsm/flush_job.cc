@@ -7,11 +7,11 @@ namespace tidesdb {
 namespace {
 
 Status FlushFamily(const JobContext& context, const MemTable& memtable, const Version& version,
-                   const SnapshotView& view, bool is_oldest, const std::atomic<bool>* stop,
+                   const SnapshotView& view, bool all_is_known, const std::atomic<bool>* stop,
                    std::vector<FileRecord>* files) {
   TableOutput output(&context, TableOptionsOf(version.family(), version.options()));
   DeeperFiles deeper(&version, 1, version.files(0));
-  KeyVersionsWriter writer(&view, &deeper, is_oldest, &output);
+  KeyVersionsWriter writer(&view, &deeper, all_is_known, &output);
   const auto go_on = [](Slice) { return Status::Ok(); };
   const std::unique_ptr<InternalIterator> iter = memtable.NewIterator(version.family());
   for (iter->SeekToFirst(); iter->Valid(); iter->Next()) {
@@ -31,16 +31,17 @@ Status FlushFamily(const JobContext& context, const MemTable& memtable, const Ve
 }  // namespace
 
 Result<std::vector<FileRecord>> FlushMemTable(const JobContext& context, const MemTable& memtable,
-                                              const VersionMap& versions, bool is_oldest,
+                                              const ReadStateParts& parts, bool is_oldest,
                                               const std::atomic<bool>* stop) {
   const SnapshotView view = context.snapshots();
   std::vector<FileRecord> files;
   const auto flush = [&]() -> Status {
     for (const MemTableFamilyCounts& counts : memtable.Families()) {
-      const Version* version = versions.Find(counts.family);
+      const Version* version = parts.versions.Find(counts.family);
       if (version == nullptr) continue;  // Dropped since.
       TIDESDB_FAILPOINT_STATUS("flush_before_family");
-      TIDESDB_TRY(FlushFamily(context, memtable, *version, view, is_oldest, stop, &files));
+      const bool all_is_known = is_oldest && !parts.IsLoading(counts.family);
+      TIDESDB_TRY(FlushFamily(context, memtable, *version, view, all_is_known, stop, &files));
     }
     TIDESDB_FAILPOINT_STATUS("flush_before_dir_sync");
     if (files.empty() || TIDESDB_PLANTED("lost_dir_sync")) return Status::Ok();

@@ -12,10 +12,10 @@ namespace tidesdb {
 // Returns the files, synced, their directory too; the caller installs or deletes them. Families
 // that `parts` does not know any more are left out. After an error no file is left behind. Nothing
 // is paced: writers wait for flushes. `is_oldest`: no older source is outside of the versions, so
-// tombstones that hide nothing there can go. Errors: kIoError, kNoSpace; kShuttingDown when `stop`
-// is set.
+// tombstones that hide nothing there can go, but for families that are being loaded.
+// Errors: kIoError, kNoSpace; kShuttingDown when `stop` is set.
 Result<std::vector<FileRecord>> FlushMemTable(const JobContext& context, const MemTable& memtable,
-                                              const VersionMap& versions, bool is_oldest,
+                                              const ReadStateParts& parts, bool is_oldest,
                                               const std::atomic<bool>* stop);
 
 }  // namespace tidesdb

@@ -89,6 +89,7 @@ class RandomRun {
         break;
       case 9:
         h_.tree->DeleteObsolete(3);
+        if (random_.OneIn(3)) Load();
         break;
       case 10:
         if (random_.OneIn(4) && trouble_ == Trouble::kNone) Reopen();
@@ -104,12 +105,12 @@ class RandomRun {
     const FamilyId family = RandomFamily();
     if (family == 0) return;
     const std::string key = RandomKey();
-    int puts = 0;  // Since the last deletion.
+    int puts = loaded_.contains(family) ? 2 : 0;  // Since the last deletion; 2: as good as unknown.
     for (auto at = h_.wal.rbegin(); at != h_.wal.rend(); ++at) {
       if (at->family != family) continue;
       const bool ingested = std::any_of(at->ingested_entries.begin(), at->ingested_entries.end(),
                                         [&](const TestEntry& entry) { return entry.key == key; });
-      if (ingested) puts = 2;  // As good as unknown.
+      if (ingested) puts = 2;
       if (ingested || (at->ingested.empty() && at->key == key && at->type != ValueType::kPut))
         break;
       if (at->ingested.empty() && at->key == key) ++puts;
@@ -137,6 +138,22 @@ class RandomRun {
                          put ? std::string(random_.Uniform(200), 's') : ""});
     }
     Accept(h_.Ingest(family, std::move(entries)));
+  }
+
+  // Begins a load, or ends one.
+  void Load() {
+    const FamilyId family = RandomFamily();
+    if (family == 0) return;
+    if (!h_.IsLoading(family)) {
+      if (h_.BeginLoad(family).ok()) loaded_.insert(family);
+      return;
+    }
+    std::vector<TestEntry> entries;
+    for (int i = 0; i < kKeys; ++i) {
+      if (random_.OneIn(3)) continue;
+      entries.push_back({"k" + std::to_string(100 + i), 0, std::string(random_.Uniform(300), 'l')});
+    }
+    Accept(h_.EndLoad(family, std::move(entries)));
   }
 
   void Snapshot() {
@@ -259,6 +276,7 @@ class RandomRun {
   bool flushing_inside_ = false;
   std::set<FamilyId> acknowledged_;
   std::set<FamilyId> dropped_;
+  std::set<FamilyId> loaded_;  // Or being loaded.
 };
 
 void RunSeeds(Trouble trouble, uint64_t count, int steps) {
@@ -300,6 +318,8 @@ bool IsFound(const char* bug) {
 }
 
 TEST(LsmCrash, FindsALostDirectorySync) { EXPECT_TRUE(IsFound("lost_dir_sync")); }
+
+TEST(LsmCrash, FindsTombstonesThatALoadNeeds) { EXPECT_TRUE(IsFound("load_forgets_tombstones")); }
 
 TEST(LsmCrash, FindsMemtablesInstalledOutOfOrder) { EXPECT_TRUE(IsFound("install_out_of_order")); }
 #endif

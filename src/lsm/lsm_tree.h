@@ -123,6 +123,20 @@ class LsmTree {
   }
   const MemTableList& memtables() const { return *memtables_; }
 
+  // --- Loads (lsm_tree_load.cc) ---
+  // Something is to come below all that is written to the family from now on. By the commit leader,
+  // with no insert running. Errors: kInvalidArgument (unknown, or not empty), kBusy (loaded already).
+  Status BeginLoad(FamilyId family);
+  void GiveUpLoad(FamilyId family);
+  // Nothing is compacted in the family until the ticket goes, but what runs already.
+  RunningCompactions::Ticket HoldCompactions(FamilyId family);
+  bool OnlyHeld(FamilyId family);  // And that has ended.
+  // Ends a load: the files are the oldest that the family has, durable on return, as all commits up
+  // to wal_sync_to. REQUIRES: OnlyHeld() was seen. Errors: kInvalidArgument (the family is gone), kBusy (no
+  // level is free); Apply's. The caller discards the files after one, and gives up the load.
+  Status InstallLoad(FamilyId family, std::vector<FileRecord> files, SequenceNumber wal_sync_to);
+  const JobContext& job_context() const { return context_; }
+
   // --- Background work; by as many threads as there are ---
   // One flush, and installs what is ready. False: nothing to do. After an error the memtable is
   // kept; call again later.

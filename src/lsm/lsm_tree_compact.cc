@@ -56,9 +56,11 @@ std::unique_ptr<LsmTree::Task> LsmTree::TryPick(FamilyId family, const Pick& pic
   std::optional<RunningCompactions::Ticket> ticket =
       running_.Register(family, [&](const std::vector<const RunningCompaction*>& running) {
         std::optional<RunningCompaction> mine;
-        const VersionRef version = versions_.Current(family);
+        const ReadStateParts parts = holder_.Parts();
+        const VersionRef version = parts.versions.Get(family);
         if (version == nullptr) return mine;
         context.running = running;
+        context.loading = parts.IsLoading(family);
         picked = pick(version, context);
         if (!picked) return mine;
         mine.emplace();

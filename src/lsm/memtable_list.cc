@@ -163,7 +163,7 @@ Result<std::vector<FileRecord>> MemTableList::WriteFiles(const ImmutableSource& 
   // Read after is_oldest was: what is older than the oldest source is in these versions.
   const ReadStateParts parts = holder_->Parts();
   TIDESDB_ASSIGN(std::vector<FileRecord> files,
-                 FlushMemTable(*context_, *source.memtable, parts.versions, is_oldest, stop));
+                 FlushMemTable(*context_, *source.memtable, parts, is_oldest, stop));
   if (context_->metrics != nullptr) {
     context_->metrics->Add(Counter::kFlushes);
     for (const FileRecord& file : files) {

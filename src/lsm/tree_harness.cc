@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "compaction/table_output.h"
+#include "lsm/load_sorter.h"
 
 namespace tidesdb {
 namespace {
@@ -67,11 +68,13 @@ LsmOptions TreeHarness::MakeOptions() {
 Status TreeHarness::Open() {
   cache = NewClockCache(1 << 20, 1 << 10);
   TIDESDB_ASSIGN(tree, LsmTree::Open(MakeOptions(), true));
+  DecideLoads();
   TIDESDB_TRY(Replay());
   return tree->FinishRecovery({});
 }
 
 void TreeHarness::Close() {
+  loads_.clear();
   tree = nullptr;
   cache = nullptr;
 }
@@ -95,7 +98,7 @@ Status TreeHarness::Replay() {
   EXPECT_LE(flushed, last_) << "files carry a later commit than the WAL";
   tree->SetWalSegment(std::max<uint64_t>(segment_min, 1));
   for (const Record& record : wal) {
-    if (record.sequence <= flushed) continue;
+    if (record.sequence <= flushed || record.loaded) continue;
     EXPECT_GE(record.segment, segment_min)
         << "commit " << record.sequence << " is in no table file, but its segment may be gone";
     TIDESDB_TRY(ReplayRecord(record));
@@ -121,7 +124,7 @@ Status TreeHarness::ReplayRecord(const Record& record) {
 SequenceNumber TreeHarness::Write(FamilyId family, const std::string& key, ValueType type,
                                   const std::string& value) {
   const SequenceNumber sequence = last_ + 1;
-  wal.push_back({wal_segment, sequence, family, key, type, value, {}, {}});
+  wal.push_back({wal_segment, sequence, family, key, type, value, {}, {}, false});
   tree->active()->Add(family, key, type, sequence, value);
   last_ = sequence;
   return sequence;
@@ -146,10 +149,70 @@ Status TreeHarness::Ingest(FamilyId family, std::vector<TestEntry> entries) {
   files = output.Release();
   for (TestEntry& entry : entries)
     entry.trailer = PackTrailer(sequence, TrailerType(entry.trailer));
-  wal.push_back({wal_segment, sequence, family, {}, {}, {}, files, entries});
+  wal.push_back({wal_segment, sequence, family, {}, {}, {}, files, entries, false});
   tree->Ingest(files, sequence, wal_segment);
   last_ = sequence;
   return Status::Ok();
+}
+
+Status TreeHarness::BeginLoad(FamilyId family) {
+  TIDESDB_TRY(tree->BeginLoad(family));
+  loads_[family] = last_;
+  return Status::Ok();
+}
+
+Status TreeHarness::EndLoad(FamilyId family, std::vector<TestEntry> entries) {
+  Record record;
+  record.sequence = loads_.at(family);
+  record.family = family;
+  record.loaded = true;
+  loads_.erase(family);
+  LoadSorterOptions options;
+  options.table = TableOptionsOf(family, family_options);
+  options.target_file_bytes = family_options.target_file_bytes;
+  LoadSorter sorter(&tree->job_context(), options);
+  const auto load = [&]() -> Status {
+    for (size_t i = entries.size(); i-- > 0;) {
+      TIDESDB_TRY(sorter.Add(entries[i].key, entries[i].value));
+    }
+    TIDESDB_TRY(sorter.Finish());
+    for (FileRecord& file : record.ingested = sorter.Release()) {
+      file.global_sequence = record.sequence;
+      file.properties.sequence_min = file.properties.sequence_max = record.sequence;
+    }
+    const auto held = tree->HoldCompactions(family);
+    return tree->InstallLoad(family, record.ingested, last_);
+  };
+  for (TestEntry& entry : entries) entry.trailer = PackTrailer(record.sequence, ValueType::kPut);
+  record.ingested_entries = entries;
+  Status status = load();
+  if (status.ok()) {
+    AddLoad(std::move(record));
+    return status;
+  }
+  tree->versions().DiscardFiles(record.ingested);
+  tree->GiveUpLoad(family);
+  doubtful_loads_.push_back(std::move(record));
+  return status;
+}
+
+void TreeHarness::AddLoad(Record record) {
+  const auto after = std::find_if(wal.begin(), wal.end(), [&](const Record& other) {
+    return other.sequence > record.sequence;
+  });
+  wal.insert(after, std::move(record));
+}
+
+void TreeHarness::DecideLoads() {
+  const std::set<uint64_t> live = tree->versions().LiveTables();
+  for (Record& load : doubtful_loads_) {
+    const auto there =
+        std::count_if(load.ingested.begin(), load.ingested.end(),
+                      [&](const FileRecord& file) { return live.contains(file.number); });
+    EXPECT_TRUE(there == 0 || static_cast<size_t>(there) == load.ingested.size());
+    if (there != 0) AddLoad(std::move(load));
+  }
+  doubtful_loads_.clear();
 }
 
 void TreeHarness::Rotate() {
@@ -217,7 +280,7 @@ std::optional<std::string> TreeHarness::ModelGet(FamilyId family, const std::str
       if (at != key) return;
       value = type == ValueType::kPut ? std::optional(bytes) : std::nullopt;
     };
-    if (record.ingested.empty()) apply(record.key, record.type, record.value);
+    if (record.ingested.empty() && !record.loaded) apply(record.key, record.type, record.value);
     for (const TestEntry& entry : record.ingested_entries) {
       apply(entry.key, TrailerType(entry.trailer), entry.value);
     }
@@ -238,7 +301,7 @@ std::map<std::string, std::string> TreeHarness::ModelScan(FamilyId family,
         rows.erase(key);
       }
     };
-    if (record.ingested.empty()) apply(record.key, record.type, record.value);
+    if (record.ingested.empty() && !record.loaded) apply(record.key, record.type, record.value);
     for (const TestEntry& entry : record.ingested_entries) {
       apply(entry.key, TrailerType(entry.trailer), entry.value);
     }

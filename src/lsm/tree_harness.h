@@ -29,6 +29,7 @@ class TreeHarness {
     std::string value;
     std::vector<FileRecord> ingested;
     std::vector<TestEntry> ingested_entries;  // What is in the files, for the model.
+    bool loaded = false;                      // Of a load: in no WAL.
   };
 
   explicit TreeHarness(uint64_t seed);
@@ -46,6 +47,10 @@ class TreeHarness {
                        const std::string& value);
   // A spilled transaction: the entries' sequences do not matter.
   Status Ingest(FamilyId family, std::vector<TestEntry> entries);
+  // A load begins at the last commit; EndLoad sorts the entries and puts them below.
+  Status BeginLoad(FamilyId family);
+  Status EndLoad(FamilyId family, std::vector<TestEntry> entries);
+  bool IsLoading(FamilyId family) const { return loads_.contains(family); }
   void Rotate();
   Status CreateFamily(const std::string& name, FamilyId* id);
   Status DropFamily(FamilyId family);
@@ -85,6 +90,9 @@ class TreeHarness {
  private:
   LsmOptions MakeOptions();
   Status Replay();
+  // A load whose edit failed is there after a crash, or it is not.
+  void DecideLoads();
+  void AddLoad(Record record);
   Status ReplayRecord(const Record& record);
   // What a reader at `snapshot` sees of a key.
   std::optional<std::string> ModelGet(FamilyId family, const std::string& key,
@@ -95,6 +103,8 @@ class TreeHarness {
   Logger logger_;
   Metrics metrics_;
   SequenceNumber last_ = 0;
+  std::map<FamilyId, SequenceNumber> loads_;  // That have begun.
+  std::vector<Record> doubtful_loads_;
 };
 
 }  // namespace tidesdb

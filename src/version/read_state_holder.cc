@@ -76,6 +76,7 @@ class ReadStateImpl final : public ReadState, public std::enable_shared_from_thi
   }
 
   DeadRanges* FindDeadRanges(FamilyId family) const override {
+    if (parts_.IsLoading(family)) return nullptr;
     return parts_.active->FindDeadRanges(family);
   }
 
@@ -132,6 +133,19 @@ const IngestedFiles::Run* IngestedFiles::FindRun(FamilyId family) const {
   const auto at = std::lower_bound(runs.begin(), runs.end(), family,
                                    [](const Run& run, FamilyId id) { return run.family < id; });
   return at == runs.end() || at->family != family ? nullptr : &*at;
+}
+
+bool ReadStateParts::SetLoading(FamilyId family, bool on) {
+  if (IsLoading(family) == on) return false;
+  auto changed = loading == nullptr ? std::make_shared<std::set<FamilyId>>()
+                                    : std::make_shared<std::set<FamilyId>>(*loading);
+  if (on) {
+    changed->insert(family);
+  } else {
+    changed->erase(family);
+  }
+  loading = std::move(changed);
+  return true;
 }
 
 ReadStateRef NewReadState(ReadStateParts parts) {

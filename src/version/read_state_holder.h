@@ -8,6 +8,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <set>
 #include <vector>
 
 #include "base/mutex.h"
@@ -45,6 +46,13 @@ struct ReadStateParts {
   std::vector<ImmutableSourceRef> immutables;  // Newest first.
   VersionMap versions;
   TableCache* tables = nullptr;  // For ingested files; outlives the state.
+  // Families that are being loaded: something older than all that is in them is to come, so that no
+  // deletion there may be taken for the last word. Null: none.
+  std::shared_ptr<const std::set<FamilyId>> loading = nullptr;
+
+  bool IsLoading(FamilyId family) const { return loading != nullptr && loading->contains(family); }
+  // Returns false when it was so already.
+  bool SetLoading(FamilyId family, bool on);
 };
 
 // The same, searchable.

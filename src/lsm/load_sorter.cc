@@ -1,0 +1,145 @@
+#include "lsm/load_sorter.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/failpoint.h"
+#include "version/level_iter.h"
+#include "version/merging_iter.h"
+
+namespace tidesdb {
+namespace {
+
+constexpr size_t kRunsMerged = 64;  // At once: each takes a block, an index and a descriptor.
+constexpr uint64_t kMemoryBytesMin = 64 << 10;
+constexpr size_t kArenaBlockBytes = 32 << 10;
+constexpr uint64_t kEntriesBetweenLooks = 1024;
+
+uint64_t HeadOf(Slice key) {
+  uint64_t head = 0;
+  for (size_t i = 0; i < sizeof head; ++i) {
+    head = head << 8 | (i < key.size() ? static_cast<unsigned char>(key[i]) : 0);
+  }
+  return head;
+}
+
+}  // namespace
+
+LoadSorter::LoadSorter(const JobContext* context, LoadSorterOptions options)
+    : context_(context), options_(std::move(options)), arena_(kArenaBlockBytes) {}
+
+LoadSorter::~LoadSorter() = default;
+
+Status LoadSorter::Add(Slice key, Slice value) {
+  const size_t bytes = key.size() + value.size();
+  const uint64_t memory_max = std::max(options_.memory_bytes, kMemoryBytesMin);
+  // The list of entries may be about to double.
+  const uint64_t more =
+      entries_.size() < entries_.capacity() ? 0 : entries_.capacity() * sizeof(Entry);
+  if (!entries_.empty() && MemoryBytes() + more + bytes > memory_max) TIDESDB_TRY(WriteMemory());
+  char* const copy = arena_.Allocate(std::max<size_t>(bytes, 1));
+  if (!key.empty()) std::memcpy(copy, key.data(), key.size());
+  if (!value.empty()) std::memcpy(copy + key.size(), value.data(), value.size());
+  entries_.push_back(
+      {HeadOf(key), copy, static_cast<uint32_t>(key.size()), static_cast<uint32_t>(value.size())});
+  return Status::Ok();
+}
+
+LoadSorter::Run LoadSorter::NewRun() const {
+  Run run;
+  run.output = std::make_unique<TableOutput>(context_, options_.table);
+  return run;
+}
+
+Status LoadSorter::Duplicate(Slice key, Slice value) {
+  duplicate_key_.assign(key);
+  duplicate_value_.assign(value);
+  return Status::AlreadyExists("two entries of a load have the same key");
+}
+
+Status LoadSorter::Write(Run* run, Slice key, Slice value) {
+  if (++written_ % kEntriesBetweenLooks == 0 && options_.on_written) {
+    TIDESDB_TRY(options_.on_written(written_));
+  }
+  if (run->output->FileBytes() >= options_.target_file_bytes) {
+    TIDESDB_FAILPOINT_STATUS("load_between_files");
+    TIDESDB_TRY(run->output->FinishFile());
+  }
+  return run->output->Add(key, PackTrailer(0, ValueType::kPut), value);
+}
+
+Status LoadSorter::WriteMemory() {
+  if (entries_.empty()) return Status::Ok();
+  TIDESDB_FAILPOINT_STATUS("load_before_run");
+  if (!std::is_sorted(entries_.begin(), entries_.end()))
+    std::sort(entries_.begin(), entries_.end());
+  const Slice first = entries_.front().key();
+  if (!runs_.empty() && first == Slice(runs_.back().key_max)) {
+    return Duplicate(first, entries_.front().value());
+  }
+  if (runs_.empty() || first < Slice(runs_.back().key_max)) {
+    if (!runs_.empty()) TIDESDB_TRY(runs_.back().output->FinishFile());
+    runs_.push_back(NewRun());
+  }
+  Run& run = runs_.back();
+  for (size_t i = 0; i < entries_.size(); ++i) {
+    const Entry& entry = entries_[i];
+    if (i > 0 && entries_[i - 1].key() == entry.key()) return Duplicate(entry.key(), entry.value());
+    TIDESDB_TRY(Write(&run, entry.key(), entry.value()));
+  }
+  run.key_max.assign(entries_.back().key());
+  entries_.clear();
+  arena_.Reset();
+  // Runs that went through the same number of merges are merged when there are many of them.
+  const auto same = std::find_if(runs_.rbegin(), runs_.rend(), [&](const Run& other) {
+    return other.merges != runs_.back().merges;
+  });
+  if (static_cast<size_t>(same - runs_.rbegin()) < kRunsMerged) return Status::Ok();
+  return MergeFrom(runs_.size() - kRunsMerged);
+}
+
+Status LoadSorter::MergeFrom(size_t first) {
+  TIDESDB_FAILPOINT_STATUS("load_before_merge");
+  const LevelIterOptions read = {
+      .lower = {}, .upper = {}, .fill_cache = false, .uncached_readers = true};
+  std::vector<FileList> files(runs_.size() - first);
+  std::vector<std::unique_ptr<InternalIterator>> sources;
+  for (size_t i = first; i < runs_.size(); ++i) {
+    TIDESDB_TRY(runs_[i].output->FinishFile());
+    FileList& of_run = files[i - first];
+    for (const FileRecord& file : runs_[i].output->files()) {
+      of_run.push_back(std::make_shared<const FileMeta>(file, nullptr));
+    }
+    sources.push_back(NewLevelIterator(of_run, context_->tables, read));
+  }
+  Run merged = NewRun();
+  merged.merges = runs_.back().merges + 1;
+  const auto iter = NewMergingIterator(std::move(sources), nullptr);
+  bool any = false;
+  for (iter->SeekToFirst(); iter->Valid(); iter->Next()) {
+    const Slice key = iter->user_key();
+    if (any && key == Slice(merged.key_max)) return Duplicate(key, iter->value());
+    any = true;
+    TIDESDB_TRY(Write(&merged, key, iter->value()));
+    merged.key_max.assign(key);
+  }
+  TIDESDB_TRY(iter->status());
+  runs_.resize(first);
+  runs_.push_back(std::move(merged));
+  return Status::Ok();
+}
+
+Status LoadSorter::Finish() {
+  TIDESDB_TRY(WriteMemory());
+  entries_.shrink_to_fit();
+  if (runs_.empty()) return Status::Ok();
+  if (runs_.size() > 1) TIDESDB_TRY(MergeFrom(0));
+  TIDESDB_TRY(runs_.front().output->FinishFile());
+  return runs_.front().output->SyncDirectory();
+}
+
+std::vector<FileRecord> LoadSorter::Release() {
+  return runs_.empty() ? std::vector<FileRecord>() : runs_.front().output->Release();
+}
+
+}  // namespace tidesdb

@@ -1,0 +1,197 @@
+#include "lsm/load_sorter.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+
+#include "base/random.h"
+#include "base/test_seed.h"
+#include "io/file_names.h"
+#include "io/mem_fs.h"
+
+namespace tidesdb {
+namespace {
+
+constexpr char kDirectory[] = "/db";
+
+class LoadSorterTest : public testing::Test {
+ protected:
+  LoadSorterTest() : tables_(&fs_, kDirectory, nullptr, 100) {
+    EXPECT_TRUE(fs_.CreateDir(kDirectory).ok());
+    context_.fs = &fs_;
+    context_.directory = kDirectory;
+    context_.tables = &tables_;
+    context_.new_file_number = [this] { return next_file_++; };
+    options_.table.family = 7;
+    options_.target_file_bytes = 16 << 10;
+  }
+
+  size_t FilesOnDisk() { return fs_.List(kDirectory)->size(); }
+
+  // What is in the files, which must ascend.
+  std::map<std::string, std::string> Read(const std::vector<FileRecord>& files) {
+    std::map<std::string, std::string> entries;
+    for (const FileRecord& file : files) {
+      EXPECT_EQ(file.properties.family, 7u);
+      const auto table = tables_.FindUncached(FileMeta(file, nullptr));
+      EXPECT_TRUE(table.ok()) << table.status().ToString();
+      const auto iter = (*table)->NewIterator({});
+      for (iter->SeekToFirst(); iter->Valid(); iter->Next()) {
+        EXPECT_TRUE(entries.empty() || entries.rbegin()->first < iter->user_key());
+        EXPECT_EQ(iter->trailer(), PackTrailer(0, ValueType::kPut));
+        entries[std::string(iter->user_key())] = iter->value();
+      }
+      EXPECT_TRUE(iter->status().ok());
+    }
+    return entries;
+  }
+
+  void Load(const std::vector<std::pair<std::string, std::string>>& input) {
+    LoadSorter sorter(&context_, options_);
+    for (const auto& [key, value] : input) ASSERT_TRUE(sorter.Add(key, value).ok());
+    const Status finished = sorter.Finish();
+    ASSERT_TRUE(finished.ok()) << finished.ToString();
+    const std::vector<FileRecord> files = sorter.Release();
+    EXPECT_EQ(FilesOnDisk(), files.size());
+    const std::map<std::string, std::string> wanted(input.begin(), input.end());
+    ASSERT_EQ(Read(files), wanted);
+  }
+
+  MemFs fs_;
+  TableCache tables_;
+  JobContext context_;
+  LoadSorterOptions options_;
+  uint64_t next_file_ = 1;
+};
+
+std::vector<std::pair<std::string, std::string>> Input(Random* random, size_t count,
+                                                       size_t value_bytes) {
+  std::map<std::string, std::string> entries;
+  while (entries.size() < count) {
+    const std::string key = "k" + std::to_string(random->Next() >> random->Uniform(60));
+    entries[key] = std::string(random->Uniform(2 * value_bytes + 1), 'v');
+  }
+  return {entries.begin(), entries.end()};
+}
+
+void Shuffle(Random* random, std::vector<std::pair<std::string, std::string>>* input) {
+  for (size_t i = input->size(); i > 1; --i)
+    std::swap((*input)[i - 1], (*input)[random->Uniform(i)]);
+}
+
+TEST_F(LoadSorterTest, AnyOrderComesOutSorted) {
+  Random random(TestSeed(1));
+  for (const size_t count : {0, 1, 2, 100, 3000, 20000}) {
+    auto input = Input(&random, count, 20);
+    Shuffle(&random, &input);
+    Load(input);
+    const std::vector<std::string> names = fs_.List(kDirectory).value();
+    for (const std::string& name : names) {
+      ASSERT_TRUE(fs_.Delete(JoinPath(kDirectory, name)).ok());
+    }
+  }
+}
+
+// Each of more than 64 runs is there once, whatever was merged with what.
+TEST_F(LoadSorterTest, ManyRunsAreMergedInTiers) {
+  Random random(TestSeed(1));
+  auto input = Input(&random, 40'000, 200);
+  Shuffle(&random, &input);
+  Load(input);
+}
+
+TEST_F(LoadSorterTest, InputInOrderIsWrittenOnce) {
+  Random random(TestSeed(1));
+  Load(Input(&random, 20'000, 20));
+  EXPECT_EQ(FilesOnDisk(), next_file_ - 1) << "files were written that are not the result";
+}
+
+TEST_F(LoadSorterTest, DuplicatesAreFoundWhereverTheyMeet) {
+  Random random(TestSeed(1));
+  for (int round = 0; round < 40; ++round) {
+    auto input = Input(&random, round % 2 == 0 ? 50 : 5000, 20);
+    if (round % 4 != 0) Shuffle(&random, &input);
+    // Anywhere behind its first.
+    const size_t first = random.Uniform(input.size());
+    const size_t second = first + 1 + random.Uniform(input.size() - first);
+    const std::string key = input[first].first;
+    input.insert(input.begin() + static_cast<ptrdiff_t>(second), {key, "again"});
+    LoadSorter sorter(&context_, options_);
+    Status status;
+    for (const auto& [k, value] : input) {
+      status = sorter.Add(k, value);
+      if (!status.ok()) break;
+    }
+    if (status.ok()) status = sorter.Finish();
+    ASSERT_EQ(status.code(), Code::kAlreadyExists) << status.ToString();
+    ASSERT_EQ(sorter.duplicate_key(), key);
+    const std::string& value = sorter.duplicate_value();
+    ASSERT_TRUE(value == "again" || value == std::find_if(input.begin(), input.end(), [&](auto& e) {
+                                               return e.first == key;
+                                             })->second);
+  }
+  EXPECT_EQ(FilesOnDisk(), 0u);
+}
+
+TEST_F(LoadSorterTest, MemoryStaysWithinItsBudget) {
+  Random random(TestSeed(1));
+  options_.memory_bytes = 256 << 10;
+  uint64_t written = 0;
+  uint64_t most = 0;
+  options_.on_written = [&](uint64_t entries) {
+    most = std::max(most, entries - written);
+    written = entries;
+    return Status::Ok();
+  };
+  Load(Input(&random, 30'000, 20));
+  EXPECT_GT(written, 20'000u);
+  EXPECT_LE(most, 1024u);
+}
+
+TEST_F(LoadSorterTest, AnErrorLeavesNoFile) {
+  Random random(TestSeed(1));
+  auto input = Input(&random, 5000, 50);
+  Shuffle(&random, &input);
+  for (uint64_t nth = 1; nth < 60; ++nth) {
+    FaultRule rule;
+    rule.kind = FaultRule::Kind::kIoError;
+    rule.op = nth % 2 == 0 ? IoOp::kWrite : IoOp::kSync;
+    rule.nth = nth / 2 + 1;
+    fs_.ClearFaults();
+    fs_.AddFault(rule);
+    LoadSorter sorter(&context_, options_);
+    Status status;
+    for (const auto& [key, value] : input) {
+      status = sorter.Add(key, value);
+      if (!status.ok()) break;
+    }
+    if (status.ok()) status = sorter.Finish();
+    if (status.ok()) break;  // It needs fewer calls.
+  }
+  fs_.ClearFaults();
+  EXPECT_EQ(FilesOnDisk(), 0u);
+}
+
+TEST_F(LoadSorterTest, ItEndsWhenItIsTold) {
+  Random random(TestSeed(1));
+  auto input = Input(&random, 20'000, 20);
+  Shuffle(&random, &input);
+  for (const uint64_t at : {1024, 10 * 1024, 25 * 1024}) {
+    options_.on_written = [at](uint64_t entries) {
+      return entries < at ? Status::Ok() : Status::Interrupted("enough");
+    };
+    LoadSorter sorter(&context_, options_);
+    Status status;
+    for (const auto& [key, value] : input) {
+      status = sorter.Add(key, value);
+      if (!status.ok()) break;
+    }
+    if (status.ok()) status = sorter.Finish();
+    EXPECT_EQ(status.code(), Code::kInterrupted);
+  }
+  EXPECT_EQ(FilesOnDisk(), 0u);
+}
+
+}  // namespace
+}  // namespace tidesdb
