@@ -146,6 +146,14 @@ def backup_soak(name, context):
     return Outcome(passed=rounds)
 
 
+def replication_kill(name, context):
+    """A replica with parallel appliers and its primary, both on TidesDB, killed in turn under TPROC-C: equal."""
+    kills = 10 if context.level == FULL else 2
+    run([sys.executable, TREE / "lab" / "tests" / "replication_kill.py", "--kills", str(kills)], log=context.log, cwd=TREE,
+        env=_environment(name, context))
+    return Outcome(passed=2 * kills)
+
+
 def ddl_kill(name, context):
     """kill -9 in the middle of DDL."""
     rounds = 50 if context.level == FULL else 8

@@ -30,6 +30,7 @@ def _on(server_name):
         step("spill-kill", lab_tests.spill_kill),
         step("two-phase-kill", lab_tests.two_phase_kill),
         step("ddl-kill", lab_tests.ddl_kill),
+        step("replication-kill", lab_tests.replication_kill),
         step("backup", lab_tests.backup),
         step("backup-soak", lab_tests.backup_soak, FULL, minutes=60),
         step("isolation", isolation.histories, needs=packages.ISOLATION),
