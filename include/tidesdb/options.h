@@ -110,6 +110,12 @@ class LockWaitListener {
   virtual ~LockWaitListener() = default;
   virtual void LockWaitBegins() noexcept = 0;
   virtual void LockWaitEnds() noexcept = 0;
+
+  // Whether WaitsFor is to be called.
+  virtual bool TellsBlockers() const noexcept { return false; }
+  // The wait that begins is for the transaction of `blocker` too, which cannot end during the call.
+  // Under mutexes of the engine: must not call it.
+  virtual void WaitsFor(LockWaitListener& /*blocker*/) noexcept {}
 };
 
 // For Db::Begin and Transaction::Restart. Copied.

@@ -79,6 +79,9 @@ class Transaction {
   // How long this transaction's next attempts to lock wait at most. UINT64_MAX and 0 mean what they
   // mean in TransactionOptions::lock_wait_timeout_us.
   virtual void SetLockWaitTimeout(uint64_t wait_us) = 0;
+  // Instead of TransactionOptions::lock_wait_listener. Null: nobody; the old one may then be
+  // destroyed.
+  virtual void SetLockWaitListener(LockWaitListener* listener) = 0;
 
   // Locks the key (whether or not it exists) until the end of the transaction, then reads its
   // newest committed version or own write, whatever the snapshot. With kOptimistic no lock is

@@ -36,6 +36,10 @@
 void ignore_db_dirs_append(const char* dirname_arg);
 // Of BINLOG_FORMAT_*; UNSPEC when the connection's statements are not logged.
 extern "C" int thd_binlog_format(const MYSQL_THD thd);
+// Whether thd_rpl_deadlock_check is to be told of this connection's waits.
+extern "C" int thd_need_wait_reports(const MYSQL_THD thd);
+// Ends the transaction of the second where it is to be committed after the first's.
+extern "C" int thd_rpl_deadlock_check(MYSQL_THD thd, MYSQL_THD other_thd);
 
 namespace tidesdb::plugin::port {
 

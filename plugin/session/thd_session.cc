@@ -133,6 +133,12 @@ void Session::LockWaitEnds() noexcept {
   set_thd_stage_info(thd_, &stage_before_wait_, nullptr, __func__, __FILE__, __LINE__);
 }
 
+bool Session::TellsBlockers() const noexcept { return thd_need_wait_reports(thd_) != 0; }
+
+void Session::WaitsFor(LockWaitListener& blocker) noexcept {
+  thd_rpl_deadlock_check(thd_, static_cast<Session&>(blocker).thd_);
+}
+
 void Session::BeginStatement() {
   if (!in_statement_) StartStatement();
   // Each time: a stored function's statements are within the one that calls it.
@@ -318,6 +324,7 @@ Status Session::Prepare(const std::string& name, bool xa_branch) {
   prepared_ = true;
   if (xa_branch && !transaction_->prepared_name().empty()) {
     branch_ = name;
+    transaction_->SetLockWaitListener(nullptr);  // It may outlive this session.
     engine->branches.Park({std::move(transaction_), std::move(touched_), false});
     touched_.clear();
     seen_transaction_.store(0, std::memory_order_relaxed);  // It is among the branches.
@@ -331,7 +338,11 @@ void Session::TakeBranchBack() {
   transaction_ = std::move(branch.transaction);
   touched_ = std::move(branch.touched);
   branch_.clear();
-  if (transaction_ == nullptr) open_ = false;
+  if (transaction_ == nullptr) {
+    open_ = false;
+  } else {
+    transaction_->SetLockWaitListener(this);
+  }
 }
 
 void Session::OrderCommit() {

@@ -116,6 +116,10 @@ class Session final : private LockWaitListener {
   // LockWaitListener: SHOW PROCESSLIST says it.
   void LockWaitBegins() noexcept override;
   void LockWaitEnds() noexcept override;
+  // Of an applier of replication: a later transaction that is in the way of an earlier one, and
+  // waits for its commit, is ended by the server and done again.
+  bool TellsBlockers() const noexcept override;
+  void WaitsFor(LockWaitListener& blocker) noexcept override;
 
   void OpenTransaction();
   void StartStatement();

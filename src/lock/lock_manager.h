@@ -76,6 +76,10 @@ class LockManager {
 
   uint64_t LocksHeld() const { return rows_.LocksHeld() + ranges_.Count(); }
   uint64_t MemoryBytes() const { return rows_.MemoryBytes(); }
+  void SetListener(LockOwner* owner, LockWaitListener* listener) {
+    graph_.SetListener(owner, listener);
+  }
+
   WaitStats GetStats() const { return graph_.GetStats(); }
   std::string LastDeadlock() const { return graph_.LastDeadlock(); }
   std::vector<LockWaitInfo> GetWaits() const { return graph_.GetWaits(); }

@@ -99,9 +99,12 @@ class LockOwner {
   uint64_t id;
   uint64_t tag = 0;  // TransactionOptions::tag.
 
+  // Not owned; null: nobody. Changes by the own thread, under the WaitGraph's mutex while it holds
+  // anything.
+  LockWaitListener* listener = nullptr;
+
   // Own thread.
-  LockWaitListener* listener = nullptr;  // Not owned; null: nobody.
-  HeldLock* held = nullptr;              // Newest first.
+  HeldLock* held = nullptr;  // Newest first.
   uint64_t held_count = 0;
   std::vector<FamilyId> range_families;
   bool spilled = false;  // In the SpillRegistry.

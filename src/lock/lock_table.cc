@@ -240,7 +240,11 @@ Status LockTable::BeginWait(Shard& shard, LockEntry* entry, LockOwner* owner, Lo
   Enqueue(entry, owner);
   Status status = graph_->CheckNewWait(owner);
   // Nobody can have been granted anything through it, so there is nothing else to take back.
-  if (!status.ok()) Dequeue(owner);
+  if (!status.ok()) {
+    Dequeue(owner);
+  } else {
+    graph_->TellBlockers(owner);
+  }
   return status;
 }
 

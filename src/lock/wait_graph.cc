@@ -68,6 +68,26 @@ Status WaitGraph::CheckNewWait(LockOwner* owner) {
   return Status::Deadlock(last_deadlock_);
 }
 
+void WaitGraph::TellBlockers(LockOwner* owner) {
+  if (owner->listener == nullptr || !owner->listener->TellsBlockers()) return;
+  const auto tell = [owner](const LockOwner* blocker) {
+    if (blocker == owner || blocker->listener == nullptr) return;
+    owner->listener->WaitsFor(*blocker->listener);
+  };
+  const PendingWait& wait = owner->wait;
+  if (wait.end_of != nullptr) return tell(wait.end_of);
+  for (const HeldLock* hold = wait.entry->FirstHolder(); hold != nullptr;
+       hold = hold->next_holder) {
+    tell(hold->owner);
+  }
+  for (const LockOwner* o = wait.prev; o != nullptr; o = o->wait.prev) tell(o);
+}
+
+void WaitGraph::SetListener(LockOwner* owner, LockWaitListener* listener) {
+  MutexLock lock(mu_);
+  owner->listener = listener;
+}
+
 // The owner, the one that waits for it, the one that waits for that one, and so on.
 std::vector<const LockOwner*> WaitGraph::Cycle(const LockOwner* owner) const {
   std::vector<const LockOwner*> cycle = {owner};
@@ -176,6 +196,7 @@ Status WaitGraph::BeginEndWait(LockOwner* owner, LockOwner* other, const Target&
     return status;
   }
   LinkEndWaiter(owner);
+  TellBlockers(owner);
   return Status::Ok();
 }
 
@@ -187,6 +208,7 @@ bool WaitGraph::BeginEndWaitUnlessCycle(LockOwner* owner, LockOwner* other, cons
     return false;
   }
   LinkEndWaiter(owner);
+  TellBlockers(owner);
   return true;
 }
 

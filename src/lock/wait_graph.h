@@ -67,6 +67,11 @@ class WaitGraph {
   // Whether it closes a cycle.
   bool ClosesCycle(LockOwner* owner) REQUIRES(mu_);
 
+  // The wait of `owner` stays: its listener hears of all that are in its way, in the queue too: who
+  // is granted the key first is the next to be waited for.
+  void TellBlockers(LockOwner* owner) REQUIRES(mu_);
+  void SetListener(LockOwner* owner, LockWaitListener* listener) EXCLUDES(mu_);
+
   // What a wait for an end is for.
   struct Target {
     WaitFor what;

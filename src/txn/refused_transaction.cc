@@ -16,6 +16,7 @@ class RefusedTransaction final : public Transaction {
   bool HasSnapshot() const override { return false; }
   uint64_t SnapshotSequence() const override { return 0; }
   void SetLockWaitTimeout(uint64_t) override {}
+  void SetLockWaitListener(LockWaitListener*) override {}
   Result<bool> Get(ColumnFamily*, Slice, PinnedValue*) override { return reason_; }
   Result<bool> GetForUpdate(ColumnFamily*, Slice, LockMode, LockWait, PinnedValue*) override {
     return reason_;

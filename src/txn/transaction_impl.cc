@@ -46,6 +46,10 @@ void TransactionImpl::SetLockWaitTimeout(uint64_t wait_us) {
   lock_wait_us_ = wait_us != UINT64_MAX ? wait_us : shared_->options.lock_wait_timeout_us;
 }
 
+void TransactionImpl::SetLockWaitListener(LockWaitListener* listener) {
+  shared_->locks.SetListener(&owner_, listener);
+}
+
 Status TransactionImpl::Restart(const TransactionOptions& options) {
   if (state_ != State::kEnded) {
     return Status::InvalidArgument("transaction " + std::to_string(owner_.id) +

@@ -43,6 +43,7 @@ class TransactionImpl final : public Transaction, private CommitRequest, private
 
   Result<bool> Get(ColumnFamily* family, Slice key, PinnedValue* value) override;
   void SetLockWaitTimeout(uint64_t wait_us) override;
+  void SetLockWaitListener(LockWaitListener* listener) override;
   Result<bool> GetForUpdate(ColumnFamily* family, Slice key, LockMode mode, LockWait wait,
                             PinnedValue* value) override;
   Status LockRange(ColumnFamily* family, Slice start, Slice end, RangeHold hold,

@@ -451,6 +451,50 @@ TEST_P(PessimisticTest, LocksKeepOthersOut) {
   EXPECT_TRUE(b->Put(family_, "k", "1").ok());
 }
 
+TEST_P(PessimisticTest, AWaitIsToldToAllThatAreInItsWay) {
+  struct Listener : LockWaitListener {
+    explicit Listener(FakeClock* fake) : clock(fake) {}
+    void LockWaitBegins() noexcept override { clock->Advance(kLong); }
+    void LockWaitEnds() noexcept override {}
+    bool TellsBlockers() const noexcept override { return tells; }
+    void WaitsFor(LockWaitListener& blocker) noexcept override {
+      static_cast<Listener&>(blocker).told++;
+    }
+    static constexpr uint64_t kLong = 1'000'000;
+    FakeClock* clock;
+    bool tells = true;
+    int told = 0;
+  };
+  Listener first(&clock_), second(&clock_), waiter(&clock_);
+  const auto begin = [this](Listener* listener) {
+    auto txn = Begin();
+    txn->Rollback();
+    TransactionOptions options;
+    options.lock_wait_listener = listener;
+    options.lock_wait_timeout_us = 1000;
+    EXPECT_TRUE(txn->Restart(options).ok());
+    return txn;
+  };
+  auto a = begin(&first);
+  auto b = begin(&second);
+  auto c = begin(&waiter);
+  PinnedValue value;
+  for (Transaction* txn : {a.get(), b.get()}) {
+    ASSERT_TRUE(txn->GetForUpdate(family_, "k", LockMode::kShared, LockWait::kWait, &value).ok());
+  }
+  EXPECT_EQ(Code(c->Put(family_, "k", "1")), "Timed out");
+  EXPECT_EQ(first.told, 1);
+  EXPECT_EQ(second.told, 1);
+  a->SetLockWaitListener(nullptr);
+  EXPECT_EQ(Code(c->Put(family_, "k", "1")), "Timed out");
+  EXPECT_EQ(first.told, 1);
+  EXPECT_EQ(second.told, 2);
+  waiter.tells = false;
+  EXPECT_EQ(Code(c->Put(family_, "k", "1")), "Timed out");
+  EXPECT_EQ(second.told, 2);
+  EXPECT_EQ(waiter.told, 0);
+}
+
 TEST_P(PessimisticTest, WaitsAsLongAsItIsToldAndTellsOfIt) {
   // Time passes only where somebody waits.
   struct Listener : LockWaitListener {
