@@ -8,6 +8,12 @@ namespace {
 
 // With so many times the trigger's runs, unlike ones are merged too: reads would suffer otherwise.
 constexpr int kRunsFactorMax = 3;
+// Level 0 goes down when it meets no more than so many times its bytes: each byte then costs the
+// base level that many.
+constexpr uint64_t kMetPerByteMax = 3;
+// So many target files are a level that takes level 0 directly: a level between would be rewritten
+// for each that it sends down, at level_size_ratio bytes a byte.
+constexpr uint64_t kBaseFilesMax = 16;
 // More than this in one job keeps readers on the old files, and a stop waiting, for too long.
 constexpr uint64_t kJobFilesMax = 25;
 // Fewer are not worth a job of their own.
@@ -76,7 +82,9 @@ Level0Plan Down(const Version& version) {
 
 }  // namespace
 
-uint64_t BaseBytesMax(const ColumnFamilyOptions& options) { return 4 * options.target_file_bytes; }
+uint64_t BaseBytesMax(const ColumnFamilyOptions& options) {
+  return kBaseFilesMax * options.target_file_bytes;
+}
 
 bool IsMostlyDead(const FileMeta& file) {
   const TableProperties& p = file.properties();
@@ -106,7 +114,7 @@ Level0Plan PlanLevel0(const Version& version, int base_level) {
   const uint64_t met_bytes =
       tidesdb::TotalBytes(version.OverlappingSpan(base_level, all.key_min, all.key_max));
   const bool large = all.bytes >= std::min(options.target_file_bytes / 4, base_bytes / ratio);
-  const bool cheap = met_bytes <= all.bytes * ratio;
+  const bool cheap = met_bytes <= all.bytes * kMetPerByteMax;
   if (large && cheap) return Down(version);
   const auto trigger = static_cast<size_t>(std::max(options.level0_file_trigger, 2));
   const Level0Plan alike = BestWindow(version, trigger, true);
