@@ -234,7 +234,7 @@ TEST_P(TableCorruptionTest, SealedNonsenseDoesNoHarm) {
       if (iter->Valid()) iter->Prev();
       (void)iter->status().ok();
       (void)found.status().ok();
-      (void)(*table)->ShareBefore(key).status().ok();
+      (void)(*table)->ShareBefore(key, TableReader::Precision::kExact).status().ok();
     }
     (void)(*table)->VerifyAll().ok();
   }

@@ -79,7 +79,7 @@ class TableReaderImpl final : public TableReader {
 
   const TableProperties& properties() const override { return properties_; }
 
-  Result<double> ShareBefore(Slice key) const override {
+  Result<double> ShareBefore(Slice key, Precision precision) const override {
     const uint32_t partition = FindEntry(top_index_, key);
     if (partition == top_index_.restart_count()) return 1.0;
     PartitionHandles handles;
@@ -94,7 +94,9 @@ class TableReaderImpl final : public TableReader {
     double before =
         is_last ? blocks - index.entry_count() : double{1} * partition * index.entry_count();
     before += place;
-    if (place < index.restart_count()) {
+    if (precision == Precision::kCoarse) {
+      before += 0.5;
+    } else if (place < index.restart_count()) {
       BlockHandle data;
       TIDESDB_TRY(DecodeData(DecodeTrustedEntry(index.Restart(place)), handles.index, &data));
       TIDESDB_TRY(source_.Fetch(data, BlockKind::kData, true, nullptr, &block));

@@ -42,9 +42,11 @@ class TableReader {
 
   virtual const TableProperties& properties() const = 0;
 
-  // About which share of the file's entries have keys < key, from 0 to 1. Right to a few entries,
-  // as a range of few rows must not look empty: reads one data block, besides the index.
-  virtual Result<double> ShareBefore(Slice key) const = 0;
+  // About which share of the file's entries have keys < key, from 0 to 1. kExact: right to a few
+  // entries, as a range of few rows must not look empty; reads one data block, besides the index.
+  // kCoarse: right to half a block, without it.
+  enum class Precision : uint8_t { kExact, kCoarse };
+  virtual Result<double> ShareBefore(Slice key, Precision precision) const = 0;
 
   // Reads every block past the cache: checksums, order, counts, filter holds every key.
   virtual Status VerifyAll() const = 0;

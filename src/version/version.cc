@@ -161,20 +161,29 @@ Result<bool> Version::ChangedSince(Slice key, SequenceNumber floor) const {
   return false;
 }
 
+// A range of fewer blocks is measured by entries: its first and last block are most of it.
+constexpr double kBlocksToCount = 16;
+
 void AddEstimate(TableCache* tables, const FileMeta& file, Slice start, Slice end,
                  RangeEstimate* estimate) {
   if (file.key_max() < start || (!end.empty() && file.key_min() >= end)) return;
   // A block that cannot be read makes the estimate worse, not wrong: reads will report it.
-  const auto share_before = [&](Slice key, double fallback) {
+  const auto share_before = [&](Slice key, TableReader::Precision precision, double fallback) {
     const Result<TableRef> table = tables->Find(file);
     if (!table.status().ok()) return fallback;
-    const Result<double> share = (*table)->ShareBefore(key);
+    const Result<double> share = (*table)->ShareBefore(key, precision);
     return share.status().ok() ? *share : fallback;
   };
-  const double from = file.key_min() >= start ? 0 : share_before(start, 0);
-  const double to = end.empty() || file.key_max() < end ? 1 : share_before(end, 1);
-  if (to <= from) return;
-  const double share = to - from;
+  const auto share_inside = [&](TableReader::Precision precision) {
+    const double from = file.key_min() >= start ? 0 : share_before(start, precision, 0);
+    const double to = end.empty() || file.key_max() < end ? 1 : share_before(end, precision, 1);
+    return to - from;
+  };
+  double share = share_inside(TableReader::Precision::kCoarse);
+  if (share * static_cast<double>(file.properties().data_blocks) < kBlocksToCount) {
+    share = share_inside(TableReader::Precision::kExact);
+  }
+  if (share <= 0) return;
   estimate->bytes += static_cast<uint64_t>(share * static_cast<double>(file.bytes()));
   estimate->keys +=
       static_cast<uint64_t>(share * static_cast<double>(LiveKeys(file.properties())) + 0.5);
