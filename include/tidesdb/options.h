@@ -64,8 +64,11 @@ struct Options {
   // Bytes; 0 takes half of what the machine or its cgroup allows. A cache or memtables that do not
   // fit in it are made smaller, which the log says. At least 16 MiB.
   uint64_t memory_max_bytes = 0;
-  uint64_t block_cache_bytes = 64 << 20;  // Share of the budget that cached blocks may fill.
-  uint64_t memtable_bytes = 64 << 20;     // A memtable of this size is flushed. >= 1 KiB.
+  // What cached blocks may fill; 0: all of the budget that nothing else takes at the moment. From a
+  // quarter of the budget on, table files are read and written past the system's page cache, where
+  // the file system can; below, the page cache is taken for the rest of the cache.
+  uint64_t block_cache_bytes = 64 << 20;
+  uint64_t memtable_bytes = 64 << 20;  // A memtable of this size is flushed. >= 1 KiB.
   // A write set larger than this spills to sorted runs on disk. 1 KiB..memory_max_bytes; 0 takes an
   // eighth of memory_max_bytes.
   uint64_t transaction_memory_bytes = 0;

@@ -18,17 +18,13 @@ def memory_bytes(limits=("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/mem
     return found
 
 
-def sizes_mib(memory):
-    """(block cache, memtable) for a server with that much memory, InnoDB's small default pool beside them.
+def memtable_mib(memory):
+    """The memtable for a server with that much memory, InnoDB's small default pool beside it.
 
-    The engine's whole budget is half of the memory, of which it leaves three eighths to transactions, indexes
-    and scans (docs/design/0012-memory.md). The memtable as by default, less where two would not fit into a
-    quarter of the budget; the cache has what is left beside four memtables or that quarter, and at most half.
+    The engine's whole budget is half of the memory (docs/design/0012-memory.md). The memtable as by default, less
+    where two would not fit into a quarter of the budget.
     """
-    budget = memory // 2
-    memtable = _rounded(min(128 * MIB, budget // 8))
-    cache = _rounded(min(budget // 2, budget // 8 * 5 - min(budget // 4, 4 * memtable)))
-    return cache // MIB, memtable // MIB
+    return _rounded(min(128 * MIB, memory // 2 // 8)) // MIB
 
 
 def _rounded(size):
@@ -38,16 +34,16 @@ def _rounded(size):
 
 
 def server_config(memory):
-    cache, memtable = sizes_mib(memory)
     return f"""{MARK}; --uninstall removes it. What you change here stays.
 [mysqld]
 plugin_load_add = ha_tidesdb
 
 # loose_: after an upgrade to a version that the plugin is not built for, the server starts without it.
-# Half of the machine's memory at most is used (tidesdb_max_memory_usage); of that, for decoded blocks:
-loose_tidesdb_block_cache_size = {cache}M
+# Half of the machine's memory at most is used (tidesdb_max_memory_usage); of that, for decoded blocks, all that
+# nothing else needs:
+loose_tidesdb_block_cache_size = 0
 # Writes are collected in as much before they go to table files:
-loose_tidesdb_unified_memtable_write_buffer_size = {memtable}M
+loose_tidesdb_unified_memtable_write_buffer_size = {memtable_mib(memory)}M
 # A COMMIT that was answered survives a power cut (INTERVAL and NONE give the last ones away for speed):
 loose_tidesdb_unified_memtable_sync_mode = FULL
 """

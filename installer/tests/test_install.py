@@ -249,16 +249,11 @@ class Config(unittest.TestCase):
     def test_sizes_fit_the_machine(self):
         gib = 1024 * config.MIB
         for memory in [gib // 4, gib // 2, gib, 2 * gib, 3 * gib, 4 * gib, 8 * gib, 64 * gib, 300 * gib]:
-            cache, memtable = (size * config.MIB for size in config.sizes_mib(memory))
-            budget = memory // 2
             # The engine's plan (src/db/options_check.cc) cuts nothing.
-            self.assertLessEqual(cache, budget // 2, memory)
-            self.assertLessEqual(cache, budget * 5 // 8 - min(budget // 4, 4 * memtable), memory)
-            self.assertLessEqual(2 * memtable, budget * 5 // 8 - cache, memory)
-            self.assertGreaterEqual(cache + memtable, budget // 4)
-        self.assertEqual(config.sizes_mib(8 * gib), (2048, 128))
-        self.assertEqual(config.sizes_mib(gib), (192, 64))
-        self.assertEqual(config.sizes_mib(gib // 4), (48, 16))
+            self.assertLessEqual(2 * config.memtable_mib(memory) * config.MIB, memory // 2 // 4, memory)
+        self.assertEqual(config.memtable_mib(8 * gib), 128)
+        self.assertEqual(config.memtable_mib(gib), 64)
+        self.assertEqual(config.memtable_mib(gib // 4), 16)
 
     def test_the_servers_starts_without_the_engine(self):
         for line in config.server_config(1 << 33).splitlines():

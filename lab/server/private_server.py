@@ -33,8 +33,8 @@ _UNSHOWN = ("plugin_load_add", "rocksdb_default_cf_options", "log_bin", "table_o
 # TidesDB cuts them to what its budget has room for, and shows them so.
 _OF_THE_BUDGET = ("tidesdb_block_cache_size", "tidesdb_unified_memtable_write_buffer_size")
 _NO_ROOM = (": tidesdb_max_memory_usage, which is half of the machine's memory or of the server's limit (--memory-max) "
-            "unless it is set, has no room for more (a cache may take half of it); make one of them larger, or the cache "
-            "smaller")
+            "unless it is set, has no room for more (a cache may take fifteen sixteenths of it); make one of them "
+            "larger, or the cache smaller")
 
 
 @dataclass(frozen=True)

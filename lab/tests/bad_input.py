@@ -369,7 +369,7 @@ class BadInputTest(unittest.TestCase):
         with Mounted("size=400M") as directory:
             self.on_small_disk(directory)
             self.server.options = [*self.server.options, "--tidesdb-max-memory-usage=16M"]
-            self.assertRegex(self.start(), r"\[Warning\] TidesDB: option block_cache_bytes is 6291456 instead of ")
+            self.assertRegex(self.start(), r"\[Warning\] TidesDB: option block_cache_bytes is 15728640 instead of ")
             filler = take_all(directory)
             inserted, error = self.insert_until_error()
             self.assertRegex(error, r"ERROR \d+ .*\.(tdb|wal): No space left on device")

@@ -94,8 +94,10 @@ MYSQL_SYSVAR_ENUM(log_level, log_level_value, kReadOnly,
                   nullptr, nullptr, 2, &log_level_typelib);
 unsigned long long block_cache_size_value;
 MYSQL_SYSVAR_ULONGLONG(block_cache_size, block_cache_size_value, kReadOnly,
-                       "Bytes of the block cache.", nullptr, nullptr, 256ULL << 20, 0, 1ULL << 50,
-                       0);
+                       "Bytes of the block cache; 0 takes all of tidesdb_max_memory_usage that "
+                       "nothing else needs at the moment. From a quarter of that on, table files "
+                       "are read and written past the system's page cache.",
+                       nullptr, nullptr, 256ULL << 20, 0, 1ULL << 50, 0);
 int max_open_sstables_value;
 MYSQL_SYSVAR_INT(max_open_sstables, max_open_sstables_value, kReadOnly,
                  "Table files held open, at least 16; 0 takes 256. As many runs of "

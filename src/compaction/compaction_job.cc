@@ -61,7 +61,8 @@ class MergeJob {
         stop_(stop),
         view_(context.snapshots()),
         output_(&context,
-                TableOptionsOf(compaction.version->family(), compaction.version->options())),
+                TableOptionsOf(compaction.version->family(), compaction.version->options()),
+                CachePriority::kKept),
         deeper_(compaction.version.get(), compaction.output_level + 1, OlderInLevel0()),
         writer_(&view_, &deeper_, !compaction.keep_tombstones, &output_) {}
 
@@ -81,6 +82,7 @@ class MergeJob {
       if (unpaced_bytes >= kPaceBytes) TIDESDB_TRY(Pace(std::exchange(unpaced_bytes, 0)));
       const Slice value = iter->value();
       unpaced_bytes += iter->user_key().size() + value.size() + sizeof(Trailer);
+      output_.SetInUse(iter->InUse());
       TIDESDB_TRY(writer_.Add(iter->user_key(), iter->trailer(), value, before_key));
     }
     TIDESDB_TRY(iter->status());

@@ -18,9 +18,10 @@ namespace tidesdb {
 struct JobContext {
   FileSystem* fs = nullptr;
   std::string directory;
-  TableCache* tables = nullptr;
-  Logger* log = nullptr;       // May be null.
-  Metrics* metrics = nullptr;  // May be null.
+  bool bypass_page_cache = false;  // By the files that are written.
+  TableCache* tables = nullptr;    // May be null where nothing is read.
+  Logger* log = nullptr;           // May be null.
+  Metrics* metrics = nullptr;      // May be null.
   std::function<uint64_t()> new_file_number;
   // Asked once at the start of a job.
   std::function<SnapshotView()> snapshots;

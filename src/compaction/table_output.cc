@@ -6,6 +6,14 @@
 
 namespace tidesdb {
 
+namespace {
+
+BlockCache* CacheOf(const JobContext& context) {
+  return context.tables == nullptr ? nullptr : context.tables->block_cache();
+}
+
+}  // namespace
+
 TableWriteOptions TableOptionsOf(FamilyId family, const ColumnFamilyOptions& options) {
   TableWriteOptions table;
   table.family = family;
@@ -31,7 +39,10 @@ Status TableOutput::Add(Slice user_key, Trailer trailer, Slice value) {
     std::string path = TableFileName(context_->directory, number_);
     TIDESDB_ASSIGN(std::unique_ptr<WritableFile> file,
                    context_->fs->NewWritableFile(path, OpenMode::kCreate));
-    writer_ = NewTableWriter(options_, std::move(file), std::move(path));
+    if (context_->bypass_page_cache) file->BypassPageCache();
+    const CacheFill fill = {CacheOf(*context_), number_, priority_};
+    writer_ = NewTableWriter(options_, std::move(file), std::move(path), fill);
+    writer_->SetInUse(in_use_);
   }
   return writer_->Add(user_key, trailer, value);
 }
@@ -71,6 +82,7 @@ std::vector<FileRecord> TableOutput::Release() {
 
 void DeleteTables(const JobContext& context, const std::vector<FileRecord>& files) {
   for (const FileRecord& file : files) {
+    if (BlockCache* const cache = CacheOf(context)) cache->EraseFile(file.number);
     const std::string path = TableFileName(context.directory, file.number);
     if (const Status status = context.fs->Delete(path); !status.ok()) {
       LogF(context.log, LogLevel::kWarn, "Cannot delete %s, which nothing names: %s", path.c_str(),

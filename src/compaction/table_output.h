@@ -15,14 +15,19 @@ namespace tidesdb {
 
 class TableOutput {
  public:
-  // `context` outlives this.
-  TableOutput(const JobContext* context, const TableWriteOptions& options)
-      : context_(context), options_(options) {}
+  // `context` outlives this. `priority`: in the cache, of data that is in use.
+  TableOutput(const JobContext* context, const TableWriteOptions& options, CachePriority priority)
+      : context_(context), options_(options), priority_(priority) {}
   // Deletes the files unless Release() was called.
   ~TableOutput();
   TableOutput(const TableOutput&) = delete;
   TableOutput& operator=(const TableOutput&) = delete;
 
+  // See TableWriter.
+  void SetInUse(bool in_use) {
+    in_use_ = in_use;
+    if (writer_ != nullptr) writer_->SetInUse(in_use);
+  }
   // Opens a file if none is open. REQUIRES: entries ascend.
   Status Add(Slice user_key, Trailer trailer, Slice value);
   bool FileOpen() const { return writer_ != nullptr; }
@@ -42,6 +47,8 @@ class TableOutput {
  private:
   const JobContext* const context_;
   const TableWriteOptions options_;
+  const CachePriority priority_;
+  bool in_use_ = false;
   std::unique_ptr<TableWriter> writer_;
   uint64_t number_ = 0;
   std::vector<FileRecord> files_;

@@ -14,6 +14,7 @@ namespace {
 // the log.
 constexpr uint64_t kMemtableBytesMax = 4 << 20;
 constexpr uint64_t kCheckSegmentBytes = 64 << 10;
+constexpr uint64_t kCheckCacheBytes = 1 << 20;
 // A try fails where a prepared transaction is rolled back meanwhile.
 constexpr int kTriesMax = 20;
 constexpr Slice kIncomplete = ".incomplete";
@@ -124,7 +125,7 @@ Status DbImpl::CheckCopy(const std::string& directory, SequenceNumber sequence) 
   options.log = &no_log;
   options.create_if_missing = false;
   options.sync_mode = SyncMode::kNone;
-  options.block_cache_bytes = 0;
+  options.block_cache_bytes = kCheckCacheBytes;
   options.wal_segment_bytes = kCheckSegmentBytes;
   DbImpl copy(options, env_, directory);
   copy.only_checked_ = true;

@@ -114,6 +114,7 @@ class DbImpl final : private TxnEnv {
   MemTable* ActiveMemTable() override { return tree_->active(); }
   Status Ingest(const std::vector<IngestFile>& files, SequenceNumber sequence,
                 uint64_t wal_segment) override;
+  void TransactionMemoryMoved() override { LendMemory(); }
   uint64_t NewFileNumber() override { return tree_->NewFileNumber(); }
   std::string SpillPath(uint64_t file_number) const override;
   std::string TablePath(uint64_t file_number) const override;
@@ -127,10 +128,13 @@ class DbImpl final : private TxnEnv {
   // Judges an error of the WAL, and returns it.
   Status WalFailed(Status error);
   WritePressure Pressure() const;
+  // Gives the cache what memtables, tables' indexes and transactions leave of the budget.
+  void LendMemory();
   void ReadStateChanged() { read_state_number_.fetch_add(1, std::memory_order_release); }
 
   // What the end of a prepared transaction takes in the log.
   static constexpr uint64_t kOutcomeBytes = WalRecordBytes(kWalOutcomeBytes);
+  static constexpr uint64_t kLendStepBytes = 1 << 20;
   static constexpr double kLevel0RunsMax = 24;    // Runs at which level 0 alone is full pressure.
   static constexpr uint64_t kDebtMemtables = 64;  // Debt that is full pressure, in memtables,
   static constexpr uint64_t kDebtBytesMin = 256 << 20;  // and at least.
@@ -213,6 +217,7 @@ class DbImpl final : private TxnEnv {
   bool closed_ = false;
   bool only_checked_ = false;  // Opened to see that it can be: no thread works on it.
   // The commit leader's.
+  uint64_t lent_step_ = 0;           // Of memtables' memory, when the cache was last told.
   uint64_t wal_reserved_bytes_ = 0;  // For its group.
   size_t outcomes_wanted_ = 0;       // Of the group's prepares: reserved beside it.
   size_t outcomes_reserved_ = 0;     // Of all prepared transactions.

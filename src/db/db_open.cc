@@ -25,6 +25,7 @@ Status DbImpl::Start(const std::vector<std::string>& warnings) {
   SequenceNumber last = 0;
   TIDESDB_TRY(OpenTree(&last));
   StartTransactions(last);
+  LendMemory();
   if (only_checked_) return Status::Ok();
   StartThreads();
   scheduler_->WakeFlush();
@@ -68,6 +69,7 @@ Status DbImpl::OpenTree(SequenceNumber* last) {
   options.metrics = &metrics_;
   options.block_cache = block_cache_.get();
   options.open_files_max = static_cast<size_t>(options_.open_files_max);
+  options.bypass_page_cache = plan_.bypass_page_cache;
   options.sync_wal_to = [this](SequenceNumber sequence) { return SyncWalTo(sequence); };
   options.snapshots = [this] {
     std::vector<SequenceNumber> live = txns_->Snapshots();

@@ -102,6 +102,29 @@ class DbTest : public testing::Test {
   ColumnFamily* family_ = nullptr;
 };
 
+TEST_F(DbTest, WhatIsReadStaysInTheCacheThroughFlushAndCompaction) {
+  constexpr int kKeys = 2000;
+  const std::string value(200, 'v');
+  options_.memtable_bytes = 4 << 20;  // One flush, and no compaction but the one below.
+  Reopen();
+  for (int i = 0; i < kKeys; ++i) Put(Key(i), value);
+  ASSERT_OK(db_->Flush());
+  const auto reads = [this] { return fs_.counters().of(FileKind::kTable).reads.load(); };
+  const auto read_first_half = [&] {
+    for (int i = 0; i < kKeys / 2; ++i) ASSERT_EQ(Get(Key(i)), value);
+  };
+  read_first_half();
+  ASSERT_OK(db_->Compact(family_));
+  ASSERT_EQ(Get(Key(0)), value);  // Opens the first file; the others when their keys are read.
+  const uint64_t files = db_->GetStats().table_files;
+  const uint64_t before = reads();
+  read_first_half();
+  EXPECT_LE(reads() - before, files);
+  // The other half was read by nobody but the compaction.
+  for (int i = kKeys / 2; i < kKeys; ++i) ASSERT_EQ(Get(Key(i)), value);
+  EXPECT_GE(reads() - before, kKeys / 2 * value.size() / (8 << 10) - 1);
+}
+
 TEST_F(DbTest, WhatIsCommittedIsReadBackAlsoAfterReopening) {
   Put("a", "1");
   Put("b", "2");

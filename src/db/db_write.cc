@@ -26,9 +26,19 @@ WritePressure DbImpl::Pressure() const {
   return pressure;
 }
 
+void DbImpl::LendMemory() {
+  const uint64_t others =
+      tree_->memtables().MemoryBytes() + tree_->tables().MemoryBytes() + txns_->MemoryBytes();
+  block_cache_->SetCapacity(plan_.CacheBytes(others));
+}
+
 Status DbImpl::PrepareForGroup(uint64_t bytes, size_t records, size_t outcomes) {
   TIDESDB_TRY(errors_->CheckWritable());
   const WritePressure pressure = Pressure();
+  if (const uint64_t step = pressure.memtable_bytes / kLendStepBytes; step != lent_step_) {
+    lent_step_ = step;
+    LendMemory();
+  }
   const uint64_t delay_us = write_controller_.DelayUs(pressure, bytes, env_->clock->NowMicros());
   if (delay_us != 0) env_->clock->SleepMicros(delay_us);
   const MemTable* active = tree_->active();

@@ -31,18 +31,28 @@ Status RangeOfEnum(const char* name, Enum value, Enum max) {
   return Range(name, static_cast<uint64_t>(value), 0, static_cast<uint64_t>(max));
 }
 
-// Shares of the budget, in eighths.
-uint64_t Eighths(uint64_t budget, uint64_t n) { return budget / 8 * n; }
+// Shares of the budget, in sixteenths.
+uint64_t Sixteenths(uint64_t budget, uint64_t n) { return budget / 16 * n; }
 
-// For the cache and the memtables: two eighths are for transactions, and one for tables' indexes,
-// iterators and what is not counted to the byte.
-uint64_t CacheAndMemtables(uint64_t budget) { return budget - Eighths(budget, 3); }
+// All but a sixteenth, for iterators and what is not counted to the byte.
+uint64_t Counted(uint64_t budget) { return budget - Sixteenths(budget, 1); }
+
+// For the cache and the memtables when transactions have taken their four sixteenths, and tables'
+// indexes one.
+uint64_t CacheAndMemtables(uint64_t budget) { return budget - Sixteenths(budget, 6); }
 
 // What memtables of this size may take in all, if there is enough: more would only put off their
 // flush. A memtable takes memory in blocks; the least keeps tiny ones (tests) from being full from
 // the start.
 uint64_t MemtablesWanted(uint64_t memtable_bytes) {
   return std::max(4 * memtable_bytes, kMemtablesMin);
+}
+
+// What memtables may take beside a cache of this size: a quarter of the budget, which the cache
+// gives back when they need it, and more if the cache was asked to be small.
+uint64_t ForMemtables(uint64_t budget, uint64_t cache_bytes) {
+  const uint64_t both = CacheAndMemtables(budget);
+  return std::max(Sixteenths(budget, 4), both - std::min(both, cache_bytes));
 }
 
 void Cut(const char* name, uint64_t max, uint64_t budget, uint64_t* value,
@@ -81,14 +91,11 @@ Result<Options> ResolveOptions(const Options& options, const Env& env,
                     resolved.memory_max_bytes));
   // What does not fit in the budget is cut to it rather than refused: the budget is the promise.
   const uint64_t budget = resolved.memory_max_bytes;
-  const uint64_t both = CacheAndMemtables(budget);
-  const uint64_t for_memtables =
-      std::min(Eighths(budget, 2), MemtablesWanted(resolved.memtable_bytes));
-  Cut("block_cache_bytes", std::min(Eighths(budget, 4), both - for_memtables), budget,
-      &resolved.block_cache_bytes, cut);
+  if (resolved.block_cache_bytes == 0) resolved.block_cache_bytes = Counted(budget);
+  Cut("block_cache_bytes", Counted(budget), budget, &resolved.block_cache_bytes, cut);
   // Half of what the memtables have: one fills while one is flushed.
-  Cut("memtable_bytes", (both - resolved.block_cache_bytes) / 2, budget, &resolved.memtable_bytes,
-      cut);
+  Cut("memtable_bytes", ForMemtables(budget, resolved.block_cache_bytes) / 2, budget,
+      &resolved.memtable_bytes, cut);
   return resolved;
 }
 
@@ -112,13 +119,22 @@ Status CheckFamilyOptions(const ColumnFamilyOptions& options) {
 }
 
 MemoryPlan PlanMemory(const Options& options) {
+  const uint64_t budget = options.memory_max_bytes;
   MemoryPlan plan;
   plan.block_cache_bytes = options.block_cache_bytes;
-  plan.transactions_bytes = Eighths(options.memory_max_bytes, 2);
-  plan.memtables_max_bytes =
-      std::min(CacheAndMemtables(options.memory_max_bytes) - plan.block_cache_bytes,
-               MemtablesWanted(options.memtable_bytes));
+  plan.transactions_bytes = Sixteenths(budget, 4);
+  plan.memtables_max_bytes = std::min(ForMemtables(budget, options.block_cache_bytes),
+                                      MemtablesWanted(options.memtable_bytes));
+  plan.block_cache_min_bytes =
+      std::min(options.block_cache_bytes, CacheAndMemtables(budget) - plan.memtables_max_bytes);
+  plan.lent_bytes_max = Counted(budget);
+  plan.bypass_page_cache = options.block_cache_bytes >= Sixteenths(budget, 4);
   return plan;
+}
+
+uint64_t MemoryPlan::CacheBytes(uint64_t others) const {
+  const uint64_t left = lent_bytes_max - std::min(lent_bytes_max, others);
+  return std::max(block_cache_min_bytes, std::min(block_cache_bytes, left));
 }
 
 }  // namespace tidesdb

@@ -57,30 +57,30 @@ constexpr uint64_t kMiB = 1 << 20;
 
 TEST(OptionsCheckTest, TheBudgetIsSharedOut) {
   struct Row {
-    uint64_t budget, cache_asked, memtable_asked;  // MiB.
-    uint64_t cache, memtable, memtables;           // MiB.
+    uint64_t budget, cache_asked, memtable_asked;    // MiB; a cache of 0: what is left.
+    uint64_t cache, cache_min, memtable, memtables;  // MiB.
     size_t cuts;
+    bool bypass;
   };
   constexpr Row kRows[] = {
-      // As asked: no more than four memtables.
-      {8192, 256, 128, 256, 128, 512, 0},
-      {4096, 64, 64, 64, 64, 256, 0},
-      {256, 64, 16, 64, 16, 64, 0},
-      {256, 96, 32, 96, 32, 64, 0},
+      // As asked: no more than four memtables, and a small cache is helped by the page cache.
+      {8192, 256, 128, 256, 256, 128, 512, 0, false},
+      {4096, 64, 64, 64, 64, 64, 256, 0, false},
+      {256, 64, 16, 64, 64, 16, 64, 0, true},
+      {256, 96, 32, 96, 96, 32, 64, 0, true},
       // Two memtables fit just so.
-      {256, 64, 48, 64, 48, 96, 0},
+      {256, 64, 48, 64, 64, 48, 96, 0, true},
       // Half of what the cache leaves: a memtable of 64 waited for memory at each rotation.
-      {256, 64, 64, 64, 48, 96, 1},
-      {256, 0, 128, 0, 80, 160, 1},
-      // The cache leaves a quarter for the memtables,
-      {256, 128, 32, 96, 32, 64, 1},
-      {256, 256, 128, 96, 32, 64, 2},
-      {512, 256, 128, 192, 64, 128, 2},
-      // or what they want, if that is less, and is never more than half.
-      {256, 256, 8, 128, 8, 32, 1},
-      {256, 140, 1, 128, 1, 4, 1},
-      {4096, 4096, 64, 2048, 64, 256, 1},
-      {16, 1024, 1024, 6, 2, 4, 2},
+      {256, 64, 64, 64, 64, 48, 96, 1, true},
+      // The cache has what is left: all but a sixteenth, and gives back what memtables and
+      // transactions need.
+      {256, 0, 32, 240, 96, 32, 64, 0, true},
+      {256, 0, 128, 240, 96, 32, 64, 1, true},
+      {4096, 0, 64, 3840, 2304, 64, 256, 0, true},
+      {256, 128, 32, 128, 96, 32, 64, 0, true},
+      {256, 256, 128, 240, 96, 32, 64, 2, true},
+      {256, 256, 8, 240, 128, 8, 32, 1, true},
+      {16, 1024, 1024, 15, 6, 2, 4, 2, true},
   };
   for (const Row& row : kRows) {
     SCOPED_TRACE(testing::Message() << row.budget << " for a cache of " << row.cache_asked
@@ -94,21 +94,38 @@ TEST(OptionsCheckTest, TheBudgetIsSharedOut) {
     ASSERT_TRUE(resolved.ok());
     const MemoryPlan plan = PlanMemory(*resolved);
     EXPECT_EQ(plan.block_cache_bytes, row.cache * kMiB);
+    EXPECT_EQ(plan.block_cache_min_bytes, row.cache_min * kMiB);
     EXPECT_EQ(resolved->memtable_bytes, row.memtable * kMiB);
     EXPECT_EQ(plan.memtables_max_bytes, row.memtables * kMiB);
     EXPECT_EQ(cut.size(), row.cuts);
+    EXPECT_EQ(plan.bypass_page_cache, row.bypass);
   }
+}
+
+TEST(OptionsCheckTest, TheCacheHasWhatTheOthersLeave) {
+  Options options;
+  options.memory_max_bytes = 256 * kMiB;
+  options.block_cache_bytes = 0;
+  options.memtable_bytes = 32 * kMiB;
+  std::vector<std::string> cut;
+  const auto resolved = ResolveOptions(options, Env(), &cut);
+  ASSERT_TRUE(resolved.ok());
+  const MemoryPlan plan = PlanMemory(*resolved);
+  EXPECT_EQ(plan.CacheBytes(0), 240 * kMiB);
+  EXPECT_EQ(plan.CacheBytes(40 * kMiB), 200 * kMiB);
+  EXPECT_EQ(plan.CacheBytes(144 * kMiB), 96 * kMiB);
+  EXPECT_EQ(plan.CacheBytes(1024 * kMiB), 96 * kMiB);
 }
 
 TEST(OptionsCheckTest, WhatIsCutIsSaidWithWhatWasAskedAndWhy) {
   Options options;
   options.memory_max_bytes = 256 * kMiB;
-  options.block_cache_bytes = 128 * kMiB;
+  options.block_cache_bytes = 256 * kMiB;
   std::vector<std::string> cut;
   options.memtable_bytes = 32 * kMiB;
   ASSERT_TRUE(ResolveOptions(options, Env(), &cut).ok());
   ASSERT_EQ(cut.size(), 1u);
-  for (const char* text : {"block_cache_bytes", "100663296", "134217728", "268435456"}) {
+  for (const char* text : {"block_cache_bytes", "251658240", "268435456"}) {
     EXPECT_NE(cut[0].find(text), std::string::npos) << cut[0];
   }
 }
@@ -125,11 +142,12 @@ TEST(OptionsCheckTest, ThePartsOfTheBudgetFitInIt) {
     const auto resolved = ResolveOptions(options, Env(), &cut);
     ASSERT_TRUE(resolved.ok());
     const MemoryPlan plan = PlanMemory(*resolved);
-    EXPECT_LE(plan.block_cache_bytes + plan.memtables_max_bytes + plan.transactions_bytes,
-              options.memory_max_bytes - options.memory_max_bytes / 8);
+    EXPECT_LE(plan.block_cache_min_bytes + plan.memtables_max_bytes + plan.transactions_bytes,
+              options.memory_max_bytes - options.memory_max_bytes / 16 * 2);
+    EXPECT_LE(plan.CacheBytes(0), options.memory_max_bytes - options.memory_max_bytes / 16);
     EXPECT_LE(2 * resolved->memtable_bytes, plan.memtables_max_bytes);
     EXPECT_GE(plan.memtables_max_bytes,
-              std::min(options.memory_max_bytes / 8 * 2, 4 * options.memtable_bytes));
+              std::min(options.memory_max_bytes / 16 * 4, 4 * options.memtable_bytes));
   }
 }
 

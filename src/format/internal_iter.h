@@ -37,6 +37,8 @@ class InternalIterator {
   virtual Slice user_key() const = 0;
   virtual Trailer trailer() const = 0;
   virtual Slice value() const = 0;
+  // Whether somebody has read the entry's block lately, as far as a cache of blocks knows.
+  virtual bool InUse() const { return false; }
 
   // OK, or the error that ended the iteration. An iterator with an error is not Valid().
   virtual Status status() const = 0;

@@ -37,6 +37,8 @@ class WritableFile {
   virtual Status Truncate(uint64_t size) = 0;
   virtual Status Close() = 0;
   virtual uint64_t size() const = 0;
+  // What is written leaves the system's page cache soon after; a hint, given before the first byte.
+  virtual void BypassPageCache() {}
 };
 
 // A file written at any offset, new or with old contents: WAL segments that are recycled.
@@ -72,6 +74,12 @@ class RandomAccessFile {
   }
   // Says whether reads jump about (true, as point lookups do) or run through; a hint.
   virtual void AdviseRandom(bool random) const { (void)random; }
+  // Reads go past the system's page cache where the file system can do that, and else leave little
+  // in it; a hint, given before the first read.
+  virtual void BypassPageCache() {}
+  // Reads that start and end on a multiple of this (a power of two), to memory of NewAlignedBytes,
+  // are not copied once more.
+  virtual size_t alignment() const { return 1; }
   // The size when it was opened.
   virtual uint64_t size() const = 0;
 };

@@ -2,12 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "base/check.h"
+#include "io/aligned_bytes.h"
 #include "io/file_util.h"
 #include "io/mem_fs.h"
 #include "io/posix_fs.h"
@@ -63,6 +65,26 @@ TEST_P(FileSystemTest, AppendsAndReadsBack) {
   ASSERT_TRUE((*file)->Close().ok());
   EXPECT_EQ(*ReadWholeFile(*fs_, Path("a")), "hello there");
   EXPECT_EQ(*fs_->FileSize(Path("a")), 11u);
+}
+
+TEST_P(FileSystemTest, ReadsPastThePageCacheAreTheSame) {
+  std::string contents;
+  for (int i = 0; i < 30'000; ++i) contents.push_back(static_cast<char>(i * 7 + i / 256));
+  WriteFile(Path("a"), contents);
+  auto file = fs_->NewRandomAccessFile(Path("a"));
+  ASSERT_TRUE(file.ok());
+  (*file)->BypassPageCache();
+  const AlignedBytes aligned = NewAlignedBytes(contents.size() + 10'000);
+  const Slice all(contents);
+  for (const size_t offset : {0, 1, 511, 512, 4095, 4096, 8192, 20'000, 29'999, 30'000, 40'000}) {
+    for (const size_t n : {1, 511, 512, 4096, 8192, 12'288, 32'768}) {
+      for (const size_t shift : {0, 1}) {
+        const auto got = (*file)->ReadAt(offset, n, aligned.get() + shift);
+        ASSERT_TRUE(got.ok()) << got.status().ToString();
+        EXPECT_EQ(*got, all.substr(std::min(offset, all.size()), n)) << offset << " " << n;
+      }
+    }
+  }
 }
 
 TEST_P(FileSystemTest, OpenModes) {

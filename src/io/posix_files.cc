@@ -1,14 +1,18 @@
 #include "io/posix_files.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cerrno>
+#include <cstring>
 #include <utility>
 
 #include "base/check.h"
+#include "io/aligned_bytes.h"
 #include "io/posix_error.h"
 
 namespace tidesdb {
@@ -20,6 +24,18 @@ IoCounters::PerKind* CountersOf(IoCounters* counters, const std::string& path) {
 
 void Count(std::atomic<uint64_t>* counter, uint64_t n) {
   counter->fetch_add(n, std::memory_order_relaxed);
+}
+
+// Written back at once and taken out of the page cache a step later, when the disk has it.
+constexpr uint64_t kDropStepBytes = 1 << 20;
+
+// The pages that the range lies on.
+void DropPages(int fd, uint64_t offset, uint64_t bytes) {
+  constexpr uint64_t kPage = 4096;
+  const uint64_t from = offset / kPage * kPage;
+  const uint64_t end = (offset + bytes + kPage - 1) / kPage * kPage;
+  (void)::posix_fadvise(fd, static_cast<off_t>(from), static_cast<off_t>(end - from),
+                        POSIX_FADV_DONTNEED);
 }
 
 // What both kinds of written files have in common. Append and WriteAt are WriteAll.
@@ -53,6 +69,24 @@ class PosixOutput {
     Count(&counters_->syncs, 1);
     return result == 0 ? Status::Ok() : PosixError("fdatasync", path_, error);
   }
+
+  // Starts the write of [offset, offset + bytes), or waits for it and drops the pages.
+  Status WriteBack(uint64_t offset, uint64_t bytes, bool wait) {
+    const unsigned flags =
+        wait ? SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER
+             : SYNC_FILE_RANGE_WRITE;
+    const int result =
+        ::sync_file_range(fd_.get(), static_cast<off_t>(offset), static_cast<off_t>(bytes), flags);
+    // An error that is told here is not told again by fdatasync.
+    if (result != 0 && errno != ENOSYS && errno != EINVAL && errno != EOPNOTSUPP) {
+      return PosixError("sync_file_range", path_, errno, offset);
+    }
+    if (wait) DropPages(fd_.get(), offset, bytes);
+    return Status::Ok();
+  }
+
+  // Of pages that are synced.
+  void Drop() { DropPages(fd_.get(), 0, size()); }
 
   // keep_size: reserve only.
   Status Preallocate(uint64_t bytes, bool keep_size) {
@@ -109,8 +143,15 @@ class PosixWritableFile final : public WritableFile {
   template <typename... Args>
   explicit PosixWritableFile(Args&&... args) : out_(std::forward<Args>(args)...) {}
 
-  Status Append(Slice data) override { return out_.WriteAll(out_.size(), data); }
-  Status Sync() override { return out_.Sync(); }
+  Status Append(Slice data) override {
+    TIDESDB_TRY(out_.WriteAll(out_.size(), data));
+    return bypass_ ? DropBehind() : Status::Ok();
+  }
+  Status Sync() override {
+    TIDESDB_TRY(out_.Sync());
+    if (bypass_) out_.Drop();
+    return Status::Ok();
+  }
   Status Preallocate(uint64_t bytes) override { return out_.Preallocate(bytes, true); }
   Status Truncate(uint64_t size) override {
     DCHECK(size <= out_.size());
@@ -118,9 +159,23 @@ class PosixWritableFile final : public WritableFile {
   }
   Status Close() override { return out_.Close(); }
   uint64_t size() const override { return out_.size(); }
+  void BypassPageCache() override { bypass_ = true; }
 
  private:
+  Status DropBehind() {
+    while (out_.size() - started_ >= kDropStepBytes) {
+      TIDESDB_TRY(out_.WriteBack(started_, kDropStepBytes, false));
+      if (started_ > 0) {
+        TIDESDB_TRY(out_.WriteBack(started_ - kDropStepBytes, kDropStepBytes, true));
+      }
+      started_ += kDropStepBytes;
+    }
+    return Status::Ok();
+  }
+
   PosixOutput out_;
+  bool bypass_ = false;
+  uint64_t started_ = 0;  // Up to here the disk has been told.
 };
 
 class PosixPositionalFile final : public PositionalFile {
@@ -139,6 +194,42 @@ class PosixPositionalFile final : public PositionalFile {
   PosixOutput out_;
 };
 
+// What a direct read of this file must be a multiple of.
+size_t DirectAlignment(int fd) {
+#ifdef STATX_DIOALIGN
+  struct statx info = {};
+  if (::statx(fd, "", AT_EMPTY_PATH, STATX_DIOALIGN, &info) == 0 &&
+      (info.stx_mask & STATX_DIOALIGN) != 0) {
+    const size_t align = std::max(info.stx_dio_offset_align, info.stx_dio_mem_align);
+    if (std::has_single_bit(align) && align <= kDirectAlignmentMax) return align;
+  }
+#else
+  (void)fd;
+#endif
+  return kDirectAlignmentMax;
+}
+
+// Where a thread's direct reads go that the caller's memory is not aligned for. Longer ones have
+// memory of their own.
+constexpr size_t kBounceBytes = 64 << 10;
+
+class Bounce {
+ public:
+  explicit Bounce(size_t bytes) {
+    if (bytes > kBounceBytes) {
+      own_ = NewAlignedBytes(bytes);
+      return;
+    }
+    thread_local const AlignedBytes of_thread = NewAlignedBytes(kBounceBytes);
+    shared_ = of_thread.get();
+  }
+  char* data() { return own_ != nullptr ? own_.get() : shared_; }
+
+ private:
+  AlignedBytes own_;
+  char* shared_ = nullptr;
+};
+
 class PosixRandomAccessFile final : public RandomAccessFile {
  public:
   PosixRandomAccessFile(PosixFd fd, std::string path, uint64_t size, IoCounters* counters)
@@ -151,20 +242,11 @@ class PosixRandomAccessFile final : public RandomAccessFile {
   ~PosixRandomAccessFile() override { counters_->readers.fetch_sub(1, std::memory_order_relaxed); }
 
   Result<Slice> ReadAt(uint64_t offset, size_t n, char* scratch) const override {
-    size_t done = 0;
-    while (done < n) {
-      const ssize_t got =
-          ::pread(fd_.get(), scratch + done, n - done, static_cast<off_t>(offset + done));
-      if (got < 0) {
-        if (errno == EINTR) continue;
-        return PosixError("read", path_, errno, offset + done);
-      }
-      if (got == 0) break;
-      done += static_cast<size_t>(got);
-    }
-    Count(&counters_->reads, 1);
-    Count(&counters_->read_bytes, done);
-    return Slice(scratch, done);
+    const size_t align = alignment();
+    if (align > 1) return ReadDirect(offset, n, scratch, align);
+    TIDESDB_ASSIGN(const size_t got, ReadAll(offset, n, scratch, 1));
+    if (drop_.load(std::memory_order_relaxed)) DropPages(fd_.get(), offset, got);
+    return Slice(scratch, got);
   }
 
   // Hints: a refusal changes nothing, so it is not looked at.
@@ -176,13 +258,68 @@ class PosixRandomAccessFile final : public RandomAccessFile {
     (void)::posix_fadvise(fd_.get(), 0, 0, random ? POSIX_FADV_RANDOM : POSIX_FADV_NORMAL);
   }
 
+  void BypassPageCache() override {
+    drop_.store(true, std::memory_order_relaxed);
+    const int flags = ::fcntl(fd_.get(), F_GETFL);
+    if (flags < 0 || ::fcntl(fd_.get(), F_SETFL, flags | O_DIRECT) != 0) return;
+    alignment_.store(DirectAlignment(fd_.get()), std::memory_order_relaxed);
+  }
+  size_t alignment() const override { return alignment_.load(std::memory_order_relaxed); }
+
   uint64_t size() const override { return size_; }
 
  private:
+  // Reads the blocks of the device that the range lies on.
+  Result<Slice> ReadDirect(uint64_t offset, size_t n, char* scratch, size_t align) const {
+    const uint64_t from = offset & ~uint64_t{align - 1};
+    const auto span = static_cast<size_t>(((offset + n + align - 1) & ~uint64_t{align - 1}) - from);
+    const size_t skip = static_cast<size_t>(offset - from);
+    if (span == n && skip == 0 && reinterpret_cast<uintptr_t>(scratch) % align == 0) {
+      TIDESDB_ASSIGN(const size_t got, ReadAll(from, span, scratch, align));
+      return Slice(scratch, got);
+    }
+    Bounce bounce(span);
+    TIDESDB_ASSIGN(const size_t got, ReadAll(from, span, bounce.data(), align));
+    const size_t have = std::min(n, got - std::min(got, skip));
+    std::memcpy(scratch, bounce.data() + skip, have);
+    return Slice(scratch, have);
+  }
+
+  // Returns how many bytes there were.
+  Result<size_t> ReadAll(uint64_t offset, size_t n, char* to, size_t align) const {
+    size_t done = 0;
+    while (done < n) {
+      const ssize_t got =
+          ::pread(fd_.get(), to + done, n - done, static_cast<off_t>(offset + done));
+      if (got < 0) {
+        if (errno == EINTR) continue;
+        if (errno == EINVAL && align > 1 && LeaveDirect()) continue;
+        return PosixError("read", path_, errno, offset + done);
+      }
+      if (got == 0) break;
+      done += static_cast<size_t>(got);
+      if (done % align != 0) break;  // The end of the file.
+    }
+    Count(&counters_->reads, 1);
+    Count(&counters_->read_bytes, done);
+    return done;
+  }
+
+  // The file system took the flag and not the read.
+  bool LeaveDirect() const {
+    alignment_.store(1, std::memory_order_relaxed);
+    const int flags = ::fcntl(fd_.get(), F_GETFL);
+    return flags >= 0 && (flags & O_DIRECT) != 0 &&
+           ::fcntl(fd_.get(), F_SETFL, flags & ~O_DIRECT) == 0;
+  }
+
   const PosixFd fd_;
   const std::string path_;
   const uint64_t size_;
   IoCounters::PerKind* const counters_;
+  // Relaxed: they only choose how to read the same bytes.
+  mutable std::atomic<size_t> alignment_ = 1;
+  std::atomic<bool> drop_ = false;
 };
 
 }  // namespace

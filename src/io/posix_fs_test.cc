@@ -1,13 +1,20 @@
 #include "io/posix_fs.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <linux/magic.h>
+#include <sys/mman.h>
+#include <sys/vfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <string>
+#include <vector>
 
 #include "base/check.h"
+#include "io/aligned_bytes.h"
 #include "io/file_util.h"
 
 namespace tidesdb {
@@ -56,6 +63,46 @@ TEST_F(PosixFsTest, LockIsExclusiveAcrossProcesses) {
     EXPECT_EQ(LockInChild(Path("LOCK")), 1);
   }
   EXPECT_EQ(LockInChild(Path("LOCK")), 0);
+}
+
+// Pages of the file that the system's page cache holds.
+size_t CachedPages(const std::string& path, size_t bytes) {
+  const int fd = ::open(path.c_str(), O_RDONLY);
+  CHECK(fd >= 0);
+  void* const at = ::mmap(nullptr, bytes, PROT_READ, MAP_SHARED, fd, 0);
+  CHECK(at != MAP_FAILED);
+  std::vector<unsigned char> pages((bytes + 4095) / 4096);
+  CHECK(::mincore(at, bytes, pages.data()) == 0);
+  ::munmap(at, bytes);
+  ::close(fd);
+  return static_cast<size_t>(std::count_if(pages.begin(), pages.end(),
+                                           [](unsigned char page) { return (page & 1) != 0; }));
+}
+
+TEST_F(PosixFsTest, WhatBypassesThePageCacheLeavesNothingInIt) {
+  struct statfs info = {};
+  ASSERT_EQ(::statfs(dir_.c_str(), &info), 0);
+  if (info.f_type == TMPFS_MAGIC) GTEST_SKIP() << "a file in memory is always there";
+  constexpr size_t kBytes = (5 << 20) + 123;
+  std::string contents(kBytes, 'x');
+  for (size_t i = 0; i < kBytes; i += 100) contents[i] = static_cast<char>(i / 100);
+  auto out = fs_->NewWritableFile(Path("a"), OpenMode::kCreate);
+  ASSERT_TRUE(out.ok());
+  (*out)->BypassPageCache();
+  for (size_t at = 0; at < kBytes; at += 100'000) {
+    ASSERT_TRUE((*out)->Append(Slice(contents).substr(at, 100'000)).ok());
+  }
+  // All but the steps that the disk may still be at.
+  EXPECT_LE(CachedPages(Path("a"), kBytes), 3u * 256);
+  ASSERT_TRUE((*out)->Sync().ok());
+  EXPECT_EQ(CachedPages(Path("a"), kBytes), 0u);
+  auto in = fs_->NewRandomAccessFile(Path("a"));
+  ASSERT_TRUE(in.ok());
+  (*in)->BypassPageCache();
+  std::string scratch(kBytes, 0);
+  EXPECT_EQ(*(*in)->ReadAt(0, kBytes, scratch.data()), contents);
+  EXPECT_EQ(*(*in)->ReadAt(4097, 8191, scratch.data()), Slice(contents).substr(4097, 8191));
+  EXPECT_EQ(CachedPages(Path("a"), kBytes), 0u);
 }
 
 }  // namespace

@@ -9,7 +9,11 @@ namespace {
 Status FlushFamily(const JobContext& context, const MemTable& memtable, const Version& version,
                    const SnapshotView& view, bool all_is_known, const std::atomic<bool>* stop,
                    std::vector<FileRecord>* files) {
-  TableOutput output(&context, TableOptionsOf(version.family(), version.options()));
+  // What was read in the memtable is read in the file: it takes the memory that the memtable gives
+  // back, and what nobody asks for goes first.
+  TableOutput output(&context, TableOptionsOf(version.family(), version.options()),
+                     CachePriority::kData);
+  output.SetInUse(true);
   DeeperFiles deeper(&version, 1, version.files(0));
   KeyVersionsWriter writer(&view, &deeper, all_is_known, &output);
   const auto go_on = [](Slice) { return Status::Ok(); };

@@ -34,6 +34,7 @@ struct LsmOptions {
   Metrics* metrics = nullptr;  // May be null.
   BlockCache* block_cache = nullptr;
   size_t open_files_max = 512;
+  bool bypass_page_cache = false;  // By table files.
   uint64_t manifest_rewrite_bytes = 1 << 20;
   // Makes every commit up to the sequence durable in the WAL. Called by jobs and by ApplyCatalog;
   // takes no lsm lock.

@@ -139,7 +139,7 @@ Status TreeHarness::Ingest(FamilyId family, std::vector<TestEntry> entries) {
   context.fs = fs.get();
   context.directory = kDirectory;
   context.new_file_number = [this] { return tree->NewFileNumber(); };
-  TableOutput output(&context, TableOptionsOf(family, family_options));
+  TableOutput output(&context, TableOptionsOf(family, family_options), CachePriority::kData);
   for (size_t i = 0; i < entries.size(); ++i) {
     TIDESDB_TRY(output.Add(entries[i].key, entries[i].trailer, entries[i].value));
     if (i % 7 == 6) TIDESDB_TRY(output.FinishFile());

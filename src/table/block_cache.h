@@ -20,8 +20,9 @@ struct CacheStats {
   uint64_t misses = 0;
 };
 
-// Index and filter blocks outlive data blocks in the cache.
-enum class CachePriority : uint8_t { kData, kMeta };
+// How long a block stays that is not asked for again. Index and filter blocks outlive data blocks
+// in the cache; kKept is for data that was in use in another place.
+enum class CachePriority : uint8_t { kData, kKept, kMeta };
 
 class BlockCache {
  public:
@@ -32,6 +33,10 @@ class BlockCache {
 
   // Null when absent.
   virtual Handle* Lookup(uint64_t file_number, uint64_t offset) = 0;
+
+  // As Lookup, for those who copy files and do not want the block kept for it. *in_use: it was
+  // asked for since it came, or since the cache last thought of evicting it.
+  virtual Handle* Peek(uint64_t file_number, uint64_t offset, bool* in_use) = 0;
 
   // Where the bytes of a block to be inserted are to lie.
   virtual BlockBytes NewBlock(size_t bytes) = 0;

@@ -25,11 +25,17 @@ class BlockRef {
       cache_ = std::exchange(other.cache_, nullptr);
       handle_ = std::exchange(other.handle_, nullptr);
       owned_ = std::move(other.owned_);
+      in_use_ = std::exchange(other.in_use_, false);
     }
     return *this;
   }
   BlockRef(const BlockRef&) = delete;
   BlockRef& operator=(const BlockRef&) = delete;
+
+  // Somebody else has read it in the cache lately. Known of blocks that BlockSource::Fetch has
+  // peeked at.
+  bool in_use() const { return in_use_; }
+  void set_in_use() { in_use_ = true; }
 
   // Valid until Release(), also after a move to another BlockRef.
   Slice contents() const { return contents_; }
@@ -38,6 +44,7 @@ class BlockRef {
     if (handle_ != nullptr) cache_->Release(std::exchange(handle_, nullptr));
     owned_.reset();
     contents_ = Slice();
+    in_use_ = false;
   }
   void PinCached(BlockCache* cache, BlockCache::Handle* handle, Slice contents) {
     Release();
@@ -74,6 +81,7 @@ class BlockRef {
   BlockCache* cache_ = nullptr;
   BlockCache::Handle* handle_ = nullptr;
   BlockBytes owned_;
+  bool in_use_ = false;
 };
 
 }  // namespace tidesdb

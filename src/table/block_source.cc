@@ -56,11 +56,15 @@ Result<Slice> ScanState::Read(const RandomAccessFile& file, uint64_t offset, siz
     return bytes_.substr(static_cast<size_t>(offset - bytes_offset_), n);
   }
   window_ = forward || backward ? std::clamp(window_ * 2, kWindowFirstBytes, kWindowBytesMax) : 0;
-  const size_t wanted = std::max(n, window_);
+  uint64_t wanted = std::max(n, window_);
   // Behind the block when the scan runs backward, but not before the start of the file.
-  const uint64_t from = backward ? end - std::min<uint64_t>(end, wanted) : offset;
+  uint64_t from = backward ? end - std::min<uint64_t>(end, wanted) : offset;
+  const size_t align = file.alignment();
+  wanted = (from + wanted + align - 1) / align * align;
+  from = from / align * align;
+  wanted -= from;
   if (buffer_room_ < wanted) {
-    buffer_ = std::make_unique_for_overwrite<char[]>(wanted);
+    buffer_ = NewAlignedBytes(wanted);
     buffer_room_ = wanted;
   }
   bytes_ = Slice();
@@ -78,7 +82,10 @@ Slice BlockSource::Contents(Slice decoded, BlockKind kind) {
 Status BlockSource::Fetch(BlockHandle handle, BlockKind kind, bool fill_cache, ScanState* scan,
                           BlockRef* block) const {
   if (cache_ == nullptr) return Load(handle, kind, scan, block);
-  if (BlockCache::Handle* hit = cache_->Lookup(file_number_, handle.offset); hit != nullptr) {
+  bool in_use = false;
+  BlockCache::Handle* const hit = fill_cache ? cache_->Lookup(file_number_, handle.offset)
+                                             : cache_->Peek(file_number_, handle.offset, &in_use);
+  if (hit != nullptr) {
     const Slice decoded = cache_->Bytes(hit);
     // An index that lies could lead to a block of another kind.
     const auto got = static_cast<uint8_t>(decoded.back());
@@ -89,6 +96,7 @@ Status BlockSource::Fetch(BlockHandle handle, BlockKind kind, bool fill_cache, S
     }
     if (scan != nullptr) scan->Passed(handle.offset, handle.end());
     block->PinCached(cache_, hit, Contents(decoded, kind));
+    if (in_use) block->set_in_use();
     return Status::Ok();
   }
   if (!fill_cache) return Load(handle, kind, scan, block);
@@ -100,6 +108,16 @@ Status BlockSource::Fetch(BlockHandle handle, BlockKind kind, bool fill_cache, S
       cache_->Insert(file_number_, handle.offset, std::move(decoded.bytes), decoded.size, priority);
   block->PinCached(cache_, pinned, Contents(cache_->Bytes(pinned), kind));
   return Status::Ok();
+}
+
+void BlockSource::PutDecoded(BlockCache* cache, uint64_t file_number, uint64_t offset,
+                             BlockKind kind, Slice contents, CachePriority priority) {
+  BlockBytes bytes = cache->NewBlock(contents.size() + 1);
+  DCHECK(LeadingBytes(kind, bytes.get()) == 0);
+  std::memcpy(bytes.get(), contents.data(), contents.size());
+  bytes[contents.size()] = static_cast<char>(SealByte(kind, Compression::kNone));
+  cache->Release(
+      cache->Insert(file_number, offset, std::move(bytes), contents.size() + 1, priority));
 }
 
 Status BlockSource::Load(BlockHandle handle, BlockKind kind, ScanState* scan,

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "format/table_format.h"
+#include "io/aligned_bytes.h"
 #include "io/file_system.h"
 #include "table/block_cache.h"
 #include "table/block_memory.h"
@@ -40,7 +41,7 @@ class ScanState {
   Decompressor& decompressor() { return decompressor_; }
 
  private:
-  std::unique_ptr<char[]> buffer_;
+  AlignedBytes buffer_;
   size_t buffer_room_ = 0;
   Slice bytes_;                // What the buffer holds,
   uint64_t bytes_offset_ = 0;  // and where it lies in the file.
@@ -61,6 +62,10 @@ class BlockSource {
   // A block's contents. scan may be null. Errors: kIoError, kCorruption.
   Status Fetch(BlockHandle handle, BlockKind kind, bool fill_cache, ScanState* scan,
                BlockRef* block) const;
+
+  // Puts contents into the cache that stand at this place of a file that was just written.
+  static void PutDecoded(BlockCache* cache, uint64_t file_number, uint64_t offset, BlockKind kind,
+                         Slice contents, CachePriority priority);
 
   // The same without a look at the cache.
   Status Load(BlockHandle handle, BlockKind kind, ScanState* scan, BlockRef* block) const;

@@ -57,14 +57,14 @@ struct alignas(64) BlockCache::Handle {
   enum class AfterUnpin : uint8_t { kNothing, kReclaim, kFree };
 
   // Pins the slot if it holds the block. When it does not after all, *after says what is left to
-  // do.
-  bool TryPin(uint64_t file, uint64_t at, AfterUnpin* after) {
+  // do. `count`: as a use of the block.
+  bool TryPin(uint64_t file, uint64_t at, bool count, AfterUnpin* after) {
     *after = AfterUnpin::kNothing;
     // Relaxed: only a guess, the exchange below decides.
     const uint64_t guess = word.load(std::memory_order_relaxed);
     if (StateOf(guess) != State::kVisible || !Holds(file, at)) return false;
     SchedulingPoint();
-    const uint64_t add = CounterOf(guess) < kCounterMax ? kPin + kCounterUnit : kPin;
+    const uint64_t add = count && CounterOf(guess) < kCounterMax ? kPin + kCounterUnit : kPin;
     // Acquire: pairs with Publish, so that key and block are seen as they were published.
     const uint64_t before = word.fetch_add(add, std::memory_order_acquire);
     if (StateOf(before) == State::kVisible && Holds(file, at)) return true;

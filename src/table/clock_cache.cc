@@ -19,11 +19,22 @@ constexpr size_t kSlotsPerBlock = 2;
 constexpr size_t kShardsMax = 64;
 constexpr size_t kShardBytesMin = 512 << 10;
 constexpr size_t kTableSlotsMin = 16;
+// A table starts with slots for so much and grows: most of a large cache may never be needed.
+constexpr size_t kTableFirstBytes = 256 << 20;
 
 // Where the clock's counter starts. A data block that is read once is the first to go: scans push
 // out scans. Each hit counts up, to Slot::kCounterMax.
-constexpr uint64_t kDataCounter = 0;
-constexpr uint64_t kMetaCounter = Slot::kCounterMax;
+constexpr uint64_t CounterOf(CachePriority priority) {
+  switch (priority) {
+    case CachePriority::kData:
+      return 0;
+    case CachePriority::kKept:
+      return 1;
+    case CachePriority::kMeta:
+      return Slot::kCounterMax;
+  }
+  return 0;
+}
 
 // Of the capacity, what may lie idle between the blocks: room of those that went, for those to
 // come.
@@ -65,13 +76,13 @@ class alignas(64) Shard {
   }
 
   // Pinned, or null. *stray: a slot that a pin was taken back from and that is now to be reclaimed.
-  Slot* Find(uint64_t hash, uint64_t file_number, uint64_t offset, Slot** stray) {
+  Slot* Find(uint64_t hash, uint64_t file_number, uint64_t offset, bool count, Slot** stray) {
     const Table& table = *table_.load(std::memory_order_acquire);
     size_t i = hash & table.mask;
     for (size_t n = 0; n < table.size(); ++n, i = (i + 1) & table.mask) {
       Slot& slot = table.slots[i];
       Slot::AfterUnpin after;
-      if (slot.TryPin(file_number, offset, &after)) return &slot;
+      if (slot.TryPin(file_number, offset, count, &after)) return &slot;
       if (after == Slot::AfterUnpin::kReclaim) *stray = &slot;
       if (slot.passed.load(std::memory_order_relaxed) == 0) break;
     }
@@ -212,7 +223,8 @@ class ClockCache final : public BlockCache {
         bytes_max_(bytes_max),
         shard_count_(std::clamp<size_t>(std::bit_floor(bytes_max / kShardBytesMin), 1, kShardsMax)),
         shards_(std::make_unique<Shard[]>(shard_count_)) {
-    const size_t blocks = bytes_max / ChargeOf(typical_block_bytes) / shard_count_ + 1;
+    const size_t blocks =
+        std::min(bytes_max, kTableFirstBytes) / ChargeOf(typical_block_bytes) / shard_count_ + 1;
     const size_t slots = std::max(std::bit_ceil(blocks * kSlotsPerBlock), kTableSlotsMin);
     for (size_t i = 0; i < shard_count_; ++i) shards_[i].Init(slots, static_cast<uint32_t>(i));
     memory_.SetIdleMax(bytes_max / kIdleShare);
@@ -224,10 +236,20 @@ class ClockCache final : public BlockCache {
     const uint64_t hash = HashOf(file_number, offset);
     Shard& shard = ShardOf(hash);
     Slot* stray = nullptr;
-    Slot* slot = shard.Find(hash, file_number, offset, &stray);
+    Slot* slot = shard.Find(hash, file_number, offset, true, &stray);
     if (stray != nullptr) [[unlikely]]
       Reclaim(*stray);
     shard.CountLookup(slot != nullptr);
+    return slot;
+  }
+
+  Handle* Peek(uint64_t file_number, uint64_t offset, bool* in_use) override {
+    const uint64_t hash = HashOf(file_number, offset);
+    Slot* stray = nullptr;
+    Slot* slot = ShardOf(hash).Find(hash, file_number, offset, false, &stray);
+    if (stray != nullptr) [[unlikely]]
+      Reclaim(*stray);
+    *in_use = slot != nullptr && Slot::CounterOf(slot->word.load(std::memory_order_relaxed)) > 0;
     return slot;
   }
 
@@ -244,10 +266,9 @@ class ClockCache final : public BlockCache {
     {
       MutexLock lock(shard.mu());
       // Under the mutex nobody else puts it in.
-      slot = shard.Find(hash, file_number, offset, &stray);
+      slot = shard.Find(hash, file_number, offset, false, &stray);
       if (slot == nullptr && room) {
-        slot = shard.Put(hash, file_number, offset, std::move(bytes), size,
-                         priority == CachePriority::kMeta ? kMetaCounter : kDataCounter);
+        slot = shard.Put(hash, file_number, offset, std::move(bytes), size, CounterOf(priority));
         bytes = nullptr;
       }
     }
@@ -287,6 +308,12 @@ class ClockCache final : public BlockCache {
   void SetCapacity(size_t bytes_max) override {
     bytes_max_.store(bytes_max, std::memory_order_relaxed);
     memory_.SetIdleMax(bytes_max / kIdleShare);
+    // Of all shards alike: one alone would lose what is in use.
+    const size_t share = Excess() / shard_count_;
+    for (size_t i = 0; i < shard_count_ && share > 0; ++i) {
+      MutexLock lock(shards_[i].mu());
+      used_.fetch_sub(shards_[i].Sweep(share), std::memory_order_relaxed);
+    }
     MakeRoom(0);
   }
 

@@ -113,6 +113,47 @@ TEST(ClockCacheTest, AHugeBlockPushesNothingOut) {
   EXPECT_LT(cache->GetStats().bytes, size_t{1} << 20);
 }
 
+TEST(ClockCacheTest, APeekIsNoUse) {
+  auto cache = NewClockCache(1 << 20, 1 << 10);
+  bool in_use = true;
+  EXPECT_EQ(cache->Peek(1, 7, &in_use), nullptr);
+  EXPECT_FALSE(in_use);
+  BlockBytes bytes = cache->NewBlock(100);
+  cache->Release(cache->Insert(1, 7, std::move(bytes), 100, CachePriority::kData));
+  for (int i = 0; i < 2; ++i) {
+    BlockCache::Handle* peeked = cache->Peek(1, 7, &in_use);
+    ASSERT_NE(peeked, nullptr);
+    EXPECT_FALSE(in_use);
+    cache->Release(peeked);
+  }
+  EXPECT_EQ(cache->GetStats().hits + cache->GetStats().misses, 0u);
+  cache->Release(cache->Lookup(1, 7));
+  cache->Release(cache->Peek(1, 7, &in_use));
+  EXPECT_TRUE(in_use);
+}
+
+TEST(ClockCacheTest, ASmallerCapacityKeepsWhatIsInUse) {
+  constexpr size_t kCapacity = 32 << 20;
+  constexpr uint64_t kBlocks = 3'000;
+  constexpr size_t kBytes = 8'100;
+  auto cache = NewClockCache(kCapacity, kBytes);
+  for (uint64_t i = 0; i < kBlocks; ++i) {
+    cache->Release(cache->Insert(1, i, cache->NewBlock(kBytes), kBytes, CachePriority::kData));
+    if (i % 4 == 0) cache->Release(cache->Lookup(1, i));
+  }
+  const size_t used = cache->GetStats().bytes;
+  for (int step = 1; step <= 32; ++step) cache->SetCapacity(used - used / 128 * step);
+  EXPECT_LT(cache->GetStats().entries, kBlocks * 4 / 5);
+  uint64_t kept = 0;
+  for (uint64_t i = 0; i < kBlocks; i += 4) {
+    BlockCache::Handle* handle = cache->Lookup(1, i);
+    if (handle == nullptr) continue;
+    ++kept;
+    cache->Release(handle);
+  }
+  EXPECT_GE(kept, kBlocks / 4 * 9 / 10);
+}
+
 TEST(ClockCacheTest, EraseFileForgetsAFile) {
   auto cache = NewClockCache(1 << 20, 1024);
   for (uint64_t i = 0; i < 50; ++i) {

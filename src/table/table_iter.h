@@ -40,6 +40,7 @@ class TableIter final : public InternalIterator {
   Slice user_key() const override { return data_.key(); }
   Trailer trailer() const override { return data_.trailer(); }
   Slice value() const override { return data_.value(); }
+  bool InUse() const override { return data_block_.in_use(); }
   Status status() const override { return status_; }
 
  private:

@@ -6,6 +6,8 @@
 namespace tidesdb {
 namespace {
 
+constexpr auto kExact = TableReader::Precision::kExact;
+
 class CountingFile final : public RandomAccessFile {
  public:
   CountingFile(std::shared_ptr<std::string> bytes, uint64_t* reads)
@@ -26,6 +28,9 @@ class CountingCache final : public BlockCache {
  public:
   Handle* Lookup(uint64_t file_number, uint64_t offset) override {
     return cache_->Lookup(file_number, offset);
+  }
+  Handle* Peek(uint64_t file_number, uint64_t offset, bool* in_use) override {
+    return cache_->Peek(file_number, offset, in_use);
   }
   BlockBytes NewBlock(size_t bytes) override {
     ++blocks_made;
@@ -189,7 +194,7 @@ TEST(TableTest, EmptyTable) {
   EXPECT_FALSE(iter->Valid());
   EXPECT_TRUE(iter->status().ok());
   EXPECT_TRUE((*table)->VerifyAll().ok());
-  EXPECT_EQ(*(*table)->ShareBefore("a"), 1.0);
+  EXPECT_EQ(*(*table)->ShareBefore("a", kExact), 1.0);
 }
 
 TEST(TableTest, PropertiesTellWhatIsInside) {
@@ -314,16 +319,50 @@ TEST(TableTest, ShareBeforeIsRightToFewEntries) {
   options.partition_blocks = 10;
   const auto bytes = WriteTable(options, entries);
   auto table = *OpenTable(bytes, nullptr);
-  EXPECT_EQ(*table->ShareBefore(""), 0);
+  EXPECT_EQ(*table->ShareBefore("", kExact), 0);
   double last = -1.0 / 2000;
   for (int i = 0; i < 2000; ++i) {
-    const double share = *table->ShareBefore("key" + std::to_string(10000 + i));
+    const std::string key = "key" + std::to_string(10000 + i);
+    const double share = *table->ShareBefore(key, kExact);
     EXPECT_NEAR(share * 2000, i, 12);
+    EXPECT_NEAR(*table->ShareBefore(key, TableReader::Precision::kCoarse) * 2000, i, 12);
     // Few entries are counted well wherever they lie.
     EXPECT_NEAR((share - last) * 2000, 1, 0.5);
     last = share;
   }
-  EXPECT_EQ(*table->ShareBefore("z"), 1);
+  EXPECT_EQ(*table->ShareBefore("z", kExact), 1);
+}
+
+TEST(TableTest, BlocksInUseAreInTheCacheOnceWritten) {
+  TableWriteOptions options;
+  options.block_bytes = 512;
+  options.partition_blocks = 8;
+  auto cache = NewClockCache(1 << 20, 512);
+  auto bytes = std::make_shared<std::string>();
+  auto writer = NewTableWriter(options, std::make_unique<StringWritableFile>(bytes), "test.tdb",
+                               {cache.get(), 7, CachePriority::kKept});
+  const auto key = [](int i) { return "key" + std::to_string(1000 + i); };
+  constexpr int kKeys = 4000;
+  for (int i = 0; i < kKeys; ++i) {
+    writer->SetInUse(i < kKeys / 2);
+    CHECK_OK(writer->Add(key(i), PackTrailer(1, ValueType::kPut), "value" + std::to_string(i)));
+  }
+  CHECK_OK(writer->Finish().status());
+  uint64_t reads = 0;
+  auto table = *TableReader::Open(std::make_unique<CountingFile>(bytes, &reads), "test.tdb", 7, 0,
+                                  cache.get());
+  reads = 0;
+  for (int i = 0; i < kKeys; ++i) {
+    VersionHit hit;
+    ASSERT_TRUE(*table->Get(TableReadOptions(), key(i), 1, &hit));
+    ASSERT_EQ(hit.value, "value" + std::to_string(i));
+    hit.release(hit.owner, hit.arg);
+    // The block in the middle is of both halves.
+    if (i < kKeys / 2 - 50) {
+      ASSERT_EQ(reads, 0u) << i;
+    }
+  }
+  EXPECT_GT(reads, table->properties().data_blocks / 2 - 2);
 }
 
 TEST(TableTest, AHitPinsItsBlock) {

@@ -8,6 +8,7 @@
 #include "format/filter_format.h"
 #include "format/table_format.h"
 #include "table/block_builder.h"
+#include "table/block_source.h"
 #include "table/compressor.h"
 #include "tidesdb/limits.h"
 
@@ -41,10 +42,11 @@ std::string ShortestSeparator(Slice a, Slice b) {
 class TableWriterImpl final : public TableWriter {
  public:
   TableWriterImpl(const TableWriteOptions& options, std::unique_ptr<WritableFile> file,
-                  std::string path)
+                  std::string path, const CacheFill& fill)
       : options_(options),
         file_(std::move(file)),
         path_(std::move(path)),
+        fill_(fill),
         compressor_(options.compression),
         block_(options.restart_interval, true),
         // Restarts everywhere: a search of the key heads ends at the entry.
@@ -75,11 +77,14 @@ class TableWriterImpl final : public TableWriter {
     if (new_key) last_hash_ = Hash64(user_key);
     if (has_filter_ && (new_key || key_hashes_.empty())) key_hashes_.push_back(last_hash_);
     block_.Add(user_key, trailer, value, last_hash_);
+    if (in_use_) ++entries_in_use_;
     Count(user_key, trailer, value, new_key);
     last_key_ = user_key;
     last_trailer_ = trailer;
     return Status::Ok();
   }
+
+  void SetInUse(bool in_use) override { in_use_ = in_use; }
 
   uint64_t FileBytes() const override {
     if (finished_) return offset_;
@@ -97,10 +102,10 @@ class TableWriterImpl final : public TableWriter {
     if (!index_.empty()) TIDESDB_TRY(FlushPartition());
     properties_.key_max = last_key_;
     TableFooter footer;
-    TIDESDB_TRY(WriteBlock(top_index_.Finish(), BlockKind::kTopIndex, &footer.top_index));
+    TIDESDB_TRY(WriteBlock(top_index_.Finish(), BlockKind::kTopIndex, false, &footer.top_index));
     std::string encoded;
     PutTableProperties(&encoded, properties_);
-    TIDESDB_TRY(WriteBlock(&encoded, BlockKind::kProperties, &footer.properties));
+    TIDESDB_TRY(WriteBlock(&encoded, BlockKind::kProperties, false, &footer.properties));
     encoded.clear();
     PutTableFooter(&encoded, footer);
     TIDESDB_TRY(Write(encoded));
@@ -148,7 +153,10 @@ class TableWriterImpl final : public TableWriter {
   // Every entry so far is <= (separator, trailer), every later one is greater.
   Status FlushBlock(const std::string& separator, Trailer trailer) {
     BlockHandle handle;
-    TIDESDB_TRY(WriteBlock(block_.Finish(), BlockKind::kData, &handle));
+    const bool in_use = 2 * entries_in_use_ >= block_.entries();
+    partition_in_use_ = partition_in_use_ || in_use;
+    entries_in_use_ = 0;
+    TIDESDB_TRY(WriteBlock(block_.Finish(), BlockKind::kData, in_use, &handle));
     block_.Reset();
     ++properties_.data_blocks;
     std::string value;
@@ -161,14 +169,15 @@ class TableWriterImpl final : public TableWriter {
   Status FlushPartition() {
     const std::string separator(index_.last_key());
     PartitionHandles handles;
-    TIDESDB_TRY(WriteBlock(index_.Finish(), BlockKind::kIndex, &handles.index));
+    TIDESDB_TRY(WriteBlock(index_.Finish(), BlockKind::kIndex, partition_in_use_, &handles.index));
     index_.Reset();
     if (has_filter_) {
       std::string filter;
       BuildFilter(key_hashes_, filter_shape_, &filter);
-      TIDESDB_TRY(WriteBlock(&filter, BlockKind::kFilter, &handles.filter));
+      TIDESDB_TRY(WriteBlock(&filter, BlockKind::kFilter, partition_in_use_, &handles.filter));
       key_hashes_.clear();
     }
+    partition_in_use_ = false;
     std::string value;
     PutPartitionHandles(&value, handles);
     top_index_.Add(separator, separator_trailer_, value, 0);
@@ -176,7 +185,11 @@ class TableWriterImpl final : public TableWriter {
   }
 
   // Seals and writes the contents, which are spoilt.
-  Status WriteBlock(std::string* contents, BlockKind kind, BlockHandle* handle) {
+  Status WriteBlock(std::string* contents, BlockKind kind, bool in_use, BlockHandle* handle) {
+    if (in_use && fill_.cache != nullptr) {
+      BlockSource::PutDecoded(fill_.cache, fill_.file_number, offset_, kind, *contents,
+                              kind == BlockKind::kData ? fill_.priority : CachePriority::kMeta);
+    }
     const bool compressible = kind != BlockKind::kFilter && kind != BlockKind::kProperties;
     Compression compression = Compression::kNone;
     std::string* payload = contents;
@@ -208,6 +221,10 @@ class TableWriterImpl final : public TableWriter {
   const TableWriteOptions options_;
   const std::unique_ptr<WritableFile> file_;
   const std::string path_;
+  const CacheFill fill_;
+  bool in_use_ = false;
+  uint32_t entries_in_use_ = 0;    // Of the open block.
+  bool partition_in_use_ = false;  // A block of the open partition is.
   bool has_filter_ = false;
   FilterShape filter_shape_ = {0, 0};
   bool finished_ = false;
@@ -234,8 +251,9 @@ class TableWriterImpl final : public TableWriter {
 }  // namespace
 
 std::unique_ptr<TableWriter> NewTableWriter(const TableWriteOptions& options,
-                                            std::unique_ptr<WritableFile> file, std::string path) {
-  return std::make_unique<TableWriterImpl>(options, std::move(file), std::move(path));
+                                            std::unique_ptr<WritableFile> file, std::string path,
+                                            const CacheFill& fill) {
+  return std::make_unique<TableWriterImpl>(options, std::move(file), std::move(path), fill);
 }
 
 }  // namespace tidesdb

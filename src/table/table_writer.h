@@ -9,6 +9,7 @@
 
 #include "format/internal_key.h"
 #include "io/file_system.h"
+#include "table/block_cache.h"
 #include "table/table_options.h"
 #include "tidesdb/result.h"
 
@@ -21,6 +22,10 @@ class TableWriter {
   // REQUIRES: (key, trailer) after all earlier ones in CompareVersions order (CHECKed).
   virtual Status Add(Slice user_key, Trailer trailer, Slice value) = 0;
 
+  // Whether the entries that follow are in use; until the next call. Blocks that hold mostly such
+  // entries go into the cache, if there is one.
+  virtual void SetInUse(bool in_use) = 0;
+
   // Bytes written so far plus the open block: for cutting files. After Finish: the size of the
   // file.
   virtual uint64_t FileBytes() const = 0;
@@ -32,8 +37,16 @@ class TableWriter {
   virtual Result<TableProperties> Finish() = 0;
 };
 
-// `path` is used in messages only.
+// What a writer puts into the cache of what it writes.
+struct CacheFill {
+  BlockCache* cache = nullptr;  // Null: nothing.
+  uint64_t file_number = 0;
+  CachePriority priority = CachePriority::kKept;  // Of data blocks.
+};
+
+// `path` is used in messages only. `fill`'s cache outlives the writer.
 std::unique_ptr<TableWriter> NewTableWriter(const TableWriteOptions& options,
-                                            std::unique_ptr<WritableFile> file, std::string path);
+                                            std::unique_ptr<WritableFile> file, std::string path,
+                                            const CacheFill& fill = {});
 
 }  // namespace tidesdb

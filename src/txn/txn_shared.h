@@ -45,6 +45,7 @@ struct TxnShared {
   std::atomic<uint64_t> next_prepared_id;
   std::atomic<uint64_t> active = 0;
   std::atomic<uint64_t> memory_bytes = 0;  // Of write sets, records and tracked keys.
+  std::atomic<uint64_t> memory_told = 0;   // What it was when the environment was last told.
   std::atomic<uint64_t> conflicts = 0;
   std::atomic<uint64_t> rollbacks = 0;
   std::atomic<uint64_t> user_bytes = 0;

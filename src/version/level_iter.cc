@@ -56,6 +56,7 @@ class LevelIterator final : public InternalIterator {
   Slice user_key() const override { return table_iter_->user_key(); }
   Trailer trailer() const override { return table_iter_->trailer(); }
   Slice value() const override { return table_iter_->value(); }
+  bool InUse() const override { return table_iter_->InUse(); }
   Status status() const override {
     if (!status_.ok() || table_iter_ == nullptr) return status_;
     return table_iter_->status();

@@ -73,6 +73,7 @@ class MergingIterator final : public InternalIterator {
   Slice user_key() const override { return sources_[heap_.front()].key; }
   Trailer trailer() const override { return sources_[heap_.front()].trailer; }
   Slice value() const override { return sources_[heap_.front()].iter->value(); }
+  bool InUse() const override { return sources_[heap_.front()].iter->InUse(); }
   Status status() const override { return status_; }
 
  private:

@@ -24,11 +24,12 @@ class SlotLock {
 }  // namespace
 
 TableCache::TableCache(FileSystem* fs, std::string directory, BlockCache* block_cache,
-                       size_t open_files_max)
+                       size_t open_files_max, bool bypass_page_cache)
     : fs_(fs),
       directory_(std::move(directory)),
       block_cache_(block_cache),
-      open_files_max_(open_files_max < 1 ? 1 : open_files_max) {}
+      open_files_max_(open_files_max < 1 ? 1 : open_files_max),
+      bypass_page_cache_(bypass_page_cache) {}
 
 TableCache::~TableCache() {
   MutexLock lock(mutex_);
@@ -38,6 +39,7 @@ TableCache::~TableCache() {
 Result<TableRef> TableCache::Open(const FileMeta& file) {
   std::string path = TableFileName(directory_, file.number());
   TIDESDB_ASSIGN(std::unique_ptr<RandomAccessFile> handle, fs_->NewRandomAccessFile(path));
+  if (bypass_page_cache_) handle->BypassPageCache();
   return TableReader::Open(std::move(handle), std::move(path), file.number(),
                            file.record().global_sequence, block_cache_);
 }

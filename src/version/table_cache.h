@@ -22,7 +22,9 @@ namespace tidesdb {
 class TableCache {
  public:
   // Owns neither; both outlive it, and it outlives every FileMeta that it opened.
-  TableCache(FileSystem* fs, std::string directory, BlockCache* block_cache, size_t open_files_max);
+  // `bypass_page_cache`: files are read past the system's page cache.
+  TableCache(FileSystem* fs, std::string directory, BlockCache* block_cache, size_t open_files_max,
+             bool bypass_page_cache = false);
   virtual ~TableCache();
   TableCache(const TableCache&) = delete;
   TableCache& operator=(const TableCache&) = delete;
@@ -61,6 +63,7 @@ class TableCache {
   const std::string directory_;
   BlockCache* const block_cache_;
   const size_t open_files_max_;
+  const bool bypass_page_cache_;
 
   mutable Mutex mutex_;
   std::list<OpenFile> open_

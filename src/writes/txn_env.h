@@ -60,6 +60,9 @@ class TxnEnv {
   // Any thread: makes everything that was appended durable. An error is final, as AppendToWal's.
   virtual Status SyncWal() = 0;
 
+  // Any thread: what transactions take together has moved by about a megabyte.
+  virtual void TransactionMemoryMoved() {}
+
   // --- For spilling ---
   virtual uint64_t NewFileNumber() = 0;
   // A run, deleted at the end of the transaction.
