@@ -143,6 +143,17 @@ inline void SetOptimizerCosts(handlerton* hton) {
 inline void SetOptimizerCosts(handlerton*) {}
 #endif
 
+// What extra() is told around a copy of ALTER TABLE; older servers tell of CREATE ... SELECT too.
+#if MYSQL_VERSION_ID >= 110000
+inline constexpr ha_extra_function kBeginCopy = HA_EXTRA_BEGIN_ALTER_COPY;
+inline constexpr ha_extra_function kEndCopy = HA_EXTRA_END_ALTER_COPY;
+inline constexpr ha_extra_function kAbortCopy = HA_EXTRA_ABORT_ALTER_COPY;
+#else
+inline constexpr ha_extra_function kBeginCopy = HA_EXTRA_BEGIN_COPY;
+inline constexpr ha_extra_function kEndCopy = HA_EXTRA_END_COPY;
+inline constexpr ha_extra_function kAbortCopy = HA_EXTRA_ABORT_COPY;
+#endif
+
 // What index_flags() says of the primary key, as InnoDB of the same server. From 11.0 on the rows
 // in a clustered key count as read, also when the key alone is asked for.
 #if MYSQL_VERSION_ID >= 110000

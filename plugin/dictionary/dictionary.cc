@@ -338,7 +338,9 @@ Status Dictionary::Change(const std::vector<TableChange>& changes) {
     if (kept != had) TIDESDB_TRY(ForgetStats(old->def));
     if (change.build != nullptr) {
       edit.erase.push_back(change.build->catalog_name);
-      for (const auto& index : change.build->indexes) edit.drop.push_back(index.touched->id());
+      for (const auto& index : change.build->indexes) {
+        if (index.claims != nullptr) edit.drop.push_back(index.claims->id());
+      }
     }
     std::string bytes;
     EncodeTableDef(change.def, &bytes);
@@ -356,18 +358,23 @@ Status Dictionary::BeginBuild(const std::string& name, const std::shared_ptr<Ind
   if (table == nullptr) return Status::InvalidArgument("no table " + name + " in the dictionary");
   CatalogEdit edit;
   std::string ids;
-  for (size_t i = 0; i < 2 * build->indexes.size(); i++) {
+  const auto new_family = [&] {
     edit.create.push_back({db_->NewFamilyId(), table->primary->options()});
     PutFixed32(&ids, edit.create.back().id);
+  };
+  for (const IndexBuild::Index& index : build->indexes) {
+    new_family();
+    if (build->codec->is_unique(index.key_number)) new_family();
   }
   build->catalog_name = kBuildPrefix + name;
   edit.put.emplace_back(build->catalog_name, std::move(ids));
   TIDESDB_TRY(db_->ApplyCatalog(edit));
-  for (size_t i = 0; i < build->indexes.size(); i++) {
-    build->indexes[i].entries = db_->FindFamily(edit.create[2 * i].id);
-    build->indexes[i].touched = db_->FindFamily(edit.create[2 * i + 1].id);
+  auto made = edit.create.begin();
+  for (IndexBuild::Index& index : build->indexes) {
+    index.entries = db_->FindFamily((made++)->id);
+    if (build->codec->is_unique(index.key_number)) index.claims = db_->FindFamily((made++)->id);
   }
-  return build->online ? TakeOver(*table, name, table->def, build) : Status::Ok();
+  return TakeOver(*table, name, table->def, build);
 }
 
 Status Dictionary::GiveUpBuild(IndexBuild* build) {
@@ -376,7 +383,7 @@ Status Dictionary::GiveUpBuild(IndexBuild* build) {
   edit.erase.push_back(build->catalog_name);
   for (const IndexBuild::Index& index : build->indexes) {
     edit.drop.push_back(index.entries->id());
-    edit.drop.push_back(index.touched->id());
+    if (index.claims != nullptr) edit.drop.push_back(index.claims->id());
   }
   return db_->ApplyCatalog(edit);
 }

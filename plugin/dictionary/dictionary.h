@@ -118,8 +118,7 @@ class Dictionary {
   // a new definition does not name any more are dropped.
   Status Change(const std::vector<TableChange>& changes);
   // Makes the families of indexes that are about to be filled: build->indexes come with their key
-  // numbers. If it is online, who opens the table from now on keeps them. REQUIRES: nobody else has
-  // the table open.
+  // numbers. Who opens the table from now on keeps them. REQUIRES: nobody else has the table open.
   Status BeginBuild(const std::string& name, const std::shared_ptr<IndexBuild>& build);
   // Drops them again; writers may be there.
   Status GiveUpBuild(IndexBuild* build);

@@ -2,6 +2,8 @@
 // look like. The server copies the table for all else.
 #include "handler/ha_tidesdb.h"
 
+#include <algorithm>
+
 #include "base/guard.h"
 #include "base/sysvars.h"
 #include "codec/collations.h"
@@ -239,9 +241,7 @@ enum_alter_inplace_result ha_tidesdb::check_if_supported_inplace_alter(
       def.frm_version.assign(reinterpret_cast<const char*>(frm.str), frm.length);
       if (builds) {
         if (!PlanBuild(altered_table, *info, &plan->codec)) return 0;
-        // Two rows of other connections could claim one key before both are in the index.
-        result = (flags & ALTER_ADD_UNIQUE_INDEX) != 0 ? HA_ALTER_INPLACE_NOCOPY_LOCK
-                                                       : HA_ALTER_INPLACE_NOCOPY_NO_LOCK;
+        result = HA_ALTER_INPLACE_NOCOPY_NO_LOCK;
         return 0;
       }
       why = (flags & ~kOfNameOnly) == 0 ? nullptr : PlanColumns(altered_table, *info, &def);
@@ -265,7 +265,6 @@ bool ha_tidesdb::prepare_inplace_alter_table(TABLE*, Alter_inplace_info* info) n
            }
            auto build = std::make_shared<IndexBuild>();
            build->codec = plan->codec;
-           build->online = info->inplace_supported == HA_ALTER_INPLACE_NOCOPY_NO_LOCK;
            for (const uint key : plan->added) build->indexes.push_back({key, nullptr, nullptr});
            const Status begun = engine->dictionary.BeginBuild(change.name, build);
            if (!begun.ok()) return AlterError(begun);
@@ -274,29 +273,30 @@ bool ha_tidesdb::prepare_inplace_alter_table(TABLE*, Alter_inplace_info* info) n
            for (IndexDef& def : change.def.indexes) {
              if (def.family == 0) def.family = (index++)->entries->id();
            }
-           return BindState();
+           if (const int error = BindState()) return error;
+           THD* const thd = ha_thd();
+           const uint64_t staging = sysvars::StagingBytes(thd);
+           plan->builder = std::make_unique<IndexBuilder>(engine->db.get(), &codec_,
+                                                          state_->primary, change.build);
+           const Status taken = plan->builder->Begin(thd, staging == 0 ? kBuildBytes : staging);
+           return taken.ok() ? 0 : AlterError(taken);
          }) != 0;
 }
 
 bool ha_tidesdb::inplace_alter_table(TABLE* altered_table, Alter_inplace_info* info) noexcept {
   return guard::Run([&] {
            auto* const plan = static_cast<AlterPlan*>(info->handler_ctx);
-           if (plan->change.build == nullptr) return 0;
-           THD* const thd = ha_thd();
-           const uint64_t staging = sysvars::StagingBytes(thd);
-           plan->builder = std::make_unique<IndexBuilder>(
-               engine->db.get(), &codec_, state_->primary, plan->change.build,
-               staging == 0 ? kBuildBytes : std::min(staging, kBuildBytes));
-           thd_progress_init(thd, 1);
-           const Status built =
-               plan->builder->Run(thd, table->record[0], static_cast<uint64_t>(state_->rows));
-           thd_progress_end(thd);
-           if (built.ok()) return 0;
-           if (built.code() != Code::kAlreadyExists) return AlterError(built);
-           PrintDuplicate(altered_table, plan->builder->duplicate(),
-                          plan->builder->duplicate_row());
-           return 1;
+           if (plan->builder == nullptr) return 0;
+           const auto rows_about = static_cast<uint64_t>(std::max<int64_t>(0, state_->rows));
+           const Status built = plan->builder->Run(table->record[0], rows_about);
+           return built.ok() ? 0 : BuildError(altered_table, *plan->builder, built);
          }) != 0;
+}
+
+int ha_tidesdb::BuildError(TABLE* altered, const IndexBuilder& builder, const Status& status) {
+  if (status.code() != Code::kAlreadyExists) return AlterError(status);
+  PrintDuplicate(altered, builder);
+  return 1;
 }
 
 int ha_tidesdb::AlterError(const Status& status) {
@@ -309,28 +309,47 @@ int ha_tidesdb::AlterError(const Status& status) {
 }
 
 // The server takes the key's values from the new definition's record.
-void ha_tidesdb::PrintDuplicate(TABLE* altered, uint key_number, const std::string& primary_key) {
+void ha_tidesdb::PrintDuplicate(TABLE* altered, const IndexBuilder& builder) {
+  const IndexBuild::Duplicate& duplicate = builder.duplicate();
+  const TableCodec& codec = builder.codec();
+  KEY* const key = &altered->key_info[duplicate.key_number];
   uchar* const record = altered->record[0];
+  std::string buffer;
+  Slice primary_key;
+  PinnedValue row;
   RowPlan plan;
   plan.Build(codec_.rows(), std::vector<bool>(table_share->fields, true));
-  PinnedValue row;
   const auto transaction = engine->db->Begin({});
-  const auto found = transaction->Get(state_->primary, primary_key, &row);
-  if (found.ok() && *found && plan.Decode(row.slice(), record).ok() &&
-      codec_.RestorePrimaryKey(primary_key, record)) {
-    print_keydup_error(altered, &altered->key_info[key_number], MYF(0));
+  const auto found = codec.PrimaryKeyOfEntry(duplicate.key_number, duplicate.key, duplicate.value,
+                                             &buffer, &primary_key)
+                         ? transaction->Get(builder.rows(), primary_key, &row)
+                         : Result<bool>(false);
+  bool restored = found.ok() && *found && plan.Decode(row.slice(), record).ok() &&
+                  codec_.RestorePrimaryKey(primary_key, record);
+  if (!restored) {
+    // A row that was not committed.
+    restored = true;
+    for (uint i = 0; i < key->user_defined_key_parts; i++) {
+      restored &= codec.gives_back(duplicate.key_number, key->key_part[i].fieldnr - 1);
+    }
+    restored = restored &&
+               codec.RestoreEntry(duplicate.key_number, duplicate.key, duplicate.value, record);
+  }
+  if (restored) {
+    print_keydup_error(altered, key, MYF(0));
   } else {
-    my_error(ER_DUP_UNKNOWN_IN_INDEX, MYF(0), altered->key_info[key_number].name.str);
+    my_error(ER_DUP_UNKNOWN_IN_INDEX, MYF(0), key->name.str);
   }
 }
 
 // All partitions in one step: a crash finds all of them changed or none.
-bool ha_tidesdb::commit_inplace_alter_table(TABLE*, Alter_inplace_info* info,
+bool ha_tidesdb::commit_inplace_alter_table(TABLE* altered_table, Alter_inplace_info* info,
                                             bool commit) noexcept {
   return guard::Run([&] {
            if (!commit) {
              auto* const plan = static_cast<AlterPlan*>(info->handler_ctx);
              if (plan == nullptr || plan->change.build == nullptr) return 0;
+             plan->builder = nullptr;
              const Status dropped = engine->dictionary.GiveUpBuild(plan->change.build.get());
              return dropped.ok() ? 0 : AlterError(dropped);
            }
@@ -338,11 +357,12 @@ bool ha_tidesdb::commit_inplace_alter_table(TABLE*, Alter_inplace_info* info,
            inplace_alter_handler_ctx* alone[] = {info->handler_ctx, nullptr};
            inplace_alter_handler_ctx** plans = info->group_commit_ctx;
            for (plans = plans != nullptr ? plans : alone; *plans != nullptr; plans++) {
-             const auto* const plan = static_cast<AlterPlan*>(*plans);
+             auto* const plan = static_cast<AlterPlan*>(*plans);
              changes.push_back(plan->change);
              if (plan->builder == nullptr) continue;
              const Status finished = plan->builder->Finish();
-             if (!finished.ok()) return AlterError(finished);
+             if (!finished.ok()) return BuildError(altered_table, *plan->builder, finished);
+             plan->builder = nullptr;
            }
            info->group_commit_ctx = nullptr;
            const Status changed = engine->dictionary.Change(changes);

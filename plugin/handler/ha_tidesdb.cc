@@ -22,8 +22,7 @@ ulonglong ha_tidesdb::table_flags() const {
          HA_PRIMARY_KEY_REQUIRED_FOR_POSITION | HA_PRIMARY_KEY_IN_READ_INDEX |
          HA_BINLOG_ROW_CAPABLE | HA_CAN_GEOMETRY | HA_PARTIAL_COLUMN_READ | HA_TABLE_SCAN_ON_INDEX |
          HA_ONLINE_ANALYZE | HA_CONCURRENT_OPTIMIZE | HA_CAN_SKIP_LOCKED | HA_CAN_ONLINE_BACKUPS |
-         HA_NO_ONLINE_ALTER |
-         (logs_statements_ ? HA_BINLOG_STMT_CAPABLE : 0);
+         HA_NO_ONLINE_ALTER | (logs_statements_ ? HA_BINLOG_STMT_CAPABLE : 0);
 }
 
 ulong ha_tidesdb::index_flags(uint index, uint, bool) const {
@@ -273,6 +272,12 @@ int ha_tidesdb::extra(ha_extra_function operation) noexcept {
       case HA_EXTRA_NO_IGNORE_DUP_KEY:
       case HA_EXTRA_WRITE_CANNOT_REPLACE:
         duplicates_wanted_ = replaces_duplicates_ = false;
+        break;
+      case port::kBeginCopy:
+        return BeginTableLoad();
+      case port::kEndCopy:
+      case port::kAbortCopy:
+        load_ = nullptr;
         break;
       default:
         break;

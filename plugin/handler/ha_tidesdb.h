@@ -12,11 +12,13 @@
 
 #include "codec/table_codec.h"
 #include "dictionary/dictionary.h"
+#include "handler/table_load.h"
 #include "session/cursor.h"
 #include "tidesdb/db.h"
 
 namespace tidesdb::plugin {
 
+class IndexBuilder;
 class Session;
 
 class ha_tidesdb final : public handler {
@@ -37,6 +39,7 @@ class ha_tidesdb final : public handler {
   int external_lock(THD* thd, int lock_type) noexcept override;
   int start_stmt(THD* thd, thr_lock_type lock_type) noexcept override;
   int extra(ha_extra_function operation) noexcept override;
+  int end_bulk_insert() noexcept override;
   int reset() noexcept override;
   void column_bitmaps_signal() noexcept override;
   void init_table_handle_for_HANDLER() noexcept override;
@@ -146,7 +149,8 @@ class ha_tidesdb final : public handler {
   bool PlanBuild(TABLE* altered, const Alter_inplace_info& info,
                  std::shared_ptr<const TableCodec>* codec);
   int AlterError(const Status& status);
-  void PrintDuplicate(TABLE* altered, uint key_number, const std::string& primary_key);
+  int BuildError(TABLE* altered, const IndexBuilder& builder, const Status& status);
+  void PrintDuplicate(TABLE* altered, const IndexBuilder& builder);
   bool KeysStay(const TABLE& altered, const TableCodec& codec,
                 const std::vector<int>& columns_before, const Alter_inplace_info& info);
   const char* PlanColumns(TABLE* altered, const Alter_inplace_info& info, TableDef* def);
@@ -205,7 +209,12 @@ class ha_tidesdb final : public handler {
   void StandAtEnd(Direction direction, bool matching);
   ColumnFamily* ActiveFamily() const;
 
-  // --- ha_modify.cc ---
+  // --- ha_load.cc ---
+  int BeginTableLoad();
+  int LoadRow(const uchar* row);
+  int LoadError(TableLoad* load, const Status& status);
+
+  // --- row_writer.cc ---
   int InsertRow(const uchar* row);
   int Duplicate(uint number, Slice key);
   int LockNewKey(ColumnFamily* family, Slice key, bool* taken);
@@ -213,12 +222,16 @@ class ha_tidesdb final : public handler {
   int CheckUniqueFree(uint number);
   int LockLookup(const uchar* image, uint length, ha_rkey_function flag);
   bool BuildGivenUp(uint number) const;
-  Status TouchEntry(uint number, Slice key);
+  bool IsBuilding(uint number) const { return number >= table_share->keys; }
+  bool NeedsClaim(uint number, bool has_null) const;
+  Status Claim(uint number, Slice key, char what, Slice value);
+  Status CheckBuilding(uint number);
+  Status PutBuilding(uint number, bool held_before);
   void EncodeNewEntry(uint number, const uchar* row);
   void EncodeOldEntry(uint number, const uchar* row);
   void EncodeChange(uint number, const uchar* old_row, const uchar* new_row, bool key_moved);
   int TakeEntriesOver(const uchar* old_row);
-  int PutEntry(uint number);
+  int PutEntry(uint number, bool held_before = false);
   int DeleteEntry(uint number);
   void NextHiddenKey(std::string* key);
 
@@ -325,8 +338,10 @@ class ha_tidesdb final : public handler {
     bool changes = false;
     bool moves = false;  // The key itself changes.
   };
-  std::vector<EntryWrite> entries_;   // By key number.
-  bool duplicates_wanted_ = false;    // The statement does something with them: IGNORE, REPLACE ...
+  std::vector<EntryWrite> entries_;  // By key number.
+  std::unique_ptr<TableLoad>
+      load_;                        // Takes all rows that are written; null: they go the usual way.
+  bool duplicates_wanted_ = false;  // The statement does something with them: IGNORE, REPLACE ...
   bool replaces_duplicates_ = false;  // It changes or deletes the row that it meets.
   std::string error_text_;            // Of the last engine error, for people.
   ulonglong auto_increment_last_ = 0;

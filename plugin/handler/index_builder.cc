@@ -8,26 +8,59 @@ namespace tidesdb::plugin {
 namespace {
 
 constexpr uint64_t kRowsBetweenLooks =
-    1000;  // Whether the statement was killed, and how far it is.
-// What one transaction writes: a writer waits for no longer than its commit.
-constexpr size_t kBatchEntries = 4000;
-constexpr size_t kBatchBytes = 1 << 20;
-constexpr uint64_t kEntryOverhead = 96;  // Of memory.
+    1000;                    // Whether the statement was killed, and how far it is.
+constexpr uint kStages = 2;  // Rows are read; entries are sorted.
 
-Status Look(THD* thd) {
-  if (thd_kill_level(thd) == THD_IS_NOT_KILLED) return Status::Ok();
-  return Status::Interrupted("ALTER TABLE was killed");
+ScanOptions ReadOnce() {
+  ScanOptions options;
+  options.fill_cache = false;
+  return options;
 }
 
 }  // namespace
 
 IndexBuilder::IndexBuilder(Db* db, const TableCodec* codec, ColumnFamily* rows,
-                           std::shared_ptr<IndexBuild> build, uint64_t bytes_max)
-    : db_(db), codec_(codec), rows_(rows), build_(std::move(build)), bytes_max_(bytes_max) {
-  for (const IndexBuild::Index& index : build_->indexes) works_.emplace_back().index = index;
+                           std::shared_ptr<IndexBuild> build)
+    : db_(db), codec_(codec), rows_(rows), build_(std::move(build)) {
+  for (const IndexBuild::Index& index : build_->indexes) works_.push_back({index, nullptr});
 }
 
-Status IndexBuilder::Run(THD* thd, uchar* record, uint64_t rows_about) {
+Status IndexBuilder::Look() const {
+  if (thd_kill_level(thd_) == THD_IS_NOT_KILLED) return Status::Ok();
+  return Status::Interrupted("ALTER TABLE was killed");
+}
+
+Status IndexBuilder::Begin(THD* thd, uint64_t memory_bytes) {
+  thd_ = thd;
+  snapshot_ = db_->Begin({});
+  snapshot_->SetSnapshot();
+  for (Work& work : works_) {
+    LoadOptions options;
+    options.memory_bytes = memory_bytes / works_.size();
+    options.on_written = [this](uint64_t) { return Look(); };
+    TIDESDB_ASSIGN(work.load, db_->BeginLoad(work.index.entries, options));
+  }
+  return Status::Ok();
+}
+
+Status IndexBuilder::Run(uchar* record, uint64_t rows_about) {
+  thd_progress_init(thd_, kStages);
+  const auto run = [&]() -> Status {
+    TIDESDB_TRY(ReadRows(record, rows_about));
+    thd_progress_next_stage(thd_);
+    for (Work& work : works_) TIDESDB_TRY(Sort(&work));
+    build_->loaded = true;
+    claims_known_ = db_->Begin({});
+    claims_known_->SetSnapshot();
+    for (const Work& work : works_) TIDESDB_TRY(CheckClaims(work, nullptr));
+    return CheckWriters();
+  };
+  Status status = run();
+  thd_progress_end(thd_);
+  return status;
+}
+
+Status IndexBuilder::ReadRows(uchar* record, uint64_t rows_about) {
   std::vector<bool> wanted;
   for (uint i = 0; i < codec_->rows().columns().size(); i++) {
     wanted.push_back(std::any_of(works_.begin(), works_.end(), [&](const Work& work) {
@@ -36,118 +69,97 @@ Status IndexBuilder::Run(THD* thd, uchar* record, uint64_t rows_about) {
   }
   RowPlan plan;
   plan.Build(codec_->rows(), wanted);
-  const auto transaction = db_->Begin({});
-  transaction->SetSnapshot();
-  ScanOptions options;
-  options.fill_cache = false;
-  const auto scan = transaction->NewIterator(rows_, options);
-  uint64_t rows = 0;
+  const auto scan = snapshot_->NewIterator(rows_, ReadOnce());
   for (scan->SeekToFirst(); scan->Valid(); scan->Next()) {
-    if (rows++ % kRowsBetweenLooks == 0) {
-      TIDESDB_TRY(Look(thd));
-      thd_progress_report(thd, rows, std::max(rows, rows_about));
+    if (rows_read_++ % kRowsBetweenLooks == 0) {
+      TIDESDB_TRY(Look());
+      TIDESDB_TRY(CheckWriters());
+      thd_progress_report(thd_, rows_read_, std::max(rows_read_, rows_about));
     }
     TIDESDB_TRY(plan.Decode(scan->value(), record));
     if (!codec_->RestorePrimaryKey(scan->key(), record)) {
       return Status::Corruption("a row's key is damaged");
     }
     TIDESDB_TRY(AddRow(scan->key(), record));
-    if (bytes_ >= bytes_max_) TIDESDB_TRY(WriteAll(thd));
   }
-  TIDESDB_TRY(scan->status());
-  return WriteAll(thd);
+  return scan->status();
 }
 
 Status IndexBuilder::AddRow(Slice primary_key, const uchar* record) {
   for (Work& work : works_) {
     build_->codec->Entry(work.index.key_number, record, primary_key, &key_, &value_);
-    bytes_ += key_.size() + value_.size() + kEntryOverhead;
-    work.entries.emplace_back(key_, value_);
+    TIDESDB_TRY(OfLoad(work, work.load->Add(key_, value_)));
   }
   return Status::Ok();
 }
 
-Status IndexBuilder::WriteAll(THD* thd) {
-  for (Work& work : works_) TIDESDB_TRY(Write(thd, &work));
-  bytes_ = 0;
+Status IndexBuilder::Sort(Work* work) {
+  TIDESDB_TRY(OfLoad(*work, work->load->Finish()));
+  written_ += rows_read_;
+  thd_progress_report(thd_, written_, std::max<uint64_t>(1, rows_read_ * works_.size()));
+  TIDESDB_TRY(work->load->Commit());
+  work->load = nullptr;
   return Status::Ok();
 }
 
-Status IndexBuilder::Write(THD* thd, Work* work) {
-  std::sort(work->entries.begin(), work->entries.end());
-  for (size_t from = 0; from < work->entries.size();) {
-    TIDESDB_TRY(Look(thd));
-    size_t to = from;
-    TIDESDB_TRY(WriteBatch(work, from, &to));
-    from = to;
-  }
-  work->written |= !work->entries.empty();
-  work->entries.clear();
-  return Status::Ok();
+Status IndexBuilder::OfLoad(const Work& work, Status status) {
+  if (status.code() != Code::kAlreadyExists) return status;
+  return Duplicate(work, work.load->duplicate_key(), work.load->duplicate_value());
 }
 
-Status IndexBuilder::WriteBatch(Work* work, size_t from, size_t* to) {
-  const auto transaction = db_->Begin({});
-  size_t bytes = 0;
-  for (; *to < work->entries.size() && *to - from < kBatchEntries && bytes < kBatchBytes; ++*to) {
-    const Entry& entry = work->entries[*to];
-    bytes += entry.first.size() + entry.second.size();
-    if (build_->online) {
-      TIDESDB_TRY(PutBesideWriters(transaction.get(), work, entry));
-      continue;
-    }
-    TIDESDB_TRY(CheckUnique(transaction.get(), *work, *to));
-    TIDESDB_TRY(transaction->PutUnderLock(work->index.entries, entry.first, entry.second));
-  }
-  return transaction->Commit();
-}
-
-// Until the commit nobody else can touch the entry; who does then comes later, and stays.
-Status IndexBuilder::PutBesideWriters(Transaction* transaction, Work* work, const Entry& entry) {
-  auto touched = transaction->GetForUpdate(work->index.touched, entry.first, LockMode::kExclusive,
-                                           LockWait::kNoWait, &found_);
-  if (!touched.ok()) {
-    if (touched.status().code() != Code::kTimedOut) return touched.status();
-    work->deferred.push_back(entry);
-    return Status::Ok();
-  }
-  if (*touched) return Status::Ok();
-  return transaction->PutUnderLock(work->index.entries, entry.first, entry.second);
-}
-
-// Of entries that are the same those of one batch of memory are neighbours.
-Status IndexBuilder::CheckUnique(Transaction* transaction, const Work& work, size_t at) {
-  if (!build_->codec->is_unique(work.index.key_number)) return Status::Ok();
-  const Entry& entry = work.entries[at];
-  if (at > 0 && work.entries[at - 1].first == entry.first) return Duplicate(work, entry);
-  if (!work.written) return Status::Ok();
-  TIDESDB_ASSIGN(const bool found, transaction->Get(work.index.entries, entry.first, &found_));
-  return found ? Duplicate(work, entry) : Status::Ok();
-}
-
-Status IndexBuilder::Duplicate(const Work& work, const Entry& entry) {
-  Slice primary_key;
-  if (!build_->codec->PrimaryKeyOfEntry(work.index.key_number, entry.first, entry.second, &key_,
-                                        &primary_key)) {
-    return Status::Corruption("an index entry is damaged");
-  }
-  duplicate_ = work.index.key_number;
-  duplicate_row_.assign(primary_key);
+Status IndexBuilder::Duplicate(const Work& work, Slice key, Slice value) {
+  duplicate_ = {work.index.key_number, std::string(key), std::string(value)};
   return Status::AlreadyExists("two rows have the same key");
 }
 
-Status IndexBuilder::Finish() {
-  for (Work& work : works_) {
-    const auto transaction = db_->Begin({});
-    for (const Entry& entry : work.deferred) {
-      TIDESDB_ASSIGN(const bool touched,
-                     transaction->Get(work.index.touched, entry.first, &found_));
-      if (touched) continue;
-      TIDESDB_TRY(transaction->PutUnderLock(work.index.entries, entry.first, entry.second));
-    }
-    TIDESDB_TRY(transaction->Commit());
-    work.deferred.clear();
+Status IndexBuilder::CheckClaims(const Work& work, Transaction* known) {
+  if (work.index.claims == nullptr) return Status::Ok();
+  const auto now = db_->Begin({});
+  const auto claims = now->NewIterator(work.index.claims, ReadOnce());
+  std::unique_ptr<Iterator> before;
+  if (known != nullptr) {
+    before = known->NewIterator(work.index.claims, ReadOnce());
+    before->SeekToFirst();
   }
+  uint64_t count = 0;
+  for (claims->SeekToFirst(); claims->Valid(); claims->Next()) {
+    if (count++ % kRowsBetweenLooks == 0) TIDESDB_TRY(Look());
+    // A claim is never taken back.
+    if (before != nullptr && before->Valid() && before->key() == claims->key()) {
+      before->Next();
+      continue;
+    }
+    TIDESDB_TRY(CheckClaim(work, claims->key(), claims->value()));
+  }
+  if (before != nullptr) TIDESDB_TRY(before->status());
+  return claims->status();
+}
+
+Status IndexBuilder::CheckClaim(const Work& work, Slice key, Slice claim) {
+  if (claim.empty()) return Status::Corruption("a claim of an index entry is damaged");
+  if (claim[0] != IndexBuild::kPutFirst) return Status::Ok();
+  TIDESDB_ASSIGN(const bool found, snapshot_->Get(work.index.entries, key, &found_));
+  if (!found) return Status::Ok();
+  Slice put_by;
+  Slice had_by;
+  std::string buffer;
+  if (!build_->codec->PrimaryKeyOfEntry(work.index.key_number, key, claim.substr(1), &key_,
+                                        &put_by) ||
+      !build_->codec->PrimaryKeyOfEntry(work.index.key_number, key, found_.slice(), &buffer,
+                                        &had_by)) {
+    return Status::Corruption("an index entry is damaged");
+  }
+  return put_by == had_by ? Status::Ok() : Duplicate(work, key, found_.slice());
+}
+
+Status IndexBuilder::CheckWriters() {
+  if (!build_->FindDuplicate(&duplicate_)) return Status::Ok();
+  return Status::AlreadyExists("a writer made two rows have the same key");
+}
+
+Status IndexBuilder::Finish() {
+  TIDESDB_TRY(CheckWriters());
+  for (const Work& work : works_) TIDESDB_TRY(CheckClaims(work, claims_known_.get()));
   return Status::Ok();
 }
 

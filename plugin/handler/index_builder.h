@@ -1,13 +1,13 @@
-// Fills new indexes from a snapshot of the table's rows, beside writers or without them.
+// Fills new indexes from a snapshot of the table's rows, beside writers.
 //
 // Threads: one at a time, the connection's that alters the table.
+// Owns: the loads, which leave nothing if it ends before they do.
 #pragma once
 
 #include "base/server_port.h"
 
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "dictionary/index_build.h"
@@ -17,50 +17,55 @@ namespace tidesdb::plugin {
 
 class IndexBuilder {
  public:
-  // codec: of the table as it is, whose records are the new definition's too. bytes_max: memory for
-  // entries that are not sorted yet.
+  // codec: of the table as it is, whose records are the new definition's too.
   IndexBuilder(Db* db, const TableCodec* codec, ColumnFamily* rows,
-               std::shared_ptr<IndexBuild> build, uint64_t bytes_max);
+               std::shared_ptr<IndexBuild> build);
 
-  // Reads all rows. record: memory for one. rows_about: for the progress that is shown.
-  // Errors: kAlreadyExists: two rows have the same unique key; duplicate() and duplicate_row() say
-  // which. kInterrupted: the statement was killed. Those of reading and writing.
-  Status Run(THD* thd, uchar* record, uint64_t rows_about);
-  // Entries that were being written by others when their turn came. REQUIRES: nobody writes.
+  // Takes the snapshot. memory_bytes: for entries that are not sorted yet, of all indexes together.
+  // REQUIRES: nobody writes, and whoever does later keeps the indexes.
+  Status Begin(THD* thd, uint64_t memory_bytes);
+  // Reads all rows and puts their entries below what writers wrote since. record: memory for one.
+  // rows_about: for the progress that is shown.
+  // Errors: kAlreadyExists: two rows have the same unique key; duplicate() says which. kInterrupted: the statement was killed. Those of reading and writing.
+  Status Run(uchar* record, uint64_t rows_about);
+  // That no writer made a duplicate until now. REQUIRES: nobody writes. Errors: as Run.
   Status Finish();
 
-  uint duplicate() const { return duplicate_; }
-  const std::string& duplicate_row() const { return duplicate_row_; }
+  ColumnFamily* rows() const { return rows_; }
+  const TableCodec& codec() const { return *build_->codec; }  // Of the definition to come.
+  const IndexBuild::Duplicate& duplicate() const { return duplicate_; }
 
  private:
-  using Entry = std::pair<std::string, std::string>;
   struct Work {
     IndexBuild::Index index;
-    std::vector<Entry> entries;
-    std::vector<Entry> deferred;
-    bool written = false;  // Some of its entries are in the index.
+    std::unique_ptr<Load> load;
   };
 
+  Status ReadRows(uchar* record, uint64_t rows_about);
   Status AddRow(Slice primary_key, const uchar* record);
-  Status WriteAll(THD* thd);
-  Status Write(THD* thd, Work* work);
-  Status WriteBatch(Work* work, size_t from, size_t* to);
-  Status PutBesideWriters(Transaction* transaction, Work* work, const Entry& entry);
-  Status CheckUnique(Transaction* transaction, const Work& work, size_t at);
-  Status Duplicate(const Work& work, const Entry& entry);
+  Status Sort(Work* work);
+  // Looks at claims of keys; `known`: those that are in this snapshot too were looked at before.
+  Status CheckClaims(const Work& work, Transaction* known);
+  Status CheckClaim(const Work& work, Slice key, Slice claim);
+  Status CheckWriters();
+  Status Duplicate(const Work& work, Slice key, Slice value);
+  Status OfLoad(const Work& work, Status status);
+  Status Look() const;
 
   Db* const db_;
   const TableCodec* const codec_;
   ColumnFamily* const rows_;
   const std::shared_ptr<IndexBuild> build_;
-  const uint64_t bytes_max_;
-  uint64_t bytes_ = 0;
+  THD* thd_ = nullptr;
+  std::unique_ptr<Transaction> snapshot_;  // The rows.
+  std::unique_ptr<Transaction> claims_known_;
   std::vector<Work> works_;
+  uint64_t rows_read_ = 0;
+  uint64_t written_ = 0;  // Entries, as far as is shown.
   std::string key_;
   std::string value_;
   PinnedValue found_;
-  uint duplicate_ = 0;
-  std::string duplicate_row_;
+  IndexBuild::Duplicate duplicate_;
 };
 
 }  // namespace tidesdb::plugin

@@ -109,22 +109,58 @@ void ha_tidesdb::EncodeOldEntry(uint number, const uchar* row) {
 
 // Whether ALTER TABLE has given up an index that it was building, with its family.
 bool ha_tidesdb::BuildGivenUp(uint number) const {
-  return number >= table_share->keys && state_->build->given_up;
+  return IsBuilding(number) && state_->build->given_up;
 }
 
-// Of an index that is being built: what is written here is not the builder's any more.
-Status ha_tidesdb::TouchEntry(uint number, Slice key) {
-  if (number < table_share->keys) return Status::Ok();
-  ColumnFamily* const touched = state_->build->indexes[number - table_share->keys].touched;
-  return session_->transaction()->Put(touched, key, {});
+bool ha_tidesdb::NeedsClaim(uint number, bool has_null) const {
+  return IsBuilding(number) && codec_.is_unique(number) && !has_null;
+}
+
+// Of a unique index that is being built: keeps what is done first to a key, until the builder's
+// entries are there.
+Status ha_tidesdb::Claim(uint number, Slice key, char what, Slice value) {
+  if (state_->build->loaded) return Status::Ok();
+  ColumnFamily* const claims = state_->build->indexes[number - table_share->keys].claims;
+  Transaction* const transaction = session_->transaction();
+  TIDESDB_ASSIGN(const bool claimed, transaction->GetForUpdate(claims, key, LockMode::kExclusive,
+                                                               LockWait::kWait, &other_));
+  if (claimed) return Status::Ok();
+  std::string claim(1, what);
+  claim.append(value);
+  return transaction->Put(claims, key, claim);
+}
+
+// Whether another row has the key is said to ALTER TABLE, which ends with it.
+Status ha_tidesdb::CheckBuilding(uint number) {
+  const EntryWrite& entry = entries_[number];
+  TIDESDB_ASSIGN(const bool found, session_->transaction()->GetForUpdate(
+                                       families_[number], entry.new_key, LockMode::kExclusive,
+                                       LockWait::kWait, &other_));
+  if (!found) return Status::Ok();
+  Slice had_by;
+  if (codec_.PrimaryKeyOfEntry(number, entry.new_key, other_.slice(), &old_key_, &had_by) &&
+      had_by != Slice(new_row_key_)) {
+    const uint in_build = state_->build->indexes[number - table_share->keys].key_number;
+    state_->build->NoteDuplicate({in_build, entry.new_key, entry.new_value});
+  }
+  return Status::Ok();
+}
+
+// `held_before`: the row had the key already.
+Status ha_tidesdb::PutBuilding(uint number, bool held_before) {
+  const EntryWrite& entry = entries_[number];
+  if (held_before) return Claim(number, entry.new_key, IndexBuild::kDeletedFirst, {});
+  TIDESDB_TRY(Claim(number, entry.new_key, IndexBuild::kPutFirst, entry.new_value));
+  return CheckBuilding(number);
 }
 
 // A unique key is locked by itself: another row may want it. Other entries are under their row's
 // lock.
-int ha_tidesdb::PutEntry(uint number) {
+int ha_tidesdb::PutEntry(uint number, bool held_before) {
   Transaction* const transaction = session_->transaction();
   const EntryWrite& entry = entries_[number];
-  Status put = TouchEntry(number, entry.new_key);
+  Status put;
+  if (NeedsClaim(number, entry.new_has_null)) put = PutBuilding(number, held_before);
   if (put.ok()) {
     put = codec_.is_unique(number) && !entry.new_has_null
               ? transaction->Put(families_[number], entry.new_key, entry.new_value)
@@ -136,7 +172,10 @@ int ha_tidesdb::PutEntry(uint number) {
 int ha_tidesdb::DeleteEntry(uint number) {
   Transaction* const transaction = session_->transaction();
   const EntryWrite& entry = entries_[number];
-  Status deleted = TouchEntry(number, entry.old_key);
+  Status deleted;
+  if (NeedsClaim(number, entry.old_has_null)) {
+    deleted = Claim(number, entry.old_key, IndexBuild::kDeletedFirst, {});
+  }
   if (deleted.ok()) {
     deleted = codec_.is_unique(number) && !entry.old_has_null
                   ? transaction->Delete(families_[number], entry.old_key)
@@ -146,6 +185,7 @@ int ha_tidesdb::DeleteEntry(uint number) {
 }
 
 int ha_tidesdb::InsertRow(const uchar* row) {
+  if (load_ != nullptr) return LoadRow(row);
   Transaction* const transaction = session_->transaction();
   if (codec_.hidden_key()) {
     NextHiddenKey(&new_row_key_);
@@ -157,7 +197,7 @@ int ha_tidesdb::InsertRow(const uchar* row) {
   for (uint i = 0; i < families_.size(); i++) {
     if (codec_.is_primary(i)) continue;
     EncodeNewEntry(i, row);
-    if (!codec_.is_unique(i)) continue;
+    if (!codec_.is_unique(i) || IsBuilding(i)) continue;
     if (const int error = CheckUniqueFree(i)) return error;
   }
   codec_.rows().Encode(row, &row_bytes_);
@@ -222,7 +262,8 @@ int ha_tidesdb::TakeEntriesOver(const uchar* old_row) {
   for (; i < families_.size(); i++) {
     if (!stays(i)) continue;
     EncodeNewEntry(i, old_row);
-    Status put = TouchEntry(i, entries_[i].new_key);
+    Status put;
+    if (NeedsClaim(i, entries_[i].new_has_null)) put = PutBuilding(i, true);
     if (put.ok()) {
       put = transaction->PutUnderLock(families_[i], entries_[i].new_key, entries_[i].new_value);
     }
@@ -252,7 +293,7 @@ int ha_tidesdb::update_row(const uchar* old_row, const uchar* new_row) noexcept 
     for (uint i = 0; i < families_.size(); i++) {
       if (codec_.is_primary(i)) continue;
       EncodeChange(i, old_row, new_row, key_moved);
-      if (!codec_.is_unique(i) || !entries_[i].moves) continue;
+      if (!codec_.is_unique(i) || !entries_[i].moves || IsBuilding(i)) continue;
       if (const int error = CheckUniqueFree(i)) return error;
     }
     if (const int error = TakeEntriesOver(old_row)) return error;
@@ -269,7 +310,7 @@ int ha_tidesdb::update_row(const uchar* old_row, const uchar* new_row) noexcept 
       if (entries_[i].moves) {
         if (const int error = DeleteEntry(i)) return error;
       }
-      if (const int error = PutEntry(i)) return error;
+      if (const int error = PutEntry(i, !entries_[i].moves)) return error;
     }
     primary_key_ = new_row_key_;
     session_->CountRows(state_, 0, 1);
