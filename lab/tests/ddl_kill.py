@@ -19,19 +19,36 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import lab_server  # noqa: E402
 
 # What is never dropped: name, number of rows; v is 1 to that number.
-KEPT = {"kept": 2000, "parts": 300}
+KEPT = {"kept": 2000, "parts": 300, "ranges": 600, "large": 20000}
 CREATE = """
 CREATE TABLE kept (id INT PRIMARY KEY, v INT, KEY (v)) ENGINE=TidesDB;
 INSERT INTO kept SELECT seq, seq FROM seq_1_to_2000;
 CREATE TABLE parts (id INT PRIMARY KEY, v INT) ENGINE=TidesDB PARTITION BY HASH (id) PARTITIONS 3;
 INSERT INTO parts SELECT seq, seq FROM seq_1_to_300;
+CREATE TABLE ranges (id INT PRIMARY KEY, v INT) ENGINE=TidesDB
+  PARTITION BY RANGE (id) (PARTITION p0 VALUES LESS THAN (200), PARTITION p1 VALUES LESS THAN (400),
+                           PARTITION p2 VALUES LESS THAN MAXVALUE);
+INSERT INTO ranges SELECT seq, seq FROM seq_1_to_600;
+CREATE TABLE large (id INT PRIMARY KEY, v INT, b VARCHAR(100)) ENGINE=TidesDB;
+INSERT INTO large SELECT seq, seq, REPEAT(MD5(seq), 3) FROM seq_1_to_20000;
+CREATE TABLE bulk LIKE large;
 """
 STATEMENTS = [
     "ALTER TABLE kept ADD COLUMN IF NOT EXISTS c{n} INT DEFAULT {n}", "ALTER TABLE kept DROP COLUMN IF EXISTS c{n}",
     "ALTER TABLE kept ADD INDEX IF NOT EXISTS i{n} (v, id)", "ALTER TABLE kept DROP INDEX IF EXISTS i{n}",
     "ALTER TABLE kept FORCE", "RENAME TABLE kept TO other, other TO kept",
     "ALTER TABLE parts ADD PARTITION PARTITIONS 1", "ALTER TABLE parts COALESCE PARTITION 1",
-    "ALTER TABLE parts REBUILD PARTITION ALL",
+    "ALTER TABLE parts REBUILD PARTITION ALL", "ALTER TABLE parts ADD INDEX IF NOT EXISTS p{n} (v)",
+    "ALTER TABLE parts DROP INDEX IF EXISTS p{n}, ADD COLUMN IF NOT EXISTS c{n} INT",
+    "ALTER TABLE parts DROP COLUMN IF EXISTS c{n}",
+    "ALTER TABLE ranges REORGANIZE PARTITION p0, p1 INTO (PARTITION q VALUES LESS THAN (400))",
+    "ALTER TABLE ranges REORGANIZE PARTITION q INTO "
+    "(PARTITION p0 VALUES LESS THAN (200), PARTITION p1 VALUES LESS THAN (400))",
+    "ALTER TABLE ranges ADD UNIQUE IF NOT EXISTS u{n} (v, id)", "ALTER TABLE ranges DROP INDEX IF EXISTS u{n}",
+    "ALTER TABLE large ADD INDEX IF NOT EXISTS l{n} (b, v)", "ALTER TABLE large DROP INDEX IF EXISTS l{n}",
+    "ALTER TABLE large ADD UNIQUE IF NOT EXISTS u{n} (v), ADD INDEX IF NOT EXISTS m{n} (v, b)",
+    "ALTER TABLE large DROP INDEX IF EXISTS u{n}, DROP INDEX IF EXISTS m{n}", "ALTER TABLE large FORCE, ALGORITHM=COPY",
+    "REPLACE INTO bulk (id, v, b) SELECT id, v, b FROM large", "TRUNCATE TABLE bulk", "DELETE FROM bulk",
     "CREATE TABLE IF NOT EXISTS t{n} (a INT PRIMARY KEY, b TEXT) ENGINE=TidesDB",
     "INSERT IGNORE INTO t{n} (a) VALUES (1), (2)",
     "CREATE OR REPLACE TABLE t{n} ENGINE=TidesDB SELECT id AS a FROM kept LIMIT 100", "TRUNCATE TABLE t{n}",
@@ -73,6 +90,9 @@ def problems_of(server):
         found = server.sql(f"SELECT COUNT(*), SUM(v) FROM test.{table}").split()
         if found != [str(rows), str(rows * (rows + 1) // 2)]:
             problems += f"{table} has not its {rows} rows: {found}\n"
+    rows = server.sql("SELECT COUNT(*) FROM test.bulk").strip()
+    if rows not in ("0", str(KEPT["large"])):
+        problems += f"bulk has a statement in part: {rows} rows\n"
     return problems
 
 
