@@ -58,7 +58,8 @@ class Pair:
 
     def connect(self):
         for host in ("localhost", "127.0.0.1"):
-            self.primary.sql(f"CREATE USER repl@{host} IDENTIFIED BY 'replica'; GRANT REPLICATION SLAVE ON *.* TO repl@{host}")
+            self.primary.sql(f"CREATE USER repl@{host} IDENTIFIED BY 'replica'; "
+                             f"GRANT REPLICATION SLAVE ON *.* TO repl@{host}")
         self.primary.sql("RESET MASTER")
         self.replica.sql("RESET MASTER; ALTER TABLE mysql.gtid_slave_pos ENGINE=TidesDB; RESET MASTER;"
                          f"CHANGE MASTER TO MASTER_HOST='127.0.0.1', MASTER_PORT={self.primary.port}, MASTER_USER='repl',"
@@ -76,7 +77,8 @@ class Pair:
         while self.replica.value("SELECT @@gtid_slave_pos") != position:
             status = self.status()
             if status.get("Slave_SQL_Running") != "Yes" or time.monotonic() > deadline:
-                raise Failed(f"the replica is at {self.replica.value('SELECT @@gtid_slave_pos')}, the primary at {position}: "
+                at = self.replica.value("SELECT @@gtid_slave_pos")
+                raise Failed(f"the replica is at {at}, the primary at {position}: "
                              f"{status.get('Last_SQL_Error')} {status.get('Last_IO_Error')}\n{self.replica.log_tail()}")
             time.sleep(0.1)
 
@@ -98,8 +100,8 @@ class Pair:
 
 def kill_under_load(pair, victim, log, options, chance):
     """Runs TPROC-C, kills the victim after some time and starts it again; the load goes on, unless the server is lost."""
-    command = pair.primary.tpcc("run", "--vu", str(options.users), "--rampup", "0", "--duration", "3600", "--no-check", "-q",
-                                "--seed", str(chance.randrange(1 << 30)), "--isolation", chance.choice(["rc", "rr"]),
+    command = pair.primary.tpcc("run", "--vu", str(options.users), "--rampup", "0", "--duration", "3600", "--no-check",
+                                "-q", "--seed", str(chance.randrange(1 << 30)), "--isolation", chance.choice(["rc", "rr"]),
                                 "--commit-log", log)
     load = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:

@@ -26,7 +26,8 @@ class IndexBuilder {
   Status Begin(THD* thd, uint64_t memory_bytes);
   // Reads all rows and puts their entries below what writers wrote since. record: memory for one.
   // rows_about: for the progress that is shown.
-  // Errors: kAlreadyExists: two rows have the same unique key; duplicate() says which. kInterrupted: the statement was killed. Those of reading and writing.
+  // Errors: kAlreadyExists: two rows have the same unique key; duplicate() says which. kInterrupted:
+  // the statement was killed. Those of reading and writing.
   Status Run(uchar* record, uint64_t rows_about);
   // That no writer made a duplicate until now. REQUIRES: nobody writes. Errors: as Run.
   Status Finish();

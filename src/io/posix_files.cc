@@ -288,12 +288,16 @@ class PosixRandomAccessFile final : public RandomAccessFile {
   // Returns how many bytes there were.
   Result<size_t> ReadAll(uint64_t offset, size_t n, char* to, size_t align) const {
     size_t done = 0;
+    bool direct = align > 1;
     while (done < n) {
       const ssize_t got =
           ::pread(fd_.get(), to + done, n - done, static_cast<off_t>(offset + done));
       if (got < 0) {
         if (errno == EINTR) continue;
-        if (errno == EINVAL && align > 1 && LeaveDirect()) continue;
+        if (errno == EINVAL && direct) {
+          direct = false;
+          if (LeaveDirect()) continue;
+        }
         return PosixError("read", path_, errno, offset + done);
       }
       if (got == 0) break;
@@ -305,12 +309,11 @@ class PosixRandomAccessFile final : public RandomAccessFile {
     return done;
   }
 
-  // The file system took the flag and not the read.
+  // The file system took the flag and not the read; another thread may have found so already.
   bool LeaveDirect() const {
     alignment_.store(1, std::memory_order_relaxed);
     const int flags = ::fcntl(fd_.get(), F_GETFL);
-    return flags >= 0 && (flags & O_DIRECT) != 0 &&
-           ::fcntl(fd_.get(), F_SETFL, flags & ~O_DIRECT) == 0;
+    return flags >= 0 && ::fcntl(fd_.get(), F_SETFL, flags & ~O_DIRECT) == 0;
   }
 
   const PosixFd fd_;

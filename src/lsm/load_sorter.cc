@@ -47,7 +47,7 @@ Status LoadSorter::Add(Slice key, Slice value) {
 
 LoadSorter::Run LoadSorter::NewRun() const {
   Run run;
-  run.output = std::make_unique<TableOutput>(context_, options_.table);
+  run.output = std::make_unique<TableOutput>(context_, options_.table, CachePriority::kData);
   return run;
 }
 
