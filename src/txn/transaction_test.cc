@@ -454,13 +454,12 @@ TEST_P(PessimisticTest, LocksKeepOthersOut) {
 TEST_P(PessimisticTest, AWaitIsToldToAllThatAreInItsWay) {
   struct Listener : LockWaitListener {
     explicit Listener(FakeClock* fake) : clock(fake) {}
-    void LockWaitBegins() noexcept override { clock->Advance(kLong); }
+    void LockWaitBegins() noexcept override { clock->Advance(1'000'000); }
     void LockWaitEnds() noexcept override {}
     bool TellsBlockers() const noexcept override { return tells; }
     void WaitsFor(LockWaitListener& blocker) noexcept override {
       static_cast<Listener&>(blocker).told++;
     }
-    static constexpr uint64_t kLong = 1'000'000;
     FakeClock* clock;
     bool tells = true;
     int told = 0;
