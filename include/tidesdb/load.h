@@ -45,8 +45,8 @@ class Load {
   virtual Status Finish() = 0;
 
   // All of it is there and durable, with every commit from before; waits for the disk, and for
-  // compactions of this family. Errors: Finish's; kInvalidArgument (the family was dropped), kBusy (all its levels
-  // are full), kIoError (it may be there after the next open).
+  // compactions of this family. Errors: Finish's; kInvalidArgument (the family was dropped), kBusy
+  // (all its levels are full), kIoError (it may be there after the next open).
   virtual Status Commit() = 0;
 
   // After kAlreadyExists: the key, and the value of one of its entries.

@@ -228,8 +228,9 @@ MYSQL_THDVAR_ULONGLONG(bulk_staging_size, kDynamic,
                        "eighth of tidesdb_max_memory_usage. Acts from the next transaction on.",
                        nullptr, nullptr, 0, 0, kUnlimited, 0);
 MYSQL_THDVAR_ULONGLONG(index_build_staging_size, kDynamic,
-                       "As tidesdb_bulk_staging_size, while ALTER TABLE, CREATE INDEX, DROP INDEX "
-                       "or OPTIMIZE TABLE copies a table.",
+                       "Memory for rows and entries that ALTER TABLE, CREATE INDEX, DROP INDEX or "
+                       "OPTIMIZE TABLE sorts, before they go to disk. Where a copy cannot be "
+                       "sorted (a partitioned table's), as tidesdb_bulk_staging_size.",
                        nullptr, nullptr, 0, 0, kUnlimited, 0);
 MYSQL_THDVAR_ULONGLONG(compact_after_range_delete_min_rows, kDynamic, TIDESDB_NO_EFFECT, nullptr,
                        nullptr, 0, 0, kUnlimited, 0);

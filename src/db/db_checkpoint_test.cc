@@ -7,6 +7,7 @@
 
 #include "base/failpoint.h"
 #include "base/thread.h"
+#include "db/db_test_util.h"
 #include "io/env.h"
 #include "io/file_util.h"
 #include "io/mem_fs.h"
@@ -20,9 +21,7 @@ using Rows = std::map<std::string, std::string>;
 class CheckpointTest : public testing::Test {
  protected:
   CheckpointTest() {
-    env_ = *Env::Default();
-    env_.fs = &fs_;
-    env_.is_real = false;
+    env_ = EnvOn(&fs_);
     options_.env = &env_;
     options_.memtable_bytes = 64 << 10;
     options_.wal_segment_bytes = 64 << 10;

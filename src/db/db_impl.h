@@ -6,9 +6,9 @@
 //   the WAL; transactions that have ended may outlive these, so what they share stays to the last.
 //
 // Split by theme: db_open.cc (open), db_recovery.cc (replay), db_checkpoint.cc (copies), db_write.cc
-// (what the commit pipeline calls), db_load.cc (loads), db_background.cc (flush, compaction, ticker), db_impl.cc (the
-// rest), db_stats.cc. What callers
-// hold is db_handle.h: it refuses what may not be called.
+// (what the commit pipeline calls), db_load.cc (loads), db_background.cc (flush, compaction,
+// ticker), db_impl.cc (the rest), db_stats.cc. What callers hold is db_handle.h: it refuses what
+// may not be called.
 #pragma once
 
 #include <atomic>

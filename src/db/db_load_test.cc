@@ -9,6 +9,7 @@
 #include "base/random.h"
 #include "base/test_seed.h"
 #include "base/thread.h"
+#include "db/db_test_util.h"
 #include "io/env.h"
 #include "io/mem_fs.h"
 #include "tidesdb/db.h"
@@ -39,9 +40,7 @@ class DbLoadTest : public testing::Test {
     return family;
   }
   void Open() {
-    env_ = *Env::Default();
-    env_.fs = fs_.get();
-    env_.is_real = false;
+    env_ = EnvOn(fs_.get());
     options_.env = &env_;
     auto db = Db::Open(options_, "/db");
     ASSERT_TRUE(db.ok()) << db.status().ToString();

@@ -4,6 +4,7 @@
 
 #include <functional>
 
+#include "db/db_test_util.h"
 #include "io/env.h"
 #include "io/mem_fs.h"
 #include "tidesdb/db.h"
@@ -15,9 +16,7 @@ namespace {
 class DbMisuseTest : public testing::Test {
  protected:
   DbMisuseTest() {
-    env_ = *Env::Default();
-    env_.fs = &fs_;
-    env_.is_real = false;
+    env_ = EnvOn(&fs_);
     options_.env = &env_;
     options_.memtable_bytes = 64 << 10;
     options_.wal_segment_bytes = 64 << 10;

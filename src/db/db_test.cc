@@ -10,6 +10,7 @@
 
 #include "base/random.h"
 #include "base/test_seed.h"
+#include "db/db_test_util.h"
 #include "io/env.h"
 #include "io/file_names.h"
 #include "io/mem_fs.h"
@@ -26,9 +27,7 @@ std::string Key(uint64_t n) {
 class DbTest : public testing::Test {
  protected:
   DbTest() {
-    env_ = *Env::Default();
-    env_.fs = &fs_;
-    env_.is_real = false;
+    env_ = EnvOn(&fs_);
     options_.env = &env_;
     options_.memtable_bytes = 64 << 10;
     options_.wal_segment_bytes = 64 << 10;

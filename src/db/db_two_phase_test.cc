@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "db/db_test_util.h"
 #include "io/env.h"
 #include "io/file_names.h"
 #include "io/mem_fs.h"
@@ -31,9 +32,7 @@ class DbTwoPhaseTest : public testing::Test {
   }
 
   void Open() {
-    env_ = *Env::Default();
-    env_.fs = fs_.get();
-    env_.is_real = false;
+    env_ = EnvOn(fs_.get());
     options_.env = &env_;
     auto db = Db::Open(options_, "/db");
     ASSERT_TRUE(db.ok()) << db.status().ToString();

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/thread.h"
+#include "db/db_test_util.h"
 #include "io/env.h"
 #include "io/mem_fs.h"
 #include "tidesdb/db.h"
@@ -35,9 +36,7 @@ class FailedFlushes final : public LogSink {
 class FullDiskTest : public testing::Test {
  protected:
   FullDiskTest() {
-    env_ = *Env::Default();
-    env_.fs = &fs_;
-    env_.is_real = false;
+    env_ = EnvOn(&fs_);
     options_.env = &env_;
     options_.log = &log_;
     // Of all this the memtables get 4 MiB, and each has 2.

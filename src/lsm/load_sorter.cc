@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/failpoint.h"
+#include "base/key_head.h"
 #include "version/level_iter.h"
 #include "version/merging_iter.h"
 
@@ -14,14 +15,6 @@ constexpr size_t kRunsMerged = 64;  // At once: each takes a block, an index and
 constexpr uint64_t kMemoryBytesMin = 64 << 10;
 constexpr size_t kArenaBlockBytes = 32 << 10;
 constexpr uint64_t kEntriesBetweenLooks = 1024;
-
-uint64_t HeadOf(Slice key) {
-  uint64_t head = 0;
-  for (size_t i = 0; i < sizeof head; ++i) {
-    head = head << 8 | (i < key.size() ? static_cast<unsigned char>(key[i]) : 0);
-  }
-  return head;
-}
 
 }  // namespace
 
@@ -41,7 +34,7 @@ Status LoadSorter::Add(Slice key, Slice value) {
   if (!key.empty()) std::memcpy(copy, key.data(), key.size());
   if (!value.empty()) std::memcpy(copy + key.size(), value.data(), value.size());
   entries_.push_back(
-      {HeadOf(key), copy, static_cast<uint32_t>(key.size()), static_cast<uint32_t>(value.size())});
+      {KeyHead(key), copy, static_cast<uint32_t>(key.size()), static_cast<uint32_t>(value.size())});
   return Status::Ok();
 }
 

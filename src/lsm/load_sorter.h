@@ -40,13 +40,17 @@ class LoadSorter {
   // After Finish.
   std::vector<FileRecord> Release();
 
+  // Of entries that are not in a file yet.
+  uint64_t MemoryBytes() const {
+    return arena_.MemoryUsage() + entries_.capacity() * sizeof(Entry);
+  }
   uint64_t written() const { return written_; }  // Entries, to runs and to the result.
   const std::string& duplicate_key() const { return duplicate_key_; }
   const std::string& duplicate_value() const { return duplicate_value_; }
 
  private:
   struct Entry {
-    uint64_t head;  // The key's first bytes, which decide most comparisons.
+    uint64_t head;  // KeyHead, which decides most comparisons.
     const char* bytes;
     uint32_t key_bytes;
     uint32_t value_bytes;
@@ -63,9 +67,6 @@ class LoadSorter {
     int merges = 0;  // That brought it together.
   };
 
-  uint64_t MemoryBytes() const {
-    return arena_.MemoryUsage() + entries_.capacity() * sizeof(Entry);
-  }
   Status WriteMemory();
   Status Write(Run* run, Slice key, Slice value);
   // Merges the runs from this one on into one.

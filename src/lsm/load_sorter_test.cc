@@ -47,10 +47,15 @@ class LoadSorterTest : public testing::Test {
     return entries;
   }
 
+  static Status SortAll(const std::vector<std::pair<std::string, std::string>>& input,
+                        LoadSorter* sorter) {
+    for (const auto& [key, value] : input) TIDESDB_TRY(sorter->Add(key, value));
+    return sorter->Finish();
+  }
+
   void Load(const std::vector<std::pair<std::string, std::string>>& input) {
     LoadSorter sorter(&context_, options_);
-    for (const auto& [key, value] : input) ASSERT_TRUE(sorter.Add(key, value).ok());
-    const Status finished = sorter.Finish();
+    const Status finished = SortAll(input, &sorter);
     ASSERT_TRUE(finished.ok()) << finished.ToString();
     const std::vector<FileRecord> files = sorter.Release();
     EXPECT_EQ(FilesOnDisk(), files.size());
@@ -118,12 +123,7 @@ TEST_F(LoadSorterTest, DuplicatesAreFoundWhereverTheyMeet) {
     const std::string key = input[first].first;
     input.insert(input.begin() + static_cast<ptrdiff_t>(second), {key, "again"});
     LoadSorter sorter(&context_, options_);
-    Status status;
-    for (const auto& [k, value] : input) {
-      status = sorter.Add(k, value);
-      if (!status.ok()) break;
-    }
-    if (status.ok()) status = sorter.Finish();
+    const Status status = SortAll(input, &sorter);
     ASSERT_EQ(status.code(), Code::kAlreadyExists) << status.ToString();
     ASSERT_EQ(sorter.duplicate_key(), key);
     const std::string& value = sorter.duplicate_value();
@@ -135,6 +135,22 @@ TEST_F(LoadSorterTest, DuplicatesAreFoundWhereverTheyMeet) {
 }
 
 TEST_F(LoadSorterTest, MemoryStaysWithinItsBudget) {
+  Random random(TestSeed(1));
+  options_.memory_bytes = 256 << 10;
+  constexpr uint64_t kArenaBlock = 32 << 10;  // That the last entry may have begun.
+  LoadSorter sorter(&context_, options_);
+  auto input = Input(&random, 30'000, 20);
+  Shuffle(&random, &input);
+  uint64_t most = 0;
+  for (const auto& [key, value] : input) {
+    ASSERT_TRUE(sorter.Add(key, value).ok());
+    most = std::max(most, sorter.MemoryBytes());
+  }
+  EXPECT_LE(most, options_.memory_bytes + kArenaBlock);
+  EXPECT_GT(most, options_.memory_bytes / 2) << "most of the budget is not used";
+}
+
+TEST_F(LoadSorterTest, EveryThousandEntriesAreTold) {
   Random random(TestSeed(1));
   options_.memory_bytes = 256 << 10;
   uint64_t written = 0;
@@ -161,12 +177,7 @@ TEST_F(LoadSorterTest, AnErrorLeavesNoFile) {
     fs_.ClearFaults();
     fs_.AddFault(rule);
     LoadSorter sorter(&context_, options_);
-    Status status;
-    for (const auto& [key, value] : input) {
-      status = sorter.Add(key, value);
-      if (!status.ok()) break;
-    }
-    if (status.ok()) status = sorter.Finish();
+    const Status status = SortAll(input, &sorter);
     if (status.ok()) break;  // It needs fewer calls.
   }
   fs_.ClearFaults();
@@ -182,12 +193,7 @@ TEST_F(LoadSorterTest, ItEndsWhenItIsTold) {
       return entries < at ? Status::Ok() : Status::Interrupted("enough");
     };
     LoadSorter sorter(&context_, options_);
-    Status status;
-    for (const auto& [key, value] : input) {
-      status = sorter.Add(key, value);
-      if (!status.ok()) break;
-    }
-    if (status.ok()) status = sorter.Finish();
+    const Status status = SortAll(input, &sorter);
     EXPECT_EQ(status.code(), Code::kInterrupted);
   }
   EXPECT_EQ(FilesOnDisk(), 0u);

@@ -133,8 +133,9 @@ class LsmTree {
   RunningCompactions::Ticket HoldCompactions(FamilyId family);
   bool OnlyHeld(FamilyId family);  // And that has ended.
   // Ends a load: the files are the oldest that the family has, durable on return, as all commits up
-  // to wal_sync_to. REQUIRES: OnlyHeld() was seen. Errors: kInvalidArgument (the family is gone), kBusy (no
-  // level is free); Apply's. The caller discards the files after one, and gives up the load.
+  // to wal_sync_to. REQUIRES: OnlyHeld() was seen. Errors: kInvalidArgument (the family is gone),
+  // kBusy (no level is free); Apply's. The caller discards the files after one, and gives up the
+  // load.
   Status InstallLoad(FamilyId family, std::vector<FileRecord> files, SequenceNumber wal_sync_to);
   const JobContext& job_context() const { return context_; }
 

@@ -110,13 +110,13 @@ std::unique_ptr<LsmTree::Task> LsmTree::PickFullCompaction(FamilyId family, bool
 Status LsmTree::RunCompaction(std::unique_ptr<Task> task, const std::atomic<bool>* stop,
                               CompactionInfo* info) {
   const Compaction& compaction = task->compaction;
+  const FamilyId family = compaction.version->family();
   CompactionInfo ignored;
   if (info == nullptr) info = &ignored;
-  info->family = compaction.version->family();
+  info->family = family;
   info->level_from = compaction.inputs.front().level;
   info->level_to = compaction.output_level;
   info->files_read = compaction.InputFiles();
-  const FamilyId family = compaction.version->family();
   VersionEdit edit;
   for (const Compaction::Input& input : compaction.inputs) {
     for (const FileRef& file : input.files) {
