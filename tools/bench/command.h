@@ -1,0 +1,11 @@
+// `tidesdb bench` on the command line.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace tidesdb::bench {
+
+// *exit_code is set when the command has run: 0, or 1 when a work failed or its answers were wrong.
+void AddBench(CLI::App* program, int* exit_code);
+
+}  // namespace tidesdb::bench

@@ -1,0 +1,10 @@
+// The library for JSON.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+namespace tidesdb::bench {
+
+using Json = nlohmann::ordered_json;
+
+}  // namespace tidesdb::bench

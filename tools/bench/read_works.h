@@ -1,0 +1,16 @@
+// The works that only read. Each finds the numbers below EntriesOf(data_bytes) in the database.
+#pragma once
+
+#include "tools/bench/json.h"
+#include "tools/bench/works.h"
+
+namespace tidesdb::bench {
+
+Json RunRead(const Job& job);     // Random keys.
+Json RunMissing(const Job& job);  // Random keys that lie between those.
+Json RunSeek10(const Job& job);   // Seek, and ten entries from there.
+Json RunScan100(const Job& job);
+Json RunForward(const Job& job);  // All entries.
+Json RunBackward(const Job& job);
+
+}  // namespace tidesdb::bench

@@ -1,0 +1,59 @@
+// What is measured: each work runs alone in a process, on a database that an earlier one left or on
+// one of its own, and checks every answer.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tools/bench/json.h"
+#include "tools/bench/store.h"
+
+namespace tidesdb::bench {
+
+// How much is done; everything that is counted in it is of one size of values.
+struct Sizes {
+  uint64_t data_bytes = uint64_t{128} << 20;    // Keys and values of the database that is read.
+  uint64_t memtable_bytes = uint64_t{8} << 20;  // Of one.
+  uint32_t block_bytes = 8 << 10;
+  uint64_t operations = 200'000;      // Single reads and writes; scans are fewer.
+  uint64_t bulk_bytes = 116'000'000;  // Of the one transaction: a million entries of 100 bytes.
+  uint64_t synced_commits = 2'000;    // By all threads together.
+  uint64_t families = 1'000;
+  uint64_t reopens = 3;
+};
+
+// Which database a work gets.
+enum class Data : uint8_t {
+  kOwn,   // An empty one that is removed afterwards.
+  kMake,  // An empty one that stays: what the works with kKept read.
+  kKept,
+};
+
+struct Job {
+  Engine engine = {};
+  Sizes sizes;
+  std::string directory;
+  size_t value_bytes = 0;
+  uint64_t seed = 0;
+  bool direct_io = true;
+  bool cache_holds_all = true;  // Else a quarter of it.
+};
+
+struct Work {
+  const char* name;
+  const char* says;  // In a table.
+  Data data;
+  bool cache_holds_all;
+  bool for_each_value_size;  // Else for the first one only.
+  Json (*run)(const Job& job);
+};
+
+// In the order in which they run.
+const std::vector<Work>& AllWorks();
+
+// The cache of a job, and what its store is opened with.
+uint64_t CacheBytes(const Sizes& sizes, bool holds_all);
+
+}  // namespace tidesdb::bench
