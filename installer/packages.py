@@ -12,6 +12,9 @@ PLUGIN = ["liblz4-1", "libzstd1", "libsnappy1v5"]
 # The load generators of lab/ speak to servers with the C client.
 LAB = ["libmariadb-dev", "libcli11-dev", "nlohmann-json3-dev"]
 
+# The `tidesdb` command: its options, its results, and the engine that `tidesdb bench` measures beside ours.
+TOOLS = ["libcli11-dev", "nlohmann-json3-dev", "librocksdb-dev"]
+
 # The page of a report. Its plotly.js is unpacked from python3-plotly (lab/reports/plotly.py), which is not installed.
 REPORT = ["python3-jinja2"]
 

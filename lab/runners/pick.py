@@ -6,7 +6,7 @@ from pathlib import Path
 from installer.shell import Failed
 from lab.runners import quickstart
 from lab.study import written
-from lab.works import iibench, tpcc
+from lab.works import bench, iibench, tpcc
 
 
 def _of_folder(folder):
@@ -41,4 +41,6 @@ def study(paths):
 
 
 def _of_results(paths):
-    return (iibench.study if any(_kind(path) == "iibench" for path in paths) else tpcc.study)(paths)
+    kinds = {_kind(path) for path in paths}
+    of = bench if bench.KIND in kinds else iibench if "iibench" in kinds else tpcc
+    return of.study(paths)

@@ -1,6 +1,7 @@
 """python3 -m lab.report: the report of results.
 
   python3 -m lab.report innodb.json tidesdb.json -o page.html    results of `tpcc run --json` or of `iibench run --json`
+  python3 -m lab.report bench.json -o page.html                  what `tidesdb bench` wrote
   python3 -m lab.report results_20261122_120000                  what a runner left, its report written there anew
 """
 

@@ -59,6 +59,7 @@ class Measurement {
 
  private:
   Meter meter_;
+  size_t threads_ = 1;
   ProcessFacts before_;
   ProcessFacts facts_;  // At the end.
 };

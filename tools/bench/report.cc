@@ -5,8 +5,6 @@
 #include <cstdio>
 #include <vector>
 
-#include "tools/bench/works.h"
-
 namespace tidesdb::bench {
 namespace {
 
@@ -92,11 +90,10 @@ std::string RatioText(const Json& ratio) {
   return lowest == highest ? median : median + " (" + lowest + "–" + highest + ")";
 }
 
-std::string Says(const Json& row) {
-  for (const Work& work : AllWorks()) {
-    if (row["work"] == work.name) return work.says;
-  }
-  return row["work"].get<std::string>();
+std::string FilesText(const Json& conditions) {
+  if (!conditions["direct_io"].get<bool>()) return "table files through the page cache";
+  if (conditions["direct_io_4x"].get<bool>()) return "table files past the page cache";
+  return "table files past the page cache but with the small cache";
 }
 
 struct Column {
@@ -121,7 +118,8 @@ std::string Table(const Json& result, const std::vector<Column>& columns) {
   }
   std::string text = head + "\n" + line + "\n";
   for (const Json& row : summary) {
-    text += "| " + Says(row) + " | " + std::to_string(row["value_bytes"].get<size_t>()) + " |";
+    text += "| " + row["title"].get<std::string>() + " | " +
+            std::to_string(row["value_bytes"].get<size_t>()) + " |";
     for (const Column& column : columns) {
       for (const std::string& engine : engines) {
         text += " " + column.print(row[engine][column.figure]["median"].get<double>()) + " |";
@@ -144,6 +142,7 @@ Json Summary(const Json& result) {
   for (const Json& run : runs) {
     Json row;
     row["work"] = run["work"];
+    row["title"] = run["title"];
     row["value_bytes"] = run["value_bytes"];
     const bool known = std::any_of(rows.begin(), rows.end(), [&](const Json& other) {
       return other["work"] == row["work"] && other["value_bytes"] == row["value_bytes"];
@@ -182,8 +181,7 @@ std::string Markdown(const Json& result) {
           " MB where data is four times the cache), four memtables of " +
           Megabytes(conditions["memtable_bytes"].get<double>()) + " MB, blocks of " +
           Number(conditions["block_bytes"].get<double>()) + " bytes, no compression, " +
-          (conditions["direct_io"].get<bool>() ? "table files past the page cache"
-                                               : "table files through the page cache") +
+          FilesText(conditions) +
           ", each commit written to the log and not synced unless the work says so.\n\n";
   text +=
       "Medians; in brackets the lowest and the highest of the rounds. A ratio above 1 says that " +

@@ -11,6 +11,7 @@ namespace {
 Json MakeRun(const char* engine, int round, double rate, double cpu) {
   Json run;
   run["work"] = "read";
+  run["title"] = "read, cached";
   run["engine"] = engine;
   run["value_bytes"] = 100;
   run["round"] = round;
@@ -33,6 +34,7 @@ Json MakeResult() {
   }
   result["conditions"]["rounds"] = 3;
   result["conditions"]["direct_io"] = true;
+  result["conditions"]["direct_io_4x"] = true;
   result["runs"] = {MakeRun("TidesDB", 1, 300, 2), MakeRun("RocksDB", 1, 100, 3),
                     MakeRun("TidesDB", 2, 200, 1), MakeRun("RocksDB", 2, 200, 3),
                     MakeRun("TidesDB", 3, 210, 2), MakeRun("RocksDB", 3, 140, 4)};

@@ -81,14 +81,17 @@ Json Conditions(const RunOptions& options, bool direct_io) {
   const Sizes& sizes = options.sizes;
   Json conditions;
   conditions["data_bytes"] = sizes.data_bytes;
-  conditions["cache_bytes"] = CacheBytes(sizes, true);
-  conditions["cache_4x_bytes"] = CacheBytes(sizes, false);
+  const StoreOptions holds_all = OptionsOf(sizes, true, direct_io);
+  const StoreOptions quarter = OptionsOf(sizes, false, direct_io);
+  conditions["cache_bytes"] = holds_all.cache_bytes;
+  conditions["cache_4x_bytes"] = quarter.cache_bytes;
   conditions["memtable_bytes"] = sizes.memtable_bytes;
   conditions["memtables"] = 4;
   conditions["block_bytes"] = sizes.block_bytes;
   conditions["compression"] = "none";
   conditions["filter_bits"] = 10;
-  conditions["direct_io"] = direct_io;
+  conditions["direct_io"] = holds_all.direct_io;
+  conditions["direct_io_4x"] = quarter.direct_io;
   conditions["commits"] = "written to the log by each, not synced unless the work says so";
   conditions["operations"] = sizes.operations;
   conditions["bulk_bytes"] = sizes.bulk_bytes;
@@ -156,6 +159,7 @@ std::optional<Json> RunOne(const RunOptions& options, const Turn& turn, const En
   if (!figures) return std::nullopt;
   Json run;
   run["work"] = work.name;
+  run["title"] = work.says;
   run["engine"] = engine.name;
   run["value_bytes"] = turn.value_bytes;
   run["round"] = turn.round;

@@ -17,6 +17,7 @@ struct StoreOptions {
   std::string directory;        // Made if it is missing.
   uint64_t cache_bytes = 0;     // Of uncompressed blocks.
   uint64_t memtable_bytes = 0;  // Of one; four may be in memory.
+  uint64_t budget_bytes = 0;    // Of TidesDB: all that it may take.
   uint32_t block_bytes = 0;
   bool direct_io = true;       // Table files are read and written past the page cache.
   bool sync = false;           // Each commit is on the disk when it returns.

@@ -109,19 +109,13 @@ class TidesdbSession : public Session {
   std::string changed_;
 };
 
-// The memtables get four times memtable_bytes, and the cache all it asks for: sixteen tenths of
-// both (memory plan of the engine).
 Options MakeOptions(const StoreOptions& options) {
   Options made;
-  made.memory_max_bytes = (options.cache_bytes + 4 * options.memtable_bytes) / 10 * 16 + (16 << 20);
+  made.memory_max_bytes = options.budget_bytes;
   made.block_cache_bytes = options.cache_bytes;
   // From a quarter of the budget on, table files are read past the page cache.
-  if (options.direct_io && made.block_cache_bytes * 4 < made.memory_max_bytes) {
-    Fatal("TidesDB: a cache of this size does not go with direct I/O");
-  }
-  if (!options.direct_io) {
-    made.memory_max_bytes = std::max(made.memory_max_bytes, 4 * options.cache_bytes + (1 << 20));
-  }
+  const bool direct_io = made.block_cache_bytes >= made.memory_max_bytes / 16 * 4;
+  Require(direct_io == options.direct_io, "TidesDB: the cache does not go with direct I/O");
   made.memtable_bytes = options.memtable_bytes;
   made.sync_mode = options.sync ? SyncMode::kFull : SyncMode::kNone;
   made.flush_threads = 1;

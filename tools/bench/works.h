@@ -53,7 +53,8 @@ struct Work {
 // In the order in which they run.
 const std::vector<Work>& AllWorks();
 
-// The cache of a job, and what its store is opened with.
-uint64_t CacheBytes(const Sizes& sizes, bool holds_all);
+// What the store of a work is opened with, but for its directory. direct_io: whether the file system
+// has it; a small cache goes without (TidesDB takes the page cache for the rest).
+StoreOptions OptionsOf(const Sizes& sizes, bool cache_holds_all, bool direct_io);
 
 }  // namespace tidesdb::bench

@@ -7,7 +7,7 @@ from tools.run_tests import checks, counts, differential, engine, formats, insta
 from tools.run_tests import install_source, isolation, lab_tests, quickstart, server
 from tools.run_tests.step import DEFAULT, FULL, QUICK, Step
 
-_BUILD = (*packages.BUILD, *packages.LAB, *packages.UNIT)
+_BUILD = (*packages.BUILD, *packages.LAB, *packages.TOOLS, *packages.UNIT)
 _CHECK = (*_BUILD, *packages.CHECK)
 
 
