@@ -69,7 +69,7 @@ int RunCommand(Settings settings) {
   run.directory = settings.output + "/data";
   // Ctrl-C ends the child, which is in the terminal's group too; this process then tidies up.
   std::signal(SIGINT, [](int) {});
-  std::optional<Json> result = Run(run);
+  std::optional<Json> result = RunAll(run);
   if (!result) return 1;
   (*result)["summary"] = Summary(*result);
   const std::string tables = Markdown(*result);

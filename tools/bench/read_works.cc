@@ -13,6 +13,11 @@ namespace {
 
 constexpr uint64_t kScanLap = 1000;  // Entries of a full scan that are one latency.
 
+// Of the operations that the works with a cache of all have: the others wait for the disk.
+uint64_t OperationsOf(const Job& job, uint64_t part) {
+  return std::max<uint64_t>(job.sizes.operations / part / (job.cache_holds_all ? 1 : 4), 1);
+}
+
 // Fills the cache: all that fits, and what random reads find there where it does not.
 void WarmUp(const Job& job, Session* session, uint64_t entries) {
   if (job.cache_holds_all) {
@@ -21,7 +26,7 @@ void WarmUp(const Job& job, Session* session, uint64_t entries) {
   }
   Random random(job.seed + 1);
   std::string_view value;
-  for (uint64_t i = 0; i < job.sizes.operations / 4; ++i) {
+  for (uint64_t i = 0; i < OperationsOf(job, 4); ++i) {
     session->Get(0, Key(random.Below(entries)).bytes(), &value);
   }
 }
@@ -95,7 +100,7 @@ Json RunFullScan(const Job& job, bool forward) {
 }  // namespace
 
 Json RunRead(const Job& job) {
-  const uint64_t operations = job.sizes.operations;
+  const uint64_t operations = OperationsOf(job, 1);
   const uint64_t entries = EntriesOf(job.sizes.data_bytes, job.value_bytes);
   Sum got;
   const Json figures = Measure(job, operations, entries, [&](Session* session, uint64_t number) {
@@ -113,7 +118,7 @@ Json RunRead(const Job& job) {
 Json RunMissing(const Job& job) {
   Sum got;
   const Json figures =
-      Measure(job, job.sizes.operations, EntriesOf(job.sizes.data_bytes, job.value_bytes),
+      Measure(job, OperationsOf(job, 1), EntriesOf(job.sizes.data_bytes, job.value_bytes),
               [&](Session* session, uint64_t number) {
                 std::string_view value;
                 if (session->Get(0, Key::Missing(number).bytes(), &value)) {
@@ -124,13 +129,9 @@ Json RunMissing(const Job& job) {
   return figures;
 }
 
-Json RunSeek10(const Job& job) {
-  return RunScans(job, std::max<uint64_t>(job.sizes.operations / 4, 1), 10);
-}
+Json RunSeek10(const Job& job) { return RunScans(job, OperationsOf(job, 4), 10); }
 
-Json RunScan100(const Job& job) {
-  return RunScans(job, std::max<uint64_t>(job.sizes.operations / 20, 1), 100);
-}
+Json RunScan100(const Job& job) { return RunScans(job, OperationsOf(job, 20), 100); }
 
 Json RunForward(const Job& job) { return RunFullScan(job, true); }
 

@@ -191,7 +191,7 @@ class Databases {
 
 }  // namespace
 
-std::optional<Json> Run(const RunOptions& options) {
+std::optional<Json> RunAll(const RunOptions& options) {
   const Databases databases(options);
   const bool direct_io = HasDirectIo(options.directory);
   Json result;

@@ -25,6 +25,6 @@ struct RunOptions {
 
 // What was asked for, under which conditions, and an entry for each work that ran. Nothing where a
 // work failed: it has said why.
-std::optional<Json> Run(const RunOptions& options);
+std::optional<Json> RunAll(const RunOptions& options);
 
 }  // namespace tidesdb::bench

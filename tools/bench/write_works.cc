@@ -114,7 +114,7 @@ Json RunQueue(const Job& job) {
   uint64_t tail = 0;
   for (; tail < kQueueLength; ++tail) session->Put(0, Key(tail).bytes(), values.Of(tail, 0));
   // An engine that walks over what was deleted takes longer with each one.
-  const uint64_t operations = std::max<uint64_t>(job.sizes.operations / 10, 1);
+  const uint64_t operations = std::max<uint64_t>(job.sizes.operations / 20, 1);
   Measurement measurement(operations);
   Sum taken;
   std::string head;
