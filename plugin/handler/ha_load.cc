@@ -19,8 +19,8 @@ int ha_tidesdb::BeginTableLoad() {
   if (const int error = BindState()) return error;
   const bool copies = thd_sql_command(ha_thd()) != SQLCOM_CREATE_TABLE;
   // A temporary table's rows are of the transaction that it is in. Partitions are many.
-  if (!copies || duplicates_wanted_ || state_->def.temporary || state_->build != nullptr ||
-      name_.find("#P#") != name_.npos) {
+  if (!copies || duplicates_wanted_ || IsSequence() || state_->def.temporary ||
+      state_->build != nullptr || name_.find("#P#") != name_.npos) {
     return 0;
   }
   std::vector<ColumnFamily*> families = {state_->primary};

@@ -15,6 +15,7 @@ ha_tidesdb::ha_tidesdb(handlerton* hton, TABLE_SHARE* share) : handler(hton, sha
 ulonglong ha_tidesdb::table_flags() const {
   // HA_BINLOG_STMT_CAPABLE: a replica executes logged statements in the order of their commits;
   // with ranges locked a statement sees here what it will see there.
+  // HA_CAN_TABLES_WITHOUT_ROLLBACK: those of CREATE SEQUENCE.
   // HA_NO_ONLINE_ALTER: the server's log of rows keeps the changes of a transaction whose COMMIT
   // failed, and of partitioned tables it loses some.
   return HA_REC_NOT_IN_SEQ | HA_NULL_IN_KEY | HA_CAN_VIRTUAL_COLUMNS | HA_CAN_INDEX_BLOBS |
@@ -22,7 +23,8 @@ ulonglong ha_tidesdb::table_flags() const {
          HA_PRIMARY_KEY_REQUIRED_FOR_POSITION | HA_PRIMARY_KEY_IN_READ_INDEX |
          HA_BINLOG_ROW_CAPABLE | HA_CAN_GEOMETRY | HA_PARTIAL_COLUMN_READ | HA_TABLE_SCAN_ON_INDEX |
          HA_ONLINE_ANALYZE | HA_CONCURRENT_OPTIMIZE | HA_CAN_SKIP_LOCKED | HA_CAN_ONLINE_BACKUPS |
-         HA_NO_ONLINE_ALTER | (logs_statements_ ? HA_BINLOG_STMT_CAPABLE : 0);
+         HA_CAN_TABLES_WITHOUT_ROLLBACK | HA_NO_ONLINE_ALTER |
+         (logs_statements_ ? HA_BINLOG_STMT_CAPABLE : 0);
 }
 
 ulong ha_tidesdb::index_flags(uint index, uint, bool) const {

@@ -30,6 +30,8 @@ class ha_tidesdb final : public handler {
   ulonglong table_flags() const override;
   ulong index_flags(uint index, uint part, bool all_parts) const override;
   const char* index_type(uint) override { return "LSM"; }
+  // Whatever ROW_FORMAT says.
+  row_type get_row_type() const override { return ROW_TYPE_DYNAMIC; }
   uint max_supported_keys() const override { return MAX_KEY; }
   uint max_supported_key_length() const override { return kKeyBytesMax; }
   uint max_supported_key_part_length() const override { return kKeyBytesMax; }
@@ -214,6 +216,11 @@ class ha_tidesdb final : public handler {
   int LoadRow(const uchar* row);
   int LoadError(TableLoad* load, const Status& status);
 
+  // --- sequence_table.cc ---
+  bool IsSequence() const;
+  int ReadSequence(uchar* record);
+  int WriteSequence(const uchar* record);
+
   // --- row_writer.cc ---
   int InsertRow(const uchar* row);
   int Duplicate(uint number, Slice key);
@@ -250,11 +257,6 @@ class ha_tidesdb final : public handler {
   double IndexBytes() const;
   port::ReadCosts Costs() const;
 
-  // --- ha_check.cc ---
-  Status CheckRows(THD* thd, Transaction* transaction, uint64_t* rows);
-  Status CheckRow(Transaction* transaction, Slice primary_key, Slice row);
-  Status CheckIndex(THD* thd, Transaction* transaction, uint number, uint64_t rows);
-
   // Set by open(), renewed when DDL changed the table.
   std::string name_;
   std::shared_ptr<TableState> state_;
@@ -284,6 +286,7 @@ class ha_tidesdb final : public handler {
   uint active_ = MAX_KEY;  // Key number; MAX_KEY: the rows themselves in their order.
   // The scan is at a key, without the cursor: the last read was by that whole key, or ended there.
   bool at_point_ = false;
+  bool sequence_read_ = false;  // The scan of a sequence has given its row.
   // The cursor ran off an end of the index: from there the other direction leads back.
   enum class Off : uint8_t { kNeither, kStart, kEnd } off_ = Off::kNeither;
   std::string point_;  // That key, in the active family.

@@ -217,6 +217,7 @@ int ha_tidesdb::InsertRow(const uchar* row) {
 
 int ha_tidesdb::write_row(const uchar* row) noexcept {
   return guard::Run([&] {
+    if (IsSequence()) return WriteSequence(row);
     if (const int error = Ready()) return error;
     const bool numbered = table->next_number_field != nullptr && row == table->record[0];
     if (numbered) {
@@ -274,6 +275,7 @@ int ha_tidesdb::TakeEntriesOver(const uchar* old_row) {
 
 int ha_tidesdb::update_row(const uchar* old_row, const uchar* new_row) noexcept {
   return guard::Run([&] {
+    if (IsSequence()) return WriteSequence(new_row);
     if (const int error = Ready()) return error;
     Transaction* const transaction = session_->transaction();
     bool key_moved = false;

@@ -24,7 +24,7 @@ int ha_tidesdb::rnd_init(bool) noexcept {
     active_ = MAX_KEY;
     LeaveRange();
     cursor_.Close();
-    at_point_ = false;
+    at_point_ = sequence_read_ = false;
     return 0;
   });
 }
@@ -38,6 +38,9 @@ int ha_tidesdb::rnd_end() noexcept {
 
 int ha_tidesdb::rnd_next(uchar* row) noexcept {
   return guard::Run([&] {
+    if (IsSequence()) {
+      return std::exchange(sequence_read_, true) ? HA_ERR_END_OF_FILE : ReadSequence(row);
+    }
     if (const int error = Ready()) return error;
     if (read_semi_consistent_) return ReadAgain(row, Direction::kForward, false);
     Status moved;
@@ -122,6 +125,7 @@ void ha_tidesdb::StandAtEnd(Direction direction, bool matching) {
 
 int ha_tidesdb::rnd_pos(uchar* row, uchar* position) noexcept {
   return guard::Run([&] {
+    if (IsSequence()) return ReadSequence(row);
     if (const int error = Ready()) return error;
     if (codec_.hidden_key()) {
       key_.assign(reinterpret_cast<const char*>(position), kHiddenKeyBytes);

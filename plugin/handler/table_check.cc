@@ -1,7 +1,12 @@
 // CHECK TABLE: every block, every row, every index entry, and that they belong together.
+//
+// One scan of the rows and one of each index: the entries that the rows should have and those that
+// are there have the same sum. Only where they have not, rows and entries are looked up in each
+// other, to name what is wrong.
 #include "handler/ha_tidesdb.h"
 
 #include "base/guard.h"
+#include "codec/entry_sum.h"
 #include "dictionary/engine.h"
 #include "session/thd_session.h"
 
@@ -10,81 +15,162 @@ namespace {
 
 constexpr uint64_t kRowsBetweenKillChecks = 1000;
 
-Status Killed(THD* thd, uint64_t rows) {
-  if (rows % kRowsBetweenKillChecks != 0 || thd_kill_level(thd) == THD_IS_NOT_KILLED)
+class TableCheck {
+ public:
+  // `families`: by key number. All of it outlives this.
+  TableCheck(handler* file, TABLE* table, const TableCodec& codec, const TableState& state,
+             const std::vector<ColumnFamily*>& families, Transaction* transaction)
+      : file_(file),
+        table_(table),
+        codec_(codec),
+        state_(state),
+        families_(families),
+        transaction_(transaction) {
+    everything_.Build(codec.rows(), std::vector<bool>(table->s->fields, true));
+  }
+
+  // Errors: kCorruption, kIoError; kInterrupted: the statement was killed.
+  Status Run() {
+    TIDESDB_TRY(VerifyBlocks());
+    std::vector<EntrySum> wanted(table_->s->keys);
+    TIDESDB_TRY(ForEachRow([&] {
+      for (uint i = 0; i < table_->s->keys; i++) {
+        if (codec_.is_primary(i)) continue;
+        EncodeEntry(i);
+        wanted[i].Add(key_, value_);
+      }
+      return Status::Ok();
+    }));
+    for (uint i = 0; i < table_->s->keys; i++) {
+      if (!codec_.is_primary(i)) TIDESDB_TRY(CheckIndex(i, wanted[i]));
+    }
     return Status::Ok();
-  return Status::Interrupted("CHECK TABLE was killed");
-}
+  }
+
+ private:
+  Status VerifyBlocks() const {
+    TIDESDB_TRY(engine->db->Verify(state_.primary));
+    for (ColumnFamily* family : state_.indexes) TIDESDB_TRY(engine->db->Verify(family));
+    return Status::Ok();
+  }
+
+  template <typename Visit>  // Status(Slice key, Slice value)
+  Status Scan(ColumnFamily* family, Visit visit) {
+    ScanOptions options;
+    options.fill_cache = false;
+    const auto scan = transaction_->NewIterator(family, options);
+    uint64_t seen = 0;
+    for (scan->SeekToFirst(); scan->Valid(); scan->Next()) {
+      if (++seen % kRowsBetweenKillChecks == 0 &&
+          thd_kill_level(table_->in_use) != THD_IS_NOT_KILLED) {
+        return Status::Interrupted("CHECK TABLE was killed");
+      }
+      TIDESDB_TRY(visit(scan->key(), scan->value()));
+    }
+    return scan->status();
+  }
+
+  // Each row in its turn is in record[0], its key in primary_key_.
+  template <typename Visit>  // Status()
+  Status ForEachRow(Visit visit) {
+    return Scan(state_.primary, [&](Slice primary_key, Slice row) {
+      TIDESDB_TRY(Decode(primary_key, row));
+      return visit();
+    });
+  }
+
+  Status Decode(Slice primary_key, Slice row) {
+    uchar* const record = table_->record[0];
+    primary_key_ = primary_key;
+    TIDESDB_TRY(everything_.Decode(row, record));
+    if (!codec_.RestorePrimaryKey(primary_key, record)) {
+      return Status::Corruption("the key of " + NameOfRow() + " is damaged");
+    }
+    if (table_->vfield != nullptr) table_->update_virtual_fields(file_, VCOL_UPDATE_FOR_READ);
+    return Status::Ok();
+  }
+
+  void EncodeEntry(uint number) {
+    codec_.Entry(number, table_->record[0], primary_key_, &key_, &value_);
+  }
+
+  Status CheckIndex(uint number, const EntrySum& wanted) {
+    EntrySum there;
+    TIDESDB_TRY(Scan(families_[number], [&](Slice key, Slice value) {
+      there.Add(key, value);
+      return Status::Ok();
+    }));
+    if (there == wanted) return Status::Ok();
+    TIDESDB_TRY(FindBadRow(number));
+    TIDESDB_TRY(FindBadEntry(number));
+    return Status::Corruption("index " + NameOf(number) + " has " +
+                              std::to_string(there.entries()) + " entries for " +
+                              std::to_string(wanted.entries()) + " rows");
+  }
+
+  Status FindBadRow(uint number) {
+    return ForEachRow([&] {
+      EncodeEntry(number);
+      TIDESDB_ASSIGN(const bool found, transaction_->Get(families_[number], key_, &found_));
+      if (!found)
+        return Status::Corruption(NameOfRow() + " has no entry in index " + NameOf(number));
+      if (found_.slice() == Slice(value_)) return Status::Ok();
+      return Status::Corruption("the entry of " + NameOfRow() + " in index " + NameOf(number) +
+                                " differs from it");
+    });
+  }
+
+  // REQUIRES: FindBadRow() found none.
+  Status FindBadEntry(uint number) {
+    std::string buffer;
+    return Scan(families_[number], [&](Slice key, Slice value) {
+      const auto bad = [&](const std::string& what) {
+        return Status::Corruption("entry (" + Literals(families_[number], key) + ") of index " +
+                                  NameOf(number) + what);
+      };
+      Slice primary_key;
+      if (!codec_.PrimaryKeyOfEntry(number, key, value, &buffer, &primary_key)) {
+        return bad(" is damaged");
+      }
+      TIDESDB_ASSIGN(const bool found, transaction_->Get(state_.primary, primary_key, &found_));
+      if (!found) return bad(" is of no row");
+      TIDESDB_TRY(Decode(primary_key, found_.slice()));
+      EncodeEntry(number);
+      return Slice(key_) == key ? Status::Ok() : bad(" is not that of its row");
+    });
+  }
+
+  std::string NameOf(uint number) const { return table_->key_info[number].name.str; }
+  std::string NameOfRow() const { return "row (" + Literals(state_.primary, primary_key_) + ")"; }
+  std::string Literals(const ColumnFamily* family, Slice key) const {
+    const auto shapes = state_.key_shapes();
+    const auto shape = shapes->find(family->id());
+    return shape == shapes->end() ? HexLiteral(key) : KeyLiterals(shape->second, key);
+  }
+
+  handler* const file_;
+  TABLE* const table_;
+  const TableCodec& codec_;
+  const TableState& state_;
+  const std::vector<ColumnFamily*>& families_;
+  Transaction* const transaction_;
+  RowPlan everything_;
+  Slice primary_key_;
+  std::string key_;
+  std::string value_;
+  PinnedValue found_;
+};
 
 }  // namespace
-
-Status ha_tidesdb::CheckRow(Transaction* transaction, Slice primary_key, Slice row) {
-  uchar* const record = table->record[0];
-  RowPlan everything;
-  everything.Build(codec_.rows(), std::vector<bool>(table_share->fields, true));
-  TIDESDB_TRY(everything.Decode(row, record));
-  if (!codec_.RestorePrimaryKey(primary_key, record)) {
-    return Status::Corruption("the key of a row is damaged");
-  }
-  if (table->vfield != nullptr) table->update_virtual_fields(this, VCOL_UPDATE_FOR_READ);
-  for (uint i = 0; i < table_share->keys; i++) {
-    if (codec_.is_primary(i)) continue;
-    codec_.Entry(i, record, primary_key, &key_, &value_);
-    TIDESDB_ASSIGN(const bool found, transaction->Get(families_[i], key_, &other_));
-    if (!found) {
-      return Status::Corruption(std::string("a row has no entry in index ") +
-                                table->key_info[i].name.str);
-    }
-    if (other_.slice() != Slice(value_)) {
-      return Status::Corruption(std::string("the entry of a row differs in index ") +
-                                table->key_info[i].name.str);
-    }
-  }
-  return Status::Ok();
-}
-
-Status ha_tidesdb::CheckRows(THD* thd, Transaction* transaction, uint64_t* rows) {
-  ScanOptions options;
-  options.fill_cache = false;
-  const auto scan = transaction->NewIterator(state_->primary, options);
-  *rows = 0;
-  for (scan->SeekToFirst(); scan->Valid(); scan->Next()) {
-    TIDESDB_TRY(Killed(thd, ++*rows));
-    TIDESDB_TRY(CheckRow(transaction, scan->key(), scan->value()));
-  }
-  return scan->status();
-}
-
-// Every row has its entry: then as many entries as rows means that no entry is without a row.
-Status ha_tidesdb::CheckIndex(THD* thd, Transaction* transaction, uint number, uint64_t rows) {
-  ScanOptions options;
-  options.fill_cache = false;
-  const auto scan = transaction->NewIterator(families_[number], options);
-  uint64_t entries = 0;
-  for (scan->SeekToFirst(); scan->Valid(); scan->Next()) TIDESDB_TRY(Killed(thd, ++entries));
-  TIDESDB_TRY(scan->status());
-  if (entries == rows) return Status::Ok();
-  return Status::Corruption(std::string("index ") + table->key_info[number].name.str + " has " +
-                            std::to_string(entries) + " entries for " + std::to_string(rows) +
-                            " rows");
-}
 
 int ha_tidesdb::check(THD* thd, HA_CHECK_OPT*) noexcept {
   return guard::Run([&] {
     if (Bind(thd) != 0) return HA_ADMIN_FAILED;
     session_->BeginStatement();
     table->use_all_columns();
-    Transaction* const transaction = session_->TransactionForPlainRead();
-    uint64_t rows = 0;
-    Status checked = engine->db->Verify(state_->primary);
-    for (ColumnFamily* family : state_->indexes) {
-      if (checked.ok()) checked = engine->db->Verify(family);
-    }
-    if (checked.ok()) checked = CheckRows(thd, transaction, &rows);
-    for (uint i = 0; i < table_share->keys && checked.ok(); i++) {
-      if (!codec_.is_primary(i)) checked = CheckIndex(thd, transaction, i, rows);
-    }
-    other_.Reset();
+    const Status checked =
+        TableCheck(this, table, codec_, *state_, families_, session_->TransactionForPlainRead())
+            .Run();
     if (checked.ok()) return HA_ADMIN_OK;
     if (checked.code() == Code::kInterrupted) return HA_ADMIN_FAILED;
     push_warning_printf(thd, Sql_condition::WARN_LEVEL_WARN, ER_NOT_KEYFILE, "TidesDB: %s",

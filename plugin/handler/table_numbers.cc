@@ -26,6 +26,23 @@ constexpr uint64_t kCountedMax = 64;
 constexpr int64_t kStatsPauseMs = 5000;
 constexpr uint64_t kStatsChangesMin = 200;
 
+struct FileSizes {
+  uint64_t files = 0;
+  uint64_t bytes = 0;
+};
+
+FileSizes SizesOf(const TableState& table) {
+  FileSizes sizes;
+  const auto add = [&](ColumnFamily* family) {
+    const FamilyStats stats = engine->db->GetFamilyStats(family);
+    for (const LevelStats& level : stats.levels) sizes.files += level.files;
+    sizes.bytes += stats.table_bytes;
+  };
+  add(table.primary);
+  for (ColumnFamily* family : table.indexes) add(family);
+  return sizes;
+}
+
 int64_t NowMs() { return static_cast<int64_t>(my_hrtime().val / 1000); }
 
 double Pages(double rows, double bytes) {
@@ -266,11 +283,12 @@ int ha_tidesdb::analyze(THD*, HA_CHECK_OPT*) noexcept {
   });
 }
 
-int ha_tidesdb::optimize(THD*, HA_CHECK_OPT*) noexcept {
+int ha_tidesdb::optimize(THD* thd, HA_CHECK_OPT*) noexcept {
   return guard::Run([&] {
     if (BindState() != 0) return HA_ADMIN_FAILED;
     // The copy brings rows of older versions to the newest.
     if (!state_->def.history.versions.empty()) return HA_ADMIN_TRY_ALTER;
+    const FileSizes before = SizesOf(*state_);
     Status compacted = engine->db->Compact(state_->primary);
     for (ColumnFamily* family : state_->indexes) {
       if (compacted.ok()) compacted = engine->db->Compact(family);
@@ -279,6 +297,12 @@ int ha_tidesdb::optimize(THD*, HA_CHECK_OPT*) noexcept {
       guard::ToHandlerError(compacted);
       return HA_ADMIN_FAILED;
     }
+    const FileSizes after = SizesOf(*state_);
+    push_warning_printf(thd, Sql_condition::WARN_LEVEL_NOTE, ER_UNKNOWN_ERROR,
+                        "TidesDB: rows and %zu indexes are merged: %llu files with %llu bytes, "
+                        "before %llu with %llu",
+                        state_->indexes.size(), ulonglong{after.files}, ulonglong{after.bytes},
+                        ulonglong{before.files}, ulonglong{before.bytes});
     return HA_ADMIN_OK;
   });
 }
