@@ -301,8 +301,8 @@ int ha_tidesdb::optimize(THD* thd, HA_CHECK_OPT*) noexcept {
     push_warning_printf(thd, Sql_condition::WARN_LEVEL_NOTE, ER_UNKNOWN_ERROR,
                         "TidesDB: rows and indexes are merged: %llu files with %llu bytes, before "
                         "%llu with %llu",
-                        ulonglong{after.files}, ulonglong{after.bytes},
-                        ulonglong{before.files}, ulonglong{before.bytes});
+                        ulonglong{after.files}, ulonglong{after.bytes}, ulonglong{before.files},
+                        ulonglong{before.bytes});
     return HA_ADMIN_OK;
   });
 }
