@@ -1,13 +1,15 @@
 #include "codec/entry_sum.h"
 
-#include "base/hash.h"
+#define XXH_INLINE_ALL
+#include <xxhash.h>
 
 namespace tidesdb::plugin {
 namespace {
 
 // What one hash makes of the key begins the other of the value: so it matters where the key ends.
 uint64_t HashEntry(Slice key, Slice value, uint64_t seed) {
-  return Hash64(value, Hash64(key, seed));
+  return XXH3_64bits_withSeed(value.data(), value.size(),
+                              XXH3_64bits_withSeed(key.data(), key.size(), seed));
 }
 
 }  // namespace
