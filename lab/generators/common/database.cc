@@ -12,7 +12,11 @@ Outcome CreateDatabase(Client* client, const std::string& name, bool replace,
   if (tables != 0) {
     return Outcome::Fail("database '" + name + "' holds tables already; --replace drops it first");
   }
-  LAB_TRY(client->Exec("CREATE DATABASE IF NOT EXISTS " + QuoteName(name) + std::string(suffix)));
+  LAB_TRY(client->Exec("CREATE DATABASE IF NOT EXISTS " + QuoteName(name)));
+  // One that is there already too: variables of procedures take its character set.
+  if (!suffix.empty()) {
+    LAB_TRY(client->Exec("ALTER DATABASE " + QuoteName(name) + std::string(suffix)));
+  }
   return client->Exec("USE " + QuoteName(name));
 }
 

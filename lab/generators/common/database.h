@@ -9,7 +9,8 @@
 namespace tidesdb::lab {
 
 // Makes the database and selects it; one with tables in it is an error unless replace drops it
-// first. The suffix ends the statement that makes it: a character set, or nothing.
+// first. The suffix is what the database has in the end, also one that was there: a character set, or
+// nothing.
 Outcome CreateDatabase(Client* client, const std::string& name, bool replace,
                        std::string_view suffix = "");
 
