@@ -41,6 +41,10 @@ enum class RangeHold : uint8_t {
   kWrites,  // Their deletions too: nothing in it changes.
 };
 
+// Which commit a snapshot is of: the newest that plain reads see, or the newest of all, as
+// GetForUpdate sees it, which is fewer conflicts for who writes. See AwaitSeen.
+enum class SnapshotAt : uint8_t { kDurable, kNewest };
+
 // What RollbackTo does with the locks that were taken since the savepoint.
 enum class LocksSince : uint8_t { kKeep, kRelease };
 
@@ -65,7 +69,7 @@ class Transaction {
   // Plain reads see own writes over the newest commit of each moment, until a snapshot is set; from
   // then on over that one. Set replaces an older one. Cheap, no I/O; while a snapshot is open, the
   // versions that it sees stay on disk. Both do nothing once the transaction has ended.
-  virtual void SetSnapshot() = 0;
+  virtual void SetSnapshot(SnapshotAt at = SnapshotAt::kDurable) = 0;
   virtual void ReleaseSnapshot() = 0;
   virtual bool HasSnapshot() const = 0;
   virtual uint64_t SnapshotSequence() const = 0;  // The newest commit in it; 0: there is none.
@@ -106,6 +110,13 @@ class Transaction {
   // The sequence of the newest commit that a reader can see; one atomic load. As long as it stays,
   // an iterator of ScanOptions::newest that was made after it was read shows the newest state.
   virtual uint64_t NewestSequence() const = 0;
+
+  // Where commits are synced, locks are given back before the sync: so GetForUpdate, an iterator of
+  // ScanOptions::newest and a snapshot of SnapshotAt::kNewest may show a commit that a crash can
+  // still undo, and with it this transaction, whose own Commit is answered later. This waits until
+  // all that was shown is durable: for who tells others of it before. Does nothing as a rule.
+  // Errors: that of the sync.
+  virtual Status AwaitSeen() = 0;
 
   // Gives back the most recent lock of this key if this transaction took it once only and wrote
   // nothing under it: for rows a locking scan looked at and did not want. Else does nothing.
@@ -159,7 +170,8 @@ class Transaction {
   // kInvalidArgument once it has ended.
   virtual Status Prepare() = 0;
   // Publishes all writes at one sequence, durable as Options::sync_mode says, and ends the
-  // transaction: snapshot and locks are given back, its iterators stop. Waits for the disk, for the
+  // transaction: snapshot and locks are given back, its iterators stop. What it has seen is durable then, also
+  // where it has written nothing. Waits for the disk, for the
   // write controller's delays, and for a flush while memtables fill their memory.
   // Errors: those of Prepare, and then the transaction is still open: to be rolled back, or after
   // kNoSpace to be committed again. A failed WAL write or sync makes the database read-only; then

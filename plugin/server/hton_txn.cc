@@ -47,13 +47,19 @@ int ReportCommit(THD* thd, const Status& status) {
   }
 }
 
+// The client is told of a statement's end: then all that the statement has seen is durable. Inside a
+// stored program nobody is told yet; what it commits waits by itself.
+int EndStatement(THD* thd, Session& session) {
+  session.EndStatement();
+  if (thd->spcont != nullptr) return 0;
+  const Status durable = session.AwaitSeen();
+  return durable.ok() ? 0 : ReportCommit(thd, durable);
+}
+
 int Commit(THD* thd, bool all) noexcept {
   return guard::Run([&] {
     Session& session = Session::Of(thd);
-    if (!EndsTransaction(thd, all)) {
-      session.EndStatement();
-      return 0;
-    }
+    if (!EndsTransaction(thd, all)) return EndStatement(thd, session);
     const bool ordered = session.ordered();
     const Status committed = session.Commit(CommitsAlone(thd, all));
     // With commit_ordered() the server has done so itself.
@@ -67,10 +73,7 @@ int Commit(THD* thd, bool all) noexcept {
 int Prepare(THD* thd, bool all) noexcept {
   return guard::Run([&] {
     Session& session = Session::Of(thd);
-    if (!EndsTransaction(thd, all)) {
-      session.EndStatement();
-      return 0;
-    }
+    if (!EndsTransaction(thd, all)) return EndStatement(thd, session);
     // XA COMMIT ONE PHASE: the binary log knows the transaction by the server's own number.
     const bool xa_branch =
         thd->transaction->xid_state.is_explicit_XA() && thd_sql_command(thd) == SQLCOM_XA_PREPARE;
@@ -146,6 +149,8 @@ int RollbackByXid(XID* xid) noexcept {
 int Rollback(THD* thd, bool all) noexcept {
   return guard::Run([&] {
     Session& session = Session::Of(thd);
+    // An error may say what was seen: that a key is taken. Of a failed sync others tell.
+    if (thd->spcont == nullptr) session.AwaitSeen().IgnoreError();
     if (EndsTransaction(thd, all)) {
       session.Rollback();
     } else {

@@ -213,10 +213,16 @@ void Session::RollbackStatement() {
   for (TouchedTable& touched : touched_) touched.statement_rows = 0;
 }
 
+Status Session::AwaitSeen() {
+  return open_ && transaction_ != nullptr ? transaction_->AwaitSeen() : Status::Ok();
+}
+
 void Session::TakeSnapshot() {
   // In this order: a table that is counted is in the snapshot.
   snapshot_tables_ = engine->dictionary.tables_made();
-  transaction_->SetSnapshot();
+  // A transaction of a stored program tells nobody what it reads before it ends.
+  const bool tells_late = thd_->spcont != nullptr && SpansStatements(thd_);
+  transaction_->SetSnapshot(tells_late ? SnapshotAt::kNewest : SnapshotAt::kDurable);
 }
 
 Transaction* Session::TransactionForPlainRead() {

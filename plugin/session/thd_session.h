@@ -55,6 +55,8 @@ class Session final : private LockWaitListener {
   // The statement succeeded and the transaction goes on.
   void EndStatement();
   void RollbackStatement();
+  // Transaction::AwaitSeen of what is open.
+  Status AwaitSeen();
   bool in_statement() const { return in_statement_; }
 
   // --- Transactions ---

@@ -60,6 +60,17 @@ Status CommitPipeline::Await(CommitRequest* request) {
   return std::move(request->status_);
 }
 
+Status CommitPipeline::AwaitVisible(SequenceNumber sequence) {
+  MutexLock lock(mu_);
+  ++awaiting_visible_;
+  while (visible_->load(std::memory_order_relaxed) < sequence && sync_failure_.ok()) {
+    group_done_.Wait(mu_);
+  }
+  --awaiting_visible_;
+  const bool visible = visible_->load(std::memory_order_acquire) >= sequence;
+  return visible ? Status::Ok() : OutcomeUnknown(sync_failure_);
+}
+
 bool CommitPipeline::MayGoOn(const CommitRequest& request) const {
   switch (request.state_.load(std::memory_order_relaxed)) {
     case CommitRequest::State::kQueued:
@@ -88,6 +99,7 @@ void CommitPipeline::Lead(CommitRequest* own) {
   mu_.Lock();
   Finish(group_, status);
   Finish(refused_, refusal_);
+  if (awaiting_visible_ > 0) group_done_.NotifyAll();
   group_.clear();
   refused_.clear();
   leading_ = false;
@@ -117,6 +129,8 @@ void CommitPipeline::Gather() {
 }
 
 Status CommitPipeline::RunGroup(const CommitRequest* own) {
+  sync_late_ = false;
+  if (!sync_failure_.ok()) return sync_failure_;
   CommitRequest* const first = group_.front();
   // Not last_sequence_: a sequence whose record was refused is in no log, and no file may claim it.
   if (first->work_ != nullptr) return (*first->work_)(visible_->load(std::memory_order_relaxed));
@@ -135,6 +149,8 @@ Status CommitPipeline::RunGroup(const CommitRequest* own) {
   } else {
     Insert(own);
   }
+  newest_->store(last_sequence_, std::memory_order_release);
+  if (sync_late_) TIDESDB_TRY(SyncGroup());
   TIDESDB_FAILPOINT("commit_before_publish");
   // Release: who reads this sequence finds the inserts of all its versions.
   visible_->store(last_sequence_, std::memory_order_release);
@@ -166,15 +182,33 @@ Status CommitPipeline::LogGroup() {
   records_.clear();
   size_t outcomes = 0;
   bool sync = false;
+  bool publishes = false;
   for (CommitRequest* member : group_) {
     // Never used again, not even after an error: the record may have reached the disk.
     if (member->publishes()) member->sequence_ = ++last_sequence_;
     records_.push_back(member->RecordAt(member->publishes() ? member->sequence_ : 0));
     if (member->has_room()) ++outcomes;
     sync |= member->wants_sync();
+    publishes |= member->publishes();
   }
   CHECK(last_sequence_ < kSequenceMax);
-  return env_->AppendToWal(records_, outcomes, sync && sync_);
+  sync &= sync_;
+  // Of one that is alone the files are published, which is not undone when the sync fails.
+  sync_late_ = sync && publishes && !group_.front()->Alone();
+  return env_->AppendToWal(records_, outcomes, sync && !sync_late_);
+}
+
+Status CommitPipeline::SyncGroup() {
+  for (CommitRequest* member : group_) {
+    if (member->publishes() && member->wants_sync()) member->GiveLocksBack();
+  }
+  TIDESDB_FAILPOINT("commit_before_sync");
+  Status status = env_->SyncWal();
+  if (status.ok()) return status;
+  MutexLock lock(mu_);
+  sync_failure_ = status;
+  sync_failure_.IgnoreError();  // Perhaps nobody asks any more.
+  return OutcomeUnknown(status);
 }
 
 void CommitPipeline::Insert(const CommitRequest* own) {

@@ -8,13 +8,20 @@
 //
 // Enqueue and Await are apart so that a server can fix the order in one step and wait in another.
 //
+// Where the group is synced, others may go on before: it is inserted, stored as the newest and its
+// locks are given back first, and only then synced, stored as visible and answered. Who reads the
+// newest state under a lock in between waits for the sync before its own commit is answered
+// (AwaitVisible); plain reads do not see the group yet.
+//
 // Prepares and rollbacks of two-phase commit go the same way and are only logged; a commit of a
 // prepared transaction is never refused for want of room, which its prepare has set aside.
 //
 // Threads: any number.
 // Invariants:
-//   1. Between groups every commit up to `visible` is inserted, and none beyond it.
-//   2. A group that could not be logged is not inserted and not published.
+//   1. Between groups every commit up to `visible` is inserted, and none beyond it; `newest` is the
+//      same. Meanwhile it may be ahead by the one group that runs.
+//   2. A group that could not be logged is not inserted and not published. After one that could not
+//      be synced nothing runs any more.
 #pragma once
 
 #include <atomic>
@@ -56,6 +63,9 @@ class CommitRequest {
   virtual Slice RecordAt(SequenceNumber sequence) = 0;
   // The record is in the log; before InsertInto and Publish.
   virtual void Logged(TxnEnv*) {}
+  // Inserted and the newest, but not durable yet: others may have its locks. Only where its thread
+  // does nothing but await it.
+  virtual void GiveLocksBack() {}
   virtual void InsertInto(MemTable* memtable, SequenceNumber sequence) = 0;
   // Only when Alone(). An error is final for the database.
   virtual Status Publish(TxnEnv* env, SequenceNumber sequence) = 0;
@@ -85,9 +95,14 @@ class CommitRequest {
 
 class CommitPipeline {
  public:
-  // `env` outlives this. `visible`: what has been recovered; written here only.
-  CommitPipeline(TxnEnv* env, std::atomic<SequenceNumber>* visible, bool sync)
-      : env_(env), visible_(visible), sync_(sync), last_sequence_(visible->load()) {}
+  // `env` outlives this. `visible` and `newest`: what has been recovered; written here only.
+  CommitPipeline(TxnEnv* env, std::atomic<SequenceNumber>* visible,
+                 std::atomic<SequenceNumber>* newest, bool sync)
+      : env_(env),
+        visible_(visible),
+        newest_(newest),
+        sync_(sync),
+        last_sequence_(visible->load()) {}
   CommitPipeline(const CommitPipeline&) = delete;
   CommitPipeline& operator=(const CommitPipeline&) = delete;
 
@@ -97,6 +112,10 @@ class CommitPipeline {
   // Until it is published, or logged. Errors: those of PrepareForGroup, nothing done; those of
   // AppendToWal and Publish, outcome unknown until recovery, and the message says so.
   Status Await(CommitRequest* request) EXCLUDES(mu_);
+
+  // Until everything up to a sequence that was the newest is visible, and so durable. Errors: that
+  // of its sync.
+  Status AwaitVisible(SequenceNumber sequence) EXCLUDES(mu_);
 
   // Runs work between two groups, with everything up to its argument published.
   Status RunBetweenGroups(const std::function<Status(SequenceNumber last)>& work) EXCLUDES(mu_);
@@ -123,6 +142,8 @@ class CommitPipeline {
   // Has room made for those that have none; without it they leave the group.
   void MakeRoom() EXCLUDES(mu_);
   Status LogGroup() EXCLUDES(mu_);
+  // Lets others go on before the group is durable, then makes it so.
+  Status SyncGroup() EXCLUDES(mu_);
   void Insert(const CommitRequest* own) EXCLUDES(mu_);
   void Finish(const Group& group, const Status& status) REQUIRES(mu_);
   void InsertInParallel(const CommitRequest* own, MemTable* memtable) EXCLUDES(mu_);
@@ -133,10 +154,13 @@ class CommitPipeline {
 
   TxnEnv* const env_;
   std::atomic<SequenceNumber>* const visible_;
+  std::atomic<SequenceNumber>* const newest_;
   const bool sync_;
 
   Mutex mu_;
   CondVar inserts_done_;
+  CondVar group_done_;  // For AwaitVisible.
+  size_t awaiting_visible_ GUARDED_BY(mu_) = 0;
   std::deque<CommitRequest*> queue_ GUARDED_BY(mu_);
   std::atomic<bool> leading_ = false;  // Written under mu_.
   size_t inserts_running_ GUARDED_BY(mu_) = 0;
@@ -144,7 +168,9 @@ class CommitPipeline {
   // The leader's.
   Group group_;
   uint64_t group_bytes_ = 0;
-  Group refused_;  // Of the group, and why.
+  bool sync_late_ = false;  // After the inserts.
+  Status sync_failure_;     // Of a sync after inserts: final. Others read it under mu_.
+  Group refused_;           // Of the group, and why.
   Status refusal_;
   std::vector<Slice> records_;
   SequenceNumber last_sequence_;

@@ -39,7 +39,11 @@ class FakeEnv final : public TxnEnv {
   Status Ingest(const std::vector<IngestFile>&, SequenceNumber, uint64_t) override {
     return Status::Ok();
   }
-  Status SyncWal() override { return Status::Ok(); }
+  Status SyncWal() override {
+    synced = true;
+    SchedulingPoint();
+    return fail_sync ? Status::IoError("no sync") : Status::Ok();
+  }
   uint64_t NewFileNumber() override { return 1; }
   std::string SpillPath(uint64_t) const override { return ""; }
   std::string TablePath(uint64_t) const override { return ""; }
@@ -54,6 +58,7 @@ class FakeEnv final : public TxnEnv {
   int inserting = 0;  // One thread runs at a time in a simulation.
   bool fail_prepare = false;
   bool fail_wal = false;
+  bool fail_sync = false;
   bool refuse_wal = false;  // And leaves the log as it was.
 };
 
@@ -98,7 +103,8 @@ class FakeRequest final : public CommitRequest {
 TEST(CommitPipelineTest, ErrorsBeforeTheLogLeaveNothingBehind) {
   FakeEnv env;
   std::atomic<SequenceNumber> visible = 0;
-  CommitPipeline pipeline(&env, &visible, true);
+  std::atomic<SequenceNumber> newest = 0;
+  CommitPipeline pipeline(&env, &visible, &newest, true);
   env.fail_prepare = true;
   FakeRequest request(&env, &visible, 10, false);
   pipeline.Enqueue(&request);
@@ -114,7 +120,8 @@ TEST(CommitPipelineTest, ErrorsBeforeTheLogLeaveNothingBehind) {
 TEST(CommitPipelineTest, AFailedLogWriteIsNotPublished) {
   FakeEnv env;
   std::atomic<SequenceNumber> visible = 0;
-  CommitPipeline pipeline(&env, &visible, true);
+  std::atomic<SequenceNumber> newest = 0;
+  CommitPipeline pipeline(&env, &visible, &newest, true);
   env.fail_wal = true;
   FakeRequest request(&env, &visible, 10, false);
   pipeline.Enqueue(&request);
@@ -132,7 +139,8 @@ TEST(CommitPipelineTest, AFailedLogWriteIsNotPublished) {
 TEST(CommitPipelineTest, ASequenceThatTheLogRefusedIsNotTakenForOneThatItHas) {
   FakeEnv env;
   std::atomic<SequenceNumber> visible = 0;
-  CommitPipeline pipeline(&env, &visible, true);
+  std::atomic<SequenceNumber> newest = 0;
+  CommitPipeline pipeline(&env, &visible, &newest, true);
   FakeRequest request(&env, &visible, 10, false);
   pipeline.Enqueue(&request);
   EXPECT_TRUE(pipeline.Await(&request).ok());
@@ -153,7 +161,8 @@ TEST(CommitPipelineTest, ASequenceThatTheLogRefusedIsNotTakenForOneThatItHas) {
 TEST(CommitPipelineTest, TheOrderIsThatOfEnqueue) {
   FakeEnv env;
   std::atomic<SequenceNumber> visible = 0;
-  CommitPipeline pipeline(&env, &visible, true);
+  std::atomic<SequenceNumber> newest = 0;
+  CommitPipeline pipeline(&env, &visible, &newest, true);
   FakeRequest a(&env, &visible, 10, false);
   FakeRequest b(&env, &visible, 10, false);
   FakeRequest c(&env, &visible, 10, true);
@@ -182,7 +191,8 @@ TEST(CommitPipelineTest, ManyThreadsUnderManySchedules) {
     FakeEnv env;
     std::atomic<SequenceNumber> visible = 0;
     simulation.Run([&] {
-      CommitPipeline pipeline(&env, &visible, true);
+      std::atomic<SequenceNumber> newest = 0;
+      CommitPipeline pipeline(&env, &visible, &newest, true);
       std::vector<std::unique_ptr<Thread>> threads;
       for (uint64_t t = 0; t < 5; ++t) {
         threads.push_back(std::make_unique<Thread>("t" + std::to_string(t), [&, t] {

@@ -1,5 +1,7 @@
 #include "txn/read_view.h"
 
+#include <algorithm>
+
 namespace tidesdb {
 
 void ReadView::Unreference(Pin* pin) {
@@ -25,11 +27,12 @@ void ReadView::Renew() {
   pin_ = pin.release();
 }
 
-const ReadState& ReadView::Newest(SequenceNumber* sequence) {
+const ReadState& ReadView::NewestOf(const std::atomic<SequenceNumber>& which,
+                                    SequenceNumber at_least, SequenceNumber* sequence) {
   for (;;) {
     if (pin_ == nullptr) Renew();
     // Acquire: all versions up to it are there to be found.
-    *sequence = visible_->load(std::memory_order_acquire);
+    *sequence = std::max(which.load(std::memory_order_acquire), at_least);
     // Still current after the sequence was read: nothing up to it can be in a newer memtable, and
     // no compaction that began after it can have dropped a version that it sees.
     if (env_->ReadStateNumber() == pin_->number) return *pin_->state;

@@ -15,15 +15,20 @@ namespace tidesdb {
 class ReadView {
  public:
   // Both outlive the view.
-  ReadView(const TxnEnv* env, const std::atomic<SequenceNumber>* visible)
-      : env_(env), visible_(visible) {}
+  ReadView(const TxnEnv* env, const std::atomic<SequenceNumber>* visible,
+           const std::atomic<SequenceNumber>* newest)
+      : env_(env), visible_(visible), newest_(newest) {}
   ~ReadView() { Drop(); }
   ReadView(const ReadView&) = delete;
   ReadView& operator=(const ReadView&) = delete;
 
-  // The current state and the newest commit; the state holds all that this commit can see, although
-  // nobody has registered a snapshot for it. Valid until the next call.
-  const ReadState& Newest(SequenceNumber* sequence);
+  // The current state and the newest commit, durable or not; the state holds all that this commit
+  // can see, although nobody has registered a snapshot for it. Valid until the next call.
+  const ReadState& Newest(SequenceNumber* sequence) { return NewestOf(*newest_, 0, sequence); }
+  // The same of the newest commit that plain reads see, or of `at_least`, which was the newest.
+  const ReadState& Visible(SequenceNumber at_least, SequenceNumber* sequence) {
+    return NewestOf(*visible_, at_least, sequence);
+  }
   // The current state, for a reader with a registered snapshot.
   const ReadState& Current();
 
@@ -43,9 +48,12 @@ class ReadView {
   static void Unreference(Pin* pin);
   static void ReleaseValue(void* pin, void* arg);
   void Renew();
+  const ReadState& NewestOf(const std::atomic<SequenceNumber>& which, SequenceNumber at_least,
+                            SequenceNumber* sequence);
 
   const TxnEnv* const env_;
   const std::atomic<SequenceNumber>* const visible_;
+  const std::atomic<SequenceNumber>* const newest_;
   Pin* pin_ = nullptr;
 };
 

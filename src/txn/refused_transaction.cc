@@ -11,7 +11,7 @@ class RefusedTransaction final : public Transaction {
  public:
   explicit RefusedTransaction(Status reason) : reason_(std::move(reason)) {}
 
-  void SetSnapshot() override {}
+  void SetSnapshot(SnapshotAt) override {}
   void ReleaseSnapshot() override {}
   bool HasSnapshot() const override { return false; }
   uint64_t SnapshotSequence() const override { return 0; }
@@ -24,6 +24,7 @@ class RefusedTransaction final : public Transaction {
   Status LockRange(ColumnFamily*, Slice, Slice, RangeHold, LockWait) override { return reason_; }
   Status AwaitWriters(ColumnFamily*, Slice, Slice, LockWait) override { return reason_; }
   uint64_t NewestSequence() const override { return 0; }
+  Status AwaitSeen() override { return Status::Ok(); }
   void UnlockLast(ColumnFamily*, Slice) override {}
   std::unique_ptr<Iterator> NewIterator(ColumnFamily*, const ScanOptions&) override {
     return NewErrorIterator(reason_);

@@ -6,15 +6,16 @@
 
 namespace tidesdb {
 
-SequenceNumber SnapshotSet::Acquire() {
+SequenceNumber SnapshotSet::Acquire(SequenceNumber at_least) {
   MutexLock lock(mu_);
   // Under the mutex: a List before this one saw no newer sequence, a List after it sees this one.
-  const SequenceNumber sequence = visible_->load(std::memory_order_acquire);
-  if (open_.empty() || open_.back().sequence != sequence) {
-    DCHECK(open_.empty() || open_.back().sequence < sequence);
-    open_.push_back({sequence, 0});
-  }
-  ++open_.back().count;
+  const SequenceNumber sequence = std::max(visible_->load(std::memory_order_acquire), at_least);
+  // At the end as a rule: only one that is ahead of the visible sequence comes before its time.
+  auto place = open_.end();
+  while (place != open_.begin() && std::prev(place)->sequence >= sequence) --place;
+  if (place == open_.end() || place->sequence != sequence)
+    place = open_.insert(place, {sequence, 0});
+  ++place->count;
   return sequence;
 }
 
@@ -30,15 +31,18 @@ std::vector<SequenceNumber> SnapshotSet::List() const {
   std::vector<SequenceNumber> sequences;
   MutexLock lock(mu_);
   sequences.reserve(open_.size() + 1);
-  for (const Open& open : open_) sequences.push_back(open.sequence);
   const SequenceNumber visible = visible_->load(std::memory_order_acquire);
-  if (sequences.empty() || sequences.back() != visible) sequences.push_back(visible);
+  for (const Open& open : open_) {
+    if (open.sequence < visible) sequences.push_back(open.sequence);
+  }
+  sequences.push_back(visible);
   return sequences;
 }
 
 SequenceNumber SnapshotSet::Oldest() const {
   MutexLock lock(mu_);
-  return open_.empty() ? visible_->load(std::memory_order_acquire) : open_.front().sequence;
+  const SequenceNumber visible = visible_->load(std::memory_order_acquire);
+  return open_.empty() ? visible : std::min(visible, open_.front().sequence);
 }
 
 size_t SnapshotSet::Count() const {

@@ -22,13 +22,15 @@ class SnapshotSet {
   SnapshotSet(const SnapshotSet&) = delete;
   SnapshotSet& operator=(const SnapshotSet&) = delete;
 
-  // Registers the newest visible sequence and returns it; once for each Release.
-  SequenceNumber Acquire();
+  // Registers the newest visible sequence, or `at_least`, and returns it; once for each Release.
+  // REQUIRES: all up to `at_least` is inserted.
+  SequenceNumber Acquire(SequenceNumber at_least = 0);
   void Release(SequenceNumber sequence);
 
   // Every open snapshot once, ascending, and at the end the newest visible sequence (readers that
-  // come later start there). A version may be dropped when the next newer version of its key is
-  // not newer than the first of these that sees the older one.
+  // come later start there, and what is newer stays, so newer snapshots are left out). A version
+  // may be dropped when the next newer version of its key is not newer than the first of these that
+  // sees the older one.
   std::vector<SequenceNumber> List() const;
   // The first of List().
   SequenceNumber Oldest() const;
@@ -43,8 +45,7 @@ class SnapshotSet {
 
   const std::atomic<SequenceNumber>* const visible_;
   mutable Mutex mu_;
-  // Ascending, as the visible sequence never falls: Acquire only appends.
-  std::vector<Open> open_ GUARDED_BY(mu_);
+  std::vector<Open> open_ GUARDED_BY(mu_);  // Ascending.
 };
 
 }  // namespace tidesdb

@@ -35,6 +35,28 @@ TEST(SnapshotSetTest, ListsEachOpenOneOnceAndTheVisible) {
   EXPECT_EQ(set.Count(), 0u);
 }
 
+// One that has seen a commit before it was visible.
+TEST(SnapshotSetTest, OneAheadOfTheVisibleTakesItsPlaceWhenItsTimeComes) {
+  std::atomic<SequenceNumber> visible = 5;
+  SnapshotSet set(&visible);
+  EXPECT_EQ(set.Acquire(7), 7u);
+  EXPECT_EQ(set.List(), List{5});  // All above stays by itself.
+  EXPECT_EQ(set.Oldest(), 5u);
+  EXPECT_EQ(set.Acquire(), 5u);
+  EXPECT_EQ(set.Acquire(3), 5u);
+  EXPECT_EQ(set.List(), List{5});
+  EXPECT_EQ(set.Count(), 3u);
+  visible = 7;
+  EXPECT_EQ(set.List(), (List{5, 7}));
+  visible = 9;
+  EXPECT_EQ(set.List(), (List{5, 7, 9}));
+  set.Release(5);
+  set.Release(5);
+  EXPECT_EQ(set.Oldest(), 7u);
+  set.Release(7);
+  EXPECT_EQ(set.List(), List{9});
+}
+
 #ifdef TIDESDB_HOOKS
 
 // Whatever is acquired after a list was made is not older than the list's last.

@@ -251,7 +251,10 @@ Status TestEnv::AppendToWal(const std::vector<Slice>& records, size_t, bool sync
   }
   MutexLock lock(mu_);
   for (const Slice record : records) log_.emplace_back(record);
-  if (sync) ++syncs_;
+  if (sync) {
+    ++syncs_;
+    durable_records_ = log_.size();
+  }
   return Status::Ok();
 }
 
@@ -267,7 +270,19 @@ void TestEnv::ReleaseWal(uint64_t segment, bool) {
 
 Status TestEnv::SyncWal() {
   ++syncs_;
-  return fail_wal ? Status::IoError("sync of 000001.wal failed") : Status::Ok();
+  size_t records = 0;
+  {
+    MutexLock lock(mu_);
+    records = log_.size();
+  }
+  SchedulingPoint();
+  if (fail_sync) read_only = true;
+  if (fail_wal || fail_sync) return Status::IoError("sync of 000001.wal failed");
+  // One thread's sync may end after another's that began later.
+  size_t durable = durable_records_;
+  while (durable < records && !durable_records_.compare_exchange_weak(durable, records)) {
+  }
+  return Status::Ok();
 }
 
 std::vector<std::string> TestEnv::Log() {

@@ -61,6 +61,7 @@ class TestEnv final : public TxnEnv {
   // --- Faults ---
   std::atomic<bool> fail_prepare = false;
   std::atomic<bool> fail_wal = false;
+  std::atomic<bool> fail_sync = false;
   std::atomic<bool> read_only = false;
   std::atomic<FamilyId> dropped_family = 0;
 
@@ -71,6 +72,7 @@ class TestEnv final : public TxnEnv {
   // Prepared transactions that hold the log.
   int HeldWal() const { return held_wal_; }
   int Syncs() const { return syncs_; }  // Of the log.
+  size_t DurableRecords() const { return durable_records_; }
   std::vector<std::string> Log();
   size_t SpillFiles();
   size_t TableFiles();
@@ -112,6 +114,7 @@ class TestEnv final : public TxnEnv {
   std::atomic<uint64_t> state_number_ = 1;
   std::atomic<int> held_wal_ = 0;
   std::atomic<int> syncs_ = 0;
+  std::atomic<size_t> durable_records_ = 0;
 
   mutable Mutex mu_;
   std::vector<std::shared_ptr<const Source>> sources_ GUARDED_BY(mu_);  // Newest first.

@@ -17,7 +17,7 @@ TransactionImpl::TransactionImpl(TxnShared* shared, std::shared_ptr<void> engine
     : engine_(std::move(engine)),
       shared_(shared),
       owner_(0),
-      view_(shared->options.env, &shared->visible),
+      view_(shared->options.env, &shared->visible, &shared->newest),
       spilled_(shared->spill) {
   Begin(options);
 }
@@ -41,6 +41,7 @@ void TransactionImpl::Begin(const TransactionOptions& options) {
   owner_.tag = options.tag;
   owner_.listener = options.lock_wait_listener;
   commit_sequence_ = 0;
+  seen_ = 0;
   logged_ = false;
   kind_ = Kind::kCommit;
   state_ = State::kOpen;
@@ -155,10 +156,11 @@ Status TransactionImpl::Conflict(FamilyId family, Slice key) {
                           std::to_string(owner_.id) + " read it");
 }
 
-void TransactionImpl::SetSnapshot() {
+void TransactionImpl::SetSnapshot(SnapshotAt at) {
   if (state_ == State::kEnded) return;
+  if (at == SnapshotAt::kNewest) Saw(NewestSequence());
   ReleaseSnapshot();
-  snapshot_ = shared_->snapshots.Acquire();
+  snapshot_ = shared_->snapshots.Acquire(seen_);
   has_snapshot_ = true;
 }
 

@@ -3,7 +3,7 @@
 // Threads: as Transaction.
 // How it writes: lock the key (or, kOptimistic, track it), see that nobody changed it since the
 // snapshot, stage the write; spill first when the staged ones take too much memory. How it ends:
-// Prepare does all that can fail, the pipeline publishes, and only then are the locks given back.
+// Prepare does all that can fail, the pipeline publishes, and gives the locks back on the way.
 //
 // In two phases: PrepareNamed logs the record under an id, and a short record names the id at the
 // end. Between the two the log from the prepare on is held (TxnEnv::HoldWal), and the writes stay
@@ -36,7 +36,7 @@ class TransactionImpl final : public Transaction, private CommitRequest, private
                   const TransactionOptions& options);
   ~TransactionImpl() override;
 
-  void SetSnapshot() override;
+  void SetSnapshot(SnapshotAt at) override;
   void ReleaseSnapshot() override;
   bool HasSnapshot() const override { return has_snapshot_; }
   uint64_t SnapshotSequence() const override { return has_snapshot_ ? snapshot_ : 0; }
@@ -50,8 +50,9 @@ class TransactionImpl final : public Transaction, private CommitRequest, private
                    LockWait wait) override;
   Status AwaitWriters(ColumnFamily* family, Slice start, Slice end, LockWait wait) override;
   uint64_t NewestSequence() const override {
-    return shared_->visible.load(std::memory_order_acquire);
+    return shared_->newest.load(std::memory_order_acquire);
   }
+  Status AwaitSeen() override;
   void UnlockLast(ColumnFamily* family, Slice key) override;
   std::unique_ptr<Iterator> NewIterator(ColumnFamily* family, const ScanOptions& options) override;
 
@@ -111,6 +112,12 @@ class TransactionImpl final : public Transaction, private CommitRequest, private
   void ReportMemory();
 
   // --- Reading (transaction_read.cc) ---
+  // This transaction depends on a commit that may not be durable yet.
+  void Saw(SequenceNumber sequence) {
+    if (sequence > seen_ && sequence > shared_->visible.load(std::memory_order_acquire)) {
+      seen_ = sequence;
+    }
+  }
   Result<bool> GetOwn(FamilyId family, Slice key, PinnedValue* value, bool* own) const;
   Result<bool> ReadLocked(const LockGrant& grant, FamilyId family, Slice key, PinnedValue* value);
   Result<bool> ReadNewest(FamilyId family, Slice key, PinnedValue* value);
@@ -145,6 +152,7 @@ class TransactionImpl final : public Transaction, private CommitRequest, private
   bool Alone() const override { return !ingest_.empty() && publishes(); }
   Slice RecordAt(SequenceNumber sequence) override;
   void Logged(TxnEnv* env) override;
+  void GiveLocksBack() override { shared_->locks.ReleaseAll(&owner_); }
   void InsertInto(MemTable* memtable, SequenceNumber sequence) override;
   Status Publish(TxnEnv* env, SequenceNumber sequence) override;
 
@@ -175,6 +183,8 @@ class TransactionImpl final : public Transaction, private CommitRequest, private
   bool has_snapshot_ = false;
   bool snapshot_is_floor_ = false;  // A tracked key relies on it.
   SequenceNumber snapshot_ = 0;
+  // The newest commit that was read before it was durable; plain reads are not older.
+  SequenceNumber seen_ = 0;
   std::vector<SequenceNumber> floors_;  // Registered snapshots that tracked keys rely on.
   TrackedKeys tracked_;
   VisibleIters iterators_;

@@ -50,12 +50,17 @@ Result<bool> TransactionImpl::Get(ColumnFamily* family, Slice key, PinnedValue* 
 
 Result<bool> TransactionImpl::ReadNewest(FamilyId family, Slice key, PinnedValue* value) {
   SequenceNumber sequence = 0;
-  const ReadState& state = view_.Newest(&sequence);
+  const ReadState& state = view_.Visible(seen_, &sequence);
   VersionHit hit;
   TIDESDB_ASSIGN(const bool hit_found, state.Get(family, key, sequence, &hit));
   const bool found = hit_found && hit.type == ValueType::kPut;
   if (found) view_.PinValue(hit, value);
   return found;
+}
+
+Status TransactionImpl::AwaitSeen() {
+  if (seen_ <= shared_->visible.load(std::memory_order_acquire)) return Status::Ok();
+  return shared_->pipeline.AwaitVisible(seen_);
 }
 
 Result<bool> TransactionImpl::ChangedSince(FamilyId family, Slice key, SequenceNumber floor) {
@@ -109,6 +114,7 @@ Result<bool> TransactionImpl::ReadLocked(const LockGrant& grant, FamilyId family
   const ReadState& state = view_.Newest(&sequence);
   VersionHit hit;
   TIDESDB_ASSIGN(const bool hit_found, state.Get(family, key, sequence, &hit));
+  if (hit_found) Saw(hit.sequence);
   if (check && hit_found && hit.sequence > snapshot_) {
     if (hit.release != nullptr) hit.release(hit.owner, hit.arg);
     return Conflict(family, key);
@@ -132,8 +138,10 @@ Result<bool> TransactionImpl::GetForUpdateTracked(FamilyId family, Slice key, Pi
   return ReadNewest(family, key, value);
 }
 
+// Of the newest state: what is not durable yet has changed the key all the same.
 SequenceNumber TransactionImpl::NewFloor() {
-  floors_.push_back(shared_->snapshots.Acquire());
+  Saw(NewestSequence());
+  floors_.push_back(shared_->snapshots.Acquire(seen_));
   return floors_.back();
 }
 
@@ -191,8 +199,10 @@ std::unique_ptr<Iterator> TransactionImpl::NewIterator(ColumnFamily* family,
   read.upper = options.upper;
   read.fill_cache = options.fill_cache;
   SequenceNumber sequence = snapshot_;
-  const ReadState& state =
-      has_snapshot_ && !options.newest ? view_.Current() : view_.Newest(&sequence);
+  const ReadState& state = options.newest  ? view_.Newest(&sequence)
+                           : has_snapshot_ ? view_.Current()
+                                           : view_.Visible(seen_, &sequence);
+  if (options.newest) Saw(sequence);
   DeadRanges* dead_ranges = state.FindDeadRanges(family->id());
   const DeadRanges::Ticket ticket = dead_ranges == nullptr ? 0 : dead_ranges->Observe();
   auto base = state.NewIterator(family->id(), read);

@@ -44,7 +44,7 @@ class FileKeys final : public SpilledKeys {
 Status TransactionImpl::PrepareNamed(Slice name) {
   TIDESDB_TRY(CheckOpen());
   TIDESDB_TRY(Prepare());
-  if (record_.empty()) return Status::Ok();
+  if (record_.empty()) return AwaitSeen();
   Status logged = LogPrepare(name);
   if (!logged.ok()) return logged;
   TIDESDB_FAILPOINT("prepare_logged");

@@ -19,9 +19,10 @@ struct TxnShared {
         spill_files(manager_options.fs, manager_options.spill_files_open_max),
         spill{manager_options.env, manager_options.fs, manager_options.cache, &spill_files},
         visible(manager_options.visible_sequence),
+        newest(manager_options.visible_sequence),
         snapshots(&visible),
         locks(manager_options.clock),
-        pipeline(manager_options.env, &visible, manager_options.sync_commits),
+        pipeline(manager_options.env, &visible, &newest, manager_options.sync_commits),
         next_prepared_id(manager_options.prepared_id_max + 1) {}
 
   // Write sets, records, tracked keys and locks: a load for each shard of the locks.
@@ -36,6 +37,8 @@ struct TxnShared {
 
   // Stored by the pipeline (release) after the inserts of a group; loaded (acquire) by readers.
   std::atomic<SequenceNumber> visible;
+  // Likewise, and ahead of it while a group that is inserted is being synced.
+  std::atomic<SequenceNumber> newest;
   SnapshotSet snapshots;
   LockManager locks;
   CommitPipeline pipeline;
