@@ -13,8 +13,11 @@ _WORDS = ("alter|analyze|begin|call|change|check|checksum|commit|connect|connect
 # Where the statement itself is not shown, the names of the columns tell what is.
 _STATEMENT = re.compile(rf"(?i)^\s*\(*\s*({_WORDS})\b|^Table\t|^id\tselect_type\t|^EXPLAIN$|^Variable_name\t")
 _STATEMENT_LINES_MAX = 40
-_ERROR = re.compile(r"^mysqltest: [^\n]*query '.*?' (failed|succeeded)\b", re.M | re.S)  # Repeats the statement's lines.
-_SAME = [(re.compile(r"^(mysqltest): At line \d+"), r"\1"), (re.compile(r"(?i)\b(?:tidesdb|innodb)\b"), "ENGINE")]
+_CREATES = re.compile(r"(?i)^\s*create\s+(?:or\s+replace\s+)?(?:temporary\s+)?table\s+(?:if\s+not\s+exists\s+)?([\w.`$]+)")
+# Repeats the statement's lines, and names the files that the statement stands in.
+_ERROR = re.compile(r"^mysqltest: (?:In included file [^\n]*\n(?:included from [^\n]*\n)*)?[^\n]*query '.*?' (?:failed|succeeded)\b",
+                    re.M | re.S)
+_SAME = [(re.compile(r"^(mysqltest): (?:In included file .*?)?At line \d+"), r"\1"), (re.compile(r"(?i)\b(?:tidesdb|innodb)\b"), "ENGINE")]
 
 
 @dataclass(frozen=True)
@@ -23,6 +26,7 @@ class Difference:
     statement: str
     ours: tuple
     theirs: tuple
+    anew: frozenset = frozenset()  # Tables that both have made alike since the difference before.
 
     @property
     def lines(self):
@@ -53,7 +57,9 @@ def statements(text):
 
 
 def _whole(statement, lines):
-    """The statement's first line, and the rest of it: up to where it ends."""
+    """The statement's first line, and the rest of it: up to where it ends. Of names of columns: the first row, too."""
+    if "\t" in statement:
+        return " ".join([statement, *lines[:1]])
     parts = [statement]
     for line in lines[:_STATEMENT_LINES_MAX]:
         if parts[-1].rstrip().endswith(";"):
@@ -62,9 +68,10 @@ def _whole(statement, lines):
     return statement
 
 
-def _difference(statement, ours, theirs):
+def _difference(statement, ours, theirs, anew):
     left, right = Counter(ours), Counter(theirs)
-    return Difference(_whole(statement, theirs), tuple((left - right).elements()), tuple((right - left).elements()))
+    return Difference(_whole(statement, theirs or ours), tuple((left - right).elements()),
+                      tuple((right - left).elements()), frozenset(anew))
 
 
 def _pieces(a, b):
@@ -93,13 +100,24 @@ def differences(ours, theirs):
     if ours == theirs:
         return []
     a, b = statements(ours), statements(theirs)
-    found = []
+    found, anew = [], set()
+    for left, right in _pairs(a, b):
+        statement = (left or right)[0]
+        if left == right:
+            anew.update(_CREATES.findall(statement))
+            continue
+        # A statement that only one has shown is a line that only one has said.
+        said = [[*([statement] if left is None or right is None else []), *one[1]] if one else [] for one in (left, right)]
+        found.append(_difference(statement, *said, anew))
+        anew = set()
+    return found
+
+
+def _pairs(a, b):
+    """Each statement of a beside the same of b, or beside None."""
     for same, a1, a2, b1, b2 in _pieces([statement for statement, _ in a], [statement for statement, _ in b]):
         if same:
-            found += [_difference(statement, left, right)
-                      for (statement, left), (_, right) in zip(a[a1:a2], b[b1:b2]) if left != right]
+            yield from zip(a[a1:a2], b[b1:b2])
         else:
-            left = [line for statement, lines in a[a1:a2] for line in [statement, *lines]]
-            right = [line for statement, lines in b[b1:b2] for line in [statement, *lines]]
-            found.append(_difference((left or right)[0], left, right))
-    return found
+            yield from ((one, None) for one in a[a1:a2])
+            yield from ((None, one) for one in b[b1:b2])
