@@ -38,7 +38,7 @@ _PLAN = (r"(?i)^\s*(explain|analyze)\b|^\s*desc(ribe)?\s+(select|extended|format
 _STATISTICS = (r"(?i)^\s*show\s+(keys|index|indexes|((session|global|local)\s+)?status|table\s+status)|"
                r"\b(session|global)_status|(table|index|column)_(stats|statistics)|"
                r"information_schema\.(statistics|tables)|^Variable_name\t|last_query_cost|^Table\tNon_unique")
-_COUNTS = r"Cardinality|Index_type|\tLSM\t|\tBTREE\t|^(Handler|Created_tmp|Rows|Sort|Select|Key)_|^p\d+\tsp\d+\t\d+$"
+_COUNTS = r"Cardinality|Index_type|\tLSM\t|\tBTREE\t|^(Handler|Created_tmp|Rows|Sort|Select|Key)_"
 _EVENTS = (r"\t(Query|Annotate_rows|Table_map|Write_rows_v1|Update_rows_v1|Delete_rows_v1|Xid|Gtid|Intvar|User var)"
            r"\t#\t#\t")
 
@@ -76,10 +76,12 @@ DIFFERENCES = [
     Explained("auto-increment", test="suite/innodb/alter_table", says=r"HA_ERR_AUTOINC_ERANGE"),
     Explained("collation", test="main/ctype_*uca*", says=r"ER_DUP_ENTRY"),
     Explained("collation", says=r"does not support an index on"),
-    Explained("order", test="main/join_outer*", statement=r"ORDER BY t1\.b"),
+    # The same lines in another order, where ORDER BY leaves it open; and what LIMIT takes of equals.
+    Explained("order", test="main/join_outer*", statement=r"ORDER BY t1\.b", lines="^$"),
+    Explained("order", test="main/select*", statement=r"ORDER  BY `varchar_key` LIMIT", lines="^$"),
+    Explained("order", test="main/subselect*", statement=r"ORDER BY RAND\(\) LIMIT 1\) AS a .* LIMIT 5", lines=r"^\d+\tNULL$"),
     Explained("row-format", says=r"Unknown option '(?i:page_compressed)'|ER_ILLEGAL_HA_CREATE_OPTION"),
     Explained("row-format", lines=r"ignoring KEY_BLOCK_SIZE|Row size too large|^Warnings:$"),
-    Explained("row-format", statement=r"(?i)row_format=(fixed|page)"),
     Explained("row-format", statement=r"^Table\tCreate", lines=r"ROW_FORMAT="),
     Explained("row-format", lines=r"(?i)ROW_FORMAT"),
     Explained("limits", says=r"key was too long|failed with error ER_(INDEX_COLUMN_TOO_LONG|TOO_LONG_KEY|TOO_BIG_ROWSIZE)"),

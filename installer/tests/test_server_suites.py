@@ -27,6 +27,15 @@ class Names(unittest.TestCase):
                      b"\xe4 engine=heap"]:
             self.assertEqual(suite_copy.rename(text, "TidesDB"), text)
 
+    def test_how_a_table_is_altered_is_left_open(self):
+        for text, left in [("ALTER ONLINE TABLE t ADD b INT, ALGORITHM=INPLACE, LOCK=NONE", "ALTER TABLE t ADD b INT, "
+                            "ALGORITHM=DEFAULT, LOCK=DEFAULT"),
+                           ("SET alter_algorithm='INSTANT'", "SET alter_algorithm='DEFAULT'"),
+                           ("CREATE TABLE t (a INT) ROW_FORMAT=FIXED", "CREATE TABLE t (a INT) ROW_FORMAT=DEFAULT"),
+                           ("ALTER TABLE t FORCE, ALGORITHM=COPY", "ALTER TABLE t FORCE, ALGORITHM=COPY"),
+                           ("CREATE ALGORITHM=MERGE VIEW v AS SELECT 1", "CREATE ALGORITHM=MERGE VIEW v AS SELECT 1")]:
+            self.assertEqual(suite_copy.rename(text.encode(), "TidesDB"), left.encode())
+
     def test_a_time_out_of_an_option_file_holds_for_both(self):
         with TemporaryDirectory() as name:
             source, work = Path(name, "source"), Path(name, "work")
@@ -56,13 +65,41 @@ class Differences(unittest.TestCase):
     def test_a_plan(self):
         self.assertEqual(groups("EXPLAIN SELECT 1;\nid\trows\n1\t7\n", "EXPLAIN SELECT 1;\nid\trows\n1\t8\n"), ["plan"])
 
-    def test_what_follows_a_refusal_is_explained_by_it_alone(self):
+    def test_what_follows_a_refusal_is_explained_where_it_names_the_table(self):
         table = "CREATE TABLE t2 (a INT, FOREIGN KEY (a) REFERENCES t1 (a));\n"
         refused = "mysqltest: query '' failed: does not support the create option 'FOREIGN KEY'\n"
-        theirs = f"{table}SELECT 1 FROM t2;\n"
-        missing = "SELECT 1 FROM t2;\nERROR 42S02: Table 't2' doesn't exist\n"
-        self.assertEqual(groups(f"{table}{refused}{missing}", theirs), ["foreign-key"] * 2)
-        self.assertEqual(groups(f"{table}{missing}", theirs), [None])
+        missing = "ERROR 42S02: Table 't2' doesn't exist\n"
+        theirs = f"{table}SELECT 1 FROM t2;\nSELECT 1 FROM t1;\n1\n"
+        self.assertEqual(groups(f"{table}{refused}SELECT 1 FROM t2;\n{missing}SELECT 1 FROM t1;\n", theirs),
+                         ["foreign-key", "foreign-key", None])
+        self.assertEqual(groups(f"{table}SELECT 1 FROM t2;\n{missing}SELECT 1 FROM t1;\n1\n", theirs), [None])
+
+    def test_a_table_that_both_make_anew_is_whole_again(self):
+        table = "CREATE TABLE t2 (a INT, FULLTEXT KEY (a));\n"
+        refused = "mysqltest: query '' failed: ENGINE doesn't support FULLTEXT indexes\n"
+        rest = "CREATE TABLE t2 (a INT);\nSELECT 1 FROM t2;\n"
+        self.assertEqual(groups(f"{table}{refused}{rest}1\n", f"{table}{rest}"), ["fulltext", None])
+
+    def test_rows_beside_a_refused_algorithm_are_not_explained(self):
+        alter = "ALTER TABLE t1 ADD b INT;\n"
+        refused = "ERROR 0A000: ALGORITHM=INPLACE is not supported. Reason: x. Try ALGORITHM=COPY\n"
+        self.assertEqual(groups(f"{alter}{refused}", f"{alter}affected rows: 0\n"), ["alter-algorithm"])
+        self.assertEqual(groups(f"{alter}{refused}SELECT 1;\n1\n", f"{alter}SELECT 1;\n2\n"), ["alter-algorithm", None])
+        self.assertEqual(groups("UPDATE t1 SET a=1;\naffected rows: 1\n", "UPDATE t1 SET a=1;\naffected rows: 2\n"), [None])
+
+    def test_rows_beside_a_missing_file_are_not_explained(self):
+        files = "SHOW CREATE TABLE t1;\nt1\n"
+        self.assertEqual(groups(f"{files}1\n", f"{files}2\nt1.ibd\n"), [None])
+
+    def test_a_statement_that_only_one_shows_stands_for_itself(self):
+        plan = "EXPLAIN SELECT 1;\n1\n"
+        self.assertEqual(groups(f"{plan}SELECT 2;\n2\n", "SELECT 3;\n3\n"), ["plan", None, None])
+
+    def test_an_error_in_an_included_file_is_one_answer(self):
+        said = ('mysqltest: In included file "./a.inc": \nincluded from {}/a.test at line 2:\n'
+                "At line {}: query 'select\n1' failed: {}\n")
+        self.assertEqual(groups("SELECT 1;\n" + said.format("x", 7, "no"), "SELECT 1;\n" + said.format("y", 8, "no")), [])
+        self.assertEqual(groups("SELECT 1;\n" + said.format("x", 7, "no"), "SELECT 1;\n" + said.format("y", 8, "so")), [None])
 
     def test_an_error_of_many_lines_is_one_answer(self):
         ours = "SELECT 1;\nmysqltest: At line 7: query 'explain\nselect 2\nfrom t1' failed: no table t1\nSELECT 3;\n3\n"
