@@ -9,9 +9,9 @@ PLACES = ["main", "include",
           *(f"suite/{name}" for name in ("parts", "engines", "storage_engine", "innodb", "rpl", "binlog"))]
 _NAMED = re.compile(rb"(?i)(\b(?:default[_-]storage[_-]engine|storage_engine|engine(?:_type|_part|_subpart)?)\s*=?\s*"
                     rb"['\"`]?)(?:innodb|myisam)\b(?!\s+(?:status|mutex)\b)")
-_REWRITTEN = {".test", ".inc", ".opt"}
+_REWRITTEN = {".test", ".inc", ".opt", ".combinations"}
 # How a table is altered and laid out is the engine's own affair; where one refuses a way, all that follows would differ.
-_WAYS = [(re.compile(rb"(?i)(\b(?:alter_)?algorithm\s*=\s*['\"]?)(?:inplace|instant|nocopy)\b"), rb"\1DEFAULT"),
+_WAYS = [(re.compile(rb"(?i)(\b(?:alter[-_])?algorithm\s*=\s*['\"]?)(?:inplace|instant|nocopy)\b"), rb"\1DEFAULT"),
          (re.compile(rb"(?i)(\block\s*=\s*)(?:none|shared)\b"), rb"\1DEFAULT"),
          (re.compile(rb"(?i)\b(alter|create|drop)\s+online\b"), rb"\1"),
          (re.compile(rb"(?i)(\brow_format\s*=?\s*)(?:fixed|static|page)\b"), rb"\1DEFAULT")]
