@@ -13,11 +13,13 @@ _WORDS = ("alter|analyze|begin|call|change|check|checksum|commit|connect|connect
 # Where the statement itself is not shown, the names of the columns tell what is.
 _STATEMENT = re.compile(rf"(?i)^\s*\(*\s*({_WORDS})\b|^Table\t|^id\tselect_type\t|^EXPLAIN$|^Variable_name\t")
 _STATEMENT_LINES_MAX = 40
-_CREATES = re.compile(r"(?i)^\s*create\s+(?:or\s+replace\s+)?(?:temporary\s+)?table\s+(?:if\s+not\s+exists\s+)?([\w.`$]+)")
+_CREATES = re.compile(r"(?i)^\s*create\s+(?:or\s+replace\s+)?(?:temporary\s+)?table\s+"
+                      r"(?:if\s+not\s+exists\s+)?([\w.`$]+)")
 # Repeats the statement's lines, and names the files that the statement stands in.
-_ERROR = re.compile(r"^mysqltest: (?:In included file [^\n]*\n(?:included from [^\n]*\n)*)?[^\n]*query '.*?' (?:failed|succeeded)\b",
-                    re.M | re.S)
-_SAME = [(re.compile(r"^(mysqltest): (?:In included file .*?)?At line \d+"), r"\1"), (re.compile(r"(?i)\b(?:tidesdb|innodb)\b"), "ENGINE")]
+_ERROR = re.compile(r"^mysqltest: (?:In included file [^\n]*\n(?:included from [^\n]*\n)*)?"
+                    r"[^\n]*query '.*?' (?:failed|succeeded)\b", re.M | re.S)
+_SAME = [(re.compile(r"^(mysqltest): (?:In included file .*?)?At line \d+"), r"\1"),
+         (re.compile(r"(?i)\b(?:tidesdb|innodb)\b"), "ENGINE")]
 
 
 @dataclass(frozen=True)

@@ -36,9 +36,13 @@ _TWINS = re.compile(r"_(myisam|maria|archive|memory|blackhole)$")
 # Of the others these wait for ever, or for minutes, for what only MyISAM or InnoDB does; or start without InnoDB.
 LEFT_OUT = {"main.partition_innodb_semi_consistent", "main.lock", "main.innodb_mysql_lock2", "main.innodb_load_xa",
             "main.innodb_ignore_builtin", "main.query_cache_notembedded", "main.lock_multi",
+            # All of it is about what we refuse, or about InnoDB's own status.
+            "main.partition_innodb_plugin", "storage_engine.alter_tablespace", "storage_engine.foreign_keys",
+            "storage_engine.tbl_opt_data_dir", "storage_engine.tbl_opt_index_dir", "storage_engine.type_spatial_indexes",
             # These put InnoDB's files there, or take them away, and look at what it says.
             "innodb.alter_missing_tablespace", "innodb.alter_rename_existing", "innodb.alter_table_upgrade",
-            "innodb.instant_alter_import", "innodb.instant_alter_extend"}
+            "innodb.instant_alter_import", "innodb.instant_alter_extend", "storage_engine.repair_table",
+            "storage_engine/parts.repair_table"}
 # What a bounded run takes: little time, many kinds of reads and writes.
 SHORT = [f"{suite}.{name}" for suite, names in {
     "main": "order_by range null_key key insert update delete index_merge_innodb replace distinct truncate long_unique "

@@ -7,8 +7,8 @@ import shutil
 # The tests' places under the driver's directory. Their result files stay behind: the copy records its own.
 PLACES = ["main", "include",
           *(f"suite/{name}" for name in ("parts", "engines", "storage_engine", "innodb", "rpl", "binlog"))]
-_NAMED = re.compile(rb"(?i)(\b(?:default[_-]storage[_-]engine|storage_engine|engine(?:_type|_part|_subpart)?)\s*=?\s*"
-                    rb"['\"`]?)(?:innodb|myisam)\b(?!\s+(?:status|mutex)\b)")
+_NAMED = re.compile(rb"(?i)(\b(?:default[_-]storage[_-]engine|storage_engine|engine(?:_type|_part|_subpart|_table)?)"
+                    rb"\s*=?\s*['\"`]?)(?:innodb|myisam)\b(?!\s+(?:status|mutex)\b)")
 _REWRITTEN = {".test", ".inc", ".opt", ".combinations"}
 # How a table is altered and laid out is the engine's own affair; where one refuses a way, all that follows would differ.
 _WAYS = [(re.compile(rb"(?i)(\b(?:alter[-_])?algorithm\s*=\s*['\"]?)(?:inplace|instant|nocopy)\b"), rb"\1DEFAULT"),

@@ -98,8 +98,15 @@ class Differences(unittest.TestCase):
     def test_an_error_in_an_included_file_is_one_answer(self):
         said = ('mysqltest: In included file "./a.inc": \nincluded from {}/a.test at line 2:\n'
                 "At line {}: query 'select\n1' failed: {}\n")
-        self.assertEqual(groups("SELECT 1;\n" + said.format("x", 7, "no"), "SELECT 1;\n" + said.format("y", 8, "no")), [])
-        self.assertEqual(groups("SELECT 1;\n" + said.format("x", 7, "no"), "SELECT 1;\n" + said.format("y", 8, "so")), [None])
+        ours = "SELECT 1;\n" + said.format("x", 7, "no")
+        self.assertEqual(groups(ours, "SELECT 1;\n" + said.format("y", 8, "no")), [])
+        self.assertEqual(groups(ours, "SELECT 1;\n" + said.format("y", 8, "so")), [None])
+
+    def test_the_words_of_an_error_spoil_no_table(self):
+        table = "CREATE TABLE t2 (a INT, FOREIGN KEY (a) REFERENCES t1 (a) ON UPDATE SET NULL);\n"
+        refused = "mysqltest: query 'x' failed: cannot add or update a child row: a foreign key constraint fails\n"
+        self.assertEqual(groups(f"{table}{refused}SELECT a FROM t1;\nSET @b = 1;\n",
+                                f"{table}SELECT a FROM t1;\n1\nSET @b = 1;\n2\n"), ["foreign-key", None, None])
 
     def test_an_error_of_many_lines_is_one_answer(self):
         ours = "SELECT 1;\nmysqltest: At line 7: query 'explain\nselect 2\nfrom t1' failed: no table t1\nSELECT 3;\n3\n"
