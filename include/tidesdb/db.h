@@ -167,9 +167,10 @@ class Db {
   // One for each cause there is.
   virtual std::vector<StallInfo> GetStalls() const = 0;
   // About how many keys and bytes of table files and memtables lie in [start, end); an empty end
-  // means the end of the family. Cheap: no data block is read, index blocks may be. Zeros for a
-  // family that may not be used.
-  virtual RangeEstimate EstimateRange(ColumnFamily* family, Slice start, Slice end) const = 0;
+  // means the end of the family. Cheap: `by` says what is read. Zeros for a family that may not be
+  // used.
+  virtual RangeEstimate EstimateRange(ColumnFamily* family, Slice start, Slice end,
+                                      EstimateBy by = EstimateBy::kEntries) const = 0;
   // Text for people: levels, memory, background work, delays and their causes, locks, the last
   // deadlock. Not for programs: its form changes.
   virtual std::string StatusText() const = 0;

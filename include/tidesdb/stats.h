@@ -10,6 +10,13 @@
 
 namespace tidesdb {
 
+// How near Db::EstimateRange looks at the ends of a range that a file holds. A short range is less
+// than a block of it: what it holds is seen by entries only.
+enum class EstimateBy : uint8_t {
+  kBlocks,   // Reads index blocks, no data blocks.
+  kEntries,  // Of short ranges, the data blocks at both ends too.
+};
+
 // Db::EstimateRange. For choosing a plan: exact only where the range is empty.
 struct RangeEstimate {
   // A key counts in each file that has it, and in memory; less the files' tombstones.

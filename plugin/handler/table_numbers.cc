@@ -186,8 +186,12 @@ int ha_tidesdb::info(uint flags) noexcept {
 // equal_rows: of a range of one value, how many such a value has on average; 0: it is none, or that
 // is not known.
 uint64_t ha_tidesdb::KeysInRange(uint index, Slice from, Slice to, uint64_t equal_rows) {
-  const RangeEstimate range = engine->db->EstimateRange(families_[index], from, to);
   // A frequent value shows in the index blocks.
+  const auto estimate = [&](EstimateBy by) {
+    return engine->db->EstimateRange(families_[index], from, to, by);
+  };
+  if (equal_rows > 0 && estimate(EstimateBy::kBlocks).keys <= kCountedBelow) return equal_rows;
+  const RangeEstimate range = estimate(EstimateBy::kEntries);
   if (equal_rows > 0 && range.keys <= kCountedBelow) return equal_rows;
   if (range.keys > kCountedBelow || !session_->in_statement() || session_->aborted())
     return range.keys;

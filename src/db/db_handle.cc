@@ -125,9 +125,10 @@ std::vector<CompactionInfo> DbHandle::GetCompactions() const { return engine_->G
 
 std::vector<StallInfo> DbHandle::GetStalls() const { return engine_->GetStalls(); }
 
-RangeEstimate DbHandle::EstimateRange(ColumnFamily* family, Slice start, Slice end) const {
+RangeEstimate DbHandle::EstimateRange(ColumnFamily* family, Slice start, Slice end,
+                                      EstimateBy by) const {
   if (!engine_->CheckFamily(family).ok()) return {};
-  return engine_->EstimateRange(family, start, end);
+  return engine_->EstimateRange(family, start, end, by);
 }
 
 std::string DbHandle::StatusText() const {

@@ -49,7 +49,8 @@ class DbHandle final : public Db {
   std::vector<LockInfo> GetLocks(size_t locks_max) const override;
   std::vector<CompactionInfo> GetCompactions() const override;
   std::vector<StallInfo> GetStalls() const override;
-  RangeEstimate EstimateRange(ColumnFamily* family, Slice start, Slice end) const override;
+  RangeEstimate EstimateRange(ColumnFamily* family, Slice start, Slice end,
+                              EstimateBy by) const override;
   std::string StatusText() const override;
 
  private:

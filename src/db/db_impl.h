@@ -87,7 +87,8 @@ class DbImpl final : private TxnEnv {
   const Options& options() const { return options_; }
   DbStats GetStats() const;
   FamilyStats GetFamilyStats(const ColumnFamily* family) const;
-  RangeEstimate EstimateRange(const ColumnFamily* family, Slice start, Slice end) const;
+  RangeEstimate EstimateRange(const ColumnFamily* family, Slice start, Slice end,
+                              EstimateBy by) const;
   std::vector<CompactionInfo> GetCompactions() const;
   std::vector<StallInfo> GetStalls() const;
   std::string StatusText() const;

@@ -128,8 +128,9 @@ FamilyStats DbImpl::GetFamilyStats(const ColumnFamily* family) const {
   return stats;
 }
 
-RangeEstimate DbImpl::EstimateRange(const ColumnFamily* family, Slice start, Slice end) const {
-  return tree_->Acquire()->EstimateRange(family->id(), start, end);
+RangeEstimate DbImpl::EstimateRange(const ColumnFamily* family, Slice start, Slice end,
+                                    EstimateBy by) const {
+  return tree_->Acquire()->EstimateRange(family->id(), start, end, by);
 }
 
 std::string DbImpl::StatusText() const {

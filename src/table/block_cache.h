@@ -51,6 +51,10 @@ class BlockCache {
   virtual void Release(Handle* handle) = 0;
   // Forgets what a deleted file had here; pinned blocks go with their last pin.
   virtual void EraseFile(uint64_t file_number) = 0;
+  // Counts bytes that a table's reader keeps beside the cache as a part of it. False: that would be
+  // more than a sixteenth of it.
+  virtual bool Charge(size_t bytes) = 0;
+  virtual void GiveBack(size_t bytes) = 0;
   virtual void SetCapacity(size_t bytes_max) = 0;
   virtual CacheStats GetStats() const = 0;
   // Whether any block is pinned. Looks at all of them.

@@ -40,6 +40,9 @@ constexpr uint64_t CounterOf(CachePriority priority) {
 // come.
 constexpr size_t kIdleShare = 16;
 
+// Of the capacity, what readers may keep for themselves.
+constexpr size_t kChargedShare = 16;
+
 constexpr size_t ChargeOf(size_t room) { return room + kSlotsPerBlock * sizeof(Slot); }
 size_t ChargeOf(const Slot& slot) { return ChargeOf(RoomOf(slot.bytes, slot.size)); }
 
@@ -305,6 +308,22 @@ class ClockCache final : public BlockCache {
     }
   }
 
+  bool Charge(size_t bytes) override {
+    const size_t charged_max = bytes_max_.load(std::memory_order_relaxed) / kChargedShare;
+    if (charged_.fetch_add(bytes, std::memory_order_relaxed) + bytes > charged_max) {
+      charged_.fetch_sub(bytes, std::memory_order_relaxed);
+      return false;
+    }
+    used_.fetch_add(bytes, std::memory_order_relaxed);
+    MakeRoom(0);
+    return true;
+  }
+
+  void GiveBack(size_t bytes) override {
+    charged_.fetch_sub(bytes, std::memory_order_relaxed);
+    used_.fetch_sub(bytes, std::memory_order_relaxed);
+  }
+
   void SetCapacity(size_t bytes_max) override {
     bytes_max_.store(bytes_max, std::memory_order_relaxed);
     memory_.SetIdleMax(bytes_max / kIdleShare);
@@ -394,10 +413,11 @@ class ClockCache final : public BlockCache {
   BlockMemory memory_;
   // Relaxed all: sums that publish nothing; the shards' mutexes and slots order the blocks.
   std::atomic<size_t> bytes_max_;
-  std::atomic<size_t> used_ =
-      0;  // Charge of all blocks in tables, and of those about to be put in.
-  std::atomic<size_t> alone_ = 0;  // Charge of blocks that found no room.
-  const size_t shard_count_;       // A power of two.
+  // Charge of all blocks in tables, of those about to be put in, and charged_.
+  std::atomic<size_t> used_ = 0;
+  std::atomic<size_t> charged_ = 0;  // By Charge.
+  std::atomic<size_t> alone_ = 0;    // Charge of blocks that found no room.
+  const size_t shard_count_;         // A power of two.
   const std::unique_ptr<Shard[]> shards_;
 };
 

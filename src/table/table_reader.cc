@@ -7,6 +7,7 @@
 #include "format/filter_format.h"
 #include "table/block_search.h"
 #include "table/block_source.h"
+#include "table/held_blocks.h"
 #include "table/table_iter.h"
 #include "table/table_verify.h"
 
@@ -21,7 +22,9 @@ class TableReaderImpl final : public TableReader {
  public:
   TableReaderImpl(std::unique_ptr<RandomAccessFile> file, std::string path, uint64_t file_number,
                   SequenceNumber global, BlockCache* cache)
-      : source_(std::move(file), std::move(path), file_number, cache), global_(global) {}
+      : source_(std::move(file), std::move(path), file_number, cache),
+        global_(global),
+        cache_(cache) {}
 
   Status Open() {
     const uint64_t file_bytes = source_.file().size();
@@ -39,6 +42,7 @@ class TableReaderImpl final : public TableReader {
     data_end_ = footer.top_index.offset;
     TIDESDB_TRY(source_.Load(footer.top_index, BlockKind::kTopIndex, &tail, &top_block_));
     top_index_ = BlockView(top_block_.contents());
+    held_ = std::make_unique<HeldBlocks>(cache_, size_t{2} * top_index_.restart_count());
     source_.file().AdviseRandom(true);
     return Status::Ok();
   }
@@ -47,18 +51,25 @@ class TableReaderImpl final : public TableReader {
                    VersionHit* hit) const override {
     const Trailer trailer = SeekTrailer(snapshot);
     const uint64_t hash = Hash64(key);
-    BlockEntry entry;
-    if (!FindFirstAtOrAfter(top_index_, key, trailer, 0, &entry)) return false;
+    const uint32_t partition = FindEntry(top_index_, key, trailer);
+    if (partition == top_index_.restart_count()) return false;
     PartitionHandles handles;
-    TIDESDB_TRY(DecodePartition(entry, &handles));
+    TIDESDB_TRY(DecodePartition(DecodeTrustedEntry(top_index_.Restart(partition)), &handles));
     BlockRef block;
     if (handles.has_filter()) {
-      TIDESDB_TRY(
-          source_.Fetch(handles.filter, BlockKind::kFilter, options.fill_cache, nullptr, &block));
-      if (!FilterMayContain(block.contents(), hash)) return false;
+      TIDESDB_ASSIGN(const Slice filter, FetchMeta(options, handles.filter, BlockKind::kFilter,
+                                                   FilterPlace(partition), &block));
+      if (!FilterMayContain(filter, hash)) return false;
     }
+    BlockEntry entry;
     BlockHandle data;
-    TIDESDB_TRY(FindDataBlock(options, handles.index, key, trailer, &data));
+    TIDESDB_ASSIGN(const Slice index, FetchMeta(options, handles.index, BlockKind::kIndex,
+                                                IndexPlace(partition), &block));
+    if (!FindFirstAtOrAfter(BlockView(index), key, trailer, 0, &entry)) {
+      return CorruptionAt(source_.path(), handles.index.offset,
+                          "index block ends before the key that the top index names");
+    }
+    TIDESDB_TRY(DecodeData(entry, handles.index, &data));
     TIDESDB_TRY(source_.Fetch(data, BlockKind::kData, options.fill_cache, nullptr, &block));
     const BlockView view(block.contents());
     if (!FindVersion(view, key, hash, trailer, global_, &entry)) return false;
@@ -85,8 +96,9 @@ class TableReaderImpl final : public TableReader {
     PartitionHandles handles;
     TIDESDB_TRY(DecodePartition(DecodeTrustedEntry(top_index_.Restart(partition)), &handles));
     BlockRef block;
-    TIDESDB_TRY(source_.Fetch(handles.index, BlockKind::kIndex, true, nullptr, &block));
-    const BlockView index(block.contents());
+    TIDESDB_ASSIGN(const Slice contents,
+                   FetchMeta({}, handles.index, BlockKind::kIndex, IndexPlace(partition), &block));
+    const BlockView index(contents);
     const uint32_t place = FindEntry(index, key);
     // All partitions but the last have equally many blocks.
     const bool is_last = partition + 1 == top_index_.restart_count();
@@ -99,8 +111,9 @@ class TableReaderImpl final : public TableReader {
     } else if (place < index.restart_count()) {
       BlockHandle data;
       TIDESDB_TRY(DecodeData(DecodeTrustedEntry(index.Restart(place)), handles.index, &data));
-      TIDESDB_TRY(source_.Fetch(data, BlockKind::kData, true, nullptr, &block));
-      before += ShareOfBlockBefore(BlockView(block.contents()), key);
+      BlockRef data_block;
+      TIDESDB_TRY(source_.Fetch(data, BlockKind::kData, true, nullptr, &data_block));
+      before += ShareOfBlockBefore(BlockView(data_block.contents()), key);
     }
     return std::clamp(before / blocks, 0.0, 1.0);
   }
@@ -115,7 +128,7 @@ class TableReaderImpl final : public TableReader {
 
   size_t MemoryBytes() const override {
     return sizeof(*this) + top_block_.contents().size() + source_.path().size() +
-           properties_.key_min.size() + properties_.key_max.size();
+           held_->MemoryBytes() + properties_.key_min.size() + properties_.key_max.size();
   }
 
  private:
@@ -146,17 +159,16 @@ class TableReaderImpl final : public TableReader {
     return CorruptionAt(source_.path(), data_end_, "entry of the top index is no pair of handles");
   }
 
-  // The data block that holds the first entry >= (key, trailer). REQUIRES: the partition has one.
-  Status FindDataBlock(const TableReadOptions& options, BlockHandle index, Slice key,
-                       Trailer trailer, BlockHandle* data) const {
-    BlockRef block;
-    TIDESDB_TRY(source_.Fetch(index, BlockKind::kIndex, options.fill_cache, nullptr, &block));
-    BlockEntry entry;
-    if (!FindFirstAtOrAfter(BlockView(block.contents()), key, trailer, 0, &entry)) {
-      return CorruptionAt(source_.path(), index.offset,
-                          "index block ends before the key that the top index names");
-    }
-    return DecodeData(entry, index, data);
+  static size_t FilterPlace(uint32_t partition) { return size_t{2} * partition; }
+  static size_t IndexPlace(uint32_t partition) { return size_t{2} * partition + 1; }
+
+  // The contents of a filter or index block: kept here, or as long as `block` holds them.
+  Result<Slice> FetchMeta(const TableReadOptions& options, BlockHandle handle, BlockKind kind,
+                          size_t place, BlockRef* block) const {
+    if (const Slice* held = held_->Find(place); held != nullptr) return *held;
+    TIDESDB_TRY(source_.Fetch(handle, kind, options.fill_cache, nullptr, block));
+    if (options.fill_cache) held_->Used(place, block->contents());
+    return block->contents();
   }
 
   Status DecodeData(const BlockEntry& entry, BlockHandle index, BlockHandle* data) const {
@@ -166,7 +178,7 @@ class TableReaderImpl final : public TableReader {
   }
 
   // The place of the first entry of an index block that is not before the key: each is a restart.
-  static uint32_t FindEntry(const BlockView& block, Slice key) {
+  static uint32_t FindEntry(const BlockView& block, Slice key, Trailer trailer = kTrailerMax) {
     switch (ComparePrefix(block, key)) {
       case PrefixOrder::kBefore:
         return 0;
@@ -175,7 +187,7 @@ class TableReaderImpl final : public TableReader {
       case PrefixOrder::kInside:
         break;
     }
-    return FindRestart(block, key, kTrailerMax, 0);
+    return FindRestart(block, key, trailer, 0);
   }
 
   // Entries of a block are taken as equally long.
@@ -189,6 +201,7 @@ class TableReaderImpl final : public TableReader {
 
   const BlockSource source_;
   const SequenceNumber global_;
+  BlockCache* const cache_;
   // Constant after Open().
   TableProperties properties_;  // With the global sequence, if there is one; the file's own are:
   SequenceNumber stored_sequence_min_ = 0;
@@ -196,6 +209,7 @@ class TableReaderImpl final : public TableReader {
   SequenceNumber stored_tombstone_sequence_min_ = 0;
   BlockRef top_block_;
   BlockView top_index_;
+  std::unique_ptr<HeldBlocks> held_;
   uint64_t data_end_ = 0;  // Where the top index lies.
 };
 

@@ -107,7 +107,7 @@ class TestReadState final : public ReadState {
     return sources_.front()->memtable->FindDeadRanges(family);
   }
 
-  RangeEstimate EstimateRange(FamilyId, Slice, Slice) const override { return {}; }
+  RangeEstimate EstimateRange(FamilyId, Slice, Slice, EstimateBy) const override { return {}; }
 
  private:
   const Sources sources_;

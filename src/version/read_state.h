@@ -50,7 +50,8 @@ class ReadState {
   // before NewIterator.
   virtual DeadRanges* FindDeadRanges(FamilyId family) const = 0;
 
-  virtual RangeEstimate EstimateRange(FamilyId family, Slice start, Slice end) const = 0;
+  virtual RangeEstimate EstimateRange(FamilyId family, Slice start, Slice end,
+                                      EstimateBy by = EstimateBy::kEntries) const = 0;
 };
 
 using ReadStateRef = std::shared_ptr<const ReadState>;

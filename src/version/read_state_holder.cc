@@ -80,11 +80,12 @@ class ReadStateImpl final : public ReadState, public std::enable_shared_from_thi
     return parts_.active->FindDeadRanges(family);
   }
 
-  RangeEstimate EstimateRange(FamilyId family, Slice start, Slice end) const override {
+  RangeEstimate EstimateRange(FamilyId family, Slice start, Slice end,
+                              EstimateBy by) const override {
     RangeEstimate estimate;
     if (!end.empty() && start >= end) return estimate;
     const Version* version = parts_.versions.Find(family);
-    if (version != nullptr) estimate = version->EstimateRange(start, end);
+    if (version != nullptr) estimate = version->EstimateRange(start, end, by);
     const auto add = [&](const MemTable& memtable) {
       if (memtable.empty()) return;
       const uint64_t keys = memtable.EstimateKeys(family, start, end);
@@ -98,7 +99,7 @@ class ReadStateImpl final : public ReadState, public std::enable_shared_from_thi
         add(*source->memtable);
       } else if (const IngestedFiles::Run* run = source->ingested->FindRun(family)) {
         for (const FileRef& file : run->files)
-          AddEstimate(parts_.tables, *file, start, end, &estimate);
+          AddEstimate(parts_.tables, *file, start, end, by, &estimate);
       }
     }
     return estimate;

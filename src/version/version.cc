@@ -164,7 +164,7 @@ Result<bool> Version::ChangedSince(Slice key, SequenceNumber floor) const {
 // A range of fewer blocks is measured by entries: its first and last block are most of it.
 constexpr double kBlocksToCount = 16;
 
-void AddEstimate(TableCache* tables, const FileMeta& file, Slice start, Slice end,
+void AddEstimate(TableCache* tables, const FileMeta& file, Slice start, Slice end, EstimateBy by,
                  RangeEstimate* estimate) {
   if (file.key_max() < start || (!end.empty() && file.key_min() >= end)) return;
   // A block that cannot be read makes the estimate worse, not wrong: reads will report it.
@@ -180,7 +180,8 @@ void AddEstimate(TableCache* tables, const FileMeta& file, Slice start, Slice en
     return to - from;
   };
   double share = share_inside(TableReader::Precision::kCoarse);
-  if (share * static_cast<double>(file.properties().data_blocks) < kBlocksToCount) {
+  if (by == EstimateBy::kEntries &&
+      share * static_cast<double>(file.properties().data_blocks) < kBlocksToCount) {
     share = share_inside(TableReader::Precision::kExact);
   }
   if (share <= 0) return;
@@ -191,14 +192,14 @@ void AddEstimate(TableCache* tables, const FileMeta& file, Slice start, Slice en
       static_cast<uint64_t>(share * static_cast<double>(file.properties().tombstones) + 0.5);
 }
 
-RangeEstimate Version::EstimateRange(Slice start, Slice end) const {
+RangeEstimate Version::EstimateRange(Slice start, Slice end, EstimateBy by) const {
   RangeEstimate estimate;
-  for (const FileRef& file : levels_[0]) AddEstimate(tables_, *file, start, end, &estimate);
+  for (const FileRef& file : levels_[0]) AddEstimate(tables_, *file, start, end, by, &estimate);
   for (int level = 1; level <= bottom_level_; ++level) {
     const FileList& files = levels_[level];
     for (size_t i = FindFileByKey(files, start); i < files.size(); ++i) {
       if (!end.empty() && files[i]->key_min() >= end) break;
-      AddEstimate(tables_, *files[i], start, end, &estimate);
+      AddEstimate(tables_, *files[i], start, end, by, &estimate);
     }
   }
   return estimate;

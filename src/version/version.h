@@ -28,7 +28,7 @@ namespace tidesdb {
 using FileList = std::vector<FileRef>;
 
 // Adds what a file has in [start, end), as Version::EstimateRange counts; empty end: no bound.
-void AddEstimate(TableCache* tables, const FileMeta& file, Slice start, Slice end,
+void AddEstimate(TableCache* tables, const FileMeta& file, Slice start, Slice end, EstimateBy by,
                  RangeEstimate* estimate);
 
 // What a family is; shared by all its versions.
@@ -70,7 +70,7 @@ class Version {
   // As ReadState::ChangedSince, in the table files only.
   Result<bool> ChangedSince(Slice key, SequenceNumber floor) const;
   // Keys less tombstones, and bytes, of [start, end); empty end: no bound.
-  RangeEstimate EstimateRange(Slice start, Slice end) const;
+  RangeEstimate EstimateRange(Slice start, Slice end, EstimateBy by) const;
   FamilyStats GetStats() const;
 
   // The file of a level that can hold the key; null: none. REQUIRES: level >= 1.
