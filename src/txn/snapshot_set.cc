@@ -10,11 +10,15 @@ SequenceNumber SnapshotSet::Acquire(SequenceNumber at_least) {
   MutexLock lock(mu_);
   // Under the mutex: a List before this one saw no newer sequence, a List after it sees this one.
   const SequenceNumber sequence = std::max(visible_->load(std::memory_order_acquire), at_least);
-  // At the end as a rule: only one that is ahead of the visible sequence comes before its time.
-  auto place = open_.end();
-  while (place != open_.begin() && std::prev(place)->sequence >= sequence) --place;
-  if (place == open_.end() || place->sequence != sequence)
-    place = open_.insert(place, {sequence, 0});
+  if (open_.empty() || open_.back().sequence < sequence) {
+    open_.push_back({sequence, 1});
+    return sequence;
+  }
+  // Not the newest only where one is open that was ahead of the visible sequence.
+  auto place = std::prev(open_.end());
+  while (place != open_.begin() && place->sequence > sequence) --place;
+  if (place->sequence < sequence) ++place;
+  if (place->sequence != sequence) place = open_.insert(place, {sequence, 0});
   ++place->count;
   return sequence;
 }

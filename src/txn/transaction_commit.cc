@@ -66,7 +66,7 @@ Status TransactionImpl::Commit() {
     TIDESDB_TRY(shared_->pipeline.Await(this));
     commit_sequence_ = sequence();
     shared_->user_bytes.fetch_add(writes_.live_bytes(), std::memory_order_relaxed);
-  } else {
+  } else if (seen_ != 0) {
     TIDESDB_TRY(AwaitSeen());
   }
   End();
