@@ -1,7 +1,6 @@
 #include "tools/bench/process.h"
 
 #include <fcntl.h>
-#include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -9,6 +8,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -34,6 +34,7 @@ double Seconds(const timeval& time) {
 
 [[noreturn]] void BeChild(int to, const std::function<Json()>& work) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
+  std::signal(SIGINT, SIG_DFL);  // The parent's handler is for tidying up.
   const std::string text = work().dump();
   size_t sent = 0;
   while (sent < text.size()) {

@@ -156,7 +156,11 @@ std::optional<Json> RunOne(const RunOptions& options, const Turn& turn, const En
   if (work.data != Data::kKept) std::filesystem::remove_all(job.directory);
   std::optional<Json> figures = RunInChild([&] { return work.run(job); });
   if (work.data == Data::kOwn) std::filesystem::remove_all(job.directory);
-  if (!figures) return std::nullopt;
+  if (!figures) {
+    std::fprintf(stderr, "tidesdb bench: %s of %s did not come to its end\n", work.name,
+                 engine.name);
+    return std::nullopt;
+  }
   Json run;
   run["work"] = work.name;
   run["title"] = work.says;
