@@ -140,11 +140,12 @@ Status TransactionImpl::Spill() {
 }
 
 void TransactionImpl::ReleaseSpilledRows() {
+  WriteSet::NewestFirst written(writes_);  // As the locks are.
   for (HeldLock* lock = owner_.held; lock != nullptr;) {
     HeldLock* next = lock->next_held;
     const LockEntry* entry = lock->entry;
     // Only what is live in memory is in the run.
-    if (lock->written && writes_.Find(entry->family, entry->key()) != nullptr) {
+    if (lock->written && written.Has(entry->family, entry->key())) {
       shared_->locks.ReleaseRow(&owner_, lock);
     }
     lock = next;

@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "base/coding.h"
+#include "tidesdb/limits.h"
 
 namespace tidesdb {
 namespace {
@@ -33,8 +34,9 @@ WriteNode* FamilyWrites::NewNode(Slice key, uint64_t head, uint32_t height) {
   char* memory = arena_->AllocateAligned(bytes, alignof(WriteNode));
   auto* node = std::construct_at(reinterpret_cast<WriteNode*>(memory));
   node->head = head;
-  node->key_bytes = static_cast<uint32_t>(key.size());
-  node->height = height;
+  node->key_bytes = static_cast<uint32_t>(key.size()) & kKeyBytesMax;
+  node->height = height & 15;
+  node->family = family_;
   std::fill(node->links(), node->links() + height, nullptr);
   key.copy(const_cast<char*>(node->key().data()), key.size());
   return node;
@@ -187,6 +189,19 @@ const WriteOp* WriteSet::Find(FamilyId family, Slice key) const {
   if (writes == nullptr) return nullptr;
   const WriteNode* node = writes->Find(key);
   return node == nullptr ? nullptr : node->newest;
+}
+
+bool WriteSet::NewestFirst::Has(FamilyId family, Slice key) {
+  constexpr int kAhead = 8;  // Operations that nobody asks for, between those that are.
+  const WriteOp* op = next_;
+  for (int i = 0; i < kAhead && op != nullptr; ++i, op = op->before) {
+    if (op->node->family != family || op->node->key() != key) continue;
+    next_ = op->before;
+    return true;
+  }
+  const WriteOp* const found = set_.Find(family, key);
+  if (found != nullptr && next_ != nullptr && found->number < next_->number) next_ = found->before;
+  return found != nullptr;
 }
 
 WriteSet::Look WriteSet::LookAt(FamilyId family, Slice start, Slice end, RangeHold hold) const {

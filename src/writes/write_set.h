@@ -35,11 +35,12 @@ struct WriteOp {
 
 // A key. In memory its `height` links to next nodes follow, then the bytes of the key.
 struct WriteNode {
-  WriteOp* newest;  // Null: all undone.
-  WriteNode* prev;  // On the lowest level; null: the first.
-  uint64_t head;    // The key's first bytes as a number, so that most comparisons end here.
-  uint32_t key_bytes;
-  uint32_t height;
+  WriteOp* newest;          // Null: all undone.
+  WriteNode* prev;          // On the lowest level; null: the first.
+  uint64_t head;            // The key's first bytes as a number, so that most comparisons end here.
+  uint32_t key_bytes : 28;  // kKeyBytesMax
+  uint32_t height : 4;
+  FamilyId family;
 
   WriteNode** links() { return reinterpret_cast<WriteNode**>(this + 1); }
   WriteNode* const* links() const { return reinterpret_cast<WriteNode* const*>(this + 1); }
@@ -124,6 +125,19 @@ class WriteSet final : public StagedKeys {
   // Ascending by family; some may have no live key.
   const std::vector<std::unique_ptr<FamilyWrites>>& families() const { return families_; }
   const FamilyWrites* FindFamily(FamilyId family) const;
+
+  // Tells which keys have an operation here, where most are asked for in the order of the newest
+  // operations: that spares the look into the index.
+  // Lifetime: until the set changes.
+  class NewestFirst {
+   public:
+    explicit NewestFirst(const WriteSet& set) : set_(set), next_(set.newest_op_) {}
+    bool Has(FamilyId family, Slice key);
+
+   private:
+    const WriteSet& set_;
+    const WriteOp* next_;  // The newest that was not asked for.
+  };
 
   Look LookAt(FamilyId family, Slice start, Slice end, RangeHold hold) const override;
 

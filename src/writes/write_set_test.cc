@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/random.h"
 #include "base/test_seed.h"
@@ -152,6 +154,39 @@ TEST(WriteSetTest, KeysInOrderAndAgainstIt) {
       ++count;
     }
     EXPECT_EQ(count, 5000);
+  }
+}
+
+// Asked for in the order of the operations, newest first, and in any other; with operations between
+// that nobody asks for, keys that were written again, and some that were undone or are not there.
+TEST(WriteSetTest, NewestFirstFindsWhatFindFinds) {
+  for (const uint64_t aside : {0, 3, 20}) {
+    WriteSet writes;
+    Random random(TestSeed(7));
+    std::vector<std::pair<FamilyId, std::string>> asked;
+    for (uint64_t i = 0; i < 500; ++i) {
+      if (i == 450) writes.UndoTo(writes.last_number() - 30);
+      const FamilyId family = 1 + static_cast<FamilyId>(i % 2);
+      std::string key = "key" + std::to_string(random.Uniform(400));
+      if (random.OneIn(8)) {
+        asked.emplace_back(family, key + "not there");
+        continue;
+      }
+      writes.Add(family, key, ValueType::kPut, "value");
+      for (uint64_t j = 0; j < aside; ++j) {
+        writes.Add(3, key + std::to_string(j), ValueType::kPut, "");
+      }
+      asked.emplace_back(family, std::move(key));
+    }
+    for (const bool in_order : {true, false}) {
+      if (in_order) std::reverse(asked.begin(), asked.end());
+      if (!in_order) std::sort(asked.begin(), asked.end());
+      WriteSet::NewestFirst found(writes);
+      for (const auto& [family, key] : asked) {
+        EXPECT_EQ(found.Has(family, key), writes.Find(family, key) != nullptr)
+            << key << " of " << family;
+      }
+    }
   }
 }
 
