@@ -159,7 +159,10 @@ class DbImpl final : private TxnEnv {
 
   // --- db_recovery.cc ---
   struct ReplayState {
+    const WalReader* reader = nullptr;
+    const WalRecord* record = nullptr;  // The one that is replayed.
     SequenceNumber flushed = 0;
+    FamilyId family_known = 0;                    // The last that was looked up; 0: none.
     bool replayed = false;                        // A commit, into a memtable.
     std::map<uint64_t, PreparedRecord> prepared;  // By id; without an end so far.
   };
@@ -168,10 +171,13 @@ class DbImpl final : private TxnEnv {
   Result<std::unique_ptr<WalReader>> OpenLogReader(const WalOptions& options,
                                                    SequenceNumber flushed);
   Status OpenLogWriter(const WalOptions& options, const WalEnd& end);
-  Status ReplayRecord(const WalReader& reader, const WalRecord& record, ReplayState* state);
-  Status ReplayOutcome(const WalRecord& record, const std::string& where, ReplayState* state);
-  Status ReplayCommit(SequenceNumber sequence, Slice writes, uint64_t segment,
-                      uint64_t needed_segment, const std::string& where, ReplayState* state);
+  Status ReplayRecord(ReplayState* state);
+  Status ReplayOutcome(ReplayState* state);
+  Status ReplayCommit(SequenceNumber sequence, Slice writes, uint64_t needed_segment,
+                      ReplayState* state);
+  Status ReplayIngest(SequenceNumber sequence, Slice writes, uint64_t needed_segment,
+                      const ReplayState& state);
+  bool KnowsFamily(FamilyId family, ReplayState* state) const;
   // Moves the prepared ones out of the state.
   Status KeepPrepared(ReplayState* state);
 

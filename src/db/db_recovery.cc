@@ -44,13 +44,15 @@ Status DbImpl::Replay(SequenceNumber* last) {
 
   *last = tree_->flushed_sequence();
   TIDESDB_ASSIGN(const std::unique_ptr<WalReader> reader, OpenLogReader(wal_options, *last));
-  ReplayState state;
-  state.flushed = *last;
   WalRecord record;
+  ReplayState state;
+  state.reader = reader.get();
+  state.record = &record;
+  state.flushed = *last;
   for (;;) {
     TIDESDB_ASSIGN(const bool more, reader->Next(&record));
     if (!more) break;
-    TIDESDB_TRY(ReplayRecord(*reader, record, &state));
+    TIDESDB_TRY(ReplayRecord(&state));
     *last = std::max(*last, record.sequence);
   }
   if (!reader->end().cut.empty()) {
@@ -64,11 +66,12 @@ Status DbImpl::Replay(SequenceNumber* last) {
   return tree_->FinishRecovery(std::exchange(prepared_tables_, {}));
 }
 
-Status DbImpl::ReplayRecord(const WalReader& reader, const WalRecord& record, ReplayState* state) {
-  const std::string where = reader.Where(record);
+Status DbImpl::ReplayRecord(ReplayState* state) {
+  const WalRecord& record = *state->record;
   switch (record.kind) {
     case WalKind::kPrepare: {
-      TIDESDB_ASSIGN(const WalPrepare prepare, WalPrepare::Decode(record.payload, where));
+      TIDESDB_ASSIGN(const WalPrepare prepare,
+                     WalPrepare::Decode(record.payload, state->reader->Where(record)));
       prepared_id_max_ = std::max(prepared_id_max_, prepare.id);
       state->prepared[prepare.id] = {prepare.id, std::string(prepare.name),
                                      std::string(prepare.writes), record.segment};
@@ -76,17 +79,17 @@ Status DbImpl::ReplayRecord(const WalReader& reader, const WalRecord& record, Re
     }
     case WalKind::kCommit:
     case WalKind::kRollback:
-      return ReplayOutcome(record, where, state);
+      return ReplayOutcome(state);
     default:
       // What is flushed is in table files already.
       if (record.sequence <= state->flushed) return Status::Ok();
-      return ReplayCommit(record.sequence, record.payload, record.segment, record.segment, where,
-                          state);
+      return ReplayCommit(record.sequence, record.payload, record.segment, state);
   }
 }
 
-Status DbImpl::ReplayOutcome(const WalRecord& record, const std::string& where,
-                             ReplayState* state) {
+Status DbImpl::ReplayOutcome(ReplayState* state) {
+  const WalRecord& record = *state->record;
+  const std::string where = state->reader->Where(record);
   TIDESDB_ASSIGN(const WalOutcome outcome, WalOutcome::Decode(record.payload, where));
   prepared_id_max_ = std::max(prepared_id_max_, outcome.id);
   auto prepared = state->prepared.extract(outcome.id);
@@ -97,26 +100,17 @@ Status DbImpl::ReplayOutcome(const WalRecord& record, const std::string& where,
                               std::to_string(outcome.id) + ", which is not in the log");
   }
   const PreparedRecord& whole = prepared.mapped();
-  return ReplayCommit(record.sequence, whole.writes, record.segment, whole.wal_segment, where,
-                      state);
+  return ReplayCommit(record.sequence, whole.writes, whole.wal_segment, state);
 }
 
 // `needed_segment`: where the writes are.
-Status DbImpl::ReplayCommit(SequenceNumber sequence, Slice writes, uint64_t segment,
-                            uint64_t needed_segment, const std::string& where, ReplayState* state) {
+Status DbImpl::ReplayCommit(SequenceNumber sequence, Slice writes, uint64_t needed_segment,
+                            ReplayState* state) {
+  const uint64_t segment = state->record->segment;
   if (!state->replayed) tree_->SetWalSegment(needed_segment);
   state->replayed = true;
   if (WalPayloadKind(writes) == WalKind::kIngest) {
-    TIDESDB_ASSIGN(const WalIngest ingest, WalIngest::Decode(writes, where));
-    std::vector<FileRecord> files;
-    for (const WalIngestFile& file : ingest.files) {
-      tree_->ReserveFileNumbers(file.number);
-      if (tree_->Family(file.properties.family) == nullptr) continue;  // Dropped since.
-      files.push_back(IngestedFileRecord(file.number, file.bytes, file.properties, sequence));
-    }
-    TIDESDB_TRY(tree_->CheckIngestFiles(files));
-    tree_->Ingest(std::move(files), sequence, needed_segment);
-    return Status::Ok();
+    return ReplayIngest(sequence, writes, needed_segment, *state);
   }
   if (tree_->active()->MemoryBytes() + writes.size() > options_.memtable_bytes) {
     tree_->Rotate(segment, sequence - 1);
@@ -125,14 +119,41 @@ Status DbImpl::ReplayCommit(SequenceNumber sequence, Slice writes, uint64_t segm
     tree_->HoldWal(needed_segment);
     tree_->ReleaseWal(needed_segment, true);
   }
-  WalBatchDecoder decoder(writes, where);
+  // Where it is, is put before the message: to say it for each record would take as long as the
+  // record itself.
+  WalBatchDecoder decoder(writes, Slice());
   WalOperation operation;
   while (decoder.Next(&operation)) {
-    if (tree_->Family(operation.family) == nullptr) continue;  // Dropped since.
+    if (!KnowsFamily(operation.family, state)) continue;  // Dropped since.
     tree_->active()->Add(operation.family, operation.key, operation.type, sequence,
                          operation.value);
   }
-  return decoder.status();
+  if (decoder.status().ok()) return Status::Ok();
+  return Status::Corruption(state->reader->Where(*state->record) +
+                            std::string(decoder.status().message()));
+}
+
+Status DbImpl::ReplayIngest(SequenceNumber sequence, Slice writes, uint64_t needed_segment,
+                            const ReplayState& state) {
+  TIDESDB_ASSIGN(const WalIngest ingest,
+                 WalIngest::Decode(writes, state.reader->Where(*state.record)));
+  std::vector<FileRecord> files;
+  for (const WalIngestFile& file : ingest.files) {
+    tree_->ReserveFileNumbers(file.number);
+    if (tree_->Family(file.properties.family) == nullptr) continue;  // Dropped since.
+    files.push_back(IngestedFileRecord(file.number, file.bytes, file.properties, sequence));
+  }
+  TIDESDB_TRY(tree_->CheckIngestFiles(files));
+  tree_->Ingest(std::move(files), sequence, needed_segment);
+  return Status::Ok();
+}
+
+// Families stay what they are while the log is replayed.
+bool DbImpl::KnowsFamily(FamilyId family, ReplayState* state) const {
+  if (family == state->family_known) return true;
+  if (tree_->Family(family) == nullptr) return false;
+  state->family_known = family;
+  return true;
 }
 
 // Their log and their files stay.

@@ -413,5 +413,35 @@ TEST(WalReaderTest, SegmentsThatAreNoSegments) {
   EXPECT_EQ(log.wal->current_segment(), 10u);
 }
 
+// Wherever it begins behind room that was never written: the search jumps over zeros.
+TEST(WalSegmentReaderTest, FindsARecordBehindZeros) {
+  constexpr uint32_t kSegment = 7;
+  constexpr uint64_t kWindow = 256 << 10;
+  const std::string payload = WalHarness::Payload(1, 20);
+  std::vector<uint64_t> places = {kWindow + (300 << 10)};
+  for (uint64_t at = 0; at < 200; at += kWalAlignment) places.push_back(at);
+  for (uint64_t at = kWindow - 120; at < kWindow + 40; at += kWalAlignment) places.push_back(at);
+  for (const uint64_t place : places) {
+    MemFs fs;
+    std::string bytes(kWindow + (400 << 10), '\0');
+    WalFrame frame;
+    frame.payload_bytes = static_cast<uint32_t>(payload.size());
+    frame.position = WalPosition::At(kSegment, place);
+    EncodeWalFrame(frame, payload, bytes.data() + place);
+    payload.copy(bytes.data() + place + kWalFrameBytes, payload.size());
+    auto file = fs.NewWritableFile("/segment", OpenMode::kCreate);
+    ASSERT_TRUE(file.ok() && (*file)->Append(bytes).ok());
+    auto reader = WalSegmentReader::Open(&fs, "/segment", kSegment);
+    ASSERT_TRUE(reader.ok());
+    WalRecordAt at;
+    auto found = (*reader)->FindFrom(0, UINT64_MAX, &at);
+    ASSERT_TRUE(found.ok() && *found) << place;
+    EXPECT_EQ(at.frame.position, frame.position);
+    EXPECT_EQ(at.payload, payload);
+    found = (*reader)->FindFrom(place + kWalAlignment, UINT64_MAX, &at);
+    EXPECT_TRUE(found.ok() && !*found) << place;
+  }
+}
+
 }  // namespace
 }  // namespace tidesdb

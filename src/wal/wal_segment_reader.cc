@@ -1,6 +1,7 @@
 #include "wal/wal_segment_reader.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "base/coding.h"
 #include "base/failpoint.h"
@@ -9,6 +10,30 @@ namespace tidesdb {
 namespace {
 
 constexpr uint64_t kWindowBytes = 256 << 10;
+
+// A frame's segment stands there, and no segment has number 0.
+constexpr size_t kSegmentOffset = 16;
+constexpr size_t kZerosBytes = 64;
+
+bool AreZeros(const char* bytes) {
+  uint64_t any = 0;
+  for (size_t i = 0; i < kZerosBytes; i += sizeof any) {
+    uint64_t word;
+    std::memcpy(&word, bytes + i, sizeof word);
+    any |= word;
+  }
+  return any == 0;
+}
+
+// From `at` on, the first place where a record of the segment may be; bytes.size() or a bit less
+// where there is none. Room that was never written is zeros, by the megabyte.
+uint64_t SkipZeros(Slice bytes, uint64_t at) {
+  while (at + kSegmentOffset + kZerosBytes <= bytes.size() &&
+         AreZeros(bytes.data() + at + kSegmentOffset)) {
+    at += kZerosBytes;
+  }
+  return at;
+}
 
 }  // namespace
 
@@ -82,9 +107,11 @@ Result<bool> WalSegmentReader::FindFrom(uint64_t offset, uint64_t limit, WalReco
     uint64_t at = 0;
     bool looks_right = false;
     for (; at + kWalFrameBytes <= bytes.size(); at += kWalAlignment) {
+      at = SkipZeros(bytes, at);
+      if (at + kWalFrameBytes > bytes.size()) break;
       WalFrame frame;
       looks_right =
-          DecodeFixed32(bytes.data() + at + 16) == segment_ &&
+          DecodeFixed32(bytes.data() + at + kSegmentOffset) == segment_ &&
           ParseWalFrame(bytes.data() + at, WalPosition::At(segment_, offset + at), &frame);
       if (looks_right) break;
     }
