@@ -97,7 +97,29 @@ bool SameRecords(const std::vector<Column>& a, const std::vector<Column>& b) {
   });
 }
 
-// The value that existing rows get in a new column. Returns: false when it is not one for all rows.
+// Keeps errors and warnings from the client, and remembers that there were some.
+class Unsaid final : public Internal_error_handler {
+ public:
+  explicit Unsaid(THD* thd) : thd_(thd) { thd_->push_internal_handler(this); }
+  ~Unsaid() override { thd_->pop_internal_handler(); }
+  Unsaid(const Unsaid&) = delete;
+  Unsaid& operator=(const Unsaid&) = delete;
+
+  bool handle_condition(THD*, uint, const char*, Sql_condition::enum_warning_level*, const char*,
+                        Sql_condition** condition) override {
+    *condition = nullptr;
+    any_ = true;
+    return true;
+  }
+  bool Any() const { return any_; }
+
+ private:
+  THD* thd_;
+  bool any_ = false;
+};
+
+// The value that existing rows get in a new column. Returns: false when it is not one for all rows,
+// or does not fit: whether that is an error is for the copy to say.
 bool EvaluateDefault(Field* field, const Column& column, const uchar* record,
                      ColumnDefault* value) {
   constexpr uint kOnceForAll = VCOL_SESSION_FUNC | VCOL_TIME_FUNC;
@@ -107,7 +129,8 @@ bool EvaluateDefault(Field* field, const Column& column, const uchar* record,
     return false;
   }
   if ((field->flags & (AUTO_INCREMENT_FLAG | VERS_ROW_START | VERS_ROW_END)) != 0) return false;
-  field->set_default();
+  const Unsaid unsaid(field->get_thd());
+  if (field->set_default() != 0 || unsaid.Any()) return false;
   value->null = IsNull(column, record);
   if (!value->null) value->value.assign(RawValue(column, record));
   return true;
@@ -209,7 +232,7 @@ const char* ha_tidesdb::PlanColumns(TABLE* altered, const Alter_inplace_info& in
       if (origin.before < 0) return "";
     } else if (!EvaluateDefault(altered->field[field], codec.rows().columns()[field],
                                 altered->record[0], &origin.added)) {
-      return "TidesDB: the value of a new column is not the same for all rows";
+      return "TidesDB: the value of a new column does not fit, or is not the same for all rows";
     }
   }
   const LEX_CUSTRING& frm = table_share->tabledef_version;
