@@ -1,5 +1,6 @@
 #include "codec/row_codec.h"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -11,10 +12,12 @@ namespace {
 // Stored on disk; never renumber.
 constexpr uint8_t kFormat = 1;         // Of the table's first version.
 constexpr uint8_t kFormatVersion = 2;  // A byte says the version.
+constexpr uint8_t kFormatApart = 3;    // And bits behind it which values lie apart.
 constexpr uint8_t kWideEnds = 1;       // Ends of varying values have 4 bytes instead of 2.
 
 constexpr size_t kHeaderBytes = 2;
 constexpr size_t kVersionBytes = 1;
+constexpr size_t kReferenceBytes = sizeof(uint64_t) + sizeof(uint32_t);
 
 uint32_t LoadLength(const uint8_t* p, uint8_t length_bytes) {
   uint32_t length = 0;
@@ -33,6 +36,12 @@ size_t DefaultBytes(const Column& column, const uint8_t* defaults) {
   return column.length_bytes + LoadLength(defaults + column.offset, column.length_bytes);
 }
 
+// The most bytes that a value can have.
+uint64_t BytesMax(const Column& column) {
+  if (column.layout != Column::Layout::kBlob) return column.bytes;
+  return (1ULL << (8 * column.length_bytes)) - 1;
+}
+
 bool IsVarying(const Column& column) { return column.layout != Column::Layout::kFixed; }
 
 // Without the trailing bytes that are `pad`, of which a CHAR column may have hundreds.
@@ -44,6 +53,8 @@ Slice WithoutPadding(Slice raw, uint8_t pad) {
   while (!raw.empty() && static_cast<uint8_t>(raw.back()) == pad) raw.remove_suffix(1);
   return raw;
 }
+
+constexpr char kBeyond[] = "a value ends beyond the row";
 
 Status Damaged(const char* what) { return Status::Corruption(std::string("row: ") + what); }
 
@@ -160,25 +171,133 @@ Status RowCodec::SetHistory(const RowHistory* history, uint32_t version) {
   return Status::Ok();
 }
 
-void RowCodec::Encode(const uint8_t* record, std::string* row) const {
-  size_t varying_bytes_max = 0;
+void RowCodec::SetApartOver(uint64_t bytes) {
+  // Less is not worth a key.
+  constexpr uint64_t kLeast = 64;
+  apart_over_ = bytes == 0 ? 0 : std::max(bytes, kLeast);
+  long_columns_.clear();
+  if (apart_over_ == 0) return;
   for (const uint32_t i : varying_) {
+    if (columns_[i].layout != Column::Layout::kPadded && BytesMax(columns_[i]) > apart_over_) {
+      long_columns_.push_back(i);
+    }
+  }
+}
+
+RowCodec::Form RowCodec::OwnForm() const {
+  return {null_bytes_, fixed_bytes_, static_cast<uint32_t>(varying_.size())};
+}
+
+RowCodec::Form RowCodec::FormOf(const RowVersion& version) {
+  Form form;
+  form.null_bytes = version.null_bytes;
+  for (const RowColumn& column : version.columns) {
+    form.fixed_bytes += column.bytes;
+    form.varying += column.varying ? 1 : 0;
+  }
+  return form;
+}
+
+// REQUIRES: there is a history.
+uint32_t RowCodec::ColumnOfId(uint32_t id) const {
+  const std::vector<RowColumn>& columns = history_->versions[version_].columns;
+  const std::vector<uint32_t> stored = StoredColumns();
+  for (size_t i = 0; i < columns.size(); i++) {
+    if (columns[i].id == id) return stored[i];
+  }
+  return ApartValue::kNoColumn;
+}
+
+Status RowCodec::ReadHeader(Slice row, Header* header) {
+  if (row.size() < kHeaderBytes) return Damaged("too short");
+  const auto format = static_cast<uint8_t>(row[0]);
+  header->wide = (static_cast<uint8_t>(row[1]) & kWideEnds) != 0;
+  header->body = row.substr(kHeaderBytes);
+  if (format == kFormat) return Status::Ok();
+  if (format != kFormatVersion && format != kFormatApart) {
+    return Status::NotSupported("row: format " + std::to_string(format) +
+                                "; this version reads formats up to " +
+                                std::to_string(kFormatApart));
+  }
+  if (header->body.empty()) return Damaged("too short");
+  header->version = static_cast<uint8_t>(header->body[0]);
+  header->body.remove_prefix(kVersionBytes);
+  if (format == kFormatApart && !TakeLengthPrefixed(&header->body, &header->apart)) {
+    return Damaged("too short");
+  }
+  return Status::Ok();
+}
+
+bool RowCodec::IsApart(const Header& header, uint32_t place) {
+  return place / 8 < header.apart.size() &&
+         (static_cast<uint8_t>(header.apart[place / 8]) >> (place % 8) & 1) != 0;
+}
+
+bool RowCodec::FitsIn(const Header& header, const Form& form) {
+  const size_t ends = form.varying * (header.wide ? 4U : 2U);
+  return header.body.size() >= form.null_bytes + form.fixed_bytes + ends;
+}
+
+// REQUIRES: FitsIn(). Returns: false when it ends beyond the row.
+bool RowCodec::VaryingValue(const Header& header, const Form& form, uint32_t place, Slice* value) {
+  const size_t end_bytes = header.wide ? 4 : 2;
+  const char* const ends = header.body.data() + form.null_bytes + form.fixed_bytes;
+  const char* const data = ends + form.varying * end_bytes;
+  const auto data_bytes = static_cast<size_t>(header.body.data() + header.body.size() - data);
+  uint32_t start = 0;
+  uint32_t end = 0;
+  if (place > 0) memcpy(&start, ends + (place - 1) * end_bytes, end_bytes);
+  memcpy(&end, ends + place * end_bytes, end_bytes);
+  if (start > end || end > data_bytes) return false;
+  *value = Slice(data + start, end - start);
+  return true;
+}
+
+Status RowCodec::TakeApart(Slice reference, uint32_t column, std::vector<ApartValue>* apart) {
+  ApartValue value;
+  value.column = column;
+  if (!TakeFixed64(&reference, &value.id) || !TakeFixed32(&reference, &value.bytes) ||
+      !reference.empty() || value.id == 0) {
+    return Damaged("a reference to a value is none");
+  }
+  apart->push_back(value);
+  return Status::Ok();
+}
+
+void RowCodec::Encode(const uint8_t* record, const std::vector<ApartValue>& apart,
+                      std::string* row) const {
+  std::string apart_bits;
+  const auto is_apart = [&](uint32_t i) {
+    return i < apart.size() && apart[i].id != 0 && !IsNull(columns_[i], record);
+  };
+  size_t varying_bytes_max = 0;
+  for (size_t place = 0; place < varying_.size(); place++) {
+    const uint32_t i = varying_[place];
     const Column& column = columns_[i];
-    if (!IsNull(column, record)) varying_bytes_max += RawValue(column, record).size();
+    if (is_apart(i)) {
+      apart_bits.resize((varying_.size() + 7) / 8);
+      apart_bits[place / 8] |= static_cast<char>(1 << (place % 8));
+      varying_bytes_max += kReferenceBytes;
+    } else if (!IsNull(column, record)) {
+      varying_bytes_max += RawValue(column, record).size();
+    }
   }
   const bool wide = varying_bytes_max > 0xffff;
   const size_t end_bytes = wide ? 4 : 2;
-  const size_t header = kHeaderBytes + (version_ == 0 ? 0 : kVersionBytes);
-  const size_t ends = header + null_bytes_ + fixed_bytes_;
+  row->clear();
+  row->push_back(static_cast<char>(!apart_bits.empty() ? kFormatApart
+                                   : version_ == 0     ? kFormat
+                                                       : kFormatVersion));
+  row->push_back(static_cast<char>(wide ? kWideEnds : 0));
+  if (version_ != 0 || !apart_bits.empty()) row->push_back(static_cast<char>(version_));
+  if (!apart_bits.empty()) PutLengthPrefixed(row, apart_bits);
+  const size_t nulls = row->size();
+  const size_t ends = nulls + null_bytes_ + fixed_bytes_;
   const size_t data = ends + varying_.size() * end_bytes;
   row->resize(data);
 
-  char* to = row->data();
+  char* to = row->data() + nulls;
   const uint8_t* record_nulls = record;
-  to[0] = static_cast<char>(version_ == 0 ? kFormat : kFormatVersion);
-  to[1] = static_cast<char>(wide ? kWideEnds : 0);
-  if (version_ != 0) to[kHeaderBytes] = static_cast<char>(version_);
-  to += header;
   for (const uint8_t mask : null_masks_) *to++ = static_cast<char>(*record_nulls++ & mask);
   for (const uint32_t i : fixed_) {
     const Column& column = columns_[i];
@@ -192,7 +311,10 @@ void RowCodec::Encode(const uint8_t* record, std::string* row) const {
   size_t at = ends;
   for (const uint32_t i : varying_) {
     const Column& column = columns_[i];
-    if (!IsNull(column, record)) {
+    if (is_apart(i)) {
+      PutFixed64(row, apart[i].id);
+      PutFixed32(row, apart[i].bytes);
+    } else if (!IsNull(column, record)) {
       Slice raw = RawValue(column, record);
       if (column.layout == Column::Layout::kPadded) raw = WithoutPadding(raw, column.pad);
       row->append(raw);
@@ -201,6 +323,36 @@ void RowCodec::Encode(const uint8_t* record, std::string* row) const {
     memcpy(row->data() + at, &end, end_bytes);
     at += end_bytes;
   }
+}
+
+Status RowCodec::ListApart(Slice row, std::vector<ApartValue>* apart) const {
+  apart->clear();
+  Header header;
+  TIDESDB_TRY(ReadHeader(row, &header));
+  if (header.apart.empty()) return Status::Ok();
+  const bool own = header.version == version_;
+  if (!own && (history_ == nullptr || header.version >= history_->versions.size())) {
+    return Damaged("it has a version that the dictionary has not");
+  }
+  // The column of each varying value.
+  std::vector<uint32_t> columns = varying_;
+  Form form = OwnForm();
+  if (!own) {
+    const RowVersion& held = history_->versions[header.version];
+    columns.clear();
+    form = FormOf(held);
+    for (const RowColumn& column : held.columns) {
+      if (column.varying) columns.push_back(ColumnOfId(column.id));
+    }
+  }
+  if (!FitsIn(header, form)) return Damaged("too short for its columns");
+  for (uint32_t place = 0; place < form.varying; place++) {
+    if (!IsApart(header, place)) continue;
+    Slice reference;
+    if (!VaryingValue(header, form, place, &reference)) return Damaged(kBeyond);
+    TIDESDB_TRY(TakeApart(reference, columns[place], apart));
+  }
+  return Status::Ok();
 }
 
 bool RowCodec::SameRow(const uint8_t* a, const uint8_t* b) const {
@@ -277,48 +429,33 @@ void RowPlan::FillNulls(uint8_t* record) const {
   }
 }
 
-Status RowPlan::Decode(Slice row, uint8_t* record) const {
-  if (row.size() < kHeaderBytes) return Damaged("too short");
-  const auto format = static_cast<uint8_t>(row[0]);
-  const bool wide = (static_cast<uint8_t>(row[1]) & kWideEnds) != 0;
-  Slice body = row.substr(kHeaderBytes);
-  uint32_t version = 0;
-  if (format == kFormatVersion) {
-    if (body.empty()) return Damaged("too short");
-    version = static_cast<uint8_t>(body[0]);
-    body.remove_prefix(kVersionBytes);
-  } else if (format != kFormat) {
-    return Status::NotSupported("row: format " + std::to_string(format) +
-                                "; this version reads formats up to " +
-                                std::to_string(kFormatVersion));
-  }
-  if (version != codec_->version_) return DecodeOther(version, body, wide, record);
-  const size_t ends = codec_->varying_.size() * (wide ? 4 : 2);
-  if (body.size() < codec_->null_bytes_ + codec_->fixed_bytes_ + ends) {
-    return Damaged("too short for its columns");
-  }
-  const bool any_null = DecodeNullBits(body.data(), record);
-  for (const Copy& copy : copies_) memcpy(record + copy.to, body.data() + copy.from, copy.bytes);
+Status RowPlan::Decode(Slice row, uint8_t* record, std::vector<ApartValue>* apart) const {
+  apart->clear();
+  RowCodec::Header header;
+  TIDESDB_TRY(RowCodec::ReadHeader(row, &header));
+  if (header.version != codec_->version_) return DecodeOther(header, record, apart);
+  if (!RowCodec::FitsIn(header, codec_->OwnForm())) return Damaged("too short for its columns");
+  const char* const body = header.body.data();
+  const bool any_null = DecodeNullBits(body, record);
+  for (const Copy& copy : copies_) memcpy(record + copy.to, body + copy.from, copy.bytes);
   if (any_null) FillNulls(record);
-  return varying_.empty() ? Status::Ok() : DecodeVarying(body, wide, record);
+  return varying_.empty() ? Status::Ok() : DecodeVarying(header, record, apart);
 }
 
-Status RowPlan::DecodeVarying(Slice body, bool wide, uint8_t* record) const {
-  const size_t end_bytes = wide ? 4 : 2;
-  const char* const ends = body.data() + codec_->null_bytes_ + codec_->fixed_bytes_;
-  const char* const data = ends + codec_->varying_.size() * end_bytes;
-  const auto data_bytes = static_cast<size_t>(body.data() + body.size() - data);
-  for (const uint32_t i : varying_) {
-    const Column& column = codec_->columns_[codec_->varying_[i]];
+Status RowPlan::DecodeVarying(const RowCodec::Header& header, uint8_t* record,
+                              std::vector<ApartValue>* apart) const {
+  const RowCodec::Form form = codec_->OwnForm();
+  for (const uint32_t place : varying_) {
+    const uint32_t i = codec_->varying_[place];
+    const Column& column = codec_->columns_[i];
     if (IsNull(column, record)) continue;
-    uint32_t start = 0;
-    uint32_t end = 0;
-    if (i > 0) memcpy(&start, ends + (i - 1) * end_bytes, end_bytes);
-    memcpy(&end, ends + i * end_bytes, end_bytes);
-    if (start > end || end > data_bytes) return Damaged("a value ends beyond the row");
-    if (!StoreRawValue(column, {data + start, end - start}, record)) {
-      return Damaged("a value is larger than its column");
+    Slice value;
+    if (!RowCodec::VaryingValue(header, form, place, &value)) return Damaged(kBeyond);
+    if (RowCodec::IsApart(header, place)) {
+      TIDESDB_TRY(RowCodec::TakeApart(value, i, apart));
+      value = value.substr(0, 0);
     }
+    if (!StoreRawValue(column, value, record)) return Damaged("a value is larger than its column");
   }
   return Status::Ok();
 }
@@ -328,7 +465,8 @@ const RowPlan::OtherVersion& RowPlan::Other(uint32_t version) const {
   if (other.made) return other;
   const RowHistory& history = *codec_->history_;
   const std::vector<uint32_t> all = codec_->StoredColumns();
-  other.version = &history.versions[version];
+  const RowVersion& held_version = history.versions[version];
+  other.form = RowCodec::FormOf(held_version);
   other.sources.resize(stored_.size());
   for (size_t i = 0, wanted = 0; i < all.size() && wanted < stored_.size(); i++) {
     if (all[i] != stored_[wanted]) continue;
@@ -336,9 +474,9 @@ const RowPlan::OtherVersion& RowPlan::Other(uint32_t version) const {
     Source& source = other.sources[wanted++];
     source.column = all[i];
     source.instead = history.FindDefault(id);
-    uint32_t fixed = other.version->null_bytes;
+    uint32_t fixed = held_version.null_bytes;
     uint32_t varying = 0;
-    for (const RowColumn& held : other.version->columns) {
+    for (const RowColumn& held : held_version.columns) {
       if (held.id == id) {
         source.held = &held;
         source.place = held.varying ? varying : fixed;
@@ -348,33 +486,31 @@ const RowPlan::OtherVersion& RowPlan::Other(uint32_t version) const {
       varying += held.varying ? 1 : 0;
     }
   }
-  for (const RowColumn& held : other.version->columns) {
-    other.fixed_bytes += held.bytes;
-    other.varying += held.varying ? 1 : 0;
-  }
   other.made = true;
   return other;
 }
 
-Status RowPlan::DecodeOther(uint32_t version, Slice body, bool wide, uint8_t* record) const {
-  if (version >= others_.size()) return Damaged("it has a version that the dictionary has not");
-  const OtherVersion& other = Other(version);
-  const size_t ends = other.varying * (wide ? 4U : 2U);
-  if (body.size() < other.version->null_bytes + other.fixed_bytes + ends) {
-    return Damaged("too short for its columns");
+Status RowPlan::DecodeOther(const RowCodec::Header& header, uint8_t* record,
+                            std::vector<ApartValue>* apart) const {
+  if (header.version >= others_.size()) {
+    return Damaged("it has a version that the dictionary has not");
   }
+  const OtherVersion& other = Other(header.version);
+  if (!RowCodec::FitsIn(header, other.form)) return Damaged("too short for its columns");
   for (uint32_t i = 0; i < codec_->null_bytes_; i++) {
     record[i] = static_cast<uint8_t>(codec_->defaults_[i] & ~null_masks_[i]);
   }
   for (const Source& source : other.sources) {
-    TIDESDB_TRY(DecodeSource(other, source, body, wide, record));
+    TIDESDB_TRY(DecodeSource(other, source, header, record, apart));
   }
   return Status::Ok();
 }
 
-Status RowPlan::DecodeSource(const OtherVersion& other, const Source& source, Slice body, bool wide,
-                             uint8_t* record) const {
+Status RowPlan::DecodeSource(const OtherVersion& other, const Source& source,
+                             const RowCodec::Header& header, uint8_t* record,
+                             std::vector<ApartValue>* apart) const {
   const Column& column = codec_->columns_[source.column];
+  const Slice body = header.body;
   bool null = false;
   Slice value;
   if (source.held == nullptr) {
@@ -391,16 +527,13 @@ Status RowPlan::DecodeSource(const OtherVersion& other, const Source& source, Sl
   } else if (!source.held->varying) {
     value = body.substr(source.place, source.held->bytes);
   } else {
-    const size_t end_bytes = wide ? 4 : 2;
-    const char* const ends = body.data() + other.version->null_bytes + other.fixed_bytes;
-    const char* const data = ends + other.varying * end_bytes;
-    const auto data_bytes = static_cast<size_t>(body.data() + body.size() - data);
-    uint32_t start = 0;
-    uint32_t end = 0;
-    if (source.place > 0) memcpy(&start, ends + (source.place - 1) * end_bytes, end_bytes);
-    memcpy(&end, ends + source.place * end_bytes, end_bytes);
-    if (start > end || end > data_bytes) return Damaged("a value ends beyond the row");
-    value = Slice(data + start, end - start);
+    if (!RowCodec::VaryingValue(header, other.form, source.place, &value)) {
+      return Damaged(kBeyond);
+    }
+    if (RowCodec::IsApart(header, source.place)) {
+      TIDESDB_TRY(RowCodec::TakeApart(value, source.column, apart));
+      value = value.substr(0, 0);
+    }
   }
   if (null) {
     if (column.null_mask == 0) return Damaged("a column that is never NULL is");

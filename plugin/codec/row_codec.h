@@ -46,6 +46,15 @@ Slice RawValue(const Column& column, const uint8_t* record);
 // Returns: false when they do not fit, and the record is then unchanged.
 bool StoreRawValue(const Column& column, Slice raw, uint8_t* record);
 
+// A value that lies apart from its row, under a key of its own.
+struct ApartValue {
+  static constexpr uint32_t kNoColumn = ~0U;
+
+  uint32_t column = kNoColumn;  // In RowCodec::columns(); kNoColumn: of one that was dropped.
+  uint32_t bytes = 0;           // How long it is.
+  uint64_t id = 0;              // 0: there is none; the row itself holds the value.
+};
+
 class RowCodec {
  public:
   // null_bytes: the record starts with so many bytes of null bits. defaults: the record of default
@@ -63,13 +72,25 @@ class RowCodec {
   // read then.
   Status SetHistory(const RowHistory* history, uint32_t version);
 
+  // Values of more bytes lie apart, in rows that are written from now on; 0: none does.
+  void SetApartOver(uint64_t bytes);
+  bool LiesApart(Slice value) const { return apart_over_ != 0 && value.size() > apart_over_; }
+  // Those whose values may be so long, as indexes into columns().
+  const std::vector<uint32_t>& long_columns() const { return long_columns_; }
+
   const std::vector<Column>& columns() const { return columns_; }
   // Whether any stored column is a blob, so that decoded records point into the row.
   bool has_blobs() const { return has_blobs_; }
 
   // Replaces *row. Columns that are NULL are stored as nothing; those of fixed size keep their
-  // place.
-  void Encode(const uint8_t* record, std::string* row) const;
+  // place. apart: a column each, or empty for none; one with an id takes the value's place, whatever
+  // the record has.
+  void Encode(const uint8_t* record, const std::vector<ApartValue>& apart, std::string* row) const;
+  void Encode(const uint8_t* record, std::string* row) const { Encode(record, {}, row); }
+
+  // All values of a row that lie apart, those of dropped columns too. Replaces *apart.
+  // Errors: kCorruption, kNotSupported.
+  Status ListApart(Slice row, std::vector<ApartValue>* apart) const;
 
   // Whether all stored columns have the same bytes in both records.
   bool SameRow(const uint8_t* a, const uint8_t* b) const;
@@ -77,10 +98,35 @@ class RowCodec {
  private:
   friend class RowPlan;
 
+  // What stands before a row's null bits.
+  struct Header {
+    uint32_t version = 0;
+    bool wide = false;
+    Slice apart;  // A bit for each varying column.
+    Slice body;
+  };
+  // Where the parts of a body are.
+  struct Form {
+    uint32_t null_bytes = 0;
+    uint32_t fixed_bytes = 0;
+    uint32_t varying = 0;
+  };
+
+  static Status ReadHeader(Slice row, Header* header);
+  static bool IsApart(const Header& header, uint32_t place);
+  static bool FitsIn(const Header& header, const Form& form);
+  static bool VaryingValue(const Header& header, const Form& form, uint32_t place, Slice* value);
+  static Status TakeApart(Slice reference, uint32_t column, std::vector<ApartValue>* apart);
+  static Form FormOf(const RowVersion& version);
+  Form OwnForm() const;
+  uint32_t ColumnOfId(uint32_t id) const;
+
   std::vector<Column> columns_;
   std::vector<uint32_t> fixed_;      // Columns in the fixed part, in order.
   std::vector<uint32_t> varying_;    // Columns in the varying part, in order.
   std::vector<uint8_t> null_masks_;  // Of each null byte: the bits of stored columns.
+  uint64_t apart_over_ = 0;
+  std::vector<uint32_t> long_columns_;
   const uint8_t* defaults_ = nullptr;
   uint32_t null_bytes_ = 0;
   uint32_t fixed_bytes_ = 0;
@@ -96,9 +142,10 @@ class RowPlan {
   void Build(const RowCodec& codec, const std::vector<bool>& wanted);
 
   // Writes the wanted columns into record; a NULL gets the column's default bytes, and null bits of
-  // no wanted and stored column are those of the defaults. Blobs point into row.
+  // no wanted and stored column are those of the defaults. Blobs point into row. Of values that lie
+  // apart the record gets an empty one, and *apart, which is replaced, tells which they are.
   // Errors: kCorruption; the record's contents are then undefined.
-  Status Decode(Slice row, uint8_t* record) const;
+  Status Decode(Slice row, uint8_t* record, std::vector<ApartValue>* apart) const;
 
   // Whether a wanted column is a blob.
   bool wants_blobs() const { return wants_blobs_; }
@@ -119,20 +166,21 @@ class RowPlan {
   };
   struct OtherVersion {
     bool made = false;
-    const RowVersion* version = nullptr;
+    RowCodec::Form form;
     std::vector<Source> sources;
-    uint32_t fixed_bytes = 0;
-    uint32_t varying = 0;
   };
 
   bool DecodeNullBits(const char* nulls, uint8_t* record) const;
   void FillNull(const Column& column, uint8_t* record) const;
   void FillNulls(uint8_t* record) const;
-  Status DecodeVarying(Slice body, bool wide, uint8_t* record) const;
+  Status DecodeVarying(const RowCodec::Header& header, uint8_t* record,
+                       std::vector<ApartValue>* apart) const;
   const OtherVersion& Other(uint32_t version) const;
-  Status DecodeOther(uint32_t version, Slice body, bool wide, uint8_t* record) const;
-  Status DecodeSource(const OtherVersion& other, const Source& source, Slice body, bool wide,
-                      uint8_t* record) const;
+  Status DecodeOther(const RowCodec::Header& header, uint8_t* record,
+                     std::vector<ApartValue>* apart) const;
+  Status DecodeSource(const OtherVersion& other, const Source& source,
+                      const RowCodec::Header& header, uint8_t* record,
+                      std::vector<ApartValue>* apart) const;
 
   const RowCodec* codec_ = nullptr;
   std::vector<uint8_t> null_masks_;  // Of each null byte: the bits of wanted columns.

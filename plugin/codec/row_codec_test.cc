@@ -101,6 +101,7 @@ TEST(RowCodecTest, WhatIsWantedComesBackAndNothingElseIsTouched) {
   codec.Build(columns, 1, Defaults());
   EXPECT_TRUE(codec.has_blobs());
   std::string bytes;
+  std::vector<ApartValue> apart;
   for (int i = 0; i < 3000; i++) {
     const Row row = RandomRow(&random);
     const std::string record = Record(columns, row);
@@ -111,7 +112,7 @@ TEST(RowCodecTest, WhatIsWantedComesBackAndNothingElseIsTouched) {
     plan.Build(codec, wanted);
     std::string back(kRecordBytes, '\x11');
     auto* to = reinterpret_cast<uint8_t*>(back.data());
-    const Status decoded = plan.Decode(bytes, to);
+    const Status decoded = plan.Decode(bytes, to, &apart);
     ASSERT_TRUE(decoded.ok()) << decoded.ToString();
     uint8_t nulls = 0x21;
     for (size_t c = 0; c < columns.size(); c++) {
@@ -175,6 +176,7 @@ TEST(RowCodecTest, TrailingPadIsNotStored) {
 
 TEST(RowCodecTest, ExactlyThePaddingIsLeftOut) {
   constexpr uint32_t kBytes = 40;
+  std::vector<ApartValue> apart;
   std::vector<Column> columns(1);
   columns[0].layout = Column::Layout::kPadded;
   columns[0].bytes = kBytes;
@@ -194,7 +196,7 @@ TEST(RowCodecTest, ExactlyThePaddingIsLeftOut) {
       codec.Encode(reinterpret_cast<const uint8_t*>(record.data()), &row);
       EXPECT_EQ(row.size(), empty + bytes);
       std::string decoded(kBytes, 'y');
-      ASSERT_TRUE(plan.Decode(row, reinterpret_cast<uint8_t*>(decoded.data())).ok());
+      ASSERT_TRUE(plan.Decode(row, reinterpret_cast<uint8_t*>(decoded.data()), &apart).ok());
       EXPECT_EQ(decoded, record);
     }
   }
@@ -212,6 +214,59 @@ TEST(RowCodecTest, ValuesThatDoNotFitAreRefused) {
   EXPECT_FALSE(StoreRawValue(tiny, std::string(256, 'x'), bytes));
 }
 
+TEST(RowCodecTest, LongValuesLieApart) {
+  std::mt19937_64 random(11);
+  const std::vector<Column> columns = Columns();
+  RowCodec codec;
+  codec.Build(columns, 1, Defaults());
+  codec.SetApartOver(100);
+  EXPECT_EQ(codec.long_columns(), (std::vector<uint32_t>{3, 4}));
+  EXPECT_FALSE(codec.LiesApart(std::string(100, 'x')));
+  EXPECT_TRUE(codec.LiesApart(std::string(101, 'x')));
+  RowPlan plan;
+  plan.Build(codec, std::vector<bool>(columns.size(), true));
+  std::string bytes;
+  std::vector<ApartValue> found;
+  for (int i = 0; i < 1000; i++) {
+    const Row row = RandomRow(&random);
+    std::string record = Record(columns, row);
+    auto* const from = reinterpret_cast<uint8_t*>(record.data());
+    std::vector<ApartValue> refers(columns.size());
+    std::vector<uint32_t> apart;
+    for (const uint32_t c : codec.long_columns()) {
+      if (random() % 2 == 0) continue;
+      refers[c] = {c, static_cast<uint32_t>(random()), random() | 1};
+      if (!IsNull(columns[c], from)) apart.push_back(c);
+    }
+    codec.Encode(from, refers, &bytes);
+    EXPECT_EQ(bytes[0], apart.empty() ? 1 : 3);
+    std::string back(kRecordBytes, '\x11');
+    auto* const to = reinterpret_cast<uint8_t*>(back.data());
+    const auto as_referred = [&] {
+      ASSERT_EQ(found.size(), apart.size());
+      for (size_t a = 0; a < apart.size(); a++) {
+        EXPECT_EQ(found[a].column, apart[a]);
+        EXPECT_EQ(found[a].id, refers[apart[a]].id);
+        EXPECT_EQ(found[a].bytes, refers[apart[a]].bytes);
+      }
+    };
+    ASSERT_TRUE(plan.Decode(bytes, to, &found).ok());
+    as_referred();
+    for (const uint32_t c : apart) {
+      EXPECT_TRUE(RawValue(columns[c], to).empty());
+      ASSERT_TRUE(StoreRawValue(columns[c], RawValue(columns[c], from), to));
+    }
+    EXPECT_TRUE(codec.SameRow(from, to));
+    ASSERT_TRUE(codec.ListApart(bytes, &found).ok());
+    as_referred();
+  }
+  codec.SetApartOver(1);
+  EXPECT_FALSE(codec.LiesApart(std::string(64, 'x')));
+  codec.SetApartOver(0);
+  EXPECT_TRUE(codec.long_columns().empty());
+  EXPECT_FALSE(codec.LiesApart(std::string(100000, 'x')));
+}
+
 TEST(RowCodecTest, DamagedAndNewerRowsAreErrors) {
   std::mt19937_64 random(3);
   const std::vector<Column> columns = Columns();
@@ -222,18 +277,35 @@ TEST(RowCodecTest, DamagedAndNewerRowsAreErrors) {
   std::string record(kRecordBytes, '\0');
   auto* to = reinterpret_cast<uint8_t*>(record.data());
   std::string bytes;
+  std::vector<ApartValue> apart;
   codec.Encode(reinterpret_cast<const uint8_t*>(Record(columns, RandomRow(&random)).data()),
                &bytes);
   for (size_t n = 0; n < 26; n++) {
-    EXPECT_EQ(plan.Decode(Slice(bytes).substr(0, n), to).code(), Code::kCorruption) << n;
+    EXPECT_EQ(plan.Decode(Slice(bytes).substr(0, n), to, &apart).code(), Code::kCorruption) << n;
   }
   for (int i = 0; i < 20000; i++) {
     std::string damaged = bytes;
     damaged[random() % damaged.size()] ^= static_cast<char>(1 + random() % 255);
-    plan.Decode(damaged, to).IgnoreError();
+    plan.Decode(damaged, to, &apart).IgnoreError();
+  }
+  std::vector<ApartValue> refers(columns.size());
+  refers[3] = {3, 1000, 7};
+  refers[4] = {4, 2000, 8};
+  codec.Encode(reinterpret_cast<const uint8_t*>(Record(columns, Row()).data()), refers, &bytes);
+  ASSERT_EQ(bytes[0], 3);
+  for (size_t n = 0; n < bytes.size(); n++) {
+    const Slice cut = Slice(bytes).substr(0, n);
+    EXPECT_EQ(plan.Decode(cut, to, &apart).code(), Code::kCorruption) << n;
+    EXPECT_EQ(codec.ListApart(cut, &apart).code(), Code::kCorruption) << n;
+  }
+  for (int i = 0; i < 20000; i++) {
+    std::string damaged = bytes;
+    damaged[random() % damaged.size()] ^= static_cast<char>(1 + random() % 255);
+    plan.Decode(damaged, to, &apart).IgnoreError();
+    codec.ListApart(damaged, &apart).IgnoreError();
   }
   bytes[0] = 9;
-  EXPECT_EQ(plan.Decode(bytes, to).code(), Code::kNotSupported);
+  EXPECT_EQ(plan.Decode(bytes, to, &apart).code(), Code::kNotSupported);
 }
 
 }  // namespace

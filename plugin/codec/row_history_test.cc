@@ -56,7 +56,8 @@ struct Table {
     plan.Build(codec, wanted.empty() ? std::vector<bool>(fields.size(), true) : wanted);
     std::string record(defaults.size(), '\xee');
     auto* const bytes = reinterpret_cast<uint8_t*>(record.data());
-    const Status decoded = plan.Decode(row, bytes);
+    std::vector<ApartValue> apart;
+    const Status decoded = plan.Decode(row, bytes, &apart);
     if (!decoded.ok()) return {decoded.ToString()};
     std::vector<std::string> values;
     for (const Column& column : codec.columns()) {
@@ -108,6 +109,39 @@ TEST_F(RowHistoryTest, OnlyWantedColumnsAreRead) {
   const std::string first = one.Row({"aaaa", "b", "cc"});
   const Values values = three.Read(first, {false, true, false, false});
   EXPECT_EQ(values[1], "aaaa");
+}
+
+TEST_F(RowHistoryTest, ValuesApartOfOldRowsAreFound) {
+  const auto referring = [](const Table& table, const std::vector<ApartValue>& refers) {
+    std::string record = table.defaults;
+    record[0] = 0;
+    std::string row;
+    table.codec.Encode(reinterpret_cast<const uint8_t*>(record.data()), refers, &row);
+    return row;
+  };
+  const std::string first = referring(one, {{}, {1, 100, 11}, {2, 200, 22}});
+  const std::string third = referring(three, {{}, {}, {}, {3, 300, 33}});
+  RowPlan plan;
+  plan.Build(three.codec, std::vector<bool>(4, true));
+  std::string record(three.defaults.size(), '\xee');
+  auto* const bytes = reinterpret_cast<uint8_t*>(record.data());
+  std::vector<ApartValue> apart;
+  ASSERT_TRUE(plan.Decode(first, bytes, &apart).ok());
+  ASSERT_EQ(apart.size(), 1u);
+  EXPECT_EQ(apart[0].column, 3u);
+  EXPECT_EQ(apart[0].id, 22u);
+  ASSERT_TRUE(three.codec.ListApart(first, &apart).ok());
+  ASSERT_EQ(apart.size(), 2u);
+  EXPECT_EQ(apart[0].column, ApartValue::kNoColumn);
+  EXPECT_EQ(apart[0].id, 11u);
+  EXPECT_EQ(apart[1].column, 3u);
+  EXPECT_EQ(apart[1].bytes, 200u);
+  ASSERT_TRUE(two.codec.ListApart(third, &apart).ok());
+  ASSERT_EQ(apart.size(), 1u);
+  EXPECT_EQ(apart[0].column, 0u);
+  for (size_t n = 0; n < third.size(); n++) {
+    EXPECT_FALSE(two.codec.ListApart(Slice(third).substr(0, n), &apart).ok()) << n;
+  }
 }
 
 TEST_F(RowHistoryTest, AnOlderDefinitionReadsNewerRows) {

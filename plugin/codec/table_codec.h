@@ -37,6 +37,7 @@ class TableCodec {
   Status SetHistory(const RowHistory* history, uint32_t version) {
     return rows_.SetHistory(history, version);
   }
+  void SetApartOver(uint64_t bytes) { rows_.SetApartOver(bytes); }
   // Goes on with the first `keys` indexes, and one of another definition with the same columns,
   // which outlives this, as the next number.
   void KeepIndexes(uint keys) { indexes_.resize(keys); }

@@ -6,7 +6,8 @@ namespace tidesdb::plugin {
 namespace {
 
 // Stored on disk; never renumber.
-constexpr uint8_t kFormat = 2;
+constexpr uint8_t kFormat = 3;
+constexpr uint8_t kFormatWithoutValues = 2;
 constexpr uint8_t kFormatWithoutHistory = 1;
 constexpr uint32_t kHiddenKey = 1;
 constexpr uint32_t kTemporary = 2;
@@ -19,9 +20,12 @@ std::string TableEntryName(Slice name) { return std::string(kTableEntryPrefix).a
 
 void EncodeTableDef(const TableDef& def, std::string* bytes) {
   // What the older format can say is said in it.
-  const bool plain = def.frm_version.empty() && def.history.versions.empty();
+  const bool apart = def.values_family != 0;
+  const bool plain = !apart && def.frm_version.empty() && def.history.versions.empty();
   bytes->clear();
-  bytes->push_back(static_cast<char>(plain ? kFormatWithoutHistory : kFormat));
+  bytes->push_back(static_cast<char>(plain   ? kFormatWithoutHistory
+                                     : apart ? kFormat
+                                             : kFormatWithoutValues));
   PutVarint32(bytes, (def.hidden_key ? kHiddenKey : 0) | (def.temporary ? kTemporary : 0));
   PutFixed32(bytes, def.primary_family);
   PutFixed64(bytes, def.created_s);
@@ -35,12 +39,13 @@ void EncodeTableDef(const TableDef& def, std::string* bytes) {
   if (plain) return;
   PutLengthPrefixed(bytes, def.frm_version);
   EncodeRowHistory(def.history, bytes);
+  if (apart) PutFixed32(bytes, def.values_family);
 }
 
 Result<TableDef> DecodeTableDef(Slice bytes) {
   if (bytes.empty()) return Damaged();
   const auto format = static_cast<uint8_t>(bytes.front());
-  if (format != kFormat && format != kFormatWithoutHistory) {
+  if (format < kFormatWithoutHistory || format > kFormat) {
     return Status::NotSupported("dictionary: a table's entry has format " + std::to_string(format) +
                                 "; this version reads formats up to " + std::to_string(kFormat));
   }
@@ -67,6 +72,9 @@ Result<TableDef> DecodeTableDef(Slice bytes) {
     if (!TakeLengthPrefixed(&bytes, &frm_version)) return Damaged();
     def.frm_version = frm_version;
     if (!TakeRowHistory(&bytes, &def.history)) return Damaged();
+  }
+  if (format == kFormat && (!TakeFixed32(&bytes, &def.values_family) || def.values_family == 0)) {
+    return Damaged();
   }
   if (!bytes.empty()) return Damaged();
   return def;

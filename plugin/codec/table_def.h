@@ -33,6 +33,7 @@ struct TableDef {
   // place yet.
   std::string frm_version;
   RowHistory history;
+  uint32_t values_family = 0;  // Of long values, which lie apart; 0: rows hold all of theirs.
 };
 
 // The catalog entry of a table. name: exactly what the server calls it.

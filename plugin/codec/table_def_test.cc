@@ -36,6 +36,23 @@ TEST(TableDefTest, ComesBack) {
   EXPECT_EQ(back->auto_increment_generation, 3u);
 }
 
+TEST(TableDefTest, TheFamilyOfLongValuesComesBack) {
+  TableDef def = Example();
+  std::string bytes;
+  EncodeTableDef(def, &bytes);
+  EXPECT_EQ(bytes[0], 1);
+  def.values_family = 99;
+  EncodeTableDef(def, &bytes);
+  EXPECT_EQ(bytes[0], 3);
+  const auto back = DecodeTableDef(bytes);
+  ASSERT_TRUE(back.ok()) << back.status().ToString();
+  EXPECT_EQ(back->values_family, 99u);
+  EXPECT_EQ(back->indexes[1].family, 4000000000u);
+  for (size_t n = 0; n < bytes.size(); n++) {
+    EXPECT_EQ(DecodeTableDef(Slice(bytes).substr(0, n)).status().code(), Code::kCorruption) << n;
+  }
+}
+
 TEST(TableDefTest, DamagedAndNewerEntriesAreErrors) {
   std::string bytes;
   EncodeTableDef(Example(), &bytes);

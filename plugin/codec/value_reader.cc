@@ -1,0 +1,55 @@
+#include "codec/value_reader.h"
+
+#include "codec/bytes.h"
+#include "codec/key_literals.h"
+
+namespace tidesdb::plugin {
+namespace {
+
+Result<bool> GetNewest(Transaction* transaction, ColumnFamily* family, Slice key,
+                       PinnedValue* value) {
+  ScanOptions newest;
+  newest.newest = true;
+  newest.lower = key;
+  const auto values = transaction->NewIterator(family, newest);
+  values->Seek(key);
+  TIDESDB_TRY(values->status());
+  if (!values->Valid() || values->key() != key) return false;
+  value->Assign(values->value());
+  return true;
+}
+
+}  // namespace
+
+std::string ApartKey(uint64_t id) {
+  std::string key;
+  PutBig64(&key, id);
+  return key;
+}
+
+std::string ValueMissing(Slice primary_key) {
+  return "a long value is missing, of the row with the key " + HexLiteral(primary_key);
+}
+
+Result<bool> ValueReader::Read(Transaction* transaction, ColumnFamily* family, const RowCodec& rows,
+                               const std::vector<ApartValue>& values, uint8_t* record) {
+  pinned_.clear();
+  for (const ApartValue& value : values) {
+    if (family == nullptr) return Status::Corruption("a row refers to a value, the table has none");
+    const std::string key = ApartKey(value.id);
+    PinnedValue& pinned = pinned_.emplace_back();
+    TIDESDB_ASSIGN(bool found, transaction->Get(family, key, &pinned));
+    // A row that was locked, and one that this transaction wrote, may be newer than its snapshot.
+    if (!found && transaction->HasSnapshot()) {
+      TIDESDB_ASSIGN(found, GetNewest(transaction, family, key, &pinned));
+    }
+    if (!found) return false;
+    const bool fits = pinned.slice().size() == value.bytes &&
+                      (value.column == ApartValue::kNoColumn ||
+                       StoreRawValue(rows.columns()[value.column], pinned.slice(), record));
+    if (!fits) return Status::Corruption("a row's value has another length than the row says");
+  }
+  return true;
+}
+
+}  // namespace tidesdb::plugin
