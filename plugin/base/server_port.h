@@ -90,6 +90,15 @@ inline bool HasVectorIndex([[maybe_unused]] TABLE_SHARE& share) {
 #endif
 }
 
+// Whether ALTER TABLE copies the table while it is written to, and so logs whole rows of writers.
+inline bool IsCopiedOnline([[maybe_unused]] const TABLE_SHARE& share) {
+#if MYSQL_VERSION_ID >= 110200
+  return share.online_alter_binlog != nullptr;
+#else
+  return false;
+#endif
+}
+
 // Whether two names of indexes or columns are the same to the server.
 inline bool SameName(const LEX_CSTRING& a, const LEX_CSTRING& b) {
 #if MYSQL_VERSION_ID >= 110500

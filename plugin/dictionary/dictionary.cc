@@ -13,6 +13,9 @@ constexpr char kSystemFamily[] = "#tidesdb_system";
 // First bytes of keys in the system family. Stored on disk; never renumber.
 constexpr char kAutoIncrementTag = 1;
 constexpr char kStatsTag = 2;
+constexpr char kValueIdsTag = 3;
+// The bits of a value's id that count within one run of the server; those above count the runs.
+constexpr int kValueIdBits = 40;
 
 std::string AutoIncrementPrefix(const TableDef& def) {
   std::string key(1, kAutoIncrementTag);
@@ -201,6 +204,10 @@ Result<std::shared_ptr<TableState>> Dictionary::Load(TableDef def) {
     table->indexes.push_back(db_->FindFamily(index.family));
     complete &= table->indexes.back() != nullptr;
   }
+  if (table->def.values_family != 0) {
+    table->values = db_->FindFamily(table->def.values_family);
+    complete &= table->values != nullptr;
+  }
   if (!complete) return Status::Corruption("dictionary: a column family of a table is missing");
   table->indexes_made.resize(table->indexes.size());
   TIDESDB_TRY(LoadCounters(table.get()));
@@ -249,6 +256,10 @@ Status Dictionary::Create(NewTable table) {
     index.family = db_->NewFamilyId();
     edit.create.push_back({index.family, table.options});
   }
+  if (table.long_values) {
+    table.def.values_family = db_->NewFamilyId();
+    edit.create.push_back({table.def.values_family, table.options});
+  }
   std::string bytes;
   EncodeTableDef(table.def, &bytes);
   edit.put.emplace_back(entry, std::move(bytes));
@@ -264,6 +275,7 @@ Result<bool> Dictionary::Drop(const std::string& name) {
   CatalogEdit edit;
   edit.drop.push_back(def.primary_family);
   for (const IndexDef& index : def.indexes) edit.drop.push_back(index.family);
+  if (def.values_family != 0) edit.drop.push_back(def.values_family);
   edit.erase.push_back(entry);
   Forget(name);
   TIDESDB_TRY(db_->ApplyCatalog(edit));
@@ -305,6 +317,11 @@ Status Dictionary::Truncate(const std::string& name) {
     def.indexes[i].family = db_->NewFamilyId();
     edit.create.push_back({def.indexes[i].family, old->indexes[i]->options()});
   }
+  if (def.values_family != 0) {
+    edit.drop.push_back(def.values_family);
+    def.values_family = db_->NewFamilyId();
+    edit.create.push_back({def.values_family, old->values->options()});
+  }
   def.auto_increment_base = 1;
   def.auto_increment_generation = 0;
   def.history = {};
@@ -316,10 +333,10 @@ Status Dictionary::Truncate(const std::string& name) {
   return CountAsMade(name);
 }
 
-Status Dictionary::Change(const std::vector<TableChange>& changes) {
+Status Dictionary::Change(std::vector<TableChange> changes) {
   CatalogEdit edit;
   std::vector<std::shared_ptr<TableState>> before;
-  for (const TableChange& change : changes) {
+  for (TableChange& change : changes) {
     TIDESDB_ASSIGN(const std::shared_ptr<TableState> old, Find(change.name));
     if (old == nullptr) {
       return Status::InvalidArgument("no table " + change.name + " in the dictionary");
@@ -341,6 +358,10 @@ Status Dictionary::Change(const std::vector<TableChange>& changes) {
       for (const auto& index : change.build->indexes) {
         if (index.claims != nullptr) edit.drop.push_back(index.claims->id());
       }
+    }
+    if (change.long_values && change.def.values_family == 0) {
+      change.def.values_family = db_->NewFamilyId();
+      edit.create.push_back({change.def.values_family, old->primary->options()});
     }
     std::string bytes;
     EncodeTableDef(change.def, &bytes);
@@ -443,6 +464,31 @@ Status Dictionary::ForgetStats(const TableDef& def) {
   const auto transaction = db_->Begin({});
   TIDESDB_TRY(transaction->Delete(system_, StatsKey(def)));
   return transaction->Commit();
+}
+
+// How many times the server has run and used such ids. A power loss takes this record only with all
+// that was committed after it, the ids among them.
+Status Dictionary::BeginValueIds() {
+  const std::string key(1, kValueIdsTag);
+  const auto transaction = db_->Begin({});
+  PinnedValue value;
+  TIDESDB_ASSIGN(const bool found, transaction->Get(system_, key, &value));
+  if (found && value.slice().size() != sizeof(uint64_t)) {
+    return Status::Corruption("dictionary: the record of values' ids is damaged");
+  }
+  const uint64_t run = (found ? LoadFixed64(value.slice().data()) : 0) + 1;
+  std::string bytes;
+  PutFixed64(&bytes, run);
+  TIDESDB_TRY(transaction->Put(system_, key, bytes));
+  TIDESDB_TRY(transaction->Commit());
+  next_value_id_ = run << kValueIdBits;
+  return Status::Ok();
+}
+
+Result<uint64_t> Dictionary::NewValueId() {
+  LatchGuard guard(value_ids_latch_);
+  if (next_value_id_ == 0) TIDESDB_TRY(BeginValueIds());
+  return next_value_id_++;
 }
 
 Status Dictionary::SaveAutoIncrements() {

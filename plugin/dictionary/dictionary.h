@@ -31,6 +31,7 @@ class TableState {
   TableDef def;
   ColumnFamily* primary = nullptr;
   std::vector<ColumnFamily*> indexes;  // As def.indexes.
+  ColumnFamily* values = nullptr;      // Long values, by their ids; null: rows hold all of theirs.
   std::shared_ptr<IndexBuild> build;   // What writers keep besides; null: nothing.
 
   // Set when this state no longer describes the table; handlers look it up again then.
@@ -85,6 +86,7 @@ struct NewTable {
   std::string name;             // As the server calls it.
   TableDef def;                 // Families are filled in.
   ColumnFamilyOptions options;  // For all its families.
+  bool long_values = false;     // It gets a family for them.
 };
 
 // A table that goes on with its rows under another definition.
@@ -92,6 +94,7 @@ struct TableChange {
   std::string name;
   TableDef def;
   std::shared_ptr<IndexBuild> build;  // Ends with it; null: there is none.
+  bool long_values = false;           // It gets a family for them if it has none.
 };
 
 class Dictionary {
@@ -116,7 +119,7 @@ class Dictionary {
   uint64_t tables_made() const { return tables_made_; }
   // Changes what the entries say and keeps the rows, of all these tables in one step. Families that
   // a new definition does not name any more are dropped.
-  Status Change(const std::vector<TableChange>& changes);
+  Status Change(std::vector<TableChange> changes);
   // Makes the families of indexes that are about to be filled: build->indexes come with their key
   // numbers. Who opens the table from now on keeps them. REQUIRES: nobody else has the table open.
   Status BeginBuild(const std::string& name, const std::shared_ptr<IndexBuild>& build);
@@ -125,6 +128,10 @@ class Dictionary {
   // Whether a table, or the first of its partitions that is found, has the definition that goes with
   // this .frm.
   bool IsOfFrm(const std::string& name, Slice frm_version) const;
+
+  // For a value that lies apart; no other value of this database has had it. The first one after a
+  // start commits a record. Errors: those of a commit.
+  Result<uint64_t> NewValueId();
 
   // Makes the statistics survive a restart. Not part of any user's transaction.
   Status SaveStats(const TableState& table, const TableStats& stats);
@@ -146,10 +153,13 @@ class Dictionary {
   Status LoadCounters(TableState* table);
   void Forget(const std::string& name);
   Status CountAsMade(const std::string& name);
+  Status BeginValueIds();
 
   std::atomic<uint64_t> tables_made_{0};
   Db* db_ = nullptr;  // Constant after Open().
   ColumnFamily* system_ = nullptr;
+  Latch value_ids_latch_;
+  uint64_t next_value_id_ = 0;  // Guarded by value_ids_latch_.
   Latch latch_;
   std::map<std::string, std::shared_ptr<TableState>> tables_;  // Guarded by latch_.
 };

@@ -136,6 +136,14 @@ bool EvaluateDefault(Field* field, const Column& column, const uchar* record,
   return true;
 }
 
+// Whether a table may have values that lie apart, as its columns and options are.
+bool HasLongValues(TABLE* table) {
+  TableCodec codec;
+  if (!codec.Build(table).ok()) return false;
+  codec.SetApartOver(table->s->option_struct->klog_value_threshold);
+  return !codec.rows().long_columns().empty();
+}
+
 const char* WhyNot(alter_table_operations flags) {
   if ((flags & (ALTER_STORED_COLUMN_TYPE | ALTER_VIRTUAL_COLUMN_TYPE)) != 0) {
     return my_get_err_msg(ER_ALTER_OPERATION_NOT_SUPPORTED_REASON_COLUMN_TYPE);
@@ -258,6 +266,7 @@ enum_alter_inplace_result ha_tidesdb::check_if_supported_inplace_alter(
     if ((flags & ~(kOfNameOnly | kOfIndexes | (builds ? kOfNewIndexes : kOfColumns))) == 0) {
       TableDef& def = plan->change.def;
       plan->change.name = name_;
+      plan->change.long_values = HasLongValues(altered_table);
       def = state_->def;
       if (!PlanIndexes(*altered_table, *info, &def, &plan->added)) return 0;
       const LEX_CUSTRING& frm = altered_table->s->tabledef_version;
@@ -299,8 +308,8 @@ bool ha_tidesdb::prepare_inplace_alter_table(TABLE*, Alter_inplace_info* info) n
            if (const int error = BindState()) return error;
            THD* const thd = ha_thd();
            const uint64_t staging = sysvars::StagingBytes(thd);
-           plan->builder = std::make_unique<IndexBuilder>(engine->db.get(), &codec_,
-                                                          state_->primary, change.build);
+           plan->builder = std::make_unique<IndexBuilder>(engine->db.get(), &codec_, state_.get(),
+                                                          change.build);
            const Status taken = plan->builder->Begin(thd, staging == 0 ? kBuildBytes : staging);
            return taken.ok() ? 0 : AlterError(taken);
          }) != 0;
@@ -342,13 +351,16 @@ void ha_tidesdb::PrintDuplicate(TABLE* altered, const IndexBuilder& builder) {
   PinnedValue row;
   RowPlan plan;
   plan.Build(codec_.rows(), std::vector<bool>(table_share->fields, true));
+  std::vector<ApartValue> apart;
   const auto transaction = engine->db->Begin({});
   const auto found = codec.PrimaryKeyOfEntry(duplicate.key_number, duplicate.key, duplicate.value,
                                              &buffer, &primary_key)
                          ? transaction->Get(builder.rows(), primary_key, &row)
                          : Result<bool>(false);
-  bool restored = found.ok() && *found && plan.Decode(row.slice(), record).ok() &&
-                  codec_.RestorePrimaryKey(primary_key, record);
+  bool restored =
+      found.ok() && *found && plan.Decode(row.slice(), record, &apart).ok() &&
+      values_.Read(transaction.get(), state_->values, codec_.rows(), apart, record).ok() &&
+      codec_.RestorePrimaryKey(primary_key, record);
   if (!restored) {
     // A row that was not committed.
     restored = true;

@@ -58,8 +58,7 @@ int ha_tidesdb::open(const char* name, int, uint) noexcept {
 int ha_tidesdb::close() noexcept {
   return guard::Run([&] {
     cursor_.Close();
-    row_.Reset();
-    other_.Reset();
+    ForgetRow();
     state_.reset();
     return 0;
   });
@@ -161,6 +160,8 @@ int ha_tidesdb::create(const char* name, TABLE* form, HA_CREATE_INFO* info) noex
     if (info->auto_increment_value > 0) {
       table_def.def.auto_increment_base = info->auto_increment_value;
     }
+    codec.SetApartOver(form->s->option_struct->klog_value_threshold);
+    table_def.long_values = !codec.rows().long_columns().empty();
     for (uint i = 0; i < form->s->keys; i++) {
       if (!codec.is_primary(i)) table_def.def.indexes.push_back({form->key_info[i].name.str, 0});
     }
@@ -194,8 +195,7 @@ int ha_tidesdb::rename_table(const char* from, const char* to) noexcept {
 int ha_tidesdb::truncate() noexcept {
   return guard::Run([&] {
     cursor_.Close();
-    row_.Reset();
-    other_.Reset();
+    ForgetRow();
     if (const int error = CheckNoBranchHolds(name_)) return error;
     const Status truncated = engine->dictionary.Truncate(name_);
     if (!truncated.ok()) return DdlError(truncated);

@@ -29,6 +29,7 @@ int ha_tidesdb::BeginTableLoad() {
     if (codec_.is_hash(i) || table->key_info[i].without_overlaps) return 0;
     if (!codec_.is_primary(i)) families.push_back(families_[i]);
   }
+  if (state_->values != nullptr) families.push_back(state_->values);
   const uint64_t staging = sysvars::StagingBytes(ha_thd());
   auto begun =
       TableLoad::Begin(engine->db.get(), ha_thd(), families, staging == 0 ? kLoadBytes : staging);
@@ -42,7 +43,8 @@ int ha_tidesdb::LoadRow(const uchar* row) {
   } else {
     codec_.PrimaryKey(row, &new_row_key_);
   }
-  codec_.rows().Encode(row, &row_bytes_);
+  if (const int error = PutNewValues(row)) return error;
+  codec_.rows().Encode(row, new_apart_, &row_bytes_);
   entries_.resize(families_.size());
   Status added = load_->Add(TableLoad::kRows, new_row_key_, row_bytes_);
   size_t slot = TableLoad::kRows;
@@ -77,8 +79,14 @@ int ha_tidesdb::LoadError(TableLoad* load, const Status& status) {
   row_copy_.assign(row);  // Blobs of the record point there.
   RowPlan plan;
   plan.Build(codec_.rows(), std::vector<bool>(table_share->fields, true));
-  if (!plan.Decode(row_copy_, table->record[0]).ok() ||
-      !codec_.RestorePrimaryKey(primary_key, table->record[0])) {
+  const auto restored = [&]() -> Result<bool> {
+    TIDESDB_TRY(plan.Decode(row_copy_, table->record[0], &apart_));
+    if (apart_.empty()) return true;
+    TIDESDB_TRY(load->CommitLast());
+    const auto transaction = engine->db->Begin({});
+    return values_.Read(transaction.get(), state_->values, codec_.rows(), apart_, table->record[0]);
+  }();
+  if (!restored.ok() || !*restored || !codec_.RestorePrimaryKey(primary_key, table->record[0])) {
     number = MAX_KEY;  // The server names no value then.
   }
   session_->NoteDuplicate(number, nullptr, key);

@@ -72,11 +72,13 @@ int ha_tidesdb::BindState() {
   }
   codec_.KeepIndexes(table_share->keys);
   ShowKeyShapes();
-  if (state_->build == nullptr || state_->build->given_up) return 0;
-  for (const IndexBuild::Index& index : state_->build->indexes) {
-    codec_.AddIndex(*state_->build->codec, index.key_number);
-    families_.push_back(index.entries);
+  if (state_->build != nullptr && !state_->build->given_up) {
+    for (const IndexBuild::Index& index : state_->build->indexes) {
+      codec_.AddIndex(*state_->build->codec, index.key_number);
+      families_.push_back(index.entries);
+    }
   }
+  BindLongValues();
   return 0;
 }
 
@@ -291,8 +293,7 @@ int ha_tidesdb::extra(ha_extra_function operation) noexcept {
 int ha_tidesdb::reset() noexcept {
   return guard::Run([&] {
     cursor_.Close();
-    row_.Reset();
-    other_.Reset();
+    ForgetRow();
     key_read_ = false;
     semi_consistent_ = read_semi_consistent_ = false;
     duplicates_wanted_ = replaces_duplicates_ = false;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "codec/table_codec.h"
+#include "codec/value_reader.h"
 #include "dictionary/dictionary.h"
 #include "handler/table_load.h"
 #include "session/cursor.h"
@@ -158,6 +159,7 @@ class ha_tidesdb final : public handler {
   const char* PlanColumns(TABLE* altered, const Alter_inplace_info& info, TableDef* def);
 
   // --- ha_read.cc: from keys to record buffers ---
+  void ForgetRow();
   bool PlanIsCurrent() const;
   void MakePlan();
   bool EntryWillDo();
@@ -210,6 +212,18 @@ class ha_tidesdb final : public handler {
   void LeaveRange();
   void StandAtEnd(Direction direction, bool matching);
   ColumnFamily* ActiveFamily() const;
+
+  // --- long_values.cc ---
+  void BindLongValues();
+  bool MayCopyRow() const;
+  bool FetchesValue(uint field) const;
+  int FetchValues(Slice primary_key, uchar* record);
+  int ListOldValues();
+  int DeleteValue(const ApartValue& value);
+  int DeleteOldValues();
+  int PutNewValues(const uchar* row);
+  int ReplaceValues(const uchar* old_row, const uchar* new_row);
+  int PutValues(const uchar* row);
 
   // --- ha_load.cc ---
   int BeginTableLoad();
@@ -264,6 +278,7 @@ class ha_tidesdb final : public handler {
   // By key number; behind the table's keys those that are being built.
   std::vector<ColumnFamily*> families_;
   std::vector<uint64_t> index_made_;  // As families_, without those that are being built.
+  std::vector<bool> in_entries_;      // A flag a column: some index is made from it.
   // The table's statistics as this handler last saw them; null: none yet.
   std::shared_ptr<const TableStats> known_stats_;
   uint64_t known_stats_version_ = 0;
@@ -322,7 +337,9 @@ class ha_tidesdb final : public handler {
   std::string primary_key_;
   PinnedValue row_;
   std::string entry_value_;
-  std::string row_copy_;  // Blobs of a row under a cursor point here.
+  std::string row_copy_;           // Blobs of a row under a cursor point here.
+  std::vector<ApartValue> apart_;  // What it refers to.
+  ValueReader values_;
   PinnedValue other_;
   std::string key_;
   std::string old_key_;
@@ -330,6 +347,10 @@ class ha_tidesdb final : public handler {
   std::string value_;
   std::string new_row_key_;
   std::string row_bytes_;
+  // What a row refers to before and after a write; the latter by column.
+  PinnedValue old_row_;
+  std::vector<ApartValue> old_apart_;
+  std::vector<ApartValue> new_apart_;
   // What a write does to an index: encoded once, when the row is looked at, and used from there.
   struct EntryWrite {
     std::string old_key;

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "codec/row_codec.h"
+#include "codec/value_reader.h"
 
 namespace tidesdb::plugin {
 namespace {
@@ -19,9 +19,13 @@ ScanOptions ReadOnce() {
 
 }  // namespace
 
-IndexBuilder::IndexBuilder(Db* db, const TableCodec* codec, ColumnFamily* rows,
+IndexBuilder::IndexBuilder(Db* db, const TableCodec* codec, const TableState* table,
                            std::shared_ptr<IndexBuild> build)
-    : db_(db), codec_(codec), rows_(rows), build_(std::move(build)) {
+    : db_(db),
+      codec_(codec),
+      rows_(table->primary),
+      values_(table->values),
+      build_(std::move(build)) {
   for (const IndexBuild::Index& index : build_->indexes) works_.push_back({index, nullptr});
 }
 
@@ -70,13 +74,18 @@ Status IndexBuilder::ReadRows(uchar* record, uint64_t rows_about) {
   RowPlan plan;
   plan.Build(codec_->rows(), wanted);
   const auto scan = snapshot_->NewIterator(rows_, ReadOnce());
+  std::vector<ApartValue> apart;
+  ValueReader values;
   for (scan->SeekToFirst(); scan->Valid(); scan->Next()) {
     if (rows_read_++ % kRowsBetweenLooks == 0) {
       TIDESDB_TRY(Look());
       TIDESDB_TRY(CheckWriters());
       thd_progress_report(thd_, rows_read_, std::max(rows_read_, rows_about));
     }
-    TIDESDB_TRY(plan.Decode(scan->value(), record));
+    TIDESDB_TRY(plan.Decode(scan->value(), record, &apart));
+    TIDESDB_ASSIGN(const bool whole,
+                   values.Read(snapshot_.get(), values_, codec_->rows(), apart, record));
+    if (!whole) return Status::Corruption(ValueMissing(scan->key()));
     if (!codec_->RestorePrimaryKey(scan->key(), record)) {
       return Status::Corruption("a row's key is damaged");
     }

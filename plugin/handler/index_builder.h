@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "dictionary/index_build.h"
+#include "dictionary/dictionary.h"
 #include "tidesdb/db.h"
 
 namespace tidesdb::plugin {
@@ -18,7 +18,7 @@ namespace tidesdb::plugin {
 class IndexBuilder {
  public:
   // codec: of the table as it is, whose records are the new definition's too.
-  IndexBuilder(Db* db, const TableCodec* codec, ColumnFamily* rows,
+  IndexBuilder(Db* db, const TableCodec* codec, const TableState* table,
                std::shared_ptr<IndexBuild> build);
 
   // Takes the snapshot. memory_bytes: for entries that are not sorted yet, of all indexes together.
@@ -56,6 +56,7 @@ class IndexBuilder {
   Db* const db_;
   const TableCodec* const codec_;
   ColumnFamily* const rows_;
+  ColumnFamily* const values_;
   const std::shared_ptr<IndexBuild> build_;
   THD* thd_ = nullptr;
   std::unique_ptr<Transaction> snapshot_;  // The rows.

@@ -107,7 +107,11 @@ int ha_tidesdb::ReadSemiConsistent(uchar* record, bool* found) {
   if (locked.status().code() != Code::kTimedOut) return Fail(locked.status());
   *found = true;
   read_semi_consistent_ = true;
-  return DecodeRow(primary_key_, cursor_.value(), false, record);
+  const int error = DecodeRow(primary_key_, cursor_.value(), false, record);
+  if (error != HA_ERR_KEY_NOT_FOUND) return error;
+  // Its other has committed meanwhile, and a long value is gone.
+  read_semi_consistent_ = false;
+  return FetchRow(primary_key_, record, found);
 }
 
 // The server wants a row that was read without its lock: this time the lock is waited for.

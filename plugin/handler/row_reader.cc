@@ -7,6 +7,13 @@
 
 namespace tidesdb::plugin {
 
+void ha_tidesdb::ForgetRow() {
+  row_.Reset();
+  other_.Reset();
+  old_row_.Reset();
+  values_.Reset();
+}
+
 bool ha_tidesdb::PlanIsCurrent() const {
   if (!plan_made_ || plan_lock_ != row_lock_) return false;
   if (row_lock_ == RowLock::kExclusive) return true;  // Every column, whatever else.
@@ -61,12 +68,12 @@ int ha_tidesdb::DecodeRow(Slice primary_key, Slice row, bool pinned, uchar* reco
     row_copy_.assign(row);
     row = row_copy_;
   }
-  const Status decoded = plan_.Decode(row, record);
+  const Status decoded = plan_.Decode(row, record, &apart_);
   if (!decoded.ok()) return Fail(decoded);
   if (plan_needs_key_ && !codec_.RestorePrimaryKey(primary_key, record)) {
     return Fail(Status::Corruption(name_ + ": a row's key is damaged"));
   }
-  return 0;
+  return apart_.empty() ? 0 : FetchValues(primary_key, record);
 }
 
 // At READ COMMITTED what turned out to be none of the wanted rows, or not there, is not kept from

@@ -200,7 +200,8 @@ int ha_tidesdb::InsertRow(const uchar* row) {
     if (!codec_.is_unique(i) || IsBuilding(i)) continue;
     if (const int error = CheckUniqueFree(i)) return error;
   }
-  codec_.rows().Encode(row, &row_bytes_);
+  if (const int error = PutNewValues(row)) return error;
+  codec_.rows().Encode(row, new_apart_, &row_bytes_);
   // Nobody else can know a hidden key before it is committed, so it needs no lock.
   const Status put = codec_.hidden_key()
                          ? transaction->PutUnderLock(state_->primary, new_row_key_, row_bytes_)
@@ -248,7 +249,7 @@ void ha_tidesdb::EncodeChange(uint number, const uchar* old_row, const uchar* ne
 
 // Of a row that is newer than the snapshot plain reads would see the change, but not the entries by
 // which it is found: those that stay as they are become this transaction's too.
-// REQUIRES: entries_ say what changes.
+// REQUIRES: entries_ say what changes; ListOldValues().
 int ha_tidesdb::TakeEntriesOver(const uchar* old_row) {
   if (!session_->MayChangeNewerRows()) return 0;
   const auto stays = [&](uint i) { return !codec_.is_primary(i) && !entries_[i].changes; };
@@ -258,8 +259,12 @@ int ha_tidesdb::TakeEntriesOver(const uchar* old_row) {
   Transaction* const transaction = session_->transaction();
   auto seen = transaction->Get(state_->primary, primary_key_, &other_);
   if (!seen.ok()) return Fail(seen.status());
-  codec_.rows().Encode(old_row, &row_bytes_);
-  if (*seen && other_.slice() == Slice(row_bytes_)) return 0;
+  Slice old_bytes = old_row_.slice();
+  if (state_->values == nullptr) {
+    codec_.rows().Encode(old_row, &row_bytes_);
+    old_bytes = row_bytes_;
+  }
+  if (*seen && other_.slice() == old_bytes) return 0;
   for (; i < families_.size(); i++) {
     if (!stays(i)) continue;
     EncodeNewEntry(i, old_row);
@@ -298,8 +303,10 @@ int ha_tidesdb::update_row(const uchar* old_row, const uchar* new_row) noexcept 
       if (!codec_.is_unique(i) || !entries_[i].moves || IsBuilding(i)) continue;
       if (const int error = CheckUniqueFree(i)) return error;
     }
+    if (const int error = ListOldValues()) return error;
     if (const int error = TakeEntriesOver(old_row)) return error;
-    codec_.rows().Encode(new_row, &row_bytes_);
+    if (const int error = ReplaceValues(old_row, new_row)) return error;
+    codec_.rows().Encode(new_row, new_apart_, &row_bytes_);
     if (key_moved) {
       const Status deleted = transaction->Delete(state_->primary, primary_key_);
       if (!deleted.ok()) return Fail(deleted);
@@ -328,8 +335,10 @@ int ha_tidesdb::delete_row(const uchar* row) noexcept {
   return guard::Run([&] {
     if (const int error = Ready()) return error;
     if (!codec_.hidden_key()) codec_.PrimaryKey(row, &primary_key_);
+    if (const int error = ListOldValues()) return error;
     const Status deleted = session_->transaction()->Delete(state_->primary, primary_key_);
     if (!deleted.ok()) return Fail(deleted);
+    if (const int error = DeleteOldValues()) return error;
     entries_.resize(families_.size());
     for (uint i = 0; i < families_.size(); i++) {
       if (codec_.is_primary(i)) continue;

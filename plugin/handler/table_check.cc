@@ -2,10 +2,13 @@
 //
 // One scan of the rows and one of each index: the entries that the rows should have and those that
 // are there have the same sum. Only where they have not, rows and entries are looked up in each
-// other, to name what is wrong.
+// other, to name what is wrong. The same with long values, and the rows that refer to them.
 #include "handler/ha_tidesdb.h"
 
+#include <algorithm>
+
 #include "base/guard.h"
+#include "codec/bytes.h"
 #include "codec/entry_sum.h"
 #include "dictionary/engine.h"
 #include "session/thd_session.h"
@@ -33,25 +36,26 @@ class TableCheck {
   Status Run() {
     TIDESDB_TRY(VerifyBlocks());
     std::vector<EntrySum> wanted(table_->s->keys);
+    EntrySum wanted_values;
     TIDESDB_TRY(ForEachRow([&] {
       for (uint i = 0; i < table_->s->keys; i++) {
         if (codec_.is_primary(i)) continue;
         EncodeEntry(i);
         wanted[i].Add(key_, value_);
       }
-      return Status::Ok();
+      return AddValues(&wanted_values);
     }));
     for (uint i = 0; i < table_->s->keys; i++) {
       if (!codec_.is_primary(i)) TIDESDB_TRY(CheckIndex(i, wanted[i]));
     }
-    return Status::Ok();
+    return CheckValues(wanted_values);
   }
 
  private:
   Status VerifyBlocks() const {
     TIDESDB_TRY(engine->db->Verify(state_.primary));
     for (ColumnFamily* family : state_.indexes) TIDESDB_TRY(engine->db->Verify(family));
-    return Status::Ok();
+    return state_.values == nullptr ? Status::Ok() : engine->db->Verify(state_.values);
   }
 
   template <typename Visit>  // Status(Slice key, Slice value)
@@ -74,6 +78,7 @@ class TableCheck {
   template <typename Visit>  // Status()
   Status ForEachRow(Visit visit) {
     return Scan(state_.primary, [&](Slice primary_key, Slice row) {
+      row_ = row;
       TIDESDB_TRY(Decode(primary_key, row));
       return visit();
     });
@@ -82,12 +87,66 @@ class TableCheck {
   Status Decode(Slice primary_key, Slice row) {
     uchar* const record = table_->record[0];
     primary_key_ = primary_key;
-    TIDESDB_TRY(everything_.Decode(row, record));
+    TIDESDB_TRY(everything_.Decode(row, record, &apart_));
+    TIDESDB_TRY(ReadValues(record));
     if (!codec_.RestorePrimaryKey(primary_key, record)) {
       return Status::Corruption("the key of " + NameOfRow() + " is damaged");
     }
     if (table_->vfield != nullptr) table_->update_virtual_fields(file_, VCOL_UPDATE_FOR_READ);
     return Status::Ok();
+  }
+
+  // What index entries are made from.
+  Status ReadValues(uchar* record) {
+    const auto unused = [this](const ApartValue& value) {
+      for (uint i = 0; i < table_->s->keys; i++) {
+        if (codec_.is_made_from(i, value.column)) return false;
+      }
+      return table_->vfield == nullptr;
+    };
+    apart_.erase(std::remove_if(apart_.begin(), apart_.end(), unused), apart_.end());
+    TIDESDB_ASSIGN(const bool whole,
+                   values_.Read(transaction_, state_.values, codec_.rows(), apart_, record));
+    return whole ? Status::Ok()
+                 : Status::Corruption("a long value of " + NameOfRow() + " is missing");
+  }
+
+  // Of the row that a scan is at. Also those of columns that were dropped.
+  Status AddValues(EntrySum* wanted) {
+    TIDESDB_TRY(codec_.rows().ListApart(row_, &apart_));
+    for (const ApartValue& value : apart_)
+      wanted->Add(ApartKey(value.id), LengthBytes(value.bytes));
+    return Status::Ok();
+  }
+
+  Status CheckValues(const EntrySum& wanted) {
+    EntrySum there;
+    if (state_.values != nullptr) {
+      TIDESDB_TRY(Scan(state_.values, [&](Slice key, Slice value) {
+        there.Add(key, LengthBytes(value.size()));
+        return Status::Ok();
+      }));
+    }
+    if (there == wanted) return Status::Ok();
+    TIDESDB_TRY(FindBadValue());
+    return Status::Corruption("there are " + std::to_string(there.entries()) +
+                              " long values, and rows have " + std::to_string(wanted.entries()));
+  }
+
+  Status FindBadValue() {
+    return ForEachRow([&] {
+      TIDESDB_TRY(codec_.rows().ListApart(row_, &apart_));
+      TIDESDB_ASSIGN(const bool whole, values_.Read(transaction_, state_.values, codec_.rows(),
+                                                    apart_, table_->record[0]));
+      if (whole) return Status::Ok();
+      return Status::Corruption("a long value of " + NameOfRow() + " is missing");
+    });
+  }
+
+  static std::string LengthBytes(uint64_t length) {
+    std::string bytes;
+    PutBig64(&bytes, length);
+    return bytes;
   }
 
   void EncodeEntry(uint number) {
@@ -155,7 +214,10 @@ class TableCheck {
   const std::vector<ColumnFamily*>& families_;
   Transaction* const transaction_;
   RowPlan everything_;
+  ValueReader values_;
+  std::vector<ApartValue> apart_;
   Slice primary_key_;
+  Slice row_;
   std::string key_;
   std::string value_;
   PinnedValue found_;

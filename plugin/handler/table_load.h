@@ -20,7 +20,8 @@ class TableLoad {
   // Where `rows` stands among the families.
   static constexpr size_t kRows = 0;
 
-  // families: the rows' and the indexes', empty all of them. Errors: those of Db::BeginLoad.
+  // families: the rows', the indexes', and that of long values if there is one; empty all of them.
+  // Errors: those of Db::BeginLoad.
   static Result<std::unique_ptr<TableLoad>> Begin(Db* db, THD* thd,
                                                   const std::vector<ColumnFamily*>& families,
                                                   uint64_t memory_bytes);
@@ -28,6 +29,7 @@ class TableLoad {
   // Errors: kAlreadyExists: the key is there twice, see duplicate(); kInterrupted: the statement
   // was killed.
   Status Add(size_t family, Slice key, Slice value);
+  size_t last() const { return loads_.size() - 1; }
   void CountRow() { ++rows_; }
   // All of it is there. Errors: as Add.
   Status Commit();
@@ -37,6 +39,8 @@ class TableLoad {
   size_t duplicate() const { return duplicate_; }
   const std::string& duplicate_key() const { return loads_[duplicate_]->duplicate_key(); }
   const std::string& duplicate_value() const { return loads_[duplicate_]->duplicate_value(); }
+  // Of a table that will not be there: its long values can be read from then on.
+  Status CommitLast() { return loads_.back()->Commit(); }
   // A row, of a table that will not be there. False: it cannot be had.
   bool FindRow(Slice primary_key, PinnedValue* row);
 

@@ -167,6 +167,10 @@ int ha_tidesdb::info(uint flags) noexcept {
       stats.index_file_length = static_cast<ulonglong>(IndexBytes());
       stats.mean_rec_length =
           stats.records == 0 ? 0 : static_cast<ulong>(stats.data_file_length / stats.records);
+      // Who scans does not read them, so a row is no longer for it.
+      if (state_->values != nullptr) {
+        stats.data_file_length += engine->db->GetFamilyStats(state_->values).table_bytes;
+      }
       stats.mrr_length_per_rec = ref_length + 8;
     }
     if ((flags & HA_STATUS_TIME) != 0) {
@@ -296,6 +300,9 @@ int ha_tidesdb::optimize(THD* thd, HA_CHECK_OPT*) noexcept {
     Status compacted = engine->db->Compact(state_->primary);
     for (ColumnFamily* family : state_->indexes) {
       if (compacted.ok()) compacted = engine->db->Compact(family);
+    }
+    if (compacted.ok() && state_->values != nullptr) {
+      compacted = engine->db->Compact(state_->values);
     }
     if (!compacted.ok()) {
       guard::ToHandlerError(compacted);

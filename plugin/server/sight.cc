@@ -35,6 +35,9 @@ void AppendWait(const LockWaitInfo& wait, const FamilyNames& names, std::string*
   *text += "\n";
 }
 
+// Takes the place of an index's name.
+constexpr char kLongValues[] = "#values";
+
 }  // namespace
 
 FamilyNames::FamilyNames() : shapes_(engine->dictionary.AllKeyShapes()) {
@@ -50,6 +53,9 @@ FamilyNames::FamilyNames() : shapes_(engine->dictionary.AllKeyShapes()) {
       found.index = index.name;
       names_[index.family] = found;
     }
+    if (def.values_family == 0) continue;
+    found.index = kLongValues;
+    names_[def.values_family] = found;
   }
   for (const auto& table : shapes_) {
     for (const auto& [family, shape] : *table) shape_of_[family] = &shape;

@@ -111,13 +111,18 @@ std::string TablesText() {
     if (family == nullptr) continue;
     const FamilyStats rows = engine->db->GetFamilyStats(family);
     uint64_t index_bytes = 0;
+    uint64_t value_bytes = 0;
+    ColumnFamily* const values = engine->db->FindFamily(def.values_family);
+    if (values != nullptr) value_bytes = engine->db->GetFamilyStats(values).table_bytes;
     for (const IndexDef& index : def.indexes) {
       ColumnFamily* const entries = engine->db->FindFamily(index.family);
       if (entries != nullptr) index_bytes += engine->db->GetFamilyStats(entries).table_bytes;
     }
-    snprintf(line, sizeof line, "%s: family %u, %llu bytes of rows, %zu indexes, %llu bytes\n",
+    snprintf(line, sizeof line,
+             "%s: family %u, %llu bytes of rows, %llu of long values, %zu indexes, %llu bytes\n",
              name.c_str(), def.primary_family, static_cast<unsigned long long>(rows.table_bytes),
-             def.indexes.size(), static_cast<unsigned long long>(index_bytes));
+             static_cast<unsigned long long>(value_bytes), def.indexes.size(),
+             static_cast<unsigned long long>(index_bytes));
     text += line;
   }
   return text;

@@ -7,7 +7,7 @@
 // clang-format off
 #define TIDESDB_STATUS_VARIABLES(X) \
   X(version_hex, Number, kVersionNumber, "the plugin's version, a byte for each part") \
-  X(column_families, Number, from.families, "one for each table and one for each secondary index") \
+  X(column_families, Number, from.families, "one for each table, each secondary index, and long values") \
   X(global_sequence, Number, from.last_sequence, "the newest commit that readers see") \
   X(memtable_bytes, Number, from.memtable_bytes, "memory of memtables, those that wait for flush too") \
   X(unified_memtable_bytes, Number, from.active_memtable_bytes, "of these, the one that takes writes") \
