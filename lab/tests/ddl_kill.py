@@ -19,7 +19,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import lab_server  # noqa: E402
 
 # What is never dropped: name, number of rows; v is 1 to that number.
-KEPT = {"kept": 2000, "parts": 300, "ranges": 600, "large": 20000}
+KEPT = {"kept": 2000, "parts": 300, "ranges": 600, "large": 20000, "texts": 300}
 CREATE = """
 CREATE TABLE kept (id INT PRIMARY KEY, v INT, KEY (v)) ENGINE=TidesDB;
 INSERT INTO kept SELECT seq, seq FROM seq_1_to_2000;
@@ -32,6 +32,8 @@ INSERT INTO ranges SELECT seq, seq FROM seq_1_to_600;
 CREATE TABLE large (id INT PRIMARY KEY, v INT, b VARCHAR(100)) ENGINE=TidesDB;
 INSERT INTO large SELECT seq, seq, REPEAT(MD5(seq), 3) FROM seq_1_to_20000;
 CREATE TABLE bulk LIKE large;
+CREATE TABLE texts (id INT PRIMARY KEY, v INT, k INT, h INT UNSIGNED, b LONGTEXT) ENGINE=TidesDB;
+INSERT INTO texts SELECT seq, seq, 0, CRC32(REPEAT(MD5(seq), 200)), REPEAT(MD5(seq), 200) FROM seq_1_to_300;
 """
 STATEMENTS = [
     "ALTER TABLE kept ADD COLUMN IF NOT EXISTS c{n} INT DEFAULT {n}", "ALTER TABLE kept DROP COLUMN IF EXISTS c{n}",
@@ -49,6 +51,11 @@ STATEMENTS = [
     "ALTER TABLE large ADD UNIQUE IF NOT EXISTS u{n} (v), ADD INDEX IF NOT EXISTS m{n} (v, b)",
     "ALTER TABLE large DROP INDEX IF EXISTS u{n}, DROP INDEX IF EXISTS m{n}", "ALTER TABLE large FORCE, ALGORITHM=COPY",
     "REPLACE INTO bulk (id, v, b) SELECT id, v, b FROM large", "TRUNCATE TABLE bulk", "DELETE FROM bulk",
+    "UPDATE texts SET b = REPEAT(MD5(v + {n}), 200), h = CRC32(b) WHERE id % 4 = {n}", "UPDATE texts SET k = k + 1",
+    "REPLACE INTO texts (id, v, k, h, b) SELECT id, v, k, h, b FROM texts WHERE id % 4 = {n}",
+    "ALTER TABLE texts ADD COLUMN IF NOT EXISTS d{n} TEXT DEFAULT 'd' FIRST", "UPDATE texts SET d{n} = REPEAT('d', 5000)",
+    "ALTER TABLE texts DROP COLUMN IF EXISTS d{n}", "ALTER TABLE texts ADD INDEX IF NOT EXISTS b{n} (b(40))",
+    "ALTER TABLE texts DROP INDEX IF EXISTS b{n}", "ALTER TABLE texts FORCE, ALGORITHM=COPY",
     "CREATE TABLE IF NOT EXISTS t{n} (a INT PRIMARY KEY, b TEXT) ENGINE=TidesDB",
     "INSERT IGNORE INTO t{n} (a) VALUES (1), (2)",
     "CREATE OR REPLACE TABLE t{n} ENGINE=TidesDB SELECT id AS a FROM kept LIMIT 100", "TRUNCATE TABLE t{n}",
@@ -67,6 +74,7 @@ def problems_of_engine(server, tables):
     known = re.findall(r"^test/(\S+): family \d+, .* (\d+) indexes", status, re.M)
     names = {name.split("#")[0] for name, _ in known}
     wanted = 1 + sum(1 + int(indexes) for _, indexes in known)  # One is the plugin's own.
+    wanted += int(server.sql("SELECT COUNT(*) FROM information_schema.TIDESDB_FAMILIES WHERE INDEX_NAME = '#values'"))
     families = int(re.search(r" in (\d+) families", status).group(1))
     problems = ""
     if names != tables:
@@ -90,6 +98,9 @@ def problems_of(server):
         found = server.sql(f"SELECT COUNT(*), SUM(v) FROM test.{table}").split()
         if found != [str(rows), str(rows * (rows + 1) // 2)]:
             problems += f"{table} has not its {rows} rows: {found}\n"
+    torn = server.sql("SELECT COUNT(*) FROM test.texts WHERE h <> CRC32(b)").strip()
+    if torn != "0":
+        problems += f"{torn} rows of texts have another row's value, or another version's\n"
     rows = server.sql("SELECT COUNT(*) FROM test.bulk").strip()
     if rows not in ("0", str(KEPT["large"])):
         problems += f"bulk has a statement in part: {rows} rows\n"

@@ -21,6 +21,7 @@ _OPTIONS = [
     "--tidesdb-block-cache-size=16M",
     "--tidesdb-unified-memtable-write-buffer-size=2M",
     "--tidesdb-max-memory-usage=256M",
+    "--tidesdb-default-klog-value-threshold=64",
     "--performance-schema=OFF",
     "--query-cache-type=0",
     "--innodb-lock-wait-timeout=5",

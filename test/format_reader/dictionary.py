@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from test.format_reader.data import Damaged, Reader, Unsupported
 
 _FORMAT = 1
+_FORMAT_APART = 3  # Of a table's entry.
 
 
 @dataclass
@@ -16,6 +17,7 @@ class TableEntry:
     auto_increment: int
     generation: int
     indexes: dict  # By name, the family.
+    values: int  # The family of long values; 0: there is none.
 
 
 def tables(catalog):
@@ -25,7 +27,8 @@ def tables(catalog):
 
 def _table(value):
     reader = Reader(value)
-    if reader.u8() != _FORMAT:
+    entry_format = reader.u8()
+    if entry_format not in (_FORMAT, _FORMAT_APART):
         raise Unsupported(f"a table's entry of format {value[0]}")
     flags = reader.varint()
     if flags > 3:
@@ -35,8 +38,14 @@ def _table(value):
     for _ in range(reader.varint()):
         family = reader.u32()
         families[reader.counted().decode()] = family
+    values = 0
+    if entry_format == _FORMAT_APART:
+        reader.counted()  # The .frm.
+        if [reader.varint() for _ in range(3)] != [0, 0, 0]:
+            raise Unsupported("a table whose rows have several versions")
+        values = reader.u32()
     reader.end()
-    return TableEntry(bool(flags & 1), bool(flags & 2), *numbers, families)
+    return TableEntry(bool(flags & 1), bool(flags & 2), *numbers, families, values)
 
 
 def next_auto_increment(entry, system):

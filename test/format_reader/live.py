@@ -159,8 +159,14 @@ def read(directory, definitions):
     """(the database, by table its rows as the files have them)."""
     database = Database(directory)
     entries = dictionary.tables(database.state.catalog)
-    return database, {name: [read_row(definition, key, value) for key, value in database.rows(entries[f"d/{name}"].family)]
-                      for name, definition in definitions.items()}
+    rows = {}
+    for name, definition in definitions.items():
+        entry = entries[f"d/{name}"]
+        values = dict(database.rows(entry.values)) if entry.values else {}
+        rows[name] = [read_row(definition, key, value, values) for key, value in database.rows(entry.family)]
+        if values:
+            raise AssertionError(f"{name}: no row refers to {len(values)} long values")
+    return database, rows
 
 
 def compare(wanted, found):

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from test.format_reader.data import Damaged, Reader, Unsupported
 
-_FORMAT = 1
+_FIRST, _APART = 1, 3
 _WIDE = 1  # Flag: ends have 4 bytes.
 
 
@@ -102,14 +102,30 @@ def read_key(definition, key):
     return found
 
 
-def read_row(definition, key, value):
-    """For each column what SELECT would say of it; virtual ones are left out."""
+def _reference(data, values):
+    """The value that a row refers to; it is taken out of values, the bytes by their ids."""
+    reader = Reader(data)
+    number, length = reader.u64(), reader.u32()
+    reader.end()
+    value = values.pop(number.to_bytes(8, "big"), None)
+    if value is None or len(value) != length:
+        raise Damaged(f"a row's value {number} is missing, or of another length")
+    return value
+
+
+def read_row(definition, key, value, values=None):
+    """For each column what SELECT would say of it; virtual ones are left out. values: of the table's long values those
+    that no row has referred to yet."""
     stored, reader = read_key(definition, key), Reader(value)
-    if reader.u8() != _FORMAT:
+    row_format = reader.u8()
+    if row_format not in (_FIRST, _APART):
         raise Unsupported(f"a row of format {value[0]}")
     flags = reader.u8()
     if flags & ~_WIDE:
         raise Damaged(f"a row's flags are {flags}")
+    if row_format == _APART and reader.u8() != 0:
+        raise Unsupported("a row of a later version of its table")
+    apart = int.from_bytes(reader.counted(), "little") if row_format == _APART else 0
     nulls = int.from_bytes(reader.bytes(definition.null_bytes()), "little")
     here = [column for column in definition.columns if not column.virtual and column.name not in stored]
     for column in here:
@@ -118,10 +134,11 @@ def read_row(definition, key, value):
     varying = [column for column in here if column.varies]
     ends = [reader.u32() if flags & _WIDE else reader.u16() for _ in varying]
     begin = 0
-    for column, end in zip(varying, ends):
+    for place, (column, end) in enumerate(zip(varying, ends)):
         if end < begin:
             raise Damaged("a row's ends go backwards")
-        stored[column.name] = reader.bytes(end - begin)
+        held = reader.bytes(end - begin)
+        stored[column.name] = _reference(held, values) if apart >> place & 1 else held
         begin = end
     reader.end()
     return _without_nulls(definition, stored, nulls)

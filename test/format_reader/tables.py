@@ -33,6 +33,9 @@ TABLES = [
           hidden_null_bits=1),
     Table("packed", "n INT PRIMARY KEY, a INT, b INT, c INT, d INT, e INT, f INT, g INT, h INT",
           "ROW_FORMAT=DYNAMIC COMPRESSION=NONE"),
+    Table("apart", "n INT NOT NULL, a TEXT, b VARCHAR(300), c BLOB NOT NULL, d INT, e VARCHAR(40), PRIMARY KEY (n),"
+                   " KEY (a(9))",
+          "KLOG_VALUE_THRESHOLD=64"),
     Table("spilled", "n INT PRIMARY KEY, a INT, b VARCHAR(1000)", written=False),
 ]
 
@@ -65,6 +68,8 @@ def _clock(rng, hour):
 
 def _bytes(column, rng):
     size = rng.choice([0, 1, 2, 9, 20]) if column.octets < 300 or rng.random() < 0.98 else 70000
+    if column.octets > 300 and rng.random() < 0.2:
+        size = 80
     if column.text:
         return f"'{''.join(rng.choice('ab zÄ') for _ in range(size))}'"
     if rng.random() < 0.3:
