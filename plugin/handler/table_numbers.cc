@@ -40,6 +40,7 @@ FileSizes SizesOf(const TableState& table) {
   };
   add(table.primary);
   for (ColumnFamily* family : table.indexes) add(family);
+  if (table.values != nullptr) add(table.values);
   return sizes;
 }
 
