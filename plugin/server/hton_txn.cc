@@ -47,11 +47,11 @@ int ReportCommit(THD* thd, const Status& status) {
   }
 }
 
-// The client is told of a statement's end: then all that the statement has seen is durable. Inside a
-// stored program nobody is told yet; what it commits waits by itself.
+// Where the client is told of a statement's end, all that the statement has seen is durable. What a
+// stored procedure commits waits by itself.
 int EndStatement(THD* thd, Session& session) {
   session.EndStatement();
-  if (thd->spcont != nullptr) return 0;
+  if (!session.TellsClient()) return 0;
   const Status durable = session.AwaitSeen();
   return durable.ok() ? 0 : ReportCommit(thd, durable);
 }
@@ -150,7 +150,7 @@ int Rollback(THD* thd, bool all) noexcept {
   return guard::Run([&] {
     Session& session = Session::Of(thd);
     // An error may say what was seen: that a key is taken. Of a failed sync others tell.
-    if (thd->spcont == nullptr) session.AwaitSeen().IgnoreError();
+    if (session.TellsClient()) session.AwaitSeen().IgnoreError();
     if (EndsTransaction(thd, all)) {
       session.Rollback();
     } else {

@@ -163,6 +163,8 @@ void Session::StartStatement() {
   // A KILL that came before is not lost.
   if (thd_kill_level(thd_) != THD_IS_NOT_KILLED) transaction_->Interrupt();
   statement_start_ = transaction_->SetSavepoint();
+  // Its rows go to the client at once. An error is that of the end.
+  if (TellsClient()) AwaitSeen().IgnoreError();
 }
 
 void Session::EndStatement() {
@@ -213,6 +215,13 @@ void Session::RollbackStatement() {
   for (TouchedTable& touched : touched_) touched.statement_rows = 0;
 }
 
+// A SELECT into variables has a result of its own. A function is a part of a statement outside.
+bool Session::TellsClient() const {
+  if (thd_->spcont == nullptr || thd_->in_sub_stmt != 0) return true;
+  LEX* const lex = thd_->lex;
+  return lex->sql_command == SQLCOM_SELECT ? lex->result == nullptr : lex->has_returning();
+}
+
 Status Session::AwaitSeen() {
   return open_ && transaction_ != nullptr ? transaction_->AwaitSeen() : Status::Ok();
 }
@@ -220,9 +229,8 @@ Status Session::AwaitSeen() {
 void Session::TakeSnapshot() {
   // In this order: a table that is counted is in the snapshot.
   snapshot_tables_ = engine->dictionary.tables_made();
-  // A transaction of a stored program tells nobody what it reads before it ends.
-  const bool tells_late = thd_->spcont != nullptr && SpansStatements(thd_);
-  transaction_->SetSnapshot(tells_late ? SnapshotAt::kNewest : SnapshotAt::kDurable);
+  const bool tells_now = TellsClient() || !SpansStatements(thd_);
+  transaction_->SetSnapshot(tells_now ? SnapshotAt::kDurable : SnapshotAt::kNewest);
 }
 
 Transaction* Session::TransactionForPlainRead() {

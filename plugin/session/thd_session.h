@@ -55,6 +55,9 @@ class Session final : private LockWaitListener {
   // The statement succeeded and the transaction goes on.
   void EndStatement();
   void RollbackStatement();
+  // Whether the client sees what the statement reads, or that it has ended, before the transaction
+  // ends: not inside a stored procedure, but for rows that it sends.
+  bool TellsClient() const;
   // Transaction::AwaitSeen of what is open.
   Status AwaitSeen();
   bool in_statement() const { return in_statement_; }
