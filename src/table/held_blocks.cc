@@ -34,13 +34,12 @@ void HeldBlocks::Used(size_t place, Slice contents) {
   char* const bytes = block->lines[0].bytes.data();
   std::memcpy(bytes, contents.data(), contents.size());
   block->contents = Slice(bytes, contents.size());
+  Block* const made = block.release();
   Block* expected = nullptr;
   // Release: who finds it finds its bytes.
-  if (at.block.compare_exchange_strong(expected, block.get(), std::memory_order_acq_rel)) {
-    block.release();
-  } else {
-    cache_->GiveBack(ChargeOf(contents.size()));
-  }
+  if (at.block.compare_exchange_strong(expected, made, std::memory_order_acq_rel)) return;
+  const std::unique_ptr<Block> unwanted(made);
+  cache_->GiveBack(ChargeOf(contents.size()));
 }
 
 }  // namespace tidesdb
