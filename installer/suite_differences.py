@@ -68,7 +68,8 @@ DIFFERENCES = [
     Explained("alter-algorithm", statement=_MAKING, lines=r"^(affected rows: |info: Records: )"),
     Explained("alter-order", statement=r"(?i)alter table .* add (primary|unique)", lines=r"Duplicate entry"),
     Explained("optimize-note", statement=r"^Table\tOp|(?i:optimize)",
-              lines=r"^\S+\toptimize\tnote\tTable does not support optimize|^affected rows: [12]$"),
+              lines=r"^\S+\toptimize\tnote\tTable does not support optimize|^affected rows: [12]$|"
+                    r"^\S+\toptimize\tNote\tENGINE: rows and indexes are merged:"),
     Explained("read-uncommitted", test="suite/storage_engine/trx/level_read_uncommitted"),
     Explained("files", says=r"doesn't have this option|does not support DATA DIRECTORY|"
                             r'command "((remove|copy|move)_file|perl)" failed'),
