@@ -260,7 +260,7 @@ MYSQL_THDVAR_ULONGLONG(default_klog_value_threshold, kDynamic,
                        "Values of BLOB, TEXT, VARCHAR and their kin with more bytes lie apart from "
                        "their rows, for new tables, so that who reads or writes other columns does "
                        "not touch them; 0: none does, 1 to 64 are 64.",
-                       nullptr, nullptr, 4096, 0, kUnlimited, 0);
+                       nullptr, nullptr, 1024, 0, kUnlimited, 0);
 MYSQL_THDVAR_ULONGLONG(default_l0_queue_stall_threshold, kDynamic, TIDESDB_NO_EFFECT, nullptr,
                        nullptr, 20, 1, 1024, 0);
 MYSQL_THDVAR_ULONGLONG(default_l1_file_count_trigger, kDynamic,
