@@ -99,8 +99,9 @@ class Writer {
         }
       } else if (record.kind == WalKind::kCommit || record.kind == WalKind::kRollback) {
         TIDESDB_ASSIGN(const WalOutcome outcome, WalOutcome::Decode(record.payload, where));
-        if (record.kind == WalKind::kRollback || record.sequence <= flushed) {
-          wanted.erase(kPrepared | outcome.id);
+        auto prepared = wanted.extract(kPrepared | outcome.id);
+        if (!prepared.empty() && record.kind == WalKind::kCommit && record.sequence > flushed) {
+          wanted[++commits] = std::move(prepared.mapped());
         }
       } else if (record.kind == WalKind::kIngest && record.sequence > flushed) {
         wanted[++commits] = record.payload;
@@ -108,16 +109,17 @@ class Writer {
     }
     if (TIDESDB_PLANTED("checkpoint_forget_logged_tables")) return true;
     for (const auto& [id, ingest] : wanted) {
-      TIDESDB_ASSIGN(const bool there, TakeIngest(ingest, target_.directory));
+      TIDESDB_ASSIGN(const bool there, TakeIngest(ingest, (id & kPrepared) != 0));
       if (!there) return false;
     }
     return true;
   }
 
-  Result<bool> TakeIngest(Slice payload, const std::string& where) {
-    TIDESDB_ASSIGN(const WalIngest ingest, WalIngest::Decode(payload, where));
+  // undecided: of a prepared transaction, which an open reads whole, whatever was dropped.
+  Result<bool> TakeIngest(Slice payload, bool undecided) {
+    TIDESDB_ASSIGN(const WalIngest ingest, WalIngest::Decode(payload, target_.directory));
     for (const WalIngestFile& file : ingest.files) {
-      if (!HasFamily(file.properties.family)) continue;  // Dropped since.
+      if (!undecided && !HasFamily(file.properties.family)) continue;  // Dropped since.
       const std::string path = TableFileName(source_.directory, file.number);
       TIDESDB_ASSIGN(const bool exists, target_.fs->Exists(path));
       if (!exists && !taken_.contains(file.number)) return false;

@@ -262,6 +262,34 @@ TEST_F(DbTwoPhaseTest, AFamilyMayBeDroppedUnderThem) {
   EXPECT_EQ(Names(), "");
 }
 
+TEST_F(DbTwoPhaseTest, ACopyHasTheFilesOfASpilledOneWhoseFamilyIsGone) {
+  {
+    auto txn = db_->Begin({});
+    const std::string value(2000, 'v');
+    for (int i = 0; i < 500; ++i) {
+      ASSERT_TRUE(txn->Put(family_, "a" + std::to_string(i), value).ok());
+    }
+    ASSERT_TRUE(txn->PrepareNamed("big").ok());
+  }
+  ASSERT_GT(db_->GetStats().spills, 0u);
+  ASSERT_TRUE(db_->DropFamily(family_).ok());
+  for (const bool decided : {false, true}) {
+    const std::string directory = decided ? "/decided" : "/prepared";
+    const auto made = db_->Checkpoint(directory, CheckpointFiles::kLink);
+    ASSERT_TRUE(made.ok()) << made.status().ToString();
+    auto copy = Db::Open(options_, directory);
+    ASSERT_TRUE(copy.ok()) << copy.status().ToString();
+    auto prepared = (*copy)->TakePrepared();
+    ASSERT_TRUE(prepared.ok()) << prepared.status().ToString();
+    ASSERT_EQ(prepared->size(), decided ? 0u : 1u);
+    for (auto& txn : *prepared) ASSERT_TRUE(txn->Commit().ok());
+    prepared->clear();
+    ASSERT_TRUE((*copy)->Close().ok());
+    Reopen(End::kKill);
+    for (auto& txn : prepared_) ASSERT_TRUE(txn->Commit().ok());
+  }
+}
+
 TEST_F(DbTwoPhaseTest, AwaitOrderedMakesThemVisible) {
   auto txn = Prepared("a", "1", "x");
   txn->OrderCommit();
