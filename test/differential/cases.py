@@ -17,7 +17,10 @@ _MODES = ["STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION
 
 def _settings(rng):
     isolation = rng.choice(["REPEATABLE READ", "REPEATABLE READ", "READ COMMITTED", "SERIALIZABLE"])
+    # The cache of queries, which both connections share; half of it has what is asked again, "SELECT *".
+    cached = ["SET query_cache_type = ON"] if rng.random() < 0.15 else []
     return [
+        *cached,
         "SET NAMES utf8mb4",
         "SET time_zone = '+00:00'",
         "SET timestamp = 1600000000.123456",
@@ -64,7 +67,10 @@ def _free_of(without, make):
     """What make() gives, drawn again while its text matches; the last draw, however it is, after many."""
     for _ in range(50):
         made = make()
-        texts = [made.create()] if isinstance(made, Table) else made[:1] if isinstance(made, tuple) else made
+        if hasattr(made, "create"):
+            texts = [made.create()] if isinstance(made, Table) else made.create()
+        else:
+            texts = made[:1] if isinstance(made, tuple) else made
         if not without or not any(re.search(without, text) for statement in texts for text in statement.texts()):
             break
     return made
@@ -78,14 +84,16 @@ class _Maker:
         self.case = Case(seed, _settings(self.rng))
         self.counter, self.names, self.tables = changes.Counter(), itertools.count(20), []
         self.reader = side.Reader() if self.rng.random() < 0.25 else None
-        self.period = side.Period(self.rng) if self.rng.random() < 0.06 else None
+        kinds = [(side.Period, 0.06), (side.Versioned, 0.06), (side.Sequence, 0.04)]
+        kinds = [kind for kind, share in kinds if self.rng.random() < share]
+        self.others = [_free_of(without, lambda kind=kind: kind(self.rng)) for kind in kinds]
 
     def make(self, length):
         rng = self.rng
         for number in range(rng.choice([1, 2, 2, 3])):
             self._table(number)
-        if self.period:
-            self._add(self.period.create())
+        for other in self.others:
+            self._add(other.create())
         if rng.random() < 0.08:
             self._add(_free_of(self.without, lambda: side.triggers(rng, rng.choice(self.tables))))
         enough = len(self.case.statements) + length
@@ -93,7 +101,8 @@ class _Maker:
             self._next()
         if self.reader:
             self._add(self.reader.close())
-        ends = [(table.name, _has_checksum(table)) for table in self.tables] + ([("p", True)] if self.period else [])
+        ends = [(table.name, _has_checksum(table)) for table in self.tables]
+        ends += [(other.name, other.checksum) for other in self.others]
         for name, checksum in ends:
             self._add(looks(name, checksum) + [Statement("show-create", f"SHOW CREATE TABLE {name}")])
         return self.case
@@ -119,8 +128,8 @@ class _Maker:
         rng, draw = self.rng, self.rng.random()
         if self.reader and draw > 0.85:
             self._add(self.reader.step(rng, self.tables))
-        elif self.period and draw > 0.6:
-            self._add(self.period.step(rng))
+        elif self.others and draw > 0.6:
+            self._add(rng.choice(self.others).step(rng))
         elif draw < 0.04:
             if self.reader:  # DDL would wait for its snapshot.
                 self._add(self.reader.close())

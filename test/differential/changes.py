@@ -9,7 +9,7 @@ import dataclasses
 from test.differential import queries
 from test.differential.predicates import condition
 from test.differential.sql import Items, Statement, Tagged, maybe
-from test.differential.tables import random_column, random_key
+from test.differential.tables import generated, pool, random_column, random_key
 
 
 class Counter:
@@ -171,7 +171,7 @@ def _update(rng, tables, _):
     columns = _settable(rng, table, True)
     if not columns:
         return _delete(rng, tables, None)
-    ignore = " IGNORE" if rng.random() < 0.2 and not any(key.hash for key in table.keys) else ""
+    ignore = " IGNORE" if rng.random() < 0.2 and not any(key.may_be_hash() for key in table.keys_unique()) else ""
     limit = maybe(f"LIMIT {rng.choice([1, 2, 5])}") if rng.random() < 0.5 else ""
     by = " ORDER BY " + rng.choice(["id", "id", "id DESC"])
     return Statement(
@@ -206,11 +206,32 @@ def _update_join(rng, tables, _):
     )
 
 
+def _update_both(rng, tables, _):
+    """Constants into two tables at once, and rows out of both."""
+    one, other = rng.choice(tables), rng.choice(tables)
+    if one is other:
+        return _update_join(rng, tables, None)
+    a, b = queries.pair(rng, one, other)
+    joined = f"{one.name} x JOIN {other.name} y ON x.{a.name} = y.{b.name}"
+    if rng.random() < 0.3:
+        return Statement("delete-join", [f"DELETE x, y FROM {joined} WHERE ", condition(rng, other, "y")])
+    sets = [
+        f"{alias}.{column.name} = {column.value(rng)}"
+        for alias, table, joins in (("x", one, a), ("y", other, b))
+        for column in _settable(rng, table, False)
+        if column is not joins
+    ]
+    if not sets:
+        return _delete(rng, tables, None)
+    return Statement("update-join", [f"UPDATE {joined} SET ", Items(sets), _where(rng, one, "x")])
+
+
 def _delete(rng, tables, _):
     table = rng.choice(tables)
     draw = rng.random()
     if draw < 0.5:
-        returning = maybe("RETURNING id") if rng.random() < 0.2 else ""
+        shown = Items([column.name for column in rng.sample(table.columns, rng.randrange(1, len(table.columns) + 1))])
+        returning = maybe("RETURNING ", shown) if rng.random() < 0.2 else ""
         return Statement("delete", [f"DELETE FROM {table.name} WHERE ", condition(rng, table), returning])
     if draw < 0.75:
         by = rng.choice([f"{column.name}, " for column in table.columns if not column.type.blob] + [""])
@@ -258,6 +279,7 @@ _MAKERS = [
     (_insert_select, 7),
     (_update_id, 5),
     (_update_join, 5),
+    (_update_both, 4),
     (_by_subquery, 5),
     (_auto, 4),
 ]
@@ -307,11 +329,39 @@ def random_ddl(rng, tables, names):
                 Statement(kind, f"ALTER TABLE {table.name} DROP COLUMN {column.name}{copy}"),
                 lambda: table.columns.remove(column),
             )
-    if draw < 0.87:
+    if draw < 0.84:
         return _modify(rng, table, kind, copy)
     if draw < 0.94:
+        return _of_column(rng, table, names, kind, copy)
+    if draw < 0.97:
         return Statement(kind, f"ALTER TABLE {table.name} FORCE{copy}"), lambda: None
     return Statement("analyze", f"ANALYZE TABLE {table.name}"), lambda: None
+
+
+def _of_column(rng, table, names, kind, copy):
+    """Another name, another default, or a generated column more."""
+    free = [column for column in table.plain[1:] if not any(column.name in other.generated for other in table.columns)]
+    column = rng.choice(free or table.plain[1:] or table.plain)
+    draw, name = rng.random(), f"d{next(names)}"
+    if draw < 0.4 and free:
+        return (
+            Statement(kind, f"ALTER TABLE {table.name} RENAME COLUMN {column.name} TO {name}{copy}"),
+            lambda: setattr(column, "name", name),
+        )
+    made = generated(rng, column) if draw < 0.7 else None
+    if made:
+        made.name, made.pool = name, pool(rng, made.type)
+        return (
+            Statement(kind, [f"ALTER TABLE {table.name} ADD COLUMN ", made.sql(), copy]),
+            lambda: table.columns.append(made),
+        )
+    if not column.type.default or column.name == "id":
+        return Statement(kind, f"ALTER TABLE {table.name} FORCE{copy}"), lambda: None
+    default = f"DEFAULT {rng.choice(column.pool)}"
+    return (
+        Statement(kind, f"ALTER TABLE {table.name} ALTER COLUMN {column.name} SET {default}{copy}"),
+        lambda: setattr(column, "default", default),
+    )
 
 
 _WIDER = {
@@ -365,8 +415,17 @@ def _of_partition(table):
 
 
 def _add_key(rng, table, names, copy):
-    """A unique one with IGNORE: what remains is what comes first, in the order of the primary key or of insertion."""
-    key = random_key(rng, table, f"k{next(names)}", table.columns[0] if table.partition else None)
+    """A unique one with IGNORE: what remains is what comes first, in the order of the primary key or of insertion.
+
+    Not one where InnoDB then loses rows (it becomes the primary key), or keeps equal ones (a hash, at READ COMMITTED).
+    """
+    name, must_have = f"k{next(names)}", table.columns[0] if table.partition else None
+    has_primary = any(other.kind == "PRIMARY KEY" for other in table.keys)
+    while True:
+        key = random_key(rng, table, name, must_have)
+        becomes_primary = not has_primary and not any(part.column.nullable for part in key.parts)
+        if not key.unique or not (becomes_primary or key.may_be_hash()):
+            break
     ignore = "IGNORE " if key.unique else ""
     kind = "alter-copy" if copy else "alter-ignore" if ignore else "alter"
     return (

@@ -78,7 +78,7 @@ def rows_of(kind, outcome, ordered):
     if kind in ("analyze", "alter-partition"):
         return []
     if kind == "show-create":
-        engines = rb" ?(ENGINE ?= ?\w+|`KLOG_VALUE_THRESHOLD`=\d+|AUTO_INCREMENT=\d+)"
+        engines = rb" ?(ENGINE ?= ?\w+|`(ours|theirs)`\.|`KLOG_VALUE_THRESHOLD`=\d+|AUTO_INCREMENT=\d+)"
         rows = [(re.sub(engines, b"", value or b"") for value in row) for row in rows]
         rows = [tuple(row) for row in rows]
     return rows if ordered else sorted(rows, key=lambda row: [(value is not None, value or b"") for value in row])

@@ -27,11 +27,21 @@ def _innodb_corrupt(statement, _, ours, theirs):
     )
 
 
+def _refused_replace(statement, _, ours, theirs):
+    return statement.kind.startswith("replace") and theirs.error == 1062 and not ours.error
+
+
 DIFFERENCES = [
     Explained(
         "innodb-corrupt",
         "InnoDB loses entries of an index over a prefix of a virtual column, and calls its own table corrupt",
         _innodb_corrupt,
+    ),
+    Explained(
+        "replace-of-two",
+        "InnoDB refuses a REPLACE that meets one row by the primary key and another by a hash, at READ COMMITTED",
+        _refused_replace,
+        ends=True,
     ),
     Explained(
         "prefix-refused",

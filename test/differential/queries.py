@@ -79,6 +79,12 @@ def plain(rng, tables):
     return _select("select", rng, table, lambda hint: ["SELECT ", shown, f" FROM {table.name}{hint} WHERE ", where, lock])
 
 
+def _has_order(column):
+    """One that a sort gives too: it fills a CHAR without padding with spaces, which its comparison leaves out."""
+    sql = column.type.sql
+    return not column.type.blob and not (sql.startswith("CHAR") and ("nopad" in sql or "_0900_" in sql))
+
+
 def ordered(rng, tables):
     table = rng.choice(tables)
     shown, where = _shown(rng, table), condition(rng, table)
@@ -86,10 +92,10 @@ def ordered(rng, tables):
         parts = rng.choice(table.keys).parts
         flip = rng.random() < 0.5
         by = [
-            part.column.name + (" DESC" if part.descending != flip else "") for part in parts if not part.column.type.blob
+            part.column.name + (" DESC" if part.descending != flip else "") for part in parts if _has_order(part.column)
         ]
     else:
-        by = [rng.choice([c.name for c in table.columns if not c.type.blob]) + rng.choice(["", " DESC"])]
+        by = [rng.choice([c.name for c in table.columns if _has_order(c)]) + rng.choice(["", " DESC"])]
     by.append("id" + rng.choice(["", " DESC"]))
     limit = maybe(f"LIMIT {rng.choice([1, 1, 2, 3, 5, 20])}" + rng.choice(["", "", " OFFSET 1", " OFFSET 3"]))
     filtered = Items([where], least=0, before=" WHERE ") if rng.random() < 0.8 else ""
@@ -259,7 +265,7 @@ def union(rng, tables):
 
 def window(rng, tables):
     table = rng.choice(tables)
-    column = rng.choice([c for c in table.columns if not c.type.blob])
+    column = rng.choice([c for c in table.columns if _has_order(c)])
     where = condition(rng, table)
     function = rng.choice(["ROW_NUMBER()", "LAG(id)", "SUM(id)", "FIRST_VALUE(id)"])
     return _select(
@@ -289,6 +295,31 @@ def handler(rng, tables):
     ]
 
 
+def handler_walk(rng, tables):
+    """HANDLER from row to row by a unique index, past its ends, and over rows that went meanwhile."""
+    table = rng.choice([table for table in tables if not table.partition] or tables)  # Some steps kill the server there.
+    if table.partition:
+        return handler(rng, tables)
+    keys = [key for key in table.keys_unique() if not key.may_be_hash()]
+    keys = [key for key in keys if not any(part.column.nullable for part in key.parts)]
+    if not keys:
+        return handler(rng, tables)
+    key = rng.choice(keys)
+    made = [Statement("handler", f"HANDLER {table.name} OPEN")]
+    for _ in range(rng.choice([3, 5, 8])):
+        draw = rng.random()
+        if draw < 0.1:
+            made.append(Statement("delete", f"DELETE FROM {table.name} WHERE id = {rng.randrange(1, 40)}"))
+            continue
+        words = [rng.choice(["FIRST", "LAST", "NEXT", "NEXT", "NEXT", "PREV", "PREV"])]
+        if draw < 0.3:
+            values = ", ".join(part.column.constant(rng) for part in key.parts)
+            words = [rng.choice(["=", ">=", "<=", ">", "<"]), f" ({values})"]
+        limit = rng.choice(["", "", " LIMIT 3", " LIMIT 10000"])
+        made.append(Statement("handler", f"HANDLER {table.name} READ `{key.name}` {''.join(words)}{limit}", True))
+    return [*made, Statement("handler", f"HANDLER {table.name} CLOSE")]
+
+
 _MAKERS = [
     (plain, 30),
     (ordered, 22),
@@ -300,6 +331,7 @@ _MAKERS = [
     (union, 3),
     (window, 2),
     (handler, 4),
+    (handler_walk, 3),
 ]
 
 

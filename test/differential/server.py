@@ -23,7 +23,8 @@ _OPTIONS = [
     "--tidesdb-max-memory-usage=256M",
     "--tidesdb-default-klog-value-threshold=64",
     "--performance-schema=OFF",
-    "--query-cache-type=0",
+    "--query-cache-type=DEMAND",  # A case may turn it on.
+    "--query-cache-size=4M",
     "--innodb-lock-wait-timeout=5",
     "--max-allowed-packet=16M",
 ]

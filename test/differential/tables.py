@@ -106,18 +106,18 @@ class Table:
         return Statement("create", [f"CREATE {word} {self.name} (", Items(columns), keys, f") {ENGINE}", tail])
 
 
-def _pool(rng, kind):
+def pool(rng, kind):
     """Some values: few, so that rows are alike in them, and for text some that differ behind a common start."""
-    pool = [kind.literal(rng) for _ in range(rng.choice([3, 5, 8, 12]))]
+    values = [kind.literal(rng) for _ in range(rng.choice([3, 5, 8, 12]))]
     if kind.text and kind.chars > 3:
-        plain = [value for value in pool if value.startswith("'")]
+        plain = [value for value in values if value.startswith("'")]
         for value in plain[:3]:
             longer = value[:-1] + rng.choice(["a", "b", " ", "aa", "z", "\t"])
-            pool.append(column_types.quote(longer[1:].replace("''", "'").replace("\\\\", "\\")[: kind.chars]))
-    return pool
+            values.append(column_types.quote(longer[1:].replace("''", "'").replace("\\\\", "\\")[: kind.chars]))
+    return values
 
 
-def _generated(rng, source):
+def generated(rng, source):
     """A generated column over another one, or None where no expression suits its type."""
     name, kind = source.name, source.type
     text = "VARCHAR(60) CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci"
@@ -169,7 +169,7 @@ def _generated(rng, source):
 
 def random_column(rng, name, kind=None):
     kind = kind or column_types.random_type(rng)
-    column = Column(name, kind, rng.random() < 0.6, _pool(rng, kind))
+    column = Column(name, kind, rng.random() < 0.6, pool(rng, kind))
     draw = rng.random()
     if kind.family in ("datetime", "timestamp") and draw < 0.35:
         digits = kind.sql[kind.sql.index("(") :] if "(" in kind.sql else ""
@@ -256,10 +256,10 @@ def random_table(rng, name, like=None):
             column = random_column(rng, f"c{number}")
         table.columns.append(column)
     if rng.random() < 0.4:
-        made = _generated(rng, rng.choice(table.columns[1:]))
+        made = generated(rng, rng.choice(table.columns[1:]))
         if made:
             made.name = "g0"
-            made.pool = _pool(rng, made.type)
+            made.pool = pool(rng, made.type)
             table.columns.append(made)
     primary = _primary(rng, table)
     table.keys = [primary] if primary else []
