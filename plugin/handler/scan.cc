@@ -281,7 +281,10 @@ int ha_tidesdb::index_next(uchar* row) noexcept {
 
 int ha_tidesdb::index_next_same(uchar* row, const uchar*, uint) noexcept {
   return guard::Run([&] {
-    if (at_point_) return HA_ERR_END_OF_FILE;
+    if (at_point_) {  // One row has a whole key. A HANDLER that turns round meets it again.
+      point_ = Successor(point_);
+      return HA_ERR_END_OF_FILE;
+    }
     return MoveOn(row, Direction::kForward, true);
   });
 }
