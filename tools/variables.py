@@ -8,7 +8,7 @@ from pathlib import Path
 TREE = Path(__file__).resolve().parent.parent
 PAGE = TREE / "docs" / "variables.md"
 STATUS = "plugin/server/status_table.h"
-SYSTEM = "plugin/base/sysvars.cc"
+SYSTEM = "plugin/base/sysvars_table.h"
 
 _HEAD = f"""# Variables
 
@@ -69,24 +69,24 @@ def _size(text):
 
 
 def system_variables(text):
-    """(name, where it is set, default, from, to, meaning) of each, in the order of the source."""
-    names = dict(re.findall(r"const char\* (\w+)_names\[\] = \{(.*?)nullptr\}", text, re.S))
+    """(name, where it is set, default, from, to, meaning) of each, in the order of the table."""
+    text = text.replace("\\\n", "\n")
+    without = _strings(re.search(r"^#define TIDESDB_NO_EFFECT (.*)$", text, re.M).group(1))
     found = []
-    for match in re.finditer(r"^MYSQL_(SYS|THD)VAR_(\w+)\(", text, re.M):
-        arguments = _arguments(text[match.end():])
-        name, kind = arguments[0], match.group(2)
-        flags, said, *rest = arguments[(2 if match.group(1) == "SYS" else 1):]
-        where = "session" if match.group(1) == "THD" else "start" if re.search("READ_?ONLY", flags, re.I) else "global"
-        meaning = "Accepted for compatibility; has no effect." if said == "TIDESDB_NO_EFFECT" else _strings(said)
-        default, low, high = (_size(value) for value in (*rest[2:5], "", "", "")[:3])
-        if kind == "BOOL":
-            default, low, high = "OFF" if default == "0" else "ON" if default == "1" else "as InnoDB's", "", ""
-        elif kind == "ENUM":
-            choices = re.findall(r'"(\w+)"', names[rest[3].lstrip("&").removesuffix("_typelib")])
-            default, low, high = choices[int(rest[2])], ", ".join(choices), ""
-        elif kind == "STR":
+    for match in re.finditer(r"^  X\(", text, re.M):
+        name, where, kind, values, said = _arguments(text[match.end():])[:5]
+        values = _arguments(values[1:])
+        meaning = without if said == "TIDESDB_NO_EFFECT" else _strings(said)
+        if kind == "Bool":
+            default, low, high = {"0": "OFF", "1": "ON"}.get(values[0], "as InnoDB's"), "", ""
+        elif kind == "Enum":
+            choices = [_strings(choice) for choice in values[1:]]
+            default, low, high = choices[int(values[0])], ", ".join(choices), ""
+        elif kind == "Text":
             default, low, high = "", "", ""
-        found.append((f"tidesdb_{name}", where, default, low, high, meaning))
+        else:
+            default, low, high = (_size(value) for value in values)
+        found.append((f"tidesdb_{name}", where.lower(), default, low, high, meaning))
     return found
 
 

@@ -1,6 +1,9 @@
 #include "base/sysvars.h"
 
+#include <iterator>
+
 #include "base/guard.h"
+#include "base/sysvars_table.h"
 #include "tidesdb/db.h"
 
 namespace tidesdb::plugin::sysvars {
@@ -10,29 +13,6 @@ Status (*make_copy)(const char* directory, bool copy) = nullptr;
 namespace {
 
 constexpr ulonglong kUnlimited = ~0ULL;
-constexpr int kReadOnly = PLUGIN_VAR_READONLY | PLUGIN_VAR_RQCMDARG;
-constexpr int kDynamic = PLUGIN_VAR_RQCMDARG;
-#define TIDESDB_NO_EFFECT "Accepted for compatibility; has no effect."
-
-TYPELIB MakeTypelib(const char** names, unsigned count) {
-  TYPELIB lib = {};
-  lib.count = count;
-  lib.name = "";
-  lib.type_names = names;
-  return lib;
-}
-
-const char* log_level_names[] = {"DEBUG", "INFO", "WARN", "ERROR", "FATAL", "NONE", nullptr};
-TYPELIB log_level_typelib = MakeTypelib(log_level_names, 6);
-const char* sync_mode_names[] = {"NONE", "INTERVAL", "FULL", nullptr};
-TYPELIB sync_mode_typelib = MakeTypelib(sync_mode_names, 3);
-const char* compression_names[] = {"NONE", "SNAPPY", "LZ4", "ZSTD", "LZ4_FAST", nullptr};
-TYPELIB compression_typelib = MakeTypelib(compression_names, 5);
-const char* isolation_level_names[] = {"READ_UNCOMMITTED", "READ_COMMITTED", "REPEATABLE_READ",
-                                       "SNAPSHOT",         "SERIALIZABLE",   nullptr};
-TYPELIB isolation_level_typelib = MakeTypelib(isolation_level_names, 5);
-const char* object_store_names[] = {"LOCAL", nullptr};
-TYPELIB object_store_typelib = MakeTypelib(object_store_names, 1);
 
 // --- Copies of the database: made by the check, as it alone can fail ---
 
@@ -75,224 +55,57 @@ int RefuseTtl(THD*, st_mysql_sys_var*, void* save, st_mysql_value* value) {
   return 0;
 }
 
-// --- Global, set at the start ---
+TYPELIB MakeTypelib(const char** names, size_t count) {
+  TYPELIB lib = {};
+  lib.count = static_cast<unsigned>(count);
+  lib.name = "";
+  lib.type_names = names;
+  return lib;
+}
 
-int flush_threads_value;
-MYSQL_SYSVAR_INT(flush_threads, flush_threads_value, kReadOnly,
-                 "Threads that write memtables to table files; 0 takes 1.", nullptr, nullptr, 4, 0,
-                 64, 0);
-int max_concurrent_flushes_value;
-MYSQL_SYSVAR_INT(max_concurrent_flushes, max_concurrent_flushes_value, kReadOnly, TIDESDB_NO_EFFECT,
-                 nullptr, nullptr, 0, 0, 1024, 0);
-int compaction_threads_value;
-MYSQL_SYSVAR_INT(compaction_threads, compaction_threads_value, kReadOnly,
-                 "Threads that merge table files.", nullptr, nullptr, 4, 1, 64, 0);
-unsigned long log_level_value;
-MYSQL_SYSVAR_ENUM(log_level, log_level_value, kReadOnly,
-                  "The least important messages that go to the error log: DEBUG, INFO, WARN, "
-                  "ERROR, FATAL or NONE.",
-                  nullptr, nullptr, 2, &log_level_typelib);
-unsigned long long block_cache_size_value;
-MYSQL_SYSVAR_ULONGLONG(block_cache_size, block_cache_size_value, kReadOnly,
-                       "Bytes of the block cache; 0 takes all of tidesdb_max_memory_usage that "
-                       "nothing else needs at the moment. From a quarter of that on, table files "
-                       "are read and written past the system's page cache.",
-                       nullptr, nullptr, 256ULL << 20, 0, 1ULL << 50, 0);
-int max_open_sstables_value;
-MYSQL_SYSVAR_INT(max_open_sstables, max_open_sstables_value, kReadOnly,
-                 "Table files held open, at least 16; 0 takes 256. As many runs of "
-                 "spilled transactions, up to 256, may be open besides.",
-                 nullptr, nullptr, 256, 0, 65536, 0);
-unsigned long long max_memory_usage_value;
-MYSQL_SYSVAR_ULONGLONG(max_memory_usage, max_memory_usage_value, kReadOnly,
-                       "Bytes that memtables, caches, indexes, transactions and scans may take "
-                       "together, at least 16M; 0 takes half of what the machine or its cgroup "
-                       "allows.",
-                       nullptr, nullptr, 0, 0, 1ULL << 50, 0);
-char log_to_file_value;
-MYSQL_SYSVAR_BOOL(log_to_file, log_to_file_value, PLUGIN_VAR_READONLY | PLUGIN_VAR_OPCMDARG,
-                  TIDESDB_NO_EFFECT, nullptr, nullptr, 1);
-unsigned long long log_truncation_at_value;
-MYSQL_SYSVAR_ULONGLONG(log_truncation_at, log_truncation_at_value, kReadOnly, TIDESDB_NO_EFFECT,
-                       nullptr, nullptr, 24ULL << 20, 0, kUnlimited, 0);
-char unified_memtable_value;
-MYSQL_SYSVAR_BOOL(unified_memtable, unified_memtable_value,
-                  PLUGIN_VAR_READONLY | PLUGIN_VAR_OPCMDARG, TIDESDB_NO_EFFECT, nullptr, nullptr,
-                  1);
-unsigned long long unified_memtable_write_buffer_size_value;
-MYSQL_SYSVAR_ULONGLONG(unified_memtable_write_buffer_size, unified_memtable_write_buffer_size_value,
-                       kReadOnly, "Bytes of the memtable; a full one is written to table files.",
-                       nullptr, nullptr, 128ULL << 20, 64ULL << 10, 1ULL << 40, 0);
-unsigned long unified_memtable_sync_mode_value;
-MYSQL_SYSVAR_ENUM(unified_memtable_sync_mode, unified_memtable_sync_mode_value, kReadOnly,
-                  "When a commit is durable: FULL syncs before COMMIT returns, INTERVAL every "
-                  "tidesdb_unified_memtable_sync_interval, NONE leaves it to the operating system. "
-                  "A killed server loses nothing in any of them.",
-                  nullptr, nullptr, 2, &sync_mode_typelib);
-unsigned long long unified_memtable_sync_interval_value;
-MYSQL_SYSVAR_ULONGLONG(unified_memtable_sync_interval, unified_memtable_sync_interval_value,
-                       kReadOnly,
-                       "Microseconds of commits that a power loss can take, with INTERVAL.",
-                       nullptr, nullptr, 128000, 1000, 3600000000ULL, 0);
-int unified_memtable_skip_list_max_level_value;
-MYSQL_SYSVAR_INT(unified_memtable_skip_list_max_level, unified_memtable_skip_list_max_level_value,
-                 kReadOnly, TIDESDB_NO_EFFECT, nullptr, nullptr, 0, 0, 32, 0);
-double unified_memtable_skip_list_probability_value;
-MYSQL_SYSVAR_DOUBLE(unified_memtable_skip_list_probability,
-                    unified_memtable_skip_list_probability_value, kReadOnly, TIDESDB_NO_EFFECT,
-                    nullptr, nullptr, 0.0, 0, 1, 0);
-char* data_home_dir_value;
-MYSQL_SYSVAR_STR(data_home_dir, data_home_dir_value, kReadOnly | PLUGIN_VAR_MEMALLOC,
-                 "Directory of the database; by default #tidesdb in the data directory.", nullptr,
-                 nullptr, nullptr);
-unsigned long object_store_backend_value;
-MYSQL_SYSVAR_ENUM(object_store_backend, object_store_backend_value, kReadOnly,
-                  "Where table files are: only LOCAL is supported.", nullptr, nullptr, 0,
-                  &object_store_typelib);
-unsigned int force_recovery_value;
-MYSQL_SYSVAR_UINT(force_recovery, force_recovery_value, kReadOnly,
-                  "0: a log that is damaged, or lacks a part that it once had, is not opened, and "
-                  "the server does not start. 1: the log ends there, and what was committed later "
-                  "is lost. Copy the directory first, set it for one start, check all tables.",
-                  nullptr, nullptr, 0, 0, 1, 0);
-char finish_compactions_on_close_value;
-MYSQL_SYSVAR_BOOL(finish_compactions_on_close, finish_compactions_on_close_value,
-                  PLUGIN_VAR_READONLY | PLUGIN_VAR_OPCMDARG, TIDESDB_NO_EFFECT, nullptr, nullptr,
-                  0);
+// --- What the table's rows become: the variable that the server knows, and name_value, where its value lies ---
 
-// --- Global, changed at any time ---
+// clang-format off
+#define TIDESDB_FIRST(first, ...) first
+#define TIDESDB_VALUES(...) __VA_ARGS__
+#define TIDESDB_DEFINE(name, where, type, values, meaning, ...) \
+  TIDESDB_##where(type, name, meaning, TIDESDB_FIRST(__VA_ARGS__ __VA_OPT__(,) nullptr), TIDESDB_VALUES values)
+#define TIDESDB_Start(type, ...) TIDESDB_##type(PLUGIN_VAR_READONLY, __VA_ARGS__)
+#define TIDESDB_Global(type, ...) TIDESDB_##type(0, __VA_ARGS__)
+#define TIDESDB_Session(type, ...) TIDESDB_Session##type(__VA_ARGS__)
 
-char* backup_dir_value;
-MYSQL_SYSVAR_STR(backup_dir, backup_dir_value, kDynamic | PLUGIN_VAR_MEMALLOC,
-                 "Setting it copies all TidesDB tables, as they are at one moment, into this "
-                 "directory, which must be empty or not there. Shows the last one.",
-                 TakeBackup, nullptr, nullptr);
-char* checkpoint_dir_value;
-MYSQL_SYSVAR_STR(checkpoint_dir, checkpoint_dir_value, kDynamic | PLUGIN_VAR_MEMALLOC,
-                 "As tidesdb_backup_dir, but table files get a second name there and are not "
-                 "copied, where it is the same file system: takes moments and next to no space.",
-                 TakeCheckpoint, nullptr, nullptr);
-char print_all_conflicts_value;
-MYSQL_SYSVAR_BOOL(print_all_conflicts, print_all_conflicts_value, PLUGIN_VAR_OPCMDARG,
-                  "Writes each conflict and deadlock to the error log.", nullptr, nullptr, 0);
-char pessimistic_locking_value;
-MYSQL_SYSVAR_BOOL(
-    pessimistic_locking, pessimistic_locking_value, PLUGIN_VAR_OPCMDARG,
-    "Rows are locked when they are written or read for update. OFF: the first to commit wins, the "
-    "others get error 1213. Transactions that are open keep what they have.",
-    nullptr, nullptr, 1);
-char promote_primary_value;
-MYSQL_SYSVAR_BOOL(promote_primary, promote_primary_value, PLUGIN_VAR_OPCMDARG, TIDESDB_NO_EFFECT,
-                  nullptr, nullptr, 0);
-int fts_min_word_len_value;
-MYSQL_SYSVAR_INT(fts_min_word_len, fts_min_word_len_value, kDynamic, TIDESDB_NO_EFFECT, nullptr,
-                 nullptr, 3, 1, 84, 0);
-int fts_max_word_len_value;
-MYSQL_SYSVAR_INT(fts_max_word_len, fts_max_word_len_value, kDynamic, TIDESDB_NO_EFFECT, nullptr,
-                 nullptr, 84, 1, 512, 0);
-double fts_bm25_k1_value;
-MYSQL_SYSVAR_DOUBLE(fts_bm25_k1, fts_bm25_k1_value, kDynamic, TIDESDB_NO_EFFECT, nullptr, nullptr,
-                    1.2, 0, 10, 0);
-double fts_bm25_b_value;
-MYSQL_SYSVAR_DOUBLE(fts_bm25_b, fts_bm25_b_value, kDynamic, TIDESDB_NO_EFFECT, nullptr, nullptr,
-                    0.75, 0, 1, 0);
-char* fts_blend_chars_value;
-MYSQL_SYSVAR_STR(fts_blend_chars, fts_blend_chars_value, kDynamic | PLUGIN_VAR_MEMALLOC,
-                 TIDESDB_NO_EFFECT, nullptr, nullptr, nullptr);
-char* ft_stopword_table_value;
-MYSQL_SYSVAR_STR(ft_stopword_table, ft_stopword_table_value, kDynamic | PLUGIN_VAR_MEMALLOC,
-                 TIDESDB_NO_EFFECT, nullptr, nullptr, nullptr);
+#define TIDESDB_NUMBERS(KIND, Type, flags, name, meaning, check, ...) \
+  Type name##_value; \
+  MYSQL_SYSVAR_##KIND(name, name##_value, PLUGIN_VAR_RQCMDARG | flags, meaning, check, nullptr, __VA_ARGS__, 0);
+#define TIDESDB_Int(...) TIDESDB_NUMBERS(INT, int, __VA_ARGS__)
+#define TIDESDB_Unsigned(...) TIDESDB_NUMBERS(UINT, unsigned int, __VA_ARGS__)
+#define TIDESDB_Number(...) TIDESDB_NUMBERS(ULONGLONG, unsigned long long, __VA_ARGS__)
+#define TIDESDB_Double(...) TIDESDB_NUMBERS(DOUBLE, double, __VA_ARGS__)
+#define TIDESDB_Bool(flags, name, meaning, check, on) \
+  char name##_value; \
+  MYSQL_SYSVAR_BOOL(name, name##_value, PLUGIN_VAR_OPCMDARG | flags, meaning, check, nullptr, on);
+#define TIDESDB_Text(flags, name, meaning, check, ...) \
+  char* name##_value; \
+  MYSQL_SYSVAR_STR(name, name##_value, PLUGIN_VAR_RQCMDARG | PLUGIN_VAR_MEMALLOC | flags, meaning, check, nullptr, \
+                   nullptr);
+#define TIDESDB_CHOICES(name, ...) \
+  const char* name##_names[] = {__VA_ARGS__, nullptr}; \
+  TYPELIB name##_choices = MakeTypelib(name##_names, std::size(name##_names) - 1);
+#define TIDESDB_Enum(flags, name, meaning, check, place, ...) \
+  TIDESDB_CHOICES(name, __VA_ARGS__) \
+  unsigned long name##_value; \
+  MYSQL_SYSVAR_ENUM(name, name##_value, PLUGIN_VAR_RQCMDARG | flags, meaning, check, nullptr, place, &name##_choices);
 
-// --- Of a session ---
+#define TIDESDB_SessionNumber(name, meaning, check, ...) \
+  MYSQL_THDVAR_ULONGLONG(name, PLUGIN_VAR_RQCMDARG, meaning, check, nullptr, __VA_ARGS__, 0);
+#define TIDESDB_SessionBool(name, meaning, check, on) \
+  MYSQL_THDVAR_BOOL(name, PLUGIN_VAR_OPCMDARG, meaning, check, nullptr, on);
+#define TIDESDB_SessionEnum(name, meaning, check, place, ...) \
+  TIDESDB_CHOICES(name, __VA_ARGS__) \
+  MYSQL_THDVAR_ENUM(name, PLUGIN_VAR_RQCMDARG, meaning, check, nullptr, place, &name##_choices);
+// clang-format on
 
-MYSQL_THDVAR_BOOL(snapshot_isolation, PLUGIN_VAR_OPCMDARG,
-                  "With a snapshot open at REPEATABLE READ or SERIALIZABLE, writing or locking a "
-                  "row that was changed since is error 1020. As innodb_snapshot_isolation.",
-                  nullptr, nullptr, TIDESDB_SNAPSHOT_ISOLATION_DEFAULT);
-MYSQL_THDVAR_ULONGLONG(ttl, kDynamic, "Not supported yet; must be 0.", RefuseTtl, nullptr, 0, 0,
-                       kUnlimited, 0);
-MYSQL_THDVAR_BOOL(skip_unique_check, PLUGIN_VAR_OPCMDARG,
-                  "Accepted for compatibility; has no effect: uniqueness is always checked.",
-                  nullptr, nullptr, 0);
-MYSQL_THDVAR_BOOL(single_delete_primary, PLUGIN_VAR_OPCMDARG, TIDESDB_NO_EFFECT, nullptr, nullptr,
-                  0);
-MYSQL_THDVAR_ULONGLONG(backpressure_wait_timeout_ms, kDynamic, TIDESDB_NO_EFFECT, nullptr, nullptr,
-                       60000, 0, 3600000, 0);
-MYSQL_THDVAR_ULONGLONG(lock_wait_timeout_ms, kDynamic,
-                       "Milliseconds to wait for a row lock; then error 1205.", nullptr, nullptr,
-                       50000, 0, 3600000, 0);
-MYSQL_THDVAR_ULONGLONG(bulk_staging_size, kDynamic,
-                       "Bytes of a transaction's writes that are held in memory, at least 1M; what "
-                       "is more goes to sorted runs on disk. 0 takes the size of a memtable. A "
-                       "transaction that has spilled many of that holds more. The most is an "
-                       "eighth of tidesdb_max_memory_usage. Acts from the next transaction on.",
-                       nullptr, nullptr, 0, 0, kUnlimited, 0);
-MYSQL_THDVAR_ULONGLONG(index_build_staging_size, kDynamic,
-                       "Memory for rows and entries that ALTER TABLE, CREATE INDEX, DROP INDEX or "
-                       "OPTIMIZE TABLE sorts, before they go to disk. Where a copy cannot be "
-                       "sorted (a partitioned table's), as tidesdb_bulk_staging_size.",
-                       nullptr, nullptr, 0, 0, kUnlimited, 0);
-MYSQL_THDVAR_ULONGLONG(compact_after_range_delete_min_rows, kDynamic, TIDESDB_NO_EFFECT, nullptr,
-                       nullptr, 0, 0, kUnlimited, 0);
-
-// --- What CREATE TABLE takes when it says nothing ---
-
-MYSQL_THDVAR_ENUM(default_compression, kDynamic,
-                  "Compression of new tables: NONE, SNAPPY, LZ4, ZSTD; LZ4_FAST is LZ4.", nullptr,
-                  nullptr, 2, &compression_typelib);
-MYSQL_THDVAR_ULONGLONG(default_write_buffer_size, kDynamic, TIDESDB_NO_EFFECT, nullptr, nullptr,
-                       64ULL << 20, 1024, kUnlimited, 0);
-MYSQL_THDVAR_BOOL(default_bloom_filter, PLUGIN_VAR_OPCMDARG,
-                  "Whether new tables have Bloom filters.", nullptr, nullptr, 1);
-MYSQL_THDVAR_BOOL(default_use_btree, PLUGIN_VAR_OPCMDARG, TIDESDB_NO_EFFECT, nullptr, nullptr, 0);
-MYSQL_THDVAR_BOOL(default_block_indexes, PLUGIN_VAR_OPCMDARG, TIDESDB_NO_EFFECT, nullptr, nullptr,
-                  1);
-MYSQL_THDVAR_ENUM(default_sync_mode, kDynamic,
-                  "Accepted for compatibility; has no effect: tidesdb_unified_memtable_sync_mode "
-                  "is for all tables.",
-                  nullptr, nullptr, 2, &sync_mode_typelib);
-MYSQL_THDVAR_ULONGLONG(default_sync_interval_us, kDynamic, TIDESDB_NO_EFFECT, nullptr, nullptr,
-                       128000, 0, kUnlimited, 0);
-MYSQL_THDVAR_ULONGLONG(default_bloom_fpr, kDynamic,
-                       "False positives of the Bloom filters of new tables, in 1/10000.", nullptr,
-                       nullptr, 100, 1, 10000, 0);
-MYSQL_THDVAR_ULONGLONG(default_klog_value_threshold, kDynamic,
-                       "Values of BLOB, TEXT, VARCHAR and their kin with more bytes lie apart from "
-                       "their rows, for new tables, so that who reads or writes other columns does "
-                       "not touch them; 0: none does, 1 to 64 are 64.",
-                       nullptr, nullptr, 1024, 0, kUnlimited, 0);
-MYSQL_THDVAR_ULONGLONG(default_l0_queue_stall_threshold, kDynamic, TIDESDB_NO_EFFECT, nullptr,
-                       nullptr, 20, 1, 1024, 0);
-MYSQL_THDVAR_ULONGLONG(default_l1_file_count_trigger, kDynamic,
-                       "Files of the first level that start a compaction, for new tables.", nullptr,
-                       nullptr, 4, 1, 1024, 0);
-MYSQL_THDVAR_ULONGLONG(default_level_size_ratio, kDynamic,
-                       "How much larger each level is than the one before, for new tables.",
-                       nullptr, nullptr, 10, 2, 100, 0);
-MYSQL_THDVAR_ULONGLONG(default_min_levels, kDynamic, TIDESDB_NO_EFFECT, nullptr, nullptr, 1, 1, 64,
-                       0);
-MYSQL_THDVAR_ULONGLONG(default_dividing_level_offset, kDynamic, TIDESDB_NO_EFFECT, nullptr, nullptr,
-                       1, 0, 64, 0);
-MYSQL_THDVAR_ULONGLONG(default_skip_list_max_level, kDynamic, TIDESDB_NO_EFFECT, nullptr, nullptr,
-                       12, 1, 64, 0);
-MYSQL_THDVAR_ULONGLONG(default_skip_list_probability, kDynamic, TIDESDB_NO_EFFECT, nullptr, nullptr,
-                       25, 1, 100, 0);
-MYSQL_THDVAR_ULONGLONG(default_index_sample_ratio, kDynamic, TIDESDB_NO_EFFECT, nullptr, nullptr, 1,
-                       1, 1024, 0);
-MYSQL_THDVAR_ULONGLONG(default_block_index_prefix_len, kDynamic, TIDESDB_NO_EFFECT, nullptr,
-                       nullptr, 16, 1, 256, 0);
-MYSQL_THDVAR_ULONGLONG(default_min_disk_space, kDynamic, TIDESDB_NO_EFFECT, nullptr, nullptr,
-                       100ULL << 20, 0, kUnlimited, 0);
-MYSQL_THDVAR_ENUM(default_isolation_level, kDynamic, TIDESDB_NO_EFFECT, nullptr, nullptr, 2,
-                  &isolation_level_typelib);
-MYSQL_THDVAR_BOOL(default_object_lazy_compaction, PLUGIN_VAR_OPCMDARG, TIDESDB_NO_EFFECT, nullptr,
-                  nullptr, 0);
-MYSQL_THDVAR_BOOL(default_object_prefetch_compaction, PLUGIN_VAR_OPCMDARG, TIDESDB_NO_EFFECT,
-                  nullptr, nullptr, 1);
-MYSQL_THDVAR_ULONGLONG(default_tombstone_density_trigger, kDynamic, TIDESDB_NO_EFFECT, nullptr,
-                       nullptr, 0, 0, 10000, 0);
-MYSQL_THDVAR_ULONGLONG(default_tombstone_density_min_entries, kDynamic, TIDESDB_NO_EFFECT, nullptr,
-                       nullptr, 1024, 0, kUnlimited, 0);
+TIDESDB_SYSTEM_VARIABLES(TIDESDB_DEFINE)
 
 constexpr int kOpenFilesDefault = 256;
 constexpr int kOpenFilesMin = 16;
@@ -313,72 +126,9 @@ void RaiseToLeast(const char* name, T least, T* value) {
 
 }  // namespace
 
-st_mysql_sys_var* all[] = {
-    MYSQL_SYSVAR(flush_threads),
-    MYSQL_SYSVAR(max_concurrent_flushes),
-    MYSQL_SYSVAR(compaction_threads),
-    MYSQL_SYSVAR(log_level),
-    MYSQL_SYSVAR(block_cache_size),
-    MYSQL_SYSVAR(max_open_sstables),
-    MYSQL_SYSVAR(max_memory_usage),
-    MYSQL_SYSVAR(log_to_file),
-    MYSQL_SYSVAR(log_truncation_at),
-    MYSQL_SYSVAR(unified_memtable),
-    MYSQL_SYSVAR(unified_memtable_write_buffer_size),
-    MYSQL_SYSVAR(unified_memtable_sync_mode),
-    MYSQL_SYSVAR(unified_memtable_sync_interval),
-    MYSQL_SYSVAR(unified_memtable_skip_list_max_level),
-    MYSQL_SYSVAR(unified_memtable_skip_list_probability),
-    MYSQL_SYSVAR(data_home_dir),
-    MYSQL_SYSVAR(object_store_backend),
-    MYSQL_SYSVAR(force_recovery),
-    MYSQL_SYSVAR(finish_compactions_on_close),
-    MYSQL_SYSVAR(backup_dir),
-    MYSQL_SYSVAR(checkpoint_dir),
-    MYSQL_SYSVAR(print_all_conflicts),
-    MYSQL_SYSVAR(pessimistic_locking),
-    MYSQL_SYSVAR(promote_primary),
-    MYSQL_SYSVAR(fts_min_word_len),
-    MYSQL_SYSVAR(fts_max_word_len),
-    MYSQL_SYSVAR(fts_bm25_k1),
-    MYSQL_SYSVAR(fts_bm25_b),
-    MYSQL_SYSVAR(fts_blend_chars),
-    MYSQL_SYSVAR(ft_stopword_table),
-    MYSQL_SYSVAR(snapshot_isolation),
-    MYSQL_SYSVAR(ttl),
-    MYSQL_SYSVAR(skip_unique_check),
-    MYSQL_SYSVAR(single_delete_primary),
-    MYSQL_SYSVAR(backpressure_wait_timeout_ms),
-    MYSQL_SYSVAR(lock_wait_timeout_ms),
-    MYSQL_SYSVAR(bulk_staging_size),
-    MYSQL_SYSVAR(index_build_staging_size),
-    MYSQL_SYSVAR(compact_after_range_delete_min_rows),
-    MYSQL_SYSVAR(default_compression),
-    MYSQL_SYSVAR(default_write_buffer_size),
-    MYSQL_SYSVAR(default_bloom_filter),
-    MYSQL_SYSVAR(default_use_btree),
-    MYSQL_SYSVAR(default_block_indexes),
-    MYSQL_SYSVAR(default_sync_mode),
-    MYSQL_SYSVAR(default_sync_interval_us),
-    MYSQL_SYSVAR(default_bloom_fpr),
-    MYSQL_SYSVAR(default_klog_value_threshold),
-    MYSQL_SYSVAR(default_l0_queue_stall_threshold),
-    MYSQL_SYSVAR(default_l1_file_count_trigger),
-    MYSQL_SYSVAR(default_level_size_ratio),
-    MYSQL_SYSVAR(default_min_levels),
-    MYSQL_SYSVAR(default_dividing_level_offset),
-    MYSQL_SYSVAR(default_skip_list_max_level),
-    MYSQL_SYSVAR(default_skip_list_probability),
-    MYSQL_SYSVAR(default_index_sample_ratio),
-    MYSQL_SYSVAR(default_block_index_prefix_len),
-    MYSQL_SYSVAR(default_min_disk_space),
-    MYSQL_SYSVAR(default_isolation_level),
-    MYSQL_SYSVAR(default_object_lazy_compaction),
-    MYSQL_SYSVAR(default_object_prefetch_compaction),
-    MYSQL_SYSVAR(default_tombstone_density_trigger),
-    MYSQL_SYSVAR(default_tombstone_density_min_entries),
-    nullptr,
-};
+#define TIDESDB_LIST(name, ...) MYSQL_SYSVAR(name),
+st_mysql_sys_var* all[] = {TIDESDB_SYSTEM_VARIABLES(TIDESDB_LIST) nullptr};
+#undef TIDESDB_LIST
 
 ha_create_table_option table_options[] = {
     HA_TOPTION_SYSVAR("WRITE_BUFFER_SIZE", write_buffer_size, default_write_buffer_size),

@@ -1,0 +1,117 @@
+// The one table of the system variables tidesdb_*: their order, values, help, and what docs/variables.md says of them.
+//
+// X(name, where, type, (values), "meaning"[, check]). where: Start (my.cnf), Global (SET GLOBAL) or Session (SET).
+// type and its values: Int, Unsigned, Number, Double: (default, least, most). Bool: (default). Enum: (place of the
+// default, choices...). Text: (). check: a function that may refuse what is set.
+// After a change: python3 -m tools.variables.
+#pragma once
+
+// clang-format off
+#define TIDESDB_NO_EFFECT "Accepted for compatibility; has no effect."
+
+#define TIDESDB_SYSTEM_VARIABLES(X) \
+  /* Set at the start. */ \
+  X(flush_threads, Start, Int, (4, 0, 64), "Threads that write memtables to table files; 0 takes 1.") \
+  X(max_concurrent_flushes, Start, Int, (0, 0, 1024), TIDESDB_NO_EFFECT) \
+  X(compaction_threads, Start, Int, (4, 1, 64), "Threads that merge table files.") \
+  X(log_level, Start, Enum, (2, "DEBUG", "INFO", "WARN", "ERROR", "FATAL", "NONE"), \
+    "The least important messages that go to the error log: DEBUG, INFO, WARN, ERROR, FATAL or NONE.") \
+  X(block_cache_size, Start, Number, (256ULL << 20, 0, 1ULL << 50), \
+    "Bytes of the block cache; 0 takes all of tidesdb_max_memory_usage that nothing else needs at the moment. " \
+    "From a quarter of that on, table files are read and written past the system's page cache.") \
+  X(max_open_sstables, Start, Int, (256, 0, 65536), \
+    "Table files held open, at least 16; 0 takes 256. As many runs of spilled transactions, up to 256, may be " \
+    "open besides.") \
+  X(max_memory_usage, Start, Number, (0, 0, 1ULL << 50), \
+    "Bytes that memtables, caches, indexes, transactions and scans may take together, at least 16M; 0 takes half " \
+    "of what the machine or its cgroup allows.") \
+  X(log_to_file, Start, Bool, (1), TIDESDB_NO_EFFECT) \
+  X(log_truncation_at, Start, Number, (24ULL << 20, 0, kUnlimited), TIDESDB_NO_EFFECT) \
+  X(unified_memtable, Start, Bool, (1), TIDESDB_NO_EFFECT) \
+  X(unified_memtable_write_buffer_size, Start, Number, (128ULL << 20, 64ULL << 10, 1ULL << 40), \
+    "Bytes of the memtable; a full one is written to table files.") \
+  X(unified_memtable_sync_mode, Start, Enum, (2, "NONE", "INTERVAL", "FULL"), \
+    "When a commit is durable: FULL syncs before COMMIT returns, INTERVAL every " \
+    "tidesdb_unified_memtable_sync_interval, NONE leaves it to the operating system. A killed server loses " \
+    "nothing in any of them.") \
+  X(unified_memtable_sync_interval, Start, Number, (128000, 1000, 3600000000ULL), \
+    "Microseconds of commits that a power loss can take, with INTERVAL.") \
+  X(unified_memtable_skip_list_max_level, Start, Int, (0, 0, 32), TIDESDB_NO_EFFECT) \
+  X(unified_memtable_skip_list_probability, Start, Double, (0.0, 0, 1), TIDESDB_NO_EFFECT) \
+  X(data_home_dir, Start, Text, (), "Directory of the database; by default #tidesdb in the data directory.") \
+  X(object_store_backend, Start, Enum, (0, "LOCAL"), "Where table files are: only LOCAL is supported.") \
+  X(force_recovery, Start, Unsigned, (0, 0, 1), \
+    "0: a log that is damaged, or lacks a part that it once had, is not opened, and the server does not start. " \
+    "1: the log ends there, and what was committed later is lost. Copy the directory first, set it for one " \
+    "start, check all tables.") \
+  X(finish_compactions_on_close, Start, Bool, (0), TIDESDB_NO_EFFECT) \
+  /* Changed at any time. */ \
+  X(backup_dir, Global, Text, (), \
+    "Setting it copies all TidesDB tables, as they are at one moment, into this directory, which must be empty " \
+    "or not there. Shows the last one.", TakeBackup) \
+  X(checkpoint_dir, Global, Text, (), \
+    "As tidesdb_backup_dir, but table files get a second name there and are not copied, where it is the same " \
+    "file system: takes moments and next to no space.", TakeCheckpoint) \
+  X(print_all_conflicts, Global, Bool, (0), "Writes each conflict and deadlock to the error log.") \
+  X(pessimistic_locking, Global, Bool, (1), \
+    "Rows are locked when they are written or read for update. OFF: the first to commit wins, the others get " \
+    "error 1213. Transactions that are open keep what they have.") \
+  X(promote_primary, Global, Bool, (0), TIDESDB_NO_EFFECT) \
+  X(fts_min_word_len, Global, Int, (3, 1, 84), TIDESDB_NO_EFFECT) \
+  X(fts_max_word_len, Global, Int, (84, 1, 512), TIDESDB_NO_EFFECT) \
+  X(fts_bm25_k1, Global, Double, (1.2, 0, 10), TIDESDB_NO_EFFECT) \
+  X(fts_bm25_b, Global, Double, (0.75, 0, 1), TIDESDB_NO_EFFECT) \
+  X(fts_blend_chars, Global, Text, (), TIDESDB_NO_EFFECT) \
+  X(ft_stopword_table, Global, Text, (), TIDESDB_NO_EFFECT) \
+  /* Of a session. */ \
+  X(snapshot_isolation, Session, Bool, (TIDESDB_SNAPSHOT_ISOLATION_DEFAULT), \
+    "With a snapshot open at REPEATABLE READ or SERIALIZABLE, writing or locking a row that was changed since is " \
+    "error 1020. As innodb_snapshot_isolation.") \
+  X(ttl, Session, Number, (0, 0, kUnlimited), "Not supported yet; must be 0.", RefuseTtl) \
+  X(skip_unique_check, Session, Bool, (0), "Accepted for compatibility; has no effect: uniqueness is always checked.") \
+  X(single_delete_primary, Session, Bool, (0), TIDESDB_NO_EFFECT) \
+  X(backpressure_wait_timeout_ms, Session, Number, (60000, 0, 3600000), TIDESDB_NO_EFFECT) \
+  X(lock_wait_timeout_ms, Session, Number, (50000, 0, 3600000), \
+    "Milliseconds to wait for a row lock; then error 1205.") \
+  X(bulk_staging_size, Session, Number, (0, 0, kUnlimited), \
+    "Bytes of a transaction's writes that are held in memory, at least 1M; what is more goes to sorted runs on " \
+    "disk. 0 takes the size of a memtable. A transaction that has spilled many of that holds more. The most is " \
+    "an eighth of tidesdb_max_memory_usage. Acts from the next transaction on.") \
+  X(index_build_staging_size, Session, Number, (0, 0, kUnlimited), \
+    "Memory for rows and entries that ALTER TABLE, CREATE INDEX, DROP INDEX or OPTIMIZE TABLE sorts, before they " \
+    "go to disk. Where a copy cannot be sorted (a partitioned table's), as tidesdb_bulk_staging_size.") \
+  X(compact_after_range_delete_min_rows, Session, Number, (0, 0, kUnlimited), TIDESDB_NO_EFFECT) \
+  /* What CREATE TABLE takes when it says nothing. */ \
+  X(default_compression, Session, Enum, (2, "NONE", "SNAPPY", "LZ4", "ZSTD", "LZ4_FAST"), \
+    "Compression of new tables: NONE, SNAPPY, LZ4, ZSTD; LZ4_FAST is LZ4.") \
+  X(default_write_buffer_size, Session, Number, (64ULL << 20, 1024, kUnlimited), TIDESDB_NO_EFFECT) \
+  X(default_bloom_filter, Session, Bool, (1), "Whether new tables have Bloom filters.") \
+  X(default_use_btree, Session, Bool, (0), TIDESDB_NO_EFFECT) \
+  X(default_block_indexes, Session, Bool, (1), TIDESDB_NO_EFFECT) \
+  X(default_sync_mode, Session, Enum, (2, "NONE", "INTERVAL", "FULL"), \
+    "Accepted for compatibility; has no effect: tidesdb_unified_memtable_sync_mode is for all tables.") \
+  X(default_sync_interval_us, Session, Number, (128000, 0, kUnlimited), TIDESDB_NO_EFFECT) \
+  X(default_bloom_fpr, Session, Number, (100, 1, 10000), \
+    "False positives of the Bloom filters of new tables, in 1/10000.") \
+  X(default_klog_value_threshold, Session, Number, (1024, 0, kUnlimited), \
+    "Values of BLOB, TEXT, VARCHAR and their kin with more bytes lie apart from their rows, for new tables, so " \
+    "that who reads or writes other columns does not touch them; 0: none does, 1 to 64 are 64.") \
+  X(default_l0_queue_stall_threshold, Session, Number, (20, 1, 1024), TIDESDB_NO_EFFECT) \
+  X(default_l1_file_count_trigger, Session, Number, (4, 1, 1024), \
+    "Files of the first level that start a compaction, for new tables.") \
+  X(default_level_size_ratio, Session, Number, (10, 2, 100), \
+    "How much larger each level is than the one before, for new tables.") \
+  X(default_min_levels, Session, Number, (1, 1, 64), TIDESDB_NO_EFFECT) \
+  X(default_dividing_level_offset, Session, Number, (1, 0, 64), TIDESDB_NO_EFFECT) \
+  X(default_skip_list_max_level, Session, Number, (12, 1, 64), TIDESDB_NO_EFFECT) \
+  X(default_skip_list_probability, Session, Number, (25, 1, 100), TIDESDB_NO_EFFECT) \
+  X(default_index_sample_ratio, Session, Number, (1, 1, 1024), TIDESDB_NO_EFFECT) \
+  X(default_block_index_prefix_len, Session, Number, (16, 1, 256), TIDESDB_NO_EFFECT) \
+  X(default_min_disk_space, Session, Number, (100ULL << 20, 0, kUnlimited), TIDESDB_NO_EFFECT) \
+  X(default_isolation_level, Session, Enum, (2, "READ_UNCOMMITTED", "READ_COMMITTED", "REPEATABLE_READ", "SNAPSHOT", \
+    "SERIALIZABLE"), TIDESDB_NO_EFFECT) \
+  X(default_object_lazy_compaction, Session, Bool, (0), TIDESDB_NO_EFFECT) \
+  X(default_object_prefetch_compaction, Session, Bool, (1), TIDESDB_NO_EFFECT) \
+  X(default_tombstone_density_trigger, Session, Number, (0, 0, 10000), TIDESDB_NO_EFFECT) \
+  X(default_tombstone_density_min_entries, Session, Number, (1024, 0, kUnlimited), TIDESDB_NO_EFFECT)
+// clang-format on
