@@ -59,7 +59,7 @@ class MergeJob {
       : context_(context),
         compaction_(compaction),
         stop_(stop),
-        view_(context.snapshots()),
+        view_(context.env->Snapshots()),
         output_(&context,
                 TableOptionsOf(compaction.version->family(), compaction.version->options()),
                 CachePriority::kKept),
@@ -133,7 +133,7 @@ class MergeJob {
     if (stop_ != nullptr && stop_->load(std::memory_order_relaxed)) {
       return Status::ShuttingDown("the compaction was stopped; its inputs are untouched");
     }
-    return context_.pace ? context_.pace(bytes) : Status::Ok();
+    return context_.env->Pace(bytes);
   }
 
   // Every entry that the inputs' properties promise must have come by: a source that ends early

@@ -18,7 +18,7 @@ struct CompactionOutput {
 
 // REQUIRES: kind is kMerge. After an error no output is left behind and the inputs are untouched.
 // Errors: kCorruption of an input (names file and offset), kIoError, kNoSpace; kShuttingDown when
-// `stop` is set, and what the context's pace returns.
+// `stop` is set, and what LsmEnv::Pace returns.
 Result<CompactionOutput> RunMerge(const JobContext& context, const Compaction& compaction,
                                   const std::atomic<bool>* stop);
 

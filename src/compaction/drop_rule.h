@@ -22,20 +22,9 @@
 #include <vector>
 
 #include "format/internal_key.h"
+#include "version/snapshot_view.h"
 
 namespace tidesdb {
-
-// Who may still read what. REQUIRES of whoever makes it: `visible` was read before `live`, and a
-// snapshot taken since is not older than `visible`.
-struct SnapshotView {
-  std::vector<SequenceNumber> live;  // Ascending.
-  SequenceNumber visible = 0;        // What a new reader would see.
-
-  // The oldest sequence at which anybody reads.
-  SequenceNumber Oldest() const {
-    return live.empty() || live.front() > visible ? visible : live.front();
-  }
-};
 
 // Fed with the versions of one key after another.
 // Threads: one at a time.

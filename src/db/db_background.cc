@@ -1,8 +1,10 @@
 // What the background threads do: flush, compact, delete old files, sync on time.
+#include <algorithm>
 #include <utility>
 
 #include "base/failpoint.h"
 #include "db/db_impl.h"
+#include "io/huge_pages.h"
 
 namespace tidesdb {
 namespace {
@@ -93,6 +95,21 @@ Status DbImpl::SyncWalTo(SequenceNumber sequence) {
   if (wal_->synced_sequence() >= sequence) return Status::Ok();
   Status status = wal_->Sync();
   return status.ok() ? status : WalFailed(std::move(status));
+}
+
+SnapshotView DbImpl::Snapshots() {
+  std::vector<SequenceNumber> live = txns_->Snapshots();
+  const SequenceNumber visible = live.back();
+  live.pop_back();
+  return {std::move(live), visible};
+}
+
+std::unique_ptr<MemTable> DbImpl::NewMemTable() {
+  const uint64_t bytes = options_.memtable_bytes;
+  const uint64_t arena_block = bytes >= 16 * kHugePageBytes
+                                   ? kHugePageBytes
+                                   : std::clamp<uint64_t>(bytes / 16, 4 << 10, 256 << 10);
+  return tidesdb::NewMemTable(static_cast<size_t>(arena_block));
 }
 
 void DbImpl::BackgroundDone() {

@@ -103,7 +103,7 @@ Result<std::optional<SequenceNumber>> DbImpl::WriteCopy(const std::string& direc
     sequence = last;
     source.log = wal_->Hold();
     pinned = tree_->Acquire();
-    captured = tree_->Capture();
+    captured = tree_->versions().Capture();
     return Status::Ok();
   });
   TIDESDB_TRY(held);

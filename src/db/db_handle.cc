@@ -31,12 +31,12 @@ Status DbHandle::ApplyCatalog(const CatalogEdit& edit) {
 }
 
 std::optional<std::string> DbHandle::GetCatalog(Slice name) const {
-  return closed() ? std::nullopt : engine_->GetCatalog(name);
+  return closed() ? std::nullopt : engine_->versions().GetCatalog(name);
 }
 
 std::vector<std::pair<std::string, std::string>> DbHandle::ListCatalog(Slice prefix) const {
   if (closed()) return {};
-  return engine_->ListCatalog(prefix);
+  return engine_->versions().ListCatalog(prefix);
 }
 
 ColumnFamily* DbHandle::FindFamily(uint32_t id) const { return engine_->FindFamily(id); }

@@ -109,7 +109,7 @@ void DbImpl::FlushForClose() {
 }
 
 uint32_t DbImpl::NewFamilyId() {
-  const FamilyId id = tree_->NewFamilyId();
+  const FamilyId id = tree_->versions().NewFamilyId();
   families_.Reserve(id);
   return id;
 }
@@ -126,20 +126,16 @@ Status DbImpl::ApplyCatalog(const CatalogEdit& edit) {
   Status status = tree_->ApplyCatalog(edit, txns_->VisibleSequence());
   if (!status.ok()) {
     // A later commit must not meet a change that a crash could bring back.
-    if (tree_->InDoubt() && !tree_->Settle().ok())
+    VersionSet& versions = tree_->versions();
+    if (versions.in_doubt() && !versions.Settle().ok()) {
       errors_->SetFatal(status, "writing the manifest");
+    }
     return status;
   }
   for (const CatalogEdit::NewFamily& family : edit.create) families_.Add(family.id, family.options);
   for (const uint32_t id : edit.drop) families_.Drop(id);
   ReadStateChanged();
   return Status::Ok();
-}
-
-std::optional<std::string> DbImpl::GetCatalog(Slice name) const { return tree_->GetCatalog(name); }
-
-std::vector<std::pair<std::string, std::string>> DbImpl::ListCatalog(Slice prefix) const {
-  return tree_->ListCatalog(prefix);
 }
 
 std::unique_ptr<Transaction> DbImpl::Begin(const TransactionOptions& options,

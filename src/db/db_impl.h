@@ -43,7 +43,7 @@ namespace tidesdb {
 FileRecord IngestedFileRecord(uint64_t number, uint64_t bytes, const TableProperties& properties,
                               SequenceNumber sequence);
 
-class DbImpl final : private TxnEnv {
+class DbImpl final : private TxnEnv, private LsmEnv {
  public:
   // Opens or creates the database; db.h says how. The engine goes with the last of those that hold
   // it: the caller's Db, and the transactions that it began. What a pinned value still points to
@@ -64,8 +64,8 @@ class DbImpl final : private TxnEnv {
   // --- As Db. REQUIRES: not closed. ---
   uint32_t NewFamilyId();
   Status ApplyCatalog(const CatalogEdit& edit);
-  std::optional<std::string> GetCatalog(Slice name) const;
-  std::vector<std::pair<std::string, std::string>> ListCatalog(Slice prefix) const;
+  // For what it knows by itself: the catalog.
+  const VersionSet& versions() const { return tree_->versions(); }
   ColumnFamily* FindFamily(uint32_t id) const { return families_.Find(id); }
   ColumnFamily* FindFamily(Slice name) const { return families_.Find(name); }
   std::vector<ColumnFamily*> ListFamilies() const { return families_.List(); }
@@ -116,11 +116,18 @@ class DbImpl final : private TxnEnv {
   Status Ingest(const std::vector<IngestFile>& files, SequenceNumber sequence,
                 uint64_t wal_segment) override;
   void TransactionMemoryMoved() override { LendMemory(); }
-  uint64_t NewFileNumber() override { return tree_->NewFileNumber(); }
+  uint64_t NewFileNumber() override { return tree_->versions().NewFileNumber(); }
   std::string SpillPath(uint64_t file_number) const override;
   std::string TablePath(uint64_t file_number) const override;
   TableWriteOptions TableOptionsOf(FamilyId family) const override;
   uint64_t TargetFileBytes(FamilyId family) const override;
+
+  // --- LsmEnv (db_background.cc) ---
+  Status SyncWalTo(SequenceNumber sequence) override;
+  SnapshotView Snapshots() override;
+  std::unique_ptr<MemTable> NewMemTable() override;
+  // Files become obsolete on idle databases too: when a family is dropped, or a scan ends.
+  void ObsoleteAdded() override { scheduler_->WakeCompaction(); }
 
   // Begins a new memtable and WAL segment. REQUIRES: called between two commit groups.
   Status RotateMemTable(SequenceNumber last);
@@ -194,7 +201,6 @@ class DbImpl final : private TxnEnv {
   Scheduler::Outcome RunCompaction();
   Status RunTask(std::unique_ptr<LsmTree::Task> task);
   void Tick();
-  Status SyncWalTo(SequenceNumber sequence);
   void BackgroundDone();
   // Waits for the next time that background work ends, or a moment.
   void WaitForBackground() EXCLUDES(background_mu_);

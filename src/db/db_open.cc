@@ -4,7 +4,6 @@
 
 #include "db/db_impl.h"
 #include "io/file_names.h"
-#include "io/huge_pages.h"
 
 namespace tidesdb {
 namespace {
@@ -63,6 +62,7 @@ Status DbImpl::OpenTree(SequenceNumber* last) {
                                    ", and create_if_missing is off");
   }
   LsmOptions options;
+  options.env = this;
   options.fs = env_->fs;
   options.directory = directory_;
   options.log = logger_.get();
@@ -70,23 +70,9 @@ Status DbImpl::OpenTree(SequenceNumber* last) {
   options.block_cache = block_cache_.get();
   options.open_files_max = static_cast<size_t>(options_.open_files_max);
   options.bypass_page_cache = plan_.bypass_page_cache;
-  options.sync_wal_to = [this](SequenceNumber sequence) { return SyncWalTo(sequence); };
-  options.snapshots = [this] {
-    std::vector<SequenceNumber> live = txns_->Snapshots();
-    const SequenceNumber visible = live.back();
-    live.pop_back();
-    return SnapshotView{std::move(live), visible};
-  };
-  const auto arena_block_bytes = options_.memtable_bytes >= 16 * kHugePageBytes
-                                     ? kHugePageBytes
-                                     : static_cast<size_t>(std::clamp<uint64_t>(
-                                           options_.memtable_bytes / 16, 4 << 10, 256 << 10));
-  // Files become obsolete on idle databases too: when a family is dropped, or a scan ends.
-  options.on_obsolete = [this] { scheduler_->WakeCompaction(); };
-  options.new_memtable = [arena_block_bytes] { return NewMemTable(arena_block_bytes); };
   TIDESDB_ASSIGN(tree_, LsmTree::Open(std::move(options), !exists));
   TIDESDB_ASSIGN(const std::vector<std::string> names, env_->fs->List(directory_));
-  tree_->ReserveFileNumbers(MaxFileNumber(names));
+  tree_->versions().ReserveFileNumbers(MaxFileNumber(names));
   for (const VersionRef& version : tree_->Families()) {
     families_.Add(version->family(), version->options());
   }

@@ -139,7 +139,7 @@ Status DbImpl::ReplayIngest(SequenceNumber sequence, Slice writes, uint64_t need
                  WalIngest::Decode(writes, state.reader->Where(*state.record)));
   std::vector<FileRecord> files;
   for (const WalIngestFile& file : ingest.files) {
-    tree_->ReserveFileNumbers(file.number);
+    tree_->versions().ReserveFileNumbers(file.number);
     if (tree_->Family(file.properties.family) == nullptr) continue;  // Dropped since.
     files.push_back(IngestedFileRecord(file.number, file.bytes, file.properties, sequence));
   }
@@ -169,7 +169,7 @@ Status DbImpl::KeepPrepared(ReplayState* state) {
       TIDESDB_ASSIGN(const WalIngest ingest, WalIngest::Decode(record.writes, record.name));
       std::vector<FileRecord> files;
       for (const WalIngestFile& file : ingest.files) {
-        tree_->ReserveFileNumbers(file.number);
+        tree_->versions().ReserveFileNumbers(file.number);
         prepared_tables_.insert(file.number);
         files.push_back(IngestedFileRecord(file.number, file.bytes, file.properties, 0));
       }

@@ -37,7 +37,7 @@ Status FlushFamily(const JobContext& context, const MemTable& memtable, const Ve
 Result<std::vector<FileRecord>> FlushMemTable(const JobContext& context, const MemTable& memtable,
                                               const ReadStateParts& parts, bool is_oldest,
                                               const std::atomic<bool>* stop) {
-  const SnapshotView view = context.snapshots();
+  const SnapshotView view = context.env->Snapshots();
   std::vector<FileRecord> files;
   const auto flush = [&]() -> Status {
     for (const MemTableFamilyCounts& counts : memtable.Families()) {

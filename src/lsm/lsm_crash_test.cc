@@ -98,7 +98,7 @@ class RandomRun {
         Write();
         break;
     }
-    if (h_.tree->InDoubt()) Accept(h_.tree->Settle());
+    if (h_.tree->versions().in_doubt()) Accept(h_.tree->versions().Settle());
   }
 
   void Write() {
@@ -255,7 +255,7 @@ class RandomRun {
   }
 
   void End() {
-    CHECK_OK(h_.tree->Settle());
+    CHECK_OK(h_.tree->versions().Settle());
     h_.Rotate();
     // No CHECK: a planted fault may be found here.
     const Status flushed = h_.FlushAll();

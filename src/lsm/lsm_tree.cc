@@ -15,7 +15,7 @@ Result<bool> LsmTree::Exists(FileSystem* fs, const std::string& directory) {
 LsmTree::LsmTree(LsmOptions options)
     : options_(std::move(options)),
       obsolete_files_(options_.fs, options_.directory, options_.block_cache, options_.log,
-                      options_.on_obsolete),
+                      options_.env),
       tables_(options_.fs, options_.directory, options_.block_cache, options_.open_files_max,
               options_.bypass_page_cache),
       context_({.fs = options_.fs,
@@ -24,16 +24,14 @@ LsmTree::LsmTree(LsmOptions options)
                 .tables = &tables_,
                 .log = options_.log,
                 .metrics = options_.metrics,
-                .new_file_number = [this] { return versions_.NewFileNumber(); },
-                .snapshots = options_.snapshots,
-                .pace = options_.pace}),
-      holder_({.active = options_.new_memtable(),
+                .env = options_.env,
+                .new_file_number = [this] { return versions_.NewFileNumber(); }}),
+      holder_({.active = options_.env->NewMemTable(),
                .immutables = {},
                .versions = {},
                .tables = &tables_}),
       versions_(MakeVersionSetOptions(), &holder_),
-      memtables_(std::make_unique<MemTableList>(&context_, &holder_, &versions_, &running_,
-                                                options_.new_memtable)) {}
+      memtables_(std::make_unique<MemTableList>(&context_, &holder_, &versions_, &running_)) {}
 
 LsmTree::~LsmTree() { CHECK(running_.Count() == 0); }
 
@@ -45,7 +43,7 @@ VersionSetOptions LsmTree::MakeVersionSetOptions() {
   options.tables = &tables_;
   options.obsolete_files = &obsolete_files_;
   options.manifest_rewrite_bytes = options_.manifest_rewrite_bytes;
-  options.sync_wal_to = options_.sync_wal_to;
+  options.env = options_.env;
   options.on_version = [this](FamilyId family, const VersionRef& version) {
     OnVersion(family, version);
   };

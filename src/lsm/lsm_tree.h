@@ -28,6 +28,7 @@
 namespace tidesdb {
 
 struct LsmOptions {
+  LsmEnv* env = nullptr;
   FileSystem* fs = nullptr;
   std::string directory;
   Logger* log = nullptr;       // May be null.
@@ -36,17 +37,6 @@ struct LsmOptions {
   size_t open_files_max = 512;
   bool bypass_page_cache = false;  // By table files.
   uint64_t manifest_rewrite_bytes = 1 << 20;
-  // Makes every commit up to the sequence durable in the WAL. Called by jobs and by ApplyCatalog;
-  // takes no lsm lock.
-  std::function<Status(SequenceNumber)> sync_wal_to;
-  // See SnapshotView. Called at the start of each job.
-  std::function<SnapshotView()> snapshots;
-  // Says that DeleteObsolete has work: a change dropped a file, or its last reader let go. See
-  // ObsoleteFiles. May be null.
-  std::function<void()> on_obsolete;
-  // See JobContext.
-  std::function<Status(uint64_t bytes)> pace;
-  std::function<std::unique_ptr<MemTable>()> new_memtable;
 };
 
 // How far background work is behind; for the write controller.
@@ -89,26 +79,14 @@ class LsmTree {
   bool HasReaders() const { return holder_.HasReaders(); }
   VersionRef Family(FamilyId family) const { return versions_.Current(family); }  // Null: unknown.
   std::vector<VersionRef> Families() const { return versions_.AllCurrent(); }
-  std::optional<std::string> GetCatalog(Slice name) const { return versions_.GetCatalog(name); }
-  std::vector<std::pair<std::string, std::string>> ListCatalog(Slice prefix) const {
-    return versions_.ListCatalog(prefix);
-  }
-  // The durable state, for a copy of it; keeps its table files while it is held.
-  VersionSet::Captured Capture() const { return versions_.Capture(); }
   // Reads every block of the family's table files, and checks levels against files. Errors:
   // kCorruption.
   Status Verify(FamilyId family, const std::atomic<bool>* stop);
 
   // --- Changing families and catalog ---
   // All or nothing, durable on return; commits up to `wal_sync_to` are durable before it (pass the
-  // last one there is). Errors: VersionSet::Apply's. After an I/O error with InDoubt() a crash may
-  // bring the change back: commit nothing until Settle() is OK.
+  // last one there is). Errors: VersionSet::Apply's; after one in_doubt() is for the caller to ask.
   Status ApplyCatalog(const CatalogEdit& edit, SequenceNumber wal_sync_to);
-  bool InDoubt() const { return versions_.in_doubt(); }
-  Status Settle() { return versions_.Settle(); }
-  FamilyId NewFamilyId() { return versions_.NewFamilyId(); }
-  uint64_t NewFileNumber() { return versions_.NewFileNumber(); }
-  void ReserveFileNumbers(uint64_t number_max) { versions_.ReserveFileNumbers(number_max); }
 
   // --- Memtables; Rotate and Ingest by the commit leader, with no insert running ---
   MemTable* active() const { return memtables_->active(); }
@@ -169,6 +147,7 @@ class LsmTree {
   size_t DeleteObsolete(size_t files_max) { return obsolete_files_.DeleteSome(files_max); }
 
   TableCache& tables() { return tables_; }
+  // Catalog, numbers, doubts about the manifest, and the durable state for a copy.
   VersionSet& versions() { return versions_; }
 
  private:

@@ -49,7 +49,7 @@ CompactionPressure LsmTree::Pressure() const {
 
 std::unique_ptr<LsmTree::Task> LsmTree::TryPick(FamilyId family, const Pick& pick) {
   PickContext context;
-  const SnapshotView view = options_.snapshots();
+  const SnapshotView view = options_.env->Snapshots();
   context.oldest_snapshot = view.Oldest();
   context.newest_sequence = view.visible;
   std::optional<Compaction> picked;

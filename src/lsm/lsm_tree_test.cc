@@ -185,9 +185,9 @@ TEST_F(LsmTreeTest, TheCatalogSurvivesAndNamesAreUnique) {
   FamilyId id = 0;
   EXPECT_EQ(h_.CreateFamily("t", &id).code(), Code::kAlreadyExists);
   for (int i = 0; i < 2; ++i) {
-    EXPECT_EQ(h_.tree->GetCatalog("a/1"), "x");
-    EXPECT_EQ(h_.tree->GetCatalog("b/1"), std::nullopt);
-    const auto entries = h_.tree->ListCatalog("a/");
+    EXPECT_EQ(h_.tree->versions().GetCatalog("a/1"), "x");
+    EXPECT_EQ(h_.tree->versions().GetCatalog("b/1"), std::nullopt);
+    const auto entries = h_.tree->versions().ListCatalog("a/");
     ASSERT_EQ(entries.size(), 2u);
     EXPECT_EQ(entries[1].second, "w");
     EXPECT_EQ(h_.tree->Family(t_)->options().name, "t");
@@ -197,7 +197,7 @@ TEST_F(LsmTreeTest, TheCatalogSurvivesAndNamesAreUnique) {
   // Replacing a family by one of the same name is one step (TRUNCATE).
   CatalogEdit truncate;
   truncate.drop = {t_};
-  truncate.create.push_back({h_.tree->NewFamilyId(), h_.tree->Family(t_)->options()});
+  truncate.create.push_back({h_.tree->versions().NewFamilyId(), h_.tree->Family(t_)->options()});
   EXPECT_TRUE(h_.tree->ApplyCatalog(truncate, h_.last()).ok());
 }
 
@@ -399,7 +399,7 @@ TEST_F(LsmTreeTest, OpenWithoutCreateWantsADatabase) {
   LsmOptions options;
   options.fs = h_.fs.get();
   options.directory = "/other";
-  options.new_memtable = [] { return NewMemTable(4 << 10); };
+  options.env = &h_;
   EXPECT_EQ(LsmTree::Open(options, false).status().code(), Code::kInvalidArgument);
 }
 
@@ -419,7 +419,7 @@ TEST_F(LsmTreeTest, OrphansAreDeletedAtOpen) {
   EXPECT_FALSE(*h_.fs->Exists("/db/CURRENT.tmp"));
   EXPECT_FALSE(*h_.fs->Exists("/db/MANIFEST-000902"));
   EXPECT_TRUE(*h_.fs->Exists("/db/notes.txt"));
-  EXPECT_GT(h_.tree->NewFileNumber(), 902u);
+  EXPECT_GT(h_.tree->versions().NewFileNumber(), 902u);
 }
 
 #ifdef TIDESDB_HOOKS
@@ -461,7 +461,7 @@ TEST_F(LsmTreeTest, AManifestIsRewrittenWhenItHasGrown) {
   EXPECT_FALSE(*h_.fs->Exists(ManifestFileName("/db", first)));
   h_.Close();
   CHECK_OK(h_.Open());
-  EXPECT_EQ(h_.tree->GetCatalog("entry")->size(), 100u);
+  EXPECT_EQ(h_.tree->versions().GetCatalog("entry")->size(), 100u);
 }
 
 }  // namespace

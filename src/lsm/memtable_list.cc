@@ -40,13 +40,11 @@ std::shared_ptr<const IngestedFiles> GroupIngested(std::vector<FileRecord> files
 }  // namespace
 
 MemTableList::MemTableList(const JobContext* context, ReadStateHolder* holder, VersionSet* versions,
-                           RunningCompactions* running,
-                           std::function<std::unique_ptr<MemTable>()> new_memtable)
+                           RunningCompactions* running)
     : context_(context),
       holder_(holder),
       versions_(versions),
       running_(running),
-      new_memtable_(std::move(new_memtable)),
       active_(holder->Parts().active.get()) {}
 
 void MemTableList::SetWalSegment(uint64_t wal_segment) {
@@ -71,7 +69,7 @@ void MemTableList::RetireActive(uint64_t wal_segment, SequenceNumber sequence_la
           .wal_segment_min = active_wal_segment_,
           .sequence_last = sequence_last},
          front);
-    front->fresh = new_memtable_();
+    front->fresh = context_->env->NewMemTable();
   }
   // Also when it stays: nothing of it is in any segment yet.
   active_wal_segment_ = wal_segment;

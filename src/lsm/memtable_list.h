@@ -12,7 +12,6 @@
 
 #include <atomic>
 #include <deque>
-#include <functional>
 #include <memory>
 #include <set>
 #include <vector>
@@ -30,8 +29,7 @@ class MemTableList {
  public:
   // Everything outlives this. The holder's active memtable is the first.
   MemTableList(const JobContext* context, ReadStateHolder* holder, VersionSet* versions,
-               RunningCompactions* running,
-               std::function<std::unique_ptr<MemTable>()> new_memtable);
+               RunningCompactions* running);
 
   // Says which WAL segment the next commit goes to. REQUIRES: nothing was ever added.
   void SetWalSegment(uint64_t wal_segment) EXCLUDES(mutex_);
@@ -105,7 +103,6 @@ class MemTableList {
   ReadStateHolder* const holder_;
   VersionSet* const versions_;
   RunningCompactions* const running_;
-  const std::function<std::unique_ptr<MemTable>()> new_memtable_;
 
   // Of the holder's parts. Release: who gets the pointer sees the memtable made.
   std::atomic<MemTable*> active_;

@@ -42,8 +42,20 @@ TreeHarness::TreeHarness(uint64_t seed)
 
 TreeHarness::~TreeHarness() { Close(); }
 
+Status TreeHarness::SyncWalTo(SequenceNumber sequence) {
+  ++wal_syncs;
+  wal_synced = std::max(wal_synced, sequence);
+  return Status::Ok();
+}
+
+Status TreeHarness::Pace(uint64_t bytes) {
+  paced_bytes += bytes;
+  return pace_status;
+}
+
 LsmOptions TreeHarness::MakeOptions() {
   LsmOptions options;
+  options.env = this;
   options.fs = fs.get();
   options.directory = kDirectory;
   options.log = &logger_;
@@ -51,17 +63,6 @@ LsmOptions TreeHarness::MakeOptions() {
   options.block_cache = cache.get();
   options.open_files_max = 8;
   options.manifest_rewrite_bytes = 2 << 10;
-  options.sync_wal_to = [this](SequenceNumber sequence) {
-    ++wal_syncs;
-    wal_synced = std::max(wal_synced, sequence);
-    return Status::Ok();
-  };
-  options.snapshots = [this] { return SnapshotView{{snapshots.begin(), snapshots.end()}, last_}; };
-  options.pace = [this](uint64_t bytes) {
-    paced_bytes += bytes;
-    return pace_status;
-  };
-  options.new_memtable = [] { return NewMemTable(4 << 10); };
   return options;
 }
 
@@ -139,7 +140,7 @@ Status TreeHarness::Ingest(FamilyId family, std::vector<TestEntry> entries) {
   JobContext context;
   context.fs = fs.get();
   context.directory = kDirectory;
-  context.new_file_number = [this] { return tree->NewFileNumber(); };
+  context.new_file_number = [this] { return tree->versions().NewFileNumber(); };
   TableOutput output(&context, TableOptionsOf(family, family_options), CachePriority::kData);
   for (size_t i = 0; i < entries.size(); ++i) {
     TIDESDB_TRY(output.Add(entries[i].key, entries[i].trailer, entries[i].value));
@@ -222,7 +223,7 @@ void TreeHarness::Rotate() {
 }
 
 Status TreeHarness::CreateFamily(const std::string& name, FamilyId* id) {
-  *id = tree->NewFamilyId();
+  *id = tree->versions().NewFamilyId();
   ColumnFamilyOptions options = family_options;
   options.name = name;
   CatalogEdit edit;

@@ -17,7 +17,7 @@
 
 namespace tidesdb {
 
-class TreeHarness {
+class TreeHarness : public LsmEnv {
  public:
   // What a WAL record holds: one write, or the files of a spilled transaction.
   struct Record {
@@ -33,7 +33,13 @@ class TreeHarness {
   };
 
   explicit TreeHarness(uint64_t seed);
-  ~TreeHarness();
+  ~TreeHarness() override;
+
+  // --- LsmEnv ---
+  Status SyncWalTo(SequenceNumber sequence) override;
+  SnapshotView Snapshots() override { return {{snapshots.begin(), snapshots.end()}, last_}; }
+  std::unique_ptr<MemTable> NewMemTable() override { return tidesdb::NewMemTable(4 << 10); }
+  Status Pace(uint64_t bytes) override;
 
   // --- Life ---
   Status Open();  // Creates or recovers, and replays the WAL.
@@ -85,7 +91,7 @@ class TreeHarness {
   uint64_t wal_segment = 1;
   uint64_t wal_syncs = 0;
   uint64_t paced_bytes = 0;
-  Status pace_status;  // What the pace hook returns.
+  Status pace_status;  // What Pace returns.
 
  private:
   LsmOptions MakeOptions();

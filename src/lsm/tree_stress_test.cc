@@ -17,29 +17,22 @@ std::string Key(uint64_t i) { return "key" + std::to_string(1000 + i); }
 
 // Every commit writes one round number to all keys of a group of four, so that a reader can tell a
 // torn state.
-class Stress {
+class Stress : private LsmEnv {
  public:
   Stress() {
     CHECK_OK(fs_.CreateDir("/db"));
     cache_ = NewClockCache(1 << 20, 1 << 10);
     LsmOptions options;
+    options.env = this;
     options.fs = &fs_;
     options.directory = "/db";
     options.block_cache = cache_.get();
     options.open_files_max = 4;
-    options.sync_wal_to = [](SequenceNumber) { return Status::Ok(); };
-    options.snapshots = [this] {
-      MutexLock lock(snapshot_mutex_);
-      SnapshotView view = {{}, visible_.load()};
-      if (open_snapshot_ != 0) view.live.push_back(open_snapshot_);
-      return view;
-    };
-    options.new_memtable = [] { return NewMemTable(4 << 10); };
     auto tree = LsmTree::Open(options, true);
     CHECK_OK(tree.status());
     tree_ = std::move(tree).value();
     CatalogEdit edit;
-    family_ = tree_->NewFamilyId();
+    family_ = tree_->versions().NewFamilyId();
     ColumnFamilyOptions family_options;
     family_options.target_file_bytes = 8 << 10;
     family_options.level0_file_trigger = 2;
@@ -70,6 +63,15 @@ class Stress {
   }
 
  private:
+  Status SyncWalTo(SequenceNumber) override { return Status::Ok(); }
+  SnapshotView Snapshots() override {
+    MutexLock lock(snapshot_mutex_);
+    SnapshotView view = {{}, visible_.load()};
+    if (open_snapshot_ != 0) view.live.push_back(open_snapshot_);
+    return view;
+  }
+  std::unique_ptr<MemTable> NewMemTable() override { return tidesdb::NewMemTable(4 << 10); }
+
   void Write(uint64_t rounds) {
     Random random(1);
     for (uint64_t round = 1; round <= rounds; ++round) {

@@ -12,7 +12,7 @@ void ObsoleteFiles::Add(uint64_t file_number) {
     MutexLock lock(mutex_);
     queue_.push_back(file_number);
   }
-  if (on_add_) on_add_();
+  if (env_ != nullptr) env_->ObsoleteAdded();
 }
 
 bool ObsoleteFiles::Pending() const {

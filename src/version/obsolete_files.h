@@ -6,7 +6,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <set>
 #include <string>
 #include <vector>
@@ -15,21 +14,20 @@
 #include "base/mutex.h"
 #include "io/file_system.h"
 #include "table/block_cache.h"
+#include "version/lsm_env.h"
 
 namespace tidesdb {
 
 class ObsoleteFiles {
  public:
-  // `block_cache`, `log` and `on_add` may be null. Nothing is owned. `on_add` is called for every
-  // file, by any thread, maybe under other locks: it may take none that is held around a release of
-  // files.
+  // `block_cache`, `log` and `env` may be null. Nothing is owned. `env` is told of every file.
   ObsoleteFiles(FileSystem* fs, std::string directory, BlockCache* block_cache, Logger* log,
-                std::function<void()> on_add)
+                LsmEnv* env)
       : fs_(fs),
         directory_(std::move(directory)),
         block_cache_(block_cache),
         log_(log),
-        on_add_(std::move(on_add)) {}
+        env_(env) {}
 
   // Queues a table file. Cheap: called by whoever gave up the last reference.
   void Add(uint64_t file_number) EXCLUDES(mutex_);
@@ -43,7 +41,7 @@ class ObsoleteFiles {
   const std::string directory_;
   BlockCache* const block_cache_;
   Logger* const log_;
-  const std::function<void()> on_add_;
+  LsmEnv* const env_;
   mutable Mutex mutex_;
   std::vector<uint64_t> queue_ GUARDED_BY(mutex_);
 };

@@ -154,7 +154,7 @@ Status VersionSet::Apply(VersionEdit edit, const ApplyOptions& options) {
     CHECK(!edit.flushed_sequence || *edit.flushed_sequence >= flushed_sequence() ||
           TIDESDB_PLANTED("install_out_of_order"));
     TIDESDB_FAILPOINT_STATUS("apply_before_wal_sync");
-    if (options.wal_sync_to != 0) TIDESDB_TRY(options_.sync_wal_to(options.wal_sync_to));
+    if (options.wal_sync_to != 0) TIDESDB_TRY(options_.env->SyncWalTo(options.wal_sync_to));
     TIDESDB_FAILPOINT_STATUS("apply_before_manifest");
     TIDESDB_TRY(AppendToManifest(&edit));
     TIDESDB_FAILPOINT("apply_before_publish");

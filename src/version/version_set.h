@@ -18,6 +18,7 @@
 
 #include "base/logger.h"
 #include "base/mutex.h"
+#include "version/lsm_env.h"
 #include "version/manifest_log.h"
 #include "version/obsolete_files.h"
 #include "version/read_state_holder.h"
@@ -32,10 +33,8 @@ struct VersionSetOptions {
   TableCache* tables = nullptr;
   ObsoleteFiles* obsolete_files = nullptr;
   uint64_t manifest_rewrite_bytes =
-      1 << 20;  // A manifest is not rewritten before it has grown by this.
-  // Makes every commit up to the sequence durable in the WAL; called before an edit that carries
-  // them is synced.
-  std::function<Status(SequenceNumber)> sync_wal_to;
+      1 << 20;            // A manifest is not rewritten before it has grown by this.
+  LsmEnv* env = nullptr;  // Syncs the WAL.
   // Told of each version that was published; null: the family is gone. Called one at a time; may be
   // empty.
   std::function<void(FamilyId, const VersionRef&)> on_version;
@@ -65,7 +64,7 @@ class VersionSet {
   };
   // All of the edit or nothing, durable on return. Files of families that are gone are left out and
   // become obsolete. Errors: kAlreadyExists, kInvalidArgument (the edit does not fit the state),
-  // those of sync_wal_to, kIoError, kNoSpace. After an I/O error in_doubt() says whether a crash
+  // those of SyncWalTo, kIoError, kNoSpace. After an I/O error in_doubt() says whether a crash
   // could bring the edit back.
   Status Apply(VersionEdit edit, const ApplyOptions& options) EXCLUDES(apply_mutex_);
 

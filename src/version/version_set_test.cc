@@ -12,7 +12,7 @@ namespace tidesdb {
 namespace {
 
 // A version set over a file system in memory, whose files need not exist.
-class VersionSetTest : public ::testing::Test {
+class VersionSetTest : public ::testing::Test, private LsmEnv {
  protected:
   VersionSetTest() {
     CHECK_OK(fs_.CreateDir("/db"));
@@ -28,20 +28,23 @@ class VersionSetTest : public ::testing::Test {
     holder_ = nullptr;
     obsolete_ = std::make_unique<ObsoleteFiles>(disk(), "/db", nullptr, nullptr, nullptr);
     ReadStateParts parts;
-    parts.active = NewMemTable(4 << 10);
+    parts.active = NewMemTable();
     holder_ = std::make_unique<ReadStateHolder>(std::move(parts));
     VersionSetOptions options;
     options.fs = disk();
     options.directory = "/db";
     options.log = &logger_;
     options.obsolete_files = obsolete_.get();
-    options.sync_wal_to = [this](SequenceNumber sequence) {
-      synced_to_.push_back(sequence);
-      return wal_status_;
-    };
+    options.env = this;
     set_ = std::make_unique<VersionSet>(options, holder_.get());
     return create ? set_->Create() : set_->Recover();
   }
+  Status SyncWalTo(SequenceNumber sequence) override {
+    synced_to_.push_back(sequence);
+    return wal_status_;
+  }
+  SnapshotView Snapshots() override { return {}; }
+  std::unique_ptr<MemTable> NewMemTable() override { return tidesdb::NewMemTable(4 << 10); }
   MemFs* disk() { return clone_ != nullptr ? clone_.get() : &fs_; }
 
   // As it may be after a power cut now.
