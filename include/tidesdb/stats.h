@@ -10,10 +10,9 @@
 
 namespace tidesdb {
 
-// How near Db::EstimateRange looks at the ends of a range that a file holds. A short range is less
-// than a block of it: what it holds is seen by entries only.
+// How near Db::EstimateRange looks at the ends of a range that a file holds.
 enum class EstimateBy : uint8_t {
-  kBlocks,   // Reads index blocks, no data blocks.
+  kBlocks,  // Reads index blocks, no data blocks: inside of a block, keys are evenly spread numbers.
   kEntries,  // Of short ranges, the data blocks at both ends too.
 };
 

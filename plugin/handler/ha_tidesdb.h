@@ -266,7 +266,7 @@ class ha_tidesdb final : public handler {
   void LookAtStats();
   void FillRecordsPerKey();
   uint64_t EqualRows(uint index, const key_range* start, const key_range* end) const;
-  uint64_t KeysInRange(uint index, Slice from, Slice to, uint64_t equal_rows);
+  uint64_t KeysInRange(uint index, Slice from, Slice to, uint64_t equal_rows) const;
   double DataBytes() const;
   double IndexBytes() const;
   port::ReadCosts Costs() const;

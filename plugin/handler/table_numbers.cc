@@ -18,10 +18,8 @@ constexpr double kPageBytes = 16384;
 constexpr double kPageFill = 0.93;
 constexpr double kRowOverheadBytes = 20;
 
-// The engine's estimate is wrong by some rows. Where it sees few, up to so many are counted: few
-// enough not to be felt, and not through runs of deleted ones.
-constexpr uint64_t kCountedBelow = 48;
-constexpr uint64_t kCountedMax = 64;
+// The engine's estimate is wrong by some rows: of no more than so many, an average says more.
+constexpr uint64_t kFewRows = 48;
 
 constexpr int64_t kStatsPauseMs = 5000;
 constexpr uint64_t kStatsChangesMin = 200;
@@ -187,40 +185,20 @@ int ha_tidesdb::info(uint flags) noexcept {
   });
 }
 
-// About how many entries lie in [from, to); an empty bound is the index's end.
-// equal_rows: of a range of one value, how many such a value has on average; 0: it is none, or that
-// is not known.
-uint64_t ha_tidesdb::KeysInRange(uint index, Slice from, Slice to, uint64_t equal_rows) {
-  // A frequent value shows in the index blocks.
-  const auto estimate = [&](EstimateBy by) {
-    return engine->db->EstimateRange(families_[index], from, to, by);
-  };
-  if (equal_rows > 0 && estimate(EstimateBy::kBlocks).keys <= kCountedBelow) return equal_rows;
-  const RangeEstimate range = estimate(EstimateBy::kEntries);
-  if (equal_rows > 0 && range.keys <= kCountedBelow) return equal_rows;
-  if (range.keys > kCountedBelow || !session_->in_statement() || session_->aborted())
-    return range.keys;
-  Cursor cursor;
-  cursor.Open(session_, families_[index], true);
-  cursor.SetBounds(from, to);  // What is deleted behind the range is not walked over.
-  uint64_t counted = 0;
-  Status moved = cursor.Seek(from);
-  while (moved.ok() && cursor.valid() && counted < kCountedMax) {
-    counted++;
-    moved = cursor.Next();
-  }
-  if (!moved.ok()) {
-    moved.IgnoreError();  // Who reads the rows will meet it.
-    return range.keys;
-  }
-  if (counted < kCountedMax) return counted;
-  // The estimate is wrong, and what was counted is no better: deletions elsewhere in a file are
-  // taken from every part of it. Bytes know nothing of deletions.
-  const uint64_t all_bytes = engine->db->EstimateRange(families_[index], {}, {}).bytes;
+// About how many entries lie in [from, to), without a data block read; an empty bound is the
+// index's end. equal_rows: of a range of one value, how many such a value has on average; 0: it is
+// none, or that is not known.
+uint64_t ha_tidesdb::KeysInRange(uint index, Slice from, Slice to, uint64_t equal_rows) const {
+  Db* const db = engine->db.get();
+  const RangeEstimate range = db->EstimateRange(families_[index], from, to, EstimateBy::kBlocks);
+  if (equal_rows > 0 && range.keys <= kFewRows) return equal_rows;
+  if (range.keys > kFewRows || range.tombstones <= range.keys) return range.keys;
+  // Deletions elsewhere in a file are taken from every part of it. Bytes know nothing of deletions.
+  const uint64_t all_bytes = db->EstimateRange(families_[index], {}, {}).bytes;
   const double share =
       all_bytes == 0 ? 0 : static_cast<double>(range.bytes) / static_cast<double>(all_bytes);
   const auto rows = static_cast<double>(std::max<int64_t>(0, state_->rows));
-  return std::max(counted, static_cast<uint64_t>(share * rows));
+  return std::max(range.keys, static_cast<uint64_t>(share * rows));
 }
 
 // See KeysInRange.

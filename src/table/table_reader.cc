@@ -18,6 +18,24 @@ namespace {
 // Read at once when a file is opened: most top indexes and properties lie inside.
 constexpr uint64_t kTailBytes = 8 << 10;
 
+std::string RestartKey(const BlockView& block, uint32_t restart) {
+  const BlockEntry entry = DecodeTrustedEntry(block.Restart(restart));
+  std::string key(block.prefix());
+  return key.append(entry.suffix, entry.unshared);
+}
+
+// Which share of keys that are evenly spread over [low, high] lies before `key`: by the eight bytes
+// from where low and high differ on.
+double ShareOfKeysBefore(Slice low, Slice high, Slice key) {
+  if (key <= low) return 0;
+  if (key >= high) return 1;
+  const size_t common = CommonPrefixBytes(low, high);
+  const auto number = [common](Slice bytes) { return KeyHead(bytes.substr(common)); };
+  const uint64_t from = number(low);
+  const uint64_t to = number(high);
+  return to > from ? static_cast<double>(number(key) - from) / static_cast<double>(to - from) : 0;
+}
+
 class TableReaderImpl final : public TableReader {
  public:
   TableReaderImpl(std::unique_ptr<RandomAccessFile> file, std::string path, uint64_t file_number,
@@ -106,9 +124,18 @@ class TableReaderImpl final : public TableReader {
     double before =
         is_last ? blocks - index.entry_count() : double{1} * partition * index.entry_count();
     before += place;
+    if (place == index.restart_count())
+      return CorruptionAt(source_.path(), handles.index.offset,
+                          "index block ends before the key that the top index names");
     if (precision == Precision::kCoarse) {
-      before += 0.5;
-    } else if (place < index.restart_count()) {
+      std::string low = properties_.key_min;
+      if (place > 0) {
+        low = RestartKey(index, place - 1);
+      } else if (partition > 0) {
+        low = RestartKey(top_index_, partition - 1);
+      }
+      before += ShareOfKeysBefore(low, RestartKey(index, place), key);
+    } else {
       BlockHandle data;
       TIDESDB_TRY(DecodeData(DecodeTrustedEntry(index.Restart(place)), handles.index, &data));
       BlockRef data_block;

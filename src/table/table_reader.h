@@ -43,8 +43,8 @@ class TableReader {
   virtual const TableProperties& properties() const = 0;
 
   // About which share of the file's entries have keys < key, from 0 to 1. kExact: right to a few
-  // entries, as a range of few rows must not look empty; reads one data block, besides the index.
-  // kCoarse: right to half a block, without it.
+  // entries; reads one data block, besides the index. kCoarse: right to a block, without it. In a
+  // block, keys are taken as evenly spread numbers.
   enum class Precision : uint8_t { kExact, kCoarse };
   virtual Result<double> ShareBefore(Slice key, Precision precision) const = 0;
 

@@ -8,6 +8,7 @@ namespace tidesdb {
 namespace {
 
 constexpr auto kExact = TableReader::Precision::kExact;
+constexpr auto kCoarse = TableReader::Precision::kCoarse;
 
 class CountingFile final : public RandomAccessFile {
  public:
@@ -328,12 +329,45 @@ TEST(TableTest, ShareBeforeIsRightToFewEntries) {
     const std::string key = "key" + std::to_string(10000 + i);
     const double share = *table->ShareBefore(key, kExact);
     EXPECT_NEAR(share * 2000, i, 12);
-    EXPECT_NEAR(*table->ShareBefore(key, TableReader::Precision::kCoarse) * 2000, i, 12);
+    EXPECT_NEAR(*table->ShareBefore(key, kCoarse) * 2000, i, 12);
     // Few entries are counted well wherever they lie.
     EXPECT_NEAR((share - last) * 2000, 1, 0.5);
     last = share;
   }
   EXPECT_EQ(*table->ShareBefore("z", kExact), 1);
+}
+
+// Big-endian numbers, as keys of integer columns are, behind a prefix of their own.
+TEST(TableTest, CoarseSharesTellKeysOfABlockApartWithoutReadingIt) {
+  const auto key = [](uint64_t i) {
+    std::string bytes = "prefix of 17 bytes" + std::string(8, '\0');
+    for (int b = 0; b < 8; ++b) bytes[bytes.size() - 1 - b] = static_cast<char>(i >> (8 * b));
+    return bytes;
+  };
+  constexpr uint64_t kKeys = 3000;
+  EntryMap entries;
+  for (uint64_t i = 0; i < kKeys; ++i) entries[{key(i), PackTrailer(1, ValueType::kPut)}] = "value";
+  TableWriteOptions options;
+  options.block_bytes = 4096;
+  options.partition_blocks = 4;
+  uint64_t reads = 0;
+  const auto bytes = WriteTable(options, entries);
+  auto cache = NewClockCache(1 << 20, 4096);
+  auto table =
+      *TableReader::Open(std::make_unique<CountingFile>(bytes, &reads), "t.tdb", 7, 0, cache.get());
+  ASSERT_GT(table->properties().data_blocks, 10u);
+  reads = 0;
+  // The last block is taken for a full one.
+  for (uint64_t i = 0; i + 200 < kKeys; ++i) {
+    const double from = *table->ShareBefore(key(i), kCoarse);
+    const double to = *table->ShareBefore(key(i + 5), kCoarse);
+    EXPECT_NEAR(from * kKeys, static_cast<double>(i), kKeys / 10);
+    EXPECT_NEAR((to - from) * kKeys, 5, 1.5) << i;
+  }
+  EXPECT_LE(reads, table->properties().data_blocks / 4 + 1);  // The index blocks.
+  EXPECT_EQ(*table->ShareBefore("", kCoarse), 0);
+  EXPECT_EQ(*table->ShareBefore(key(0), kCoarse), 0);
+  EXPECT_EQ(*table->ShareBefore("z", kCoarse), 1);
 }
 
 TEST(TableTest, BlocksInUseAreInTheCacheOnceWritten) {
