@@ -81,7 +81,10 @@ struct Options {
   // --- Background work and files ---
   int flush_threads = 1;       // 1..64.
   int compaction_threads = 2;  // 1..64.
-  int open_files_max = 512;    // Table files held open; as many spilled runs, up to 256. >= 16.
+  // Close() runs the compactions that are wanted then, however long they take. Off: the next open
+  // does.
+  bool finish_compactions_on_close = false;
+  int open_files_max = 512;  // Table files held open; as many spilled runs, up to 256. >= 16.
 
   // --- Transactions ---
   uint64_t lock_wait_timeout_us = 50'000'000;  // For transactions that do not say. 0: do not wait.

@@ -1,5 +1,6 @@
 #include "base/sysvars.h"
 
+#include <algorithm>
 #include <iterator>
 
 #include "base/guard.h"
@@ -194,7 +195,11 @@ void FillOptions(Options* options) {
   options->sync_mode = kModes[unified_memtable_sync_mode_value];
   options->sync_interval_us = unified_memtable_sync_interval_value;
   options->flush_threads = flush_threads_value > 0 ? flush_threads_value : 1;
+  if (max_concurrent_flushes_value > 0) {
+    options->flush_threads = std::min(options->flush_threads, max_concurrent_flushes_value);
+  }
   options->compaction_threads = compaction_threads_value;
+  options->finish_compactions_on_close = finish_compactions_on_close_value != 0;
   options->open_files_max =
       max_open_sstables_value > 0 ? max_open_sstables_value : kOpenFilesDefault;
 }
@@ -203,6 +208,7 @@ void ShowOptions(const Options& options) {
   max_memory_usage_value = options.memory_max_bytes;
   block_cache_size_value = options.block_cache_bytes;
   unified_memtable_write_buffer_size_value = options.memtable_bytes;
+  max_concurrent_flushes_value = options.flush_threads;
 }
 
 std::string DataDirectory() {

@@ -12,7 +12,8 @@
 #define TIDESDB_SYSTEM_VARIABLES(X) \
   /* Set at the start. */ \
   X(flush_threads, Start, Int, (4, 0, 64), "Threads that write memtables to table files; 0 takes 1.") \
-  X(max_concurrent_flushes, Start, Int, (0, 0, 1024), TIDESDB_NO_EFFECT) \
+  X(max_concurrent_flushes, Start, Int, (0, 0, 1024), \
+    "Flushes that run at once, at most tidesdb_flush_threads; 0: as many. Shows what is in force.") \
   X(compaction_threads, Start, Int, (4, 1, 64), "Threads that merge table files.") \
   X(log_level, Start, Enum, (2, "DEBUG", "INFO", "WARN", "ERROR", "FATAL", "NONE"), \
     "The least important messages that go to the error log: DEBUG, INFO, WARN, ERROR, FATAL or NONE.") \
@@ -44,7 +45,8 @@
     "0: a log that is damaged, or lacks a part that it once had, is not opened, and the server does not start. " \
     "1: the log ends there, and what was committed later is lost. Copy the directory first, set it for one " \
     "start, check all tables.") \
-  X(finish_compactions_on_close, Start, Bool, (0), TIDESDB_NO_EFFECT) \
+  X(finish_compactions_on_close, Start, Bool, (0), \
+    "The shutdown runs the compactions that are wanted then, however long they take. OFF: the next start does.") \
   /* Changed at any time. */ \
   X(backup_dir, Global, Text, (), \
     "Setting it copies all TidesDB tables, as they are at one moment, into this directory, which must be empty " \

@@ -87,11 +87,10 @@ bool AreDisjoint(FileList files) {
 }
 
 std::optional<Compaction> PickLevel0(const VersionRef& version, int base_level,
-                                     const PickContext& context) {
+                                     const Level0Plan& plan, const PickContext& context) {
   for (const RunningCompaction* running : context.running) {
     if (running->level0_input) return std::nullopt;  // Age order is kept by one job at a time.
   }
-  const Level0Plan plan = PlanLevel0(*version, base_level);
   if (plan.action == Level0Plan::Action::kWait) return std::nullopt;
   if (plan.for_tombstones && context.loading) return std::nullopt;
   const auto begin = version->files(0).begin() + static_cast<ptrdiff_t>(plan.first);
@@ -232,12 +231,20 @@ std::optional<Compaction> PickCompaction(const VersionRef& version, const LevelS
                    [&](int a, int b) { return scores.score[a] > scores.score[b]; });
   for (const int level : order) {
     if (scores.score[level] < 1) break;
-    std::optional<Compaction> compaction = level == 0
-                                               ? PickLevel0(version, scores.base_level, context)
-                                               : PickFromLevel(version, level, context);
+    std::optional<Compaction> compaction =
+        level == 0 ? PickLevel0(version, scores.base_level, PlanLevel0(*version, scores.base_level),
+                                context)
+                   : PickFromLevel(version, level, context);
     if (compaction) return compaction;
   }
   return context.loading ? std::nullopt : PickDeadFiles(version, context);
+}
+
+std::optional<Compaction> PickIdleCompaction(const VersionRef& version,
+                                             const PickContext& context) {
+  const Level0Plan plan = PlanIdleLevel0(*version);
+  if (plan.action == Level0Plan::Action::kWait) return std::nullopt;
+  return PickLevel0(version, ComputeScores(*version).base_level, plan, context);
 }
 
 std::optional<Compaction> PickFullCompaction(const VersionRef& version,

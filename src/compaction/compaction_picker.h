@@ -50,6 +50,9 @@ LevelScores ComputeScores(const Version& version);
 std::optional<Compaction> PickCompaction(const VersionRef& version, const LevelScores& scores,
                                          const PickContext& context);
 
+// What may wait until nothing else is to be done: it frees space.
+std::optional<Compaction> PickIdleCompaction(const VersionRef& version, const PickContext& context);
+
 // All of the family into its deepest level; none when there is nothing to do or something runs.
 std::optional<Compaction> PickFullCompaction(const VersionRef& version, const PickContext& context);
 

@@ -18,6 +18,10 @@ constexpr uint64_t kBaseFilesMax = 16;
 constexpr uint64_t kJobFilesMax = 25;
 // Fewer are not worth a job of their own.
 constexpr uint64_t kDeadEntriesMin = 4096;
+// In idle times, a share of the family that is worth writing all of it anew.
+constexpr uint64_t kIdleDeadShare = 8;
+// And less than this part of a file is left alone.
+constexpr uint64_t kIdleDeadPart = 32;
 
 struct Overview {
   uint64_t bytes = 0;
@@ -92,6 +96,30 @@ bool IsMostlyDead(const FileMeta& file) {
   const uint64_t dead = p.tombstones + (p.entries - std::min(p.keys, p.entries));
   if (dead == 0 || dead * 4 < p.entries) return false;
   return dead >= kDeadEntriesMin || p.tombstones == p.entries;
+}
+
+Level0Plan PlanIdleLevel0(const Version& version) {
+  if (version.files(0).empty()) return {};
+  const Overview above = Look(version.files(0));
+  Overview below;
+  for (int level = 1; level <= version.BottomLevel(); ++level) {
+    const Overview here = Look(version.files(level));
+    below.bytes += here.bytes;
+    below.entries += here.entries;
+  }
+  if (below.entries == 0) return {};
+  // A tombstone hides one entry, and those are taken as equally long. Few may hide long values.
+  const uint64_t hidden = std::min(above.tombstones, below.entries);
+  const auto dead =
+      static_cast<uint64_t>(static_cast<double>(below.bytes) * static_cast<double>(hidden) /
+                            static_cast<double>(below.entries));
+  if (dead < version.TotalBytes() / kIdleDeadShare ||
+      dead < version.options().target_file_bytes / kIdleDeadPart) {
+    return {};
+  }
+  Level0Plan plan = Down(version);
+  plan.for_tombstones = true;
+  return plan;
 }
 
 Level0Plan PlanLevel0(const Version& version, int base_level) {

@@ -27,6 +27,9 @@ struct Level0Plan {
 
 Level0Plan PlanLevel0(const Version& version, int base_level);
 
+// For when nothing else is to be done: down, where that frees much of what the family takes.
+Level0Plan PlanIdleLevel0(const Version& version);
+
 // The largest size at which a level takes level 0 directly.
 uint64_t BaseBytesMax(const ColumnFamilyOptions& options);
 

@@ -11,6 +11,7 @@ namespace {
 
 constexpr size_t kDeletesATurn = 8;  // Between two compactions, so that old files do not pile up.
 constexpr uint64_t kWaitForBackgroundUs = 10'000;
+constexpr uint64_t kIdleUs = 5'000'000;
 
 }  // namespace
 
@@ -21,6 +22,8 @@ void DbImpl::StartThreads() {
   if (options_.sync_mode == SyncMode::kInterval) pools.tick_us = options_.sync_interval_us;
   pools.flush = [this] { return RunFlush(); };
   pools.compact = [this] { return RunCompaction(); };
+  pools.idle_us = kIdleUs;
+  pools.idle = [this] { return RunIdleCompaction(); };
   pools.tick = [this] { Tick(); };
   scheduler_->Start(std::move(pools));
 }
@@ -59,7 +62,18 @@ Scheduler::Outcome DbImpl::RunCompaction() {
     return after_deleting;
   }
   auto task = tree_->PickCompaction();
-  if (task == nullptr) return after_deleting;
+  return task == nullptr ? after_deleting : RunPicked(std::move(task));
+}
+
+Scheduler::Outcome DbImpl::RunIdleCompaction() {
+  if (errors_->fatal() || compaction_halted_.load(std::memory_order_relaxed)) {
+    return Scheduler::Outcome::kIdle;
+  }
+  auto task = tree_->PickIdleCompaction();
+  return task == nullptr ? Scheduler::Outcome::kIdle : RunPicked(std::move(task));
+}
+
+Scheduler::Outcome DbImpl::RunPicked(std::unique_ptr<LsmTree::Task> task) {
   const Status status = RunTask(std::move(task));
   if (status.ok()) {
     // Its end can have made room for work that was in its way.

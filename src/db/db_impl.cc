@@ -85,6 +85,7 @@ Status DbImpl::Close() {
     return Status::Busy(std::to_string(active) + " transactions are open; end them first");
   }
   FlushForClose();
+  if (options_.finish_compactions_on_close) FinishCompactions();
   closed_ = true;
   stop_.store(true, std::memory_order_relaxed);
   if (scheduler_ != nullptr) scheduler_->Stop();
@@ -105,6 +106,22 @@ void DbImpl::FlushForClose() {
   if (const Status flushed = Flush(); !flushed.ok()) {
     LogF(logger_.get(), LogLevel::kWarn, "the next open replays the log: %s",
          flushed.ToString().c_str());
+  }
+}
+
+// The caller takes its part. What fails is left for the next open.
+void DbImpl::FinishCompactions() {
+  if (scheduler_ == nullptr || tree_ == nullptr || only_checked_) return;
+  while (!errors_->fatal() && !compaction_halted_.load(std::memory_order_relaxed)) {
+    const size_t running = tree_->Pressure().running;
+    auto task = tree_->PickCompaction();
+    if (task != nullptr) {
+      if (RunPicked(std::move(task)) == Scheduler::Outcome::kRetry) return;
+    } else if (running + tree_->Pressure().running == 0) {
+      return;
+    } else {
+      WaitForBackground();  // What runs may leave more to do.
+    }
   }
 }
 

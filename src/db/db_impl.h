@@ -149,6 +149,7 @@ class DbImpl final : private TxnEnv, private LsmEnv {
 
   // Everything but the end of transactions fails with kShuttingDown from now on.
   void FlushForClose();
+  void FinishCompactions();
   void RefuseCalls();
   // Ends it, but for what is still in use.
   static void Retire(DbImpl* db);
@@ -199,6 +200,8 @@ class DbImpl final : private TxnEnv, private LsmEnv {
   // --- db_background.cc ---
   Scheduler::Outcome RunFlush();
   Scheduler::Outcome RunCompaction();
+  Scheduler::Outcome RunIdleCompaction();
+  Scheduler::Outcome RunPicked(std::unique_ptr<LsmTree::Task> task);
   Status RunTask(std::unique_ptr<LsmTree::Task> task);
   void Tick();
   void BackgroundDone();

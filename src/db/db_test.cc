@@ -8,7 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "base/check.h"
 #include "base/random.h"
+#include "base/sim_scheduler.h"
 #include "base/test_seed.h"
 #include "db/db_test_util.h"
 #include "io/env.h"
@@ -235,6 +237,74 @@ TEST_F(DbTest, WhatWasClosedHasNoLogToReplay) {
     EXPECT_EQ(Contents().size(), 500u);
   }
 }
+
+TEST_F(DbTest, CloseFinishesCompactionsWhereItIsAskedTo) {
+  options_.finish_compactions_on_close = true;
+  options_.compaction_threads = 1;
+  options_.memtable_bytes = 16 << 20;
+  Reopen();
+  const std::string value(2000, 'v');
+  const auto name = [](uint64_t i) { return "family" + std::to_string(i); };
+  constexpr uint64_t kFamilies = 20;  // More than the background has done by then.
+  for (uint64_t i = 0; i < kFamilies; ++i) {
+    ColumnFamilyOptions family_options;
+    family_options.name = name(i);
+    ASSERT_OK(db_->CreateFamily(family_options).status());
+  }
+  for (int round = 0; round < 4; ++round) {
+    auto txn = db_->Begin({});
+    for (uint64_t i = 0; i < kFamilies * 100; ++i) {
+      ASSERT_OK(txn->Put(db_->FindFamily(name(i % kFamilies)), Key(i), value));
+    }
+    ASSERT_OK(txn->Commit());
+    ASSERT_OK(db_->Flush());
+  }
+  Reopen();
+  for (uint64_t i = 0; i < kFamilies; ++i) {
+    EXPECT_EQ(db_->GetFamilyStats(db_->FindFamily(name(i))).levels[0].files, 0u) << i;
+  }
+}
+
+#ifdef TIDESDB_HOOKS
+
+// Few entries, but of long values: no other rule would merge them before more is written.
+TEST(DbIdleTest, WhatDeletionsHideGoesWhenNothingElseIsToBeDone) {
+  Simulation simulation(1);
+  MemFs fs;
+  Env env = EnvOn(&fs);
+  env.clock = simulation.clock();
+  Options options;
+  options.env = &env;
+  options.memory_max_bytes = 64 << 20;
+  simulation.Run([&] {
+    auto opened = Db::Open(options, "/db");
+    const std::unique_ptr<Db> db = std::move(opened).value();
+    ColumnFamilyOptions family_options;
+    family_options.compression = Compression::kNone;
+    ColumnFamily* const family = *db->CreateFamily(family_options);
+    const std::string value(20'000, 'v');
+    const auto write = [&](uint64_t first, uint64_t replaced) {
+      auto txn = db->Begin({});
+      for (uint64_t i = 0; i < 200; ++i) {
+        CHECK_OK(txn->Put(family, Key(first + i), value));
+        if (i < replaced) CHECK_OK(txn->Delete(family, Key(first + i - 200)));
+      }
+      CHECK_OK(txn->Commit());
+      CHECK_OK(db->Flush());
+    };
+    write(1000, 0);
+    CHECK_OK(db->Compact(family));
+    const uint64_t live = db->GetFamilyStats(family).table_bytes;
+    write(1200, 200);
+    env.clock->SleepMicros(1'000'000);
+    EXPECT_GE(db->GetFamilyStats(family).table_bytes, live * 19 / 10);
+    env.clock->SleepMicros(10'000'000);
+    EXPECT_LE(db->GetFamilyStats(family).table_bytes, live * 11 / 10);
+    CHECK_OK(db->Close());
+  });
+}
+
+#endif  // TIDESDB_HOOKS
 
 TEST_F(DbTest, ASmallDatabaseTakesLittleDiskHoweverOftenItIsOpened) {
   Close();

@@ -8,12 +8,13 @@ namespace tidesdb {
 void Scheduler::Start(Pools pools) {
   pools_ = std::move(pools);
   for (int i = 0; i < pools_.flush_threads; ++i) {
-    threads_.push_back(std::make_unique<Thread>(
-        "tdb-flush-" + std::to_string(i), [this] { RunWorker(&flush_, pools_.flush, false); }));
+    threads_.push_back(std::make_unique<Thread>("tdb-flush-" + std::to_string(i), [this] {
+      RunWorker(&flush_, pools_.flush, nullptr, false);
+    }));
   }
   for (int i = 0; i < pools_.compaction_threads; ++i) {
     threads_.push_back(std::make_unique<Thread>("tdb-compact-" + std::to_string(i), [this] {
-      RunWorker(&compaction_, pools_.compact, true);
+      RunWorker(&compaction_, pools_.compact, pools_.idle, true);
     }));
   }
   if (pools_.tick_us != 0) {
@@ -38,22 +39,30 @@ void Scheduler::Wake(Pool* pool) {
   pool->cv.NotifyAll();
 }
 
-void Scheduler::RunWorker(Pool* pool, const Work& work, bool low_priority) {
+void Scheduler::RunWorker(Pool* pool, const Work& work, const Work& idle, bool low_priority) {
   if (low_priority && env_->is_real) env_->LowerThreadPriority();
   uint64_t seen = 0;
   Outcome outcome = Outcome::kDidWork;
+  bool rested = false;  // `idle` is what was asked last.
   for (;;) {
     {
       MutexLock lock(pool->mu);
       if (outcome == Outcome::kRetry && !pool->stop) pool->stopped.WaitFor(pool->mu, kRetryUs);
-      while (outcome == Outcome::kIdle && seen == pool->wakes && !pool->stop) {
-        pool->cv.Wait(pool->mu);
+      const bool rests = idle != nullptr && !rested;
+      rested = false;
+      while (outcome == Outcome::kIdle && seen == pool->wakes && !pool->stop && !rested) {
+        if (rests) {
+          rested = !pool->cv.WaitFor(pool->mu, pools_.idle_us);
+        } else {
+          pool->cv.Wait(pool->mu);
+        }
       }
       if (pool->stop) return;
       // Taken before the work is looked for: a wake during the search is not lost.
+      rested = rested && seen == pool->wakes;
       seen = pool->wakes;
     }
-    outcome = work();
+    outcome = rested ? idle() : work();
   }
 }
 

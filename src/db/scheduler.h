@@ -30,6 +30,10 @@ class Scheduler {
     uint64_t tick_us = 0;  // 0: no ticker.
     Work flush;
     Work compact;
+    // What a compaction thread is asked that nothing has woken for so long; not again before a wake,
+    // once there is nothing.
+    uint64_t idle_us = 0;
+    Work idle;  // Null: nothing.
     std::function<void()> tick;
   };
 
@@ -54,7 +58,7 @@ class Scheduler {
   };
 
   static void Wake(Pool* pool);
-  void RunWorker(Pool* pool, const Work& work, bool low_priority);
+  void RunWorker(Pool* pool, const Work& work, const Work& idle, bool low_priority);
   void RunTicker();
 
   Env* const env_;

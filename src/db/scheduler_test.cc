@@ -101,6 +101,42 @@ TEST(SchedulerTest, WorkThatFailsDoesNotHurryOtherWorkThatFails) {
   EXPECT_LE(attempts, 2 * 11u);
 }
 
+TEST(SchedulerTest, IdleWorkIsAskedForOnceAfterARest) {
+  Simulation simulation(1);
+  Env env = *Env::Default();
+  env.clock = simulation.clock();
+  env.is_real = false;
+  std::vector<uint64_t> asked;  // When, since the last wake. One thread runs at a time.
+  simulation.Run([&] {
+    Scheduler scheduler(&env);
+    Scheduler::Pools pools;
+    uint64_t woken = env.clock->NowMicros();
+    int left = 2;
+    pools.flush = [] { return Scheduler::Outcome::kIdle; };
+    pools.compact = [] { return Scheduler::Outcome::kIdle; };
+    pools.idle_us = 1'000'000;
+    pools.idle = [&] {
+      asked.push_back(env.clock->NowMicros() - woken);
+      return left-- > 0 ? Scheduler::Outcome::kDidWork : Scheduler::Outcome::kIdle;
+    };
+    scheduler.Start(std::move(pools));
+    env.clock->SleepMicros(10'000'000);
+    EXPECT_EQ(asked.size(), 3u);  // Twice it did something.
+    asked.clear();
+    // Not while there are wakes.
+    for (int i = 0; i < 10; ++i) {
+      scheduler.WakeCompaction();
+      woken = env.clock->NowMicros();
+      env.clock->SleepMicros(900'000);
+    }
+    EXPECT_TRUE(asked.empty());
+    env.clock->SleepMicros(10'000'000);
+    ASSERT_EQ(asked.size(), 1u);
+    EXPECT_NEAR(static_cast<double>(asked[0]), 1'000'000, 1000);
+    scheduler.Stop();
+  });
+}
+
 #endif  // TIDESDB_HOOKS
 
 TEST(SchedulerTest, TheTickerTicksAndStops) {

@@ -130,6 +130,8 @@ class LsmTree {
   };
   // The most urgent one of all families; null: nothing to do, or all of it is running.
   std::unique_ptr<Task> PickCompaction();
+  // One that may wait until there is nothing else to do.
+  std::unique_ptr<Task> PickIdleCompaction();
   // The whole family to its deepest level; `busy` is set when something that runs is in the way
   // (wait and ask again). Null and not busy: there is nothing to do.
   std::unique_ptr<Task> PickFullCompaction(FamilyId family, bool* busy);

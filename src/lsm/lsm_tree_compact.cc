@@ -98,6 +98,14 @@ std::unique_ptr<LsmTree::Task> LsmTree::PickCompaction() {
   return nullptr;
 }
 
+std::unique_ptr<LsmTree::Task> LsmTree::PickIdleCompaction() {
+  for (const VersionRef& version : Families()) {
+    std::unique_ptr<Task> task = TryPick(version->family(), tidesdb::PickIdleCompaction);
+    if (task != nullptr) return task;
+  }
+  return nullptr;
+}
+
 std::unique_ptr<LsmTree::Task> LsmTree::PickFullCompaction(FamilyId family, bool* busy) {
   *busy = false;
   return TryPick(family, [busy](const VersionRef& version, const PickContext& context) {
