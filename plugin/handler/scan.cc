@@ -195,7 +195,10 @@ int ha_tidesdb::SeekImage(ha_rkey_function flag) {
       place_ = key_;
       return Reposition(Direction::kForward);
     case HA_READ_AFTER_KEY:
-      if (!KeyAfterPrefix(key_, &place_)) return HA_ERR_KEY_NOT_FOUND;
+      if (!KeyAfterPrefix(key_, &place_)) {  // It is the last that there can be.
+        off_ = Off::kEnd;
+        return HA_ERR_KEY_NOT_FOUND;
+      }
       return Reposition(Direction::kForward);
     case HA_READ_BEFORE_KEY:
       place_ = key_;
