@@ -19,6 +19,7 @@ RULES = {
     "insert-auto": _ALL,
     "insert-on-duplicate": {AFFECTED, WARNINGS},
     "insert-select": {AFFECTED},
+    "load": {AFFECTED},
     "update": {AFFECTED, MESSAGE},
     "update-order": {AFFECTED},
     "update-id": {AFFECTED, MESSAGE},
