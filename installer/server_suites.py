@@ -38,6 +38,7 @@ LEFT_OUT = {"main.partition_innodb_semi_consistent", "main.lock", "main.innodb_m
             "main.innodb_ignore_builtin", "main.query_cache_notembedded", "main.lock_multi",
             # All of it is about what we refuse, or about InnoDB's own status.
             "main.partition_innodb_plugin", "storage_engine.alter_tablespace", "storage_engine.foreign_keys",
+            "storage_engine.fulltext_search",
             "storage_engine.tbl_opt_data_dir", "storage_engine.tbl_opt_index_dir", "storage_engine.type_spatial_indexes",
             # These put InnoDB's files there, or take them away, and look at what it says.
             "innodb.alter_missing_tablespace", "innodb.alter_rename_existing", "innodb.alter_table_upgrade",

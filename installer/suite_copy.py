@@ -9,6 +9,8 @@ PLACES = ["main", "include",
           *(f"suite/{name}" for name in ("parts", "engines", "storage_engine", "innodb", "rpl", "binlog"))]
 _NAMED = re.compile(rb"(?i)(\b(?:default[_-]storage[_-]engine|storage_engine|engine(?:_type|_part|_subpart|_table)?)"
                     rb"\s*=?\s*['\"`]?)(?:innodb|myisam)\b(?!\s+(?:status|mutex)\b)")
+# Both engines take InnoDB's branch of a test.
+_BRANCH = re.compile(rb"(?i)(\$engine\s*==\s*[\"']{1,2})innodb\b")
 _REWRITTEN = {".test", ".inc", ".opt", ".combinations"}
 # How a table is altered and laid out is the engine's own affair; where one refuses a way, all that follows would differ.
 _WAYS = [(re.compile(rb"(?i)(\b(?:alter[-_])?algorithm\s*=\s*['\"]?)(?:inplace|instant|nocopy)\b"), rb"\1DEFAULT"),
@@ -22,7 +24,9 @@ def rename(text, engine):
     """The text of a test, with engine named where it names InnoDB or MyISAM, and the way of an ALTER left open."""
     for pattern, instead in _WAYS:
         text = pattern.sub(instead, text)
-    return _NAMED.sub(rb"\g<1>" + engine.encode(), text)
+    for pattern in (_NAMED, _BRANCH):
+        text = pattern.sub(rb"\g<1>" + engine.encode(), text)
+    return text
 
 
 def _copy_file(source, copy, engine):

@@ -27,6 +27,11 @@ class Names(unittest.TestCase):
                      b"\xe4 engine=heap"]:
             self.assertEqual(suite_copy.rename(text, "TidesDB"), text)
 
+    def test_both_engines_take_innodbs_branch_of_a_test(self):
+        text = b"if ($engine == \"'%s'\")"
+        self.assertEqual(suite_copy.rename(text % b"InnoDB", "TidesDB"), text % b"TidesDB")
+        self.assertEqual(suite_copy.rename(text % b"MyISAM", "TidesDB"), text % b"MyISAM")
+
     def test_how_a_table_is_altered_is_left_open(self):
         for text, left in [("ALTER ONLINE TABLE t ADD b INT, ALGORITHM=INPLACE, LOCK=NONE", "ALTER TABLE t ADD b INT, "
                             "ALGORITHM=DEFAULT, LOCK=DEFAULT"),
