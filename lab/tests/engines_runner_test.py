@@ -5,13 +5,10 @@ and where somebody's database has the name that it wants.
 Environment: as lab_server.py says; the plugin is wanted.
 """
 
-import csv
-import hashlib
 import os
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
 from pathlib import Path
@@ -20,6 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from installer import host  # noqa: E402
 from lab.tests.lab_server import TPCC, TREE, LabServer, environment  # noqa: E402
+from lab.tests.runner_case import RunnerCase  # noqa: E402
 
 _PASSWORD = "it's [a] $ecret"
 # Ten seconds in all, as charts over time show whole tens.
@@ -29,7 +27,7 @@ _SHORT = ["--engines", "innodb,tidesdb", "--iterations", "1", "--warehouses", "1
 _MINE = "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = 'tpcc' AND table_name = 'mine'"
 
 
-class EnginesRunner(unittest.TestCase):
+class EnginesRunner(RunnerCase):
     @classmethod
     def setUpClass(cls):
         cls.server = LabServer(environment())
@@ -39,28 +37,17 @@ class EnginesRunner(unittest.TestCase):
         cls.server.sql(f"CREATE USER runner@localhost IDENTIFIED BY '{quoted}'; GRANT ALL ON *.* TO runner@localhost")
 
     def setUp(self):
-        folder = tempfile.TemporaryDirectory(prefix="engines-runner-")
-        self.addCleanup(folder.cleanup)
-        self.output = Path(folder.name)
+        super().setUp()
         self.addCleanup(self.server.sql, "DROP DATABASE IF EXISTS tpcc")
 
-    def start(self, *resume):
+    def run_it(self, *resume):
         options = resume or (*_SHORT, "-o", self.output, "--socket", self.server.socket, "--user", "runner",
                              "--mariadb-bin", self.server.tool("mariadb"))
-        argv = [TREE / "lab" / "mariadb_engines_runner.sh", *options, "--pass", _PASSWORD]
-        child = subprocess.Popen([str(word) for word in argv], text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                 stderr=subprocess.STDOUT, env={**os.environ, "TPCC": TPCC})
-        self.addCleanup(child.kill)
-        return child
-
-    def finish(self, child, code=0):
-        said = child.communicate(timeout=300)[0]
-        self.assertEqual(child.returncode, code, said)
-        return said
+        return self.start(TREE / "lab" / "mariadb_engines_runner.sh", *options, "--pass", _PASSWORD,
+                          env={**os.environ, "TPCC": TPCC})
 
     def results(self):
-        found, = self.output.glob("results_*")
-        return found
+        return self.only("results_*")
 
     def _wait_for(self, child, pattern):
         deadline = time.monotonic() + 300
@@ -70,7 +57,7 @@ class EnginesRunner(unittest.TestCase):
             time.sleep(0.05)
 
     def test_an_interrupted_run_goes_on_to_its_report(self):
-        child = self.start()
+        child = self.run_it()
         self._wait_for(child, "results_*/tidesdb/iter1/run.log")
         child.send_signal(signal.SIGTERM)
         said = self.finish(child, 130)
@@ -79,7 +66,7 @@ class EnginesRunner(unittest.TestCase):
         engines = "SELECT DISTINCT engine FROM information_schema.tables WHERE table_schema = 'tpcc'"
         self.assertEqual(self.server.value(engines), "TidesDB")
 
-        said = self.finish(self.start("--resume", self.results()))
+        said = self.finish(self.run_it("--resume", self.results()))
         self.assertIn("innodb iteration 1 run: done in an earlier sitting", said)
         self.assertIn("tidesdb iteration 1 build: done in an earlier sitting", said)
         self.assertFalse(self.server.value("SHOW DATABASES LIKE 'tpcc'"))
@@ -90,8 +77,7 @@ class EnginesRunner(unittest.TestCase):
             self.assertFalse(path.is_file() and _PASSWORD.encode() in path.read_bytes(), path)
 
     def _check_rows(self):
-        with open(self.results() / "final" / "merged" / "hammerdb_results_merged.csv", newline="") as file:
-            rows = list(csv.DictReader(file, strict=True))
+        rows = self.rows("results_*/final/merged/hammerdb_results_merged.csv")
         self.assertEqual([row["engine"] for row in rows], ["innodb", "tidesdb"])
         for row in rows:
             self.assertGreater(int(row["nopm"]), 0)
@@ -117,13 +103,11 @@ class EnginesRunner(unittest.TestCase):
     def _check_sums(self):
         lines = (self.results() / "SHA256SUMS").read_text().splitlines()
         self.assertTrue([line for line in lines if line.endswith("tidesdb/iter1/run.log")])
-        for line in lines:
-            digest, name = line.split(maxsplit=1)
-            self.assertEqual(hashlib.sha256((self.results() / name).read_bytes()).hexdigest(), digest, name)
+        subprocess.run(["sha256sum", "--check", "--quiet", "SHA256SUMS"], cwd=self.results(), check=True)
 
     def test_somebody_s_database_stays(self):
         self.server.sql("CREATE DATABASE tpcc; CREATE TABLE tpcc.mine (a INT)")
-        said = self.finish(self.start(), 1)
+        said = self.finish(self.run_it(), 1)
         for engine in ("innodb", "tidesdb"):
             self.assertRegex(said, f"Failed: {engine} iteration 1 build: there is a database tpcc")
         self.assertNotIn("the database tpcc is kept", said)

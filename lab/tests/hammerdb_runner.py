@@ -3,13 +3,11 @@
 Environment: see lab_server.py.
 """
 
-import csv
 import os
 import re
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
 from pathlib import Path
@@ -17,13 +15,14 @@ from pathlib import Path
 from lab_server import TPCC, TREE, LabServer, environment
 
 from lab.study import written
+from lab.tests.runner_case import RunnerCase
 
 RUNNER = TREE / "lab" / "hammerdb_runner.sh"
 PASSWORD = "it's [a] $ecret"
 SHORT = ["--warehouses", "1", "--tpcc-vu", "2", "--tpcc-build-vu", "2", "--rampup", "0.02", "--settle", "0"]
 
 
-class Runner(unittest.TestCase):
+class Runner(RunnerCase):
     @classmethod
     def setUpClass(cls):
         cls.server = LabServer(environment())
@@ -34,32 +33,15 @@ class Runner(unittest.TestCase):
         cls.client = cls.server.environment.basedir / "bin" / "mariadb"
         cls.variables = {**os.environ, "TPCC": TPCC}
 
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.output = Path(folder.name)
-
-    def start(self, *options, password=True):
+    def run_it(self, *options, password=True):
         argv = [RUNNER, *options]
         if "--resume" not in options:
             argv += ["-o", self.output, "-S", self.server.socket, "-u", "runner", "--mariadb-bin", self.client]
-        return subprocess.Popen([str(a) for a in [*argv, *(["--pass", PASSWORD] if password else [])]], text=True,
-                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                                env=self.variables)
-
-    def finish(self, process, code=0):
-        said = process.communicate(timeout=300)[0]
-        self.assertEqual(process.returncode, code, said)
-        return said
-
-    def rows(self):
-        path = next(self.output.glob("hammerdb_results_*.csv"))
-        with open(path, newline="") as file:
-            return list(csv.DictReader(file, strict=True))
+        return self.start(*argv, *(["--pass", PASSWORD] if password else []), env=self.variables)
 
     def test_a_run_that_is_interrupted_goes_on(self):
         engines = "innodb,tidesdb" if os.environ.get("TIDESDB_PLUGIN") else "innodb"
-        process = self.start("-e", engines, *SHORT, "--duration", "0.1")
+        process = self.run_it("-e", engines, *SHORT, "--duration", "0.1")
         logs = self._wait_for("innodb_tpcc/run.log")
         time.sleep(1)
         process.send_signal(signal.SIGTERM)
@@ -67,9 +49,9 @@ class Runner(unittest.TestCase):
         self.assertIn(f"--resume {logs}", said)
         self.assertEqual(subprocess.run(["pgrep", "-f", f"{TPCC} run.*{self.server.socket}"], capture_output=True,
                                         check=False).stdout, b"")
-        said = self.finish(self.start("--resume", logs))
+        said = self.finish(self.run_it("--resume", logs))
         self.assertIn("Interrupted during: innodb tpcc run", said)
-        rows = self.rows()
+        rows = self.rows("hammerdb_results_*.csv")
         self.assertEqual([row["engine"] for row in rows], engines.split(","))
         for row in rows:
             self.assertGreater(int(row["nopm"]), 0)
@@ -103,20 +85,20 @@ class Runner(unittest.TestCase):
         self.fail(f"{name} does not come")
 
     def test_a_wrong_password_says_what_to_do(self):
-        said = self.finish(self.start("-e", "innodb", password=False), 1)
+        said = self.finish(self.run_it("-e", "innodb", password=False), 1)
         self.assertRegex(said, "(?s)Access denied.*--private-server")
         self.assertEqual(list(self.output.iterdir()), [])
 
     def test_a_debug_run_ends_at_the_first_error(self):
         self.addCleanup(self.server.sql, "DROP DATABASE IF EXISTS debugged")
-        said = self.finish(self.start("-e", "innodb", "--debug-run", "--warehouses", "1", "--settle", "0", "--no-check",
+        said = self.finish(self.run_it("-e", "innodb", "--debug-run", "--warehouses", "1", "--settle", "0", "--no-check",
                                       "--tpcc-db", "debugged"), 1)
         self.assertIn("--debug-run: the first error, which ended it: Record has changed", said)
         self.assertIn(f"--resume {self.output}", said)
         self.assertNotIn("measure 60 s", next(self.output.glob("*/innodb_tpcc/run.log")).read_text())
 
     def test_an_engine_that_is_not_there(self):
-        self.assertIn("has no engine RocksDB", self.finish(self.start("-e", "rocksdb"), 1))
+        self.assertIn("has no engine RocksDB", self.finish(self.run_it("-e", "rocksdb"), 1))
 
 
 if __name__ == "__main__":

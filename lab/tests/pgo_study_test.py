@@ -5,11 +5,8 @@ Environment: as lab_server.py says; TIDESDB_SERVER and TIDESDB_PLUGIN are wanted
 """
 
 import os
-import shutil
-import signal
 import subprocess
 import sys
-import tempfile
 import unittest
 from pathlib import Path
 
@@ -22,6 +19,7 @@ from lab.record.provenance import CHECKSUMS  # noqa: E402
 from lab.reports import tables  # noqa: E402
 from lab.study import written  # noqa: E402
 from lab.tests.browser import Browser  # noqa: E402
+from lab.tests.runner_case import RunnerCase, servers_below  # noqa: E402
 
 _DOOR = TREE / "lab" / "pgo_study.sh"
 _SMALL = ["--tiers", "16M", "--threads", "1,2", "--repetitions", "2", "--tables", "1", "--rows", "1000", "--seconds", "2",
@@ -32,41 +30,17 @@ _SERIES = ("throughput", "p95 latency", "server CPU", "Com_commit", "Handler_upd
            "threads: the busiest one")
 
 
-def _servers_below(directory):
-    found = []
-    for entry in Path("/proc").glob("[0-9]*"):
-        try:
-            if f"--datadir={directory}" in (entry / "cmdline").read_text():
-                found.append(entry.name)
-        except OSError:
-            pass
-    return found
-
-
-class PgoStudy(unittest.TestCase):
+class PgoStudy(RunnerCase):
     def test_a_plugin_against_itself(self):
-        base = Path(tempfile.mkdtemp(prefix="pgo-study-test-"))
-        self.addCleanup(shutil.rmtree, base, ignore_errors=True)
-        output = base / "study"
+        output = self.output / "study"
         of = [f"server={os.environ['TIDESDB_SERVER']}", f"plugin={os.environ['TIDESDB_PLUGIN']}"]
-        child = subprocess.Popen([_DOOR, "--build", "plain", *of, "--build", "again", *of, *_SMALL, "-o", output],
-                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        self.addCleanup(child.kill)
-        said = []
-        for line in child.stdout:
-            said.append(line)
-            if line.startswith(_SECOND):
-                child.send_signal(signal.SIGTERM)
-        self.assertEqual(child.wait(60), 130, "".join(said))
-        child.stdout.close()
-        self.assertIn(f"--resume {output}", said[-1])
-        self.assertEqual(_servers_below(output), [])
+        child = self.start(_DOOR, "--build", "plain", *of, "--build", "again", *of, *_SMALL, "-o", output)
+        self.assertIn(f"--resume {output}", self.interrupt_at(child, _SECOND).splitlines()[-1])
+        self.assertEqual(servers_below(output), [])
 
-        done = subprocess.run([_DOOR, "--resume", output], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                              check=False)
-        self.assertEqual(done.returncode, 0, done.stdout)
-        self.assertIn("[2/9] plain, 16M cache, 1 thread, repetition 1: done in an earlier sitting", done.stdout)
-        self.assertEqual(_servers_below(output), [])
+        said = self.finish(self.start(_DOOR, "--resume", output))
+        self.assertIn("[2/9] plain, 16M cache, 1 thread, repetition 1: done in an earlier sitting", said)
+        self.assertEqual(servers_below(output), [])
         self.assertFalse((output / "data").exists())
         self.look_at(output)
 

@@ -4,13 +4,9 @@
 Environment: as lab_server.py says; TIDESDB_SERVER names the server.
 """
 
-import csv
 import os
 import re
-import signal
-import subprocess
 import sys
-import tempfile
 import unittest
 from pathlib import Path
 
@@ -21,30 +17,18 @@ from installer.shell import TREE  # noqa: E402
 from lab.server import profiles  # noqa: E402
 from lab.server.private_server import PrivateServer  # noqa: E402
 from lab.study.scratch import Scratch  # noqa: E402
+from lab.tests.cases import folder  # noqa: E402
+from lab.tests.runner_case import RunnerCase  # noqa: E402
 
 _SERVER = os.environ.get("TIDESDB_SERVER") or host.host_server()
 
 _KILLED = "The server was killed at its memory limit of 64 MB, its page cache counted; give it more"
 
 
-class PrivateServers(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory(prefix="private-servers-")
-        self.addCleanup(folder.cleanup)
-        self.output = Path(folder.name)
-
-    def start(self, *argv):
-        return subprocess.Popen([str(a) for a in argv], cwd=TREE, text=True, stdin=subprocess.DEVNULL,
-                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-
-    def finish(self, child, code=0):
-        said = child.communicate(timeout=300)[0]
-        self.assertEqual(child.returncode, code, said)
-        return said
-
+class PrivateServers(RunnerCase):
     def report(self, pattern):
         """The text of the one report, which has what was seen of the servers; the page is beside it."""
-        path, = self.output.glob(f"{pattern}report.md")
+        path = self.only(f"{pattern}report.md")
         text = path.read_text(encoding="utf-8")
         for wanted in (r"\| +write amplification \|", "memory: resident, peak", "disk: ", "## What is not equal",
                        "ha_tidesdb.so|mariadbd", "SHA-256"):
@@ -56,17 +40,11 @@ class PrivateServers(unittest.TestCase):
         argv = [TREE / "lab" / "iibench_runner.sh", "--server", _SERVER, "--engines", "InnoDB,TidesDB", "--scale-down",
                 "1000", "--phases", "l.i0,l.x,l.i1,qr100", "--i1-rows", "0", "--write-seconds", "2", "--query-seconds", "1",
                 "--bulk", "-o", self.output]
-        child = self.start(*argv)
-        self.addCleanup(child.kill)
-        for line in child.stdout:
-            if line.startswith("[2/2] TidesDB, repetition 1 ..."):
-                break
-        child.send_signal(signal.SIGTERM)
-        said = self.finish(child, 130)
-        folder, = self.output.glob("iibench_*")
-        self.assertIn(f"--resume {folder}", said)
-        self.assertFalse((folder / "server").exists())
-        said = self.finish(self.start(argv[0], "--resume", folder))
+        said = self.interrupt_at(self.start(*argv), "[2/2] TidesDB, repetition 1 ...")
+        begun = self.only("iibench_*")
+        self.assertIn(f"--resume {begun}", said)
+        self.assertFalse((begun / "server").exists())
+        said = self.finish(self.start(argv[0], "--resume", begun))
         self.assertIn("[1/2] InnoDB, repetition 1: done in an earlier sitting", said)
         text = self.report("iibench_*/")
         self.assertIn("Interrupted during: TidesDB, repetition 1", text)
@@ -75,8 +53,7 @@ class PrivateServers(unittest.TestCase):
         self.assertRegex(text, r"\| iibench l\.i1 +\| seconds of the step +\| +[2-9]\S* +\| +[2-9]")  # By time.
         self.assertEqual(len(re.findall(r"^\| iibench (?:l\.i0|l\.x|l\.i1|qr100|INSERT \S+ SELECT) +\| (?:rows|queries)/s",
                                         text, re.M)), 5)
-        with open(folder / "runs.csv", encoding="utf-8", newline="") as file:
-            rows = {(row["label"], row["workload"]): row for row in csv.DictReader(file, strict=True)}
+        rows = {(row["label"], row["workload"]): row for row in self.rows("iibench_*/runs.csv")}
         self.assertEqual(len(rows), 10)
         self.assertGreater(float(rows["TidesDB", "iibench l.i1"]["insert p99_ms"]), 0)
 
@@ -126,14 +103,12 @@ class NotSynced(unittest.TestCase):
     """What makes the profile fair's --sync NONE as durable in one engine as in the other."""
 
     def setUp(self):
-        folder = tempfile.TemporaryDirectory(prefix="not-synced-")
-        self.addCleanup(folder.cleanup)
-        self.directory = Path(folder.name)
+        self.directory = folder(self)
         self.environment, self.plugin = build_plugin.prepare_and_build(_SERVER, self.directory / "build.log", tests=True)
 
     def _rows_after_a_kill(self, engine):
-        with Scratch() as folder:
-            server = PrivateServer(self.environment, self.directory / engine, socket=folder / "mysqld.sock",
+        with Scratch() as sockets:
+            server = PrivateServer(self.environment, self.directory / engine, socket=sockets / "mysqld.sock",
                                    options=profiles.options("fair", engine, "NONE"),
                                    plugin=self.plugin if engine == "TidesDB" else None)
             try:

@@ -4,12 +4,9 @@
 Environment: as lab_server.py says; TIDESDB_SERVER names the server.
 """
 
-import csv
 import os
-import signal
 import subprocess
 import sys
-import tempfile
 import unittest
 from pathlib import Path
 
@@ -17,37 +14,21 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from installer import host  # noqa: E402
 from installer.shell import TREE  # noqa: E402
+from lab.tests.runner_case import RunnerCase  # noqa: E402
 
 _SERVER = os.environ.get("TIDESDB_SERVER") or host.host_server()
 _SMALL = ["--only", "002", "--scale-down", "100", "--minutes", "0.02", "--server", _SERVER]
 _SECOND = "    [4/8] rep1/TidesDB-glibc tpcc run ..."
 
 
-class SeedStudies(unittest.TestCase):
-    def start(self, output, *more):
-        argv = [TREE / "lab" / "seed_studies.sh", *_SMALL, "-o", output, *more]
-        return subprocess.Popen([str(a) for a in argv], cwd=TREE, text=True, stdin=subprocess.DEVNULL,
-                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-
+class SeedStudies(RunnerCase):
     def test_interrupted_gone_on_with_and_published(self):
-        folder = tempfile.TemporaryDirectory(prefix="seed-studies-")
-        self.addCleanup(folder.cleanup)
-        output, target = Path(folder.name) / "all", Path(folder.name) / "published"
-        child = self.start(output)
-        self.addCleanup(child.kill)
-        said = []
-        for line in child.stdout:
-            said.append(line)
-            if line.startswith(_SECOND):
-                break
-        child.send_signal(signal.SIGTERM)
-        said.append(child.communicate(timeout=120)[0])
-        self.assertEqual(child.returncode, 130, "".join(said))
+        output, target = self.output / "all", self.output / "published"
+        argv = [TREE / "lab" / "seed_studies.sh", *_SMALL, "-o", output]
+        self.interrupt_at(self.start(*argv), _SECOND)
         self.assertIn("Not all of it was measured", (output / "index.md").read_text())
 
-        child = self.start(output, "--publish", target)
-        said = child.communicate(timeout=300)[0]
-        self.assertEqual(child.returncode, 0, said)
+        said = self.finish(self.start(*argv, "--publish", target))
         self.assertIn("[3/8] rep1/InnoDB-glibc tpcc run: done in an earlier sitting", said)
         text = (output / "index.md").read_text()
         self.assertNotIn("Not all of it was measured", text)
@@ -55,8 +36,7 @@ class SeedStudies(unittest.TestCase):
                                r"[\d.,]+ \([\d.,]+–[\d.,]+\) \|")
         self.assertIn("Interrupted during: rep1/TidesDB-glibc tpcc run", text)
         self.assertTrue((output / "index.html").read_text().startswith("<!doctype html>"))
-        with open(output / "figures.csv", newline="") as file:
-            figures = {(row["subject"], row["figure"]): row for row in csv.DictReader(file, strict=True)}
+        figures = {(row["subject"], row["figure"]): row for row in self.rows("all/figures.csv")}
         self.assertEqual((figures["TidesDB", "NOPM"]["seed"], figures["TidesDB", "NOPM"]["repetitions"]), ("85888.0", "3"))
         self.assertGreater(float(figures["TidesDB", "NOPM"]["median"]), 0)
         # Loaded data is gone, servers too, and what is published names no directory of this machine.
@@ -67,7 +47,7 @@ class SeedStudies(unittest.TestCase):
         self.assertLess(sum(path.stat().st_size for path in target.rglob("*") if path.is_file()), 3_500_000)
         for path in target.rglob("*"):
             if path.suffix in (".md", ".csv"):
-                for place in (str(TREE), folder.name):
+                for place in (str(TREE), str(self.output)):
                     self.assertNotIn(place, path.read_text(), path)
 
 

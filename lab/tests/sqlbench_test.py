@@ -5,12 +5,9 @@ runs already; and with TIDESDB_SERVER=debian13 on this machine another release's
 Environment: as lab_server.py says.
 """
 
-import csv
 import os
 import re
 import shutil
-import signal
-import subprocess
 import sys
 import tempfile
 import time
@@ -21,6 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from installer.shell import TREE  # noqa: E402
 from lab.tests import lab_server  # noqa: E402
+from lab.tests.runner_case import RunnerCase, servers_below  # noqa: E402
 from lab.tests.test_sqlbench import SEED_004  # noqa: E402
 
 _ENVIRONMENT = lab_server.environment()
@@ -31,46 +29,22 @@ _DOOR = TREE / "lab" / "sqlbench.sh"
 _SCALED = {"TABLE_SIZES": "2000", "THREAD_COUNTS": "2", "TIME": "2", "WARMUP": "1", "REPORT_INTERVAL": "1", "PLOT": "0"}
 
 
-def _start(variables):
-    # It names the server that is made, and is refused beside one that is given.
-    made = not {"MYSQLD", "SOCKET"} & set(variables)
-    environment = {name: value for name, value in os.environ.items() if made or name != "TIDESDB_SERVER"}
-    return subprocess.Popen([_DOOR], env={**environment, **variables}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                            text=True)
-
-
-def _processes(directory):
-    """The pids of servers whose data is below directory."""
-    pids = []
-    for entry in Path("/proc").glob("[0-9]*"):
-        try:
-            if f"--datadir={directory}" in (entry / "cmdline").read_text():
-                pids.append(int(entry.name))
-        except OSError:
-            pass
-    return pids
-
-
-class SqlbenchCase(unittest.TestCase):
+class SqlbenchCase(RunnerCase):
     def setUp(self):
-        self.base = Path(tempfile.mkdtemp(prefix="sqlbench-test-"))
-        self.addCleanup(shutil.rmtree, self.base, ignore_errors=True)
-        self.output = self.base / "results"
+        super().setUp()
+        self.base, self.output = self.output, self.output / "results"
+
+    def begin(self, variables):
+        # It names the server that is made, and is refused beside one that is given.
+        made = not {"MYSQLD", "SOCKET"} & set(variables)
+        environment = {name: value for name, value in os.environ.items() if made or name != "TIDESDB_SERVER"}
+        return self.start(_DOOR, env={**environment, "OUTPUT_DIR": str(self.output), **variables})
 
     def run_it(self, variables, code=0):
-        child = _start({"OUTPUT_DIR": str(self.output), **variables})
-        said = child.communicate(timeout=300)[0]
-        self.assertEqual(child.returncode, code, said)
-        return said
+        return self.finish(self.begin(variables), code)
 
-    def only(self, pattern):
-        found = list(self.output.glob(pattern))
-        self.assertEqual(len(found), 1, found)
-        return found[0]
-
-    def rows(self, kind):
-        with open(self.only(f"{kind}_*.csv"), encoding="utf-8") as file:
-            return list(csv.DictReader(file))
+    def table(self, kind):
+        return self.rows(f"{kind}_*.csv")
 
     def check_rates(self, rows):
         """tps is what the raw output counted, by its time."""
@@ -96,29 +70,23 @@ class OnThisMachine(SqlbenchCase):
 
     def test_the_seed_s_command_interrupted_and_gone_on_with(self):
         variables = self.seed_command()
-        child = _start({"OUTPUT_DIR": str(self.output), **variables})
-        self.addCleanup(child.kill)
-        for line in child.stdout:
-            if line.startswith("[2/8] TidesDB oltp_read_write, 2 threads, 2000 rows, iteration 1 ..."):
-                break
-        child.send_signal(signal.SIGTERM)
-        said = child.communicate(timeout=60)[0]
-        self.assertEqual(child.returncode, 130, said)
-        self.assertEqual(_processes(self.base / "db-bench"), [])
+        self.interrupt_at(self.begin(variables),
+                          "[2/8] TidesDB oltp_read_write, 2 threads, 2000 rows, iteration 1 ...")
+        self.assertEqual(servers_below(self.base / "db-bench"), [])
         self.assertFalse((self.base / "db-bench").exists())
 
         said = self.run_it(variables)
         self.assertIn("[1/8] InnoDB oltp_read_write, 2 threads, 2000 rows, iteration 1: done in an earlier sitting", said)
         self.assertFalse((self.base / "db-bench").exists())
-        summary = self.rows("summary")
+        summary = self.table("summary")
         self.assertEqual([(row["workload"], row["engine"]) for row in summary],
                          [(workload, engine) for workload in SEED_004["WORKLOADS"].split()
                           for engine in ("InnoDB", "TidesDB")])
         self.check_rates(summary)
         self.assertTrue(all(float(row["data_size_after_run_mb"]) > 0 for row in summary))
-        self.assertGreater(len(self.rows("detail")), 8)
-        self.assertEqual(len(self.rows("latency")), 8 * 7)
-        phases = {row["phase"] for row in self.rows("sizes")}
+        self.assertGreater(len(self.table("detail")), 8)
+        self.assertEqual(len(self.table("latency")), 8 * 7)
+        phases = {row["phase"] for row in self.table("sizes")}
         self.assertLessEqual({"after_prepare", "after_run", "after_run_log", "after_run_undo"}, phases)
         variables = (self.only("raw_*") / "TidesDB_oltp_insert_2t_2000r_1.variables.tsv").read_text()
         self.assertIn("tidesdb_unified_memtable_sync_mode\tNONE\n", variables)
@@ -133,7 +101,7 @@ class OnThisMachine(SqlbenchCase):
                          "MYSQL_BIN": str(_ENVIRONMENT.basedir / "bin" / "mariadb"), "MYSQL_DB": "measured"}
             databases = server.sql("SHOW DATABASES")
             self.run_it(variables)
-            self.check_rates(self.rows("summary"))
+            self.check_rates(self.table("summary"))
             self.assertIn("The server runs with tidesdb_block_cache_size=33554432, not the asked 268435456.",
                           self.only("report_*.md").read_text())
             self.assertEqual(server.sql("SHOW DATABASES"), databases)
@@ -143,13 +111,12 @@ class OnThisMachine(SqlbenchCase):
                 server.sql("DROP DATABASE measured")
         self.assertIn("SOCKET: nothing answers at", self.run_it(variables, code=1))
 
-
     def test_on_a_server_that_runs_already_a_killed_run_is_gone_on_with(self):
         with lab_server.LabServer(_ENVIRONMENT, []) as server:
             variables = {**_SCALED, "SOCKET": str(server.socket), "ENGINES": "InnoDB", "WORKLOADS": "oltp_point_select",
                          "MYSQL_BIN": str(_ENVIRONMENT.basedir / "bin" / "mariadb")}
             databases = server.sql("SHOW DATABASES")
-            child = _start({"OUTPUT_DIR": str(self.output), **variables})
+            child = self.begin(variables)
             while server.sql("SHOW DATABASES") == databases:
                 self.assertIsNone(child.poll(), "it ended before it was killed")
                 time.sleep(0.05)
@@ -179,8 +146,8 @@ class OfAnotherRelease(SqlbenchCase):
         self.addCleanup(shutil.rmtree, elsewhere, ignore_errors=True)
         self.run_it({**_SCALED, "WORKLOADS": "oltp_write_only", "INNODB_COMPRESSION": "LZ4",
                      "DATA_DIR": str(elsewhere / "data")})
-        self.check_rates(self.rows("summary"))
-        self.assertEqual(len(self.rows("summary")), 2)
+        self.check_rates(self.table("summary"))
+        self.assertEqual(len(self.table("summary")), 2)
 
 
 if __name__ == "__main__":
