@@ -32,7 +32,7 @@ class ColumnFamily {
   virtual const ColumnFamilyOptions& options() const = 0;
 };
 
-// One atomic, durable change of what the database is made of: families come and go together with
+// One atomic change, durable unless it is lazy, of what the database is made of: families come and go together with
 // the catalog entries that name them. The catalog is a small map of the caller's own, kept in
 // memory: for what must change together with families.
 struct CatalogEdit {
@@ -44,6 +44,9 @@ struct CatalogEdit {
   std::vector<uint32_t> drop;                            // Ids of families that there are.
   std::vector<std::pair<std::string, std::string>> put;  // Catalog entries: name, value (limits.h).
   std::vector<std::string> erase;  // Names; done before the puts. One that there is not is fine.
+  // For what nobody misses after a restart: waits for no disk, as a rule; a restart may undo it, as long
+  // as no other edit was made durable after it.
+  bool lazy = false;
 };
 
 // How Db::Checkpoint takes table files. They never change, so a second name is as good as a copy.

@@ -250,6 +250,7 @@ Status Dictionary::Create(NewTable table) {
     return Status::AlreadyExists("the table " + table.name + " is in the engine's dictionary");
   }
   CatalogEdit edit;
+  edit.lazy = table.def.temporary;
   table.def.primary_family = db_->NewFamilyId();
   edit.create.push_back({table.def.primary_family, table.options});
   for (IndexDef& index : table.def.indexes) {
@@ -273,6 +274,7 @@ Result<bool> Dictionary::Drop(const std::string& name) {
   if (!bytes) return false;
   TIDESDB_ASSIGN(const TableDef def, DecodeTableDef(*bytes));
   CatalogEdit edit;
+  edit.lazy = def.temporary;
   edit.drop.push_back(def.primary_family);
   for (const IndexDef& index : def.indexes) edit.drop.push_back(index.family);
   if (def.values_family != 0) edit.drop.push_back(def.values_family);
@@ -309,6 +311,7 @@ Status Dictionary::Truncate(const std::string& name) {
   if (old == nullptr) return Status::InvalidArgument("no table " + name + " in the dictionary");
   CatalogEdit edit;
   TableDef def = old->def;
+  edit.lazy = def.temporary;
   edit.drop.push_back(def.primary_family);
   def.primary_family = db_->NewFamilyId();
   edit.create.push_back({def.primary_family, old->primary->options()});
@@ -508,6 +511,7 @@ Status Dictionary::SaveAutoIncrements() {
 }
 
 Status Dictionary::SaveStats(const TableState& table, const TableStats& stats) {
+  if (table.def.temporary) return Status::Ok();
   std::string bytes;
   EncodeTableStats(stats, &bytes);
   const auto transaction = db_->Begin({});

@@ -140,7 +140,7 @@ class Writer {
     edit.next_file_number = number + 1;
     ManifestLog manifest(target_.fs, target_.directory, 0);
     return manifest.Append(
-        edit, [this] { return source_.whole; }, [number] { return number; });
+        edit, edit, [this] { return source_.whole; }, [number] { return number; });
   }
 
   const CheckpointSource& source_;

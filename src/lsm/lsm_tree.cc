@@ -152,6 +152,7 @@ Status LsmTree::ApplyCatalog(const CatalogEdit& edit, SequenceNumber wal_sync_to
   version_edit.catalog_put = edit.put;
   VersionSet::ApplyOptions options;
   options.wal_sync_to = wal_sync_to;
+  options.lazy = edit.lazy;
   return versions_.Apply(std::move(version_edit), options);
 }
 

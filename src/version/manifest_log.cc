@@ -20,9 +20,10 @@ Result<ManifestLog::Recovered> ManifestLog::Recover() {
   return Recovered{std::move(contents.edits), number, contents.dropped_bytes};
 }
 
-Status ManifestLog::Append(const VersionEdit& edit, const std::function<VersionEdit()>& snapshot,
+Status ManifestLog::Append(const VersionEdit& edit, const VersionEdit& since,
+                           const std::function<VersionEdit()>& snapshot,
                            const std::function<uint64_t()>& new_file_number) {
-  const std::string payload = EncodeVersionEdit(edit);
+  const std::string payload = EncodeVersionEdit(since);
   CHECK(!payload.empty());
   if (payload.size() > kManifestRecordBytesMax) {
     return Status::InvalidArgument("a change of " + std::to_string(payload.size()) +
@@ -38,7 +39,7 @@ Status ManifestLog::Append(const VersionEdit& edit, const std::function<VersionE
     // error counts.
     file_ = nullptr;
   }
-  Status status = StartFile(snapshot(), payload, new_file_number());
+  Status status = StartFile(snapshot(), EncodeVersionEdit(edit), new_file_number());
   if (status.ok() || file_ == nullptr) return status;
   // There was no getting a shorter file: the long one takes the edit, which may still fit.
   status = AppendToFile(payload);

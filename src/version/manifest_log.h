@@ -30,9 +30,11 @@ class ManifestLog {
 
   // Makes the edit durable. `snapshot` gives one edit that makes the whole state without it; it is
   // asked for when a new file is started: at the first append, when the file has outgrown its
-  // snapshot (if that fails the file goes on), and after a failure. After an error it is not known
+  // snapshot (if that fails the file goes on), and after a failure. `since`: the edit with what the
+  // snapshot has and the file that there is has not. After an error it is not known
   // whether a crash would bring the edit back: in_doubt() until a later Append succeeds.
-  Status Append(const VersionEdit& edit, const std::function<VersionEdit()>& snapshot,
+  Status Append(const VersionEdit& edit, const VersionEdit& since,
+                const std::function<VersionEdit()>& snapshot,
                 const std::function<uint64_t()>& new_file_number);
 
   // Until the next Append succeeds.

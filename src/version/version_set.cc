@@ -10,6 +10,9 @@
 namespace tidesdb {
 namespace {
 
+// Temporary tables that come and go wait for the disk once for so many families.
+constexpr FamilyId kIdsApart = 256;
+
 std::map<FamilyId, VersionBuilder> BuildersOf(const std::vector<VersionEdit::NewFamily>& families) {
   std::map<FamilyId, VersionBuilder> builders;
   for (const VersionEdit::NewFamily& family : families) {
@@ -148,29 +151,56 @@ Status VersionSet::Apply(VersionEdit edit, const ApplyOptions& options) {
   if (options.prepare) TIDESDB_TRY(options.prepare(&edit));
   TIDESDB_TRY(CheckFamiliesAndCatalog(edit));
   TIDESDB_ASSIGN(change, WorkOut(&edit, options.known_files));
-  if (change.has_content) {
+  const bool waits = options.lazy && MayWait(edit, change);
+  if (waits) {
+    deferred_.Add(edit, [this](const std::string& name) { return IsInCatalog(name); });
+    deferred_wal_sync_to_ = std::max(deferred_wal_sync_to_, options.wal_sync_to);
+  } else if (change.has_content) {
     // Sources go into table files in commit order; anything else would make replay skip commits
     // that are in no file.
     CHECK(!edit.flushed_sequence || *edit.flushed_sequence >= flushed_sequence() ||
           TIDESDB_PLANTED("install_out_of_order"));
     TIDESDB_FAILPOINT_STATUS("apply_before_wal_sync");
-    if (options.wal_sync_to != 0) TIDESDB_TRY(options_.env->SyncWalTo(options.wal_sync_to));
+    const SequenceNumber sync_to = std::max(options.wal_sync_to, deferred_wal_sync_to_);
+    if (sync_to != 0) TIDESDB_TRY(options_.env->SyncWalTo(sync_to));
     TIDESDB_FAILPOINT_STATUS("apply_before_manifest");
-    TIDESDB_TRY(AppendToManifest(&edit));
+    TIDESDB_TRY(AppendToManifest(&edit, options.lazy ? kIdsApart : 0));
     TIDESDB_FAILPOINT("apply_before_publish");
   }
   Publish(edit, change, options.on_publish);
   return Status::Ok();
 }
 
-Status VersionSet::AppendToManifest(VersionEdit* edit) {
+// The files of a dropped family are deleted, so that a manifest must not name them any more. Ids of
+// families are in the WAL: who has one after a crash must be the same family.
+bool VersionSet::MayWait(const VersionEdit& edit, const Change& change) const {
+  return edit.add_files.empty() && edit.remove_files.empty() && !edit.flushed_sequence &&
+         (change.obsolete.empty() || TIDESDB_PLANTED("lazy_drop_of_files")) &&
+         std::all_of(edit.create_families.begin(), edit.create_families.end(),
+                     [&](const auto& family) REQUIRES(apply_mutex_) {
+                       return family.id < ids_apart_end_ || TIDESDB_PLANTED("lazy_ids_again");
+                     });
+}
+
+bool VersionSet::IsInCatalog(const std::string& name) const {
+  MutexLock lock(catalog_mutex_);
+  return catalog_.contains(name);
+}
+
+Status VersionSet::AppendToManifest(VersionEdit* edit, FamilyId ids_apart) {
   // The manifest's own number, should it need one, is below the number that is stored.
   const auto new_file_number = [this] { return NewFileNumber(); };
   // Called by Append, under the lock that is held here.
   const auto snapshot = [this]() NO_THREAD_SAFETY_ANALYSIS { return Snapshot(); };
   edit->next_file_number = next_file_number_.load(std::memory_order_relaxed) + 1;
-  edit->next_family_id = next_family_id_.load(std::memory_order_relaxed);
-  TIDESDB_TRY(manifest_.Append(*edit, snapshot, new_file_number));
+  const FamilyId next_family_id = next_family_id_.load(std::memory_order_relaxed);
+  edit->next_family_id = std::max(ids_apart_end_, next_family_id + ids_apart);
+  const VersionEdit since =
+      deferred_.Before(*edit, [this](const std::string& name) { return IsInCatalog(name); });
+  TIDESDB_TRY(manifest_.Append(*edit, since, snapshot, new_file_number));
+  ids_apart_end_ = *edit->next_family_id;
+  deferred_ = {};
+  deferred_wal_sync_to_ = 0;
   for (const uint64_t number : undecided_files_) options_.obsolete_files->Add(number);
   undecided_files_.clear();
   return Status::Ok();
@@ -218,7 +248,7 @@ VersionEdit VersionSet::Snapshot() const {
     edit.catalog_put.assign(catalog_.begin(), catalog_.end());
   }
   edit.next_file_number = next_file_number_.load(std::memory_order_relaxed);
-  edit.next_family_id = next_family_id_.load(std::memory_order_relaxed);
+  edit.next_family_id = std::max(ids_apart_end_, next_family_id_.load(std::memory_order_relaxed));
   edit.flushed_sequence = flushed_sequence();
   edit.wal_segment_min = wal_segment_min();
   return edit;

@@ -18,6 +18,7 @@
 
 #include "base/logger.h"
 #include "base/mutex.h"
+#include "version/deferred_edit.h"
 #include "version/lsm_env.h"
 #include "version/manifest_log.h"
 #include "version/obsolete_files.h"
@@ -55,6 +56,9 @@ class VersionSet {
   struct ApplyOptions {
     // Commits up to this one are made durable before the edit. 0: none.
     SequenceNumber wal_sync_to = 0;
+    // A crash may undo the edit as long as no other came after it: it waits for no disk, but where
+    // it drops files, or needs more ids of families than are set apart.
+    bool lazy = false;
     // Files that the edit adds and that are in use already.
     FileList known_files;
     // Runs in the same step that makes the new versions visible.
@@ -62,7 +66,7 @@ class VersionSet {
     // Runs first, with all other edits shut out, and may still change the edit.
     std::function<Status(VersionEdit*)> prepare;
   };
-  // All of the edit or nothing, durable on return. Files of families that are gone are left out and
+  // All of the edit or nothing, durable on return unless it is lazy. Files of families that are gone are left out and
   // become obsolete. Errors: kAlreadyExists, kInvalidArgument (the edit does not fit the state),
   // those of SyncWalTo, kIoError, kNoSpace. After an I/O error in_doubt() says whether a crash
   // could bring the edit back.
@@ -124,7 +128,10 @@ class VersionSet {
   Status CheckFamiliesAndCatalog(const VersionEdit& edit) const REQUIRES(apply_mutex_);
   // Leaves out of the edit what concerns families that are gone.
   Result<Change> WorkOut(VersionEdit* edit, const FileList& known_files) REQUIRES(apply_mutex_);
-  Status AppendToManifest(VersionEdit* edit) REQUIRES(apply_mutex_);
+  bool MayWait(const VersionEdit& edit, const Change& change) const REQUIRES(apply_mutex_);
+  // ids_apart: so many ids of families to come are given out only once, whatever a crash undoes.
+  Status AppendToManifest(VersionEdit* edit, FamilyId ids_apart = 0) REQUIRES(apply_mutex_);
+  bool IsInCatalog(const std::string& name) const EXCLUDES(catalog_mutex_);
   void Publish(const VersionEdit& edit, const Change& change,
                const std::function<void(ReadStateParts*)>& on_publish) REQUIRES(apply_mutex_);
   VersionEdit Snapshot() const REQUIRES(apply_mutex_);
@@ -143,6 +150,9 @@ class VersionSet {
   ManifestLog manifest_ GUARDED_BY(apply_mutex_);
   VersionMap versions_ GUARDED_BY(apply_mutex_);                    // As published.
   std::vector<uint64_t> undecided_files_ GUARDED_BY(apply_mutex_);  // Discarded while in doubt.
+  DeferredEdit deferred_ GUARDED_BY(apply_mutex_);  // Published, not in the manifest.
+  SequenceNumber deferred_wal_sync_to_ GUARDED_BY(apply_mutex_) = 0;
+  FamilyId ids_apart_end_ GUARDED_BY(apply_mutex_) = 1;  // As the manifest has it.
   bool tail_was_cut_ GUARDED_BY(apply_mutex_) = false;
 
   mutable Mutex catalog_mutex_ ACQUIRED_AFTER(apply_mutex_);

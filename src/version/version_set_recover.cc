@@ -89,6 +89,7 @@ Status VersionSet::Recover() {
   }
   ReserveFileNumbers(std::max(replay.next_file_number - 1, recovered.number));
   next_family_id_.store(replay.next_family_id, std::memory_order_relaxed);
+  ids_apart_end_ = replay.next_family_id;
   VersionEdit numbers;
   numbers.flushed_sequence = replay.flushed_sequence;
   numbers.wal_segment_min = replay.wal_segment_min;

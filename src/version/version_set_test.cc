@@ -325,7 +325,7 @@ TEST_F(VersionSetTest, ARecordThatContradictsTheStateIsCorruption) {
   ManifestLog log(&fs_, "/db", 1000);
   CHECK_OK(log.Recover().status());
   CHECK_OK(log.Append(
-      edit,
+      edit, edit,
       [] {
         VersionEdit start;
         start.next_file_number = 9;
@@ -364,6 +364,100 @@ TEST_F(VersionSetTest, AFileThatWasToMoveWhenItsFamilyWasDroppedStaysForItsReade
   EXPECT_FALSE(obsolete_->Pending());
   reader = nullptr;
   EXPECT_EQ(obsolete_->DeleteSome(10), 1u);
+}
+
+TEST_F(VersionSetTest, WhatIsLazyWaitsForTheNextEdit) {
+  VersionSet::ApplyOptions lazy;
+  lazy.lazy = true;
+  lazy.wal_sync_to = 5;
+  const auto make = [&](const std::string& name, FamilyId* id) {
+    *id = set_->NewFamilyId();
+    VersionEdit edit;
+    edit.create_families.push_back({*id, {}});
+    edit.catalog_put.emplace_back(name, "1");
+    return set_->Apply(std::move(edit), lazy);
+  };
+  FamilyId first = 0;
+  CHECK_OK(make("first", &first));  // Durable: it sets ids apart.
+  synced_to_.clear();
+  FamilyId kept = 0;
+  FamilyId passing = 0;
+  CHECK_OK(make("kept", &kept));
+  CHECK_OK(make("passing", &passing));
+  VersionEdit drop;
+  drop.drop_families = {passing, first};
+  drop.catalog_erase = {"passing", "first"};
+  CHECK_OK(set_->Apply(std::move(drop), lazy));
+  EXPECT_TRUE(synced_to_.empty());
+  EXPECT_EQ(set_->Current(passing), nullptr);
+  EXPECT_NE(set_->Current(kept), nullptr);
+  EXPECT_EQ(set_->GetCatalog("kept"), "1");
+
+  lazy.lazy = false;
+  CHECK_OK(AddFile(0, File(kept, 101, "k", "m")));
+  EXPECT_EQ(synced_to_, std::vector<SequenceNumber>{5});
+  CHECK_OK(Crash(1));  // The next edit took it along.
+  EXPECT_EQ(set_->Current(passing), nullptr);
+  EXPECT_EQ(set_->Current(first), nullptr);
+  EXPECT_EQ(FilesOf(kept), 1u);
+  EXPECT_EQ(set_->GetCatalog("passing"), std::nullopt);
+  EXPECT_EQ(set_->GetCatalog("first"), std::nullopt);
+  EXPECT_EQ(set_->GetCatalog("kept"), "1");
+}
+
+TEST_F(VersionSetTest, ACrashUndoesWhatIsLazyAndGivesNoIdAgain) {
+  VersionSet::ApplyOptions lazy;
+  lazy.lazy = true;
+  FamilyId id = 0;
+  for (int i = 0; i < 3; ++i) {
+    id = set_->NewFamilyId();
+    VersionEdit edit;
+    edit.create_families.push_back({id, {}});
+    edit.catalog_put.emplace_back("name" + std::to_string(i), "1");
+    CHECK_OK(set_->Apply(std::move(edit), lazy));
+  }
+  CHECK_OK(Crash(1));
+  EXPECT_EQ(set_->Current(id), nullptr);
+  EXPECT_EQ(set_->GetCatalog("name2"), std::nullopt);
+  EXPECT_GT(set_->NewFamilyId(), id);
+}
+
+TEST_F(VersionSetTest, WhatIsLazyIsInANewManifestOnce) {
+  VersionSet::ApplyOptions lazy;
+  lazy.lazy = true;
+  CHECK_OK(PutCatalog("both", "0"));
+  std::vector<FamilyId> made;
+  for (int i = 0; i < 100; ++i) {
+    const FamilyId id = set_->NewFamilyId();
+    VersionEdit edit;
+    edit.create_families.push_back({id, {}});
+    edit.catalog_put.emplace_back("both", std::string(3000, 'x') + std::to_string(i));
+    if (i % 3 == 1) edit.drop_families = {made.back()};
+    if (i % 3 == 1) made.pop_back();
+    made.push_back(id);
+    CHECK_OK(set_->Apply(std::move(edit), lazy));
+    if (i % 7 == 0) CHECK_OK(PutCatalog("other", std::string(1 << 17, 'y')));
+  }
+  VersionEdit erase;
+  erase.catalog_erase = {"both"};
+  CHECK_OK(set_->Apply(std::move(erase), lazy));
+  CHECK_OK(PutCatalog("other", "1"));
+  CHECK_OK(Crash(1));
+  EXPECT_EQ(set_->AllCurrent().size(), made.size());
+  EXPECT_EQ(set_->GetCatalog("both"), std::nullopt);
+}
+
+TEST_F(VersionSetTest, ADropOfFilesIsNeverLazy) {
+  FamilyId a = 0;
+  CHECK_OK(CreateFamily("a", &a));
+  CHECK_OK(AddFile(0, File(a, 101, "k", "m")));
+  VersionEdit drop;
+  drop.drop_families = {a};
+  VersionSet::ApplyOptions lazy;
+  lazy.lazy = true;
+  CHECK_OK(set_->Apply(drop, lazy));
+  CHECK_OK(Crash(1));
+  EXPECT_EQ(set_->Current(a), nullptr);
 }
 
 TEST_F(VersionSetTest, AManifestOfManyFamiliesIsReadBack) {

@@ -12,6 +12,7 @@
 #include "io/mem_fs.h"
 #include "sim/checkpoints.h"
 #include "sim/history.h"
+#include "sim/passing.h"
 #include "sim/two_phase.h"
 #include "tidesdb/db.h"
 
@@ -79,6 +80,8 @@ class Workload {
     if (!db.ok()) return Fail("open: " + db.status().ToString());
     db_ = std::move(db).value();
     if (!FindFamilies() || !CheckContents(promise_)) return;
+    if (const std::string wrong = passing_.Recovered(db_.get(), &random_); !wrong.empty())
+      return Fail(wrong);
     if (const std::string wrong = two_phase_.Resolve(&random_); !wrong.empty()) return Fail(wrong);
 
     const auto ending = static_cast<Ending>(random_.Uniform(5));
@@ -241,6 +244,12 @@ class Workload {
 
   void OneTransaction(Random* random) {
     if (random->OneIn(50)) return TakeCheckpoint(random);
+    if (random->OneIn(20)) {
+      std::string wrong;
+      Judge(passing_.Change(db_.get(), random, &wrong));
+      if (!wrong.empty()) Fail(wrong);
+      return;
+    }
     TransactionOptions options;
     options.concurrency = random->OneIn(3) ? Concurrency::kOptimistic : Concurrency::kPessimistic;
     auto txn = db_->Begin(options);
@@ -253,6 +262,7 @@ class Workload {
       if (operations_left_ > 0) --operations_left_;
       status = Step(random, txn.get(), &writes);
     }
+    if (status.ok() && random->OneIn(5)) status = passing_.Write(db_.get(), txn.get(), random);
     if (status.ok()) {
       // The key that tells this transaction from all others.
       const std::string own = "own" + std::to_string(next_own_++);
@@ -358,6 +368,7 @@ class Workload {
   WorkloadResult result_;
   History history_;
   Checkpoints checkpoints_;
+  PassingFamilies passing_;
   Ending ending_ = Ending::kClose;  // Of this life.
 
   Options db_options_;
