@@ -137,9 +137,10 @@ class Db {
   // Makes all acknowledged commits durable now, and prepares and rollbacks too. Errors: kIoError (the
   // database is read-only then), kReadOnly.
   virtual Status SyncWal() = 0;
-  // Reads every block of the family and checks checksums, order and counts. Errors: kCorruption
-  // naming file and offset, kIoError, kInvalidArgument (the family), kShuttingDown.
-  virtual Status Verify(ColumnFamily* family) = 0;
+  // Reads the family's files and compares all that they have twice: checksums, order, counts, the filters
+  // with the keys. Errors: kCorruption naming file and offset, kIoError, kInvalidArgument (the family),
+  // kShuttingDown.
+  virtual Status Verify(ColumnFamily* family, VerifyDepth depth) = 0;
 
   // Makes a database in `directory` that holds every commit up to one sequence, which it returns, and
   // nothing of a later one; families, catalog and prepared transactions too. Writers go on

@@ -22,6 +22,12 @@ enum class SyncMode : uint8_t {
   kInterval = 2,  // At most Options::sync_interval_us of commits.
 };
 
+// What Db::Verify reads of the files.
+enum class VerifyDepth : uint8_t {
+  kAll,            // Every block, and each entry by itself.
+  kAllButEntries,  // All but blocks of entries, a few percent of a file: for who scans the family besides.
+};
+
 // Stored on disk; never renumber.
 enum class Compression : uint8_t { kNone = 0, kSnappy = 1, kLz4 = 2, kZstd = 3 };
 

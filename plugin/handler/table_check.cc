@@ -1,4 +1,4 @@
-// CHECK TABLE: every block, every row, every index entry, and that they belong together.
+// CHECK TABLE: every row, every index entry, and that they belong together.
 //
 // One scan of the rows and one of each index: the entries that the rows should have and those that
 // are there have the same sum. Only where they have not, rows and entries are looked up in each
@@ -22,19 +22,21 @@ class TableCheck {
  public:
   // `families`: by key number. All of it outlives this.
   TableCheck(handler* file, TABLE* table, const TableCodec& codec, const TableState& state,
-             const std::vector<ColumnFamily*>& families, Transaction* transaction)
+             const std::vector<ColumnFamily*>& families, Transaction* transaction,
+             VerifyDepth depth)
       : file_(file),
         table_(table),
         codec_(codec),
         state_(state),
         families_(families),
-        transaction_(transaction) {
+        transaction_(transaction),
+        depth_(depth) {
     everything_.Build(codec.rows(), std::vector<bool>(table->s->fields, true));
   }
 
   // Errors: kCorruption, kIoError; kInterrupted: the statement was killed.
   Status Run() {
-    TIDESDB_TRY(VerifyBlocks());
+    TIDESDB_TRY(VerifyFiles());
     std::vector<EntrySum> wanted(table_->s->keys);
     EntrySum wanted_values;
     TIDESDB_TRY(ForEachRow([&] {
@@ -52,10 +54,10 @@ class TableCheck {
   }
 
  private:
-  Status VerifyBlocks() const {
-    TIDESDB_TRY(engine->db->Verify(state_.primary));
-    for (ColumnFamily* family : state_.indexes) TIDESDB_TRY(engine->db->Verify(family));
-    return state_.values == nullptr ? Status::Ok() : engine->db->Verify(state_.values);
+  Status VerifyFiles() const {
+    TIDESDB_TRY(engine->db->Verify(state_.primary, depth_));
+    for (ColumnFamily* family : state_.indexes) TIDESDB_TRY(engine->db->Verify(family, depth_));
+    return state_.values == nullptr ? Status::Ok() : engine->db->Verify(state_.values, depth_);
   }
 
   template <typename Visit>  // Status(Slice key, Slice value)
@@ -213,6 +215,7 @@ class TableCheck {
   const TableState& state_;
   const std::vector<ColumnFamily*>& families_;
   Transaction* const transaction_;
+  const VerifyDepth depth_;
   RowPlan everything_;
   ValueReader values_;
   std::vector<ApartValue> apart_;
@@ -225,14 +228,17 @@ class TableCheck {
 
 }  // namespace
 
-int ha_tidesdb::check(THD* thd, HA_CHECK_OPT*) noexcept {
+int ha_tidesdb::check(THD* thd, HA_CHECK_OPT* wanted) noexcept {
   return guard::Run([&] {
     if (Bind(thd) != 0) return HA_ADMIN_FAILED;
     session_->BeginStatement();
     table->use_all_columns();
-    const Status checked =
-        TableCheck(this, table, codec_, *state_, families_, session_->TransactionForPlainRead())
-            .Run();
+    // The scans read the entries, so that who does not ask for more reads them once.
+    const VerifyDepth depth =
+        (wanted->flags & T_EXTEND) != 0 ? VerifyDepth::kAll : VerifyDepth::kAllButEntries;
+    const Status checked = TableCheck(this, table, codec_, *state_, families_,
+                                      session_->TransactionForPlainRead(), depth)
+                               .Run();
     if (checked.ok()) return HA_ADMIN_OK;
     if (checked.code() == Code::kInterrupted) return HA_ADMIN_FAILED;
     push_warning_printf(thd, Sql_condition::WARN_LEVEL_WARN, ER_NOT_KEYFILE, "TidesDB: %s",

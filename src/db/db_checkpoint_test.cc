@@ -67,7 +67,7 @@ class CheckpointTest : public testing::Test {
     auto db = OpenAt(directory);
     if (db == nullptr) return {};
     EXPECT_EQ(db->GetStats().last_sequence, sequence);
-    EXPECT_TRUE(db->Verify(db->FindFamily("data")).ok());
+    EXPECT_TRUE(db->Verify(db->FindFamily("data"), VerifyDepth::kAll).ok());
     Rows rows = Read(db.get());
     EXPECT_TRUE(db->Close().ok());
     return rows;
@@ -130,7 +130,7 @@ TEST_F(CheckpointTest, WritesIntoTheCopyDoNotReachTheDatabase) {
   ASSERT_TRUE(copy->Compact(copy->FindFamily("data")).ok());
   ASSERT_TRUE(copy->Close().ok());
   EXPECT_EQ(Read(db_.get()), then);
-  ASSERT_TRUE(db_->Verify(db_->FindFamily("data")).ok());
+  ASSERT_TRUE(db_->Verify(db_->FindFamily("data"), VerifyDepth::kAll).ok());
 }
 
 TEST_F(CheckpointTest, TakesTheFilesOfALargeTransactionThatNoVersionHasYet) {

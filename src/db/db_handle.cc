@@ -93,9 +93,9 @@ Status DbHandle::SyncWal() {
   return engine_->SyncWal();
 }
 
-Status DbHandle::Verify(ColumnFamily* family) {
+Status DbHandle::Verify(ColumnFamily* family, VerifyDepth depth) {
   TIDESDB_TRY(engine_->CheckFamily(family));
-  return engine_->Verify(family);
+  return engine_->Verify(family, depth);
 }
 
 Result<uint64_t> DbHandle::Checkpoint(const std::string& directory, CheckpointFiles files) {

@@ -39,7 +39,7 @@ class DbHandle final : public Db {
   Status Flush() override;
   Status Compact(ColumnFamily* family) override;
   Status SyncWal() override;
-  Status Verify(ColumnFamily* family) override;
+  Status Verify(ColumnFamily* family, VerifyDepth depth) override;
   Result<uint64_t> Checkpoint(const std::string& directory, CheckpointFiles files) override;
   const Options& options() const override { return engine_->options(); }
   DbStats GetStats() const override;

@@ -206,9 +206,9 @@ Status DbImpl::AwaitOrdered() {
   return txns_->RunBetweenGroups([](SequenceNumber) { return Status::Ok(); });
 }
 
-Status DbImpl::Verify(ColumnFamily* family) {
+Status DbImpl::Verify(ColumnFamily* family, VerifyDepth depth) {
   TIDESDB_TRY(families_.Check(family));
-  return tree_->Verify(family->id(), &stop_);
+  return tree_->Verify(family->id(), depth, &stop_);
 }
 
 }  // namespace tidesdb

@@ -81,7 +81,7 @@ class DbImpl final : private TxnEnv, private LsmEnv {
   Status Flush();
   Status Compact(ColumnFamily* family);
   Status SyncWal() override;  // Also TxnEnv's.
-  Status Verify(ColumnFamily* family);
+  Status Verify(ColumnFamily* family, VerifyDepth depth);
   Result<SequenceNumber> Checkpoint(const std::string& directory, CheckpointFiles files)
       EXCLUDES(checkpoint_mu_);
   const Options& options() const { return options_; }

@@ -60,7 +60,7 @@ class DbMisuseTest : public testing::Test {
     errors.push_back(txn->DeleteUnderLock(family, "k", false));
     errors.push_back(txn->NewIterator(family, {})->status());
     errors.push_back(db->Compact(family));
-    errors.push_back(db->Verify(family));
+    errors.push_back(db->Verify(family, VerifyDepth::kAll));
     errors.push_back(db->DropFamily(family));
     EXPECT_EQ(db->GetFamilyStats(family).estimated_keys, 0u);
     EXPECT_EQ(db->EstimateRange(family, "", "").keys, 0u);

@@ -367,7 +367,7 @@ TEST_F(DbTest, ManyWritesFlushAndCompactAndStayTheSame) {
   EXPECT_EQ(Contents(), model);
   ASSERT_OK(db_->Compact(family_));
   EXPECT_EQ(Contents(), model);
-  ASSERT_OK(db_->Verify(family_));
+  ASSERT_OK(db_->Verify(family_, VerifyDepth::kAll));
   const DbStats stats = db_->GetStats();
   EXPECT_GT(stats.table_files, 0u);
   Reopen();

@@ -248,7 +248,7 @@ TEST_F(DbTwoPhaseTest, SpilledOnesComeBackWithFilesAndLocks) {
       EXPECT_EQ(Names(), "");
     }
   }
-  ASSERT_TRUE(db_->Verify(family_).ok());
+  ASSERT_TRUE(db_->Verify(family_, VerifyDepth::kAll).ok());
 }
 
 TEST_F(DbTwoPhaseTest, AFamilyMayBeDroppedUnderThem) {

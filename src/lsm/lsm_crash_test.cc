@@ -265,7 +265,7 @@ class RandomRun {
     if (trouble_ != Trouble::kPowerCuts) {
       Reopen();
       for (const FamilyId family : h_.FamilyIds()) {
-        const Status status = h_.tree->Verify(family, nullptr);
+        const Status status = h_.tree->Verify(family, VerifyDepth::kAll, nullptr);
         EXPECT_TRUE(status.ok()) << status.ToString();
       }
     }

@@ -81,7 +81,7 @@ class LsmTree {
   std::vector<VersionRef> Families() const { return versions_.AllCurrent(); }
   // Reads every block of the family's table files, and checks levels against files. Errors:
   // kCorruption.
-  Status Verify(FamilyId family, const std::atomic<bool>* stop);
+  Status Verify(FamilyId family, VerifyDepth depth, const std::atomic<bool>* stop);
 
   // --- Changing families and catalog ---
   // All or nothing, durable on return; commits up to `wal_sync_to` are durable before it (pass the

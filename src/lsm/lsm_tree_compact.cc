@@ -161,7 +161,7 @@ Status LsmTree::RunCompaction(std::unique_ptr<Task> task, const std::atomic<bool
   return Status::Ok();
 }
 
-Status LsmTree::Verify(FamilyId family, const std::atomic<bool>* stop) {
+Status LsmTree::Verify(FamilyId family, VerifyDepth depth, const std::atomic<bool>* stop) {
   const VersionRef version = Family(family);
   if (version == nullptr) {
     return Status::InvalidArgument("there is no column family " + std::to_string(family));
@@ -174,7 +174,7 @@ Status LsmTree::Verify(FamilyId family, const std::atomic<bool>* stop) {
       }
       TIDESDB_TRY(CheckTable(file->record()));
       TIDESDB_ASSIGN(const TableRef table, tables_.FindUncached(*file));
-      TIDESDB_TRY(table->VerifyAll());
+      TIDESDB_TRY(table->Verify(depth));
       const TableProperties& in_file = table->properties();
       const TableProperties& in_manifest = file->properties();
       if (in_file.entries != in_manifest.entries || in_file.key_min != in_manifest.key_min ||

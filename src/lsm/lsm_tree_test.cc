@@ -356,15 +356,15 @@ TEST_F(LsmTreeTest, ADamagedInputEndsTheCompactionAndNothingIsDropped) {
   EXPECT_NE(status.message().find("offset"), Slice::npos);
   EXPECT_EQ(TablesOnDisk(), 4u);
   EXPECT_EQ(h_.tree->Family(t_)->FileCount(), 4u);
-  EXPECT_EQ(h_.tree->Verify(t_, nullptr).code(), Code::kCorruption);
+  EXPECT_EQ(h_.tree->Verify(t_, VerifyDepth::kAll, nullptr).code(), Code::kCorruption);
 }
 
 TEST_F(LsmTreeTest, VerifyAcceptsWhatIsWhole) {
   for (uint64_t i = 0; i < 500; ++i) Put(i);
   Flush();
   CHECK_OK(h_.CompactAll());
-  EXPECT_TRUE(h_.tree->Verify(t_, nullptr).ok());
-  EXPECT_EQ(h_.tree->Verify(t_ + 100, nullptr).code(), Code::kInvalidArgument);
+  EXPECT_TRUE(h_.tree->Verify(t_, VerifyDepth::kAll, nullptr).ok());
+  EXPECT_EQ(h_.tree->Verify(t_ + 100, VerifyDepth::kAll, nullptr).code(), Code::kInvalidArgument);
 }
 
 TEST_F(LsmTreeTest, AMissingOrShortTableFileIsCorruptionAtOpen) {

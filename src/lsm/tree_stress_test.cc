@@ -59,7 +59,7 @@ class Stress : private LsmEnv {
     done_ = true;
     for (const auto& thread : threads) thread->Join();
     EXPECT_EQ(errors_, 0);
-    EXPECT_TRUE(tree_->Verify(family_, nullptr).ok());
+    EXPECT_TRUE(tree_->Verify(family_, VerifyDepth::kAll, nullptr).ok());
   }
 
  private:

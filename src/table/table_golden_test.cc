@@ -131,7 +131,7 @@ TEST(TableGoldenTest, OldFilesAreRead) {
     auto table = OpenTable(std::make_shared<std::string>(FromHex(hex)), nullptr);
     ASSERT_TRUE(table.ok()) << table.status().ToString();
     EXPECT_EQ((*table)->properties().family, 9u);
-    const Status verified = (*table)->VerifyAll();
+    const Status verified = (*table)->Verify(VerifyDepth::kAll);
     EXPECT_TRUE(verified.ok()) << verified.ToString();
     auto iter = (*table)->NewIterator(TableReadOptions());
     iter->SeekToFirst();

@@ -145,12 +145,12 @@ class TableReaderImpl final : public TableReader {
     return std::clamp(before / blocks, 0.0, 1.0);
   }
 
-  Status VerifyAll() const override {
+  Status Verify(VerifyDepth depth) const override {
     TableProperties in_file = properties_;
     in_file.sequence_min = stored_sequence_min_;
     in_file.sequence_max = stored_sequence_max_;
     in_file.tombstone_sequence_min = stored_tombstone_sequence_min_;
-    return VerifyTable(source_, top_index_, data_end_, in_file);
+    return VerifyTable(source_, top_index_, data_end_, in_file, depth);
   }
 
   size_t MemoryBytes() const override {

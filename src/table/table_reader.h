@@ -48,8 +48,8 @@ class TableReader {
   enum class Precision : uint8_t { kExact, kCoarse };
   virtual Result<double> ShareBefore(Slice key, Precision precision) const = 0;
 
-  // Reads every block past the cache: checksums, order, counts, filter holds every key.
-  virtual Status VerifyAll() const = 0;
+  // Past the cache: checksums, order, counts, filter holds every key.
+  virtual Status Verify(VerifyDepth depth) const = 0;
 
   virtual size_t MemoryBytes() const = 0;  // Pinned outside of the cache.
 };

@@ -176,8 +176,10 @@ TEST_P(TableModelTest, AnswersAsTheMapItWasMadeOf) {
     ASSERT_TRUE(table.ok()) << table.status().ToString();
     EXPECT_EQ((*table)->properties(), properties);
     ASSERT_NO_FATAL_FAILURE(CheckAgainstModel(**table, entries, &random)) << "round " << round;
-    const Status verified = (*table)->VerifyAll();
-    EXPECT_TRUE(verified.ok()) << verified.ToString();
+    for (const VerifyDepth depth : {VerifyDepth::kAll, VerifyDepth::kAllButEntries}) {
+      const Status verified = (*table)->Verify(depth);
+      EXPECT_TRUE(verified.ok()) << verified.ToString();
+    }
   }
 }
 
@@ -197,7 +199,7 @@ TEST(TableTest, EmptyTable) {
   iter->SeekForPrev("z", 0);
   EXPECT_FALSE(iter->Valid());
   EXPECT_TRUE(iter->status().ok());
-  EXPECT_TRUE((*table)->VerifyAll().ok());
+  EXPECT_TRUE((*table)->Verify(VerifyDepth::kAll).ok());
   EXPECT_EQ(*(*table)->ShareBefore("a", kExact), 1.0);
 }
 
@@ -258,7 +260,7 @@ TEST(TableTest, HugeValues) {
         ASSERT_NO_FATAL_FAILURE(ExpectAt(*iter, entries, at));
         ASSERT_NO_FATAL_FAILURE(ExpectGet(**table, entries, at->first.first, 1));
       }
-      EXPECT_TRUE((*table)->VerifyAll().ok());
+      EXPECT_TRUE((*table)->Verify(VerifyDepth::kAll).ok());
       EXPECT_LE(cache->GetStats().bytes, size_t{8} << 20);
     }
   }
@@ -298,7 +300,7 @@ TEST(TableTest, GlobalSequenceStandsForAll) {
   EXPECT_EQ((*table)->properties().sequence_max, 5000u);
   EXPECT_EQ((*table)->properties().tombstone_sequence_min, 5000u);
   CheckAgainstModel(**table, seen, &random);
-  const Status verified = (*table)->VerifyAll();
+  const Status verified = (*table)->Verify(VerifyDepth::kAll);
   EXPECT_TRUE(verified.ok()) << verified.ToString();
 }
 

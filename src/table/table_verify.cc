@@ -27,8 +27,8 @@ struct Position {
 
 class TableVerifier {
  public:
-  TableVerifier(const BlockSource& source, const TableProperties& properties)
-      : source_(source), properties_(properties) {}
+  TableVerifier(const BlockSource& source, const TableProperties& properties, VerifyDepth depth)
+      : source_(source), properties_(properties), entries_too_(depth == VerifyDepth::kAll) {}
 
   Status Run(const BlockView& top_index, uint64_t data_end) {
     BlockIter top;
@@ -69,12 +69,12 @@ class TableVerifier {
       }
       TIDESDB_TRY(CheckJoins(handle.offset));
       end_ = handle.end();
-      TIDESDB_TRY(VerifyData(handle, filter.contents()));
+      if (entries_too_) TIDESDB_TRY(VerifyData(handle, filter.contents()));
       if (blocks_ > 0 && separator_.Compare(index.key(), index.trailer()) >= 0) {
         return CorruptionAt(source_.path(), handles.index.offset, "index keys out of order");
       }
       separator_.Set(index.key(), index.trailer());
-      if (last_.Compare(index.key(), index.trailer()) > 0) {
+      if (entries_too_ && last_.Compare(index.key(), index.trailer()) > 0) {
         return CorruptionAt(source_.path(), handle.offset,
                             "last key of block lies behind its key in the index");
       }
@@ -148,6 +148,14 @@ class TableVerifier {
   }
 
   Status CheckProperties(uint64_t offset) const {
+    if (properties_.data_blocks != blocks_) {
+      return CorruptionAt(source_.path(), offset, "data blocks in table", properties_.data_blocks,
+                          blocks_);
+    }
+    return entries_too_ ? CheckCounts(offset) : Status::Ok();
+  }
+
+  Status CheckCounts(uint64_t offset) const {
     const struct {
       const char* what;
       uint64_t wanted;
@@ -158,7 +166,6 @@ class TableVerifier {
         {"tombstones in table", properties_.tombstones, counted_.tombstones},
         {"bytes of keys in table", properties_.raw_key_bytes, counted_.raw_key_bytes},
         {"bytes of values in table", properties_.raw_value_bytes, counted_.raw_value_bytes},
-        {"data blocks in table", properties_.data_blocks, blocks_},
         {"lowest sequence in table", properties_.sequence_min, counted_.sequence_min},
         {"highest sequence in table", properties_.sequence_max, counted_.sequence_max},
         {"lowest sequence of a tombstone in table", properties_.tombstone_sequence_min,
@@ -177,6 +184,7 @@ class TableVerifier {
 
   const BlockSource& source_;
   const TableProperties& properties_;
+  const bool entries_too_;
   ScanState scan_;
   TableProperties counted_;
   Position last_;       // The last entry seen.
@@ -188,8 +196,8 @@ class TableVerifier {
 }  // namespace
 
 Status VerifyTable(const BlockSource& source, const BlockView& top_index, uint64_t data_end,
-                   const TableProperties& properties) {
-  return TableVerifier(source, properties).Run(top_index, data_end);
+                   const TableProperties& properties, VerifyDepth depth) {
+  return TableVerifier(source, properties, depth).Run(top_index, data_end);
 }
 
 }  // namespace tidesdb

@@ -308,7 +308,7 @@ Status TestEnv::Ingest(const std::vector<IngestFile>& files, SequenceNumber sequ
     auto [it, first] = last_key.emplace(properties.family, properties.key_max);
     CHECK(first || it->second < properties.key_min);
     it->second = properties.key_max;
-    CHECK_OK(reader->VerifyAll());
+    CHECK_OK(reader->Verify(VerifyDepth::kAll));
     source->files.push_back(std::move(reader));
   }
   MutexLock lock(mu_);

@@ -119,7 +119,7 @@ Result<Contents> Read(Db* db) {
   Contents contents;
   for (auto& [name, value] : db->ListCatalog("")) contents.catalog[name] = value;
   for (ColumnFamily* family : db->ListFamilies()) {
-    TIDESDB_TRY(db->Verify(family));
+    TIDESDB_TRY(db->Verify(family, VerifyDepth::kAll));
     std::map<std::string, std::string>& keys = contents.families[family->options().name];
     auto transaction = db->Begin({});
     auto it = transaction->NewIterator(family, {});

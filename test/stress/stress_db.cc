@@ -115,7 +115,7 @@ class Maintainer {
       case 1:
         return db->Compact(family);
       case 2:
-        return db->Verify(family);
+        return db->Verify(family, VerifyDepth::kAll);
       case 3:
         return db->SyncWal();
       case 4:
