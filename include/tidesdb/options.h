@@ -12,7 +12,8 @@
 
 namespace tidesdb {
 
-struct Env;  // Files, time and threads; src/io/env.h. Null means the machine's own.
+struct Env;         // Files, time and threads; src/io/env.h. Null means the machine's own.
+class Instruments;  // instruments.h
 
 // When a commit becomes durable. In every mode the WAL's write() happened before Commit() returns,
 // so a killed process loses nothing; the modes differ in what a power loss can take.
@@ -54,9 +55,10 @@ class LogSink {
 
 // For Db::Open. Copied; Db::options() says what became of them.
 struct Options {
-  // Not owned; both outlive the Db and its transactions.
+  // Not owned; they outlive the Db and its transactions.
   Env* env = nullptr;                    // Null: the machine's own.
   LogSink* log = nullptr;                // Null: the file LOG in the directory.
+  Instruments* instruments = nullptr;    // Null: nobody watches, which costs nothing.
   LogLevel log_level = LogLevel::kWarn;  // Messages below this level are not made.
   bool create_if_missing = true;         // Off: Open fails where there is no database.
 

@@ -77,7 +77,7 @@ class ha_tidesdb final : public handler {
                                  const KEY_PART_INFO& new_part) const noexcept override;
   bool check_if_incompatible_data(HA_CREATE_INFO* info, uint table_changes) noexcept override;
 
-  // --- Reading: ha_scan.cc, ha_read.cc ---
+  // --- Reading: scan.cc, locking_scan.cc, row_reader.cc ---
   int rnd_init(bool scan) noexcept override;
   int rnd_end() noexcept override;
   int rnd_next(uchar* row) noexcept override;
@@ -101,7 +101,7 @@ class ha_tidesdb final : public handler {
   void try_semi_consistent_read(bool yes) noexcept override;
   bool was_semi_consistent_read() noexcept override { return read_semi_consistent_; }
 
-  // --- Writing: ha_modify.cc, autoinc.cc ---
+  // --- Writing: row_writer.cc, long_values.cc, ha_load.cc, autoinc.cc ---
   int write_row(const uchar* row) noexcept override;
   int update_row(const uchar* old_row, const uchar* new_row) noexcept override;
   int delete_row(const uchar* row) noexcept override;
@@ -109,7 +109,7 @@ class ha_tidesdb final : public handler {
                           ulonglong* reserved) noexcept override;
   void update_create_info(HA_CREATE_INFO* info) noexcept override;
 
-  // --- Numbers for the optimizer, and upkeep: ha_info.cc, ha_check.cc ---
+  // --- Numbers for the optimizer, and upkeep: table_numbers.cc, table_check.cc ---
   int info(uint flags) noexcept override;
   ha_rows records_in_range(uint index, const key_range* start, const key_range* end,
                            page_range* pages) noexcept override;
@@ -158,7 +158,7 @@ class ha_tidesdb final : public handler {
                 const std::vector<int>& columns_before, const Alter_inplace_info& info);
   const char* PlanColumns(TABLE* altered, const Alter_inplace_info& info, TableDef* def);
 
-  // --- ha_read.cc: from keys to record buffers ---
+  // --- row_reader.cc: from keys to record buffers ---
   void ForgetRow();
   bool PlanIsCurrent() const;
   void MakePlan();
@@ -183,7 +183,7 @@ class ha_tidesdb final : public handler {
   int EntryStillMatches(const uchar* record, bool* matches);
   int EntryIsOfRow(Slice entry, bool* is);
 
-  // --- ha_scan.cc ---
+  // --- scan.cc ---
   enum class Direction : uint8_t { kForward, kBackward };
   void OpenCursor();
   // Reads the first wanted row at or after the cursor in that direction.
@@ -260,7 +260,7 @@ class ha_tidesdb final : public handler {
   void NoteAutoIncrement(int error);
   void RaiseAutoIncrement(Field* field);
 
-  // --- ha_info.cc ---
+  // --- table_numbers.cc ---
   Status RefreshStats(bool now);
   Status MeasureStats(TableStats* stats_now);
   void LookAtStats();

@@ -11,6 +11,7 @@
 #include "server/backup.h"
 #include "server/hton_txn.h"
 #include "server/information_schema.h"
+#include "server/instruments.h"
 #include "server/status.h"
 #include "session/lock_wait.h"
 #include "tidesdb/version.h"
@@ -57,6 +58,7 @@ Status OpenEngine() {
   Options options;
   sysvars::FillOptions(&options);
   options.log = opening->log.get();
+  options.instruments = RegisterInstruments();
   TIDESDB_ASSIGN(opening->db, OpenDb(options, sysvars::DataDirectory()));
   sysvars::ShowOptions(opening->db->options());
   Status opened = opening->branches.Recover(opening->db.get());

@@ -123,6 +123,7 @@ Status DbImpl::CheckCopy(const std::string& directory, SequenceNumber sequence) 
   NoLog no_log;
   Options options = options_;
   options.log = &no_log;
+  options.instruments = nullptr;  // Its files are seen by way of env_.
   options.create_if_missing = false;
   options.sync_mode = SyncMode::kNone;
   options.block_cache_bytes = kCheckCacheBytes;

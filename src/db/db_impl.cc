@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "io/watched_fs.h"
 #include "tidesdb/limits.h"
 
 namespace tidesdb {
@@ -45,7 +46,15 @@ Result<std::shared_ptr<DbImpl>> DbImpl::Open(const Options& options, const std::
 }
 
 DbImpl::DbImpl(const Options& options, Env* env, std::string directory)
-    : options_(options), env_(env), directory_(std::move(directory)), plan_(PlanMemory(options)) {}
+    : options_(options),
+      watched_fs_(options.instruments == nullptr ? nullptr
+                                                 : NewWatchedFs(env->fs, options.instruments)),
+      watched_env_(*env),
+      env_(watched_fs_ == nullptr ? env : &watched_env_),
+      directory_(std::move(directory)),
+      plan_(PlanMemory(options)) {
+  if (watched_fs_ != nullptr) watched_env_.fs = watched_fs_.get();
+}
 
 DbImpl::~DbImpl() { CHECK(closed_); }
 

@@ -209,6 +209,8 @@ class DbImpl final : private TxnEnv, private LsmEnv {
   void WaitForBackground() EXCLUDES(background_mu_);
 
   const Options options_;
+  const std::unique_ptr<FileSystem> watched_fs_;  // Null: nobody watches.
+  Env watched_env_;
   Env* const env_;
   const std::string directory_;
   const MemoryPlan plan_;

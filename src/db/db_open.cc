@@ -20,7 +20,7 @@ Status DbImpl::Start(const std::vector<std::string>& warnings) {
   }
   errors_ = std::make_unique<ErrorState>(logger_.get());
   block_cache_ = NewClockCache(plan_.block_cache_bytes, ColumnFamilyOptions().block_bytes);
-  scheduler_ = std::make_unique<Scheduler>(env_);
+  scheduler_ = std::make_unique<Scheduler>(env_, options_.instruments);
   SequenceNumber last = 0;
   TIDESDB_TRY(OpenTree(&last));
   StartTransactions(last);

@@ -8,18 +8,22 @@ namespace tidesdb {
 void Scheduler::Start(Pools pools) {
   pools_ = std::move(pools);
   for (int i = 0; i < pools_.flush_threads; ++i) {
-    threads_.push_back(std::make_unique<Thread>("tdb-flush-" + std::to_string(i), [this] {
-      RunWorker(&flush_, pools_.flush, nullptr, false);
-    }));
+    StartThread("tdb-flush-" + std::to_string(i),
+                [this] { RunWorker(&flush_, pools_.flush, nullptr, false); });
   }
   for (int i = 0; i < pools_.compaction_threads; ++i) {
-    threads_.push_back(std::make_unique<Thread>("tdb-compact-" + std::to_string(i), [this] {
-      RunWorker(&compaction_, pools_.compact, pools_.idle, true);
-    }));
+    StartThread("tdb-compact-" + std::to_string(i),
+                [this] { RunWorker(&compaction_, pools_.compact, pools_.idle, true); });
   }
-  if (pools_.tick_us != 0) {
-    threads_.push_back(std::make_unique<Thread>("tdb-ticker", [this] { RunTicker(); }));
-  }
+  if (pools_.tick_us != 0) StartThread("tdb-ticker", [this] { RunTicker(); });
+}
+
+void Scheduler::StartThread(const std::string& name, const std::function<void()>& body) {
+  threads_.push_back(std::make_unique<Thread>(name, [this, name, body] {
+    if (instruments_ != nullptr) instruments_->ThreadBegins(name.c_str());
+    body();
+    if (instruments_ != nullptr) instruments_->ThreadEnds();
+  }));
 }
 
 void Scheduler::Stop() {

@@ -6,11 +6,13 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "base/mutex.h"
 #include "base/thread.h"
 #include "io/env.h"
+#include "tidesdb/instruments.h"
 
 namespace tidesdb {
 
@@ -37,7 +39,8 @@ class Scheduler {
     std::function<void()> tick;
   };
 
-  explicit Scheduler(Env* env) : env_(env) {}
+  // instruments: null, or is told of the threads.
+  Scheduler(Env* env, Instruments* instruments) : env_(env), instruments_(instruments) {}
   ~Scheduler() { Stop(); }
 
   void Start(Pools pools);
@@ -57,11 +60,13 @@ class Scheduler {
     bool stop GUARDED_BY(mu) = false;
   };
 
+  void StartThread(const std::string& name, const std::function<void()>& body);
   static void Wake(Pool* pool);
   void RunWorker(Pool* pool, const Work& work, const Work& idle, bool low_priority);
   void RunTicker();
 
   Env* const env_;
+  Instruments* const instruments_;
   Pools pools_;
   Pool flush_;
   Pool compaction_;

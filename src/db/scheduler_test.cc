@@ -49,7 +49,7 @@ Scheduler::Pools PoolsFor(Counted* flush, Counted* compact) {
 TEST(SchedulerTest, EveryWakeIsAnswered) {
   Counted flush;
   Counted compact;
-  Scheduler scheduler(Env::Default());
+  Scheduler scheduler(Env::Default(), nullptr);
   scheduler.Start(PoolsFor(&flush, &compact));
   for (int round = 1; round <= 200; ++round) {
     flush.Queue(2);
@@ -68,7 +68,7 @@ TEST(SchedulerTest, FailedWorkIsTriedAgain) {
     MutexLock lock(flush.mu);
     flush.failures_left = 2;
   }
-  Scheduler scheduler(Env::Default());
+  Scheduler scheduler(Env::Default(), nullptr);
   scheduler.Start(PoolsFor(&flush, &compact));
   flush.Queue(1);
   scheduler.WakeFlush();
@@ -84,7 +84,7 @@ TEST(SchedulerTest, WorkThatFailsDoesNotHurryOtherWorkThatFails) {
   env.is_real = false;
   uint64_t attempts = 0;  // One thread runs at a time.
   simulation.Run([&] {
-    Scheduler scheduler(&env);
+    Scheduler scheduler(&env, nullptr);
     Scheduler::Pools pools;
     pools.compaction_threads = 2;
     pools.flush = [] { return Scheduler::Outcome::kIdle; };
@@ -108,7 +108,7 @@ TEST(SchedulerTest, IdleWorkIsAskedForOnceAfterARest) {
   env.is_real = false;
   std::vector<uint64_t> asked;  // When, since the last wake. One thread runs at a time.
   simulation.Run([&] {
-    Scheduler scheduler(&env);
+    Scheduler scheduler(&env, nullptr);
     Scheduler::Pools pools;
     uint64_t woken = env.clock->NowMicros();
     int left = 2;
@@ -144,7 +144,7 @@ TEST(SchedulerTest, TheTickerTicksAndStops) {
   CondVar cv;
   int ticks = 0;
   Counted none;
-  Scheduler scheduler(Env::Default());
+  Scheduler scheduler(Env::Default(), nullptr);
   Scheduler::Pools pools = PoolsFor(&none, &none);
   pools.tick_us = 1000;
   pools.tick = [&] {
