@@ -134,6 +134,11 @@ class Transaction {
   // limits.h, kNoSpace and kIoError when spilling fails, kReadOnly after a fatal error of the
   // database. Deleting a key that is not there is OK.
   virtual Status Put(ColumnFamily* family, Slice key, Slice value) = 0;
+  // Returns whether the key is there already. If so, as GetForUpdate with kExclusive, and `there` is
+  // its value; else as Put. One lock and one look for both. `wait` is for whatever is in the way:
+  // the row's lock, and ranges. Errors: those of both.
+  virtual Result<bool> Insert(ColumnFamily* family, Slice key, Slice value, LockWait wait,
+                              PinnedValue* there) = 0;
   virtual Status Delete(ColumnFamily* family, Slice key) = 0;
   // As Delete, for a key that was put at most once since its last deletion: cancels with that put
   // early.

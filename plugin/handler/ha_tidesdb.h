@@ -238,7 +238,8 @@ class ha_tidesdb final : public handler {
   // --- row_writer.cc ---
   int InsertRow(const uchar* row);
   int Duplicate(uint number, Slice key);
-  int LockNewKey(ColumnFamily* family, Slice key, bool* taken);
+  bool InsertsAtOnce() const;
+  int LockNewKey(ColumnFamily* family, Slice key, bool* taken, const Slice* value = nullptr);
   int CheckPrimaryKeyFree(Slice key);
   int CheckUniqueFree(uint number);
   int LockLookup(const uchar* image, uint length, ha_rkey_function flag);

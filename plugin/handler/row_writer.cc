@@ -27,13 +27,15 @@ int ha_tidesdb::Duplicate(uint number, Slice key) {
 
 // Locks a key that is about to be written. A free one is locked exclusively; of one that is taken
 // the row stays locked: exclusively if the statement goes on to replace or change it, else shared,
-// so that others may meet it too.
-int ha_tidesdb::LockNewKey(ColumnFamily* family, Slice key, bool* taken) {
+// so that others may meet it too. `value`: is put where the key is free.
+int ha_tidesdb::LockNewKey(ColumnFamily* family, Slice key, bool* taken, const Slice* value) {
   Transaction* const transaction = session_->transaction();
   const bool keep_exclusive = replaces_duplicates_ || !session_->pessimistic();
   LockWait wait = keep_exclusive ? LockWait::kWait : LockWait::kNoWait;
   for (;;) {
-    auto locked = transaction->GetForUpdate(family, key, LockMode::kExclusive, wait, &other_);
+    auto locked = value == nullptr
+                      ? transaction->GetForUpdate(family, key, LockMode::kExclusive, wait, &other_)
+                      : transaction->Insert(family, key, *value, wait, &other_);
     if (locked.ok()) {
       *taken = *locked;
       if (!*taken || keep_exclusive) return 0;
@@ -184,14 +186,26 @@ int ha_tidesdb::DeleteEntry(uint number) {
   return deleted.ok() || BuildGivenUp(number) ? 0 : Fail(deleted);
 }
 
+// Whether only the primary key can refuse a row.
+bool ha_tidesdb::InsertsAtOnce() const {
+  if (codec_.hidden_key() || state_->values != nullptr) return false;
+  for (uint i = 0; i < families_.size(); i++) {
+    if (!codec_.is_primary(i) && codec_.is_unique(i)) return false;
+  }
+  return true;
+}
+
 int ha_tidesdb::InsertRow(const uchar* row) {
   if (load_ != nullptr) return LoadRow(row);
+  const bool at_once = InsertsAtOnce();
   Transaction* const transaction = session_->transaction();
   if (codec_.hidden_key()) {
     NextHiddenKey(&new_row_key_);
   } else {
     codec_.PrimaryKey(row, &new_row_key_);
-    if (const int error = CheckPrimaryKeyFree(new_row_key_)) return error;
+    if (!at_once) {
+      if (const int error = CheckPrimaryKeyFree(new_row_key_)) return error;
+    }
   }
   entries_.resize(families_.size());
   for (uint i = 0; i < families_.size(); i++) {
@@ -202,11 +216,18 @@ int ha_tidesdb::InsertRow(const uchar* row) {
   }
   if (const int error = PutNewValues(row)) return error;
   codec_.rows().Encode(row, new_apart_, &row_bytes_);
-  // Nobody else can know a hidden key before it is committed, so it needs no lock.
-  const Status put = codec_.hidden_key()
-                         ? transaction->PutUnderLock(state_->primary, new_row_key_, row_bytes_)
-                         : transaction->Put(state_->primary, new_row_key_, row_bytes_);
-  if (!put.ok()) return Fail(put);
+  if (at_once) {
+    bool taken;
+    const Slice bytes = row_bytes_;
+    if (const int error = LockNewKey(state_->primary, new_row_key_, &taken, &bytes)) return error;
+    if (taken) return Duplicate(table_share->primary_key, new_row_key_);
+  } else {
+    // Nobody else can know a hidden key before it is committed, so it needs no lock.
+    const Status put = codec_.hidden_key()
+                           ? transaction->PutUnderLock(state_->primary, new_row_key_, row_bytes_)
+                           : transaction->Put(state_->primary, new_row_key_, row_bytes_);
+    if (!put.ok()) return Fail(put);
+  }
   for (uint i = 0; i < families_.size(); i++) {
     if (codec_.is_primary(i)) continue;
     if (const int error = PutEntry(i)) return error;

@@ -30,6 +30,9 @@ class RefusedTransaction final : public Transaction {
     return NewErrorIterator(reason_);
   }
   Status Put(ColumnFamily*, Slice, Slice) override { return reason_; }
+  Result<bool> Insert(ColumnFamily*, Slice, Slice, LockWait, PinnedValue*) override {
+    return reason_;
+  }
   Status Delete(ColumnFamily*, Slice) override { return reason_; }
   Status SingleDelete(ColumnFamily*, Slice) override { return reason_; }
   Status PutUnderLock(ColumnFamily*, Slice, Slice) override { return reason_; }

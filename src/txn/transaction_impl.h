@@ -57,6 +57,8 @@ class TransactionImpl final : public Transaction, private CommitRequest, private
   std::unique_ptr<Iterator> NewIterator(ColumnFamily* family, const ScanOptions& options) override;
 
   Status Put(ColumnFamily* family, Slice key, Slice value) override;
+  Result<bool> Insert(ColumnFamily* family, Slice key, Slice value, LockWait wait,
+                      PinnedValue* there) override;
   Status Delete(ColumnFamily* family, Slice key) override;
   Status SingleDelete(ColumnFamily* family, Slice key) override;
   Status PutUnderLock(ColumnFamily* family, Slice key, Slice value) override;
@@ -132,12 +134,18 @@ class TransactionImpl final : public Transaction, private CommitRequest, private
   // --- Writing (transaction_write.cc) ---
   // What can be said of a write before anything is done or locked for it.
   Status BeginWrite(ColumnFamily* family, Slice key, Slice value);
-  Status TrackAndStage(FamilyId family, Slice key, ValueType type, Slice value);
+  Status TrackAndStage(FamilyId family, Slice key, ValueType type, Slice value, uint64_t wait_us);
+  static Status NoPlaceForValue() {
+    return Status::InvalidArgument("the place for the value is null");
+  }
   Status LockAndStage(FamilyId family, Slice key, ValueType type, Slice value);
+  Status StageLocked(const LockGrant& grant, FamilyId family, Slice key, ValueType type,
+                     Slice value, uint64_t wait_us);
   Status WriteLocked(ColumnFamily* family, Slice key, ValueType type, Slice value);
   // `into_ranges`: ranges that keep puts out are in its way. Errors: those of waiting for ranges of
   // others; the write is undone then.
-  Status Stage(FamilyId family, Slice key, ValueType type, Slice value, bool into_ranges);
+  Status Stage(FamilyId family, Slice key, ValueType type, Slice value, bool into_ranges,
+               uint64_t wait_us);
   bool MustSpill();
   Status Spill();
   void ReleaseSpilledRows();

@@ -125,8 +125,9 @@ class ModelRun {
         return Write(txn);
       case 0:
       case 1:
-      case 2:
         return Read(txn);
+      case 2:
+        return Insert(txn);
       case 3:
         savepoints_.emplace_back(txn->SetSavepoint(), ops_.size());
         return;
@@ -181,6 +182,23 @@ class ModelRun {
     }
     ASSERT_TRUE(status.ok()) << status.ToString();
     ops_.push_back(std::move(op));
+  }
+
+  void Insert(Transaction* txn) {
+    ModelOp op = {RandomFamily(), RandomKey(), RandomValue()};
+    Families view = committed_;
+    Apply(ops_, &view);
+    PinnedValue there;
+    const Result<bool> found =
+        txn->Insert(env_->family(op.family), op.key, *op.value, LockWait::kWait, &there);
+    ASSERT_TRUE(found.ok()) << found.status().ToString();
+    const auto it = view[op.family].find(op.key);
+    ASSERT_EQ(*found, it != view[op.family].end()) << op.key;
+    if (*found) {
+      EXPECT_EQ(there.slice(), it->second);
+    } else {
+      ops_.push_back(std::move(op));
+    }
   }
 
   void Read(Transaction* txn) {

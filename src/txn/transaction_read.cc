@@ -4,12 +4,6 @@
 #include "txn/transaction_impl.h"
 
 namespace tidesdb {
-namespace {
-
-Status NoPlaceForValue() { return Status::InvalidArgument("the place for the value is null"); }
-
-}  // namespace
-
 Result<bool> TransactionImpl::GetOwn(FamilyId family, Slice key, PinnedValue* value,
                                      bool* own) const {
   const WriteOp* op = writes_.Find(family, key);

@@ -102,6 +102,60 @@ TEST_P(TransactionTest, ReadsItsOwnWritesAndOthersReadThemAfterCommit) {
   EXPECT_EQ(env_->LoggedContents(), env_->NewestContents());
 }
 
+TEST_P(TransactionTest, InsertTakesAFreeKeyOnly) {
+  Write("taken", "1");
+  auto txn = Begin();
+  const auto insert = [&](Slice key, Slice value) {
+    PinnedValue there;
+    const auto found = txn->Insert(family_, key, value, LockWait::kNoWait, &there);
+    return Text(found, there);
+  };
+  EXPECT_EQ(insert("taken", "2"), "1");
+  EXPECT_FALSE(txn->HasWrites());
+  EXPECT_EQ(insert("free", "3"), "-");
+  EXPECT_EQ(insert("free", "4"), "3");  // Its own now.
+  ASSERT_TRUE(txn->Delete(family_, "taken").ok());
+  EXPECT_EQ(insert("taken", "5"), "-");
+  EXPECT_EQ(Get(txn.get(), "taken"), "5");
+  // Both are locked, or else checked by the commit.
+  auto other = Begin();
+  EXPECT_EQ(Code(other->Put(family_, "free", "6")), optimistic() ? "OK" : "Timed out");
+  ASSERT_TRUE(txn->Commit().ok());
+  EXPECT_EQ(Code(other->Commit()), optimistic() ? "Conflict" : "OK");
+  EXPECT_EQ(Committed("taken"), "5");
+  EXPECT_EQ(Committed("free"), "3");
+}
+
+TEST_P(TransactionTest, InsertMeetsWhatChangedSinceTheSnapshot) {
+  auto txn = Begin();
+  txn->SetSnapshot();
+  EXPECT_EQ(Get(txn.get(), "k"), "-");
+  Write("k", "1");
+  Remove("k");
+  PinnedValue there;
+  EXPECT_EQ(Text(txn->Insert(family_, "k", "2", LockWait::kWait, &there), there), "Conflict");
+  EXPECT_FALSE(txn->HasWrites());
+  EXPECT_EQ(Text(txn->Insert(family_, "other", "2", LockWait::kWait, &there), there), "-");
+  EXPECT_EQ(Code(txn->Insert(family_, "other", "2", LockWait::kWait, nullptr).status()),
+            "Invalid argument");
+  ASSERT_TRUE(txn->Commit().ok());
+  EXPECT_EQ(Committed("other"), "2");
+}
+
+TEST_P(TransactionTest, InsertThatDoesNotWaitWaitsForNoRange) {
+  auto reader = Begin();
+  ASSERT_TRUE(reader->LockRange(family_, "a", "z", RangeHold::kPuts, LockWait::kWait).ok());
+  auto txn = Begin();
+  txn->SetLockWaitTimeout(1'000'000);
+  PinnedValue there;
+  EXPECT_EQ(Text(txn->Insert(family_, "k", "1", LockWait::kNoWait, &there), there), "Timed out");
+  EXPECT_EQ(env_->txns().GetStats().lock_waits, 0u);
+  EXPECT_FALSE(txn->HasWrites());
+  EXPECT_EQ(GetForUpdate(reader.get(), "k"), "-");  // It holds no lock.
+  reader->Rollback();
+  EXPECT_EQ(Text(txn->Insert(family_, "k", "1", LockWait::kNoWait, &there), there), "-");
+}
+
 TEST_P(TransactionTest, RollbackAndDestructionUndo) {
   auto txn = Begin();
   ASSERT_TRUE(txn->Put(family_, "k", "1").ok());

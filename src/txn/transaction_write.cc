@@ -29,10 +29,11 @@ Status TransactionImpl::BeginWrite(ColumnFamily* family, Slice key, Slice value)
   return shared_->options.env->CheckFamily(family, true);
 }
 
-Status TransactionImpl::TrackAndStage(FamilyId family, Slice key, ValueType type, Slice value) {
+Status TransactionImpl::TrackAndStage(FamilyId family, Slice key, ValueType type, Slice value,
+                                      uint64_t wait_us) {
   TIDESDB_ASSIGN(TrackedKey * tracked, Track(family, key));
   tracked->written = true;
-  return Stage(family, key, type, value, type == ValueType::kPut);
+  return Stage(family, key, type, value, type == ValueType::kPut, wait_us);
 }
 
 Status TransactionImpl::LockAndStage(FamilyId family, Slice key, ValueType type, Slice value) {
@@ -40,9 +41,14 @@ Status TransactionImpl::LockAndStage(FamilyId family, Slice key, ValueType type,
   TIDESDB_TRY(
       shared_->locks.LockRow(&owner_, family, key, LockMode::kExclusive, lock_wait_us_, &grant));
   TIDESDB_TRY(CheckLocked(grant, family, key));
+  return StageLocked(grant, family, key, type, value, lock_wait_us_);
+}
+
+Status TransactionImpl::StageLocked(const LockGrant& grant, FamilyId family, Slice key,
+                                    ValueType type, Slice value, uint64_t wait_us) {
   // Who walks a range and meets a key that exists asks for its lock: nothing new comes into it.
   const bool into_ranges = type == ValueType::kPut && !grant.lock->exists;
-  Status staged = Stage(family, key, type, value, into_ranges);
+  Status staged = Stage(family, key, type, value, into_ranges, wait_us);
   if (staged.ok()) {
     grant.lock->written = true;
   } else {
@@ -56,24 +62,53 @@ Status TransactionImpl::WriteLocked(ColumnFamily* family, Slice key, ValueType t
   TIDESDB_TRY(BeginWrite(family, key, value));
   // Before the lock: what is spilled after it is written under it, but for this write.
   if (MustSpill()) TIDESDB_TRY(Spill());
-  return optimistic() ? TrackAndStage(family->id(), key, type, value)
+  return optimistic() ? TrackAndStage(family->id(), key, type, value, lock_wait_us_)
                       : LockAndStage(family->id(), key, type, value);
 }
 
 Status TransactionImpl::Stage(FamilyId family, Slice key, ValueType type, Slice value,
-                              bool into_ranges) {
+                              bool into_ranges, uint64_t wait_us) {
   if (!owner_.writes) shared_->locks.AddWriter(&owner_, &writes_);
   const uint64_t before = writes_.last_number();
   writes_.Add(family, key, type, value);
   ReportMemory();
   if (!shared_->locks.RangesMayBlock(family)) return Status::Ok();
-  Status passed = shared_->locks.PassRanges(&owner_, family, key, into_ranges, lock_wait_us_);
+  Status passed = shared_->locks.PassRanges(&owner_, family, key, into_ranges, wait_us);
   if (!passed.ok()) writes_.UndoTo(before);
   return passed;
 }
 
 Status TransactionImpl::Put(ColumnFamily* family, Slice key, Slice value) {
   return WriteLocked(family, key, ValueType::kPut, value);
+}
+
+Result<bool> TransactionImpl::Insert(ColumnFamily* family, Slice key, Slice value, LockWait wait,
+                                     PinnedValue* there) {
+  TIDESDB_TRY(BeginWrite(family, key, value));
+  TIDESDB_TRY(CheckLockCall(family, key, LockMode::kExclusive));
+  if (there == nullptr) return NoPlaceForValue();
+  there->Reset();
+  if (MustSpill()) TIDESDB_TRY(Spill());  // Before the lock, as in WriteLocked.
+  const FamilyId id = family->id();
+  if (optimistic()) {
+    TIDESDB_ASSIGN(const bool found, GetForUpdateTracked(id, key, there));
+    if (!found) TIDESDB_TRY(TrackAndStage(id, key, ValueType::kPut, value, WaitUs(wait)));
+    return found;
+  }
+  LockGrant grant;
+  TIDESDB_TRY(shared_->locks.LockRow(&owner_, id, key, LockMode::kExclusive, WaitUs(wait), &grant));
+  bool own = false;
+  bool found = false;
+  if (MayReadOwn()) {
+    TIDESDB_ASSIGN(found, GetOwn(id, key, there, &own));
+  }
+  if (own) {
+    if (!found) TIDESDB_TRY(CheckLocked(grant, id, key));
+  } else {
+    TIDESDB_ASSIGN(found, ReadLocked(grant, id, key, there));
+  }
+  if (!found) TIDESDB_TRY(StageLocked(grant, id, key, ValueType::kPut, value, WaitUs(wait)));
+  return found;
 }
 
 Status TransactionImpl::Delete(ColumnFamily* family, Slice key) {
@@ -90,13 +125,13 @@ Status TransactionImpl::SingleDelete(ColumnFamily* family, Slice key) {
 Status TransactionImpl::PutUnderLock(ColumnFamily* family, Slice key, Slice value) {
   TIDESDB_TRY(BeginWrite(family, key, value));
   if (MustSpill()) TIDESDB_TRY(Spill());
-  return Stage(family->id(), key, ValueType::kPut, value, true);
+  return Stage(family->id(), key, ValueType::kPut, value, true, lock_wait_us_);
 }
 
 Status TransactionImpl::DeleteUnderLock(ColumnFamily* family, Slice key, bool) {
   TIDESDB_TRY(BeginWrite(family, key, Slice()));
   if (MustSpill()) TIDESDB_TRY(Spill());
-  return Stage(family->id(), key, ValueType::kDelete, Slice(), false);
+  return Stage(family->id(), key, ValueType::kDelete, Slice(), false, lock_wait_us_);
 }
 
 bool TransactionImpl::MustSpill() {
