@@ -404,6 +404,7 @@ class Driver:
             return
         what = self.random.choice(("QUERY ", "QUERY ", "CONNECTION "))
         victim.killed = True
+        self.history.kills.append([self.now(), victim.number, what.strip()])
         try:
             self.admin(f"KILL {what}{victim.connection.thread_id()}")
         except pymysql.err.Error as error:

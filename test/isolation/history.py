@@ -82,7 +82,8 @@ class Transaction:
 @dataclass
 class History:
     """snapshot_isolation: whether writing a row that changed since the snapshot is an error. initial: [id, k, token] of the
-    rows it begins with; final: the rows that it ended with. problems: [name, text] of what the driver itself saw."""
+    rows it begins with; final: the rows that it ended with. problems: [name, text] of what the driver itself saw.
+    kills: [when, session, QUERY or CONNECTION]."""
     engine: str
     level: str
     locks: bool = True
@@ -95,6 +96,7 @@ class History:
     transactions: list = field(default_factory=list)
     final: list = field(default_factory=list)
     problems: list = field(default_factory=list)
+    kills: list = field(default_factory=list)
     statements: list = field(default_factory=list)
 
     def level_of(self, number):

@@ -83,13 +83,16 @@ class Rows:
         alive = {row.tokens[0] for row in self.history.final}
         deleted = {row.tokens[0] for transaction in self.history.transactions if transaction.outcome == COMMITTED
                    for op in transaction.ops if op.kind == "delete" for row in op.rows}
-        for transaction in self.history.transactions:
-            if transaction.outcome != UNKNOWN:
-                continue
+        unknown = [transaction for transaction in self.history.transactions if transaction.outcome == UNKNOWN]
+        # The last first: whoever deleted a row that is gone saw it, so that nobody had deleted it before.
+        for transaction in sorted(unknown, key=lambda it: it.commit_start or it.start, reverse=True):
             wrote = {op.token for op in transaction.ops} | {i[2] for op in transaction.ops for i in op.inserted}
             names = {row.tokens[0] for op in transaction.ops if op.kind == "delete" for row in op.rows}
-            gone = {name for name in names - alive - deleted if self.writer.get(name, (None,))[0] != transaction.number}
+            names = {name for name in names if self.writer.get(name, (None,))[0] != transaction.number}
+            gone = names - alive and not names & deleted
             transaction.outcome = COMMITTED if wrote & seen - {0} or gone else ABORTED
+            if transaction.outcome == COMMITTED:
+                deleted |= names
 
     def _lists(self):
         """Every whole list that a committed transaction read, and the final ones, with who read it and where."""

@@ -140,6 +140,9 @@ class Named(unittest.TestCase):
         self.assertEqual(found(RC, "1:5 2:6", "T1 w1:11 unknown", "T2 d2=2 unknown", end="1.11"), (set(), set()))
         self.assertEqual(found(RC, "1:5 2:6", "T1 w1:11 unknown", "T2 d2=2 unknown", end="1,2"), (set(), set()))
         self.forbidden("lost write", RC, "1:5 2:6", "T1 w1:11 w2:12 unknown", end="1.11,2")
+        # Who deletes a row saw that nobody had.
+        texts = ("1:5 2:6 3:7", "T1 @1-2 d1=1 d2=2 unknown", "T2 @3-4 d1=1 unknown", "T3 @5-6 d2=2")
+        self.assertEqual(found(RC, *texts, end="3"), (set(), set()))
 
 
 class Files(unittest.TestCase):
