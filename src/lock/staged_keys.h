@@ -14,7 +14,8 @@ class StagedKeys {
   virtual ~StagedKeys() = default;
 
   struct Look {
-    bool conflict = false;  // A write of the kind asked for is staged in the range.
+    // A write of the kind asked for is staged in the range, or may be once later ones are undone.
+    bool conflict = false;
     // The staged keys next to the range, of either kind; has_* false: there is none.
     bool has_before = false;
     bool has_after = false;

@@ -652,6 +652,18 @@ TEST_P(PessimisticTest, ARangeThatNothingChangesInKeepsALockedRow) {
   EXPECT_EQ(Code(a->Put(family_, "c", "1")), "Timed out");
 }
 
+TEST_P(TransactionTest, ARangeWaitsForAPutWhoseDeletionMayBeUndone) {
+  auto a = Begin();
+  auto b = Begin();
+  ASSERT_TRUE(a->Put(family_, "c", "1").ok());
+  const Savepoint savepoint = a->SetSavepoint();
+  ASSERT_TRUE(a->Delete(family_, "c").ok());
+  EXPECT_EQ(Code(b->LockRange(family_, "b", "d", RangeHold::kPuts, LockWait::kWait)), "Timed out");
+  ASSERT_TRUE(a->RollbackTo(savepoint, LocksSince::kRelease).ok());
+  ASSERT_TRUE(a->Commit().ok());
+  EXPECT_TRUE(b->LockRange(family_, "b", "d", RangeHold::kPuts, LockWait::kWait).ok());
+}
+
 class OptimisticTest : public TransactionTest {};
 INSTANTIATE_TEST_SUITE_P(One, OptimisticTest, testing::Values(Concurrency::kOptimistic));
 

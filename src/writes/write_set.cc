@@ -204,6 +204,14 @@ bool WriteSet::NewestFirst::Has(FamilyId family, Slice key) {
   return found != nullptr;
 }
 
+// One that was deleted since comes back when that is undone.
+bool WriteSet::HasPut(const WriteNode& node) {
+  for (const WriteOp* op = node.newest; op != nullptr; op = op->older) {
+    if (op->type == ValueType::kPut) return true;
+  }
+  return false;
+}
+
 WriteSet::Look WriteSet::LookAt(FamilyId family, Slice start, Slice end, RangeHold hold) const {
   Look look;
   MutexLock lock(look_mutex_);
@@ -219,7 +227,7 @@ WriteSet::Look WriteSet::LookAt(FamilyId family, Slice start, Slice end, RangeHo
       look.after.assign(node->key());
       break;
     }
-    if (hold == RangeHold::kWrites || node->newest->type == ValueType::kPut) {
+    if (hold == RangeHold::kWrites || HasPut(*node)) {
       look.conflict = true;
       break;
     }

@@ -146,6 +146,7 @@ class WriteSet final : public StagedKeys {
 
  private:
   FamilyWrites* MakeFamily(FamilyId family);
+  static bool HasPut(const WriteNode& node);
 
   // Held by the owner while it changes families_ or what they hold, and by others who look at them;
   // the owner reads without it.
