@@ -22,7 +22,7 @@ _TRANSACTION_UNDONE = (_DEADLOCK, _CHANGED)
 _LOST = (0, 1053, 1927, 2006, 2013, 2055)  # The connection is gone.
 _ANSWER_S = 60  # No statement of ours waits so long unless the server hangs.
 _TABLE_HISTORIES = 200  # So many in one table; then a new one.
-_CHANGES = ("append", "set_k", "add_k", "set_id", "delete")
+_FINDING = ("read", "append", "set_k", "add_k", "set_id", "delete")
 FAULTS = ("read committed", "split", "lost commit", "read uncommitted")
 
 
@@ -155,8 +155,9 @@ class Session:
 
     def _after_op(self, code, error):
         op = self.script.ops[self.place]
-        if code is None and self.killed and op.kind in _CHANGES and not self.connection._result.affected_rows:
-            # 11.8 may answer so to an UPDATE that a KILL met in the optimizer, whatever the engine: 0 rows, no error.
+        if code is None and self.killed and op.kind in _FINDING and not self.connection._result.affected_rows:
+            # The server may answer so to a statement that a KILL met, in the optimizer or in its wait for a lock,
+            # whatever the engine: no rows, no error.
             code = _KILLED
         if code is None and op.kind == "savepoint":
             self.savepoint = len(self.transaction.ops)
