@@ -49,6 +49,7 @@ class Rows:
         self.history = history
         self.by_number = {transaction.number: transaction for transaction in history.transactions}
         self.anomalies = []
+        self.unseen = False  # Some row was deleted without an answer: nobody saw its last versions.
         self.writer = {token: (INITIAL, i) for i, (_, _, token) in enumerate(history.initial)}  # token: (number, op)
         self.insert_of = {token: (id_, k) for id_, k, token in history.initial}
         for transaction in history.transactions:
@@ -193,6 +194,7 @@ class Rows:
             for place, op in enumerate(transaction.ops):
                 if op.kind == "delete" and op.affected < 0 and op.matches(last):
                     row.dead, transaction.outcome = (transaction.number, place), COMMITTED
+                    self.unseen = True
 
     def _counts(self):
         """Each committed UPDATE is in the lists of as many rows as it said it had changed."""
