@@ -12,6 +12,7 @@ import traceback
 
 from installer import apt
 from installer.shell import TREE, Failed, Unavailable
+from tools.run_tests import lanes
 from tools.run_tests.deadline import Deadline
 from tools.run_tests.step import DEFAULT, FULL, QUICK, Context, Outcome
 from tools.run_tests.table import STEPS
@@ -66,19 +67,35 @@ def main():
 
     strict = os.environ.get("CI") == "true"
     logs = TREE / "var" / "run-tests"
+    logs.mkdir(parents=True, exist_ok=True)
     total = Outcome()
     begin = time.monotonic()
-    for number, step in enumerate(steps, 1):
-        print(f"[{number}/{len(steps)}] {step.name}", flush=True)
+
+    def one(step):
+        """Runs a step; its outcome, and the seconds that it took."""
         directory = logs / step.name
         shutil.rmtree(directory, ignore_errors=True)
         directory.mkdir(parents=True)
         step_begin = time.monotonic()
-        outcome = _run(step, Context(args.level, directory / "log", directory), strict)
-        seconds = time.monotonic() - step_begin
-        print(f"  {outcome.passed} passed, {outcome.failed} failed, {outcome.skipped} skipped, "
-              f"{seconds:.0f} s", flush=True)
+        return _run(step, Context(args.level, directory / "log", directory), strict), time.monotonic() - step_begin
+
+    def tell(outcome, seconds):
+        print(f"  {outcome.passed} passed, {outcome.failed} failed, {outcome.skipped} skipped, {seconds:.0f} s", flush=True)
         total.add(outcome)
+
+    number = 0
+    for batch in lanes.batches(steps):
+        if len({step.lane for step in batch}) == 1:
+            for step in batch:
+                number += 1
+                print(f"[{number}/{len(steps)}] {step.name}", flush=True)
+                tell(*one(step))
+            continue
+        print(f"Beside one another: {', '.join(step.name for step in batch)}", flush=True)
+        for step, result, said in lanes.run(batch, one, logs):
+            number += 1
+            print(f"[{number}/{len(steps)}] {step.name}\n{said}", end="", flush=True)
+            tell(*result)
 
     print(f"\nAll in {(time.monotonic() - begin) / 60:.1f} minutes; logs in {logs.relative_to(TREE)}/")
     left_out = [step.name for step in STEPS if step.level > args.level]

@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import xml.etree.ElementTree as ElementTree
+from concurrent.futures import ThreadPoolExecutor
 
 from installer.shell import TREE, Failed, run
 from tools.run_tests.step import Outcome
@@ -78,21 +79,23 @@ def fuzz(seconds, context):
     nothing."""
     targets = {path.stem: path for folder in ("src", "plugin") for path in sorted((TREE / folder).rglob("*_fuzz.cc"))}
     _configure_and_build("fuzz", context.log, list(targets))
+    programs = {name: TREE / "build" / "fuzz" / source.parent.relative_to(TREE) / name for name, source in targets.items()}
     outcome = Outcome()
-    for name, source in targets.items():
-        program = TREE / "build" / "fuzz" / source.parent.relative_to(TREE) / name
-        try:
-            _fuzz_one(program, seconds, context)
-            outcome.passed += 1
-        except Failed:
+    with ThreadPoolExecutor(int(JOBS)) as pool:  # Each uses one processor.
+        planted = pool.submit(_fuzz_one, programs["manifest_fuzz"], seconds, context, PLANTED_BUG)
+        runs = {name: pool.submit(_fuzz_one, program, seconds, context) for name, program in programs.items()}
+        for name, one in runs.items():
+            if one.exception() is None:
+                outcome.passed += 1
+                continue
             outcome.failed += 1
             outcome.notes.append(f"failed: {name}: the input is in {context.directory / name}; see {context.log}")
-    try:
-        _fuzz_one(TREE / "build" / "fuzz" / "src" / "format" / "manifest_fuzz", seconds, context, PLANTED_BUG)
-        outcome.failed += 1
-        outcome.notes.append(f"failed: the planted bug {PLANTED_BUG} was not found in {seconds} s")
-    except Failed:
-        outcome.passed += 1
+        if isinstance(planted.exception(), Failed):
+            outcome.passed += 1
+        else:
+            outcome.failed += 1
+            outcome.notes.append(f"failed: the planted bug {PLANTED_BUG} was not found in {seconds} s: "
+                                 f"{planted.exception()}")
     return outcome
 
 

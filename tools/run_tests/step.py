@@ -49,3 +49,4 @@ class Step:
     run: Callable  # Context -> Outcome
     packages: tuple = ()  # Debian packages it needs on this machine.
     minutes: int = 20     # A step that takes longer hangs; four times what the slowest takes on two idle cores.
+    lane: str = ""        # Steps of one lane follow one another, beside those of other lanes. "": it runs alone.

@@ -1,5 +1,6 @@
 """The steps of ./run-tests, in order. A new kind of test is a line here."""
 
+from dataclasses import replace
 from functools import partial
 
 from installer import packages
@@ -11,14 +12,18 @@ _BUILD = (*packages.BUILD, *packages.LAB, *packages.TOOLS, *packages.UNIT)
 _CHECK = (*_BUILD, *packages.CHECK)
 
 
+def _first_on(server_name):
+    """What uses all processors itself, and makes what the others need."""
+    return [Step(f"plugin-{server_name}", DEFAULT, partial(server.plugin, server_name)),
+            Step(f"mtr-{server_name}", DEFAULT, partial(server.mtr_suite, server_name))]
+
+
 def _on(server_name):
-    """What is shown on each of the two servers."""
+    """What is shown on each of the two servers, beside what is shown on the other."""
     def step(name, run, level=DEFAULT, minutes=20, needs=()):
-        return Step(f"{name}-{server_name}", level, partial(run, server_name), tuple(needs), minutes)
+        return Step(f"{name}-{server_name}", level, partial(run, server_name), tuple(needs), minutes, server_name)
 
     return [
-        step("plugin", server.plugin),
-        step("mtr", server.mtr_suite),
         step("collations", lab_tests.collations),
         step("plans", lab_tests.plans),
         step("tpcc", lab_tests.own_tests),
@@ -45,14 +50,8 @@ def _on(server_name):
     ]
 
 
-STEPS = [
-    Step("tidy", QUICK, checks.tidy),
-    Step("layout", DEFAULT, checks.layout, tuple(packages.CHECK)),
-    Step("python", QUICK, checks.python_tests, (*packages.LAB_PYTHON, *packages.COMPILER, *packages.TCL)),
-    Step("report", DEFAULT, checks.report_page, (*packages.REPORT, *packages.BROWSER)),
-    Step("unit", QUICK, partial(engine.ctest, "sim"), _BUILD),
-    Step("simulation", DEFAULT, partial(engine.simulation, 2000), _BUILD),
-    *_on("debian12"),
+# The lab's runners, on servers of their own.
+_RUNNERS = [replace(step, lane="runners") for step in [
     Step("hammerdb-runner", DEFAULT, partial(lab_tests.hammerdb_runner, "debian12"), tuple(packages.LAB_PYTHON)),
     Step("engines-runner", DEFAULT, partial(lab_tests.engines_runner, "debian12"), tuple(packages.LAB_PYTHON)),
     Step("private-servers", DEFAULT, partial(lab_tests.private_servers, "debian12"), tuple(packages.LAB_PYTHON)),
@@ -61,10 +60,24 @@ STEPS = [
     Step("pgo-study", DEFAULT, partial(lab_tests.pgo_study, "debian12"),
          (*packages.SYSBENCH, *packages.OBSERVE, *packages.LAB_PYTHON, *packages.BROWSER)),
     Step("mix-count", DEFAULT, partial(lab_tests.mix_count, "debian12"), (*packages.SYSBENCH, *packages.CALLGRIND)),
-    Step("counts", DEFAULT, counts.paths, (*_BUILD, *packages.CALLGRIND)),
     Step("seed-studies", DEFAULT, partial(lab_tests.seed_studies, "debian12"), tuple(packages.LAB_PYTHON)),
-    Step("quickstart", DEFAULT, quickstart.whole),
+]]
+
+
+STEPS = [
+    Step("tidy", QUICK, checks.tidy),
+    Step("layout", DEFAULT, checks.layout, tuple(packages.CHECK)),
+    Step("python", QUICK, checks.python_tests, (*packages.LAB_PYTHON, *packages.COMPILER, *packages.TCL)),
+    Step("report", DEFAULT, checks.report_page, (*packages.REPORT, *packages.BROWSER)),
+    Step("unit", QUICK, partial(engine.ctest, "sim"), _BUILD),
+    Step("simulation", DEFAULT, partial(engine.simulation, 2000), _BUILD),
+    *_first_on("debian12"),
+    *_first_on("debian13"),
+    *_on("debian12"),
     *_on("debian13"),
+    *_RUNNERS,
+    Step("counts", DEFAULT, counts.paths, (*_BUILD, *packages.CALLGRIND)),
+    Step("quickstart", DEFAULT, quickstart.whole),
     Step("install", DEFAULT, install.whole, minutes=40),
     Step("install-pgo-debian13", FULL, partial(install_pgo.whole, "debian13"), minutes=120),
     Step("install-pgo-debian12", FULL, partial(install_pgo.whole, "debian12"), minutes=120),

@@ -1,0 +1,95 @@
+"""Runs steps beside one another: those of one lane in their order, of several lanes at once.
+
+A step waits for disks, for servers that start and for clients much of its time; a second one uses the processors then.
+"""
+
+import ctypes
+import multiprocessing
+import os
+import signal
+import sys
+import traceback
+from multiprocessing import connection
+
+from tools.run_tests.step import Outcome
+
+_PR_SET_PDEATHSIG = 1
+
+
+def batches(steps):
+    """The steps in their order, in lists: one that runs alone, or neighbours that all have a lane."""
+    found = []
+    for step in steps:
+        if step.lane and found and found[-1][0].lane:
+            found[-1].append(step)
+        else:
+            found.append([step])
+    return found
+
+
+def next_of(waiting, busy):
+    """Takes the next step out of waiting: of the lanes that are not busy, of the one with the most left. None: all are."""
+    left = {}
+    for step in waiting:
+        if step.lane not in busy:
+            left.setdefault(step.lane, []).append(step)
+    if not left:
+        return None
+    step = max(left.values(), key=lambda steps: sum(one.minutes for one in steps))[0]
+    waiting.remove(step)
+    return step
+
+
+class _Child:
+    """A step in a process of its own. What it prints goes to a file."""
+
+    def __init__(self, step, run, said):
+        self.step = step
+        self.said = said
+        self.pipe, theirs = multiprocessing.Pipe(duplex=False)
+        self.process = multiprocessing.get_context("fork").Process(target=self._main, args=(run, theirs))
+        sys.stdout.flush()
+        self.process.start()
+        theirs.close()
+
+    def _main(self, run, pipe):
+        ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
+        with open(self.said, "w", encoding="utf-8") as file:
+            os.dup2(file.fileno(), 1)
+            os.dup2(file.fileno(), 2)
+            try:
+                pipe.send(run(self.step))
+            except BaseException:  # The end of a process, which has nobody to raise to.
+                traceback.print_exc()
+            sys.stdout.flush()
+
+    def outcome(self):
+        """Its result; of one that ended without, a failure that says so."""
+        try:
+            result = self.pipe.recv()
+        except EOFError:
+            result = None
+        self.process.join()
+        return result or (Outcome(failed=1, notes=[f"failed: {self.step.name}: its process ended with "
+                                                   f"{self.process.exitcode}; see {self.said}"]), 0)
+
+
+def run(steps, one, directory, at_once=None):
+    """Yields (step, (outcome, seconds), what it printed) in the order in which they end. one: step -> that pair."""
+    waiting, running = list(steps), []
+    try:
+        while waiting or running:
+            while len(running) < (at_once or os.cpu_count() or 2):
+                step = next_of(waiting, {child.step.lane for child in running})
+                if step is None:
+                    break
+                running.append(_Child(step, one, directory / f"{step.name}.said"))
+            ended = connection.wait([child.pipe for child in running])
+            for child in [child for child in running if child.pipe in ended]:
+                running.remove(child)
+                result = child.outcome()
+                yield child.step, result, child.said.read_text(encoding="utf-8", errors="replace")
+    finally:
+        for child in running:
+            child.process.terminate()
+            child.process.join()
