@@ -62,6 +62,10 @@ EVERYWHERE_BANS = [
 ]
 
 
+# What a mutex is made of, and test doubles.
+LOCKS_THEMSELVES = ["src/base/mutex.h", "src/base/failpoint.cc", "plugin/base/latch.h", "src/txn/test_env.h"]
+
+
 class Findings:
     def __init__(self):
         self.lines = []
@@ -235,6 +239,48 @@ def check_room_pages(files, findings):
         findings.add(".clang-format", 0, "ReflowComments: false keeps the blocks of contracts apart")
 
 
+def check_public(path, text, findings):
+    """Every public function of the library has a comment: on its line, or before it with no empty line between."""
+    if not path.startswith("include/"):
+        return
+    said, public = False, False
+    for number, line in enumerate(text.splitlines(), 1):
+        if label := re.match(r"\s*(public|private|protected):", line):
+            public = label[1] == "public"
+        elif opened := re.match(r"(class|struct)\b.*\{", line):
+            public = opened[1] == "struct"
+        if not line.strip():
+            said = False
+        elif "//" in line:
+            said = True
+        elif public and not said and re.match(r"  (?!return|if|for|using|friend)[\w\[\]:<>,*& ]+[\s*&]\w+\(", line) \
+                and "= default" not in line and "operator" not in line:
+            findings.add(path, number, "a public function without a word: its meaning, units, errors, threads, lifetime")
+
+
+def owned_locks(text):
+    """(line, Class::member) of each mutex and latch that is a member, by the nearest class that is indented less."""
+    classes = []
+    for number, line in enumerate(strip_code(text).splitlines(), 1):
+        indent = len(line) - len(line.lstrip())
+        if opened := re.match(r"\s*(?:class|struct)\s+(?:\w+\([^)]*\)\s*)?(?:\w+::)*(\w+)[^;]*$", line):
+            classes = [one for one in classes if one[0] < indent] + [(indent, opened[1])]
+        if lock := re.match(r"\s+(?:mutable )?(?:Mutex|Latch|std::mutex) (\w+)(?:;| [A-Z_]+\()", line):
+            inside = [name for depth, name in classes if depth < indent]
+            if inside:
+                yield number, f"{inside[-1]}::{lock[1]}"
+
+
+def check_locks(path, text, findings):
+    """docs/locks.md has every mutex and latch: with which others it is held."""
+    if not path.startswith(("src/", "plugin/")) or is_test(path) or path in LOCKS_THEMSELVES:
+        return
+    page = (TREE / "docs" / "locks.md").read_text()
+    for number, lock in owned_locks(text):
+        if f"{lock}`" not in page:
+            findings.add(path, number, f"docs/locks.md does not have {lock}")
+
+
 def check_variables(findings):
     """The page of the plugin's variables is what their tables make."""
     done = subprocess.run([sys.executable, "-m", "tools.variables", "--check"], cwd=TREE)
@@ -321,6 +367,7 @@ def check_quick(findings):
             check_functions(path, code, findings)
             check_bans(path, text, code, findings)
             check_pages(path, text, findings)
+            check_locks(path, text, findings)
             if path.endswith(".h"):
                 check_header(path, text, findings)
                 check_contract(path, text, findings)

@@ -77,6 +77,19 @@ class Rules(unittest.TestCase):
         tidy.check_pages("src/wal/a.h", "// docs/locks.md\n// docs/format/nothing.md\n", self.findings)
         self.assertEqual(self.findings.lines, ["src/wal/a.h:2: names docs/format/nothing.md, which is not there"])
 
+    def test_a_lock_that_the_page_does_not_have(self):
+        text = ("class Nobody {\n  struct alignas(64) Shard {\n    mutable Mutex mu GUARDED_BY(x);\n  };\n"
+                "  Latch latch_;\n};\n")
+        self.assertEqual(list(tidy.owned_locks(text)), [(3, "Shard::mu"), (5, "Nobody::latch_")])
+        tidy.check_locks("src/lock/nobody.h", text, self.findings)
+        self.assertEqual(self.findings.lines, ["src/lock/nobody.h:5: docs/locks.md does not have Nobody::latch_"])
+
+    def test_a_public_function_without_a_word(self):
+        text = ("class A {\n public:\n  // What it does.\n  virtual int B(int c) = 0;\n\n  virtual int D() = 0;\n"
+                "  virtual Status E() = 0;  // Said.\n\n  virtual ~A() = default;\n\n private:\n  int F();\n};\n")
+        tidy.check_public("include/tidesdb/a.h", text, self.findings)
+        self.assertEqual([line.split(":")[1] for line in self.findings.lines], ["6"])
+
     def test_a_front_page_that_is_too_long(self):
         text = "# A title\n" + "a line\n" * tidy.FRONT_PAGE_LINES_MAX
         for path, count in [("README.md", 1), ("lab/README.md", 0)]:
