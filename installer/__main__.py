@@ -97,9 +97,13 @@ def _engines(args):
 def _suites(args):
     unexplained = 0
     for name in args.server or list(host.CODENAMES):
-        environment, plugin = build_plugin.prepare_and_build(name, LOG, tests=True, preset=args.preset)
         directory = TREE / "var" / "suites" / name
-        found = server_suites.compare(environment, plugin, directory, args.tests, args.parallel)
+        if args.kept:
+            environment, plugin, engines = servers.existing(name), None, []
+        else:
+            environment, plugin = build_plugin.prepare_and_build(name, LOG, tests=True, preset=args.preset)
+            engines = args.only or server_suites.ENGINES
+        found = server_suites.compare(environment, plugin, directory, args.tests, args.parallel, engines, args.memory)
         say(server_suites.write(found, directory / "comparison").read_text())
         unexplained += len(found.unexplained)
     return 1 if unexplained else 0
@@ -152,6 +156,10 @@ def _main():
             continue
         command.add_argument("--parallel", type=int, default=2)
         if name == "suites":
+            command.add_argument("--only", action="append", choices=server_suites.ENGINES,
+                                 help="run this engine; the other's part is kept from before")
+            command.add_argument("--kept", action="store_true", help="run nothing, compare what is kept")
+            command.add_argument("--memory", action="store_true", help="the servers' data in /dev/shm")
             command.add_argument("tests", nargs="*", help="tests and suites, or short; all by default")
             continue
         command.add_argument("--engine", help="make it the default storage engine")

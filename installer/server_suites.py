@@ -5,13 +5,17 @@ record is compared by result_diff; suite_differences says which differences are 
 """
 
 import json
+import os
 import re
 from collections import Counter
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
-from installer import host, mtr, result_diff, suite_copy, suite_differences
+from installer import host, mtr, result_diff, suite_copy, suite_differences, suite_records
 from installer.shell import Step, run
+from installer.suite_records import plain
 
 ENGINES = ["TidesDB", "InnoDB"]
 WAIT_S = 5  # For locks: the tests wait for each of their time-outs.
@@ -86,50 +90,63 @@ def chosen(mtr_dir, names=()):
     return tests
 
 
-def record(environment, plugin, directory, engine, tests, parallel):
-    """Runs the tests with engine; returns what they recorded by test, and the driver's Results."""
-    place = Path(directory) / engine
-    work = mtr.installation(environment, plugin, place)
-    suite_copy.make(environment.mtr_dir, work, engine)
-    if host.is_root():
-        run(["chown", "-R", f"{mtr.NOBODY}:{mtr.NOBODY}", place], log=place / "chown.log")
-    arguments = ["--force", "--force",  # Twice: a test goes on after an error that it did not expect.
-                 "--record", "--retry=1", "--retry-failure=0", "--max-save-datadir=0", "--max-save-core=0",
-                 f"--parallel={parallel}", "--suite-timeout=400", "--testcase-timeout=10", *mtr.default_engine(engine),
-                 f"--mysqld=--innodb-lock-wait-timeout={WAIT_S}",
-                 f"--mysqld=--loose-tidesdb-lock-wait-timeout-ms={WAIT_S}000"]
-    results = mtr.Results()
-    logged = [test for test in tests if test.startswith(_ROWS)]
-    for part, options in [([test for test in tests if test not in logged], []), (logged, ["--mysqld=--binlog-format=row"])]:
-        if part:
-            said = mtr.drive(environment, work, place / "var", [*arguments, *options, *part],
-                             place / ("log-rows" if options else "log"), nobody=True)
-            results.tests.update(said.tests)
-            results.reasons.update(said.reasons)
-    return suite_copy.recorded(work), results
+def record(environment, plugin, directory, engine, tests, parallel, memory=False):
+    """Runs the tests with engine; returns what they recorded by test, and the driver's Results.
+
+    The driver's output goes to directory/engine; the servers' data too, or with memory to /dev/shm.
+    """
+    logs = Path(directory) / engine
+    logs.mkdir(parents=True, exist_ok=True)
+    with _in_memory() if memory else nullcontext(logs) as place:
+        work = mtr.installation(environment, plugin, place)
+        suite_copy.make(environment.mtr_dir, work, engine)
+        if host.is_root():
+            run(["chown", "-R", f"{mtr.NOBODY}:{mtr.NOBODY}", place], log=logs / "chown.log")
+        arguments = ["--force", "--force",  # Twice: a test goes on after an error that it did not expect.
+                     "--record", "--retry=1", "--retry-failure=0", "--max-save-datadir=0", "--max-save-core=0",
+                     f"--parallel={parallel}", "--suite-timeout=400", "--testcase-timeout=10",
+                     *mtr.default_engine(engine), f"--mysqld=--innodb-lock-wait-timeout={WAIT_S}",
+                     f"--mysqld=--loose-tidesdb-lock-wait-timeout-ms={WAIT_S}000"]
+        results = mtr.Results()
+        logged = [test for test in tests if test.startswith(_ROWS)]
+        for part, options in [([test for test in tests if test not in logged], []),
+                              (logged, ["--mysqld=--binlog-format=row"])]:
+            if part:
+                said = mtr.drive(environment, work, place / "var", [*arguments, *options, *part],
+                                 logs / ("log-rows" if options else "log"), nobody=True)
+                results.tests.update(said.tests)
+                results.reasons.update(said.reasons)
+        return suite_copy.recorded(work), results
 
 
-def compare(environment, plugin, directory, names=(), parallel=2):
-    """Runs the tests with both engines and returns the Comparison."""
+@contextmanager
+def _in_memory():
+    """A directory in memory that ordinary users can enter."""
+    with TemporaryDirectory(prefix="tidesdb-suites-", dir="/dev/shm") as name:
+        os.chmod(name, 0o755)
+        yield Path(name)
+
+
+def compare(environment, plugin, directory, names=(), parallel=2, engines=tuple(ENGINES), memory=False):
+    """Runs the tests with engines and returns the Comparison; of the other engine with what was kept of it."""
     tests = chosen(environment.mtr_dir, names)
-    ran = {}
-    for engine in ENGINES:
+    for engine in engines:
         with Step(f"{len(tests)} tests of MariaDB {environment.version} with {engine}"):
-            ran[engine] = record(environment, plugin, directory, engine, tests, parallel)
-    return judge(environment.version, *(ran[engine] for engine in ENGINES))
+            suite_records.keep(_kept(directory, engine), tests,
+                               *record(environment, plugin, directory, engine, tests, parallel, memory))
+    return judge(environment.version, *(suite_records.kept(_kept(directory, engine), tests) for engine in ENGINES))
 
 
-def _plain(test):
-    """The name of a test of the driver without its combination, or of a record: main.x, innodb.x."""
-    return test.split()[0] if "/" not in test.split(".")[-1] else ".".join(test.removeprefix("suite/").rsplit("/", 1))
+def _kept(directory, engine):
+    return Path(directory) / f"{engine}.json"
 
 
 def scores(found):
     """By suite: its name, tests that ended with InnoDB, with us; and of those the same, explained, not explained."""
     counts = {}
-    for column, names in enumerate([found.passed["InnoDB"], found.passed["TidesDB"], map(_plain, found.same),
-                                    map(_plain, set(found.groups) - set(found.unexplained)),
-                                    {_plain(test) for test in found.unexplained}]):
+    for column, names in enumerate([found.passed["InnoDB"], found.passed["TidesDB"], map(plain, found.same),
+                                    map(plain, set(found.groups) - set(found.unexplained)),
+                                    {plain(test) for test in found.unexplained}]):
         for name in names:
             counts.setdefault(name.split(".")[0], [0] * 5)[column] += 1
     return [(suite, *row) for suite, row in sorted(counts.items())]
@@ -140,7 +157,7 @@ def judge(version, ours, theirs):
     (our_texts, our_results), (their_texts, their_results) = ours, theirs
     found = Comparison(version)
     for engine, results in zip(ENGINES, (our_results, their_results)):
-        found.passed[engine] = sorted({_plain(test) for test, status in results.tests.items() if status == "pass"})
+        found.passed[engine] = sorted({plain(test) for test, status in results.tests.items() if status == "pass"})
         found.skipped[engine] = results.count("skipped")
     for test, status in sorted(their_results.tests.items()):
         if status == "pass" and our_results.tests.get(test) == "fail" and test not in suite_differences.NOT_ENDED:

@@ -4,7 +4,7 @@ import unittest
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from installer import result_diff, server_suites, suite_copy, suite_differences
+from installer import result_diff, server_suites, suite_copy, suite_differences, suite_records
 from installer.mtr import Results
 
 ROWS = "CREATE TABLE t1 (a INT) ENGINE={0};\nSELECT a FROM t1;\na\n1\n2\nDROP TABLE t1;\n"
@@ -55,6 +55,20 @@ class Names(unittest.TestCase):
             self.assertEqual(suite_copy.recorded(work), {})
             (work / "main" / "a.result").write_text("1\n")
             self.assertEqual(suite_copy.recorded(work), {"main/a": "1\n"})
+
+
+class Records(unittest.TestCase):
+    def test_a_rerun_replaces_the_records_of_its_tests_and_no_others(self):
+        with TemporaryDirectory() as name:
+            path = Path(name, "TidesDB.json")
+            suite_records.keep(path, ["main.a", "parts.b"], {"main/a": "1", "suite/parts/b": "2"},
+                               Results({"main.a 'x'": "pass", "main.a 'y'": "pass", "parts.b": "skipped"}, {"parts.b": "no"}))
+            suite_records.keep(path, ["main.a"], {}, Results({"main.a 'x'": "fail"}))
+            texts, results = suite_records.kept(path, ["main.a", "parts.b", "main.never"])
+            self.assertEqual(texts, {"suite/parts/b": "2"})
+            self.assertEqual(results.tests, {"main.a 'x'": "fail", "parts.b": "skipped"})
+            self.assertEqual(results.reasons, {"parts.b": "no"})
+            self.assertEqual(suite_records.kept(path, ["main.a"])[0], {})
 
 
 class Differences(unittest.TestCase):
