@@ -8,8 +8,10 @@ import json
 import os
 import re
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -98,25 +100,42 @@ def record(environment, plugin, directory, engine, tests, parallel, memory=False
     logs = Path(directory) / engine
     logs.mkdir(parents=True, exist_ok=True)
     with _in_memory() if memory else nullcontext(logs) as place:
-        work = mtr.installation(environment, plugin, place)
-        suite_copy.make(environment.mtr_dir, work, engine)
-        if host.is_root():
-            run(["chown", "-R", f"{mtr.NOBODY}:{mtr.NOBODY}", place], log=logs / "chown.log")
-        arguments = ["--force", "--force",  # Twice: a test goes on after an error that it did not expect.
-                     "--record", "--retry=1", "--retry-failure=0", "--max-save-datadir=0", "--max-save-core=0",
-                     f"--parallel={parallel}", "--suite-timeout=400", "--testcase-timeout=10",
-                     *mtr.default_engine(engine), f"--mysqld=--innodb-lock-wait-timeout={WAIT_S}",
-                     f"--mysqld=--loose-tidesdb-lock-wait-timeout-ms={WAIT_S}000"]
-        results = mtr.Results()
-        logged = [test for test in tests if test.startswith(_ROWS)]
-        for part, options in [([test for test in tests if test not in logged], []),
-                              (logged, ["--mysqld=--binlog-format=row"])]:
+        return drive(environment, prepare(environment, plugin, place, engine, logs), place, engine, tests, parallel, logs)
+
+
+def prepare(environment, plugin, place, engine, logs):
+    """Makes an installation with the copy of the tests in place; returns the driver's directory."""
+    work = mtr.installation(environment, plugin, place)
+    suite_copy.make(environment.mtr_dir, work, engine)
+    if host.is_root():
+        run(["chown", "-R", f"{mtr.NOBODY}:{mtr.NOBODY}", place], log=logs / "chown.log")
+    return work
+
+
+def drive(environment, work, place, engine, tests, parallel, logs):
+    """Runs the tests in work, with the servers' data in place; returns what record() does."""
+    arguments = ["--force", "--force",  # Twice: a test goes on after an error that it did not expect.
+                 "--record", "--retry=1", "--retry-failure=0", "--max-save-datadir=0", "--max-save-core=0",
+                 "--suite-timeout=400", "--testcase-timeout=10", *mtr.default_engine(engine),
+                 f"--mysqld=--innodb-lock-wait-timeout={WAIT_S}",
+                 f"--mysqld=--loose-tidesdb-lock-wait-timeout-ms={WAIT_S}000"]
+    rows = [test for test in tests if test.startswith(_ROWS)]
+    others = [test for test in tests if test not in rows]
+
+    def share(number):
+        for name, part, options in [("log", others[number::parallel], []),
+                                    ("log-rows", rows[number::parallel], ["--mysqld=--binlog-format=row"])]:
             if part:
-                said = mtr.drive(environment, work, place / "var", [*arguments, *options, *part],
-                                 logs / ("log-rows" if options else "log"), nobody=True)
-                results.tests.update(said.tests)
-                results.reasons.update(said.reasons)
-        return suite_copy.recorded(work), results
+                yield mtr.drive(environment, work, place / f"var{number}", [*arguments, *options, *part],
+                                logs / f"{name}{number}", nobody=True)
+
+    results = mtr.Results()
+    # A driver that records has one worker, whatever it is told. So there are several drivers.
+    with ThreadPoolExecutor(parallel) as pool:
+        for said in chain.from_iterable(pool.map(lambda number: list(share(number)), range(parallel))):
+            results.tests.update(said.tests)
+            results.reasons.update(said.reasons)
+    return suite_copy.recorded(work), results
 
 
 @contextmanager
