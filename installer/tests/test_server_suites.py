@@ -62,7 +62,8 @@ class Records(unittest.TestCase):
         with TemporaryDirectory() as name:
             path = Path(name, "TidesDB.json")
             suite_records.keep(path, ["main.a", "parts.b"], {"main/a": "1", "suite/parts/b": "2"},
-                               Results({"main.a 'x'": "pass", "main.a 'y'": "pass", "parts.b": "skipped"}, {"parts.b": "no"}))
+                               Results({"main.a 'x'": "pass", "main.a 'y'": "pass", "parts.b": "skipped"},
+                                       {"parts.b": "no"}))
             suite_records.keep(path, ["main.a"], {}, Results({"main.a 'x'": "fail"}))
             texts, results = suite_records.kept(path, ["main.a", "parts.b", "main.never"])
             self.assertEqual(texts, {"suite/parts/b": "2"})
