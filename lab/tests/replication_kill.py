@@ -18,11 +18,11 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from installer.server_run import free_port  # noqa: E402
-from installer.shell import Failed, output  # noqa: E402
+from installer.shell import output  # noqa: E402
+from lab.scale_out import replicas  # noqa: E402
 from lab.tests import lab_server  # noqa: E402
 
 TABLES = ["warehouse", "district", "customer", "history", "new_order", "orders", "order_line", "stock", "item"]
-CATCH_UP_S = 180
 _COMMON = ["--log-bin=binlog", "--gtid-strict-mode=ON", "--log-slave-updates=ON",
            "--tidesdb-unified-memtable-write-buffer-size=4M"]
 
@@ -64,23 +64,6 @@ class Pair:
         self.replica.sql("RESET MASTER; ALTER TABLE mysql.gtid_slave_pos ENGINE=TidesDB; RESET MASTER;"
                          f"CHANGE MASTER TO MASTER_HOST='127.0.0.1', MASTER_PORT={self.primary.port}, MASTER_USER='repl',"
                          "MASTER_PASSWORD='replica', MASTER_USE_GTID=slave_pos, MASTER_CONNECT_RETRY=1; START SLAVE")
-
-    def status(self):
-        """SHOW SLAVE STATUS as {name: value}."""
-        rows = output(self.replica.client("--vertical", "--column-names", "-e", "SHOW SLAVE STATUS"))
-        return {name.strip(): value for name, _, value in (line.partition(": ") for line in rows.splitlines())}
-
-    def catch_up(self):
-        """Raises Failed when the replica does not come to the primary's position."""
-        position = self.primary.value("SELECT @@gtid_binlog_pos")
-        deadline = time.monotonic() + CATCH_UP_S
-        while self.replica.value("SELECT @@gtid_slave_pos") != position:
-            status = self.status()
-            if status.get("Slave_SQL_Running") != "Yes" or time.monotonic() > deadline:
-                at = self.replica.value("SELECT @@gtid_slave_pos")
-                raise Failed(f"the replica is at {at}, the primary at {position}: "
-                             f"{status.get('Last_SQL_Error')} {status.get('Last_IO_Error')}\n{self.replica.log_tail()}")
-            time.sleep(0.1)
 
     def count_retries(self):
         self.retried += int(self.replica.value("SHOW GLOBAL STATUS LIKE 'Slave_retried_transactions'").split()[1])
@@ -132,13 +115,13 @@ def main():
     problems, logs = "", []
     with tempfile.TemporaryDirectory(prefix="replication-") as directory, Pair(options) as pair:
         output(pair.primary.tpcc("build", "--engine", "TidesDB", "-w", str(options.warehouses), "-q"))
-        pair.catch_up()
+        replicas.catch_up(pair.replica, pair.primary)
         for number in range(2 * options.kills):
             name, victim = ("replica", pair.replica) if number % 2 else ("primary", pair.primary)
             logs.append(os.path.join(directory, f"{number}.log"))
             kill_under_load(pair, victim, logs[-1], options, chance)
             begin = time.monotonic()
-            pair.catch_up()
+            replicas.catch_up(pair.replica, pair.primary)
             wrong = pair.check(logs)
             print(f"kill {number + 1}, of the {name}: at {pair.replica.value('SELECT @@gtid_slave_pos')} after "
                   f"{time.monotonic() - begin:.1f} s; {wrong or 'equal'}", flush=True)

@@ -154,6 +154,14 @@ def replication_kill(name, context):
     return Outcome(passed=2 * kills)
 
 
+def failover(name, context):
+    """A primary and two replicas: the primary killed under TPROC-C, a replica leads, the lost one comes back; all equal."""
+    rounds = 10 if context.level == FULL else 2
+    run([sys.executable, TREE / "lab" / "tests" / "failover.py", "--rounds", str(rounds)], log=context.log, cwd=TREE,
+        env=_environment(name, context))
+    return Outcome(passed=rounds + 1)
+
+
 def ddl_kill(name, context):
     """kill -9 in the middle of DDL."""
     rounds = 50 if context.level == FULL else 8

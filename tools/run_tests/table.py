@@ -36,6 +36,7 @@ def _on(server_name):
         step("two-phase-kill", lab_tests.two_phase_kill),
         step("ddl-kill", lab_tests.ddl_kill),
         step("replication-kill", lab_tests.replication_kill),
+        step("failover", lab_tests.failover),
         step("backup", lab_tests.backup),
         step("backup-soak", lab_tests.backup_soak, FULL, minutes=60),
         step("isolation", isolation.histories, needs=packages.ISOLATION),
