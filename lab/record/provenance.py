@@ -27,7 +27,7 @@ def sha256(path):
 
 
 def sums(binaries, told=()):
-    """By name, the SHA-256 of programs and libraries; None is left out. What a run must be gone on with.
+    """By name, the SHA-256 of programs and libraries; None is left out. What a run must be resumed with.
 
     told: by engine or build, the options of its server, which have sums too: a profile may change after a run began.
     """

@@ -1,7 +1,7 @@
 """A server that somebody else started and will stop, as far as it is to be seen from here.
 
     seen = RunningServer(sql, client, socket="/tmp/mariadb.sock")
-    seen.identity()         # What a run must be gone on with.
+    seen.identity()         # What a run must be resumed with.
     with seen.sampler():    # As of a private server, where its process is on this machine.
         ...
     seen.unseen()           # Sentences for the report: what of it is not known, and why.

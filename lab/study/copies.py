@@ -13,7 +13,7 @@ DATA = "data"
 
 
 class OnCopies(core.Study):
-    """Owns: besides, directory/DATA, where loaded data is while it runs or waits to be gone on with. A unit has a label."""
+    """Owns: besides, directory/DATA, where loaded data is while it runs or waits to be resumed. A unit has a label."""
 
     specs = ()  # Of builds.parse().
 

@@ -31,7 +31,7 @@ class Study:
     A unit has a name, which is its step's, and a repetition.
     """
 
-    kind = ""     # In the journal: another runner's is not gone on with.
+    kind = ""     # In the journal: a run of another kind is not resumed.
     command = ""  # As a person types it.
     packages = packages.LAB_PYTHON
     smaller = "--scale-down makes it smaller, -o names another place"
@@ -43,7 +43,7 @@ class Study:
         self.args, self.directory, self.plan = args, Path(directory), plan
         self.units, self.labels, self.failed, self._new = [], [], 0, False
         # Of prepare(). binaries: by name the paths of what is measured and measured with; told: by engine or build the
-        # options of its server. Both must be the same when it is gone on with.
+        # options of its server. Both must be the same when it is resumed.
         self.binaries, self.told = {}, {}
         self.unequal, self.configuration = [], []
         self.reports, self.report_name, self.journal = self.directory, "report", None
@@ -61,7 +61,7 @@ class Study:
         """Builds and looks up what is needed, before anything is written."""
 
     def identity(self):
-        """By name, sums of what it must be gone on with."""
+        """By name, sums of what it must be resumed with."""
         return provenance.sums(self.binaries, self.told)
 
     def whole_plan(self):
@@ -175,7 +175,7 @@ class Study:
 def _refuse_what_is_there(directory):
     """Raises Failed for a directory that a new run would find something in."""
     if (directory / written.JOURNAL).exists():
-        raise Failed(f"-o: {directory} has a study; go on with --resume {directory}, or name another directory")
+        raise Failed(f"-o: {directory} has a study; resume it with --resume {directory}, or name another directory")
     if directory.exists() and any(path.name != _LOG for path in directory.iterdir()):
         raise Failed(f"-o: {directory} holds something that is no study; name another directory")
 

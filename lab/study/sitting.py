@@ -48,7 +48,7 @@ def refuse_options(argv, also=()):
     said = [word.partition("=")[0] for word in argv if word.startswith("-")]
     others = [option for option in said if option not in ("--resume", *also)]
     if others:
-        raise Failed(f"{others[0]}: --resume goes on with the options that the run was begun with; leave it out")
+        raise Failed(f"{others[0]}: --resume keeps the options that the run was begun with; leave it out")
 
 
 def plan(argv):
@@ -57,7 +57,7 @@ def plan(argv):
 
 
 def plan_of(journal, kind, argv, also=()):
-    """The plan of an interrupted run, which is gone on with as it was begun, and in that directory. Raises Failed.
+    """The plan of an interrupted run, which is resumed as it was begun, and in that directory. Raises Failed.
 
     argv: the command line that asks for it; also: what may be said there besides --resume.
     """

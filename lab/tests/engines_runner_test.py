@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""mariadb_engines_runner.sh with the real harness on a server that runs already: interrupted, gone on with, to its report;
+"""mariadb_engines_runner.sh with the real harness on a server that runs already: interrupted, resumed, to its report;
 and where somebody's database has the name that it wants.
 
 Environment: as lab_server.py says; the plugin is wanted.

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What stays of a runner that is interrupted, asked to end, or killed: no process, and nothing in /tmp.
 
-Each runner is sent SIGINT while it measures, gone on with and sent SIGKILL, gone on with and sent SIGTERM; all of them at
+Each runner is sent SIGINT while it measures, resumed and sent SIGKILL, resumed and sent SIGTERM; all of them at
 once. After SIGKILL what it started ends by itself, and its folder in /tmp is there until the next run.
 
 Environment: as lab_server.py says; TIDESDB_SERVER names the server. KILLED_RUNNERS_MOMENT: initialise, load or measure.
@@ -32,7 +32,7 @@ _LONG = 300  # Seconds that nobody waits for.
 _LAB = TREE / "lab"
 _TPCC = ["--warehouses", "1", "--rampup", "0", "--duration", "5", "--settle", "0"]
 _BUILD = [f"server={_SERVER}", "engine=InnoDB"]
-# By name: the command, its variables, and how it is gone on with ({}: the folder; None: the same again).
+# By name: the command, its variables, and how it is resumed ({}: the folder; None: the same again).
 RUNNERS = {
     "hammerdb_runner": ([_LAB / "hammerdb_runner.sh", "-e", "innodb", f"--private-server={_SERVER}", *_TPCC, "-o", "."], {},
                         "hammerdb_logs_*"),
@@ -111,7 +111,7 @@ class Runner:
             time.sleep(0.05)
 
     def end_by(self, number):
-        """Starts it, or goes on with it, and sends it a signal. Returns what it said."""
+        """Starts or resumes it, and sends it a signal. Returns what it said."""
         log = self.directory.parent / f"{number.name}.log"
         environment = {**os.environ, **self.variables, _MARK: self.directory.parent.name, "TMPDIR": str(self.temporary),
                        "PYTHONPATH": str(TREE)}

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""lab/pgo_study.sh on a real server: one plugin against itself, interrupted and gone on with; its report in a browser.
+"""lab/pgo_study.sh on a real server: one plugin against itself, interrupted and resumed; its report in a browser.
 
 Environment: as lab_server.py says; TIDESDB_SERVER and TIDESDB_PLUGIN are wanted.
 """

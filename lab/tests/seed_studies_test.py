@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""lab/seed_studies.sh on real servers: seed 002, very small, interrupted and gone on with; its index; what it publishes.
+"""lab/seed_studies.sh on real servers: seed 002, very small, interrupted and resumed; its index; what it publishes.
 
 Environment: as lab_server.py says; TIDESDB_SERVER names the server.
 """

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""lab/sqlbench.sh against real servers: seed 004's command scaled down, interrupted and gone on with; a server that
+"""lab/sqlbench.sh against real servers: seed 004's command scaled down, interrupted and resumed; a server that
 runs already; and with TIDESDB_SERVER=debian13 on this machine another release's server.
 
 Environment: as lab_server.py says.

@@ -38,7 +38,7 @@ class Order(unittest.TestCase):
 
 class Resuming(unittest.TestCase):
     def plan(self, engine):
-        """What a comparison of two builds would have to be gone on with."""
+        """What a comparison of two builds would have to be resumed with."""
         args = SimpleNamespace(build=[[label, "server=debian12"] for label in LABELS], rounds=2, seconds=5,
                                output=Path("no"))
         it = compare.Comparison(args, lambda _: None)

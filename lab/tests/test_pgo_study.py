@@ -423,7 +423,7 @@ class Resuming(unittest.TestCase):
 
     def test_another_directory_s_study_is_not_begun_anew(self):
         self.begun("--seconds", "7")
-        with self.assertRaisesRegex(Failed, "has a study; go on with --resume"):
+        with self.assertRaisesRegex(Failed, "has a study; resume it with --resume"):
             study_of.run([*Reports.ARGV, "-o", str(self.base)])
         it = self.resumed()
         self.assertEqual((it.wanted.seconds, it.directory), (7, self.base))
@@ -441,7 +441,7 @@ class Resuming(unittest.TestCase):
         self.begun()
         for argv in (["--seconds", "900"], ["--build", "a", "server=debian12"], ["--rows=5"], ["-o", "x"]):
             for words in ([*argv, "--resume", str(self.base)], ["--resume", str(self.base), *argv]):
-                with self.assertRaisesRegex(Failed, f"^{argv[0].partition('=')[0]}: --resume goes on with the options"):
+                with self.assertRaisesRegex(Failed, f"^{argv[0].partition('=')[0]}: --resume keeps the options"):
                     study_of.run(words)
 
     def test_data_is_kept_where_either_command_line_says_so(self):

@@ -33,7 +33,7 @@ class ResumeTest(unittest.TestCase):
             Journal(path, "compare", {"argv": ["--rounds", "2"]}).close()
             for argv in (["--resume", name], [f"--resume={name}"], ["--pass", "x", "--resume", name]):
                 self.assertEqual(sitting.plan_of(path, "compare", argv, ("--pass",))["argv"], ["--rounds", "2"])
-            with self.assertRaisesRegex(Failed, "^--rounds: --resume goes on with the options"):
+            with self.assertRaisesRegex(Failed, "^--rounds: --resume keeps the options"):
                 sitting.plan_of(path, "compare", ["--resume", name, "--rounds=5"])
             with self.assertRaisesRegex(Failed, "is a run of compare, not of hammerdb"):
                 sitting.plan_of(path, "hammerdb", ["--resume", name])

@@ -38,7 +38,7 @@ def hammerdb_runner(name, context):
 
 
 def engines_runner(name, context):
-    """lab/mariadb_engines_runner.sh on a running server: interrupted, gone on with, to its report; what is not its own."""
+    """lab/mariadb_engines_runner.sh on a running server: interrupted, resumed, to its report; what is not its own."""
     run([sys.executable, TREE / "lab" / "tests" / "engines_runner_test.py", "-v"], log=context.log, cwd=TREE,
         env=_environment(name, context))
     return of_unittest(name, context.log)
@@ -171,7 +171,7 @@ def ddl_kill(name, context):
 
 
 def sqlbench(name, context):
-    """lab/sqlbench.sh: seed 004's command scaled down, interrupted and gone on with; a server that runs already."""
+    """lab/sqlbench.sh: seed 004's command scaled down, interrupted and resumed; a server that runs already."""
     apt.install(packages.SYSBENCH, context.log)
     environment = _environment(name, context)
     servers.prepare(name, context.log, tests=True, more=["mariadb-plugin-provider-lz4"])
@@ -180,7 +180,7 @@ def sqlbench(name, context):
 
 
 def pgo_study(name, context):
-    """lab/pgo_study.sh: one plugin against itself, interrupted and gone on with; its report in a browser."""
+    """lab/pgo_study.sh: one plugin against itself, interrupted and resumed; its report in a browser."""
     environment = _environment(name, context)
     # Debian's python3 where it is there: it has Debian's packages.
     python = "/usr/bin/python3" if Path("/usr/bin/python3").exists() else sys.executable
@@ -195,7 +195,7 @@ def mix_count(name, context):
 
 
 def seed_studies(name, context):
-    """lab/seed_studies.sh: seed 002, very small, interrupted and gone on with, published."""
+    """lab/seed_studies.sh: seed 002, very small, interrupted and resumed, published."""
     _script("seed_studies_test.py", name, context)
     return of_unittest(name, context.log)
 

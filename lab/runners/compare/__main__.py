@@ -2,7 +2,7 @@
 
 One server runs at a time, so that no engine pays for another's memory or background work. Engines take
 turns: each round runs every engine once (A B C, C B A, A B C ...). A ratio is that of the medians, its spread
-that of the rounds. A comparison that was interrupted goes on with --resume.
+that of the rounds. A comparison that was interrupted is resumed with --resume.
 """
 
 import argparse
@@ -35,7 +35,7 @@ def _arguments(argv):
     parser.add_argument("--rounds", type=positive, default=3)
     parser.add_argument("-o", "--output-dir", type=Path, default=Path("."), metavar="DIR",
                         help="where compare_... goes (%(default)s)")
-    parser.add_argument("--resume", type=Path, metavar="DIR", help="go on with the interrupted run of this compare_...")
+    parser.add_argument("--resume", type=Path, metavar="DIR", help="resume the interrupted run of this compare_...")
     profiles.add_scale_down(parser.add_argument)
     private_server.add_memory_max(parser.add_argument)
     profiles.set_defaults(parser, argv, "compare")

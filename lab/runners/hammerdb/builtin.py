@@ -38,7 +38,7 @@ class Builtin:
         self.binaries = {"tpcc": self.tool}
 
     def identity(self):
-        """What a run must be gone on with."""
+        """What a run must be resumed with."""
         return provenance.sums(self.binaries)
 
     def expected_s(self, step, _benchmark):

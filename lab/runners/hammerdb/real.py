@@ -86,7 +86,7 @@ class Real:
         self.tool = _checker(log) if "tpcc" in args.benchmarks and not args.no_check else None
 
     def identity(self):
-        """What a run must be gone on with: its program, and the driver where that is a file."""
+        """What a run must be resumed with: its program, and the driver where that is a file."""
         files = {"hammerdbcli": self.directory / "hammerdbcli", "mariaoltp.tcl": self.directory / _DRIVER}
         return {"generator": self.name, **provenance.sums({name: path for name, path in files.items() if path.exists()})}
 

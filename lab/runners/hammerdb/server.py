@@ -116,7 +116,7 @@ class Running:
         return []
 
     def identity(self):
-        """What a run must be gone on with."""
+        """What a run must be resumed with."""
         return self.server.identity()
 
     def start(self, engine, place):
@@ -158,7 +158,7 @@ class Private:
                          "ha_tidesdb.so": self.plugin}
 
     def identity(self):
-        """What a run must be gone on with."""
+        """What a run must be resumed with."""
         return provenance.sums(self.binaries, {ENGINE_NAMES[engine]: self.options(engine) for engine in self.args.engines})
 
     def options(self, engine):

@@ -15,7 +15,7 @@ The first build is what the others are compared with. LABEL is followed by KEY=V
   option=--NAME=VALUE            more of the server's options, any number
   data=NAME                      builds of one NAME share loaded data; without: those of one version and engine
 
-A study that was interrupted goes on with --resume DIRECTORY.
+A study that was interrupted is resumed with --resume DIRECTORY.
 """
 
 import argparse
@@ -50,7 +50,7 @@ def _parser():
     parser.add_argument("--warmup-write", type=int, metavar="S", help="seconds of the workload before it")
     parser.add_argument("--pause", type=int, metavar="S", help="seconds of rest before it")
     parser.add_argument("-o", "--output", type=Path, metavar="DIRECTORY", help="default pgo_study_TIME")
-    parser.add_argument("--resume", type=Path, metavar="DIRECTORY", help="goes on with the study there")
+    parser.add_argument("--resume", type=Path, metavar="DIRECTORY", help="resume the study there")
     parser.add_argument("--keep-data", action="store_true", help="leaves the loaded data where it is")
     return parser
 

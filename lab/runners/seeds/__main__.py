@@ -10,7 +10,7 @@
 {costs}
 
 000, 001-cache and 002 are one run, because they are one workload with one my.cnf; 001-bulk and 001-index are another,
-because they have one load. The same command in the same directory goes on with what was interrupted, and another --only
+because they have one load. The same command in the same directory resumes what was interrupted, and another --only
 adds to it. The directory has index.html and index.md.
 """
 
@@ -158,7 +158,7 @@ class Sitting:
             watched.run(left.command_of(run, folder, TREE), folder / "runner.log", on_line,
                         left.environment_of(run, folder), cwd=TREE, patience_s=_RUNNER_ENDS_S)
         except Failed as error:
-            raise Failed(f"{error}\nTo begin it anew instead of going on with it, remove {folder}") from error
+            raise Failed(f"{error}\nTo begin it anew instead of resuming it, remove {folder}") from error
         self.whole[folder.name] = run
         return asdict(run)
 

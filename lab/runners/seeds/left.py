@@ -31,13 +31,13 @@ def folder_of(run):
 
 
 def begun(run, directory):
-    """The folder of an earlier sitting's run; None: there is none to go on with."""
+    """The folder of an earlier sitting's run; None: there is none to resume."""
     found = sorted(Path(directory).glob(f"*/{written.JOURNAL}")) if run.runner != "sqlbench.sh" else []  # It finds its own.
     return found[-1].parent if found else None
 
 
 def command_of(run, directory, tree):
-    """The command line that begins a run in directory or goes on with it."""
+    """The command line that begins a run in directory or resumes it."""
     program = tree / "lab" / run.runner
     before = begun(run, directory)
     if before:

@@ -29,7 +29,7 @@ class Places:
     plugins: Path
     user: str
     server: str  # Of `python3 -m installer servers`, where sqlbench makes its own.
-    fresh: bool  # An interrupted run is not gone on with.
+    fresh: bool  # An interrupted run is not resumed.
     plot: bool
 
     @property

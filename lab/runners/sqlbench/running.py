@@ -40,7 +40,7 @@ class Running:
         return self._seen.binaries()
 
     def identity(self):
-        """What a run must be gone on with."""
+        """What a run must be resumed with."""
         return self._seen.identity()
 
     def sql(self, statement):
@@ -71,7 +71,7 @@ class Running:
         self._drop_database()
 
     def _its_name(self):
-        """The database and the server: a run may be gone on with on another one of the same build."""
+        """The database and the server: a run may be resumed on another one of the same build."""
         return {"name": self._settings.database, "socket": str(self.socket),
                 "server": self.sql("SELECT @@hostname, @@datadir").strip()}
 

@@ -89,7 +89,7 @@ class Study(core.Study):
 
     def prepare(self, _log):
         if not (self.directory / written.JOURNAL).exists():
-            self.server.take_database(None)  # What is refused leaves no run that the same command would go on with.
+            self.server.take_database(None)  # What is refused leaves no run that the same command would resume.
         self.binaries = {**self.server.binaries, "sysbench": shutil.which("sysbench")}
         self.unequal = [*settings.unequal(self.wanted), *self.server.said()]
         self.configuration = asked(self.wanted, isinstance(self.server, Running))

@@ -54,7 +54,7 @@ class OwnServers:
                          PLUGIN: self.plugin if "TidesDB" in settings.engines else None}
 
     def identity(self):
-        """What a run must be gone on with."""
+        """What a run must be resumed with."""
         return provenance.sums(self.binaries, {engine: self.options(engine) for engine in self._settings.engines})
 
     def _directory(self, engine):
