@@ -40,6 +40,14 @@ def _run(step, context, strict):
         return Outcome(failed=1, notes=[f"failed: {step.name}: {traceback.format_exc()}"])
 
 
+def _install_before(batch, log):
+    """All packages of steps that run at once, so that they do not meet in apt."""
+    try:
+        apt.install(sorted({name for step in batch for name in step.packages}), log)
+    except Failed:
+        pass  # Each step that lacks one says so.
+
+
 def _arguments():
     parser = argparse.ArgumentParser(prog="run-tests", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -92,6 +100,7 @@ def main():
                 tell(*one(step))
             continue
         print(f"Beside one another: {', '.join(step.name for step in batch)}", flush=True)
+        _install_before(batch, logs / "packages.log")
         for step, result, said in lanes.run(batch, one, logs):
             number += 1
             print(f"[{number}/{len(steps)}] {step.name}\n{said}", end="", flush=True)

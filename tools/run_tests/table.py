@@ -44,7 +44,7 @@ def _on(server_name):
         step("differential", differential.planted, needs=packages.DIFFERENTIAL),
         step("format-reader", formats.reader, needs=packages.FORMAT_READER),
         step("bad-input", lab_tests.bad_input),
-        step("sqlbench", lab_tests.sqlbench),
+        step("sqlbench", lab_tests.sqlbench, needs=packages.SYSBENCH),
         step("suites", server.short_suites, minutes=15),
         step("engines", server.scores, FULL, minutes=400),
         step("all-suites", server.suites, FULL, minutes=600),
@@ -55,7 +55,8 @@ def _on(server_name):
 _RUNNERS = [replace(step, lane="runners") for step in [
     Step("hammerdb-runner", DEFAULT, partial(lab_tests.hammerdb_runner, "debian12"), tuple(packages.LAB_PYTHON)),
     Step("engines-runner", DEFAULT, partial(lab_tests.engines_runner, "debian12"), tuple(packages.LAB_PYTHON)),
-    Step("private-servers", DEFAULT, partial(lab_tests.private_servers, "debian12"), tuple(packages.LAB_PYTHON)),
+    Step("private-servers", DEFAULT, partial(lab_tests.private_servers, "debian12"),
+         (*packages.SYSBENCH, *packages.LAB_PYTHON)),
     Step("killed-runners", DEFAULT, partial(lab_tests.killed_runners, "debian12"),
          (*packages.SYSBENCH, *packages.OBSERVE, *packages.LAB_PYTHON)),
     Step("pgo-study", DEFAULT, partial(lab_tests.pgo_study, "debian12"),
