@@ -19,4 +19,7 @@ inline constexpr uint64_t kCatalogValueBytesMax = uint64_t{64} << 20;
 // Bytes of a column family's name.
 inline constexpr uint64_t kFamilyNameBytesMax = 255;
 
+// Bytes of the name of a prepared transaction.
+inline constexpr uint64_t kPreparedNameBytesMax = uint64_t{64} << 10;
+
 }  // namespace tidesdb

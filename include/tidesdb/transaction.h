@@ -191,16 +191,18 @@ class Transaction {
   virtual Status Restart(const TransactionOptions& options) = 0;
 
   // --- Two-phase commit ---
-  // As Prepare(), and then the log holds the whole transaction under this name (any bytes; the
-  // caller sees to it that no two have the same), durable as Options::sync_mode says. From then on
+  // As Prepare(), and then the log holds the whole transaction under this name (any bytes, as many
+  // as limits.h says; the caller sees to it that no two have the same), durable as Options::sync_mode says. From then on
   // it survives a crash, with its row locks (Db::TakePrepared), until Commit() or Rollback(). One
   // without writes has nothing to log, and a crash ends it. Errors: as Prepare(), and those of the
   // log: after a failed write or sync it may be found prepared when the database is opened again.
+  // After an error Commit() or Rollback() may follow, as after Prepare().
   virtual Status PrepareNamed(Slice name) = 0;
   // Gives the commit its place in the order of commits, and returns at once. Commit() must follow
   // soon, as later commits cannot be published before this one; it then does not wait for a sync:
   // the caller has a durable record of its own that this transaction is committed, and asks for it
-  // by name if a power loss took ours. From any thread. REQUIRES: PrepareNamed() returned OK.
+  // by name if a power loss took ours. From any thread. Does nothing unless PrepareNamed() returned
+  // OK, and nothing when it is called again; Rollback() then commits, as it is too late.
   virtual void OrderCommit() = 0;
   // What PrepareNamed() was given; empty unless it is prepared so, with writes.
   virtual Slice prepared_name() const = 0;

@@ -121,9 +121,13 @@ std::vector<LockInfo> DbHandle::GetLocks(size_t locks_max) const {
   return closed() ? std::vector<LockInfo>() : engine_->txns().GetLocks(locks_max);
 }
 
-std::vector<CompactionInfo> DbHandle::GetCompactions() const { return engine_->GetCompactions(); }
+std::vector<CompactionInfo> DbHandle::GetCompactions() const {
+  return closed() ? std::vector<CompactionInfo>() : engine_->GetCompactions();
+}
 
-std::vector<StallInfo> DbHandle::GetStalls() const { return engine_->GetStalls(); }
+std::vector<StallInfo> DbHandle::GetStalls() const {
+  return closed() ? std::vector<StallInfo>() : engine_->GetStalls();
+}
 
 RangeEstimate DbHandle::EstimateRange(ColumnFamily* family, Slice start, Slice end,
                                       EstimateBy by) const {

@@ -221,6 +221,17 @@ TEST_F(DbLoadTest, MisuseIsRefused) {
     EXPECT_EQ(db_->Close().code(), Code::kBusy);
     EXPECT_EQ(load->Add(std::string(kKeyBytesMax + 1, 'k'), "").code(), Code::kInvalidArgument);
   }
+  {
+    auto small = db_->BeginLoad(Data(), {.memory_bytes = 0, .on_written = nullptr});
+    ASSERT_TRUE(small.ok());
+    ASSERT_TRUE((*small)->Finish().ok());
+    EXPECT_EQ((*small)->Add("a", "b").code(), Code::kInvalidArgument);
+    EXPECT_EQ((*small)->Finish().code(), Code::kInvalidArgument);
+    ASSERT_TRUE((*small)->Commit().ok());
+    EXPECT_EQ((*small)->Add("a", "b").code(), Code::kInvalidArgument);
+    EXPECT_EQ((*small)->Finish().code(), Code::kInvalidArgument);
+    EXPECT_EQ((*small)->Commit().code(), Code::kInvalidArgument);
+  }
   Write("a", "b");
   EXPECT_EQ(db_->BeginLoad(Data(), {}).status().code(), Code::kInvalidArgument);
   auto family = db_->CreateFamily(FamilyOptions("gone"));

@@ -55,13 +55,18 @@ class DbMisuseTest : public testing::Test {
         txn->GetForUpdate(family, "k", LockMode::kShared, LockWait::kWait, &value).status());
     errors.push_back(txn->LockRange(family, "a", "b", RangeHold::kPuts, LockWait::kWait));
     errors.push_back(txn->Put(family, "k", "v"));
+    errors.push_back(txn->Insert(family, "k", "v", LockWait::kWait, &value).status());
+    errors.push_back(txn->AwaitWriters(family, "a", "b", LockWait::kWait));
     errors.push_back(txn->Delete(family, "k"));
+    errors.push_back(txn->SingleDelete(family, "k"));
     errors.push_back(txn->PutUnderLock(family, "k", "v"));
     errors.push_back(txn->DeleteUnderLock(family, "k", false));
     errors.push_back(txn->NewIterator(family, {})->status());
     errors.push_back(db->Compact(family));
     errors.push_back(db->Verify(family, VerifyDepth::kAll));
+    errors.push_back(db->BeginLoad(family, {}).status());
     errors.push_back(db->DropFamily(family));
+    txn->UnlockLast(family, "k");
     EXPECT_EQ(db->GetFamilyStats(family).estimated_keys, 0u);
     EXPECT_EQ(db->EstimateRange(family, "", "").keys, 0u);
     return errors;
@@ -153,14 +158,53 @@ TEST_F(DbMisuseTest, FamiliesOfNoneOfAnotherAndDroppedOnesAreRefused) {
   ColumnFamily* const dropped = *db_->CreateFamily(Named("dropped"));
   ASSERT_TRUE(db_->DropFamily(dropped).ok());
   auto txn = db_->Begin({});
+  PinnedValue value;
+  ASSERT_TRUE(txn->GetForUpdate(family_, "k", LockMode::kExclusive, LockWait::kWait, &value).ok());
   ExpectAll(UseFamily(db_.get(), txn.get(), nullptr), Code::kInvalidArgument, "null");
   ExpectAll(UseFamily(db_.get(), txn.get(), others), Code::kInvalidArgument, "another database");
   ExpectAll(UseFamily(db_.get(), txn.get(), dropped), Code::kInvalidArgument, "was dropped");
   EXPECT_FALSE(txn->HasWrites());
+  EXPECT_EQ(db_->GetStats().locks_held, 1u);  // UnlockLast was of another's key.
   txn.reset();
   EXPECT_EQ(db_->GetStats().locks_held, 0u);
   EXPECT_EQ(db_->FindFamily(family_->id()), family_);
   EXPECT_EQ(other->FindFamily(others->id()), others);
+}
+
+TEST_F(DbMisuseTest, AFamilyDroppedWhileItIsReadIsReadToItsEnd) {
+  ColumnFamily* const going = *db_->CreateFamily(Named("going"));
+  {
+    auto txn = db_->Begin({});
+    for (char c = 'a'; c <= 'z'; ++c) {
+      ASSERT_TRUE(txn->Put(going, std::string(1, c), std::string(1000, c)).ok());
+    }
+    ASSERT_TRUE(txn->Commit().ok());
+    ASSERT_TRUE(db_->Flush().ok());
+  }
+  auto txn = db_->Begin({});
+  auto it = txn->NewIterator(going, {});
+  it->SeekToFirst();
+  ASSERT_TRUE(db_->DropFamily(going).ok());
+  ASSERT_TRUE(db_->Flush().ok());
+  int count = 0;
+  for (; it->Valid(); it->Next()) ++count;
+  EXPECT_EQ(count, 26);
+  EXPECT_TRUE(it->status().ok());
+  ExpectAll({txn->NewIterator(going, {})->status()}, Code::kInvalidArgument, "was dropped");
+}
+
+TEST_F(DbMisuseTest, RangesThatCrossAndCopiesInOddPlacesDoNoHarm) {
+  Put("k", "v");
+  ASSERT_TRUE(db_->Flush().ok());
+  EXPECT_EQ(db_->EstimateRange(family_, "z", "a").keys, 0u);
+  EXPECT_EQ(db_->EstimateRange(family_, "z", "z").bytes, 0u);
+  EXPECT_FALSE(db_->Checkpoint("/db", CheckpointFiles::kLink).ok());
+  EXPECT_FALSE(db_->Checkpoint("", CheckpointFiles::kLink).ok());
+  EXPECT_EQ(db_->CreateFamily(Named("data")).status().code(), Code::kAlreadyExists);
+  EXPECT_TRUE(db_->ApplyCatalog({}).ok());
+  EXPECT_TRUE(db_->TakePrepared()->empty());
+  EXPECT_TRUE(db_->TakePrepared()->empty());
+  EXPECT_EQ(Get("k"), "v");
 }
 
 TEST_F(DbMisuseTest, AFamilyDroppedWhileItIsWrittenTakesTheWritesWithIt) {
@@ -192,6 +236,8 @@ TEST_F(DbMisuseTest, AFamilyDroppedWhileItIsWrittenTakesTheWritesWithIt) {
 
 TEST_F(DbMisuseTest, AfterCloseEveryCallIsAnError) {
   Put("k", "v");
+  ASSERT_TRUE(db_->Compact(family_).ok());
+  EXPECT_FALSE(db_->GetStalls().empty());
   auto idle = db_->Begin({});
   idle->Rollback();
   ASSERT_TRUE(db_->Close().ok());
@@ -202,10 +248,26 @@ TEST_F(DbMisuseTest, AfterCloseEveryCallIsAnError) {
   ExpectAll(UseFamily(db_.get(), idle.get(), family_), Code::kShuttingDown, "closed");
   CatalogEdit edit;
   edit.put.emplace_back("name", "value");
-  ExpectAll({db_->ApplyCatalog(edit), db_->Flush(), db_->SyncWal(), txn->Commit(), txn->Prepare(),
-             txn->Restart({}), idle->Commit(), idle->Restart({}), idle->Put(family_, "k", "v"),
-             db_->CreateFamily(Named("more")).status()},
-            Code::kShuttingDown, "closed");
+  ExpectAll(
+      {db_->ApplyCatalog(edit), db_->Flush(), db_->SyncWal(), txn->Commit(), txn->Prepare(),
+       txn->Restart({}), idle->Commit(), idle->Restart({}), idle->Put(family_, "k", "v"),
+       db_->CreateFamily(Named("more")).status(), db_->TakePrepared().status(), db_->AwaitOrdered(),
+       db_->Checkpoint("/copy", CheckpointFiles::kLink).status(), txn->PrepareNamed("x"),
+       txn->Validate(), txn->AwaitSeen(), txn->RollbackTo(txn->SetSavepoint(), LocksSince::kKeep)},
+      Code::kShuttingDown, "closed");
+  for (Transaction* ended : {txn.get(), idle.get()}) {
+    ended->OrderCommit();
+    ended->Rollback();
+    ended->SetSnapshot();
+    ended->ReleaseSnapshot();
+    ended->ReleaseSavepoint({});
+    ended->SetLockWaitTimeout(1);
+    ended->SetLockWaitListener(nullptr);
+    ended->Interrupt();
+    ended->ClearInterrupt();
+    EXPECT_FALSE(ended->HasSnapshot() || ended->HasWrites() || ended->HasLocks());
+    EXPECT_EQ(ended->prepared_name(), "");
+  }
   EXPECT_EQ(db_->NewFamilyId(), 0u);
   EXPECT_EQ(db_->GetCatalog("name"), std::nullopt);
   EXPECT_TRUE(db_->ListCatalog("").empty());
@@ -213,6 +275,9 @@ TEST_F(DbMisuseTest, AfterCloseEveryCallIsAnError) {
   EXPECT_EQ(db_->FindFamily(family_->id()), nullptr);
   EXPECT_TRUE(db_->ListFamilies().empty());
   EXPECT_EQ(db_->GetStats().commits, 0u);
+  EXPECT_TRUE(db_->GetLockWaits().empty() && db_->GetDeadlocks().empty());
+  EXPECT_TRUE(db_->GetLocks(10).empty() && db_->GetCompactions().empty());
+  EXPECT_TRUE(db_->GetStalls().empty());
   EXPECT_NE(db_->StatusText().find("closed"), std::string::npos);
   EXPECT_EQ(db_->options().memtable_bytes, options_.memtable_bytes);
   EXPECT_EQ(family_->options().name, "data");

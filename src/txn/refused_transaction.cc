@@ -24,7 +24,7 @@ class RefusedTransaction final : public Transaction {
   Status LockRange(ColumnFamily*, Slice, Slice, RangeHold, LockWait) override { return reason_; }
   Status AwaitWriters(ColumnFamily*, Slice, Slice, LockWait) override { return reason_; }
   uint64_t NewestSequence() const override { return 0; }
-  Status AwaitSeen() override { return Status::Ok(); }
+  Status AwaitSeen() override { return reason_; }
   void UnlockLast(ColumnFamily*, Slice) override {}
   std::unique_ptr<Iterator> NewIterator(ColumnFamily*, const ScanOptions&) override {
     return NewErrorIterator(reason_);

@@ -174,7 +174,9 @@ Status TransactionImpl::AwaitWriters(ColumnFamily* family, Slice start, Slice en
 }
 
 void TransactionImpl::UnlockLast(ColumnFamily* family, Slice key) {
-  if (state_ != State::kOpen || family == nullptr) return;
+  if (state_ != State::kOpen) return;
+  // The id of another database's family is that of one of ours.
+  if (!shared_->options.env->CheckFamily(family, false).ok()) return;
   const FamilyId id = family->id();
   if (!optimistic()) return shared_->locks.UnlockLast(&owner_, id, key);
   TrackedKey* tracked = tracked_.Find(id, key);

@@ -3,6 +3,7 @@
 #include "base/failpoint.h"
 #include "format/wal_format.h"
 #include "table/table_reader.h"
+#include "tidesdb/limits.h"
 #include "txn/transaction_impl.h"
 
 namespace tidesdb {
@@ -43,6 +44,11 @@ class FileKeys final : public SpilledKeys {
 
 Status TransactionImpl::PrepareNamed(Slice name) {
   TIDESDB_TRY(CheckOpen());
+  if (name.size() > kPreparedNameBytesMax) {
+    return Status::InvalidArgument("the name of a prepared transaction has " +
+                                   std::to_string(name.size()) + " bytes; the most is " +
+                                   std::to_string(kPreparedNameBytesMax));
+  }
   TIDESDB_TRY(Prepare());
   if (record_.empty()) return AwaitSeen();
   Status logged = LogPrepare(name);
@@ -63,9 +69,12 @@ Status TransactionImpl::LogPrepare(Slice name) {
   shared_->pipeline.Enqueue(this);
   const Status logged = shared_->pipeline.Await(this);
   kind_ = Kind::kCommit;
+  if (!logged.ok()) {
+    record_.erase(0, whole.size());  // As Prepare() left it: Commit() may be tried.
+    return logged;
+  }
   record_.clear();
   if (record_.capacity() > kRecordBytesKept) record_.shrink_to_fit();
-  if (!logged.ok()) return logged;
   prepared_id_ = id;
   name_ = name;
   // It may stay for long, and reads nothing any more.

@@ -6,6 +6,7 @@
 #include "base/test_seed.h"
 #include "base/thread.h"
 #include "format/wal_format.h"
+#include "tidesdb/limits.h"
 #include "txn/test_env.h"
 
 namespace tidesdb {
@@ -108,6 +109,61 @@ TEST_F(TwoPhaseTest, AFullDiskIsMetByThePrepareNotByTheCommit) {
   EXPECT_EQ(Value("a"), "1");
   EXPECT_EQ(Value("b"), "(none)");
   EXPECT_EQ(env_->HeldWal(), 0);
+}
+
+// A Commit that said OK would be one of nothing: what was prepared is still to be logged.
+TEST_F(TwoPhaseTest, ARefusedPrepareCanStillBeCommitted) {
+  auto txn = Written("a", "1");
+  env_->fail_prepare = true;
+  EXPECT_EQ(txn->PrepareNamed("x").code(), Code::kNoSpace);
+  EXPECT_EQ(txn->prepared_name(), "");
+  txn->OrderCommit();
+  EXPECT_EQ(txn->Commit().code(), Code::kNoSpace);
+  env_->fail_prepare = false;
+  ASSERT_TRUE(txn->Commit().ok());
+  EXPECT_EQ(Kinds(), std::vector<WalKind>{WalKind::kBatch});
+  EXPECT_EQ(Value("a"), "1");
+  EXPECT_EQ(env_->LoggedContents(), env_->NewestContents());
+}
+
+TEST_F(TwoPhaseTest, APrepareThatTheLogLostIsNotCommitted) {
+  auto txn = Written("a", "1");
+  env_->fail_wal = true;
+  EXPECT_EQ(txn->PrepareNamed("x").code(), Code::kIoError);
+  EXPECT_FALSE(txn->Commit().ok());
+  txn->Rollback();
+  EXPECT_EQ(Value("a"), "(none)");
+}
+
+TEST_F(TwoPhaseTest, CallsAtTheWrongTimeAreRefused) {
+  auto txn = Written("a", "1");
+  txn->OrderCommit();  // Not prepared.
+  const char byte = 'x';
+  const Slice long_name(&byte, kPreparedNameBytesMax + 1);  // Not to be read.
+  EXPECT_EQ(txn->PrepareNamed(long_name).code(), Code::kInvalidArgument);
+  const std::string name(kPreparedNameBytesMax, 'x');
+  ASSERT_TRUE(txn->PrepareNamed(name).ok());
+  EXPECT_EQ(txn->PrepareNamed("again").code(), Code::kInvalidArgument);
+  EXPECT_EQ(txn->prepared_name(), name);
+  EXPECT_EQ(txn->Put(env_->family(1), "a", "2").code(), Code::kInvalidArgument);
+  txn->OrderCommit();
+  txn->OrderCommit();
+  ASSERT_TRUE(txn->Commit().ok());
+  txn->OrderCommit();  // It has ended.
+  EXPECT_EQ(txn->PrepareNamed("x").code(), Code::kInvalidArgument);
+  EXPECT_EQ(txn->Commit().code(), Code::kInvalidArgument);
+  txn->Rollback();
+  EXPECT_EQ(Value("a"), "1");
+  EXPECT_EQ(Kinds(), (std::vector<WalKind>{WalKind::kPrepare, WalKind::kCommit}));
+}
+
+TEST_F(TwoPhaseTest, RollbackOfAnOrderedOneIsTooLate) {
+  auto txn = Written("a", "1");
+  ASSERT_TRUE(txn->PrepareNamed("x").ok());
+  txn->OrderCommit();
+  txn->Rollback();
+  EXPECT_EQ(Value("a"), "1");
+  EXPECT_FALSE(Locked("a"));
 }
 
 TEST_F(TwoPhaseTest, OneOfAGroupThatFindsNoRoomDoesNotStopTheOthers) {
