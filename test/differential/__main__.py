@@ -15,6 +15,9 @@ from test.differential import hunt, plant, server
 from test.differential.cases import random_case
 from test.differential.replay import SERVER
 from test.differential.sql import Case
+from test.reached import reached, said
+
+_ENOUGH = 20000  # So many statements come to flushes, compactions and spills; else rows are read from memory only.
 
 
 def _options():
@@ -72,7 +75,7 @@ def _work(options, environment, plugin, number, results):
             if options.until_found and worker.files:
                 break
             seed += options.jobs
-    results.put((worker.cases, worker.replay.counted, worker.kinds, worker.replay.passed_over))
+        results.put((worker.cases, worker.replay.counted, worker.kinds, worker.replay.passed_over, reached(one)))
 
 
 def _run(options, environment, plugin):
@@ -109,20 +112,23 @@ def main():
         environment, plugin = build_plugin.prepare_and_build(options.server, log)
     found = _run(options, environment, plugin)
     cases, statements = sum(one[0] for one in found), sum(one[1] for one in found)
-    kinds, passed_over = collections.Counter(), collections.Counter()
+    kinds, passed_over, depths = collections.Counter(), collections.Counter(), collections.Counter()
     for one in found:
         kinds.update(one[2])
         passed_over.update(one[3])
+        depths.update(one[4])
     ours = {kind: count for kind, count in kinds.items() if SERVER not in kind}
     for kind, count in kinds.most_common():
         print(f"{count:6} {kind}")
     for name, count in passed_over.most_common():
         print(f"{count:6} passed over: {name}")
+    shallow = statements >= _ENOUGH and not all(depths.values())
+    print(said(depths) + (": not deep enough to say much" if shallow else ""))
     print(
         f"{options.server}: {cases} cases from seed {options.seed}, {statements} statements, "
         f"{sum(ours.values())} differences"
     )
-    if len(found) < options.jobs:
+    if len(found) < options.jobs or shallow:
         return 2
     return 1 if ours else 0
 

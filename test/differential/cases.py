@@ -4,7 +4,7 @@ import itertools
 import random
 import re
 
-from test.differential import changes, queries, side
+from test.differential import changes, queries, side, storage
 from test.differential.sql import Case, Statement
 from test.differential.tables import Table, random_table
 
@@ -19,9 +19,12 @@ def _settings(rng):
     isolation = rng.choice(["REPEATABLE READ", "REPEATABLE READ", "READ COMMITTED", "SERIALIZABLE"])
     # The cache of queries, which both connections share; half of it has what is asked again, "SELECT *".
     cached = ["SET query_cache_type = ON"] if rng.random() < 0.15 else []
+    # For both sessions, and for all that a case does: without row locks, one connection alone has no other answers.
+    locks = rng.choice(["ON", "ON", "ON", "OFF"])
     return [
         *cached,
         "SET NAMES utf8mb4",
+        f"SET GLOBAL tidesdb_pessimistic_locking = {locks}",
         "SET time_zone = '+00:00'",
         "SET timestamp = 1600000000.123456",
         f"SET sql_mode = '{rng.choice(_MODES)}'",
@@ -29,6 +32,7 @@ def _settings(rng):
         "SET max_statement_time = 20",
         "SET lock_wait_timeout = 10",
         f"SET SESSION TRANSACTION ISOLATION LEVEL {isolation}",
+        *storage.settings(rng),
     ]
 
 
@@ -130,16 +134,19 @@ class _Maker:
             self._add(self.reader.step(rng, self.tables))
         elif self.others and draw > 0.6:
             self._add(rng.choice(self.others).step(rng))
-        elif draw < 0.04:
+        elif draw < 0.07:
             if self.reader:  # DDL would wait for its snapshot.
                 self._add(self.reader.close())
-            statement, effect = _free_of(self.without, lambda: changes.random_ddl(rng, self.tables, self.names))
-            self._add([statement])
-            effect()
-        elif draw < 0.1:
+            if draw < 0.03:
+                self._add([storage.upkeep(rng, rng.choice(self.tables))])
+            else:
+                statement, effect = _free_of(self.without, lambda: changes.random_ddl(rng, self.tables, self.names))
+                self._add([statement])
+                effect()
+        elif draw < 0.13:
             # InnoDB undoes a DELETE and an INSERT of one key wrongly in a temporary table.
             self._add(_transaction(rng, self._step, not any(table.temporary for table in self.tables)))
-        elif draw < 0.16:
+        elif draw < 0.19:
             table = rng.choice(self.tables)
             self._add(looks(table.name, _has_checksum(table))[:-1])
         else:

@@ -7,6 +7,7 @@ statement that sets the counter, since engines may leave different gaps.
 import dataclasses
 
 from test.differential import queries
+from test.differential.bulk import bulk
 from test.differential.predicates import condition
 from test.differential.sql import Items, Statement, Tagged, maybe
 from test.differential.tables import ENGINE, generated, pool, random_column, random_key
@@ -303,6 +304,10 @@ def _auto(rng, tables, counter):
     ]
 
 
+def _bulk(rng, tables, _):
+    return bulk(rng, rng.choice(tables))
+
+
 _MAKERS = [
     (_insert, 26),
     (_update, 26),
@@ -315,6 +320,7 @@ _MAKERS = [
     (_by_subquery, 5),
     (_auto, 4),
     (_copy, 3),
+    (_bulk, 1.2),
 ]
 
 
@@ -351,6 +357,7 @@ def random_ddl(rng, tables, names):
         )
     if draw < 0.8:
         used = {part.column.name for key in table.keys for part in key.parts}
+        used |= {table.partitioned_by.name} if table.partitioned_by else set()
         free = [
             column
             for column in table.plain[1:]
@@ -374,6 +381,7 @@ def random_ddl(rng, tables, names):
 def _of_column(rng, table, names, kind, copy):
     """Another name, another default, or a generated column more."""
     free = [column for column in table.plain[1:] if not any(column.name in other.generated for other in table.columns)]
+    free = [column for column in free if column is not table.partitioned_by]
     column = rng.choice(free or table.plain[1:] or table.plain)
     draw, name = rng.random(), f"d{next(names)}"
     if draw < 0.4 and free:
@@ -420,6 +428,7 @@ def _modify(rng, table, kind, copy):
         column
         for column in table.plain[1:]
         if column.type.sql.split(" ")[0].split("(")[0] in _WIDER
+        and column is not table.partitioned_by
         and not any(column.name in other.generated for other in table.columns)
     ]
     if not columns:
@@ -452,7 +461,7 @@ def _add_key(rng, table, names, copy):
 
     Not one where InnoDB then loses rows (it becomes the primary key), or keeps equal ones (a hash, at READ COMMITTED).
     """
-    name, must_have = f"k{next(names)}", table.columns[0] if table.partition else None
+    name, must_have = f"k{next(names)}", table.partitioned_by
     has_primary = any(other.kind == "PRIMARY KEY" for other in table.keys)
     while True:
         key = random_key(rng, table, name, must_have)

@@ -120,6 +120,20 @@ def _aggregates(rng, table):
     return Items(rng.sample(found, min(len(found), rng.choice([1, 1, 2, 3]))))
 
 
+def partitioned(rng, tables):
+    """The rows of a condition; the same in three parts, where another one is true, false and unknown; and row by row, as
+    no index helps."""
+    table = rng.choice(tables)
+    where, by, hints = condition(rng, table), condition(rng, table), hints_of(rng, table)
+
+    def part(test):
+        return [f"SELECT id FROM {table.name}{rng.choice(hints)} WHERE ", where, " AND (", by, f"){test}"]
+
+    parts = [part(""), " UNION ALL ", part(" IS FALSE"), " UNION ALL ", part(" IS NULL")]
+    whole = [f"SELECT id FROM {table.name}{rng.choice(hints)} WHERE "]
+    return Statement("select-parts", "", False, Items([[*whole, where], parts, [*whole, "(", where, ") IS TRUE"]]))
+
+
 def aggregate(rng, tables):
     table = rng.choice(tables)
     shown = _aggregates(rng, table)
@@ -330,6 +344,7 @@ _MAKERS = [
     (semi_join, 12),
     (union, 3),
     (window, 2),
+    (partitioned, 8),
     (handler, 4),
     (handler_walk, 3),
 ]

@@ -115,7 +115,7 @@ class _Asked:
         return self.texts + self._warnings
 
     def theirs(self):
-        return self.texts[:1] + self._warnings
+        return [self.statement.theirs or self.texts[0], *self._warnings]
 
     def bytes(self):
         return sum(len(text.encode("utf-8")) + 100 for text in self.texts)

@@ -18,9 +18,10 @@ _OPTIONS = [
     "--innodb-file-per-table=0",
     "--sync-frm=0",
     "--tidesdb-unified-memtable-sync-mode=NONE",
-    "--tidesdb-block-cache-size=16M",
-    "--tidesdb-unified-memtable-write-buffer-size=2M",
-    "--tidesdb-max-memory-usage=256M",
+    # So little that flushes and compactions go on all the time, and that rows are read from files.
+    "--tidesdb-block-cache-size=1M",
+    "--tidesdb-unified-memtable-write-buffer-size=64K",
+    "--tidesdb-max-memory-usage=32M",
     "--tidesdb-default-klog-value-threshold=64",
     "--performance-schema=OFF",
     "--query-cache-type=DEMAND",  # A case may turn it on.

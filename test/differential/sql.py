@@ -60,7 +60,7 @@ class Statement:
     """kind: for the report, and what the comparison leaves out (compare.RULES).
 
     variants: ways to write the same query, all with the same answer; the first one runs on InnoDB too. None: text is all.
-    reader: a second connection runs it, that only reads.
+    reader: a second connection runs it, that only reads. theirs: what InnoDB runs in its place, "": the same.
     """
 
     kind: str
@@ -68,6 +68,7 @@ class Statement:
     ordered: bool = False
     variants: Items | None = None
     reader: bool = False
+    theirs: str = ""
 
     def texts(self):
         if self.variants is None:

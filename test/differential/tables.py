@@ -77,6 +77,7 @@ class Table:
     columns: list
     keys: list = field(default_factory=list)
     partition: str = ""
+    partitioned_by: Column | None = None  # Part of each unique key; no DDL touches it.
     temporary: bool = False
 
     def column(self, name):
@@ -200,31 +201,37 @@ def random_key(rng, table, name, must_have=None):
         parts = [KeyPart(column) for column in columns]
     else:
         parts = [_part(rng, column) for column in columns]
-        if unique and must_have and must_have not in columns:
-            parts.append(KeyPart(must_have))
+        if unique and must_have:  # The whole of it, and not a prefix.
+            parts = [part for part in parts if part.column is not must_have] + [KeyPart(must_have)]
         while len(parts) > 1 and sum(part.bytes() for part in parts) > _KEY_BYTES_MAX and parts[0].column is not must_have:
             parts.pop(0)
     return Key(name, "UNIQUE KEY" if unique else "KEY", parts, hashed)
 
 
 def _primary(rng, table):
-    identity = table.columns[0]
+    identity, by = table.columns[0], table.partitioned_by
     draw = rng.random()
     if identity.auto or draw < 0.45:
-        return Key("PRIMARY", "PRIMARY KEY", [KeyPart(identity, 0, rng.random() < 0.1)])
+        parts = [KeyPart(identity, 0, rng.random() < 0.1)]
+        return Key("PRIMARY", "PRIMARY KEY", parts + [KeyPart(column) for column in [by] if column not in (None, identity)])
     if draw < 0.6:
         return None
     columns = [column for column in table.plain if not column.nullable and column is not identity]
     parts = [_part(rng, column) for column in rng.sample(columns, min(len(columns), rng.choice([1, 1, 2])))]
     if rng.random() < 0.75 or not parts or table.partition:
         parts.insert(rng.randrange(len(parts) + 1), KeyPart(identity))
+    if by not in (None, identity):  # The whole of it, and not a prefix.
+        parts = [part for part in parts if part.column is not by] + [KeyPart(by)]
     while sum(part.bytes() for part in parts) > _KEY_BYTES_MAX:
         parts.remove(max(parts, key=KeyPart.bytes))
     return Key("PRIMARY", "PRIMARY KEY", parts) if parts else None
 
 
-def _partition(rng):
+def _partition(rng, column):
+    """column: id, by numbers; another one, by whatever it holds."""
     count = rng.choice([2, 3, 5])
+    if column.name != "id":
+        return f"PARTITION BY {rng.choice(['', 'LINEAR '])}KEY ({column.name}) PARTITIONS {count}"
     return rng.choice(
         [
             f"PARTITION BY HASH (id) PARTITIONS {count}",
@@ -243,9 +250,8 @@ def random_table(rng, name, like=None):
     """like: a table whose types some columns take, so that the two can be joined."""
     identity = Column("id", column_types.INT, False, [str(number) for number in range(1, 40)])
     table = Table(name, [identity])
-    if rng.random() < 0.12:
-        table.partition = _partition(rng)
-    else:
+    partitioned = rng.random() < 0.12
+    if not partitioned:
         identity.auto, table.temporary = rng.random() < 0.2, rng.random() < 0.06
     for number in range(rng.choice([1, 2, 3, 3, 4, 5, 7])):
         if like and len(like.plain) > 1 and rng.random() < 0.6:
@@ -255,6 +261,10 @@ def random_table(rng, name, like=None):
         else:
             column = random_column(rng, f"c{number}")
         table.columns.append(column)
+    if partitioned:
+        others = [column for column in table.columns[1:] if not column.nullable and not column.type.blob]
+        table.partitioned_by = rng.choice(others) if others and rng.random() < 0.4 else identity
+        table.partition = _partition(rng, table.partitioned_by)
     if rng.random() < 0.4:
         made = generated(rng, rng.choice(table.columns[1:]))
         if made:
@@ -264,5 +274,5 @@ def random_table(rng, name, like=None):
     primary = _primary(rng, table)
     table.keys = [primary] if primary else []
     for number in range(rng.choice([0, 1, 1, 2, 2, 3, 4])):
-        table.keys.append(random_key(rng, table, f"k{number}", identity if table.partition else None))
+        table.keys.append(random_key(rng, table, f"k{number}", table.partitioned_by))
     return table

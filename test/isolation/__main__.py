@@ -62,6 +62,7 @@ def _run(args):
     from test.isolation.driver import Driver
     from test.isolation.runner import Runner
     from test.isolation.server import IsolationServer
+    from test.reached import reached, said
     environment = servers.existing(args.server)
     plugin = args.plugin or build_plugin.prepare_and_build(args.server, Path(args.save) / "build.log")[1]
     with IsolationServer(environment, plugin.resolve(), getattr(args, "server_option", ())) as server:
@@ -72,7 +73,7 @@ def _run(args):
             runner.many(settings_of(args), range(args.seed, args.seed + args.histories), args.seconds)
         except KeyboardInterrupt:
             pass
-        print("\n".join(runner.lines()))
+        print("\n".join([*runner.lines(), said(reached(server)) + " since the last start"]))
         return 1 if runner.failed() else 0
 
 

@@ -14,9 +14,11 @@ _LISTS = {"read": 4, "scan": 1, "append": 4}
 _PREDICATES = {"read": 1, "scan": 4, "append": 1, "append range": 2, "insert": 3, "upsert": 1,
                "delete": 2}
 _MOVES = {"read": 1, "scan": 4, "append": 1, "append range": 2, "set_k": 3, "add_k": 2, "set_id": 2}
-WORKLOADS = {"lists": _LISTS, "predicates": _PREDICATES, "moves": _MOVES,
-             "mixed": {name: max(of.get(name, 0) for of in (_LISTS, _PREDICATES, _MOVES))
-                       for name in {**_LISTS, **_PREDICATES, **_MOVES}}}
+_MIXED = {name: max(of.get(name, 0) for of in (_LISTS, _PREDICATES, _MOVES))
+          for name in {**_LISTS, **_PREDICATES, **_MOVES}}
+# large: as mixed, and each row that is written gets long; most transactions then have more than stays in memory.
+WORKLOADS = {"lists": _LISTS, "predicates": _PREDICATES, "moves": _MOVES, "mixed": _MIXED, "large": _MIXED}
+_LONG_BYTES = 700_000
 _MODES = {PLAIN: 5, FOR_UPDATE: 3, SHARE: 2}
 _LOCKING = {PLAIN: "", FOR_UPDATE: " FOR UPDATE", SHARE: " LOCK IN SHARE MODE"}
 
@@ -37,6 +39,7 @@ class Workload:
         self._weights, self._random, self._table, self._kind = WORKLOADS[name], random, table, kind
         self._keys = IDS if kind == "unique" else KEYS
         self._ids = 5 if name == "lists" else IDS  # Nothing is inserted into lists.
+        self._long = f"REPEAT('{random.choice('xyz')}',{_LONG_BYTES})" if name == "large" else ""
         self._token = 0
 
     def token(self):
@@ -115,21 +118,23 @@ class Workload:
             no_wait = " NOWAIT" if op.mode != PLAIN and self._random.random() < 0.1 else ""
             columns = "id,k,tag" if op.covered else "id,k,tag,n,list"
             return f"SELECT {columns} FROM {table} FORCE INDEX({op.index}) {where}{order}{_LOCKING[op.mode]}{no_wait}"
+        long = f",long_value={self._long}" if self._long else ""
         if op.kind == "insert":
-            return insert(table, op.inserted)
+            return insert(table, op.inserted, self._long)
         if op.kind == "upsert":
-            return (f"{insert(table, op.inserted)} ON DUPLICATE KEY UPDATE list=CONCAT(list,'.{op.token}'),n=n+1,"
-                    f"tag={op.token}")
+            return (f"{insert(table, op.inserted, self._long)} ON DUPLICATE KEY UPDATE list=CONCAT(list,'.{op.token}'),"
+                    f"n=n+1,tag={op.token}{long}")
         if op.kind == "delete":
             return f"DELETE FROM {table} {where} RETURNING id,k,tag,n,list"
         more = {"set_k": f",k={op.value}", "set_id": f",id={op.value}", "add_k": f",k=k+({op.value})"}.get(op.kind, "")
-        return (f"UPDATE {table} FORCE INDEX({op.index}) SET list=CONCAT(list,'.{op.token}'),n=n+1,tag={op.token}{more} "
-                f"{where}")
+        return (f"UPDATE {table} FORCE INDEX({op.index}) SET list=CONCAT(list,'.{op.token}'),n=n+1,tag={op.token}{more}"
+                f"{long} {where}")
 
 
-def insert(table, rows):
-    return f"INSERT INTO {table} (id,k,tag,n,list) VALUES " + ",".join(f"({id_},{k},{token},1,'{token}')"
-                                                                       for id_, k, token in rows)
+def insert(table, rows, long=""):
+    """long: what long_value gets."""
+    listed = ",".join(f"({id_},{k},{token},1,'{token}',{long or 'NULL'})" for id_, k, token in rows)
+    return f"INSERT INTO {table} (id,k,tag,n,list,long_value) VALUES {listed}"
 
 
 def create(table, engine, kind):
@@ -137,4 +142,4 @@ def create(table, engine, kind):
     parts = " PARTITION BY RANGE (id) (PARTITION a VALUES LESS THAN (4), PARTITION b VALUES LESS THAN (8), " \
             "PARTITION c VALUES LESS THAN MAXVALUE)" if kind == "partitioned" else ""
     return (f"CREATE OR REPLACE TABLE {table} (id INT PRIMARY KEY, k INT NOT NULL, tag INT NOT NULL, n INT NOT NULL, "
-            f"list VARCHAR(400) NOT NULL, {keys}) ENGINE={engine}{parts}")
+            f"list VARCHAR(400) NOT NULL, long_value LONGTEXT, {keys}) ENGINE={engine}{parts}")

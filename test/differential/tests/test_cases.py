@@ -25,7 +25,7 @@ class CasesTest(unittest.TestCase):
 
     def test_the_kinds_of_the_known_faults_come_up(self):
         """A pattern for each kind that an engine got wrong once: the generator must be able to reach it."""
-        text = "\n".join(text for case in self.cases for text in _texts(case))
+        text = "\n".join(text for case in self.cases for text in [*case.settings, *_texts(case)])
         for what, pattern in {
             "prefix key": r"KEY k\d \([^)]*c\d\(\d+\)",
             "descending prefix": r"c\d\(\d+\) DESC",
@@ -49,6 +49,12 @@ class CasesTest(unittest.TestCase):
             "trigger": "CREATE TRIGGER",
             "temporary": "CREATE TEMPORARY TABLE",
             "returning": "RETURNING",
+            "partition by another column": r"PARTITION BY (LINEAR )?KEY \(c\d\)",
+            "parts of a condition": r"AND \(.*\) IS NULL",
+            "optimize": "OPTIMIZE TABLE",
+            "long values apart": "KLOG_VALUE_THRESHOLD",
+            "without row locks": "tidesdb_pessimistic_locking = OFF",
+            "more than stays in memory": "INSERT IGNORE INTO bulk .* FROM bulk",
         }.items():
             self.assertTrue(re.search(pattern, text), what)
 
@@ -57,6 +63,16 @@ class CasesTest(unittest.TestCase):
             for text in _texts(case):
                 if " LIMIT " in text and not text.startswith("HANDLER"):
                     self.assertRegex(text, r"ORDER BY .*\bid( DESC)?\s+LIMIT")
+
+    def test_what_innodb_answers_for_is_ours_outside_of_transactions(self):
+        """InnoDB runs something else there, which ends no transaction of its own."""
+        for case in self.cases:
+            inside = False
+            for statement in case.statements:
+                if statement.kind in ("begin", "end") and not statement.reader:
+                    inside = statement.kind == "begin"
+                if statement.theirs:
+                    self.assertFalse(inside, statement.texts()[0])
 
     def test_without_draws_again(self):
         for seed in range(30):
