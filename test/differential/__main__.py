@@ -17,7 +17,7 @@ from test.differential.replay import SERVER
 from test.differential.sql import Case
 from test.reached import reached, said
 
-_ENOUGH = 20000  # So many statements come to flushes, compactions and spills; else rows are read from memory only.
+_ENOUGH = 50000  # So many statements come to flushes, compactions and spills; else rows are read from memory only.
 
 
 def _options():
