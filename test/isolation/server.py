@@ -7,7 +7,9 @@ from installer.server_run import Server
 from lab.base.watched import tied
 
 _SMALL = ["--innodb-buffer-pool-size=64M", "--innodb-log-file-size=48M", "--performance-schema=OFF",
-          "--innodb-flush-log-at-trx-commit=2", "--tidesdb-unified-memtable-sync-mode=NONE"]
+          "--innodb-flush-log-at-trx-commit=2", "--tidesdb-unified-memtable-sync-mode=NONE",
+          # So little that a history's rows are flushed and merged while it runs.
+          "--tidesdb-unified-memtable-write-buffer-size=64K"]
 
 
 class IsolationServer(Server):

@@ -17,6 +17,7 @@ def histories(name, context):
         ["plant", "--histories", "400"],  # Each ends as soon as all names came up.
         ["run", *_ENGINES, "--histories", "3", "--disturb", "none,kill"],
         ["run", "--levels", "SER", "--mixed", "--locks", "ON,OFF", "--histories", "5"],
+        ["run", *_ENGINES, "--histories", "1", "--workloads", "large", "--disturb", "none,kill"],
         ["run", "--locks", "ON,OFF", "--histories", "1", "--workloads", "mixed", "--disturb", "crash"]])
 
 
@@ -25,6 +26,7 @@ def soak(name, context):
     return _checked(name, context, [
         ["run", *_ENGINES, "--histories", "1300", "--disturb", "none,kill"],
         ["run", "--levels", "SER", "--mixed", *_ENGINES, "--histories", "500"],
+        ["run", *_ENGINES, "--histories", "200", "--workloads", "large", "--disturb", "none,kill"],
         ["run", *_ENGINES, "--histories", "40", "--disturb", "crash"]])
 
 
