@@ -38,7 +38,7 @@ def _without_difference(name, context, options):
 
 
 def _run(name, context, options, ends_with):
-    """Runs the fuzzer and returns what it said. Raises Failed unless it ends as it should: 1 where a difference was found."""
+    """Runs the fuzzer and returns what it said. Raises Failed unless it ends so: with 1 where it finds a difference."""
     plugin = build_plugin.prepare_and_build(name, context.log)[1]
     # Debian's python3 where it is there: it has Debian's packages.
     python = "/usr/bin/python3" if Path("/usr/bin/python3").exists() else sys.executable
