@@ -107,6 +107,11 @@ class Differences(unittest.TestCase):
         self.assertEqual(groups(f"{alter}{refused}SELECT 1;\n1\n", f"{alter}SELECT 1;\n2\n"), ["alter-algorithm", None])
         self.assertEqual(groups("UPDATE t1 SET a=1;\naffected rows: 1\n", "UPDATE t1 SET a=1;\naffected rows: 2\n"), [None])
 
+    def test_a_row_that_only_ours_has_is_not_one_that_only_innodb_has(self):
+        read = "SELECT * FROM t1_not_null ORDER BY f1,f2;\n"
+        self.assertEqual(groups(read, f"{read}10\t10\n", "main/func_rollback"), ["rollback"])
+        self.assertEqual(groups(f"{read}10\t10\n", read, "main/func_rollback"), [None])
+
     def test_rows_beside_a_missing_file_are_not_explained(self):
         files = "SHOW CREATE TABLE t1;\nt1\n"
         self.assertEqual(groups(f"{files}1\n", f"{files}2\nt1.ibd\n"), [None])
