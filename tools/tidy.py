@@ -371,6 +371,7 @@ def check_quick(findings):
             if path.endswith(".h"):
                 check_header(path, text, findings)
                 check_contract(path, text, findings)
+                check_public(path, text, findings)
         elif path.endswith(".py"):
             check_limits(path, text, findings)
             try:

@@ -1,5 +1,5 @@
-// What a host can watch of the engine: its threads, and each call to the system for one of its files. For
-// a server's own instruments, as MariaDB's performance_schema.
+// What a host can watch of the engine: its threads, and each call to the system for one of its
+// files. For a server's own instruments, as MariaDB's performance_schema.
 #pragma once
 
 #include <cstddef>
@@ -7,9 +7,12 @@
 
 namespace tidesdb {
 
+// Which file a call is for: of the write-ahead log, a table file, a run of a write set that has
+// spilled, the manifest with CURRENT; all else.
 enum class WatchedFile : uint8_t { kLog, kTable, kSpill, kManifest, kOther };
 inline constexpr size_t kWatchedFileKinds = 5;
 
+// What the call does.
 enum class FileAction : uint8_t { kOpen, kClose, kRead, kWrite, kSync, kResize, kDelete };
 
 // One call for a file, as long as it lasts; on the stack of the thread that makes it.
@@ -37,6 +40,7 @@ class Instruments {
   virtual void ThreadBegins(const char* name) noexcept = 0;
   virtual void ThreadEnds() noexcept = 0;
 
+  // Just before the call to the system. `call` lives until CallEnds returns.
   virtual void CallBegins(FileCall* call) noexcept = 0;
   // With the same call, on the same thread.
   virtual void CallEnds(FileCall* call) noexcept = 0;

@@ -118,11 +118,15 @@ enum class Concurrency : uint8_t {
                      // key that was written or read for update has changed since.
 };
 
-// Told of a transaction's waits for locks, by the thread that waits. Must be short.
+// Told of a transaction's waits for locks of rows and ranges. Must be short, and must not throw.
+// Threads: called by the thread that waits, which may be another one at each wait.
+// Lifetime: outlives the transaction, or is taken from it (Transaction::SetLockWaitListener).
 class LockWaitListener {
  public:
   virtual ~LockWaitListener() = default;
+  // The thread is about to sleep; not called where the lock was free.
   virtual void LockWaitBegins() noexcept = 0;
+  // It goes on, however the wait ended. Once for each LockWaitBegins().
   virtual void LockWaitEnds() noexcept = 0;
 
   // Whether WaitsFor is to be called.

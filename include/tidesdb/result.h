@@ -15,6 +15,8 @@ namespace tidesdb {
 template <typename T>
 class [[nodiscard]] Result {
  public:
+  // Converts from either, so that a function returns a value or a Status as it is. An OK Status
+  // makes no value: ok() is false then, which only a bug does.
   Result(T value) : value_(std::move(value)) {}          // NOLINT(google-explicit-constructor)
   Result(Status status) : status_(std::move(status)) {}  // NOLINT(google-explicit-constructor)
 

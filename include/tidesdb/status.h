@@ -45,7 +45,8 @@ class [[nodiscard]] Status {
   Status& operator=(Status&& other) noexcept;
   ~Status();
 
-  // One of each kind.
+  // One of each kind; Code says what each means. The message says what, where, wanted and got, and
+  // not the kind, which ToString() adds.
   static Status Ok() noexcept { return Status(); }
   static Status IoError(std::string message) { return {Code::kIoError, std::move(message)}; }
   static Status Corruption(std::string message) { return {Code::kCorruption, std::move(message)}; }
