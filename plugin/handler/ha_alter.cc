@@ -395,6 +395,13 @@ bool ha_tidesdb::commit_inplace_alter_table(TABLE* altered_table, Alter_inplace_
              auto* const plan = static_cast<AlterPlan*>(*plans);
              changes.push_back(plan->change);
              if (plan->builder == nullptr) continue;
+             // Its writes may be duplicates, and nobody would look at them again.
+             if (plan->builder->any_unique()) {
+               if (const int error = CheckNoBranchHolds(plan->change.name)) {
+                 print_error(error, MYF(0));
+                 return error;
+               }
+             }
              const Status finished = plan->builder->Finish();
              if (!finished.ok()) return BuildError(altered_table, *plan->builder, finished);
              plan->builder = nullptr;

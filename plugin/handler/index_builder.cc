@@ -29,6 +29,11 @@ IndexBuilder::IndexBuilder(Db* db, const TableCodec* codec, const TableState* ta
   for (const IndexBuild::Index& index : build_->indexes) works_.push_back({index, nullptr});
 }
 
+bool IndexBuilder::any_unique() const {
+  return std::any_of(works_.begin(), works_.end(),
+                     [](const Work& work) { return work.index.claims != nullptr; });
+}
+
 Status IndexBuilder::Look() const {
   if (thd_kill_level(thd_) == THD_IS_NOT_KILLED) return Status::Ok();
   return Status::Interrupted("ALTER TABLE was killed");

@@ -32,6 +32,7 @@ class IndexBuilder {
   // That no writer made a duplicate until now. REQUIRES: nobody writes. Errors: as Run.
   Status Finish();
 
+  bool any_unique() const;
   ColumnFamily* rows() const { return rows_; }
   const TableCodec& codec() const { return *build_->codec; }  // Of the definition to come.
   const IndexBuild::Duplicate& duplicate() const { return duplicate_; }
