@@ -63,6 +63,10 @@ std::string TableName(const char* path) {
   return path[0] == '.' && path[1] == '/' ? path + 2 : path;
 }
 
+std::string FrmPath(const std::string& name) {
+  return "./" + name.substr(0, name.find("#P#")) + reg_ext;
+}
+
 std::string AutoIncrementKey(const TableDef& def, uint16_t slot) {
   std::string key = AutoIncrementPrefix(def);
   key.push_back(static_cast<char>(slot >> 8));

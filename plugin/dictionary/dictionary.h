@@ -166,6 +166,8 @@ class Dictionary {
 
 // The server's name of a table is its path: "./db/table", and "/tmp/#sql..." for temporary ones.
 std::string TableName(const char* path);
+// Of a table, or of the one that a partition belongs to.
+std::string FrmPath(const std::string& name);
 
 // Keys of the plugin's own family. The slot is a number that one connection at a time holds: values
 // under one slot never go back, whatever the order in which connections commit.

@@ -6,6 +6,7 @@
 
 #include "base/guard.h"
 #include "base/sysvars.h"
+#include "codec/auto_increment.h"
 #include "codec/collations.h"
 #include "dictionary/engine.h"
 #include "handler/index_builder.h"
@@ -163,8 +164,10 @@ const char* WhyNot(alter_table_operations flags) {
 bool ha_tidesdb::OptionsStay(TABLE* altered, const Alter_inplace_info& info) {
   const ha_table_option_struct* const before = table_share->option_struct;
   const ha_table_option_struct* const after = altered->s->option_struct;
-  const bool describes = (info.create_info->used_fields & ~kDescribingOptions) == 0 ||
-                         (info.handler_flags & ALTER_OPTIONS) == 0;
+  ulonglong changing = info.create_info->used_fields & ~kDescribingOptions;
+  // Partitions count together, in the server.
+  if (name_.find("#P#") == name_.npos) changing &= ~ulonglong{HA_CREATE_USED_AUTO};
+  const bool describes = changing == 0 || (info.handler_flags & ALTER_OPTIONS) == 0;
   return describes && before != nullptr && after != nullptr &&
          sysvars::SameStorage(*before, *after) && CheckOptions(altered) == 0;
 }
@@ -289,12 +292,14 @@ enum_alter_inplace_result ha_tidesdb::check_if_supported_inplace_alter(
 bool ha_tidesdb::prepare_inplace_alter_table(TABLE*, Alter_inplace_info* info) noexcept {
   return guard::Run([&] {
            auto* const plan = static_cast<AlterPlan*>(info->handler_ctx);
-           if (plan->added.empty()) return 0;
+           const bool counts_anew = (info->create_info->used_fields & HA_CREATE_USED_AUTO) != 0;
+           if (plan->added.empty() && !counts_anew) return 0;
            TableChange& change = plan->change;
            if (const int error = CheckNoBranchHolds(change.name)) {
              print_error(error, MYF(0));
              return error;
            }
+           if (plan->added.empty()) return 0;
            auto build = std::make_shared<IndexBuild>();
            build->codec = plan->codec;
            for (const uint key : plan->added) build->indexes.push_back({key, nullptr, nullptr});
@@ -377,6 +382,38 @@ void ha_tidesdb::PrintDuplicate(TABLE* altered, const IndexBuilder& builder) {
   }
 }
 
+// Of AUTO_INCREMENT = n: counting begins there, or behind the largest value that there is.
+Status ha_tidesdb::RestartAutoIncrement(const HA_CREATE_INFO& info, TableDef* def) {
+  Field* const field = table->found_next_number_field;
+  if ((info.used_fields & HA_CREATE_USED_AUTO) == 0 || field == nullptr) return Status::Ok();
+  const uint number = table_share->next_number_index;
+  const bool descending =
+      (table->key_info[number].key_part[0].key_part_flag & HA_REVERSE_SORT) != 0;
+  uint64_t next = std::max<uint64_t>(info.auto_increment_value, 1);
+  const auto transaction = engine->db->Begin({});
+  const auto entries = transaction->NewIterator(families_[number], {});
+  if (descending) {
+    entries->SeekToFirst();
+  } else {
+    entries->SeekToLast();
+  }
+  if (entries->Valid()) {
+    uchar* const record = table->record[0];
+    if (!(codec_.is_primary(number)
+              ? codec_.RestorePrimaryKey(entries->key(), record)
+              : codec_.RestoreEntry(number, entries->key(), entries->value(), record))) {
+      return Status::Corruption("the largest AUTO_INCREMENT value is damaged");
+    }
+    const uint64_t max = field->get_max_int_value();
+    const uint64_t used = field->val_uint();
+    if (used <= max) next = std::max(next, NextAutoIncrement(used, 1, 1, 0, max));
+  }
+  TIDESDB_TRY(entries->status());
+  def->auto_increment_base = next;
+  def->auto_increment_generation++;
+  return Status::Ok();
+}
+
 // All partitions in one step: a crash finds all of them changed or none.
 bool ha_tidesdb::commit_inplace_alter_table(TABLE* altered_table, Alter_inplace_info* info,
                                             bool commit) noexcept {
@@ -393,6 +430,8 @@ bool ha_tidesdb::commit_inplace_alter_table(TABLE* altered_table, Alter_inplace_
            inplace_alter_handler_ctx** plans = info->group_commit_ctx;
            for (plans = plans != nullptr ? plans : alone; *plans != nullptr; plans++) {
              auto* const plan = static_cast<AlterPlan*>(*plans);
+             const Status restarted = RestartAutoIncrement(*info->create_info, &plan->change.def);
+             if (!restarted.ok()) return AlterError(restarted);
              changes.push_back(plan->change);
              if (plan->builder == nullptr) continue;
              // Its writes may be duplicates, and nobody would look at them again.

@@ -18,6 +18,18 @@ int DdlError(const Status& status) {
   return guard::ToHandlerError(status);
 }
 
+// Partitions that nobody but the dictionary knows: without the .frm the server asks for the table.
+Result<bool> DropLeftPartitions(const std::string& table) {
+  if (my_access(FrmPath(table).c_str(), F_OK) == 0) return false;
+  bool any = false;
+  for (const auto& [name, def] : engine->dictionary.List()) {
+    if (name.compare(0, table.size() + 3, table + "#P#") != 0) continue;
+    TIDESDB_ASSIGN([[maybe_unused]] const bool found, engine->dictionary.Drop(name));
+    any = true;
+  }
+  return any;
+}
+
 bool HasForeignKeys(THD* thd) {
   List_iterator<Key> keys(thd->lex->alter_info.key_list);
   while (const Key* key = keys++) {
@@ -175,6 +187,7 @@ int ha_tidesdb::delete_table(const char* name) noexcept {
   return guard::Run([&] {
     if (const int error = CheckNoBranchHolds(TableName(name))) return error;
     auto dropped = engine->dictionary.Drop(TableName(name));
+    if (dropped.ok() && !*dropped) dropped = DropLeftPartitions(TableName(name));
     if (!dropped.ok()) return DdlError(dropped.status());
     return *dropped ? 0 : HA_ERR_NO_SUCH_TABLE;
   });

@@ -156,6 +156,7 @@ class ha_tidesdb final : public handler {
   void PrintDuplicate(TABLE* altered, const IndexBuilder& builder);
   bool KeysStay(const TABLE& altered, const TableCodec& codec,
                 const std::vector<int>& columns_before, const Alter_inplace_info& info);
+  Status RestartAutoIncrement(const HA_CREATE_INFO& info, TableDef* def);
   const char* PlanColumns(TABLE* altered, const Alter_inplace_info& info, TableDef* def);
 
   // --- row_reader.cc: from keys to record buffers ---

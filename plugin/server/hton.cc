@@ -81,6 +81,23 @@ int CheckVersion(handlerton*, const char* path, const LEX_CUSTRING* version, ulo
   });
 }
 
+// By now the server has finished or undone what a crash interrupted. What is left over is said, not
+// removed: it may be all that there is of a table.
+int EndDdlRecovery(handlerton*) noexcept {
+  return guard::Run([&] {
+    for (const auto& [name, def] : engine->dictionary.List()) {
+      const std::string frm = FrmPath(name);
+      if (my_access(frm.c_str(), F_OK) == 0) continue;
+      sql_print_warning(
+          "TidesDB: the server has no file %s for table %s of the engine's dictionary: put it "
+          "back, or remove the table with DROP TABLE (`#mysql50##sql...` where its name begins "
+          "with #sql)",
+          frm.c_str(), name.c_str());
+    }
+    return 0;
+  });
+}
+
 // A server that starts without tables that it had yesterday does harm: replicas stop, backups lack
 // them. It stops, as for InnoDB, and says how to go on.
 void ReportOpen(const Status& opened) {
@@ -115,6 +132,7 @@ int Init(void* p) noexcept {
     tidesdb_hton->show_status = ShowEngineStatus;
     tidesdb_hton->flush_logs = FlushLogs;
     tidesdb_hton->check_version = CheckVersion;
+    tidesdb_hton->signal_ddl_recovery_done = EndDdlRecovery;
     port::SetOptimizerCosts(tidesdb_hton);
     SetTransactionCallbacks(tidesdb_hton);
     SetBackupCallbacks(tidesdb_hton);
