@@ -37,7 +37,7 @@ ulong ha_tidesdb::index_flags(uint index, uint, bool) const {
 int ha_tidesdb::BindHistory(const TableState& state) {
   const LEX_CUSTRING& frm = table_share->tabledef_version;
   const Slice frm_version(reinterpret_cast<const char*>(frm.str), frm.length);
-  plan_made_ = false;
+  for (ReadPlan& plan : plans_) plan.made = false;
   const Status bound =
       codec_.SetHistory(&state.def.history, state.def.history.VersionOf(frm_version));
   if (bound.ok()) return 0;

@@ -6,6 +6,7 @@
 
 #include "base/server_port.h"
 
+#include <array>
 #include <memory>
 #include <string>
 #include <vector>
@@ -160,9 +161,21 @@ class ha_tidesdb final : public handler {
   const char* PlanColumns(TABLE* altered, const Alter_inplace_info& info, TableDef* def);
 
   // --- row_reader.cc: from keys to record buffers ---
+  // What to decode, for one kind of read.
+  struct ReadPlan {
+    RowPlan rows;
+    std::string columns;  // The server's read set.
+    RowLock lock = RowLock::kNone;
+    uint index = MAX_KEY;
+    bool verifies = false;  // Entries, see verify_entries_.
+    bool needs_key = false;
+    bool entry_will_do = false;
+    bool made = false;
+  };
   void ForgetRow();
-  bool PlanIsCurrent() const;
-  void MakePlan();
+  bool Fits(const ReadPlan& plan) const;
+  const ReadPlan& Plan();
+  void MakePlan(ReadPlan* plan) const;
   bool EntryWillDo();
   Transaction* ReadTransaction();
   int DecodeRow(Slice primary_key, Slice row, bool pinned, uchar* record);
@@ -325,15 +338,10 @@ class ha_tidesdb final : public handler {
   bool semi_consistent_ = false;
   bool read_semi_consistent_ = false;  // The current row was read so, and is not locked.
 
-  // What to decode: valid for plan_columns_ and the rest below it.
-  RowPlan plan_;
-  std::string plan_columns_;
-  bool plan_needs_key_ = false;
-  bool plan_entry_will_do_ = false;
-  RowLock plan_lock_ = RowLock::kNone;
-  uint plan_index_ = MAX_KEY;
-  bool plan_verifies_ = false;
-  bool plan_made_ = false;
+  // The statements of a stored procedure take turns with one handler: each finds its own again.
+  std::array<ReadPlan, 4> plans_;
+  size_t plan_ = 0;       // The current one.
+  size_t next_plan_ = 0;  // Is made anew when none fits.
 
   // Of the current row. Memory that is used again.
   std::string primary_key_;

@@ -14,24 +14,33 @@ void ha_tidesdb::ForgetRow() {
   values_.Reset();
 }
 
-bool ha_tidesdb::PlanIsCurrent() const {
-  if (!plan_made_ || plan_lock_ != row_lock_) return false;
+bool ha_tidesdb::Fits(const ReadPlan& plan) const {
+  if (!plan.made || plan.lock != row_lock_) return false;
   if (row_lock_ == RowLock::kExclusive) return true;  // Every column, whatever else.
   const MY_BITMAP& columns = *table->read_set;
-  return plan_index_ == active_ && plan_verifies_ == verify_entries_ &&
-         memcmp(plan_columns_.data(), columns.bitmap, plan_columns_.size()) == 0;
+  return plan.index == active_ && plan.verifies == verify_entries_ &&
+         memcmp(plan.columns.data(), columns.bitmap, plan.columns.size()) == 0;
 }
 
-void ha_tidesdb::MakePlan() {
-  if (PlanIsCurrent()) return;
+const ha_tidesdb::ReadPlan& ha_tidesdb::Plan() {
+  if (Fits(plans_[plan_])) return plans_[plan_];
+  for (plan_ = 0; plan_ < plans_.size(); plan_++) {
+    if (Fits(plans_[plan_])) return plans_[plan_];
+  }
+  plan_ = next_plan_++ % plans_.size();
+  MakePlan(&plans_[plan_]);
+  return plans_[plan_];
+}
+
+void ha_tidesdb::MakePlan(ReadPlan* plan) const {
   const MY_BITMAP& columns = *table->read_set;
-  plan_columns_.assign(reinterpret_cast<const char*>(columns.bitmap),
+  plan->columns.assign(reinterpret_cast<const char*>(columns.bitmap),
                        no_bytes_in_export_map(&columns));
-  plan_lock_ = row_lock_;
-  plan_index_ = active_;
-  plan_verifies_ = verify_entries_;
-  plan_needs_key_ = false;
-  plan_entry_will_do_ = active_ != MAX_KEY;
+  plan->lock = row_lock_;
+  plan->index = active_;
+  plan->verifies = verify_entries_;
+  plan->needs_key = false;
+  plan->entry_will_do = active_ != MAX_KEY;
   std::vector<bool> wanted(table_share->fields, false);
   for (uint i = 0; i < table_share->fields; i++) {
     // Who locks a row for writing needs all of it: the new row is made from the old one. Who
@@ -39,22 +48,21 @@ void ha_tidesdb::MakePlan() {
     wanted[i] = bitmap_is_set(&columns, i) || row_lock_ == RowLock::kExclusive ||
                 ((row_lock_ != RowLock::kNone || verify_entries_) && active_ != MAX_KEY &&
                  codec_.is_made_from(active_, i));
-    plan_needs_key_ |= wanted[i] && codec_.key_only(i);
+    plan->needs_key |= wanted[i] && codec_.key_only(i);
     // The server computes columns that are not stored, or has no use for them.
-    plan_entry_will_do_ =
-        plan_entry_will_do_ && (!bitmap_is_set(&columns, i) || !table->field[i]->stored_in_db() ||
+    plan->entry_will_do =
+        plan->entry_will_do && (!bitmap_is_set(&columns, i) || !table->field[i]->stored_in_db() ||
                                 codec_.gives_back(active_, i));
   }
-  plan_.Build(codec_.rows(), wanted);
-  plan_made_ = true;
+  plan->rows.Build(codec_.rows(), wanted);
+  plan->made = true;
 }
 
 // Whether the index entry is all that has to be read: the server asks for the key alone, which may
 // hold but a part of a column that it reads.
 bool ha_tidesdb::EntryWillDo() {
   if (!key_read_ || row_lock_ != RowLock::kNone || verify_entries_) return false;
-  MakePlan();
-  return plan_entry_will_do_;
+  return Plan().entry_will_do;
 }
 
 Transaction* ha_tidesdb::ReadTransaction() {
@@ -63,14 +71,14 @@ Transaction* ha_tidesdb::ReadTransaction() {
 }
 
 int ha_tidesdb::DecodeRow(Slice primary_key, Slice row, bool pinned, uchar* record) {
-  MakePlan();
-  if (!pinned && plan_.wants_blobs()) {
+  const ReadPlan& plan = Plan();
+  if (!pinned && plan.rows.wants_blobs()) {
     row_copy_.assign(row);
     row = row_copy_;
   }
-  const Status decoded = plan_.Decode(row, record, &apart_);
+  const Status decoded = plan.rows.Decode(row, record, &apart_);
   if (!decoded.ok()) return Fail(decoded);
-  if (plan_needs_key_ && !codec_.RestorePrimaryKey(primary_key, record)) {
+  if (plan.needs_key && !codec_.RestorePrimaryKey(primary_key, record)) {
     return Fail(Status::Corruption(name_ + ": a row's key is damaged"));
   }
   return apart_.empty() ? 0 : FetchValues(primary_key, record);
