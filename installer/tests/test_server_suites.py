@@ -107,6 +107,11 @@ class Differences(unittest.TestCase):
         self.assertEqual(groups(f"{alter}{refused}SELECT 1;\n1\n", f"{alter}SELECT 1;\n2\n"), ["alter-algorithm", None])
         self.assertEqual(groups("UPDATE t1 SET a=1;\naffected rows: 1\n", "UPDATE t1 SET a=1;\naffected rows: 2\n"), [None])
 
+    def test_what_the_query_cache_holds_is_no_statistics(self):
+        for name, group in [("Handler_read_key", "statistics"), ("Qcache_hits", None)]:
+            said = f"show status like '{name}';\nVariable_name\tValue\n{name}\t"
+            self.assertEqual(groups(f"{said}1\n", f"{said}2\n"), [group])
+
     def test_a_row_that_only_ours_has_is_not_one_that_only_innodb_has(self):
         read = "SELECT * FROM t1_not_null ORDER BY f1,f2;\n"
         self.assertEqual(groups(read, f"{read}10\t10\n", "main/func_rollback"), ["rollback"])
