@@ -140,8 +140,10 @@ class Transaction {
   virtual Result<bool> Insert(ColumnFamily* family, Slice key, Slice value, LockWait wait,
                               PinnedValue* there) = 0;
   virtual Status Delete(ColumnFamily* family, Slice key) = 0;
-  // As Delete, for a key that was put at most once since its last deletion: cancels with that put
-  // early.
+  // As Delete, but it goes together with the put that it deletes, wherever compaction meets both: no
+  // tombstone travels down to the last level. REQUIRES, and cannot be checked: since the last
+  // transaction that deleted the key, one transaction at most put it. Else an older value may come
+  // back. A transaction that deletes a key and puts it again only puts it.
   virtual Status SingleDelete(ColumnFamily* family, Slice key) = 0;
 
   // As Put, Delete and SingleDelete, without a lock of their own. REQUIRES, and cannot be checked:

@@ -228,6 +228,54 @@ TEST_F(DbTest, AScanDoesNotWalkOverWhatIsDeadBeyondItsBounds) {
   EXPECT_GE(db_->GetStats().dead_keys_walked, before + 100);
 }
 
+// In level 0, over rows that they do not meet.
+TEST_F(DbTest, ASingleDeleteGoesWithItsPutWhereTheyMeet) {
+  for (uint64_t i = 0; i < 2000; i += 2) Put(Key(i), std::string(200, 'v'));
+  ASSERT_OK(db_->Flush());
+  ASSERT_OK(db_->Compact(family_));
+  const auto puts_and_deletes = [&](auto deletes) {
+    for (uint64_t i = 0; i < 4; ++i) {
+      auto txn = db_->Begin({});
+      for (uint64_t key = 1 + i % 2 * 1000; key < 1000 + i % 2 * 1000; key += 10) {
+        ASSERT_OK(i < 2 ? txn->Put(family_, Key(key), "short") : deletes(txn.get(), Key(key)));
+      }
+      ASSERT_OK(txn->Commit());
+      ASSERT_OK(db_->Flush());
+    }
+    const auto busy = [&] {
+      const DbStats stats = db_->GetStats();
+      return stats.compactions_wanted + stats.compactions_running > 0;
+    };
+    while (busy()) env_.clock->SleepMicros(1'000);
+    EXPECT_EQ(Contents().size(), 1000U);
+  };
+  puts_and_deletes(
+      [&](Transaction* txn, const std::string& key) { return txn->SingleDelete(family_, key); });
+  EXPECT_EQ(db_->GetFamilyStats(family_).levels[0].files, 0U);
+  puts_and_deletes(
+      [&](Transaction* txn, const std::string& key) { return txn->Delete(family_, key); });
+  EXPECT_EQ(db_->GetFamilyStats(family_).levels[0].entries, 200U);
+}
+
+TEST_F(DbTest, ASingleDeleteOfWhatItsTransactionWroteDeletesWhatWasThereBefore) {
+  for (const uint64_t staging_bytes : {uint64_t{0}, uint64_t{1}}) {
+    Put("k", "older");
+    Put("k", "old");
+    ASSERT_OK(db_->Flush());
+    TransactionOptions options;
+    options.staging_bytes = staging_bytes;
+    auto txn = db_->Begin(options);
+    ASSERT_OK(txn->Delete(family_, "k"));
+    ASSERT_OK(txn->Put(family_, "k", "new"));
+    ASSERT_OK(txn->SingleDelete(family_, "k"));
+    ASSERT_OK(txn->Commit());
+    EXPECT_EQ(Get("k"), "(none)");
+    ASSERT_OK(db_->Flush());
+    ASSERT_OK(db_->Compact(family_));
+    EXPECT_EQ(Get("k"), "(none)");
+  }
+}
+
 TEST_F(DbTest, WhatWasClosedHasNoLogToReplay) {
   const uint64_t empty = db_->GetStats().memtable_bytes;
   for (uint64_t i = 0; i < 500; ++i) Put(Key(i), "value");

@@ -70,6 +70,9 @@ Status TransactionImpl::Stage(FamilyId family, Slice key, ValueType type, Slice 
                               bool into_ranges, uint64_t wait_us) {
   if (!owner_.writes) shared_->locks.AddWriter(&owner_, &writes_);
   const uint64_t before = writes_.last_number();
+  // Of a key's operations only the newest is committed. One before may have deleted an older put,
+  // which a single deletion in its place would leave. The write set looks at its own.
+  if (type == ValueType::kSingleDelete && !spilled_.empty()) type = ValueType::kDelete;
   writes_.Add(family, key, type, value);
   ReportMemory();
   if (!shared_->locks.RangesMayBlock(family)) return Status::Ok();
@@ -116,10 +119,7 @@ Status TransactionImpl::Delete(ColumnFamily* family, Slice key) {
 }
 
 Status TransactionImpl::SingleDelete(ColumnFamily* family, Slice key) {
-  // As a plain deletion: a write set keeps the newest operation of a key only, so a put that
-  // follows a deletion here would stand over the older put without anything between them, and a
-  // later SingleDelete would bring that older one back (docs/design/0010-concurrency-control.md).
-  return Delete(family, key);
+  return WriteLocked(family, key, ValueType::kSingleDelete, Slice());
 }
 
 Status TransactionImpl::PutUnderLock(ColumnFamily* family, Slice key, Slice value) {
@@ -128,10 +128,11 @@ Status TransactionImpl::PutUnderLock(ColumnFamily* family, Slice key, Slice valu
   return Stage(family->id(), key, ValueType::kPut, value, true, lock_wait_us_);
 }
 
-Status TransactionImpl::DeleteUnderLock(ColumnFamily* family, Slice key, bool) {
+Status TransactionImpl::DeleteUnderLock(ColumnFamily* family, Slice key, bool single) {
   TIDESDB_TRY(BeginWrite(family, key, Slice()));
   if (MustSpill()) TIDESDB_TRY(Spill());
-  return Stage(family->id(), key, ValueType::kDelete, Slice(), false, lock_wait_us_);
+  const ValueType type = single ? ValueType::kSingleDelete : ValueType::kDelete;
+  return Stage(family->id(), key, type, Slice(), false, lock_wait_us_);
 }
 
 bool TransactionImpl::MustSpill() {

@@ -158,6 +158,7 @@ FamilyWrites* WriteSet::MakeFamily(FamilyId family) {
 void WriteSet::Add(FamilyId family, Slice key, ValueType type, Slice value) {
   MutexLock lock(look_mutex_);
   WriteNode* node = MakeFamily(family)->FindOrInsert(key);
+  if (type == ValueType::kSingleDelete && node->newest != nullptr) type = ValueType::kDelete;
   char* memory = arena_.AllocateAligned(sizeof(WriteOp), alignof(WriteOp));
   auto* op = std::construct_at(reinterpret_cast<WriteOp*>(memory));
   char* value_data = value.empty() ? nullptr : arena_.Allocate(value.size());

@@ -28,7 +28,7 @@ struct WriteOp {
   WriteNode* node;
   const char* value_data;
   uint32_t value_bytes;
-  ValueType type;  // kPut or kDelete.
+  ValueType type;
 
   Slice value() const { return {value_data, value_bytes}; }
 };
@@ -96,6 +96,8 @@ class WriteSet final : public StagedKeys {
   WriteSet(const WriteSet&) = delete;
   WriteSet& operator=(const WriteSet&) = delete;
 
+  // A kSingleDelete of a key that has an operation here becomes a kDelete, which the commit may put
+  // in the place of both.
   void Add(FamilyId family, Slice key, ValueType type, Slice value);
   // The key's newest operation; null: none here.
   const WriteOp* Find(FamilyId family, Slice key) const;

@@ -3,6 +3,7 @@
 #include <array>
 #include <memory>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "base/hash.h"
@@ -38,6 +39,7 @@ class Runner {
   struct Slot {
     std::unique_ptr<Transaction> transaction;
     std::vector<Savepoint> savepoints;
+    std::set<std::string> once;  // Keys that it has put or deleted by PutOrSingleDelete.
   };
 
   Status Open() {
@@ -108,7 +110,8 @@ class Runner {
     const std::string who = std::to_string(slot) + " " + key;
     Transaction* transaction = open_[slot].transaction.get();
     if (kind < 35) return Answered("put " + who, transaction->Put(family, key, value), slot);
-    if (kind < 45) return Answered("delete " + who, transaction->Delete(family, key), slot);
+    if (kind < 40) return Answered("delete " + who, transaction->Delete(family, key), slot);
+    if (kind < 45) return PutOrSingleDelete(slot, family, "once " + key, value);
     if (kind < 60) return Get(slot, family, key);
     if (kind < 68) return GetForUpdate(slot, family, key, more);
     if (kind < 80) return Scan(slot, family, key, more);
@@ -146,6 +149,22 @@ class Runner {
     if (!found.ok()) return Answered(what, found.status(), slot);
     Say(what + " " + (*found ? Bytes(value.slice()) : "none"));
     return Status::Ok();
+  }
+
+  // As SingleDelete wants it: each transaction puts a key that is not there or deletes one that is.
+  Status PutOrSingleDelete(size_t slot, ColumnFamily* family, const std::string& key,
+                           const std::string& value) {
+    Transaction* const transaction = open_[slot].transaction.get();
+    const std::string what = "put or single delete " + std::to_string(slot) + " " + key;
+    if (!open_[slot].once.insert(family->options().name + key).second) return Status::Ok();
+    PinnedValue there;
+    auto found =
+        transaction->GetForUpdate(family, key, LockMode::kExclusive, LockWait::kNoWait, &there);
+    if (!found.ok()) return Answered(what, found.status(), slot);
+    return Answered(
+        what,
+        *found ? transaction->SingleDelete(family, key) : transaction->Put(family, key, value),
+        slot);
   }
 
   Status Scan(size_t slot, ColumnFamily* family, const std::string& key, uint64_t more) {

@@ -297,7 +297,7 @@ class Workload {
     const std::string key = "key" + std::to_string(1000 + random->Uniform(kKeys));
     const FamilyKey family_key{f, key};
     PinnedValue value;
-    switch (random->Uniform(8)) {
+    switch (random->Uniform(9)) {
       case 0: {
         const Result<bool> found = txn->Get(families_[f], key, &value);
         return found.ok() ? CheckOwn(*writes, family_key, *found, value.slice()) : found.status();
@@ -317,6 +317,8 @@ class Workload {
         TIDESDB_TRY(txn->Put(families_[f], key, "undone"));
         return txn->RollbackTo(savepoint, LocksSince::kKeep);
       }
+      case 4:
+        return PutOrSingleDelete(f, "once" + std::to_string(random->Uniform(kKeys)), txn, writes);
       default: {
         std::string bytes(random->Uniform(value_bytes_max_),
                           static_cast<char>('a' + random->Uniform(26)));
@@ -326,6 +328,18 @@ class Workload {
         return Status::Ok();
       }
     }
+  }
+
+  // As SingleDelete wants it: each transaction puts a key that is not there or deletes one that is.
+  Status PutOrSingleDelete(int f, const std::string& key, Transaction* txn, Writes* writes) {
+    const auto [own, first] = writes->try_emplace({f, key});
+    if (!first) return Status::Ok();
+    PinnedValue value;
+    TIDESDB_ASSIGN(const bool found, txn->GetForUpdate(families_[f], key, LockMode::kExclusive,
+                                                       LockWait::kWait, &value));
+    if (found) return txn->SingleDelete(families_[f], key);
+    own->second = "once" + std::to_string(next_own_++);
+    return txn->Put(families_[f], key, *own->second);
   }
 
   Status CheckOwn(const Writes& writes, const FamilyKey& key, bool found, Slice value) {
