@@ -112,7 +112,18 @@ int ha_tidesdb::Ready() const {
   return 0;
 }
 
+// Where the server gathers rows before it reads them (index merge, filesort) it drops the error of a
+// read, or tells another one: a DELETE then counts no rows and succeeds. So it is told here.
 int ha_tidesdb::Fail(const Status& status) {
+  const int error = FailUntold(status);
+  // What a KILL is answered the server knows itself.
+  if (status.code() == Code::kInterrupted || ha_thd()->is_error()) return error;
+  print_error(error, MYF(0));
+  told_error_ = error;
+  return error;
+}
+
+int ha_tidesdb::FailUntold(const Status& status) {
   const Code code = status.code();
   error_text_.clear();
   if (code == Code::kDeadlock || code == Code::kConflict) {
@@ -144,6 +155,7 @@ bool ha_tidesdb::get_error_message(int, String* message) noexcept {
 // where the server calls it fatal because an UPDATE had begun to change the row.
 void ha_tidesdb::print_error(int error, myf flags) noexcept {
   guard::Run([&] {
+    if (error == told_error_ && ha_thd()->is_error()) return 0;
     switch (error) {
       case HA_ERR_LOCK_DEADLOCK:
       case HA_ERR_LOCK_WAIT_TIMEOUT:

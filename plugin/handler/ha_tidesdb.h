@@ -138,6 +138,7 @@ class ha_tidesdb final : public handler {
   int Ready() const;
   // Turns an engine error into the server's, and undoes what that error undoes.
   int Fail(const Status& status);
+  int FailUntold(const Status& status);
 
   // --- ha_ddl.cc ---
   int Refuse(const char* what, const char* instead);
@@ -378,6 +379,7 @@ class ha_tidesdb final : public handler {
   bool duplicates_wanted_ = false;  // The statement does something with them: IGNORE, REPLACE ...
   bool replaces_duplicates_ = false;  // It changes or deletes the row that it meets.
   std::string error_text_;            // Of the last engine error, for people.
+  int told_error_ = 0;                // The last one that Fail() told the client.
   ulonglong auto_increment_last_ = 0;
   ulonglong auto_increment_step_ = 1;
   ulonglong auto_increment_offset_ = 0;
