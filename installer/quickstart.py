@@ -1,4 +1,6 @@
-"""./quickstart: a private server with the plugin, a first table, and TPROC-C beside InnoDB and MyRocks.
+"""./quickstart: a private server with the plugin, a first table, and TidesDB measured beside InnoDB and MyRocks.
+
+TPROC-C and the insert benchmark run on other servers, one at a time and each below the same memory limit (lab.compare).
 
 Everything of it is in var/quickstart/, or in TIDESDB_QUICKSTART_DIR. Running it again does only what is
 missing.
@@ -13,34 +15,25 @@ import sys
 import time
 from pathlib import Path
 
-from installer import apt, build_plugin, host, packages, server_run, servers
-from installer.shell import TREE, Failed, Step, clean_environment, main, output, say
+from installer import build_plugin, host, server_run, servers
+from installer.shell import TREE, Failed, Step, clean_environment, main, say
 
 HOME = Path(os.environ.get("TIDESDB_QUICKSTART_DIR") or TREE / "var" / "quickstart").resolve()
 LOG = HOME / "quickstart.log"
 REPORT = HOME / "report.html"
-ENGINES = ["InnoDB", "TidesDB", "RocksDB"]  # The others are compared with the first.
-LABELS = {"RocksDB": "MyRocks"}
 
-WAREHOUSES = 2
-USERS = 4
-RAMPUP_S = 5
+# What is measured takes this long altogether, about: 4 minutes of loading, 3 times 90 seconds of work.
+MEASURED = ["--profile", "quickstart", "--engines", "InnoDB,TidesDB,RocksDB", "--sync", "FULL", "--work", "",
+            "--rounds", "1", "--users", "4"]
+WAREHOUSES, ROWS = 3, 1_500_000
 
-# The same for all engines: durable commits and 256 MB of memory for data. The rest is as shipped.
+# Of the server that stays up, for a person to try.
 CONFIG = """# The server of ./quickstart; rewritten when it is run.
 [mysqld]
 character_set_server = utf8mb4
 skip_name_resolve = ON
-innodb_buffer_pool_size = 256M
-innodb_flush_log_at_trx_commit = 1
-innodb_snapshot_isolation = ON
-loose_tidesdb_block_cache_size = 192M
-loose_tidesdb_unified_memtable_write_buffer_size = 64M
-loose_tidesdb_unified_memtable_sync_mode = FULL
-plugin_load_add = ha_rocksdb.so
-loose_rocksdb_block_cache_size = 192M
-loose_rocksdb_db_write_buffer_size = 64M
-loose_rocksdb_flush_log_at_trx_commit = 1
+innodb_buffer_pool_size = 64M
+loose_tidesdb_max_memory_usage = 256M
 """
 
 FIRST_TABLE = """
@@ -113,48 +106,26 @@ def _python():
     return "/usr/bin/python3" if Path("/usr/bin/python3").exists() else sys.executable
 
 
-def _tpcc(server, tool, subcommand, engine, *options, within=()):
-    """Runs the load generator; its progress is for the person to see. Returns its exit code. within: what runs it."""
-    argv = [*within, tool, subcommand, "--socket", server.socket, "--user", "root",
-            "--db", f"tpcc_{engine.lower()}", *options]
-    return subprocess.run([str(a) for a in argv], env=clean_environment(), stdin=subprocess.DEVNULL,
-                          cwd=TREE).returncode
+def _comparison():
+    """The folder of the last comparison, or None."""
+    return max(HOME.glob("compare_*"), default=None)
 
 
-def _measure(server, tool, again, seconds):
-    """Builds and runs TPROC-C on each engine; what is there already is left alone."""
-    for engine in ENGINES:
-        built = HOME / f"built-{engine}"
-        result = HOME / f"result-{engine}.json"
-        if not built.exists():
-            say(f"\nTPROC-C on {engine}: loading {WAREHOUSES} warehouses")
-            if _tpcc(server, tool, "build", engine, "--engine", engine, "--warehouses", WAREHOUSES,
-                     "--build-vu", 2, "--replace") != 0:
-                raise Failed(f"loading TPROC-C into {engine} went wrong; the server's log is "
-                             f"{server.error_log}")
-            built.touch()
-        if again or not result.exists():
-            say(f"\nTPROC-C on {engine}: {USERS} users, {RAMPUP_S} + {seconds} seconds")
-            new = result.with_suffix(".new")
-            code = _tpcc(server, tool, "run", engine, "--vu", USERS, "--rampup", RAMPUP_S,
-                         "--duration", seconds, "--isolation", "rr",
-                         "--label", LABELS.get(engine, engine), "--json", new,
-                         within=[_python(), "-m", "lab.quickstart", HOME, engine])
-            if code != 0 or not new.exists():
-                raise Failed(f"TPROC-C on {engine} ended with {code}; the server's log is "
-                             f"{server.error_log}")
-            new.replace(result)
-
-
-def _report():
-    """Without root or network the page or the charts may be missing; the figures are told all the same."""
-    argv = [_python(), "-m", "lab.report", "--title", "TidesDB beside InnoDB and MyRocks: TPROC-C"]
-    say("\n" + output([*argv, *(HOME / f"result-{engine}.json" for engine in ENGINES)], cwd=TREE))
-    for step in (lambda: apt.install(packages.LAB_PYTHON, LOG), lambda: output([*argv, HOME, "--quiet"], cwd=TREE)):
-        try:
-            step()
-        except Failed as error:
-            say(f"  the report may not be whole: {error}")
+def _measure(again, sizes):
+    """The comparison with its report; one that was interrupted goes on, one that is there is left alone."""
+    there = _comparison()
+    if again and there:
+        shutil.rmtree(there)
+        there = None
+    if there and (there / REPORT.name).exists():
+        return
+    argv = [_python(), "-m", "lab.compare", *(["--resume", there] if there else [*MEASURED, *sizes, "-o", HOME])]
+    say("\nMeasuring InnoDB, TidesDB and MyRocks, one server at a time")
+    code = subprocess.run([str(a) for a in argv], env=clean_environment(), stdin=subprocess.DEVNULL, cwd=TREE).returncode
+    if code != 0:
+        raise Failed(f"the comparison ended with {code}; ./quickstart goes on with it, ./quickstart --measure begins anew")
+    REPORT.unlink(missing_ok=True)
+    REPORT.symlink_to(Path(_comparison().name) / REPORT.name)
 
 
 def _stop():
@@ -178,8 +149,9 @@ def _main():
     parser = argparse.ArgumentParser(prog="quickstart", description=__doc__)
     parser.add_argument("--stop", action="store_true", help="stop the server and end")
     parser.add_argument("--fresh", action="store_true", help="remove the server's data first")
-    parser.add_argument("--measure", action="store_true", help="run TPROC-C again")
-    parser.add_argument("--seconds", type=int, default=30, help="measured on each engine (%(default)s)")
+    parser.add_argument("--measure", action="store_true", help="measure again")
+    parser.add_argument("--seconds", type=int, default=45, help="of each measurement (%(default)s)")
+    parser.add_argument("--scale-down", default="1", metavar="N", help="a smaller database (%(default)s)")
     args = parser.parse_args()
     if args.stop:
         return _stop()
@@ -189,14 +161,14 @@ def _main():
     HOME.mkdir(parents=True, exist_ok=True)
     HOME.chmod(0o700)
     say("Preparing")
-    environment, built = build_plugin.prepare_and_build(host.host_server(), LOG, more=packages.MYROCKS)
+    environment, built = build_plugin.prepare_and_build(host.host_server(), LOG)
     server = _start(environment, built)
     say("  Visits counted in a TidesDB table: " + server.sql(FIRST_TABLE).strip())
-    _measure(server, build_plugin.build_dir(environment) / "lab" / "tpcc", args.measure, args.seconds)
-    _report()
+    _measure(args.measure, ["--warehouses", WAREHOUSES, "--insert-rows", ROWS, "--tpcc-seconds", args.seconds,
+                            "--insert-seconds", args.seconds, "--scale-down", args.scale_down])
     client = environment.basedir / "bin" / "mariadb"
     say(f"\nDone in {(time.monotonic() - begin) / 60:.1f} minutes. The server stays up.\n"
-        f"  report:   {REPORT}, its tables as Markdown and its charts beside it\n"
+        f"  report:   {REPORT}; {_comparison()} has its tables as Markdown, and its charts\n"
         f"  connect:  {client} --no-defaults -uroot --socket={server.socket} quickstart\n"
         f"  port:     {server.port} on 127.0.0.1, for accounts that you create\n"
         f"  stop:     ./quickstart --stop")

@@ -4,17 +4,14 @@ import json
 from pathlib import Path
 
 from installer.shell import Failed
-from lab.runners import quickstart
 from lab.study import written
 from lab.works import bench, iibench, tpcc
 
 
 def _of_folder(folder):
     folder = max(folder.glob("raw_*"), default=folder)  # Of sqlbench.sh's several runs the newest.
-    for is_it, study in ((written.is_one(folder), written.read),
-                         (quickstart.is_one(folder), quickstart.study)):
-        if is_it:
-            return study(folder)
+    if written.is_one(folder):
+        return written.read(folder)
     raise Failed(f"{folder}: holds no run of lab.compare, sqlbench.sh, pgo_study.sh, hammerdb_runner.sh "
                  "(hammerdb_logs_...), mariadb_engines_runner.sh (results_...) or iibench_runner.sh (iibench_...)")
 

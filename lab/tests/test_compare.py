@@ -73,6 +73,13 @@ class Profiles(unittest.TestCase):
             profiles.read_profile("# text\na = 1\n", "x.cnf")
 
 
+def one_step():
+    """The recorded result of iibench, of whose steps only l.i1 is left."""
+    raw = json.loads((Path(__file__).parent / "recorded" / "iibench.json").read_text())
+    raw["phases"] = [phase for phase in raw["phases"] if phase["name"] == "l.i1"]
+    return json.dumps(raw)
+
+
 class GoesOn(unittest.TestCase):
     """With servers and tools that only say what they were asked for; sysbench's output is a recorded one."""
 
@@ -81,6 +88,7 @@ class GoesOn(unittest.TestCase):
         self.args = SimpleNamespace(
             server="debian12", profile="fair", memory_max="0", engines=["InnoDB", "BLACKHOLE"], sync=["NONE"], rounds=1,
             work=["read_write"], rows=1000, threads=4, warehouses=1, users=1, seconds=2, tpcc_seconds=3,
+            insert_rows=0, insert_seconds=4,
             output_dir="/somewhere", resume=None, scale_down=1)
         self.calls, self.trouble, self.servers = [], {}, mock.MagicMock()
         self.program = self.directory.parent / "mariadbd"
@@ -95,25 +103,28 @@ class GoesOn(unittest.TestCase):
         for second, written in ((0.0, 1000), (1.0, 189_000)):
             samples.add(second, {"cpu seconds": second, "disk bytes": written, "resident bytes": 1 << 20},
                         {"Handler_write": 100 + second * 500, "Threads_running": 4})
-        samples.peak_resident = 2 << 20
+        samples.peak_resident, samples.began = 2 << 20, 1.0
         server.sampler.return_value.__enter__.return_value.samples = samples
         figures = sysbench_run.Figures(1.0, 2.0, 3.0, 0)
         environment = SimpleNamespace(mariadbd=self.program, version="11.8.6")
         patch(
                 self, (study, "PrivateServer", self.servers), (sysbench_run, "prepare", mock.Mock()),
-                (study.tpcc_run, "build", mock.Mock()), (study.generators, "program", lambda *_: None),
+                (study.tpcc_run, "build", mock.Mock()), (study.iibench_run, "build", mock.Mock()),
+                (study.generators, "program", lambda *_: None),
                 (study, "environment_of", lambda *_: (environment, None)), (core.apt, "install", mock.Mock()),
                 (plotly, "source", lambda: "/* plotly.js v9 */"), (charts, "draw", mock.Mock()),
                 (study.shutil, "which", lambda *_, **__: None), (core.Study, "facts", lambda _: FACTS),
                 (sysbench_run, "run", lambda server, work, *more: self.call(work, more[-1]) or figures),
-                (study.tpcc_run, "run", lambda *more: self.call("tpcc", more[-1]) or figures))
+                (study.tpcc_run, "run", lambda *more: self.call("tpcc", more[-1]) or figures),
+                (study.iibench_run, "run", lambda *more: self.call("inserts", more[-1]) or figures))
 
     def call(self, work, raw):
         self.calls.append(work)
         if work in self.trouble:
             raise self.trouble[work]
         if isinstance(raw, Path):
-            raw.write_text(json.dumps(test_report.made("InnoDB")) if work == "tpcc" else recorded("errors"))
+            made = {"tpcc": lambda: json.dumps(test_report.made("InnoDB")), "inserts": one_step}
+            raw.write_text(made.get(work, lambda: recorded("errors"))())
 
     def go(self):
         it = study.Study(self.args, self.directory, {"argv": []})
@@ -128,6 +139,25 @@ class GoesOn(unittest.TestCase):
         self.assertEqual(list(journal.results()),
                          ["InnoDB: loading", "BLACKHOLE: loading", "InnoDB read_write, NONE, round 1",
                           "InnoDB tpcc, NONE, round 1", "BLACKHOLE read_write, NONE, round 1"])
+
+    def test_the_insert_benchmark_is_a_work_like_the_others(self):
+        self.args.work, self.args.warehouses, self.args.insert_rows = [], 0, 1000
+        code, _ = self.go()
+        self.assertEqual((code, self.calls), (0, ["inserts"]))
+        run, = pick.study([self.directory]).runs
+        self.assertEqual((run.workload, run.label, run.condition), ("iibench l.i1", "InnoDB", "commits not synced"))
+        self.assertGreater(run.throughput, 0)
+        self.assertEqual(run.memory["limit"], 512 << 20)
+        self.assertIn("--innodb-flush-log-at-trx-commit=2", run.configuration["server options"])
+
+    def test_the_servers_data_goes_when_all_is_measured(self):
+        removed = self.servers.return_value.remove
+        self.trouble = {"tpcc": Failed("no result")}
+        self.go()
+        before = removed.call_count
+        self.trouble = {}
+        self.go()
+        self.assertEqual(removed.call_count, before + 2)
 
     def test_each_round_is_in_the_reverse_order_of_the_one_before(self):
         self.args.engines, self.args.rounds, self.args.warehouses = ["InnoDB", "TidesDB", "RocksDB"], 2, 0

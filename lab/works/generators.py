@@ -1,10 +1,12 @@
 """The lab's own load generators, tpcc and iibench: built where they are not there yet."""
 
 import os
+import subprocess
 from pathlib import Path
 
 from installer import apt, host, packages
-from installer.shell import TREE, Step, run
+from installer.shell import TREE, Failed, Step, clean_environment, run
+from lab.base.watched import tied
 
 _DIRECTORY = TREE / "build" / "lab"
 # Their exit codes that gave a result: all is well, wrong rows, errors besides conflicts. The result says which.
@@ -28,3 +30,12 @@ def program(name, log, directory=_DIRECTORY):
         run(["cmake", "--build", directory, "-j", str(os.cpu_count() or 2), "--target", name], log=log, cwd=TREE,
             lock=lock)
     return Path(directory) / "lab" / name
+
+
+def call(argv, allowed=(0,)):
+    """Runs one without a person watching. Raises Failed with what it said when it ends with another code."""
+    argv = [str(a) for a in argv]
+    done = subprocess.run(tied(argv), env=clean_environment(), stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                          check=False)
+    if done.returncode not in allowed:
+        raise Failed(f"{' '.join(argv)} ended with {done.returncode}\n{done.stdout[-2000:]}{done.stderr[-2000:]}")

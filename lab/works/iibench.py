@@ -123,6 +123,14 @@ def steps_of(path, raw, label):
         raise BadInput(path, f"lacks a part, or it has the wrong form: {error!r}") from error
 
 
+def step(path, label):
+    """(run, step) of a file that has one step. Raises BadInput."""
+    found = steps_of(path, load(path), label)
+    if len(found) != 1:
+        raise BadInput(path, f"has {len(found)} steps; one is wanted")
+    return found[0]
+
+
 def study(paths, title="iibench"):
     """Result files, compared with the first. Raises BadInput."""
     paths = [Path(path) for path in paths]

@@ -1,10 +1,8 @@
 """Runs the lab's TPROC-C and reads its result."""
 
-import subprocess
 from dataclasses import dataclass
 
-from installer.shell import Failed, clean_environment
-from lab.base.watched import tied
+from installer.shell import Failed
 from lab.works import generators
 from lab.works import tpcc_result as results
 
@@ -22,14 +20,15 @@ class Figures:
 
 
 def build(tool, server, engine, warehouses):
-    _call([tool, "build", "-S", server.socket, "--db", DATABASE, "--engine", engine, "-w", warehouses,
-           "--build-vu", 2, "-q"], allowed=(0,))
+    generators.call([tool, "build", "-S", server.socket, "--db", DATABASE, "--engine", engine, "-w", warehouses,
+                     "--build-vu", 2, "-q"])
 
 
 def run(tool, server, users, seconds, seed, result, rampup_s=5):
     """One measured run, its consistency checked; result: where its JSON goes."""
-    _call([tool, "run", "-S", server.socket, "--db", DATABASE, "--vu", users, "--rampup", rampup_s, "--duration", seconds,
-           "--isolation", "rr", "--seed", seed, "--json", result, "-q"], allowed=generators.MEASURED)
+    generators.call([tool, "run", "-S", server.socket, "--db", DATABASE, "--vu", users, "--rampup", rampup_s,
+                     "--duration", seconds, "--isolation", "rr", "--seed", seed, "--json", result, "-q"],
+                    allowed=generators.MEASURED)
     done = results.load(result)
     if done.nopm is None:
         raise Failed(f"{result}: the run ended before its time")
@@ -37,10 +36,3 @@ def run(tool, server, users, seconds, seed, result, rampup_s=5):
     return Figures(done.nopm / 60, orders["p95_us"] / 1000, orders["max_us"] / 1000, done.errors(),
                    done.consistency() == "holds")
 
-
-def _call(argv, allowed):
-    argv = [str(a) for a in argv]
-    done = subprocess.run(tied(argv), env=clean_environment(), stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                          check=False)
-    if done.returncode not in allowed:
-        raise Failed(f"{' '.join(argv)} ended with {done.returncode}\n{done.stdout[-2000:]}{done.stderr[-2000:]}")

@@ -1,4 +1,4 @@
-"""python3 -m lab.compare: sysbench and TPROC-C on several engines, side by side in one run.
+"""python3 -m lab.compare: sysbench, TPROC-C and the insert benchmark on several engines, side by side in one run.
 
 One server runs at a time, so that no engine pays for another's memory or background work. Engines take
 turns: each round runs every engine once (A B C, C B A, A B C ...). A ratio is that of the medians, its spread
@@ -30,8 +30,10 @@ def _arguments(argv):
     parser.add_argument("--threads", type=positive, default=4)
     parser.add_argument("--warehouses", type=from_zero, default=10, help="of TPROC-C; 0: without it")
     parser.add_argument("--users", type=positive, default=8, help="of TPROC-C")
+    parser.add_argument("--insert-rows", type=from_zero, default=0, help="of the insert benchmark; 0: without it")
     parser.add_argument("--seconds", type=positive, default=20, help="of each sysbench run")
     parser.add_argument("--tpcc-seconds", type=positive, default=60)
+    parser.add_argument("--insert-seconds", type=positive, default=60)
     parser.add_argument("--rounds", type=positive, default=3)
     parser.add_argument("-o", "--output-dir", type=Path, default=Path("."), metavar="DIR",
                         help="where compare_... goes (%(default)s)")
@@ -42,6 +44,7 @@ def _arguments(argv):
     args = parser.parse_args(argv)
     args.rows = profiles.scaled_down(args.rows, args.scale_down)
     args.warehouses = profiles.scaled_down(args.warehouses, args.scale_down) if args.warehouses else 0
+    args.insert_rows = profiles.scaled_down(args.insert_rows, args.scale_down) if args.insert_rows else 0
     args.engines, args.sync, args.work = ([*dict.fromkeys(word for word in words.split(",") if word)]
                                           for words in (args.engines, args.sync, args.work))
     for name in args.engines:
@@ -50,8 +53,8 @@ def _arguments(argv):
     for name in args.sync:
         if name not in ("NONE", "FULL"):
             parser.error(f"--sync: {name} is not known; known are NONE, FULL")
-    if not (args.engines and args.sync and (args.work or args.warehouses)):
-        parser.error("nothing would be measured: --engines, --sync, and --work or --warehouses are wanted")
+    if not (args.engines and args.sync and (args.work or args.warehouses or args.insert_rows)):
+        parser.error("nothing would be measured: --engines, --sync, and --work, --warehouses or --insert-rows are wanted")
     for name in args.work:
         if name not in sysbench.WORK:
             parser.error(f"--work: {name} is not known; known are {', '.join(sysbench.WORK)}")

@@ -16,13 +16,13 @@ from lab.server import profiles
 from lab.server.private_server import Limit, PrivateServer, environment_of, memory_limit, variables_of, versions_of
 from lab.study import core, room
 from lab.study.progress import Step
-from lab.works import generators, sampled, sysbench, sysbench_run, tpcc, tpcc_run
+from lab.works import generators, iibench, iibench_run, sampled, sysbench, sysbench_run, tpcc, tpcc_run
 from lab.works import sysbench_output as parser
 from lab.works.tpcc_result import load
 
-TPCC = "tpcc"  # A kind of work beside sysbench's.
+TPCC, INSERTS = "tpcc", "inserts"  # Kinds of work beside sysbench's.
 WARM_UP_S = 5
-_LOAD_S, _START_S, _TPCC_AROUND_S = 30, 8, 10
+_LOAD_S, _START_S, _AROUND_S = 30, 8, 10
 _CONDITIONS = {"NONE": "commits not synced", "FULL": "commits synced"}
 
 
@@ -46,7 +46,8 @@ class Unit:
 def units(args):
     """All in their order: what changes on a machine over hours hits each engine alike."""
     def works(engine):
-        return [*args.work, *([TPCC] if args.warehouses and profiles.keeps_rows(engine) else [])]
+        own = [*([TPCC] if args.warehouses else []), *([INSERTS] if args.insert_rows else [])]
+        return [*args.work, *(own if profiles.keeps_rows(engine) else [])]
 
     return [Unit(engine, sync, work, number) for sync in args.sync for number in range(1, args.rounds + 1)
             for engine in in_turn(args.engines, number) for work in works(engine)]
@@ -56,17 +57,19 @@ class Study(core.Study):
     """Owns: directory, in which each engine has a server's."""
 
     kind, command = "compare", "python3 -m lab.compare"
-    packages = packages.SYSBENCH + packages.LAB_PYTHON
 
     def __init__(self, args, directory, plan):
         super().__init__(args, directory, plan)
+        self.packages = [*(packages.SYSBENCH if args.work else []), *packages.LAB_PYTHON]
         self.units, self.labels = units(args), args.engines
         self.configuration = [(name, " ".join(map(str, value)) if isinstance(value, list) else value)
                               for name, value in vars(args).items() if name not in ("output_dir", "resume")]
 
     def needs_bytes(self):
         """Each engine's data is there from its load to the end; what an earlier sitting loaded is there already."""
-        each = room.SERVER + self.args.rows * room.SYSBENCH_ROW + self.args.warehouses * room.WAREHOUSE
+        args = self.args
+        each = (room.SERVER + (args.rows * room.SYSBENCH_ROW if args.work else 0) + args.warehouses * room.WAREHOUSE +
+                args.insert_rows * room.IIBENCH_ROW)
         return each * sum(not (self.directory / engine).exists() for engine in self.args.engines)
 
     def prepare(self, log):
@@ -75,18 +78,25 @@ class Study(core.Study):
         self.told = {f"{engine} ({sync})": self._options(engine, sync) for engine in args.engines for sync in args.sync}
         self.environment, self.plugin = environment_of(args.server or host.host_server(), args.engines,
                                                        [o for of in self.told.values() for o in of], log)
-        self.tool = generators.program("tpcc", log) if args.warehouses else None
+        self.tools = {work: generators.program(name, log) for work, name, wanted in
+                      ((TPCC, "tpcc", args.warehouses), (INSERTS, "iibench", args.insert_rows)) if wanted}
         program = shutil.which("sysbench", path=clean_environment()["PATH"]) if args.work else None
-        self.binaries = {"mariadbd": self.environment.mariadbd, "ha_tidesdb.so": self.plugin, "tpcc": self.tool,
-                         "sysbench": program}
+        self.binaries = {"mariadbd": self.environment.mariadbd, "ha_tidesdb.so": self.plugin, "tpcc": self.tools.get(TPCC),
+                         "iibench": self.tools.get(INSERTS), "sysbench": program}
         self.unequal = [f"Profile {args.profile}: {profiles.about(args.profile)}", self.limit.said]
 
     def title_and_about(self):
-        args = self.args
-        return " and ".join(args.engines) + " side by side", (
-            f"MariaDB {self.environment.version}; {args.rows:,} rows, {args.threads} threads and {args.seconds} s a "
-            f"sysbench run; TPROC-C with {form.plural(args.warehouses, 'warehouse')}, {args.users} users, "
-            f"{args.tpcc_seconds} s; {args.rounds} rounds, the engines in turn, one server at a time.")
+        args, said = self.args, [f"MariaDB {self.environment.version}"]
+        if args.work:
+            said.append(f"{args.rows:,} rows, {form.plural(args.threads, 'thread')} and {args.seconds} s a sysbench run")
+        if args.warehouses:
+            said.append(f"TPROC-C with {form.plural(args.warehouses, 'warehouse')}, {args.users} users, "
+                        f"{args.tpcc_seconds} s")
+        if args.insert_rows:
+            said.append(f"the insert benchmark's l.i1 for {args.insert_seconds} s on {args.insert_rows:,} rows with three "
+                        "secondary indexes, as many rows deleted at the low end as inserted at the high end")
+        said.append(f"{form.plural(args.rounds, 'round')}, the engines in turn, one server at a time.")
+        return " and ".join(args.engines) + " side by side", "; ".join(said)
 
     def _options(self, engine, sync):
         return profiles.options(self.args.profile, engine, sync)
@@ -95,10 +105,9 @@ class Study(core.Study):
         made = [Step(f"{engine}: loading", _LOAD_S, "loading") for engine in self.args.engines]
         for _, turn in itertools.groupby(self.units, lambda unit: unit.turn):
             around_s = _START_S + (WARM_UP_S if self.args.work else 0)
+            own = {TPCC: self.args.tpcc_seconds + _AROUND_S, INSERTS: self.args.insert_seconds + _AROUND_S}
             for unit in turn:
-                of_tpcc = unit.work == TPCC
-                seconds = self.args.tpcc_seconds + _TPCC_AROUND_S if of_tpcc else self.args.seconds + 1
-                made.append(Step(unit.name, seconds + around_s, unit.work))
+                made.append(Step(unit.name, own.get(unit.work, self.args.seconds + 1) + around_s, unit.work))
                 around_s = 0
         return made
 
@@ -107,6 +116,10 @@ class Study(core.Study):
             self._load(engine)
         for turn, of in itertools.groupby(self.units, lambda unit: unit.turn):
             self._turn(*turn, list(of))
+
+    def finished(self):
+        for engine in self.args.engines:
+            self._server(engine, "NONE").remove()
 
     def _server(self, engine, sync):
         plugin = self.plugin if profiles.needs_plugin(engine) else None
@@ -128,16 +141,23 @@ class Study(core.Study):
             server.initialise()
             try:
                 server.start()
-                if self.args.work:
-                    sysbench_run.prepare(server, profiles.engine_of(engine), self.args.rows)
-                if any(unit.engine == engine and unit.work == TPCC for unit in self.units):
-                    server.sql(f"CREATE DATABASE {tpcc_run.DATABASE}")
-                    tpcc_run.build(self.tool, server, profiles.engine_of(engine), self.args.warehouses)
+                self._fill(server, engine)
             except Failed as error:
                 raise server.failed(error) from error
             finally:
                 server.stop()
         self.journal.finish(step, {"loaded": engine})
+
+    def _fill(self, server, engine):
+        args, name = self.args, profiles.engine_of(engine)
+        works = {unit.work for unit in self.units if unit.engine == engine}
+        if args.work:
+            sysbench_run.prepare(server, name, args.rows)
+        if TPCC in works:
+            server.sql(f"CREATE DATABASE {tpcc_run.DATABASE}")
+            tpcc_run.build(self.tools[TPCC], server, name, args.warehouses)
+        if INSERTS in works:
+            iibench_run.build(self.tools[INSERTS], server, name, args.insert_rows)
 
     def _turn(self, engine, sync, _, turn):
         """Every work of a turn but for what is done. One that fails is named; the next turn goes on."""
@@ -159,7 +179,7 @@ class Study(core.Study):
     def measure(self, unit, step):
         server, args = self.server, self.args
         stem = f"{unit.engine}-{unit.sync}-{unit.work}-{unit.repetition}"
-        raw = self.directory / (stem + (".json" if unit.work == TPCC else ".txt"))
+        raw = self.directory / (stem + (".json" if unit.work in self.tools else ".txt"))
         samples = raw.with_suffix(".samples.json")
         try:
             if not self._warm:
@@ -169,9 +189,7 @@ class Study(core.Study):
                     sysbench_run.run(server, "point_select", args.rows, args.threads, WARM_UP_S, unit.repetition)
                 self._warm = True
             with server.sampler() as sampler:
-                found = (tpcc_run.run(self.tool, server, args.users, args.tpcc_seconds, unit.repetition, raw)
-                         if unit.work == TPCC else
-                         sysbench_run.run(server, unit.work, args.rows, args.threads, args.seconds, unit.repetition, raw))
+                found = self._do(unit, raw)
             sampler.samples.save(samples)
             run = self._run(unit, raw, sampler.samples)
         except Failed as error:
@@ -181,6 +199,14 @@ class Study(core.Study):
                  if getattr(found, "consistent", True) else "INCONSISTENT")
         step.note(f"{speed}, {found.errors} errors")
         return [run], {}
+
+    def _do(self, unit, raw):
+        server, args = self.server, self.args
+        if unit.work == TPCC:
+            return tpcc_run.run(self.tools[TPCC], server, args.users, args.tpcc_seconds, unit.repetition, raw)
+        if unit.work == INSERTS:
+            return iibench_run.run(self.tools[INSERTS], server, profiles.engine_of(unit.engine), args.insert_seconds, raw)
+        return sysbench_run.run(server, unit.work, args.rows, args.threads, args.seconds, unit.repetition, raw)
 
     def _run(self, unit, raw, samples):
         """What the raw output, the samples and the server say."""
@@ -192,6 +218,11 @@ class Study(core.Study):
             begin_s = result.config["rampup_s"]
             sampled.add(run, samples, (begin_s, begin_s + run.seconds))
             run.row_bytes = tpcc.row_bytes(run.operations)
+        elif unit.work == INSERTS:
+            run, step = iibench.step(raw, unit.engine)
+            run.repetition, run.condition, run.configuration = unit.repetition, condition, {}
+            begin_s = step["began_unix_s"] - samples.began
+            sampled.add(run, samples, (begin_s, begin_s + run.seconds))
         else:
             run = self._sysbench(unit, raw, condition)
             sampled.add(run, samples)
