@@ -137,10 +137,10 @@ inline void SetOptimizerCosts(handlerton* hton) {
 // A range of the primary key costs a seek and its share of a scan.
 #define TIDESDB_SERVER_COST_DEFINITIONS(handler_class)                              \
   double handler_class::scan_time() noexcept {                                      \
-    return state_ == nullptr ? handler::scan_time() : Costs().scan_pages;           \
+    return open_.state == nullptr ? handler::scan_time() : Costs().scan_pages;      \
   }                                                                                 \
   double handler_class::read_time(uint index, uint ranges, ha_rows rows) noexcept { \
-    if (state_ == nullptr || index != table_share->primary_key) {                   \
+    if (open_.state == nullptr || index != table_share->primary_key) {              \
       return handler::read_time(index, ranges, rows);                               \
     }                                                                               \
     const port::ReadCosts costs = Costs();                                          \

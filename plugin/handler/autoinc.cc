@@ -15,14 +15,14 @@ void ha_tidesdb::get_auto_increment(ulonglong offset, ulonglong increment, ulong
     const uint64_t rows = wanted == 0 ? 1 : wanted;
     // Rounding is for rows that get new values; ALTER TABLE keeps those there are.
     const bool round = thd_sql_command(ha_thd()) != SQLCOM_ALTER_TABLE;
-    uint64_t current = state_->next_auto_increment.load(std::memory_order_relaxed);
+    uint64_t current = open_.state->next_auto_increment.load(std::memory_order_relaxed);
     uint64_t start;
     uint64_t next;
     do {
       start = round ? RoundAutoIncrement(current, increment, offset, max) : current;
       next = NextAutoIncrement(start, rows, increment, offset, max);
       if (start > max) next = current;  // The server makes the error.
-    } while (!state_->next_auto_increment.compare_exchange_weak(current, next));
+    } while (!open_.state->next_auto_increment.compare_exchange_weak(current, next));
     *first = start;
     *reserved = start > max ? 0 : rows;
     auto_increment_last_ = start > max ? 0 : next;
@@ -38,9 +38,9 @@ void ha_tidesdb::RaiseAutoIncrement(Field* field) {
   const uint64_t used = field->val_uint();
   const uint64_t max = field->get_max_int_value();
   if (used == 0 || used > max) return;  // Negative, or not of the series.
-  state_->RaiseAutoIncrement(
+  open_.state->RaiseAutoIncrement(
       NextAutoIncrement(used, 1, auto_increment_step_, auto_increment_offset_, max));
-  session_->UsedAutoIncrement(state_, used == UINT64_MAX ? used : used + 1, max);
+  statement_.session->UsedAutoIncrement(open_.state, used == UINT64_MAX ? used : used + 1, max);
 }
 
 void ha_tidesdb::NoteAutoIncrement(int error) {
@@ -50,7 +50,7 @@ void ha_tidesdb::NoteAutoIncrement(int error) {
     if (used >= auto_increment_last_) {
       RaiseAutoIncrement(field);
     } else if (const uint64_t max = field->get_max_int_value(); used <= max) {
-      session_->UsedAutoIncrement(state_, used + 1, max);
+      statement_.session->UsedAutoIncrement(open_.state, used + 1, max);
     }
     return;
   }

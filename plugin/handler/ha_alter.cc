@@ -166,7 +166,7 @@ bool ha_tidesdb::OptionsStay(TABLE* altered, const Alter_inplace_info& info) {
   const ha_table_option_struct* const after = altered->s->option_struct;
   ulonglong changing = info.create_info->used_fields & ~kDescribingOptions;
   // Partitions count together, in the server.
-  if (name_.find("#P#") == name_.npos) changing &= ~ulonglong{HA_CREATE_USED_AUTO};
+  if (open_.name.find("#P#") == open_.name.npos) changing &= ~ulonglong{HA_CREATE_USED_AUTO};
   const bool describes = changing == 0 || (info.handler_flags & ALTER_OPTIONS) == 0;
   return describes && before != nullptr && after != nullptr &&
          sysvars::SameStorage(*before, *after) && CheckOptions(altered) == 0;
@@ -185,7 +185,7 @@ bool ha_tidesdb::PlanIndexes(const TABLE& altered, const Alter_inplace_info& inf
       indexes.push_back({key.name.str, 0});
       continue;
     }
-    if (codec_.is_primary(static_cast<uint>(before))) continue;
+    if (open_.codec.is_primary(static_cast<uint>(before))) continue;
     const char* const name = table_share->key_info[before].name.str;
     for (const IndexDef& index : def->indexes) {
       if (index.name == name) indexes.push_back({key.name.str, index.family});
@@ -197,11 +197,11 @@ bool ha_tidesdb::PlanIndexes(const TABLE& altered, const Alter_inplace_info& inf
 
 bool ha_tidesdb::KeysStay(const TABLE& altered, const TableCodec& codec,
                           const std::vector<int>& columns_before, const Alter_inplace_info& info) {
-  if (codec.hidden_key() != codec_.hidden_key()) return false;
+  if (codec.hidden_key() != open_.codec.hidden_key()) return false;
   for (uint i = 0; i < altered.s->keys; i++) {
     const int before = KeyBefore(altered.s->key_info[i], *table_share, info);
     if (before < 0 && CanBuild(altered.key_info[i], codec, i)) continue;
-    if (before < 0 || !codec.SameIndex(i, codec_, static_cast<uint>(before), columns_before)) {
+    if (before < 0 || !codec.SameIndex(i, open_.codec, static_cast<uint>(before), columns_before)) {
       return false;
     }
   }
@@ -215,7 +215,7 @@ bool ha_tidesdb::PlanBuild(TABLE* altered, const Alter_inplace_info& info,
   const std::vector<int> columns_before = ColumnsBefore(*altered, info);
   if (info.ignore || columns_before.size() != altered->s->fields ||
       port::HasVectorIndex(*altered->s) || !built->Build(altered).ok() ||
-      !SameRecords(built->rows().columns(), codec_.rows().columns()) ||
+      !SameRecords(built->rows().columns(), open_.codec.rows().columns()) ||
       !KeysStay(*altered, *built, columns_before, info)) {
     return false;
   }
@@ -232,7 +232,7 @@ const char* ha_tidesdb::PlanColumns(TABLE* altered, const Alter_inplace_info& in
   const Status built = codec.Build(altered);
   if (!built.ok() || !KeysStay(*altered, codec, columns_before, info)) return "";
   std::vector<int> place_before(table_share->fields, -1);
-  const std::vector<uint32_t> stored_before = codec_.rows().StoredColumns();
+  const std::vector<uint32_t> stored_before = open_.codec.rows().StoredColumns();
   for (size_t i = 0; i < stored_before.size(); i++)
     place_before[stored_before[i]] = static_cast<int>(i);
   std::vector<ColumnOrigin> origins;
@@ -248,7 +248,7 @@ const char* ha_tidesdb::PlanColumns(TABLE* altered, const Alter_inplace_info& in
   }
   const LEX_CUSTRING& frm = table_share->tabledef_version;
   const Slice frm_before(reinterpret_cast<const char*>(frm.str), frm.length);
-  if (AddRowVersion(codec_.rows().Describe(), codec.rows().Describe(), std::move(origins),
+  if (AddRowVersion(open_.codec.rows().Describe(), codec.rows().Describe(), std::move(origins),
                     frm_before, &def->history)) {
     return nullptr;
   }
@@ -268,9 +268,9 @@ enum_alter_inplace_result ha_tidesdb::check_if_supported_inplace_alter(
     const bool builds = (flags & kOfNewIndexes) != 0;
     if ((flags & ~(kOfNameOnly | kOfIndexes | (builds ? kOfNewIndexes : kOfColumns))) == 0) {
       TableDef& def = plan->change.def;
-      plan->change.name = name_;
+      plan->change.name = open_.name;
       plan->change.long_values = HasLongValues(altered_table);
-      def = state_->def;
+      def = open_.state->def;
       if (!PlanIndexes(*altered_table, *info, &def, &plan->added)) return 0;
       const LEX_CUSTRING& frm = altered_table->s->tabledef_version;
       def.frm_version.assign(reinterpret_cast<const char*>(frm.str), frm.length);
@@ -310,11 +310,11 @@ bool ha_tidesdb::prepare_inplace_alter_table(TABLE*, Alter_inplace_info* info) n
            for (IndexDef& def : change.def.indexes) {
              if (def.family == 0) def.family = (index++)->entries->id();
            }
-           if (const int error = BindState()) return error;
+           if (const int error = open_.Bind()) return error;
            THD* const thd = ha_thd();
            const uint64_t staging = sysvars::StagingBytes(thd);
-           plan->builder = std::make_unique<IndexBuilder>(engine->db.get(), &codec_, state_.get(),
-                                                          change.build);
+           plan->builder = std::make_unique<IndexBuilder>(engine->db.get(), &open_.codec,
+                                                          open_.state.get(), change.build);
            const Status taken = plan->builder->Begin(thd, staging == 0 ? kBuildBytes : staging);
            return taken.ok() ? 0 : AlterError(taken);
          }) != 0;
@@ -324,7 +324,7 @@ bool ha_tidesdb::inplace_alter_table(TABLE* altered_table, Alter_inplace_info* i
   return guard::Run([&] {
            auto* const plan = static_cast<AlterPlan*>(info->handler_ctx);
            if (plan->builder == nullptr) return 0;
-           const auto rows_about = static_cast<uint64_t>(std::max<int64_t>(0, state_->rows));
+           const auto rows_about = static_cast<uint64_t>(std::max<int64_t>(0, open_.state->rows));
            const Status built = plan->builder->Run(table->record[0], rows_about);
            return built.ok() ? 0 : BuildError(altered_table, *plan->builder, built);
          }) != 0;
@@ -354,8 +354,9 @@ void ha_tidesdb::PrintDuplicate(TABLE* altered, const IndexBuilder& builder) {
   std::string buffer;
   Slice primary_key;
   PinnedValue row;
+  ValueReader values;  // The record's blobs point there.
   RowPlan plan;
-  plan.Build(codec_.rows(), std::vector<bool>(table_share->fields, true));
+  plan.Build(open_.codec.rows(), std::vector<bool>(table_share->fields, true));
   std::vector<ApartValue> apart;
   const auto transaction = engine->db->Begin({});
   const auto found = codec.PrimaryKeyOfEntry(duplicate.key_number, duplicate.key, duplicate.value,
@@ -364,8 +365,8 @@ void ha_tidesdb::PrintDuplicate(TABLE* altered, const IndexBuilder& builder) {
                          : Result<bool>(false);
   bool restored =
       found.ok() && *found && plan.Decode(row.slice(), record, &apart).ok() &&
-      values_.Read(transaction.get(), state_->values, codec_.rows(), apart, record).ok() &&
-      codec_.RestorePrimaryKey(primary_key, record);
+      values.Read(transaction.get(), open_.state->values, open_.codec.rows(), apart, record).ok() &&
+      open_.codec.RestorePrimaryKey(primary_key, record);
   if (!restored) {
     // A row that was not committed.
     restored = true;
@@ -391,7 +392,7 @@ Status ha_tidesdb::RestartAutoIncrement(const HA_CREATE_INFO& info, TableDef* de
       (table->key_info[number].key_part[0].key_part_flag & HA_REVERSE_SORT) != 0;
   uint64_t next = std::max<uint64_t>(info.auto_increment_value, 1);
   const auto transaction = engine->db->Begin({});
-  const auto entries = transaction->NewIterator(families_[number], {});
+  const auto entries = transaction->NewIterator(open_.families[number], {});
   if (descending) {
     entries->SeekToFirst();
   } else {
@@ -399,9 +400,9 @@ Status ha_tidesdb::RestartAutoIncrement(const HA_CREATE_INFO& info, TableDef* de
   }
   if (entries->Valid()) {
     uchar* const record = table->record[0];
-    if (!(codec_.is_primary(number)
-              ? codec_.RestorePrimaryKey(entries->key(), record)
-              : codec_.RestoreEntry(number, entries->key(), entries->value(), record))) {
+    if (!(open_.codec.is_primary(number)
+              ? open_.codec.RestorePrimaryKey(entries->key(), record)
+              : open_.codec.RestoreEntry(number, entries->key(), entries->value(), record))) {
       return Status::Corruption("the largest AUTO_INCREMENT value is damaged");
     }
     const uint64_t max = field->get_max_int_value();

@@ -54,24 +54,25 @@ int ha_tidesdb::CheckNoBranchHolds(const std::string& name) {
 
 int ha_tidesdb::open(const char* name, int, uint) noexcept {
   return guard::Run([&] {
-    name_ = TableName(name);
-    const Status built = codec_.Build(table);
+    open_.name = TableName(name);
+    const Status built = open_.codec.Build(table);
     if (!built.ok()) return DdlError(built);
-    if (const int error = BindState()) return error;
-    ref_length = codec_.hidden_key() ? kHiddenKeyBytes
-                                     : table->key_info[table_share->primary_key].key_length;
+    if (const int error = open_.Bind()) return error;
+    ref_length = open_.codec.hidden_key() ? kHiddenKeyBytes
+                                          : table->key_info[table_share->primary_key].key_length;
     // Who changes the primary key while scanning would meet the new rows; the server then collects
     // positions first.
-    key_used_on_scan = codec_.hidden_key() ? MAX_KEY : table_share->primary_key;
+    key_used_on_scan = open_.codec.hidden_key() ? MAX_KEY : table_share->primary_key;
     return info(HA_STATUS_NO_LOCK | HA_STATUS_VARIABLE | HA_STATUS_CONST | HA_STATUS_OPEN);
   });
 }
 
 int ha_tidesdb::close() noexcept {
   return guard::Run([&] {
-    cursor_.Close();
-    ForgetRow();
-    state_.reset();
+    scan_.CloseCursor();
+    reader_.Forget();
+    writer_.Forget();
+    open_.state.reset();
     return 0;
   });
 }
@@ -80,13 +81,13 @@ handler* ha_tidesdb::clone(const char*, MEM_ROOT* mem_root) noexcept {
   handler* copy = nullptr;
   guard::Run([&] {
     // By the own name: for a partition after one that is not open, the server gives that one's.
-    copy = handler::clone(name_.c_str(), mem_root);
+    copy = handler::clone(open_.name.c_str(), mem_root);
     if (copy != nullptr) {
       auto* const ours = static_cast<ha_tidesdb*>(copy);
-      ours->row_lock_ = row_lock_;
-      ours->stored_lock_ = stored_lock_;
-      ours->session_ = session_;
-      ours->is_clone_ = true;
+      ours->statement_.row_lock = statement_.row_lock;
+      ours->statement_.stored_lock = statement_.stored_lock;
+      ours->statement_.session = statement_.session;
+      ours->open_.is_clone = true;
     }
     return 0;
   });
@@ -207,12 +208,13 @@ int ha_tidesdb::rename_table(const char* from, const char* to) noexcept {
 
 int ha_tidesdb::truncate() noexcept {
   return guard::Run([&] {
-    cursor_.Close();
-    ForgetRow();
-    if (const int error = CheckNoBranchHolds(name_)) return error;
-    const Status truncated = engine->dictionary.Truncate(name_);
+    scan_.CloseCursor();
+    reader_.Forget();
+    writer_.Forget();
+    if (const int error = CheckNoBranchHolds(open_.name)) return error;
+    const Status truncated = engine->dictionary.Truncate(open_.name);
     if (!truncated.ok()) return DdlError(truncated);
-    return BindState();
+    return open_.Bind();
   });
 }
 

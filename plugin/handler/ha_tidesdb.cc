@@ -8,7 +8,13 @@
 
 namespace tidesdb::plugin {
 
-ha_tidesdb::ha_tidesdb(handlerton* hton, TABLE_SHARE* share) : handler(hton, share) {
+ha_tidesdb::ha_tidesdb(handlerton* hton, TABLE_SHARE* share)
+    : handler(hton, share),
+      open_(this),
+      statement_(&open_),
+      reader_(&open_, &statement_),
+      scan_(&open_, &statement_, &reader_),
+      writer_(&open_, &statement_) {
   ref_length = kHiddenKeyBytes;
 }
 
@@ -24,7 +30,7 @@ ulonglong ha_tidesdb::table_flags() const {
          HA_BINLOG_ROW_CAPABLE | HA_CAN_GEOMETRY | HA_PARTIAL_COLUMN_READ | HA_TABLE_SCAN_ON_INDEX |
          HA_ONLINE_ANALYZE | HA_CONCURRENT_OPTIMIZE | HA_CAN_SKIP_LOCKED | HA_CAN_ONLINE_BACKUPS |
          HA_CAN_TABLES_WITHOUT_ROLLBACK | HA_NO_ONLINE_ALTER |
-         (logs_statements_ ? HA_BINLOG_STMT_CAPABLE : 0);
+         (statement_.logs_statements ? HA_BINLOG_STMT_CAPABLE : 0);
 }
 
 ulong ha_tidesdb::index_flags(uint index, uint, bool) const {
@@ -33,119 +39,67 @@ ulong ha_tidesdb::index_flags(uint index, uint, bool) const {
          HA_DO_INDEX_COND_PUSHDOWN;
 }
 
-// Which form this table's rows have, as its .frm goes with the dictionary.
-int ha_tidesdb::BindHistory(const TableState& state) {
-  const LEX_CUSTRING& frm = table_share->tabledef_version;
-  const Slice frm_version(reinterpret_cast<const char*>(frm.str), frm.length);
-  for (ReadPlan& plan : plans_) plan.made = false;
-  const Status bound =
-      codec_.SetHistory(&state.def.history, state.def.history.VersionOf(frm_version));
-  if (bound.ok()) return 0;
-  sql_print_error("TidesDB: the .frm file of table %s: %s", name_.c_str(),
-                  bound.ToString().c_str());
-  return HA_ERR_TABLE_DEF_CHANGED;
-}
-
-int ha_tidesdb::BindState() {
-  if (state_ != nullptr && !state_->outdated) return 0;
-  auto found = engine->dictionary.Find(name_);
-  if (!found.ok()) return guard::ToHandlerError(found.status());
-  if (*found == nullptr) return HA_ERR_NO_SUCH_TABLE;
-  if (const int error = BindHistory(**found)) return error;
-  state_ = *found;
-  known_stats_.reset();
-  known_stats_version_ = 0;
-  families_.assign(table_share->keys, nullptr);
-  index_made_.assign(table_share->keys, 0);
-  for (uint i = 0; i < table_share->keys; i++) {
-    if (codec_.is_primary(i)) {
-      families_[i] = state_->primary;
-      continue;
-    }
-    families_[i] = state_->FindIndex(table_share->key_info[i].name.str);
-    if (families_[i] == nullptr) {
-      sql_print_error("TidesDB: table %s has an index %s that is not in the engine's dictionary",
-                      name_.c_str(), table_share->key_info[i].name.str);
-      return HA_ERR_INDEX_CORRUPT;
-    }
-    index_made_[i] = state_->MadeOf(families_[i]);
-  }
-  codec_.KeepIndexes(table_share->keys);
-  ShowKeyShapes();
-  if (state_->build != nullptr && !state_->build->given_up) {
-    for (const IndexBuild::Index& index : state_->build->indexes) {
-      codec_.AddIndex(*state_->build->codec, index.key_number);
-      families_.push_back(index.entries);
-    }
-  }
-  BindLongValues();
-  return 0;
-}
-
-void ha_tidesdb::ShowKeyShapes() {
-  if (state_->key_shapes() != nullptr) return;
-  auto shapes = std::make_shared<KeyShapes>();
-  if (codec_.hidden_key()) shapes->emplace(state_->primary->id(), TableCodec::HiddenKeyShape());
-  for (uint i = 0; i < table_share->keys; i++) {
-    shapes->emplace(families_[i]->id(), codec_.ShapeOf(table, i));
-  }
-  state_->set_key_shapes(std::move(shapes));
-}
-
 int ha_tidesdb::Bind(THD* thd) {
-  session_ = &Session::Of(thd);
-  return BindState();
-}
-
-// Whether plain reads must not use it. Temporary tables are nobody else's.
-bool ha_tidesdb::IsNewerThanSnapshot(uint64_t made) const {
-  return row_lock_ == RowLock::kNone && session_->SnapshotIsOlderThan(made) &&
-         table_share->tmp_table == NO_TMP_TABLE;
+  statement_.session = &Session::Of(thd);
+  return open_.Bind();
 }
 
 int ha_tidesdb::Ready() const {
-  if (session_->aborted()) return HA_ERR_ROLLBACK;
-  if (IsNewerThanSnapshot(state_->made) ||
-      (active_ < index_made_.size() && IsNewerThanSnapshot(index_made_[active_]))) {
+  if (statement_.session->aborted()) return HA_ERR_ROLLBACK;
+  if (statement_.IsNewerThanSnapshot(open_.state->made) ||
+      (reader_.index() < open_.index_made.size() &&
+       statement_.IsNewerThanSnapshot(open_.index_made[reader_.index()]))) {
     return HA_ERR_TABLE_DEF_CHANGED;
   }
   return 0;
 }
 
-// Where the server gathers rows before it reads them (index merge, filesort) it drops the error of a
-// read, or tells another one: a DELETE then counts no rows and succeeds. So it is told here.
-int ha_tidesdb::Fail(const Status& status) {
-  const int error = FailUntold(status);
-  // What a KILL is answered the server knows itself.
-  if (status.code() == Code::kInterrupted || ha_thd()->is_error()) return error;
-  print_error(error, MYF(0));
-  told_error_ = error;
-  return error;
+int ha_tidesdb::write_row(const uchar* row) noexcept {
+  return guard::Run([&] {
+    if (open_.is_sequence()) return WriteSequence(row);
+    if (const int error = Ready()) return error;
+    const bool numbered = table->next_number_field != nullptr && row == table->record[0];
+    if (numbered) {
+      if (const int error = update_auto_increment()) return error;
+    }
+    const int error = writer_.Insert(row, &reader_.primary_key());
+    if (numbered) NoteAutoIncrement(error);
+    return error;
+  });
 }
 
-int ha_tidesdb::FailUntold(const Status& status) {
-  const Code code = status.code();
-  error_text_.clear();
-  if (code == Code::kDeadlock || code == Code::kConflict) {
-    if (sysvars::PrintAllConflicts()) {
-      sql_print_information("TidesDB: %s: %s", name_.c_str(), status.ToString().c_str());
+int ha_tidesdb::update_row(const uchar* old_row, const uchar* new_row) noexcept {
+  return guard::Run([&] {
+    if (open_.is_sequence()) return WriteSequence(new_row);
+    if (const int error = Ready()) return error;
+    if (const int error = writer_.Update(old_row, new_row, &reader_.primary_key())) return error;
+    if (table->found_next_number_field != nullptr && new_row == table->record[0] &&
+        bitmap_is_set(table->write_set, table->found_next_number_field->field_index)) {
+      RaiseAutoIncrement(table->found_next_number_field);
     }
-    const bool locked = session_->row_locks_on();
-    session_->Abort();
-    ha_thd()->mark_transaction_to_rollback(true);
-    return code == Code::kConflict && locked ? HA_ERR_RECORD_CHANGED : HA_ERR_LOCK_DEADLOCK;
-  }
-  if (code == Code::kTimedOut) {
-    ha_thd()->mark_transaction_to_rollback(false);
-  } else {
-    error_text_ = status.ToString();
-  }
-  return guard::ToHandlerError(status);
+    return 0;
+  });
+}
+
+int ha_tidesdb::delete_row(const uchar* row) noexcept {
+  return guard::Run([&] {
+    if (const int error = Ready()) return error;
+    return writer_.Delete(row, &reader_.primary_key());
+  });
+}
+
+int ha_tidesdb::end_bulk_insert() noexcept {
+  return guard::Run([&] {
+    const int error = writer_.EndLoad();
+    if (error != 0) my_errno = error;
+    return error;
+  });
 }
 
 bool ha_tidesdb::get_error_message(int, String* message) noexcept {
   guard::Run([&] {
-    message->copy(error_text_.data(), static_cast<uint32>(error_text_.size()), system_charset_info);
+    message->copy(statement_.error_text.data(), static_cast<uint32>(statement_.error_text.size()),
+                  system_charset_info);
     return 0;
   });
   return false;
@@ -155,7 +109,7 @@ bool ha_tidesdb::get_error_message(int, String* message) noexcept {
 // where the server calls it fatal because an UPDATE had begun to change the row.
 void ha_tidesdb::print_error(int error, myf flags) noexcept {
   guard::Run([&] {
-    if (error == told_error_ && ha_thd()->is_error()) return 0;
+    if (error == statement_.told_error && ha_thd()->is_error()) return 0;
     switch (error) {
       case HA_ERR_LOCK_DEADLOCK:
       case HA_ERR_LOCK_WAIT_TIMEOUT:
@@ -199,7 +153,7 @@ bool LocksWhatItReads(int command) {
 
 THR_LOCK_DATA** ha_tidesdb::store_lock(THD* thd, THR_LOCK_DATA** to, thr_lock_type type) noexcept {
   if (type == TL_IGNORE) return to;
-  skip_locked_ = type == TL_WRITE_SKIP_LOCKED || type == TL_READ_SKIP_LOCKED;
+  statement_.skip_locked = type == TL_WRITE_SKIP_LOCKED || type == TL_READ_SKIP_LOCKED;
   const int command = thd_sql_command(thd);
   const bool plain_read =
       type == TL_READ || type == TL_READ_NO_INSERT || type == TL_READ_HIGH_PRIORITY;
@@ -211,7 +165,7 @@ THR_LOCK_DATA** ha_tidesdb::store_lock(THD* thd, THR_LOCK_DATA** to, thr_lock_ty
   const bool shared =
       type == TL_READ_WITH_SHARED_LOCKS || type == TL_READ_SKIP_LOCKED || reads_of_a_write;
   const RowLock lock = shared ? RowLock::kShared : RowLock::kNone;
-  row_lock_ = stored_lock_ = lock;
+  statement_.row_lock = statement_.stored_lock = lock;
   return to;
 }
 
@@ -219,7 +173,7 @@ int ha_tidesdb::external_lock(THD* thd, int lock_type) noexcept {
   return guard::Run([&] {
     if (lock_type == F_UNLCK) return 0;
     if (const int error = Bind(thd)) return error;
-    if (session_->aborted()) return HA_ERR_ROLLBACK;
+    if (statement_.session->aborted()) return HA_ERR_ROLLBACK;
     if (lock_type == F_WRLCK && tidesdb_hton->prepare == nullptr &&
         thd->transaction->xid_state.is_explicit_XA()) {
       // The plugin came at run time. The server would let XA PREPARE pass with a warning, and a
@@ -229,15 +183,17 @@ int ha_tidesdb::external_lock(THD* thd, int lock_type) noexcept {
                "server starts,");
       return HA_ERR_UNSUPPORTED;
     }
-    session_->BeginStatement();
+    statement_.session->BeginStatement();
     if (lock_type == F_WRLCK) {
-      row_lock_ = stored_lock_ = RowLock::kExclusive;
-    } else if (row_lock_ == RowLock::kNone && session_->isolation() == ISO_SERIALIZABLE &&
+      statement_.row_lock = statement_.stored_lock = RowLock::kExclusive;
+    } else if (statement_.row_lock == RowLock::kNone &&
+               statement_.session->isolation() == ISO_SERIALIZABLE &&
                thd_test_options(thd, OPTION_NOT_AUTOCOMMIT | OPTION_BEGIN)) {
-      row_lock_ = stored_lock_ = RowLock::kShared;
+      statement_.row_lock = statement_.stored_lock = RowLock::kShared;
     }
-    logs_statements_ = thd_binlog_format(thd) == BINLOG_FORMAT_STMT && session_->pessimistic() &&
-                       session_->isolation() > ISO_READ_COMMITTED;
+    statement_.logs_statements = thd_binlog_format(thd) == BINLOG_FORMAT_STMT &&
+                                 statement_.session->pessimistic() &&
+                                 statement_.session->isolation() > ISO_READ_COMMITTED;
     return 0;
   });
 }
@@ -245,16 +201,16 @@ int ha_tidesdb::external_lock(THD* thd, int lock_type) noexcept {
 int ha_tidesdb::start_stmt(THD* thd, thr_lock_type lock_type) noexcept {
   return guard::Run([&] {
     if (const int error = Bind(thd)) return error;
-    if (session_->aborted()) return HA_ERR_ROLLBACK;
-    session_->BeginStatement();
+    if (statement_.session->aborted()) return HA_ERR_ROLLBACK;
+    statement_.session->BeginStatement();
     if (table_share->tmp_table != NO_TMP_TABLE) {
       // A temporary table made under LOCK TABLES never saw external_lock().
-      row_lock_ = lock_type >= TL_FIRST_WRITE ? RowLock::kExclusive : RowLock::kNone;
+      statement_.row_lock = lock_type >= TL_FIRST_WRITE ? RowLock::kExclusive : RowLock::kNone;
     } else if (thd_sql_command(thd) == SQLCOM_SELECT && lock_type == TL_READ &&
-               session_->isolation() != ISO_SERIALIZABLE) {
-      row_lock_ = RowLock::kNone;
+               statement_.session->isolation() != ISO_SERIALIZABLE) {
+      statement_.row_lock = RowLock::kNone;
     } else {
-      row_lock_ = stored_lock_;
+      statement_.row_lock = statement_.stored_lock;
     }
     return 0;
   });
@@ -263,8 +219,8 @@ int ha_tidesdb::start_stmt(THD* thd, thr_lock_type lock_type) noexcept {
 void ha_tidesdb::init_table_handle_for_HANDLER() noexcept {
   guard::Run([&] {
     if (const int error = Bind(ha_thd())) return error;
-    session_->BeginStatement();
-    row_lock_ = stored_lock_ = RowLock::kNone;
+    statement_.session->BeginStatement();
+    statement_.row_lock = statement_.stored_lock = RowLock::kNone;
     return 0;
   });
 }
@@ -273,27 +229,28 @@ int ha_tidesdb::extra(ha_extra_function operation) noexcept {
   return guard::Run([&] {
     switch (operation) {
       case HA_EXTRA_KEYREAD:
-        key_read_ = true;
+        statement_.key_read = true;
         break;
       case HA_EXTRA_NO_KEYREAD:
-        key_read_ = false;
+        statement_.key_read = false;
         break;
       case HA_EXTRA_WRITE_CAN_REPLACE:
       case HA_EXTRA_INSERT_WITH_UPDATE:
-        replaces_duplicates_ = true;
+        statement_.replaces_duplicates = true;
         [[fallthrough]];
       case HA_EXTRA_IGNORE_DUP_KEY:
-        duplicates_wanted_ = true;
+        statement_.duplicates_wanted = true;
         break;
       case HA_EXTRA_NO_IGNORE_DUP_KEY:
       case HA_EXTRA_WRITE_CANNOT_REPLACE:
-        duplicates_wanted_ = replaces_duplicates_ = false;
+        statement_.duplicates_wanted = statement_.replaces_duplicates = false;
         break;
       case port::kBeginCopy:
-        return BeginTableLoad();
+        if (const int error = open_.Bind()) return error;
+        return writer_.BeginLoad();
       case port::kEndCopy:
       case port::kAbortCopy:
-        load_ = nullptr;
+        writer_.GiveLoadUp();
         break;
       default:
         break;
@@ -304,11 +261,11 @@ int ha_tidesdb::extra(ha_extra_function operation) noexcept {
 
 int ha_tidesdb::reset() noexcept {
   return guard::Run([&] {
-    cursor_.Close();
-    ForgetRow();
-    key_read_ = false;
-    semi_consistent_ = read_semi_consistent_ = false;
-    duplicates_wanted_ = replaces_duplicates_ = false;
+    scan_.Close();
+    reader_.Forget();
+    writer_.Forget();
+    statement_.key_read = false;
+    statement_.duplicates_wanted = statement_.replaces_duplicates = false;
     auto_increment_last_ = 0;
     return 0;
   });

@@ -5,35 +5,33 @@
 // cursor was opened. If so, it looks again from the same place: under the locks that it has by now
 // the second look is final. So of a commit it sees all or nothing, and finds rows that moved
 // meanwhile.
-#include "base/guard.h"
 #include "base/sysvars.h"
-#include "dictionary/engine.h"
-#include "handler/ha_tidesdb.h"
+#include "handler/scan.h"
 #include "session/thd_session.h"
 
 namespace tidesdb::plugin {
 
 // The server itself reads, to see whether another row excludes one that is being written: by this
 // handler where a statement inserts, by a clone where it reads with this one.
-bool ha_tidesdb::LooksForDuplicates() const {
-  if (active_ == MAX_KEY) return false;
-  if (codec_.is_hash(active_)) return true;  // Nothing else reads by a hash.
-  if (!table->key_info[active_].without_overlaps) return false;
-  if (is_clone_) return true;
-  switch (thd_sql_command(ha_thd())) {
+bool Scan::LooksForDuplicates() const {
+  if (reader_.index() == MAX_KEY) return false;
+  if (open_.codec.is_hash(reader_.index())) return true;  // Nothing else reads by a hash.
+  if (!open_.table()->key_info[reader_.index()].without_overlaps) return false;
+  if (open_.is_clone) return true;
+  switch (thd_sql_command(open_.thd())) {
     case SQLCOM_INSERT:
     case SQLCOM_INSERT_SELECT:
     case SQLCOM_REPLACE:
     case SQLCOM_REPLACE_SELECT:
     case SQLCOM_LOAD:
-      return row_lock_ == RowLock::kExclusive;
+      return statement_.row_lock == RowLock::kExclusive;
     default:
       return false;
   }
 }
 
 // What the cursor is at has been dealt with; the scan goes on behind it.
-void ha_tidesdb::PlaceBehindCursor(Direction direction) {
+void Scan::PlaceBehindCursor(Direction direction) {
   place_is_end_ = false;
   if (direction == Direction::kForward) {
     place_ = Successor(cursor_.key());
@@ -42,7 +40,7 @@ void ha_tidesdb::PlaceBehindCursor(Direction direction) {
   }
 }
 
-int ha_tidesdb::Reposition(Direction direction) {
+int Scan::Reposition(Direction direction) {
   BoundCursor(direction);
   Status moved;
   if (direction == Direction::kForward) {
@@ -53,19 +51,20 @@ int ha_tidesdb::Reposition(Direction direction) {
     moved = cursor_.SeekForPrev(place_);
     if (moved.ok() && cursor_.valid() && cursor_.key() == Slice(place_)) moved = cursor_.Prev();
   }
-  return moved.ok() ? 0 : Fail(moved);
+  return moved.ok() ? 0 : statement_.Fail(moved);
 }
 
 // From place_ to the key that the cursor is at, that one included, or to the end of what is
 // scanned. Above READ COMMITTED others' inserts into it wait from now on; at READ COMMITTED only
 // those that are there already are waited for, as an uncommitted row in an index is.
-int ha_tidesdb::LockWalked(Direction direction, bool matching, bool at_key) {
-  const bool primary = active_ == MAX_KEY || codec_.is_primary(active_);
-  if (table_share->tmp_table != NO_TMP_TABLE) return 0;  // Nobody else's.
+int Scan::LockWalked(Direction direction, bool matching, bool at_key) {
+  const bool primary = open_.is_rows(reader_.index());
+  if (open_.is_temporary()) return 0;  // Nobody else's.
   if (semi_consistent_ && primary) return 0;
   if (LooksForDuplicates()) return 0;  // LockLookup() has done what is needed.
   // Without row locks nobody is to wait, unless the level promises what no check at COMMIT can.
-  if (!session_->row_locks_on() && session_->isolation() != ISO_SERIALIZABLE) return 0;
+  if (!statement_.session->row_locks_on() && statement_.session->isolation() != ISO_SERIALIZABLE)
+    return 0;
   std::string from;
   std::string to;
   if (direction == Direction::kForward) {
@@ -85,37 +84,34 @@ int ha_tidesdb::LockWalked(Direction direction, bool matching, bool at_key) {
       from = match_;
     }
   }
-  Transaction* const transaction = session_->transaction();
-  const Status locked =
-      session_->isolation() > ISO_READ_COMMITTED
-          ? transaction->LockRange(ActiveFamily(), from, to, RangeHold::kPuts, WaitMode())
-          : transaction->AwaitWriters(ActiveFamily(), from, to, WaitMode());
+  Transaction* const transaction = statement_.session->transaction();
+  const Status locked = statement_.session->isolation() > ISO_READ_COMMITTED
+                            ? transaction->LockRange(open_.FamilyOf(reader_.index()), from, to,
+                                                     RangeHold::kPuts, statement_.wait_mode())
+                            : transaction->AwaitWriters(open_.FamilyOf(reader_.index()), from, to,
+                                                        statement_.wait_mode());
   // Rows of others that are being inserted are locked rows.
-  if (locked.ok() || (skip_locked_ && locked.code() == Code::kTimedOut)) return 0;
-  return Fail(locked);
+  if (locked.ok() || (statement_.skip_locked && locked.code() == Code::kTimedOut)) return 0;
+  return statement_.Fail(locked);
 }
 
 // An UPDATE at READ COMMITTED that meets a locked row.
-int ha_tidesdb::ReadSemiConsistent(uchar* record, bool* found) {
-  primary_key_.assign(cursor_.key());
-  auto locked = session_->transaction()->GetForUpdate(
-      state_->primary, primary_key_, LockMode::kExclusive, LockWait::kNoWait, &row_);
-  if (locked.ok()) {
-    *found = *locked;
-    return *found ? DecodeRow(primary_key_, row_.slice(), true, record) : 0;
-  }
-  if (locked.status().code() != Code::kTimedOut) return Fail(locked.status());
+int Scan::ReadSemiConsistent(uchar* record, bool* found) {
+  bool locked;
+  const int failed = reader_.TryLocked(cursor_.key(), record, &locked, found);
+  if (locked || failed != 0) return failed;
   *found = true;
   read_semi_consistent_ = true;
-  const int error = DecodeRow(primary_key_, cursor_.value(), false, record);
+  const Slice key = reader_.primary_key();
+  const int error = reader_.Decode(key, cursor_.value(), false, record, true);
   if (error != HA_ERR_KEY_NOT_FOUND) return error;
   // Its other has committed meanwhile, and a long value is gone.
   read_semi_consistent_ = false;
-  return FetchRow(primary_key_, record, found);
+  return reader_.Fetch(key, record, found);
 }
 
 // The server wants a row that was read without its lock: this time the lock is waited for.
-int ha_tidesdb::ReadAgain(uchar* record, Direction direction, bool matching) {
+int Scan::ReadAgain(uchar* record, Direction direction, bool matching) {
   read_semi_consistent_ = false;
   semi_consistent_ = false;
   const int error = ReadOnLocked(record, direction, matching, HA_ERR_END_OF_FILE);
@@ -123,15 +119,15 @@ int ha_tidesdb::ReadAgain(uchar* record, Direction direction, bool matching) {
   return error;
 }
 
-int ha_tidesdb::ReadLocked(uchar* record, bool* found) {
-  const bool primary = active_ == MAX_KEY || codec_.is_primary(active_);
+int Scan::ReadLocked(uchar* record, bool* found) {
+  const bool primary = open_.is_rows(reader_.index());
   if (primary && semi_consistent_) return ReadSemiConsistent(record, found);
   return ReadCandidate(record, found);
 }
 
-int ha_tidesdb::ReadOnLocked(uchar* record, Direction direction, bool matching, int at_end) {
-  const bool has_value =
-      active_ != MAX_KEY && !codec_.is_primary(active_) && codec_.has_value(active_);
+int Scan::ReadOnLocked(uchar* record, Direction direction, bool matching, int at_end) {
+  const bool has_value = reader_.index() != MAX_KEY && !open_.codec.is_primary(reader_.index()) &&
+                         open_.codec.has_value(reader_.index());
   std::string key;
   std::string value;
   for (;;) {
@@ -152,7 +148,8 @@ int ha_tidesdb::ReadOnLocked(uchar* record, Direction direction, bool matching, 
           still == at_key && (!at_key || (cursor_.key() == Slice(key) &&
                                           (!has_value || cursor_.value() == Slice(value))));
       if (!same) {
-        if (found && !read_semi_consistent_) UnlockUnwanted(state_->primary, primary_key_);
+        if (found && !read_semi_consistent_)
+          reader_.UnlockUnwanted(open_.state->primary, reader_.primary_key());
         read_semi_consistent_ = false;
         continue;
       }
@@ -168,11 +165,11 @@ int ha_tidesdb::ReadOnLocked(uchar* record, Direction direction, bool matching, 
   }
 }
 
-void ha_tidesdb::try_semi_consistent_read(bool yes) noexcept {
+void Scan::TrySemiConsistent(bool yes) {
   read_semi_consistent_ = false;
-  semi_consistent_ = yes && session_ != nullptr && session_->pessimistic() &&
-                     session_->isolation() <= ISO_READ_COMMITTED &&
-                     !sysvars::SnapshotIsolation(ha_thd());
+  semi_consistent_ = yes && statement_.session != nullptr && statement_.session->pessimistic() &&
+                     statement_.session->isolation() <= ISO_READ_COMMITTED &&
+                     !sysvars::SnapshotIsolation(open_.thd());
 }
 
 }  // namespace tidesdb::plugin

@@ -46,10 +46,10 @@ my_bool ha_tidesdb::register_query_cache_table(THD* thd, const char*, uint,
   bool may = false;
   guard::Run([&] {
     if (const int error = Bind(thd)) return error;
-    if (row_lock_ != RowLock::kNone || thd_in_lock_tables(thd)) return 0;
-    if (!session_->in_statement() || session_->aborted()) return 0;
-    session_->TransactionForPlainRead();
-    const auto seen = session_->NewestVersionSeen(*state_);
+    if (statement_.row_lock != RowLock::kNone || thd_in_lock_tables(thd)) return 0;
+    if (!statement_.session->in_statement() || statement_.session->aborted()) return 0;
+    statement_.session->TransactionForPlainRead();
+    const auto seen = statement_.session->NewestVersionSeen(*open_.state);
     may = seen.has_value();
     if (may) *version = *seen;
     return 0;

@@ -20,23 +20,18 @@ std::string SequenceKey() {
 
 }  // namespace
 
-bool ha_tidesdb::IsSequence() const { return table_share->table_type == TABLE_TYPE_SEQUENCE; }
-
 int ha_tidesdb::ReadSequence(uchar* record) {
   const auto transaction = engine->db->Begin({});
-  primary_key_ = SequenceKey();
-  const auto found = transaction->Get(state_->primary, primary_key_, &row_);
-  if (!found.ok()) return Fail(found.status());
-  if (!*found) return HA_ERR_END_OF_FILE;
-  return DecodeRow(primary_key_, row_.slice(), true, record);
+  return reader_.ReadAlone(transaction.get(), SequenceKey(), record);
 }
 
 int ha_tidesdb::WriteSequence(const uchar* record) {
-  codec_.rows().Encode(record, &row_bytes_);
+  std::string row;
+  open_.codec.rows().Encode(record, &row);
   const auto transaction = engine->db->Begin({});
-  Status written = transaction->PutUnderLock(state_->primary, SequenceKey(), row_bytes_);
+  Status written = transaction->PutUnderLock(open_.state->primary, SequenceKey(), row);
   if (written.ok()) written = transaction->Commit();
-  return written.ok() ? 0 : Fail(written);
+  return written.ok() ? 0 : statement_.Fail(written);
 }
 
 }  // namespace tidesdb::plugin

@@ -231,19 +231,19 @@ class TableCheck {
 int ha_tidesdb::check(THD* thd, HA_CHECK_OPT* wanted) noexcept {
   return guard::Run([&] {
     if (Bind(thd) != 0) return HA_ADMIN_FAILED;
-    session_->BeginStatement();
+    statement_.session->BeginStatement();
     table->use_all_columns();
     // The scans read the entries, so that who does not ask for more reads them once.
     const VerifyDepth depth =
         (wanted->flags & T_EXTEND) != 0 ? VerifyDepth::kAll : VerifyDepth::kAllButEntries;
-    const Status checked = TableCheck(this, table, codec_, *state_, families_,
-                                      session_->TransactionForPlainRead(), depth)
+    const Status checked = TableCheck(this, table, open_.codec, *open_.state, open_.families,
+                                      statement_.session->TransactionForPlainRead(), depth)
                                .Run();
     if (checked.ok()) return HA_ADMIN_OK;
     if (checked.code() == Code::kInterrupted) return HA_ADMIN_FAILED;
     push_warning_printf(thd, Sql_condition::WARN_LEVEL_WARN, ER_NOT_KEYFILE, "TidesDB: %s",
                         checked.ToString().c_str());
-    sql_print_error("TidesDB: CHECK TABLE %s: %s", name_.c_str(), checked.ToString().c_str());
+    sql_print_error("TidesDB: CHECK TABLE %s: %s", open_.name.c_str(), checked.ToString().c_str());
     return HA_ADMIN_CORRUPT;
   });
 }

@@ -52,29 +52,29 @@ double Pages(double rows, double bytes) {
 
 // Statements come by here all the time: what all handlers share is touched only when it changed.
 void ha_tidesdb::LookAtStats() {
-  const uint64_t version = state_->stats_version();
-  if (version == known_stats_version_) return;
-  known_stats_version_ = version;
-  known_stats_ = state_->stats();
+  const uint64_t version = open_.state->stats_version();
+  if (version == open_.known_stats_version) return;
+  open_.known_stats_version = version;
+  open_.known_stats = open_.state->stats();
   FillRecordsPerKey();
 }
 
 // Of the rows, as InnoDB would store them.
 double ha_tidesdb::DataBytes() const {
-  const double row_bytes = known_stats_ != nullptr && known_stats_->row_bytes > 0
-                               ? static_cast<double>(known_stats_->row_bytes)
+  const double row_bytes = open_.known_stats != nullptr && open_.known_stats->row_bytes > 0
+                               ? static_cast<double>(open_.known_stats->row_bytes)
                                : static_cast<double>(table_share->reclength) / 2;
-  const auto rows = static_cast<double>(std::max<int64_t>(0, state_->rows));
+  const auto rows = static_cast<double>(std::max<int64_t>(0, open_.state->rows));
   return Pages(rows, row_bytes) * kPageBytes;
 }
 
 double ha_tidesdb::IndexBytes() const {
-  const auto rows = static_cast<double>(std::max<int64_t>(0, state_->rows));
+  const auto rows = static_cast<double>(std::max<int64_t>(0, open_.state->rows));
   double bytes = 0;
   for (uint i = 0; i < table_share->keys; i++) {
-    if (codec_.is_primary(i)) continue;
-    const double entry = known_stats_ != nullptr && i < known_stats_->indexes.size()
-                             ? static_cast<double>(known_stats_->indexes[i].entry_bytes)
+    if (open_.codec.is_primary(i)) continue;
+    const double entry = open_.known_stats != nullptr && i < open_.known_stats->indexes.size()
+                             ? static_cast<double>(open_.known_stats->indexes[i].entry_bytes)
                              : table->key_info[i].key_length;
     bytes += Pages(rows, entry) * kPageBytes;
   }
@@ -82,26 +82,26 @@ double ha_tidesdb::IndexBytes() const {
 }
 
 Status ha_tidesdb::MeasureStats(TableStats* stats_now) {
-  uint64_t rows = static_cast<uint64_t>(std::max<int64_t>(0, state_->rows));
-  const bool hidden = codec_.hidden_key();
+  uint64_t rows = static_cast<uint64_t>(std::max<int64_t>(0, open_.state->rows));
+  const bool hidden = open_.codec.hidden_key();
   TableStats::Index primary;
   const uint primary_number = hidden ? MAX_KEY : table_share->primary_key;
   const uint primary_parts = hidden ? 0 : table->key_info[primary_number].user_defined_key_parts;
-  TIDESDB_TRY(
-      StatsSampler(engine->db.get(), &codec_, state_->primary, primary_number, primary_parts)
-          .Measure(&rows, &primary));
+  TIDESDB_TRY(StatsSampler(engine->db.get(), &open_.codec, open_.state->primary, primary_number,
+                           primary_parts)
+                  .Measure(&rows, &primary));
   stats_now->rows = rows;
   stats_now->row_bytes = primary.entry_bytes;
   for (uint i = 0; i < table_share->keys; i++) {
-    if (codec_.is_primary(i)) {
+    if (open_.codec.is_primary(i)) {
       stats_now->indexes.push_back(primary);
       continue;
     }
     TableStats::Index index;
     uint64_t entries = rows;
-    TIDESDB_TRY(
-        StatsSampler(engine->db.get(), &codec_, families_[i], i, table->key_info[i].ext_key_parts)
-            .Measure(&entries, &index));
+    TIDESDB_TRY(StatsSampler(engine->db.get(), &open_.codec, open_.families[i], i,
+                             table->key_info[i].ext_key_parts)
+                    .Measure(&entries, &index));
     stats_now->indexes.push_back(std::move(index));
   }
   return Status::Ok();
@@ -110,31 +110,32 @@ Status ha_tidesdb::MeasureStats(TableStats* stats_now) {
 // Looks at the statistics, and takes new ones when too many rows changed since.
 Status ha_tidesdb::RefreshStats(bool now) {
   LookAtStats();
-  const TableStats* const known = known_stats_.get();
-  const uint64_t changes = state_->changes;
-  int64_t last = state_->stats_taken_ms;
+  const TableStats* const known = open_.known_stats.get();
+  const uint64_t changes = open_.state->changes;
+  int64_t last = open_.state->stats_taken_ms;
   if (!now) {
     const uint64_t many = known == nullptr ? 0 : std::max(known->rows / 10, kStatsChangesMin);
     if (known != nullptr && changes <= many) return Status::Ok();
-    if (known == nullptr && changes == 0 && (last != 0 || state_->rows <= 0)) return Status::Ok();
+    if (known == nullptr && changes == 0 && (last != 0 || open_.state->rows <= 0))
+      return Status::Ok();
   }
   const int64_t time = NowMs();
   if (!now && last != 0 && time - last < kStatsPauseMs) return Status::Ok();
   // One at a time; who comes second goes on with what there is.
-  if (!state_->stats_taken_ms.compare_exchange_strong(last, time)) return Status::Ok();
+  if (!open_.state->stats_taken_ms.compare_exchange_strong(last, time)) return Status::Ok();
   auto measured = std::make_shared<TableStats>();
-  const int64_t counted = state_->rows;
+  const int64_t counted = open_.state->rows;
   TIDESDB_TRY(MeasureStats(measured.get()));
-  state_->rows += static_cast<int64_t>(measured->rows) - std::max<int64_t>(0, counted);
-  state_->changes -= std::min(changes, state_->changes.load());
-  TIDESDB_TRY(engine->dictionary.SaveStats(*state_, *measured));
-  state_->set_stats(std::move(measured));
+  open_.state->rows += static_cast<int64_t>(measured->rows) - std::max<int64_t>(0, counted);
+  open_.state->changes -= std::min(changes, open_.state->changes.load());
+  TIDESDB_TRY(engine->dictionary.SaveStats(*open_.state, *measured));
+  open_.state->set_stats(std::move(measured));
   LookAtStats();
   return Status::Ok();
 }
 
 void ha_tidesdb::FillRecordsPerKey() {
-  const TableStats* const known = known_stats_.get();
+  const TableStats* const known = open_.known_stats.get();
   if (known == nullptr) return;
   for (uint i = 0; i < table_share->keys && i < known->indexes.size(); i++) {
     KEY& key = table->key_info[i];
@@ -150,14 +151,14 @@ void ha_tidesdb::FillRecordsPerKey() {
 
 int ha_tidesdb::info(uint flags) noexcept {
   return guard::Run([&] {
-    if (const int error = BindState()) return error;
+    if (const int error = open_.Bind()) return error;
     if ((flags & (HA_STATUS_VARIABLE | HA_STATUS_CONST)) != 0) {
       const Status refreshed = RefreshStats(false);
       // Old numbers serve as well; what is broken will be found by those who read rows.
       refreshed.IgnoreError();
     }
     if ((flags & HA_STATUS_VARIABLE) != 0) {
-      stats.records = static_cast<ha_rows>(std::max<int64_t>(0, state_->rows));
+      stats.records = static_cast<ha_rows>(std::max<int64_t>(0, open_.state->rows));
       // An optimizer that sees 0 takes the table for surely empty.
       if (stats.records == 0 && (flags & (HA_STATUS_TIME | HA_STATUS_OPEN)) == 0) stats.records = 1;
       stats.deleted = 0;
@@ -167,19 +168,20 @@ int ha_tidesdb::info(uint flags) noexcept {
       stats.mean_rec_length =
           stats.records == 0 ? 0 : static_cast<ulong>(stats.data_file_length / stats.records);
       // Who scans does not read them, so a row is no longer for it.
-      if (state_->values != nullptr) {
-        stats.data_file_length += engine->db->GetFamilyStats(state_->values).table_bytes;
+      if (open_.state->values != nullptr) {
+        stats.data_file_length += engine->db->GetFamilyStats(open_.state->values).table_bytes;
       }
       stats.mrr_length_per_rec = ref_length + 8;
     }
     if ((flags & HA_STATUS_TIME) != 0) {
-      stats.update_time = static_cast<time_t>(state_->updated_s.load(std::memory_order_relaxed));
+      stats.update_time =
+          static_cast<time_t>(open_.state->updated_s.load(std::memory_order_relaxed));
     }
     if ((flags & HA_STATUS_CONST) != 0)
-      stats.create_time = static_cast<time_t>(state_->def.created_s);
+      stats.create_time = static_cast<time_t>(open_.state->def.created_s);
     if ((flags & HA_STATUS_ERRKEY) != 0) errkey = Session::Of(ha_thd()).duplicate_key();
     if ((flags & HA_STATUS_AUTO) != 0 && table->found_next_number_field != nullptr) {
-      stats.auto_increment_value = state_->next_auto_increment;
+      stats.auto_increment_value = open_.state->next_auto_increment;
     }
     return 0;
   });
@@ -190,14 +192,15 @@ int ha_tidesdb::info(uint flags) noexcept {
 // none, or that is not known.
 uint64_t ha_tidesdb::KeysInRange(uint index, Slice from, Slice to, uint64_t equal_rows) const {
   Db* const db = engine->db.get();
-  const RangeEstimate range = db->EstimateRange(families_[index], from, to, EstimateBy::kBlocks);
+  const RangeEstimate range =
+      db->EstimateRange(open_.families[index], from, to, EstimateBy::kBlocks);
   if (equal_rows > 0 && range.keys <= kFewRows) return equal_rows;
   if (range.keys > kFewRows || range.tombstones <= range.keys) return range.keys;
   // Deletions elsewhere in a file are taken from every part of it. Bytes know nothing of deletions.
-  const uint64_t all_bytes = db->EstimateRange(families_[index], {}, {}).bytes;
+  const uint64_t all_bytes = db->EstimateRange(open_.families[index], {}, {}).bytes;
   const double share =
       all_bytes == 0 ? 0 : static_cast<double>(range.bytes) / static_cast<double>(all_bytes);
-  const auto rows = static_cast<double>(std::max<int64_t>(0, state_->rows));
+  const auto rows = static_cast<double>(std::max<int64_t>(0, open_.state->rows));
   return std::max(range.keys, static_cast<uint64_t>(share * rows));
 }
 
@@ -206,16 +209,17 @@ uint64_t ha_tidesdb::EqualRows(uint index, const key_range* start, const key_ran
   const bool equal = start != nullptr && end != nullptr && start->flag == HA_READ_KEY_EXACT &&
                      end->flag == HA_READ_AFTER_KEY && start->length == end->length &&
                      memcmp(start->key, end->key, start->length) == 0;
-  if (!equal || known_stats_ == nullptr || index >= known_stats_->indexes.size()) return 0;
+  if (!equal || open_.known_stats == nullptr || index >= open_.known_stats->indexes.size())
+    return 0;
   const KEY& key = table->key_info[index];
   uint parts = 0;
   for (uint at = 0; at < start->length; at += key.key_part[parts++].store_length) {
     // How many are NULL, no average tells.
     if (key.key_part[parts].null_bit != 0 && start->key[at] != 0) return 0;
   }
-  const auto& distinct = known_stats_->indexes[index].distinct;
+  const auto& distinct = open_.known_stats->indexes[index].distinct;
   if (parts == 0 || parts > distinct.size() || distinct[parts - 1] == 0) return 0;
-  return std::max<uint64_t>(1, known_stats_->rows / distinct[parts - 1]);
+  return std::max<uint64_t>(1, open_.known_stats->rows / distinct[parts - 1]);
 }
 
 ha_rows ha_tidesdb::records_in_range(uint index, const key_range* start, const key_range* end,
@@ -223,16 +227,16 @@ ha_rows ha_tidesdb::records_in_range(uint index, const key_range* start, const k
   ha_rows rows = HA_POS_ERROR;
   guard::Run([&] {
     if (const int error = Bind(ha_thd())) return error;
-    if (IsNewerThanSnapshot(index_made_[index])) return 0;
+    if (statement_.IsNewerThanSnapshot(open_.index_made[index])) return 0;
     std::string from;
     std::string to;
     if (start != nullptr) {
-      codec_.FromImage(index, start->key, start->length, &key_);
+      open_.codec.FromImage(index, start->key, start->length, &key_);
       from = key_;
       if (start->flag == HA_READ_AFTER_KEY && !KeyAfterPrefix(key_, &from)) rows = 1;
     }
     if (end != nullptr) {
-      codec_.FromImage(index, end->key, end->length, &key_);
+      open_.codec.FromImage(index, end->key, end->length, &key_);
       to = key_;
       if (end->flag == HA_READ_AFTER_KEY && !KeyAfterPrefix(key_, &to)) to.clear();
     }
@@ -248,8 +252,8 @@ ha_rows ha_tidesdb::records_in_range(uint index, const key_range* start, const k
 ha_rows ha_tidesdb::estimate_rows_upper_bound() noexcept {
   ha_rows rows = HA_POS_ERROR;
   guard::Run([&] {
-    if (const int error = BindState()) return error;
-    rows = 2 * static_cast<ha_rows>(std::max<int64_t>(0, state_->rows)) + 10;
+    if (const int error = open_.Bind()) return error;
+    rows = 2 * static_cast<ha_rows>(std::max<int64_t>(0, open_.state->rows)) + 10;
     return 0;
   });
   return rows;
@@ -257,12 +261,12 @@ ha_rows ha_tidesdb::estimate_rows_upper_bound() noexcept {
 
 port::ReadCosts ha_tidesdb::Costs() const {
   return {DataBytes() / kPageBytes,
-          2 * static_cast<double>(std::max<int64_t>(0, state_->rows)) + 10};
+          2 * static_cast<double>(std::max<int64_t>(0, open_.state->rows)) + 10};
 }
 
 int ha_tidesdb::analyze(THD*, HA_CHECK_OPT*) noexcept {
   return guard::Run([&] {
-    if (BindState() != 0) return HA_ADMIN_FAILED;
+    if (open_.Bind() != 0) return HA_ADMIN_FAILED;
     const Status refreshed = RefreshStats(true);
     if (refreshed.ok()) return HA_ADMIN_OK;
     guard::ToHandlerError(refreshed);
@@ -272,22 +276,22 @@ int ha_tidesdb::analyze(THD*, HA_CHECK_OPT*) noexcept {
 
 int ha_tidesdb::optimize(THD* thd, HA_CHECK_OPT*) noexcept {
   return guard::Run([&] {
-    if (BindState() != 0) return HA_ADMIN_FAILED;
+    if (open_.Bind() != 0) return HA_ADMIN_FAILED;
     // The copy brings rows of older versions to the newest.
-    if (!state_->def.history.versions.empty()) return HA_ADMIN_TRY_ALTER;
-    const FileSizes before = SizesOf(*state_);
-    Status compacted = engine->db->Compact(state_->primary);
-    for (ColumnFamily* family : state_->indexes) {
+    if (!open_.state->def.history.versions.empty()) return HA_ADMIN_TRY_ALTER;
+    const FileSizes before = SizesOf(*open_.state);
+    Status compacted = engine->db->Compact(open_.state->primary);
+    for (ColumnFamily* family : open_.state->indexes) {
       if (compacted.ok()) compacted = engine->db->Compact(family);
     }
-    if (compacted.ok() && state_->values != nullptr) {
-      compacted = engine->db->Compact(state_->values);
+    if (compacted.ok() && open_.state->values != nullptr) {
+      compacted = engine->db->Compact(open_.state->values);
     }
     if (!compacted.ok()) {
       guard::ToHandlerError(compacted);
       return HA_ADMIN_FAILED;
     }
-    const FileSizes after = SizesOf(*state_);
+    const FileSizes after = SizesOf(*open_.state);
     push_warning_printf(thd, Sql_condition::WARN_LEVEL_NOTE, ER_UNKNOWN_ERROR,
                         "TidesDB: rows and indexes are merged: %llu files with %llu bytes, before "
                         "%llu with %llu",

@@ -168,8 +168,9 @@ st_mysql_storage_engine storage_engine = {MYSQL_HANDLERTON_INTERFACE_VERSION};
 #define TIDESDB_SCHEMA_TABLE(name, what, init)                                                   \
   {                                                                                              \
     MYSQL_INFORMATION_SCHEMA_PLUGIN, &tidesdb::plugin::information_schema, name,                 \
-        "The TidesDB authors", what, PLUGIN_LICENSE_GPL, tidesdb::plugin::init, nullptr, 0x0100, \
-        nullptr, nullptr, "1.0", MariaDB_PLUGIN_MATURITY_GAMMA                                   \
+        "The TidesDB authors", what, PLUGIN_LICENSE_GPL, tidesdb::plugin::init, nullptr,         \
+        TIDESDB_VERSION_MAJOR << 8 | TIDESDB_VERSION_MINOR, nullptr, nullptr, tidesdb::kVersion, \
+        MariaDB_PLUGIN_MATURITY_GAMMA                                                            \
   }
 #pragma GCC visibility push(default)
 maria_declare_plugin(tidesdb){

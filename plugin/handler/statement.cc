@@ -1,0 +1,48 @@
+#include "handler/statement.h"
+
+#include "base/guard.h"
+#include "base/sysvars.h"
+#include "session/thd_session.h"
+
+namespace tidesdb::plugin {
+
+bool Statement::IsNewerThanSnapshot(uint64_t made) const {
+  return row_lock == RowLock::kNone && session->SnapshotIsOlderThan(made) && !open->is_temporary();
+}
+
+// Where the server gathers rows before it reads them (index merge, filesort) it drops the error of a
+// read, or tells another one: a DELETE then counts no rows and succeeds. So it is told here.
+int Statement::Fail(const Status& status) {
+  const int error = FailUntold(status);
+  // What a KILL is answered the server knows itself.
+  if (status.code() == Code::kInterrupted || open->thd()->is_error()) return error;
+  open->file->print_error(error, MYF(0));
+  told_error = error;
+  return error;
+}
+
+int Statement::FailUntold(const Status& status) {
+  const Code code = status.code();
+  error_text.clear();
+  if (code == Code::kDeadlock || code == Code::kConflict) {
+    if (sysvars::PrintAllConflicts()) {
+      sql_print_information("TidesDB: %s: %s", open->name.c_str(), status.ToString().c_str());
+    }
+    const bool locked = session->row_locks_on();
+    session->Abort();
+    open->thd()->mark_transaction_to_rollback(true);
+    return code == Code::kConflict && locked ? HA_ERR_RECORD_CHANGED : HA_ERR_LOCK_DEADLOCK;
+  }
+  if (code == Code::kTimedOut) {
+    open->thd()->mark_transaction_to_rollback(false);
+  } else {
+    error_text = status.ToString();
+  }
+  return guard::ToHandlerError(status);
+}
+
+int Statement::Damaged(const std::string& what) {
+  return Fail(Status::Corruption(open->name + ": " + what));
+}
+
+}  // namespace tidesdb::plugin
