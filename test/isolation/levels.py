@@ -17,7 +17,7 @@ _SERIALIZABLE = {"row gone since the snapshot", "G2-item", "G2", "not serializab
 NAMES = sorted(_ALWAYS | _REPEATABLE | _SNAPSHOT_ISOLATION | _SERIALIZABLE)
 
 
-def _locks_ranges(history, level):
+def locks_ranges(history, level):
     """TidesDB without row locks does so at SERIALIZABLE alone."""
     return level == SERIALIZABLE or level == REPEATABLE_READ and history.locks
 
@@ -27,7 +27,7 @@ def forbids(history, anomaly):
     if anomaly.name in _ALWAYS:
         return True
     level = history.level_of(anomaly.transactions[0]) if anomaly.transactions and not anomaly.edges else history.level
-    if level == READ_COMMITTED or not _locks_ranges(history, level) and anomaly.name in _OF_RANGES:
+    if level == READ_COMMITTED or not locks_ranges(history, level) and anomaly.name in _OF_RANGES:
         return anomaly.name in _OF_A_SNAPSHOT and (anomaly.mode == PLAIN or anomaly.upward)
     if anomaly.name in _REPEATABLE or level == SERIALIZABLE:
         return True
@@ -92,7 +92,7 @@ def cycles(whole, history):
     if history.level == REPEATABLE_READ:
         add("row gone since the snapshot", graph.shortest(_passes_over, _one_rw, lambda memo, *_: memo, False))
         graph = graph.without(_passes_over).cyclic()
-        if not _locks_ranges(history, history.level):
+        if not locks_ranges(history, history.level):
             graph = graph.without(lambda edge: _is_predicate(edge) and edge.mode != PLAIN).cyclic()
     _with_rw(graph, add)
     if history.level == SERIALIZABLE and not found:

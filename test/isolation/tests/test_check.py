@@ -104,6 +104,13 @@ class Named(unittest.TestCase):
             self.forbidden("missed row", RR, *texts, end="1.11,2")
             self.forbidden("missed row", RC, *(text.replace("K", "k") for text in texts), end="1.11,2")
 
+    def test_a_row_that_moved_behind_a_locking_scan_tells_of_no_version(self):
+        """A scan of k has passed 1 when the row moves there from 5; then all rows go, behind its locks."""
+        texts = ("1:5 2:3", "T1 @1-4 K0-9=2", "T2 @2-3 m1:1:9", "T3 @3-8 d1=1.9 d2=2")
+        self.assertEqual(found(RC, *texts, end="")[0], set())
+        ahead = ("1:2 2:3", "T1 @1-4 K0-9=2", "T2 @2-3 m1:8:9", "T3 @3-8 d1=1.9 d2=2")
+        self.forbidden("half a transaction seen", RC, *ahead, end="")
+
     def test_row_that_is_gone_since_the_snapshot(self):
         texts = ("1:5 2:6", "T1 r1=1 K0-9=2", "T2 d1=1")
         self.allowed("row gone since the snapshot", RR, *texts, end="2")
