@@ -46,8 +46,8 @@ class Room(unittest.TestCase):
         args = hammerdb_options.parse(["--private-server", "-e", "innodb", "--warehouses", "100"])
         with of(19 * 10**9), self.assertRaisesRegex(Failed, "takes about 20.4 GB; --scale-down and --warehouses"):
             self.looks(hammerdb.Study, args)
-        args = SimpleNamespace(rows=10**6, warehouses=10, insert_rows=0, engines=["InnoDB", "TidesDB"], sync=["FULL"], rounds=1,
-                               work=["oltp_read_write"])
+        args = SimpleNamespace(rows=10**6, warehouses=10, insert_rows=0, engines=["InnoDB", "TidesDB"], sync=["FULL"],
+                               rounds=1, work=["oltp_read_write"])
         with of(5 * 10**9), self.assertRaisesRegex(Failed, "takes about 5.6 GB; --scale-down"):
             self.looks(compare.Study, args)
         (self.place / "study" / "InnoDB").mkdir(parents=True)  # Loaded by an earlier sitting.
