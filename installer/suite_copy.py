@@ -17,6 +17,8 @@ _WAYS = [(re.compile(rb"(?i)(\b(?:alter[-_])?algorithm\s*=\s*['\"]?)(?:inplace|i
          (re.compile(rb"(?i)(\block\s*=\s*)(?:none|shared)\b"), rb"\1DEFAULT"),
          (re.compile(rb"(?i)\b(alter|create|drop)\s+online\b"), rb"\1"),
          (re.compile(rb"(?i)(\brow_format\s*=?\s*)(?:fixed|static|page)\b"), rb"\1DEFAULT")]
+# A promise that each engine has a variable of its own for.
+_OWN_VARIABLE = re.compile(rb"(?i)\binnodb(?=[-_]snapshot[-_]isolation\b)")
 _TIMEOUT = re.compile(rb"(?m)(--(?:loose-)?innodb[-_]lock[-_]wait[-_]timeout=(\d+))")
 
 
@@ -26,7 +28,7 @@ def rename(text, engine):
         text = pattern.sub(instead, text)
     for pattern in (_NAMED, _BRANCH):
         text = pattern.sub(rb"\g<1>" + engine.encode(), text)
-    return text
+    return _OWN_VARIABLE.sub(engine.lower().encode(), text)
 
 
 def _copy_file(source, copy, engine):

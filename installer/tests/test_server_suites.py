@@ -27,6 +27,11 @@ class Names(unittest.TestCase):
                      b"\xe4 engine=heap"]:
             self.assertEqual(suite_copy.rename(text, "TidesDB"), text)
 
+    def test_a_promise_with_a_variable_of_each_engine(self):
+        for text in ("set innodb_snapshot_isolation=0", "--loose-innodb-snapshot-isolation=0"):
+            self.assertEqual(suite_copy.rename(text.encode(), "TidesDB"), text.replace("innodb", "tidesdb").encode())
+            self.assertEqual(suite_copy.rename(text.encode(), "InnoDB"), text.encode())
+
     def test_both_engines_take_innodbs_branch_of_a_test(self):
         text = b"if ($engine == \"'%s'\")"
         self.assertEqual(suite_copy.rename(text % b"InnoDB", "TidesDB"), text % b"TidesDB")

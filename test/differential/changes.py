@@ -347,7 +347,7 @@ def random_ddl(rng, tables, names):
         key = table.keys[-1]
         return Statement(kind, f"ALTER TABLE {table.name} DROP INDEX `{key.name}`{copy}"), lambda: table.keys.remove(key)
     if draw < 0.7:
-        column = random_column(rng, f"d{next(names)}")
+        column = random_column(rng, f"d{next(names)}", temporary=table.temporary)
         # What is no JSON is refused by a copy, and let in by a change in place.
         column.nullable = column.nullable or column.type.family == "json"
         where = rng.choice(["", " FIRST", " AFTER id"])

@@ -27,8 +27,8 @@ def _innodb_corrupt(statement, _, ours, theirs):
     )
 
 
-def _refused_replace(statement, _, ours, theirs):
-    return statement.kind.startswith("replace") and theirs.error == 1062 and not ours.error
+def _refused_replace(_, text, ours, theirs):
+    return text.startswith("REPLACE") and theirs.error == 1062 and not ours.error
 
 
 DIFFERENCES = [

@@ -224,6 +224,8 @@ def semi_join(rng, tables):
     also = Items([condition(rng, other, "y")], least=0, before=" AND ")
     outer = Items([condition(rng, one, "x")], least=0, before=" AND ") if rng.random() < 0.4 else ""
     shape = rng.choice(["in", "in", "in", "not in", "exists", "not exists", "count", "count"])
+    if "czech_cs" in a.type.sql + b.type.sql:
+        shape = "count"  # The server materializes what is IN, and takes equal words of that collation for different ones.
     if shape in ("in", "not in"):
 
         def build(hint):

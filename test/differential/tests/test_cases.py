@@ -6,6 +6,7 @@ from test.differential import column_types, findings
 from test.differential.cases import random_case
 from test.differential.compare import Difference
 from test.differential.sql import Items, Tagged, maybe, render
+from test.differential.tables import Column, Key, KeyPart, Table
 
 _SEEDS = range(120)
 
@@ -63,6 +64,19 @@ class CasesTest(unittest.TestCase):
             for text in _texts(case):
                 if " LIMIT " in text and not text.startswith("HANDLER"):
                     self.assertRegex(text, r"ORDER BY .*\bid( DESC)?\s+LIMIT")
+
+    def test_no_temporary_table_has_a_column_that_sets_itself(self):
+        for case in self.cases:
+            temporary = {name for text in _texts(case) for name in re.findall(r"^CREATE TEMPORARY TABLE (t\d)", text)}
+            for text in _texts(case):
+                if re.match(rf"(CREATE TEMPORARY|ALTER) TABLE ({'|'.join(temporary) or '-'})\b", text):
+                    self.assertNotIn("ON UPDATE", text)
+
+    def test_a_virtual_column_is_unique_by_its_base_too(self):
+        base, other = Column("c1", column_types.INT), Column("c10", column_types.INT)
+        virtual = Column("g0", column_types.INT, generated="AS (ABS(c10)) VIRTUAL")
+        table = Table("t0", [base, other, virtual], [Key("k0", "UNIQUE KEY", [KeyPart(virtual)])])
+        self.assertEqual([table.in_unique(column) for column in table.columns], [False, True, True])
 
     def test_what_innodb_answers_for_is_ours_outside_of_transactions(self):
         """InnoDB runs something else there, which ends no transaction of its own."""

@@ -54,6 +54,12 @@ class ExplainedTest(unittest.TestCase):
         statement = Statement("select", "SELECT 1")
         self.assertIsNone(explained.find(statement, "SELECT 1", _rows([b"1"]), _rows([b"2"])))
 
+    def test_a_replace_of_two_by_a_select_too(self):
+        refused, fine = Outcome(error=1062), Outcome(affected=5)
+        for text, name in [("REPLACE INTO t0 SELECT 1", "replace-of-two"), ("INSERT INTO t0 SELECT 1", None)]:
+            found = explained.find(Statement("insert-select", text), text, fine, refused)
+            self.assertEqual(found and found.name, name)
+
     def test_our_own_corruption_is_not_explained(self):
         statement = Statement("check", "CHECK TABLE t")
         corrupt, fine = _rows([b"t", b"check", b"error", b"Corrupt"]), _rows([b"t", b"check", b"status", b"OK"])
