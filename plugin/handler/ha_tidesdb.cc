@@ -72,6 +72,11 @@ int ha_tidesdb::update_row(const uchar* old_row, const uchar* new_row) noexcept 
   return guard::Run([&] {
     if (open_.is_sequence()) return WriteSequence(new_row);
     if (const int error = Ready()) return error;
+    // An UPDATE of several tables makes them before a trigger changes what they are made from.
+    if (table->triggers != nullptr && table->vfield != nullptr && new_row == table->record[0] &&
+        table->update_virtual_fields(this, VCOL_UPDATE_FOR_WRITE) != 0) {
+      return HA_ERR_GENERIC;
+    }
     if (const int error = writer_.Update(old_row, new_row, &reader_.primary_key())) return error;
     if (table->found_next_number_field != nullptr && new_row == table->record[0] &&
         bitmap_is_set(table->write_set, table->found_next_number_field->field_index)) {

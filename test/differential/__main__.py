@@ -107,7 +107,7 @@ def main():
     log = TREE / "var" / "differential.log"
     log.parent.mkdir(exist_ok=True)
     if options.plugin:
-        environment, plugin = servers.existing(options.server), options.plugin
+        environment, plugin = servers.existing(options.server), options.plugin.resolve()
     else:
         environment, plugin = build_plugin.prepare_and_build(options.server, log)
     found = _run(options, environment, plugin)

@@ -97,10 +97,11 @@ def _floating(rng):
 
 def _bit(rng):
     bits = rng.choice([1, 2, 7, 8, 9, 17, 64])
+    most = min(bits, 63)  # The server takes the upper half for negative in NOT BETWEEN, and by an index not: any engine's.
     return Type(
         f"BIT({bits})",
         "bit",
-        lambda r: "b'" + format(r.choice([0, 1, 2**bits - 1, 2 ** (bits - 1), r.randrange(2**bits)]), "b") + "'",
+        lambda r: "b'" + format(r.choice([0, 1, 2**most - 1, 2 ** (most - 1), r.randrange(2**most)]), "b") + "'",
     )
 
 
