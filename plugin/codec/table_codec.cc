@@ -1,5 +1,6 @@
 #include "codec/table_codec.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 
@@ -9,6 +10,12 @@ namespace tidesdb::plugin {
 namespace {
 
 constexpr size_t kPartsMax = MAX_REF_PARTS;
+
+// CHAR without padding.
+bool IsFilledUnpadded(const KeyPart& part) {
+  return part.trim_spaces && part.kind == PartKind::kText &&
+         part.collation->unfilled_bytes != nullptr;
+}
 
 void MarkNull(const Column& column, bool null, uchar* record) {
   if (column.null_mask == 0) return;
@@ -79,6 +86,13 @@ bool TableCodec::Entry(uint key_number, const uchar* record, Slice primary_key, 
   return has_null;
 }
 
+bool TableCodec::HasInexactEnds(uint key_number) const {
+  const auto inexact = [](const Part& part) { return IsFilledUnpadded(part.key); };
+  const std::vector<Part>& parts = indexes_[key_number].parts;
+  return std::any_of(parts.begin(), parts.end(), inexact) ||
+         std::any_of(primary_parts().begin(), primary_parts().end(), inexact);
+}
+
 // CHAR without padding, which the server's form fills with spaces all the same: the value may have
 // had some of them, or have been filled by LIKE with its smallest character. A range takes all that
 // it may have been.
@@ -110,8 +124,7 @@ bool TableCodec::EncodeImagePart(const Part& part, const uchar** image, std::str
   const bool at_range_end = range.use != ImageUse::kKey && at + part.image_bytes == range.end;
   if (null) {
     EncodeNull(part.key, key);
-  } else if (at_range_end && part.key.trim_spaces && part.key.kind == PartKind::kText &&
-             part.key.collation->unfilled_bytes != nullptr) {
+  } else if (at_range_end && IsFilledUnpadded(part.key)) {
     EncodeRangeEnd(part, raw, range.use, key);
   } else {
     EncodePart(part.key, raw, key, &scratch_);

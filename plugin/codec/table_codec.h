@@ -89,6 +89,9 @@ class TableCodec {
   ImageKey FromImage(uint key_number, const uchar* image, uint length, std::string* key,
                      ImageUse use = ImageUse::kKey) const;
 
+  // Whether a range's start and end may be wider than what was asked for.
+  bool HasInexactEnds(uint key_number) const;
+
   // --- Back ---
   // Puts the primary key's columns into record as far as the key gives them. Returns: false for
   // damaged bytes.

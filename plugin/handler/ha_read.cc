@@ -131,6 +131,15 @@ int ha_tidesdb::index_last(uchar* row) noexcept {
   });
 }
 
+int ha_tidesdb::multi_range_read_init(RANGE_SEQ_IF* ranges, void* ranges_param, uint ranges_count,
+                                      uint mode, HANDLER_BUFFER* buffer) noexcept {
+  return guard::Run([&] {
+    // With an association the ranges are a join's keys, in any order and more than once.
+    scan_.BeginRanges((mode & HA_MRR_NO_ASSOCIATION) != 0);
+    return handler::multi_range_read_init(ranges, ranges_param, ranges_count, mode, buffer);
+  });
+}
+
 int ha_tidesdb::read_range_first(const key_range* start, const key_range* end, bool eq_range_arg,
                                  bool sorted) noexcept {
   return guard::Run([&] {

@@ -92,6 +92,8 @@ class ha_tidesdb final : public handler {
   int index_prev(uchar* row) noexcept override;
   int index_first(uchar* row) noexcept override;
   int index_last(uchar* row) noexcept override;
+  int multi_range_read_init(RANGE_SEQ_IF* ranges, void* ranges_param, uint ranges_count, uint mode,
+                            HANDLER_BUFFER* buffer) noexcept override;
   int read_range_first(const key_range* start, const key_range* end, bool eq_range,
                        bool sorted) noexcept override;
   Item* idx_cond_push(uint index, Item* condition) noexcept override;

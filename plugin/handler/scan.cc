@@ -1,5 +1,8 @@
 #include "handler/scan.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "session/thd_session.h"
 
 namespace tidesdb::plugin {
@@ -48,6 +51,10 @@ int Scan::MoveCursor(Direction direction) {
 
 int Scan::ReadCandidate(uchar* record, bool* found) {
   const Slice key = cursor_.key();
+  if (each_row_once_ && WasGiven(std::string(key))) {
+    *found = false;
+    return 0;
+  }
   const Slice value = cursor_.value();
   return open_.is_rows(reader_.index()) ? reader_.ReadPrimary(key, value, record, found)
                                         : reader_.ReadEntry(key, value, record, found);
@@ -92,6 +99,7 @@ void Scan::LeaveRange() {
 void Scan::Begin(uint index) {
   reader_.set_index(index);
   LeaveRange();
+  each_row_once_ = false;
   at_point_ = false;
   off_ = Off::kNeither;
 }
@@ -141,12 +149,14 @@ int Scan::SeekImage(ha_rkey_function flag) {
     case HA_READ_PREFIX:
     case HA_READ_KEY_OR_NEXT:
       place_ = key_;
+      BeginGiving(place_);
       return Reposition(Direction::kForward);
     case HA_READ_AFTER_KEY:
       if (!KeyAfterPrefix(key_, &place_)) {  // It is the last that there can be.
         off_ = Off::kEnd;
         return HA_ERR_KEY_NOT_FOUND;
       }
+      BeginGiving(place_);
       return Reposition(Direction::kForward);
     case HA_READ_BEFORE_KEY:
       place_ = key_;
@@ -176,6 +186,8 @@ int Scan::ReadKey(const uchar* key, uint length, ha_rkey_function flag, uchar* r
     at_point_ = true;
     point_ = key_;
     in_prefix_ = false;
+    BeginGiving(point_);
+    if (in_range_read_ && each_row_once_ && WasGiven(point_)) return HA_ERR_KEY_NOT_FOUND;
     return open_.codec.is_primary(index) ? reader_.FetchByPrimaryKey(point_, record)
                                          : reader_.FetchByUniqueKey(point_, record);
   }
@@ -228,6 +240,7 @@ int Scan::First(uchar* record) {
   if (!in_range_read_) LeaveRange();
   OpenCursor();
   place_.clear();
+  BeginGiving(place_);
   if (const int error = Reposition(Direction::kForward)) return error;
   return ReadOn(record, Direction::kForward, false, HA_ERR_END_OF_FILE);
 }
@@ -240,7 +253,47 @@ int Scan::Last(uchar* record) {
   return ReadOn(record, Direction::kBackward, false, HA_ERR_END_OF_FILE);
 }
 
+void Scan::BeginRanges(bool each_row_once) {
+  const uint index = reader_.index();
+  each_row_once_ = each_row_once && index != MAX_KEY && open_.codec.HasInexactEnds(index);
+  given_.clear();
+  giving_to_.clear();
+}
+
+// The range that is read begins at `from`, and gives all up to its end before another begins.
+void Scan::BeginGiving(const std::string& from) {
+  if (!in_range_read_ || !each_row_once_) return;
+  giving_from_ = from;
+  giving_to_.clear();
+  if (at_point_) {
+    giving_to_ = Successor(from);
+  } else if (!in_prefix_ || !KeyAfterPrefix(match_, &giving_to_)) {
+    if (has_upper_) giving_to_ = upper_;
+  }
+}
+
+void Scan::EndGiving() {
+  if (giving_to_ <= giving_from_) return;
+  auto at = given_.upper_bound(giving_from_);
+  if (at != given_.begin() && std::prev(at)->second >= giving_from_) {
+    --at;
+    giving_from_ = at->first;
+  }
+  while (at != given_.end() && at->first <= giving_to_) {
+    giving_to_ = std::max(giving_to_, at->second);
+    at = given_.erase(at);
+  }
+  given_[std::move(giving_from_)] = std::move(giving_to_);
+  giving_to_.clear();
+}
+
+bool Scan::WasGiven(const std::string& key) const {
+  const auto after = given_.upper_bound(key);
+  return after != given_.begin() && key < std::prev(after)->second;
+}
+
 void Scan::BeginRange(const key_range* end) {
+  if (each_row_once_) EndGiving();
   SetRangeEnd(end);
   in_range_read_ = true;
 }

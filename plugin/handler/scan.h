@@ -6,6 +6,7 @@
 
 #include "base/server_port.h"
 
+#include <map>
 #include <string>
 
 #include "handler/row_reader.h"
@@ -40,6 +41,8 @@ class Scan {
   int NextSame(uchar* record);
   int Prev(uchar* record) { return MoveOn(record, Direction::kBackward, prefix_backward_); }
 
+  // Ranges of one condition follow; each_row_once: a row is given by one of them alone.
+  void BeginRanges(bool each_row_once);
   // Around what the server calls to read the first row of a range.
   void BeginRange(const key_range* end);
   void EndRange() { in_range_read_ = false; }
@@ -61,6 +64,9 @@ class Scan {
   // Whether the cursor is at a key that the scan may still give.
   bool CursorInRange(Direction direction, bool matching) const;
   void SetRangeEnd(const key_range* end);
+  void BeginGiving(const std::string& from);
+  void EndGiving();
+  bool WasGiven(const std::string& key) const;
   void BoundCursor(Direction direction);
   void LeavePrefix();
   void LeaveRange();
@@ -94,6 +100,11 @@ class Scan {
   std::string upper_;  // Keys from here on are outside of the range.
   bool has_upper_ = false;
   bool in_range_read_ = false;
+  // Where the end of a range is not to be told exactly, two of them may have keys in common.
+  bool each_row_once_ = false;
+  std::string giving_from_;  // Of the range that is read; giving_to_ is not among its keys.
+  std::string giving_to_;
+  std::map<std::string, std::string> given_;  // Of the ranges before it; apart from each other.
   // The cursor does not leave the keys that start with match_. For Prev too: whoever asked for the
   // last row of a prefix wants none before it.
   bool in_prefix_ = false;

@@ -22,7 +22,7 @@ def upkeep(rng, table):
     if draw < 0.4:
         return Statement("set", f"FLUSH TABLES {table.name}")
     if draw < 0.7 and not table.temporary:
-        return Statement("optimize", f"OPTIMIZE TABLE {table.name}", theirs=f"CHECK TABLE {table.name}")
+        return Statement("optimize", f"OPTIMIZE TABLE {table.name}", theirs=f"FLUSH TABLES {table.name}")
     how = rng.choice(["", "", ", ALGORITHM=COPY"])
     apart = f"ALTER TABLE {table.name} KLOG_VALUE_THRESHOLD={rng.choice([0, 64, 100, 500])}{how}"
     return Statement("alter", apart, theirs=f"ALTER TABLE {table.name} COMMENT = ''")

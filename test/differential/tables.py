@@ -190,16 +190,30 @@ def random_column(rng, name, kind=None, temporary=False):
 def _part(rng, column, whole=False):
     """whole: a unique key over a hash, which takes any length."""
     kind, prefix = column.type, 0
-    if kind.chars > 1 and not whole and (kind.blob or kind.bytes > 1000 or rng.random() < 0.35):
+    if _may_have_prefix(kind) and not whole and (kind.blob or kind.bytes > 1000 or rng.random() < 0.35):
         prefix = rng.choice([1, 1, 2, 2, 3, 5, 10, 20, 100])
         prefix = min(prefix, kind.chars - (0 if kind.blob else 1), 700 // kind.bytes_max)
     return KeyPart(column, prefix, rng.random() < 0.3)
+
+
+def _may_have_prefix(kind):
+    """Not where characters make one letter, or one makes two: a prefix that ends in between is found by no engine."""
+    uca = r"COLLATE (utf8mb3|utf8mb4|ucs2|utf16|utf16le|utf32)_(?!general|bin|nopad_bin)|thai|german2"
+    return kind.chars > 1 and not re.search(uca, kind.sql)
+
+
+def _may_be_in_key(column, unique):
+    """InnoDB misses rows by an index of Czech words, and takes CHAR without padding for unique that is equal by =."""
+    sql = column.type.sql
+    unpadded = sql.startswith("CHAR") and ("nopad" in sql or "_0900_" in sql)
+    return "czech_cs" not in sql and not (unique and unpadded)
 
 
 def random_key(rng, table, name, must_have=None):
     """A secondary key. must_have: the column that a unique key needs because the table is partitioned by it."""
     unique, hashed = rng.random() < 0.25, False
     usable = [column for column in table.columns if not column.auto or rng.random() < 0.2]
+    usable = [column for column in usable if _may_be_in_key(column, unique)] or [table.columns[0]]
     columns = rng.sample(usable, min(len(usable), rng.choice([1, 1, 1, 2, 2, 3])))
     if unique and must_have is None and rng.random() < 0.3:
         # The server's hash of a word of one byte by that collation reads on behind it: equal values differ now and then.
@@ -218,12 +232,14 @@ def random_key(rng, table, name, must_have=None):
 def _primary(rng, table):
     identity, by = table.columns[0], table.partitioned_by
     draw = rng.random()
-    if identity.auto or draw < 0.45:
+    # InnoDB undoes a DELETE and an INSERT of one key wrongly in a temporary table: an UPDATE that is refused loses a row.
+    if identity.auto or table.temporary or draw < 0.45:
         parts = [KeyPart(identity, 0, rng.random() < 0.1)]
         return Key("PRIMARY", "PRIMARY KEY", parts + [KeyPart(column) for column in [by] if column not in (None, identity)])
     if draw < 0.6:
         return None
     columns = [column for column in table.plain if not column.nullable and column is not identity]
+    columns = [column for column in columns if _may_be_in_key(column, True)]
     parts = [_part(rng, column) for column in rng.sample(columns, min(len(columns), rng.choice([1, 1, 2])))]
     if rng.random() < 0.75 or not parts or table.partition:
         parts.insert(rng.randrange(len(parts) + 1), KeyPart(identity))
@@ -270,6 +286,7 @@ def random_table(rng, name, like=None):
         table.columns.append(column)
     if partitioned:
         others = [column for column in table.columns[1:] if not column.nullable and not column.type.blob]
+        others = [column for column in others if _may_be_in_key(column, True)]
         table.partitioned_by = rng.choice(others) if others and rng.random() < 0.4 else identity
         table.partition = _partition(rng, table.partitioned_by)
     if rng.random() < 0.4:
