@@ -89,7 +89,8 @@ bool TableCodec::Entry(uint key_number, const uchar* record, Slice primary_key, 
 bool TableCodec::HasInexactEnds(uint key_number) const {
   const auto inexact = [](const Part& part) { return IsFilledUnpadded(part.key); };
   const std::vector<Part>& parts = indexes_[key_number].parts;
-  return std::any_of(parts.begin(), parts.end(), inexact) ||
+  if (std::any_of(parts.begin(), parts.end(), inexact)) return true;
+  return !hidden_key_ &&
          std::any_of(primary_parts().begin(), primary_parts().end(), inexact);
 }
 

@@ -138,7 +138,7 @@ class _Maker:
             if self.reader:  # DDL would wait for its snapshot.
                 self._add(self.reader.close())
             if draw < 0.03:
-                self._add([storage.upkeep(rng, rng.choice(self.tables))])
+                self._add(storage.upkeep(rng, rng.choice(self.tables)))
             else:
                 statement, effect = _free_of(self.without, lambda: changes.random_ddl(rng, self.tables, self.names))
                 self._add([statement])
