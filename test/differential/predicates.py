@@ -1,7 +1,13 @@
 """Random conditions over the columns of a table, mostly over those that a key begins with."""
 
+import re
+
 from test.differential.column_types import quote
 from test.differential.sql import Items
+
+
+# The server's bounds of LIKE leave out strings that go on with a control character.
+_PADDED_BIN = re.compile(r"(?<!nopad)_bin\b")
 
 
 def _like(rng, column):
@@ -25,7 +31,7 @@ def term(rng, column, reference):
     draw = rng.random()
     if draw < 0.09:
         text = rng.choice(["{} IS NULL", "{} IS NOT NULL"])
-    elif draw < 0.25 and (kind.text or kind.family in ("binary", "enum")):
+    elif draw < 0.25 and (kind.text or kind.family in ("binary", "enum")) and not _PADDED_BIN.search(kind.sql):
         text = _like(rng, column)
     elif draw < 0.37:
         values = ", ".join(column.constant(rng) for _ in range(rng.choice([1, 2, 2, 3, 5])))
