@@ -36,7 +36,7 @@ int RowWriter::BeginLoad() {
   return 0;
 }
 
-int RowWriter::LoadRow(const uchar* row, std::string* primary_key) {
+int RowWriter::LoadRow(const uchar* row) {
   if (open_.codec.hidden_key()) {
     NextHiddenKey(&new_row_key_);
   } else {
@@ -54,7 +54,6 @@ int RowWriter::LoadRow(const uchar* row, std::string* primary_key) {
   }
   if (!added.ok()) return LoadError(load_.get(), added);
   load_->CountRow();
-  primary_key->swap(new_row_key_);
   return 0;
 }
 

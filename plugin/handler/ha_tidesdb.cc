@@ -62,7 +62,7 @@ int ha_tidesdb::write_row(const uchar* row) noexcept {
     if (numbered) {
       if (const int error = update_auto_increment()) return error;
     }
-    const int error = writer_.Insert(row, &reader_.primary_key());
+    const int error = writer_.Insert(row);
     if (numbered) NoteAutoIncrement(error);
     return error;
   });

@@ -228,8 +228,8 @@ int RowWriter::PutNewRow(bool at_once) {
   return put.ok() ? 0 : statement_.Fail(put);
 }
 
-int RowWriter::Insert(const uchar* row, std::string* primary_key) {
-  if (load_ != nullptr) return LoadRow(row, primary_key);
+int RowWriter::Insert(const uchar* row) {
+  if (load_ != nullptr) return LoadRow(row);
   const bool at_once = InsertsAtOnce();
   if (open_.codec.hidden_key()) {
     NextHiddenKey(&new_row_key_);
@@ -247,7 +247,6 @@ int RowWriter::Insert(const uchar* row, std::string* primary_key) {
     if (open_.codec.is_primary(i)) continue;
     if (const int error = PutEntry(i)) return error;
   }
-  primary_key->swap(new_row_key_);
   session()->CountRows(open_.state, 1, 1);
   return 0;
 }

@@ -22,9 +22,10 @@ class RowWriter {
  public:
   RowWriter(OpenTable* open, Statement* statement) : open_(*open), statement_(*statement) {}
 
-  // Each returns 0 or the server's error. *primary_key: where the key of a table without a primary
-  // key is taken from, and where the key of the row that was written is put.
-  int Insert(const uchar* row, std::string* primary_key);
+  // Each returns 0 or the server's error. *primary_key: of the row that was read, where a table
+  // without a primary key takes it from; changed to the new row's. An insert leaves that row the
+  // current one: a partitioned table writes where its scan of several partitions stands.
+  int Insert(const uchar* row);
   int Update(const uchar* old_row, const uchar* new_row, std::string* primary_key);
   int Delete(const uchar* row, std::string* primary_key);
 
@@ -89,7 +90,7 @@ class RowWriter {
   int PutValues(const uchar* row);
 
   // ha_load.cc
-  int LoadRow(const uchar* row, std::string* primary_key);
+  int LoadRow(const uchar* row);
   int LoadError(TableLoad* load, const Status& status);
 
   OpenTable& open_;
