@@ -90,8 +90,7 @@ bool TableCodec::HasInexactEnds(uint key_number) const {
   const auto inexact = [](const Part& part) { return IsFilledUnpadded(part.key); };
   const std::vector<Part>& parts = indexes_[key_number].parts;
   if (std::any_of(parts.begin(), parts.end(), inexact)) return true;
-  return !hidden_key_ &&
-         std::any_of(primary_parts().begin(), primary_parts().end(), inexact);
+  return !hidden_key_ && std::any_of(primary_parts().begin(), primary_parts().end(), inexact);
 }
 
 // CHAR without padding, which the server's form fills with spaces all the same: the value may have
