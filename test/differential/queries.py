@@ -17,8 +17,9 @@ _SWITCHES = [
     "join_cache_level=4",
     "optimizer_switch='materialization=off'",
     "optimizer_switch='semijoin=off'",
-    "optimizer_switch='materialization=off,firstmatch=off,loosescan=off'",
-    "optimizer_switch='materialization=off,firstmatch=off'",
+    # Without join buffers: the server weeds out one row too many of what comes from one, with any engine.
+    "optimizer_switch='materialization=off,firstmatch=off,loosescan=off', join_cache_level=0",
+    "optimizer_switch='materialization=off,firstmatch=off', join_cache_level=0",
     "optimizer_switch='rowid_filter=off'",
     "optimizer_switch='extended_keys=off'",
     "optimizer_switch='not_null_range_scan=on'",
@@ -224,8 +225,11 @@ def semi_join(rng, tables):
     also = Items([condition(rng, other, "y")], least=0, before=" AND ")
     outer = Items([condition(rng, one, "x")], least=0, before=" AND ") if rng.random() < 0.4 else ""
     shape = rng.choice(["in", "in", "in", "not in", "exists", "not exists", "count", "count"])
-    if "czech_cs" in a.type.sql + b.type.sql:
-        shape = "count"  # The server materializes what is IN, and takes equal words of that collation for different ones.
+    # The server's, with any engine: what is IN is materialized, and equal words of that collation are kept as different
+    # ones; and of what it looks up by a prefix it does not look at the rest.
+    prefixed = any(part.prefix and part.column is b for key in other.keys for part in key.parts)
+    if "czech_cs" in a.type.sql + b.type.sql or prefixed:
+        shape = "count"
     if shape in ("in", "not in"):
 
         def build(hint):
