@@ -54,10 +54,21 @@ int ha_tidesdb::Ready() const {
   return 0;
 }
 
+// An UPDATE of several tables makes generated columns before a trigger changes what they are made
+// from. A row that moves to another partition is inserted.
+int ha_tidesdb::GenerateAfterTriggers(const uchar* row) {
+  if (table->triggers == nullptr || table->vfield == nullptr || row != table->record[0] ||
+      thd_sql_command(ha_thd()) != SQLCOM_UPDATE_MULTI) {
+    return 0;
+  }
+  return table->update_virtual_fields(this, VCOL_UPDATE_FOR_WRITE) != 0 ? HA_ERR_GENERIC : 0;
+}
+
 int ha_tidesdb::write_row(const uchar* row) noexcept {
   return guard::Run([&] {
     if (open_.is_sequence()) return WriteSequence(row);
     if (const int error = Ready()) return error;
+    if (const int error = GenerateAfterTriggers(row)) return error;
     const bool numbered = table->next_number_field != nullptr && row == table->record[0];
     if (numbered) {
       if (const int error = update_auto_increment()) return error;
@@ -72,11 +83,7 @@ int ha_tidesdb::update_row(const uchar* old_row, const uchar* new_row) noexcept 
   return guard::Run([&] {
     if (open_.is_sequence()) return WriteSequence(new_row);
     if (const int error = Ready()) return error;
-    // An UPDATE of several tables makes them before a trigger changes what they are made from.
-    if (table->triggers != nullptr && table->vfield != nullptr && new_row == table->record[0] &&
-        table->update_virtual_fields(this, VCOL_UPDATE_FOR_WRITE) != 0) {
-      return HA_ERR_GENERIC;
-    }
+    if (const int error = GenerateAfterTriggers(new_row)) return error;
     if (const int error = writer_.Update(old_row, new_row, &reader_.primary_key())) return error;
     if (table->found_next_number_field != nullptr && new_row == table->record[0] &&
         bitmap_is_set(table->write_set, table->found_next_number_field->field_index)) {

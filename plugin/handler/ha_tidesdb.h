@@ -127,6 +127,7 @@ class ha_tidesdb final : public handler {
   int Bind(THD* thd);
   // 0, or the error that ends every use until the statement's rollback, or this table's.
   int Ready() const;
+  int GenerateAfterTriggers(const uchar* row);
 
   // --- ha_ddl.cc ---
   int Refuse(const char* what, const char* instead);
