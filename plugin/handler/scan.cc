@@ -238,8 +238,8 @@ int Scan::NextSame(uchar* record) {
 
 int Scan::First(uchar* record) {
   if (!in_range_read_) LeaveRange();
-  in_prefix_ = prefix_backward_ =
-      false;  // Of the range before: a join begins with the first again.
+  // Those of the range before: a join begins with the first again.
+  in_prefix_ = prefix_backward_ = false;
   OpenCursor();
   place_.clear();
   BeginGiving(place_);

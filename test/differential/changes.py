@@ -201,7 +201,12 @@ def _update_id(rng, tables, counter):
 
 
 def _apart(rng, table, joins):
-    """Columns to set that the join does not look at, nor by a generated column: else its plan gives what is joined."""
+    """Columns to set that the join does not look at, nor by a generated column: else its plan gives what is joined.
+
+    None at all where the join's column sets itself.
+    """
+    if "ON UPDATE" in joins.default:
+        return []
     generated_from = [other.generated for other in table.columns if other.generated]
     return [
         column
