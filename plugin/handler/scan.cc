@@ -51,7 +51,7 @@ int Scan::MoveCursor(Direction direction) {
 
 int Scan::ReadCandidate(uchar* record, bool* found) {
   const Slice key = cursor_.key();
-  if (each_row_once_ && WasGiven(std::string(key))) {
+  if (WasGiven(key)) {
     *found = false;
     return 0;
   }
@@ -93,13 +93,13 @@ void Scan::LeaveRange() {
   has_upper_ = false;
   in_prefix_ = false;
   prefix_backward_ = false;
+  each_row_once_ = false;  // Other reads by the same index, as of a loose scan, are no ranges.
   open_.file->in_range_check_pushed_down = false;
 }
 
 void Scan::Begin(uint index) {
   reader_.set_index(index);
   LeaveRange();
-  each_row_once_ = false;
   at_point_ = false;
   off_ = Off::kNeither;
 }
@@ -187,7 +187,7 @@ int Scan::ReadKey(const uchar* key, uint length, ha_rkey_function flag, uchar* r
     point_ = key_;
     in_prefix_ = false;
     BeginGiving(point_);
-    if (in_range_read_ && each_row_once_ && WasGiven(point_)) return HA_ERR_KEY_NOT_FOUND;
+    if (WasGiven(point_)) return HA_ERR_KEY_NOT_FOUND;
     return open_.codec.is_primary(index) ? reader_.FetchByPrimaryKey(point_, record)
                                          : reader_.FetchByUniqueKey(point_, record);
   }
@@ -289,9 +289,10 @@ void Scan::EndGiving() {
   giving_to_.clear();
 }
 
-bool Scan::WasGiven(const std::string& key) const {
+bool Scan::WasGiven(Slice key) const {
+  if (!each_row_once_) return false;
   const auto after = given_.upper_bound(key);
-  return after != given_.begin() && key < std::prev(after)->second;
+  return after != given_.begin() && key < Slice(std::prev(after)->second);
 }
 
 void Scan::BeginRange(const key_range* end) {

@@ -6,6 +6,7 @@
 
 #include "base/server_port.h"
 
+#include <functional>
 #include <map>
 #include <string>
 
@@ -66,7 +67,7 @@ class Scan {
   void SetRangeEnd(const key_range* end);
   void BeginGiving(const std::string& from);
   void EndGiving();
-  bool WasGiven(const std::string& key) const;
+  bool WasGiven(Slice key) const;
   void BoundCursor(Direction direction);
   void LeavePrefix();
   void LeaveRange();
@@ -104,7 +105,8 @@ class Scan {
   bool each_row_once_ = false;
   std::string giving_from_;  // Of the range that is read; giving_to_ is not among its keys.
   std::string giving_to_;
-  std::map<std::string, std::string> given_;  // Of the ranges before it; apart from each other.
+  // Of the ranges before it; apart from each other.
+  std::map<std::string, std::string, std::less<>> given_;
   // The cursor does not leave the keys that start with match_. For Prev too: whoever asked for the
   // last row of a prefix wants none before it.
   bool in_prefix_ = false;
