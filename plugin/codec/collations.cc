@@ -1,8 +1,14 @@
 #include "codec/collations.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <map>
+#include <memory>
 #include <string_view>
+#include <vector>
+
+#include "base/latch.h"
 
 namespace tidesdb::plugin {
 namespace {
@@ -109,6 +115,68 @@ size_t UnfilledBytes(const void* handle, const uint8_t* from, size_t from_bytes)
   return from_bytes;
 }
 
+// What the letters of a collation that are several characters start with: all of these but the last,
+// all but the last two, and so on. Sorted.
+using LetterStart = std::array<my_wc_t, MY_UCA_MAX_CONTRACTION>;
+using LetterStarts = std::vector<LetterStart>;
+
+LetterStarts FindLetterStarts(const MY_CONTRACTIONS& contractions) {
+  LetterStarts starts;
+  for (size_t i = 0; i < contractions.nitems; i++) {
+    const MY_CONTRACTION& letter = contractions.item[i];
+    if (letter.with_context) continue;  // Weighs its last character, by the one in front of it.
+    LetterStart start = {};
+    for (size_t n = 0; n + 1 < start.size() && letter.ch[n + 1] != 0; n++) {
+      start[n] = letter.ch[n];
+      starts.push_back(start);
+    }
+  }
+  std::sort(starts.begin(), starts.end());
+  starts.erase(std::unique(starts.begin(), starts.end()), starts.end());
+  return starts;
+}
+
+// Kept for good, as the server keeps its collations.
+const LetterStarts& LetterStartsOf(CHARSET_INFO* cs) {
+  static Latch latch;  // Guards all.
+  static std::map<CHARSET_INFO*, std::unique_ptr<const LetterStarts>> all;
+  const LatchGuard guard(latch);
+  auto& starts = all[cs];
+  if (starts == nullptr) {
+    starts = std::make_unique<const LetterStarts>(FindLetterStarts(cs->uca->level[0].contractions));
+  }
+  return *starts;
+}
+
+size_t SettledBytes(const Collation& collation, const uint8_t* from, size_t from_bytes) {
+  CHARSET_INFO* cs = Server(collation.handle);
+  const auto& starts = *static_cast<const LetterStarts*>(collation.letters);
+  constexpr size_t kLast = MY_UCA_MAX_CONTRACTION - 1;
+  std::array<my_wc_t, kLast> last = {};      // The last characters, the newest at the end,
+  std::array<const uint8_t*, kLast> places;  // and where they are.
+  places.fill(nullptr);
+  const uint8_t* at = from;
+  const uint8_t* const end = from + from_bytes;
+  while (at < end) {
+    my_wc_t character = 0;
+    const int bytes = cs->cset->mb_wc(cs, &character, at, end);
+    std::move(last.begin() + 1, last.end(), last.begin());
+    std::move(places.begin() + 1, places.end(), places.begin());
+    last.back() = bytes > 0 ? character : 0;
+    places.back() = at;
+    at += std::max(1, bytes);
+  }
+  for (size_t i = 0; i < kLast; i++) {
+    if (places[i] == nullptr) continue;
+    LetterStart start = {};
+    std::copy(last.begin() + static_cast<ptrdiff_t>(i), last.end(), start.begin());
+    if (std::binary_search(starts.begin(), starts.end(), start)) {
+      return static_cast<size_t>(places[i] - from);
+    }
+  }
+  return from_bytes;
+}
+
 // One space weighs `pad`, and two spaces twice that.
 bool FindPad(CHARSET_INFO* cs, int level, Collation::Pad* pad) {
   uint8_t spaces[16];
@@ -158,12 +226,27 @@ bool FillCollation(CHARSET_INFO* cs, Levels levels, Collation* collation) {
   return true;
 }
 
+bool WeighsAcrossCharacters(CHARSET_INFO* cs) {
+  return cs->uca != nullptr || IsNamed(cs, "latin1_german2_ci");
+}
+
+uint32_t FillStarts(CHARSET_INFO* cs, uint32_t characters, Collation* collation) {
+  if (cs->uca != nullptr && !LetterStartsOf(cs).empty()) {
+    collation->letters = &LetterStartsOf(cs);
+    collation->settled_bytes = SettledBytes;
+  }
+  constexpr uint32_t kUnicodeWeight = 2;
+  return characters *
+         std::max<uint32_t>(collation->pad[0].bytes, cs->uca != nullptr ? kUnicodeWeight : 1);
+}
+
 const char* WhyNoIndex(CHARSET_INFO* cs, bool filled, bool prefix) {
   if (cs == &my_charset_bin) return nullptr;
   const bool filled_unpadded = filled && (cs->state & MY_CS_NOPAD) != 0;
   if (filled_unpadded && IsThai(cs)) return "sorts a tone after the spaces that fill CHAR";
   if (prefix && filled_unpadded) return "counts the spaces at the end of a prefix";
   if (prefix && IsCzech(cs)) return "compares words as wholes";
+  if (prefix && IsThai(cs)) return "sorts a vowel behind the consonant that follows it";
   return nullptr;
 }
 

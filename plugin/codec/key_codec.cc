@@ -44,7 +44,7 @@ void AppendFloating(const char* raw, std::string* key) {
   AppendReversed(reinterpret_cast<const uint8_t*>(&bits), sizeof bits, 0, key);
 }
 
-void AppendEscaped(const uint8_t* from, size_t n, std::string* key) {
+void AppendEscapedStart(const uint8_t* from, size_t n, std::string* key) {
   const uint8_t* const end = from + n;
   while (from < end) {
     const auto* zero =
@@ -54,6 +54,10 @@ void AppendEscaped(const uint8_t* from, size_t n, std::string* key) {
     if (zero != nullptr) key->push_back(static_cast<char>(kZeroMark));
     from = stop;
   }
+}
+
+void AppendEscaped(const uint8_t* from, size_t n, std::string* key) {
+  AppendEscapedStart(from, n, key);
   key->push_back(0);
   key->push_back(static_cast<char>(kEndMark));
 }
@@ -85,20 +89,46 @@ void AppendPadded(const uint8_t* weights, size_t n, const Collation::Pad& space,
   }
 }
 
+// The same where weights are not known to end there: a group's mark is left off, and all after it,
+// where it depends on what follows.
+void AppendPaddedStart(const uint8_t* weights, size_t n, const Collation::Pad& space,
+                       std::string* key) {
+  const size_t group = GroupBytes(space);
+  while (n > group) {
+    const uint8_t mark = CompareWithPad(weights + group, n - group, space);
+    key->append(reinterpret_cast<const char*>(weights), group);
+    if (mark == kRestNone) return;
+    key->push_back(static_cast<char>(mark));
+    weights += group;
+    n -= group;
+  }
+  key->append(reinterpret_cast<const char*>(weights), n);
+}
+
+// The bytes of a text that its key is made from.
+size_t KeyBytes(const KeyPart& part, const uint8_t* from, size_t n) {
+  const Collation& collation = *part.collation;
+  if (part.trim_spaces) n = collation.trimmed_bytes(collation.handle, from, n);
+  if (part.weights_max != 0) return n;
+  const size_t prefix = collation.prefix_bytes(collation.handle, from, n, part.chars_max);
+  // The server's form of a key does not tell the spaces that a prefix ends with from filling.
+  if (!part.trim_spaces || prefix == n) return prefix;
+  return collation.trimmed_bytes(collation.handle, from, prefix);
+}
+
+// How many bytes of weights n bytes of text may take. scratch gets room for them.
+size_t MakeRoom(const KeyPart& part, size_t n, std::string* scratch) {
+  size_t room = part.weights_max;
+  if (room == 0) room = part.collation->weights_bytes_max(part.collation->handle, n);
+  if (scratch->size() < room) scratch->resize(room);
+  return room;
+}
+
 void AppendText(const KeyPart& part, Slice raw, std::string* key, std::string* scratch) {
   const Collation& collation = *part.collation;
   const auto* from = reinterpret_cast<const uint8_t*>(raw.data());
-  size_t n = raw.size();
-  if (part.trim_spaces) n = collation.trimmed_bytes(collation.handle, from, n);
-  const size_t prefix = collation.prefix_bytes(collation.handle, from, n, part.chars_max);
-  // The server's form of a key does not tell the spaces that a prefix ends with from filling.
-  if (part.trim_spaces && prefix < n) {
-    n = collation.trimmed_bytes(collation.handle, from, prefix);
-  } else {
-    n = prefix;
-  }
-  const size_t room = collation.weights_bytes_max(collation.handle, n);
-  if (scratch->size() < room) scratch->resize(room);
+  const size_t n = KeyBytes(part, from, raw.size());
+  const size_t room = MakeRoom(part, n, scratch);
   auto* weights = reinterpret_cast<uint8_t*>(scratch->data());
   for (int level = 0; level < collation.levels; level++) {
     const size_t made = collation.weigh(collation.handle, level, weights, room, from, n);
@@ -215,6 +245,33 @@ void EncodePart(const KeyPart& part, Slice raw, std::string* key, std::string* s
 
 void EncodeNull(const KeyPart& part, std::string* key) {
   key->push_back(part.descending ? static_cast<char>(~kNullMark) : kNullMark);
+}
+
+void EncodeStart(const KeyPart& part, Slice start, std::string* key, std::string* scratch) {
+  const size_t begin = key->size();
+  if (part.nullable) key->push_back(kValueMark);
+  const Collation& collation = *part.collation;
+  const auto* from = reinterpret_cast<const uint8_t*>(start.data());
+  // CHAR is filled up by bytes: what is behind the first characters is not the value's.
+  const size_t bytes = collation.prefix_bytes(collation.handle, from, start.size(), part.chars_max);
+  const size_t room = MakeRoom(part, bytes, scratch);
+  auto* const weights = reinterpret_cast<uint8_t*>(scratch->data());
+  size_t n = collation.weigh(collation.handle, 0, weights, room, from, bytes);
+  const size_t settled =
+      collation.settled_bytes == nullptr ? bytes : collation.settled_bytes(collation, from, bytes);
+  if (settled < bytes) {
+    std::string other(room, '\0');
+    auto* const shorter = reinterpret_cast<uint8_t*>(other.data());
+    const size_t made = collation.weigh(collation.handle, 0, shorter, room, from, settled);
+    n = static_cast<size_t>(std::mismatch(weights, weights + std::min(n, made), shorter).first -
+                            weights);
+  }
+  if (collation.pad[0].bytes != 0) {
+    AppendPaddedStart(weights, n, collation.pad[0], key);
+  } else {
+    AppendEscapedStart(weights, n, key);
+  }
+  if (part.descending) Invert(key, begin);
 }
 
 bool SkipPart(const KeyPart& part, Slice* key) {

@@ -41,6 +41,11 @@ struct Collation {
                          uint32_t chars_max) = nullptr;
   // The bytes without the spaces at the end.
   size_t (*trimmed_bytes)(const void* handle, const uint8_t* from, size_t from_bytes) = nullptr;
+  // Of the start of a text: the bytes whose characters are no part of a letter that may go on behind
+  // it, as "c" in front of "h" where "ch" is one letter. Null: there are no such letters.
+  size_t (*settled_bytes)(const Collation& collation, const uint8_t* from,
+                          size_t from_bytes) = nullptr;
+  const void* letters = nullptr;  // For settled_bytes().
   // The bytes without what LIKE fills the start of a range with. Null: it makes no difference.
   size_t (*unfilled_bytes)(const void* handle, const uint8_t* from, size_t from_bytes) = nullptr;
   int levels = 1;
@@ -64,12 +69,19 @@ struct KeyPart {
   uint32_t width = 0;        // See PartKind.
   bool trim_spaces = false;  // As in CHAR columns: trailing spaces are no part of the value.
   uint32_t chars_max = 0;    // For text: characters the key takes. For kBytes: bytes.
+  // For text, not 0: bytes of the whole text's weights that the key takes, whatever characters they
+  // are of. So it goes with the order of whole texts also where a character has no weight, or
+  // several, or one together with the next; those of the first characters alone would not.
+  uint32_t weights_max = 0;
   const Collation* collation = nullptr;
 };
 
 // Appends one part. scratch: memory that is used again.
 void EncodePart(const KeyPart& part, Slice raw, std::string* key, std::string* scratch);
 void EncodeNull(const KeyPart& part, std::string* key);
+// Appends what the parts of all texts start with that start with this one, and not where a part ends.
+// REQUIRES: part.weights_max != 0.
+void EncodeStart(const KeyPart& part, Slice start, std::string* key, std::string* scratch);
 
 // Whether the raw value can be read from the key.
 inline bool IsReversible(PartKind kind) {

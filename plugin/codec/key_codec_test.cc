@@ -286,6 +286,74 @@ TEST(KeyCodecTest, PrefixesCutCharactersAndTrimmedSpacesDoNotCount) {
   EXPECT_EQ(Encode(part, "ab"), Encode(part, "ab  "));
 }
 
+// "$" is two letters s, "'" none, and "ch" one, behind h.
+size_t WeighLetters(const void*, int, uint8_t* to, size_t room, const uint8_t* from, size_t n) {
+  size_t made = 0;
+  const auto put = [&](int weight) {
+    if (made < room) to[made++] = static_cast<uint8_t>(weight);
+  };
+  for (size_t i = 0; i < n; i++) {
+    const bool two = i + 1 < n && from[i] == 'c' && from[i + 1] == 'h';
+    if (from[i] == '\'') continue;
+    if (from[i] == '$') put(2 * 's');
+    put(from[i] == '$' ? 2 * 's' : two ? 2 * 'h' + 1 : 2 * from[i]);
+    if (two) i++;
+  }
+  return made;
+}
+
+std::string Letters(const std::string& text, bool pad_space) {
+  std::string weights(2 * text.size() + 40, '\0');
+  weights.resize(WeighLetters(nullptr, 0, reinterpret_cast<uint8_t*>(weights.data()),
+                              weights.size(), reinterpret_cast<const uint8_t*>(text.data()),
+                              text.size()));
+  if (pad_space) weights.resize(64, static_cast<char>(2 * ' '));
+  return weights;
+}
+
+// What is told of a text by its first characters alone must hold for all texts that start so.
+TEST(KeyCodecTest, WeightsOfAStartGoWithTheOrderOfWholeTexts) {
+  std::mt19937_64 random(Seed());
+  for (const bool pads : {false, true}) {
+    Collation collation = MakeCollation(WeighLetters, 1, pads);
+    if (pads) collation.pad[0].weights[0] = 2 * ' ';
+    collation.settled_bytes = [](const Collation&, const uint8_t* from, size_t n) {
+      return n > 0 && from[n - 1] == 'c' ? n - 1 : n;
+    };
+    KeyPart part = Part(PartKind::kText, 0, true);
+    part.collation = &collation;
+    const auto draw = [&] {
+      std::string text(random() % 14, '\0');
+      for (char& c : text) c = "abchs$' \t"[random() % 9];
+      return text;
+    };
+    for (int i = 0; i < 200000; i++) {
+      part.chars_max = static_cast<uint32_t>(1 + random() % 12);
+      part.weights_max = part.chars_max;
+      part.descending = random() % 2 == 0;
+      const std::string a = draw();
+      std::string b = draw();
+      if (random() % 2 == 0) b = a.substr(0, random() % (a.size() + 1)) + b;
+      const int wanted = Sign(Letters(a, pads).compare(Letters(b, pads)));
+      const std::string key = Encode(part, a);
+      const int got = Sign(key.compare(Encode(part, b))) * (part.descending ? -1 : 1);
+      ASSERT_TRUE(got == 0 || got == wanted)
+          << "\"" << a << "\" and \"" << b << "\", seed " << Seed();
+      Slice rest = key;
+      ASSERT_TRUE(SkipPart(part, &rest));
+      ASSERT_TRUE(rest.empty());
+      // Of equal texts both start with what either's first characters say.
+      std::string start;
+      std::string scratch;
+      EncodeStart(part, Slice(a).substr(0, part.chars_max), &start, &scratch);
+      if (a.size() < part.chars_max) continue;
+      ASSERT_TRUE(Slice(key).starts_with(start)) << "\"" << a << "\", seed " << Seed();
+      if (wanted != 0) continue;
+      ASSERT_TRUE(Slice(Encode(part, b)).starts_with(start)) << a << " and " << b;
+    }
+  }
+}
+
 TEST(KeyCodecTest, DamagedBytesAreRefused) {
   std::mt19937_64 random(Seed());
   const Collation collation = MakeCollation(WeighWide, 2, true);

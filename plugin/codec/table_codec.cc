@@ -87,7 +87,9 @@ bool TableCodec::Entry(uint key_number, const uchar* record, Slice primary_key, 
 }
 
 bool TableCodec::HasInexactEnds(uint key_number) const {
-  const auto inexact = [](const Part& part) { return IsFilledUnpadded(part.key); };
+  const auto inexact = [](const Part& part) {
+    return IsFilledUnpadded(part.key) || part.key.weights_max != 0;
+  };
   const std::vector<Part>& parts = indexes_[key_number].parts;
   if (std::any_of(parts.begin(), parts.end(), inexact)) return true;
   return !hidden_key_ && std::any_of(primary_parts().begin(), primary_parts().end(), inexact);
@@ -108,10 +110,19 @@ void TableCodec::EncodeRangeEnd(const Part& part, Slice raw, ImageUse use, std::
   EncodePart(key_part, raw, key, &scratch_);
 }
 
-// Appends one part of a key in the server's form and moves image past it. Returns: whether it is
-// NULL.
-bool TableCodec::EncodeImagePart(const Part& part, const uchar** image, std::string* key,
-                                 const RangeEnd& range) const {
+// Whether the server has cut a text, so that more may follow. CHAR it fills up.
+bool TableCodec::IsStart(const Part& part, Slice raw) {
+  if (part.key.weights_max == 0) return false;
+  if (part.key.trim_spaces) return true;
+  const Collation& collation = *part.key.collation;
+  const auto* from = reinterpret_cast<const uint8_t*>(raw.data());
+  return collation.prefix_bytes(collation.handle, from, raw.size(), part.key.chars_max - 1) <
+         raw.size();
+}
+
+// Appends one part of a key in the server's form and moves image past it.
+TableCodec::ImagePart TableCodec::EncodeImagePart(const Part& part, const uchar** image,
+                                                  std::string* key, const RangeEnd& range) const {
   const uchar* at = *image;
   bool null = false;
   if (part.key.nullable) null = *at++ != 0;
@@ -121,16 +132,21 @@ bool TableCodec::EncodeImagePart(const Part& part, const uchar** image, std::str
     at += HA_KEY_BLOB_LENGTH;
   }
   const Slice raw(reinterpret_cast<const char*>(at), bytes);
-  const bool at_range_end = range.use != ImageUse::kKey && at + part.image_bytes == range.end;
+  *image = at + part.image_bytes;
   if (null) {
     EncodeNull(part.key, key);
-  } else if (at_range_end && IsFilledUnpadded(part.key)) {
+    return ImagePart::kNull;
+  }
+  if (IsStart(part, raw)) {
+    EncodeStart(part.key, raw, key, &scratch_);
+    return ImagePart::kStart;
+  }
+  if (range.use != ImageUse::kKey && *image == range.end && IsFilledUnpadded(part.key)) {
     EncodeRangeEnd(part, raw, range.use, key);
   } else {
     EncodePart(part.key, raw, key, &scratch_);
   }
-  *image = at + part.image_bytes;
-  return null;
+  return ImagePart::kValue;
 }
 
 // Goes on with the primary key's columns, which the server gives only as far as the index has not
@@ -170,17 +186,37 @@ TableCodec::ImageKey TableCodec::FromImage(uint key_number, const uchar* image, 
   const uchar* const columns = image;
   const uchar* const end = image + length;
   const RangeEnd range{use, end};
-  size_t used = 0;
+  uint used = 0;
   while (used < index.parts.size() && image < end) {
-    result.has_null |= EncodeImagePart(index.parts[used++], &image, key, range);
+    const ImagePart part = EncodeImagePart(index.parts[used++], &image, key, range);
+    result.has_null |= part == ImagePart::kNull;
+    if (part == ImagePart::kStart && image < end) {
+      result.further.push_back({used, {}});
+      key = &result.further.back().start;
+    }
   }
+  result.used_all = result.further.empty();
   const bool all_columns = used == index.parts.size();
   result.whole_key = all_columns && (is_primary(key_number) || (index.unique && !result.has_null));
   if (image < end) {
-    result.used_all = !index.unique && !hidden_key_ && !is_primary(key_number) &&
-                      AppendPrimaryKeyImage(index, columns, image, range, key);
+    result.used_all &= !index.unique && !hidden_key_ && !is_primary(key_number) &&
+                       AppendPrimaryKeyImage(index, columns, image, range, key);
   }
   return result;
+}
+
+bool TableCodec::IsAmong(uint key_number, Slice key,
+                         const std::vector<ImageKey::Further>& further) const {
+  return std::all_of(further.begin(), further.end(), [&](const ImageKey::Further& part) {
+    return key.substr(PrefixBytes(key_number, key, part.after_parts)).starts_with(part.start);
+  });
+}
+
+bool TableCodec::has_weights_of_start(uint key_number, uint parts) const {
+  if (key_number >= indexes_.size()) return false;
+  const std::vector<Part>& all = indexes_[key_number].parts;
+  const auto end = all.begin() + std::min<ptrdiff_t>(parts, static_cast<ptrdiff_t>(all.size()));
+  return std::any_of(all.begin(), end, [](const Part& part) { return part.key.weights_max != 0; });
 }
 
 bool TableCodec::RestorePart(const Part& part, Slice* key, uchar* record) const {

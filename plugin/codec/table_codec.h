@@ -30,8 +30,12 @@ constexpr size_t kHiddenKeyBytes = 8;
 
 class TableCodec {
  public:
+  // How an index that is not unique holds the starts of texts. The server cuts a text after so many
+  // characters; kCharacters, what tables made by older versions have, weighs these. kWeights takes as
+  // many weights of the whole text, where the two differ.
+  enum class Starts : uint8_t { kCharacters, kWeights };
   // table: opened, or being created. Errors: kNotSupported for a column that cannot be stored.
-  Status Build(TABLE* table);
+  Status Build(TABLE* table, Starts starts);
 
   const RowCodec& rows() const { return rows_; }
   Status SetHistory(const RowHistory* history, uint32_t version) {
@@ -66,6 +70,10 @@ class TableCodec {
     return HasColumn(indexes_[key_number], field) || (!hidden_key_ && HasColumn(primary(), field));
   }
   bool has_virtual(uint key_number) const { return indexes_[key_number].has_virtual; }
+  // Whether Starts makes a difference to the table.
+  bool has_starts() const { return has_starts_; }
+  // Whether one of an index's first columns is there with its first weights.
+  bool has_weights_of_start(uint key_number, uint parts) const;
 
   // --- To bytes ---
   // REQUIRES: !hidden_key(). Replaces *key.
@@ -79,8 +87,15 @@ class TableCodec {
   struct ImageKey {
     bool whole_key =
         false;  // All columns that make the key: for a unique one at most one row has it.
-    bool used_all = true;  // False: part of the image says nothing about the key's bytes.
+    // False: the bytes are those of more keys than the image. Which ones, `further` says as far as
+    // it can be told.
+    bool used_all = true;
     bool has_null = false;
+    struct Further {
+      uint after_parts;   // Behind so many columns
+      std::string start;  // a key goes on with this.
+    };
+    std::vector<Further> further;
   };
   // The bytes that all keys start with whose columns are as in image, the server's form of a key,
   // of `length` bytes. For a range's start or end, bytes beyond which none of its keys is: what
@@ -88,6 +103,9 @@ class TableCodec {
   enum class ImageUse : uint8_t { kKey, kStart, kEnd };
   ImageKey FromImage(uint key_number, const uchar* image, uint length, std::string* key,
                      ImageUse use = ImageUse::kKey) const;
+
+  // Whether a key that starts with an image's bytes is one of the image's.
+  bool IsAmong(uint key_number, Slice key, const std::vector<ImageKey::Further>& further) const;
 
   // Whether a range's start and end may be wider than what was asked for.
   bool HasInexactEnds(uint key_number) const;
@@ -138,10 +156,12 @@ class TableCodec {
     ImageUse use = ImageUse::kKey;
     const uchar* end = nullptr;
   };
+  enum class ImagePart : uint8_t { kValue, kNull, kStart };
 
   Status BuildColumns(TABLE* table);
   Status BuildPart(Field* field, uint length, bool unique, Part* part);
   Status BuildTextPart(CHARSET_INFO* cs, uint length, bool unique, Part* part);
+  static bool IsStart(const Part& part, Slice raw);
   Status BuildIndex(TABLE* table, uint number);
   static bool SameBytes(const Part& a, const Part& b);
   static bool SamePart(const Part& part, const Part& before,
@@ -152,8 +172,8 @@ class TableCodec {
                         std::string* key) const;
   bool AppendPrimaryKeyImage(const Index& index, const uchar* columns, const uchar* image,
                              const RangeEnd& range, std::string* key) const;
-  bool EncodeImagePart(const Part& part, const uchar** image, std::string* key,
-                       const RangeEnd& range) const;
+  ImagePart EncodeImagePart(const Part& part, const uchar** image, std::string* key,
+                            const RangeEnd& range) const;
   void EncodeRangeEnd(const Part& part, Slice raw, ImageUse use, std::string* key) const;
   bool RestorePart(const Part& part, Slice* key, uchar* record) const;
   bool RestoreValues(const Index& index, Slice value, uchar* record) const;
@@ -170,6 +190,8 @@ class TableCodec {
   std::vector<bool> key_only_;  // A flag a column: only the primary key's bytes hold it.
   uint primary_number_ = MAX_KEY;
   bool hidden_key_ = false;
+  Starts starts_ = Starts::kWeights;
+  bool has_starts_ = false;
   mutable std::string scratch_;
 };
 

@@ -56,12 +56,14 @@ bool IsVaryingText(const Field& field) {
 
 }  // namespace
 
-Status TableCodec::Build(TABLE* table) {
+Status TableCodec::Build(TABLE* table, Starts starts) {
   const TABLE_SHARE& share = *table->s;
   primary_number_ = share.primary_key;
   hidden_key_ = primary_number_ >= MAX_KEY;
   indexes_.clear();
   indexes_.resize(share.keys);
+  starts_ = starts;
+  has_starts_ = false;
   collations_.clear();
   key_only_.assign(share.fields, false);
   for (uint i = 0; i < share.keys; i++) TIDESDB_TRY(BuildIndex(table, i));
@@ -95,6 +97,12 @@ Status TableCodec::BuildTextPart(CHARSET_INFO* cs, uint length, bool unique, Par
   if (!FillCollation(cs, levels, collation.get())) {
     return Status::NotSupported(std::string("an index over the collation ") + cs->coll_name.str +
                                 ", whose comparison has no sort key; take another collation");
+  }
+  if (!part->whole_column && !unique && WeighsAcrossCharacters(cs)) {
+    has_starts_ = true;
+    if (starts_ == Starts::kWeights) {
+      part->key.weights_max = FillStarts(cs, part->key.chars_max, collation.get());
+    }
   }
   part->key.collation = collation.get();
   collations_.push_back(std::move(collation));
@@ -189,7 +197,7 @@ Status TableCodec::BuildIndex(TABLE* table, uint number) {
 // Whether a column's value has the same bytes in both keys.
 bool TableCodec::SameBytes(const Part& a, const Part& b) {
   if (a.column != b.column || a.image_bytes != b.image_bytes ||
-      a.key.descending != b.key.descending) {
+      a.key.descending != b.key.descending || a.key.weights_max != b.key.weights_max) {
     return false;
   }
   return a.key.kind != PartKind::kText || a.key.collation->levels == b.key.collation->levels;
@@ -226,8 +234,8 @@ bool TableCodec::SamePart(const Part& part, const Part& before,
   const KeyPart& old = before.key;
   if (columns_before[part.column] != static_cast<int>(before.column) || key.kind != old.kind ||
       key.nullable != old.nullable || key.descending != old.descending ||
-      key.trim_spaces != old.trim_spaces || part.whole_column != before.whole_column ||
-      part.in_value != before.in_value) {
+      key.trim_spaces != old.trim_spaces || key.weights_max != old.weights_max ||
+      part.whole_column != before.whole_column || part.in_value != before.in_value) {
     return false;
   }
   if (key.kind == PartKind::kText && (key.collation->handle != old.collation->handle ||

@@ -6,11 +6,21 @@ namespace tidesdb::plugin {
 namespace {
 
 // Stored on disk; never renumber.
-constexpr uint8_t kFormat = 3;
+constexpr uint8_t kFormat = 4;
+constexpr uint8_t kFormatWithoutStarts = 3;
 constexpr uint8_t kFormatWithoutValues = 2;
 constexpr uint8_t kFormatWithoutHistory = 1;
 constexpr uint32_t kHiddenKey = 1;
 constexpr uint32_t kTemporary = 2;
+constexpr uint32_t kWeightsOfStarts = 4;
+
+uint8_t FormatOf(const TableDef& def) {
+  // What an older format can say is said in it.
+  if (def.weights_of_starts) return kFormat;
+  if (def.values_family != 0) return kFormatWithoutStarts;
+  const bool altered = !def.frm_version.empty() || !def.history.versions.empty();
+  return altered ? kFormatWithoutValues : kFormatWithoutHistory;
+}
 
 Status Damaged() { return Status::Corruption("dictionary: a table's entry is damaged"); }
 
@@ -19,14 +29,11 @@ Status Damaged() { return Status::Corruption("dictionary: a table's entry is dam
 std::string TableEntryName(Slice name) { return std::string(kTableEntryPrefix).append(name); }
 
 void EncodeTableDef(const TableDef& def, std::string* bytes) {
-  // What the older format can say is said in it.
-  const bool apart = def.values_family != 0;
-  const bool plain = !apart && def.frm_version.empty() && def.history.versions.empty();
+  const uint8_t format = FormatOf(def);
   bytes->clear();
-  bytes->push_back(static_cast<char>(plain   ? kFormatWithoutHistory
-                                     : apart ? kFormat
-                                             : kFormatWithoutValues));
-  PutVarint32(bytes, (def.hidden_key ? kHiddenKey : 0) | (def.temporary ? kTemporary : 0));
+  bytes->push_back(static_cast<char>(format));
+  PutVarint32(bytes, (def.hidden_key ? kHiddenKey : 0) | (def.temporary ? kTemporary : 0) |
+                         (def.weights_of_starts ? kWeightsOfStarts : 0));
   PutFixed32(bytes, def.primary_family);
   PutFixed64(bytes, def.created_s);
   PutFixed64(bytes, def.auto_increment_base);
@@ -36,10 +43,10 @@ void EncodeTableDef(const TableDef& def, std::string* bytes) {
     PutFixed32(bytes, index.family);
     PutLengthPrefixed(bytes, index.name);
   }
-  if (plain) return;
+  if (format == kFormatWithoutHistory) return;
   PutLengthPrefixed(bytes, def.frm_version);
   EncodeRowHistory(def.history, bytes);
-  if (apart) PutFixed32(bytes, def.values_family);
+  if (format >= kFormatWithoutStarts) PutFixed32(bytes, def.values_family);
 }
 
 Result<TableDef> DecodeTableDef(Slice bytes) {
@@ -60,6 +67,7 @@ Result<TableDef> DecodeTableDef(Slice bytes) {
   }
   def.hidden_key = (flags & kHiddenKey) != 0;
   def.temporary = (flags & kTemporary) != 0;
+  def.weights_of_starts = (flags & kWeightsOfStarts) != 0;
   for (uint32_t i = 0; i < count; i++) {
     IndexDef index;
     Slice name;
@@ -73,9 +81,8 @@ Result<TableDef> DecodeTableDef(Slice bytes) {
     def.frm_version = frm_version;
     if (!TakeRowHistory(&bytes, &def.history)) return Damaged();
   }
-  if (format == kFormat && (!TakeFixed32(&bytes, &def.values_family) || def.values_family == 0)) {
-    return Damaged();
-  }
+  if (format >= kFormatWithoutStarts && !TakeFixed32(&bytes, &def.values_family)) return Damaged();
+  if (FormatOf(def) != format) return Damaged();
   if (!bytes.empty()) return Damaged();
   return def;
 }

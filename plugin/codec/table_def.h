@@ -33,7 +33,8 @@ struct TableDef {
   // place yet.
   std::string frm_version;
   RowHistory history;
-  uint32_t values_family = 0;  // Of long values, which lie apart; 0: rows hold all of theirs.
+  uint32_t values_family = 0;      // Of long values, which lie apart; 0: rows hold all of theirs.
+  bool weights_of_starts = false;  // TableCodec::Starts::kWeights, and it makes a difference.
 };
 
 // The catalog entry of a table. name: exactly what the server calls it.

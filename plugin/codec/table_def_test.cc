@@ -53,6 +53,28 @@ TEST(TableDefTest, TheFamilyOfLongValuesComesBack) {
   }
 }
 
+TEST(TableDefTest, HowStartsOfTextsAreHeldComesBack) {
+  TableDef def = Example();
+  def.weights_of_starts = true;
+  std::string bytes;
+  EncodeTableDef(def, &bytes);
+  EXPECT_EQ(bytes[0], 4);
+  const auto back = DecodeTableDef(bytes);
+  ASSERT_TRUE(back.ok()) << back.status().ToString();
+  EXPECT_TRUE(back->weights_of_starts);
+  EXPECT_EQ(back->values_family, 0u);
+  EXPECT_EQ(back->indexes[1].family, 4000000000u);
+  for (size_t n = 0; n < bytes.size(); n++) {
+    EXPECT_EQ(DecodeTableDef(Slice(bytes).substr(0, n)).status().code(), Code::kCorruption) << n;
+  }
+  // An older format that has it, and the newest one that does not.
+  bytes[0] = 3;
+  EXPECT_EQ(DecodeTableDef(bytes).status().code(), Code::kCorruption);
+  EncodeTableDef(Example(), &bytes);
+  bytes[0] = 4;
+  EXPECT_EQ(DecodeTableDef(bytes).status().code(), Code::kCorruption);
+}
+
 TEST(TableDefTest, DamagedAndNewerEntriesAreErrors) {
   std::string bytes;
   EncodeTableDef(Example(), &bytes);

@@ -55,7 +55,10 @@ int ha_tidesdb::CheckNoBranchHolds(const std::string& name) {
 int ha_tidesdb::open(const char* name, int, uint) noexcept {
   return guard::Run([&] {
     open_.name = TableName(name);
-    const Status built = open_.codec.Build(table);
+    const auto found = engine->dictionary.Find(open_.name);
+    if (!found.ok()) return guard::ToHandlerError(found.status());
+    if (*found == nullptr) return HA_ERR_NO_SUCH_TABLE;
+    const Status built = open_.codec.Build(table, StartsOf((*found)->def));
     if (!built.ok()) return DdlError(built);
     if (const int error = open_.Bind()) return error;
     ref_length = open_.codec.hidden_key() ? kHiddenKeyBytes
@@ -162,13 +165,14 @@ int ha_tidesdb::create(const char* name, TABLE* form, HA_CREATE_INFO* info) noex
   return guard::Run([&] {
     if (const int error = CheckDefinition(form, *info)) return error;
     TableCodec codec;
-    const Status built = codec.Build(form);
+    const Status built = codec.Build(form, TableCodec::Starts::kWeights);
     if (!built.ok()) return DdlError(built);
     NewTable table_def;
     table_def.name = TableName(name);
     table_def.options = sysvars::FamilyOptions(*form->s->option_struct);
     table_def.def.hidden_key = codec.hidden_key();
     table_def.def.temporary = info->tmp_table();
+    table_def.def.weights_of_starts = codec.has_starts();
     table_def.def.created_s = static_cast<uint64_t>(time(nullptr));
     if (info->auto_increment_value > 0) {
       table_def.def.auto_increment_base = info->auto_increment_value;

@@ -33,10 +33,12 @@ ulonglong ha_tidesdb::table_flags() const {
          (statement_.logs_statements ? HA_BINLOG_STMT_CAPABLE : 0);
 }
 
-ulong ha_tidesdb::index_flags(uint index, uint, bool) const {
+ulong ha_tidesdb::index_flags(uint index, uint part, bool) const {
   const ulong kind = index == table_share->primary_key ? port::kPrimaryKeyFlags : HA_KEYREAD_ONLY;
-  return kind | HA_READ_NEXT | HA_READ_PREV | HA_READ_ORDER | HA_READ_RANGE |
-         HA_DO_INDEX_COND_PUSHDOWN;
+  // Backward the server itself looks where a range begins, and takes a row with the same weights but
+  // other first characters for one in front of it.
+  const ulong backward = open_.codec.has_weights_of_start(index, part + 1) ? 0 : HA_READ_PREV;
+  return kind | backward | HA_READ_NEXT | HA_READ_ORDER | HA_READ_RANGE | HA_DO_INDEX_COND_PUSHDOWN;
 }
 
 int ha_tidesdb::Bind(THD* thd) {

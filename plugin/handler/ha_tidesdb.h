@@ -145,6 +145,7 @@ class ha_tidesdb final : public handler {
   int AlterError(const Status& status);
   int BuildError(TABLE* altered, const IndexBuilder& builder, const Status& status);
   void PrintDuplicate(TABLE* altered, const IndexBuilder& builder);
+  TableCodec::Starts StartsAfterAlter() const;
   bool KeysStay(const TABLE& altered, const TableCodec& codec,
                 const std::vector<int>& columns_before, const Alter_inplace_info& info);
   Status RestartAutoIncrement(const HA_CREATE_INFO& info, TableDef* def);

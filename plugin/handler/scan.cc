@@ -51,13 +51,15 @@ int Scan::MoveCursor(Direction direction) {
 
 int Scan::ReadCandidate(uchar* record, bool* found) {
   const Slice key = cursor_.key();
-  if (WasGiven(key)) {
+  const uint index = reader_.index();
+  const bool others = in_prefix_ && !open_.codec.IsAmong(index, key, match_further_);
+  if (others || WasGiven(key)) {
     *found = false;
     return 0;
   }
   const Slice value = cursor_.value();
-  return open_.is_rows(reader_.index()) ? reader_.ReadPrimary(key, value, record, found)
-                                        : reader_.ReadEntry(key, value, record, found);
+  return open_.is_rows(index) ? reader_.ReadPrimary(key, value, record, found)
+                              : reader_.ReadEntry(key, value, record, found);
 }
 
 int Scan::ReadOn(uchar* record, Direction direction, bool matching, int at_end) {
@@ -171,15 +173,25 @@ int Scan::SeekImage(ha_rkey_function flag) {
   }
 }
 
+// What to ask for instead where the bytes of a key are those of more keys.
+static ha_rkey_function IncludingThem(ha_rkey_function flag) {
+  if (flag == HA_READ_AFTER_KEY) return HA_READ_KEY_OR_NEXT;
+  return flag == HA_READ_BEFORE_KEY ? HA_READ_KEY_OR_PREV : flag;
+}
+
 int Scan::ReadKey(const uchar* key, uint length, ha_rkey_function flag, uchar* record) {
   if (!in_range_read_) LeaveRange();
   const uint index = reader_.index();
   const bool starts = in_range_read_ && flag == HA_READ_KEY_OR_NEXT;
-  const TableCodec::ImageKey image =
+  TableCodec::ImageKey image =
       open_.codec.FromImage(index, key, length, &key_,
                             starts ? TableCodec::ImageUse::kStart : TableCodec::ImageUse::kKey);
   const bool exact = flag == HA_READ_KEY_EXACT || flag == HA_READ_PREFIX;
+  if (!image.used_all) flag = IncludingThem(flag);
   match_ = key_;
+  match_further_ = std::move(image.further);
+  // One of the ranges that are for the others too gives them all; the server looks at each.
+  if (each_row_once_) match_further_.clear();
   prefix_backward_ = flag == HA_READ_PREFIX_LAST;
   in_prefix_ = exact || prefix_backward_;
   if (exact && image.whole_key && image.used_all) {
@@ -310,10 +322,12 @@ void Scan::SetRangeEnd(const key_range* end) {
   if (end->flag != HA_READ_BEFORE_KEY && end->flag != HA_READ_AFTER_KEY) return;
   const TableCodec::ImageKey image = open_.codec.FromImage(reader_.index(), end->key, end->length,
                                                            &key_, TableCodec::ImageUse::kEnd);
-  if (!image.used_all) return;
+  // Where the server would take other first characters with the same weights to be behind the end.
+  const bool starts = open_.codec.has_weights_of_start(reader_.index(), MAX_REF_PARTS);
+  if (!image.used_all && !starts) return;
   open_.file->in_range_check_pushed_down = true;
   has_upper_ = true;
-  if (end->flag == HA_READ_BEFORE_KEY) {
+  if (end->flag == HA_READ_BEFORE_KEY && image.used_all) {
     upper_ = key_;
   } else {
     has_upper_ = KeyAfterPrefix(key_, &upper_);

@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "handler/row_reader.h"
 #include "session/cursor.h"
@@ -97,7 +98,8 @@ class Scan {
   bool at_point_ = false;
   Off off_ = Off::kNeither;
   std::string point_;  // That key, in the family that is scanned.
-  std::string match_;  // What keys of NextSame start with.
+  std::string match_;  // What keys of NextSame start with,
+  std::vector<TableCodec::ImageKey::Further> match_further_;  // and how they go on.
   std::string upper_;  // Keys from here on are outside of the range.
   bool has_upper_ = false;
   bool in_range_read_ = false;

@@ -231,14 +231,14 @@ ha_rows ha_tidesdb::records_in_range(uint index, const key_range* start, const k
     std::string from;
     std::string to;
     if (start != nullptr) {
-      open_.codec.FromImage(index, start->key, start->length, &key_);
+      const bool all = open_.codec.FromImage(index, start->key, start->length, &key_).used_all;
       from = key_;
-      if (start->flag == HA_READ_AFTER_KEY && !KeyAfterPrefix(key_, &from)) rows = 1;
+      if (start->flag == HA_READ_AFTER_KEY && all && !KeyAfterPrefix(key_, &from)) rows = 1;
     }
     if (end != nullptr) {
-      open_.codec.FromImage(index, end->key, end->length, &key_);
+      const bool all = open_.codec.FromImage(index, end->key, end->length, &key_).used_all;
       to = key_;
-      if (end->flag == HA_READ_AFTER_KEY && !KeyAfterPrefix(key_, &to)) to.clear();
+      if ((end->flag == HA_READ_AFTER_KEY || !all) && !KeyAfterPrefix(key_, &to)) to.clear();
     }
     if (rows == 1) return 0;
     rows = KeysInRange(index, from, to, EqualRows(index, start, end));

@@ -6,6 +6,7 @@ from test.format_reader.data import Damaged, Reader, Unsupported
 
 _FORMAT = 1
 _FORMAT_APART = 3  # Of a table's entry.
+_FORMAT_STARTS = 4
 
 
 @dataclass
@@ -28,10 +29,10 @@ def tables(catalog):
 def _table(value):
     reader = Reader(value)
     entry_format = reader.u8()
-    if entry_format not in (_FORMAT, _FORMAT_APART):
+    if entry_format not in (_FORMAT, _FORMAT_APART, _FORMAT_STARTS):
         raise Unsupported(f"a table's entry of format {value[0]}")
     flags = reader.varint()
-    if flags > 3:
+    if flags > 7 or bool(flags & 4) != (entry_format == _FORMAT_STARTS):
         raise Damaged(f"a table's flags are {flags}")
     numbers = [reader.u32(), reader.u64(), reader.u64(), reader.u32()]
     families = {}
@@ -39,7 +40,7 @@ def _table(value):
         family = reader.u32()
         families[reader.counted().decode()] = family
     values = 0
-    if entry_format == _FORMAT_APART:
+    if entry_format >= _FORMAT_APART:
         reader.counted()  # The .frm.
         if [reader.varint() for _ in range(3)] != [0, 0, 0]:
             raise Unsupported("a table whose rows have several versions")

@@ -36,6 +36,8 @@ TABLES = [
     Table("apart", "n INT NOT NULL, a TEXT, b VARCHAR(300), c BLOB NOT NULL, d INT, e VARCHAR(40), PRIMARY KEY (n),"
                    " KEY (a(9))",
           "KLOG_VALUE_THRESHOLD=64"),
+    Table("starts", "n INT PRIMARY KEY, a VARCHAR(40) COLLATE utf8mb4_unicode_ci, b CHAR(9) COLLATE utf8mb4_danish_ci,"
+                    " KEY (a(2), n), KEY (b(3) DESC)"),
     Table("spilled", "n INT PRIMARY KEY, a INT, b VARCHAR(1000)", written=False),
 ]
 
@@ -71,7 +73,7 @@ def _bytes(column, rng):
     if column.octets > 300 and rng.random() < 0.2:
         size = 80
     if column.text:
-        return f"'{''.join(rng.choice('ab zÄ') for _ in range(size))}'"
+        return f"'{''.join(rng.choice('ab zÄß') for _ in range(size))}'"
     if rng.random() < 0.3:
         return "x'0000'"
     return f"x'{rng.randbytes(size).hex() if size < 100 else '00ff' * (size // 2)}'"
