@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "session/thd_session.h"
 
@@ -271,7 +272,9 @@ void Scan::BeginRanges(bool each_row_once) {
   const uint index = reader_.index();
   each_row_once_ = each_row_once && index != MAX_KEY && open_.codec.HasInexactEnds(index);
   given_.clear();
+  given_all_from_.reset();
   giving_to_.clear();
+  giving_all_after_ = false;
 }
 
 // The range that is read begins at `from`, and gives all up to its end before another begins.
@@ -279,14 +282,20 @@ void Scan::BeginGiving(const std::string& from) {
   if (!in_range_read_ || !each_row_once_) return;
   giving_from_ = from;
   giving_to_.clear();
+  giving_all_after_ = false;
   if (at_point_) {
     giving_to_ = Successor(from);
   } else if (!in_prefix_ || !KeyAfterPrefix(match_, &giving_to_)) {
     if (has_upper_) giving_to_ = upper_;
+    giving_all_after_ = !has_upper_;
   }
 }
 
 void Scan::EndGiving() {
+  if (std::exchange(giving_all_after_, false)) {
+    if (!given_all_from_ || giving_from_ < *given_all_from_) given_all_from_ = giving_from_;
+    return;
+  }
   if (giving_to_ <= giving_from_) return;
   auto at = given_.upper_bound(giving_from_);
   if (at != given_.begin() && std::prev(at)->second >= giving_from_) {
@@ -303,6 +312,7 @@ void Scan::EndGiving() {
 
 bool Scan::WasGiven(Slice key) const {
   if (!each_row_once_) return false;
+  if (given_all_from_ && key >= Slice(*given_all_from_)) return true;
   const auto after = given_.upper_bound(key);
   return after != given_.begin() && key < Slice(std::prev(after)->second);
 }

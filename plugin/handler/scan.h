@@ -8,6 +8,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -107,8 +108,10 @@ class Scan {
   bool each_row_once_ = false;
   std::string giving_from_;  // Of the range that is read; giving_to_ is not among its keys.
   std::string giving_to_;
+  bool giving_all_after_ = false;  // The range has no end.
   // Of the ranges before it; apart from each other.
   std::map<std::string, std::string, std::less<>> given_;
+  std::optional<std::string> given_all_from_;  // Of those that have no end.
   // The cursor does not leave the keys that start with match_. For Prev too: whoever asked for the
   // last row of a prefix wants none before it.
   bool in_prefix_ = false;
