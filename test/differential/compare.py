@@ -81,8 +81,9 @@ def rows_of(kind, outcome, ordered):
     if kind == "optimize":  # Ours says how much was merged; InnoDB checks its table meanwhile.
         rows = [row[1:] for row in rows if row[1].lower() != b"note"]
     if kind == "show-create":
-        engines = rb" ?(ENGINE ?= ?\w+|`(ours|theirs)`\.|`[A-Z0-9_]+`='?\w+'?|AUTO_INCREMENT=\d+)|(?<=`)\(\d+\)"  # An index over a prefix may be ours alone.
-        rows = [(re.sub(engines, b"", value or b"") for value in row) for row in rows]
+        engines = rb" ?(ENGINE ?= ?\w+|`(ours|theirs)`\.|`[A-Z0-9_]+`='?\w+'?|AUTO_INCREMENT=\d+)"
+        prefix = rb"|(?<=`)\(\d+\)"  # An index over one may be ours alone.
+        rows = [(re.sub(engines + prefix, b"", value or b"") for value in row) for row in rows]
         rows = [tuple(row) for row in rows]
     return rows if ordered else sorted(rows, key=lambda row: [(value is not None, value or b"") for value in row])
 
