@@ -79,7 +79,11 @@ pid() {{  # Of the running server. Fails when none runs: the file may be left ov
 }}
 
 lives() {{  # A process whose parent has not asked for its end is none: where nobody does, as in some containers, it stays.
-  kill -0 "$1" 2>/dev/null && [ -n "$(tr -d '\0' 2>/dev/null <"/proc/$1/cmdline")" ]
+  kill -0 "$1" 2>/dev/null || return 1
+  # Not by its command line: that is empty too while a program takes the place of another.
+  case $(sed 's/.*) //' 2>/dev/null <"/proc/$1/stat") in
+    [ZX]* | "") return 1 ;;
+  esac
 }}
 
 answers() {{  # This server: ~/.my.cnf may name another one.
