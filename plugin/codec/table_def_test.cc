@@ -20,6 +20,12 @@ TableDef Example() {
   return def;
 }
 
+void ExpectNoStartIsAnEntry(Slice bytes) {
+  for (size_t n = 0; n < bytes.size(); n++) {
+    EXPECT_EQ(DecodeTableDef(bytes.substr(0, n)).status().code(), Code::kCorruption) << n;
+  }
+}
+
 TEST(TableDefTest, ComesBack) {
   std::string bytes;
   EncodeTableDef(Example(), &bytes);
@@ -48,9 +54,7 @@ TEST(TableDefTest, TheFamilyOfLongValuesComesBack) {
   ASSERT_TRUE(back.ok()) << back.status().ToString();
   EXPECT_EQ(back->values_family, 99u);
   EXPECT_EQ(back->indexes[1].family, 4000000000u);
-  for (size_t n = 0; n < bytes.size(); n++) {
-    EXPECT_EQ(DecodeTableDef(Slice(bytes).substr(0, n)).status().code(), Code::kCorruption) << n;
-  }
+  ExpectNoStartIsAnEntry(bytes);
 }
 
 TEST(TableDefTest, HowStartsOfTextsAreHeldComesBack) {
@@ -64,9 +68,7 @@ TEST(TableDefTest, HowStartsOfTextsAreHeldComesBack) {
   EXPECT_TRUE(back->weights_of_starts);
   EXPECT_EQ(back->values_family, 0u);
   EXPECT_EQ(back->indexes[1].family, 4000000000u);
-  for (size_t n = 0; n < bytes.size(); n++) {
-    EXPECT_EQ(DecodeTableDef(Slice(bytes).substr(0, n)).status().code(), Code::kCorruption) << n;
-  }
+  ExpectNoStartIsAnEntry(bytes);
   // An older format that has it, and the newest one that does not.
   bytes[0] = 3;
   EXPECT_EQ(DecodeTableDef(bytes).status().code(), Code::kCorruption);
@@ -78,9 +80,7 @@ TEST(TableDefTest, HowStartsOfTextsAreHeldComesBack) {
 TEST(TableDefTest, DamagedAndNewerEntriesAreErrors) {
   std::string bytes;
   EncodeTableDef(Example(), &bytes);
-  for (size_t n = 0; n < bytes.size(); n++) {
-    EXPECT_EQ(DecodeTableDef(Slice(bytes).substr(0, n)).status().code(), Code::kCorruption) << n;
-  }
+  ExpectNoStartIsAnEntry(bytes);
   EXPECT_EQ(DecodeTableDef(bytes + "x").status().code(), Code::kCorruption);
   bytes[0] = 9;
   EXPECT_EQ(DecodeTableDef(bytes).status().code(), Code::kNotSupported);
