@@ -5,7 +5,10 @@
 #include <cstring>
 #include <map>
 #include <memory>
+#include <set>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/latch.h"
@@ -103,54 +106,132 @@ size_t TrimmedBytes(const void* handle, const uint8_t* from, size_t from_bytes) 
   return Server(handle)->lengthsp(reinterpret_cast<const char*>(from), from_bytes);
 }
 
-// The smallest character, so often that a CHAR column is full.
-size_t UnfilledBytes(const void* handle, const uint8_t* from, size_t from_bytes) {
-  CHARSET_INFO* cs = Server(handle);
-  uint8_t smallest[4];
-  const size_t bytes = cs->mbminlen;
-  cs->fill(reinterpret_cast<char*>(smallest), bytes, static_cast<int>(cs->min_sort_char));
-  while (from_bytes >= bytes && memcmp(from + from_bytes - bytes, smallest, bytes) == 0) {
-    from_bytes -= bytes;
+size_t BytesWithoutEnd(const uint8_t* from, size_t from_bytes, Slice end) {
+  while (from_bytes >= end.size() &&
+         memcmp(from + from_bytes - end.size(), end.data(), end.size()) == 0) {
+    from_bytes -= end.size();
   }
   return from_bytes;
 }
 
-// What the letters of a collation that are several characters start with: all of these but the last,
-// all but the last two, and so on. Sorted.
-using LetterStart = std::array<my_wc_t, MY_UCA_MAX_CONTRACTION>;
-using LetterStarts = std::vector<LetterStart>;
+// LIKE fills with the smallest character, and CHAR is filled with spaces.
+size_t UnfilledStart(const void* handle, const uint8_t* from, size_t from_bytes) {
+  CHARSET_INFO* cs = Server(handle);
+  char smallest[4];
+  cs->fill(smallest, cs->mbminlen, static_cast<int>(cs->min_sort_char));
+  return BytesWithoutEnd(from, from_bytes, Slice(smallest, cs->mbminlen));
+}
 
-LetterStarts FindLetterStarts(const MY_CONTRACTIONS& contractions) {
-  LetterStarts starts;
+// As my_like_range_*() of the server do it: the greatest character while there is room for it, and
+// then spaces or zeros.
+size_t UnfilledEnd(const void* handle, const uint8_t* from, size_t from_bytes) {
+  CHARSET_INFO* cs = Server(handle);
+  const my_wc_t greatest = cs->max_sort_char;
+  uint8_t character[8];
+  int bytes = 1;
+  if ((cs->state & MY_CS_UNICODE) != 0) {
+    bytes = cs->cset->wc_mb(cs, greatest, character, character + sizeof character);
+  } else if (greatest <= 0xff) {
+    character[0] = static_cast<uint8_t>(greatest);
+  } else {
+    character[0] = static_cast<uint8_t>(greatest >> 8);
+    character[1] = static_cast<uint8_t>(greatest);
+    bytes = 2;
+  }
+  if (bytes <= 0) return from_bytes;
+  size_t filled = TrimmedBytes(handle, from, from_bytes);
+  for (int i = 1; i < bytes && filled > 0 && from[filled - 1] == 0; i++) filled--;
+  const Slice end(reinterpret_cast<const char*>(character), static_cast<size_t>(bytes));
+  const size_t unfilled = BytesWithoutEnd(from, filled, end);
+  return unfilled < filled ? unfilled : from_bytes;
+}
+
+// The letters of a collation that are several characters.
+using LetterStart = std::array<my_wc_t, MY_UCA_MAX_CONTRACTION>;
+struct Letters {
+  // What they start with: all of these but the last, all but the last two, and so on. Sorted.
+  std::vector<LetterStart> starts;
+  // The weights of their first character alone, and of the first two, each alone.
+  std::set<std::string> heads;
+  std::set<std::pair<std::string, std::string>> pairs;
+};
+
+std::string WeightsOf(CHARSET_INFO* cs, const uint8_t* from, size_t from_bytes) {
+  std::string weights(64, '\0');
+  weights.resize(WeighLevel(cs, 0, reinterpret_cast<uint8_t*>(weights.data()), weights.size(), from,
+                            from_bytes));
+  return weights;
+}
+
+std::string WeightsOf(CHARSET_INFO* cs, const my_wc_t* characters, size_t n) {
+  uint8_t bytes[8 * MY_UCA_MAX_CONTRACTION];
+  size_t made = 0;
+  for (size_t i = 0; i < n && characters[i] != 0; i++) {
+    made += static_cast<size_t>(
+        std::max(0, cs->cset->wc_mb(cs, characters[i], bytes + made, bytes + sizeof bytes)));
+  }
+  return WeightsOf(cs, bytes, made);
+}
+
+Letters FindLetters(CHARSET_INFO* cs) {
+  Letters letters;
+  const MY_CONTRACTIONS& contractions = cs->uca->level[0].contractions;
   for (size_t i = 0; i < contractions.nitems; i++) {
-    const MY_CONTRACTION& letter = contractions.item[i];
-    if (letter.with_context) continue;  // Weighs its last character, by the one in front of it.
+    const my_wc_t* const letter = contractions.item[i].ch;
+    std::string head = WeightsOf(cs, letter, 1);
+    letters.pairs.emplace(head, WeightsOf(cs, letter + 1, 1));
+    // Where the first character keeps its weights, it is no matter what comes behind it.
+    const std::string whole = WeightsOf(cs, letter, MY_UCA_MAX_CONTRACTION);
+    if (letter[2] == 0 && Slice(whole).starts_with(head)) continue;
+    letters.heads.insert(std::move(head));
     LetterStart start = {};
-    for (size_t n = 0; n + 1 < start.size() && letter.ch[n + 1] != 0; n++) {
-      start[n] = letter.ch[n];
-      starts.push_back(start);
+    for (size_t n = 0; n + 1 < start.size() && letter[n + 1] != 0; n++) {
+      start[n] = letter[n];
+      letters.starts.push_back(start);
     }
   }
-  std::sort(starts.begin(), starts.end());
-  starts.erase(std::unique(starts.begin(), starts.end()), starts.end());
-  return starts;
+  std::sort(letters.starts.begin(), letters.starts.end());
+  letters.starts.erase(std::unique(letters.starts.begin(), letters.starts.end()),
+                       letters.starts.end());
+  return letters;
 }
 
-// Kept for good, as the server keeps its collations.
-const LetterStarts& LetterStartsOf(CHARSET_INFO* cs) {
+// Kept for good, as the server keeps its collations. Null: each character is a letter.
+const Letters* LettersOf(CHARSET_INFO* cs) {
   static Latch latch;  // Guards all.
-  static std::map<CHARSET_INFO*, std::unique_ptr<const LetterStarts>> all;
+  static std::map<CHARSET_INFO*, std::unique_ptr<const Letters>> all;
+  if (cs->uca == nullptr || cs->uca->level[0].contractions.nitems == 0) return nullptr;
   const LatchGuard guard(latch);
-  auto& starts = all[cs];
-  if (starts == nullptr) {
-    starts = std::make_unique<const LetterStarts>(FindLetterStarts(cs->uca->level[0].contractions));
-  }
-  return *starts;
+  auto& letters = all[cs];
+  if (letters == nullptr) letters = std::make_unique<const Letters>(FindLetters(cs));
+  return letters.get();
 }
+
+size_t AlikeBytes(const Collation& collation, const uint8_t* from, size_t from_bytes) {
+  CHARSET_INFO* cs = Server(collation.handle);
+  const auto& letters = *static_cast<const Letters*>(collation.letters);
+  const uint8_t* const end = from + from_bytes;
+  std::string before;
+  const uint8_t* place = from;  // Of the character before.
+  for (const uint8_t* at = from; at < end;) {
+    const int bytes = std::max(1, cs->charlen(at, end));
+    std::string weights = WeightsOf(cs, at, std::min<size_t>(bytes, end - at));
+    if (at != from && letters.pairs.count({before, weights}) != 0) {
+      return static_cast<size_t>(place - from);
+    }
+    before = std::move(weights);
+    place = at;
+    at += bytes;
+  }
+  const bool may_go_on = place != end && letters.heads.count(before) != 0;
+  return may_go_on ? static_cast<size_t>(place - from) : from_bytes;
+}
+
+size_t NoneAlike(const Collation&, const uint8_t*, size_t) { return 0; }
 
 size_t SettledBytes(const Collation& collation, const uint8_t* from, size_t from_bytes) {
   CHARSET_INFO* cs = Server(collation.handle);
-  const auto& starts = *static_cast<const LetterStarts*>(collation.letters);
+  const auto& starts = static_cast<const Letters*>(collation.letters)->starts;
   constexpr size_t kLast = MY_UCA_MAX_CONTRACTION - 1;
   std::array<my_wc_t, kLast> last = {};      // The last characters, the newest at the end,
   std::array<const uint8_t*, kLast> places;  // and where they are.
@@ -219,7 +300,15 @@ bool FillCollation(CHARSET_INFO* cs, Levels levels, Collation* collation) {
   // Without padding the server still pads all levels but the first: it takes one letter for a
   // letter with an accent that does not count.
   const int unpadded = (cs->state & MY_CS_NOPAD) != 0 ? 1 : 0;
-  if (unpadded != 0) collation->unfilled_bytes = UnfilledBytes;
+  collation->unfilled_start = UnfilledStart;
+  collation->unfilled_end = UnfilledEnd;
+  collation->starts_weigh_alone = !IsThai(cs);
+  collation->letters = LettersOf(cs);
+  if (collation->letters != nullptr) {
+    collation->settled_bytes = SettledBytes;
+    collation->alike_bytes = AlikeBytes;
+  }
+  if (IsThai(cs)) collation->alike_bytes = NoneAlike;
   for (int level = unpadded; level < collation->levels; level++) {
     if (!FindPad(cs, level, &collation->pad[level])) return false;
   }
@@ -230,14 +319,10 @@ bool WeighsAcrossCharacters(CHARSET_INFO* cs) {
   return cs->uca != nullptr || IsNamed(cs, "latin1_german2_ci");
 }
 
-uint32_t FillStarts(CHARSET_INFO* cs, uint32_t characters, Collation* collation) {
-  if (cs->uca != nullptr && !LetterStartsOf(cs).empty()) {
-    collation->letters = &LetterStartsOf(cs);
-    collation->settled_bytes = SettledBytes;
-  }
+uint32_t StartBytes(CHARSET_INFO* cs, uint32_t characters, const Collation& collation) {
   constexpr uint32_t kUnicodeWeight = 2;
   return characters *
-         std::max<uint32_t>(collation->pad[0].bytes, cs->uca != nullptr ? kUnicodeWeight : 1);
+         std::max<uint32_t>(collation.pad[0].bytes, cs->uca != nullptr ? kUnicodeWeight : 1);
 }
 
 const char* WhyNoIndex(CHARSET_INFO* cs, bool filled, bool prefix) {

@@ -21,8 +21,8 @@ bool FillCollation(CHARSET_INFO* cs, Levels levels, Collation* collation);
 // Whether the weights of a text's first characters may differ from the first ones of the whole text.
 bool WeighsAcrossCharacters(CHARSET_INFO* cs);
 // For an index over the first `characters` of texts of such a collation: how many bytes of weights it
-// takes. REQUIRES: FillCollation(cs, Levels::kFirst, collation).
-uint32_t FillStarts(CHARSET_INFO* cs, uint32_t characters, Collation* collation);
+// takes.
+uint32_t StartBytes(CHARSET_INFO* cs, uint32_t characters, const Collation& collation);
 
 // Why an index over strings of cs, or over prefixes of them, would not find what the server's
 // comparison finds; null when it does. filled: with spaces, as CHAR columns are.

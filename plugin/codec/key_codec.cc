@@ -247,7 +247,8 @@ void EncodeNull(const KeyPart& part, std::string* key) {
   key->push_back(part.descending ? static_cast<char>(~kNullMark) : kNullMark);
 }
 
-void EncodeStart(const KeyPart& part, Slice start, std::string* key, std::string* scratch) {
+void EncodeStart(const KeyPart& part, Slice start, bool cut, std::string* key,
+                 std::string* scratch) {
   const size_t begin = key->size();
   if (part.nullable) key->push_back(kValueMark);
   const Collation& collation = *part.collation;
@@ -257,8 +258,9 @@ void EncodeStart(const KeyPart& part, Slice start, std::string* key, std::string
   const size_t room = MakeRoom(part, bytes, scratch);
   auto* const weights = reinterpret_cast<uint8_t*>(scratch->data());
   size_t n = collation.weigh(collation.handle, 0, weights, room, from, bytes);
-  const size_t settled =
-      collation.settled_bytes == nullptr ? bytes : collation.settled_bytes(collation, from, bytes);
+  const size_t settled = cut && collation.settled_bytes != nullptr
+                             ? collation.settled_bytes(collation, from, bytes)
+                             : bytes;
   if (settled < bytes) {
     std::string other(room, '\0');
     auto* const shorter = reinterpret_cast<uint8_t*>(other.data());

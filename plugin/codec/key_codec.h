@@ -45,9 +45,16 @@ struct Collation {
   // it, as "c" in front of "h" where "ch" is one letter. Null: there are no such letters.
   size_t (*settled_bytes)(const Collation& collation, const uint8_t* from,
                           size_t from_bytes) = nullptr;
-  const void* letters = nullptr;  // For settled_bytes().
-  // The bytes without what LIKE fills the start of a range with. Null: it makes no difference.
-  size_t (*unfilled_bytes)(const void* handle, const uint8_t* from, size_t from_bytes) = nullptr;
+  const void* letters = nullptr;  // For settled_bytes() and alike_bytes().
+  // The bytes without what LIKE fills the start of a range with, and without what it fills the end
+  // with: the smallest and the greatest character. Null: ranges are as the server says.
+  size_t (*unfilled_start)(const void* handle, const uint8_t* from, size_t from_bytes) = nullptr;
+  size_t (*unfilled_end)(const void* handle, const uint8_t* from, size_t from_bytes) = nullptr;
+  // Of the start of a text, without what fills it: the bytes whose weights all texts start with that
+  // begin with characters equal to these, one by one, as LIKE compares them. Null: all of it.
+  size_t (*alike_bytes)(const Collation& collation, const uint8_t* from,
+                        size_t from_bytes) = nullptr;
+  bool starts_weigh_alone = true;  // The weights of a text start with those of its start.
   int levels = 1;
   Pad pad[kLevelsMax];  // How the shorter of two texts goes on, at each level.
 };
@@ -80,8 +87,9 @@ struct KeyPart {
 void EncodePart(const KeyPart& part, Slice raw, std::string* key, std::string* scratch);
 void EncodeNull(const KeyPart& part, std::string* key);
 // Appends what the parts of all texts start with that start with this one, and not where a part ends.
-// REQUIRES: part.weights_max != 0.
-void EncodeStart(const KeyPart& part, Slice start, std::string* key, std::string* scratch);
+// cut: wherever it may be, within a letter too.
+void EncodeStart(const KeyPart& part, Slice start, bool cut, std::string* key,
+                 std::string* scratch);
 
 // Whether the raw value can be read from the key.
 inline bool IsReversible(PartKind kind) {

@@ -11,12 +11,6 @@ namespace {
 
 constexpr size_t kPartsMax = MAX_REF_PARTS;
 
-// CHAR without padding.
-bool IsFilledUnpadded(const KeyPart& part) {
-  return part.trim_spaces && part.kind == PartKind::kText &&
-         part.collation->unfilled_bytes != nullptr;
-}
-
 void MarkNull(const Column& column, bool null, uchar* record) {
   if (column.null_mask == 0) return;
   if (null) {
@@ -88,26 +82,98 @@ bool TableCodec::Entry(uint key_number, const uchar* record, Slice primary_key, 
 
 bool TableCodec::HasInexactEnds(uint key_number) const {
   const auto inexact = [](const Part& part) {
-    return IsFilledUnpadded(part.key) || part.key.weights_max != 0;
+    return MayBeWider(part.key) || part.key.weights_max != 0;
   };
   const std::vector<Part>& parts = indexes_[key_number].parts;
   if (std::any_of(parts.begin(), parts.end(), inexact)) return true;
   return !hidden_key_ && std::any_of(primary_parts().begin(), primary_parts().end(), inexact);
 }
 
-// CHAR without padding, which the server's form fills with spaces all the same: the value may have
-// had some of them, or have been filled by LIKE with its smallest character. A range takes all that
-// it may have been.
-void TableCodec::EncodeRangeEnd(const Part& part, Slice raw, ImageUse use, std::string* key) const {
-  const Collation& collation = *part.key.collation;
-  KeyPart key_part = part.key;
-  if ((use == ImageUse::kStart) != part.key.descending) {
-    const auto* from = reinterpret_cast<const uint8_t*>(raw.data());
-    raw = raw.substr(0, collation.unfilled_bytes(collation.handle, from, raw.size()));
-  } else {
-    key_part.trim_spaces = false;
+uint TableCodec::ImageBytes(const Part& part) {
+  return (part.key.nullable ? 1 : 0) + (part.image_varying ? HA_KEY_BLOB_LENGTH : 0) +
+         part.image_bytes;
+}
+
+// The value at image, behind the byte for NULL, which is moved past it.
+Slice TableCodec::RawOf(const Part& part, const uchar** image) {
+  const uchar* at = *image;
+  uint32_t bytes = part.image_bytes;
+  if (part.image_varying) {
+    bytes = uint2korr(at);
+    at += HA_KEY_BLOB_LENGTH;
   }
-  EncodePart(key_part, raw, key, &scratch_);
+  *image = at + part.image_bytes;
+  return {reinterpret_cast<const char*>(at), bytes};
+}
+
+// Whether LIKE has made what a range has for a part: it fills what it begins with. Null: the range
+// has nothing for it there.
+bool TableCodec::IsLike(const Part& part, const uchar* start, const uchar* end) {
+  if (!MayBeWider(part.key)) return false;
+  const uchar* const high = part.key.descending ? start : end;
+  const uchar* image = high != nullptr ? high : part.key.descending ? end : start;
+  if (part.key.nullable && *image++ != 0) return false;
+  const Slice raw = RawOf(part, &image);
+  const auto* from = reinterpret_cast<const uint8_t*>(raw.data());
+  const Collation& collation = *part.key.collation;
+  const auto unfilled = high != nullptr ? collation.unfilled_end : collation.unfilled_start;
+  return unfilled(collation.handle, from, raw.size()) < raw.size();
+}
+
+TableCodec::RangedParts TableCodec::FindRangedParts(uint key_number, const key_range* start,
+                                                    const key_range* end) const {
+  const Index& index = indexes_[key_number];
+  RangedParts ranged;
+  uint at = 0;
+  uint number = 0;
+  bool same = start != nullptr && end != nullptr;
+  const auto visit = [&](const Part& part) {
+    const uint bytes = ImageBytes(part);
+    const auto in = [&](const key_range* range) {
+      return range != nullptr && at + bytes <= range->length ? range->key + at : nullptr;
+    };
+    const uchar* const from = in(start);
+    const uchar* const to = in(end);
+    if (from == nullptr && to == nullptr) return;
+    same = same && from != nullptr && to != nullptr && memcmp(from, to, bytes) == 0;
+    if (!same) {
+      ranged.from = std::min(ranged.from, number);
+      if (IsLike(part, from, to)) ranged.like |= key_part_map{1} << number;
+    }
+    at += bytes;
+    number++;
+  };
+  for (const Part& part : index.parts) visit(part);
+  if (!index.unique && !hidden_key_ && !is_primary(key_number)) {
+    for (const Part& part : primary_parts()) {
+      if (!HasColumn(index, part.column)) visit(part);
+    }
+  }
+  return ranged;
+}
+
+// Of a text that a range begins or ends with, what all texts start with that the server may have
+// meant. Returns: false where it is the text that the server says, and none is beyond it.
+bool TableCodec::Widen(const KeyPart& part, ImageSide side, bool is_like, Slice* raw) {
+  const Collation& collation = *part.collation;
+  const bool low = (side == ImageSide::kStart) != part.descending;
+  if (!is_like && !(low && collation.starts_weigh_alone)) return false;
+  const auto* from = reinterpret_cast<const uint8_t*>(raw->data());
+  size_t n = raw->size();
+  // Texts that go on with what sorts in front of spaces are in front of the text alone.
+  const auto trim = [&] {
+    const bool pads = part.trim_spaces || collation.pad[0].bytes != 0;
+    if (low && pads) n = collation.trimmed_bytes(collation.handle, from, n);
+  };
+  trim();
+  n = low ? collation.unfilled_start(collation.handle, from, n)
+          : collation.unfilled_end(collation.handle, from, n);
+  trim();
+  if (is_like && collation.alike_bytes != nullptr) {
+    n = collation.alike_bytes(collation, from, n);
+  }
+  *raw = raw->substr(0, n);
+  return true;
 }
 
 // Whether the server has cut a text, so that more may follow. CHAR it fills up.
@@ -121,46 +187,44 @@ bool TableCodec::IsStart(const Part& part, Slice raw) {
 }
 
 // Appends one part of a key in the server's form and moves image past it.
-TableCodec::ImagePart TableCodec::EncodeImagePart(const Part& part, const uchar** image,
-                                                  std::string* key, const RangeEnd& range) const {
-  const uchar* at = *image;
-  bool null = false;
-  if (part.key.nullable) null = *at++ != 0;
-  uint32_t bytes = part.image_bytes;
-  if (part.image_varying) {
-    bytes = uint2korr(at);
-    at += HA_KEY_BLOB_LENGTH;
-  }
-  const Slice raw(reinterpret_cast<const char*>(at), bytes);
-  *image = at + part.image_bytes;
+TableCodec::ImagePart TableCodec::EncodeImagePart(const Part& part, uint number,
+                                                  const uchar** image, std::string* key,
+                                                  const ImageUse& use) const {
+  const bool ranged =
+      use.side != ImageSide::kKey && number >= use.ranged.from && MayBeWider(part.key);
+  const bool null = part.key.nullable && *(*image)++ != 0;
+  Slice raw = RawOf(part, image);
   if (null) {
     EncodeNull(part.key, key);
     return ImagePart::kNull;
   }
-  if (IsStart(part, raw)) {
-    EncodeStart(part.key, raw, key, &scratch_);
+  const bool is_like = (use.ranged.like >> number & 1) != 0;
+  const bool widened = ranged && Widen(part.key, use.side, is_like, &raw);
+  if (widened || IsStart(part, raw)) {
+    EncodeStart(part.key, raw, !widened, key, &scratch_);
     return ImagePart::kStart;
   }
-  if (range.use != ImageUse::kKey && *image == range.end && IsFilledUnpadded(part.key)) {
-    EncodeRangeEnd(part, raw, range.use, key);
-  } else {
-    EncodePart(part.key, raw, key, &scratch_);
-  }
+  KeyPart key_part = part.key;
+  // The spaces may be the value's.
+  key_part.trim_spaces &= !ranged || part.key.collation->pad[0].bytes != 0;
+  EncodePart(key_part, raw, key, &scratch_);
   return ImagePart::kValue;
 }
 
 // Goes on with the primary key's columns, which the server gives only as far as the index has not
 // got them. Returns: whether all of image was used.
 bool TableCodec::AppendPrimaryKeyImage(const Index& index, const uchar* columns, const uchar* image,
-                                       const RangeEnd& range, std::string* key) const {
+                                       const uchar* end, const ImageUse& use,
+                                       std::string* key) const {
   std::array<const uchar*, kPartsMax> starts = {};
   const uchar* at = columns;
   std::string ignored;
   for (size_t i = 0; i < index.parts.size(); i++) {
     starts[i] = at;
-    EncodeImagePart(index.parts[i], &at, &ignored, {});
+    EncodeImagePart(index.parts[i], 0, &at, &ignored, {});
   }
-  for (size_t i = 0; i < primary_parts().size() && image < range.end; i++) {
+  auto number = static_cast<uint>(index.parts.size());
+  for (size_t i = 0; i < primary_parts().size() && image < end; i++) {
     const Part& primary = primary_parts()[i];
     const Part* among = nullptr;
     for (size_t j = 0; j < index.parts.size(); j++) {
@@ -169,27 +233,33 @@ bool TableCodec::AppendPrimaryKeyImage(const Index& index, const uchar* columns,
       at = starts[j];
     }
     if (among == nullptr) {
-      EncodeImagePart(primary, &image, key, range);
+      // A range goes beyond it: what follows says nothing.
+      if (EncodeImagePart(primary, number++, &image, key, use) == ImagePart::kStart) return false;
     } else if (index.same_as[i] < 0) {
       if (!among->whole_column) return false;
-      EncodeImagePart(primary, &at, key, {});
+      EncodeImagePart(primary, 0, &at, key, {});
     }
   }
-  return image >= range.end;
+  return image >= end;
 }
 
 TableCodec::ImageKey TableCodec::FromImage(uint key_number, const uchar* image, uint length,
-                                           std::string* key, ImageUse use) const {
+                                           std::string* key, const ImageUse& use) const {
   const Index& index = indexes_[key_number];
   ImageKey result;
   key->clear();
   const uchar* const columns = image;
   const uchar* const end = image + length;
-  const RangeEnd range{use, end};
   uint used = 0;
   while (used < index.parts.size() && image < end) {
-    const ImagePart part = EncodeImagePart(index.parts[used++], &image, key, range);
+    const ImagePart part = EncodeImagePart(index.parts[used], used, &image, key, use);
+    used++;
     result.has_null |= part == ImagePart::kNull;
+    result.is_start |= part == ImagePart::kStart;
+    if (result.is_start && use.side != ImageSide::kKey) {
+      result.used_all = false;
+      return result;
+    }
     if (part == ImagePart::kStart && image < end) {
       result.further.push_back({used, {}});
       key = &result.further.back().start;
@@ -200,7 +270,7 @@ TableCodec::ImageKey TableCodec::FromImage(uint key_number, const uchar* image, 
   result.whole_key = all_columns && (is_primary(key_number) || (index.unique && !result.has_null));
   if (image < end) {
     result.used_all &= !index.unique && !hidden_key_ && !is_primary(key_number) &&
-                       AppendPrimaryKeyImage(index, columns, image, range, key);
+                       AppendPrimaryKeyImage(index, columns, image, end, use, key);
   }
   return result;
 }

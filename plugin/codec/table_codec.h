@@ -90,6 +90,7 @@ class TableCodec {
     // False: the bytes are those of more keys than the image. Which ones, `further` says as far as
     // it can be told.
     bool used_all = true;
+    bool is_start = false;  // So because a text may go on, or a range begin or end further out.
     bool has_null = false;
     struct Further {
       uint after_parts;   // Behind so many columns
@@ -97,12 +98,28 @@ class TableCodec {
     };
     std::vector<Further> further;
   };
+  // What an image is for. For a range's start or end, bytes beyond which none of its keys is: the
+  // server fills up what LIKE begins with and CHAR, which is not always to be told from the value,
+  // and not always in the collation's order.
+  enum class ImageSide : uint8_t { kKey, kStart, kEnd };
+  // From the first part in which a range's start and end differ each goes its own way.
+  struct RangedParts {
+    uint from = MAX_REF_PARTS;
+    key_part_map like = 0;  // Those that LIKE has made.
+  };
+  struct ImageUse {
+    ImageSide side = ImageSide::kKey;
+    RangedParts ranged;
+  };
+  // Null: there is no start, or no end.
+  RangedParts FindRangedParts(uint key_number, const key_range* start, const key_range* end) const;
   // The bytes that all keys start with whose columns are as in image, the server's form of a key,
-  // of `length` bytes. For a range's start or end, bytes beyond which none of its keys is: what
-  // LIKE and CHAR are filled with is not always to be told from the value. Replaces *key.
-  enum class ImageUse : uint8_t { kKey, kStart, kEnd };
+  // of `length` bytes. Replaces *key.
   ImageKey FromImage(uint key_number, const uchar* image, uint length, std::string* key,
-                     ImageUse use = ImageUse::kKey) const;
+                     const ImageUse& use) const;
+  ImageKey FromImage(uint key_number, const uchar* image, uint length, std::string* key) const {
+    return FromImage(key_number, image, length, key, ImageUse());
+  }
 
   // Whether a key that starts with an image's bytes is one of the image's.
   bool IsAmong(uint key_number, Slice key, const std::vector<ImageKey::Further>& further) const;
@@ -151,11 +168,6 @@ class TableCodec {
     std::vector<bool> fields;  // A flag a column: the entry gives it back.
   };
 
-  // The last part of an image that is for a range.
-  struct RangeEnd {
-    ImageUse use = ImageUse::kKey;
-    const uchar* end = nullptr;
-  };
   enum class ImagePart : uint8_t { kValue, kNull, kStart };
 
   Status BuildColumns(TABLE* table);
@@ -171,10 +183,16 @@ class TableCodec {
   void AppendPrimaryKey(const Index& index, const uchar* record, Slice primary_key,
                         std::string* key) const;
   bool AppendPrimaryKeyImage(const Index& index, const uchar* columns, const uchar* image,
-                             const RangeEnd& range, std::string* key) const;
-  ImagePart EncodeImagePart(const Part& part, const uchar** image, std::string* key,
-                            const RangeEnd& range) const;
-  void EncodeRangeEnd(const Part& part, Slice raw, ImageUse use, std::string* key) const;
+                             const uchar* end, const ImageUse& use, std::string* key) const;
+  ImagePart EncodeImagePart(const Part& part, uint number, const uchar** image, std::string* key,
+                            const ImageUse& use) const;
+  static uint ImageBytes(const Part& part);
+  static bool MayBeWider(const KeyPart& part) {
+    return part.kind == PartKind::kText && part.collation->unfilled_start != nullptr;
+  }
+  static Slice RawOf(const Part& part, const uchar** image);
+  static bool IsLike(const Part& part, const uchar* start, const uchar* end);
+  static bool Widen(const KeyPart& part, ImageSide side, bool is_like, Slice* raw);
   bool RestorePart(const Part& part, Slice* key, uchar* record) const;
   bool RestoreValues(const Index& index, Slice value, uchar* record) const;
   static bool HasColumn(const Index& index, uint field) {

@@ -101,7 +101,7 @@ Status TableCodec::BuildTextPart(CHARSET_INFO* cs, uint length, bool unique, Par
   if (!part->whole_column && !unique && WeighsAcrossCharacters(cs)) {
     has_starts_ = true;
     if (starts_ == Starts::kWeights) {
-      part->key.weights_max = FillStarts(cs, part->key.chars_max, collation.get());
+      part->key.weights_max = StartBytes(cs, part->key.chars_max, *collation);
     }
   }
   part->key.collation = collation.get();

@@ -140,12 +140,22 @@ int ha_tidesdb::multi_range_read_init(RANGE_SEQ_IF* ranges, void* ranges_param, 
   });
 }
 
+bool ha_tidesdb::IsInFrontOf(const key_range* start) {
+  if (start == nullptr) return false;
+  const int order = key_cmp(table->key_info[active_index].key_part, start->key, start->length);
+  return order < 0 || (order == 0 && start->flag == HA_READ_AFTER_KEY);
+}
+
 int ha_tidesdb::read_range_first(const key_range* start, const key_range* end, bool eq_range_arg,
                                  bool sorted) noexcept {
   return guard::Run([&] {
-    scan_.BeginRange(end);
-    const int error = handler::read_range_first(start, end, eq_range_arg, sorted);
+    scan_.BeginRange(start, end);
+    int error = handler::read_range_first(start, end, eq_range_arg, sorted);
     scan_.EndRange();
+    while (error == 0 && scan_.ranges_end_as_said() && IsInFrontOf(start)) {
+      scan_.UnlockRow();
+      error = handler::read_range_next();
+    }
     return error;
   });
 }

@@ -146,6 +146,8 @@ class ha_tidesdb final : public handler {
   int BuildError(TABLE* altered, const IndexBuilder& builder, const Status& status);
   void PrintDuplicate(TABLE* altered, const IndexBuilder& builder);
   TableCodec::Starts StartsAfterAlter() const;
+  // Whether the current row, as the server compares, is not yet in a range.
+  bool IsInFrontOf(const key_range* start);
   bool KeysStay(const TABLE& altered, const TableCodec& codec,
                 const std::vector<int>& columns_before, const Alter_inplace_info& info);
   Status RestartAutoIncrement(const HA_CREATE_INFO& info, TableDef* def);

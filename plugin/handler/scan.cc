@@ -115,6 +115,7 @@ void Scan::End() {
 void Scan::Close() {
   cursor_.Close();
   semi_consistent_ = read_semi_consistent_ = false;
+  ranges_end_as_said_ = read_other_ranges_ = false;
 }
 
 int Scan::NextRow(uchar* record) {
@@ -183,10 +184,11 @@ static ha_rkey_function IncludingThem(ha_rkey_function flag) {
 int Scan::ReadKey(const uchar* key, uint length, ha_rkey_function flag, uchar* record) {
   if (!in_range_read_) LeaveRange();
   const uint index = reader_.index();
-  const bool starts = in_range_read_ && flag == HA_READ_KEY_OR_NEXT;
-  TableCodec::ImageKey image =
-      open_.codec.FromImage(index, key, length, &key_,
-                            starts ? TableCodec::ImageUse::kStart : TableCodec::ImageUse::kKey);
+  const bool starts = in_range_read_ && (flag == HA_READ_KEY_OR_NEXT ||
+                                         (flag == HA_READ_AFTER_KEY && ranged_.like != 0));
+  TableCodec::ImageUse use;
+  if (starts) use = {TableCodec::ImageSide::kStart, ranged_};
+  TableCodec::ImageKey image = open_.codec.FromImage(index, key, length, &key_, use);
   const bool exact = flag == HA_READ_KEY_EXACT || flag == HA_READ_PREFIX;
   if (!image.used_all) flag = IncludingThem(flag);
   match_ = key_;
@@ -270,7 +272,11 @@ int Scan::Last(uchar* record) {
 
 void Scan::BeginRanges(bool each_row_once) {
   const uint index = reader_.index();
-  each_row_once_ = each_row_once && index != MAX_KEY && open_.codec.HasInexactEnds(index);
+  const bool inexact = index != MAX_KEY && open_.codec.HasInexactEnds(index);
+  each_row_once_ = each_row_once && inexact;
+  const bool primary = open_.codec.is_primary(index);
+  ranges_end_as_said_ = each_row_once && primary && inexact && read_other_ranges_;
+  read_other_ranges_ |= each_row_once && !primary;
   given_.clear();
   given_all_from_.reset();
   giving_to_.clear();
@@ -317,8 +323,9 @@ bool Scan::WasGiven(Slice key) const {
   return after != given_.begin() && key < Slice(std::prev(after)->second);
 }
 
-void Scan::BeginRange(const key_range* end) {
+void Scan::BeginRange(const key_range* start, const key_range* end) {
   if (each_row_once_) EndGiving();
+  ranged_ = open_.codec.FindRangedParts(reader_.index(), start, end);
   SetRangeEnd(end);
   in_range_read_ = true;
 }
@@ -330,12 +337,10 @@ void Scan::SetRangeEnd(const key_range* end) {
   open_.file->in_range_check_pushed_down = end == nullptr;
   if (end == nullptr) return;
   if (end->flag != HA_READ_BEFORE_KEY && end->flag != HA_READ_AFTER_KEY) return;
-  const TableCodec::ImageKey image = open_.codec.FromImage(reader_.index(), end->key, end->length,
-                                                           &key_, TableCodec::ImageUse::kEnd);
-  // Where the server would take other first characters with the same weights to be behind the end.
-  const bool starts = open_.codec.has_weights_of_start(reader_.index(), MAX_REF_PARTS);
-  if (!image.used_all && !starts) return;
-  open_.file->in_range_check_pushed_down = true;
+  const TableCodec::ImageKey image = open_.codec.FromImage(
+      reader_.index(), end->key, end->length, &key_, {TableCodec::ImageSide::kEnd, ranged_});
+  if (!image.used_all && !image.is_start) return;
+  open_.file->in_range_check_pushed_down = !ranges_end_as_said_;
   has_upper_ = true;
   if (end->flag == HA_READ_BEFORE_KEY && image.used_all) {
     upper_ = key_;

@@ -47,8 +47,11 @@ class Scan {
   // Ranges of one condition follow; each_row_once: a row is given by one of them alone.
   void BeginRanges(bool each_row_once);
   // Around what the server calls to read the first row of a range.
-  void BeginRange(const key_range* end);
+  void BeginRange(const key_range* start, const key_range* end);
   void EndRange() { in_range_read_ = false; }
+  // Ranges go no further out than the server says. An index merge reads the primary key's last: the
+  // rows in these, as it compares, it has not taken from other indexes, and all others it has.
+  bool ranges_end_as_said() const { return ranges_end_as_said_; }
 
   // The row that was read last is not wanted.
   void UnlockRow();
@@ -104,6 +107,9 @@ class Scan {
   std::string upper_;  // Keys from here on are outside of the range.
   bool has_upper_ = false;
   bool in_range_read_ = false;
+  TableCodec::RangedParts ranged_;  // Of the range that is read.
+  bool ranges_end_as_said_ = false;
+  bool read_other_ranges_ = false;  // In this statement; not the primary key's.
   // Where the end of a range is not to be told exactly, two of them may have keys in common.
   bool each_row_once_ = false;
   std::string giving_from_;  // Of the range that is read; giving_to_ is not among its keys.
