@@ -22,6 +22,7 @@
 #include "codec/key_codec.h"
 #include "codec/key_literals.h"
 #include "codec/row_codec.h"
+#include "codec/table_def.h"
 #include "tidesdb/status.h"
 
 namespace tidesdb::plugin {
@@ -30,12 +31,9 @@ constexpr size_t kHiddenKeyBytes = 8;
 
 class TableCodec {
  public:
-  // How an index that is not unique holds the starts of texts. The server cuts a text after so many
-  // characters; kCharacters, what tables made by older versions have, weighs these. kWeights takes as
-  // many weights of the whole text, where the two differ.
-  enum class Starts : uint8_t { kCharacters, kWeights };
-  // table: opened, or being created. Errors: kNotSupported for a column that cannot be stored.
-  Status Build(TABLE* table, Starts starts);
+  // table: opened, or being created. forms: KeyForm. Errors: kNotSupported for a column that cannot
+  // be stored.
+  Status Build(TABLE* table, uint32_t forms);
 
   const RowCodec& rows() const { return rows_; }
   Status SetHistory(const RowHistory* history, uint32_t version) {
@@ -70,8 +68,8 @@ class TableCodec {
     return HasColumn(indexes_[key_number], field) || (!hidden_key_ && HasColumn(primary(), field));
   }
   bool has_virtual(uint key_number) const { return indexes_[key_number].has_virtual; }
-  // Whether Starts makes a difference to the table.
-  bool has_starts() const { return has_starts_; }
+  // The forms that make a difference to the table's keys.
+  uint32_t forms_that_matter() const { return forms_that_matter_; }
   // Whether one of an index's first columns is there with its first weights.
   bool has_weights_of_start(uint key_number, uint parts) const;
 
@@ -208,8 +206,8 @@ class TableCodec {
   std::vector<bool> key_only_;  // A flag a column: only the primary key's bytes hold it.
   uint primary_number_ = MAX_KEY;
   bool hidden_key_ = false;
-  Starts starts_ = Starts::kWeights;
-  bool has_starts_ = false;
+  uint32_t forms_ = kKeyForms;
+  uint32_t forms_that_matter_ = 0;
   mutable std::string scratch_;
 };
 

@@ -56,14 +56,14 @@ bool IsVaryingText(const Field& field) {
 
 }  // namespace
 
-Status TableCodec::Build(TABLE* table, Starts starts) {
+Status TableCodec::Build(TABLE* table, uint32_t forms) {
   const TABLE_SHARE& share = *table->s;
   primary_number_ = share.primary_key;
   hidden_key_ = primary_number_ >= MAX_KEY;
   indexes_.clear();
   indexes_.resize(share.keys);
-  starts_ = starts;
-  has_starts_ = false;
+  forms_ = forms;
+  forms_that_matter_ = 0;
   collations_.clear();
   key_only_.assign(share.fields, false);
   for (uint i = 0; i < share.keys; i++) TIDESDB_TRY(BuildIndex(table, i));
@@ -99,8 +99,8 @@ Status TableCodec::BuildTextPart(CHARSET_INFO* cs, uint length, bool unique, Par
                                 ", whose comparison has no sort key; take another collation");
   }
   if (!part->whole_column && !unique && WeighsAcrossCharacters(cs)) {
-    has_starts_ = true;
-    if (starts_ == Starts::kWeights) {
+    forms_that_matter_ |= kWeightsOfStarts;
+    if ((forms_ & kWeightsOfStarts) != 0) {
       part->key.weights_max = StartBytes(cs, part->key.chars_max, *collation);
     }
   }
@@ -119,8 +119,14 @@ Status TableCodec::BuildPart(Field* field, uint length, bool unique, Part* part)
     const bool padded = field->real_type() == MYSQL_TYPE_STRING;
     part->image_varying = !padded;
     part->key.trim_spaces = padded;
-    if (field->charset() != &my_charset_bin) {
-      return BuildTextPart(field->charset(), length, unique, part);
+    CHARSET_INFO* cs = field->charset();
+    const bool fixed_binary = cs != field->sort_charset();
+    if (fixed_binary) forms_that_matter_ |= kFixedBinary;
+    if (fixed_binary && (forms_ & kFixedBinary) != 0) cs = field->sort_charset();
+    if (cs != &my_charset_bin) {
+      TIDESDB_TRY(BuildTextPart(cs, length, unique, part));
+      if (fixed_binary) collations_.back()->unfilled_start = nullptr;  // LIKE makes no range of it.
+      return Status::Ok();
     }
     part->key.kind = padded ? PartKind::kRaw : PartKind::kBytes;
     part->key.chars_max = length;

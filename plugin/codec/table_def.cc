@@ -6,17 +6,20 @@ namespace tidesdb::plugin {
 namespace {
 
 // Stored on disk; never renumber.
-constexpr uint8_t kFormat = 4;
+constexpr uint8_t kFormat = 5;
+constexpr uint8_t kFormatWithoutFixedBinary = 4;
 constexpr uint8_t kFormatWithoutStarts = 3;
 constexpr uint8_t kFormatWithoutValues = 2;
 constexpr uint8_t kFormatWithoutHistory = 1;
 constexpr uint32_t kHiddenKey = 1;
 constexpr uint32_t kTemporary = 2;
-constexpr uint32_t kWeightsOfStarts = 4;
+constexpr uint32_t kHasWeightsOfStarts = 4;
+constexpr uint32_t kHasFixedBinary = 8;
 
 uint8_t FormatOf(const TableDef& def) {
   // What an older format can say is said in it.
-  if (def.weights_of_starts) return kFormat;
+  if ((def.key_forms & kFixedBinary) != 0) return kFormat;
+  if (def.key_forms != 0) return kFormatWithoutFixedBinary;
   if (def.values_family != 0) return kFormatWithoutStarts;
   const bool altered = !def.frm_version.empty() || !def.history.versions.empty();
   return altered ? kFormatWithoutValues : kFormatWithoutHistory;
@@ -33,7 +36,8 @@ void EncodeTableDef(const TableDef& def, std::string* bytes) {
   bytes->clear();
   bytes->push_back(static_cast<char>(format));
   PutVarint32(bytes, (def.hidden_key ? kHiddenKey : 0) | (def.temporary ? kTemporary : 0) |
-                         (def.weights_of_starts ? kWeightsOfStarts : 0));
+                         ((def.key_forms & kWeightsOfStarts) != 0 ? kHasWeightsOfStarts : 0) |
+                         ((def.key_forms & kFixedBinary) != 0 ? kHasFixedBinary : 0));
   PutFixed32(bytes, def.primary_family);
   PutFixed64(bytes, def.created_s);
   PutFixed64(bytes, def.auto_increment_base);
@@ -67,7 +71,8 @@ Result<TableDef> DecodeTableDef(Slice bytes) {
   }
   def.hidden_key = (flags & kHiddenKey) != 0;
   def.temporary = (flags & kTemporary) != 0;
-  def.weights_of_starts = (flags & kWeightsOfStarts) != 0;
+  if ((flags & kHasWeightsOfStarts) != 0) def.key_forms |= kWeightsOfStarts;
+  if ((flags & kHasFixedBinary) != 0) def.key_forms |= kFixedBinary;
   for (uint32_t i = 0; i < count; i++) {
     IndexDef index;
     Slice name;

@@ -15,6 +15,16 @@
 
 namespace tidesdb::plugin {
 
+// Of keys; tables made by older versions do not have all of them.
+enum KeyForm : uint32_t {
+  // An index that is not unique holds, of the starts of texts, as many weights of the whole text, where
+  // these are not the weights of its first characters. The server cuts a text after so many of those.
+  kWeightsOfStarts = 1,
+  // INET4, INET6 and UUID are bytes. Without it they are taken for texts.
+  kFixedBinary = 2,
+  kKeyForms = kWeightsOfStarts | kFixedBinary
+};
+
 struct IndexDef {
   std::string name;  // As the server names the key; unique in the table.
   uint32_t family = 0;
@@ -33,8 +43,8 @@ struct TableDef {
   // place yet.
   std::string frm_version;
   RowHistory history;
-  uint32_t values_family = 0;      // Of long values, which lie apart; 0: rows hold all of theirs.
-  bool weights_of_starts = false;  // TableCodec::Starts::kWeights, and it makes a difference.
+  uint32_t values_family = 0;  // Of long values, which lie apart; 0: rows hold all of theirs.
+  uint32_t key_forms = 0;      // Of KeyForm, those that make a difference to the table.
 };
 
 // The catalog entry of a table. name: exactly what the server calls it.

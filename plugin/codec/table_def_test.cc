@@ -57,20 +57,30 @@ TEST(TableDefTest, TheFamilyOfLongValuesComesBack) {
   ExpectNoStartIsAnEntry(bytes);
 }
 
-TEST(TableDefTest, HowStartsOfTextsAreHeldComesBack) {
+TEST(TableDefTest, FormsOfKeysComeBack) {
   TableDef def = Example();
-  def.weights_of_starts = true;
+  def.key_forms = kWeightsOfStarts;
   std::string bytes;
   EncodeTableDef(def, &bytes);
   EXPECT_EQ(bytes[0], 4);
   const auto back = DecodeTableDef(bytes);
   ASSERT_TRUE(back.ok()) << back.status().ToString();
-  EXPECT_TRUE(back->weights_of_starts);
+  EXPECT_EQ(back->key_forms, kWeightsOfStarts);
   EXPECT_EQ(back->values_family, 0u);
   EXPECT_EQ(back->indexes[1].family, 4000000000u);
   ExpectNoStartIsAnEntry(bytes);
-  // An older format that has it, and the newest one that does not.
+  for (const uint32_t forms : {uint32_t{kFixedBinary}, uint32_t{kKeyForms}}) {
+    def.key_forms = forms;
+    EncodeTableDef(def, &bytes);
+    EXPECT_EQ(bytes[0], 5);
+    const auto newest = DecodeTableDef(bytes);
+    ASSERT_TRUE(newest.ok()) << newest.status().ToString();
+    EXPECT_EQ(newest->key_forms, forms);
+  }
+  // An older format that has one, and newer ones that do not.
   bytes[0] = 3;
+  EXPECT_EQ(DecodeTableDef(bytes).status().code(), Code::kCorruption);
+  bytes[0] = 4;
   EXPECT_EQ(DecodeTableDef(bytes).status().code(), Code::kCorruption);
   EncodeTableDef(Example(), &bytes);
   bytes[0] = 4;

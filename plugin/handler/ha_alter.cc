@@ -140,7 +140,7 @@ bool EvaluateDefault(Field* field, const Column& column, const uchar* record,
 // Whether a table may have values that lie apart, as its columns and options are.
 bool HasLongValues(TABLE* table) {
   TableCodec codec;
-  if (!codec.Build(table, TableCodec::Starts::kWeights).ok()) return false;
+  if (!codec.Build(table, kKeyForms).ok()) return false;
   codec.SetApartOver(table->s->option_struct->klog_value_threshold);
   return !codec.rows().long_columns().empty();
 }
@@ -195,9 +195,9 @@ bool ha_tidesdb::PlanIndexes(const TABLE& altered, const Alter_inplace_info& inf
   return true;
 }
 
-// As the table's indexes have it; a table that has had none gets the newer form.
-TableCodec::Starts ha_tidesdb::StartsAfterAlter() const {
-  return open_.codec.has_starts() ? StartsOf(open_.state->def) : TableCodec::Starts::kWeights;
+// As the table's keys have it; where these tell nothing, the newer form.
+uint32_t ha_tidesdb::FormsAfterAlter() const {
+  return open_.state->def.key_forms | ~open_.codec.forms_that_matter();
 }
 
 bool ha_tidesdb::KeysStay(const TABLE& altered, const TableCodec& codec,
@@ -219,7 +219,7 @@ bool ha_tidesdb::PlanBuild(TABLE* altered, const Alter_inplace_info& info,
   auto built = std::make_shared<TableCodec>();
   const std::vector<int> columns_before = ColumnsBefore(*altered, info);
   if (info.ignore || columns_before.size() != altered->s->fields ||
-      port::HasVectorIndex(*altered->s) || !built->Build(altered, StartsAfterAlter()).ok() ||
+      port::HasVectorIndex(*altered->s) || !built->Build(altered, FormsAfterAlter()).ok() ||
       !SameRecords(built->rows().columns(), open_.codec.rows().columns()) ||
       !KeysStay(*altered, *built, columns_before, info)) {
     return false;
@@ -234,7 +234,7 @@ const char* ha_tidesdb::PlanColumns(TABLE* altered, const Alter_inplace_info& in
   const std::vector<int> columns_before = ColumnsBefore(*altered, info);
   if (columns_before.size() != altered->s->fields) return "";
   TableCodec codec;
-  const Status built = codec.Build(altered, StartsAfterAlter());
+  const Status built = codec.Build(altered, FormsAfterAlter());
   if (!built.ok() || !KeysStay(*altered, codec, columns_before, info)) return "";
   std::vector<int> place_before(table_share->fields, -1);
   const std::vector<uint32_t> stored_before = open_.codec.rows().StoredColumns();
@@ -281,8 +281,7 @@ enum_alter_inplace_result ha_tidesdb::check_if_supported_inplace_alter(
       def.frm_version.assign(reinterpret_cast<const char*>(frm.str), frm.length);
       if (builds) {
         if (!PlanBuild(altered_table, *info, &plan->codec)) return 0;
-        def.weights_of_starts =
-            plan->codec->has_starts() && StartsAfterAlter() == TableCodec::Starts::kWeights;
+        def.key_forms = FormsAfterAlter() & plan->codec->forms_that_matter();
         result = HA_ALTER_INPLACE_NOCOPY_NO_LOCK;
         return 0;
       }

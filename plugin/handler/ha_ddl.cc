@@ -58,7 +58,7 @@ int ha_tidesdb::open(const char* name, int, uint) noexcept {
     const auto found = engine->dictionary.Find(open_.name);
     if (!found.ok()) return guard::ToHandlerError(found.status());
     if (*found == nullptr) return HA_ERR_NO_SUCH_TABLE;
-    const Status built = open_.codec.Build(table, StartsOf((*found)->def));
+    const Status built = open_.codec.Build(table, (*found)->def.key_forms);
     if (!built.ok()) return DdlError(built);
     if (const int error = open_.Bind()) return error;
     ref_length = open_.codec.hidden_key() ? kHiddenKeyBytes
@@ -165,14 +165,14 @@ int ha_tidesdb::create(const char* name, TABLE* form, HA_CREATE_INFO* info) noex
   return guard::Run([&] {
     if (const int error = CheckDefinition(form, *info)) return error;
     TableCodec codec;
-    const Status built = codec.Build(form, TableCodec::Starts::kWeights);
+    const Status built = codec.Build(form, kKeyForms);
     if (!built.ok()) return DdlError(built);
     NewTable table_def;
     table_def.name = TableName(name);
     table_def.options = sysvars::FamilyOptions(*form->s->option_struct);
     table_def.def.hidden_key = codec.hidden_key();
     table_def.def.temporary = info->tmp_table();
-    table_def.def.weights_of_starts = codec.has_starts();
+    table_def.def.key_forms = codec.forms_that_matter();
     table_def.def.created_s = static_cast<uint64_t>(time(nullptr));
     if (info->auto_increment_value > 0) {
       table_def.def.auto_increment_base = info->auto_increment_value;

@@ -145,7 +145,7 @@ class ha_tidesdb final : public handler {
   int AlterError(const Status& status);
   int BuildError(TABLE* altered, const IndexBuilder& builder, const Status& status);
   void PrintDuplicate(TABLE* altered, const IndexBuilder& builder);
-  TableCodec::Starts StartsAfterAlter() const;
+  uint32_t FormsAfterAlter() const;
   // Whether the current row, as the server compares, is not yet in a range.
   bool IsInFrontOf(const key_range* start);
   bool KeysStay(const TABLE& altered, const TableCodec& codec,

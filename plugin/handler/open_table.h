@@ -15,10 +15,6 @@
 
 namespace tidesdb::plugin {
 
-inline TableCodec::Starts StartsOf(const TableDef& def) {
-  return def.weights_of_starts ? TableCodec::Starts::kWeights : TableCodec::Starts::kCharacters;
-}
-
 struct OpenTable {
   explicit OpenTable(handler* of) : file(of) {}
 

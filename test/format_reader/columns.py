@@ -27,11 +27,12 @@ class Column:
     choices: int
     text: bool  # It has a character set.
     space_bytes: int  # A text's weights of one space in a key; 0: not padded.
+    key_text: bool = False  # It is in keys as a text of latin1_swedish_ci, though it is none.
 
     @property
     def varies(self):
         return self.type.endswith(("blob", "text")) or self.type in ("varchar", "varbinary") or (
-            self.type in ("char", "binary", "inet6") and self.width > _SHORT_CHAR_BYTES)
+            self.type in ("char", "binary", "inet4", "inet6") and self.width > _SHORT_CHAR_BYTES)
 
     @property
     def width(self):
@@ -52,7 +53,7 @@ class Column:
         if self.type in ("datetime", "timestamp", "time"):
             return {"datetime": 5, "timestamp": 4, "time": 3}[self.type] + (self.digits[0] + 1) // 2
         return {"float": 4, "double": 8, "year": 1, "date": 3, "char": self.octets, "binary": self.octets,
-                "inet6": 16}[self.type]
+                "inet4": 4, "inet6": 16}[self.type]
 
     @property
     def kind(self):
@@ -63,7 +64,7 @@ class Column:
             return "unsigned"
         if self.type in ("float", "double"):
             return "float"
-        if self.text:
+        if self.text or self.key_text:
             return "text"
         return "bytes" if self.type == "varbinary" or self.type.endswith("blob") else "raw"
 
@@ -74,8 +75,8 @@ class Column:
             return f"{name}+0"
         if self.type in ("float", "double"):
             return f"CAST({name} AS DOUBLE)"
-        if self.type == "inet6":
-            return f"HEX(CAST({name} AS BINARY(16)))"
+        if self.type in ("inet4", "inet6"):
+            return f"HEX(CAST({name} AS BINARY({self.width})))"
         return f"HEX({name})" if self._is_bytes() else name
 
     def said(self, text):
@@ -85,7 +86,7 @@ class Column:
         return float(text) if self.type in ("float", "double") else text
 
     def _is_bytes(self):
-        return self.text or self.type in ("binary", "varbinary", "inet6") or self.type.endswith("blob")
+        return self.text or self.type in ("binary", "varbinary", "inet4", "inet6") or self.type.endswith("blob")
 
     def value(self, data):
         """What SELECT would say of these bytes of the record."""
@@ -108,8 +109,10 @@ class Column:
             return {"datetime": _datetime, "timestamp": _timestamp, "time": _time}[self.type](data, self.digits[0])
         if self.type == "char":
             data = data.rstrip(b" ")
-        elif self.type in ("binary", "inet6"):
+        elif self.type == "binary":
             data = data.ljust(self.width, b"\0")
+        elif self.type == "inet6":
+            data = data.ljust(self.width, b" ")
         return data.hex().upper()
 
 

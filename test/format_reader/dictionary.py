@@ -7,6 +7,7 @@ from test.format_reader.data import Damaged, Reader, Unsupported
 _FORMAT = 1
 _FORMAT_APART = 3  # Of a table's entry.
 _FORMAT_STARTS = 4
+_FORMAT_FIXED_BINARY = 5
 
 
 @dataclass
@@ -19,6 +20,7 @@ class TableEntry:
     generation: int
     indexes: dict  # By name, the family.
     values: int  # The family of long values; 0: there is none.
+    fixed_binary: bool  # In keys INET4 and INET6 are bytes.
 
 
 def tables(catalog):
@@ -29,10 +31,11 @@ def tables(catalog):
 def _table(value):
     reader = Reader(value)
     entry_format = reader.u8()
-    if entry_format not in (_FORMAT, _FORMAT_APART, _FORMAT_STARTS):
+    if entry_format not in (_FORMAT, _FORMAT_APART, _FORMAT_STARTS, _FORMAT_FIXED_BINARY):
         raise Unsupported(f"a table's entry of format {value[0]}")
     flags = reader.varint()
-    if flags > 7 or bool(flags & 4) != (entry_format == _FORMAT_STARTS):
+    newest = _FORMAT_FIXED_BINARY if flags & 8 else _FORMAT_STARTS if flags & 4 else _FORMAT_APART
+    if flags > 15 or (entry_format != newest and newest != _FORMAT_APART) or entry_format > newest:
         raise Damaged(f"a table's flags are {flags}")
     numbers = [reader.u32(), reader.u64(), reader.u64(), reader.u32()]
     families = {}
@@ -46,7 +49,7 @@ def _table(value):
             raise Unsupported("a table whose rows have several versions")
         values = reader.u32()
     reader.end()
-    return TableEntry(bool(flags & 1), bool(flags & 2), *numbers, families, values)
+    return TableEntry(bool(flags & 1), bool(flags & 2), *numbers, families, values, bool(flags & 8))
 
 
 def next_auto_increment(entry, system):

@@ -162,6 +162,8 @@ def read(directory, definitions):
     rows = {}
     for name, definition in definitions.items():
         entry = entries[f"d/{name}"]
+        if not entry.fixed_binary:
+            definition = definition.with_addresses_as_texts()
         values = dict(database.rows(entry.values)) if entry.values else {}
         rows[name] = [read_row(definition, key, value, values) for key, value in database.rows(entry.family)]
         if values:

@@ -1,6 +1,6 @@
 """Rows and their keys, by the table's definition: docs/format/row.md."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from test.format_reader.data import Damaged, Reader, Unsupported
 
@@ -28,6 +28,14 @@ class Definition:
     def __post_init__(self):
         self.from_key = {part.column.name for part in self.primary
                          if not part.prefix and part.column.kind in ("unsigned", "signed", "raw", "bytes")}
+
+    def with_addresses_as_texts(self):
+        """As keys have INET4 and INET6 where the table's entry does not say that they are bytes."""
+        def column(of):
+            return replace(of, key_text=True, space_bytes=1) if of.type in ("inet4", "inet6") else of
+
+        primary = [replace(part, column=column(part.column)) for part in self.primary]
+        return replace(self, columns=[column(of) for of in self.columns], primary=primary)
 
     def null_bytes(self):
         bits = self.deleted_mark + sum(column.nullable for column in self.columns) + self.hidden_null_bits

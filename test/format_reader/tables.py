@@ -38,6 +38,7 @@ TABLES = [
           "KLOG_VALUE_THRESHOLD=64"),
     Table("starts", "n INT PRIMARY KEY, a VARCHAR(40) COLLATE utf8mb4_unicode_ci, b CHAR(9) COLLATE utf8mb4_danish_ci,"
                     " KEY (a(2), n), KEY (b(3) DESC)"),
+    Table("addresses", "a INET4, b INET6, c INET6 NOT NULL, n INT NOT NULL, PRIMARY KEY (a, n DESC, c), KEY (b, n)"),
     Table("spilled", "n INT PRIMARY KEY, a INT, b VARCHAR(1000)", written=False),
 ]
 
@@ -55,6 +56,8 @@ def literal(column, rng):
         return rng.choice(["0", "1901", "1999", "2155"])
     if column.type in ("enum", "set", "bit"):
         return str(rng.randint(1, {"enum": 3, "set": 511, "bit": 2047}[column.type]))
+    if column.type == "inet4":
+        return rng.choice(["'0.0.0.0'", "'97.0.32.32'", f"'65.0.{rng.randint(0, 255)}.32'"])
     if column.type == "inet6":
         return rng.choice(["'::'", "'2001:db8::'", f"'2001:db8::{rng.randint(0, 65535):x}'"])
     if column.text or column.kind == "bytes" or column.type == "binary":
