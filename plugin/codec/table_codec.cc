@@ -212,10 +212,10 @@ TableCodec::ImagePart TableCodec::EncodeImagePart(const Part& part, uint number,
 }
 
 // Goes on with the primary key's columns, which the server gives only as far as the index has not
-// got them. Returns: whether all of image was used.
-bool TableCodec::AppendPrimaryKeyImage(const Index& index, const uchar* columns, const uchar* image,
-                                       const uchar* end, const ImageUse& use,
-                                       std::string* key) const {
+// got them.
+void TableCodec::AppendPrimaryKeyImage(const Index& index, const uchar* columns, const uchar* image,
+                                       const uchar* end, const ImageUse& use, std::string* key,
+                                       ImageKey* result) const {
   std::array<const uchar*, kPartsMax> starts = {};
   const uchar* at = columns;
   std::string ignored;
@@ -224,7 +224,8 @@ bool TableCodec::AppendPrimaryKeyImage(const Index& index, const uchar* columns,
     EncodeImagePart(index.parts[i], 0, &at, &ignored, {});
   }
   auto number = static_cast<uint>(index.parts.size());
-  for (size_t i = 0; i < primary_parts().size() && image < end; i++) {
+  bool beyond = false;
+  for (size_t i = 0; i < primary_parts().size() && image < end && !beyond; i++) {
     const Part& primary = primary_parts()[i];
     const Part* among = nullptr;
     for (size_t j = 0; j < index.parts.size(); j++) {
@@ -233,14 +234,14 @@ bool TableCodec::AppendPrimaryKeyImage(const Index& index, const uchar* columns,
       at = starts[j];
     }
     if (among == nullptr) {
-      // A range goes beyond it: what follows says nothing.
-      if (EncodeImagePart(primary, number++, &image, key, use) == ImagePart::kStart) return false;
+      beyond = EncodeImagePart(primary, number++, &image, key, use) == ImagePart::kStart;
     } else if (index.same_as[i] < 0) {
-      if (!among->whole_column) return false;
+      if (!among->whole_column) break;
       EncodeImagePart(primary, 0, &at, key, {});
     }
   }
-  return image >= end;
+  result->is_start |= beyond;
+  result->used_all &= image >= end && !beyond;
 }
 
 TableCodec::ImageKey TableCodec::FromImage(uint key_number, const uchar* image, uint length,
@@ -268,9 +269,11 @@ TableCodec::ImageKey TableCodec::FromImage(uint key_number, const uchar* image, 
   result.used_all = result.further.empty();
   const bool all_columns = used == index.parts.size();
   result.whole_key = all_columns && (is_primary(key_number) || (index.unique && !result.has_null));
-  if (image < end) {
-    result.used_all &= !index.unique && !hidden_key_ && !is_primary(key_number) &&
-                       AppendPrimaryKeyImage(index, columns, image, end, use, key);
+  if (image >= end) return result;
+  if (!index.unique && !hidden_key_ && !is_primary(key_number)) {
+    AppendPrimaryKeyImage(index, columns, image, end, use, key, &result);
+  } else {
+    result.used_all = false;
   }
   return result;
 }

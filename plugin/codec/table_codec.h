@@ -180,8 +180,9 @@ class TableCodec {
   void EncodeColumn(const Part& part, const uchar* record, std::string* key) const;
   void AppendPrimaryKey(const Index& index, const uchar* record, Slice primary_key,
                         std::string* key) const;
-  bool AppendPrimaryKeyImage(const Index& index, const uchar* columns, const uchar* image,
-                             const uchar* end, const ImageUse& use, std::string* key) const;
+  void AppendPrimaryKeyImage(const Index& index, const uchar* columns, const uchar* image,
+                             const uchar* end, const ImageUse& use, std::string* key,
+                             ImageKey* result) const;
   ImagePart EncodeImagePart(const Part& part, uint number, const uchar** image, std::string* key,
                             const ImageUse& use) const;
   static uint ImageBytes(const Part& part);

@@ -273,9 +273,9 @@ int Scan::Last(uchar* record) {
 void Scan::BeginRanges(bool each_row_once) {
   const uint index = reader_.index();
   const bool inexact = index != MAX_KEY && open_.codec.HasInexactEnds(index);
-  each_row_once_ = each_row_once && inexact;
   const bool primary = open_.codec.is_primary(index);
   ranges_end_as_said_ = each_row_once && primary && inexact && read_other_ranges_;
+  each_row_once_ = each_row_once && inexact && !ranges_end_as_said_;
   read_other_ranges_ |= each_row_once && !primary;
   given_.clear();
   given_all_from_.reset();
@@ -293,7 +293,7 @@ void Scan::BeginGiving(const std::string& from) {
     giving_to_ = Successor(from);
   } else if (!in_prefix_ || !KeyAfterPrefix(match_, &giving_to_)) {
     if (has_upper_) giving_to_ = upper_;
-    giving_all_after_ = !has_upper_;
+    giving_all_after_ = !has_upper_ && !has_end_;
   }
 }
 
@@ -334,6 +334,7 @@ void Scan::BeginRange(const key_range* start, const key_range* end) {
 // not need the columns themselves, of which an index may hold but a part.
 void Scan::SetRangeEnd(const key_range* end) {
   has_upper_ = false;
+  has_end_ = end != nullptr;
   open_.file->in_range_check_pushed_down = end == nullptr;
   if (end == nullptr) return;
   if (end->flag != HA_READ_BEFORE_KEY && end->flag != HA_READ_AFTER_KEY) return;
@@ -345,7 +346,7 @@ void Scan::SetRangeEnd(const key_range* end) {
   if (end->flag == HA_READ_BEFORE_KEY && image.used_all) {
     upper_ = key_;
   } else {
-    has_upper_ = KeyAfterPrefix(key_, &upper_);
+    has_upper_ = has_end_ = KeyAfterPrefix(key_, &upper_);
   }
 }
 

@@ -106,6 +106,7 @@ class Scan {
   std::vector<TableCodec::ImageKey::Further> match_further_;  // and how they go on.
   std::string upper_;  // Keys from here on are outside of the range.
   bool has_upper_ = false;
+  bool has_end_ = false;  // Without upper_ the server alone knows it.
   bool in_range_read_ = false;
   TableCodec::RangedParts ranged_;  // Of the range that is read.
   bool ranges_end_as_said_ = false;

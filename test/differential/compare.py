@@ -95,7 +95,8 @@ def unlike(kind, ours, theirs, ordered):
     if ours.error:
         return None
     mine, others = rows_of(kind, ours, ordered), rows_of(kind, theirs, ordered)
-    if mine != others:
+    # A plan that says that there is no row gives no empty result with RETURNING.
+    if mine != others and (mine or others):
         if ordered and rows_of(kind, ours, False) == rows_of(kind, theirs, False):
             return "order", _listed(others), _listed(mine)
         return "rows", _listed(others), _listed(mine)

@@ -6,6 +6,7 @@ import pymysql
 import pymysql.cursors
 
 from test.differential.compare import Outcome
+from test.differential.predicates import THEIRS_BY_ROW
 from test.differential.tables import ENGINE, OURS_ALONE
 
 OURS, THEIRS = "TidesDB", "InnoDB"
@@ -71,7 +72,8 @@ class Session:
 
     def send(self, text):
         if self.engine != OURS:
-            text = _AN_OURS_ALONE.sub("", text.replace(ENGINE, f"ENGINE={self.engine}"))
+            text = text.replace(ENGINE, f"ENGINE={self.engine}").replace(THEIRS_BY_ROW, " + 0")
+            text = _AN_OURS_ALONE.sub("", text)
         try:
             self.connection._execute_command(pymysql.constants.COMMAND.COM_QUERY, text.encode("utf-8"))
         except (pymysql.err.MySQLError, OSError) as error:
