@@ -14,8 +14,10 @@ _PLANTED = {"lost-row": 4, "uncommitted": 5, "other-collation": 5}
 
 
 def bounded(name, context):
-    """Some cases without a difference; each planted fault is found, and shrunk to a few statements."""
+    """Some cases without a difference; each planted fault is found, and shrunk to a few statements. Keys of all types."""
     outcome = _without_difference(name, context, ["--cases", "120"])
+    said = _run(name, context, [], ends_with=0, module="test.differential.key_types")
+    outcome.passed += int(re.search(r"^(\d+) types", said, re.M).group(1))
     for fault, statements_max in _PLANTED.items():
         folder = context.directory / fault
         said = _run(name, context, ["--plant", fault, "--seed", str(_SEED), "--cases", "40", "--jobs", "1", "--until-found",
@@ -37,12 +39,12 @@ def _without_difference(name, context, options):
     return Outcome(passed=int(re.search(r": (\d+) cases from seed", said).group(1)))
 
 
-def _run(name, context, options, ends_with):
+def _run(name, context, options, ends_with, module="test.differential"):
     """Runs the fuzzer and returns what it said. Raises Failed unless it ends so: with 1 where it finds a difference."""
     plugin = build_plugin.prepare_and_build(name, context.log)[1]
     # Debian's python3 where it is there: it has Debian's packages.
     python = "/usr/bin/python3" if Path("/usr/bin/python3").exists() else sys.executable
-    command = [python, "-m", "test.differential", "--server", name, "--plugin", plugin, *options]
+    command = [python, "-m", module, "--server", name, "--plugin", plugin, *options]
     begun = context.log.stat().st_size if context.log.exists() else 0
     run(["sh", "-c", f'"$@"; [ $? = {ends_with} ]', "sh", *command], log=context.log, cwd=TREE)
     with open(context.log, errors="replace") as log:
