@@ -12,6 +12,14 @@ def plugin(name, context):
     return Outcome(passed=1)
 
 
+def variables(name, context):
+    """Builds plugin and generator; returns the environment that lab/tests and test/server want."""
+    environment, built = build_plugin.prepare_and_build(name, context.log, tests=True)
+    tpcc = build_plugin.tpcc(context.log)
+    return {"TIDESDB_SERVER": name, "TPCC": str(tpcc), "IIBENCH": str(tpcc.with_name("iibench")),
+            "KILL_POINT": str(tpcc.with_name("kill_point.so")), "TIDESDB_PLUGIN": str(built)}
+
+
 def _ready(name, context):
     environment = servers.prepare(name, context.log, tests=True)
     return environment, build_plugin.build(environment, context.log)

@@ -5,7 +5,7 @@ from functools import partial
 
 from installer import packages
 from tools.run_tests import checks, counts, coverage, differential, engine, formats, install, install_pgo
-from tools.run_tests import install_source, isolation, lab_tests, quickstart, server
+from tools.run_tests import install_source, isolation, lab_tests, promises, quickstart, server
 from tools.run_tests.step import DEFAULT, FULL, QUICK, Step
 
 _BUILD = (*packages.BUILD, *packages.LAB, *packages.TOOLS, *packages.UNIT)
@@ -24,27 +24,27 @@ def _on(server_name):
         return Step(f"{name}-{server_name}", level, partial(run, server_name), tuple(needs), minutes, server_name)
 
     return [
-        step("collations", lab_tests.collations),
-        step("plans", lab_tests.plans),
+        step("collations", promises.collations),
+        step("plans", promises.plans),
         step("tpcc", lab_tests.own_tests),
         step("iibench", lab_tests.iibench),
-        step("matrix", lab_tests.matrix, minutes=60),
-        step("kills", lab_tests.kills),
-        step("lost-update", lab_tests.lost_update),
-        step("rollback", lab_tests.rollback),
-        step("spill-kill", lab_tests.spill_kill),
-        step("two-phase-kill", lab_tests.two_phase_kill),
-        step("ddl-kill", lab_tests.ddl_kill),
-        step("replication-kill", lab_tests.replication_kill),
-        step("failover", lab_tests.failover),
-        step("backup", lab_tests.backup),
-        step("backup-soak", lab_tests.backup_soak, FULL, minutes=60),
+        step("matrix", promises.matrix, minutes=60),
+        step("kills", promises.kills),
+        step("lost-update", promises.lost_update),
+        step("rollback", promises.rollback),
+        step("spill-kill", promises.spill_kill),
+        step("two-phase-kill", promises.two_phase_kill),
+        step("ddl-kill", promises.ddl_kill),
+        step("replication-kill", promises.replication_kill),
+        step("failover", promises.failover),
+        step("backup", promises.backup),
+        step("backup-soak", promises.backup_soak, FULL, minutes=60),
         step("isolation", isolation.histories, needs=packages.ISOLATION),
         step("isolation-soak", isolation.soak, FULL, minutes=600, needs=packages.ISOLATION),
         step("differential", differential.bounded, needs=packages.DIFFERENTIAL),
         step("differential-soak", differential.soak, FULL, minutes=240, needs=packages.DIFFERENTIAL),
         step("format-reader", formats.reader, needs=packages.FORMAT_READER),
-        step("bad-input", lab_tests.bad_input),
+        step("bad-input", promises.bad_input),
         step("sqlbench", lab_tests.sqlbench, needs=packages.SYSBENCH),
         step("suites", server.short_suites, minutes=15),
         step("engines", server.scores, FULL, minutes=400),

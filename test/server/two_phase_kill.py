@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """kill -9 in the middle of commits over the binary log, InnoDB and TidesDB: afterwards all three agree.
 
 Some connections insert one number after the other into a table of either engine, in one transaction; another prepares
@@ -29,9 +28,8 @@ import tempfile
 import threading
 import time
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import lab_server  # noqa: E402
-from installer.shell import Failed, output  # noqa: E402
+from lab.tests import lab_server
+from installer.shell import Failed, output
 
 CONNECTIONS = 6
 STATEMENTS = 20000

@@ -1,18 +1,15 @@
-#!/usr/bin/env python3
 """Runs TPROC-C with every combination of sync mode, isolation and users; each must be consistent.
 
-The only errors that a run may have are 1213, 1205 and 1020. Environment: see lab_server.py.
+The only errors that a run may have are 1213, 1205 and 1020. Environment: see lab/tests/lab_server.py.
 """
 
 import argparse
 import itertools
-import os
 import subprocess
 import sys
 import time
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import lab_server  # noqa: E402
+from lab.tests import lab_server
 
 
 def build(server, options):

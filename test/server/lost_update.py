@@ -1,22 +1,19 @@
-#!/usr/bin/env python3
 """Two connections count up one row, each statement on its own: no update may be lost.
 
 For both isolation levels, with row locks on and off: the row ends at the number of statements less the errors that
 the clients saw. With row locks on there are no errors; with row locks off they are 1213.
-Environment: see lab_server.py.
+Environment: see lab/tests/lab_server.py.
 """
 
 import argparse
 import contextlib
-import os
 import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import lab_server  # noqa: E402
+from lab.tests import lab_server
 
 CONNECTIONS = 2
 

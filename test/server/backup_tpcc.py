@@ -1,11 +1,10 @@
-#!/usr/bin/env python3
 """tidesdb-backup in the middle of TPROC-C, again and again; each backup is restored and checked.
 
 The restored server must meet the consistency conditions. Then the primary's binary log, from the position that the backup
 names to its end, is played into it: afterwards all tables are equal to the primary's. A row too many or too few stops it.
 Odd rounds take a backup that links the table files of the one before. At the end: seconds and bytes of the backups.
 With --engine InnoDB the same program copies InnoDB's tables, by mariadb-backup: the figures to compare with.
-Environment: see lab_server.py.
+Environment: see lab/tests/lab_server.py.
 """
 
 import argparse
@@ -18,10 +17,9 @@ import tempfile
 import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-from installer.shell import Failed, output  # noqa: E402
-from lab.tests import lab_server  # noqa: E402
-from lab.tests.backup_program import BackupProgram  # noqa: E402
+from installer.shell import Failed, output
+from lab.tests import lab_server
+from test.server.backup_program import BackupProgram
 
 TABLES = ["warehouse", "district", "customer", "history", "new_order", "orders", "order_line", "stock", "item"]
 _OPTIONS = ["--log-bin=binlog", "--server-id=1", "--binlog-format=ROW", "--tidesdb-unified-memtable-write-buffer-size=4M"]

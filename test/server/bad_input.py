@@ -1,10 +1,9 @@
-#!/usr/bin/env python3
 """What the server does with damaged files, a full disk, and directories and options that are wrong.
 
 It must say what is wrong and where, in its error log or to the client, and refuse: guess nothing, drop nothing. Each
 damage is undone in place, and then everything committed must be there.
-Usage: lab/tests/bad_input.py [unittest's options]. The tests that need a file system of their own want root.
-Environment: see lab_server.py.
+Usage: python3 -m test.server.bad_input [unittest's options]. The tests that need a file system of their own want root.
+Environment: see lab/tests/lab_server.py.
 """
 
 import concurrent.futures
@@ -18,9 +17,8 @@ import tempfile
 import unittest
 from pathlib import Path
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import lab_server  # noqa: E402
-from installer.shell import Failed  # noqa: E402
+from lab.tests import lab_server
+from installer.shell import Failed
 
 _IN_OWN_MOUNTS = "TIDESDB_TEST_OWN_MOUNTS"
 _OPTIONS = ["--tidesdb-unified-memtable-write-buffer-size=1M", "--innodb-fast-shutdown=0"]

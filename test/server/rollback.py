@@ -1,19 +1,16 @@
-#!/usr/bin/env python3
 """A statement on a million rows is undone, alone or with its transaction, within the memory budget.
 
 The table has three secondary indexes; the server's resident memory is at most MEMORY_OVER_MIB above what it is with
-the engine idle, at every moment (VmHWM). Environment: see lab_server.py.
+the engine idle, at every moment (VmHWM). Environment: see lab/tests/lab_server.py.
 """
 
 import argparse
-import os
 import re
 import sys
 import time
 from pathlib import Path
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import lab_server  # noqa: E402
+from lab.tests import lab_server
 
 MEMORY_OVER_MIB = 280
 OPTIONS = ["--tidesdb-block-cache-size=64M", "--tidesdb-unified-memtable-write-buffer-size=64M",

@@ -1,9 +1,8 @@
-#!/usr/bin/env python3
 """Kills the server with -9 in the middle of TPROC-C, again and again, and checks what it comes back with.
 
 After each kill the server must recover by itself, the consistency conditions must hold, and every transaction
 whose COMMIT a client saw acknowledged must be there; the client's log is outside of the server. The points
-are random in the number of acknowledged transactions, from the seed. Environment: see lab_server.py.
+are random in the number of acknowledged transactions, from the seed. Environment: see lab/tests/lab_server.py.
 """
 
 import argparse
@@ -15,8 +14,7 @@ import tempfile
 import time
 from collections import Counter
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import lab_server  # noqa: E402
+from lab.tests import lab_server
 
 _RECORD_BYTES = 25  # About the size of a log record: the log's size says how many were acknowledged.
 

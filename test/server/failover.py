@@ -1,10 +1,9 @@
-#!/usr/bin/env python3
 """A primary and two replicas on TidesDB under TPROC-C; the primary is killed with -9, a replica leads, again and again.
 
 The replicas are made by mariadb-dump while the load runs. In each round the primary ends at a random moment; the replica
 that has most takes over (lab/scale_out/replicas.py), the load goes on there, and the lost server comes back as a
 replica. Then all three have the same checksums, and every transaction that a client saw committed, in whatever round.
-Printed: seconds without a primary. Environment: see lab_server.py.
+Printed: seconds without a primary. Environment: see lab/tests/lab_server.py.
 """
 
 import argparse
@@ -14,13 +13,11 @@ import subprocess
 import sys
 import tempfile
 import time
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-from installer.server_run import free_port  # noqa: E402
-from installer.shell import output  # noqa: E402
-from lab.scale_out import replicas  # noqa: E402
-from lab.tests import lab_server  # noqa: E402
+from installer.server_run import free_port
+from installer.shell import output
+from lab.scale_out import replicas
+from lab.tests import lab_server
 
 TABLES = ["warehouse", "district", "customer", "history", "new_order", "orders", "order_line", "stock", "item"]
 

@@ -1,10 +1,9 @@
-#!/usr/bin/env python3
 """A replica on TidesDB of a primary on TidesDB, under TPROC-C, with parallel appliers; both killed with -9 in turn.
 
 The replica's position, mysql.gtid_slave_pos, is a TidesDB table. After each kill the server is started again and the
 replica goes on by itself; then the load ends, the replica catches up, and all tables must have the same checksums, the
 replica the primary's position, and both every transaction that a client saw committed. At the end the consistency
-conditions are checked on the replica. The points are random, from the seed. Environment: see lab_server.py.
+conditions are checked on the replica. The points are random, from the seed. Environment: see lab/tests/lab_server.py.
 """
 
 import argparse
@@ -14,13 +13,11 @@ import subprocess
 import sys
 import tempfile
 import time
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-from installer.server_run import free_port  # noqa: E402
-from installer.shell import output  # noqa: E402
-from lab.scale_out import replicas  # noqa: E402
-from lab.tests import lab_server  # noqa: E402
+from installer.server_run import free_port
+from installer.shell import output
+from lab.scale_out import replicas
+from lab.tests import lab_server
 
 TABLES = ["warehouse", "district", "customer", "history", "new_order", "orders", "order_line", "stock", "item"]
 _COMMON = ["--log-bin=binlog", "--gtid-strict-mode=ON", "--log-slave-updates=ON",

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """tidesdb-backup on a real server under load: InnoDB and TidesDB are restored as of one binary-log position.
 
 Writers count in a table of each engine in one transaction. In each backup both engines must hold the same counts, and as
@@ -9,16 +8,13 @@ Environment: TIDESDB_SERVER, TIDESDB_PLUGIN; TIDESDB_BACKUPS: how many backups, 
 import json
 import os
 import subprocess
-import sys
 import tempfile
 import unittest
 from pathlib import Path
 
-TREE = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(TREE))
-from installer import servers  # noqa: E402
-from installer.server_run import Server  # noqa: E402
-from lab.tests.backup_program import BackupProgram  # noqa: E402
+from installer import servers
+from installer.server_run import Server
+from test.server.backup_program import BackupProgram
 
 WRITERS = 4
 TABLES = f"""

@@ -1,22 +1,19 @@
-#!/usr/bin/env python3
 """kill -9 in the middle of a statement whose write set has spilled to disk: all of it is there afterwards, or nothing.
 
 Half of the rounds kill when a chosen number of spill files is there, half at a chosen share of the statement's time, its
 commit among them, and one more when the client has just seen it succeed. Then: the table and each of its indexes as
 before or with every row; with every row when the client saw the statement succeed; no spill file is left.
-Environment: see lab_server.py.
+Environment: see lab/tests/lab_server.py.
 """
 
 import argparse
-import os
 import random
 import subprocess
 import sys
 import time
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import lab_server  # noqa: E402
-import rollback  # noqa: E402
+from lab.tests import lab_server
+from test.server import rollback
 
 
 def spill_files(server):

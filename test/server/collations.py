@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """For every collation that the server lists: an index orders and compares strings as the server itself does.
 
 Strings of the character set that are hard to sort go into CHAR and VARCHAR columns. How they compare is asked of the
@@ -7,11 +6,11 @@ order, find by =, by ranges and by LIKE what a scan finds, and take and refuse t
 refused, the error must name the collation.
 The bounds of LIKE, and where a prefix is cut, come from the server. Where an index answers such a question otherwise than
 a scan, InnoDB is asked: if it is wrong too, that is counted and not held against us.
-Usage: collations.py [--only REGEX] [--seed N] [--verbose] [--engine ENGINE]. Environment: see lab_server.py.
+Usage: python3 -m test.server.collations [--only REGEX] [--seed N] [--verbose] [--engine ENGINE].
+Environment: see lab/tests/lab_server.py.
 """
 
 import argparse
-import os
 import re
 import subprocess
 import sys
@@ -20,9 +19,8 @@ import time
 from collections import Counter, defaultdict
 from concurrent.futures import ThreadPoolExecutor
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import lab_server  # noqa: E402
-from collation_strings import characters, has_meaning, percent, strings_for  # noqa: E402
+from lab.tests import lab_server
+from test.server.collation_strings import characters, has_meaning, percent, strings_for
 
 CHARS_MAX = 10  # Of the columns.
 PREFIX_CHARS = 2

@@ -1,17 +1,14 @@
-#!/usr/bin/env python3
 """Compares the optimizer's plans of all TPROC-C and sysbench queries on TidesDB with those on InnoDB.
 
 Both engines hold the same rows in one server; the plans are looked at after the load and after a restart.
-Environment: see lab_server.py.
+Environment: see lab/tests/lab_server.py.
 """
 
 import argparse
-import os
 import subprocess
 import sys
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import lab_server  # noqa: E402
+from lab.tests import lab_server
 
 ENGINES = ["InnoDB", "TidesDB"]
 

@@ -1,22 +1,19 @@
-#!/usr/bin/env python3
 """kill -9 in the middle of DDL: afterwards every table is there once, whole, for the server and for the engine.
 
 A client runs CREATE, ALTER, RENAME, TRUNCATE, DROP and changes of partitions in a random order; the server is killed at a
 random moment and started again. Then: the tables that no statement drops are there with all their rows; CHECK TABLE
 finds every table sound; the engine has the tables that the server has, and no column family besides theirs.
-Environment: see lab_server.py.
+Environment: see lab/tests/lab_server.py.
 """
 
 import argparse
-import os
 import random
 import re
 import subprocess
 import sys
 import time
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import lab_server  # noqa: E402
+from lab.tests import lab_server
 
 # What is never dropped: name, number of rows; v is 1 to that number.
 KEPT = {"kept": 2000, "parts": 300, "ranges": 600, "large": 20000, "texts": 300}

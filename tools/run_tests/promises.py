@@ -1,0 +1,118 @@
+"""What shows our promises on a real server: the programs of test/server."""
+
+import re
+import sys
+
+from installer import servers
+from installer.shell import TREE, run
+from tools.run_tests.server import variables
+from tools.run_tests.step import FULL, Outcome, of_unittest
+
+
+def _run(program, name, context, *options, **more_variables):
+    run([sys.executable, "-m", f"test.server.{program}", *options], log=context.log, cwd=TREE,
+        env={**variables(name, context), **more_variables})
+
+
+def plans(name, context):
+    """The optimizer's plans of all TPROC-C and sysbench queries are InnoDB's, also after a restart."""
+    _run("plans", name, context)
+    alike = re.findall(r": (\d+) of \1 plans are InnoDB's$", context.log.read_text(), re.M)
+    return Outcome(passed=sum(map(int, alike)))
+
+
+def collations(name, context):
+    """Every collation of the server: an index orders, finds and refuses as the server's comparison does."""
+    _run("collations", name, context)
+    right = re.search(r"^\d+ collations, (\d+) right", context.log.read_text(), re.M)
+    return Outcome(passed=int(right.group(1)))
+
+
+# Small enough that flushes and compactions are part of short runs.
+_SMALL_MEMTABLE = "--server-option=--tidesdb-unified-memtable-write-buffer-size="
+
+
+def matrix(name, context):
+    """TPROC-C on TidesDB, both levels, FULL and NONE: consistent, and no errors but the three."""
+    runs = [["--users", "4", "--duration", "6", _SMALL_MEMTABLE + "4M"]]
+    if context.level == FULL:
+        runs = [[], ["--warehouses", "10"],
+                ["--sync", "NONE", _SMALL_MEMTABLE + "2M", "--server-option=--tidesdb-pessimistic-locking=OFF"]]
+    for options in runs:
+        _run("tpcc_matrix", name, context, *options)
+    return Outcome(passed=len(re.findall(r"^    exit code 0$", context.log.read_text(), re.M)))
+
+
+def kills(name, context):
+    """kill -9 in the middle of TPROC-C on TidesDB, with a memtable so small that flushes are hit too."""
+    rounds = 50 if context.level == FULL else 5
+    _run("tpcc_kill", name, context, "--rounds", str(rounds), "--acknowledged-max", "3000", _SMALL_MEMTABLE + "1M")
+    return Outcome(passed=rounds)
+
+
+def lost_update(name, context):
+    """Two connections that count up one row, with row locks on and off."""
+    _run("lost_update", name, context)
+    return Outcome(passed=4)
+
+
+def rollback(name, context):
+    """A million rows undone, the memory kept."""
+    _run("rollback", name, context)
+    return Outcome(passed=2)
+
+
+def spill_kill(name, context):
+    """kill -9 in the middle of a statement that has spilled."""
+    rounds = 20 if context.level == FULL else 4
+    _run("spill_kill", name, context, "--rounds", str(rounds))
+    return Outcome(passed=rounds + 1)
+
+
+def two_phase_kill(name, context):
+    """kill -9 at each write and sync of commits over the binary log, InnoDB and TidesDB, and of XA."""
+    rounds = 500 if context.level == FULL else 12
+    _run("two_phase_kill", name, context, "--rounds", str(rounds))
+    return Outcome(passed=rounds)
+
+
+def backup(name, context):
+    """tidesdb-backup under load: both engines are restored as of one position of the binary log."""
+    servers.prepare(name, context.log, tests=True, more=["mariadb-backup"])
+    _run("backup_test", name, context, "-v", TIDESDB_BACKUPS="50" if context.level == FULL else "3")
+    return of_unittest(name, context.log)
+
+
+def backup_soak(name, context):
+    """tidesdb-backup in the middle of TPROC-C: consistent, and equal to the primary by the binary log."""
+    rounds = 50
+    servers.prepare(name, context.log, tests=True, more=["mariadb-backup"])
+    _run("backup_tpcc", name, context, "--rounds", str(rounds))
+    return Outcome(passed=rounds)
+
+
+def replication_kill(name, context):
+    """A replica with parallel appliers and its primary, both on TidesDB, killed in turn under TPROC-C: equal."""
+    kills = 10 if context.level == FULL else 2
+    _run("replication_kill", name, context, "--kills", str(kills))
+    return Outcome(passed=2 * kills)
+
+
+def failover(name, context):
+    """A primary and two replicas: the primary killed under TPROC-C, a replica leads, the lost one comes back; all equal."""
+    rounds = 10 if context.level == FULL else 2
+    _run("failover", name, context, "--rounds", str(rounds))
+    return Outcome(passed=rounds + 1)
+
+
+def ddl_kill(name, context):
+    """kill -9 in the middle of DDL."""
+    rounds = 50 if context.level == FULL else 8
+    _run("ddl_kill", name, context, "--rounds", str(rounds))
+    return Outcome(passed=rounds)
+
+
+def bad_input(name, context):
+    """Damaged files, full disks, wrong directories and options."""
+    _run("bad_input", name, context)
+    return of_unittest(name, context.log)
