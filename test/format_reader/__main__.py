@@ -74,6 +74,18 @@ def _live(args):
     print(f"{total} rows compared")
 
 
+def _tprocc(args):
+    with _server(args) as server:
+        server.tprocc(args.tpcc, args.seconds)
+        wanted = server.selected()
+        server.server.kill()
+        database, found = live.read(server.directory(), server.definitions)
+        count = live.compare(wanted, found)
+        files = sum(len(database.files(family)) for family in database.state.families)
+        print(f"after TPROC-C: {count} rows of {len(wanted)} tables are SELECT's; {files} table files, "
+              f"{database.records} records of the log")
+
+
 def main():
     parser = argparse.ArgumentParser(prog="python3 -m test.format_reader", description=__doc__)
     commands = parser.add_subparsers(required=True)
@@ -86,7 +98,11 @@ def main():
     fixture = commands.add_parser("fixture", help="make the fixture of the newest formats (test/compat/README.md)")
     fixture.add_argument("target", type=Path)
     fixture.set_defaults(run=_fixture)
-    for command in (compared, fixture):
+    tprocc = commands.add_parser("tprocc", help="build a TPROC-C database on a private server, kill it, and compare")
+    tprocc.add_argument("--tpcc", type=Path, required=True, help="the generator")
+    tprocc.add_argument("--seconds", type=int, default=10, help="of TPROC-C after the load")
+    tprocc.set_defaults(run=_tprocc)
+    for command in (compared, fixture, tprocc):
         command.add_argument("--server", default="debian12")
         command.add_argument("--plugin", type=lambda name: Path(name).resolve(), required=True)
         command.add_argument("--rows", type=int, default=300, help="written to each table, twice")

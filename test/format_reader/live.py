@@ -6,13 +6,13 @@ import subprocess
 import tempfile
 
 from installer.server_run import Server
-from installer.shell import Failed
+from installer.shell import Failed, run
 from lab.base.watched import tied
 from test.format_reader import dictionary, saved
 from test.format_reader.columns import of_schema
 from test.format_reader.database import Database
 from test.format_reader.rows import Definition, KeyPart, read_row
-from test.format_reader.tables import TABLES, literal
+from test.format_reader.tables import TABLES, Table, literal
 
 _OPTIONS = ["--tidesdb-unified-memtable-write-buffer-size=256K", "--tidesdb-max-memory-usage=64M",
             "--performance-schema=OFF", "--innodb-buffer-pool-size=32M",
@@ -126,6 +126,14 @@ class Live:
             lines = self._lines(f"SELECT {', '.join(column.select() for column in columns)} FROM {name}")
             rows[name] = [[column.said(text) for column, text in zip(columns, line, strict=True)] for line in lines]
         return rows
+
+    def tprocc(self, program, seconds):
+        """TPROC-C's tables of one warehouse, and what so many seconds of two users make of them."""
+        for words in (["build", "-w", "1", "--engine", "TidesDB"],
+                      ["run", "--vu", "2", "--rampup", "0", "--duration", seconds]):
+            run([program, *words, "-S", self.server.socket, "--db", "d", "-q"])
+        for name, in self._lines("SHOW TABLES"):
+            self.definitions[name] = self.describe(Table(name, columns=""))
 
     def directory(self):
         return self.server.data / saved.ENGINE_DIRECTORY

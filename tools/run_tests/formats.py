@@ -22,3 +22,14 @@ def reader(name, context):
     compared = re.findall(r"^(server-v\d+: \d+ rows are|after \w+: \d+ rows of)", context.log.read_text(), re.M)
     outcome.passed += len(compared)
     return outcome
+
+
+def tprocc(name, context):
+    """The reader on the files of a TPROC-C database whose server was killed: each row is SELECT's."""
+    plugin = build_plugin.prepare_and_build(name, context.log)[1]
+    # Debian's python3 where it is there: it has Debian's packages.
+    python = "/usr/bin/python3" if Path("/usr/bin/python3").exists() else sys.executable
+    run([python, "-m", "test.format_reader", "tprocc", "--server", name, "--plugin", plugin, "--tpcc",
+         build_plugin.tpcc(context.log), "--log", context.log], log=context.log, cwd=TREE)
+    compared = re.search(r"^after TPROC-C: \d+ rows of (\d+) tables", context.log.read_text(), re.M)
+    return Outcome(passed=int(compared.group(1)))

@@ -44,6 +44,7 @@ def _on(server_name):
         step("differential", differential.bounded, needs=packages.DIFFERENTIAL),
         step("differential-soak", differential.soak, FULL, minutes=240, needs=packages.DIFFERENTIAL),
         step("format-reader", formats.reader, needs=packages.FORMAT_READER),
+        step("format-reader-tprocc", formats.tprocc, FULL, needs=packages.FORMAT_READER),
         step("bad-input", promises.bad_input),
         step("sqlbench", lab_tests.sqlbench, needs=packages.SYSBENCH),
         step("suites", server.short_suites, minutes=15),
