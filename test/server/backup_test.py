@@ -14,6 +14,7 @@ from pathlib import Path
 
 from installer import servers
 from installer.server_run import Server
+from installer.shell import TREE
 from test.server.backup_program import BackupProgram
 
 WRITERS = 4
