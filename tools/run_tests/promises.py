@@ -14,6 +14,13 @@ def _run(program, name, context, *options, **more_variables):
         env={**variables(name, context), **more_variables})
 
 
+def _repeat(program, name, context, bounded, full, *options, option="--rounds"):
+    """Runs a program that takes a number of rounds; returns how many."""
+    rounds = full if context.level == FULL else bounded
+    _run(program, name, context, option, str(rounds), *options)
+    return rounds
+
+
 def plans(name, context):
     """The optimizer's plans of all TPROC-C and sysbench queries are InnoDB's, also after a restart."""
     _run("plans", name, context)
@@ -45,9 +52,8 @@ def matrix(name, context):
 
 def kills(name, context):
     """kill -9 in the middle of TPROC-C on TidesDB, with a memtable so small that flushes are hit too."""
-    rounds = 50 if context.level == FULL else 5
-    _run("tpcc_kill", name, context, "--rounds", str(rounds), "--acknowledged-max", "3000", _SMALL_MEMTABLE + "1M")
-    return Outcome(passed=rounds)
+    return Outcome(passed=_repeat("tpcc_kill", name, context, 5, 50, "--acknowledged-max", "3000",
+                                  _SMALL_MEMTABLE + "1M"))
 
 
 def lost_update(name, context):
@@ -64,16 +70,12 @@ def rollback(name, context):
 
 def spill_kill(name, context):
     """kill -9 in the middle of a statement that has spilled."""
-    rounds = 20 if context.level == FULL else 4
-    _run("spill_kill", name, context, "--rounds", str(rounds))
-    return Outcome(passed=rounds + 1)
+    return Outcome(passed=_repeat("spill_kill", name, context, 4, 20) + 1)
 
 
 def two_phase_kill(name, context):
     """kill -9 at each write and sync of commits over the binary log, InnoDB and TidesDB, and of XA."""
-    rounds = 500 if context.level == FULL else 12
-    _run("two_phase_kill", name, context, "--rounds", str(rounds))
-    return Outcome(passed=rounds)
+    return Outcome(passed=_repeat("two_phase_kill", name, context, 12, 500))
 
 
 def backup(name, context):
@@ -93,23 +95,17 @@ def backup_soak(name, context):
 
 def replication_kill(name, context):
     """A replica with parallel appliers and its primary, both on TidesDB, killed in turn under TPROC-C: equal."""
-    kills = 10 if context.level == FULL else 2
-    _run("replication_kill", name, context, "--kills", str(kills))
-    return Outcome(passed=2 * kills)
+    return Outcome(passed=2 * _repeat("replication_kill", name, context, 2, 10, option="--kills"))
 
 
 def failover(name, context):
     """A primary and two replicas: the primary killed under TPROC-C, a replica leads, the lost one comes back; all equal."""
-    rounds = 10 if context.level == FULL else 2
-    _run("failover", name, context, "--rounds", str(rounds))
-    return Outcome(passed=rounds + 1)
+    return Outcome(passed=_repeat("failover", name, context, 2, 10) + 1)
 
 
 def ddl_kill(name, context):
     """kill -9 in the middle of DDL."""
-    rounds = 50 if context.level == FULL else 8
-    _run("ddl_kill", name, context, "--rounds", str(rounds))
-    return Outcome(passed=rounds)
+    return Outcome(passed=_repeat("ddl_kill", name, context, 8, 50))
 
 
 def bad_input(name, context):
