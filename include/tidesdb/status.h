@@ -41,9 +41,13 @@ class [[nodiscard]] Status {
 
   Status(const Status& other);
   Status& operator=(const Status& other);
-  Status(Status&& other) noexcept;
+  Status(Status&& other) noexcept : state_(std::move(other.state_)) {}
   Status& operator=(Status&& other) noexcept;
-  ~Status();
+#ifdef TIDESDB_STATUS_CHECK
+  ~Status() { CheckRead(); }
+#else
+  ~Status() = default;
+#endif
 
   // One of each kind; Code says what each means. The message says what, where, wanted and got, and
   // not the kind, which ToString() adds.

@@ -193,6 +193,17 @@ size_t FixedBytes(const KeyPart& part) {
   }
 }
 
+template <typename Bits>
+void TakeNumber(const KeyPart& part, const char* from, uint8_t* to) {
+  Bits bits;
+  memcpy(&bits, from, sizeof bits);
+  bits = sizeof bits == sizeof(uint32_t) ? __builtin_bswap32(static_cast<uint32_t>(bits))
+                                         : static_cast<Bits>(__builtin_bswap64(bits));
+  if (part.descending) bits = ~bits;
+  if (part.kind == PartKind::kSigned) bits ^= Bits{1} << (8 * sizeof bits - 1);
+  memcpy(to, &bits, sizeof bits);
+}
+
 Taken TakeEscaped(Slice* key, uint8_t flip, uint8_t* to, size_t to_bytes, size_t* length) {
   size_t n = 0;
   for (size_t i = 0; i < key->size(); i++) {
@@ -303,7 +314,11 @@ Taken TakePart(const KeyPart& part, Slice* key, uint8_t* to, size_t to_bytes, si
   if (part.kind == PartKind::kBytes) return TakeEscaped(key, flip, to, to_bytes, length);
   const size_t n = part.width;
   if (key->size() < n || to_bytes < n) return Taken::kBad;
-  if (part.kind == PartKind::kRaw) {
+  if (part.kind != PartKind::kRaw && n == sizeof(uint32_t)) {
+    TakeNumber<uint32_t>(part, key->data(), to);
+  } else if (part.kind != PartKind::kRaw && n == sizeof(uint64_t)) {
+    TakeNumber<uint64_t>(part, key->data(), to);
+  } else if (part.kind == PartKind::kRaw) {
     for (size_t i = 0; i < n; i++) to[i] = ByteAt(*key, i, flip);
   } else {
     for (size_t i = 0; i < n; i++) to[n - 1 - i] = ByteAt(*key, i, flip);

@@ -437,7 +437,13 @@ Status RowPlan::Decode(Slice row, uint8_t* record, std::vector<ApartValue>* apar
   if (!RowCodec::FitsIn(header, codec_->OwnForm())) return Damaged("too short for its columns");
   const char* const body = header.body.data();
   const bool any_null = DecodeNullBits(body, record);
-  for (const Copy& copy : copies_) memcpy(record + copy.to, body + copy.from, copy.bytes);
+  for (const Copy& copy : copies_) {
+    if (copy.bytes == sizeof(uint32_t)) {  // An INT alone: not worth a call.
+      memcpy(record + copy.to, body + copy.from, sizeof(uint32_t));
+    } else {
+      memcpy(record + copy.to, body + copy.from, copy.bytes);
+    }
+  }
   if (any_null) FillNulls(record);
   return varying_.empty() ? Status::Ok() : DecodeVarying(header, record, apart);
 }

@@ -1,8 +1,22 @@
 #include "handler/row_reader.h"
 
+#include <algorithm>
+
 #include "session/thd_session.h"
 
 namespace tidesdb::plugin {
+
+namespace {
+
+constexpr size_t kBitsOfWord = 8 * sizeof(my_bitmap_map);
+
+// Where keys have one length, as most do, that is a copy and no more.
+void Assign(Slice key, std::string* to) {
+  to->resize(key.size());
+  memcpy(to->data(), key.data(), key.size());
+}
+
+}  // namespace
 
 void RowReader::Forget() {
   row_.Reset();
@@ -18,9 +32,10 @@ void RowReader::BeginEntries() {
 bool RowReader::Fits(const ReadPlan& plan) const {
   if (plan.bindings != open_.bindings || plan.lock != statement_.row_lock) return false;
   if (statement_.row_lock == RowLock::kExclusive) return true;  // Every column, whatever else.
-  const MY_BITMAP& columns = *open_.table()->read_set;
-  return plan.index == index_ && plan.verifies == verify_entries_ &&
-         memcmp(plan.columns.data(), columns.bitmap, plan.columns.size()) == 0;
+  if (plan.index != index_ || plan.verifies != verify_entries_) return false;
+  // The bitmap is of whole words, mostly of one.
+  const my_bitmap_map* const columns = open_.table()->read_set->bitmap;
+  return std::equal(plan.columns.begin(), plan.columns.end(), columns);
 }
 
 const RowReader::ReadPlan& RowReader::Plan() {
@@ -35,8 +50,8 @@ const RowReader::ReadPlan& RowReader::Plan() {
 
 void RowReader::MakePlan(ReadPlan* plan) const {
   const MY_BITMAP& columns = *open_.table()->read_set;
-  plan->columns.assign(reinterpret_cast<const char*>(columns.bitmap),
-                       no_bytes_in_export_map(&columns));
+  const size_t words = (columns.n_bits + kBitsOfWord - 1) / kBitsOfWord;
+  plan->columns.assign(columns.bitmap, columns.bitmap + words);
   plan->lock = statement_.row_lock;
   plan->index = index_;
   plan->verifies = verify_entries_;
@@ -184,7 +199,7 @@ int RowReader::ReadUniqueEntry(Slice key, uchar* record, bool* found) {
 
 int RowReader::ReadPrimary(Slice key, Slice value, uchar* record, bool* found) {
   *found = true;
-  primary_key_.assign(key);
+  Assign(key, &primary_key_);
   if (statement_.row_lock == RowLock::kNone) return Decode(primary_key_, value, false, record);
   return Fetch(primary_key_, record, found);
 }
@@ -233,7 +248,7 @@ int RowReader::ReadEntry(Slice key, Slice value, uchar* record, bool* found) {
     if (!open_.codec.PrimaryKeyOfEntry(index_, key, value, &key_, &primary_key)) {
       return statement_.Damaged("an index entry is damaged");
     }
-    primary_key_.assign(primary_key);
+    Assign(primary_key, &primary_key_);
   }
   if (!key_only) {
     if (const int error = ReadEntryRow(key, false, record, found)) return error;

@@ -59,7 +59,7 @@ class RowReader {
   // What to decode, for one kind of read.
   struct ReadPlan {
     RowPlan rows;
-    std::string columns;  // The server's read set.
+    std::vector<my_bitmap_map> columns;  // The server's read set.
     RowLock lock = RowLock::kNone;
     uint index = MAX_KEY;
     bool verifies = false;  // Entries, see verify_entries_.

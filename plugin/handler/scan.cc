@@ -20,7 +20,8 @@ bool Scan::CursorInRange(Direction direction, bool matching) const {
   if (!cursor_.valid()) return false;
   const Slice key = cursor_.key();
   if (matching && !key.starts_with(match_)) return false;
-  return !has_upper_ || direction == Direction::kBackward || key < Slice(upper_);
+  if (!has_upper_ || upper_is_bound_ || direction == Direction::kBackward) return true;
+  return key < Slice(upper_);
 }
 
 // Tells the engine where the scan ends, so that it does not walk over what is deleted behind.
@@ -30,6 +31,7 @@ void Scan::BoundCursor(Direction direction) {
   if (in_prefix_ && KeyAfterPrefix(match_, &behind_prefix)) upper = behind_prefix;
   const bool ends = has_upper_ && direction == Direction::kForward;
   if (ends && (upper.empty() || Slice(upper_) < upper)) upper = upper_;
+  upper_is_bound_ = ends;
   cursor_.SetBounds(in_prefix_ ? Slice(match_) : Slice(), upper);
 }
 
@@ -41,6 +43,7 @@ void Scan::LeavePrefix() {
     at_point_ = true;
     point_.assign(cursor_.key());
   } else if (cursor_.is_open()) {
+    upper_is_bound_ = false;
     cursor_.SetBounds(Slice(), Slice());
   }
 }
@@ -93,7 +96,7 @@ void Scan::StandAtEnd(Direction direction, bool matching) {
 
 // What is read next is bounded by the server alone, which compares columns.
 void Scan::LeaveRange() {
-  has_upper_ = false;
+  has_upper_ = upper_is_bound_ = false;
   in_prefix_ = false;
   prefix_backward_ = false;
   each_row_once_ = false;  // Other reads by the same index, as of a loose scan, are no ranges.
@@ -316,8 +319,7 @@ void Scan::EndGiving() {
   giving_to_.clear();
 }
 
-bool Scan::WasGiven(Slice key) const {
-  if (!each_row_once_) return false;
+bool Scan::IsInGiven(Slice key) const {
   if (given_all_from_ && key >= Slice(*given_all_from_)) return true;
   const auto after = given_.upper_bound(key);
   return after != given_.begin() && key < Slice(std::prev(after)->second);
@@ -333,7 +335,7 @@ void Scan::BeginRange(const key_range* start, const key_range* end) {
 // Knowing the end as bytes keeps the scan from reading, and locking, one row too many; and it does
 // not need the columns themselves, of which an index may hold but a part.
 void Scan::SetRangeEnd(const key_range* end) {
-  has_upper_ = false;
+  has_upper_ = upper_is_bound_ = false;
   has_end_ = end != nullptr;
   open_.file->in_range_check_pushed_down = end == nullptr;
   if (end == nullptr) return;

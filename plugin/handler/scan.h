@@ -72,7 +72,8 @@ class Scan {
   void SetRangeEnd(const key_range* end);
   void BeginGiving(const std::string& from);
   void EndGiving();
-  bool WasGiven(Slice key) const;
+  bool WasGiven(Slice key) const { return each_row_once_ && IsInGiven(key); }
+  bool IsInGiven(Slice key) const;
   void BoundCursor(Direction direction);
   void LeavePrefix();
   void LeaveRange();
@@ -106,7 +107,8 @@ class Scan {
   std::vector<TableCodec::ImageKey::Further> match_further_;  // and how they go on.
   std::string upper_;  // Keys from here on are outside of the range.
   bool has_upper_ = false;
-  bool has_end_ = false;  // Without upper_ the server alone knows it.
+  bool upper_is_bound_ = false;  // The cursor itself keeps in front of it.
+  bool has_end_ = false;         // Without upper_ the server alone knows it.
   bool in_range_read_ = false;
   TableCodec::RangedParts ranged_;  // Of the range that is read.
   bool ranges_end_as_said_ = false;

@@ -1,5 +1,7 @@
 #include "session/cursor.h"
 
+#include <algorithm>
+
 #include "session/thd_session.h"
 
 namespace tidesdb::plugin {
@@ -18,6 +20,7 @@ void Cursor::Close() {
   session_->Unlink(this);
   session_ = nullptr;
   iterator_.reset();
+  ForgetBatch();
   detached_ = false;
   lower_.clear();
   upper_.clear();
@@ -25,6 +28,7 @@ void Cursor::Close() {
 
 void Cursor::SetBounds(Slice lower, Slice upper) {
   if (lower == lower_ && upper == upper_) return;
+  ForgetBatch();
   lower_.assign(lower);
   upper_.assign(upper);
   if (iterator_ != nullptr) iterator_->SetBounds(lower_, upper_);
@@ -32,13 +36,16 @@ void Cursor::SetBounds(Slice lower, Slice upper) {
 
 void Cursor::Detach() {
   if (iterator_ == nullptr) return;
-  detached_ = iterator_->Valid();
-  if (detached_) place_.assign(iterator_->key());
+  detached_ = valid();
+  if (detached_) place_.assign(key());
   iterator_.reset();
+  ForgetBatch();
 }
 
 void Cursor::NeedIterator() {
   detached_ = false;
+  ForgetBatch();
+  ahead_ = 1;
   // The newest rows are those at the iterator's creation.
   if (iterator_ != nullptr && !newest_) return;
   iterator_.reset();
@@ -86,18 +93,28 @@ Status Cursor::Return(bool* exact) {
   return Done();
 }
 
-Status Cursor::Next() {
-  if (iterator_ == nullptr) {
+Status Cursor::NextOfIterator() {
+  ForgetBatch();
+  if (iterator_ == nullptr) [[unlikely]] {
     if (!detached_) return Status::Ok();
     bool exact;
     TIDESDB_TRY(Return(&exact));
     if (!exact) return Status::Ok();
   }
   if (iterator_->Valid()) iterator_->Next();
+  if (!newest_) {
+    ahead_ = std::min(2 * ahead_, EntryBatch::kEntriesMax);
+    iterator_->ReadAhead(ahead_, &batch_);
+  }
   return Done();
 }
 
 Status Cursor::Prev() {
+  if (!batch_.empty()) {  // The iterator is further on.
+    place_.assign(key());
+    ForgetBatch();
+    iterator_->SeekForPrev(place_);
+  }
   if (iterator_ == nullptr) {
     if (!detached_) return Status::Ok();
     NeedIterator();

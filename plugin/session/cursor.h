@@ -38,14 +38,18 @@ class Cursor {
   Status Seek(Slice key);
   Status SeekForPrev(Slice key);
   // REQUIRES: the last move found a key.
-  Status Next();
+  Status Next() {
+    if (at_ + 1 >= batch_.size()) return NextOfIterator();
+    at_++;
+    return Status::Ok();
+  }
   Status Prev();
 
   // After a move that gave OK: whether there is a key.
-  bool valid() const { return iterator_ != nullptr && iterator_->Valid(); }
+  bool valid() const { return !batch_.empty() || (iterator_ != nullptr && iterator_->Valid()); }
   // REQUIRES: valid(). The bytes live until the next move or Detach().
-  Slice key() const { return iterator_->key(); }
-  Slice value() const { return iterator_->value(); }
+  Slice key() const { return batch_.empty() ? iterator_->key() : batch_[at_].key; }
+  Slice value() const { return batch_.empty() ? iterator_->value() : batch_[at_].value; }
 
   // For newest cursors: whether nobody has committed since the last Seek. REQUIRES: not detached.
   bool IsNewest() const;
@@ -57,6 +61,11 @@ class Cursor {
   friend class Session;
 
   void NeedIterator();
+  void ForgetBatch() {
+    batch_.Reset(0);
+    at_ = 0;
+  }
+  Status NextOfIterator();
   Status Done() const;
   // Brings a detached cursor back to where it was. *exact: the key is still there.
   Status Return(bool* exact);
@@ -67,6 +76,12 @@ class Cursor {
   uint64_t sequence_ = 0;  // Of a newest cursor: all commits up to this one are in iterator_.
   bool detached_ = false;
   std::unique_ptr<Iterator> iterator_;
+  // What iterator_ has read ahead, itself on the last of them; the cursor is at batch_[at_]. Empty:
+  // it is where iterator_ is, as always where it is to see the newest. The end of a statement
+  // detaches the cursor, so that the next one sees the changes of this one.
+  EntryBatch batch_;
+  size_t at_ = 0;
+  size_t ahead_ = 1;   // The more, the longer the cursor goes on: most reads are of few rows.
   std::string place_;  // The key at Detach().
   std::string lower_;
   std::string upper_;

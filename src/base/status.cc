@@ -56,8 +56,6 @@ Status& Status::operator=(const Status& other) {
   return *this;
 }
 
-Status::Status(Status&& other) noexcept : state_(std::move(other.state_)) {}
-
 Status& Status::operator=(Status&& other) noexcept {
 #ifdef TIDESDB_STATUS_CHECK
   CheckRead();
@@ -65,12 +63,6 @@ Status& Status::operator=(Status&& other) noexcept {
 #endif
   state_ = std::move(other.state_);
   return *this;
-}
-
-Status::~Status() {
-#ifdef TIDESDB_STATUS_CHECK
-  CheckRead();
-#endif
 }
 
 std::string Status::ToString() const {

@@ -2,11 +2,23 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "format/internal_key.h"
+#include "tidesdb/iterator.h"
 #include "tidesdb/status.h"
 
 namespace tidesdb {
+
+struct AheadLimits {
+  SequenceNumber snapshot;  // Versions up to this one.
+  Slice end;                // Keys before this one; empty: all.
+
+  bool Allow(Trailer trailer) const {
+    return TrailerSequence(trailer) <= snapshot && TrailerType(trailer) == ValueType::kPut;
+  }
+  bool Allow(Slice key) const { return end.empty() || key < end; }
+};
 
 // Order: CompareVersions.
 // Threads: one at a time.
@@ -30,8 +42,19 @@ class InternalIterator {
   virtual void Next() = 0;                        // REQUIRES: Valid().
   virtual void Prev() = 0;                        // REQUIRES: Valid().
   // As Next, but may leave out older versions of the current key, if they cost anything. While it
-  // stays on that key only this or a seek may follow.
-  virtual void NextKeyOrVersion() { Next(); }
+  // stays on that key only this or a seek may follow. Returns: whether it has left the key, for
+  // another or because there is no entry any more.
+  virtual bool NextKeyOrVersion() {
+    const std::string key(user_key());
+    Next();
+    return !Valid() || user_key() != Slice(key);
+  }
+
+  // Adds the current entry and those behind it to *batch and moves to the last of them, as long as
+  // they can be read without letting go of memory, each is a put of another key than the one
+  // before, and limits let it. May stop sooner, and add none. REQUIRES: Valid(), the last move went
+  // forward, the current entry is a put within limits.
+  virtual void ReadAhead(const AheadLimits& /*limits*/, EntryBatch* /*batch*/) {}
 
   // REQUIRES: Valid(). The bytes live until the next move.
   virtual Slice user_key() const = 0;

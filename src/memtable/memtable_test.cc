@@ -299,6 +299,29 @@ class MemTableModelTest : public testing::Test {
     }
   }
 
+  void CheckReadAhead(InternalIterator* it, FamilyId family, Model::const_iterator* expected) {
+    const std::string end = random_.OneIn(2) ? RandomKey() : std::string();
+    const AheadLimits limits = {random_.OneIn(2) ? kSequenceMax : random_.Uniform(sequence_ + 2),
+                                end};
+    if (!limits.Allow(it->trailer()) || !limits.Allow(it->user_key())) return;
+    EntryBatch batch;
+    batch.Reset(1 + random_.Uniform(EntryBatch::kEntriesMax));
+    it->ReadAhead(limits, &batch);
+    ASSERT_FALSE(batch.empty());
+    for (size_t i = 0; i < batch.size(); i++) {
+      if (i > 0) {  // The next key's newest version, which the limits allow.
+        const std::string before = std::get<1>((*expected)->first);
+        while (*expected != model_.end() && std::get<1>((*expected)->first) == before) ++*expected;
+        ASSERT_NE(*expected, model_.end());
+        ASSERT_EQ(std::get<0>((*expected)->first), family);
+        ASSERT_TRUE(limits.Allow(std::get<2>((*expected)->first)));
+        ASSERT_TRUE(limits.Allow(Slice(std::get<1>((*expected)->first))));
+      }
+      ASSERT_EQ(batch[i].key, std::get<1>((*expected)->first));
+      ASSERT_EQ(batch[i].value, (*expected)->second);
+    }
+  }
+
   void Compare(const InternalIterator& it, FamilyId family, Model::const_iterator expected) {
     const bool valid = expected != model_.end() && std::get<0>(expected->first) == family;
     ASSERT_EQ(it.Valid(), valid);
@@ -323,7 +346,7 @@ TEST_F(MemTableModelTest, RandomWalksMatch) {
     for (int walk = 0; walk < 20; walk++) {
       const std::string key = RandomKey();
       const Trailer trailer = PackTrailer(random_.Uniform(sequence_ + 2), ValueType::kPut);
-      auto expected = model_.lower_bound({family, key, trailer});
+      Model::const_iterator expected = model_.lower_bound({family, key, trailer});
       const bool exact =
           expected != model_.end() && expected->first == std::tuple(family, key, trailer);
       if (random_.OneIn(2)) {
@@ -337,8 +360,10 @@ TEST_F(MemTableModelTest, RandomWalksMatch) {
         if (random_.OneIn(3)) {
           it->Next();
           ++expected;
+        } else if (random_.OneIn(3)) {
+          ASSERT_NO_FATAL_FAILURE(CheckReadAhead(it.get(), family, &expected));
         } else if (random_.OneIn(2)) {
-          it->NextKeyOrVersion();
+          ASSERT_TRUE(it->NextKeyOrVersion());
           const std::string left = std::get<1>(expected->first);
           const auto left_behind = [&] {
             return expected != model_.end() && std::get<0>(expected->first) == family &&

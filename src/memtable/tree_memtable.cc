@@ -54,15 +54,32 @@ class TreeIterator final : public InternalIterator {
     if (version_ == nullptr) SetFirstOf(tree_->Next(node_, &place_));
   }
 
-  void NextKeyOrVersion() override {
+  bool NextKeyOrVersion() override {
     DCHECK(Valid());
     SetFirstOf(tree_->Next(node_, &place_));
+    return true;
   }
 
   void Prev() override {
     DCHECK(Valid());
     version_ = node_->newest()->OldestAtLeast(version_->trailer() + 1);
     if (version_ == nullptr) SetLastOf(tree_->Previous(node_, &place_));
+  }
+
+  void ReadAhead(const AheadLimits& limits, EntryBatch* batch) override {
+    if (!batch->Add(user_key(), value())) return;
+    KeyTree::Place place = place_;
+    for (KeyNode* node = tree_->Next(node_, &place); node != nullptr;
+         node = tree_->Next(node, &place)) {
+      const KeyVersion* const newest = node->newest();
+      if (!limits.Allow(newest->trailer()) || !limits.Allow(node->key()) ||
+          !batch->Add(node->key(), newest->value())) {
+        return;
+      }
+      node_ = node;
+      version_ = newest;
+      place_ = place;
+    }
   }
 
   Slice user_key() const override { return node_->key(); }

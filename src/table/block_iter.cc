@@ -12,7 +12,9 @@ void BlockIter::Reset(const BlockView& block, SequenceNumber global) {
   valid_ = false;
   behind_.clear();
   if (block.empty()) return;
-  if (key_buffer_.size() <= block.key_bytes_max()) key_buffer_.resize(block.key_bytes_max() + 64);
+  if (key_buffer_.size() < block.key_bytes_max() + kBufferRoom) {
+    key_buffer_.resize(block.key_bytes_max() + 2 * kBufferRoom);
+  }
   std::memcpy(key_buffer_.data(), block.prefix().data(), block.prefix().size());
 }
 
@@ -20,8 +22,73 @@ void BlockIter::Reset(const BlockView& block, SequenceNumber global) {
 // a restart.
 void BlockIter::Load(const char* p) {
   const BlockEntry entry = DecodeTrustedEntry(p);
-  std::memcpy(key_buffer_.data() + entry.shared, entry.suffix, entry.unshared);
+  CopySuffix(entry);
   Show(p, entry);
+}
+
+// Short ones as a word: both the block and the buffer go on behind them.
+inline void BlockIter::CopySuffix(const BlockEntry& entry) {
+  char* const to = key_buffer_.data() + entry.shared;
+  static_assert(kBlockTrailerBytes >= kWordBytes && kBufferRoom >= kWordBytes);
+  if (entry.unshared <= kWordBytes) {
+    std::memcpy(to, entry.suffix, kWordBytes);
+  } else {
+    std::memcpy(to, entry.suffix, entry.unshared);
+  }
+}
+
+namespace {
+
+// Whether an entry has the key that lies before it. What it shares, it shares with that key also
+// where it is a restart: it is the block's prefix then.
+bool IsOfKey(const BlockEntry& entry, Slice before) {
+  if (size_t{entry.shared} + entry.unshared != before.size()) return false;
+  const char* const rest = before.data() + entry.shared;
+  return entry.unshared == 0 ||
+         (*rest == *entry.suffix && std::memcmp(rest, entry.suffix, entry.unshared) == 0);
+}
+
+}  // namespace
+
+void BlockIter::ReadAhead(const AheadLimits& limits, EntryBatch* batch) {
+  DCHECK(valid_);
+  if (!batch->Add(key(), value_)) return;
+  Slice last = (*batch)[batch->size() - 1].key;
+  const char* at = nullptr;  // The last one added; null: still the current one.
+  BlockEntry entry;
+  while (entry_end_ != block_.entries_end()) {
+    const BlockEntry next = DecodeTrustedEntry(entry_end_);
+    if (!limits.Allow(EntryTrailer(block_, next, global_)) || IsOfKey(next, last)) break;
+    const size_t bytes = size_t{next.shared} + next.unshared;
+    char* const room = batch->RoomForKey(bytes);
+    if (room == nullptr) break;
+    std::memcpy(room, last.data(), next.shared);
+    std::memcpy(room + next.shared, next.suffix, next.unshared);
+    const Slice key(room, bytes);
+    if (!limits.Allow(key)) break;
+    if (entry_end_ == interval_end_) EnterInterval(interval_ + 1);
+    batch->AddMade(key, next.value());
+    last = key;
+    at = entry_end_;
+    entry = next;
+    entry_end_ = next.end();
+  }
+  if (at == nullptr) return;
+  behind_.clear();
+  std::memcpy(key_buffer_.data(), last.data(), last.size());
+  Show(at, entry);
+}
+
+bool BlockIter::NextIsOtherKey() {
+  DCHECK(valid_ && !IsLast());
+  if (!behind_.empty()) LeaveBehind();
+  const char* const next = entry_end_;
+  const BlockEntry entry = DecodeTrustedEntry(next);
+  if (next == interval_end_) EnterInterval(interval_ + 1);
+  const bool same = IsOfKey(entry, key());
+  CopySuffix(entry);
+  Show(next, entry);
+  return !same;
 }
 
 // The same, when the key is in the buffer already.
@@ -74,7 +141,7 @@ void BlockIter::Seek(Slice key, Trailer trailer) {
     while (p < interval_end_) {
       const BlockEntry entry = DecodeTrustedEntry(p);
       // Every key on the way goes through the buffer, as the next one is made of it.
-      std::memcpy(key_buffer_.data() + entry.shared, entry.suffix, entry.unshared);
+      CopySuffix(entry);
       if (comparer.Compare(entry, is_restart) >= 0) {
         Show(p, entry);
         return;
@@ -131,7 +198,7 @@ void BlockIter::FillBehind(const char* end) {
   const char* p = block_.Restart(interval_);
   while (p < end) {
     const BlockEntry entry = DecodeTrustedEntry(p);
-    std::memcpy(key_buffer_.data() + entry.shared, entry.suffix, entry.unshared);
+    CopySuffix(entry);
     const uint32_t key_bytes = entry.shared + entry.unshared;
     behind_.push_back(
         {behind_keys_.size(), key_bytes, EntryTrailer(block_, entry, global_), entry.value()});

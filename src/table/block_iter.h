@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "format/block_format.h"
+#include "format/internal_iter.h"
 #include "format/internal_key.h"
 
 namespace tidesdb {
@@ -41,6 +42,12 @@ class BlockIter {
     if (next == interval_end_) EnterInterval(interval_ + 1);
     Load(next);
   }
+  // As Next. Returns: whether the new entry has another key. REQUIRES: !IsLast().
+  bool NextIsOtherKey();
+  // InternalIterator::ReadAhead, within the block.
+  void ReadAhead(const AheadLimits& limits, EntryBatch* batch);
+  // Whether the current entry is the block's last. REQUIRES: Valid().
+  bool IsLast() const { return entry_end_ == block_.entries_end(); }
   void Prev();
 
   // REQUIRES: Valid(). The key lives until the next move, the value as long as the block.
@@ -49,6 +56,9 @@ class BlockIter {
   Slice value() const { return value_; }
 
  private:
+  static constexpr size_t kWordBytes = 8;
+  static constexpr size_t kBufferRoom = 64;  // Behind the longest key of a block.
+
   // An entry of the current interval before the current one, for Prev: its key is a part of
   // behind_keys_.
   struct Behind {
@@ -63,6 +73,7 @@ class BlockIter {
     interval_end_ = block_.RestartEnd(interval);
   }
   void Load(const char* p);
+  void CopySuffix(const BlockEntry& entry);
   void Show(const char* p, const BlockEntry& entry);
   void FillBehind(const char* end);
   void ShowBehind();

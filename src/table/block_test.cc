@@ -153,6 +153,74 @@ TEST(BlockTest, AnswersAsTheMapItWasMadeOf) {
   }
 }
 
+// From `at` on, what ReadAhead is to give within one block.
+void CheckReadAhead(const EntryMap& entries, const AheadLimits& limits, size_t max, BlockIter* iter,
+                    EntryMap::const_iterator* at) {
+  EntryBatch batch;
+  batch.Reset(max);
+  iter->ReadAhead(limits, &batch);
+  ASSERT_FALSE(batch.empty());
+  ASSERT_EQ(batch[0].key, (*at)->first.first);
+  ASSERT_EQ(batch[0].value, (*at)->second);
+  for (size_t i = 1; i < batch.size(); ++i) {
+    const std::string& before = (*at)->first.first;
+    ++*at;
+    ASSERT_NE(*at, entries.end());
+    ASSERT_NE((*at)->first.first, before);
+    ASSERT_TRUE(limits.Allow((*at)->first.second));
+    ASSERT_TRUE(limits.Allow(Slice((*at)->first.first)));
+    ASSERT_EQ(batch[i].key, (*at)->first.first);
+    ASSERT_EQ(batch[i].value, (*at)->second);
+  }
+  const auto next = std::next(*at);
+  const bool more = next != entries.end() && next->first.first != (*at)->first.first &&
+                    limits.Allow(next->first.second) && limits.Allow(Slice(next->first.first));
+  ASSERT_EQ(more, more && batch.size() == max);
+}
+
+TEST(BlockTest, ReadsAhead) {
+  const uint64_t seed = TestSeed(4);
+  SCOPED_TRACE("TIDESDB_SEED=" + std::to_string(seed));
+  Random random(seed);
+  size_t read_ahead = 0;
+  for (int round = 0; round < 200; ++round) {
+    const EntryMap entries =
+        RandomEntries(&random, 1 + random.Uniform(120), 1 + random.Uniform(20), random.Uniform(40));
+    const std::string contents =
+        Build(entries, static_cast<uint32_t>(1 + random.Uniform(18)), random.OneIn(2));
+    BlockIter iter;
+    iter.Reset(BlockView(contents), 0);
+    for (int step = 0; step < 60; ++step) {
+      auto at = std::next(entries.begin(), static_cast<ptrdiff_t>(random.Uniform(entries.size())));
+      iter.Seek(at->first.first, at->first.second);
+      if (random.OneIn(3) && at != entries.begin()) {  // It turns round.
+        iter.Prev();
+        --at;
+      }
+      const std::string end = random.OneIn(2) ? RandomKey(&random, 20) : std::string();
+      const AheadLimits limits = {random.OneIn(2) ? kSequenceMax : random.Uniform(300), end};
+      if (limits.Allow(at->first.second) && limits.Allow(Slice(at->first.first))) {
+        const auto from = at;
+        ASSERT_NO_FATAL_FAILURE(
+            CheckReadAhead(entries, limits, 1 + random.Uniform(16), &iter, &at));
+        read_ahead += static_cast<size_t>(std::distance(from, at));
+        ASSERT_NO_FATAL_FAILURE(ExpectAt(iter, entries, at));
+      }
+      if (random.OneIn(2) && !iter.IsLast()) {
+        const std::string before = at->first.first;
+        ++at;
+        ASSERT_EQ(iter.NextIsOtherKey(), at->first.first != before);
+        ASSERT_NO_FATAL_FAILURE(ExpectAt(iter, entries, at));
+      } else if (random.OneIn(2)) {
+        iter.Prev();
+        at = at == entries.begin() ? entries.end() : std::prev(at);
+        ASSERT_NO_FATAL_FAILURE(ExpectAt(iter, entries, at));
+      }
+    }
+  }
+  EXPECT_GT(read_ahead, 1000U);
+}
+
 TEST(BlockTest, GlobalSequenceReplacesAllOthers) {
   EntryMap stored;
   EntryMap seen;
@@ -245,6 +313,12 @@ TEST(BlockTest, DamagedBlocksThatPassAreHarmless) {
     for (iter.SeekToFirst(); iter.Valid(); iter.Next()) ++forward;
     uint64_t backward = 0;
     for (iter.SeekToLast(); iter.Valid(); iter.Prev()) ++backward;
+    for (iter.SeekToFirst(); iter.Valid() && !iter.IsLast(); iter.NextIsOtherKey()) {
+      EntryBatch batch;
+      batch.Reset(random.Uniform(EntryBatch::kEntriesMax));
+      iter.ReadAhead({kSequenceMax, Slice()}, &batch);
+      if (iter.IsLast()) break;
+    }
     ASSERT_EQ(forward, view.entry_count());
     ASSERT_EQ(backward, view.entry_count());
     for (int i = 0; i < 10; ++i) {

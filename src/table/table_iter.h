@@ -32,9 +32,17 @@ class TableIter final : public InternalIterator {
     data_.Next();
     if (!data_.Valid()) NextBlock();
   }
+  bool NextKeyOrVersion() override {
+    // Only what lies behind the block is compared with a copy of the key.
+    return data_.IsLast() ? InternalIterator::NextKeyOrVersion() : data_.NextIsOtherKey();
+  }
   void Prev() override {
     data_.Prev();
     if (!data_.Valid()) PrevBlock();
+  }
+
+  void ReadAhead(const AheadLimits& limits, EntryBatch* batch) override {
+    data_.ReadAhead(limits, batch);
   }
 
   Slice user_key() const override { return data_.key(); }

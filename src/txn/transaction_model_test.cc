@@ -301,12 +301,35 @@ class ModelRun {
     }
   }
 
+  Rows::const_iterator ReadAhead(Iterator* it, const Rows& rows, const std::string& at) {
+    EntryBatch batch;
+    it->ReadAhead(1 + random_.Uniform(20), &batch);
+    auto expected = rows.find(at);
+    if (expected == rows.end()) {  // It has been deleted since.
+      EXPECT_TRUE(batch.empty());
+      it->Next();
+      return rows.upper_bound(at);
+    }
+    for (size_t i = 0; i < batch.size(); ++i) {
+      if (i > 0) ++expected;
+      if (expected == rows.end()) {
+        ADD_FAILURE() << "read beyond the end";
+        break;
+      }
+      EXPECT_EQ(batch[i].key, expected->first);
+      EXPECT_EQ(batch[i].value, expected->second);
+    }
+    if (!batch.empty()) return expected;
+    it->Next();
+    return rows.upper_bound(at);
+  }
+
   Rows::const_iterator Move(Iterator* it, const Rows& rows, const std::optional<std::string>& at) {
     const auto before = [&rows](Rows::const_iterator i) {
       return i == rows.begin() ? rows.end() : std::prev(i);
     };
     const std::string key = RandomKey();
-    switch (random_.Uniform(at ? 10 : 4)) {
+    switch (random_.Uniform(at ? 12 : 4)) {
       case 0:
         it->SeekToFirst();
         return rows.begin();
@@ -324,6 +347,9 @@ class ModelRun {
       case 6:
         it->Prev();
         return before(rows.lower_bound(*at));
+      case 7:
+      case 8:
+        return ReadAhead(it, rows, *at);
       default:
         it->Next();
         return rows.upper_bound(*at);

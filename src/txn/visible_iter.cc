@@ -17,6 +17,7 @@ class ErrorIterator final : public Iterator {
   void SeekForPrev(Slice) override {}
   void Next() override {}
   void Prev() override {}
+  void ReadAhead(size_t, EntryBatch* batch) override { batch->Reset(0); }
   Slice key() const override { return Slice(); }
   Slice value() const override { return Slice(); }
   Status status() const override { return status_; }
@@ -235,6 +236,12 @@ void VisibleIter::Next() {
     return RefuseMove();
   if (StopIfInterrupted()) return;
   const bool own_moved = own_used_ ? own_.Stale() : HasOwn();
+  if (forward_ && !own_used_ && !own_moved) [[likely]] {
+    base_.Next();
+    CountDead();
+    if (!base_.Valid()) Stop();
+    return;
+  }
   if (forward_ && !own_moved) {
     const bool was_own = current_ == Current::kOwn;
     if (!was_own || base_hidden_) base_.Next();
@@ -251,6 +258,13 @@ void VisibleIter::Next() {
   SeekOwnForward(key);
   if (own_used_ && own_.Valid() && own_.key() == key) own_.Next();
   PickForward();
+}
+
+void VisibleIter::ReadAhead(size_t max, EntryBatch* batch) {
+  batch->Reset(max);
+  // Own writes would have to be merged in: Next does that.
+  if (current_ != Current::kBase || !forward_ || own_used_ || HasOwn()) return;
+  base_.ReadAhead(batch);
 }
 
 void VisibleIter::Prev() {

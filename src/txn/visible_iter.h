@@ -52,6 +52,7 @@ class VisibleIter final : public Iterator {
   void SeekForPrev(Slice key) override;
   void Next() override;
   void Prev() override;
+  void ReadAhead(size_t max, EntryBatch* batch) override;
 
   Slice key() const override { return current_ == Current::kBase ? base_.key() : Slice(own_key_); }
   Slice value() const override {

@@ -47,10 +47,22 @@ class LevelIterator final : public InternalIterator {
     table_iter_->Next();
     SkipForward();
   }
+  bool NextKeyOrVersion() override {
+    DCHECK(Valid());
+    const bool left = table_iter_->NextKeyOrVersion();
+    if (table_iter_->Valid()) return left;
+    const size_t index = index_;
+    SkipForward();
+    return !Valid() || user_key() != files_[index]->key_max();
+  }
   void Prev() override {
     DCHECK(Valid());
     table_iter_->Prev();
     SkipBackward();
+  }
+
+  void ReadAhead(const AheadLimits& limits, EntryBatch* batch) override {
+    table_iter_->ReadAhead(limits, batch);
   }
 
   Slice user_key() const override { return table_iter_->user_key(); }

@@ -51,29 +51,46 @@ class MergingIterator final : public InternalIterator {
   void Next() override {
     DCHECK(Valid());
     if (backward_ && !Turn(false)) return;
-    Source* top = &sources_[heap_.front()];
+    Source* top = heap_.front();
     top->iter->Next();
     Reload(top);
   }
-  void NextKeyOrVersion() override {
+  bool NextKeyOrVersion() override {
     DCHECK(Valid());
-    if (backward_ && !Turn(false)) return;
-    Source* top = &sources_[heap_.front()];
-    top->iter->NextKeyOrVersion();
+    if (backward_ && !Turn(false)) return true;
+    Source* top = heap_.front();
+    if (OthersMayHaveKey()) return StepAndCompare();
+    const bool left = top->iter->NextKeyOrVersion();
     Reload(top);
+    return left || heap_.empty();
   }
   void Prev() override {
     DCHECK(Valid());
     if (!backward_ && !Turn(true)) return;
-    Source* top = &sources_[heap_.front()];
+    Source* top = heap_.front();
     top->iter->Prev();
     Reload(top);
   }
 
-  Slice user_key() const override { return sources_[heap_.front()].key; }
-  Trailer trailer() const override { return sources_[heap_.front()].trailer; }
-  Slice value() const override { return sources_[heap_.front()].iter->value(); }
-  bool InUse() const override { return sources_[heap_.front()].iter->InUse(); }
+  void ReadAhead(const AheadLimits& limits, EntryBatch* batch) override {
+    if (backward_) return;
+    AheadLimits before_others = limits;
+    // The next of the other sources' keys is beside the top.
+    for (size_t i = 1; i < std::min<size_t>(3, heap_.size()); ++i) {
+      const Slice key = heap_[i]->key;
+      if (key.empty()) return;  // As a limit it would be none, and nothing is before it.
+      if (before_others.end.empty() || key < before_others.end) before_others.end = key;
+    }
+    Source* const top = heap_.front();
+    if (!before_others.Allow(top->key)) return;
+    top->iter->ReadAhead(before_others, batch);
+    Load(top);
+  }
+
+  Slice user_key() const override { return heap_.front()->key; }
+  Trailer trailer() const override { return heap_.front()->trailer; }
+  Slice value() const override { return heap_.front()->iter->value(); }
+  bool InUse() const override { return heap_.front()->iter->InUse(); }
   Status status() const override { return status_; }
 
  private:
@@ -92,33 +109,45 @@ class MergingIterator final : public InternalIterator {
   }
 
   // True when source a's entry comes before source b's in the direction of travel.
-  bool Before(uint32_t a, uint32_t b) const {
-    const Source& x = sources_[a];
-    const Source& y = sources_[b];
-    if (x.head != y.head) return (x.head < y.head) != backward_;
-    const int order = CompareVersions(x.key, x.trailer, y.key, y.trailer);
+  bool Before(const Source* a, const Source* b) const {
+    if (a->head != b->head) return (a->head < b->head) != backward_;
+    const int order = CompareVersions(a->key, a->trailer, b->key, b->trailer);
     if (order != 0) return (order < 0) != backward_;
     return (a < b) != backward_;
+  }
+
+  // Whether the current key may be another source's too. Such a source would be next to the top.
+  bool OthersMayHaveKey() const {
+    const uint64_t head = heap_.front()->head;
+    return (heap_.size() > 1 && heap_[1]->head == head) ||
+           (heap_.size() > 2 && heap_[2]->head == head);
+  }
+
+  bool StepAndCompare() {
+    Source* top = heap_.front();
+    left_key_.assign(top->key);
+    top->iter->NextKeyOrVersion();
+    Reload(top);
+    return heap_.empty() || heap_.front()->key != Slice(left_key_);
   }
 
   template <typename SeekFn>
   void SeekAll(SeekFn seek) {
     status_ = Status::Ok();
     heap_.clear();
-    for (uint32_t i = 0; i < sources_.size(); ++i) {
-      seek(sources_[i].iter.get());
-      if (!TakeIn(i)) return;
+    for (Source& source : sources_) {
+      seek(source.iter.get());
+      if (!TakeIn(&source)) return;
     }
     MakeHeap();
   }
 
   // Puts a source that was moved at the end of the heap's array if it stands on an entry. False: it
   // has an error, which is now this iterator's.
-  bool TakeIn(uint32_t index) {
-    Source* source = &sources_[index];
+  bool TakeIn(Source* source) {
     if (source->iter->Valid()) {
       Load(source);
-      heap_.push_back(index);
+      heap_.push_back(source);
       return true;
     }
     return CheckEnd(*source);
@@ -150,7 +179,7 @@ class MergingIterator final : public InternalIterator {
   }
 
   void SiftDown(size_t at) {
-    const uint32_t moving = heap_[at];
+    Source* const moving = heap_[at];
     for (;;) {
       size_t child = 2 * at + 1;
       if (child >= heap_.size()) break;
@@ -165,21 +194,20 @@ class MergingIterator final : public InternalIterator {
   // Moves all sources but the current one to the other side of the current entry. False: an error
   // came up.
   bool Turn(bool backward) {
-    const uint32_t current = heap_.front();
-    const Source& source = sources_[current];
+    Source* const current = heap_.front();
     heap_.clear();
     backward_ = backward;
-    for (uint32_t i = 0; i < sources_.size(); ++i) {
-      if (i == current) continue;
-      InternalIterator* iter = sources_[i].iter.get();
+    for (Source& source : sources_) {
+      if (&source == current) continue;
+      InternalIterator* iter = source.iter.get();
       if (backward) {
-        iter->SeekForPrev(source.key, source.trailer);
-        SkipTwin(iter, source, i > current);
+        iter->SeekForPrev(current->key, current->trailer);
+        SkipTwin(iter, *current, &source > current);
       } else {
-        iter->Seek(source.key, source.trailer);
-        SkipTwin(iter, source, i < current);
+        iter->Seek(current->key, current->trailer);
+        SkipTwin(iter, *current, &source < current);
       }
-      if (!TakeIn(i)) return false;
+      if (!TakeIn(&source)) return false;
     }
     heap_.push_back(current);
     MakeHeap();
@@ -199,9 +227,10 @@ class MergingIterator final : public InternalIterator {
   }
 
   const std::shared_ptr<const void> keep_alive_;  // Destroyed last.
-  std::vector<Source> sources_;
-  std::vector<uint32_t> heap_;
+  std::vector<Source> sources_;                   // Of a fixed size: heap_ points into it.
+  std::vector<Source*> heap_;
   bool backward_ = false;
+  std::string left_key_;  // Scratch.
   Status status_;
 };
 

@@ -92,6 +92,8 @@ class Walk {
           ++at_;
         } else if (random_.OneIn(2)) {
           SkipKey();
+        } else if (random_.OneIn(2)) {
+          ReadAhead();
         } else {
           iter_->Prev();
           --at_;
@@ -99,14 +101,35 @@ class Walk {
     }
   }
 
+  void ReadAhead() {
+    const std::string end = random_.OneIn(2) ? RandomKey() : std::string();
+    const AheadLimits limits = {random_.OneIn(2) ? kSequenceMax : random_.Uniform(60), end};
+    if (!limits.Allow(all_[at_].trailer) || !limits.Allow(Slice(all_[at_].key))) return;
+    EntryBatch batch;
+    batch.Reset(1 + random_.Uniform(EntryBatch::kEntriesMax));
+    iter_->ReadAhead(limits, &batch);
+    for (size_t i = 0; i < batch.size(); ++i) {
+      if (i > 0) {
+        ++at_;
+        ASSERT_LT(at_, all_.size());
+        ASSERT_NE(all_[at_].key, all_[at_ - 1].key);
+        ASSERT_TRUE(limits.Allow(all_[at_].trailer) && limits.Allow(Slice(all_[at_].key)));
+      }
+      ASSERT_EQ(batch[i].key, all_[at_].key);
+      ASSERT_EQ(batch[i].value, all_[at_].value);
+    }
+  }
+
   void SkipKey() {
     const TestEntry left = all_[at_];
     Trailer before = left.trailer;
-    for (iter_->NextKeyOrVersion(); iter_->Valid() && iter_->user_key() == left.key;
-         iter_->NextKeyOrVersion()) {
+    while (!iter_->NextKeyOrVersion()) {
+      ASSERT_TRUE(iter_->Valid());
+      EXPECT_EQ(iter_->user_key(), left.key);
       EXPECT_LE(iter_->trailer(), before);
       before = iter_->trailer();
     }
+    EXPECT_FALSE(iter_->Valid() && iter_->user_key() == left.key);
     while (at_ < all_.size() && all_[at_].key == left.key) ++at_;
   }
 

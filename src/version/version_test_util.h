@@ -42,10 +42,21 @@ class VectorIterator final : public InternalIterator {
     MoveTo(at);
   }
   void Next() override { MoveTo(at_ + 1); }
-  void NextKeyOrVersion() override {
+  bool NextKeyOrVersion() override {
     size_t at = at_;
     while (at < entries_.size() && entries_[at].key == entries_[at_].key) ++at;
     MoveTo(at);
+    return true;
+  }
+  void ReadAhead(const AheadLimits& limits, EntryBatch* batch) override {
+    if (!batch->Add(user_key(), value())) return;
+    for (size_t next = at_ + 1; next < entries_.size(); at_ = next++) {
+      const TestEntry& entry = entries_[next];
+      if (entry.key == entries_[at_].key || !limits.Allow(entry.trailer) ||
+          !limits.Allow(Slice(entry.key)) || !batch->Add(entry.key, entry.value)) {
+        return;
+      }
+    }
   }
   void Prev() override { MoveTo(at_ - 1); }
   Slice user_key() const override { return entries_[at_].key; }

@@ -37,7 +37,7 @@ class CountingIterator final : public InternalIterator {
   }
   void Next() override { Count(), base_->Next(); }
   void Prev() override { Count(), base_->Prev(); }
-  void NextKeyOrVersion() override { Count(), base_->NextKeyOrVersion(); }
+  bool NextKeyOrVersion() override { return Count(), base_->NextKeyOrVersion(); }
   Slice user_key() const override { return base_->user_key(); }
   Trailer trailer() const override { return base_->trailer(); }
   Slice value() const override { return base_->value(); }

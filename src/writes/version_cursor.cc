@@ -24,9 +24,9 @@ void VersionCursor::SetEnd() {
 
 void VersionCursor::SkipKeyForward() {
   for (int i = 0; i < kStepsMax; ++i) {
-    base_->NextKeyOrVersion();
-    if (!base_->Valid() || base_->user_key() != key_) return;
+    if (base_->NextKeyOrVersion()) return;
   }
+  key_.assign(base_->user_key());
   base_->Seek(key_, 0);  // The very last version that the key can have.
   while (base_->Valid() && base_->user_key() == key_) base_->Next();
 }
@@ -183,8 +183,6 @@ void VersionCursor::SeekBefore(Slice key) {
 
 void VersionCursor::Next() {
   if (forward_) {
-    const Slice key = base_->user_key();
-    key_.assign(key.data(), key.size());
     SkipKeyForward();
   } else {
     // base_ is before the current key.
@@ -192,6 +190,12 @@ void VersionCursor::Next() {
     while (base_->Valid() && base_->user_key() == key_) base_->Next();
   }
   FindForward();
+}
+
+void VersionCursor::ReadAhead(EntryBatch* batch) {
+  if (!forward_ || visibility_.voided != nullptr || IsTombstone(type_)) return;
+  base_->ReadAhead({visibility_.snapshot, upper_}, batch);
+  sequence_ = TrailerSequence(base_->trailer());
 }
 
 void VersionCursor::Prev() {

@@ -71,7 +71,9 @@ class VersionCursor {
   void SeekForPrev(Slice key);
   void SeekBefore(Slice key);  // The last key < key.
   void Next();                 // REQUIRES: Valid().
-  void Prev();                 // REQUIRES: Valid().
+  // InternalIterator::ReadAhead, of what is to be shown. REQUIRES: Valid().
+  void ReadAhead(EntryBatch* batch);
+  void Prev();  // REQUIRES: Valid().
 
   // REQUIRES: Valid(). The bytes live until the next move.
   Slice key() const { return forward_ ? base_->user_key() : Slice(key_); }
@@ -104,7 +106,7 @@ class VersionCursor {
   // base_ is before key_, which is dead: leaves it before what else is known to be dead.
   void SkipDeadBackward();
   void CopyEntry();
-  // base_ is on a version of `key_`: leaves it at the first entry of a later key.
+  // Moves base_ to the first entry of a later key.
   void SkipKeyForward();
   void SetEnd();  // base_ has ended, or an error has.
   void SetValid() {

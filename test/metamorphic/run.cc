@@ -182,7 +182,12 @@ class Runner {
       forward ? it->Seek(key) : it->SeekForPrev(key);
     }
     std::string line = "scan " + std::to_string(slot) + " " + key;
+    EntryBatch batch;
     for (uint64_t i = 0; it->Valid() && i < more % 40; ++i) {
+      if (forward && more % 17 < 9) it->ReadAhead(more % 40 - i, &batch);
+      for (size_t j = 0; j + 1 < batch.size(); ++j, ++i) {
+        line += " " + std::string(batch[j].key) + "=" + Bytes(batch[j].value);
+      }
       line += " " + std::string(it->key()) + "=" + Bytes(it->value());
       forward ? it->Next() : it->Prev();
     }

@@ -218,7 +218,12 @@ class Workload {
     txn->SetSnapshot();
     for (int f = 0; f < family_count_; ++f) {
       auto it = txn->NewIterator(families_[f], {});
+      EntryBatch batch;
       for (it->SeekToFirst(); it->Valid(); it->Next()) {
+        it->ReadAhead(EntryBatch::kEntriesMax, &batch);
+        for (size_t i = 0; i < batch.size(); ++i) {
+          found[{f, std::string(batch[i].key)}] = std::string(batch[i].value);
+        }
         found[{f, std::string(it->key())}] = std::string(it->value());
       }
       size_t backward = 0;
