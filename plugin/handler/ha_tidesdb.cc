@@ -180,6 +180,7 @@ THR_LOCK_DATA** ha_tidesdb::store_lock(THD* thd, THR_LOCK_DATA** to, thr_lock_ty
       type == TL_READ_WITH_SHARED_LOCKS || type == TL_READ_SKIP_LOCKED || reads_of_a_write;
   const RowLock lock = shared ? RowLock::kShared : RowLock::kNone;
   statement_.row_lock = statement_.stored_lock = lock;
+  statement_.reads_of_a_write = reads_of_a_write;
   return to;
 }
 

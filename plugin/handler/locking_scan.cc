@@ -54,10 +54,22 @@ int Scan::Reposition(Direction direction) {
   return moved.ok() ? 0 : statement_.Fail(moved);
 }
 
+// Whether what is walked over is locked as ranges in which nothing changes, so that the rows need no
+// locks of their own: a statement that copies a million rows does not hold a million locks. Whoever
+// has locked a row is waited for when it has changed it, or waits before it does. Only where nobody
+// asked for locks that others are to meet, and where no snapshot says that a row is too new.
+bool Scan::RangesHoldRows() const {
+  return statement_.row_lock == RowLock::kShared && statement_.reads_of_a_write &&
+         open_.is_rows(reader_.index()) && !open_.is_temporary() &&
+         statement_.session->row_locks_on() &&
+         statement_.session->isolation() > ISO_READ_COMMITTED &&
+         !statement_.session->transaction()->HasSnapshot();
+}
+
 // From place_ to the key that the cursor is at, that one included, or to the end of what is
 // scanned. Above READ COMMITTED others' inserts into it wait from now on; at READ COMMITTED only
 // those that are there already are waited for, as an uncommitted row in an index is.
-int Scan::LockWalked(Direction direction, bool matching, bool at_key) {
+int Scan::LockWalked(Direction direction, bool matching, bool at_key, RangeHold hold) {
   const bool primary = open_.is_rows(reader_.index());
   if (open_.is_temporary()) return 0;  // Nobody else's.
   if (semi_consistent_ && primary) return 0;
@@ -87,7 +99,7 @@ int Scan::LockWalked(Direction direction, bool matching, bool at_key) {
   Transaction* const transaction = statement_.session->transaction();
   const Status locked = statement_.session->isolation() > ISO_READ_COMMITTED
                             ? transaction->LockRange(open_.FamilyOf(reader_.index()), from, to,
-                                                     RangeHold::kPuts, statement_.wait_mode())
+                                                     hold, statement_.wait_mode())
                             : transaction->AwaitWriters(open_.FamilyOf(reader_.index()), from, to,
                                                         statement_.wait_mode());
   // Rows of others that are being inserted are locked rows.
@@ -125,14 +137,32 @@ int Scan::ReadLocked(uchar* record, bool* found) {
   return ReadCandidate(record, found);
 }
 
+int Scan::ReadOnHeld(uchar* record, Direction direction, bool matching, int at_end) {
+  for (std::string key;;) {
+    const bool at_key = CursorInRange(direction, matching);
+    if (at_key) key.assign(cursor_.key());
+    if (const int error = LockWalked(direction, matching, at_key, RangeHold::kWrites)) return error;
+    if (!cursor_.IsNewest()) {
+      if (const int moved = Reposition(direction)) return moved;
+      // The same place is under the lock now, and what the cursor shows there is final.
+      const bool still = CursorInRange(direction, matching);
+      if (still != at_key || (at_key && cursor_.key() != Slice(key))) continue;
+    }
+    if (at_key) return reader_.ReadHeld(cursor_.key(), cursor_.value(), record);
+    StandAtEnd(direction, matching);
+    return at_end;
+  }
+}
+
 int Scan::ReadOnLocked(uchar* record, Direction direction, bool matching, int at_end) {
+  if (RangesHoldRows()) return ReadOnHeld(record, direction, matching, at_end);
   const bool has_value = reader_.index() != MAX_KEY && !open_.codec.is_primary(reader_.index()) &&
                          open_.codec.has_value(reader_.index());
   std::string key;
   std::string value;
   for (;;) {
     const bool at_key = CursorInRange(direction, matching);
-    if (const int error = LockWalked(direction, matching, at_key)) return error;
+    if (const int error = LockWalked(direction, matching, at_key, RangeHold::kPuts)) return error;
     bool found = false;
     int error = 0;
     if (at_key) {

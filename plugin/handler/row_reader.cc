@@ -204,6 +204,11 @@ int RowReader::ReadPrimary(Slice key, Slice value, uchar* record, bool* found) {
   return Fetch(primary_key_, record, found);
 }
 
+int RowReader::ReadHeld(Slice key, Slice value, uchar* record) {
+  Assign(key, &primary_key_);
+  return Decode(primary_key_, value, false, record);
+}
+
 int RowReader::RestoreEntry(Slice key, Slice value, uchar* record) {
   if (open_.codec.RestoreEntry(index_, key, value, record)) return 0;
   return statement_.Damaged("an index entry is damaged");

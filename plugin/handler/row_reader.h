@@ -45,6 +45,8 @@ class RowReader {
   // Of a row or entry that a scan is at. *found: false when it is none of the wanted ones and the
   // scan goes on.
   int ReadPrimary(Slice key, Slice value, uchar* record, bool* found);
+  // A row that cannot change, although it has no lock of its own.
+  int ReadHeld(Slice key, Slice value, uchar* record);
   int ReadEntry(Slice key, Slice value, uchar* record, bool* found);
   // Locks the current row without waiting, and decodes it. *locked: false when another has it.
   int TryLocked(Slice key, uchar* record, bool* locked, bool* found);

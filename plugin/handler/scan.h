@@ -87,7 +87,9 @@ class Scan {
   // locking_scan.cc
   int ReadOnLocked(uchar* record, Direction direction, bool matching, int at_end);
   bool LooksForDuplicates() const;
-  int LockWalked(Direction direction, bool matching, bool at_key);
+  bool RangesHoldRows() const;
+  int LockWalked(Direction direction, bool matching, bool at_key, RangeHold hold);
+  int ReadOnHeld(uchar* record, Direction direction, bool matching, int at_end);
   int ReadLocked(uchar* record, bool* found);
   int ReadSemiConsistent(uchar* record, bool* found);
   int ReadAgain(uchar* record, Direction direction, bool matching);

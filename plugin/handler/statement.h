@@ -39,6 +39,9 @@ struct Statement {
   Session* session = nullptr;
   RowLock row_lock = RowLock::kNone;
   RowLock stored_lock = RowLock::kNone;
+  // The shared locks are not asked for: what a statement reads must not change until its own changes
+  // are committed.
+  bool reads_of_a_write = false;
   bool skip_locked = false;
   bool logs_statements = false;  // Format STATEMENT of the binary log, and locks for it.
   bool key_read = false;
