@@ -14,6 +14,7 @@
 
 #include "base/check.h"
 #include "base/coding.h"
+#include "base/key_head.h"
 #include "format/internal_key.h"
 #include "tidesdb/options.h"
 #include "tidesdb/slice.h"
@@ -54,16 +55,6 @@ inline constexpr size_t kBlockTrailerBytes = 28;  // 8 + 5 * 4, see BlockView.
 inline constexpr uint8_t kBucketEmpty = 255;      // No key of this block hashes here.
 inline constexpr uint8_t kBucketShared = 254;     // Keys of several restart intervals do: search.
 inline constexpr uint32_t kBucketRestartsMax = 254;  // Numbers 0..253, beside the two marks.
-
-// The first eight bytes of a key (less the block's prefix) as a number that compares as they do.
-inline uint64_t KeyHead(Slice suffix) {
-  if (suffix.size() >= 8) return DecodeBigEndian64(suffix.data());
-  uint64_t head = 0;
-  for (size_t i = 0; i < suffix.size(); ++i) {
-    head |= uint64_t{static_cast<uint8_t>(suffix[i])} << (56 - 8 * i);
-  }
-  return head;
-}
 
 // Length of the longest common prefix.
 inline size_t CommonPrefixBytes(Slice a, Slice b) {

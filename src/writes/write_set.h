@@ -16,10 +16,9 @@
 #include "base/mutex.h"
 #include "format/internal_key.h"
 #include "lock/staged_keys.h"
+#include "writes/family_writes.h"
 
 namespace tidesdb {
-
-struct WriteNode;
 
 struct WriteOp {
   uint64_t number;
@@ -31,63 +30,6 @@ struct WriteOp {
   ValueType type;
 
   Slice value() const { return {value_data, value_bytes}; }
-};
-
-// A key. In memory its `height` links to next nodes follow, then the bytes of the key.
-struct WriteNode {
-  WriteOp* newest;          // Null: all undone.
-  WriteNode* prev;          // On the lowest level; null: the first.
-  uint64_t head;            // The key's first bytes as a number, so that most comparisons end here.
-  uint32_t key_bytes : 28;  // kKeyBytesMax
-  uint32_t height : 4;
-  FamilyId family;
-
-  WriteNode** links() { return reinterpret_cast<WriteNode**>(this + 1); }
-  WriteNode* const* links() const { return reinterpret_cast<WriteNode* const*>(this + 1); }
-  Slice key() const { return {reinterpret_cast<const char*>(links() + height), key_bytes}; }
-};
-
-// The index of one family: a skip list that is linked backwards too.
-class FamilyWrites {
- public:
-  FamilyWrites(FamilyId family, Arena* arena);
-
-  FamilyId family() const { return family_; }
-
-  // The key's node, made when missing.
-  WriteNode* FindOrInsert(Slice key);
-  const WriteNode* Find(Slice key) const;
-
-  // Keys with an operation only; null: there is none.
-  const WriteNode* First() const;
-  const WriteNode* Last() const;
-  const WriteNode* AtLeast(Slice key) const;  // The first >= key.
-  const WriteNode* AtMost(Slice key) const;   // The last <= key.
-  const WriteNode* Before(Slice key) const;   // The last < key.
-  static const WriteNode* Next(const WriteNode* node);
-  static const WriteNode* Prev(const WriteNode* node);
-
- private:
-  static constexpr uint32_t kHeightMax = 12;  // Branching 4: good for 4^12 keys.
-
-  static int Compare(const WriteNode& node, uint64_t head, Slice key);
-  static const WriteNode* SkipForward(const WriteNode* node);
-  static const WriteNode* SkipBackward(const WriteNode* node);
-  WriteNode* NewNode(Slice key, uint64_t head, uint32_t height);
-  uint32_t RandomHeight();
-  // Fills `before_` with the last node < key of each level, starting from where the last insertion
-  // was when the key comes right after it.
-  void FindPlace(uint64_t head, Slice key);
-  // The last node < key; null: none.
-  const WriteNode* LastLess(Slice key) const;
-
-  const FamilyId family_;
-  Arena* const arena_;
-  WriteNode* head_node_;           // Stands before all keys.
-  WriteNode* last_ = nullptr;      // The last key.
-  WriteNode* inserted_ = nullptr;  // The newest node; before_ is its place.
-  WriteNode* before_[kHeightMax];
-  uint64_t random_;
 };
 
 class WriteSet final : public StagedKeys {

@@ -1,0 +1,105 @@
+// The keys that a transaction has written in one family, in order.
+//
+// A sorted list in leaves, and above them one sorted row of the leaves: a search looks at numbers
+// that lie side by side, and at a key or two. So keys in any order cost about the same; a skip list
+// of a hundred thousand costs a cache miss a step.
+//
+// Threads: as of the WriteSet that owns it.
+// Owns: nothing; nodes and leaves are the arena's.
+// Invariants:
+//   1. Nodes are never removed: the first key of a leaf but the first one stays as it is.
+//   2. All keys of a leaf share their first `skip` bytes; its heads are the 8 bytes behind them.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/arena.h"
+#include "format/internal_key.h"
+
+namespace tidesdb {
+
+struct WriteOp;
+
+// A key. In memory its bytes follow.
+struct WriteNode {
+  WriteOp* newest;  // Null: all undone.
+  WriteNode* prev;  // Null: the first.
+  WriteNode* next;  // Null: the last.
+  uint32_t key_bytes;
+  FamilyId family;
+
+  Slice key() const { return {reinterpret_cast<const char*>(this + 1), key_bytes}; }
+};
+
+class FamilyWrites {
+ public:
+  FamilyWrites(FamilyId family, Arena* arena) : family_(family), arena_(arena) {}
+
+  FamilyId family() const { return family_; }
+  size_t index_bytes() const { return index_bytes_; }  // Of the arena, beside the nodes.
+
+  // The key's node, made when missing.
+  WriteNode* FindOrInsert(Slice key);
+  const WriteNode* Find(Slice key) const;
+
+  // Keys with an operation only; null: there is none.
+  const WriteNode* First() const;
+  const WriteNode* Last() const;
+  const WriteNode* AtLeast(Slice key) const;  // The first >= key.
+  const WriteNode* AtMost(Slice key) const;   // The last <= key.
+  const WriteNode* Before(Slice key) const;   // The last < key.
+  static const WriteNode* Next(const WriteNode* node);
+  static const WriteNode* Prev(const WriteNode* node);
+
+ private:
+  static constexpr uint32_t kLeafKeysMin = 4;   // Most transactions write a few keys of a family.
+  static constexpr uint32_t kLeafKeysMax = 96;  // More than the arena puts beside others.
+
+  struct Leaf {
+    uint32_t count = 0;
+    uint32_t capacity = 0;
+    size_t skip = 0;
+    uint64_t* heads = nullptr;
+    WriteNode** nodes = nullptr;
+  };
+  struct Right {
+    uint64_t head;  // As in a leaf, over the first keys of all.
+    Leaf* leaf;
+  };
+
+  static const WriteNode* SkipForward(const WriteNode* node);
+  static const WriteNode* SkipBackward(const WriteNode* node);
+
+  // Whose the key is.
+  Leaf* LeafOf(Slice key);
+  const Leaf* LeafOf(Slice key) const;
+  size_t RightsUpTo(Slice key) const;                   // How many begin at or before the key.
+  static uint32_t SlotOf(const Leaf& leaf, Slice key);  // Of the first key >= key.
+  const WriteNode* LowerBound(Slice key) const;         // The first >= key; null: none.
+  bool IsBehindNewest(Slice key) const;
+
+  WriteNode* NewNode(Slice key);
+  Leaf* NewLeaf(uint32_t capacity);
+  void GiveRoom(Leaf* leaf, uint32_t capacity);
+  void Insert(Leaf* leaf, uint32_t slot, WriteNode* node);
+  // Makes room in a full leaf: *leaf and *slot become the new place of a key that was to go there.
+  // Returns the new leaf.
+  Leaf* Split(Leaf** leaf, uint32_t* slot);
+  void AddRight(Leaf* leaf);
+  static void SetHeads(Leaf* leaf, size_t skip);
+
+  const FamilyId family_;
+  size_t index_bytes_ = 0;
+  Arena* const arena_;
+  Leaf first_leaf_;
+  std::vector<Right> rights_;  // All other leaves, in order.
+  size_t rights_skip_ = 0;
+  WriteNode* first_ = nullptr;
+  WriteNode* last_ = nullptr;
+  // Where the newest node is: keys in order go behind it. Null: there is none.
+  Leaf* newest_leaf_ = nullptr;
+  uint32_t newest_slot_ = 0;
+};
+
+}  // namespace tidesdb
