@@ -56,6 +56,12 @@ uint32_t FamilyWrites::SlotOf(const Leaf& leaf, Slice key) {
       [&](size_t i) { return leaf.nodes[i]->key(); }));
 }
 
+// slot: SlotOf() the key.
+bool FamilyWrites::HasKey(const Leaf& leaf, uint32_t slot, Slice key) {
+  if (slot == leaf.count || key.size() < leaf.skip) return false;
+  return leaf.heads[slot] == KeyHead(key.substr(leaf.skip)) && leaf.nodes[slot]->key() == key;
+}
+
 const WriteNode* FamilyWrites::LowerBound(Slice key) const {
   const Leaf* const leaf = LeafOf(key);
   const uint32_t slot = SlotOf(*leaf, key);
@@ -168,7 +174,7 @@ WriteNode* FamilyWrites::FindOrInsert(Slice key) {
   if (!IsBehindNewest(key)) {
     leaf = LeafOf(key);
     slot = SlotOf(*leaf, key);
-    if (slot < leaf->count && leaf->nodes[slot]->key() == key) return leaf->nodes[slot];
+    if (HasKey(*leaf, slot, key)) return leaf->nodes[slot];
   }
   WriteNode* const node = NewNode(key);
   node->prev = slot > 0 ? leaf->nodes[slot - 1] : nullptr;

@@ -16,6 +16,7 @@
 
 #include "base/arena.h"
 #include "format/internal_key.h"
+#include "tidesdb/status.h"
 
 namespace tidesdb {
 
@@ -52,6 +53,14 @@ class FamilyWrites {
   static const WriteNode* Next(const WriteNode* node);
   static const WriteNode* Prev(const WriteNode* node);
 
+  // Visits all of them in order, until a visit fails; what comes soon is fetched meanwhile.
+  template <typename Visit>
+  Status ForEach(Visit visit) const {
+    TIDESDB_TRY(VisitLeaf(first_leaf_, visit));
+    for (const Right& right : rights_) TIDESDB_TRY(VisitLeaf(*right.leaf, visit));
+    return Status::Ok();
+  }
+
  private:
   static constexpr uint32_t kLeafKeysMin = 4;   // Most transactions write a few keys of a family.
   static constexpr uint32_t kLeafKeysMax = 96;  // More than the arena puts beside others.
@@ -68,6 +77,24 @@ class FamilyWrites {
     Leaf* leaf;
   };
 
+  template <typename Visit>
+  static Status VisitLeaf(const Leaf& leaf, Visit visit) {
+    constexpr uint32_t kNodesAhead = 8;  // Of which half have their operations fetched too.
+    const auto fetch = [&](uint32_t i) {
+      if (i < leaf.count) __builtin_prefetch(leaf.nodes[i]);
+    };
+    for (uint32_t i = 0; i < kNodesAhead; ++i) fetch(i);
+    for (uint32_t i = 0; i < leaf.count; ++i) {
+      fetch(i + kNodesAhead);
+      if (i + kNodesAhead / 2 < leaf.count) {
+        __builtin_prefetch(leaf.nodes[i + kNodesAhead / 2]->newest);
+      }
+      if (leaf.nodes[i]->newest != nullptr) TIDESDB_TRY(visit(*leaf.nodes[i]));
+    }
+    return Status::Ok();
+  }
+
+  static bool HasKey(const Leaf& leaf, uint32_t slot, Slice key);
   static const WriteNode* SkipForward(const WriteNode* node);
   static const WriteNode* SkipBackward(const WriteNode* node);
 

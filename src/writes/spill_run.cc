@@ -38,9 +38,8 @@ Status SpillRun::WriteFile(const FamilyWrites& writes, const std::vector<uint64_
     TIDESDB_ASSIGN(auto file, context_.fs->NewWritableFile(path_, OpenMode::kCreate));
     const TableWriteOptions options = context_.env->TableOptionsOf(writes.family());
     auto writer = NewTableWriter(options, std::move(file), path_);
-    for (auto* node = writes.First(); node != nullptr; node = FamilyWrites::Next(node)) {
-      TIDESDB_TRY(AddKey(writer.get(), *node, savepoints));
-    }
+    TIDESDB_TRY(writes.ForEach(
+        [&](const WriteNode& node) { return AddKey(writer.get(), node, savepoints); }));
     TIDESDB_TRY(writer->Finish().status());
     file_bytes_ = writer->FileBytes();
   }

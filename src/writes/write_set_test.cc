@@ -71,6 +71,14 @@ void ExpectSame(const WriteSet& writes, const Model& model) {
       ++it;
     }
     EXPECT_EQ(family->Last(), before);
+    const WriteNode* visited = nullptr;
+    const Status all = family->ForEach([&](const WriteNode& node) {
+      EXPECT_EQ(&node, visited == nullptr ? family->First() : FamilyWrites::Next(visited));
+      visited = &node;
+      return Status::Ok();
+    });
+    EXPECT_TRUE(all.ok());
+    EXPECT_EQ(family->Last(), visited);
   }
   EXPECT_EQ(it, newest.end());
   EXPECT_EQ(writes.live_bytes(), bytes);
