@@ -148,9 +148,15 @@ int Scan::ReadOnHeld(uchar* record, Direction direction, bool matching, int at_e
       const bool still = CursorInRange(direction, matching);
       if (still != at_key || (at_key && cursor_.key() != Slice(key))) continue;
     }
-    if (at_key) return reader_.ReadHeld(cursor_.key(), cursor_.value(), record);
-    StandAtEnd(direction, matching);
-    return at_end;
+    if (!at_key) {
+      StandAtEnd(direction, matching);
+      return at_end;
+    }
+    if (IsWanted(cursor_.key())) {
+      return reader_.ReadHeld(cursor_.key(), cursor_.value(), record);
+    }
+    PlaceBehindCursor(direction);
+    if (const int error = MoveCursor(direction)) return error;
   }
 }
 

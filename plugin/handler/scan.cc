@@ -53,11 +53,15 @@ int Scan::MoveCursor(Direction direction) {
   return moved.ok() ? 0 : statement_.Fail(moved);
 }
 
+bool Scan::IsWanted(Slice key) const {
+  if (in_prefix_ && !open_.codec.IsAmong(reader_.index(), key, match_further_)) return false;
+  return !WasGiven(key);
+}
+
 int Scan::ReadCandidate(uchar* record, bool* found) {
   const Slice key = cursor_.key();
   const uint index = reader_.index();
-  const bool others = in_prefix_ && !open_.codec.IsAmong(index, key, match_further_);
-  if (others || WasGiven(key)) {
+  if (!IsWanted(key)) {
     *found = false;
     return 0;
   }

@@ -81,6 +81,8 @@ class Scan {
   int MoveCursor(Direction direction);
   int MoveOn(uchar* record, Direction direction, bool matching);
   int SeekImage(ha_rkey_function flag);
+  // Whether the key that the cursor is at is one of those asked for, and was not given before.
+  bool IsWanted(Slice key) const;
   int ReadCandidate(uchar* record, bool* found);
   void StandAtEnd(Direction direction, bool matching);
 

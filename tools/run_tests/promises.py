@@ -62,6 +62,12 @@ def lost_update(name, context):
     return Outcome(passed=4)
 
 
+def copies(name, context):
+    """INSERT ... SELECT beside writers, whole and in pieces: every copy is of one moment."""
+    _repeat("copies", name, context, 6, 60, option="--seconds")
+    return Outcome(passed=2)
+
+
 def rollback(name, context):
     """A million rows undone, the memory kept."""
     _run("rollback", name, context)

@@ -31,6 +31,7 @@ def _on(server_name):
         step("matrix", promises.matrix, minutes=60),
         step("kills", promises.kills),
         step("lost-update", promises.lost_update),
+        step("copies", promises.copies),
         step("rollback", promises.rollback),
         step("spill-kill", promises.spill_kill),
         step("two-phase-kill", promises.two_phase_kill),
