@@ -1,8 +1,8 @@
 """INSERT ... SELECT beside writers: a copy, whole or in pieces within one transaction, is of one moment.
 
-Writers move amounts between two rows of a table, and rows to other keys, in transactions whose sum is zero; some of them spill.
-Copiers copy the table, in one statement or in ranges of its primary key, and note the sum and the number of what they copied: both
-are always the same. A deadlock or a lock wait that ends is tried again.
+Writers move amounts between two rows of a table, and rows to other keys, in transactions whose sum is zero; some of them
+spill. Copiers copy the table, in one statement or in ranges of its primary key, and note the sum and the number of rows
+copied: both are always the same. A deadlock or a lock wait that ends is tried again.
 Environment: see lab/tests/lab_server.py.
 """
 
