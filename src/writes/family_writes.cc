@@ -86,7 +86,7 @@ WriteNode* FamilyWrites::NewNode(Slice key) {
 }
 
 void FamilyWrites::GiveRoom(Leaf* leaf, uint32_t capacity) {
-  const size_t bytes = capacity * (sizeof(uint64_t) + sizeof(WriteNode*));
+  const size_t bytes = capacity * (sizeof(uint64_t) + sizeof(void*));
   char* const memory = arena_->AllocateAligned(bytes, alignof(uint64_t));
   index_bytes_ += bytes;
   auto* const heads = reinterpret_cast<uint64_t*>(memory);
