@@ -314,12 +314,12 @@ Taken TakePart(const KeyPart& part, Slice* key, uint8_t* to, size_t to_bytes, si
   if (part.kind == PartKind::kBytes) return TakeEscaped(key, flip, to, to_bytes, length);
   const size_t n = part.width;
   if (key->size() < n || to_bytes < n) return Taken::kBad;
-  if (part.kind != PartKind::kRaw && n == sizeof(uint32_t)) {
-    TakeNumber<uint32_t>(part, key->data(), to);
-  } else if (part.kind != PartKind::kRaw && n == sizeof(uint64_t)) {
-    TakeNumber<uint64_t>(part, key->data(), to);
-  } else if (part.kind == PartKind::kRaw) {
+  if (part.kind == PartKind::kRaw) {
     for (size_t i = 0; i < n; i++) to[i] = ByteAt(*key, i, flip);
+  } else if (n == sizeof(uint32_t)) {
+    TakeNumber<uint32_t>(part, key->data(), to);
+  } else if (n == sizeof(uint64_t)) {
+    TakeNumber<uint64_t>(part, key->data(), to);
   } else {
     for (size_t i = 0; i < n; i++) to[n - 1 - i] = ByteAt(*key, i, flip);
     if (part.kind == PartKind::kSigned) to[n - 1] ^= 0x80;

@@ -51,6 +51,7 @@ class LevelIterator final : public InternalIterator {
     DCHECK(Valid());
     const bool left = table_iter_->NextKeyOrVersion();
     if (table_iter_->Valid()) return left;
+    // It stood on the file's last key, or bounds end what follows: then no other file opens.
     const size_t index = index_;
     SkipForward();
     return !Valid() || user_key() != files_[index]->key_max();

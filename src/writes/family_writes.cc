@@ -1,7 +1,6 @@
 #include "writes/family_writes.h"
 
 #include <algorithm>
-#include <cstring>
 #include <memory>
 
 #include "base/check.h"
@@ -98,10 +97,10 @@ void FamilyWrites::GiveRoom(Leaf* leaf, uint32_t capacity) {
   leaf->capacity = capacity;
 }
 
-FamilyWrites::Leaf* FamilyWrites::NewLeaf(uint32_t capacity) {
+FamilyWrites::Leaf* FamilyWrites::NewLeaf() {
   auto* const leaf = std::construct_at(
       reinterpret_cast<Leaf*>(arena_->AllocateAligned(sizeof(Leaf), alignof(Leaf))));
-  GiveRoom(leaf, capacity);
+  GiveRoom(leaf, kLeafKeysMax);
   return leaf;
 }
 
@@ -130,7 +129,7 @@ void FamilyWrites::Insert(Leaf* leaf, uint32_t slot, WriteNode* node) {
 
 FamilyWrites::Leaf* FamilyWrites::Split(Leaf** leaf, uint32_t* slot) {
   Leaf* const left = *leaf;
-  Leaf* const right = NewLeaf(kLeafKeysMax);
+  Leaf* const right = NewLeaf();
   if (*slot == left->count) {  // Keys in order fill their leaves.
     *leaf = right;
     *slot = 0;
@@ -150,6 +149,18 @@ FamilyWrites::Leaf* FamilyWrites::Split(Leaf** leaf, uint32_t* slot) {
   return right;
 }
 
+FamilyWrites::Leaf* FamilyWrites::MakeRoom(Leaf** leaf, uint32_t* slot) {
+  Leaf* const full = *leaf;
+  if (full->count < full->capacity) return nullptr;
+  if (full->capacity < kLeafKeysMax) {
+    GiveRoom(full, std::clamp(2 * full->capacity, kLeafKeysMin, kLeafKeysMax));
+    return nullptr;
+  }
+  if (rights_.size() == rights_.capacity()) rights_.reserve(2 * rights_.size() + 1);
+  return Split(leaf, slot);
+}
+
+// REQUIRES: MakeRoom() has made room in rights_.
 void FamilyWrites::AddRight(Leaf* leaf) {
   const Slice key = leaf->nodes[0]->key();
   const size_t at = RightsUpTo(key);
@@ -179,14 +190,9 @@ WriteNode* FamilyWrites::FindOrInsert(Slice key) {
   WriteNode* const node = NewNode(key);
   node->prev = slot > 0 ? leaf->nodes[slot - 1] : nullptr;
   node->next = node->prev != nullptr ? node->prev->next : first_;
+  Leaf* const right = MakeRoom(&leaf, &slot);
   (node->prev != nullptr ? node->prev->next : first_) = node;
   (node->next != nullptr ? node->next->prev : last_) = node;
-  Leaf* right = nullptr;
-  if (leaf->capacity == kLeafKeysMax && leaf->count == kLeafKeysMax) {
-    right = Split(&leaf, &slot);
-  } else if (leaf->count == leaf->capacity) {
-    GiveRoom(leaf, std::clamp(2 * leaf->capacity, kLeafKeysMin, kLeafKeysMax));
-  }
   Insert(leaf, slot, node);
   if (right != nullptr) AddRight(right);
   newest_leaf_ = leaf;

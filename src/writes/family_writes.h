@@ -107,11 +107,12 @@ class FamilyWrites {
   bool IsBehindNewest(Slice key) const;
 
   WriteNode* NewNode(Slice key);
-  Leaf* NewLeaf(uint32_t capacity);
+  Leaf* NewLeaf();
   void GiveRoom(Leaf* leaf, uint32_t capacity);
   void Insert(Leaf* leaf, uint32_t slot, WriteNode* node);
-  // Makes room in a full leaf: *leaf and *slot become the new place of a key that was to go there.
-  // Returns the new leaf.
+  // Makes room for a key, whose place *leaf and *slot become. Returns the leaf that is new, for
+  // AddRight() once it has its first key; null: none. What can throw comes before any change.
+  Leaf* MakeRoom(Leaf** leaf, uint32_t* slot);
   Leaf* Split(Leaf** leaf, uint32_t* slot);
   void AddRight(Leaf* leaf);
   static void SetHeads(Leaf* leaf, size_t skip);
