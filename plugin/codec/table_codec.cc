@@ -176,14 +176,17 @@ bool TableCodec::Widen(const KeyPart& part, ImageSide side, bool is_like, Slice*
   return true;
 }
 
-// Whether the server has cut a text, so that more may follow. CHAR it fills up.
-bool TableCodec::IsStart(const Part& part, Slice raw) {
-  if (part.key.weights_max == 0) return false;
-  if (part.key.trim_spaces) return true;
+// Whether the server has not cut a text, so that no more follows. CHAR it fills up.
+bool TableCodec::IsWhole(const Part& part, Slice raw) {
+  if (part.key.trim_spaces) return false;
   const Collation& collation = *part.key.collation;
   const auto* from = reinterpret_cast<const uint8_t*>(raw.data());
-  return collation.prefix_bytes(collation.handle, from, raw.size(), part.key.chars_max - 1) <
+  return collation.prefix_bytes(collation.handle, from, raw.size(), part.key.chars_max - 1) ==
          raw.size();
+}
+
+bool TableCodec::IsStart(const Part& part, Slice raw) {
+  return part.key.weights_max != 0 && !IsWhole(part, raw);
 }
 
 // Appends one part of a key in the server's form and moves image past it.
@@ -267,6 +270,7 @@ TableCodec::ImageKey TableCodec::FromImage(uint key_number, const uchar* image, 
     }
   }
   result.used_all = result.further.empty();
+  result.tells_more = TellsMore(index, columns, end);
   const bool all_columns = used == index.parts.size();
   result.whole_key = all_columns && (is_primary(key_number) || (index.unique && !result.has_null));
   if (image >= end) return result;
@@ -283,6 +287,41 @@ bool TableCodec::IsAmong(uint key_number, Slice key,
   return std::all_of(further.begin(), further.end(), [&](const ImageKey::Further& part) {
     return key.substr(PrefixBytes(key_number, key, part.after_parts)).starts_with(part.start);
   });
+}
+
+// Calls visit with each text of an image that is whole, and that the key's bytes do not tell from
+// others; it returns whether to go on.
+template <typename Visit>
+void TableCodec::VisitAlike(const Index& index, const uchar* image, const uchar* end,
+                            const Visit& visit) {
+  for (const Part& part : index.parts) {
+    if (image >= end) return;
+    const bool null = part.key.nullable && *image++ != 0;
+    const Slice raw = RawOf(part, &image);
+    if (!null && part.alike && IsWhole(part, raw) && !visit(part, raw)) return;
+  }
+}
+
+bool TableCodec::TellsMore(const Index& index, const uchar* image, const uchar* end) {
+  if (!index.alike) return false;
+  bool tells = false;
+  VisitAlike(index, image, end, [&](const Part&, Slice) {
+    tells = true;
+    return false;
+  });
+  return tells;
+}
+
+bool TableCodec::IsOfImage(uint key_number, const uchar* record, Slice image) const {
+  const auto* const from = reinterpret_cast<const uchar*>(image.data());
+  bool same = true;
+  VisitAlike(indexes_[key_number], from, from + image.size(), [&](const Part& part, Slice asked) {
+    const auto* const cs = static_cast<CHARSET_INFO*>(part.key.collation->handle);
+    const Slice has = RawValue(rows_.columns()[part.column], record);
+    same = cs->strnncollsp(has.data(), has.size(), asked.data(), asked.size()) == 0;
+    return same;
+  });
+  return same;
 }
 
 bool TableCodec::has_weights_of_start(uint key_number, uint parts) const {

@@ -90,6 +90,8 @@ class TableCodec {
     bool used_all = true;
     bool is_start = false;  // So because a text may go on, or a range begin or end further out.
     bool has_null = false;
+    // The bytes are those of other texts too, and the image has a whole text: see IsOfImage().
+    bool tells_more = false;
     struct Further {
       uint after_parts;   // Behind so many columns
       std::string start;  // a key goes on with this.
@@ -122,6 +124,10 @@ class TableCodec {
   // Whether a key that starts with an image's bytes is one of the image's.
   bool IsAmong(uint key_number, Slice key, const std::vector<ImageKey::Further>& further) const;
 
+  // Whether a row's columns equal the texts of an image that are whole, as the server compares them:
+  // the bytes of an index on a prefix may be those of other texts. REQUIRES: the row has the bytes.
+  bool IsOfImage(uint key_number, const uchar* record, Slice image) const;
+
   // Whether a range's start and end may be wider than what was asked for.
   bool HasInexactEnds(uint key_number) const;
 
@@ -151,6 +157,7 @@ class TableCodec {
     uint32_t image_bytes = 0;  // In the server's form of a key, without null byte and length.
     bool image_varying = false;
     bool whole_column = false;  // Not a prefix of it.
+    bool alike = false;         // Texts that differ may have the same bytes.
     bool in_value = false;  // The entry's value holds it, because the key does not give it back.
   };
   struct Index {
@@ -158,6 +165,7 @@ class TableCodec {
     bool unique = false;
     bool hash = false;
     bool has_virtual = false;
+    bool alike = false;  // One of the parts is.
     // For each part of the primary key: the part of this index that has the same bytes, or -1: it
     // is appended to the key.
     std::vector<int> same_as;
@@ -172,6 +180,7 @@ class TableCodec {
   Status BuildPart(Field* field, uint length, bool unique, Part* part);
   Status BuildTextPart(CHARSET_INFO* cs, uint length, bool unique, Part* part);
   static bool IsStart(const Part& part, Slice raw);
+  static bool IsWhole(const Part& part, Slice raw);
   Status BuildIndex(TABLE* table, uint number);
   static bool SameBytes(const Part& a, const Part& b);
   static bool SamePart(const Part& part, const Part& before,
@@ -190,6 +199,10 @@ class TableCodec {
     return part.kind == PartKind::kText && part.collation->unfilled_start != nullptr;
   }
   static Slice RawOf(const Part& part, const uchar** image);
+  template <typename Visit>
+  static void VisitAlike(const Index& index, const uchar* image, const uchar* end,
+                         const Visit& visit);
+  static bool TellsMore(const Index& index, const uchar* image, const uchar* end);
   static bool IsLike(const Part& part, const uchar* start, const uchar* end);
   static bool Widen(const KeyPart& part, ImageSide side, bool is_like, Slice* raw);
   bool RestorePart(const Part& part, Slice* key, uchar* record) const;

@@ -98,10 +98,13 @@ Status TableCodec::BuildTextPart(CHARSET_INFO* cs, uint length, bool unique, Par
     return Status::NotSupported(std::string("an index over the collation ") + cs->coll_name.str +
                                 ", whose comparison has no sort key; take another collation");
   }
-  if (!part->whole_column && !unique && WeighsAcrossCharacters(cs)) {
+  const bool is_start = !part->whole_column && !unique;
+  part->alike = is_start && cs->levels_for_order != MY_CS_COLL_LEVELS_S1;
+  if (is_start && WeighsAcrossCharacters(cs)) {
     forms_that_matter_ |= kWeightsOfStarts;
     if ((forms_ & kWeightsOfStarts) != 0) {
       part->key.weights_max = StartBytes(cs, part->key.chars_max, *collation);
+      part->alike = true;
     }
   }
   part->key.collation = collation.get();
@@ -195,6 +198,7 @@ Status TableCodec::BuildIndex(TABLE* table, uint number) {
     const uint length = index.hash ? field->pack_length() : key_part.length;
     TIDESDB_TRY(BuildPart(field, length, index.unique, &part));
     index.has_virtual |= !field->stored_in_db();
+    index.alike |= part.alike;
     index.parts.push_back(part);
   }
   return Status::Ok();

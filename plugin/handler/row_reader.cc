@@ -32,7 +32,7 @@ void RowReader::BeginEntries() {
 bool RowReader::Fits(const ReadPlan& plan) const {
   if (plan.bindings != open_.bindings || plan.lock != statement_.row_lock) return false;
   if (statement_.row_lock == RowLock::kExclusive) return true;  // Every column, whatever else.
-  if (plan.index != index_ || plan.verifies != verify_entries_) return false;
+  if (plan.index != index_ || plan.verifies != verify_entries_ || plan.compares != compares_) return false;
   // The bitmap is of whole words, mostly of one.
   const my_bitmap_map* const columns = open_.table()->read_set->bitmap;
   return std::equal(plan.columns.begin(), plan.columns.end(), columns);
@@ -55,15 +55,17 @@ void RowReader::MakePlan(ReadPlan* plan) const {
   plan->lock = statement_.row_lock;
   plan->index = index_;
   plan->verifies = verify_entries_;
+  plan->compares = compares_;
   plan->needs_key = false;
-  plan->entry_will_do = index_ != MAX_KEY;
+  plan->entry_will_do = index_ != MAX_KEY && !compares_;
+  const bool looks_at_index = index_ != MAX_KEY && (statement_.row_lock != RowLock::kNone ||
+                                                    verify_entries_ || compares_);
   std::vector<bool> wanted(open_.share()->fields, false);
   for (uint i = 0; i < open_.share()->fields; i++) {
     // Who locks a row for writing needs all of it: the new row is made from the old one. Who
     // compares the row with the index entry that led to it needs the index's columns.
     wanted[i] = bitmap_is_set(&columns, i) || statement_.row_lock == RowLock::kExclusive ||
-                ((statement_.row_lock != RowLock::kNone || verify_entries_) && index_ != MAX_KEY &&
-                 open_.codec.is_made_from(index_, i));
+                (looks_at_index && open_.codec.is_made_from(index_, i));
     plan->needs_key |= wanted[i] && open_.codec.key_only(i);
     // The server computes columns that are not stored, or has no use for them.
     plan->entry_will_do = plan->entry_will_do && (!bitmap_is_set(&columns, i) ||

@@ -24,6 +24,9 @@ class RowReader {
   // By which key rows are read. MAX_KEY: the rows themselves in their order.
   uint index() const { return index_; }
   void set_index(uint number) { index_ = number; }
+  // Whether rows that an index leads to are compared with what was asked for, so that they are read
+  // with the index's columns.
+  void set_compares(bool yes) { compares_ = yes; }
   // Called where a scan begins: whether index entries are compared with their rows.
   void BeginEntries();
 
@@ -65,6 +68,7 @@ class RowReader {
     RowLock lock = RowLock::kNone;
     uint index = MAX_KEY;
     bool verifies = false;  // Entries, see verify_entries_.
+    bool compares = false;
     bool needs_key = false;
     bool entry_will_do = false;
     uint64_t bindings = 0;  // OpenTable's when it was made; 0: it was not.
@@ -91,6 +95,7 @@ class RowReader {
   uint index_ = MAX_KEY;
   // The snapshot has entries that this transaction's own changes of newer rows did not delete.
   bool verify_entries_ = false;
+  bool compares_ = false;
 
   // The statements of a stored procedure take turns with one handler: each finds its own again.
   std::array<ReadPlan, 4> plans_;

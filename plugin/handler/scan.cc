@@ -39,6 +39,7 @@ void Scan::BoundCursor(Direction direction) {
 void Scan::LeavePrefix() {
   if (!in_prefix_) return;
   in_prefix_ = false;
+  KeepImage(Slice());
   if (cursor_.valid()) {
     at_point_ = true;
     point_.assign(cursor_.key());
@@ -66,8 +67,17 @@ int Scan::ReadCandidate(uchar* record, bool* found) {
     return 0;
   }
   const Slice value = cursor_.value();
-  return open_.is_rows(index) ? reader_.ReadPrimary(key, value, record, found)
-                              : reader_.ReadEntry(key, value, record, found);
+  if (open_.is_rows(index)) return reader_.ReadPrimary(key, value, record, found);
+  const int error = reader_.ReadEntry(key, value, record, found);
+  if (error != 0 || !*found || image_.empty()) return error;
+  *found = open_.codec.IsOfImage(index, record, image_);
+  if (!*found) reader_.UnlockUnwanted(open_.state->primary, reader_.primary_key());
+  return 0;
+}
+
+void Scan::KeepImage(Slice image) {
+  image_.assign(image);
+  reader_.set_compares(!image_.empty());
 }
 
 int Scan::ReadOn(uchar* record, Direction direction, bool matching, int at_end) {
@@ -102,6 +112,7 @@ void Scan::StandAtEnd(Direction direction, bool matching) {
 void Scan::LeaveRange() {
   has_upper_ = upper_is_bound_ = false;
   in_prefix_ = false;
+  KeepImage(Slice());
   prefix_backward_ = false;
   each_row_once_ = false;  // Other reads by the same index, as of a loose scan, are no ranges.
   open_.file->in_range_check_pushed_down = false;
@@ -213,6 +224,9 @@ int Scan::ReadKey(const uchar* key, uint length, ha_rkey_function flag, uchar* r
     return open_.codec.is_primary(index) ? reader_.FetchByPrimaryKey(point_, record)
                                          : reader_.FetchByUniqueKey(point_, record);
   }
+  const bool compares =
+      exact && !in_range_read_ && image.tells_more && !open_.codec.has_virtual(index);
+  KeepImage(compares ? Slice(reinterpret_cast<const char*>(key), length) : Slice());
   if (const int error = SeekImage(flag)) return error;
   const bool backward = flag == HA_READ_BEFORE_KEY || flag == HA_READ_KEY_OR_PREV ||
                         flag == HA_READ_PREFIX_LAST || flag == HA_READ_PREFIX_LAST_OR_PREV;
@@ -262,6 +276,7 @@ int Scan::First(uchar* record) {
   if (!in_range_read_) LeaveRange();
   // Those of the range before: a join begins with the first again.
   in_prefix_ = prefix_backward_ = false;
+  KeepImage(Slice());
   OpenCursor();
   place_.clear();
   BeginGiving(place_);

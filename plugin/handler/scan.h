@@ -84,6 +84,7 @@ class Scan {
   // Whether the key that the cursor is at is one of those asked for, and was not given before.
   bool IsWanted(Slice key) const;
   int ReadCandidate(uchar* record, bool* found);
+  void KeepImage(Slice image);
   void StandAtEnd(Direction direction, bool matching);
 
   // locking_scan.cc
@@ -109,6 +110,9 @@ class Scan {
   std::string point_;  // That key, in the family that is scanned.
   std::string match_;  // What keys of NextSame start with,
   std::vector<TableCodec::ImageKey::Further> match_further_;  // and how they go on.
+  // The image that was asked for, if rows that have its bytes are to be compared with it. A range's
+  // are not: LIKE makes those, and its text may be found where the whole of it is not equal.
+  std::string image_;
   std::string upper_;  // Keys from here on are outside of the range.
   bool has_upper_ = false;
   bool upper_is_bound_ = false;  // The cursor itself keeps in front of it.
