@@ -32,7 +32,8 @@ void RowReader::BeginEntries() {
 bool RowReader::Fits(const ReadPlan& plan) const {
   if (plan.bindings != open_.bindings || plan.lock != statement_.row_lock) return false;
   if (statement_.row_lock == RowLock::kExclusive) return true;  // Every column, whatever else.
-  if (plan.index != index_ || plan.verifies != verify_entries_ || plan.compares != compares_) return false;
+  if (plan.index != index_ || plan.verifies != verify_entries_ || plan.compares != compares_)
+    return false;
   // The bitmap is of whole words, mostly of one.
   const my_bitmap_map* const columns = open_.table()->read_set->bitmap;
   return std::equal(plan.columns.begin(), plan.columns.end(), columns);
@@ -58,8 +59,8 @@ void RowReader::MakePlan(ReadPlan* plan) const {
   plan->compares = compares_;
   plan->needs_key = false;
   plan->entry_will_do = index_ != MAX_KEY && !compares_;
-  const bool looks_at_index = index_ != MAX_KEY && (statement_.row_lock != RowLock::kNone ||
-                                                    verify_entries_ || compares_);
+  const bool looks_at_index =
+      index_ != MAX_KEY && (statement_.row_lock != RowLock::kNone || verify_entries_ || compares_);
   std::vector<bool> wanted(open_.share()->fields, false);
   for (uint i = 0; i < open_.share()->fields; i++) {
     // Who locks a row for writing needs all of it: the new row is made from the old one. Who
