@@ -38,7 +38,7 @@ struct Savepoint {
 // What a locked range holds off until the transaction's end.
 enum class RangeHold : uint8_t {
   kPuts,    // Others' puts of keys in it, but over one that they had locked and found there.
-  kWrites,  // Their deletions too: nothing in it changes.
+  kWrites,  // Their deletions too, and their exclusive locks: nothing in it changes.
 };
 
 // Which commit a snapshot is of: the newest that plain reads see, or the newest of all, as
@@ -104,6 +104,12 @@ class Transaction {
   // range holds from now on begin after it. Errors: as GetForUpdate, but kConflict.
   virtual Status LockRange(ColumnFamily* family, Slice start, Slice end, RangeHold hold,
                            LockWait wait) = 0;
+  // For a scan that comes to a row: as LockRange with kWrites, but who has locked `row`, a key of the
+  // range, exclusively is waited for first, as GetForUpdate with kShared does. The row itself is not
+  // locked: others may lock it shared, and wait if they want it exclusively. Errors: those of both,
+  // but kConflict.
+  virtual Status LockRangeWithRow(ColumnFamily* family, Slice start, Slice end, Slice row,
+                                  LockWait wait) = 0;
   // As LockRange with kPuts, for this moment only: waits, and holds nothing off afterwards.
   virtual Status AwaitWriters(ColumnFamily* family, Slice start, Slice end, LockWait wait) = 0;
 

@@ -55,9 +55,9 @@ int Scan::Reposition(Direction direction) {
 }
 
 // Whether what is walked over is locked as ranges in which nothing changes, so that the rows need no
-// locks of their own: a statement that copies a million rows does not hold a million locks. Whoever
-// has locked a row is waited for when it has changed it, or waits before it does. Only where nobody
-// asked for locks that others are to meet, and where no snapshot says that a row is too new.
+// locks of their own: a statement that copies a million rows does not hold a million locks. Others
+// meet the range where they would meet the row's lock. Only where nobody asked for locks by name, and
+// where no snapshot says that a row is too new.
 bool Scan::RangesHoldRows() const {
   return statement_.row_lock == RowLock::kShared && statement_.reads_of_a_write &&
          open_.is_rows(reader_.index()) && !open_.is_temporary() &&
@@ -97,11 +97,16 @@ int Scan::LockWalked(Direction direction, bool matching, bool at_key, RangeHold 
     }
   }
   Transaction* const transaction = statement_.session->transaction();
-  const Status locked = statement_.session->isolation() > ISO_READ_COMMITTED
-                            ? transaction->LockRange(open_.FamilyOf(reader_.index()), from, to,
-                                                     hold, statement_.wait_mode())
-                            : transaction->AwaitWriters(open_.FamilyOf(reader_.index()), from, to,
-                                                        statement_.wait_mode());
+  ColumnFamily* const family = open_.FamilyOf(reader_.index());
+  const LockWait wait = statement_.wait_mode();
+  Status locked;
+  if (statement_.session->isolation() <= ISO_READ_COMMITTED) {
+    locked = transaction->AwaitWriters(family, from, to, wait);
+  } else if (at_key && hold == RangeHold::kWrites) {
+    locked = transaction->LockRangeWithRow(family, from, to, cursor_.key(), wait);
+  } else {
+    locked = transaction->LockRange(family, from, to, hold, wait);
+  }
   // Rows of others that are being inserted are locked rows.
   if (locked.ok() || (statement_.skip_locked && locked.code() == Code::kTimedOut)) return 0;
   return statement_.Fail(locked);

@@ -13,6 +13,11 @@ Status LockManager::LockRow(LockOwner* owner, FamilyId family, Slice key, LockMo
   const uint64_t deadline_us = DeadlineOf(wait_us);
   for (;;) {
     TIDESDB_TRY(rows_.Lock(owner, family, key, mode, deadline_us, grant));
+    if (grant->kind == LockGrant::Kind::kHeldBefore) return Status::Ok();
+    if (mode == LockMode::kExclusive && ranges_.MayBlock(family)) {
+      TIDESDB_ASSIGN(const bool passed, PassHeldWrites(owner, family, key, deadline_us, *grant));
+      if (!passed) continue;
+    }
     // A shared holder that upgrades looks again at nothing: had the key been spilled, it would not
     // hold it.
     if (grant->kind != LockGrant::Kind::kNew || !spills_.any()) return Status::Ok();
@@ -21,12 +26,24 @@ Status LockManager::LockRow(LockOwner* owner, FamilyId family, Slice key, LockMo
   }
 }
 
+Result<bool> LockManager::PassHeldWrites(LockOwner* owner, FamilyId family, Slice key,
+                                         uint64_t deadline_us, const LockGrant& grant) {
+  const Result<bool> waiting =
+      ranges_.WaitIfBlocked(owner, family, key, RangeLocks::Access::kLock, deadline_us != 0);
+  if (waiting.ok() && !*waiting) return true;
+  rows_.Undo(owner, grant);
+  if (!waiting.ok()) return waiting.status();
+  TIDESDB_TRY(graph_.FinishEndWait(owner, deadline_us));
+  return false;
+}
+
 Status LockManager::PassRanges(LockOwner* owner, FamilyId family, Slice key, bool put,
                                uint64_t wait_us) {
   const uint64_t deadline_us = DeadlineOf(wait_us);
+  const auto access = put ? RangeLocks::Access::kPut : RangeLocks::Access::kDelete;
   for (;;) {
     TIDESDB_ASSIGN(const bool waiting,
-                   ranges_.WaitIfBlocked(owner, family, key, put, deadline_us != 0));
+                   ranges_.WaitIfBlocked(owner, family, key, access, deadline_us != 0));
     if (!waiting) return Status::Ok();
     TIDESDB_TRY(graph_.FinishEndWait(owner, deadline_us));
   }
@@ -64,6 +81,17 @@ Status LockManager::LockRange(LockOwner* owner, FamilyId family, Slice start, Sl
     }
     if (ranges_.Confirm(owner, family, *wanted, *known ? &around : nullptr)) return Status::Ok();
   }
+}
+
+Status LockManager::LockRangeWithRow(LockOwner* owner, FamilyId family, Slice start, Slice end,
+                                     Slice row, uint64_t wait_us) {
+  if (!rows_.IsExclusiveOfOther(owner, family, row)) [[likely]]
+    return LockRange(owner, family, start, end, RangeHold::kWrites, wait_us);
+  LockGrant grant;
+  TIDESDB_TRY(LockRow(owner, family, row, LockMode::kShared, wait_us, &grant));
+  Status locked = LockRange(owner, family, start, end, RangeHold::kWrites, wait_us);
+  rows_.Undo(owner, grant);
+  return locked;
 }
 
 Status LockManager::AwaitWriters(LockOwner* owner, FamilyId family, Slice start, Slice end,

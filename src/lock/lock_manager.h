@@ -6,10 +6,13 @@
 // transaction's end. The order of arrival holds among those who wait for a row; it is not kept over
 // the wait for an end.
 //
-// A range lock holds off others' writes, not their row locks: a write is staged first and then
-// passes the ranges (PassRanges); a range is installed first and then waits for the writers that
-// have staged or spilled something in it. Rows in the range that are to stay as they are, and not
-// only to stay alone, are locked one by one besides, or the range holds off deletions too.
+// A range lock holds off others' writes: a write is staged first and then passes the ranges
+// (PassRanges); a range is installed first and then waits for the writers that have staged or
+// spilled something in it. Rows in the range that are to stay as they are, and not only to stay
+// alone, are locked one by one besides, or the range holds off deletions too. Of such a range each
+// row is as if it was locked: who asks for it exclusively waits for the range's end before it holds
+// the row, so that the range's owner may still have it; and who has it is waited for by a scan that
+// comes to it (LockRangeWithRow).
 //
 // Every wait is in one WaitGraph. The one whose wait would close a cycle is refused with kDeadlock:
 // it is the one that knows, at a place where its caller can roll back, and no other need be
@@ -47,6 +50,10 @@ class LockManager {
   // As LockRow. REQUIRES: start < end, or end is empty.
   Status LockRange(LockOwner* owner, FamilyId family, Slice start, Slice end, RangeHold hold,
                    uint64_t wait_us);
+  // For a scan that comes to a row, the only key in the range: LockRange with kWrites, and nobody
+  // else has the row exclusively when it begins to be held. The row itself is not locked.
+  Status LockRangeWithRow(LockOwner* owner, FamilyId family, Slice start, Slice end, Slice row,
+                          uint64_t wait_us);
   // Waits for the writers of others that have put something into the range, and locks nothing.
   // Errors as LockRow.
   Status AwaitWriters(LockOwner* owner, FamilyId family, Slice start, Slice end, uint64_t wait_us);
@@ -94,6 +101,8 @@ class LockManager {
   // and the wait is over, so ask again.
   Result<bool> PassSpills(LockOwner* owner, FamilyId family, Slice key, uint64_t deadline_us,
                           const LockGrant& grant);
+  Result<bool> PassHeldWrites(LockOwner* owner, FamilyId family, Slice key, uint64_t deadline_us,
+                              const LockGrant& grant);
   // Until no other transaction has staged or spilled a write in the range. *around: where nothing
   // was found; has no meaning when a spill was looked through: returns false then.
   Result<bool> WaitOutWriters(LockOwner* owner, FamilyId family, Slice start, Slice end,

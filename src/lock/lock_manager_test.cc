@@ -465,6 +465,43 @@ TEST(LockManagerTest, ARangeMayLetDeletionsPass) {
   });
 }
 
+// One waits for the range before it holds the row, also when it held it shared; the other for the
+// row before it holds the range. So neither meets the other again.
+TEST(LockManagerTest, ARangeWithARowIsAsALockOfIt) {
+  ForSeeds(30, [](World* world, uint64_t seed) {
+    LockOwner* copier = world->NewOwner();
+    LockOwner* writer = world->NewOwner();
+    const bool upgrades = seed % 2 == 0;
+    if (upgrades) {
+      ASSERT_TRUE(world->Lock(writer, "k", kS).ok());
+    }
+    ASSERT_TRUE(world->locks.LockRangeWithRow(copier, kFamily, "a", "z", "k", kForEver).ok());
+    bool ended = false;
+    world->Start([&] {
+      ASSERT_TRUE(world->Write(writer, "k").ok());
+      EXPECT_TRUE(ended);
+    });
+    world->clock_->SleepMicros(1000);
+    if (!upgrades) {
+      ASSERT_TRUE(world->Write(copier, "k").ok());
+    }
+    ended = true;
+    world->End(copier);
+    world->JoinAll();
+    bool written = false;
+    world->Start([&] {
+      ASSERT_TRUE(world->locks.LockRangeWithRow(copier, kFamily, "a", "z", "k", kForEver).ok());
+      EXPECT_TRUE(written);
+    });
+    world->clock_->SleepMicros(1000);
+    ASSERT_TRUE(world->Write(writer, "m").ok());
+    written = true;
+    world->End(writer);
+    world->JoinAll();
+    world->End(copier);
+  });
+}
+
 // A scan takes its range piece by piece: a writer that comes between two pieces is not missed.
 TEST(LockManagerTest, EachPieceOfAScanSeesTheWritersOfItsMoment) {
   ForSeeds(1, [](World* world, uint64_t) {
@@ -574,8 +611,11 @@ void RunRandomTransactions(World* world, Shadow* shadow, LockOwner* owner, uint6
       if (options.ranges && random.OneIn(3)) {
         const int from = static_cast<int>(random.Uniform(kKeys));
         const bool write = random.OneIn(2);
-        const Status status = write ? world->WriteUnlocked(owner, std::to_string(from))
-                                    : world->Range(owner, std::to_string(from), "");
+        const std::string start = std::to_string(from);
+        const Status status = write             ? world->WriteUnlocked(owner, start)
+                              : random.OneIn(2) ? world->Range(owner, start, "")
+                                                : world->locks.LockRangeWithRow(
+                                                      owner, kFamily, start, "", start, kForEver);
         if (!status.ok()) {
           ASSERT_TRUE(status.code() == Code::kDeadlock) << status.ToString();
           break;

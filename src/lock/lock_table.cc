@@ -385,6 +385,14 @@ HeldLock* LockTable::Find(LockOwner* owner, FamilyId family, Slice key) {
   return entry == nullptr ? nullptr : HolderOf(entry, owner);
 }
 
+bool LockTable::IsExclusiveOfOther(const LockOwner* owner, FamilyId family, Slice key) {
+  const uint64_t hash = HashOf(family, key);
+  Shard& shard = ShardOf(hash);
+  MutexLock lock(shard.mu);
+  LockEntry* entry = *FindSlot(shard, hash, family, key);
+  return entry != nullptr && !Compatible(entry, owner, LockMode::kShared);
+}
+
 void LockTable::List(size_t locks_max, std::vector<LockInfo>* locks) const {
   for (const Shard& shard : shards_) {
     MutexLock lock(shard.mu);

@@ -48,6 +48,8 @@ class LockTable {
 
   // The owner's hold of the key; null when it has none.
   HeldLock* Find(LockOwner* owner, FamilyId family, Slice key);
+  // Whether another has the key exclusively.
+  bool IsExclusiveOfOther(const LockOwner* owner, FamilyId family, Slice key);
   void Release(LockOwner* owner, HeldLock* lock);
   // Gives back what was granted in this epoch and later.
   void ReleaseSince(LockOwner* owner, uint32_t epoch);

@@ -11,20 +11,20 @@ RangeLocks::~RangeLocks() {
   CHECK(families_.empty());
 }
 
-Result<bool> RangeLocks::WaitIfBlocked(LockOwner* owner, FamilyId family, Slice key, bool put,
+Result<bool> RangeLocks::WaitIfBlocked(LockOwner* owner, FamilyId family, Slice key, Access access,
                                        bool may_wait) {
   MutexLock lock(mu_);
   auto it = families_.find(family);
   if (it == families_.end()) return false;
-  ++it->second.writes;
+  if (access != Access::kLock) ++it->second.writes;
   const WaitGraph::Target target = {WaitFor::kRange, family, key};
   for (const auto& ranges : it->second.owners) {
     bool pending = false;
-    if (ranges->owner == owner || !Blocks(*ranges, key, put, &pending)) continue;
+    if (ranges->owner == owner || !Blocks(*ranges, key, access, &pending)) continue;
     if (pending) {
       if (may_wait && graph_->BeginEndWaitUnlessCycle(owner, ranges->owner, target)) return true;
       // Its owner waits for this transaction, or will see the write when it looks again.
-      ranges->pending->passed = true;
+      if (access != Access::kLock) ranges->pending->passed = true;
       continue;
     }
     if (!may_wait) {
@@ -38,7 +38,8 @@ Result<bool> RangeLocks::WaitIfBlocked(LockOwner* owner, FamilyId family, Slice 
 }
 
 // *pending: the range is one that is not held yet.
-bool RangeLocks::Blocks(const OwnerRanges& ranges, Slice key, bool put, bool* pending) {
+bool RangeLocks::Blocks(const OwnerRanges& ranges, Slice key, Access access, bool* pending) {
+  const bool put = access == Access::kPut;
   if ((put ? ranges.puts : ranges.writes).Contains(key)) return true;
   const auto& asked = ranges.pending;
   *pending = asked.has_value() && (put || asked->hold == RangeHold::kWrites) &&

@@ -44,11 +44,17 @@ class RangeLocks {
     return counts_[family % kCountSlots].load(std::memory_order_relaxed) != 0;
   }
 
-  // For a write that is staged: true when a range of another transaction is in the way, and then
-  // the owner's wait for that one's end has begun (finish it with WaitGraph::FinishEndWait).
-  // Errors: kDeadlock; kTimedOut when `may_wait` is false.
-  Result<bool> WaitIfBlocked(LockOwner* owner, FamilyId family, Slice key, bool put, bool may_wait)
-      EXCLUDES(mu_);
+  enum class Access : uint8_t {
+    kLock,  // Exclusively, for a write to come. Held off as a deletion; a range that is taken later
+            // does not see it.
+    kDelete,
+    kPut,
+  };
+  // For a write that is staged, or a row that was locked: true when a range of another transaction
+  // is in the way, and then the owner's wait for that one's end has begun (finish it with
+  // WaitGraph::FinishEndWait). Errors: kDeadlock; kTimedOut when `may_wait` is false.
+  Result<bool> WaitIfBlocked(LockOwner* owner, FamilyId family, Slice key, Access access,
+                             bool may_wait) EXCLUDES(mu_);
 
   // What of a range is not held yet and must be looked through for staged writes.
   struct Wanted {
@@ -106,7 +112,7 @@ class RangeLocks {
     uint64_t writes = 0;  // Counts the writes that looked for ranges here.
   };
 
-  static bool Blocks(const OwnerRanges& ranges, Slice key, bool put, bool* pending);
+  static bool Blocks(const OwnerRanges& ranges, Slice key, Access access, bool* pending);
   static bool IsClear(const OwnerRanges& own, uint64_t writes, const Pending& range);
   static void Take(OwnerRanges* own, const Pending& range);
   OwnerRanges* RangesOf(LockOwner* owner, FamilyId family) REQUIRES(mu_);

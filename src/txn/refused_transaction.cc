@@ -22,6 +22,7 @@ class RefusedTransaction final : public Transaction {
     return reason_;
   }
   Status LockRange(ColumnFamily*, Slice, Slice, RangeHold, LockWait) override { return reason_; }
+  Status LockRangeWithRow(ColumnFamily*, Slice, Slice, Slice, LockWait) override { return reason_; }
   Status AwaitWriters(ColumnFamily*, Slice, Slice, LockWait) override { return reason_; }
   uint64_t NewestSequence() const override { return 0; }
   Status AwaitSeen() override { return reason_; }

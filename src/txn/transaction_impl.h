@@ -48,6 +48,8 @@ class TransactionImpl final : public Transaction, private CommitRequest, private
                             PinnedValue* value) override;
   Status LockRange(ColumnFamily* family, Slice start, Slice end, RangeHold hold,
                    LockWait wait) override;
+  Status LockRangeWithRow(ColumnFamily* family, Slice start, Slice end, Slice row,
+                          LockWait wait) override;
   Status AwaitWriters(ColumnFamily* family, Slice start, Slice end, LockWait wait) override;
   uint64_t NewestSequence() const override {
     return shared_->newest.load(std::memory_order_acquire);

@@ -46,6 +46,7 @@ class TransactionMisuseTest : public testing::TestWithParam<Concurrency> {
     errors.push_back(
         txn->GetForUpdate(family, "k", LockMode::kShared, LockWait::kNoWait, &value).status());
     errors.push_back(txn->LockRange(family, "a", "b", RangeHold::kPuts, LockWait::kWait));
+    errors.push_back(txn->LockRangeWithRow(family, "a", "b", "a", LockWait::kWait));
     errors.push_back(txn->AwaitWriters(family, "a", "b", LockWait::kWait));
     errors.push_back(txn->Put(family, "k", "v"));
     errors.push_back(txn->Delete(family, "k"));
@@ -211,6 +212,8 @@ TEST_P(TransactionMisuseTest, LocksOnKeysOverTheLimitAreRefusedUnread) {
   PinnedValue value;
   Message(
       txn->GetForUpdate(family_, long_key, LockMode::kShared, LockWait::kNoWait, &value).status());
+  Message(txn->LockRangeWithRow(family_, "a", "b", "b", LockWait::kWait));
+  Message(txn->LockRangeWithRow(family_, "b", "", "a", LockWait::kWait));
   Message(txn->LockRange(family_, long_bound, "z", RangeHold::kPuts, LockWait::kWait));
   Message(txn->LockRange(family_, "a", long_bound, RangeHold::kPuts, LockWait::kWait));
   Message(txn->AwaitWriters(family_, "a", long_bound, LockWait::kWait));

@@ -167,6 +167,15 @@ Status TransactionImpl::LockRange(ColumnFamily* family, Slice start, Slice end, 
   return shared_->locks.LockRange(&owner_, family->id(), start, end, hold, WaitUs(wait));
 }
 
+Status TransactionImpl::LockRangeWithRow(ColumnFamily* family, Slice start, Slice end, Slice row,
+                                         LockWait wait) {
+  TIDESDB_TRY(CheckRangeCall(family, start, end, RangeHold::kWrites));
+  if (row < start || (!end.empty() && row >= end)) {
+    return Status::InvalidArgument("the row to lock a range with is not in it");
+  }
+  return shared_->locks.LockRangeWithRow(&owner_, family->id(), start, end, row, WaitUs(wait));
+}
+
 Status TransactionImpl::AwaitWriters(ColumnFamily* family, Slice start, Slice end, LockWait wait) {
   TIDESDB_TRY(CheckRangeCall(family, start, end, RangeHold::kPuts));
   if (!end.empty() && start >= end) return Status::Ok();

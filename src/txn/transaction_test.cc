@@ -652,6 +652,33 @@ TEST_P(PessimisticTest, ARangeThatNothingChangesInKeepsALockedRow) {
   EXPECT_EQ(Code(a->Put(family_, "c", "1")), "Timed out");
 }
 
+// Else who copies rows and then changes one would meet whoever waits to change it: a deadlock.
+TEST_P(PessimisticTest, ARangeThatNothingChangesInHasItsRows) {
+  Write("c", "0");
+  auto a = Begin();
+  auto b = Begin();
+  ASSERT_TRUE(b->LockRangeWithRow(family_, "b", "d", "c", LockWait::kWait).ok());
+  EXPECT_EQ(GetForUpdate(a.get(), "c"), "Timed out");
+  EXPECT_EQ(Code(a->Put(family_, "c", "1")), "Timed out");
+  PinnedValue value;
+  EXPECT_TRUE(a->GetForUpdate(family_, "c", LockMode::kShared, LockWait::kNoWait, &value).ok());
+  a->UnlockLast(family_, "c");
+  EXPECT_TRUE(b->Put(family_, "c", "1").ok());
+}
+
+TEST_P(PessimisticTest, ARangeWithARowWaitsForWhoHasIt) {
+  Write("c", "0");
+  auto a = Begin();
+  auto b = Begin();
+  EXPECT_EQ(GetForUpdate(a.get(), "c"), "0");
+  EXPECT_EQ(Code(b->LockRangeWithRow(family_, "b", "d", "c", LockWait::kWait)), "Timed out");
+  EXPECT_TRUE(b->LockRangeWithRow(family_, "b", "c", "b", LockWait::kWait).ok());
+  EXPECT_TRUE(a->Put(family_, "c", "1").ok());
+  ASSERT_TRUE(a->Commit().ok());
+  EXPECT_TRUE(b->LockRangeWithRow(family_, "b", "d", "c", LockWait::kWait).ok());
+  EXPECT_EQ(GetForUpdate(b.get(), "c"), "1");
+}
+
 TEST_P(TransactionTest, ARangeWaitsForAPutWhoseDeletionMayBeUndone) {
   auto a = Begin();
   auto b = Begin();
