@@ -27,13 +27,10 @@ def plugin_path(environment, preset="release"):
     return build_dir(environment, preset) / "plugin" / "ha_tidesdb.so"
 
 
-def build(environment, log, preset="release"):
-    """Configures and builds; quick when nothing changed. Returns the plugin's path.
-
-    On this machine the load generators are built too: they drive every server from here.
-    """
+def build(environment, log, preset="release", more=()):
+    """Configures and builds; quick when nothing changed. Returns the plugin's path. more: other targets."""
     here = environment.root is None
-    targets = ["ha_tidesdb", "tpcc", "iibench", "kill_point"] if here else ["ha_tidesdb"]
+    targets = ["ha_tidesdb", *more]
     wrap = None if here else environment.root.command
     apt.install(packages.BUILD + (packages.LAB if here else []), log, wrap)
     directory = build_dir(environment, preset)
@@ -75,9 +72,12 @@ def check(environment, plugin):
 
 
 def generator(name, log, preset="release"):
-    """A load generator, tpcc or iibench, built. It runs on this machine, wherever the server does."""
+    """A load generator, tpcc or iibench, built. It runs on this machine, wherever the server does.
+
+    Beside it is what the tests of a server want besides: the other one, and kill_point.so.
+    """
     environment = servers.prepare(host.host_server(), log)
-    build(environment, log, preset)
+    build(environment, log, preset, more=["tpcc", "iibench", "kill_point"])
     return build_dir(environment, preset) / "lab" / name
 
 

@@ -127,7 +127,7 @@ def _choose_version(name, base, facts, log):
             headers.make(archive, package_version, version, base / "headers.tmp", log)
             return {"package_version": package_version, "version": version, "unpacked": []}
         except Failed as error:
-            say(f"  the sources of {version} are not to be had"
+            say(f"  that is no error: the archive lacks the sources of MariaDB {version}"
                 + ("; trying the version before" if package_version != versions[-1] else ""))
             problem = error
     if facts:

@@ -91,7 +91,7 @@ def _make_known(record, package_version, log, args):
         except Unavailable:
             raise
         except Failed as error:
-            say(f"  {version_number(candidate)} cannot be built for"
+            say(f"  that is no error: the archive lacks the sources of MariaDB {version_number(candidate)}"
                 + ("; trying the version before" if candidate != candidates[-1] else ""))
             problem = error
             continue
