@@ -47,6 +47,14 @@ class Options(unittest.TestCase):
         with self.assertRaisesRegex(Failed, "--i1-rows 0: --write-seconds has to say"):
             options.parse(["--i1-rows", "0"])
 
+    def test_how_long_a_measurement_takes_before_one_was_seen(self):
+        for said, seconds in [("--phases l.i0,l.x --load-rows 100000", 11),
+                              ("--phases l.i0,l.x,l.i1 --load-rows 50000", 300),
+                              ("--profile seed-001 --scale-down 100 --i1-rows 0 --write-seconds 18", 29), ("", 300),
+                              ("--phases l.i0,qr100 --load-rows 50000 --write-seconds 18", 300)]:
+            with self.subTest(said):
+                self.assertEqual(options.expected_s(options.parse(said.split())), seconds)
+
     def test_a_step_that_is_none_is_named_before_anything_is_built(self):
         self.assertEqual(options.parse(["--phases", "l.i0,l.x,l.i1,l.i2,qr100,qp1000"]).phases,
                          "l.i0,l.x,l.i1,l.i2,qr100,qp1000")

@@ -151,6 +151,20 @@ def rows_most(args):
     return max(map(of, points(args))) / args.scale_down * (2 if args.bulk else 1)
 
 
+_USUAL_S = 300  # Of a measurement whose options do not say how long it is.
+_WRITES = {"seed-001-deletes": "l.i0,l.x,l.i1"}  # The phases of such a profile of the generator's.
+
+
+def expected_s(args):
+    """About how long a measurement takes, before one has been seen."""
+    rows = rows_most(args)
+    phases = (args.phases or _WRITES.get(args.generator_profile, "q")).split(",")
+    timed = [phase for phase in phases if phase not in ("l.i0", "l.x")]
+    if any(phase[0] == "q" for phase in timed) or (timed and not args.write_seconds):
+        return _USUAL_S
+    return 9 + rows / 50_000 + len(timed) * (args.write_seconds or 0)
+
+
 def server_options(args, engine, point):
     """What the server of an engine is told at a point."""
     varied = [f"--{CACHE[engine] if name == 'cache' else name}={value}" for name, value in point.items()

@@ -21,7 +21,6 @@ from lab.works import generators, iibench, sampled
 BULK_SAMPLES = ".bulk.samples.json"
 _BULK = "iibench INSERT ... SELECT"
 _DATABASE = "iibench"
-_EXPECTED_S = 300  # Of a measurement, before one has been seen.
 
 
 @dataclass(frozen=True)
@@ -71,7 +70,7 @@ class Study(core.Study):
         return room.SERVER + options.rows_most(self.args) * room.IIBENCH_ROW
 
     def expected_s(self, _):
-        return _EXPECTED_S
+        return options.expected_s(self.args)
 
     def prepare(self, log):
         args, name = self.args, self.args.server or host.host_server()

@@ -71,9 +71,10 @@ TEXTS = {
         "The same of ALTER TABLE ADD INDEX: best from 100 to 250 rows (0.63 s), worst at 2 million (6.54 s).",
         _THREADRIPPER,
         "three indexes on 1M rows",
-        ("Here tidesdb_index_build_staging_size, as above; the table is the insert benchmark's.",
+        ("Here tidesdb_index_build_staging_size, bytes held in memory before they go to sorted runs on disk; the table is "
+         "the insert benchmark's.",
          "Peak memory is the highest of samples a second apart, and what the load of the table left in memory is in it.",
-         "The chart is above, with that of INSERT ... SELECT.")),
+         "Where INSERT ... SELECT was measured in the same run, its part has the chart of both.")),
     "001-cache": Text(
         "Small and large cache",
         "the same article, Large cache",
