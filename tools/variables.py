@@ -7,17 +7,18 @@ from pathlib import Path
 
 TREE = Path(__file__).resolve().parent.parent
 PAGE = TREE / "docs" / "variables.md"
-STATUS = "plugin/server/status_table.h"
+STATUS = ("include/tidesdb/stats_table.h", "plugin/server/status_table.h")
 SYSTEM = "plugin/base/sysvars_table.h"
 
 _HEAD = f"""# Variables
 
-Made by `python3 -m tools.variables` from `{STATUS}` and `{SYSTEM}`; do not edit.
+Made by `python3 -m tools.variables` from `{STATUS[0]}`, `{STATUS[1]}` and `{SYSTEM}`; do not edit.
 [tuning.md](tuning.md) says which to touch.
 
 """
-# Of status.cc: texts.
-_VERSIONS = [("version", '"the plugin\'s version"'), ("library_version", '"the engine\'s, which is the plugin\'s"')]
+# A line of a table of status variables, and which of its arguments is the name that is shown; the meaning is the last.
+_STATUS_LINE = re.compile(r"^  (COUNTER|NUMBER|ALIAS|X)\(", re.M)
+_SHOWN = {"COUNTER": 2, "NUMBER": 2, "ALIAS": 0, "X": 0}
 _NO_EFFECT = "has no effect"
 
 
@@ -26,10 +27,18 @@ def _strings(text):
     return "".join(re.findall(r'"((?:[^"\\]|\\.)*)"', text)).replace('\\"', '"')
 
 
+def status_tables():
+    """The tables of status variables, in the order in which they are shown."""
+    return "".join((TREE / path).read_text() for path in STATUS)
+
+
 def status_variables(text):
     """(name, meaning) of each."""
-    rows = re.findall(r'^  X\((\w+), \w+, .*?, ("(?:[^"\\]|\\.)*")\)', text, re.M)
-    return [(f"Tidesdb_{name}", _strings(meaning)) for name, meaning in [*rows, *_VERSIONS]]
+    text, found = text.replace("\\\n", "\n"), []
+    for match in _STATUS_LINE.finditer(text):
+        arguments = _arguments(text[match.end():])
+        found.append((f"Tidesdb_{arguments[_SHOWN[match.group(1)]]}", _strings(arguments[-1])))
+    return found
 
 
 def _arguments(text):
@@ -110,7 +119,7 @@ def page(status, system):
 
 def made():
     """What the page should say."""
-    return page(status_variables((TREE / STATUS).read_text()), system_variables((TREE / SYSTEM).read_text()))
+    return page(status_variables(status_tables()), system_variables((TREE / SYSTEM).read_text()))
 
 
 def main():

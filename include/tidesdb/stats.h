@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "tidesdb/stats_table.h"
+
 namespace tidesdb {
 
 // How near Db::EstimateRange looks at the ends of a range that a file holds.
@@ -102,64 +104,16 @@ struct FamilyStats {
   uint64_t table_bytes = 0;        // On disk.
 };
 
-// Db::GetStats.
+// Db::GetStats: a field for each line of stats_table.h, which says what it means. Zeros of a database
+// that is closed.
 struct DbStats {
-  // --- What there is ---
-  uint64_t families = 0;
-  uint64_t last_sequence = 0;  // Newest visible commit.
-  uint64_t table_files = 0;    // Of all families.
-  uint64_t table_bytes = 0;    // On disk.
-  uint64_t table_entries = 0;  // Versions and tombstones in them.
-  uint64_t tombstones = 0;     // Of these.
-  double densest = 0;          // The largest part of a file's entries that are tombstones,
-  int densest_level = -1;      // and the file's level; -1: no file has any.
-  uint64_t open_files = 0;     // Table files held open.
-  bool read_only = false;      // After a fatal error; StatusText() says which.
-
-  // --- Memory now ---
-  uint64_t memory_max_bytes = 0;       // The budget, Options::memory_max_bytes or what was chosen.
-  uint64_t memory_used_bytes = 0;      // Memtables, transactions, cache and open tables.
-  uint64_t memtable_bytes = 0;         // Active and waiting for flush.
-  uint64_t active_memtable_bytes = 0;  // Of these, the one that takes writes.
-  uint64_t immutable_memtables = 0;    // Waiting for flush, or being flushed.
-  uint64_t transaction_bytes = 0;      // Write sets and locks.
-
-  // --- Block cache ---
-  uint64_t cache_bytes = 0;       // Now.
-  uint64_t cache_entries = 0;     // Blocks, now.
-  uint64_t cache_partitions = 0;  // Parts with a mutex each.
-  uint64_t cache_hits = 0;
-  uint64_t cache_misses = 0;
-
-  // --- Transactions and locks ---
-  uint64_t active_transactions = 0;  // Not ended, now.
-  uint64_t locks_held = 0;           // On rows, now.
-  uint64_t lock_waits = 0;           // Waits that were begun, however they ended.
-  uint64_t lock_wait_us = 0;         // Their time in all.
-  uint64_t lock_timeouts = 0;        // kTimedOut.
-  uint64_t deadlocks = 0;            // kDeadlock.
-  uint64_t conflicts = 0;            // kConflict.
-  uint64_t commits = 0;              // Those with writes.
-  uint64_t rollbacks = 0;
-  uint64_t spills = 0;               // Runs that write sets have put on disk.
-  uint64_t spill_bytes_written = 0;  // Those runs, and the table files made of them.
-  uint64_t dead_keys_walked = 0;     // Deleted keys that scans had to step over.
-
-  // --- Writing ---
-  uint64_t user_bytes_written = 0;  // Keys and values of commits; amplification is relative to it.
-  uint64_t wal_bytes_written = 0;
-  uint64_t wal_syncs = 0;    // fdatasync calls; group commit has fewer than commits.
-  uint64_t wal_segment = 0;  // The number of the file that takes records now.
-  uint64_t flushes = 0;
-  uint64_t flush_bytes_written = 0;
-  uint64_t compactions = 0;
-  uint64_t compaction_bytes_read = 0;
-  uint64_t compaction_bytes_written = 0;
-  uint64_t compaction_debt_bytes = 0;  // What compaction has yet to move, now.
-  uint64_t compactions_wanted = 0;     // Families that want one, now.
-  uint64_t compactions_running = 0;    // Now.
-  uint64_t write_delays = 0;           // Commits slowed down while background work was behind.
-  uint64_t write_delay_us = 0;         // Their time in all; StatusText() has it by cause.
+#define TIDESDB_COUNTER(id, field, shown, meaning) uint64_t field = 0;
+#define TIDESDB_NUMBER(type, field, shown, value, meaning) type field = {};
+#define TIDESDB_ALIAS(shown, field, meaning)
+  TIDESDB_STATISTICS(TIDESDB_COUNTER, TIDESDB_NUMBER, TIDESDB_ALIAS)
+#undef TIDESDB_COUNTER
+#undef TIDESDB_NUMBER
+#undef TIDESDB_ALIAS
 };
 
 }  // namespace tidesdb

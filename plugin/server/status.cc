@@ -1,6 +1,5 @@
 #include "server/status.h"
 
-#include <algorithm>
 #include <cstdio>
 
 #include "base/guard.h"
@@ -12,52 +11,21 @@
 namespace tidesdb::plugin {
 namespace {
 
+const uint64_t version_hex = kVersionNumber;
 #ifdef TIDESDB_PROFILE_GUIDED
-constexpr my_bool kProfileGuided = 1;
+const bool profile_guided = true;
 #else
-constexpr my_bool kProfileGuided = 0;
+const bool profile_guided = false;
 #endif
 
-using Number = ulonglong;
-using Signed = longlong;
-using Ratio = double;
-using Flag = my_bool;
+// How the server is to read a field of DbStats.
+constexpr enum_mysql_show_type ShowTypeOf(uint64_t) { return SHOW_ULONGLONG; }
+constexpr enum_mysql_show_type ShowTypeOf(int64_t) { return SHOW_SLONGLONG; }
+constexpr enum_mysql_show_type ShowTypeOf(double) { return SHOW_DOUBLE; }
+constexpr enum_mysql_show_type ShowTypeOf(bool) { return SHOW_BOOL; }
+static_assert(sizeof(uint64_t) == sizeof(ulonglong) && sizeof(int64_t) == sizeof(longlong));
 
-constexpr enum_mysql_show_type ShowTypeOf(Number) { return SHOW_ULONGLONG; }
-constexpr enum_mysql_show_type ShowTypeOf(Signed) { return SHOW_SLONGLONG; }
-constexpr enum_mysql_show_type ShowTypeOf(Ratio) { return SHOW_DOUBLE; }
-constexpr enum_mysql_show_type ShowTypeOf(Flag) { return SHOW_BOOL; }
-
-double HitRate(const DbStats& from) {
-  const auto lookups = static_cast<double>(from.cache_hits + from.cache_misses);
-  return lookups == 0 ? 0 : static_cast<double>(from.cache_hits) / lookups;
-}
-
-double TombstoneRatio(const DbStats& from) {
-  return from.table_entries == 0
-             ? 0
-             : static_cast<double>(from.tombstones) / static_cast<double>(from.table_entries);
-}
-
-Number MemoryPressure(const DbStats& from) {
-  const double used = static_cast<double>(from.memory_used_bytes) /
-                      static_cast<double>(std::max<uint64_t>(from.memory_max_bytes, 1));
-  return used < 0.7 ? 0 : used < 0.85 ? 1 : used < 0.95 ? 2 : 3;
-}
-
-// What SHOW STATUS reads: filled in one go, so that the numbers belong to one moment.
-struct StatusNumbers {
-#define TIDESDB_FIELD(name, type, value, meaning) type name;
-  TIDESDB_STATUS_VARIABLES(TIDESDB_FIELD)
-#undef TIDESDB_FIELD
-};
-
-void Fill(const DbStats& from, StatusNumbers* to) {
-#define TIDESDB_FILL(name, type, value, meaning) to->name = value;
-  TIDESDB_STATUS_VARIABLES(TIDESDB_FILL)
-#undef TIDESDB_FILL
-}
-
+// A status variable that is a field of DbStats.
 struct NamedNumber {
   const char* name;
   size_t offset;
@@ -65,17 +33,33 @@ struct NamedNumber {
 };
 
 constexpr NamedNumber kNumbers[] = {
-#define TIDESDB_NAMED(name, type, value, meaning) \
-  {#name, offsetof(StatusNumbers, name), ShowTypeOf(type{})},
-    TIDESDB_STATUS_VARIABLES(TIDESDB_NAMED)
+#define TIDESDB_ALIAS(shown, field, meaning) \
+  {#shown, offsetof(DbStats, field), ShowTypeOf(decltype(DbStats::field){})},
+#define TIDESDB_COUNTER(id, field, shown, meaning) TIDESDB_ALIAS(shown, field, meaning)
+#define TIDESDB_NUMBER(type, field, shown, value, meaning) TIDESDB_ALIAS(shown, field, meaning)
+    TIDESDB_STATISTICS(TIDESDB_COUNTER, TIDESDB_NUMBER, TIDESDB_ALIAS)
+#undef TIDESDB_COUNTER
+#undef TIDESDB_NUMBER
+#undef TIDESDB_ALIAS
+};
+
+struct PluginVariable {
+  const char* name;
+  const void* value;
+  enum_mysql_show_type type;
+};
+
+const PluginVariable kPluginVariables[] = {
+#define TIDESDB_NAMED(name, type, value, meaning) {#name, value, type},
+    TIDESDB_PLUGIN_STATUS(TIDESDB_NAMED)
 #undef TIDESDB_NAMED
 };
 
-constexpr size_t kCount = std::size(kNumbers);
-
+// What SHOW STATUS reads: filled in one go, so that the numbers belong to one moment. The variable
+// that ends the list has no name.
 struct StatusArea {
-  StatusNumbers numbers;
-  st_mysql_show_var variables[kCount + 3];
+  DbStats numbers;
+  st_mysql_show_var variables[std::size(kNumbers) + std::size(kPluginVariables) + 1];
 };
 
 // buff: SHOW_VAR_FUNC_BUFF_SIZE bytes of the server's that live until the row is sent; too few for
@@ -84,18 +68,13 @@ int ShowNumbers(THD* thd, st_mysql_show_var* var, void*, system_status_var*, enu
   return guard::Run([&] {
     auto* const area = static_cast<StatusArea*>(thd_calloc(thd, sizeof(StatusArea)));
     if (area == nullptr) return 1;
-    Fill(engine->db->GetStats(), &area->numbers);
-    for (size_t i = 0; i < kCount; i++) {
-      area->variables[i].name = kNumbers[i].name;
-      area->variables[i].value = reinterpret_cast<char*>(&area->numbers) + kNumbers[i].offset;
-      area->variables[i].type = kNumbers[i].type;
+    area->numbers = engine->db->GetStats();
+    st_mysql_show_var* next = area->variables;
+    for (const NamedNumber& one : kNumbers) {
+      *next++ = {one.name, reinterpret_cast<char*>(&area->numbers) + one.offset, one.type};
     }
-    // The plugin holds the library.
-    for (size_t i = 0; i < 2; i++) {
-      st_mysql_show_var& version = area->variables[kCount + i];
-      version.name = i == 0 ? "version" : "library_version";
-      version.value = const_cast<char*>(kVersion);
-      version.type = SHOW_CHAR;
+    for (const PluginVariable& one : kPluginVariables) {
+      *next++ = {one.name, const_cast<void*>(one.value), one.type};
     }
     var->type = SHOW_ARRAY;
     var->value = area->variables;
@@ -139,24 +118,30 @@ bool ShowEngineStatus(handlerton*, THD* thd, stat_print_fn* print, ha_stat_type 
          }) != 0;
 }
 
+namespace {
+
+std::string TextOf(enum_mysql_show_type type, const void* at) {
+  switch (type) {
+    case SHOW_DOUBLE:
+      return std::to_string(*static_cast<const double*>(at));
+    case SHOW_BOOL:
+      return *static_cast<const bool*>(at) ? "1" : "0";
+    case SHOW_SLONGLONG:
+      return std::to_string(*static_cast<const int64_t*>(at));
+    default:
+      return std::to_string(*static_cast<const uint64_t*>(at));
+  }
+}
+
+}  // namespace
+
 void ForEachNumber(const std::function<void(const char* name, const std::string& value)>& tell) {
-  StatusNumbers numbers;
-  Fill(engine->db->GetStats(), &numbers);
+  const DbStats numbers = engine->db->GetStats();
   for (const NamedNumber& one : kNumbers) {
-    const char* const at = reinterpret_cast<const char*>(&numbers) + one.offset;
-    switch (one.type) {
-      case SHOW_DOUBLE:
-        tell(one.name, std::to_string(*reinterpret_cast<const double*>(at)));
-        break;
-      case SHOW_BOOL:
-        tell(one.name, *at != 0 ? "1" : "0");
-        break;
-      case SHOW_SLONGLONG:
-        tell(one.name, std::to_string(*reinterpret_cast<const longlong*>(at)));
-        break;
-      default:
-        tell(one.name, std::to_string(*reinterpret_cast<const ulonglong*>(at)));
-    }
+    tell(one.name, TextOf(one.type, reinterpret_cast<const char*>(&numbers) + one.offset));
+  }
+  for (const PluginVariable& one : kPluginVariables) {
+    if (one.type != SHOW_CHAR) tell(one.name, TextOf(one.type, one.value));
   }
 }
 

@@ -2,18 +2,6 @@
 
 namespace tidesdb {
 
-const char* CounterName(Counter counter) {
-#define TIDESDB_METRIC_NAME(id, text) text,
-  static constexpr const char* kNames[] = {TIDESDB_COUNTERS(TIDESDB_METRIC_NAME)};
-  return kNames[static_cast<size_t>(counter)];
-}
-
-const char* TimerName(Timer timer) {
-  static constexpr const char* kNames[] = {TIDESDB_TIMERS(TIDESDB_METRIC_NAME)};
-#undef TIDESDB_METRIC_NAME
-  return kNames[static_cast<size_t>(timer)];
-}
-
 uint64_t Metrics::Get(Counter counter) const {
   uint64_t sum = 0;
   for (const Shard& shard : shards_) {

@@ -1,4 +1,6 @@
 // Counters and latency histograms, kept in shards that threads share little, summed when read.
+//
+// The counters are the COUNTER lines of tidesdb/stats_table.h.
 #pragma once
 
 #include <array>
@@ -7,21 +9,23 @@
 #include <string>
 
 #include "base/histogram.h"
-#include "base/metrics_table.h"
+#include "tidesdb/stats_table.h"
 
 namespace tidesdb {
 
-#define TIDESDB_METRIC_ENUM(id, text) k##id,
-enum class Counter : uint16_t { TIDESDB_COUNTERS(TIDESDB_METRIC_ENUM) kEnd };
-enum class Timer : uint16_t { TIDESDB_TIMERS(TIDESDB_METRIC_ENUM) kEnd };
+#define TIDESDB_METRIC_ENUM(id, field, shown, meaning) k##id,
+#define TIDESDB_METRIC_NONE(...)
+enum class Counter : uint16_t {
+  TIDESDB_STATISTICS(TIDESDB_METRIC_ENUM, TIDESDB_METRIC_NONE, TIDESDB_METRIC_NONE) kEnd
+};
 #undef TIDESDB_METRIC_ENUM
+#undef TIDESDB_METRIC_NONE
+
+// In microseconds.
+enum class Timer : uint16_t { kWalSync, kEnd };
 
 inline constexpr size_t kCounterCount = static_cast<size_t>(Counter::kEnd);
 inline constexpr size_t kTimerCount = static_cast<size_t>(Timer::kEnd);
-
-// Return the name for people, such as "wal_syncs". Static storage.
-const char* CounterName(Counter counter);
-const char* TimerName(Timer timer);
 
 // Threads: Add and Record from any thread, a relaxed add to a shard of few threads; reads see every
 //   add that happened before them, and perhaps some later ones.

@@ -30,7 +30,7 @@ void DbImpl::StartThreads() {
 
 Scheduler::Outcome DbImpl::RunFlush() {
   if (errors_->fatal()) return Scheduler::Outcome::kIdle;
-  const uint64_t before = metrics_.Get(Counter::kFlushWriteBytes);
+  const uint64_t before = metrics_.Get(Counter::kFlushBytesWritten);
   const uint64_t start_us = env_->clock->NowMicros();
   const Result<bool> did = tree_->FlushOne(&stop_);
   if (!did.ok()) {
@@ -39,7 +39,7 @@ Scheduler::Outcome DbImpl::RunFlush() {
     return retry ? Scheduler::Outcome::kRetry : Scheduler::Outcome::kIdle;
   }
   if (!*did) return Scheduler::Outcome::kIdle;
-  write_controller_.RecordDrain(metrics_.Get(Counter::kFlushWriteBytes) - before,
+  write_controller_.RecordDrain(metrics_.Get(Counter::kFlushBytesWritten) - before,
                                 env_->clock->NowMicros() - start_us);
   ReadStateChanged();
   TIDESDB_FAILPOINT("flush_before_wal_retire");

@@ -97,6 +97,7 @@ void DbImpl::StartTransactions(SequenceNumber last) {
   options.env = this;
   options.fs = env_->fs;
   options.clock = env_->clock;
+  options.metrics = &metrics_;
   options.cache = block_cache_.get();
   options.visible_sequence = last;
   options.lock_wait_timeout_us = options_.lock_wait_timeout_us;

@@ -32,76 +32,93 @@ const char* SyncModeName(SyncMode mode) {
   return "unknown";
 }
 
-void CountTables(const std::vector<VersionRef>& families, DbStats* stats) {
-  stats->families = families.size();
+double Ratio(uint64_t part, uint64_t whole) {
+  return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
+}
+
+uint64_t MemoryPressure(uint64_t used, uint64_t max) {
+  const double part = Ratio(used, std::max<uint64_t>(max, 1));
+  return part < 0.7 ? 0 : part < 0.85 ? 1 : part < 0.95 ? 2 : 3;
+}
+
+// Of all families.
+struct TableNumbers {
+  uint64_t families = 0;
+  uint64_t files = 0;
+  uint64_t bytes = 0;
+  uint64_t entries = 0;
+  uint64_t tombstones = 0;
+  double densest = 0;          // The largest part of a file's entries that are tombstones,
+  int64_t densest_level = -1;  // and the file's level; -1: no file has any.
+};
+
+TableNumbers CountTables(const std::vector<VersionRef>& families) {
+  TableNumbers sum;
+  sum.families = families.size();
   for (const VersionRef& version : families) {
     const FamilyStats family = version->GetStats();
-    stats->table_bytes += family.table_bytes;
+    sum.bytes += family.table_bytes;
     for (size_t i = 0; i < family.levels.size(); ++i) {
       const LevelStats& level = family.levels[i];
-      stats->table_files += level.files;
-      stats->table_entries += level.entries;
-      stats->tombstones += level.tombstones;
-      if (level.densest <= stats->densest) continue;
-      stats->densest = level.densest;
-      stats->densest_level = static_cast<int>(i);
+      sum.files += level.files;
+      sum.entries += level.entries;
+      sum.tombstones += level.tombstones;
+      if (level.densest <= sum.densest) continue;
+      sum.densest = level.densest;
+      sum.densest_level = static_cast<int64_t>(i);
     }
   }
+  return sum;
+}
+
+WriteController::CauseStats SumOfCauses(const WriteController& controller) {
+  WriteController::CauseStats sum;
+  for (size_t i = 0; i < kDelayCauseCount; ++i) {
+    const auto cause = controller.stats(static_cast<DelayCause>(i));
+    sum.delays += cause.delays;
+    sum.delay_us += cause.delay_us;
+  }
+  return sum;
+}
+
+void AppendNumber(uint64_t value, std::string* out) { *out += std::to_string(value); }
+void AppendNumber(int64_t value, std::string* out) { *out += std::to_string(value); }
+void AppendNumber(double value, std::string* out) { AppendF(out, "%.3f", value); }
+void AppendNumber(bool value, std::string* out) { *out += value ? "yes" : "no"; }
+
+void AppendNumbers(const DbStats& stats, std::string* out) {
+#define TIDESDB_TEXT(field)       \
+  *out += #field ": ";            \
+  AppendNumber(stats.field, out); \
+  *out += "\n";
+#define TIDESDB_COUNTER(id, field, shown, meaning) TIDESDB_TEXT(field)
+#define TIDESDB_NUMBER(type, field, shown, value, meaning) TIDESDB_TEXT(field)
+#define TIDESDB_ALIAS(shown, field, meaning)
+  TIDESDB_STATISTICS(TIDESDB_COUNTER, TIDESDB_NUMBER, TIDESDB_ALIAS)
+#undef TIDESDB_COUNTER
+#undef TIDESDB_NUMBER
+#undef TIDESDB_ALIAS
+#undef TIDESDB_TEXT
 }
 
 }  // namespace
 
 DbStats DbImpl::GetStats() const {
-  DbStats stats;
+  // The names that the table's values use, beside those of this class.
   const TxnStats txns = txns_->GetStats();
   const CacheStats cache = block_cache_->GetStats();
-  CountTables(tree_->Families(), &stats);
-  stats.open_files = tree_->tables().OpenFiles();
-  stats.last_sequence = txns_->VisibleSequence();
-  stats.memory_max_bytes = options_.memory_max_bytes;
-  stats.memtable_bytes = tree_->memtables().MemoryBytes();
-  stats.active_memtable_bytes = tree_->memtables().ActiveBytes();
-  stats.immutable_memtables = tree_->memtables().ImmutableCount();
-  stats.transaction_bytes = txns.memory_bytes;
-  stats.cache_bytes = cache.bytes;
-  stats.cache_entries = cache.entries;
-  stats.cache_partitions = cache.partitions;
-  stats.cache_hits = cache.hits;
-  stats.cache_misses = cache.misses;
-  stats.memory_used_bytes = stats.memtable_bytes + stats.transaction_bytes + stats.cache_bytes +
-                            tree_->tables().MemoryBytes();
-  stats.active_transactions = txns.active_transactions;
-  stats.locks_held = txns.locks_held;
-  stats.lock_waits = txns.lock_waits;
-  stats.lock_wait_us = txns.lock_wait_us;
-  stats.lock_timeouts = txns.lock_timeouts;
-  stats.deadlocks = txns.deadlocks;
-  stats.conflicts = txns.conflicts;
-  stats.commits = txns.commits;
-  stats.rollbacks = txns.rollbacks;
-  stats.user_bytes_written = txns.user_bytes_written;
-  stats.spills = txns.spills;
-  stats.spill_bytes_written = txns.spill_bytes_written;
-  stats.dead_keys_walked = txns.dead_keys_walked;
-  const WalStats wal = wal_->stats();
-  stats.wal_bytes_written = wal.bytes_written;
-  stats.wal_syncs = wal.syncs;
-  stats.wal_segment = wal_->current_segment();
-  stats.flushes = metrics_.Get(Counter::kFlushes);
-  stats.flush_bytes_written = metrics_.Get(Counter::kFlushWriteBytes);
-  stats.compactions = metrics_.Get(Counter::kCompactions);
-  stats.compaction_bytes_read = metrics_.Get(Counter::kCompactionReadBytes);
-  stats.compaction_bytes_written = metrics_.Get(Counter::kCompactionWriteBytes);
-  for (size_t i = 0; i < kDelayCauseCount; ++i) {
-    const auto cause = write_controller_.stats(static_cast<DelayCause>(i));
-    stats.write_delays += cause.delays;
-    stats.write_delay_us += cause.delay_us;
-  }
+  const TableNumbers tables = CountTables(tree_->Families());
   const CompactionPressure pressure = tree_->Pressure();
-  stats.compaction_debt_bytes = pressure.debt_bytes;
-  stats.compactions_wanted = pressure.wanted;
-  stats.compactions_running = pressure.running;
-  stats.read_only = errors_->fatal();
+  const WriteController::CauseStats delays = SumOfCauses(write_controller_);
+  const MemTableList& memtables = tree_->memtables();
+  DbStats stats;
+#define TIDESDB_COUNTER(id, field, shown, meaning) stats.field = metrics_.Get(Counter::k##id);
+#define TIDESDB_NUMBER(type, field, shown, value, meaning) stats.field = value;
+#define TIDESDB_ALIAS(shown, field, meaning)
+  TIDESDB_STATISTICS(TIDESDB_COUNTER, TIDESDB_NUMBER, TIDESDB_ALIAS)
+#undef TIDESDB_COUNTER
+#undef TIDESDB_NUMBER
+#undef TIDESDB_ALIAS
   return stats;
 }
 
@@ -176,6 +193,8 @@ std::string DbImpl::StatusText() const {
   if (const std::string deadlock = txns_->LastDeadlock(); !deadlock.empty()) {
     out += "Last deadlock:\n" + deadlock + "\n";
   }
+  out += "Numbers:\n";
+  AppendNumbers(s, &out);
   return out;
 }
 

@@ -426,6 +426,8 @@ TEST_F(DbTest, ManyWritesFlushAndCompactAndStayTheSame) {
   ASSERT_OK(db_->Verify(family_, VerifyDepth::kAll));
   const DbStats stats = db_->GetStats();
   EXPECT_GT(stats.table_files, 0u);
+  EXPECT_NE(db_->StatusText().find("\nflushes: " + std::to_string(stats.flushes) + "\n"),
+            std::string::npos);
   Reopen();
   EXPECT_EQ(Contents(), model);
 }

@@ -152,8 +152,8 @@ Status LsmTree::RunCompaction(std::unique_ptr<Task> task, const std::atomic<bool
   info->bytes_written = output.bytes_written;
   if (options_.metrics != nullptr) {
     options_.metrics->Add(Counter::kCompactions);
-    options_.metrics->Add(Counter::kCompactionReadBytes, output.bytes_read);
-    options_.metrics->Add(Counter::kCompactionWriteBytes, output.bytes_written);
+    options_.metrics->Add(Counter::kCompactionBytesRead, output.bytes_read);
+    options_.metrics->Add(Counter::kCompactionBytesWritten, output.bytes_written);
   }
   LogF(options_.log, LogLevel::kDebug, "Family %u: %s, %llu bytes to %llu", family,
        compaction.Describe().c_str(), static_cast<unsigned long long>(compaction.InputBytes()),

@@ -165,7 +165,7 @@ Result<std::vector<FileRecord>> MemTableList::WriteFiles(const ImmutableSource& 
   if (context_->metrics != nullptr) {
     context_->metrics->Add(Counter::kFlushes);
     for (const FileRecord& file : files) {
-      context_->metrics->Add(Counter::kFlushWriteBytes, file.bytes);
+      context_->metrics->Add(Counter::kFlushBytesWritten, file.bytes);
     }
   }
   return files;

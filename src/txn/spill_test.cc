@@ -34,7 +34,7 @@ class SpillTest : public testing::Test {
   ColumnFamily* FamilyOf(uint64_t row) {
     return env_->family(1 + static_cast<FamilyId>(row % kFamilies));
   }
-  uint64_t Spills() { return env_->txns().GetStats().spills; }
+  uint64_t Spills() { return env_->Counted(Counter::kSpills); }
   uint64_t OpenRuns() { return env_->fs().counters().of(FileKind::kSpill).readers; }
 
   FakeClock clock_;

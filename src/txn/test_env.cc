@@ -147,6 +147,7 @@ TestEnv::TestEnv(const Options& options) : options_(options), cache_(NewClockCac
   manager.env = this;
   manager.fs = &fs_;
   manager.clock = options.clock;
+  manager.metrics = &metrics_;
   manager.cache = cache_.get();
   manager.lock_wait_timeout_us = options.lock_wait_timeout_us;
   manager.transaction_memory_bytes = options.transaction_memory_bytes;

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/metrics.h"
 #include "base/mutex.h"
 #include "io/mem_fs.h"
 #include "table/block_cache.h"
@@ -48,6 +49,7 @@ class TestEnv final : public TxnEnv {
 
   TxnManager& txns() { return *txns_; }
   MemFs& fs() { return fs_; }
+  uint64_t Counted(Counter counter) const { return metrics_.Get(counter); }
   // Numbered from 1.
   ColumnFamily* family(FamilyId id) { return families_[id - 1].get(); }
   std::unique_ptr<Transaction> Begin(Concurrency concurrency = Concurrency::kPessimistic,
@@ -107,6 +109,7 @@ class TestEnv final : public TxnEnv {
   void PublishState() REQUIRES(mu_);
 
   const Options options_;
+  Metrics metrics_;
   MemFs fs_;
   std::unique_ptr<BlockCache> cache_;
   std::vector<std::unique_ptr<TestFamily>> families_;

@@ -40,7 +40,7 @@ Status TransactionImpl::EncodeRecord() {
       bytes += file.bytes;
     }
     record.EncodeTo(&record_);
-    shared_->spill_bytes.fetch_add(bytes, std::memory_order_relaxed);
+    shared_->Count(Counter::kSpillBytesWritten, bytes);
   } else {
     record_.reserve(record_.size() + writes_.live_bytes());
     WalBatchEncoder encoder(&record_);
@@ -65,7 +65,7 @@ Status TransactionImpl::Commit() {
     shared_->pipeline.Enqueue(this);
     TIDESDB_TRY(shared_->pipeline.Await(this));
     commit_sequence_ = sequence();
-    shared_->user_bytes.fetch_add(writes_.live_bytes(), std::memory_order_relaxed);
+    shared_->Count(Counter::kUserBytesWritten, writes_.live_bytes());
   } else if (seen_ != 0) {
     TIDESDB_TRY(AwaitSeen());
   }

@@ -151,7 +151,7 @@ void TransactionImpl::ReportMemory() {
 }
 
 Status TransactionImpl::Conflict(FamilyId family, Slice key) {
-  shared_->conflicts.fetch_add(1, std::memory_order_relaxed);
+  shared_->Count(Counter::kConflicts);
   return Status::Conflict(DescribeKey(family, key) + " has changed since transaction " +
                           std::to_string(owner_.id) + " read it");
 }
@@ -220,7 +220,7 @@ void TransactionImpl::Rollback() {
   if (prepared_id_ != 0) return RollbackPrepared();
   // Files that a record in the WAL may name are recovery's to judge.
   if (!logged_) DeleteMerged(shared_->spill, ingest_);
-  shared_->rollbacks.fetch_add(1, std::memory_order_relaxed);
+  shared_->Count(Counter::kRollbacks);
   End();
 }
 

@@ -72,7 +72,7 @@ class ModelRun {
     EXPECT_EQ(Flat(committed_), env_->LoggedContents());
   }
 
-  uint64_t spills() const { return env_->txns().GetStats().spills; }
+  uint64_t spills() const { return env_->Counted(Counter::kSpills); }
 
  private:
   static TestEnv::Contents Flat(const Families& families) {

@@ -213,7 +213,7 @@ std::unique_ptr<Iterator> TransactionImpl::NewIterator(ColumnFamily* family,
   auto base = state.NewIterator(family->id(), read);
   if (!base.ok()) return NewErrorIterator(base.status());
   const VisibleIter::Own own = {family->id(), &writes_,    &spilled_,
-                                this,         &iterators_, &shared_->dead_keys};
+                                this,         &iterators_, shared_->options.metrics};
   return std::make_unique<VisibleIter>(std::move(*base), sequence,
                                        DeadWalk(dead_ranges, ticket, sequence), own, options.lower,
                                        options.upper);

@@ -294,7 +294,7 @@ TEST_P(TransactionTest, AWriteOrLockingReadOfAChangedKeyIsAConflict) {
     EXPECT_EQ(GetForUpdate(txn.get(), "k"), "2");
     EXPECT_TRUE(txn->Put(family_, "k", "x").ok());
   }
-  EXPECT_EQ(env_->txns().GetStats().conflicts, 12u);
+  EXPECT_EQ(env_->Counted(Counter::kConflicts), 12u);
 }
 
 TEST_P(TransactionTest, WithoutConflictsTheNewestIsActedOn) {
@@ -485,7 +485,7 @@ TEST_P(TransactionTest, StagesNoMoreThanItIsTold) {
         ASSERT_LT(env_->txns().MemoryBytes(), 400'000u);
       }
     }
-    EXPECT_EQ(env_->txns().GetStats().spills != 0, staging_bytes != 0);
+    EXPECT_EQ(env_->Counted(Counter::kSpills) != 0, staging_bytes != 0);
     ASSERT_TRUE(txn->Commit().ok());
     EXPECT_EQ(Committed("key999"), value);
   }

@@ -100,7 +100,7 @@ Status TransactionImpl::CommitPrepared() {
   // After an error the log is closed, and this stays as prepared as recovery will find it.
   TIDESDB_TRY(shared_->pipeline.Await(this));
   commit_sequence_ = sequence();
-  shared_->user_bytes.fetch_add(writes_.live_bytes(), std::memory_order_relaxed);
+  shared_->Count(Counter::kUserBytesWritten, writes_.live_bytes());
   End();
   return Status::Ok();
 }
@@ -120,7 +120,7 @@ void TransactionImpl::RollbackPrepared() {
   if (logged.ok() && !ingest_.empty() && shared_->options.env->SyncWal().ok()) {
     DeleteMerged(shared_->spill, ingest_);
   }
-  shared_->rollbacks.fetch_add(1, std::memory_order_relaxed);
+  shared_->Count(Counter::kRollbacks);
   End();
 }
 

@@ -165,8 +165,8 @@ Status TransactionImpl::Spill() {
     for (const OpenSavepoint& open : savepoints_) positions.push_back(open.position);
     const uint64_t bytes_before = spilled_.FileBytes();
     TIDESDB_TRY(spilled_.Spill(writes_, positions));
-    shared_->spills.fetch_add(1, std::memory_order_relaxed);
-    shared_->spill_bytes.fetch_add(spilled_.FileBytes() - bytes_before, std::memory_order_relaxed);
+    shared_->Count(Counter::kSpills);
+    shared_->Count(Counter::kSpillBytesWritten, spilled_.FileBytes() - bytes_before);
     shared_->locks.PublishSpill(&owner_, spilled_.Keys());
     ReleaseSpilledRows();
   }

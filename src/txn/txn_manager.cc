@@ -52,14 +52,8 @@ class TxnManagerImpl final : public TxnManager {
     stats.lock_wait_us = waits.wait_us;
     stats.lock_timeouts = waits.timeouts;
     stats.deadlocks = waits.deadlocks;
-    stats.conflicts = shared_.conflicts.load(std::memory_order_relaxed);
     stats.commits = shared_.pipeline.commits();
     stats.commit_groups = shared_.pipeline.groups();
-    stats.rollbacks = shared_.rollbacks.load(std::memory_order_relaxed);
-    stats.user_bytes_written = shared_.user_bytes.load(std::memory_order_relaxed);
-    stats.spills = shared_.spills.load(std::memory_order_relaxed);
-    stats.spill_bytes_written = shared_.spill_bytes.load(std::memory_order_relaxed);
-    stats.dead_keys_walked = shared_.dead_keys.load(std::memory_order_relaxed);
     return stats;
   }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/metrics.h"
 #include "format/internal_key.h"
 #include "io/file_system.h"
 #include "table/block_cache.h"
@@ -23,6 +24,7 @@ struct TxnManagerOptions {
   TxnEnv* env = nullptr;
   FileSystem* fs = nullptr;
   Clock* clock = nullptr;
+  Metrics* metrics = nullptr;
   BlockCache* cache = nullptr;                   // Blocks of spilled runs go through it.
   SequenceNumber visible_sequence = 0;           // The last commit that recovery found.
   uint64_t lock_wait_timeout_us = 50'000'000;    // For transactions that do not say.
@@ -44,6 +46,7 @@ struct PreparedRecord {
   uint64_t wal_segment = 0;  // Of its record; held (TxnEnv::HoldWal).
 };
 
+// What it does not count in Metrics.
 struct TxnStats {
   uint64_t active_transactions = 0;
   uint64_t memory_bytes = 0;  // Write sets, records and locks.
@@ -52,14 +55,8 @@ struct TxnStats {
   uint64_t lock_wait_us = 0;
   uint64_t lock_timeouts = 0;
   uint64_t deadlocks = 0;
-  uint64_t conflicts = 0;
   uint64_t commits = 0;  // Those with writes.
   uint64_t commit_groups = 0;
-  uint64_t rollbacks = 0;
-  uint64_t user_bytes_written = 0;  // Keys and values of commits.
-  uint64_t spills = 0;
-  uint64_t spill_bytes_written = 0;  // Runs and final files.
-  uint64_t dead_keys_walked = 0;     // By iterators.
 };
 
 // Errors: kInvalidArgument naming option and value.

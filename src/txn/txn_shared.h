@@ -30,6 +30,8 @@ struct TxnShared {
     return memory_bytes.load(std::memory_order_relaxed) + locks.MemoryBytes();
   }
 
+  void Count(Counter counter, uint64_t n = 1) { options.metrics->Add(counter, n); }
+
   const TxnManagerOptions options;
   std::atomic<bool> closed = false;  // Relaxed: nothing may run while it is set.
   SpillFiles spill_files;
@@ -49,12 +51,6 @@ struct TxnShared {
   std::atomic<uint64_t> active = 0;
   std::atomic<uint64_t> memory_bytes = 0;  // Of write sets, records and tracked keys.
   std::atomic<uint64_t> memory_told = 0;   // What it was when the environment was last told.
-  std::atomic<uint64_t> conflicts = 0;
-  std::atomic<uint64_t> rollbacks = 0;
-  std::atomic<uint64_t> user_bytes = 0;
-  std::atomic<uint64_t> spills = 0;
-  std::atomic<uint64_t> spill_bytes = 0;
-  std::atomic<uint64_t> dead_keys = 0;  // That scans walked over.
 };
 
 }  // namespace tidesdb

@@ -106,7 +106,7 @@ void VisibleIter::StopWith(Status status) {
 void VisibleIter::CountDead() {
   if (base_.dead_steps() == 0) [[likely]]
     return;
-  own_source_.dead_keys->fetch_add(base_.TakeDeadSteps(), std::memory_order_relaxed);
+  own_source_.metrics->Add(Counter::kDeadKeysWalked, base_.TakeDeadSteps());
 }
 
 void VisibleIter::Stop() {

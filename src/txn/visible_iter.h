@@ -6,10 +6,10 @@
 //      from is not touched after that.
 #pragma once
 
-#include <atomic>
 #include <memory>
 #include <string>
 
+#include "base/metrics.h"
 #include "tidesdb/iterator.h"
 #include "tidesdb/options.h"
 #include "writes/own_cursor.h"
@@ -36,7 +36,7 @@ class VisibleIter final : public Iterator {
     const SpillSet* spilled = nullptr;
     const InterruptCheck* interrupt = nullptr;
     VisibleIters* list = nullptr;
-    std::atomic<uint64_t>* dead_keys = nullptr;  // Counts those that were walked over.
+    Metrics* metrics = nullptr;
   };
 
   // `base` keeps what it reads from alive, and what `walk` tells. `walk` is of the same snapshot.

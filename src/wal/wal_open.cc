@@ -78,7 +78,7 @@ Status WalSet::Start(const WalEnd& end) {
   // From here on the log goes on in this segment: whatever was cut off is behind its predecessor's
   // end for good.
   TIDESDB_TRY(file->Sync());
-  stats_.syncs++;
+  Count(Counter::kWalSyncs, 1);
   TIDESDB_TRY(mark_->Write(here()));
   TIDESDB_FAILPOINT_STATUS("wal_open_before_release");
   for (const WalEnd::Leftover& leftover : end.leftovers) {

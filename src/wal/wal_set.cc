@@ -32,7 +32,6 @@ Status WalSet::Append(std::span<const Slice> payloads, uint64_t reserved_bytes) 
   end_ = here();
   last_sequence_.store(last, std::memory_order_release);
   stats_.records += payloads.size();
-  if (options_.metrics != nullptr) options_.metrics->Add(Counter::kWalWriteBytes, bytes);
   TIDESDB_FAILPOINT("wal_after_append");
   return Status::Ok();
 }
@@ -66,7 +65,7 @@ Status WalSet::WriteRecords(std::span<const Slice> payloads) {
   uint64_t buffer_offset = offset_;  // In the file, of the buffer's first byte.
   auto write = [this](uint64_t offset, Slice bytes) REQUIRES(mu_) -> Status {
     stats_.writes++;
-    stats_.bytes_written += bytes.size();
+    Count(Counter::kWalBytesWritten, bytes.size());
     return bytes.empty() ? Status::Ok() : file_->WriteAt(offset, bytes);
   };
   uint64_t at = offset_;
@@ -195,7 +194,7 @@ Status WalSet::BeginSegment(uint32_t number, std::shared_ptr<PositionalFile> fil
   bytes.resize(WalRecordBytes(payload.size()));
   TIDESDB_TRY(file->WriteAt(0, bytes));
   stats_.writes++;
-  stats_.bytes_written += bytes.size();
+  Count(Counter::kWalBytesWritten, bytes.size());
   file_ = std::move(file);
   number_ = number;
   offset_ = first_offset_ = bytes.size();
@@ -290,7 +289,7 @@ Status WalSet::Sync() {
   Status status = SyncFiles(files);
   {
     MutexLock lock(mu_);
-    stats_.syncs += files.size();
+    Count(Counter::kWalSyncs, files.size());
     if (!status.ok()) return Fail(std::move(status));
     NoteSynced(target);
     synced_sequence_.store(sequence, std::memory_order_release);
@@ -309,7 +308,6 @@ Status WalSet::SyncFiles(const std::vector<std::shared_ptr<PositionalFile>>& fil
     const uint64_t begun_us = options_.clock->NowMicros();
     TIDESDB_TRY(file->Sync());
     if (options_.metrics != nullptr) {
-      options_.metrics->Add(Counter::kWalSyncs);
       options_.metrics->Record(Timer::kWalSync, options_.clock->NowMicros() - begun_us);
     }
   }
@@ -350,7 +348,7 @@ Status WalSet::Close() {
   WalPosition end;
   {
     MutexLock lock(mu_);
-    stats_.syncs += files.size();
+    Count(Counter::kWalSyncs, files.size());
     if (!status.ok()) return Fail(std::move(status));
     // A segment's start without records need not be durable yet.
     end = files.empty() ? synced_ : here();
@@ -373,6 +371,10 @@ Status WalSet::WriteSyncMark(bool* written) {
 }
 
 // --- Failures and figures ---
+
+void WalSet::Count(Counter counter, uint64_t n) {
+  if (options_.metrics != nullptr) options_.metrics->Add(counter, n);
+}
 
 Status WalSet::Refuse() const {
   if (closed_) return Status::ShuttingDown("the WAL is closed");

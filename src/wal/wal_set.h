@@ -34,9 +34,7 @@ namespace tidesdb {
 struct WalStats {
   uint64_t segments = 0;       // Needed for recovery, the current one included.
   uint64_t segment_bytes = 0;  // Of their files.
-  uint64_t bytes_written = 0;  // Since open.
   uint64_t writes = 0;
-  uint64_t syncs = 0;  // fdatasync calls on segments, failed ones included.
   uint64_t records = 0;
 };
 
@@ -151,6 +149,7 @@ class WalSet {
   void NoteSynced(WalPosition place) REQUIRES(mu_);
   Status WriteSyncMark(bool* written) REQUIRES(mu_);
   Status Refuse() const REQUIRES(mu_);
+  void Count(Counter counter, uint64_t n);
   Status Fail(Status error) REQUIRES(mu_);
   WalPosition here() const REQUIRES(mu_) { return WalPosition::At(number_, offset_); }
   // What a segment is made with; it grows from there.

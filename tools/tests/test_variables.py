@@ -24,22 +24,23 @@ class Variables(unittest.TestCase):
             ("tidesdb_old", "session", "OFF", "", "", "Accepted for compatibility; has no effect.")])
 
     def test_status_variables(self):
-        text = ('#define T(X) \\\n  X(hits, Number, from.hits, "blocks, found") \\\n'
-                '  X(rate, Ratio, Rate(from, 1), "a rate")\n')
-        self.assertEqual(variables.status_variables(text)[:2],
-                         [("Tidesdb_hits", "blocks, found"), ("Tidesdb_rate", "a rate")])
+        text = ('#define T(COUNTER, NUMBER, ALIAS) \\\n  COUNTER(Hits, hits, cache_hits, "blocks, found") \\\n'
+                '  /* More. */ \\\n  NUMBER(double, rate, hit_rate, Rate(from, 1), \\\n         "a rate") \\\n'
+                '  ALIAS(found, hits, "the same")\n#define U(X) \\\n  X(version, SHOW_CHAR, kVersion, "a version")\n')
+        self.assertEqual(variables.status_variables(text),
+                         [("Tidesdb_cache_hits", "blocks, found"), ("Tidesdb_hit_rate", "a rate"),
+                          ("Tidesdb_found", "the same"), ("Tidesdb_version", "a version")])
 
     def test_none_is_missed(self):
         text = (variables.TREE / variables.SYSTEM).read_text()
         self.assertEqual(len(variables.system_variables(text)), text.count("X(") - 1)
-        status = (variables.TREE / variables.STATUS).read_text()
-        self.assertEqual(len(variables.status_variables(status)), status.count("\n  X(") + 2)
-        self.assertIn("version.name = i == 0 ? \"version\" : \"library_version\"",
-                      (variables.TREE / "plugin/server/status.cc").read_text())
+        tables = variables.status_tables()
+        lines = [line for line in tables.splitlines() if line.startswith("  ") and line[2].isupper()]
+        self.assertEqual(len(variables.status_variables(tables)), len(lines))
 
     def test_the_dashboard_asks_for_variables_that_are_there(self):
         dashboard = json.loads((variables.TREE / "docs/monitoring/tidesdb-dashboard.json").read_text())
-        status = variables.status_variables((variables.TREE / variables.STATUS).read_text())
+        status = variables.status_variables(variables.status_tables())
         known = {name.lower() for name, _ in status}
         places = set()
         for panel in dashboard["panels"]:
