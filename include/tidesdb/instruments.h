@@ -1,5 +1,5 @@
-// What a host can watch of the engine: its threads, and each call to the system for one of its
-// files. For a server's own instruments, as MariaDB's performance_schema.
+// What a host can watch of the engine: its threads, each call to the system for one of its files,
+// and where its callers' threads wait. For a server's own instruments, as MariaDB's performance_schema.
 #pragma once
 
 #include <cstddef>
@@ -28,6 +28,21 @@ struct FileCall {
   alignas(std::max_align_t) unsigned char state[128] = {};  // The host's own, too.
 };
 
+// What a caller's thread sleeps for. Waits for locks are told to a LockWaitListener.
+enum class WatchedWait : uint8_t {
+  kCommit,  // Another's commit group: its own commit is in it, or behind it, or it has read from it.
+  kStall,   // Writes that are held up: flushes or compactions are behind.
+  kBackground,  // A flush or compaction that it asked for, or that is in its way.
+};
+inline constexpr size_t kWatchedWaitKinds = 3;
+
+// One sleep, as long as it lasts; on the stack of the thread.
+struct WaitCall {
+  WatchedWait what = WatchedWait::kCommit;
+  void* place = nullptr;                                    // The host's own, from begin to end.
+  alignas(std::max_align_t) unsigned char state[128] = {};  // The host's own, too.
+};
+
 // Threads: called from any, several at once, by the thread that does what is told. Calls of one
 // thread do not overlap. Some hold mutexes of the engine: must be short, must not call the engine.
 // Lifetime: outlives the Db and its transactions.
@@ -44,6 +59,11 @@ class Instruments {
   virtual void CallBegins(FileCall* call) noexcept = 0;
   // With the same call, on the same thread.
   virtual void CallEnds(FileCall* call) noexcept = 0;
+
+  // Just before the thread sleeps; not where it need not. `wait` lives until WaitEnds returns.
+  virtual void WaitBegins(WaitCall* wait) noexcept = 0;
+  // With the same wait, on the same thread.
+  virtual void WaitEnds(WaitCall* wait) noexcept = 0;
 };
 
 }  // namespace tidesdb

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/failpoint.h"
+#include "base/told_wait.h"
 #include "db/db_impl.h"
 #include "io/huge_pages.h"
 
@@ -132,7 +133,8 @@ void DbImpl::BackgroundDone() {
   background_cv_.NotifyAll();
 }
 
-void DbImpl::WaitForBackground() {
+void DbImpl::WaitForBackground(WatchedWait what) {
+  const ToldWait told(options_.instruments, what);
   MutexLock lock(background_mu_);
   background_cv_.WaitFor(background_mu_, kWaitForBackgroundUs);
 }

@@ -129,7 +129,7 @@ void DbImpl::FinishCompactions() {
     } else if (running + tree_->Pressure().running == 0) {
       return;
     } else {
-      WaitForBackground();  // What runs may leave more to do.
+      WaitForBackground(WatchedWait::kBackground);  // What runs may leave more to do.
     }
   }
 }
@@ -181,7 +181,7 @@ Status DbImpl::Flush() {
     if (stop_.load(std::memory_order_relaxed)) {
       return Status::ShuttingDown("the database is closing; the flush was given up");
     }
-    WaitForBackground();
+    WaitForBackground(WatchedWait::kBackground);
   }
   return Status::Ok();
 }
@@ -201,7 +201,7 @@ Status DbImpl::Compact(ColumnFamily* family) {
     if (stop_.load(std::memory_order_relaxed)) {
       return Status::ShuttingDown("the database is closing; the compaction was given up");
     }
-    WaitForBackground();
+    WaitForBackground(WatchedWait::kBackground);
   }
 }
 

@@ -206,7 +206,7 @@ class DbImpl final : private TxnEnv, private LsmEnv {
   void Tick();
   void BackgroundDone();
   // Waits for the next time that background work ends, or a moment.
-  void WaitForBackground() EXCLUDES(background_mu_);
+  void WaitForBackground(WatchedWait what) EXCLUDES(background_mu_);
 
   const Options options_;
   const std::unique_ptr<FileSystem> watched_fs_;  // Null: nobody watches.

@@ -44,7 +44,7 @@ Status DbImpl::InstallLoad(FamilyId family, std::vector<FileRecord> files, Seque
       if (stop_.load(std::memory_order_relaxed)) {
         return Status::ShuttingDown("the database is closing; the load was given up");
       }
-      WaitForBackground();
+      WaitForBackground(WatchedWait::kBackground);
     }
     // What was committed before the load must not be lost by a crash that keeps the load.
     return tree_->InstallLoad(family, files, txns_->VisibleSequence());

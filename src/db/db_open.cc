@@ -98,6 +98,7 @@ void DbImpl::StartTransactions(SequenceNumber last) {
   options.fs = env_->fs;
   options.clock = env_->clock;
   options.metrics = &metrics_;
+  options.instruments = options_.instruments;
   options.cache = block_cache_.get();
   options.visible_sequence = last;
   options.lock_wait_timeout_us = options_.lock_wait_timeout_us;

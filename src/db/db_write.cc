@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/failpoint.h"
+#include "base/told_wait.h"
 #include "db/db_impl.h"
 #include "format/wal_format.h"
 #include "io/file_names.h"
@@ -40,7 +41,10 @@ Status DbImpl::PrepareForGroup(uint64_t bytes, size_t records, size_t outcomes) 
     LendMemory();
   }
   const uint64_t delay_us = write_controller_.DelayUs(pressure, bytes, env_->clock->NowMicros());
-  if (delay_us != 0) env_->clock->SleepMicros(delay_us);
+  if (delay_us != 0) {
+    const ToldWait told(options_.instruments, WatchedWait::kStall);
+    env_->clock->SleepMicros(delay_us);
+  }
   const MemTable* active = tree_->active();
   const bool full = !active->empty() && active->MemoryBytes() + bytes > options_.memtable_bytes;
   if (full) TIDESDB_TRY(RotateMemTable(txns_->VisibleSequence()));
@@ -82,7 +86,7 @@ Status DbImpl::WaitForMemory() {
     if (stop_.load(std::memory_order_relaxed)) {
       return Status::ShuttingDown("the database is closing");
     }
-    WaitForBackground();
+    WaitForBackground(WatchedWait::kStall);
   }
   write_controller_.RecordFullMemory(env_->clock->NowMicros() - start_us);
   return Status::Ok();

@@ -34,6 +34,8 @@ class Recorder final : public Instruments {
     }
     calls_.push_back(Name(*call));
   }
+  void WaitBegins(WaitCall*) noexcept override {}
+  void WaitEnds(WaitCall*) noexcept override {}
   std::vector<std::string> Take() { return std::exchange(calls_, {}); }
 
  private:

@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "base/failpoint.h"
+#include "base/told_wait.h"
 
 namespace tidesdb {
 namespace {
@@ -54,6 +55,7 @@ Status CommitPipeline::Await(CommitRequest* request) {
       while (spins_left-- > 0 && !MayGoOn(*request)) SpinPause();
       mu_.Lock();
     } else {
+      const ToldWait told(instruments_, WatchedWait::kCommit);
       request->changed_.Wait(mu_);
     }
   }
@@ -64,6 +66,7 @@ Status CommitPipeline::AwaitVisible(SequenceNumber sequence) {
   MutexLock lock(mu_);
   ++awaiting_visible_;
   while (visible_->load(std::memory_order_relaxed) < sequence && sync_failure_.ok()) {
+    const ToldWait told(instruments_, WatchedWait::kCommit);
     group_done_.Wait(mu_);
   }
   --awaiting_visible_;

@@ -95,13 +95,14 @@ class CommitRequest {
 
 class CommitPipeline {
  public:
-  // `env` outlives this. `visible` and `newest`: what has been recovered; written here only.
+  // `env` and `instruments` outlive this. `visible` and `newest`: what has been recovered; written here only.
   CommitPipeline(TxnEnv* env, std::atomic<SequenceNumber>* visible,
-                 std::atomic<SequenceNumber>* newest, bool sync)
+                 std::atomic<SequenceNumber>* newest, bool sync, Instruments* instruments = nullptr)
       : env_(env),
         visible_(visible),
         newest_(newest),
         sync_(sync),
+        instruments_(instruments),
         last_sequence_(visible->load()) {}
   CommitPipeline(const CommitPipeline&) = delete;
   CommitPipeline& operator=(const CommitPipeline&) = delete;
@@ -156,6 +157,7 @@ class CommitPipeline {
   std::atomic<SequenceNumber>* const visible_;
   std::atomic<SequenceNumber>* const newest_;
   const bool sync_;
+  Instruments* const instruments_;  // Null: nobody watches.
 
   Mutex mu_;
   CondVar inserts_done_;

@@ -2,10 +2,16 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <thread>
+
 #include "base/random.h"
 #include "base/sim_scheduler.h"
 #include "base/test_seed.h"
 #include "base/thread.h"
+#include "tidesdb/instruments.h"
 
 namespace tidesdb {
 namespace {
@@ -41,6 +47,7 @@ class FakeEnv final : public TxnEnv {
   }
   Status SyncWal() override {
     synced = true;
+    if (on_sync) on_sync();
     SchedulingPoint();
     return fail_sync ? Status::IoError("no sync") : Status::Ok();
   }
@@ -60,6 +67,26 @@ class FakeEnv final : public TxnEnv {
   bool fail_wal = false;
   bool fail_sync = false;
   bool refuse_wal = false;  // And leaves the log as it was.
+  std::function<void()> on_sync;
+};
+
+class CountedWaits final : public Instruments {
+ public:
+  void ThreadBegins(const char*) noexcept override {}
+  void ThreadEnds() noexcept override {}
+  void CallBegins(FileCall*) noexcept override {}
+  void CallEnds(FileCall*) noexcept override {}
+  void WaitBegins(WaitCall* wait) noexcept override {
+    EXPECT_EQ(wait->what, WatchedWait::kCommit);
+    wait->place = this;
+    ++begun;
+  }
+  void WaitEnds(WaitCall* wait) noexcept override {
+    EXPECT_EQ(wait->place, this);
+    ++ended;
+  }
+  std::atomic<int> begun = 0;
+  std::atomic<int> ended = 0;
 };
 
 class FakeRequest final : public CommitRequest {
@@ -175,6 +202,34 @@ TEST(CommitPipelineTest, TheOrderIsThatOfEnqueue) {
   EXPECT_EQ(b.sequence(), 2u);
   EXPECT_EQ(c.sequence(), 3u);
   EXPECT_EQ(pipeline.groups(), 2u);
+}
+
+TEST(CommitPipelineTest, TellsOfAWaitForAnothersGroup) {
+  FakeEnv env;
+  CountedWaits waits;
+  std::atomic<SequenceNumber> visible = 0;
+  std::atomic<SequenceNumber> newest = 0;
+  CommitPipeline pipeline(&env, &visible, &newest, true, &waits);
+  std::atomic<bool> syncing = false;
+  env.on_sync = [&] {
+    syncing = true;
+    // Not for ever, so that the test fails where nobody tells.
+    for (int ms = 0; ms < 10'000 && waits.begun == 0; ++ms) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  };
+  Thread leader("leader", [&] {
+    FakeRequest request(&env, &visible, 10, false);
+    pipeline.Enqueue(&request);
+    EXPECT_TRUE(pipeline.Await(&request).ok());
+  });
+  while (!syncing) std::this_thread::yield();
+  FakeRequest request(&env, &visible, 10, false);
+  pipeline.Enqueue(&request);
+  EXPECT_TRUE(pipeline.Await(&request).ok());
+  leader.Join();
+  EXPECT_GE(waits.begun, 1);
+  EXPECT_EQ(waits.ended, waits.begun);
 }
 
 #ifdef TIDESDB_HOOKS

@@ -14,6 +14,7 @@
 #include "format/internal_key.h"
 #include "io/file_system.h"
 #include "table/block_cache.h"
+#include "tidesdb/instruments.h"
 #include "tidesdb/transaction.h"
 #include "writes/txn_env.h"
 
@@ -25,6 +26,7 @@ struct TxnManagerOptions {
   FileSystem* fs = nullptr;
   Clock* clock = nullptr;
   Metrics* metrics = nullptr;
+  Instruments* instruments = nullptr;            // Null: nobody watches.
   BlockCache* cache = nullptr;                   // Blocks of spilled runs go through it.
   SequenceNumber visible_sequence = 0;           // The last commit that recovery found.
   uint64_t lock_wait_timeout_us = 50'000'000;    // For transactions that do not say.

@@ -22,7 +22,8 @@ struct TxnShared {
         newest(manager_options.visible_sequence),
         snapshots(&visible),
         locks(manager_options.clock),
-        pipeline(manager_options.env, &visible, &newest, manager_options.sync_commits),
+        pipeline(manager_options.env, &visible, &newest, manager_options.sync_commits,
+                 manager_options.instruments),
         next_prepared_id(manager_options.prepared_id_max + 1) {}
 
   // Write sets, records, tracked keys and locks: a load for each shard of the locks.
