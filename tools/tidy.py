@@ -265,7 +265,7 @@ def owned_locks(text):
         indent = len(line) - len(line.lstrip())
         if opened := re.match(r"\s*(?:class|struct)\s+(?:\w+\([^)]*\)\s*)?(?:\w+::)*(\w+)[^;]*$", line):
             classes = [one for one in classes if one[0] < indent] + [(indent, opened[1])]
-        if lock := re.match(r"\s+(?:mutable )?(?:Mutex|Latch|std::mutex) (\w+)(?:;| [A-Z_]+\()", line):
+        if lock := re.match(r"\s+(?:mutable )?(?:Mutex|Latch|std::mutex) (\w+)(?:[;{]| [A-Z_]+\()", line):
             inside = [name for depth, name in classes if depth < indent]
             if inside:
                 yield number, f"{inside[-1]}::{lock[1]}"

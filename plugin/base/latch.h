@@ -7,9 +7,31 @@
 
 namespace tidesdb::plugin {
 
+// The one table of latches: X(Identifier, "name"), LatchOf::kIdentifier and wait/synch/mutex/tidesdb/name of
+// performance_schema.
+#define TIDESDB_LATCHES(X)         \
+  X(Dictionary, "dictionary")      \
+  X(ValueIds, "value_ids")         \
+  X(Table, "table")                \
+  X(IndexBuild, "index_build")     \
+  X(Slots, "auto_increment_slots") \
+  X(Branches, "branches")          \
+  X(Sessions, "sessions")          \
+  X(Kill, "kill")                  \
+  X(Letters, "collation_letters")
+
+#define TIDESDB_LATCH(id, name) k##id,
+enum class LatchOf : uint8_t { TIDESDB_LATCHES(TIDESDB_LATCH) kEnd };
+#undef TIDESDB_LATCH
+
+// Once, before the first latch is made: performance_schema then knows them.
+void RegisterLatches();
+// 0: performance_schema is off.
+PSI_mutex_key KeyOf(LatchOf which);
+
 class Latch {
  public:
-  Latch() { mysql_mutex_init(PSI_NOT_INSTRUMENTED, &mutex_, MY_MUTEX_INIT_FAST); }
+  explicit Latch(LatchOf which) { mysql_mutex_init(KeyOf(which), &mutex_, MY_MUTEX_INIT_FAST); }
   ~Latch() { mysql_mutex_destroy(&mutex_); }
   Latch(const Latch&) = delete;
   Latch& operator=(const Latch&) = delete;

@@ -198,7 +198,7 @@ Letters FindLetters(CHARSET_INFO* cs) {
 
 // Kept for good, as the server keeps its collations. Null: each character is a letter.
 const Letters* LettersOf(CHARSET_INFO* cs) {
-  static Latch latch;  // Guards all.
+  static Latch latch(LatchOf::kLetters);  // Guards all.
   static std::map<CHARSET_INFO*, std::unique_ptr<const Letters>> all;
   if (cs->uca == nullptr || cs->uca->level[0].contractions.nitems == 0) return nullptr;
   const LatchGuard guard(latch);

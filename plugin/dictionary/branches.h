@@ -53,7 +53,7 @@ class Branches {
   uint64_t recovered_version() const { return recovered_version_.load(std::memory_order_acquire); }
 
  private:
-  Latch latch_;
+  Latch latch_{LatchOf::kBranches};
   // By name without the format, which the server does not compare. Guarded by latch_.
   std::map<std::string, Branch> branches_;
   std::string listed_;  // The last one of a full list. Guarded by latch_.

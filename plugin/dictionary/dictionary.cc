@@ -120,6 +120,13 @@ ColumnFamily* TableState::FindIndex(const char* name) const {
   return nullptr;
 }
 
+std::vector<ColumnFamily*> TableState::families() const {
+  std::vector<ColumnFamily*> all = {primary};
+  all.insert(all.end(), indexes.begin(), indexes.end());
+  if (values != nullptr) all.push_back(values);
+  return all;
+}
+
 uint64_t TableState::MadeOf(const ColumnFamily* index) const {
   const auto found = std::find(indexes.begin(), indexes.end(), index);
   return found == indexes.end() ? 0 : indexes_made[found - indexes.begin()];

@@ -73,10 +73,12 @@ class TableState {
   void RaiseAutoIncrement(uint64_t next);
   void RaiseRecordedAutoIncrement(uint64_t recorded);
   ColumnFamily* FindIndex(const char* name) const;
+  // The rows', the indexes', and that of long values if there is one.
+  std::vector<ColumnFamily*> families() const;
   uint64_t MadeOf(const ColumnFamily* index) const;
 
  private:
-  mutable Latch latch_;
+  mutable Latch latch_{LatchOf::kTable};
   std::shared_ptr<const TableStats> stats_;      // Guarded by latch_.
   std::shared_ptr<const KeyShapes> key_shapes_;  // Guarded by latch_.
   std::atomic<uint64_t> stats_version_{0};
@@ -158,9 +160,9 @@ class Dictionary {
   std::atomic<uint64_t> tables_made_{0};
   Db* db_ = nullptr;  // Constant after Open().
   ColumnFamily* system_ = nullptr;
-  Latch value_ids_latch_;
+  Latch value_ids_latch_{LatchOf::kValueIds};
   uint64_t next_value_id_ = 0;  // Guarded by value_ids_latch_.
-  Latch latch_;
+  Latch latch_{LatchOf::kDictionary};
   std::map<std::string, std::shared_ptr<TableState>> tables_;  // Guarded by latch_.
 };
 

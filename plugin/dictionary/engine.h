@@ -21,7 +21,7 @@ class Slots {
   void Give(int slot);
 
  private:
-  Latch latch_;
+  Latch latch_{LatchOf::kSlots};
   std::vector<bool> taken_;  // Guarded by latch_.
 };
 

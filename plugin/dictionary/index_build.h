@@ -54,7 +54,7 @@ class IndexBuild {
   bool FindDuplicate(Duplicate* duplicate) const;
 
  private:
-  mutable Latch latch_;
+  mutable Latch latch_{LatchOf::kIndexBuild};
   std::atomic<bool> duplicate_found_{false};
   Duplicate duplicate_;  // Guarded by latch_.
 };

@@ -53,7 +53,7 @@ int RowWriter::LoadRow(const uchar* row) {
     added = load_->Add(++slot, entries_[i].new_key, entries_[i].new_value);
   }
   if (!added.ok()) return LoadError(load_.get(), added);
-  load_->CountRow();
+  load_->CountRow(rows_expected_);
   return 0;
 }
 

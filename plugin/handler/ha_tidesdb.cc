@@ -102,6 +102,8 @@ int ha_tidesdb::delete_row(const uchar* row) noexcept {
   });
 }
 
+void ha_tidesdb::start_bulk_insert(ha_rows rows, uint) noexcept { writer_.ExpectRows(rows); }
+
 int ha_tidesdb::end_bulk_insert() noexcept {
   return guard::Run([&] {
     const int error = writer_.EndLoad();

@@ -40,6 +40,7 @@ class ha_tidesdb final : public handler {
   int external_lock(THD* thd, int lock_type) noexcept override;
   int start_stmt(THD* thd, thr_lock_type lock_type) noexcept override;
   int extra(ha_extra_function operation) noexcept override;
+  void start_bulk_insert(ha_rows rows, uint flags) noexcept override;
   int end_bulk_insert() noexcept override;
   int reset() noexcept override;
   void column_bitmaps_signal() noexcept override;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/stage.h"
 #include "codec/value_reader.h"
 
 namespace tidesdb::plugin {
@@ -26,7 +27,7 @@ IndexBuilder::IndexBuilder(Db* db, const TableCodec* codec, const TableState* ta
       rows_(table->primary),
       values_(table->values),
       build_(std::move(build)) {
-  for (const IndexBuild::Index& index : build_->indexes) works_.push_back({index, nullptr});
+  for (const IndexBuild::Index& index : build_->indexes) works_.push_back({index});
 }
 
 bool IndexBuilder::any_unique() const {
@@ -46,7 +47,15 @@ Status IndexBuilder::Begin(THD* thd, uint64_t memory_bytes) {
   for (Work& work : works_) {
     LoadOptions options;
     options.memory_bytes = memory_bytes / works_.size();
-    options.on_written = [this](uint64_t) { return Look(); };
+    options.on_written = [this, &work](uint64_t entries) {
+      if (sort_stage_ == nullptr) {
+        work.written_early = entries;
+      } else {
+        // Where runs are merged, entries are written more than once.
+        sort_stage_->Done(written_ + std::min(entries - work.written_early, rows_read_));
+      }
+      return Look();
+    };
     TIDESDB_ASSIGN(work.load, db_->BeginLoad(work.index.entries, options));
   }
   return Status::Ok();
@@ -57,11 +66,11 @@ Status IndexBuilder::Run(uchar* record, uint64_t rows_about) {
   const auto run = [&]() -> Status {
     TIDESDB_TRY(ReadRows(record, rows_about));
     thd_progress_next_stage(thd_);
-    for (Work& work : works_) TIDESDB_TRY(Sort(&work));
+    TIDESDB_TRY(SortAll());
     build_->loaded = true;
     claims_known_ = db_->Begin({});
     claims_known_->SetSnapshot();
-    for (const Work& work : works_) TIDESDB_TRY(CheckClaims(work, nullptr));
+    TIDESDB_TRY(CheckAllClaims(nullptr));
     return CheckWriters();
   };
   Status status = run();
@@ -79,10 +88,12 @@ Status IndexBuilder::ReadRows(uchar* record, uint64_t rows_about) {
   RowPlan plan;
   plan.Build(codec_->rows(), wanted);
   const auto scan = snapshot_->NewIterator(rows_, ReadOnce());
+  Stage stage(thd_, StageOf::kIndexRead, rows_about);
   std::vector<ApartValue> apart;
   ValueReader values;
   for (scan->SeekToFirst(); scan->Valid(); scan->Next()) {
-    if (rows_read_++ % kRowsBetweenLooks == 0) {
+    stage.Done(++rows_read_);
+    if (rows_read_ % kRowsBetweenLooks == 1) {
       TIDESDB_TRY(Look());
       TIDESDB_TRY(CheckWriters());
       thd_progress_report(thd_, rows_read_, std::max(rows_read_, rows_about));
@@ -107,6 +118,18 @@ Status IndexBuilder::AddRow(Slice primary_key, const uchar* record) {
   return Status::Ok();
 }
 
+Status IndexBuilder::SortAll() {
+  Stage stage(thd_, StageOf::kLoadSort, rows_read_ * works_.size());
+  sort_stage_ = &stage;
+  Status status;
+  for (Work& work : works_) {
+    if (status.ok()) status = Sort(&work);
+    if (status.ok()) stage.Done(written_);
+  }
+  sort_stage_ = nullptr;
+  return status;
+}
+
 Status IndexBuilder::Sort(Work* work) {
   TIDESDB_TRY(OfLoad(*work, work->load->Finish()));
   written_ += rows_read_;
@@ -126,7 +149,16 @@ Status IndexBuilder::Duplicate(const Work& work, Slice key, Slice value) {
   return Status::AlreadyExists("two rows have the same key");
 }
 
-Status IndexBuilder::CheckClaims(const Work& work, Transaction* known) {
+Status IndexBuilder::CheckAllClaims(Transaction* known) {
+  if (!any_unique()) return Status::Ok();
+  Stage stage(thd_, StageOf::kIndexCheck, 0);
+  uint64_t claims = 0;
+  for (const Work& work : works_) TIDESDB_TRY(CheckClaims(work, known, &stage, &claims));
+  return Status::Ok();
+}
+
+Status IndexBuilder::CheckClaims(const Work& work, Transaction* known, Stage* stage,
+                                 uint64_t* count) {
   if (work.index.claims == nullptr) return Status::Ok();
   const auto now = db_->Begin({});
   const auto claims = now->NewIterator(work.index.claims, ReadOnce());
@@ -135,9 +167,9 @@ Status IndexBuilder::CheckClaims(const Work& work, Transaction* known) {
     before = known->NewIterator(work.index.claims, ReadOnce());
     before->SeekToFirst();
   }
-  uint64_t count = 0;
   for (claims->SeekToFirst(); claims->Valid(); claims->Next()) {
-    if (count++ % kRowsBetweenLooks == 0) TIDESDB_TRY(Look());
+    if (++*count % kRowsBetweenLooks == 1) TIDESDB_TRY(Look());
+    stage->Done(*count);
     // A claim is never taken back.
     if (before != nullptr && before->Valid() && before->key() == claims->key()) {
       before->Next();
@@ -173,8 +205,7 @@ Status IndexBuilder::CheckWriters() {
 
 Status IndexBuilder::Finish() {
   TIDESDB_TRY(CheckWriters());
-  for (const Work& work : works_) TIDESDB_TRY(CheckClaims(work, claims_known_.get()));
-  return Status::Ok();
+  return CheckAllClaims(claims_known_.get());
 }
 
 }  // namespace tidesdb::plugin

@@ -15,6 +15,8 @@
 
 namespace tidesdb::plugin {
 
+class Stage;
+
 class IndexBuilder {
  public:
   // codec: of the table as it is, whose records are the new definition's too.
@@ -40,14 +42,18 @@ class IndexBuilder {
  private:
   struct Work {
     IndexBuild::Index index;
-    std::unique_ptr<Load> load;
+    std::unique_ptr<Load> load = nullptr;
+    uint64_t written_early = 0;  // Entries, while rows were still read.
   };
 
   Status ReadRows(uchar* record, uint64_t rows_about);
   Status AddRow(Slice primary_key, const uchar* record);
+  Status SortAll();
   Status Sort(Work* work);
   // Looks at claims of keys; `known`: those that are in this snapshot too were looked at before.
-  Status CheckClaims(const Work& work, Transaction* known);
+  Status CheckAllClaims(Transaction* known);
+  // *count: of all works, for the progress.
+  Status CheckClaims(const Work& work, Transaction* known, Stage* stage, uint64_t* count);
   Status CheckClaim(const Work& work, Slice key, Slice claim);
   Status CheckWriters();
   Status Duplicate(const Work& work, Slice key, Slice value);
@@ -65,6 +71,7 @@ class IndexBuilder {
   std::vector<Work> works_;
   uint64_t rows_read_ = 0;
   uint64_t written_ = 0;  // Entries, as far as is shown.
+  Stage* sort_stage_ = nullptr;
   std::string key_;
   std::string value_;
   PinnedValue found_;

@@ -35,6 +35,8 @@ class RowWriter {
 
   // ha_load.cc: from BeginLoad() to EndLoad() rows go around transactions, if they can.
   int BeginLoad();
+  // About how many rows will come.
+  void ExpectRows(uint64_t rows) { rows_expected_ = rows; }
   int EndLoad();
   void GiveLoadUp() { load_ = nullptr; }
 
@@ -97,6 +99,7 @@ class RowWriter {
   Statement& statement_;
   std::unique_ptr<TableLoad>
       load_;  // Takes all rows that are written; null: they go the usual way.
+  uint64_t rows_expected_ = 0;
 
   // Memory that is used again.
   std::vector<EntryWrite> entries_;  // By key number.

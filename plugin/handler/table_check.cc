@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "base/guard.h"
+#include "base/stage.h"
 #include "codec/bytes.h"
 #include "codec/entry_sum.h"
 #include "dictionary/engine.h"
@@ -37,6 +38,28 @@ class TableCheck {
   // Errors: kCorruption, kIoError; kInterrupted: the statement was killed.
   Status Run() {
     TIDESDB_TRY(VerifyFiles());
+    // Scan() shows the progress. How many entries and values there are is known behind the rows.
+    const auto rows_about = static_cast<uint64_t>(std::max<int64_t>(0, state_.rows.load()));
+    Stage stage(table_->in_use, StageOf::kCheckEntries, rows_about * (1 + state_.indexes.size()));
+    stage_ = &stage;
+    const Status status = CheckEntries();
+    stage_ = nullptr;
+    return status;
+  }
+
+ private:
+  Status VerifyFiles() const {
+    const std::vector<ColumnFamily*> families = state_.families();
+    Stage stage(table_->in_use, StageOf::kCheckFiles, families.size());
+    uint64_t done = 0;
+    for (ColumnFamily* family : families) {
+      TIDESDB_TRY(engine->db->Verify(family, depth_));
+      stage.Done(++done);
+    }
+    return Status::Ok();
+  }
+
+  Status CheckEntries() {
     std::vector<EntrySum> wanted(table_->s->keys);
     EntrySum wanted_values;
     TIDESDB_TRY(ForEachRow([&] {
@@ -47,17 +70,11 @@ class TableCheck {
       }
       return AddValues(&wanted_values);
     }));
+    stage_->Expect(scanned_ * (1 + state_.indexes.size()) + wanted_values.entries());
     for (uint i = 0; i < table_->s->keys; i++) {
       if (!codec_.is_primary(i)) TIDESDB_TRY(CheckIndex(i, wanted[i]));
     }
     return CheckValues(wanted_values);
-  }
-
- private:
-  Status VerifyFiles() const {
-    TIDESDB_TRY(engine->db->Verify(state_.primary, depth_));
-    for (ColumnFamily* family : state_.indexes) TIDESDB_TRY(engine->db->Verify(family, depth_));
-    return state_.values == nullptr ? Status::Ok() : engine->db->Verify(state_.values, depth_);
   }
 
   template <typename Visit>  // Status(Slice key, Slice value)
@@ -67,6 +84,7 @@ class TableCheck {
     const auto scan = transaction_->NewIterator(family, options);
     uint64_t seen = 0;
     for (scan->SeekToFirst(); scan->Valid(); scan->Next()) {
+      stage_->Done(++scanned_);
       if (++seen % kRowsBetweenKillChecks == 0 &&
           thd_kill_level(table_->in_use) != THD_IS_NOT_KILLED) {
         return Status::Interrupted("CHECK TABLE was killed");
@@ -216,6 +234,8 @@ class TableCheck {
   const std::vector<ColumnFamily*>& families_;
   Transaction* const transaction_;
   const VerifyDepth depth_;
+  Stage* stage_ = nullptr;
+  uint64_t scanned_ = 0;  // Rows, entries and values.
   RowPlan everything_;
   ValueReader values_;
   std::vector<ApartValue> apart_;

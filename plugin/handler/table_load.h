@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "base/stage.h"
 #include "tidesdb/db.h"
 
 namespace tidesdb::plugin {
@@ -30,7 +31,8 @@ class TableLoad {
   // was killed.
   Status Add(size_t family, Slice key, Slice value);
   size_t last() const { return loads_.size() - 1; }
-  void CountRow() { ++rows_; }
+  // rows_about: of the table that is copied, for the progress.
+  void CountRow(uint64_t rows_about);
   // All of it is there. Errors: as Add.
   Status Commit();
 
@@ -45,13 +47,24 @@ class TableLoad {
   bool FindRow(Slice primary_key, PinnedValue* row);
 
  private:
-  explicit TableLoad(Db* db) : db_(db) {}
+  TableLoad(Db* db, THD* thd) : db_(db), thd_(thd) {}
 
   Status Note(size_t family, Status status);
+  // A load has written so many entries. Errors: kInterrupted.
+  Status Written(size_t family, uint64_t entries);
 
   Db* const db_;
+  THD* const thd_;
+  std::unique_ptr<Stage> copy_stage_;  // From the first row on: before, the server sets its own.
+  Stage* sort_stage_ = nullptr;
+  uint64_t sorted_ = 0;  // Entries of the loads that are done.
   ColumnFamily* rows_family_ = nullptr;
   std::vector<std::unique_ptr<Load>> loads_;
+  struct Entries {
+    uint64_t added = 0;
+    uint64_t written_early = 0;  // While rows still came.
+  };
+  std::vector<Entries> entries_;  // By load.
   bool rows_there_ = false;
   int64_t rows_ = 0;
   size_t duplicate_ = 0;

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/guard.h"
+#include "base/stage.h"
 #include "dictionary/engine.h"
 #include "dictionary/stats_sampler.h"
 #include "session/thd_session.h"
@@ -31,15 +32,22 @@ struct FileSizes {
 
 FileSizes SizesOf(const TableState& table) {
   FileSizes sizes;
-  const auto add = [&](ColumnFamily* family) {
+  for (ColumnFamily* family : table.families()) {
     const FamilyStats stats = engine->db->GetFamilyStats(family);
     for (const LevelStats& level : stats.levels) sizes.files += level.files;
     sizes.bytes += stats.table_bytes;
-  };
-  add(table.primary);
-  for (ColumnFamily* family : table.indexes) add(family);
-  if (table.values != nullptr) add(table.values);
+  }
   return sizes;
+}
+
+Status CompactAll(THD* thd, const std::vector<ColumnFamily*>& families) {
+  Stage stage(thd, StageOf::kOptimize, families.size());
+  uint64_t done = 0;
+  for (ColumnFamily* family : families) {
+    TIDESDB_TRY(engine->db->Compact(family));
+    stage.Done(++done);
+  }
+  return Status::Ok();
 }
 
 int64_t NowMs() { return static_cast<int64_t>(my_hrtime().val / 1000); }
@@ -280,13 +288,7 @@ int ha_tidesdb::optimize(THD* thd, HA_CHECK_OPT*) noexcept {
     // The copy brings rows of older versions to the newest.
     if (!open_.state->def.history.versions.empty()) return HA_ADMIN_TRY_ALTER;
     const FileSizes before = SizesOf(*open_.state);
-    Status compacted = engine->db->Compact(open_.state->primary);
-    for (ColumnFamily* family : open_.state->indexes) {
-      if (compacted.ok()) compacted = engine->db->Compact(family);
-    }
-    if (compacted.ok() && open_.state->values != nullptr) {
-      compacted = engine->db->Compact(open_.state->values);
-    }
+    const Status compacted = CompactAll(thd, open_.state->families());
     if (!compacted.ok()) {
       guard::ToHandlerError(compacted);
       return HA_ADMIN_FAILED;

@@ -13,7 +13,6 @@
 #include "server/information_schema.h"
 #include "server/instruments.h"
 #include "server/status.h"
-#include "session/lock_wait.h"
 #include "tidesdb/version.h"
 
 namespace tidesdb::plugin {
@@ -53,12 +52,13 @@ Result<std::unique_ptr<Db>> OpenDb(const Options& options, const std::string& di
 }
 
 Status OpenEngine() {
+  Instruments* const instruments = RegisterInstruments();
   auto opening = std::make_unique<Engine>();
   opening->log = std::make_unique<ErrorLog>();
   Options options;
   sysvars::FillOptions(&options);
   options.log = opening->log.get();
-  options.instruments = RegisterInstruments();
+  options.instruments = instruments;
   TIDESDB_ASSIGN(opening->db, OpenDb(options, sysvars::DataDirectory()));
   sysvars::ShowOptions(opening->db->options());
   Status opened = opening->branches.Recover(opening->db.get());
@@ -136,7 +136,6 @@ int Init(void* p) noexcept {
     port::SetOptimizerCosts(tidesdb_hton);
     SetTransactionCallbacks(tidesdb_hton);
     SetBackupCallbacks(tidesdb_hton);
-    RegisterLockWaitStage();
     return 0;
   });
 }

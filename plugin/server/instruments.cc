@@ -5,7 +5,12 @@
 #include <mysql/psi/mysql_file.h>
 #include <mysql/psi/mysql_thread.h>
 
+#include <new>
 #include <string_view>
+
+#include "base/latch.h"
+#include "base/stage.h"
+#include "base/wait.h"
 
 namespace tidesdb::plugin {
 namespace {
@@ -16,6 +21,9 @@ PSI_thread_key compaction_key;
 PSI_thread_key ticker_key;
 
 void RegisterKeys() {
+  RegisterLatches();
+  RegisterStages();
+  RegisterWaits();
   static_assert(static_cast<size_t>(WatchedFile::kOther) + 1 == kWatchedFileKinds);
   PSI_file_info files[] = {{&file_keys[0], "log", 0},
                            {&file_keys[1], "table", 0},
@@ -48,7 +56,14 @@ PSI_file_operation OperationOf(FileAction action) {
   return PSI_FILE_DELETE;
 }
 
-// A FileCall's `file` is a PSI_file, its `place` a PSI_file_locker.
+WaitOf ConditionOf(WatchedWait wait) {
+  static_assert(static_cast<size_t>(WatchedWait::kBackground) + 1 == kWatchedWaitKinds);
+  static_assert(static_cast<size_t>(WaitOf::kEnd) == kWatchedWaitKinds + 1);
+  return static_cast<WaitOf>(static_cast<size_t>(wait) + 1);
+}
+
+// A FileCall's `file` is a PSI_file, its `place` a PSI_file_locker. A WaitCall's
+// `state` holds a Wait.
 class PerformanceSchema final : public Instruments {
  public:
   void ThreadBegins(const char* name) noexcept override {
@@ -95,6 +110,14 @@ class PerformanceSchema final : public Instruments {
       PSI_FILE_CALL(end_file_wait)(locker, call->bytes);
     }
   }
+
+  void WaitBegins(WaitCall* wait) noexcept override {
+    static_assert(sizeof(Wait) <= sizeof wait->state);
+    auto* const begun = new (wait->state) Wait;
+    begun->Begin(ConditionOf(wait->what));
+    wait->place = begun;
+  }
+  void WaitEnds(WaitCall* wait) noexcept override { static_cast<Wait*>(wait->place)->End(); }
 
  private:
   static bool Ends(const FileCall& call) {

@@ -53,13 +53,6 @@ std::optional<uint64_t> OfStatement(THD* thd) {
 
 }  // namespace
 
-PSI_stage_info stage_waiting_for_row_lock = {0, "Waiting for row lock", 0};
-
-void RegisterLockWaitStage() {
-  PSI_stage_info* stages[] = {&stage_waiting_for_row_lock};
-  mysql_stage_register("tidesdb", stages, 1);
-}
-
 uint64_t LockWaitTimeoutUs(THD* thd) {
   if (const auto seconds = OfStatement(thd)) return *seconds * kUsPerSecond;
   uint64_t wait_us = std::min<uint64_t>(sysvars::LockWaitTimeoutUs(thd),

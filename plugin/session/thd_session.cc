@@ -5,6 +5,7 @@
 #include "base/guard.h"
 #include "base/handlerton.h"
 #include "base/huge_pages.h"
+#include "base/stage.h"
 #include "base/sysvars.h"
 #include "codec/auto_increment.h"
 #include "codec/bytes.h"
@@ -15,7 +16,7 @@ namespace tidesdb::plugin {
 namespace {
 
 struct SessionList {
-  Latch latch;
+  Latch latch{LatchOf::kSessions};
   Session* head = nullptr;  // Guarded by latch.
 };
 
@@ -125,11 +126,16 @@ void Session::OpenTransaction() {
 }
 
 void Session::LockWaitBegins() noexcept {
-  set_thd_stage_info(thd_, &stage_waiting_for_row_lock, &stage_before_wait_, __func__, __FILE__,
+  set_thd_stage_info(thd_, &InfoOf(StageOf::kRowLock), &stage_before_wait_, __func__, __FILE__,
                      __LINE__);
+  // A pool of threads runs another connection meanwhile.
+  thd_wait_begin(thd_, THD_WAIT_ROW_LOCK);
+  lock_wait_.Begin(WaitOf::kRowLock);
 }
 
 void Session::LockWaitEnds() noexcept {
+  lock_wait_.End();
+  thd_wait_end(thd_);
   set_thd_stage_info(thd_, &stage_before_wait_, nullptr, __func__, __FILE__, __LINE__);
 }
 

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/latch.h"
+#include "base/wait.h"
 #include "dictionary/dictionary.h"
 #include "dictionary/touched_table.h"
 #include "session/cursor.h"
@@ -143,7 +144,7 @@ class Session final : private LockWaitListener {
   THD* const thd_;
   std::unique_ptr<Transaction> transaction_;
   // Taken within the server's LOCK_thd_data; nothing but an interrupt is within it.
-  Latch kill_latch_;
+  Latch kill_latch_{LatchOf::kKill};
   // Guarded by kill_latch_. Null: a KILL has nothing to end.
   Transaction* interruptible_ = nullptr;
   // Of all sessions, under the list's latch.
@@ -168,6 +169,7 @@ class Session final : private LockWaitListener {
   bool conflicts_on_changed_ = true;
   enum_tx_isolation isolation_ = ISO_REPEATABLE_READ;
   PSI_stage_info stage_before_wait_{};
+  Wait lock_wait_;
   Savepoint statement_start_;
   uint64_t snapshot_tables_ = 0;  // Dictionary::tables_made() before the snapshot.
   std::vector<TouchedTable> touched_;

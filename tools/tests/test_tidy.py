@@ -79,7 +79,7 @@ class Rules(unittest.TestCase):
 
     def test_a_lock_that_the_page_does_not_have(self):
         text = ("class Nobody {\n  struct alignas(64) Shard {\n    mutable Mutex mu GUARDED_BY(x);\n  };\n"
-                "  Latch latch_;\n};\n")
+                "  Latch latch_{LatchOf::kSlots};\n};\n")
         self.assertEqual(list(tidy.owned_locks(text)), [(3, "Shard::mu"), (5, "Nobody::latch_")])
         tidy.check_locks("src/lock/nobody.h", text, self.findings)
         self.assertEqual(self.findings.lines, ["src/lock/nobody.h:5: docs/locks.md does not have Nobody::latch_"])
