@@ -16,6 +16,7 @@ class Histogram {
   void Merge(const Histogram& other);
 
   uint64_t count() const { return count_; }
+  uint64_t sum_us() const { return sum_us_; }
   uint64_t max_us() const { return max_us_; }
   uint64_t min_us() const { return count_ == 0 ? 0 : min_us_; }
   double MeanUs() const;

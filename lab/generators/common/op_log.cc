@@ -4,6 +4,14 @@
 
 namespace tidesdb::lab {
 
+void Interval::Add(const Interval& other) {
+  count += other.count;
+  rows += other.rows;
+  errors += other.errors;
+  sum_us += other.sum_us;
+  max_us = std::max(max_us, other.max_us);
+}
+
 OpLog::OpLog(size_t series) : series_(series), total_(series) {}
 
 OpLog::Cell* OpLog::At(size_t second, size_t series) {
@@ -39,6 +47,7 @@ Interval OpLog::Reduce(const Cell& cell) {
   return {cell.latency.count(),
           cell.rows,
           cell.errors,
+          cell.latency.sum_us(),
           cell.latency.PercentileUs(50),
           cell.latency.PercentileUs(99),
           cell.latency.PercentileUs(99.9),

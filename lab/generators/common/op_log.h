@@ -16,10 +16,15 @@ struct Interval {
   uint64_t count = 0;
   uint64_t rows = 0;
   uint64_t errors = 0;
+  uint64_t sum_us = 0;
   uint64_t p50_us = 0;
   uint64_t p99_us = 0;
   uint64_t p999_us = 0;
   uint64_t max_us = 0;
+
+  uint64_t mean_us() const { return count == 0 ? 0 : sum_us / count; }
+  // The same second of another series; percentiles do not add up, and are left as they are.
+  void Add(const Interval& other);
 };
 
 // Threads: any.

@@ -15,12 +15,27 @@ TEST(OpLogTest, ASecondHasItsCountsAndPercentiles) {
   EXPECT_EQ(interval.count, 60u);
   EXPECT_EQ(interval.rows, 3000u);
   EXPECT_EQ(interval.errors, 1u);
+  EXPECT_EQ(interval.mean_us(), 30u);
   EXPECT_EQ(interval.p50_us, 30u);
   EXPECT_EQ(interval.p99_us, 60u);
   EXPECT_EQ(interval.max_us, 60u);
   EXPECT_EQ(log.Read(3, 0).count, 0u);
   EXPECT_EQ(log.Read(2, 1).count, 0u);
   EXPECT_EQ(log.seconds(), 4u);
+}
+
+TEST(OpLogTest, SeriesOfASecondAddUp) {
+  OpLog log(2);
+  log.Record(3, 0, 1, 7000);
+  for (const uint64_t us : {100, 300, 50}) log.Record(3, 1, 1, us);
+  log.RecordError(3, 1);
+  Interval all = log.Read(3, 1);
+  EXPECT_EQ(all.sum_us, 450u);
+  all.Add(log.Read(3, 0));
+  EXPECT_EQ(all.count, 4u);
+  EXPECT_EQ(all.errors, 1u);
+  EXPECT_EQ(all.sum_us, 7450u);
+  EXPECT_EQ(all.max_us, 7000u);
 }
 
 TEST(OpLogTest, AClosedSecondSaysTheSame) {

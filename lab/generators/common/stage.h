@@ -30,7 +30,7 @@ class Stage {
   bool stopping() const { return stopping_.load(std::memory_order_acquire); }
   // True between the two samplings: what ends now counts.
   bool measuring() const { return measuring_.load(std::memory_order_acquire); }
-  // Whole seconds since the run began, for the timeline.
+  // Whole seconds since the run began, for what is counted by them.
   size_t Second(SteadyClock::time_point at) const {
     return static_cast<size_t>(
         std::chrono::duration_cast<std::chrono::seconds>(at - begin_).count());

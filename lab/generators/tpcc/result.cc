@@ -59,15 +59,13 @@ Json TimelineJson(const RunReport& report) {
   for (const char* name : {"errors", "mean_us", "max_us"}) columns.push_back(name);
   Json rows = Json::array();
   for (size_t second = 0; second < report.timeline.size(); ++second) {
-    TimelinePoint all;
+    Interval all;
     Json row = {second + 1};
-    for (const TimelinePoint& point : report.timeline[second]) {
-      row.push_back(point.count);
-      all.Merge(point);
+    for (const Interval& one : report.timeline[second]) {
+      row.push_back(one.count);
+      all.Add(one);
     }
-    row.push_back(all.errors);
-    row.push_back(all.count == 0 ? 0 : all.sum_us / all.count);
-    row.push_back(all.max_us);
+    for (const uint64_t field : {all.errors, all.mean_us(), all.max_us}) row.push_back(field);
     rows.push_back(row);
   }
   return {{"interval_s", 1}, {"columns", columns}, {"rows", rows}};
@@ -120,12 +118,10 @@ std::string TimelineCsv(const RunReport& report) {
   std::string csv = "second,transaction,count,errors,mean_us,max_us\n";
   for (size_t second = 0; second < report.timeline.size(); ++second) {
     for (size_t i = 0; i < kTransactions; ++i) {
-      const TimelinePoint& point = report.timeline[second][i];
+      const Interval& one = report.timeline[second][i];
       csv += std::to_string(second + 1) + ",";
       csv += kTransactionNames[i];
-      for (const uint64_t field :
-           {point.count, point.errors, point.count == 0 ? 0 : point.sum_us / point.count,
-            point.max_us}) {
+      for (const uint64_t field : {one.count, one.errors, one.mean_us(), one.max_us}) {
         csv += "," + std::to_string(field);
       }
       csv += "\n";

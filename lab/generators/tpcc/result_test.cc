@@ -17,8 +17,8 @@ RunReport SmallReport() {
   report.tpm = 28395;
   report.latency[0].Record(1500);
   report.timeline.resize(2);
-  report.timeline[1][0] = {3, 1, 6000, 4000};
-  report.timeline[1][1] = {1, 0, 2000, 2000};
+  report.timeline[1][0] = {.count = 3, .errors = 1, .sum_us = 6000, .max_us = 4000};
+  report.timeline[1][1] = {.count = 1, .sum_us = 2000, .max_us = 2000};
   return report;
 }
 

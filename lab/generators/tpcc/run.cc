@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdio>
-#include <memory>
 
 #include "lab/generators/common/stage.h"
 #include "lab/generators/common/terminal.h"
@@ -12,9 +11,6 @@
 
 namespace tidesdb::lab::tpcc {
 namespace {
-
-// A timeline holds this many seconds more than the plan, for what ends late.
-constexpr size_t kLateSeconds = 30;
 
 // Why the balances cannot be compared after this run; empty when they can.
 std::string BalanceSkipReason(const RunOptions& options, const ServerFacts& facts) {
@@ -53,12 +49,16 @@ class Runner : public StageHooks {
     const StagePlan plan{options_.users, options_.rampup_s, options_.duration_s};
     report_->started = std::time(nullptr);
     Stage stage(plan);
-    const size_t seconds = static_cast<size_t>(plan.rampup_s + plan.duration_s) + kLateSeconds;
-    for (int i = 0; i < options_.users; ++i) users_.push_back(std::make_unique<UserStats>(seconds));
-    const UserContext context{&options_, &stage, &log_, report_->server.warehouses,
+    users_.resize(static_cast<size_t>(options_.users));
+    const UserContext context{&options_,
+                              &stage,
+                              &log_,
+                              &seconds_,
+                              &measured_,
+                              report_->server.warehouses,
                               SessionStatements(options_, report_->server.snapshot_variables)};
     const StageReport staged = RunStage(&stage, this, [&](int user) {
-      RunVirtualUser(context, user, users_[static_cast<size_t>(user)].get());
+      RunVirtualUser(context, user, &users_[static_cast<size_t>(user)]);
     });
     progress_.Finish();
     Collect(staged);
@@ -82,11 +82,11 @@ class Runner : public StageHooks {
 
   void Tick(int second) override {
     const size_t at = static_cast<size_t>(second) - 1;
-    TimelinePoint all;
-    for (size_t series = 0; series < kTransactions; ++series)
-      all.Merge(SumPoint(Timelines(), at, series));
+    seconds_.CloseBefore(at);
+    Interval all;
+    for (const Interval& one : SecondOf(at)) all.Add(one);
     errors_shown_ += all.errors;
-    const uint64_t new_orders = SumPoint(Timelines(), at, 0).count;
+    const uint64_t new_orders = SecondOf(at)[0].count;
     const int left = options_.rampup_s + options_.duration_s - second;
     char text[200];
     std::snprintf(
@@ -95,16 +95,18 @@ class Runner : public StageHooks {
         "%s",
         second <= options_.rampup_s ? "ramp-up" : "measure", second,
         static_cast<unsigned long long>(all.count), static_cast<unsigned long long>(new_orders),
-        FormatMs(all.count == 0 ? 0 : all.sum_us / all.count).c_str(), FormatMs(all.max_us).c_str(),
+        FormatMs(all.mean_us()).c_str(), FormatMs(all.max_us).c_str(),
         static_cast<unsigned long long>(errors_shown_), FormatDuration(left).c_str());
     progress_.Show(second, text);
   }
 
  private:
-  std::vector<const Timeline*> Timelines() const {
-    std::vector<const Timeline*> timelines;
-    for (const auto& user : users_) timelines.push_back(&user->timeline);
-    return timelines;
+  std::array<Interval, kTransactions> SecondOf(size_t second) const {
+    std::array<Interval, kTransactions> row;
+    for (size_t series = 0; series < kTransactions; ++series) {
+      row[series] = seconds_.Read(second, series);
+    }
+    return row;
   }
 
   // On a connection of its own: the check sets the session's isolation.
@@ -127,14 +129,14 @@ class Runner : public StageHooks {
   }
 
   void Collect(const StageReport& staged) {
-    for (const auto& user : users_) {
-      for (size_t i = 0; i < kTransactions; ++i) {
-        report_->latency[i].Merge(user->latency[i]);
-        report_->failed[i] += user->failed[i];
-      }
-      report_->rolled_back += user->rolled_back;
-      report_->errors.Merge(user->errors);
-      report_->server_lost |= user->lost;
+    for (size_t i = 0; i < kTransactions; ++i) {
+      report_->latency[i] = measured_.Latency(i);
+      report_->failed[i] = measured_.errors(i);
+    }
+    for (const UserStats& user : users_) {
+      report_->rolled_back += user.rolled_back;
+      report_->errors.Merge(user.errors);
+      report_->server_lost |= user.lost;
     }
     report_->server_lost |= staged.error.is_lost();
     report_->interrupted = staged.interrupted;
@@ -145,21 +147,9 @@ class Runner : public StageHooks {
       report_->nopm = static_cast<double>(last_.next_o_id_sum - first_.next_o_id_sum) / minutes;
       report_->tpm = static_cast<double>(last_.transactions - first_.transactions) / minutes;
     }
-    CollectTimeline();
-  }
-
-  // Up to the last second in which something ended.
-  void CollectTimeline() {
-    const std::vector<const Timeline*> timelines = Timelines();
-    size_t used = 0;
-    for (size_t second = 0; second < users_[0]->timeline.seconds(); ++second) {
-      auto& row = report_->timeline.emplace_back();
-      for (size_t series = 0; series < kTransactions; ++series) {
-        row[series] = SumPoint(timelines, second, series);
-        if (row[series].count + row[series].errors != 0) used = second + 1;
-      }
+    for (size_t second = 0; second < seconds_.seconds(); ++second) {
+      report_->timeline.push_back(SecondOf(second));
     }
-    report_->timeline.resize(used);
   }
 
   const RunOptions& options_;
@@ -168,7 +158,9 @@ class Runner : public StageHooks {
   Client monitor_;
   CommitLog log_;
   CheckOptions check_;
-  std::vector<std::unique_ptr<UserStats>> users_;
+  OpLog seconds_{kTransactions};
+  OpLog measured_{kTransactions};
+  std::vector<UserStats> users_;
   CounterSample first_;
   CounterSample last_;
   uint64_t errors_shown_ = 0;

@@ -10,7 +10,7 @@
 #include "lab/generators/common/error_tally.h"
 #include "lab/generators/common/exit_code.h"
 #include "lab/generators/common/histogram.h"
-#include "lab/generators/common/timeline.h"
+#include "lab/generators/common/op_log.h"
 #include "lab/generators/tpcc/consistency.h"
 #include "lab/generators/tpcc/run_options.h"
 #include "lab/generators/tpcc/server_facts.h"
@@ -32,7 +32,7 @@ struct RunReport {
   uint64_t rolled_back = 0;
   ErrorTally errors;
   // [second][transaction], from the start of the ramp-up.
-  std::vector<std::array<TimelinePoint, kTransactions>> timeline;
+  std::vector<std::array<Interval, kTransactions>> timeline;
   bool checked = false;
   ConsistencyReport consistency;
 

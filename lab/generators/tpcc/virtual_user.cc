@@ -55,14 +55,14 @@ class VirtualUser {
     if (outcome.ok()) {
       const uint64_t us = static_cast<uint64_t>(
           std::chrono::duration_cast<std::chrono::microseconds>(end - begin).count());
-      stats_->timeline.Add(second, series, us);
+      context_.seconds->Record(second, series, 0, us);
       if (!measuring) return;
-      stats_->latency[series].Record(us);
+      context_.measured->Record(0, series, 0, us);
       if (runner_.rolled_back()) ++stats_->rolled_back;
       return;
     }
-    stats_->timeline.AddError(second, series);
-    if (measuring) ++stats_->failed[series];
+    context_.seconds->RecordError(second, series);
+    if (measuring) context_.measured->RecordError(0, series);
     Fail(outcome, kTransactionNames[series]);
   }
 

@@ -1,42 +1,35 @@
 // One user of a run: its connection, its inputs, its statistics.
 #pragma once
 
-#include <array>
-#include <atomic>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "lab/generators/common/client.h"
 #include "lab/generators/common/error_tally.h"
-#include "lab/generators/common/histogram.h"
+#include "lab/generators/common/op_log.h"
 #include "lab/generators/common/stage.h"
-#include "lab/generators/common/timeline.h"
 #include "lab/generators/tpcc/commit_log.h"
 #include "lab/generators/tpcc/run_options.h"
 #include "lab/generators/tpcc/transactions.h"
 
 namespace tidesdb::lab::tpcc {
 
-// Counts of the measured part of the run, but for the errors and the timeline, which are of all of
-// it.
-// Threads: written by the user; read after it was joined, but for the timeline.
+// Threads: written by the user; read after it was joined.
 struct UserStats {
-  explicit UserStats(size_t timeline_seconds) : timeline(timeline_seconds, kTransactions) {}
-
-  std::array<Histogram, kTransactions> latency;  // Of those without an error.
-  std::array<uint64_t, kTransactions> failed{};
-  uint64_t rolled_back = 0;  // New orders with an unused item; they are in the latencies too.
-  Timeline timeline;
+  // Of the measured time: new orders with an unused item; they are in the latencies too.
+  uint64_t rolled_back = 0;
   ErrorTally errors;
   bool lost = false;  // The connection broke and the user left.
 };
 
-// What all users share. Constant while they run, but for the log, which does its own locking.
+// What all users share. Constant while they run, but for the logs, which do their own locking.
 struct UserContext {
   const RunOptions* options;
   Stage* stage;
-  CommitLog* log;  // Not open: none is kept.
+  CommitLog* log;   // Not open: none is kept.
+  OpLog* seconds;   // Of the whole run. Series: Transaction.
+  OpLog* measured;  // Of the measured time, all of it as one second.
   int warehouses;
   std::vector<std::string> session_sql;  // Isolation and the like, then the options'.
 };
