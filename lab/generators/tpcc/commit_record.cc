@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
+#include <variant>
 
 namespace tidesdb::lab::tpcc {
 namespace {
@@ -36,9 +38,23 @@ class FieldReader {
   bool good_ = true;
 };
 
-void Append(std::string* line, int64_t number) {
-  *line += ' ';
-  *line += std::to_string(number);
+// A record's number, by its member.
+using Number = std::variant<int CommitRecord::*, int64_t CommitRecord::*>;
+
+// The numbers of each kind, in the order of its line; what a kind has besides comes before or after.
+const std::map<CommitKind, std::vector<Number>>& Numbers() {
+  using R = CommitRecord;
+  static const std::map<CommitKind, std::vector<Number>> numbers = {
+      {CommitKind::kHead, {&R::users}},
+      {CommitKind::kBase,
+       {&R::w_id, &R::d_id, &R::o_id, &R::new_orders, &R::payments, &R::paid_cents}},
+      {CommitKind::kNewOrder, {&R::user, &R::w_id, &R::d_id, &R::o_id, &R::c_id, &R::lines}},
+      {CommitKind::kPayment,
+       {&R::user, &R::w_id, &R::d_id, &R::c_w_id, &R::c_d_id, &R::c_id, &R::amount}},
+      {CommitKind::kDelivery, {&R::user, &R::w_id, &R::carrier}},
+      {CommitKind::kLost, {&R::user}},
+      {CommitKind::kEnd, {}}};
+  return numbers;
 }
 
 void ReadDate(FieldReader* fields, CommitRecord* record) {
@@ -56,66 +72,33 @@ bool ReadDelivered(FieldReader* fields, CommitRecord* record) {
   return true;
 }
 
-void FormatDelivery(const CommitRecord& record, std::string* line) {
-  Append(line, record.carrier);
-  if (!record.delivered_known) {
-    *line += " -";
-  } else if (record.delivered.empty()) {
-    *line += " none";
-  } else {
-    *line += ' ';
-    for (const auto& [d_id, o_id] : record.delivered) {
-      *line += std::to_string(d_id) + ":" + std::to_string(o_id) + ",";
-    }
+std::string DeliveredText(const CommitRecord& record) {
+  if (!record.delivered_known) return "-";
+  if (record.delivered.empty()) return "none";
+  std::string text;
+  for (const auto& [d_id, o_id] : record.delivered) {
+    text += std::to_string(d_id) + ":" + std::to_string(o_id) + ",";
   }
+  return text;
 }
 
 }  // namespace
 
 std::string FormatRecord(const CommitRecord& record) {
   std::string line(1, static_cast<char>(record.kind));
-  switch (record.kind) {
-    case CommitKind::kHead:
-      line += ' ';
-      line += kHeadName;
-      Append(&line, kVersion);
-      Append(&line, record.users);
-      break;
-    case CommitKind::kBase:
-      for (const int64_t field : {int64_t{record.w_id}, int64_t{record.d_id}, int64_t{record.o_id},
-                                  record.new_orders, record.payments, record.paid_cents}) {
-        Append(&line, field);
-      }
-      break;
-    case CommitKind::kNewOrder:
-      for (const int field :
-           {record.user, record.w_id, record.d_id, record.o_id, record.c_id, record.lines}) {
-        Append(&line, field);
-      }
-      break;
-    case CommitKind::kPayment: {
-      for (const int64_t field :
-           {int64_t{record.user}, int64_t{record.w_id}, int64_t{record.d_id},
-            int64_t{record.c_w_id}, int64_t{record.c_d_id}, int64_t{record.c_id}, record.amount}) {
-        Append(&line, field);
-      }
-      std::string date = record.date;
-      std::replace(date.begin(), date.end(), ' ', 'T');
-      line += ' ' + date;
-      break;
-    }
-    case CommitKind::kDelivery:
-      Append(&line, record.user);
-      Append(&line, record.w_id);
-      FormatDelivery(record, &line);
-      break;
-    case CommitKind::kLost:
-      Append(&line, record.user);
-      break;
-    case CommitKind::kEnd:
-    case CommitKind::kNone:
-      break;
+  if (record.kind == CommitKind::kHead) {
+    line += ' ' + std::string(kHeadName) + ' ' + std::to_string(kVersion);
   }
+  for (const Number& number : Numbers().at(record.kind)) {
+    line += ' ';
+    std::visit([&](auto member) { line += std::to_string(record.*member); }, number);
+  }
+  if (record.kind == CommitKind::kPayment) {
+    std::string date = record.date;
+    std::replace(date.begin(), date.end(), ' ', 'T');
+    line += ' ' + date;
+  }
+  if (record.kind == CommitKind::kDelivery) line += ' ' + DeliveredText(record);
   return line + "\n";
 }
 
@@ -125,48 +108,20 @@ std::optional<CommitRecord> ParseRecord(std::string_view line) {
   if (kind.size() != 1) return std::nullopt;
   CommitRecord record;
   record.kind = static_cast<CommitKind>(kind[0]);
-  switch (record.kind) {
-    case CommitKind::kHead: {
-      int version = 0;
-      if (fields.Text() != kHeadName) return std::nullopt;
-      fields.Number(&version);
-      fields.Number(&record.users);
-      if (version != kVersion) return std::nullopt;
-      break;
-    }
-    case CommitKind::kBase:
-      fields.Number(&record.w_id);
-      fields.Number(&record.d_id);
-      fields.Number(&record.o_id);
-      fields.Number(&record.new_orders);
-      fields.Number(&record.payments);
-      fields.Number(&record.paid_cents);
-      break;
-    case CommitKind::kNewOrder:
-      for (int* field :
-           {&record.user, &record.w_id, &record.d_id, &record.o_id, &record.c_id, &record.lines}) {
-        fields.Number(field);
-      }
-      break;
-    case CommitKind::kPayment:
-      for (int* field : {&record.user, &record.w_id, &record.d_id, &record.c_w_id, &record.c_d_id,
-                         &record.c_id}) {
-        fields.Number(field);
-      }
-      fields.Number(&record.amount);
-      ReadDate(&fields, &record);
-      break;
-    case CommitKind::kDelivery:
-      for (int* field : {&record.user, &record.w_id, &record.carrier}) fields.Number(field);
-      if (!ReadDelivered(&fields, &record)) return std::nullopt;
-      break;
-    case CommitKind::kLost:
-      fields.Number(&record.user);
-      break;
-    case CommitKind::kEnd:
-      break;
-    default:
-      return std::nullopt;
+  const auto numbers = Numbers().find(record.kind);
+  if (numbers == Numbers().end()) return std::nullopt;
+  if (record.kind == CommitKind::kHead) {
+    int version = 0;
+    if (fields.Text() != kHeadName) return std::nullopt;
+    fields.Number(&version);
+    if (version != kVersion) return std::nullopt;
+  }
+  for (const Number& number : numbers->second) {
+    std::visit([&](auto member) { fields.Number(&(record.*member)); }, number);
+  }
+  if (record.kind == CommitKind::kPayment) ReadDate(&fields, &record);
+  if (record.kind == CommitKind::kDelivery && !ReadDelivered(&fields, &record)) {
+    return std::nullopt;
   }
   if (!fields.Done()) return std::nullopt;
   return record;

@@ -54,7 +54,7 @@ struct CommitRecord {
   int64_t paid_cents = 0;
 };
 
-// The record's line, with its line end.
+// The record's line, with its line end. REQUIRES: something was changed.
 std::string FormatRecord(const CommitRecord& record);
 
 // The record of a line without its line end; nullopt when it is none.
