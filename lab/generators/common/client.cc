@@ -150,6 +150,14 @@ std::string QuoteName(std::string_view name) {
   return quoted + "`";
 }
 
+std::string DateText(std::time_t when) {
+  std::tm parts{};
+  localtime_r(&when, &parts);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &parts);
+  return text;
+}
+
 std::string QuoteText(std::string_view text) {
   std::string quoted = "'";
   for (const char c : text) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <ctime>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -75,6 +76,8 @@ class Client {
 int64_t ToInt(const std::optional<std::string>& field);
 // Quotes an identifier: a`b becomes `a``b`.
 std::string QuoteName(std::string_view name);
+// A time as a DATETIME has it, on this machine's clock: "2026-01-31 12:00:00".
+std::string DateText(std::time_t when);
 // Quotes a text: it's becomes 'it''s'. The session must not run with NO_BACKSLASH_ESCAPES.
 std::string QuoteText(std::string_view text);
 

@@ -13,6 +13,10 @@ namespace tidesdb::lab {
 
 using SteadyClock = std::chrono::steady_clock;
 
+inline double SecondsSince(SteadyClock::time_point begin) {
+  return std::chrono::duration<double>(SteadyClock::now() - begin).count();
+}
+
 struct StagePlan {
   int users = 1;
   int rampup_s = 0;

@@ -2,6 +2,7 @@
 
 #include <string_view>
 
+#include "lab/generators/common/client.h"
 #include "lab/generators/iibench/schema.h"
 
 namespace tidesdb::lab::iibench {
@@ -9,14 +10,6 @@ namespace {
 
 constexpr std::string_view kCharacters =
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
-
-std::string LocalText(std::time_t when) {
-  std::tm parts{};
-  localtime_r(&when, &parts);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &parts);
-  return text;
-}
 
 }  // namespace
 
@@ -27,7 +20,7 @@ const std::string& RowMaker::Insert(const std::string& table, int64_t batch, int
                                     std::time_t when) {
   Random random =
       Random::Derived(rules_.seed, {phase_ + 1, client_ + 1, static_cast<uint64_t>(batch)});
-  const std::string time = LocalText(when);
+  const std::string time = DateText(when);
   sql_ = "INSERT INTO " + table +
          " (dateandtime, cashregisterid, customerid, productid, price, data) VALUES ";
   for (int64_t row = 0; row < rows; ++row) {

@@ -20,10 +20,6 @@ constexpr int kBatchesAhead = 8;
 // A step without a number of seconds ends by its rows; a Stage wants a number.
 constexpr int kForEverS = 1'000'000'000;
 
-double SecondsSince(SteadyClock::time_point begin) {
-  return std::chrono::duration<double>(SteadyClock::now() - begin).count();
-}
-
 // One connection of a step.
 struct Post {
   Role role;

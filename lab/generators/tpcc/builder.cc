@@ -18,24 +18,11 @@ namespace {
 
 constexpr int kTriesPerBatch = 100;
 
-std::string NowText() {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  localtime_r(&now, &parts);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &parts);
-  return text;
-}
-
-double SecondsSince(SteadyClock::time_point begin) {
-  return std::chrono::duration<double>(SteadyClock::now() - begin).count();
-}
-
 // The loaders' common state. Loaders take tasks by number; the first failure stops them all.
 class Loaders {
  public:
   Loaders(const BuildOptions& options, std::vector<LoadTask> tasks)
-      : options_(options), tasks_(std::move(tasks)), date_(NowText()) {
+      : options_(options), tasks_(std::move(tasks)), date_(DateText(std::time(nullptr))) {
     for (const LoadTask& task : tasks_) rows_planned_ += task.rows;
   }
 

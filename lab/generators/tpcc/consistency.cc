@@ -1,8 +1,8 @@
 #include "lab/generators/tpcc/consistency.h"
 
 #include <algorithm>
-#include <chrono>
 
+#include "lab/generators/common/stage.h"
 #include "lab/generators/tpcc/district_scan.h"
 #include "lab/generators/tpcc/rules.h"
 
@@ -92,8 +92,7 @@ class Checker {
     LAB_TRY(client_->Stream(
         "SELECT d_w_id, d_id, d_next_o_id, CAST(d_ytd * 100 AS SIGNED) FROM district",
         [this](const Row& row) {
-          districts_[{static_cast<int>(ToInt(row[0])), static_cast<int>(ToInt(row[1]))}] = {
-              ToInt(row[2]), ToInt(row[3])};
+          districts_[DistrictIn(row)] = {ToInt(row[2]), ToInt(row[3])};
         }));
     if (warehouses_.empty()) Find("rows")->Violation("there is no warehouse");
     if (!warehouses_.empty() &&
@@ -110,12 +109,10 @@ class Checker {
   // Conditions 1, 8 and 9: the year-to-date sums.
   Outcome CheckYtd() {
     std::map<DistrictId, int64_t> paid;
-    LAB_TRY(client_->Stream(
-        "SELECT h_w_id, h_d_id, CAST(SUM(h_amount) * 100 AS SIGNED) FROM history"
-        " GROUP BY h_w_id, h_d_id",
-        [&paid](const Row& row) {
-          paid[{static_cast<int>(ToInt(row[0])), static_cast<int>(ToInt(row[1]))}] = ToInt(row[2]);
-        }));
+    LAB_TRY(
+        client_->Stream("SELECT h_w_id, h_d_id, CAST(SUM(h_amount) * 100 AS SIGNED) FROM history"
+                        " GROUP BY h_w_id, h_d_id",
+                        [&paid](const Row& row) { paid[DistrictIn(row)] = ToInt(row[2]); }));
     std::map<int, int64_t> district_sums;
     std::map<int, int64_t> history_sums;
     for (const auto& [id, cents] : paid) {
@@ -148,10 +145,7 @@ class Checker {
     return client_->Stream(
         "SELECT h_c_w_id, h_c_d_id, CAST(SUM(h_amount) * 100 AS SIGNED) FROM history"
         " GROUP BY h_c_w_id, h_c_d_id",
-        [this](const Row& row) {
-          payments_[{static_cast<int>(ToInt(row[0])), static_cast<int>(ToInt(row[1]))}] =
-              ToInt(row[2]);
-        });
+        [this](const Row& row) { payments_[DistrictIn(row)] = ToInt(row[2]); });
   }
 
   Outcome CheckDistrict(DistrictId id, const District& district) {
@@ -268,10 +262,10 @@ bool ConsistencyReport::holds() const {
 }
 
 Outcome CheckConsistency(Client* client, const CheckOptions& options, ConsistencyReport* report) {
-  const auto begin = std::chrono::steady_clock::now();
+  const SteadyClock::time_point begin = SteadyClock::now();
   Checker checker(client, options, report);
   LAB_TRY(RunOnSnapshot(client, &checker));
-  report->seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  report->seconds = SecondsSince(begin);
   return {};
 }
 

@@ -48,6 +48,10 @@ void JudgeOrder(DistrictId id, int64_t o_id, const OrderFacts& order,
 
 }  // namespace
 
+DistrictId DistrictIn(const Row& row) {
+  return {static_cast<int>(ToInt(row[0])), static_cast<int>(ToInt(row[1]))};
+}
+
 std::string DistrictText(DistrictId id) {
   return "w " + std::to_string(id.first) + ", d " + std::to_string(id.second);
 }

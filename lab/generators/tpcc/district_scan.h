@@ -56,6 +56,8 @@ struct DistrictChecks {
 void JudgeDistrict(DistrictId id, int64_t next_o_id, const DistrictFacts& facts,
                    const DistrictChecks& checks);
 
+// The district that the first two columns of a row name.
+DistrictId DistrictIn(const Row& row);
 // "w 3, d 7".
 std::string DistrictText(DistrictId id);
 

@@ -13,14 +13,7 @@ constexpr std::string_view kPaymentOutputs =
     "@p_c_first,@p_c_middle,@p_c_street_1,@p_c_street_2,@p_c_city,@p_c_state,@p_c_zip,@p_c_phone,"
     "@p_c_since,@p_c_credit,@p_c_credit_lim,@p_c_discount,@p_c_balance,@p_c_data";
 
-std::string Now() {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  localtime_r(&now, &parts);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &parts);
-  return text;
-}
+std::string Now() { return DateText(std::time(nullptr)); }
 
 // A date as HammerDB's statements have it: "str_to_date(20261122154938,'%Y%m%d%H%i%s')".
 std::string SqlDate(std::string_view date) {

@@ -274,23 +274,20 @@ Outcome ReadBases(Client* client, std::vector<CommitRecord>* bases) {
                          [&districts](const Row& row) {
                            CommitRecord base;
                            base.kind = CommitKind::kBase;
-                           base.w_id = static_cast<int>(ToInt(row[0]));
-                           base.d_id = static_cast<int>(ToInt(row[1]));
+                           std::tie(base.w_id, base.d_id) = DistrictIn(row);
                            base.o_id = static_cast<int>(ToInt(row[2]));
                            districts[IdOf(base)] = base;
                          }));
-  const auto of = [&districts](const Row& row) -> CommitRecord& {
-    return districts[{static_cast<int>(ToInt(row[0])), static_cast<int>(ToInt(row[1]))}];
-  };
-  LAB_TRY(
-      client->Stream("SELECT no_w_id, no_d_id, COUNT(*) FROM new_order GROUP BY no_w_id, no_d_id",
-                     [&of](const Row& row) { of(row).new_orders = ToInt(row[2]); }));
+  LAB_TRY(client->Stream(
+      "SELECT no_w_id, no_d_id, COUNT(*) FROM new_order GROUP BY no_w_id, no_d_id",
+      [&districts](const Row& row) { districts[DistrictIn(row)].new_orders = ToInt(row[2]); }));
   LAB_TRY(client->Stream(
       "SELECT h_w_id, h_d_id, COUNT(*), CAST(SUM(h_amount) * 100 AS SIGNED) FROM history"
       " GROUP BY h_w_id, h_d_id",
-      [&of](const Row& row) {
-        of(row).payments = ToInt(row[2]);
-        of(row).paid_cents = ToInt(row[3]);
+      [&districts](const Row& row) {
+        CommitRecord& base = districts[DistrictIn(row)];
+        base.payments = ToInt(row[2]);
+        base.paid_cents = ToInt(row[3]);
       }));
   bases->clear();
   for (const auto& [id, base] : districts) bases->push_back(base);
