@@ -92,9 +92,8 @@ TEST(ProfileTest, TheSeedsReproductionIsAsItsScript) {
 }
 
 TEST(ProfileTest, WhatIsGivenIsNotScaled) {
-  GivenSizes given;
-  given.i1_rows = 7;
-  given.clients = 3;
+  const GivenSizes given = {[](Sizes* sizes) { sizes->i1_rows = 7; },
+                            [](Sizes* sizes) { sizes->clients = 3; }};
   Sizes sizes;
   ASSERT_TRUE(ResolveSizes("issue-122", 0.001, given, &sizes).ok());
   EXPECT_EQ(sizes.load_rows, 10'000);

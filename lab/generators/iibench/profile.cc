@@ -38,11 +38,6 @@ Sizes Seed001Deletes() {
   return sizes;
 }
 
-template <typename T>
-void Override(const std::optional<T>& given, T* value) {
-  if (given) *value = *given;
-}
-
 }  // namespace
 
 const std::vector<Profile>& Profiles() {
@@ -71,16 +66,7 @@ Outcome ResolveSizes(const std::string& profile, double scale, const GivenSizes&
   for (int64_t* rows : {&sizes->load_rows, &sizes->i1_rows, &sizes->i2_rows}) {
     *rows = std::max<int64_t>(1, std::llround(static_cast<double>(*rows) * scale));
   }
-  Override(given.phases, &sizes->phases);
-  Override(given.clients, &sizes->clients);
-  Override(given.load_rows, &sizes->load_rows);
-  Override(given.i1_rows, &sizes->i1_rows);
-  Override(given.i2_rows, &sizes->i2_rows);
-  Override(given.query_seconds, &sizes->query_seconds);
-  Override(given.write_seconds, &sizes->write_seconds);
-  Override(given.load_batch, &sizes->load_batch);
-  Override(given.i1_batch, &sizes->i1_batch);
-  Override(given.i2_batch, &sizes->i2_batch);
+  for (const auto& set : given) set(sizes);
   return {};
 }
 

@@ -3,17 +3,15 @@
 
 #include <cstdint>
 #include <string>
-#include <vector>
 
-#include "lab/generators/common/client.h"
+#include "lab/generators/common/run_options.h"
 
 namespace tidesdb::lab::tpcc {
 
 enum class Isolation : uint8_t { kReadCommitted, kRepeatableRead };
 enum class Toggle : uint8_t { kServer, kOn, kOff };  // kServer: leave it as the server has it.
 
-struct RunOptions {
-  ConnectOptions server;
+struct RunOptions : CommonOptions {
   int users = 1;
   int rampup_s = 10;
   int duration_s = 60;
@@ -22,14 +20,7 @@ struct RunOptions {
   uint64_t seed = 1;
   bool all_warehouses = false;
   bool ignore_errors = false;  // No ROLLBACK after an error, as HammerDB with raiseerror false.
-  bool check = true;           // The consistency conditions after the run.
-  bool quiet = false;
-  int progress_s = 10;                   // Between progress lines where there is no terminal.
-  std::string commit_log;                // Path; empty: none.
-  std::string json;                      // Path of the result; empty: none.
-  std::string timeline;                  // Path of the timeline as CSV; empty: none.
-  std::string label;                     // The report's name for this run; empty: the engine.
-  std::vector<std::string> session_sql;  // Run by each user when it has connected.
+  std::string commit_log;      // Path; empty: none.
 };
 
 inline const char* IsolationName(Isolation isolation) {
