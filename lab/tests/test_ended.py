@@ -43,13 +43,14 @@ class Commands(unittest.TestCase):
     def setUp(self):
         terminal_signals.restore()
 
-    def run_and_interrupt(self, number, command):
-        """The pids that the command said, when the program that ran it was sent a signal."""
+    def run_and_interrupt(self, number, run, command):
+        """The pids that the command said, when the program that ran it was sent a signal. run: what runs it, with {}."""
         with tempfile.TemporaryDirectory() as name:
             said = Path(name) / "said"
             argv = ["sh", "-c", command, "sh", str(said)]
-            script = ("from installer import shell\nfrom lab.study import sitting\nsitting.interrupt_on_term()\n"
-                      f"print('up', flush=True)\nshell.main(lambda: shell.run({argv!r}))")
+            script = ("from installer import shell\nfrom lab.base import watched\nfrom lab.study import sitting\n"
+                      "sitting.interrupt_on_term()\n"
+                      f"print('up', flush=True)\nshell.main(lambda: {run.format(argv)})")
             child, _ = a_child(script)
             self.addCleanup(child.stdout.close)
             while not said.exists() or not said.read_text().endswith("\n"):
@@ -59,9 +60,10 @@ class Commands(unittest.TestCase):
             return [int(pid) for pid in said.read_text().split()]
 
     def test_all_that_was_started_is_ended(self):
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            for pid in self.run_and_interrupt(number, '(sleep 60 & echo $! $$ > "$1"; wait) & wait'):
-                self.assertFalse(runs(pid))
+        for run in ("shell.run({})", "watched.run({}, '/dev/null')"):
+            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+                for pid in self.run_and_interrupt(number, run, '(sleep 60 & echo $! $$ > "$1"; wait) & wait'):
+                    self.assertTrue(ends(pid), run)
 
     def test_one_that_was_started_at_that_moment_is_ended_too(self):
         """The signal comes when the program is there already and Popen has not returned yet."""
@@ -107,8 +109,8 @@ except KeyboardInterrupt:
         shell.end(child)  # Nothing to do.
 
     def test_a_tied_one_ends_with_a_program_that_is_killed(self):
-        child, pid = a_child("import subprocess, time\nfrom lab.base.watched import tied\n"
-                             "print(subprocess.Popen(tied(['sleep', '60'])).pid, flush=True)\ntime.sleep(60)")
+        child, pid = a_child("from lab.base import watched\nwatched.run(['sh', '-c', 'echo $$; exec sleep 60'], "
+                             "'/dev/null', lambda line, _: print(line, flush=True))")
         self.addCleanup(lambda: runs(pid) and os.kill(int(pid), signal.SIGKILL))
         while Path(f"/proc/{pid}/comm").read_text() != "sleep\n":
             time.sleep(0.01)

@@ -4,16 +4,14 @@ import io
 import json
 import os
 import subprocess
-import sys
 import tempfile
-import time
 import unittest
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from types import SimpleNamespace
 from unittest import mock
 
-from installer.shell import TREE, Failed
+from installer.shell import Failed
 from lab.base import watched
 from lab.reports import plotly, style
 from lab.runners import pick
@@ -95,34 +93,6 @@ class Pieces(unittest.TestCase):
             with self.assertRaisesRegex(Failed, "-e tidesdb: .* has no engine TidesDB"):
                 running.check(["tidesdb"])
 
-    def test_what_a_program_started_ends_with_it(self):
-        with tempfile.TemporaryDirectory() as name:
-            def stop(line, _pid):
-                pids.append(int(line))
-                raise KeyboardInterrupt
-
-            pids = []
-            with self.assertRaises(KeyboardInterrupt):
-                watched.run(["sh", "-c", "sleep 60 & echo $!; wait"], Path(name) / "log", stop)
-            end = time.monotonic() + 10
-            while _lives(pids[0]) and time.monotonic() < end:
-                time.sleep(0.01)  # It is killed, but the kernel takes its time.
-            self.assertFalse(_lives(pids[0]))
-
-    def test_it_ends_too_when_this_program_is_killed(self):
-        with tempfile.TemporaryDirectory() as name:
-            code = f"from lab.base import watched; watched.run(['sh', '-c', 'echo $$; exec sleep 60'], '{name}/log')"
-            killed = subprocess.Popen([sys.executable, "-c", code], cwd=TREE)
-            log, end = Path(name) / "log", time.monotonic() + 30
-            while not (log.exists() and log.read_text().strip()) and time.monotonic() < end:
-                time.sleep(0.01)
-            pid = int(log.read_text())
-            killed.kill()
-            killed.wait()
-            while _lives(pid) and time.monotonic() < end:
-                time.sleep(0.01)
-            self.assertFalse(_lives(pid))
-
     def test_a_password_is_not_logged(self):
         with tempfile.TemporaryDirectory() as name:
             watched.run(["printf", "Changed tpcc:maria_pass from x to y\\nmaria_user\\n"], Path(name) / "log",
@@ -134,13 +104,6 @@ class Pieces(unittest.TestCase):
         meter.first, meter.last = (0, 1.0, 2.0), (60, 4.0, 5.0)
         self.assertEqual(meter.row(1000), {"server_cpu_ms_per_neword": 3.0, "client_cpu_ms_per_neword": 3.0})
         self.assertEqual(meter.row(0), {})
-
-
-def _lives(pid):
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
 
 
 class FakeConnection:

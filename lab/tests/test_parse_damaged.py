@@ -6,21 +6,19 @@ import random
 import re
 import unittest
 from dataclasses import astuple, is_dataclass
-from pathlib import Path
 
 from lab.base import figures
 from lab.base.errors import BadInput
 from lab.observe import iostat, mpstat, perf, pidstat, vmstat
 from lab.runners.hammerdb import hammerdb_csv
 from lab.runners.sqlbench import sqlbench_csv
-from lab.tests.cases import folder
+from lab.tests.cases import RECORDED, folder, recorded
 from lab.works import iibench
 from lab.works import hammerdb_output as hammerdb
 from lab.works import sysbench_output as sysbench
 from lab.works import tpcc_output as tpcc
 from lab.works import tpcc_result as results
 
-RECORDED = Path(__file__).resolve().parent / "recorded"
 SEED = 20261122
 # By name: the parser, and what it reads.
 PARSERS = {
@@ -48,7 +46,7 @@ _MAY_HAVE_NOTHING, _LINES_ALONE = ("windows",), ("counts", "vmstat", "iostat", "
 
 
 def texts_of(name):
-    return [(RECORDED / text).read_text() for text in PARSERS[name][1]]
+    return [recorded(text) for text in PARSERS[name][1]]
 
 
 def all_texts():
@@ -164,8 +162,7 @@ class Results(unittest.TestCase):
         return iibench.study([path])
 
     def of_each(self):
-        return ((results.load, (RECORDED / "tpcc.json").read_text()),
-                (self._iibench, (RECORDED / "iibench.json").read_text()))
+        return (results.load, recorded("tpcc.json")), (self._iibench, recorded("iibench.json"))
 
     def test_whole(self):
         for load, text in self.of_each():

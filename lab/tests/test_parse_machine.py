@@ -1,20 +1,15 @@
 """Tests of lab/observe/{iostat,mpstat,pidstat,vmstat}: recorded outputs are read, others refused with their place."""
 
 import unittest
-from pathlib import Path
 
 from lab.base.errors import BadInput
 from lab.observe import clocked, iostat, mpstat, pidstat, vmstat
+from lab.tests.cases import recorded
 
-RECORDED = Path(__file__).resolve().parent / "recorded"
 # Debian 12 and Debian 13, beside a MariaDB 10.11.18 with two connections.
 SYSSTAT, PROCPS = ("12.6.1", "12.7.5"), ("4.0.2", "4.0.4")
 _OF = [(tool, f"sysstat-{version}-{tool.__name__.rsplit('.', 1)[1]}.txt") for tool in (iostat, mpstat, pidstat)
        for version in SYSSTAT] + [(vmstat, f"procps-{version}-vmstat.txt") for version in PROCPS]
-
-
-def recorded(name):
-    return (RECORDED / name).read_text()
 
 
 def clock(hours, minutes, seconds):

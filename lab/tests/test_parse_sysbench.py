@@ -1,12 +1,9 @@
 """Tests of lab/works/sysbench_output: recorded outputs are read, every other text is refused with its place."""
 
 import unittest
-from pathlib import Path
 
-from lab.base.errors import BadInput
+from lab.tests import cases
 from lab.works import sysbench_output as sysbench
-
-RECORDED = Path(__file__).resolve().parent / "recorded"
 
 
 # Recorded on Debian 12 with MariaDB 10.11.18 and sysbench 1.0.20+ds-5, on Debian 13 with 11.8.6 and 1.0.20+ds-7.
@@ -14,7 +11,7 @@ RELEASES = ("", "debian13-")
 
 
 def recorded(name, release=""):
-    return (RECORDED / f"sysbench-1.0.20-{release}{name}.txt").read_text()
+    return cases.recorded(f"sysbench-1.0.20-{release}{name}.txt")
 
 
 def of_both(name):
@@ -90,8 +87,7 @@ class Finished(unittest.TestCase):
 
 class Refused(unittest.TestCase):
     def refuse(self, text, pattern):
-        with self.assertRaisesRegex(BadInput, pattern):
-            sysbench.parse(text, "raw.txt")
+        cases.refused(self, sysbench.parse, "raw.txt", (text, pattern))
 
     def test_empty(self):
         self.refuse("", "^raw.txt: is empty")
@@ -108,9 +104,3 @@ class Refused(unittest.TestCase):
     def test_of_a_sysbench_that_failed(self):
         for text in of_both("fatal"):
             self.refuse(text, r"^raw.txt:13: sysbench failed: mysql_drv_query\(\) returned error 1146")
-
-    def test_cut_off_anywhere(self):
-        for whole in of_both("errors"):
-            last = whole.index("    execution time")
-            for cut in range(0, last, 37):
-                self.refuse(whole[:cut], "raw.txt:")

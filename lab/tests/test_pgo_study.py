@@ -22,11 +22,10 @@ from lab.server.build_server import BuildServer
 from lab.server.given_server import GivenServer
 from lab.study import copies, core, sitting, written
 from lab.study.journal import Journal
+from lab.tests import cases
 from lab.tests.cases import folder, patch
 from lab.tests.test_parse_sysbench import recorded
 from lab.tests.test_report_adapters import FACTS
-
-RECORDED = Path(__file__).resolve().parent / "recorded"
 
 
 def build(label="a", engine="InnoDB", flavour="MariaDB", options=(), preload="", root=None):
@@ -322,7 +321,7 @@ class Faked(study.Study):
         for tool, name in (("iostat", "sysstat-12.6.1-iostat.txt"), ("mpstat", "sysstat-12.7.5-mpstat.txt"),
                            ("pidstat", "sysstat-12.6.1-pidstat.txt"), ("vmstat", "procps-4.0.2-vmstat.txt")):
             seen.files[tool] = beside(f"{tool}.txt")
-            text = (RECORDED / name).read_text()
+            text = cases.recorded(name)
             seen.files[tool].write_text(text[:400] if (unit.label, unit.repetition, tool) == ("pgo", 2, "mpstat") else text)
         after = "other" if (unit.label, unit.repetition) == ("pgo", 1) else unit.label
         variables = [{"a": value, "gtid_current_pos": name} for name, value in (("before", unit.label), ("after", after))]

@@ -11,7 +11,7 @@ from lab.base.errors import BadInput
 from lab.reports import style
 from lab.runners.sqlbench import charts, sqlbench_csv
 from lab.runners.sqlbench.tables import COLUMNS
-from lab.tests.cases import folder
+from lab.tests.cases import folder, refused
 
 TREE = Path(__file__).resolve().parents[2]
 _HEAD = {kind: ",".join(columns) + "\n" for kind, columns in COLUMNS.items()}
@@ -69,8 +69,7 @@ class Read(unittest.TestCase):
 
 class Refused(unittest.TestCase):
     def refuse(self, text, pattern, parse=sqlbench_csv.summary):
-        with self.assertRaisesRegex(BadInput, pattern):
-            parse(text, "x.csv")
+        refused(self, parse, "x.csv", (text, pattern))
 
     def test_empty(self):
         self.refuse("", "^x.csv: is empty")

@@ -3,15 +3,13 @@
 import json
 import shutil
 import unittest
-from pathlib import Path
 
 from lab.observe.sampler import Samples
 from lab.record.run import THROUGHPUT
 from lab.runners.hammerdb import options, runs
-from lab.tests.cases import folder
+from lab.tests.cases import RECORDED, folder, recorded
 from lab.tests.test_report import made
 
-RECORDED = Path(__file__).resolve().parent / "recorded"
 FACTS = {"generator": "tpcc", "date": "2026-01-31", "commit": "0123", "distribution": "Debian", "kernel": "6.1",
          "cpu": "A CPU", "governor": "performance", "huge_pages": "never", "memory_mb": 24000, "disk": {}, "binaries": {}}
 
@@ -104,7 +102,7 @@ class Folders(unittest.TestCase):
 
     def test_tproc_h(self):
         message = "mariaexec/db server: Unknown column 'inf' in 'SELECT'"
-        said = (RECORDED / "hammerdb-6.0" / "tproch.log").read_text() + f"\nVuser 1:{message}\n"
+        said = recorded("hammerdb-6.0/tproch.log") + f"\nVuser 1:{message}\n"
         (self.folder / "run.log").write_text(said)
         run = self.run_of(benchmark="tpch", virtual_users=1, scale_factor=1, querysets=1, tpch_geomean_sec=0.5,
                           tpch_total_sec=40.0, generator="HammerDB 6.0", errors=1)

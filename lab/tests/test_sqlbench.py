@@ -20,8 +20,8 @@ from lab.runners import pick
 from lab.runners.sqlbench import names, places, running, settings, sqlbench_csv, study, tables, target
 from lab.runners.sqlbench import __main__ as sqlbench
 from lab.server import disk, private_server, profiles
-from lab.tests.cases import folder
-from lab.tests.test_parse_sysbench import RECORDED, recorded
+from lab.tests.cases import RECORDED, folder
+from lab.tests.test_parse_sysbench import recorded
 
 # The command of seed 004.
 SEED_004 = {
