@@ -6,20 +6,17 @@ Environment: as lab_server.py says; the plugin is wanted.
 """
 
 import os
-import signal
 import subprocess
 import sys
-import time
 import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from installer import host  # noqa: E402
-from lab.tests.lab_server import TPCC, TREE, LabServer, environment  # noqa: E402
-from lab.tests.runner_case import RunnerCase  # noqa: E402
+from lab.tests.lab_server import TPCC  # noqa: E402
+from lab.tests.runner_case import OnARunningServer  # noqa: E402
 
-_PASSWORD = "it's [a] $ecret"
 # Ten seconds in all, as charts over time show whole tens.
 _SHORT = ["--engines", "innodb,tidesdb", "--iterations", "1", "--warehouses", "1", "--run-vu", "2", "--build-vu", "2",
           "--rampup", "0.02", "--duration", "0.16", "--settle", "0", "--no-restart",
@@ -27,15 +24,7 @@ _SHORT = ["--engines", "innodb,tidesdb", "--iterations", "1", "--warehouses", "1
 _MINE = "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = 'tpcc' AND table_name = 'mine'"
 
 
-class EnginesRunner(RunnerCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.server = LabServer(environment())
-        cls.addClassCleanup(cls.server.__exit__, None, None, None)
-        cls.server.__enter__()
-        quoted = _PASSWORD.replace("'", "''")
-        cls.server.sql(f"CREATE USER runner@localhost IDENTIFIED BY '{quoted}'; GRANT ALL ON *.* TO runner@localhost")
-
+class EnginesRunner(OnARunningServer):
     def setUp(self):
         super().setUp()
         self.addCleanup(self.server.sql, "DROP DATABASE IF EXISTS tpcc")
@@ -43,24 +32,13 @@ class EnginesRunner(RunnerCase):
     def run_it(self, *resume):
         options = resume or (*_SHORT, "-o", self.output, "--socket", self.server.socket, "--user", "runner",
                              "--mariadb-bin", self.server.tool("mariadb"))
-        return self.start(TREE / "lab" / "mariadb_engines_runner.sh", *options, "--pass", _PASSWORD,
-                          env={**os.environ, "TPCC": TPCC})
+        return self.start_by("mariadb_engines_runner.sh", *options, "--pass", self.PASSWORD)
 
     def results(self):
         return self.only("results_*")
 
-    def _wait_for(self, child, pattern):
-        deadline = time.monotonic() + 300
-        while not list(self.output.glob(pattern)):
-            self.assertIsNone(child.poll(), f"it ended before there was {pattern}")
-            self.assertLess(time.monotonic(), deadline, f"{pattern} does not come")
-            time.sleep(0.05)
-
     def test_an_interrupted_run_goes_on_to_its_report(self):
-        child = self.run_it()
-        self._wait_for(child, "results_*/tidesdb/iter1/run.log")
-        child.send_signal(signal.SIGTERM)
-        said = self.finish(child, 130)
+        said = self.interrupt_when(self.run_it(), "results_*/tidesdb/iter1/run.log")
         self.assertIn(f"--resume {self.results()}", said)
         self.assertIn("Until then the database tpcc is kept.", said)
         engines = "SELECT DISTINCT engine FROM information_schema.tables WHERE table_schema = 'tpcc'"
@@ -70,18 +48,10 @@ class EnginesRunner(RunnerCase):
         self.assertIn("innodb iteration 1 run: done in an earlier sitting", said)
         self.assertIn("tidesdb iteration 1 build: done in an earlier sitting", said)
         self.assertFalse(self.server.value("SHOW DATABASES LIKE 'tpcc'"))
-        self._check_rows()
+        self.check_rows("results_*/final/merged/hammerdb_results_merged.csv", ["innodb", "tidesdb"])
         self._check_report()
         self._check_sums()
-        for path in self.output.rglob("*"):
-            self.assertFalse(path.is_file() and _PASSWORD.encode() in path.read_bytes(), path)
-
-    def _check_rows(self):
-        rows = self.rows("results_*/final/merged/hammerdb_results_merged.csv")
-        self.assertEqual([row["engine"] for row in rows], ["innodb", "tidesdb"])
-        for row in rows:
-            self.assertGreater(int(row["nopm"]), 0)
-            self.assertEqual((row["consistent"], row["generator"], row["warehouses"]), ("yes", "tpcc", "1"))
+        self.check_that_no_file_has_the_password()
 
     def _check_report(self):
         """Charts, tables and the page; each says that the run was interrupted."""

@@ -5,62 +5,42 @@ Environment: see lab_server.py.
 
 import os
 import re
-import signal
 import subprocess
 import sys
-import time
 import unittest
 from pathlib import Path
 
-from lab_server import TPCC, TREE, LabServer, environment
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from lab.study import written
-from lab.tests.runner_case import RunnerCase
+from lab.study import written  # noqa: E402
+from lab.tests.lab_server import TPCC  # noqa: E402
+from lab.tests.runner_case import OnARunningServer  # noqa: E402
 
-RUNNER = TREE / "lab" / "hammerdb_runner.sh"
-PASSWORD = "it's [a] $ecret"
 SHORT = ["--warehouses", "1", "--tpcc-vu", "2", "--tpcc-build-vu", "2", "--rampup", "0.02", "--settle", "0"]
 
 
-class Runner(RunnerCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.server = LabServer(environment())
-        cls.addClassCleanup(cls.server.__exit__, None, None, None)
-        cls.server.__enter__()
-        quoted = PASSWORD.replace("'", "''")
-        cls.server.sql(f"CREATE USER runner@localhost IDENTIFIED BY '{quoted}'; GRANT ALL ON *.* TO runner@localhost")
-        cls.client = cls.server.environment.basedir / "bin" / "mariadb"
-        cls.variables = {**os.environ, "TPCC": TPCC}
-
+class Runner(OnARunningServer):
     def run_it(self, *options, password=True):
-        argv = [RUNNER, *options]
         if "--resume" not in options:
-            argv += ["-o", self.output, "-S", self.server.socket, "-u", "runner", "--mariadb-bin", self.client]
-        return self.start(*argv, *(["--pass", PASSWORD] if password else []), env=self.variables)
+            options += ("-o", self.output, "-S", self.server.socket, "-u", "runner",
+                        "--mariadb-bin", self.server.tool("mariadb"))
+        return self.start_by("hammerdb_runner.sh", *options, *(["--pass", self.PASSWORD] if password else []))
 
     def test_a_run_that_is_interrupted_goes_on(self):
         engines = "innodb,tidesdb" if os.environ.get("TIDESDB_PLUGIN") else "innodb"
-        process = self.run_it("-e", engines, *SHORT, "--duration", "0.1")
-        logs = self._wait_for("innodb_tpcc/run.log")
-        time.sleep(1)
-        process.send_signal(signal.SIGTERM)
-        said = self.finish(process, 130)
+        child = self.run_it("-e", engines, *SHORT, "--duration", "0.1")
+        said = self.interrupt_when(child, "hammerdb_logs_*/innodb_tpcc/run.log", pause_s=1)
+        logs = self.only("hammerdb_logs_*")
         self.assertIn(f"--resume {logs}", said)
         self.assertEqual(subprocess.run(["pgrep", "-f", f"{TPCC} run.*{self.server.socket}"], capture_output=True,
                                         check=False).stdout, b"")
         said = self.finish(self.run_it("--resume", logs))
         self.assertIn("Interrupted during: innodb tpcc run", said)
-        rows = self.rows("hammerdb_results_*.csv")
-        self.assertEqual([row["engine"] for row in rows], engines.split(","))
-        for row in rows:
-            self.assertGreater(int(row["nopm"]), 0)
-            self.assertEqual((row["consistent"], row["generator"], row["warehouses"]), ("yes", "tpcc", "1"))
+        self.check_rows("hammerdb_results_*.csv", engines.split(","))
         self.assertFalse(self.server.sql("SHOW DATABASES LIKE 'tpcc'").strip())
         self.assertTrue((logs / "chart_tpcc_nopm.png").exists())
         self._sees_the_server(logs)
-        for path in self.output.rglob("*"):
-            self.assertFalse(path.is_file() and PASSWORD.encode() in path.read_bytes(), path)
+        self.check_that_no_file_has_the_password()
 
     def _sees_the_server(self, logs):
         """As it does a private one."""
@@ -75,14 +55,6 @@ class Runner(RunnerCase):
             self.assertEqual(run.variables["performance_schema"], "OFF")
             self.assertIn("server CPU", run.series)
             self.assertRegex(run.configuration["server"], "MariaDB")
-
-    def _wait_for(self, name):
-        for _ in range(1200):
-            found = list(self.output.glob(f"hammerdb_logs_*/{name}"))
-            if found:
-                return next(self.output.glob("hammerdb_logs_*"))
-            time.sleep(0.1)
-        self.fail(f"{name} does not come")
 
     def test_a_wrong_password_says_what_to_do(self):
         said = self.finish(self.run_it("-e", "innodb", password=False), 1)
