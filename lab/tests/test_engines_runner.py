@@ -166,14 +166,6 @@ class Run(Cases):
 class Databases(Cases):
     """On a server that somebody runs: what this run made there is dropped, and nothing else."""
 
-    def test_somebody_s_database_stays(self):
-        self.server.databases["tpcc"] = SOMEBODY
-        for _ in range(2):
-            self.assertEqual(self.go(), 1)
-        self.assertEqual((self.server.databases, self.server.drops()), ({"tpcc": SOMEBODY}, []))
-        self.assertIn("Failed: innodb iteration 1 build: there is a database tpcc", self.said.getvalue())
-        self.assertNotIn("the database tpcc is kept", self.said.getvalue())
-
     def test_what_it_made_is_dropped_after_each_engine(self):
         self.server.databases["other"] = SOMEBODY
         self.assertEqual(self.go(), 0)

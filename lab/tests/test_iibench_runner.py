@@ -111,9 +111,6 @@ class Faked(study.Study):
         return FACTS
 
     def take(self, unit, _note):
-        self.case.measured.append(unit.name)
-        if unit.name in self.case.trouble:
-            raise self.case.trouble[unit.name]
         raw = self.directory / "raw"
         raw.mkdir(exist_ok=True)
         result = insert_benchmark(unit.engine)
@@ -140,7 +137,7 @@ class Run(Files):
         super().setUp()
         self.plugin_file = Path(self.directory) / "ha_tidesdb.so"
         self.directory = Path(self.directory) / "iibench_1"
-        self.measured, self.trouble, self.plugin = [], {}, "a build"
+        self.plugin = "a build"
         patch(self, (plotly, "source", lambda: "/* plotly.js v9 */"), (charts, "draw", mock.Mock()))
 
     def go(self, *argv):
@@ -191,15 +188,6 @@ class Run(Files):
         self.assertEqual(tables.run_configuration(made).head, ["", "InnoDB", "TidesDB"])
         self.assertNotIn("started (UTC)", markdown.text(made))
 
-    def test_an_interrupted_run_goes_on_and_says_so(self):
-        self.trouble = {"TidesDB, repetition 1": KeyboardInterrupt()}
-        with self.assertRaises(KeyboardInterrupt):
-            self.go("--memory-max", "0")
-        self.trouble, self.measured = {}, []
-        self.assertEqual(self.go("--memory-max", "0"), 0)
-        self.assertEqual(self.measured, ["TidesDB, repetition 1"])
-        self.assertIn("Interrupted during: TidesDB, repetition 1", self.said.getvalue())
-
     def test_another_build_is_refused_by_name_and_nothing_is_written_over(self):
         self.go("--memory-max", "0")
         self.plugin, header = "another one", (self.directory / written.HEADER).read_text()
@@ -217,11 +205,6 @@ class Run(Files):
         self.go("--memory-max", "0", "--repetitions", "2")
         self.assertTrue(written.read(self.directory).about.endswith(
             " Each repetition was run in the reverse order of the one before."))
-
-    def test_a_measurement_that_fails_is_named(self):
-        self.trouble = {"InnoDB, repetition 1": Failed("the server ended at once")}
-        self.assertEqual(self.go("--memory-max", "0"), 1)
-        self.assertIn("Failed: InnoDB, repetition 1: the server ended at once", written.read(self.directory).history)
 
 
 class Bulk(unittest.TestCase):

@@ -65,9 +65,8 @@ class Refused(unittest.TestCase):
             self.refused(hammerdb.parse, ["-P", names], "-P .*: names of CSVs are wanted")
         for name in ("mysql", "SYS", "information_schema"):
             self.refused(hammerdb.parse, ["--tpcc-db", name], "--tpcc-db: .* is the server's own database")
-        self.refused(hammerdb.parse, ["-e", "postgres"], "-e postgres: PostgreSQL is not run here")
-        self.refused(hammerdb.parse, ["--pg-host", "x"], "--pg-host: PostgreSQL is not run here")
-        self.refused(hammerdb.parse, ["-e", "innodb", "-b", "tpch"], "-b tpch: the built-in generator has no TPROC-H")
+        self.refused(hammerdb.parse, ["--tpcc-db", "a'b"], "is no database's name")
+        self.refused(hammerdb.parse, ["--tpcc-vu", "0"], "0 is not at least 1")
         self.refused(iibench.parse, ["--vary", "i1-batch=10,x"], "i1-batch=x: a whole number from 1")
 
     def test_what_only_a_server_that_is_started_can_be_told(self):

@@ -361,15 +361,6 @@ class GoesOn(unittest.TestCase):
             self.assertNotIn(f"| {name}", text)
         self.assertNotIn("256M", text)
 
-    def test_of_a_server_that_ran_already_its_own_settings_are_shown(self):
-        server = running.Running(self.wanted, places.read({"SOCKET": "/x", "MYSQL_BIN": "/bin/true"}), None)
-        client = ('case "$*" in *pid_file*) printf "/none/\\tx.pid\\tx\\n";; '
-                  '*VARIABLES*) printf "innodb_buffer_pool_size\\t33554432\\n";; esac')
-        with mock.patch.object(server, "_client", ["sh", "-c", client, "-"]):
-            self.assertEqual(server.options("InnoDB"), ["--innodb_buffer_pool_size=33554432"])
-            self.assertIn("The server runs with innodb_buffer_pool_size=33554432, not the asked 256M.", server.said())
-        self.assertNotIn("innodb_buffer_pool", dict(study.asked(self.wanted, running=True)))
-
     def test_a_run_that_ended_is_not_gone_on_with(self):
         self.sitting()
         with mock.patch("time.strftime", return_value="another"):
@@ -486,15 +477,17 @@ class Servers(unittest.TestCase):
         first.close()
         self.assertFalse((self.base / "data").exists())
 
-    def test_of_a_server_that_runs_already_it_is_said_what_is_not_to_be_seen(self):
-        client = str(self.base / "bin" / "mariadb")
+    def test_of_a_server_that_runs_already_its_own_settings_are_shown_and_what_is_not_to_be_seen(self):
+        client, wanted = str(self.base / "bin" / "mariadb"), settings.read({"ENGINES": "InnoDB"})
         where = places.read({"SOCKET": str(self.base / "none.sock"), "MYSQL_BIN": client})
-        server = running.Running(settings.read({"ENGINES": "InnoDB"}), where, None)
+        server = running.Running(wanted, where, None)
         with mock.patch.object(server, "_client", ["sh", "-c", 'case "$*" in *pid_file*) printf "/none/\\tx.pid\\tx\\n";; '
                                                    '*VARIABLES*) printf "innodb_buffer_pool_size\\t5\\n";; esac', "-"]):
             said = server.said()
+            self.assertEqual(server.options("InnoDB"), ["--innodb_buffer_pool_size=5"])
         self.assertRegex(said[0], "^The server's process is not to be seen")
         self.assertIn("The server runs with innodb_buffer_pool_size=5, not the asked 256M.", said)
+        self.assertNotIn("innodb_buffer_pool", dict(study.asked(wanted, running=True)))
 
     def test_a_setting_that_did_not_take_is_an_error(self):
         def server(mode):

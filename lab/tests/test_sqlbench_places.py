@@ -10,7 +10,7 @@ from unittest import mock
 
 from installer.shell import Failed, Unavailable
 from lab.base import debian
-from lab.reports import plotly, style
+from lab.reports import plotly
 from lab.runners.sqlbench import places, running, settings, study, target
 from lab.runners.sqlbench import __main__ as sqlbench
 from lab.study.journal import Journal
@@ -197,13 +197,7 @@ class Whole(unittest.TestCase):
     def setUp(self):
         self.output = folder(self) / "results"
         self.variables = {"WORKLOADS": "oltp_insert", "OUTPUT_DIR": str(self.output)}
-        self.measured, self.trouble, self.installed, self.missing, self.intervals = [], {}, [], {}, True
-
-    def _measure(self, it, unit, step):
-        found, raw = GoesOn.measure(self, it, unit, step), it.directory / unit.file_name
-        if not self.intervals:
-            raw.write_text("".join(line for line in raw.read_text().splitlines(True) if not line.startswith("[ ")))
-        return found
+        self.measured, self.trouble, self.installed, self.missing = [], {}, [], {}
 
     def _install(self, wanted, _log):
         self.installed += wanted
@@ -215,7 +209,7 @@ class Whole(unittest.TestCase):
         """What it said, and its exit code."""
         said = io.StringIO()
         with contextlib.ExitStack() as stack:
-            for where, name, what in ((study.Study, "measure", lambda it, *given: self._measure(it, *given)),
+            for where, name, what in ((study.Study, "measure", lambda it, *given: GoesOn.measure(self, it, *given)),
                                       (target, "OwnServers", WholeServer), (sqlbench, "Running", WholeServer),
                                       (sqlbench.apt, "install", self._install), (plotly, "source", lambda: "/* plotly */"),
                                       (sqlbench.shutil, "which", lambda *_, **__: sysbench),
@@ -283,13 +277,3 @@ class Whole(unittest.TestCase):
         with mock.patch("time.strftime", return_value="another"):
             code, said = self.run_it()
         self.assertEqual((code, len(self.measured)), (0, 2), said)
-
-    def test_a_time_below_the_interval_has_charts_of_the_summary(self):
-        self.intervals = False
-        with mock.patch.object(style, "DOTS", 20):
-            code, said = self.run_it()
-        self.assertEqual(code, 0, said)
-        self.assertRegex(said, r"detail_\S+csv: has a head and no rows: no interval of a run ended \(TIME was below")
-        names = {path.name for path in next(self.output.glob("charts_*")).iterdir()}
-        self.assertIn("oltp_insert_tps_bar.png", names)
-        self.assertNotIn("oltp_insert_tps_timeseries.png", names)
