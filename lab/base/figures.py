@@ -7,6 +7,7 @@ from pathlib import Path
 
 from lab.base.errors import BadInput
 
+FORMAT = 1  # Of result files.
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 # What becomes the name of a file and a text in a chart: no path, no formula, nothing that a legend leaves out.
 _LABEL = re.compile(r"[^\W_][\w .,:=+()@#-]{0,99}")
@@ -81,3 +82,13 @@ def of_json(text, source, empty="is empty; what should have written it did not e
         return json.loads(text, parse_constant=_finite, parse_float=_finite, parse_int=_whole)
     except (ValueError, RecursionError) as error:
         raise BadInput(source, f"is no JSON, or cut off: {error}", getattr(error, "lineno", None)) from error
+
+
+def result(path, kind, program):
+    """What a program's result file says. Raises BadInput for any other file."""
+    raw = of_json(read(path), path, "is empty; the run that should have written it did not end")
+    if not isinstance(raw, dict) or raw.get("kind") != kind:
+        raise BadInput(path, f"is no result of `{program}`")
+    if raw.get("format") != FORMAT:
+        raise BadInput(path, f"has format {raw.get('format')}; this report reads format {FORMAT}")
+    return raw

@@ -57,6 +57,14 @@ def parse(words):
     return _spec(label, found, tuple(options))
 
 
+def parse_all(words):
+    """The Specs of several --build. Raises Failed."""
+    specs = [parse(each) for each in words]
+    if len({spec.label for spec in specs}) < len(specs):
+        raise Failed("--build: each label once")
+    return specs
+
+
 def _spec(label, found, options):
     programs = [found[key] for key in ("mariadbd", "mysqld") if key in found]
     if len(programs) > 1 or not programs and "server" not in found:

@@ -8,19 +8,7 @@ from lab.record import provenance
 from lab.record.run import Latency, Run, Study
 
 KIND = "bench"
-FORMAT = 1
 _BASE = "RocksDB"
-
-
-def load(path):
-    """The parsed file. Raises BadInput for any other."""
-    path = Path(path)
-    raw = figures.of_json(figures.read(path), path, "is empty; the run that should have written it did not end")
-    if not isinstance(raw, dict) or raw.get("kind") != KIND:
-        raise BadInput(path, "is no result of `tidesdb bench`")
-    if raw.get("format") != FORMAT:
-        raise BadInput(path, f"has format {raw.get('format')}; this report reads format {FORMAT}")
-    return raw
 
 
 def _run(of, versions):
@@ -40,7 +28,7 @@ def _run(of, versions):
 def study(paths):
     """One Study of one file. Raises BadInput."""
     path, *more = [Path(path) for path in paths]
-    raw = load(path)
+    raw = figures.result(path, KIND, "tidesdb bench")
     if more:
         raise BadInput(more[0], "a run of `tidesdb bench` is reported alone")
     try:

@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+from dataclasses import dataclass
 from pathlib import Path
 
 from installer import apt, host, packages
@@ -11,6 +12,16 @@ from lab.base.watched import tied
 _DIRECTORY = TREE / "build" / "lab"
 # Their exit codes that gave a result: all is well, wrong rows, errors besides conflicts. The result says which.
 MEASURED = (0, 2, 3)
+
+
+@dataclass(frozen=True)
+class Figures:
+    """One run. Latencies are in milliseconds."""
+    per_s: float    # What counts of the work.
+    p95_ms: float
+    max_ms: float
+    errors: int     # Statements that failed, conflicts among them.
+    consistent: bool = True
 
 
 def built(name):

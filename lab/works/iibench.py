@@ -7,19 +7,13 @@ from lab.base.errors import BadInput
 from lab.record import provenance
 from lab.record.run import LATENCIES, THROUGHPUT, Check, Error, Latency, Metric, Run, Study, numbered
 
-FORMAT = 1
 _SECONDS = ["second", "operation", "count", "rows", "errors", "p50_us", "p99_us", "p999_us", "max_us"]
 _QUERIES = "query"
 
 
 def load(path):
     """The parsed file. Raises BadInput for any other."""
-    path = Path(path)
-    raw = figures.of_json(figures.read(path), path, "is empty; the run that should have written it did not end")
-    if not isinstance(raw, dict) or raw.get("kind") != "iibench":
-        raise BadInput(path, "is no result of `iibench run --json`")
-    if raw.get("format") != FORMAT:
-        raise BadInput(path, f"has format {raw.get('format')}; this report reads format {FORMAT}")
+    raw = figures.result(path, "iibench", "iibench run --json")
     if not isinstance(raw.get("label"), str):
         raise BadInput(path, f"lacks its label: {raw.get('label')!r}")
     return raw

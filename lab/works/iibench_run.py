@@ -1,22 +1,10 @@
 """Runs the lab's insert benchmark: three secondary indexes, inserts at the high end, deletes at the low end."""
 
-from dataclasses import dataclass
-
 from installer.shell import Failed
 from lab.works import generators, iibench
 
 DATABASE = "iibench"
 _CHURN = "l.i1"
-
-
-@dataclass(frozen=True)
-class Figures:
-    """One run."""
-    per_s: float   # Rows inserted; as many are deleted.
-    p95_ms: float  # Of a transaction that inserts.
-    max_ms: float
-    errors: int
-    consistent: bool
 
 
 def build(tool, server, engine, rows):
@@ -25,15 +13,15 @@ def build(tool, server, engine, rows):
 
 
 def run(tool, server, engine, seconds, result):
-    """One measured run, its rows checked; result: where its JSON goes."""
+    """Rows inserted a second of one measured run (as many are deleted), its rows checked; result: where its JSON goes."""
     generators.call([*_argv(tool, server, engine), "--phases", _CHURN, "--i1-rows", 0, "--write-seconds", seconds,
                      "--json", result], allowed=generators.MEASURED)
     step, _ = iibench.step(result, engine)
     if step.throughput is None:
         raise Failed(f"{result}: the run ended before its time")
     insert = step.latencies[0]
-    return Figures(step.throughput, insert.p95_ms, insert.max_ms, sum(error.count for error in step.errors),
-                   not step.broken)
+    return generators.Figures(step.throughput, insert.p95_ms, insert.max_ms, sum(error.count for error in step.errors),
+                              not step.broken)
 
 
 def _argv(tool, server, engine):

@@ -7,6 +7,7 @@ from installer.shell import Failed, clean_environment, output
 from lab.base.figures import read
 from lab.base.watched import tied
 from lab.works import sysbench_output as parser
+from lab.works.generators import Figures
 
 DATABASE = "sbtest"
 # Deadlock, changed since read, lock wait timeout, and errors of COMMIT: sysbench begins the transaction again.
@@ -30,20 +31,11 @@ WORK = {"point_select": Work("oltp_point_select", "queries"), "read_write": Work
         "update_non_index": Work("oltp_update_non_index", "queries")}
 
 
-@dataclass(frozen=True)
-class Figures:
-    """One run of one test. Latencies are in milliseconds."""
-    per_s: float
-    p95_ms: float
-    max_ms: float
-    errors: int  # Statements that were ignored and run again; sysbench counts no others.
-
-
 def figures(text, per):
     """The figures of a finished run. Raises BadInput for any other text."""
     done = parser.parse(text)
     return Figures(done.qps if per == "queries" else done.tps, done.latency.percentile_ms, done.latency.max_ms,
-                   done.errors)
+                   done.errors)  # Of statements that were ignored and run again; sysbench counts no others.
 
 
 def command(socket, script, action, threads, rows, *more, tables=1, database=DATABASE, user="root"):

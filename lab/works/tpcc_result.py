@@ -6,7 +6,6 @@ from pathlib import Path
 from lab.base import figures
 from lab.base.errors import BadInput
 
-FORMAT = 1
 TRANSACTIONS = ["NEWORD", "PAYMENT", "DELIVERY", "SLEV", "OSTAT"]
 
 
@@ -61,14 +60,9 @@ class Result:
 
 def load(path):
     """One result file. Raises BadInput."""
-    path = Path(path)
-    raw = figures.of_json(figures.read(path), path, "is empty; the run that should have written it did not end")
-    if not isinstance(raw, dict) or raw.get("kind") != "tproc-c":
-        raise BadInput(path, "is no result of `tpcc run --json`")
-    if raw.get("format") != FORMAT:
-        raise BadInput(path, f"has format {raw.get('format')}; this report reads format {FORMAT}")
+    raw = figures.result(path, "tproc-c", "tpcc run --json")
     try:
-        return _checked(path, raw)
+        return _checked(Path(path), raw)
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
         raise BadInput(path, f"lacks a part, or it has the wrong form: {error!r}") from error
 

@@ -2,9 +2,6 @@
 
 from statistics import median
 
-from lab.base import figures
-from lab.runners.hammerdb import hammerdb_csv
-
 _FIGURES = (("NOPM", "nopm", "{:,.0f}"), ("TPM", "tpm", "{:,.0f}"), ("new order p95, ms", "neword_p95_ms", "{:.2f}"),
             ("payment p95, ms", "payment_p95_ms", "{:.2f}"), ("delivery p95, ms", "delivery_p95_ms", "{:.2f}"),
             ("server CPU a new order, ms", "server_cpu_ms_per_neword", "{:.3f}"),
@@ -12,11 +9,6 @@ _FIGURES = (("NOPM", "nopm", "{:,.0f}"), ("TPM", "tpm", "{:,.0f}"), ("new order 
 # Also of an iteration that left wrong data, which has none of the others.
 _OF_ALL = (("build, s", "build_sec", "{:,.0f}"), ("errors", "errors", "{:,.0f}"))
 _WRONG = "inconsistent"
-
-
-def read(paths):
-    """The rows of all CSVs, in this order."""
-    return [row for path in paths for row in hammerdb_csv.read(figures.read(path), path)]
 
 
 def _cell(rows, column, form):

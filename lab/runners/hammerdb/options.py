@@ -174,10 +174,7 @@ def _builds(args):
                           (args.private_server, "--private-server")):
         if given:
             raise Failed(f"--build: has servers of its own, and the built-in TPROC-C; leave out {option}")
-    specs = [builds.parse(words) for words in args.build]
-    if len({spec.label for spec in specs}) < len(specs):
-        raise Failed("--build: each label once")
-    return specs
+    return builds.parse_all(args.build)
 
 
 def partitions(args, engine):

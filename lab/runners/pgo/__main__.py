@@ -77,12 +77,9 @@ def wanted_of(args):
 
 def parse_builds(words):
     """The Specs of --build. Raises Failed."""
-    specs = [builds_of.parse(each) for each in words]
-    if len(specs) < 2:
+    if len(words) < 2:
         raise Failed("--build: two of them are wanted at least, or there is nothing to compare")
-    if len({spec.label for spec in specs}) < len(specs):
-        raise Failed("--build: each label once")
-    return specs
+    return builds_of.parse_all(words)
 
 
 def parse(argv):

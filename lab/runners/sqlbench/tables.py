@@ -3,15 +3,14 @@
 import csv
 
 from lab.base import figures
+from lab.runners.sqlbench import sqlbench_csv
 from lab.runners.sqlbench.settings import PERCENTILES
 from lab.works import sysbench_output as parser
 
 KEY = ["engine", "workload", "threads", "table_size", "iteration"]
 COLUMNS = {
-    "summary": [*KEY, "tps", "qps", "reads_per_sec", "writes_per_sec", "latency_avg_ms", "latency_min_ms",
-                "latency_p95_ms", "latency_max_ms", "errors", "reconnects", "total_time_s", "warmup_s",
-                "data_size_after_prepare_mb", "data_size_after_run_mb"],
-    "detail": [*KEY, "time_s", "tps", "qps", "latency_avg_ms", "latency_p95_ms"],
+    "summary": [*KEY, *sqlbench_csv.SUMMARY],
+    "detail": [*KEY, *sqlbench_csv.DETAIL],
     "latency": [*KEY, "percentile", "latency_ms"],
     "sizes": [*KEY, "phase", "size_bytes", "size_mb"],
 }
