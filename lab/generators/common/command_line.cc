@@ -4,8 +4,8 @@
 #include <memory>
 #include <string>
 
-#include "lab/generators/common/database.h"
 #include "lab/generators/common/result_parts.h"
+#include "lab/generators/common/server_facts.h"
 #include "lab/generators/common/stage.h"
 
 namespace tidesdb::lab {

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "lab/generators/common/client.h"
-#include "lab/generators/common/exit_code.h"
+#include "lab/generators/common/outcome.h"
 #include "lab/generators/common/run_options.h"
 
 namespace tidesdb::lab {

@@ -1,4 +1,5 @@
-// What a call to the server or to the system came to: OK, or an error number with its message.
+// What a call to the server or to the system came to: OK, or an error number with its message; and
+// what a whole program came to.
 #pragma once
 
 #include <string>
@@ -38,6 +39,15 @@ struct [[nodiscard]] Outcome {
   }
 
   static Outcome Fail(std::string message) { return {kErrTool, "", std::move(message)}; }
+};
+
+// How a generator's program ends: the highest that applies.
+enum class ExitCode : int {
+  kOk = 0,
+  kFailed = 1,            // It could not run: options, connection, disk.
+  kInconsistent = 2,      // The database does not hold what it must, or gave a wrong answer.
+  kUnexpectedErrors = 3,  // Errors other than 1213, 1205 and 1020.
+  kServerLost = 4,        // The connections broke, as when the server is killed.
 };
 
 }  // namespace tidesdb::lab

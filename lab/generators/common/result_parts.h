@@ -1,15 +1,28 @@
-// What the results of all generators have in common: latencies, errors, the file.
+// What the results of all generators have in common: JSON by the library, with our texts and numbers
+// as it wants them, latencies, errors, the file.
 #pragma once
 
 #include <ctime>
+#include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 
 #include "lab/generators/common/error_tally.h"
 #include "lab/generators/common/histogram.h"
-#include "lab/generators/common/json.h"
 #include "lab/generators/common/outcome.h"
 
 namespace tidesdb::lab {
+
+using Json = nlohmann::ordered_json;
+
+// Of bytes that a server sent: Latin-1, the character set of our connections.
+Json ServerText(std::string_view latin1);
+
+// Rounded to so many decimals; null for what is no finite number.
+Json Rounded(double value, int decimals = 3);
+
+// ASCII on one line.
+std::string JsonText(const Json& json);
 
 // "2026-11-22T12:00:00Z".
 std::string UtcText(std::time_t when);

@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "lab/generators/common/client.h"
-#include "lab/generators/common/json.h"
+#include "lab/generators/common/result_parts.h"
 #include "lab/generators/common/terminal.h"
 
 namespace tidesdb::lab {

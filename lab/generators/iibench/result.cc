@@ -2,7 +2,6 @@
 
 #include <cmath>
 
-#include "lab/generators/common/json.h"
 #include "lab/generators/common/result_parts.h"
 #include "lab/generators/common/terminal.h"
 #include "lab/generators/iibench/workers.h"

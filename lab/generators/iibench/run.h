@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "lab/generators/common/error_tally.h"
-#include "lab/generators/common/exit_code.h"
 #include "lab/generators/common/op_log.h"
+#include "lab/generators/common/outcome.h"
 #include "lab/generators/common/server_facts.h"
 #include "lab/generators/iibench/pacer.h"
 #include "lab/generators/iibench/row_check.h"

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <string>
 
-#include "lab/generators/common/database.h"
 #include "lab/generators/common/server_facts.h"
 #include "lab/generators/iibench/row_check.h"
 #include "lab/generators/iibench/schema.h"

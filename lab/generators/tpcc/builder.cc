@@ -7,7 +7,6 @@
 #include <thread>
 #include <vector>
 
-#include "lab/generators/common/database.h"
 #include "lab/generators/common/server_facts.h"
 #include "lab/generators/common/stage.h"
 #include "lab/generators/common/terminal.h"

@@ -3,7 +3,6 @@
 #include <cmath>
 #include <cstdio>
 
-#include "lab/generators/common/json.h"
 #include "lab/generators/common/result_parts.h"
 #include "lab/generators/common/terminal.h"
 

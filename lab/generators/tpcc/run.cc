@@ -12,6 +12,32 @@
 namespace tidesdb::lab::tpcc {
 namespace {
 
+// HammerDB's counters: NOPM is the growth of the sum of d_next_o_id a minute, TPM that of the
+// server's commits and rollbacks.
+struct CounterSample {
+  int64_t next_o_id_sum = 0;
+  int64_t transactions = 0;
+};
+
+Outcome ReadServerFacts(Client* client, ServerFacts* facts) {
+  LAB_TRY(lab::ReadServerFacts(client, "district", facts));
+  int64_t warehouses = 0;
+  LAB_TRY(client->QueryInt("SELECT MAX(w_id) FROM warehouse", &warehouses));
+  facts->warehouses = static_cast<int>(warehouses);
+  return {};
+}
+
+Outcome SampleCounters(Client* client, CounterSample* sample) {
+  LAB_TRY(client->QueryInt("SELECT SUM(d_next_o_id) FROM district", &sample->next_o_id_sum));
+  Rows rows;
+  LAB_TRY(client->Query(
+      "SHOW GLOBAL STATUS WHERE Variable_name = 'Com_commit' OR Variable_name = 'Com_rollback'",
+      &rows));
+  sample->transactions = 0;
+  for (const Row& row : rows) sample->transactions += ToInt(row[1]);
+  return {};
+}
+
 // Why the balances cannot be compared after this run; empty when they can.
 std::string BalanceSkipReason(const RunOptions& options, const ServerFacts& facts) {
   if (options.isolation != Isolation::kRepeatableRead) return "compared at REPEATABLE READ only";

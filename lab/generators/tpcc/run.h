@@ -8,15 +8,19 @@
 #include <vector>
 
 #include "lab/generators/common/error_tally.h"
-#include "lab/generators/common/exit_code.h"
 #include "lab/generators/common/histogram.h"
 #include "lab/generators/common/op_log.h"
+#include "lab/generators/common/outcome.h"
+#include "lab/generators/common/server_facts.h"
 #include "lab/generators/tpcc/consistency.h"
 #include "lab/generators/tpcc/run_options.h"
-#include "lab/generators/tpcc/server_facts.h"
 #include "lab/generators/tpcc/transactions.h"
 
 namespace tidesdb::lab::tpcc {
+
+struct ServerFacts : lab::ServerFacts {
+  int warehouses = 0;
+};
 
 struct RunReport {
   ServerFacts server;

@@ -12,7 +12,7 @@
 #include "lab/generators/common/client.h"
 #include "lab/generators/common/outcome.h"
 #include "lab/generators/common/random.h"
-#include "lab/generators/tpcc/commit_record.h"
+#include "lab/generators/tpcc/commit_log.h"
 
 namespace tidesdb::lab::tpcc {
 

@@ -8,7 +8,7 @@
 
 #include "lab/generators/common/client.h"
 #include "lab/generators/common/outcome.h"
-#include "lab/generators/tpcc/commit_record.h"
+#include "lab/generators/tpcc/commit_log.h"
 #include "lab/generators/tpcc/consistency.h"
 
 namespace tidesdb::lab::tpcc {

@@ -1,4 +1,4 @@
-#include "lab/generators/tpcc/commit_record.h"
+#include "lab/generators/tpcc/commit_log.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -6,7 +6,6 @@
 #include <cstdio>
 #include <string>
 
-#include "lab/generators/tpcc/commit_log.h"
 #include "lab/generators/tpcc/verify.h"
 
 namespace tidesdb::lab::tpcc {
