@@ -32,22 +32,12 @@ class _Charts:
                 panels.setdefault((point.condition, point.workload), []).append((point, row))
         if not panels:
             return
-        figure, axes = self._grid(len(panels))
+        figure, axes = _grid(len(panels))
         for (condition, workload), each in zip(panels, axes):
             (self._lines if self.by_threads else self._bars)(each, panels[condition, workload])
             each.set_title(f"{workload}\n{condition}" if condition else workload, fontsize=8)
             each.set_ylim(bottom=0)
         self._finish(figure, axes, name, title)
-
-    def _grid(self, count):
-        columns = min(3, count)
-        lines = -(-count // columns)
-        figure, grid = style.pyplot().subplots(lines, columns, squeeze=False,
-                                               figsize=(max(7.0, 4.2 * columns), max(4.0, 3.0 * lines)))
-        flat = list(grid.flat)
-        for axes in flat[count:]:
-            axes.set_visible(False)
-        return figure, flat[:count]
 
     def _finish(self, figure, axes, name, title, legend=None):
         """legend: where it is, as matplotlib has it; None: within the first panel."""
@@ -89,7 +79,7 @@ class _Charts:
         panels = list(dict.fromkeys((gain.where.condition, gain.where.workload) for gain in found))
         if not panels:
             return
-        figure, axes = self._grid(len(panels))
+        figure, axes = _grid(len(panels))
         low, high = _gains_shown([gain.change for gain in found])
         for (condition, workload), each in zip(panels, axes):
             here = [gain for gain in found if (gain.where.condition, gain.where.workload) == (condition, workload)]
@@ -124,7 +114,7 @@ class _Charts:
                   if any(THROUGHPUT in run.series for run in self.study.runs if run.point == point)][:_PANELS_MAX]
         if not points:
             return
-        figure, panels = self._grid(len(points))
+        figure, panels = _grid(len(points))
         for point, axes in zip(points, panels):
             for label in self.labels:
                 for run in self.study.at(point, label):
@@ -151,10 +141,12 @@ def _gains_shown(changes):
     return low - margin, high + margin
 
 
+def _grid(count):
+    return style.grid(count, 3, 4.2, 3.0, (7.0, 4.0))
+
+
 def _whiskers(spreads):
-    if all(len(one.values) == 1 for one in spreads):
-        return None
-    return [[one.median - min(one.values) for one in spreads], [max(one.values) - one.median for one in spreads]]
+    return style.whiskers([one.values for one in spreads])
 
 
 def draw(study, directory):

@@ -1,6 +1,7 @@
 """How every chart looks, and how it is saved."""
 
 from pathlib import Path
+from statistics import median
 
 from lab.base import debian
 
@@ -52,6 +53,26 @@ def _lighter(colour, share):
         return colour
     parts = (int(colour[at:at + 2], 16) for at in (1, 3, 5))
     return "#" + "".join(f"{round(part + (255 - part) * share):02x}" for part in parts)
+
+
+def grid(count, columns_max, width, height, least=(6.4, 0.0)):
+    """(figure, its panels), so many; width and height: of one."""
+    columns = min(columns_max, count)
+    lines = -(-count // columns)
+    figure, panels = pyplot().subplots(lines, columns, squeeze=False,
+                                       figsize=(max(least[0], width * columns), max(least[1], height * lines)))
+    for axes in panels.flat[count:]:
+        axes.set_visible(False)
+    return figure, list(panels.flat[:count])
+
+
+def whiskers(several):
+    """How far the least and the most of each values are from their median; None where all are of one value."""
+    if all(len(values) < 2 for values in several):
+        return None
+    middle = [median(values) if values else 0 for values in several]
+    return [[at - min(values, default=0) for at, values in zip(middle, several)],
+            [max(values, default=0) - at for at, values in zip(middle, several)]]
 
 
 def save(figure, directory, name, notes=()):

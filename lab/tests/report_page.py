@@ -48,6 +48,13 @@ class Report(unittest.TestCase):
         shown.wait("document.documentElement.dataset.ready === 'yes'")
         return shown
 
+    def show(self, study, **more):
+        """A page of its own for a test."""
+        path = self.directory / f"{self.id()}.html"
+        path.write_text(page.render(study, self.plotly), encoding="utf-8")
+        self.shown = self.open(path, **more)
+        return self.shown
+
     def setUp(self):
         self.shown.call("Page.bringToFront")  # One behind another stands still.
 
@@ -79,9 +86,7 @@ class Report(unittest.TestCase):
         study = made_study.study(workloads=made_study.WORKLOADS[:1])
         for run in study.runs:
             run.latencies.append(replace(run.latencies[0], operation="DELIVERY", p95_ms=run.latencies[0].p95_ms * 7))
-        path = self.directory / "operations.html"
-        path.write_text(page.render(study, self.plotly), encoding="utf-8")
-        self.shown = shown = self.open(path)
+        shown = self.show(study)
         form, plot = "#threads-controls [name={}]", "#threads-plot"
         hidden = f"document.querySelector('{form.format('operation')}').closest('label').hidden"
         self.assertTrue(shown.run(hidden))  # Throughput is of all of them.
@@ -103,9 +108,7 @@ class Report(unittest.TestCase):
         for run in whole.runs:
             if run.label == "RocksDB" and (run.threads == 4 or run.repetition == 2):
                 run.checks = [Check("rows in each index", "broken", ("PRIMARY has 399 rows",))]
-        path = self.directory / "wrong.html"
-        path.write_text(page.render(replace(whole), self.plotly), encoding="utf-8")
-        self.shown = shown = self.open(path)
+        shown = self.show(replace(whole))
         data = "document.querySelector('#threads-plot').data[{}].x.join()"
         self.assertEqual([shown.run(data.format(number)) for number in range(3)], ["1,4", "1,4", "1"])
         self.assertIn("RocksDB, sysbench point_select, 4 threads, repetition 1 has no figures: rows in each index (PRIMARY",
@@ -131,9 +134,7 @@ class Report(unittest.TestCase):
         study = made_study.study(threads=(4,), conditions=("",), workloads=made_study.WORKLOADS[:1], labels=("InnoDB",))
         for run, seconds in zip(study.runs, (4, 6, 5)):
             run.series = {THROUGHPUT: Metric("x/s", [(second, run.repetition) for second in range(1, seconds + 1)])}
-        path = self.directory / "mean.html"
-        path.write_text(page.render(study, self.plotly), encoding="utf-8")
-        self.shown = shown = self.open(path)
+        shown = self.show(study)
         self.assertEqual(shown.run("document.querySelector('#time-plot').data[0].x.join()"), "1,2,3,4")
         self.assertEqual(shown.run("document.querySelector('#time-plot').data[0].y.join()"), "2,2,2,2")
 
@@ -233,9 +234,7 @@ class Report(unittest.TestCase):
         self.looks("narrow")
 
     def test_one_number_of_threads_is_bars_of_ratios(self):
-        path = self.directory / "one.html"
-        path.write_text(page.render(made_study.study(threads=(4,), repetitions=1), self.plotly), encoding="utf-8")
-        self.shown = shown = self.open(path)
+        shown = self.show(made_study.study(threads=(4,), repetitions=1))
         self.assertEqual(shown.run("document.querySelector('#threads-controls [name=figure]').value"), "ratio")
         self.assertEqual(shown.run("document.querySelector('#threads-plot').data[0].type"), "bar")
         self.assertEqual(shown.run("document.querySelector('#threads-plot').data[0].y.join()"), "1,1")
@@ -247,9 +246,7 @@ class Report(unittest.TestCase):
     def test_what_builds_gain(self):
         study = made_study.study(threads=(1, 4), workloads=made_study.WORKLOADS[:1])
         study.paired = True
-        path = self.directory / "paired.html"
-        path.write_text(page.render(study, self.plotly), encoding="utf-8")
-        self.shown = shown = self.open(path, width=390, height=844)
+        shown = self.show(study, width=390, height=844)
         # Two labels beside the first: each all together, by two conditions and at four points.
         self.assertEqual(shown.run("document.querySelectorAll('#gains tbody tr').length"), 2 * (1 + 2 + 4))
         self.assertTrue(shown.run("document.querySelector('nav a[href=\"#gains\"]') !== null"))
@@ -263,9 +260,7 @@ class Report(unittest.TestCase):
                                  workloads=made_study.WORKLOADS[:1])
         run = whole.runs[0]
         run.series, run.latencies, run.status, run.variables, run.throughput, run.complete = {}, [], {}, {}, None, False
-        path = self.directory / "little.html"
-        path.write_text(page.render(Study("made", "Little", "", [run]), self.plotly), encoding="utf-8")
-        self.shown = shown = self.open(path)
+        shown = self.show(Study("made", "Little", "", [run]))
         self.assertIn("Nothing", shown.run("document.querySelector('#threads-plot').textContent"))
         self.assertIn("not complete", shown.run("document.querySelector('.card').textContent"))
 

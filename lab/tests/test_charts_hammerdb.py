@@ -132,4 +132,6 @@ class Charts(unittest.TestCase):
 
     def test_median_and_spread(self):
         rows = [_row("tidesdb", nopm) for nopm in (900, 1100, 1000)]
-        self.assertEqual(hammerdb._spread(rows, "nopm"), {"tidesdb": (1000, 100, 100, 3)})
+        self.assertEqual(hammerdb._spread(rows, "nopm"), {"tidesdb": [900, 1100, 1000]})
+        self.assertEqual(style.whiskers([[900, 1100, 1000], [5]]), [[100, 0], [100, 0]])
+        self.assertIsNone(style.whiskers([[900], [], [5]]))

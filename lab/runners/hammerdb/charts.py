@@ -33,21 +33,16 @@ def _new(title, ylabel):
 
 
 def _spread(rows, column):
-    """By engine: the median, and how far the least and the most are from it."""
+    """By engine, its runs' figures."""
     found = {}
     for row in rows:
         if row.get(column) is not None:
             found.setdefault(row["engine"], []).append(row[column])
-    return {engine: (median(v), median(v) - min(v), max(v) - median(v), len(v)) for engine, v in found.items()}
+    return found
 
 
 def _number(value):
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
-
-
-def _whiskers(spread):
-    several = any(count > 1 for *_, count in spread)
-    return [[low for _, low, _, _ in spread], [high for _, _, high, _ in spread]] if several else None
 
 
 def _mean(runs):
@@ -86,12 +81,12 @@ class _Charts:
         figure, axes = _new(title, ylabel)
         engines = self._in_order(spread)
         values = [spread[engine] for engine in engines]
-        bars = axes.bar(range(len(engines)), [middle for middle, *_ in values], yerr=_whiskers(values), capsize=5,
+        bars = axes.bar(range(len(engines)), [median(of) for of in values], yerr=style.whiskers(values), capsize=5,
                         width=0.6, color=[self.shades[engine] for engine in engines])
-        axes.bar_label(bars, [_number(middle) for middle, *_ in values], padding=3)
+        axes.bar_label(bars, [_number(median(of)) for of in values], padding=3)
         names = [engine.replace("-", "\n") for engine in engines]  # A build's label side by side with others.
-        axes.set_xticks(range(len(engines)), [f"{text}\n{count} runs" if count > 1 else text
-                                              for text, (*_, count) in zip(names, values)])
+        axes.set_xticks(range(len(engines)), [f"{text}\n{len(of)} runs" if len(of) > 1 else text
+                                              for text, of in zip(names, values)])
         axes.margins(y=0.15)
         return style.save(figure, self.directory, name, self.notes)
 
@@ -106,10 +101,10 @@ class _Charts:
         for number, engine in enumerate(engines):
             at = [index for index, (_, spread) in enumerate(spreads) if engine in spread]
             values = [spreads[index][1][engine] for index in at]
-            bars = axes.bar([index - 0.4 + width * (number + 0.5) for index in at], [middle for middle, *_ in values],
-                            width * 0.92, yerr=_whiskers(values), capsize=4, color=self.shades[engine], label=engine)
+            bars = axes.bar([index - 0.4 + width * (number + 0.5) for index in at], [median(of) for of in values],
+                            width * 0.92, yerr=style.whiskers(values), capsize=4, color=self.shades[engine], label=engine)
             if len(engines) <= _FEW:
-                axes.bar_label(bars, [_number(middle) for middle, *_ in values], padding=2, fontsize=8)
+                axes.bar_label(bars, [_number(median(of)) for of in values], padding=2, fontsize=8)
         axes.set_xticks(range(len(spreads)), [label for label, _ in spreads])
         axes.margins(y=0.25)
         if len(engines) > _FEW:

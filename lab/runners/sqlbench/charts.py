@@ -42,6 +42,10 @@ def _values(rows, metric, engine, point):
             if row.engine == engine and (row.table_size, row.threads) == point and row.figures[metric] is not None]
 
 
+def _median(rows, engine, metric):
+    return median([row.figures[metric] for row in rows if row.engine == engine and row.figures[metric] is not None] or [0])
+
+
 class Charts:
     """Draws into one directory. drawn: the files."""
 
@@ -65,11 +69,8 @@ class Charts:
             values = [_values(rows, metric, engine, point) for point in points]
             at = [x - 0.4 + width * (number + 0.5) for x in range(len(points))]
             mid = [median(v) if v else 0 for v in values]
-            error = [[m - min(v) if v else 0 for m, v in zip(mid, values)],
-                     [max(v) - m if v else 0 for m, v in zip(mid, values)]]
-            several = any(len(v) > 1 for v in values)
-            bars = axes.bar(at, mid, width, color=self.colours[engine], label=engine,
-                            yerr=error if several else None, capsize=2)
+            bars = axes.bar(at, mid, width, color=self.colours[engine], label=engine, yerr=style.whiskers(values),
+                            capsize=2)
             if labels:
                 axes.bar_label(bars, labels=[_short(m) for m in mid], fontsize=6, padding=2)
         axes.set_xticks(range(len(points)), names)
@@ -100,17 +101,12 @@ class Charts:
     def _panels(self, title, ylabel, draw, name):
         """One figure with a panel for each workload."""
         workloads = _names(self.summary.rows, lambda row: row.workload)
-        columns = min(4, len(workloads))
-        lines = -(-len(workloads) // columns)
-        figure, grid = self.plt.subplots(lines, columns, figsize=(max(6.4, 3.2 * columns), 3.2 * lines), squeeze=False)
-        for axes in grid.flat[len(workloads):]:
-            axes.set_visible(False)
-        for axes, workload in zip(grid.flat, workloads):
+        figure, panels = style.grid(len(workloads), 4, 3.2, 3.2)
+        for axes, workload in zip(panels, workloads):
             draw(axes, [row for row in self.summary.rows if row.workload == workload])
             axes.set_title(workload)
             axes.set_ylabel(ylabel)
-        handles, labels = grid.flat[0].get_legend_handles_labels()
-        figure.legend(handles, labels, fontsize=7, loc="upper right")
+        figure.legend(*panels[0].get_legend_handles_labels(), fontsize=7, loc="upper right")
         figure.suptitle(title, x=0.01, ha="left")
         self._save(figure, name, self.summary.notes)
 
@@ -145,8 +141,7 @@ class Charts:
             parts = ("latency_min_ms", "latency_avg_ms", "latency_p95_ms", "latency_max_ms")
             width = 0.8 / len(engines)
             for number, engine in enumerate(engines):
-                values = [median([row.figures[part] for row in rows if row.engine == engine
-                                  and row.figures[part] is not None] or [0]) for part in parts]
+                values = [_median(rows, engine, part) for part in parts]
                 axes.bar([x - 0.4 + width * (number + 0.5) for x in range(len(parts))], values, width,
                          color=self.colours[engine], label=engine)
             axes.set_xticks(range(len(parts)), ["min", "avg", "p95", "max"])
@@ -164,11 +159,9 @@ class Charts:
         self._panels("Disk growth by threads", "MB", self._growth, "disk_growth_line")
         self._panels("Disk: what the load took, what the run added", "MB", self._stacked, "disk_stacked")
 
-    def _sizes(self, rows, engine):
-        def mid(metric):
-            return median([row.figures[metric] for row in rows if row.engine == engine
-                           and row.figures[metric] is not None] or [0])
-        return mid("data_size_after_prepare_mb"), mid("data_size_after_run_mb")
+    @staticmethod
+    def _sizes(rows, engine):
+        return _median(rows, engine, "data_size_after_prepare_mb"), _median(rows, engine, "data_size_after_run_mb")
 
     def _before_and_after(self, axes, rows):
         engines = _names(rows, lambda row: row.engine)
