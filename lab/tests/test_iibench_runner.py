@@ -104,7 +104,7 @@ class Faked(study.Study):
         self.environment = SimpleNamespace(version="11.8.6")
         self.told = {engine: [f"--{engine}"] for engine in self.args.engine_names}
         self.unequal = ["Profile fair: equal.", "A limit."]
-        self.case.plugin_file.write_text(self.case.plugin)
+        self.case.plugin_file.write_text("a build")
         self.binaries = {"ha_tidesdb.so": self.case.plugin_file}
 
     def facts(self):
@@ -137,7 +137,6 @@ class Run(Files):
         super().setUp()
         self.plugin_file = Path(self.directory) / "ha_tidesdb.so"
         self.directory = Path(self.directory) / "iibench_1"
-        self.plugin = "a build"
         patch(self, (plotly, "source", lambda: "/* plotly.js v9 */"), (charts, "draw", mock.Mock()))
 
     def go(self, *argv):
@@ -187,13 +186,6 @@ class Run(Files):
         made = pick.study([self.directory])
         self.assertEqual(tables.run_configuration(made).head, ["", "InnoDB", "TidesDB"])
         self.assertNotIn("started (UTC)", markdown.text(made))
-
-    def test_another_build_is_refused_by_name_and_nothing_is_written_over(self):
-        self.go("--memory-max", "0")
-        self.plugin, header = "another one", (self.directory / written.HEADER).read_text()
-        with self.assertRaisesRegex(Failed, r"another build \(ha_tidesdb.so was [0-9a-f]{12} and is [0-9a-f]{12}\)"):
-            self.go("--memory-max", "0")
-        self.assertEqual((self.directory / written.HEADER).read_text(), header)
 
     def test_a_run_that_was_begun_in_another_order_is_refused_by_name(self):
         with Journal(self.directory / written.JOURNAL, "iibench_runner", {"argv": ["--memory-max", "0"]}):

@@ -295,8 +295,6 @@ class Observing(unittest.TestCase):
 class Faked(study.Study):
     """Two builds that both say what the recorded run said."""
 
-    trouble, changed = {}, "x"
-
     def prepare(self, _log):
         self.builds = {spec.label: build(spec.label) for spec in self.specs}
         self.groups, self.labels, self.unequal = [], list(self.builds), ["Nothing."]
@@ -306,8 +304,6 @@ class Faked(study.Study):
         return FACTS
 
     def measure(self, unit, step):
-        if unit.name in self.trouble:
-            raise self.trouble[unit.name]
         stem = self.directory / unit.stem
         stem.parent.mkdir(exist_ok=True)
 
@@ -339,7 +335,7 @@ class Reports(unittest.TestCase):
         self.base = folder(self) / "study"
         patch(self, (core.apt, "install", mock.Mock()), (plotly, "source", lambda: "/* plotly.js v9 */"),
                     (charts, "draw", mock.Mock()), (core.room, "require", mock.Mock()),
-                    (copies, "LoadedData", mock.Mock()), (Faked, "trouble", {}))
+                    (copies, "LoadedData", mock.Mock()))
 
     def go(self):
         with contextlib.redirect_stdout(io.StringIO()):
@@ -368,20 +364,6 @@ class Reports(unittest.TestCase):
         notes = [note for run in made.runs for note in run.notes]
         self.assertEqual((len(notes), notes[0]), (2, "changed while it ran: a"))
         self.assertRegex(notes[1], r"^without mpstat: pgo/run2_Tier2G_RW_8th.mpstat.txt:\d+: is cut off")
-
-    def test_an_interrupted_study_says_so(self):
-        last = settings.units(study_of.parse(self.ARGV).wanted, ["plain", "pgo"])[-1]
-        Faked.trouble = {last.name: KeyboardInterrupt()}
-        with self.assertRaises(KeyboardInterrupt):
-            self.go()
-        made = pick.study([self.base])
-        self.assertIn("The study was not run to its end: 3 of 4 measurements.", made.history)
-        self.assertEqual(len(made.runs), 3)
-        Faked.trouble = {last.name: Failed("the server ended")}
-        self.assertEqual(self.go()[0], 1)
-        Faked.trouble = {}
-        code, made = self.go()
-        self.assertEqual((code, len(made.runs)), (0, 4))
 
     def test_bad_folders_are_named(self):
         with self.assertRaisesRegex(Failed, "study.json: cannot be read|No such file"):
@@ -428,13 +410,6 @@ class Resuming(unittest.TestCase):
         self.assertEqual((it.wanted.seconds, it.directory), (7, self.base))
         with self.assertRaisesRegex(Failed, "holds no journal of an interrupted run"):
             study_of.run(["--resume", str(self.base / "none")])
-
-    def test_it_goes_on_where_it_was_begun(self):
-        with tempfile.TemporaryDirectory() as elsewhere:
-            self.begun(cwd=elsewhere)
-            self.resumed()
-            self.assertTrue(os.path.samefile(os.getcwd(), elsewhere))
-            os.chdir("/")
 
     def test_options_beside_it_are_refused_by_name(self):
         self.begun()
