@@ -11,6 +11,8 @@ from lab.base.arguments import above_zero
 
 PROFILES = Path(__file__).resolve().parents[1] / "profiles"
 DEFAULT = "fair"
+# What each engine calls its cache.
+CACHE = {"InnoDB": "innodb_buffer_pool_size", "TidesDB": "tidesdb_block_cache_size", "RocksDB": "rocksdb_block_cache_size"}
 
 # By engine: a commit that is not synced, and one that is. Not synced it is written all the same, by every engine: a killed
 # server loses nothing, a machine without power its last second or more.

@@ -1,6 +1,6 @@
-"""What a finished sysbench run (lab.works.sysbench_output) says, as parts of a report's run."""
+"""What a finished sysbench run (lab.works.sysbench_output) says, as a run of a report."""
 
-from lab.record.run import LATENCIES, THROUGHPUT, Error, Latency, Metric
+from lab.record.run import LATENCIES, THROUGHPUT, Error, Latency, Metric, Run
 
 # A row of oltp_common.lua's tables: id, k, and the characters of c and pad.
 ROW_BYTES = 4 + 4 + 120 + 60
@@ -44,3 +44,11 @@ def row_bytes(status):
     """Of the rows that a run wrote, changed and deleted, by the server's own counters."""
     rows = sum(status.get(name, 0) for name in ("Handler_write", "Handler_update", "Handler_delete"))
     return round(rows * ROW_BYTES)
+
+
+def run_of(done, label, workload, threads, repetition, condition="", queries=False, **more):
+    """What a finished output says, as a Run; queries: they are its throughput, not transactions."""
+    rate, unit, count = ((done.qps, "queries/s", done.queries) if queries else
+                         (done.tps, "transactions/s", done.transactions))
+    return Run(label, workload, threads, repetition, rate, unit, condition, done.total_s, count, [latency(done)],
+               series(done, queries), errors=errors(done), versions={"sysbench": done.version}, **more)

@@ -10,7 +10,6 @@ from installer.shell import Failed, clean_environment
 from lab.base import figures
 from lab.observe.sampler import allocated_bytes
 from lab.record import form
-from lab.record.run import Run
 from lab.record.turns import in_turn
 from lab.server import profiles
 from lab.server.private_server import Limit, PrivateServer, environment_of, memory_limit, variables_of, versions_of
@@ -196,7 +195,7 @@ class Study(core.Study):
             raise server.failed(error) from error
         # One that left wrong data has no throughput.
         speed = (f"{found.per_s:,.1f} per s, p95 {found.p95_ms:.2f} ms, max {found.max_ms:.0f} ms"
-                 if getattr(found, "consistent", True) else "INCONSISTENT")
+                 if found.consistent else "INCONSISTENT")
         step.note(f"{speed}, {found.errors} errors")
         return [run], {}
 
@@ -241,7 +240,5 @@ class Study(core.Study):
     def _sysbench(self, unit, raw, condition):
         done = parser.parse(figures.read(raw), raw)
         queries = sysbench_run.WORK[unit.work].per == "queries"
-        return Run(unit.engine, f"sysbench {unit.work}", self.args.threads, unit.repetition,
-                   done.qps if queries else done.tps, "queries/s" if queries else "transactions/s", condition, done.total_s,
-                   done.queries if queries else done.transactions, [sysbench.latency(done)], sysbench.series(done, queries),
-                   errors=sysbench.errors(done), versions={"sysbench": done.version})
+        return sysbench.run_of(done, unit.engine, f"sysbench {unit.work}", self.args.threads, unit.repetition, condition,
+                               queries)

@@ -17,8 +17,7 @@ SIZES = ("clients", *ROWS, "query-seconds", "write-seconds", "load-batch", "i1-b
          "rows-per-query", "data-min", "data-max")
 _PHASE = re.compile(r"l\.i0|l\.x|l\.i1|l\.i2|q[rp][1-9]\d*")  # Which of them go together, the generator says.
 # A setting that each engine has under another name.
-CACHE = {"InnoDB": "innodb_buffer_pool_size", "TidesDB": "tidesdb_block_cache_size",
-         "RocksDB": "rocksdb_block_cache_size"}
+CACHE = profiles.CACHE
 _PREFIX = {"innodb": "InnoDB", "tidesdb": "TidesDB", "rocksdb": "RocksDB"}
 
 _EXAMPLES = """examples:

@@ -11,7 +11,6 @@ from lab.record import turns
 from lab.server import profiles
 from lab.server.private_server import in_bytes, why_cut
 
-_CACHE = {"InnoDB": "innodb_buffer_pool_size", "TidesDB": "tidesdb_block_cache_size", "RocksDB": "rocksdb_block_cache_size"}
 _MEMTABLES = {"TidesDB": "tidesdb_unified_memtable_write_buffer_size", "RocksDB": "rocksdb_db_write_buffer_size"}
 _LEAST_MEMTABLES = 4 << 20
 # What MariaDB's options are called in MySQL 9; None: there is no such thing.
@@ -145,14 +144,14 @@ def _memtables(profile, engine, tier):
     name, has = _MEMTABLES.get(engine), {name_of(option): option.partition("=")[2] for option in profile}
     if name not in has:
         return []
-    kept = in_bytes(has[name]) * min(1, in_bytes(tier.cache) / in_bytes(has[_CACHE[engine]]))
+    kept = in_bytes(has[name]) * min(1, in_bytes(tier.cache) / in_bytes(has[profiles.CACHE[engine]]))
     return [f"--{name}={max(_LEAST_MEMTABLES, round(kept))}"]
 
 
 def server_options(wanted, build, tier):
     """The command line of a build's server, but for paths. build: its engine, flavour and options."""
     most, profile = max(wanted.threads), profiles.options(wanted.profile, build.engine, wanted.sync)
-    room = [f"--{_CACHE[build.engine]}={tier.cache}", *_memtables(profile, build.engine, tier),
+    room = [f"--{profiles.CACHE[build.engine]}={tier.cache}", *_memtables(profile, build.engine, tier),
             f"--max_connections={max(_CONNECTIONS, most + 20)}",
             f"--table_open_cache={max(_TABLES, min(most * wanted.tables + 100, 64_000))}",
             f"--max_prepared_stmt_count={_PREPARED_MAX}"]
@@ -162,7 +161,7 @@ def server_options(wanted, build, tier):
 
 def check_cache(build, tier, variables):
     """Raises Failed where the server's cache is not that of the tier; a build's own option= goes before it."""
-    name = _CACHE[build.engine]
+    name = profiles.CACHE[build.engine]
     own = next((option.partition("=")[2] for option in build.options if name_of(option) == name), tier.cache)
     asked, found = in_bytes(own), variables.get(name, "")
     # InnoDB rounds to whole chunks.

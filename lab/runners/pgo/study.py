@@ -10,7 +10,7 @@ from lab.observe import innodb_metrics, metrics
 from lab.observe.observers import Observers
 from lab.observe.sampler import allocated_bytes
 from lab.record import form, provenance
-from lab.record.run import Metric, Run, is_state
+from lab.record.run import Metric, is_state
 from lab.runners.pgo import settings
 from lab.server.private_server import Limit, in_bytes, versions_of
 from lab.study import copies
@@ -135,10 +135,9 @@ class Study(copies.OnCopies):
     def run_of(self, unit, raw, samples, variables, observers, began):
         """What the raw output, the samples and the tools say. variables: before and after."""
         done, (before, after) = parser.parse(figures.read(raw), raw), variables
-        run = Run(unit.label, self.wanted.workload, unit.threads, unit.repetition, done.tps, "transactions/s",
-                  unit.tier.condition, done.total_s, done.transactions, [sysbench.latency(done)], sysbench.series(done),
-                  {"queries/s": done.qps}, sysbench.errors(done), variables=before, versions={"sysbench": done.version},
-                  configuration={"server options": " ".join(self._options(self.builds[unit.label], unit.tier))})
+        run = sysbench.run_of(done, unit.label, self.wanted.workload, unit.threads, unit.repetition, unit.tier.condition,
+                              measures={"queries/s": done.qps}, variables=before, configuration={
+                                  "server options": " ".join(self._options(self.builds[unit.label], unit.tier))})
         sampled.add(run, samples)
         run.row_bytes = sysbench.row_bytes(run.status) or None
         seen, notes = metrics.seen(observers.files, began, run.seconds,

@@ -23,6 +23,7 @@ from pathlib import Path
 from installer import host
 from installer.shell import TREE, Failed, main, say
 from lab.base import watched
+from lab.base.arguments import above_zero
 from lab.record import form
 from lab.runners.seeds import charts, index, left, ours, publish, studies
 from lab.runners.seeds.texts import TEXTS
@@ -52,8 +53,8 @@ def parser():
                                  description=__doc__.replace("{costs}", costs()))
     add = it.add_argument
     add("--only", metavar="LIST", help=f"of {','.join(studies.STUDIES)}")
-    add("--scale-down", type=_above_zero, default=1, metavar="N", help="divides rows and warehouses further (%(default)s)")
-    add("--minutes", type=_above_zero, default=1, metavar="M",
+    add("--scale-down", type=above_zero, default=1, metavar="N", help="divides rows and warehouses further (%(default)s)")
+    add("--minutes", type=above_zero, default=1, metavar="M",
         help="of a TPROC-C measurement; all other times are longer or shorter by as much (%(default)s)")
     add("--server", choices=list(host.CODENAMES), help="whose servers, and where given ones run (this machine's)")
     add("--pgo-plugin", type=Path, metavar="PATH", help="a ha_tidesdb.so with PGO, for that server")
@@ -66,13 +67,6 @@ def parser():
         help="a sentence for the page: of the builds, or of what was not as it should be")
     add("--dry-run", action="store_true", help="say what would be run, and end")
     return it
-
-
-def _above_zero(text):
-    value = float(text)
-    if value <= 0:
-        raise argparse.ArgumentTypeError(f"{text} is not above 0")
-    return value
 
 
 def wanted_of(args):

@@ -10,6 +10,7 @@ import gzip
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from statistics import median
 
 from installer.shell import Failed
 from lab.record import form, provenance
@@ -38,10 +39,8 @@ def write_figures(done, path):
                 of_seed = seed_figures.of(study)
                 for key, values in ours.figures(study, one.study).items():
                     seed = of_seed[key].value if key in of_seed else ""
-                    ordered = sorted(values)
-                    middle = (ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2]) / 2
                     ends = index.interval(key[1], values)
-                    out.writerow([one.folder, study, *key, seed, *_plain((middle, ordered[0], ordered[-1])),
+                    out.writerow([one.folder, study, *key, seed, *_plain((median(values), min(values), max(values))),
                                   *(_plain(ends) if ends else ("", "")), len(values)])
 
 

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from lab.base import figures
 from lab.record import provenance
-from lab.record.run import Run
 from lab.record.turns import in_turn
 from lab.reports import optional
 from lab.runners.sqlbench import charts, settings, tables
@@ -149,13 +148,11 @@ class Study(core.Study):
     def run_of(self, unit, raw, samples, sizes):
         """What the raw output and the samples say."""
         done, several = parser.parse(figures.read(raw), raw.name), len(self.wanted.table_sizes) > 1
-        run = Run(unit.engine, unit.workload, unit.threads, unit.repetition, done.tps, "transactions/s",
-                  condition=f"{unit.table_size:,} rows" if several else "", seconds=done.total_s,
-                  operations=done.transactions, latencies=[sysbench.latency(done)], series=sysbench.series(done),
-                  measures={"queries/s": done.qps}, errors=sysbench.errors(done),
-                  sizes={text: sizes[key] for key, text in _SIZES.items() if key in sizes},
-                  configuration={"server options": " ".join(self.server.options(unit.engine))},
-                  versions={"sysbench": done.version}, files=[raw.name, raw.with_suffix(".samples.json").name])
+        run = sysbench.run_of(done, unit.engine, unit.workload, unit.threads, unit.repetition,
+                              f"{unit.table_size:,} rows" if several else "", measures={"queries/s": done.qps},
+                              sizes={text: sizes[key] for key, text in _SIZES.items() if key in sizes},
+                              configuration={"server options": " ".join(self.server.options(unit.engine))},
+                              files=[raw.name, raw.with_suffix(".samples.json").name])
         sampled.add(run, samples)
         run.row_bytes = sysbench.row_bytes(run.status) or None
         return run
