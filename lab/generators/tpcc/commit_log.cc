@@ -194,12 +194,11 @@ Outcome ReadCommitLogText(std::string_view text, const std::string& name,
   return {};
 }
 
-Outcome ReadCommitLog(const std::string& path,
-                      const std::function<void(const CommitRecord&)>& on_record) {
+Outcome ReadCommitLog(const std::string& path, std::string* text) {
   std::ifstream file(path, std::ios::binary);
   if (!file) return Outcome::Fail("commit log " + path + ": " + std::strerror(errno));
-  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  return ReadCommitLogText(text, path, on_record);
+  text->assign(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+  return {};
 }
 
 }  // namespace tidesdb::lab::tpcc

@@ -88,12 +88,11 @@ class CommitLog {
   std::string path_;
 };
 
-// Hands over each record of a log file. An unfinished last line (the client was killed) is left
-// out; any other line that is no record is an error naming the file and the line.
-Outcome ReadCommitLog(const std::string& path,
-                      const std::function<void(const CommitRecord&)>& on_record);
+// The whole text of a log file.
+Outcome ReadCommitLog(const std::string& path, std::string* text);
 
-// The same for the text of a log; `name` is for messages.
+// Hands over each record of a log's text; `name` is for messages. An unfinished last line (the client
+// was killed) is left out; any other line that is no record is an error naming the file and the line.
 Outcome ReadCommitLogText(std::string_view text, const std::string& name,
                           const std::function<void(const CommitRecord&)>& on_record);
 

@@ -92,14 +92,10 @@ TEST(CommitLogTest, AnExistingFileIsNotOverwritten) {
   std::remove(path.c_str());
 }
 
-TEST(LogCollectorTest, InFlightIsWhatBroke) {
+TEST(LogContentsTest, InFlightIsWhatBroke) {
   LogContents contents;
-  LogCollector collector(&contents);
-  const auto add = [&collector](const std::string& text) {
-    ASSERT_TRUE(ReadCommitLogText(text, "log", [&](const CommitRecord& record) {
-                  collector.Add(record);
-                }).ok());
-    collector.EndOfLog();
+  const auto add = [&contents](const std::string& text) {
+    ASSERT_TRUE(AddLog(text, "log", &contents).ok());
   };
   add("H tproc-c-commit-log 1 8\nB 1 1 3001 900 3000 3000000\nL 1\nL 2\nE\n");
   EXPECT_EQ(contents.in_flight_max, 2);

@@ -218,48 +218,47 @@ class Verifier {
 
 }  // namespace
 
-void LogCollector::Add(const CommitRecord& record) {
-  switch (record.kind) {
-    case CommitKind::kHead:
-      users_ = record.users;
-      break;
-    case CommitKind::kBase:
-      if (contents_->logs == 0) contents_->bases.push_back(record);
-      break;
-    case CommitKind::kNewOrder:
-      contents_->new_orders.push_back(record);
-      break;
-    case CommitKind::kPayment:
-      contents_->payments.push_back(record);
-      break;
-    case CommitKind::kDelivery:
-      contents_->deliveries.push_back(record);
-      break;
-    case CommitKind::kLost:
-      ++lost_;
-      break;
-    case CommitKind::kEnd:
-      ended_ = true;
-      break;
-    case CommitKind::kNone:
-      break;
-  }
-}
-
-void LogCollector::EndOfLog() {
-  contents_->in_flight_max += ended_ ? lost_ : users_;
-  ++contents_->logs;
-  users_ = 0;
-  lost_ = 0;
-  ended_ = false;
+Outcome AddLog(std::string_view text, const std::string& name, LogContents* contents) {
+  int users = 0;
+  int64_t lost = 0;
+  bool ended = false;
+  LAB_TRY(ReadCommitLogText(text, name, [&](const CommitRecord& record) {
+    switch (record.kind) {
+      case CommitKind::kHead:
+        users = record.users;
+        break;
+      case CommitKind::kBase:
+        if (contents->logs == 0) contents->bases.push_back(record);
+        break;
+      case CommitKind::kNewOrder:
+        contents->new_orders.push_back(record);
+        break;
+      case CommitKind::kPayment:
+        contents->payments.push_back(record);
+        break;
+      case CommitKind::kDelivery:
+        contents->deliveries.push_back(record);
+        break;
+      case CommitKind::kLost:
+        ++lost;
+        break;
+      case CommitKind::kEnd:
+        ended = true;
+        break;
+      case CommitKind::kNone:
+        break;
+    }
+  }));
+  contents->in_flight_max += ended ? lost : users;
+  ++contents->logs;
+  return {};
 }
 
 Outcome ReadLogs(const std::vector<std::string>& paths, LogContents* contents) {
-  LogCollector collector(contents);
   for (const std::string& path : paths) {
-    LAB_TRY(
-        ReadCommitLog(path, [&collector](const CommitRecord& record) { collector.Add(record); }));
-    collector.EndOfLog();
+    std::string text;
+    LAB_TRY(ReadCommitLog(path, &text));
+    LAB_TRY(AddLog(text, path, contents));
   }
   return {};
 }

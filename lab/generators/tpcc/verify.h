@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "lab/generators/common/client.h"
@@ -27,19 +28,8 @@ struct LogContents {
 
 // Reads the logs in the order of their runs.
 Outcome ReadLogs(const std::vector<std::string>& paths, LogContents* contents);
-// Adds one log's records. Called for each log, `ended` when the log had its end record.
-class LogCollector {
- public:
-  explicit LogCollector(LogContents* contents) : contents_(contents) {}
-  void Add(const CommitRecord& record);
-  void EndOfLog();
-
- private:
-  LogContents* const contents_;
-  int users_ = 0;
-  int64_t lost_ = 0;
-  bool ended_ = false;
-};
+// Adds the records of one log's text; `name` is for messages.
+Outcome AddLog(std::string_view text, const std::string& name, LogContents* contents);
 
 struct VerifyReport {
   int64_t new_orders = 0;  // Acknowledged, by kind.
