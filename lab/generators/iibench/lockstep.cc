@@ -18,6 +18,15 @@ void Lockstep::Wait(const std::function<bool()>& stopping, Ready ready) {
   }
 }
 
+template <typename Change>
+void Lockstep::Tell(Change change) {
+  {
+    const std::lock_guard<std::mutex> hold(mutex_);
+    change();
+  }
+  changed_.notify_all();
+}
+
 bool Lockstep::WaitForRoom(const std::function<bool()>& stopping) {
   bool left = false;
   Wait(stopping, [&] {
@@ -28,19 +37,11 @@ bool Lockstep::WaitForRoom(const std::function<bool()>& stopping) {
 }
 
 void Lockstep::Inserted(int64_t rows) {
-  {
-    const std::lock_guard<std::mutex> hold(mutex_);
-    owed_ += rows;
-  }
-  changed_.notify_all();
+  Tell([&] { owed_ += rows; });
 }
 
 void Lockstep::InserterLeaves() {
-  {
-    const std::lock_guard<std::mutex> hold(mutex_);
-    inserter_left_ = true;
-  }
-  changed_.notify_all();
+  Tell([&] { inserter_left_ = true; });
 }
 
 int64_t Lockstep::WaitForOwed(int64_t rows_max, const std::function<bool()>& stopping) {
@@ -53,19 +54,11 @@ int64_t Lockstep::WaitForOwed(int64_t rows_max, const std::function<bool()>& sto
 }
 
 void Lockstep::Deleted(int64_t rows) {
-  {
-    const std::lock_guard<std::mutex> hold(mutex_);
-    owed_ -= rows;
-  }
-  changed_.notify_all();
+  Tell([&] { owed_ -= rows; });
 }
 
 void Lockstep::DeleterLeaves() {
-  {
-    const std::lock_guard<std::mutex> hold(mutex_);
-    deleter_left_ = true;
-  }
-  changed_.notify_all();
+  Tell([&] { deleter_left_ = true; });
 }
 
 }  // namespace tidesdb::lab::iibench

@@ -29,6 +29,9 @@ class Lockstep {
   // Waits until `ready`, which is called with mutex_ held, or `stopping`.
   template <typename Ready>
   void Wait(const std::function<bool()>& stopping, Ready ready);
+  // Makes the change with mutex_ held, and wakes who waits.
+  template <typename Change>
+  void Tell(Change change);
 
   const int64_t ahead_max_;
   std::mutex mutex_;

@@ -2,10 +2,17 @@
 
 #include <gtest/gtest.h>
 
+#include <tuple>
+
 namespace tidesdb::lab::iibench {
 namespace {
 
 constexpr uint64_t kMs = 1000;
+
+// Due, done, late, missed seconds, behind at most.
+std::tuple<int64_t, int64_t, int64_t, int64_t, uint64_t> Of(const PaceReport& report) {
+  return {report.due, report.done, report.late, report.missed_s, report.behind_us_max};
+}
 
 TEST(PacerTest, BatchesAreDueAtEvenIntervals) {
   Pacer pacer(100, 50);
@@ -19,12 +26,7 @@ TEST(PacerTest, BatchesAreDueAtEvenIntervals) {
 TEST(PacerTest, AWriterInTimeMissesNothing) {
   Pacer pacer(100, 50);
   for (uint64_t batch = 0; batch < 20; ++batch) pacer.Done(batch * 500 * kMs + 499 * kMs);
-  const PaceReport report = pacer.Finish(10000 * kMs);
-  EXPECT_EQ(report.due, 20);
-  EXPECT_EQ(report.done, 20);
-  EXPECT_EQ(report.late, 0);
-  EXPECT_EQ(report.missed_s, 0);
-  EXPECT_EQ(report.behind_us_max, 499 * kMs);
+  EXPECT_EQ(Of(pacer.Finish(10000 * kMs)), std::tuple(20, 20, 0, 0, 499 * kMs));
 }
 
 TEST(PacerTest, AStallIsCountedAndCaughtUp) {
@@ -35,33 +37,20 @@ TEST(PacerTest, AStallIsCountedAndCaughtUp) {
   EXPECT_EQ(pacer.NextDueUs(), 1000 * kMs);  // Nothing is left out.
   for (uint64_t batch = 2; batch < 7; ++batch) pacer.Done(3200 * kMs + batch * kMs);
   pacer.Done(3501 * kMs);
-  const PaceReport report = pacer.Finish(4000 * kMs);
-  EXPECT_EQ(report.due, 8);
-  EXPECT_EQ(report.done, 8);
   // Batches 1 to 5 ended after 1, 1.5, 2, 2.5 and 3 s; that of 3 s is over at 3.5 s.
-  EXPECT_EQ(report.late, 5);
-  EXPECT_EQ(report.missed_s, 3);
-  EXPECT_EQ(report.behind_us_max, 2700 * kMs);
+  EXPECT_EQ(Of(pacer.Finish(4000 * kMs)), std::tuple(8, 8, 5, 3, 2700 * kMs));
 }
 
 TEST(PacerTest, WhatWasNeverDoneIsLate) {
   Pacer pacer(1000, 50);
   pacer.Done(5 * kMs);
-  const PaceReport report = pacer.Finish(2000 * kMs);
-  EXPECT_EQ(report.due, 40);
-  EXPECT_EQ(report.late, 39);
-  EXPECT_EQ(report.missed_s, 2);
-  EXPECT_EQ(report.behind_us_max, 1950 * kMs);
+  EXPECT_EQ(Of(pacer.Finish(2000 * kMs)), std::tuple(40, 1, 39, 2, 1950 * kMs));
 }
 
 TEST(PacerTest, ReportsOfClientsAddUp) {
   PaceReport sum = {10, 9, 1, 1, 70};
   sum.Merge({10, 10, 0, 2, 50});
-  EXPECT_EQ(sum.due, 20);
-  EXPECT_EQ(sum.done, 19);
-  EXPECT_EQ(sum.late, 1);
-  EXPECT_EQ(sum.missed_s, 3);
-  EXPECT_EQ(sum.behind_us_max, 70u);
+  EXPECT_EQ(Of(sum), std::tuple(20, 19, 1, 3, 70u));
 }
 
 }  // namespace
