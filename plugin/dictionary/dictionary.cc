@@ -57,6 +57,34 @@ void RaiseTo(std::atomic<uint64_t>* counter, uint64_t value) {
   }
 }
 
+// The hidden key behind all that are taken. Rows of a transaction that the last run left prepared
+// have theirs, but no read sees them.
+Result<uint64_t> FindNextHiddenKey(Transaction* transaction, ColumnFamily* rows) {
+  const auto all = transaction->NewIterator(rows, {});
+  all->SeekToLast();
+  TIDESDB_TRY(all->status());
+  uint64_t taken = 0;
+  if (all->Valid() && all->key().size() == sizeof taken) taken = LoadBig64(all->key().data());
+  const auto is_free_from = [&](uint64_t number) -> Result<bool> {
+    std::string from;
+    PutBig64(&from, number);
+    // Deletions too: they would take a new row with them.
+    const Status locked =
+        transaction->LockRange(rows, from, {}, RangeHold::kWrites, LockWait::kNoWait);
+    if (locked.ok()) return true;
+    if (locked.code() == Code::kTimedOut) return false;
+    return locked;
+  };
+  TIDESDB_ASSIGN(const bool none_prepared, is_free_from(taken + 1));
+  if (none_prepared) return taken + 1;
+  for (uint64_t free = UINT64_MAX; taken + 1 < free;) {
+    const uint64_t middle = taken + (free - taken) / 2;
+    TIDESDB_ASSIGN(const bool is_free, is_free_from(middle));
+    (is_free ? free : taken) = middle;
+  }
+  return taken + 1;
+}
+
 }  // namespace
 
 std::string TableName(const char* path) {
@@ -196,12 +224,7 @@ Status Dictionary::LoadCounters(TableState* table) {
   table->recorded_auto_increment = next;
 
   if (table->def.hidden_key) {
-    const auto rows = transaction->NewIterator(table->primary, {});
-    rows->SeekToLast();
-    if (rows->Valid() && rows->key().size() == 8) {
-      table->next_hidden_key = LoadBig64(rows->key().data()) + 1;
-    }
-    TIDESDB_TRY(rows->status());
+    TIDESDB_ASSIGN(table->next_hidden_key, FindNextHiddenKey(transaction.get(), table->primary));
   }
   return Status::Ok();
 }
