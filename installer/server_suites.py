@@ -25,12 +25,13 @@ WAIT_S = 5  # For locks: the tests wait for each of their time-outs.
 _MAIN = re.compile(r"(join|subselect|group|order|union|except|intersect|cte|win|range|null|type_|func_|ctype_|insert|"
                    r"update|delete|partition|trigger|sp|view|temp_table|alter_table|create|truncate|lock|innodb_|select_|"
                    r"select$|multi_update$|index_merge|derived|long_unique|key|replace|distinct|having|auto_inc|rowid|mrr|"
-                   r"check|invisible|loaddata|limit|single_delete|commit|rollback|min_|max|bigint|olap|query_cache|bool)")
+                   r"check|invisible|loaddata|limit|single_delete|commit|rollback|min_|max|bigint|olap|query_cache|bool|"
+                   r"xa)")
 # Of the other suites what an engine other than InnoDB can take: ALTER TABLE, replication and the binary log.
 _PARTS = {
     "main": _MAIN,
     "innodb": re.compile(r"(instant_|innodb[-_]index|innodb[-_]alter|alter_|innodb[-_]online)"),
-    "rpl": re.compile(r"rpl_(row|parallel|xa|alter|start_alter|innodb|mixed|multi|insert|savepoint|typeconv|"
+    "rpl": re.compile(r"rpl_(row|parallel|semi_sync|xa|alter|start_alter|innodb|mixed|multi|insert|savepoint|typeconv|"
                       r"extra_col|auto_inc|bit|ddl|deadlock|gtid|idempotency|temp|trans|update|delete|begin|create|drop|"
                       r"foreign|iodku|not_null|set_null|partition|truncate|trigger|sp|view|query_cache|optim)"),
     "binlog": re.compile(r"binlog_(row|innodb|xa|1pc|mix|mysqlbinlog_row|mysqlbinlog_verbose|rollback|commit|empty_xa|"
@@ -76,10 +77,12 @@ class Comparison:
 def _tests(suite, mtr_dir):
     """The names of a suite's tests."""
     place = mtr_dir / ("main" if suite == "main" else f"suite/{suite}")
-    names = [path.stem for path in sorted([*place.glob("t/*.test"), *place.glob("*.test")])]
+    paths = sorted([*place.glob("t/*.test"), *place.glob("*.test")])
     part = _PARTS.get(suite, re.compile(""))
-    return [f"{suite}.{name}" for name in names if not _TWINS.search(name) and part.match(name)
-            and f"{suite}.{name}" not in LEFT_OUT]
+    # Of replication and the log also what wants InnoDB by itself, whatever it is called.
+    names = [path.stem for path in paths if part.match(path.stem)
+             or f"{suite}." in _ROWS and b"have_innodb.inc" in path.read_bytes()]
+    return [f"{suite}.{name}" for name in names if not _TWINS.search(name) and f"{suite}.{name}" not in LEFT_OUT]
 
 
 def chosen(mtr_dir, names=()):

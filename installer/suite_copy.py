@@ -19,6 +19,10 @@ _WAYS = [(re.compile(rb"(?i)(\b(?:alter[-_])?algorithm\s*=\s*['\"]?)(?:inplace|i
          (re.compile(rb"(?i)(\brow_format\s*=?\s*)(?:fixed|static|page)\b"), rb"\1DEFAULT")]
 # A promise that each engine has a variable of its own for.
 _OWN_VARIABLE = re.compile(rb"(?i)\binnodb(?=[-_]snapshot[-_]isolation\b)")
+# What a thread says that waits for a row's lock: the statement's own state with InnoDB, that it waits with us.
+_WAITING = re.compile(rb"(?i)(\bstate)\s*=\s*['\"](?:Searching rows for update|Updating)['\"]")
+# A replica's position in a table of its own for each engine.
+_POSITION = re.compile(rb"(?i)(\bgtid_slave_pos_|\bgtid[-_]pos[-_]auto[-_]engines\s*=\s*\"?(?:myisam,)?)innodb\b")
 _TIMEOUT = re.compile(rb"(?m)(--(?:loose-)?innodb[-_]lock[-_]wait[-_]timeout=(\d+))")
 
 
@@ -26,8 +30,9 @@ def rename(text, engine):
     """The text of a test, with engine named where it names InnoDB or MyISAM, and the way of an ALTER left open."""
     for pattern, instead in _WAYS:
         text = pattern.sub(instead, text)
-    for pattern in (_NAMED, _BRANCH):
+    for pattern in (_NAMED, _BRANCH, _POSITION):
         text = pattern.sub(rb"\g<1>" + engine.encode(), text)
+    text = _WAITING.sub(rb"\1 IN ('Searching rows for update', 'Updating', 'Waiting for row lock')", text)
     return _OWN_VARIABLE.sub(engine.lower().encode(), text)
 
 

@@ -17,8 +17,9 @@ def groups(ours, theirs, test="main/x"):
 class Names(unittest.TestCase):
     def test_engines_are_replaced_where_they_are_named_as_engines(self):
         for text in ["engine={};", "ENGINE = '{}'", "let $engine= '{}';", "ENGINE {}", "--default-storage-engine={}",
+                     "mysql.gtid_slave_pos_{}", '--gtid-pos-auto-engines=myisam,{}', 'gtid_pos_auto_engines="{}"',
                      "set default_storage_engine={};"]:
-            for name in ("InnoDB", "myisam"):
+            for name in ("InnoDB",) if "gtid" in text else ("InnoDB", "myisam"):
                 self.assertEqual(suite_copy.rename(text.format(name).encode(), "TidesDB"), text.format("TidesDB").encode())
 
     def test_other_words_are_left_alone(self):
@@ -31,6 +32,12 @@ class Names(unittest.TestCase):
         for text in ("set innodb_snapshot_isolation=0", "--loose-innodb-snapshot-isolation=0"):
             self.assertEqual(suite_copy.rename(text.encode(), "TidesDB"), text.replace("innodb", "tidesdb").encode())
             self.assertEqual(suite_copy.rename(text.encode(), "InnoDB"), text.encode())
+
+    def test_a_thread_that_waits_for_a_row_says_so_in_each_engine_s_words(self):
+        for text in (b"STATE='Searching rows for update'", b'STATE = "Updating"'):
+            for engine in ("TidesDB", "InnoDB"):
+                self.assertEqual(suite_copy.rename(text, engine),
+                                 b"STATE IN ('Searching rows for update', 'Updating', 'Waiting for row lock')")
 
     def test_both_engines_take_innodbs_branch_of_a_test(self):
         text = b"if ($engine == \"'%s'\")"
@@ -60,6 +67,17 @@ class Names(unittest.TestCase):
             self.assertEqual(suite_copy.recorded(work), {})
             (work / "main" / "a.result").write_text("1\n")
             self.assertEqual(suite_copy.recorded(work), {"main/a": "1\n"})
+
+
+class Choice(unittest.TestCase):
+    def test_of_replication_what_wants_innodb_by_itself(self):
+        with TemporaryDirectory() as name:
+            place = Path(name, "suite", "rpl", "t")
+            place.mkdir(parents=True)
+            for test, text in [("rpl_semi_sync_event", ""), ("rpl_semi_sync_myisam", ""), ("rpl_relay_x", "SELECT 1;\n"),
+                               ("mdev_1", "--source include/have_innodb.inc\n")]:
+                (place / f"{test}.test").write_text(text)
+            self.assertEqual(server_suites.chosen(Path(name), ["rpl"]), ["rpl.mdev_1", "rpl.rpl_semi_sync_event"])
 
 
 class Records(unittest.TestCase):
