@@ -1,6 +1,6 @@
 // The one table of the numbers about a database: what each is called, what it means, where it comes from.
 //
-// A line makes all of these, and nothing else names the number:
+// A line makes all of these, and no other list is to be kept:
 //   - a field of DbStats (stats.h),
 //   - a line of Db::StatusText,
 //   - MariaDB's status variable Tidesdb_<shown> and its row in INFORMATION_SCHEMA.TIDESDB_METRICS,

@@ -185,6 +185,7 @@ bool TableCodec::IsWhole(const Part& part, Slice raw) {
          raw.size();
 }
 
+// Whether only what the key of a text starts with is known.
 bool TableCodec::IsStart(const Part& part, Slice raw) {
   return part.key.weights_max != 0 && !IsWhole(part, raw);
 }

@@ -10,7 +10,11 @@ uint64_t LockManager::DeadlineOf(uint64_t wait_us) const {
 
 Status LockManager::LockRow(LockOwner* owner, FamilyId family, Slice key, LockMode mode,
                             uint64_t wait_us, LockGrant* grant) {
-  const uint64_t deadline_us = DeadlineOf(wait_us);
+  return LockRowUntil(owner, family, key, mode, DeadlineOf(wait_us), grant);
+}
+
+Status LockManager::LockRowUntil(LockOwner* owner, FamilyId family, Slice key, LockMode mode,
+                                 uint64_t deadline_us, LockGrant* grant) {
   for (;;) {
     TIDESDB_TRY(rows_.Lock(owner, family, key, mode, deadline_us, grant));
     if (grant->kind == LockGrant::Kind::kHeldBefore) return Status::Ok();
@@ -67,9 +71,13 @@ Result<bool> LockManager::PassSpills(LockOwner* owner, FamilyId family, Slice ke
 
 Status LockManager::LockRange(LockOwner* owner, FamilyId family, Slice start, Slice end,
                               RangeHold hold, uint64_t wait_us) {
+  return LockRangeUntil(owner, family, start, end, hold, DeadlineOf(wait_us));
+}
+
+Status LockManager::LockRangeUntil(LockOwner* owner, FamilyId family, Slice start, Slice end,
+                                   RangeHold hold, uint64_t deadline_us) {
   const auto wanted = ranges_.Install(owner, family, start, end, hold);
   if (!wanted.has_value()) return Status::Ok();
-  const uint64_t deadline_us = DeadlineOf(wait_us);
   for (;;) {
     WriterRegistry::Found around;
     const auto known =
@@ -85,11 +93,12 @@ Status LockManager::LockRange(LockOwner* owner, FamilyId family, Slice start, Sl
 
 Status LockManager::LockRangeWithRow(LockOwner* owner, FamilyId family, Slice start, Slice end,
                                      Slice row, uint64_t wait_us) {
+  const uint64_t deadline_us = DeadlineOf(wait_us);
   if (!rows_.IsExclusiveOfOther(owner, family, row)) [[likely]]
-    return LockRange(owner, family, start, end, RangeHold::kWrites, wait_us);
+    return LockRangeUntil(owner, family, start, end, RangeHold::kWrites, deadline_us);
   LockGrant grant;
-  TIDESDB_TRY(LockRow(owner, family, row, LockMode::kShared, wait_us, &grant));
-  Status locked = LockRange(owner, family, start, end, RangeHold::kWrites, wait_us);
+  TIDESDB_TRY(LockRowUntil(owner, family, row, LockMode::kShared, deadline_us, &grant));
+  Status locked = LockRangeUntil(owner, family, start, end, RangeHold::kWrites, deadline_us);
   rows_.Undo(owner, grant);
   return locked;
 }

@@ -97,10 +97,15 @@ class LockManager {
 
  private:
   uint64_t DeadlineOf(uint64_t wait_us) const;
+  Status LockRowUntil(LockOwner* owner, FamilyId family, Slice key, LockMode mode,
+                      uint64_t deadline_us, LockGrant* grant);
+  Status LockRangeUntil(LockOwner* owner, FamilyId family, Slice start, Slice end, RangeHold hold,
+                        uint64_t deadline_us);
   // After a row was granted. Returns false when something was in the way: the row was given back
   // and the wait is over, so ask again.
   Result<bool> PassSpills(LockOwner* owner, FamilyId family, Slice key, uint64_t deadline_us,
                           const LockGrant& grant);
+  // The same for ranges that hold writes off.
   Result<bool> PassHeldWrites(LockOwner* owner, FamilyId family, Slice key, uint64_t deadline_us,
                               const LockGrant& grant);
   // Until no other transaction has staged or spilled a write in the range. *around: where nothing

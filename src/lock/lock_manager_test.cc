@@ -4,141 +4,15 @@
 #include <gtest/gtest.h>
 
 #include <functional>
-#include <map>
 #include <memory>
 #include <set>
 
-#include "base/random.h"
-#include "base/sim_scheduler.h"
-#include "base/test_seed.h"
-#include "base/thread.h"
+#include "lock/lock_test_util.h"
 
 #ifdef TIDESDB_HOOKS
 
 namespace tidesdb {
 namespace {
-
-constexpr FamilyId kFamily = 3;
-constexpr uint64_t kForEver = UINT64_MAX;
-constexpr LockMode kS = LockMode::kShared;
-constexpr LockMode kX = LockMode::kExclusive;
-
-// What an owner of the test has staged.
-class FakeStaged final : public StagedKeys {
- public:
-  void Add(Slice key) {
-    MutexLock lock(mu_);
-    keys_.emplace(key);
-  }
-  void Remove(Slice key) {
-    MutexLock lock(mu_);
-    keys_.erase(std::string(key));
-  }
-  bool Holds(Slice start, Slice end) const { return LookAt(kFamily, start, end, {}).conflict; }
-  Look LookAt(FamilyId family, Slice start, Slice end, RangeHold) const override {
-    Look look;
-    if (family != kFamily) return look;
-    MutexLock lock(mu_);
-    auto it = keys_.lower_bound(start);
-    look.conflict = it != keys_.end() && (end.empty() || *it < end);
-    if (it != keys_.begin()) {
-      look.has_before = true;
-      look.before = *std::prev(it);
-    }
-    auto after = end.empty() ? keys_.end() : keys_.lower_bound(end);
-    if (after != keys_.end()) {
-      look.has_after = true;
-      look.after = *after;
-    }
-    return look;
-  }
-
- private:
-  mutable Mutex mu_;
-  std::set<std::string, std::less<>> keys_;
-};
-
-// A lock manager, some owners, and threads to run them on.
-class World {
- public:
-  explicit World(Clock* clock) : clock_(clock), locks(clock) {}
-  ~World() {
-    JoinAll();
-    for (auto& owner : owners_) locks.ReleaseAll(owner.get());
-    EXPECT_EQ(locks.LocksHeld(), 0u);
-  }
-  LockOwner* NewOwner() {
-    owners_.push_back(std::make_unique<LockOwner>(owners_.size() + 1));
-    return owners_.back().get();
-  }
-  Status Lock(LockOwner* owner, Slice key, LockMode mode, uint64_t wait_us = kForEver) {
-    LockGrant grant;
-    return locks.LockRow(owner, kFamily, key, mode, wait_us, &grant);
-  }
-  // Locks the key and stages a put of it, as a transaction does.
-  Status Write(LockOwner* owner, Slice key, uint64_t wait_us = kForEver) {
-    TIDESDB_TRY(Lock(owner, key, kX, wait_us));
-    return WriteUnlocked(owner, key, wait_us);
-  }
-  // As index entries are, under the lock of their row.
-  Status WriteUnlocked(LockOwner* owner, Slice key, uint64_t wait_us = kForEver) {
-    FakeStaged& own = staged[owner];
-    if (!owner->writes) locks.AddWriter(owner, &own);
-    own.Add(key);
-    SchedulingPoint();
-    if (!locks.RangesMayBlock(kFamily)) return Status::Ok();
-    Status passed = locks.PassRanges(owner, kFamily, key, true, wait_us);
-    if (!passed.ok()) own.Remove(key);
-    return passed;
-  }
-  Status Range(LockOwner* owner, Slice start, Slice end, uint64_t wait_us = kForEver) {
-    return locks.LockRange(owner, kFamily, start, end, RangeHold::kPuts, wait_us);
-  }
-  void End(LockOwner* owner) {
-    locks.ReleaseAll(owner);
-    staged.erase(owner);
-  }
-  void Start(std::function<void()> body) {
-    threads_.push_back(
-        std::make_unique<Thread>("t" + std::to_string(threads_.size()), std::move(body)));
-  }
-  void JoinAll() {
-    for (auto& thread : threads_) thread->Join();
-    threads_.clear();
-  }
-  // Lets virtual time pass until so many requests are waiting.
-  void AwaitWaiters(int64_t waiters) {
-    while (static_cast<int64_t>(asked) - static_cast<int64_t>(got) < waiters) {
-      clock_->SleepMicros(10);
-    }
-    clock_->SleepMicros(1000);
-  }
-
-  Clock* const clock_;
-  LockManager locks;
-  // One thread runs at a time, and no scheduling point is between read and write.
-  int asked = 0;
-  int got = 0;
-  std::map<LockOwner*, FakeStaged> staged;
-
- private:
-  std::vector<std::unique_ptr<LockOwner>> owners_;
-  std::vector<std::unique_ptr<Thread>> threads_;
-};
-
-// Runs `body` in simulations of `count` seeds.
-void ForSeeds(int count, const std::function<void(World*, uint64_t seed)>& body) {
-  const uint64_t first = TestSeed(1);
-  for (uint64_t seed = first; seed < first + static_cast<uint64_t>(count); ++seed) {
-    SCOPED_TRACE("TIDESDB_SEED=" + std::to_string(seed));
-    Simulation simulation(seed);
-    simulation.Run([&] {
-      World world(simulation.clock());
-      body(&world, seed);
-    });
-    if (testing::Test::HasFailure()) return;
-  }
-}
 
 TEST(LockManagerTest, GrantsInOrderOfArrival) {
   ForSeeds(30, [](World* world, uint64_t) {
@@ -502,6 +376,27 @@ TEST(LockManagerTest, ARangeWithARowIsAsALockOfIt) {
   });
 }
 
+TEST(LockManagerTest, ARangeWithARowWaitsOnceForBoth) {
+  ForSeeds(10, [](World* world, uint64_t) {
+    LockOwner* copier = world->NewOwner();
+    LockOwner* locker = world->NewOwner();
+    LockOwner* writer = world->NewOwner();
+    ASSERT_TRUE(world->Lock(locker, "k", kX).ok());
+    ASSERT_TRUE(world->Write(writer, "m").ok());
+    const uint64_t begun_us = world->clock_->NowMicros();
+    world->Start([&] {
+      const Status locked = world->locks.LockRangeWithRow(copier, kFamily, "a", "z", "k", 10'000);
+      EXPECT_EQ(locked.code(), Code::kTimedOut);
+      EXPECT_LT(world->clock_->NowMicros(), begun_us + 15'000);
+      EXPECT_EQ(copier->held_count, 0u);
+    });
+    world->clock_->SleepMicros(8000);
+    world->End(locker);
+    world->JoinAll();
+    world->End(writer);
+  });
+}
+
 // A scan takes its range piece by piece: a writer that comes between two pieces is not missed.
 TEST(LockManagerTest, EachPieceOfAScanSeesTheWritersOfItsMoment) {
   ForSeeds(1, [](World* world, uint64_t) {
@@ -553,145 +448,6 @@ TEST(LockManagerTest, AFailedRangeLeavesNothingBehind) {
     world->End(b);
     world->End(c);
   });
-}
-
-// What the locks that were granted allow, kept by the test itself.
-class Shadow {
- public:
-  void Add(int key, LockMode mode) {
-    (mode == kX ? exclusive_ : shared_)[key] += 1;
-    Check(key);
-  }
-  void Remove(int key, LockMode mode) { (mode == kX ? exclusive_ : shared_)[key] -= 1; }
-
-  // Ranges of the test reach from a key to the end; writes are those that passed the ranges.
-  void AddRange(const LockOwner* owner, int from) {
-    for (const auto& [other, keys] : writes_) {
-      ASSERT_TRUE(other == owner || keys.lower_bound(from) == keys.end());
-    }
-    auto [it, added] = ranges_.emplace(owner, from);
-    if (!added) it->second = std::min(it->second, from);
-  }
-  void AddWrite(const LockOwner* owner, int key) {
-    for (const auto& [other, from] : ranges_) ASSERT_TRUE(other == owner || from > key);
-    writes_[owner].insert(key);
-  }
-  void End(const LockOwner* owner) {
-    ranges_.erase(owner);
-    writes_.erase(owner);
-  }
-
- private:
-  void Check(int key) {
-    ASSERT_LE(exclusive_[key], 1);
-    ASSERT_TRUE(exclusive_[key] == 0 || shared_[key] == 0);
-  }
-  std::map<int, int> shared_;
-  std::map<int, int> exclusive_;
-  std::map<const LockOwner*, int> ranges_;
-  std::map<const LockOwner*, std::set<int>> writes_;
-};
-
-struct RandomOptions {
-  bool ordered = false;  // Keys ascending and no upgrades: no deadlock can be.
-  bool ranges = false;
-  bool interrupts = false;
-};
-
-// One transaction after another on random keys. Waits for ever: a lost wakeup or a deadlock that is
-// not found stops the simulation.
-void RunRandomTransactions(World* world, Shadow* shadow, LockOwner* owner, uint64_t seed,
-                           const RandomOptions& options) {
-  constexpr int kKeys = 5;
-  Random random(seed);
-  for (int i = 0; i < 30; ++i) {
-    std::map<int, LockMode> held;
-    int key = -1;
-    for (uint64_t locks = random.Between(1, 4); locks > 0; --locks) {
-      if (options.ranges && random.OneIn(3)) {
-        const int from = static_cast<int>(random.Uniform(kKeys));
-        const bool write = random.OneIn(2);
-        const std::string start = std::to_string(from);
-        const Status status = write             ? world->WriteUnlocked(owner, start)
-                              : random.OneIn(2) ? world->Range(owner, start, "")
-                                                : world->locks.LockRangeWithRow(
-                                                      owner, kFamily, start, "", start, kForEver);
-        if (!status.ok()) {
-          ASSERT_TRUE(status.code() == Code::kDeadlock) << status.ToString();
-          break;
-        }
-        write ? shadow->AddWrite(owner, from) : shadow->AddRange(owner, from);
-        continue;
-      }
-      key = options.ordered ? key + 1 + static_cast<int>(random.Uniform(2))
-                            : static_cast<int>(random.Uniform(kKeys));
-      if (key >= kKeys) break;
-      const LockMode mode = random.OneIn(2) ? kX : kS;
-      const Status status = world->Lock(owner, std::to_string(key), mode);
-      if (!status.ok()) {
-        const bool interrupted = options.interrupts && status.code() == Code::kInterrupted;
-        ASSERT_TRUE(interrupted || status.code() == Code::kDeadlock) << status.ToString();
-        ASSERT_TRUE(interrupted || !options.ordered) << status.ToString();
-        owner->ClearInterrupt();
-        break;
-      }
-      auto [it, added] = held.emplace(key, mode);
-      if (!added && it->second == kS && mode == kX) {
-        shadow->Remove(key, kS);
-        it->second = kX;
-        shadow->Add(key, kX);
-      } else if (added) {
-        shadow->Add(key, mode);
-      }
-      SchedulingPoint();
-      if (testing::Test::HasFatalFailure()) return;
-    }
-    for (const auto& [k, mode] : held) shadow->Remove(k, mode);
-    shadow->End(owner);
-    world->End(owner);
-  }
-}
-
-void RandomSchedules(int seeds, const RandomOptions& options) {
-  ForSeeds(seeds, [&options](World* world, uint64_t seed) {
-    Shadow shadow;
-    std::vector<LockOwner*> owners;
-    for (uint64_t i = 0; i < 5; ++i) {
-      LockOwner* owner = world->NewOwner();
-      owners.push_back(owner);
-      world->Start([world, &shadow, owner, seed, i, &options] {
-        RunRandomTransactions(world, &shadow, owner, seed * 31 + i, options);
-      });
-    }
-    if (options.interrupts) {
-      for (int i = 0; i < 30; ++i) {
-        world->clock_->SleepMicros(20);
-        owners[static_cast<size_t>(i) % owners.size()]->Interrupt();
-      }
-    }
-    world->JoinAll();
-    world->locks.TestingRows().TestingCheck();
-  });
-}
-
-TEST(LockManagerTest, RandomSchedulesKeepLocksExclusive) { RandomSchedules(150, {}); }
-
-TEST(LockManagerTest, OrderedLockingNeverDeadlocks) {
-  RandomOptions options;
-  options.ordered = true;
-  RandomSchedules(100, options);
-}
-
-TEST(LockManagerTest, RandomSchedulesWithRanges) {
-  RandomOptions options;
-  options.ranges = true;
-  RandomSchedules(100, options);
-}
-
-TEST(LockManagerTest, RandomSchedulesWithInterrupts) {
-  RandomOptions options;
-  options.interrupts = true;
-  RandomSchedules(60, options);
 }
 
 }  // namespace

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <chrono>
 #include <functional>
 #include <thread>
 
@@ -80,6 +79,7 @@ class CountedWaits final : public Instruments {
     EXPECT_EQ(wait->what, WatchedWait::kCommit);
     wait->place = this;
     ++begun;
+    begun.notify_all();
   }
   void WaitEnds(WaitCall* wait) noexcept override {
     EXPECT_EQ(wait->place, this);
@@ -213,10 +213,7 @@ TEST(CommitPipelineTest, TellsOfAWaitForAnothersGroup) {
   std::atomic<bool> syncing = false;
   env.on_sync = [&] {
     syncing = true;
-    // Not for ever, so that the test fails where nobody tells.
-    for (int ms = 0; ms < 10'000 && waits.begun == 0; ++ms) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    }
+    waits.begun.wait(0);
   };
   Thread leader("leader", [&] {
     FakeRequest request(&env, &visible, 10, false);
