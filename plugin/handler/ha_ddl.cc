@@ -46,6 +46,8 @@ int ha_tidesdb::CheckNoBranchHolds(const std::string& name) {
   if (!engine->branches.any()) return 0;
   const auto table = engine->dictionary.Find(name);
   if (!table.ok() || *table == nullptr) return 0;
+  // It goes with its connection, whatever a branch has done to it.
+  if ((*table)->def.temporary) return 0;
   const auto transaction = engine->db->Begin(TransactionOptions());
   const Status free =
       transaction->LockRange((*table)->primary, {}, {}, RangeHold::kWrites, LockWait::kNoWait);

@@ -338,7 +338,9 @@ Status Session::Prepare(const std::string& name, bool xa_branch) {
   DetachCursors();
   BeginCommit(true);
   TIDESDB_TRY(xa_branch ? RecordAutoIncrementsApart() : RecordAutoIncrements(transaction_.get()));
-  TIDESDB_TRY(transaction_->PrepareNamed(name));
+  // Temporary tables end with the connection: a branch that changed nothing else does so too.
+  const bool outlives = !xa_branch || ChangedMoreThanTemporaryTables();
+  TIDESDB_TRY(outlives ? transaction_->PrepareNamed(name) : transaction_->Prepare());
   // From here on others may have committed their part.
   MakeInterruptible(nullptr);
   prepared_ = true;
@@ -350,6 +352,12 @@ Status Session::Prepare(const std::string& name, bool xa_branch) {
     seen_transaction_.store(0, std::memory_order_relaxed);  // It is among the branches.
   }
   return Status::Ok();
+}
+
+bool Session::ChangedMoreThanTemporaryTables() const {
+  return std::any_of(touched_.begin(), touched_.end(), [](const TouchedTable& touched) {
+    return touched.changes > 0 && !touched.table->def.temporary;
+  });
 }
 
 void Session::TakeBranchBack() {

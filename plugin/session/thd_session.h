@@ -137,6 +137,7 @@ class Session final : private LockWaitListener {
   void MakeInterruptible(Transaction* transaction);
   Status RecordAutoIncrements(Transaction* into);
   Status RecordAutoIncrementsApart();
+  bool ChangedMoreThanTemporaryTables() const;
   void DetachCursors();
   void KeepDuplicateLocked();
   void Finish();
