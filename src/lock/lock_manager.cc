@@ -18,8 +18,9 @@ Status LockManager::LockRowUntil(LockOwner* owner, FamilyId family, Slice key, L
   for (;;) {
     TIDESDB_TRY(rows_.Lock(owner, family, key, mode, deadline_us, grant));
     if (grant->kind == LockGrant::Kind::kHeldBefore) return Status::Ok();
-    if (mode == LockMode::kExclusive && ranges_.MayBlock(family)) {
-      TIDESDB_ASSIGN(const bool passed, PassHeldWrites(owner, family, key, deadline_us, *grant));
+    if (mode == LockMode::kExclusive ? ranges_.MayBlock(family) : ranges_.MayBeClaimed(family)) {
+      TIDESDB_ASSIGN(const bool passed,
+                     PassHeldRanges(owner, family, key, mode, deadline_us, *grant));
       if (!passed) continue;
     }
     // A shared holder that upgrades looks again at nothing: had the key been spilled, it would not
@@ -30,10 +31,13 @@ Status LockManager::LockRowUntil(LockOwner* owner, FamilyId family, Slice key, L
   }
 }
 
-Result<bool> LockManager::PassHeldWrites(LockOwner* owner, FamilyId family, Slice key,
-                                         uint64_t deadline_us, const LockGrant& grant) {
+Result<bool> LockManager::PassHeldRanges(LockOwner* owner, FamilyId family, Slice key,
+                                         LockMode mode, uint64_t deadline_us,
+                                         const LockGrant& grant) {
+  const auto access =
+      mode == LockMode::kExclusive ? RangeLocks::Access::kLock : RangeLocks::Access::kShare;
   const Result<bool> waiting =
-      ranges_.WaitIfBlocked(owner, family, key, RangeLocks::Access::kLock, deadline_us != 0);
+      ranges_.WaitIfBlocked(owner, family, key, access, deadline_us != 0);
   if (waiting.ok() && !*waiting) return true;
   rows_.Undo(owner, grant);
   if (!waiting.ok()) return waiting.status();
@@ -76,7 +80,14 @@ Status LockManager::LockRange(LockOwner* owner, FamilyId family, Slice start, Sl
 
 Status LockManager::LockRangeUntil(LockOwner* owner, FamilyId family, Slice start, Slice end,
                                    RangeHold hold, uint64_t deadline_us) {
-  const auto wanted = ranges_.Install(owner, family, start, end, hold);
+  std::optional<RangeLocks::Wanted> wanted;
+  for (;;) {
+    bool waits = false;
+    TIDESDB_ASSIGN(wanted, ranges_.Install(owner, family, start, end, hold, deadline_us != 0,
+                                           &waits));
+    if (!waits) break;
+    TIDESDB_TRY(graph_.FinishEndWait(owner, deadline_us));
+  }
   if (!wanted.has_value()) return Status::Ok();
   for (;;) {
     WriterRegistry::Found around;
@@ -103,11 +114,32 @@ Status LockManager::LockRangeWithRow(LockOwner* owner, FamilyId family, Slice st
   return locked;
 }
 
+Status LockManager::Claim(LockOwner* owner, FamilyId family) {
+  TIDESDB_ASSIGN(const bool fresh, ranges_.Claim(owner, family));
+  if (!fresh) return Status::Ok();
+  Status alone = rows_.CheckNoneOfOthers(owner, family);
+  if (alone.ok()) {
+    WriterRegistry::Found around;
+    alone = WaitOutWriters(owner, family, Slice(), Slice(), RangeHold::kWrites, 0, &around).status();
+  }
+  if (!alone.ok()) {
+    ranges_.Unclaim(owner, family);
+    graph_.WakeEndWaiters(owner);
+  }
+  return alone;
+}
+
 Status LockManager::AwaitWriters(LockOwner* owner, FamilyId family, Slice start, Slice end,
                                  uint64_t wait_us) {
+  const uint64_t deadline_us = DeadlineOf(wait_us);
+  while (ranges_.MayBeClaimed(family)) {
+    TIDESDB_ASSIGN(const bool waiting,
+                   ranges_.WaitIfClaimed(owner, family, start, deadline_us != 0));
+    if (!waiting) break;
+    TIDESDB_TRY(graph_.FinishEndWait(owner, deadline_us));
+  }
   WriterRegistry::Found around;
-  return WaitOutWriters(owner, family, start, end, RangeHold::kPuts, DeadlineOf(wait_us), &around)
-      .status();
+  return WaitOutWriters(owner, family, start, end, RangeHold::kPuts, deadline_us, &around).status();
 }
 
 Result<bool> LockManager::WaitOutWriters(LockOwner* owner, FamilyId family, Slice start, Slice end,

@@ -14,6 +14,10 @@
 // the row, so that the range's owner may still have it; and who has it is waited for by a scan that
 // comes to it (LockRangeWithRow).
 //
+// A claim takes a whole family, to fill it without row locks: it is installed first, so that every
+// lock that is asked for from then on meets it, and then nobody else may be found with a row, a
+// range or a write in it.
+//
 // Every wait is in one WaitGraph. The one whose wait would close a cycle is refused with kDeadlock:
 // it is the one that knows, at a place where its caller can roll back, and no other need be
 // disturbed.
@@ -54,6 +58,9 @@ class LockManager {
   // else has the row exclusively when it begins to be held. The row itself is not locked.
   Status LockRangeWithRow(LockOwner* owner, FamilyId family, Slice start, Slice end, Slice row,
                           uint64_t wait_us);
+  // Until the owner's end nobody else locks or writes anything in the family. Never waits. Errors:
+  // kTimedOut: somebody has.
+  Status Claim(LockOwner* owner, FamilyId family);
   // Waits for the writers of others that have put something into the range, and locks nothing.
   // Errors as LockRow.
   Status AwaitWriters(LockOwner* owner, FamilyId family, Slice start, Slice end, uint64_t wait_us);
@@ -105,9 +112,9 @@ class LockManager {
   // and the wait is over, so ask again.
   Result<bool> PassSpills(LockOwner* owner, FamilyId family, Slice key, uint64_t deadline_us,
                           const LockGrant& grant);
-  // The same for ranges that hold writes off.
-  Result<bool> PassHeldWrites(LockOwner* owner, FamilyId family, Slice key, uint64_t deadline_us,
-                              const LockGrant& grant);
+  // The same for ranges that hold writes off, and claims.
+  Result<bool> PassHeldRanges(LockOwner* owner, FamilyId family, Slice key, LockMode mode,
+                              uint64_t deadline_us, const LockGrant& grant);
   // Until no other transaction has staged or spilled a write in the range. *around: where nothing
   // was found; has no meaning when a spill was looked through: returns false then.
   Result<bool> WaitOutWriters(LockOwner* owner, FamilyId family, Slice start, Slice end,

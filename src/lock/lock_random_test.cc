@@ -27,7 +27,18 @@ class Shadow {
   void Remove(int key, LockMode mode) { (mode == kX ? exclusive_ : shared_)[key] -= 1; }
 
   // Ranges of the test reach from a key to the end; writes are those that passed the ranges.
+  // Anything of the owner's is granted.
+  void Touch(const LockOwner* owner) {
+    ASSERT_TRUE(claimer_ == nullptr || claimer_ == owner);
+    touched_.insert(owner);
+  }
+  void Claim(const LockOwner* owner) {
+    Touch(owner);
+    ASSERT_EQ(touched_.size(), 1u);
+    claimer_ = owner;
+  }
   void AddRange(const LockOwner* owner, int from) {
+    Touch(owner);
     for (const auto& [other, keys] : writes_) {
       ASSERT_TRUE(other == owner || keys.lower_bound(from) == keys.end());
     }
@@ -35,12 +46,15 @@ class Shadow {
     if (!added) it->second = std::min(it->second, from);
   }
   void AddWrite(const LockOwner* owner, int key) {
+    Touch(owner);
     for (const auto& [other, from] : ranges_) ASSERT_TRUE(other == owner || from > key);
     writes_[owner].insert(key);
   }
   void End(const LockOwner* owner) {
     ranges_.erase(owner);
     writes_.erase(owner);
+    touched_.erase(owner);
+    if (claimer_ == owner) claimer_ = nullptr;
   }
 
  private:
@@ -52,11 +66,14 @@ class Shadow {
   std::map<int, int> exclusive_;
   std::map<const LockOwner*, int> ranges_;
   std::map<const LockOwner*, std::set<int>> writes_;
+  std::set<const LockOwner*> touched_;
+  const LockOwner* claimer_ = nullptr;
 };
 
 struct RandomOptions {
   bool ordered = false;  // Keys ascending and no upgrades: no deadlock can be.
   bool ranges = false;
+  bool claims = false;
   bool interrupts = false;
 };
 
@@ -70,6 +87,12 @@ void RunRandomTransactions(World* world, Shadow* shadow, LockOwner* owner, uint6
     std::map<int, LockMode> held;
     int key = -1;
     for (uint64_t locks = random.Between(1, 4); locks > 0; --locks) {
+      if (options.claims && random.OneIn(5)) {
+        const Status status = world->locks.Claim(owner, kFamily);
+        ASSERT_TRUE(status.ok() || status.code() == Code::kTimedOut) << status.ToString();
+        if (status.ok()) shadow->Claim(owner);
+        continue;
+      }
       if (options.ranges && random.OneIn(3)) {
         const int from = static_cast<int>(random.Uniform(kKeys));
         const bool write = random.OneIn(2);
@@ -97,6 +120,7 @@ void RunRandomTransactions(World* world, Shadow* shadow, LockOwner* owner, uint6
         owner->ClearInterrupt();
         break;
       }
+      shadow->Touch(owner);
       auto [it, added] = held.emplace(key, mode);
       if (!added && it->second == kS && mode == kX) {
         shadow->Remove(key, kS);
@@ -146,6 +170,14 @@ TEST(LockRandomTest, OrderedLockingNeverDeadlocks) {
 
 TEST(LockRandomTest, RandomSchedulesWithRanges) {
   RandomOptions options;
+  options.ranges = true;
+  RandomSchedules(100, options);
+}
+
+TEST(LockRandomTest, RandomSchedulesWithClaims) {
+  RandomOptions options;
+  options.claims = true;
+  RandomSchedules(100, options);
   options.ranges = true;
   RandomSchedules(100, options);
 }

@@ -393,6 +393,24 @@ bool LockTable::IsExclusiveOfOther(const LockOwner* owner, FamilyId family, Slic
   return entry != nullptr && !Compatible(entry, owner, LockMode::kShared);
 }
 
+Status LockTable::CheckNoneOfOthers(const LockOwner* owner, FamilyId family) const {
+  for (const Shard& shard : shards_) {
+    MutexLock lock(shard.mu);
+    for (const LockEntry* entry : shard.buckets) {
+      for (; entry != nullptr; entry = entry->next_in_bucket) {
+        if (entry->family != family) continue;
+        for (const HeldLock* hold = entry->FirstHolder(); hold != nullptr;
+             hold = hold->next_holder) {
+          if (hold->owner == owner) continue;
+          return Status::TimedOut(DescribeKey(family, entry->key()) + " is held by transaction " +
+                                  std::to_string(hold->owner->id));
+        }
+      }
+    }
+  }
+  return Status::Ok();
+}
+
 void LockTable::List(size_t locks_max, std::vector<LockInfo>* locks) const {
   for (const Shard& shard : shards_) {
     MutexLock lock(shard.mu);

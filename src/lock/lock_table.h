@@ -50,6 +50,8 @@ class LockTable {
   HeldLock* Find(LockOwner* owner, FamilyId family, Slice key);
   // Whether another has the key exclusively.
   bool IsExclusiveOfOther(const LockOwner* owner, FamilyId family, Slice key);
+  // Errors: kTimedOut: another holds a row of the family. Looks at all rows that are locked.
+  Status CheckNoneOfOthers(const LockOwner* owner, FamilyId family) const;
   void Release(LockOwner* owner, HeldLock* lock);
   // Gives back what was granted in this epoch and later.
   void ReleaseSince(LockOwner* owner, uint32_t epoch);

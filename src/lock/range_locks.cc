@@ -16,7 +16,8 @@ Result<bool> RangeLocks::WaitIfBlocked(LockOwner* owner, FamilyId family, Slice 
   MutexLock lock(mu_);
   auto it = families_.find(family);
   if (it == families_.end()) return false;
-  if (access != Access::kLock) ++it->second.writes;
+  const bool staged = access == Access::kPut || access == Access::kDelete;
+  if (staged) ++it->second.writes;
   const WaitGraph::Target target = {WaitFor::kRange, family, key};
   for (const auto& ranges : it->second.owners) {
     bool pending = false;
@@ -24,7 +25,7 @@ Result<bool> RangeLocks::WaitIfBlocked(LockOwner* owner, FamilyId family, Slice 
     if (pending) {
       if (may_wait && graph_->BeginEndWaitUnlessCycle(owner, ranges->owner, target)) return true;
       // Its owner waits for this transaction, or will see the write when it looks again.
-      if (access != Access::kLock) ranges->pending->passed = true;
+      if (staged) ranges->pending->passed = true;
       continue;
     }
     if (!may_wait) {
@@ -39,12 +40,65 @@ Result<bool> RangeLocks::WaitIfBlocked(LockOwner* owner, FamilyId family, Slice 
 
 // *pending: the range is one that is not held yet.
 bool RangeLocks::Blocks(const OwnerRanges& ranges, Slice key, Access access, bool* pending) {
+  if (ranges.claimed.has_value()) return true;
+  if (access == Access::kShare) return false;
   const bool put = access == Access::kPut;
   if ((put ? ranges.puts : ranges.writes).Contains(key)) return true;
   const auto& asked = ranges.pending;
   *pending = asked.has_value() && (put || asked->hold == RangeHold::kWrites) &&
              key >= asked->start && (asked->end.empty() || key < asked->end);
   return *pending;
+}
+
+Result<bool> RangeLocks::WaitForClaimer(LockOwner* owner, FamilyId family, Slice key,
+                                        bool may_wait) {
+  auto it = families_.find(family);
+  if (it == families_.end()) return false;
+  for (const auto& ranges : it->second.owners) {
+    if (ranges->owner == owner || !ranges->claimed.has_value()) continue;
+    if (!may_wait) {
+      return Status::TimedOut("column family " + std::to_string(family) +
+                              " is being filled by transaction " +
+                              std::to_string(ranges->owner->id));
+    }
+    TIDESDB_TRY(graph_->BeginEndWait(owner, ranges->owner, {WaitFor::kRange, family, key}));
+    return true;
+  }
+  return false;
+}
+
+Result<bool> RangeLocks::WaitIfClaimed(LockOwner* owner, FamilyId family, Slice key,
+                                       bool may_wait) {
+  MutexLock lock(mu_);
+  return WaitForClaimer(owner, family, key, may_wait);
+}
+
+Result<bool> RangeLocks::Claim(LockOwner* owner, FamilyId family) {
+  MutexLock lock(mu_);
+  if (auto it = families_.find(family); it != families_.end()) {
+    for (const auto& ranges : it->second.owners) {
+      if (ranges->owner == owner) continue;
+      return Status::TimedOut("a range of column family " + std::to_string(family) +
+                              " is held by transaction " + std::to_string(ranges->owner->id));
+    }
+  }
+  OwnerRanges* own = MakeRanges(owner, family);
+  if (own->claimed.has_value()) return false;
+  own->claimed = owner->epoch;
+  claims_[family % kCountSlots].fetch_add(1, std::memory_order_relaxed);
+  return true;
+}
+
+void RangeLocks::DropClaim(OwnerRanges* own, FamilyId family) {
+  if (!own->claimed.has_value()) return;
+  own->claimed.reset();
+  claims_[family % kCountSlots].fetch_sub(1, std::memory_order_relaxed);
+}
+
+void RangeLocks::Unclaim(LockOwner* owner, FamilyId family) {
+  MutexLock lock(mu_);
+  DropClaim(RangesOf(owner, family), family);
+  RemoveIfEmpty(owner, family);
 }
 
 RangeLocks::OwnerRanges* RangeLocks::RangesOf(LockOwner* owner, FamilyId family) {
@@ -82,23 +136,27 @@ void RangeLocks::Take(OwnerRanges* own, const Pending& range) {
   }
 }
 
-std::optional<RangeLocks::Wanted> RangeLocks::Install(LockOwner* owner, FamilyId family,
-                                                      Slice start, Slice end, RangeHold hold) {
+Result<std::optional<RangeLocks::Wanted>> RangeLocks::Install(LockOwner* owner, FamilyId family,
+                                                              Slice start, Slice end,
+                                                              RangeHold hold, bool may_wait,
+                                                              bool* waits) {
   DCHECK(end.empty() || start < end);
   MutexLock lock(mu_);
+  TIDESDB_ASSIGN(*waits, WaitForClaimer(owner, family, start, may_wait));
+  if (*waits) return std::optional<Wanted>();
   OwnerRanges* own = MakeRanges(owner, family);
   CHECK(!own->pending.has_value());
   const RangeSet& held = hold == RangeHold::kWrites ? own->writes : own->puts;
-  if (held.Covers(start, end)) return std::nullopt;
+  if (held.Covers(start, end)) return std::optional<Wanted>();
   Pending range{std::string(start), std::string(end), hold, false};
   held.Trim(&range.start, &range.end);
   const uint64_t writes = families_[family].writes;
   if (IsClear(*own, writes, range)) {
     Take(own, range);
-    return std::nullopt;
+    return std::optional<Wanted>();
   }
   own->pending = range;
-  return Wanted{std::move(range.start), std::move(range.end), writes};
+  return std::optional<Wanted>(Wanted{std::move(range.start), std::move(range.end), writes});
 }
 
 bool RangeLocks::Confirm(LockOwner* owner, FamilyId family, const Wanted& wanted,
@@ -124,13 +182,14 @@ void RangeLocks::Withdraw(LockOwner* owner, FamilyId family) {
 
 void RangeLocks::RemoveIfEmpty(LockOwner* owner, FamilyId family) {
   const OwnerRanges* own = RangesOf(owner, family);
-  if (!own->puts.empty() || own->pending.has_value()) return;
+  if (!own->puts.empty() || own->pending.has_value() || own->claimed.has_value()) return;
   Remove(owner, family);
   std::erase(owner->range_families, family);
 }
 
 void RangeLocks::Remove(LockOwner* owner, FamilyId family) {
   auto it = families_.find(family);
+  DropClaim(RangesOf(owner, family), family);
   std::erase_if(it->second.owners, [owner](const auto& own) { return own->owner == owner; });
   if (it->second.owners.empty()) families_.erase(it);
   counts_[family % kCountSlots].fetch_sub(1, std::memory_order_relaxed);
@@ -144,6 +203,10 @@ bool RangeLocks::ReleaseSince(LockOwner* owner, uint32_t epoch) {
   for (const FamilyId family : families) {
     OwnerRanges* own = RangesOf(owner, family);
     released |= own->puts.RemoveSince(epoch);
+    if (own->claimed.has_value() && *own->claimed >= epoch) {
+      DropClaim(own, family);
+      released = true;
+    }
     own->writes.RemoveSince(epoch);
     RemoveIfEmpty(owner, family);
   }
@@ -160,19 +223,22 @@ void RangeLocks::ReleaseAll(LockOwner* owner) {
 void RangeLocks::List(size_t locks_max, std::vector<LockInfo>* locks) const {
   MutexLock lock(mu_);
   for (const auto& [family, ranges] : families_) {
+    const auto add = [&, id = family](const LockOwner& owner, bool exclusive, const std::string& start,
+                                      const std::string& end) {
+      if (locks->size() >= locks_max) return;
+      LockInfo info;
+      info.transaction = owner.id;
+      info.tag = owner.tag;
+      info.family = id;
+      info.range = true;
+      info.exclusive = exclusive;
+      info.key = start;
+      info.end = end;
+      locks->push_back(std::move(info));
+    };
     for (const auto& own : ranges.owners) {
-      for (const auto& [start, end] : own->puts.ranges()) {
-        if (locks->size() >= locks_max) return;
-        LockInfo info;
-        info.transaction = own->owner->id;
-        info.tag = own->owner->tag;
-        info.family = family;
-        info.range = true;
-        info.exclusive = false;
-        info.key = start;
-        info.end = end;
-        locks->push_back(std::move(info));
-      }
+      if (own->claimed.has_value()) add(*own->owner, true, {}, {});
+      for (const auto& [start, end] : own->puts.ranges()) add(*own->owner, false, start, end);
     }
   }
 }
@@ -181,7 +247,9 @@ size_t RangeLocks::Count() const {
   MutexLock lock(mu_);
   size_t count = 0;
   for (const auto& [family, ranges] : families_) {
-    for (const auto& own : ranges.owners) count += own->puts.size() + (own->pending ? 1 : 0);
+    for (const auto& own : ranges.owners) {
+      count += own->puts.size() + (own->pending ? 1 : 0) + (own->claimed ? 1 : 0);
+    }
   }
   return count;
 }

@@ -7,6 +7,8 @@
 // owner waits for. They pass, and its owner looks at the writers once more. Whoever meets a range
 // waits for its owner's end.
 //
+// A claim is a whole family for one transaction: it holds off ranges and shared row locks too.
+//
 // Threads: any number; each LockOwner by its own thread. Families without ranges cost their writers
 // one atomic load.
 // Lock order: mu_, then WaitGraph's.
@@ -44,7 +46,15 @@ class RangeLocks {
     return counts_[family % kCountSlots].load(std::memory_order_relaxed) != 0;
   }
 
+  // Whether a claim can exist. For a caller that has been granted a row just now: false means that
+  // whoever claims the family later will see that lock.
+  bool MayBeClaimed(FamilyId family) const {
+    // Relaxed: the row table's mutexes order it, as the write set's do above.
+    return claims_[family % kCountSlots].load(std::memory_order_relaxed) != 0;
+  }
+
   enum class Access : uint8_t {
+    kShare,  // A row, shared: held off by claims alone.
     kLock,  // Exclusively, for a write to come. Held off as a deletion; a range that is taken later
             // does not see it.
     kDelete,
@@ -64,15 +74,23 @@ class RangeLocks {
   };
   // Returns nothing when the range is held now: it was, or nobody can have staged anything in it
   // since the last look. Otherwise the rest of it is pending. REQUIRES: start < end; nothing is
-  // pending.
-  std::optional<Wanted> Install(LockOwner* owner, FamilyId family, Slice start, Slice end,
-                                RangeHold hold) EXCLUDES(mu_);
+  // pending; not claimed by another, see WaitIfClaimed: *waits, and then nothing was done.
+  Result<std::optional<Wanted>> Install(LockOwner* owner, FamilyId family, Slice start, Slice end,
+                                        RangeHold hold, bool may_wait, bool* waits) EXCLUDES(mu_);
   // After a look that found nobody in the way. `around`: null, or where that look found nothing.
   // False: a write has passed since; look again.
   bool Confirm(LockOwner* owner, FamilyId family, const Wanted& wanted,
                const WriterRegistry::Found* around) EXCLUDES(mu_);
   // Drops the pending range. The caller wakes the owner's end waiters, to look again.
   void Withdraw(LockOwner* owner, FamilyId family) EXCLUDES(mu_);
+  // As WaitIfBlocked, for who looks at a range of keys.
+  Result<bool> WaitIfClaimed(LockOwner* owner, FamilyId family, Slice key, bool may_wait)
+      EXCLUDES(mu_);
+  // The family is the owner's from now on; true: it was not before, and the caller must see that
+  // nobody else has rows or writes in it, or Unclaim. Errors: kTimedOut: another has ranges in it.
+  Result<bool> Claim(LockOwner* owner, FamilyId family) EXCLUDES(mu_);
+  // The caller wakes the owner's end waiters after it.
+  void Unclaim(LockOwner* owner, FamilyId family) EXCLUDES(mu_);
   // Gives back what was taken in this epoch and later. Returns whether that was anything; the
   // caller then wakes the owner's end waiters.
   bool ReleaseSince(LockOwner* owner, uint32_t epoch) EXCLUDES(mu_);
@@ -106,6 +124,7 @@ class RangeLocks {
     RangeSet writes;  // Those that hold off deletions too.
     std::optional<Pending> pending;
     Clear clear;
+    std::optional<uint32_t> claimed;  // The owner's epoch then.
   };
   struct FamilyRanges {
     std::vector<std::unique_ptr<OwnerRanges>> owners;
@@ -117,6 +136,9 @@ class RangeLocks {
   static void Take(OwnerRanges* own, const Pending& range);
   OwnerRanges* RangesOf(LockOwner* owner, FamilyId family) REQUIRES(mu_);
   OwnerRanges* MakeRanges(LockOwner* owner, FamilyId family) REQUIRES(mu_);
+  Result<bool> WaitForClaimer(LockOwner* owner, FamilyId family, Slice key, bool may_wait)
+      REQUIRES(mu_);
+  void DropClaim(OwnerRanges* own, FamilyId family) REQUIRES(mu_);
   void RemoveIfEmpty(LockOwner* owner, FamilyId family) REQUIRES(mu_);
   void Remove(LockOwner* owner, FamilyId family) REQUIRES(mu_);
 
@@ -125,6 +147,7 @@ class RangeLocks {
   std::map<FamilyId, FamilyRanges> families_ GUARDED_BY(mu_);
   // Owners with ranges, by family modulo the number of slots. Written under mu_.
   std::array<std::atomic<uint32_t>, kCountSlots> counts_ = {};
+  std::array<std::atomic<uint32_t>, kCountSlots> claims_ = {};  // Likewise: owners with a claim.
 };
 
 }  // namespace tidesdb
