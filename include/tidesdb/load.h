@@ -1,15 +1,20 @@
-// Fills an empty family with entries that come in any order: sorted outside of memory, written as
-// finished table files, and there all at once.
+// Fills a family with entries that come in any order: sorted outside of memory, written as finished
+// table files, and there all at once.
 //
 //   auto load = db->BeginLoad(family, {});
 //   for (...) (*load)->Add(key, value);
 //   (*load)->Commit();
+//
+// There are two kinds. Db::BeginLoad fills an empty family beside others who write to it, without
+// the log. Transaction::BeginLoad takes the family for the transaction, and what it brings is
+// committed with the rest of that, or not at all.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <string>
 
+#include "tidesdb/result.h"
 #include "tidesdb/slice.h"
 #include "tidesdb/status.h"
 
@@ -24,12 +29,12 @@ struct LoadOptions {
   std::function<Status(uint64_t entries_written)> on_written;
 };
 
-// Others may write to the family meanwhile. What a load brings counts as written when it began: a
+// Of Db::BeginLoad: others may write to the family meanwhile. What a load brings counts as written when it began: a
 // put or a deletion of theirs stays in front of it, whatever comes first. So a snapshot from before
 // BeginLoad sees none of it, and a newer one sees it from Commit on: keep readers away until then.
 //
 // Threads: one at a time. Interrupting goes through on_written.
-// Lifetime: it counts as an open transaction of its Db.
+// Lifetime: it counts as an open transaction of its Db. One of a transaction is not used after that.
 // Destroyed without an OK of Commit, it leaves nothing, and neither does a crash.
 class Load {
  public:
@@ -44,10 +49,15 @@ class Load {
   // kIoError, kNoSpace, kCorruption.
   virtual Status Finish() = 0;
 
-  // All of it is there and durable, with every commit from before; waits for the disk, and for
-  // compactions of this family. Errors: Finish's; kInvalidArgument (the family was dropped), kBusy
+  // Of Db::BeginLoad: all of it is there and durable, with every commit from before; waits for the
+  // disk, and for compactions of this family. Of Transaction::BeginLoad: the transaction has it, and
+  // this may be destroyed. Errors: Finish's; kInvalidArgument (the family was dropped), kBusy
   // (all its levels are full), kIoError (it may be there after the next open).
   virtual Status Commit() = 0;
+
+  // After Finish, before Commit: whether the key is there, and its value; for who has to tell of a
+  // duplicate in another family. Errors: kInvalidArgument (not then), kIoError, kCorruption.
+  virtual Result<bool> Find(Slice key, std::string* value) = 0;
 
   // After kAlreadyExists: the key, and the value of one of its entries.
   virtual const std::string& duplicate_key() const = 0;

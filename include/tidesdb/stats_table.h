@@ -97,6 +97,8 @@
   COUNTER(Spills, spills, spills, "sorted runs that large transactions have put on disk") \
   COUNTER(SpillBytesWritten, spill_bytes_written, spill_bytes_written, \
           "those runs, and the table files made of them") \
+  COUNTER(Loads, loads, loads, \
+          "families filled by sorted table files: ADD INDEX, the copy of ALTER TABLE, bulk inserts into an empty table") \
   COUNTER(DeadKeysWalked, dead_keys_walked, dead_keys_walked, "deleted keys that scans had to step over") \
   NUMBER(bool, read_only, read_only, errors_->fatal(), "ON after a fatal error: nothing is written any more")
 // clang-format on

@@ -10,6 +10,7 @@
 #include <memory>
 
 #include "tidesdb/iterator.h"
+#include "tidesdb/load.h"
 #include "tidesdb/options.h"
 #include "tidesdb/pinned_value.h"
 #include "tidesdb/result.h"
@@ -157,6 +158,16 @@ class Transaction {
   // index entry under its row's lock). Otherwise the later commit wins.
   virtual Status PutUnderLock(ColumnFamily* family, Slice key, Slice value) = 0;
   virtual Status DeleteUnderLock(ColumnFamily* family, Slice key, bool single) = 0;
+
+  // Fills a family without row locks and without the write set (load.h): from now on until the end
+  // nobody else locks or writes anything in it, and this transaction writes to it by the load alone,
+  // whose entries take the place of what is there. It reads none of them itself. A rollback to a
+  // savepoint from before Load::Commit takes them away. Never waits. The load ends before this object.
+  // Errors: kTimedOut (another transaction has rows, ranges or writes in the family),
+  // kInvalidArgument (kOptimistic; the family; it has ended), kReadOnly, kShuttingDown. Of Prepare
+  // and Commit then: kInvalidArgument: it has written to the family besides.
+  virtual Result<std::unique_ptr<Load>> BeginLoad(ColumnFamily* family,
+                                                  const LoadOptions& options) = 0;
 
   // --- Savepoints ---
   // O(1), no I/O. Of a transaction that has ended or is prepared: one that RollbackTo refuses.

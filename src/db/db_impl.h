@@ -95,8 +95,7 @@ class DbImpl final : private TxnEnv, private LsmEnv {
   const TxnManager& txns() const { return *txns_; }
 
   // --- For a load (db_load.cc) ---
-  const JobContext* load_context() const { return &tree_->job_context(); }
-  void GiveUpLoad(FamilyId family);
+  const JobContext* load_context() const override { return &tree_->job_context(); }
   // Waits for the family's compactions, as long as look() is OK. After an error the files are gone.
   Status InstallLoad(FamilyId family, std::vector<FileRecord> files, SequenceNumber sequence,
                      const std::function<Status()>& look);

@@ -2,8 +2,8 @@
 #include <utility>
 
 #include "base/failpoint.h"
-#include "db/load_impl.h"
-#include "tidesdb/limits.h"
+#include "compaction/sorted_load.h"
+#include "db/db_impl.h"
 
 namespace tidesdb {
 
@@ -25,11 +25,18 @@ Result<std::unique_ptr<Load>> DbImpl::BeginLoad(const ColumnFamily* family,
     if (begun.ok()) ReadStateChanged();
     return begun;
   }));
-  return std::unique_ptr<Load>(std::make_unique<LoadImpl>(
-      this, family, sequence, std::move(transaction), std::move(sorter)));
+  SortedLoad::Maker maker;
+  maker.check = [this, family] { return CheckFamily(family); };
+  maker.take = [this, id, sequence](std::vector<FileRecord> files, const auto& look) {
+    return InstallLoad(id, std::move(files), sequence, look);
+  };
+  // An open transaction keeps this alive.
+  maker.give_up = [this, id, open = std::shared_ptr<Transaction>(std::move(transaction))] {
+    tree_->GiveUpLoad(id);
+  };
+  return std::unique_ptr<Load>(
+      std::make_unique<SortedLoad>(std::move(maker), load_context(), std::move(sorter)));
 }
-
-void DbImpl::GiveUpLoad(FamilyId family) { tree_->GiveUpLoad(family); }
 
 Status DbImpl::InstallLoad(FamilyId family, std::vector<FileRecord> files, SequenceNumber sequence,
                            const std::function<Status()>& look) {
@@ -57,58 +64,6 @@ Status DbImpl::InstallLoad(FamilyId family, std::vector<FileRecord> files, Seque
   ReadStateChanged();
   scheduler_->WakeCompaction();
   return status;
-}
-
-LoadImpl::LoadImpl(DbImpl* db, const ColumnFamily* family, SequenceNumber sequence,
-                   std::unique_ptr<Transaction> transaction, LoadSorterOptions options)
-    : db_(db),
-      family_(family),
-      id_(family->id()),
-      sequence_(sequence),
-      transaction_(std::move(transaction)),
-      on_written_(options.on_written),
-      sorter_(db->load_context(), std::move(options)) {}
-
-LoadImpl::~LoadImpl() {
-  if (state_ != State::kEnded) db_->GiveUpLoad(id_);
-}
-
-Status LoadImpl::CheckState(State wanted) const {
-  if (state_ == wanted) return db_->CheckFamily(family_);
-  return Status::InvalidArgument(state_ == State::kEnded    ? "the load has ended"
-                                 : state_ == State::kFailed ? "the load has failed"
-                                                            : "the load is sorted already");
-}
-
-Status LoadImpl::Note(Status status) {
-  if (!status.ok()) state_ = State::kFailed;
-  return status;
-}
-
-Status LoadImpl::Add(Slice key, Slice value) {
-  TIDESDB_TRY(CheckState(State::kAdding));
-  if (key.size() > kKeyBytesMax || value.size() > kEntryBytesMax - key.size()) {
-    return Status::InvalidArgument("an entry of a load with a key of " +
-                                   std::to_string(key.size()) + " bytes and a value of " +
-                                   std::to_string(value.size()) + ": that is over limits.h");
-  }
-  return Note(sorter_.Add(key, value));
-}
-
-Status LoadImpl::Finish() {
-  TIDESDB_TRY(CheckState(State::kAdding));
-  TIDESDB_TRY(Note(sorter_.Finish()));
-  state_ = State::kSorted;
-  return Status::Ok();
-}
-
-Status LoadImpl::Commit() {
-  if (state_ == State::kAdding) TIDESDB_TRY(Finish());
-  TIDESDB_TRY(CheckState(State::kSorted));
-  const auto look = [this] { return on_written_ ? on_written_(sorter_.written()) : Status::Ok(); };
-  TIDESDB_TRY(Note(db_->InstallLoad(id_, sorter_.Release(), sequence_, look)));
-  state_ = State::kEnded;
-  return Status::Ok();
 }
 
 }  // namespace tidesdb

@@ -204,6 +204,42 @@ TEST_F(DbLoadTest, ACrashBeforeCommitLeavesNothing) {
   EXPECT_TRUE(Read().empty());
 }
 
+TEST_F(DbLoadTest, OfATransactionSurvivesAPowerCutOnceItIsCommitted) {
+  for (const bool committed : {false, true}) {
+    auto txn = db_->Begin({});
+    {
+      auto load = txn->BeginLoad(Data(), {.memory_bytes = 64 << 10, .on_written = nullptr});
+      ASSERT_TRUE(load.ok()) << load.status().ToString();
+      AddAll(load->get(), 5000);
+      ASSERT_TRUE((*load)->Commit().ok());
+    }
+    if (committed) {
+      ASSERT_TRUE(txn->Commit().ok());
+    }
+    txn.reset();
+    Crash();
+    EXPECT_EQ(Read().size(), committed ? 5000u : 0u);
+    EXPECT_EQ(TableFiles() > 0, committed);
+  }
+  EXPECT_TRUE(db_->Verify(Data(), VerifyDepth::kAll).ok());
+}
+
+// A load and a transaction's load of one family: neither begins beside the other's entries.
+TEST_F(DbLoadTest, OfATransactionBesideOneOfTheDatabase) {
+  const auto load = Begin();
+  AddAll(load.get(), 100);
+  auto txn = db_->Begin({});
+  auto own = txn->BeginLoad(Data(), {});
+  ASSERT_TRUE(own.ok());
+  ASSERT_TRUE((*own)->Add(Key(7), "own").ok());
+  ASSERT_TRUE((*own)->Commit().ok());
+  ASSERT_TRUE(txn->Commit().ok());
+  ASSERT_TRUE(load->Commit().ok());
+  const Rows rows = Read();
+  EXPECT_EQ(rows.size(), 100u);
+  EXPECT_EQ(rows.at(Key(7)), "own");  // Newer than when the other began.
+}
+
 TEST_F(DbLoadTest, TwoEntriesOfOneKeyAreAnError) {
   const auto load = Begin();
   AddAll(load.get(), 3000);

@@ -251,6 +251,37 @@ TEST_F(DbTwoPhaseTest, SpilledOnesComeBackWithFilesAndLocks) {
   ASSERT_TRUE(db_->Verify(family_, VerifyDepth::kAll).ok());
 }
 
+TEST_F(DbTwoPhaseTest, LoadedOnesComeBackWithFilesAndLocks) {
+  for (const bool commit : {false, true}) {
+    {
+      auto txn = db_->Begin({});
+      auto load = txn->BeginLoad(family_, {});
+      ASSERT_TRUE(load.ok()) << load.status().ToString();
+      for (int i = 0; i < 500; ++i) {
+        ASSERT_TRUE((*load)->Add("l" + std::to_string(i), "loaded").ok());
+      }
+      ASSERT_TRUE((*load)->Commit().ok());
+      ASSERT_TRUE(txn->PrepareNamed("load").ok());
+    }
+    for (const End end : {End::kKill, End::kPowerCut}) {
+      Reopen(end);
+      ASSERT_EQ(Names(), "load ");
+      EXPECT_EQ(Get("l7"), "(none)");
+      EXPECT_TRUE(Locked("l7"));
+      EXPECT_FALSE(Locked("x"));
+    }
+    if (commit) {
+      ASSERT_TRUE(prepared_[0]->Commit().ok());
+    } else {
+      prepared_[0]->Rollback();
+    }
+    Reopen(End::kPowerCut);
+    EXPECT_EQ(Names(), "");
+    EXPECT_EQ(Get("l7"), commit ? "loaded" : "(none)");
+  }
+  EXPECT_TRUE(db_->Verify(family_, VerifyDepth::kAll).ok());
+}
+
 TEST_F(DbTwoPhaseTest, AFamilyMayBeDroppedUnderThem) {
   Prepared("a", "1", "x").reset();
   ASSERT_TRUE(db_->DropFamily(family_).ok());

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "compaction/table_output.h"
-#include "lsm/load_sorter.h"
+#include "compaction/load_sorter.h"
 
 namespace tidesdb {
 namespace {

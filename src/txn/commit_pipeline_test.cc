@@ -55,6 +55,7 @@ class FakeEnv final : public TxnEnv {
   std::string TablePath(uint64_t) const override { return ""; }
   TableWriteOptions TableOptionsOf(FamilyId) const override { return {}; }
   uint64_t TargetFileBytes(FamilyId) const override { return 1; }
+  const JobContext* load_context() const override { return nullptr; }
 
   std::vector<std::string> log;
   size_t largest_group = 0;

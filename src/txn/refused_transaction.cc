@@ -38,6 +38,9 @@ class RefusedTransaction final : public Transaction {
   Status SingleDelete(ColumnFamily*, Slice) override { return reason_; }
   Status PutUnderLock(ColumnFamily*, Slice, Slice) override { return reason_; }
   Status DeleteUnderLock(ColumnFamily*, Slice, bool) override { return reason_; }
+  Result<std::unique_ptr<Load>> BeginLoad(ColumnFamily*, const LoadOptions&) override {
+    return reason_;
+  }
   Savepoint SetSavepoint() override { return {}; }
   Status RollbackTo(Savepoint, LocksSince) override { return reason_; }
   void ReleaseSavepoint(Savepoint) override {}

@@ -134,8 +134,15 @@ void KeepVisible(const std::vector<SequenceNumber>& snapshots, std::vector<Entry
 
 }  // namespace
 
-TestEnv::TestEnv(const Options& options) : options_(options), cache_(NewClockCache(1 << 20, 4096)) {
+TestEnv::TestEnv(const Options& options)
+    : options_(options),
+      cache_(NewClockCache(1 << 20, 4096)),
+      tables_(&fs_, "db", cache_.get(), 100) {
   CHECK_OK(fs_.CreateDir("db"));
+  load_context_.fs = &fs_;
+  load_context_.directory = "db";
+  load_context_.tables = &tables_;
+  load_context_.new_file_number = [this] { return NewFileNumber(); };
   for (uint32_t id = 1; id <= options.families; ++id) {
     families_.push_back(std::make_unique<TestFamily>(id));
   }

@@ -13,6 +13,7 @@
 
 #include "base/metrics.h"
 #include "base/mutex.h"
+#include "compaction/job_context.h"
 #include "io/mem_fs.h"
 #include "table/block_cache.h"
 #include "tidesdb/db.h"
@@ -97,6 +98,7 @@ class TestEnv final : public TxnEnv {
   std::string TablePath(uint64_t file_number) const override;
   TableWriteOptions TableOptionsOf(FamilyId family) const override;
   uint64_t TargetFileBytes(FamilyId) const override { return options_.target_file_bytes; }
+  const JobContext* load_context() const override { return &load_context_; }
 
   // A memtable, or the files of one commit. Internal, but for the state's use.
   struct Source {
@@ -112,6 +114,8 @@ class TestEnv final : public TxnEnv {
   Metrics metrics_;
   MemFs fs_;
   std::unique_ptr<BlockCache> cache_;
+  TableCache tables_;  // Of loads, while they merge.
+  JobContext load_context_;
   std::vector<std::unique_ptr<TestFamily>> families_;
   std::atomic<uint64_t> next_file_ = 1;
   std::atomic<uint64_t> state_number_ = 1;

@@ -19,40 +19,51 @@ Status TransactionImpl::Prepare() {
   if (HasWrites()) {
     TIDESDB_FAILPOINT_STATUS("prepare");
     // One record of the log holds a write set that is not spilled.
-    if (spilled_.empty() && writes_.live_bytes() > kRecordBytesMax) TIDESDB_TRY(Spill());
-    if (!spilled_.empty()) {
-      TIDESDB_ASSIGN(ingest_, MergeSpilled(shared_->spill, writes_, spilled_, this));
+    if (spilled_.empty() && loaded_.empty() && writes_.live_bytes() > kRecordBytesMax) TIDESDB_TRY(Spill());
+    const bool files = !spilled_.empty() || !loaded_.empty();
+    if (files) {
+      TIDESDB_ASSIGN(auto merged, MergeSpilled(shared_->spill, writes_, spilled_, this));
+      Status both = AddLoadedTo(&merged);
+      if (!both.ok()) {
+        DeleteMerged(shared_->spill, merged);
+        return both;
+      }
+      ingest_ = std::move(merged);
     }
-    TIDESDB_TRY(EncodeRecord());
+    TIDESDB_TRY(files ? EncodeFiles() : EncodeWrites());
   }
   state_ = State::kPrepared;
   return Status::Ok();
 }
 
 // Appends to what record_ holds.
-Status TransactionImpl::EncodeRecord() {
-  if (!spilled_.empty()) {
-    if (ingest_.empty()) return Status::Ok();  // All of it was rolled back.
-    WalIngest record;
-    uint64_t bytes = 0;
-    for (const IngestFile& file : ingest_) {
-      record.files.push_back({file.number, file.bytes, file.properties});
-      bytes += file.bytes;
-    }
-    record.EncodeTo(&record_);
-    shared_->Count(Counter::kSpillBytesWritten, bytes);
-  } else {
-    record_.reserve(record_.size() + writes_.live_bytes());
-    WalBatchEncoder encoder(&record_);
-    encoder.Begin();
-    for (const auto& family : writes_.families()) {
-      for (auto* node = family->First(); node != nullptr; node = FamilyWrites::Next(node)) {
-        const WriteOp& op = *node->newest;
-        encoder.Add({family->family(), op.type, node->key(), op.value()});
-      }
-    }
-    encoder.Finish();
+Status TransactionImpl::EncodeFiles() {
+  if (ingest_.empty()) return Status::Ok();  // All of it was rolled back.
+  WalIngest record;
+  uint64_t bytes = 0;
+  for (const IngestFile& file : ingest_) {
+    record.files.push_back({file.number, file.bytes, file.properties});
+    bytes += file.bytes;
   }
+  record.EncodeTo(&record_);
+  shared_->Count(Counter::kSpillBytesWritten, bytes);
+  ReportMemory();
+  CHECK(record_.size() <= kWalPayloadBytesMax);
+  return Status::Ok();
+}
+
+// Likewise.
+Status TransactionImpl::EncodeWrites() {
+  record_.reserve(record_.size() + writes_.live_bytes());
+  WalBatchEncoder encoder(&record_);
+  encoder.Begin();
+  for (const auto& family : writes_.families()) {
+    for (auto* node = family->First(); node != nullptr; node = FamilyWrites::Next(node)) {
+      const WriteOp& op = *node->newest;
+      encoder.Add({family->family(), op.type, node->key(), op.value()});
+    }
+  }
+  encoder.Finish();
   ReportMemory();
   CHECK(record_.size() <= kWalPayloadBytesMax);
   return Status::Ok();

@@ -20,6 +20,7 @@
 #include <string>
 #include <vector>
 
+#include "format/manifest_format.h"
 #include "txn/read_view.h"
 #include "txn/tracked_keys.h"
 #include "txn/txn_shared.h"
@@ -65,6 +66,8 @@ class TransactionImpl final : public Transaction, private CommitRequest, private
   Status SingleDelete(ColumnFamily* family, Slice key) override;
   Status PutUnderLock(ColumnFamily* family, Slice key, Slice value) override;
   Status DeleteUnderLock(ColumnFamily* family, Slice key, bool single) override;
+  Result<std::unique_ptr<Load>> BeginLoad(ColumnFamily* family,
+                                          const LoadOptions& options) override;
 
   Savepoint SetSavepoint() override;
   Status RollbackTo(Savepoint savepoint, LocksSince locks) override;
@@ -82,9 +85,11 @@ class TransactionImpl final : public Transaction, private CommitRequest, private
   Status Restart(const TransactionOptions& options) override;
 
   uint64_t id() const override { return owner_.id; }
-  bool HasWrites() const override { return !writes_.empty() || spilled_.HasLive(); }
+  bool HasWrites() const override { return !writes_.empty() || spilled_.HasLive() || !loaded_.empty(); }
   bool HasLocks() const override { return owner_.holds_any() || !tracked_.empty(); }
-  uint64_t WriteCount() const override { return writes_.live_keys() + spilled_.LiveEntriesMax(); }
+  uint64_t WriteCount() const override {
+    return writes_.live_keys() + spilled_.LiveEntriesMax() + LoadedEntries();
+  }
   uint64_t CommitSequence() const override { return commit_sequence_; }
 
   void Interrupt() override { owner_.Interrupt(); }
@@ -154,8 +159,18 @@ class TransactionImpl final : public Transaction, private CommitRequest, private
   // Locks tracked keys and sees that they are as they were; `written_only`: those with writes.
   Status LockTracked(bool written_only);
 
+  // --- Loads (transaction_load.cc) ---
+  // The files of a load, of the transaction that it was begun in.
+  Status TakeLoaded(uint64_t transaction, std::vector<FileRecord> files);
+  // Deletes what was taken in this epoch and later.
+  void DropLoadedSince(uint32_t epoch);
+  uint64_t LoadedEntries() const;
+  // Moves them to those of the write set.
+  Status AddLoadedTo(std::vector<IngestFile>* files);
+
   // --- Ending (transaction_commit.cc) ---
-  Status EncodeRecord();
+  Status EncodeFiles();
+  Status EncodeWrites();
   // CommitRequest.
   Kind kind() const override { return kind_; }
   uint64_t Bytes() const override;
@@ -177,6 +192,10 @@ class TransactionImpl final : public Transaction, private CommitRequest, private
   // InterruptCheck.
   bool Interrupted() const override { return owner_.interrupted(); }
 
+  struct LoadedFile {
+    uint32_t epoch;  // The owner's, when it was taken.
+    IngestFile file;
+  };
   struct OpenSavepoint {
     uint64_t position;
     uint64_t count;
@@ -201,10 +220,11 @@ class TransactionImpl final : public Transaction, private CommitRequest, private
 
   WriteSet writes_;
   SpillSet spilled_;
+  std::vector<LoadedFile> loaded_;         // Until Prepare.
   std::vector<OpenSavepoint> savepoints_;  // Ascending.
 
   std::string record_;              // Since Prepare.
-  std::vector<IngestFile> ingest_;  // Since Prepare, of a spilled write set.
+  std::vector<IngestFile> ingest_;  // Since Prepare, of a spilled write set and of loads.
   bool logged_ = false;             // The record may be in the WAL: its files must stay.
   SequenceNumber commit_sequence_ = 0;
 

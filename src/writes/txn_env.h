@@ -13,6 +13,7 @@
 namespace tidesdb {
 
 class ColumnFamily;
+struct JobContext;
 
 // A finished table file of a spilled write set: entries have sequence 0, one version a key.
 struct IngestFile {
@@ -72,6 +73,9 @@ class TxnEnv {
   virtual std::string TablePath(uint64_t file_number) const = 0;
   virtual TableWriteOptions TableOptionsOf(FamilyId family) const = 0;
   virtual uint64_t TargetFileBytes(FamilyId family) const = 0;
+
+  // For loads: what writes their files. Lives as long as this.
+  virtual const JobContext* load_context() const = 0;
 };
 
 }  // namespace tidesdb

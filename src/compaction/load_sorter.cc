@@ -1,4 +1,4 @@
-#include "lsm/load_sorter.h"
+#include "compaction/load_sorter.h"
 
 #include <algorithm>
 #include <cstring>
@@ -15,6 +15,8 @@ constexpr size_t kRunsMerged = 64;  // At once: each takes a block, an index and
 constexpr uint64_t kMemoryBytesMin = 64 << 10;
 constexpr size_t kArenaBlockBytes = 32 << 10;
 constexpr uint64_t kEntriesBetweenLooks = 1024;
+constexpr LevelIterOptions kReadOnce = {
+    .lower = {}, .upper = {}, .fill_cache = false, .uncached_readers = true};
 
 }  // namespace
 
@@ -91,19 +93,33 @@ Status LoadSorter::WriteMemory() {
   return MergeFrom(runs_.size() - kRunsMerged);
 }
 
+FileList LoadSorter::FilesOf(const Run& run) {
+  FileList files;
+  for (const FileRecord& file : run.output->files()) {
+    files.push_back(std::make_shared<const FileMeta>(file, nullptr));
+  }
+  return files;
+}
+
+Result<bool> LoadSorter::Find(Slice key, std::string* value) const {
+  if (runs_.empty()) return false;
+  const FileList files = FilesOf(runs_.front());
+  const auto iter = NewLevelIterator(files, context_->tables, kReadOnce);
+  iter->Seek(key, kTrailerMax);
+  TIDESDB_TRY(iter->status());
+  if (!iter->Valid() || iter->user_key() != key) return false;
+  value->assign(iter->value());
+  return true;
+}
+
 Status LoadSorter::MergeFrom(size_t first) {
   TIDESDB_FAILPOINT_STATUS("load_before_merge");
-  const LevelIterOptions read = {
-      .lower = {}, .upper = {}, .fill_cache = false, .uncached_readers = true};
   std::vector<FileList> files(runs_.size() - first);
   std::vector<std::unique_ptr<InternalIterator>> sources;
   for (size_t i = first; i < runs_.size(); ++i) {
     TIDESDB_TRY(runs_[i].output->FinishFile());
-    FileList& of_run = files[i - first];
-    for (const FileRecord& file : runs_[i].output->files()) {
-      of_run.push_back(std::make_shared<const FileMeta>(file, nullptr));
-    }
-    sources.push_back(NewLevelIterator(of_run, context_->tables, read));
+    files[i - first] = FilesOf(runs_[i]);
+    sources.push_back(NewLevelIterator(files[i - first], context_->tables, kReadOnce));
   }
   Run merged = NewRun();
   merged.merges = runs_.back().merges + 1;

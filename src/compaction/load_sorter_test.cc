@@ -1,4 +1,4 @@
-#include "lsm/load_sorter.h"
+#include "compaction/load_sorter.h"
 
 #include <gtest/gtest.h>
 

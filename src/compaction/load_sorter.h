@@ -14,6 +14,7 @@
 
 #include "base/arena.h"
 #include "compaction/table_output.h"
+#include "version/version.h"
 
 namespace tidesdb {
 
@@ -37,6 +38,8 @@ class LoadSorter {
   Status Add(Slice key, Slice value);
   // The files are whole, durable and ascending; entries have sequence 0. Once, after the last Add.
   Status Finish();
+  // After Finish, before Release: whether the key is there, and its value. Errors: of reading.
+  Result<bool> Find(Slice key, std::string* value) const;
   // After Finish.
   std::vector<FileRecord> Release();
 
@@ -73,6 +76,7 @@ class LoadSorter {
   Status MergeFrom(size_t first);
   Status Duplicate(Slice key, Slice value);
   Run NewRun() const;
+  static FileList FilesOf(const Run& run);
 
   const JobContext* const context_;
   const LoadSorterOptions options_;

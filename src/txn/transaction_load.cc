@@ -1,0 +1,82 @@
+// Loads of a transaction: families that are filled by finished files, which its commit hands over as
+// it does those of a spilled write set.
+#include <algorithm>
+
+#include "compaction/sorted_load.h"
+#include "tidesdb/db.h"
+#include "txn/transaction_impl.h"
+
+namespace tidesdb {
+
+Result<std::unique_ptr<Load>> TransactionImpl::BeginLoad(ColumnFamily* family,
+                                                         const LoadOptions& options) {
+  TIDESDB_TRY(CheckOpen());
+  TxnEnv* const env = shared_->options.env;
+  TIDESDB_TRY(env->CheckFamily(family, true));
+  if (optimistic()) {
+    return Status::InvalidArgument("a transaction without row locks cannot load a column family");
+  }
+  const FamilyId id = family->id();
+  TIDESDB_TRY(shared_->locks.Claim(&owner_, id));
+  LoadSorterOptions sorter;
+  sorter.table = env->TableOptionsOf(id);
+  sorter.target_file_bytes = env->TargetFileBytes(id);
+  sorter.memory_bytes = options.memory_bytes;
+  sorter.on_written = options.on_written;
+  SortedLoad::Maker maker;
+  maker.check = [env, family, engine = engine_] { return env->CheckFamily(family, false); };
+  maker.take = [this, transaction = owner_.id](std::vector<FileRecord> files, const auto&) {
+    return TakeLoaded(transaction, std::move(files));
+  };
+  return std::unique_ptr<Load>(
+      std::make_unique<SortedLoad>(std::move(maker), env->load_context(), std::move(sorter)));
+}
+
+Status TransactionImpl::TakeLoaded(uint64_t transaction, std::vector<FileRecord> files) {
+  std::vector<IngestFile> taken;
+  for (FileRecord& file : files) {
+    taken.push_back({file.number, file.bytes, std::move(file.properties)});
+  }
+  Status open = transaction == owner_.id ? CheckOpen() : NotOpen();
+  if (!open.ok()) {
+    DeleteMerged(shared_->spill, taken);
+    return open;
+  }
+  for (IngestFile& file : taken) loaded_.push_back({owner_.epoch, std::move(file)});
+  return Status::Ok();
+}
+
+void TransactionImpl::DropLoadedSince(uint32_t epoch) {
+  std::vector<IngestFile> dropped;
+  std::erase_if(loaded_, [&](LoadedFile& loaded) {
+    if (loaded.epoch < epoch) return false;
+    dropped.push_back(std::move(loaded.file));
+    return true;
+  });
+  DeleteMerged(shared_->spill, dropped);
+}
+
+uint64_t TransactionImpl::LoadedEntries() const {
+  uint64_t entries = 0;
+  for (const LoadedFile& loaded : loaded_) entries += loaded.file.properties.entries;
+  return entries;
+}
+
+// A family has files of one kind: each by itself ascends.
+Status TransactionImpl::AddLoadedTo(std::vector<IngestFile>* files) {
+  for (const IngestFile& written : *files) {
+    const FamilyId family = written.properties.family;
+    if (std::none_of(loaded_.begin(), loaded_.end(), [family](const LoadedFile& loaded) {
+          return loaded.file.properties.family == family;
+        })) {
+      continue;
+    }
+    return Status::InvalidArgument("the transaction has loaded column family " +
+                                   std::to_string(family) + " and written to it besides");
+  }
+  for (LoadedFile& loaded : loaded_) files->push_back(std::move(loaded.file));
+  loaded_.clear();
+  return Status::Ok();
+}
+
+}  // namespace tidesdb
