@@ -33,16 +33,22 @@ std::string ValueMissing(Slice primary_key) {
 
 Result<bool> ValueReader::Read(Transaction* transaction, ColumnFamily* family, const RowCodec& rows,
                                const std::vector<ApartValue>& values, uint8_t* record) {
+  const auto find = [&](Slice key, PinnedValue* value) -> Result<bool> {
+    if (family == nullptr) return Status::Corruption("a row refers to a value, the table has none");
+    TIDESDB_ASSIGN(const bool found, transaction->Get(family, key, value));
+    // A row that was locked, and one that this transaction wrote, may be newer than its snapshot.
+    if (found || !transaction->HasSnapshot()) return found;
+    return GetNewest(transaction, family, key, value);
+  };
+  return ReadBy(find, rows, values, record);
+}
+
+Result<bool> ValueReader::ReadBy(const Find& find, const RowCodec& rows,
+                                 const std::vector<ApartValue>& values, uint8_t* record) {
   pinned_.clear();
   for (const ApartValue& value : values) {
-    if (family == nullptr) return Status::Corruption("a row refers to a value, the table has none");
-    const std::string key = ApartKey(value.id);
     PinnedValue& pinned = pinned_.emplace_back();
-    TIDESDB_ASSIGN(bool found, transaction->Get(family, key, &pinned));
-    // A row that was locked, and one that this transaction wrote, may be newer than its snapshot.
-    if (!found && transaction->HasSnapshot()) {
-      TIDESDB_ASSIGN(found, GetNewest(transaction, family, key, &pinned));
-    }
+    TIDESDB_ASSIGN(const bool found, find(ApartKey(value.id), &pinned));
     if (!found) return false;
     const bool fits = pinned.slice().size() == value.bytes &&
                       (value.column == ApartValue::kNoColumn ||

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,11 @@ class ValueReader {
   // Errors: kCorruption, those of reading.
   Result<bool> Read(Transaction* transaction, ColumnFamily* family, const RowCodec& rows,
                     const std::vector<ApartValue>& values, uint8_t* record);
+  // Where a value is, by its key. Returns: false when it is not there.
+  using Find = std::function<Result<bool>(Slice key, PinnedValue* value)>;
+  // As Read, of values that are somewhere else. Errors: kCorruption, those of `find`.
+  Result<bool> ReadBy(const Find& find, const RowCodec& rows, const std::vector<ApartValue>& values,
+                      uint8_t* record);
   void Reset() { pinned_.clear(); }
 
  private:

@@ -1,4 +1,7 @@
-// What the copy of ALTER TABLE writes goes around transactions (table_load.h).
+// What the copy of ALTER TABLE writes goes around transactions, and what fills an empty table around
+// the write set (table_load.h).
+#include <algorithm>
+
 #include "base/sysvars.h"
 #include "dictionary/engine.h"
 #include "handler/row_writer.h"
@@ -7,33 +10,98 @@
 namespace tidesdb::plugin {
 namespace {
 
-constexpr uint64_t kLoadBytes = 32 << 20;  // Without a limit of its own.
+// Without a limit of its own.
+constexpr uint64_t kLoadBytes = 32 << 20;
+constexpr uint64_t kLoadPartOfMemory = 16;
+// A statement with fewer is done before the files would be made.
+constexpr uint64_t kRowsBeforeLoad = 4096;
+
+// Whether the statement is a transaction by itself that writes many rows of one table, and looks at
+// none of them.
+bool FillsOneTable(THD* thd, const TABLE& table) {
+  const int command = thd_sql_command(thd);
+  return (command == SQLCOM_INSERT_SELECT || command == SQLCOM_LOAD ||
+          command == SQLCOM_CREATE_TABLE) &&
+         !thd_test_options(thd, OPTION_NOT_AUTOCOMMIT | OPTION_BEGIN) && thd->in_sub_stmt == 0 &&
+         thd->locked_tables_mode <= LTM_LOCK_TABLES && table.triggers == nullptr;
+}
 
 }  // namespace
 
-// Of a new table that ALTER TABLE fills; what cannot be loaded is written as ever.
-int RowWriter::BeginLoad() {
-  TABLE* const table = open_.table();
-  THD* const thd = open_.thd();
-  const bool copies = thd_sql_command(thd) != SQLCOM_CREATE_TABLE;
-  // A temporary table's rows are of the transaction that it is in. Partitions are many.
-  if (!copies || statement_.duplicates_wanted || open_.is_sequence() ||
-      open_.state->def.temporary || open_.state->build != nullptr ||
+// The families of a table that can be loaded; empty: it cannot.
+std::vector<ColumnFamily*> RowWriter::FamiliesToLoad() const {
+  // Partitions are many.
+  if (statement_.duplicates_wanted || open_.is_sequence() || open_.state->build != nullptr ||
       open_.name.find("#P#") != open_.name.npos) {
-    return 0;
+    return {};
   }
   std::vector<ColumnFamily*> families = {open_.state->primary};
   for (uint i = 0; i < open_.share()->keys; i++) {
     // The server looks for rows in these before it writes one.
-    if (open_.codec.is_hash(i) || table->key_info[i].without_overlaps) return 0;
+    if (open_.codec.is_hash(i) || open_.table()->key_info[i].without_overlaps) return {};
     if (!open_.codec.is_primary(i)) families.push_back(open_.families[i]);
   }
   if (open_.state->values != nullptr) families.push_back(open_.state->values);
-  const uint64_t staging = sysvars::StagingBytes(thd);
-  auto begun =
-      TableLoad::Begin(engine->db.get(), thd, families, staging == 0 ? kLoadBytes : staging);
+  return families;
+}
+
+bool RowWriter::StartLoad(Transaction* transaction, const std::vector<ColumnFamily*>& families) {
+  const uint64_t staging = sysvars::StagingBytes(open_.thd());
+  const uint64_t part = engine->db->options().memory_max_bytes / kLoadPartOfMemory;
+  auto begun = TableLoad::Begin(engine->db.get(), transaction, open_.thd(), families,
+                                staging == 0 ? std::min(kLoadBytes, part) : staging);
   if (begun.ok()) load_ = std::move(*begun);
-  return 0;
+  return begun.ok();
+}
+
+// Of a new table that ALTER TABLE fills; what cannot be loaded is written as ever.
+void RowWriter::BeginCopy() {
+  // A temporary table's rows are of the transaction that it is in.
+  if (thd_sql_command(open_.thd()) == SQLCOM_CREATE_TABLE || open_.state->def.temporary) return;
+  const std::vector<ColumnFamily*> families = FamiliesToLoad();
+  if (!families.empty()) StartLoad(nullptr, families);
+}
+
+void RowWriter::BeginRows(uint64_t rows_about) {
+  rows_expected_ = rows_about;
+  const bool fills = statement_.session != nullptr && statement_.session->pessimistic() &&
+                     FillsOneTable(open_.thd(), *open_.table());
+  rows_before_load_ = fills ? kRowsBeforeLoad : 0;
+}
+
+// The statement has written some rows the usual way. If they are all that there is, and nobody else
+// is at the table, they and all that follow are loaded.
+int RowWriter::TurnToLoad() {
+  const std::vector<ColumnFamily*> families = FamiliesToLoad();
+  if (families.empty()) return 0;
+  Transaction* const transaction = this->transaction();
+  ScanOptions newest;
+  newest.newest = true;
+  // Returns how many entries there are, at most one too many; values may be more than rows.
+  const auto copy = [&](ColumnFamily* family, size_t slot) -> Result<uint64_t> {
+    uint64_t entries = 0;
+    const bool values = family == open_.state->values;
+    const auto scan = transaction->NewIterator(family, newest);
+    for (scan->SeekToFirst(); scan->Valid(); scan->Next()) {
+      if (++entries > kRowsBeforeLoad && !values) break;
+      if (load_ != nullptr) TIDESDB_TRY(load_->Add(slot, scan->key(), scan->value()));
+    }
+    TIDESDB_TRY(scan->status());
+    return values ? kRowsBeforeLoad : entries;
+  };
+  // Before the table is claimed, which keeps others out to the statement's end.
+  const auto there = copy(open_.state->primary, TableLoad::kRows);
+  if (!there.ok()) return statement_.Fail(there.status());
+  if (*there != kRowsBeforeLoad || !StartLoad(transaction, families)) return 0;
+  for (size_t slot = 0; slot < families.size(); slot++) {
+    const auto copied = copy(families[slot], slot);
+    if (!copied.ok()) return statement_.Fail(copied.status());
+    if (*copied == kRowsBeforeLoad) continue;
+    load_ = nullptr;  // Somebody has committed rows in between.
+    return 0;
+  }
+  const Status undone = session()->TakeWritesBack();
+  return undone.ok() ? 0 : statement_.Fail(undone);
 }
 
 int RowWriter::LoadRow(const uchar* row) {
@@ -54,52 +122,82 @@ int RowWriter::LoadRow(const uchar* row) {
   }
   if (!added.ok()) return LoadError(load_.get(), added);
   load_->CountRow(rows_expected_);
+  if (load_->in_transaction()) session()->CountRows(open_.state, 1, 1);
   return 0;
 }
 
 // The server takes a duplicate's values from the record.
 int RowWriter::LoadError(TableLoad* load, const Status& status) {
-  uchar* const record = open_.table()->record[0];
   if (status.code() != Code::kAlreadyExists) return statement_.Fail(status);
+  const size_t duplicate = load->duplicate();
   uint number = open_.share()->primary_key;
   size_t slot = TableLoad::kRows;
   for (uint i = 0; i < open_.share()->keys; i++) {
-    if (!open_.codec.is_primary(i) && ++slot == load->duplicate()) number = i;
+    if (!open_.codec.is_primary(i) && ++slot == duplicate) number = i;
   }
   const std::string key = load->duplicate_key();
-  const std::string value = load->duplicate_value();
-  Slice primary_key = key;
-  Slice row = value;
-  if (load->duplicate() != TableLoad::kRows &&
-      open_.codec.PrimaryKeyOfEntry(number, key, value, &key_, &primary_key) &&
-      load->FindRow(primary_key, &other_)) {
-    row = other_.slice();
-  }
-  row_copy_.assign(row);  // Blobs of the record point there.
-  RowPlan plan;
-  plan.Build(open_.codec.rows(), std::vector<bool>(open_.share()->fields, true));
-  const auto restored = [&]() -> Result<bool> {
-    TIDESDB_TRY(plan.Decode(row_copy_, record, &old_apart_));
-    if (old_apart_.empty()) return true;
-    TIDESDB_TRY(load->CommitLast());
-    const auto transaction = engine->db->Begin({});
-    return values_.Read(transaction.get(), open_.state->values, open_.codec.rows(), old_apart_,
-                        record);
-  }();
-  if (!restored.ok() || !*restored || !open_.codec.RestorePrimaryKey(primary_key, record)) {
-    number = MAX_KEY;  // The server names no value then.
-  }
-  session()->NoteDuplicate(number, nullptr, key);
+  const Result<bool> restored = RestoreDuplicate(load, number, key);
+  // Without it the server names no value.
+  session()->NoteDuplicate(restored.ok() && *restored ? number : MAX_KEY, nullptr, key);
   return HA_ERR_FOUND_DUPP_KEY;
 }
 
-int RowWriter::EndLoad() {
-  if (load_ == nullptr) return 0;
+Result<bool> RowWriter::RestoreDuplicate(TableLoad* load, uint number, Slice key) {
+  uchar* const record = open_.table()->record[0];
+  std::string row = load->duplicate_value();
+  Slice primary_key = key;
+  if (load->duplicate() != TableLoad::kRows) {
+    const std::string entry = std::move(row);
+    if (!open_.codec.PrimaryKeyOfEntry(number, key, entry, &key_, &primary_key)) return false;
+    TIDESDB_ASSIGN(const bool found, load->Find(TableLoad::kRows, primary_key, &row));
+    if (!found) return false;
+  }
+  row_copy_ = std::move(row);  // Blobs of the record point there.
+  RowPlan plan;
+  plan.Build(open_.codec.rows(), std::vector<bool>(open_.share()->fields, true));
+  TIDESDB_TRY(plan.Decode(row_copy_, record, &old_apart_));
+  const auto find = [load](Slice id, PinnedValue* value) -> Result<bool> {
+    std::string bytes;
+    TIDESDB_ASSIGN(const bool found, load->Find(load->last(), id, &bytes));
+    value->Assign(bytes);
+    return found;
+  };
+  TIDESDB_ASSIGN(const bool whole,
+                 values_.ReadBy(find, open_.codec.rows(), old_apart_, record));
+  return whole && open_.codec.RestorePrimaryKey(primary_key, record);
+}
+
+// The rows of a transaction are gone, so it must not be committed.
+int RowWriter::AbortLoad(int error) {
+  load_ = nullptr;
+  session()->Abort();
+  open_.thd()->mark_transaction_to_rollback(true);
+  return error;
+}
+
+int RowWriter::GiveLoadUp() {
   const std::unique_ptr<TableLoad> load = std::move(load_);
-  if (open_.thd()->is_error()) return 0;  // The table goes.
-  const Status committed = load->Commit();
-  if (!committed.ok()) return LoadError(load.get(), committed);
-  open_.state->rows.fetch_add(load->rows(), std::memory_order_relaxed);
+  if (load == nullptr || !load->in_transaction()) return 0;
+  const bool told = open_.thd()->is_error();
+  return AbortLoad(told ? 0 : statement_.Fail(Status::Interrupted("the statement was killed")));
+}
+
+int RowWriter::EndLoad() {
+  rows_before_load_ = 0;
+  if (load_ == nullptr) return 0;
+  THD* const thd = open_.thd();
+  if (thd->is_error() || (load_->in_transaction() && thd_kill_level(thd) != THD_IS_NOT_KILLED)) {
+    return GiveLoadUp();
+  }
+  const Status committed = load_->Commit();
+  if (!committed.ok()) {
+    const int error = LoadError(load_.get(), committed);
+    return load_->in_transaction() ? AbortLoad(error) : error;
+  }
+  if (!load_->in_transaction()) {
+    open_.state->rows.fetch_add(load_->rows(), std::memory_order_relaxed);
+  }
+  load_ = nullptr;
   return 0;
 }
 

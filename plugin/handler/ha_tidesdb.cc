@@ -102,7 +102,7 @@ int ha_tidesdb::delete_row(const uchar* row) noexcept {
   });
 }
 
-void ha_tidesdb::start_bulk_insert(ha_rows rows, uint) noexcept { writer_.ExpectRows(rows); }
+void ha_tidesdb::start_bulk_insert(ha_rows rows, uint) noexcept { writer_.BeginRows(rows); }
 
 int ha_tidesdb::end_bulk_insert() noexcept {
   return guard::Run([&] {
@@ -264,11 +264,11 @@ int ha_tidesdb::extra(ha_extra_function operation) noexcept {
         break;
       case port::kBeginCopy:
         if (const int error = open_.Bind()) return error;
-        return writer_.BeginLoad();
+        writer_.BeginCopy();
+        break;
       case port::kEndCopy:
       case port::kAbortCopy:
-        writer_.GiveLoadUp();
-        break;
+        return writer_.GiveLoadUp();
       default:
         break;
     }

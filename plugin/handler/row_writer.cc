@@ -248,6 +248,7 @@ int RowWriter::Insert(const uchar* row) {
     if (const int error = PutEntry(i)) return error;
   }
   session()->CountRows(open_.state, 1, 1);
+  if (rows_before_load_ != 0 && --rows_before_load_ == 0) return TurnToLoad();
   return 0;
 }
 

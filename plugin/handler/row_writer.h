@@ -3,7 +3,7 @@
 //
 // Threads: used by one thread at a time, as the handler.
 // Owns: the buffers of what it encodes, which are used again for the next row; the load that takes
-// the rows of a copying ALTER TABLE.
+// the rows of a copying ALTER TABLE, or of a statement that fills an empty table.
 #pragma once
 
 #include "base/server_port.h"
@@ -33,12 +33,12 @@ class RowWriter {
   // it looks for.
   int LockLookup(uint number, const uchar* image, uint length, ha_rkey_function flag);
 
-  // ha_load.cc: from BeginLoad() to EndLoad() rows go around transactions, if they can.
-  int BeginLoad();
-  // About how many rows will come.
-  void ExpectRows(uint64_t rows) { rows_expected_ = rows; }
+  // ha_load.cc: rows that are loaded, if they can be. From BeginRows() to EndLoad() many rows come,
+  // about so many; after BeginCopy() they are the copy's of ALTER TABLE.
+  void BeginRows(uint64_t rows_about);
+  void BeginCopy();
   int EndLoad();
-  void GiveLoadUp() { load_ = nullptr; }
+  int GiveLoadUp();
 
   // Lets go of blocks that are pinned.
   void Forget();
@@ -92,14 +92,21 @@ class RowWriter {
   int PutValues(const uchar* row);
 
   // ha_load.cc
+  std::vector<ColumnFamily*> FamiliesToLoad() const;
+  bool StartLoad(Transaction* transaction, const std::vector<ColumnFamily*>& families);
+  int TurnToLoad();
   int LoadRow(const uchar* row);
+  int AbortLoad(int error);
   int LoadError(TableLoad* load, const Status& status);
+  // Puts the row that was met twice into the server's record. False: it cannot be had.
+  Result<bool> RestoreDuplicate(TableLoad* load, uint number, Slice key);
 
   OpenTable& open_;
   Statement& statement_;
   std::unique_ptr<TableLoad>
       load_;  // Takes all rows that are written; null: they go the usual way.
   uint64_t rows_expected_ = 0;
+  uint64_t rows_before_load_ = 0;  // So many more are written before TurnToLoad(); 0: never.
 
   // Memory that is used again.
   std::vector<EntryWrite> entries_;  // By key number.

@@ -4,11 +4,11 @@
 
 namespace tidesdb::plugin {
 
-Result<std::unique_ptr<TableLoad>> TableLoad::Begin(Db* db, THD* thd,
+Result<std::unique_ptr<TableLoad>> TableLoad::Begin(Db* db, Transaction* transaction, THD* thd,
                                                     const std::vector<ColumnFamily*>& families,
                                                     uint64_t memory_bytes) {
-  std::unique_ptr<TableLoad> load(new TableLoad(db, thd));  // NOLINT: private constructor.
-  load->rows_family_ = families[kRows];
+  // NOLINTNEXTLINE: private constructor.
+  std::unique_ptr<TableLoad> load(new TableLoad(thd, transaction != nullptr));
   load->entries_.resize(families.size());
   for (size_t i = 0; i < families.size(); i++) {
     LoadOptions options;
@@ -16,7 +16,9 @@ Result<std::unique_ptr<TableLoad>> TableLoad::Begin(Db* db, THD* thd,
     options.on_written = [self = load.get(), i](uint64_t entries) {
       return self->Written(i, entries);
     };
-    TIDESDB_ASSIGN(std::unique_ptr<Load> one, db->BeginLoad(families[i], options));
+    TIDESDB_ASSIGN(std::unique_ptr<Load> one, transaction == nullptr
+                                                  ? db->BeginLoad(families[i], options)
+                                                  : transaction->BeginLoad(families[i], options));
     load->loads_.push_back(std::move(one));
   }
   return load;
@@ -36,10 +38,14 @@ Status TableLoad::Written(size_t family, uint64_t entries) {
     sort_stage_->Done(sorted_ + std::min(entries - of.written_early, of.added));
   }
   return thd_kill_level(thd_) == THD_IS_NOT_KILLED ? Status::Ok()
-                                                   : Status::Interrupted("ALTER TABLE was killed");
+                                                   : Status::Interrupted("the statement was killed");
 }
 
 void TableLoad::CountRow(uint64_t rows_about) {
+  if (in_transaction_) {
+    rows_++;
+    return;
+  }
   if (copy_stage_ == nullptr) {
     copy_stage_ = std::make_unique<Stage>(thd_, StageOf::kCopyRows, rows_about);
   }
@@ -51,6 +57,13 @@ Status TableLoad::Add(size_t family, Slice key, Slice value) {
   return Note(family, loads_[family]->Add(key, value));
 }
 
+Status TableLoad::Finish(size_t family) {
+  if (entries_[family].sorted) return Status::Ok();
+  TIDESDB_TRY(Note(family, loads_[family]->Finish()));
+  entries_[family].sorted = true;
+  return Status::Ok();
+}
+
 Status TableLoad::Commit() {
   copy_stage_ = nullptr;
   uint64_t all = 0;
@@ -59,22 +72,19 @@ Status TableLoad::Commit() {
   sort_stage_ = &stage;
   Status status;
   for (size_t i = 0; i < loads_.size() && status.ok(); i++) {
-    status = Note(i, loads_[i]->Commit());
-    if (!status.ok()) break;
-    rows_there_ = true;
+    status = Finish(i);
     sorted_ += entries_[i].added;
     stage.Done(sorted_);
   }
+  // Once no duplicate can come any more.
+  for (size_t i = 0; i < loads_.size() && status.ok(); i++) status = loads_[i]->Commit();
   sort_stage_ = nullptr;
   return status;
 }
 
-bool TableLoad::FindRow(Slice primary_key, PinnedValue* row) {
-  if (!rows_there_ && !loads_[kRows]->Commit().ok()) return false;
-  rows_there_ = true;
-  const auto transaction = db_->Begin({});
-  const auto found = transaction->Get(rows_family_, primary_key, row);
-  return found.ok() && *found;
+Result<bool> TableLoad::Find(size_t family, Slice key, std::string* value) {
+  TIDESDB_TRY(Finish(family));
+  return loads_[family]->Find(key, value);
 }
 
 }  // namespace tidesdb::plugin

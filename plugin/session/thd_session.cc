@@ -221,6 +221,10 @@ void Session::RollbackStatement() {
   for (TouchedTable& touched : touched_) touched.statement_rows = 0;
 }
 
+Status Session::TakeWritesBack() {
+  return transaction_->RollbackTo(statement_start_, LocksSince::kKeep);
+}
+
 // A SELECT into variables has a result of its own. A function is a part of a statement outside.
 bool Session::TellsClient() const {
   if (thd_->spcont == nullptr || thd_->in_sub_stmt != 0) return true;

@@ -56,6 +56,8 @@ class Session final : private LockWaitListener {
   // The statement succeeded and the transaction goes on.
   void EndStatement();
   void RollbackStatement();
+  // What the statement has written so far is undone; its locks stay.
+  Status TakeWritesBack();
   // Whether the client sees what the statement reads, or that it has ended, before the transaction
   // ends: not inside a stored procedure, but for rows that it sends.
   bool TellsClient() const;
