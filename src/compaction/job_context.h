@@ -5,6 +5,7 @@
 #include <functional>
 #include <string>
 
+#include "base/helper_slots.h"
 #include "base/logger.h"
 #include "base/metrics.h"
 #include "io/file_system.h"
@@ -24,6 +25,7 @@ struct JobContext {
   Metrics* metrics = nullptr;      // May be null.
   LsmEnv* env = nullptr;           // May be null where nothing is flushed or merged.
   std::function<uint64_t()> new_file_number;
+  HelperSlots* helpers = nullptr;  // Of loads. May be null: no helpers.
 };
 
 // The write options that a family's table files have.

@@ -2,8 +2,11 @@
 //
 // Entries gather in memory; full memory is sorted and written as a run. A run that begins behind the
 // end of the one before continues it, so that input in order makes one run, which is the result.
-// Else runs are merged, many at a time.
-// Threads: one at a time.
+// Else runs are merged, many at a time. The first run is written as the result is; those that come
+// after it will not be the result, and are neither compressed nor made durable.
+// Where a helper is free, it sorts and writes full memory while the next entries gather; each of the
+// two has half of the memory then.
+// Threads: one at a time; a helper of its own, which nobody else sees.
 // Owns: the files, until Release().
 #pragma once
 
@@ -13,6 +16,7 @@
 #include <vector>
 
 #include "base/arena.h"
+#include "base/thread.h"
 #include "compaction/table_output.h"
 #include "version/version.h"
 
@@ -43,17 +47,17 @@ class LoadSorter {
   // After Finish.
   std::vector<FileRecord> Release();
 
-  // Of entries that are not in a file yet.
-  uint64_t MemoryBytes() const {
-    return arena_.MemoryUsage() + entries_.capacity() * sizeof(Entry);
-  }
+  // Of entries that are not in a file yet, and not with the helper.
+  uint64_t MemoryBytes() const { return gathering_->Bytes(); }
   uint64_t written() const { return written_; }  // Entries, to runs and to the result.
   const std::string& duplicate_key() const { return duplicate_key_; }
   const std::string& duplicate_value() const { return duplicate_value_; }
 
  private:
   struct Entry {
-    uint64_t head;  // KeyHead, which decides most comparisons.
+    // KeyHead of the key and of its part behind that, which decide most comparisons.
+    uint64_t head;
+    uint64_t second;
     const char* bytes;
     uint32_t key_bytes;
     uint32_t value_bytes;
@@ -61,31 +65,55 @@ class LoadSorter {
     Slice key() const { return {bytes, key_bytes}; }
     Slice value() const { return {bytes + key_bytes, value_bytes}; }
     bool operator<(const Entry& other) const {
-      return head != other.head ? head < other.head : key() < other.key();
+      if (head != other.head) return head < other.head;
+      return second != other.second ? second < other.second : key() < other.key();
+    }
+  };
+  struct Memory {
+    Arena arena;
+    std::vector<Entry> entries;
+
+    Memory();
+    uint64_t Bytes() const { return arena.MemoryUsage() + entries.capacity() * sizeof(Entry); }
+    void Clear() {
+      entries.clear();
+      arena.Reset();
     }
   };
   struct Run {
     std::unique_ptr<TableOutput> output;
     std::string key_max;
-    int merges = 0;  // That brought it together.
+    int merges = 0;       // That brought it together.
+    bool result = false;  // Written as the result is.
   };
 
-  Status WriteMemory();
-  Status Write(Run* run, Slice key, Slice value);
-  // Merges the runs from this one on into one.
-  Status MergeFrom(size_t first);
+  // Writes what has gathered, here or by the helper.
+  Status WriteFull();
+  // Until the helper has done what it was given; its error.
+  Status AwaitHelper();
+  // full_, as a run. `look`: on this thread; on_written is not the helper's.
+  Status WriteMemory(bool look);
+  Status Look() const;
+  // Runs that went through the same number of merges are merged when there are many of them.
+  Status MergeIfMany();
+  Status Write(Run* run, Slice key, Slice value, bool look);
+  // Merges the runs from this one on into one. `last`: it is the result.
+  Status MergeFrom(size_t first, bool last);
   Status Duplicate(Slice key, Slice value);
-  Run NewRun() const;
+  Run NewRun(bool result) const;
   static FileList FilesOf(const Run& run);
 
   const JobContext* const context_;
   const LoadSorterOptions options_;
-  Arena arena_;
-  std::vector<Entry> entries_;
+  std::unique_ptr<Memory> gathering_ = std::make_unique<Memory>();
+  // The helper's while there is one, as is all that follows.
+  std::unique_ptr<Memory> full_ = std::make_unique<Memory>();
   std::vector<Run> runs_;
   uint64_t written_ = 0;
   std::string duplicate_key_;
   std::string duplicate_value_;
+  Status helped_;                   // How the helper's work ended.
+  std::unique_ptr<Thread> helper_;  // Null: nobody helps.
 };
 
 }  // namespace tidesdb

@@ -168,6 +168,7 @@ class LsmTree {
   const LsmOptions options_;
   ObsoleteFiles obsolete_files_;
   TableCache tables_;
+  HelperSlots load_helpers_{1};  // So that a load takes two processors at most.
   JobContext context_;
   ReadStateHolder holder_;
   VersionSet versions_;
