@@ -2,6 +2,7 @@
 // it does those of a spilled write set.
 #include <algorithm>
 
+#include "base/failpoint.h"
 #include "compaction/sorted_load.h"
 #include "tidesdb/db.h"
 #include "txn/transaction_impl.h"
@@ -49,7 +50,7 @@ Status TransactionImpl::TakeLoaded(uint64_t transaction, std::vector<FileRecord>
 void TransactionImpl::DropLoadedSince(uint32_t epoch) {
   std::vector<IngestFile> dropped;
   std::erase_if(loaded_, [&](LoadedFile& loaded) {
-    if (loaded.epoch < epoch) return false;
+    if (loaded.epoch < epoch || TIDESDB_PLANTED("load_outlives_savepoint")) return false;
     dropped.push_back(std::move(loaded.file));
     return true;
   });

@@ -70,7 +70,9 @@ Counts CountsOf(const WorkloadResult& result) {
                    {"commits in two phases", result.prepared_commits},
                    {"found prepared", result.prepared_found},
                    {"committed again by name", result.prepared_recommits},
-                   {"checkpoints", result.checkpoints}};
+                   {"checkpoints", result.checkpoints},
+                   {"loads", result.loads},
+                   {"loads of transactions", result.transaction_loads}};
   for (const auto& [name, hits] : Failpoint::AllHits()) {
     if (hits != 0) counts["at " + name] = hits;  // Places of planted bugs count none.
   }
@@ -90,6 +92,9 @@ constexpr const char* kDemanded[] = {"commits",
                                      "found prepared",
                                      "committed again by name",
                                      "checkpoints",
+                                     "loads",
+                                     "loads of transactions",
+                                     "at load_before_merge",
                                      "at checkpoint_before_table",
                                      "at checkpoint_before_rename",
                                      "at rotate_after_wal",

@@ -44,6 +44,7 @@ class Workload {
     result_.prepared_found = two_phase_.found();
     result_.prepared_recommits = two_phase_.recommits();
     result_.checkpoints = checkpoints_.made();
+    result_.loads = passing_.loads();
     return result_;
   }
 
@@ -251,7 +252,8 @@ class Workload {
     if (random->OneIn(50)) return TakeCheckpoint(random);
     if (random->OneIn(20)) {
       std::string wrong;
-      Judge(passing_.Change(db_.get(), random, &wrong));
+      Judge(random->OneIn(6) ? passing_.Load(db_.get(), random, &wrong)
+                             : passing_.Change(db_.get(), random, &wrong));
       if (!wrong.empty()) Fail(wrong);
       return;
     }
@@ -266,6 +268,9 @@ class Workload {
       ++result_.operations;
       if (operations_left_ > 0) --operations_left_;
       status = Step(random, txn.get(), &writes);
+    }
+    if (status.ok() && options.concurrency == Concurrency::kPessimistic && random->OneIn(12)) {
+      status = LoadFamily(random, txn.get(), &writes);
     }
     if (status.ok() && random->OneIn(5)) status = passing_.Write(db_.get(), txn.get(), random);
     if (status.ok()) {
@@ -333,6 +338,33 @@ class Workload {
         return Status::Ok();
       }
     }
+  }
+
+  // Fills a family that the transaction has not written to and writes to no more: not the one of the
+  // own keys. Given up, and taken back to a savepoint, it leaves nothing.
+  Status LoadFamily(Random* random, Transaction* txn, Writes* writes) {
+    const int f = static_cast<int>(random->Between(1, static_cast<uint64_t>(family_count_) - 1));
+    for (const auto& [key, value] : *writes) {
+      if (key.first == f) return Status::Ok();
+    }
+    const Savepoint savepoint = txn->SetSavepoint();
+    TIDESDB_ASSIGN(const auto load, txn->BeginLoad(families_[f], {.memory_bytes = 64 << 10,
+                                                                 .on_written = nullptr}));
+    Writes loaded;
+    for (uint64_t count = random->Between(1, 100); count > 0; --count) {
+      const std::string key = "key" + std::to_string(1000 + random->Uniform(kKeys));
+      const auto [own, first] = loaded.try_emplace({f, key});
+      if (!first) continue;
+      own->second = std::string(random->Uniform(2 * value_bytes_max_), 'l') +
+                    std::to_string(random->Next());
+      TIDESDB_TRY(load->Add(key, *own->second));
+    }
+    if (random->OneIn(8)) return Status::Ok();
+    TIDESDB_TRY(load->Commit());
+    if (random->OneIn(8)) return txn->RollbackTo(savepoint, LocksSince::kRelease);
+    writes->merge(loaded);
+    ++result_.transaction_loads;
+    return Status::Ok();
   }
 
   // As SingleDelete wants it: each transaction puts a key that is not there or deletes one that is.

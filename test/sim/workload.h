@@ -30,6 +30,8 @@ struct WorkloadResult {
   uint64_t prepared_found = 0;      // By recovery.
   uint64_t prepared_recommits = 0;  // Acknowledged, and found prepared after a power cut.
   uint64_t checkpoints = 0;
+  uint64_t loads = 0;              // Of the database.
+  uint64_t transaction_loads = 0;  // Committed with the rest.
 };
 
 // Runs in a Simulation of its own. Same options, same build: same result.
