@@ -16,6 +16,17 @@ constexpr uint64_t kLoadPartOfMemory = 16;
 // A statement with fewer is done before the files would be made.
 constexpr uint64_t kRowsBeforeLoad = 4096;
 
+// Whether the statement names the table once more: it could look at its own rows, in a subquery of
+// RETURNING, say. The server buffers what it reads from the table only where it sees that it must.
+bool NamesTwice(THD* thd, const TABLE& table) {
+  for (const TABLE_LIST* other = thd->lex->query_tables; other != nullptr;
+       other = other->next_global) {
+    if (other->table != nullptr && other->table != &table && other->table->s == table.s)
+      return true;
+  }
+  return false;
+}
+
 // Whether the statement is a transaction by itself that writes many rows of one table, and looks at
 // none of them.
 bool FillsOneTable(THD* thd, const TABLE& table) {
@@ -23,7 +34,8 @@ bool FillsOneTable(THD* thd, const TABLE& table) {
   return (command == SQLCOM_INSERT_SELECT || command == SQLCOM_LOAD ||
           command == SQLCOM_CREATE_TABLE) &&
          !thd_test_options(thd, OPTION_NOT_AUTOCOMMIT | OPTION_BEGIN) && thd->in_sub_stmt == 0 &&
-         thd->locked_tables_mode <= LTM_LOCK_TABLES && table.triggers == nullptr;
+         thd->locked_tables_mode <= LTM_LOCK_TABLES && table.triggers == nullptr &&
+         !NamesTwice(thd, table);
 }
 
 }  // namespace
