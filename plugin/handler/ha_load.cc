@@ -198,7 +198,7 @@ int RowWriter::EndLoad() {
   rows_before_load_ = 0;
   if (load_ == nullptr) return 0;
   THD* const thd = open_.thd();
-  if (thd->is_error() || (load_->in_transaction() && thd_kill_level(thd) != THD_IS_NOT_KILLED)) {
+  if (thd->is_error() || (load_->in_transaction() && TableLoad::IsKilled(thd))) {
     return GiveLoadUp();
   }
   const Status committed = load_->Commit();

@@ -37,8 +37,7 @@ Status TableLoad::Written(size_t family, uint64_t entries) {
     // Where runs are merged, entries are written more than once.
     sort_stage_->Done(sorted_ + std::min(entries - of.written_early, of.added));
   }
-  return thd_kill_level(thd_) == THD_IS_NOT_KILLED ? Status::Ok()
-                                                   : Status::Interrupted("the statement was killed");
+  return IsKilled(thd_) ? Status::Interrupted("the statement was killed") : Status::Ok();
 }
 
 void TableLoad::CountRow(uint64_t rows_about) {

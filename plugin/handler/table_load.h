@@ -33,6 +33,10 @@ class TableLoad {
   // was killed.
   Status Add(size_t family, Slice key, Slice value);
   bool in_transaction() const { return in_transaction_; }
+  // LIMIT ROWS EXAMINED ends the reading, and what was read is written.
+  static bool IsKilled(const THD* thd) {
+    return thd->killed != NOT_KILLED && thd->killed != ABORT_QUERY;
+  }
   // Where long values are, if the table has any.
   size_t last() const { return loads_.size() - 1; }
   // rows_about: of the table that is copied, for the progress.
