@@ -104,13 +104,21 @@ int RowWriter::TurnToLoad() {
   // Before the table is claimed, which keeps others out to the statement's end.
   const auto there = copy(open_.state->primary, TableLoad::kRows);
   if (!there.ok()) return statement_.Fail(there.status());
-  if (*there != kRowsBeforeLoad || !StartLoad(transaction, families)) return 0;
+  if (*there != kRowsBeforeLoad) return 0;
+  const Savepoint unclaimed = transaction->SetSavepoint();
+  // Without a load nobody is kept out either.
+  const auto stay_with_rows = [&] {
+    load_ = nullptr;
+    const Status given_back = transaction->RollbackTo(unclaimed, LocksSince::kRelease);
+    if (!given_back.ok()) return statement_.Fail(given_back);
+    transaction->ReleaseSavepoint(unclaimed);
+    return 0;
+  };
+  if (!StartLoad(transaction, families)) return stay_with_rows();
   for (size_t slot = 0; slot < families.size(); slot++) {
     const auto copied = copy(families[slot], slot);
     if (!copied.ok()) return statement_.Fail(copied.status());
-    if (*copied == kRowsBeforeLoad) continue;
-    load_ = nullptr;  // Somebody has committed rows in between.
-    return 0;
+    if (*copied != kRowsBeforeLoad) return stay_with_rows();  // Others have committed in between.
   }
   const Status undone = session()->TakeWritesBack();
   return undone.ok() ? 0 : statement_.Fail(undone);
