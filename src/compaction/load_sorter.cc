@@ -14,6 +14,7 @@ namespace {
 constexpr size_t kRunsMerged = 64;  // At once: each takes a block, an index and a descriptor.
 constexpr size_t kHeadBytes = 8;
 constexpr uint64_t kMemoryBytesMin = 64 << 10;
+constexpr uint64_t kCrowdedPart = 8;  // Of the memory: what is written early when memory is short.
 constexpr size_t kArenaBlockBytes = 32 << 10;
 constexpr uint64_t kEntriesBetweenLooks = 1024;
 constexpr size_t kEntriesAhead = 8;  // Brought into the processor's cache.
@@ -27,7 +28,35 @@ LoadSorter::Memory::Memory() : arena(kArenaBlockBytes) {}
 LoadSorter::LoadSorter(const JobContext* context, LoadSorterOptions options)
     : context_(context), options_(std::move(options)) {}
 
-LoadSorter::~LoadSorter() { AwaitHelper().IgnoreError(); }
+LoadSorter::~LoadSorter() {
+  AwaitHelper().IgnoreError();
+  if (options_.on_memory) options_.on_memory(0 - memory_told_);
+}
+
+bool LoadSorter::TellMemory() {
+  if (!options_.on_memory) return false;
+  const uint64_t bytes = MemoryBytes();
+  if (bytes == memory_told_) return false;
+  const bool is_short = options_.on_memory(bytes - memory_told_);
+  memory_told_ = bytes;
+  return is_short;
+}
+
+Status LoadSorter::WriteIfCrowded() {
+  if (!TellMemory()) return Status::Ok();
+  const uint64_t used =
+      gathering_->arena.MemoryUsage() + gathering_->entries.size() * sizeof(Entry);
+  if (used < std::max(options_.memory_bytes / kCrowdedPart, kMemoryBytesMin)) return Status::Ok();
+  // Without the helper, for which a second memory would fill meanwhile.
+  TIDESDB_TRY(AwaitHelper());
+  TIDESDB_TRY(MergeIfMany());
+  std::swap(gathering_, full_);
+  TIDESDB_TRY(WriteMemory(true));
+  gathering_->entries.shrink_to_fit();
+  full_->entries.shrink_to_fit();
+  TellMemory();
+  return Status::Ok();
+}
 
 Status LoadSorter::Add(Slice key, Slice value) {
   const size_t bytes = key.size() + value.size();
@@ -37,7 +66,7 @@ Status LoadSorter::Add(Slice key, Slice value) {
   // The list of entries may be about to double.
   const uint64_t more =
       entries->size() < entries->capacity() ? 0 : entries->capacity() * sizeof(Entry);
-  if (!entries->empty() && MemoryBytes() + more + bytes > memory_max) {
+  if (!entries->empty() && gathering_->Bytes() + more + bytes > memory_max) {
     TIDESDB_TRY(WriteFull());
     entries = &gathering_->entries;
   }
@@ -47,7 +76,7 @@ Status LoadSorter::Add(Slice key, Slice value) {
   const Slice behind = key.size() > kHeadBytes ? key.substr(kHeadBytes) : Slice();
   entries->push_back({KeyHead(key), KeyHead(behind), copy, static_cast<uint32_t>(key.size()),
                       static_cast<uint32_t>(value.size())});
-  return Status::Ok();
+  return WriteIfCrowded();
 }
 
 Status LoadSorter::Look() const {
@@ -59,7 +88,12 @@ Status LoadSorter::WriteFull() {
   TIDESDB_TRY(MergeIfMany());
   std::swap(gathering_, full_);
   TIDESDB_TRY(Look());
-  if (context_->helpers == nullptr || !context_->helpers->TryTake()) return WriteMemory(true);
+  if (context_->helpers == nullptr || !context_->helpers->TryTake()) {
+    TIDESDB_TRY(WriteMemory(true));
+    std::swap(gathering_, full_);  // Alone it needs the memory of one.
+    return Status::Ok();
+  }
+  helper_bytes_ = full_->Bytes();
   helper_ = std::make_unique<Thread>("tdb-load", [this] { helped_ = WriteMemory(false); });
   return Status::Ok();
 }
@@ -187,6 +221,7 @@ Status LoadSorter::Finish() {
   TIDESDB_TRY(WriteMemory(true));
   gathering_ = std::make_unique<Memory>();
   full_ = std::make_unique<Memory>();
+  TellMemory();
   if (runs_.empty()) return Status::Ok();
   if (runs_.size() > 1 || !runs_.front().result) TIDESDB_TRY(MergeFrom(0, true));
   TIDESDB_TRY(runs_.front().output->FinishFile());

@@ -27,6 +27,9 @@ struct LoadSorterOptions {
   uint64_t target_file_bytes = 0;
   uint64_t memory_bytes = 0;
   std::function<Status(uint64_t entries_written)> on_written;  // May be empty.
+  // MemoryBytes() has moved by so much, modulo 2^64. Returns whether memory is short: then less than
+  // memory_bytes is used. May be empty.
+  std::function<bool(uint64_t moved)> on_memory;
 };
 
 class LoadSorter {
@@ -47,8 +50,10 @@ class LoadSorter {
   // After Finish.
   std::vector<FileRecord> Release();
 
-  // Of entries that are not in a file yet, and not with the helper.
-  uint64_t MemoryBytes() const { return gathering_->Bytes(); }
+  // Of entries that are not in a file yet.
+  uint64_t MemoryBytes() const {
+    return gathering_->Bytes() + (helper_ == nullptr ? full_->Bytes() : helper_bytes_);
+  }
   uint64_t written() const { return written_; }  // Entries, to runs and to the result.
   const std::string& duplicate_key() const { return duplicate_key_; }
   const std::string& duplicate_value() const { return duplicate_value_; }
@@ -89,6 +94,10 @@ class LoadSorter {
 
   // Writes what has gathered, here or by the helper.
   Status WriteFull();
+  // Returns whether memory is short.
+  bool TellMemory();
+  // Writes early what has gathered, if memory is short.
+  Status WriteIfCrowded();
   // Until the helper has done what it was given; its error.
   Status AwaitHelper();
   // full_, as a run. `look`: on this thread; on_written is not the helper's.
@@ -110,6 +119,8 @@ class LoadSorter {
   std::unique_ptr<Memory> full_ = std::make_unique<Memory>();
   std::vector<Run> runs_;
   uint64_t written_ = 0;
+  uint64_t helper_bytes_ = 0;  // Of full_, when the helper began.
+  uint64_t memory_told_ = 0;
   std::string duplicate_key_;
   std::string duplicate_value_;
   Status helped_;                   // How the helper's work ended.

@@ -6,11 +6,6 @@
 #include "tidesdb/limits.h"
 
 namespace tidesdb {
-namespace {
-
-constexpr uint64_t kMemoryStepBytes = 1 << 20;  // See TxnEnv::TransactionMemoryMoved.
-
-}  // namespace
 
 TransactionImpl::TransactionImpl(TxnShared* shared, std::shared_ptr<void> engine,
                                  const TransactionOptions& options)
@@ -139,15 +134,9 @@ void TransactionImpl::ReportMemory() {
   const uint64_t bytes =
       writes_.MemoryBytes() + spilled_.MemoryBytes() + record_.capacity() + tracked_.MemoryBytes();
   if (bytes == memory_reported_) return;
-  // Unsigned arithmetic wraps as it should when it shrinks.
   const uint64_t moved = bytes - memory_reported_;
-  const uint64_t now = shared_->memory_bytes.fetch_add(moved, std::memory_order_relaxed) + moved;
   memory_reported_ = bytes;
-  uint64_t told = shared_->memory_told.load(std::memory_order_relaxed);
-  if (now < told + kMemoryStepBytes && told < now + kMemoryStepBytes) return;
-  if (shared_->memory_told.compare_exchange_strong(told, now, std::memory_order_relaxed)) {
-    shared_->options.env->TransactionMemoryMoved();
-  }
+  shared_->MoveMemory(moved);
 }
 
 Status TransactionImpl::Conflict(FamilyId family, Slice key) {

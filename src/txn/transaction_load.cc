@@ -24,6 +24,10 @@ Result<std::unique_ptr<Load>> TransactionImpl::BeginLoad(ColumnFamily* family,
   sorter.target_file_bytes = env->TargetFileBytes(id);
   sorter.memory_bytes = options.memory_bytes;
   sorter.on_written = options.on_written;
+  sorter.on_memory = [shared = shared_](uint64_t moved) {
+    shared->MoveMemory(moved);
+    return shared->IsCrowded();
+  };
   SortedLoad::Maker maker;
   maker.check = [env, family, engine = engine_] { return env->CheckFamily(family, false); };
   maker.take = [this, transaction = owner_.id](std::vector<FileRecord> files, const auto&) {

@@ -269,6 +269,27 @@ TEST_F(TransactionLoadTest, LoadedAndWrittenIsRefused) {
   EXPECT_EQ(Read(family_).size(), 10u);
 }
 
+// Many loads beside one another stay within what transactions may take.
+TEST_F(TransactionLoadTest, ItsMemoryCounts) {
+  for (const uint64_t share : {64 << 20, 1 << 20}) {
+    TestEnv::Options options;
+    options.transaction_memory_bytes = share;
+    TestEnv env(options);
+    auto txn = env.Begin();
+    const uint64_t before = env.txns().MemoryBytes();
+    {
+      auto load = txn->BeginLoad(env.family(1), {.memory_bytes = 16 << 20, .on_written = nullptr});
+      ASSERT_TRUE(load.ok());
+      AddAll(load->get(), 100'000);
+      const uint64_t taken = env.txns().MemoryBytes() - before;
+      EXPECT_EQ(taken > 4u << 20, share > 4u << 20) << taken;
+      ASSERT_TRUE((*load)->Commit().ok());
+    }
+    EXPECT_LT(env.txns().MemoryBytes(), before + (100 << 10));
+    ASSERT_TRUE(txn->Commit().ok());
+  }
+}
+
 TEST_F(TransactionLoadTest, MisuseIsRefused) {
   auto optimistic = env_->Begin(Concurrency::kOptimistic);
   EXPECT_EQ(optimistic->BeginLoad(family_, {}).status().code(), Code::kInvalidArgument);

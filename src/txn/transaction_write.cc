@@ -154,7 +154,7 @@ bool TransactionImpl::MustSpill() {
   memory_at_last_look_ = memory_reported_;
   const uint64_t active = shared_->active.load(std::memory_order_relaxed);
   return used >= std::max(std::min(grown, 2 * share / active), runs) &&
-         shared_->MemoryBytes() >= share + share / 2;
+         shared_->IsCrowded();
 }
 
 Status TransactionImpl::Spill() {

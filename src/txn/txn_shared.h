@@ -26,9 +26,25 @@ struct TxnShared {
                  manager_options.instruments),
         next_prepared_id(manager_options.prepared_id_max + 1) {}
 
-  // Write sets, records, tracked keys and locks: a load for each shard of the locks.
+  // Write sets, loads, records, tracked keys and locks: a load for each shard of the locks.
   uint64_t MemoryBytes() const {
     return memory_bytes.load(std::memory_order_relaxed) + locks.MemoryBytes();
+  }
+
+  // The memory of transactions has moved by so much, modulo 2^64.
+  void MoveMemory(uint64_t moved) {
+    constexpr uint64_t kStepBytes = 1 << 20;  // See TxnEnv::TransactionMemoryMoved.
+    const uint64_t now = memory_bytes.fetch_add(moved, std::memory_order_relaxed) + moved;
+    uint64_t told = memory_told.load(std::memory_order_relaxed);
+    if (now < told + kStepBytes && told < now + kStepBytes) return;
+    if (memory_told.compare_exchange_strong(told, now, std::memory_order_relaxed)) {
+      options.env->TransactionMemoryMoved();
+    }
+  }
+  // Before two transactions' shares of the memory are full.
+  bool IsCrowded() const {
+    const uint64_t share = options.transaction_memory_bytes;
+    return MemoryBytes() >= share + share / 2;
   }
 
   void Count(Counter counter, uint64_t n = 1) { options.metrics->Add(counter, n); }
@@ -50,7 +66,7 @@ struct TxnShared {
   std::atomic<uint64_t> next_id = 1;
   std::atomic<uint64_t> next_prepared_id;
   std::atomic<uint64_t> active = 0;
-  std::atomic<uint64_t> memory_bytes = 0;  // Of write sets, records and tracked keys.
+  std::atomic<uint64_t> memory_bytes = 0;  // Of write sets, loads, records and tracked keys.
   std::atomic<uint64_t> memory_told = 0;   // What it was when the environment was last told.
 };
 
