@@ -182,8 +182,7 @@ Result<bool> RowWriter::RestoreDuplicate(TableLoad* load, uint number, Slice key
     value->Assign(bytes);
     return found;
   };
-  TIDESDB_ASSIGN(const bool whole,
-                 values_.ReadBy(find, open_.codec.rows(), old_apart_, record));
+  TIDESDB_ASSIGN(const bool whole, values_.ReadBy(find, open_.codec.rows(), old_apart_, record));
   return whole && open_.codec.RestorePrimaryKey(primary_key, record);
 }
 

@@ -7,8 +7,8 @@ namespace tidesdb::plugin {
 Result<std::unique_ptr<TableLoad>> TableLoad::Begin(Db* db, Transaction* transaction, THD* thd,
                                                     const std::vector<ColumnFamily*>& families,
                                                     uint64_t memory_bytes) {
-  // NOLINTNEXTLINE: private constructor.
-  std::unique_ptr<TableLoad> load(new TableLoad(thd, transaction != nullptr));
+  const bool in_transaction = transaction != nullptr;
+  std::unique_ptr<TableLoad> load(new TableLoad(thd, in_transaction));  // NOLINT: private.
   load->entries_.resize(families.size());
   for (size_t i = 0; i < families.size(); i++) {
     LoadOptions options;

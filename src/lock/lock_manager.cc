@@ -36,8 +36,7 @@ Result<bool> LockManager::PassHeldRanges(LockOwner* owner, FamilyId family, Slic
                                          const LockGrant& grant) {
   const auto access =
       mode == LockMode::kExclusive ? RangeLocks::Access::kLock : RangeLocks::Access::kShare;
-  const Result<bool> waiting =
-      ranges_.WaitIfBlocked(owner, family, key, access, deadline_us != 0);
+  const Result<bool> waiting = ranges_.WaitIfBlocked(owner, family, key, access, deadline_us != 0);
   if (waiting.ok() && !*waiting) return true;
   rows_.Undo(owner, grant);
   if (!waiting.ok()) return waiting.status();
@@ -83,8 +82,8 @@ Status LockManager::LockRangeUntil(LockOwner* owner, FamilyId family, Slice star
   std::optional<RangeLocks::Wanted> wanted;
   for (;;) {
     bool waits = false;
-    TIDESDB_ASSIGN(wanted, ranges_.Install(owner, family, start, end, hold, deadline_us != 0,
-                                           &waits));
+    TIDESDB_ASSIGN(wanted,
+                   ranges_.Install(owner, family, start, end, hold, deadline_us != 0, &waits));
     if (!waits) break;
     TIDESDB_TRY(graph_.FinishEndWait(owner, deadline_us));
   }
@@ -120,7 +119,8 @@ Status LockManager::Claim(LockOwner* owner, FamilyId family) {
   Status alone = rows_.CheckNoneOfOthers(owner, family);
   if (alone.ok()) {
     WriterRegistry::Found around;
-    alone = WaitOutWriters(owner, family, Slice(), Slice(), RangeHold::kWrites, 0, &around).status();
+    alone =
+        WaitOutWriters(owner, family, Slice(), Slice(), RangeHold::kWrites, 0, &around).status();
   }
   if (!alone.ok()) {
     ranges_.Unclaim(owner, family);

@@ -223,8 +223,8 @@ void RangeLocks::ReleaseAll(LockOwner* owner) {
 void RangeLocks::List(size_t locks_max, std::vector<LockInfo>* locks) const {
   MutexLock lock(mu_);
   for (const auto& [family, ranges] : families_) {
-    const auto add = [&, id = family](const LockOwner& owner, bool exclusive, const std::string& start,
-                                      const std::string& end) {
+    const auto add = [&, id = family](const LockOwner& owner, bool exclusive,
+                                      const std::string& start, const std::string& end) {
       if (locks->size() >= locks_max) return;
       LockInfo info;
       info.transaction = owner.id;

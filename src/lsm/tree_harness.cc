@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "compaction/table_output.h"
 #include "compaction/load_sorter.h"
+#include "compaction/table_output.h"
 
 namespace tidesdb {
 namespace {

@@ -19,7 +19,8 @@ Status TransactionImpl::Prepare() {
   if (HasWrites()) {
     TIDESDB_FAILPOINT_STATUS("prepare");
     // One record of the log holds a write set that is not spilled.
-    if (spilled_.empty() && loaded_.empty() && writes_.live_bytes() > kRecordBytesMax) TIDESDB_TRY(Spill());
+    if (spilled_.empty() && loaded_.empty() && writes_.live_bytes() > kRecordBytesMax)
+      TIDESDB_TRY(Spill());
     const bool files = !spilled_.empty() || !loaded_.empty();
     if (files) {
       TIDESDB_ASSIGN(auto merged, MergeSpilled(shared_->spill, writes_, spilled_, this));

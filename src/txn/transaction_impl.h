@@ -85,7 +85,9 @@ class TransactionImpl final : public Transaction, private CommitRequest, private
   Status Restart(const TransactionOptions& options) override;
 
   uint64_t id() const override { return owner_.id; }
-  bool HasWrites() const override { return !writes_.empty() || spilled_.HasLive() || !loaded_.empty(); }
+  bool HasWrites() const override {
+    return !writes_.empty() || spilled_.HasLive() || !loaded_.empty();
+  }
   bool HasLocks() const override { return owner_.holds_any() || !tracked_.empty(); }
   uint64_t WriteCount() const override {
     return writes_.live_keys() + spilled_.LiveEntriesMax() + LoadedEntries();

@@ -67,8 +67,7 @@ class TransactionLoadTest : public testing::Test {
     note("put-under ", Begin()->PutUnderLock(family_, Key(1), "x"));
     note("delete ", Begin()->Delete(family_, Key(1)));
     note("range ", Begin()->LockRange(family_, "", "", RangeHold::kPuts, LockWait::kNoWait));
-    note("row-range ",
-         Begin()->LockRangeWithRow(family_, "a", "b", "a", LockWait::kNoWait));
+    note("row-range ", Begin()->LockRangeWithRow(family_, "a", "b", "a", LockWait::kNoWait));
     note("await ", Begin()->AwaitWriters(family_, "", "", LockWait::kNoWait));
     return may;
   }

@@ -153,8 +153,7 @@ bool TransactionImpl::MustSpill() {
   // The locks' memory is a sum over their shards: looked at once for each block of the write set.
   memory_at_last_look_ = memory_reported_;
   const uint64_t active = shared_->active.load(std::memory_order_relaxed);
-  return used >= std::max(std::min(grown, 2 * share / active), runs) &&
-         shared_->IsCrowded();
+  return used >= std::max(std::min(grown, 2 * share / active), runs) && shared_->IsCrowded();
 }
 
 Status TransactionImpl::Spill() {

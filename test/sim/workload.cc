@@ -348,15 +348,15 @@ class Workload {
       if (key.first == f) return Status::Ok();
     }
     const Savepoint savepoint = txn->SetSavepoint();
-    TIDESDB_ASSIGN(const auto load, txn->BeginLoad(families_[f], {.memory_bytes = 64 << 10,
-                                                                 .on_written = nullptr}));
+    TIDESDB_ASSIGN(const auto load,
+                   txn->BeginLoad(families_[f], {.memory_bytes = 64 << 10, .on_written = nullptr}));
     Writes loaded;
     for (uint64_t count = random->Between(1, 100); count > 0; --count) {
       const std::string key = "key" + std::to_string(1000 + random->Uniform(kKeys));
       const auto [own, first] = loaded.try_emplace({f, key});
       if (!first) continue;
-      own->second = std::string(random->Uniform(2 * value_bytes_max_), 'l') +
-                    std::to_string(random->Next());
+      own->second =
+          std::string(random->Uniform(2 * value_bytes_max_), 'l') + std::to_string(random->Next());
       TIDESDB_TRY(load->Add(key, *own->second));
     }
     if (random->OneIn(8)) return Status::Ok();
