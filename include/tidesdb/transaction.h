@@ -162,7 +162,9 @@ class Transaction {
   // Fills a family without row locks and without the write set (load.h): from now on until the end
   // nobody else locks or writes anything in it, and this transaction writes to it by the load alone,
   // whose entries take the place of what is there. It reads none of them itself. A rollback to a
-  // savepoint from before Load::Commit takes them away. Never waits. The load ends before this object.
+  // savepoint from before Load::Commit takes them away; one that gives locks back, to before this
+  // call, ends the load. One load a family can be committed. Never waits. The load ends before this
+  // object.
   // Errors: kTimedOut (another transaction has rows, ranges or writes in the family),
   // kInvalidArgument (kOptimistic; the family; it has ended), kReadOnly, kShuttingDown. Of Prepare
   // and Commit then: kInvalidArgument: it has written to the family besides.

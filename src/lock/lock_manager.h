@@ -61,6 +61,7 @@ class LockManager {
   // Until the owner's end nobody else locks or writes anything in the family. Never waits. Errors:
   // kTimedOut: somebody has.
   Status Claim(LockOwner* owner, FamilyId family);
+  bool HasClaim(LockOwner* owner, FamilyId family) { return ranges_.HasClaim(owner, family); }
   // Waits for the writers of others that have put something into the range, and locks nothing.
   // Errors as LockRow.
   Status AwaitWriters(LockOwner* owner, FamilyId family, Slice start, Slice end, uint64_t wait_us);

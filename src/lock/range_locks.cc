@@ -89,6 +89,12 @@ Result<bool> RangeLocks::Claim(LockOwner* owner, FamilyId family) {
   return true;
 }
 
+bool RangeLocks::HasClaim(LockOwner* owner, FamilyId family) {
+  MutexLock lock(mu_);
+  const OwnerRanges* own = RangesOf(owner, family);
+  return own != nullptr && own->claimed.has_value();
+}
+
 void RangeLocks::DropClaim(OwnerRanges* own, FamilyId family) {
   if (!own->claimed.has_value()) return;
   own->claimed.reset();

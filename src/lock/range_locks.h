@@ -89,6 +89,7 @@ class RangeLocks {
   // The family is the owner's from now on; true: it was not before, and the caller must see that
   // nobody else has rows or writes in it, or Unclaim. Errors: kTimedOut: another has ranges in it.
   Result<bool> Claim(LockOwner* owner, FamilyId family) EXCLUDES(mu_);
+  bool HasClaim(LockOwner* owner, FamilyId family) EXCLUDES(mu_);
   // The caller wakes the owner's end waiters after it.
   void Unclaim(LockOwner* owner, FamilyId family) EXCLUDES(mu_);
   // Gives back what was taken in this epoch and later. Returns whether that was anything; the

@@ -162,8 +162,10 @@ class TransactionImpl final : public Transaction, private CommitRequest, private
   Status LockTracked(bool written_only);
 
   // --- Loads (transaction_load.cc) ---
-  // The files of a load, of the transaction that it was begun in.
-  Status TakeLoaded(uint64_t transaction, std::vector<FileRecord> files);
+  // Whether a load that was begun in `transaction` may end.
+  Status CheckLoads(uint64_t transaction, FamilyId family);
+  // Its files.
+  Status TakeLoaded(uint64_t transaction, FamilyId family, std::vector<FileRecord> files);
   // Deletes what was taken in this epoch and later.
   void DropLoadedSince(uint32_t epoch);
   uint64_t LoadedEntries() const;

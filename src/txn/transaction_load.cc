@@ -30,22 +30,36 @@ Result<std::unique_ptr<Load>> TransactionImpl::BeginLoad(ColumnFamily* family,
   };
   SortedLoad::Maker maker;
   maker.check = [env, family, engine = engine_] { return env->CheckFamily(family, false); };
-  maker.take = [this, transaction = owner_.id](std::vector<FileRecord> files, const auto&) {
-    return TakeLoaded(transaction, std::move(files));
+  maker.take = [this, transaction = owner_.id, id](std::vector<FileRecord> files, const auto&) {
+    return TakeLoaded(transaction, id, std::move(files));
   };
   return std::unique_ptr<Load>(
       std::make_unique<SortedLoad>(std::move(maker), env->load_context(), std::move(sorter)));
 }
 
-Status TransactionImpl::TakeLoaded(uint64_t transaction, std::vector<FileRecord> files) {
+Status TransactionImpl::CheckLoads(uint64_t transaction, FamilyId family) {
+  if (transaction != owner_.id) return NotOpen();
+  TIDESDB_TRY(CheckOpen());
+  const bool loaded = std::any_of(loaded_.begin(), loaded_.end(), [family](const LoadedFile& file) {
+    return file.file.properties.family == family;
+  });
+  if (!loaded && shared_->locks.HasClaim(&owner_, family)) return Status::Ok();
+  return Status::InvalidArgument("transaction " + std::to_string(owner_.id) +
+                                 (loaded ? " has loaded column family "
+                                         : " was rolled back to before a load of column family ") +
+                                 std::to_string(family));
+}
+
+Status TransactionImpl::TakeLoaded(uint64_t transaction, FamilyId family,
+                                   std::vector<FileRecord> files) {
   std::vector<IngestFile> taken;
   for (FileRecord& file : files) {
     taken.push_back({file.number, file.bytes, std::move(file.properties)});
   }
-  Status open = transaction == owner_.id ? CheckOpen() : NotOpen();
-  if (!open.ok()) {
+  Status loads = CheckLoads(transaction, family);
+  if (!loads.ok()) {
     DeleteMerged(shared_->spill, taken);
-    return open;
+    return loads;
   }
   for (IngestFile& file : taken) loaded_.push_back({owner_.epoch, std::move(file)});
   return Status::Ok();

@@ -289,6 +289,31 @@ TEST_F(TransactionLoadTest, ItsMemoryCounts) {
   }
 }
 
+TEST_F(TransactionLoadTest, TwiceIsRefused) {
+  auto txn = Begin();
+  const auto first = BeginLoad(txn.get());
+  const auto second = BeginLoad(txn.get());
+  AddAll(first.get(), 100);
+  AddAll(second.get(), 50);
+  ASSERT_TRUE(first->Commit().ok());
+  EXPECT_EQ(second->Commit().code(), Code::kInvalidArgument);
+  ASSERT_TRUE(txn->Commit().ok());
+  EXPECT_EQ(Read(family_).size(), 100u);
+}
+
+// What the load was promised has been given back.
+TEST_F(TransactionLoadTest, ARollbackFromBeforeItBeganEndsIt) {
+  auto txn = Begin();
+  const Savepoint before = txn->SetSavepoint();
+  const auto load = BeginLoad(txn.get());
+  AddAll(load.get(), 100);
+  ASSERT_TRUE(txn->RollbackTo(before, LocksSince::kRelease).ok());
+  EXPECT_EQ(WhatOthersMayDo(), kAll);
+  EXPECT_EQ(load->Commit().code(), Code::kInvalidArgument);
+  ASSERT_TRUE(txn->Commit().ok());
+  EXPECT_TRUE(Read(family_).empty());
+}
+
 TEST_F(TransactionLoadTest, MisuseIsRefused) {
   auto optimistic = env_->Begin(Concurrency::kOptimistic);
   EXPECT_EQ(optimistic->BeginLoad(family_, {}).status().code(), Code::kInvalidArgument);
