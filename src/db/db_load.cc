@@ -27,7 +27,8 @@ Result<std::unique_ptr<Load>> DbImpl::BeginLoad(const ColumnFamily* family,
   }));
   SortedLoad::Maker maker;
   maker.check = [this, family] { return CheckFamily(family); };
-  maker.take = [this, id, sequence](std::vector<FileRecord> files, const auto& look) {
+  maker.take = [this, id, sequence](std::vector<FileRecord> files,
+                                    const std::function<Status()>& look) {
     return InstallLoad(id, std::move(files), sequence, look);
   };
   // An open transaction keeps this alive.

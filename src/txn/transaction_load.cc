@@ -30,7 +30,8 @@ Result<std::unique_ptr<Load>> TransactionImpl::BeginLoad(ColumnFamily* family,
   };
   SortedLoad::Maker maker;
   maker.check = [env, family, engine = engine_] { return env->CheckFamily(family, false); };
-  maker.take = [this, transaction = owner_.id, id](std::vector<FileRecord> files, const auto&) {
+  maker.take = [this, transaction = owner_.id, id](std::vector<FileRecord> files,
+                                                   const std::function<Status()>&) {
     return TakeLoaded(transaction, id, std::move(files));
   };
   return std::unique_ptr<Load>(
@@ -53,6 +54,7 @@ Status TransactionImpl::CheckLoads(uint64_t transaction, FamilyId family) {
 Status TransactionImpl::TakeLoaded(uint64_t transaction, FamilyId family,
                                    std::vector<FileRecord> files) {
   std::vector<IngestFile> taken;
+  taken.reserve(files.size());
   for (FileRecord& file : files) {
     taken.push_back({file.number, file.bytes, std::move(file.properties)});
   }
