@@ -9,7 +9,8 @@
 //   P <user> <w> <d> <c_w> <c_d> <c_id> <amount> <YYYY-MM-DDThh:mm:ss>
 //                                              a payment, amount in whole units; c_id 0: not known
 //   D <user> <w> <carrier> <d>:<o_id>,...      a delivery; "-" when its orders are not known
-//   L <user>                                   the connection broke: one transaction may be there too
+//   L <user>                                   the connection broke, or an error that is no conflict:
+//                                              one transaction may be there too
 //   E                                          the run ended in order: nothing else was in flight
 #pragma once
 

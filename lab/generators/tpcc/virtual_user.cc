@@ -80,10 +80,11 @@ class VirtualUser {
     }
   }
 
-  // What was acknowledged, or that this connection broke with something in flight.
+  // What was acknowledged, or that it is not known what became of a transaction: its connection
+  // broke, or a router lost the server behind it.
   void Log(const Outcome& outcome, CommitRecord* record) {
     if (record->kind == CommitKind::kNone) {
-      if (!outcome.is_lost()) return;
+      if (outcome.ok() || outcome.is_conflict()) return;
       record->kind = CommitKind::kLost;
     }
     record->user = user_;
