@@ -17,11 +17,11 @@ OPTIONS = ["--plugin-load-add=ha_spider.so", "--spider-internal-xa=ON", "--spide
 # Of a shard. What a client sets for its session on the router does not get there.
 SHARD_OPTIONS = ["--tidesdb-snapshot-isolation=ON"]
 _TABLE = "ENGINE=Spider COMMENT='wrapper \"mysql\", table \"{table}\"'"
-# What XA COMMIT and XA ROLLBACK want. The router's names are the connection and the query, and its server_id, in hex.
-_XID = ("CONCAT(\"'\", LEFT(data, gtrid_length), \"','\", SUBSTR(data, gtrid_length + 1, bqual_length), \"',\", "
-        "format_id)")
-_ROUTERS = re.compile(r"'([0-9a-f]+)[0-9a-f]{16}','([0-9a-f]+)',\d+")
-
+# As XA RECOVER FORMAT='SQL' has it, and XA COMMIT and XA ROLLBACK want it. The router's names are the connection and the
+# query, and its server_id, in hex.
+_XID = ("CONCAT(\"'\", LEFT(data, gtrid_length), \"','\", SUBSTR(data, gtrid_length + 1, bqual_length), \"'\", "
+        "IF(format_id = 1, '', CONCAT(',', format_id)))")
+_ROUTERS = re.compile(r"'([0-9a-f]+)[0-9a-f]{16}','([0-9a-f]+)'(,\d+)?")
 # States of a statement that reads and writes rows. It may wait for a lock that a branch in doubt has.
 _AT_ROWS = ("Statistics", "Sending data", "init for update", "Update", "Updating")
 
@@ -63,9 +63,7 @@ def spread(router, shards, database, table, column):
 
 def branches(shard):
     """The prepared branches of a shard, as their names in SQL."""
-    def name(format_id, gtrid_length, _, data):
-        return f"'{data[:int(gtrid_length)]}','{data[int(gtrid_length):]}',{format_id}"
-    return [name(*line.split("\t")) for line in shard.sql("XA RECOVER").splitlines()]
+    return [line.split("\t")[3] for line in shard.sql("XA RECOVER FORMAT='SQL'").splitlines()]
 
 
 def transactions(router):
@@ -83,7 +81,7 @@ def _may_commit(router, connections):
     """What these connections are in the middle of, unless it is certainly no commit."""
     wanted = ", ".join(map(str, connections))
     return set(router.sql("SELECT id, query_id FROM information_schema.processlist WHERE command = 'Query' "
-                          f"AND id IN ({wanted}) AND state NOT IN {_AT_ROWS}").splitlines()) if wanted else set()
+                          f"AND id IN ({wanted}) AND state NOT IN {_AT_ROWS}").splitlines())
 
 
 def settle(router, shards):
@@ -93,6 +91,8 @@ def settle(router, shards):
     server_id = int(router.sql("SELECT @@server_id"))
     found = [(number, xid) for number, shard in enumerate(shards) for xid in branches(shard)
              if _connection(xid, server_id) is not None]
+    if not found:
+        return []
     _wait_for_commits(router, {_connection(xid, server_id) for _, xid in found})
     known, settled = transactions(router), []
     for number, xid in found:
