@@ -109,6 +109,12 @@ def failover(name, context):
     return Outcome(passed=_repeat("failover", name, context, 2, 10) + 1)
 
 
+def shards(name, context):
+    """TPROC-C on two shards behind a router with Spider, a shard killed: XA leaves every transaction whole."""
+    servers.prepare(name, context.log, tests=True, more=["mariadb-plugin-spider"])
+    return Outcome(passed=_repeat("shards", name, context, 3, 20))
+
+
 def ddl_kill(name, context):
     """kill -9 in the middle of DDL."""
     return Outcome(passed=_repeat("ddl_kill", name, context, 8, 50))
