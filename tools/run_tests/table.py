@@ -38,7 +38,7 @@ def _on(server_name):
         step("ddl-kill", promises.ddl_kill),
         step("replication-kill", promises.replication_kill),
         step("failover", promises.failover),
-        step("shards", promises.shards, FULL),
+        step("shards", promises.shards),
         step("backup", promises.backup),
         step("backup-soak", promises.backup_soak, FULL, minutes=60),
         step("isolation", isolation.histories, needs=packages.ISOLATION),
