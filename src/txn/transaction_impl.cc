@@ -189,7 +189,8 @@ Status TransactionImpl::RollbackTo(Savepoint savepoint, LocksSince locks) {
   while (savepoints_.back().position > savepoint.position) savepoints_.pop_back();
   spilled_.Void(savepoint.position, writes_.last_number());
   writes_.UndoTo(savepoint.position);
-  DropLoadedSince(savepoint.epoch);
+  if (!loaded_.empty()) [[unlikely]]
+    DropLoadedSince(savepoint.epoch);
   if (locks == LocksSince::kRelease) shared_->locks.ReleaseSince(&owner_, savepoint.epoch);
   return Status::Ok();
 }
@@ -210,7 +211,8 @@ void TransactionImpl::Rollback() {
   if (prepared_id_ != 0) return RollbackPrepared();
   // Files that a record in the WAL may name are recovery's to judge.
   if (!logged_) DeleteMerged(shared_->spill, ingest_);
-  DropLoadedSince(0);
+  if (!loaded_.empty()) [[unlikely]]
+    DropLoadedSince(0);
   shared_->Count(Counter::kRollbacks);
   End();
 }
