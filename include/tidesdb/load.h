@@ -29,12 +29,14 @@ struct LoadOptions {
   std::function<Status(uint64_t entries_written)> on_written;
 };
 
-// Of Db::BeginLoad: others may write to the family meanwhile. What a load brings counts as written when it began: a
-// put or a deletion of theirs stays in front of it, whatever comes first. So a snapshot from before
-// BeginLoad sees none of it, and a newer one sees it from Commit on: keep readers away until then.
+// Of Db::BeginLoad: others may write to the family meanwhile. What a load brings counts as written
+// when it began: a put or a deletion of theirs stays in front of it, whatever comes first. So a
+// snapshot from before BeginLoad sees none of it, and a newer one sees it from Commit on: keep
+// readers away until then.
 //
 // Threads: one at a time. Interrupting goes through on_written.
-// Lifetime: it counts as an open transaction of its Db. One of a transaction is not used after that.
+// Lifetime: one of a Db counts as an open transaction of it. One of a transaction ends before that
+//   object does.
 // Destroyed without an OK of Commit, it leaves nothing, and neither does a crash.
 class Load {
  public:

@@ -141,8 +141,11 @@ int RowWriter::LoadRow(const uchar* row) {
     added = load_->Add(++slot, entries_[i].new_key, entries_[i].new_value);
   }
   if (!added.ok()) return LoadError(load_.get(), added);
-  load_->CountRow(rows_expected_);
-  if (load_->in_transaction()) session()->CountRows(open_.state, 1, 1);
+  if (load_->in_transaction()) {
+    session()->CountRows(open_.state, 1, 1);
+  } else {
+    load_->CountRow(rows_expected_);
+  }
   return 0;
 }
 
@@ -208,15 +211,15 @@ int RowWriter::EndLoad() {
   if (thd->is_error() || (load_->in_transaction() && TableLoad::IsKilled(thd))) {
     return GiveLoadUp();
   }
-  const Status committed = load_->Commit();
+  const std::unique_ptr<TableLoad> load = std::move(load_);
+  const Status committed = load->Commit();
   if (!committed.ok()) {
-    const int error = LoadError(load_.get(), committed);
-    return load_->in_transaction() ? AbortLoad(error) : error;
+    const int error = LoadError(load.get(), committed);
+    return load->in_transaction() ? AbortLoad(error) : error;
   }
-  if (!load_->in_transaction()) {
-    open_.state->rows.fetch_add(load_->rows(), std::memory_order_relaxed);
+  if (!load->in_transaction()) {
+    open_.state->rows.fetch_add(load->rows(), std::memory_order_relaxed);
   }
-  load_ = nullptr;
   return 0;
 }
 

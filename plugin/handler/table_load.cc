@@ -41,10 +41,6 @@ Status TableLoad::Written(size_t family, uint64_t entries) {
 }
 
 void TableLoad::CountRow(uint64_t rows_about) {
-  if (in_transaction_) {
-    rows_++;
-    return;
-  }
   if (copy_stage_ == nullptr) {
     copy_stage_ = std::make_unique<Stage>(thd_, StageOf::kCopyRows, rows_about);
   }

@@ -39,12 +39,12 @@ class TableLoad {
   }
   // Where long values are, if the table has any.
   size_t last() const { return loads_.size() - 1; }
-  // rows_about: of the table that is copied, for the progress.
+  // Of a copy. rows_about: of the table that is copied, for the progress.
   void CountRow(uint64_t rows_about);
   // All of it is there, or the transaction has it. Errors: as Add.
   Status Commit();
 
-  int64_t rows() const { return rows_; }
+  int64_t rows() const { return rows_; }  // Counted.
   // The load that has a duplicate; its key and value.
   size_t duplicate() const { return duplicate_; }
   const std::string& duplicate_key() const { return loads_[duplicate_]->duplicate_key(); }

@@ -73,8 +73,9 @@ class RangeLocks {
     uint64_t writes_seen = 0;
   };
   // Returns nothing when the range is held now: it was, or nobody can have staged anything in it
-  // since the last look. Otherwise the rest of it is pending. REQUIRES: start < end; nothing is
-  // pending; not claimed by another, see WaitIfClaimed: *waits, and then nothing was done.
+  // since the last look. Otherwise the rest of it is pending. Where another has claimed the family
+  // nothing is done, and *waits: as WaitIfClaimed. Errors: its. REQUIRES: start < end; nothing is
+  // pending.
   Result<std::optional<Wanted>> Install(LockOwner* owner, FamilyId family, Slice start, Slice end,
                                         RangeHold hold, bool may_wait, bool* waits) EXCLUDES(mu_);
   // After a look that found nobody in the way. `around`: null, or where that look found nothing.

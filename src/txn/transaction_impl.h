@@ -162,8 +162,8 @@ class TransactionImpl final : public Transaction, private CommitRequest, private
   Status LockTracked(bool written_only);
 
   // --- Loads (transaction_load.cc) ---
-  // Whether a load that was begun in `transaction` may end.
-  Status CheckLoads(uint64_t transaction, FamilyId family);
+  // Whether the files of a load that was begun in `transaction` may be taken.
+  Status CheckLoad(uint64_t transaction, FamilyId family);
   // Its files.
   Status TakeLoaded(uint64_t transaction, FamilyId family, std::vector<FileRecord> files);
   // Deletes what was taken in this epoch and later.

@@ -38,7 +38,7 @@ Result<std::unique_ptr<Load>> TransactionImpl::BeginLoad(ColumnFamily* family,
       std::make_unique<SortedLoad>(std::move(maker), env->load_context(), std::move(sorter)));
 }
 
-Status TransactionImpl::CheckLoads(uint64_t transaction, FamilyId family) {
+Status TransactionImpl::CheckLoad(uint64_t transaction, FamilyId family) {
   if (transaction != owner_.id) return NotOpen();
   TIDESDB_TRY(CheckOpen());
   const bool loaded = std::any_of(loaded_.begin(), loaded_.end(), [family](const LoadedFile& file) {
@@ -58,7 +58,7 @@ Status TransactionImpl::TakeLoaded(uint64_t transaction, FamilyId family,
   for (FileRecord& file : files) {
     taken.push_back({file.number, file.bytes, std::move(file.properties)});
   }
-  Status loads = CheckLoads(transaction, family);
+  Status loads = CheckLoad(transaction, family);
   if (!loads.ok()) {
     DeleteMerged(shared_->spill, taken);
     return loads;
