@@ -50,11 +50,16 @@ class InternalIterator {
     return !Valid() || user_key() != Slice(key);
   }
 
-  // Adds the current entry and those behind it to *batch and moves to the last of them, as long as
-  // they can be read without letting go of memory, each is a put of another key than the one
-  // before, and limits let it. May stop sooner, and add none. REQUIRES: Valid(), the last move went
-  // forward, the current entry is a put within limits.
-  virtual void ReadAhead(const AheadLimits& /*limits*/, EntryBatch* /*batch*/) {}
+  // As NextKeyOrVersion, as long as that lets go of no memory: what value() gave stays. Returns:
+  // whether it has moved.
+  virtual bool StepInMemory() { return false; }
+
+  // Adds the current entry and the newest ones of the keys behind it to *batch, as long as they can
+  // be read without letting go of memory, each is a put, and limits let it. May stop sooner, and
+  // add none: it has not moved then. Else returns whether it has left the key of the last one
+  // added, and what may follow if not, as NextKeyOrVersion does. REQUIRES: Valid(), the last move
+  // went forward, the current entry is a put within limits.
+  virtual bool ReadAhead(const AheadLimits& /*limits*/, EntryBatch* /*batch*/) { return false; }
 
   // REQUIRES: Valid(). The bytes live until the next move.
   virtual Slice user_key() const = 0;

@@ -66,20 +66,26 @@ class TreeIterator final : public InternalIterator {
     if (version_ == nullptr) SetLastOf(tree_->Previous(node_, &place_));
   }
 
-  void ReadAhead(const AheadLimits& limits, EntryBatch* batch) override {
-    if (!batch->Add(user_key(), value())) return;
+  bool StepInMemory() override {
+    NextKeyOrVersion();
+    return true;
+  }
+
+  bool ReadAhead(const AheadLimits& limits, EntryBatch* batch) override {
+    if (!batch->Add(user_key(), value())) return false;
     KeyTree::Place place = place_;
     for (KeyNode* node = tree_->Next(node_, &place); node != nullptr;
          node = tree_->Next(node, &place)) {
       const KeyVersion* const newest = node->newest();
       if (!limits.Allow(newest->trailer()) || !limits.Allow(node->key()) ||
           !batch->Add(node->key(), newest->value())) {
-        return;
+        break;
       }
       node_ = node;
       version_ = newest;
       place_ = place;
     }
+    return false;
   }
 
   Slice user_key() const override { return node_->key(); }

@@ -44,7 +44,7 @@ class BlockIter {
   }
   // As Next. Returns: whether the new entry has another key. REQUIRES: !IsLast().
   bool NextIsOtherKey();
-  // InternalIterator::ReadAhead, within the block.
+  // InternalIterator::ReadAhead, within the block: it stands on the last one added.
   void ReadAhead(const AheadLimits& limits, EntryBatch* batch);
   // Whether the current entry is the block's last. REQUIRES: Valid().
   bool IsLast() const { return entry_end_ == block_.entries_end(); }

@@ -41,8 +41,14 @@ class TableIter final : public InternalIterator {
     if (!data_.Valid()) PrevBlock();
   }
 
-  void ReadAhead(const AheadLimits& limits, EntryBatch* batch) override {
+  bool StepInMemory() override {
+    if (data_.IsLast()) return false;
+    data_.NextIsOtherKey();
+    return true;
+  }
+  bool ReadAhead(const AheadLimits& limits, EntryBatch* batch) override {
     data_.ReadAhead(limits, batch);
+    return false;
   }
 
   Slice user_key() const override { return data_.key(); }

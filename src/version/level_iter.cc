@@ -62,8 +62,9 @@ class LevelIterator final : public InternalIterator {
     SkipBackward();
   }
 
-  void ReadAhead(const AheadLimits& limits, EntryBatch* batch) override {
-    table_iter_->ReadAhead(limits, batch);
+  bool StepInMemory() override { return table_iter_->StepInMemory(); }
+  bool ReadAhead(const AheadLimits& limits, EntryBatch* batch) override {
+    return table_iter_->ReadAhead(limits, batch);
   }
 
   Slice user_key() const override { return table_iter_->user_key(); }

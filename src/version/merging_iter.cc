@@ -72,19 +72,21 @@ class MergingIterator final : public InternalIterator {
     Reload(top);
   }
 
-  void ReadAhead(const AheadLimits& limits, EntryBatch* batch) override {
-    if (backward_) return;
-    AheadLimits before_others = limits;
-    // The next of the other sources' keys is beside the top.
-    for (size_t i = 1; i < std::min<size_t>(3, heap_.size()); ++i) {
-      const Slice key = heap_[i]->key;
-      if (key.empty()) return;  // As a limit it would be none, and nothing is before it.
-      if (before_others.end.empty() || key < before_others.end) before_others.end = key;
+  bool StepInMemory() override {
+    if (backward_ || !heap_.front()->iter->StepInMemory()) return false;
+    Reload(heap_.front());
+    return true;
+  }
+  bool ReadAhead(const AheadLimits& limits, EntryBatch* batch) override {
+    if (backward_) return false;
+    const size_t before = batch->size();
+    while (AddRun(limits, batch)) {
+      if (!LeaveInMemory((*batch)[batch->size() - 1].key)) return false;
+      if (heap_.empty()) return true;
+      const Source& top = *heap_.front();
+      if (!limits.Allow(top.trailer) || !limits.Allow(top.key)) return true;
     }
-    Source* const top = heap_.front();
-    if (!before_others.Allow(top->key)) return;
-    top->iter->ReadAhead(before_others, batch);
-    Load(top);
+    return batch->size() > before;
   }
 
   Slice user_key() const override { return heap_.front()->key; }
@@ -121,6 +123,37 @@ class MergingIterator final : public InternalIterator {
     const uint64_t head = heap_.front()->head;
     return (heap_.size() > 1 && heap_[1]->head == head) ||
            (heap_.size() > 2 && heap_[2]->head == head);
+  }
+
+  // Adds the current entry, and what its source has behind it before the keys of all others. False:
+  // it has added none, nor moved.
+  bool AddRun(const AheadLimits& limits, EntryBatch* batch) {
+    Source* const top = heap_.front();
+    AheadLimits before_others = limits;
+    for (size_t i = 1; i < std::min<size_t>(3, heap_.size()); ++i) {
+      const Source& other = *heap_[i];  // The next of the others' keys is beside the top.
+      if (other.head == top->head && other.key == top->key) {
+        return batch->Add(top->key, top->iter->value());
+      }
+      if (before_others.end.empty() || other.key < before_others.end) before_others.end = other.key;
+    }
+    const size_t before = batch->size();
+    if (top->iter->ReadAhead(before_others, batch)) {
+      Reload(top);
+    } else {
+      Load(top);
+    }
+    return batch->size() > before;
+  }
+
+  // To the first entry of a key behind `key`. False: it has not left it, as that lets go of memory.
+  bool LeaveInMemory(Slice key) {
+    while (!heap_.empty() && heap_.front()->key == key) {
+      Source* const top = heap_.front();
+      if (!top->iter->StepInMemory()) return false;
+      Reload(top);
+    }
+    return true;
   }
 
   bool StepAndCompare() {

@@ -21,7 +21,8 @@ class Walk {
     const size_t source_count = random_.Uniform(8);
     std::vector<std::vector<TestEntry>> sources(source_count);
     for (uint64_t i = random_.Uniform(60); i > 0 && source_count > 0; --i) {
-      const TestEntry entry = {RandomKey(), PackTrailer(i, ValueType::kPut), std::to_string(i)};
+      const ValueType type = random_.OneIn(8) ? ValueType::kDelete : ValueType::kPut;
+      const TestEntry entry = {RandomKey(), PackTrailer(i, type), std::to_string(i)};
       sources[random_.Uniform(source_count)].push_back(entry);
       all_.push_back(entry);
       // Now and then two sources hold the very same version.
@@ -107,16 +108,21 @@ class Walk {
     if (!limits.Allow(all_[at_].trailer) || !limits.Allow(Slice(all_[at_].key))) return;
     EntryBatch batch;
     batch.Reset(1 + random_.Uniform(EntryBatch::kEntriesMax));
-    iter_->ReadAhead(limits, &batch);
+    const bool left = iter_->ReadAhead(limits, &batch);
     for (size_t i = 0; i < batch.size(); ++i) {
       if (i > 0) {
-        ++at_;
+        at_ = BehindKey(at_);
         ASSERT_LT(at_, all_.size());
-        ASSERT_NE(all_[at_].key, all_[at_ - 1].key);
         ASSERT_TRUE(limits.Allow(all_[at_].trailer) && limits.Allow(Slice(all_[at_].key)));
       }
       ASSERT_EQ(batch[i].key, all_[at_].key);
       ASSERT_EQ(batch[i].value, all_[at_].value);
+    }
+    if (batch.empty()) return;
+    if (left) {
+      at_ = BehindKey(at_);
+    } else {
+      SkipKey();
     }
   }
 
@@ -130,7 +136,13 @@ class Walk {
       before = iter_->trailer();
     }
     EXPECT_FALSE(iter_->Valid() && iter_->user_key() == left.key);
-    while (at_ < all_.size() && all_[at_].key == left.key) ++at_;
+    at_ = BehindKey(at_);
+  }
+
+  size_t BehindKey(size_t at) const {
+    const std::string& key = all_[at].key;
+    while (at < all_.size() && all_[at].key == key) ++at;
+    return at;
   }
 
   size_t LowerBound(Slice key, Trailer trailer) const {

@@ -48,15 +48,21 @@ class VectorIterator final : public InternalIterator {
     MoveTo(at);
     return true;
   }
-  void ReadAhead(const AheadLimits& limits, EntryBatch* batch) override {
-    if (!batch->Add(user_key(), value())) return;
+  bool StepInMemory() override {
+    if (at_ % 5 == 4) return false;
+    MoveTo(at_ + 1);
+    return true;
+  }
+  bool ReadAhead(const AheadLimits& limits, EntryBatch* batch) override {
+    if (!batch->Add(user_key(), value())) return false;
     for (size_t next = at_ + 1; next < entries_.size(); at_ = next++) {
       const TestEntry& entry = entries_[next];
       if (entry.key == entries_[at_].key || !limits.Allow(entry.trailer) ||
           !limits.Allow(Slice(entry.key)) || !batch->Add(entry.key, entry.value)) {
-        return;
+        break;
       }
     }
+    return false;
   }
   void Prev() override { MoveTo(at_ - 1); }
   Slice user_key() const override { return entries_[at_].key; }

