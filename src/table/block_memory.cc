@@ -26,11 +26,16 @@ class Bits {
   bool Has(size_t i) const { return (words_[i / 64] >> i % 64 & 1) != 0; }
   void Set(size_t i) { words_[i / 64] |= uint64_t{1} << i % 64; }
   void Clear(size_t i) { words_[i / 64] &= ~(uint64_t{1} << i % 64); }
-  // REQUIRES: there is one.
+  // REQUIRES (both): there is one.
   size_t FirstClear() const {
     size_t i = 0;
     while (words_[i] == UINT64_MAX) ++i;
     return i * 64 + static_cast<size_t>(std::countr_one(words_[i]));
+  }
+  size_t FirstSet() const {
+    size_t i = 0;
+    while (words_[i] == 0) ++i;
+    return i * 64 + static_cast<size_t>(std::countr_zero(words_[i]));
   }
 
  private:
@@ -49,7 +54,13 @@ char* NewOnHeap(size_t bytes) {
 struct BlockSpan {
   BlockSpan(BlockMemory* from, BlockMemory::SizeClass* of, size_t slot_bytes, size_t count,
             size_t pages)
-      : memory(from), size_class(of), room(slot_bytes), slots(count), used(count), written(pages) {}
+      : memory(from),
+        size_class(of),
+        room(slot_bytes),
+        slots(count),
+        used(count),
+        warm(count),
+        written(pages) {}
 
   size_t PageOf(size_t offset) const { return offset / kPageBytes; }
 
@@ -61,7 +72,9 @@ struct BlockSpan {
   uint64_t number = 0;
   size_t taken = 0;  // Slots.
   Bits used;         // Slots.
-  Bits written;      // Pages, since they were mapped or given back.
+  Bits warm;         // Slots that are free and kept their pages.
+  size_t warm_slots = 0;
+  Bits written;  // Pages, since they were mapped or given back.
   size_t pages_written = 0;
 };
 
@@ -75,7 +88,21 @@ struct BlockMemory::SizeClass {
   using Spans = std::map<uint64_t, BlockSpan*>;
 
   Mutex mu;
+  // Takes a free slot of the span away from, or adds it to, those that kept their pages.
+  void Cool(BlockSpan* span, size_t slot) REQUIRES(mu) {
+    warm_slots.fetch_sub(1, std::memory_order_relaxed);
+    span->warm.Clear(slot);
+    if (--span->warm_slots == 0) warm.erase(span->number);
+  }
+  void Warm(BlockSpan* span, size_t slot) REQUIRES(mu) {
+    warm_slots.fetch_add(1, std::memory_order_relaxed);
+    span->warm.Set(slot);
+    if (span->warm_slots++ == 0) warm.emplace(span->number, span);
+  }
+
   Spans open GUARDED_BY(mu);  // With a free slot.
+  Spans warm GUARDED_BY(mu);  // Those of them that have one with its pages.
+  std::atomic<size_t> warm_slots = 0;
   uint64_t next_number GUARDED_BY(mu) = 0;
   BlockSpan heap;  // Stands for the heap.
 };
@@ -126,8 +153,11 @@ BlockBytes BlockMemory::Allocate(size_t bytes) {
     made->number = size_class->next_number++;
     size_class->open.emplace(made->number, made);
   }
-  BlockSpan* const span = size_class->open.begin()->second;
-  const size_t slot = span->used.FirstClear();
+  // A slot that has its pages costs neither a fault now nor a call to give back others for it.
+  const bool warm = !size_class->warm.empty();
+  BlockSpan* const span = (warm ? size_class->warm : size_class->open).begin()->second;
+  const size_t slot = warm ? span->warm.FirstSet() : span->used.FirstClear();
+  if (warm) size_class->Cool(span, slot);
   span->used.Set(slot);
   if (++span->taken == span->slots) size_class->open.erase(span->number);
   const size_t begin = slot * span->room;
@@ -173,41 +203,64 @@ BlockSpan* BlockMemory::NewSpan(SizeClass* size_class) {
 
 void BlockMemory::Free(BlockSpan* span, char* bytes) {
   SizeClass* const size_class = span->size_class;
-  std::unique_ptr<BlockSpan> empty;
   if (size_class == nullptr || span->start == nullptr) {
+    std::unique_ptr<BlockSpan> alone;
     live_.fetch_sub(span->room, std::memory_order_relaxed);
     resident_.fetch_sub(span->room, std::memory_order_relaxed);
-    if (size_class == nullptr) empty.reset(span);
+    if (size_class == nullptr) alone.reset(span);
     if (span->start == nullptr) return FreeOnHeap(bytes);
     mapped_.fetch_sub(span->room, std::memory_order_relaxed);
     return UnmapMemory(span->start, span->room);
   }
-  {
-    MutexLock lock(size_class->mu);
-    const size_t slot = static_cast<size_t>(bytes - span->start) / span->room;
-    DCHECK(span->used.Has(slot));
-    span->used.Clear(slot);
-    if (span->taken-- == span->slots) size_class->open.emplace(span->number, span);
-    live_.fetch_sub(span->room, std::memory_order_relaxed);
-    if (span->taken > 0) {
-      if (idle_bytes() > idle_max_.load(std::memory_order_relaxed)) GiveBackSlot(span, slot);
-      return;
-    }
-    size_class->open.erase(span->number);
-    empty.reset(span);
-  }
+  if (!FreeSlot(span, bytes)) return Trim();
+  const std::unique_ptr<BlockSpan> empty(span);
   resident_.fetch_sub(span->pages_written * kPageBytes, std::memory_order_relaxed);
   mapped_.fetch_sub(span_bytes_, std::memory_order_relaxed);
   UnmapMemory(span->start, span_bytes_);
 }
 
-// Those of a free slot's pages that no other slot uses. REQUIRES: the size's mutex.
+bool BlockMemory::FreeSlot(BlockSpan* span, const char* bytes) {
+  SizeClass* const size_class = span->size_class;
+  MutexLock lock(size_class->mu);
+  const size_t slot = static_cast<size_t>(bytes - span->start) / span->room;
+  DCHECK(span->used.Has(slot));
+  span->used.Clear(slot);
+  if (span->taken-- == span->slots) size_class->open.emplace(span->number, span);
+  live_.fetch_sub(span->room, std::memory_order_relaxed);
+  if (span->taken > 0) {
+    size_class->Warm(span, slot);
+    return false;
+  }
+  size_class->open.erase(span->number);
+  size_class->warm.erase(span->number);
+  size_class->warm_slots.fetch_sub(span->warm_slots, std::memory_order_relaxed);
+  return true;
+}
+
+// Of the sizes in turn, not of the one that has just had a slot freed: it may well want it again.
+void BlockMemory::Trim() {
+  const auto too_much = [this] { return idle_bytes() > idle_max_.load(std::memory_order_relaxed); };
+  for (size_t n = 0; n < classes_.size() && too_much(); ++n) {
+    const size_t turn = trim_turn_.fetch_add(1, std::memory_order_relaxed);
+    SizeClass& size_class = *classes_[turn % classes_.size()];
+    if (size_class.warm_slots.load(std::memory_order_relaxed) == 0) continue;
+    MutexLock lock(size_class.mu);
+    while (!size_class.warm.empty() && too_much()) {
+      BlockSpan* const youngest = size_class.warm.rbegin()->second;
+      const size_t slot = youngest->warm.FirstSet();
+      size_class.Cool(youngest, slot);
+      GiveBackSlot(youngest, slot);
+    }
+  }
+}
+
+// Those of a free slot's pages that no other slot uses or keeps. REQUIRES: the size's mutex.
 void BlockMemory::GiveBackSlot(BlockSpan* span, size_t slot) {
   const auto is_free = [span](size_t page) {
     if (!span->written.Has(page)) return false;
     const size_t last = std::min(((page + 1) * kPageBytes - 1) / span->room, span->slots - 1);
     for (size_t i = page * kPageBytes / span->room; i <= last; ++i) {
-      if (span->used.Has(i)) return false;
+      if (span->used.Has(i) || span->warm.Has(i)) return false;
     }
     return true;
   };

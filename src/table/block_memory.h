@@ -80,6 +80,10 @@ class BlockMemory {
   BlockBytes Count(BlockSpan* span, char* bytes);
   BlockSpan* NewSpan(SizeClass* size_class);
   void Free(BlockSpan* span, char* bytes);
+  // True: it was the span's last one in use, and the span is the caller's.
+  bool FreeSlot(BlockSpan* span, const char* bytes);
+  // Gives back what is idle beyond idle_max_.
+  void Trim();
   void GiveBackSlot(BlockSpan* span, size_t slot);
 
   const size_t span_bytes_;
@@ -87,6 +91,7 @@ class BlockMemory {
   std::vector<std::unique_ptr<SizeClass>> classes_;  // From the smallest slots to the largest.
   // Relaxed all: figures that publish nothing.
   std::atomic<size_t> idle_max_ = SIZE_MAX;
+  std::atomic<size_t> trim_turn_ = 0;
   std::atomic<size_t> live_ = 0;
   std::atomic<size_t> resident_ = 0;
   std::atomic<size_t> mapped_ = 0;

@@ -113,6 +113,26 @@ TEST(BlockMemoryTest, FreeSlotsOfASizeThatIsNotWantedAnyMoreGoBack) {
   }
 }
 
+// As in a cache that is full: a block comes before another goes, and all that may lie idle does.
+TEST(BlockMemoryTest, ChurnOfOneSizeGivesNothingBack) {
+  Random random(TestSeed(23));
+  BlockMemory memory(64 * kMiB, false);
+  memory.SetIdleMax(kMiB);
+  std::vector<Marked> blocks;
+  while (memory.live_bytes() < 32 * kMiB) blocks.emplace_back(&memory, 9000, 'a');
+  for (size_t i = blocks.size() / 20; i > 0; --i) {
+    std::swap(blocks[random.Uniform(blocks.size())], blocks.back());
+    blocks.pop_back();
+  }
+  int changes = 0;
+  for (int i = 0; i < 5000; ++i) {
+    const size_t before = memory.resident_bytes();
+    blocks[random.Uniform(blocks.size())] = Marked(&memory, 9000, 'b');
+    changes += memory.resident_bytes() == before ? 0 : 1;
+  }
+  EXPECT_LT(changes, 100);
+}
+
 TEST(BlockMemoryTest, OnTheHeapItCountsTheSame) {
   BlockMemory mapped(64 * kMiB, false);
   BlockMemory heap(64 * kMiB, true);
