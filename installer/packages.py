@@ -31,6 +31,9 @@ HAMMERDB = [*TCL, "mysqltcl", "tcl-thread", "libsqlite3-tcl", "tcllib"]
 # Unit, simulation and stress tests.
 UNIT = ["libgtest-dev"]
 
+# Which lines and branches those reach.
+COVERAGE = ["gcovr"]
+
 # The checks of the house: thread-safety analysis, clang-tidy, layout.
 CHECK = ["clang", "clang-tidy", "clang-format"]
 

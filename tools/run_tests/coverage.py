@@ -1,58 +1,38 @@
 """Which lines and branches of the engine its own tests reach: unit tests and the simulation, by gcov."""
 
 import json
-import subprocess
 from collections import defaultdict
 from pathlib import Path
 
-from installer.shell import TREE, Failed
-from tools.run_tests.engine import ctest
+from installer.shell import TREE, run
+from tools.run_tests.engine import JOBS, ctest
 
-_FOLDERS = ("src/", "include/")
+_BUILD = TREE / "build" / "coverage"
 
+# Tests and what only they use; and what makes the simulation, which no release has.
+_LEFT_OUT = (r".*_(test|bench|fuzz)\.cc", r".*(_test_util|_harness|/test_\w+|/fuzz_input)\.(h|cc)",
+             r"src/base/(sim_\w+|failpoint)\.(h|cc)", r"src/io/(mem_(disk|files|fs|world)|fault_rules)\.(h|cc)")
 
-class Reached:
-    """Of one source file: how often each line ran, and each way out of each of its branches."""
-
-    def __init__(self):
-        self.lines = defaultdict(int)
-        self.branches = defaultdict(int)  # By line and place in it.
-
-    def add(self, lines):
-        """What gcov says of one translation unit. The ways that only an exception takes are left out."""
-        for line in lines:
-            number = line["line_number"]
-            self.lines[number] += line["count"]
-            ways = [way for way in line["branches"] if not way["throw"]]
-            for place, way in enumerate(ways if len(ways) > 1 else []):
-                self.branches[number, place] += way["count"]
-
-    @staticmethod
-    def share(counts):
-        """(those that ran, all)."""
-        return sum(count > 0 for count in counts.values()), len(counts)
+# A CHECK has no failing way that a test could take and live; a failpoint's ways are not in a release.
+_NO_BRANCHES = r".*\b(D?CHECK(_MSG|_OK)?|TIDESDB_(FAILPOINT|PLANTED)\w*)\("
 
 
-def read(said, found):
-    """Adds one of gcov's JSON texts to found, by path in the tree."""
-    for file in json.loads(said)["files"]:
-        path = Path(file["file"])
-        name = str(path.relative_to(TREE)) if path.is_absolute() and path.is_relative_to(TREE) else str(path)
-        while name.startswith("../"):
-            name = name[3:]
-        if name.startswith(_FOLDERS) and "_test" not in name:
-            found[name].add(file["lines"])
-
-
-def folders(found):
-    """Lines of text: each folder's shares, and those of all."""
+def shares(files):
+    """By folder, and of all: [lines that ran, lines, ways of branches taken, ways]. files: of gcovr's summary."""
     sums = defaultdict(lambda: [0] * 4)
-    for name, reached in found.items():
-        numbers = [*reached.share(reached.lines), *reached.share(reached.branches)]
-        for key in (str(Path(name).parent), "all"):
+    for file in files:
+        numbers = [file[f"{what}_{count}"] for what in ("line", "branch") for count in ("covered", "total")]
+        for key in (str(Path(file["filename"]).parent), "all"):
             sums[key] = [a + b for a, b in zip(sums[key], numbers)]
-    return [f"{key}: {_percent(lines, of_lines)} of {of_lines} lines, {_percent(ways, of_ways)} of {of_ways} branches"
-            for key, (lines, of_lines, ways, of_ways) in sorted(sums.items(), key=lambda item: (item[0] == "all", item[0]))]
+    return dict(sorted(sums.items(), key=lambda item: (item[0] == "all", item[0])))
+
+
+def table(sums):
+    """A Markdown table of shares."""
+    lines = ["| folder | lines | of | branches | of |", "|---|---|---|---|---|"]
+    for folder, (ran, of_lines, taken, ways) in sums.items():
+        lines.append(f"| {folder} | {_percent(ran, of_lines)} | {of_lines} | {_percent(taken, ways)} | {ways} |")
+    return "\n".join(lines) + "\n"
 
 
 def _percent(part, whole):
@@ -60,20 +40,22 @@ def _percent(part, whole):
 
 
 def whole(context):
-    """The figures are printed, and stand in `coverage` beside the log."""
-    build = TREE / "build" / "coverage"
-    for old in build.rglob("*.gcda"):
+    """The table is printed, and stands in `coverage.md` beside the log; `html/index.html` shows each line."""
+    for old in _BUILD.rglob("*.gcda"):
         old.unlink()
     outcome = ctest("coverage", context)
-    found = defaultdict(Reached)
-    counters = sorted(build.rglob("*.gcda"))
-    if not counters:
-        raise Failed(f"no test left counters in {build}")
-    for counter in counters:
-        done = subprocess.run(["gcov", "--json-format", "--stdout", "--branch-probabilities", counter],
-                              cwd=counter.parent, capture_output=True, text=True, check=True)
-        read(done.stdout, found)
-    said = folders(found)
-    (context.directory / "coverage").write_text("\n".join(said) + "\n", encoding="utf-8")
-    print("\n".join(f"    {line}" for line in said), flush=True)
+    report(context)
     return outcome
+
+
+def report(context):
+    """Of the counters that the tests have left."""
+    summary, html = context.directory / "summary.json", context.directory / "html"
+    html.mkdir()
+    run(["gcovr", "-j", JOBS, "--root", TREE, "--filter", "src/", "--filter", "include/",
+         *(f"--exclude={name}" for name in _LEFT_OUT), f"--exclude-branches-by-pattern={_NO_BRANCHES}",
+         "--exclude-throw-branches", "--exclude-unreachable-branches", "--json-summary", summary,
+         "--html-details", html / "index.html", _BUILD], log=context.log, cwd=TREE)
+    said = table(shares(json.loads(summary.read_text(encoding="utf-8"))["files"]))
+    (context.directory / "coverage.md").write_text(said, encoding="utf-8")
+    print("".join(f"    {line}\n" for line in said.splitlines()), end="", flush=True)

@@ -93,7 +93,7 @@ STEPS = [
     Step("tsan", DEFAULT, partial(engine.ctest, "tsan"), _BUILD, minutes=40),
     Step("fuzz", DEFAULT, partial(engine.fuzz, 30), (*_BUILD, *packages.FUZZ), minutes=40),
     Step("stress", FULL, partial(engine.stress, 600), _BUILD, minutes=60),
-    Step("coverage", FULL, coverage.whole, _BUILD, minutes=60),
+    Step("coverage", FULL, coverage.whole, (*_BUILD, *packages.COVERAGE), minutes=60),
     Step("clang", FULL, partial(engine.build, "clang"), _CHECK),
     Step("clang-tidy", DEFAULT, checks.clang_tidy, _CHECK, minutes=60),
     Step("headers", DEFAULT, checks.headers_alone, _BUILD),

@@ -1,28 +1,41 @@
-"""gcov's counts of several translation units become one figure."""
+"""gcovr's counts of files become figures of folders; what is left out is what it says."""
 
-import json
+import re
 import unittest
-from collections import defaultdict
 
 from tools.run_tests import coverage
 
 
-def _unit(name, *lines):
-    return json.dumps({"files": [{"file": name, "lines": [
-        {"line_number": number, "count": count, "branches": [{"count": way, "throw": throw} for way, throw in ways]}
-        for number, count, ways in lines]}]})
+def _file(name, *counts):
+    return {"filename": name, **dict(zip(("line_covered", "line_total", "branch_covered", "branch_total"), counts))}
 
 
 class Coverage(unittest.TestCase):
-    def test_units_are_added(self):
-        found = defaultdict(coverage.Reached)
-        # A branch of two ways, one taken in each unit; a call whose second way is an exception's; a line that never ran.
-        coverage.read(_unit("../../src/wal/a.h", (1, 3, [(3, False), (0, False)]), (2, 1, [(1, False), (0, True)]),
-                            (3, 0, [])), found)
-        coverage.read(_unit("../../src/wal/a.h", (1, 1, [(0, False), (1, False)])), found)
-        coverage.read(_unit("../../src/db/b.cc", (9, 1, [(1, False), (0, False)])), found)
-        for elsewhere in ("/usr/include/c++/vector", "../../src/wal/a_test.cc", "../../test/sim/x.cc"):
-            coverage.read(_unit(elsewhere, (1, 1, [])), found)
-        self.assertEqual(coverage.folders(found), ["src/db: 100.0 % of 1 lines, 50.0 % of 2 branches",
-                                                   "src/wal: 66.7 % of 3 lines, 100.0 % of 2 branches",
-                                                   "all: 75.0 % of 4 lines, 75.0 % of 4 branches"])
+    def test_files_are_added_by_folder(self):
+        sums = coverage.shares([_file("src/wal/a.h", 1, 2, 0, 0), _file("src/wal/b.cc", 1, 1, 0, 0),
+                                _file("src/db/c.cc", 1, 1, 1, 2)])
+        self.assertEqual(coverage.table(sums).splitlines()[2:], ["| src/db | 100.0 % | 1 | 50.0 % | 2 |",
+                                                                 "| src/wal | 66.7 % | 3 | none | 0 |",
+                                                                 "| all | 75.0 % | 4 | 50.0 % | 2 |"])
+
+    def test_assertions_and_failpoints_have_no_branches(self):
+        for line in ("  CHECK(a);", "  DCHECK(a);", "  CHECK_OK(F());", '  CHECK_MSG(a, "b");',
+                     '  if (TIDESDB_PLANTED("x")) return;', '  TIDESDB_FAILPOINT_STATUS("x");'):
+            self.assertTrue(re.match(coverage._NO_BRANCHES, line), line)
+        for line in ("  if (a) return;", "  TIDESDB_TRY(F());", "  if (Recheck(a)) {"):
+            self.assertFalse(re.match(coverage._NO_BRANCHES, line), line)
+
+    def test_tests_and_the_simulation_are_left_out(self):
+        def left_out(name):
+            return any(re.match(pattern, name) for pattern in coverage._LEFT_OUT)
+
+        for name in ("src/wal/a_test.cc", "src/base/test_hex.h", "src/txn/test_env.cc", "src/db/db_test_util.h",
+                     "src/lsm/tree_harness.cc", "src/io/mem_fs.cc", "src/base/sim_hooks.h",
+                     "src/memtable/memtable_bench.cc"):
+            self.assertTrue(left_out(name), name)
+        for name in ("src/wal/wal_set.cc", "src/io/mapped_memory.cc", "src/io/posix_fs.cc", "include/tidesdb/db.h"):
+            self.assertFalse(left_out(name), name)
+
+
+if __name__ == "__main__":
+    unittest.main()
