@@ -39,8 +39,13 @@ if(TIDESDB_SANITIZE)
   endif()
 endif()
 
-# run-tests builds from nothing in CI, where this saves minutes; ccache cannot do much with it.
+# run-tests builds from nothing in CI, where this saves minutes.
 option(TIDESDB_PCH "Precompile the standard headers." OFF)
+if(TIDESDB_PCH)
+  # So that ccache sees which header was used, and finds it unchanged in another tree.
+  target_compile_options(tidesdb_flags INTERFACE $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>
+                                                 "$<$<CXX_COMPILER_ID:Clang>:SHELL:-Xclang -fno-pch-timestamp>")
+endif()
 set(TIDESDB_PCH_HEADERS <algorithm> <atomic> <functional> <map> <memory> <optional> <string>
                         <string_view> <unordered_map> <utility> <vector>)
 set(TIDESDB_TEST_OPTIONS "" CACHE STRING "More compiler options for the sources of tests.")
