@@ -43,7 +43,7 @@ class TableIter final : public InternalIterator {
 
   bool StepInMemory() override {
     if (data_.IsLast()) return false;
-    data_.NextIsOtherKey();
+    NextKeyOrVersion();
     return true;
   }
   bool ReadAhead(const AheadLimits& limits, EntryBatch* batch) override {
