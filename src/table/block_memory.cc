@@ -100,9 +100,9 @@ struct BlockMemory::SizeClass {
     if (span->warm_slots++ == 0) warm.emplace(span->number, span);
   }
 
-  Spans open GUARDED_BY(mu);  // With a free slot.
-  Spans warm GUARDED_BY(mu);  // Those of them that have one with its pages.
-  std::atomic<size_t> warm_slots = 0;
+  Spans open GUARDED_BY(mu);           // With a free slot.
+  Spans warm GUARDED_BY(mu);           // Those of them that have one with its pages.
+  std::atomic<size_t> warm_slots = 0;  // Of them all; written with mu, read without it by Trim.
   uint64_t next_number GUARDED_BY(mu) = 0;
   BlockSpan heap;  // Stands for the heap.
 };
@@ -240,9 +240,10 @@ bool BlockMemory::FreeSlot(BlockSpan* span, const char* bytes) {
 // Of the sizes in turn, not of the one that has just had a slot freed: it may well want it again.
 void BlockMemory::Trim() {
   const auto too_much = [this] { return idle_bytes() > idle_max_.load(std::memory_order_relaxed); };
+  if (!too_much()) return;
+  const size_t turn = trim_turn_.fetch_add(1, std::memory_order_relaxed);
   for (size_t n = 0; n < classes_.size() && too_much(); ++n) {
-    const size_t turn = trim_turn_.fetch_add(1, std::memory_order_relaxed);
-    SizeClass& size_class = *classes_[turn % classes_.size()];
+    SizeClass& size_class = *classes_[(turn + n) % classes_.size()];
     if (size_class.warm_slots.load(std::memory_order_relaxed) == 0) continue;
     MutexLock lock(size_class.mu);
     while (!size_class.warm.empty() && too_much()) {

@@ -72,11 +72,6 @@ class MergingIterator final : public InternalIterator {
     Reload(top);
   }
 
-  bool StepInMemory() override {
-    if (backward_ || !heap_.front()->iter->StepInMemory()) return false;
-    Reload(heap_.front());
-    return true;
-  }
   bool ReadAhead(const AheadLimits& limits, EntryBatch* batch) override {
     if (backward_) return false;
     const size_t before = batch->size();

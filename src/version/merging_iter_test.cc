@@ -169,6 +169,30 @@ TEST(MergingIter, WalksAsASortedVectorDoes) {
   }
 }
 
+TEST(MergingIter, ReadsAheadThroughAllSources) {
+  const auto source = [](std::initializer_list<const char*> keys, const char* version) {
+    std::vector<TestEntry> entries;
+    entries.reserve(keys.size());
+    for (const char* key : keys) entries.push_back({key, ParseVersion(version), version});
+    return NewVectorIterator(entries);
+  };
+  std::vector<std::unique_ptr<InternalIterator>> sources;
+  sources.push_back(source({"b", "d", "f"}, "P3"));  // Over an older version, or between others.
+  sources.push_back(source({"a", "b", "c"}, "P2"));
+  sources.push_back(source({"a", "e", "f"}, "P1"));
+  const auto merged = NewMergingIterator(std::move(sources), nullptr);
+  merged->SeekToFirst();
+  EntryBatch batch;
+  batch.Reset(EntryBatch::kEntriesMax);
+  EXPECT_TRUE(merged->ReadAhead({kSequenceMax, Slice()}, &batch));
+  std::string read;
+  for (size_t i = 0; i < batch.size(); ++i) {
+    read.append(batch[i].key).append(":").append(batch[i].value).append(" ");
+  }
+  EXPECT_EQ(read, "a:P2 b:P3 c:P2 d:P3 e:P1 f:P3 ");
+  EXPECT_FALSE(merged->Valid());
+}
+
 TEST(MergingIter, AnErrorOfASourceEndsTheIteration) {
   const std::vector<TestEntry> good = {
       {"a", ParseVersion("P1"), ""}, {"c", ParseVersion("P2"), ""}, {"e", ParseVersion("P3"), ""}};

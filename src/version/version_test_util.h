@@ -62,7 +62,7 @@ class VectorIterator final : public InternalIterator {
         break;
       }
     }
-    return false;
+    return at_ % 3 == 0 && NextKeyOrVersion();
   }
   void Prev() override { MoveTo(at_ - 1); }
   Slice user_key() const override { return entries_[at_].key; }

@@ -53,7 +53,6 @@ class VersionCursor {
     lower_ = lower;
     upper_ = upper;
     valid_ = false;
-    in_place_ = false;
     walk_.Forget();
     base_->SetBounds(lower, upper);
   }
@@ -63,7 +62,6 @@ class VersionCursor {
     walk_.Forget();
     base_.reset();
     valid_ = false;
-    in_place_ = false;
   }
 
   bool Valid() const { return valid_; }
@@ -133,7 +131,7 @@ class VersionCursor {
   ValueType type_ = ValueType::kPut;
   int steps_ = 0;
   uint64_t dead_steps_ = 0;
-  std::string key_;         // In place: scratch for skipping.
+  std::string key_;         // In place: scratch for skipping. Else the current key.
   std::string value_;       // Backward only.
   Slice held_value_;        // Of value_, or as base_ had it.
   std::string dead_first_;  // Scratch.
