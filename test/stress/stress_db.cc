@@ -178,10 +178,11 @@ class Stress {
     std::fflush(stdout);
   }
 
-  // Whether the run was long enough to reach what it is for.
-  bool ReachedAll() const {
+  // Whether the run was long enough to reach what it is for. now: of the round that goes on.
+  bool ReachedAll(const DbStats& now = DbStats()) const {
     return tally_.commits != 0 && tally_.audits != 0 && tally_.bulk_commits != 0 &&
-           tally_.flushes != 0 && tally_.compactions != 0 && tally_.spills != 0;
+           tally_.flushes + now.flushes != 0 && tally_.compactions + now.compactions != 0 &&
+           tally_.spills + now.spills != 0;
   }
 
  private:
@@ -254,7 +255,7 @@ class Stress {
       start("writer" + std::to_string(i), [&, i, seed = random_.Next()] {
         TransferWriter(round, &truth_, &slots[static_cast<size_t>(i)], i, seed)
             .Run(arguments_.transfers);
-        if (writers_left.fetch_sub(1) == 1) round->Stop();
+        writers_left.fetch_sub(1);
       });
     }
     for (int i = 0; i < kAuditors; ++i) {
@@ -262,12 +263,13 @@ class Stress {
     }
     start("bulk", [this, round, seed = random_.Next()] { BulkWriter(round, &truth_, seed).Run(); });
     start("maintainer", [round, seed = random_.Next()] { Maintainer(round, seed).Run(); });
-    Watch(round, &slots);
+    Watch(round, &slots, writers_left);
     for (const auto& thread : threads) thread->Join();
   }
 
-  // Interrupts a transaction now and then, shows progress, and ends the round in time.
-  void Watch(Round* round, std::vector<Slot>* slots) {
+  // Interrupts a transaction now and then, shows progress, and ends the round: in time, or once the
+  // writers are through and the others have come to all that the run is for.
+  void Watch(Round* round, std::vector<Slot>* slots, const std::atomic<int>& writers_left) {
     RealClock clock;
     const uint64_t begin = clock.NowMicros();
     uint64_t shown = begin;
@@ -278,6 +280,7 @@ class Stress {
         MutexLock lock(slot.mu);
         if (slot.transaction != nullptr) slot.transaction->Interrupt();
       }
+      if (writers_left == 0 && ReachedAll(round->db()->GetStats())) round->Stop();
       const uint64_t now = clock.NowMicros();
       if (now - shown >= kProgressUs) {
         shown = now;
