@@ -23,7 +23,7 @@ CREATE DATABASE test; USE test;
 CREATE TABLE s (id INT PRIMARY KEY, v INT NOT NULL, c VARCHAR(2000) NOT NULL DEFAULT '', KEY (v)) ENGINE=TidesDB;
 CREATE TABLE noted (sum INT, number INT, pieces INT, KEY (sum)) ENGINE=TidesDB;
 CREATE TABLE ends (name VARCHAR(10), KEY (name)) ENGINE=TidesDB;
-CREATE TABLE stop (stop INT) ENGINE=InnoDB;
+CREATE TABLE stop (stop INT) ENGINE=MEMORY;  -- InnoDB refuses who reads it while it is written (1020).
 INSERT INTO s (id, v) SELECT 2 * seq, {AMOUNT} FROM seq_1_to_{ROWS};
 DELIMITER |
 CREATE PROCEDURE writer()
