@@ -1,6 +1,7 @@
 // Copies of a working database: one sequence, whole or not there.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <map>
 #include <string>
@@ -9,6 +10,7 @@
 #include "base/thread.h"
 #include "db/db_test_util.h"
 #include "io/env.h"
+#include "io/file_names.h"
 #include "io/file_util.h"
 #include "io/mem_fs.h"
 #include "tidesdb/db.h"
@@ -211,6 +213,26 @@ TEST_F(CheckpointTest, AFullDiskOrAnErrorLeavesNothing) {
     ASSERT_TRUE(RemoveTree(fs_, "/copy").ok());
     EXPECT_FALSE(db_->GetStats().read_only);
   }
+}
+
+TEST_F(CheckpointTest, ALogCutShortIsFoundByItsPlace) {
+  Put("a", 100, "value");
+  std::string log;
+  const auto names = fs_.List("/db");
+  ASSERT_TRUE(names.ok());
+  for (const std::string& name : *names) {
+    if (ParseFileName(name).kind == FileKind::kWal) log = std::max(log, "/db/" + name);
+  }
+  {
+    auto file = fs_.NewPositionalFile(log, OpenMode::kKeep);
+    ASSERT_TRUE(file.ok());
+    ASSERT_TRUE((*file)->Truncate(100).ok());
+  }
+  const Result<uint64_t> made = db_->Checkpoint("/copy", CheckpointFiles::kLink);
+  EXPECT_EQ(made.status().ToString().substr(0, 11), "Corruption:");
+  EXPECT_NE(made.status().message().find(log + " at offset 100: the log should go on here"),
+            Slice::npos);
+  EXPECT_FALSE(Exists("/copy"));
 }
 
 TEST_F(CheckpointTest, WhileOthersWriteEachIsOneInstant) {

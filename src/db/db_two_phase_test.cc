@@ -87,6 +87,12 @@ class DbTwoPhaseTest : public testing::Test {
   bool Locked(const std::string& key) {
     return db_->Begin({})->Put(family_, key, "x").code() == Code::kTimedOut;
   }
+  bool HoldsWritersIn(const std::string& start, const std::string& end) {
+    auto txn = db_->Begin({});
+    const Status status = txn->LockRange(family_, start, end, RangeHold::kWrites, LockWait::kWait);
+    EXPECT_TRUE(status.ok() || status.code() == Code::kTimedOut) << status.ToString();
+    return !status.ok();
+  }
   std::string Names() {
     std::vector<std::string> names;
     for (const auto& txn : prepared_) names.emplace_back(txn->prepared_name());
@@ -235,6 +241,10 @@ TEST_F(DbTwoPhaseTest, SpilledOnesComeBackWithFilesAndLocks) {
       EXPECT_EQ(Get(prefix + "7"), "(none)");
       EXPECT_TRUE(Locked(prefix + "7"));
       EXPECT_FALSE(Locked(prefix + "x"));
+      EXPECT_TRUE(HoldsWritersIn(prefix + "70", prefix + "8"));
+      EXPECT_TRUE(HoldsWritersIn(prefix + "99", ""));
+      EXPECT_FALSE(HoldsWritersIn(prefix + "990", prefix + "x"));
+      EXPECT_FALSE(HoldsWritersIn(prefix + "x", ""));
     }
     if (commit) {
       ASSERT_TRUE(prepared_[0]->Commit().ok());

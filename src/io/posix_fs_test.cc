@@ -43,6 +43,21 @@ TEST_F(PosixFsTest, AFullDiskIsNoSpace) {
             "No space: write /dev/full at offset 0: No space left on device");
 }
 
+TEST_F(PosixFsTest, AnErrorNamesTheCallTheFileAndTheOffset) {
+  // A device refuses what a file does, and nothing is mapped at the first address of a process.
+  auto device = fs_->NewPositionalFile("/dev/full", OpenMode::kKeep);
+  ASSERT_TRUE(device.ok());
+  EXPECT_EQ((*device)->Sync().ToString(), "IO error: fdatasync /dev/full: Invalid argument");
+  EXPECT_EQ((*device)->Truncate(5).ToString(),
+            "IO error: truncate /dev/full at offset 5: Invalid argument");
+  EXPECT_EQ((*device)->Preallocate(5).ToString(), "IO error: fallocate /dev/full: No such device");
+  auto memory = fs_->NewRandomAccessFile("/proc/self/mem");
+  ASSERT_TRUE(memory.ok());
+  char byte = 0;
+  EXPECT_EQ((*memory)->ReadAt(7, 1, &byte).status().ToString(),
+            "IO error: read /proc/self/mem at offset 7: Input/output error");
+}
+
 // Runs in a child process; its exit code says what happened to its LockFile call.
 int LockInChild(const std::string& path) {
   const pid_t child = ::fork();

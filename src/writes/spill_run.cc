@@ -49,16 +49,13 @@ Status SpillRun::WriteFile(const FamilyWrites& writes, const std::vector<uint64_
 }
 
 Result<bool> SpillRun::Get(Slice key, const VoidedOps* voided, VersionHit* hit) const {
-  uint64_t op_max = voided == nullptr ? kSequenceMax : voided->LiveAtMost(this->op_max());
-  while (op_max >= op_min()) {
-    TIDESDB_ASSIGN(const bool found, reader_->Get(TableReadOptions(), key, op_max, hit));
-    if (!found) return false;
-    op_max = voided == nullptr ? hit->sequence : voided->LiveAtMost(hit->sequence);
-    if (op_max == hit->sequence) return true;
-    if (hit->release != nullptr) hit->release(hit->owner, hit->arg);
-    *hit = VersionHit();
-  }
-  return false;
+  // What was rolled back before the run was written is not in it: of its operations the voided ones are
+  // the last, so all up to the newest live one are live.
+  const uint64_t op_max = voided == nullptr ? kSequenceMax : voided->LiveAtMost(this->op_max());
+  if (op_max < op_min()) return false;
+  TIDESDB_ASSIGN(const bool found, reader_->Get(TableReadOptions(), key, op_max, hit));
+  DCHECK(!found || voided == nullptr || voided->LiveAtMost(hit->sequence) == hit->sequence);
+  return found;
 }
 
 Result<bool> SpillRun::Intersects(Slice start, Slice end) const {
