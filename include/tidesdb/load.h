@@ -22,7 +22,8 @@ namespace tidesdb {
 
 struct LoadOptions {
   // For entries that are not sorted yet; at least 64 KiB. Beside it a load takes what one table
-  // writer needs, and while it merges a block of each of at most some hundred sorted runs.
+  // writer needs, and while it merges a block of each of at most some hundred sorted runs; twice
+  // that where a second thread merges one half.
   uint64_t memory_bytes = 32 << 20;
   // Asked every thousand entries that are written, and while Commit waits; an error of it ends
   // the call. May be empty.

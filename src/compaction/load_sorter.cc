@@ -18,15 +18,21 @@ constexpr uint64_t kCrowdedPart = 8;  // Of the memory: what is written early wh
 constexpr size_t kArenaBlockBytes = 32 << 10;
 constexpr uint64_t kEntriesBetweenLooks = 1024;
 constexpr size_t kEntriesAhead = 8;  // Brought into the processor's cache.
-constexpr LevelIterOptions kReadOnce = {
-    .lower = {}, .upper = {}, .fill_cache = false, .uncached_readers = true};
+constexpr uint64_t kSampleEvery = 64;
+constexpr size_t kSamplesMax = 512;
+constexpr size_t kSamplesMin = 16;  // Fewer entries are not worth a second thread.
+constexpr uint64_t kLookEveryUs = 100'000;
+
+LevelIterOptions ReadOnce(Slice lower, Slice upper) {
+  return {.lower = lower, .upper = upper, .fill_cache = false, .uncached_readers = true};
+}
 
 }  // namespace
 
 LoadSorter::Memory::Memory() : arena(kArenaBlockBytes) {}
 
 LoadSorter::LoadSorter(const JobContext* context, LoadSorterOptions options)
-    : context_(context), options_(std::move(options)) {}
+    : context_(context), options_(std::move(options)), sample_every_(kSampleEvery) {}
 
 LoadSorter::~LoadSorter() {
   AwaitHelper().IgnoreError();
@@ -79,15 +85,15 @@ Status LoadSorter::Add(Slice key, Slice value) {
   return WriteIfCrowded();
 }
 
-Status LoadSorter::Look() const {
-  return options_.on_written ? options_.on_written(written_) : Status::Ok();
+Status LoadSorter::Look(uint64_t written) const {
+  return options_.on_written ? options_.on_written(written) : Status::Ok();
 }
 
 Status LoadSorter::WriteFull() {
   TIDESDB_TRY(AwaitHelper());
   TIDESDB_TRY(MergeIfMany());
   std::swap(gathering_, full_);
-  TIDESDB_TRY(Look());
+  TIDESDB_TRY(Look(written_));
   if (context_->helpers == nullptr || !context_->helpers->TryTake()) {
     TIDESDB_TRY(WriteMemory(true));
     std::swap(gathering_, full_);  // Alone it needs the memory of one.
@@ -106,17 +112,32 @@ Status LoadSorter::AwaitHelper() {
   return std::exchange(helped_, Status::Ok());
 }
 
-LoadSorter::Run LoadSorter::NewRun(bool result) const {
+std::unique_ptr<TableOutput> LoadSorter::NewOutput(bool result) const {
   TableWriteOptions table = options_.table;
   if (!result) {
     table.compression = Compression::kNone;
     table.bloom_fpr = 0;
     table.sync = false;
   }
-  Run run;
-  run.result = result;
-  run.output = std::make_unique<TableOutput>(context_, table, CachePriority::kData);
-  return run;
+  return std::make_unique<TableOutput>(context_, table, CachePriority::kData);
+}
+
+void LoadSorter::NoteKey(Slice key) {
+  if (written_ % sample_every_ != 0) return;
+  if (samples_.size() == kSamplesMax) {
+    for (size_t i = 0; i < kSamplesMax / 2; ++i) samples_[i].swap(samples_[2 * i]);
+    samples_.resize(kSamplesMax / 2);
+    sample_every_ *= 2;
+  }
+  samples_.emplace_back(key);
+}
+
+std::string LoadSorter::MiddleKey() const {
+  if (samples_.size() < kSamplesMin) return "";
+  std::vector<std::string> sorted = samples_;
+  const auto middle = sorted.begin() + static_cast<ptrdiff_t>(sorted.size() / 2);
+  std::nth_element(sorted.begin(), middle, sorted.end());
+  return *middle;
 }
 
 Status LoadSorter::Duplicate(Slice key, Slice value) {
@@ -125,13 +146,12 @@ Status LoadSorter::Duplicate(Slice key, Slice value) {
   return Status::AlreadyExists("two entries of a load have the same key");
 }
 
-Status LoadSorter::Write(Run* run, Slice key, Slice value, bool look) {
-  if (++written_ % kEntriesBetweenLooks == 0 && look) TIDESDB_TRY(Look());
-  if (run->output->FileBytes() >= options_.target_file_bytes) {
+Status LoadSorter::Write(TableOutput* output, Slice key, Slice value) const {
+  if (output->FileBytes() >= options_.target_file_bytes) {
     TIDESDB_FAILPOINT_STATUS("load_between_files");
-    TIDESDB_TRY(run->output->FinishFile());
+    TIDESDB_TRY(output->FinishFile());
   }
-  return run->output->Add(key, PackTrailer(0, ValueType::kPut), value);
+  return output->Add(key, PackTrailer(0, ValueType::kPut), value);
 }
 
 Status LoadSorter::WriteMemory(bool look) {
@@ -144,8 +164,11 @@ Status LoadSorter::WriteMemory(bool look) {
     return Duplicate(first, entries.front().value());
   }
   if (runs_.empty() || first < Slice(runs_.back().key_max)) {
-    if (!runs_.empty()) TIDESDB_TRY(runs_.back().output->FinishFile());
-    runs_.push_back(NewRun(runs_.empty()));
+    if (!runs_.empty()) TIDESDB_TRY(FinishFiles(&runs_.back()));
+    Run begun;
+    begun.result = runs_.empty();
+    begun.outputs.push_back(NewOutput(begun.result));
+    runs_.push_back(std::move(begun));
   }
   Run& run = runs_.back();
   for (size_t i = 0; i < entries.size(); ++i) {
@@ -153,7 +176,9 @@ Status LoadSorter::WriteMemory(bool look) {
     if (i + kEntriesAhead < entries.size()) __builtin_prefetch(entries[i + kEntriesAhead].bytes);
     const Entry& entry = entries[i];
     if (i > 0 && entries[i - 1].key() == entry.key()) return Duplicate(entry.key(), entry.value());
-    TIDESDB_TRY(Write(&run, entry.key(), entry.value(), look));
+    if (++written_ % kEntriesBetweenLooks == 0 && look) TIDESDB_TRY(Look(written_));
+    NoteKey(entry.key());
+    TIDESDB_TRY(Write(run.outputs.back().get(), entry.key(), entry.value()));
   }
   run.key_max.assign(entries.back().key());
   full_->Clear();
@@ -171,16 +196,23 @@ Status LoadSorter::MergeIfMany() {
 
 FileList LoadSorter::FilesOf(const Run& run) {
   FileList files;
-  for (const FileRecord& file : run.output->files()) {
-    files.push_back(std::make_shared<const FileMeta>(file, nullptr));
+  for (const auto& output : run.outputs) {
+    for (const FileRecord& file : output->files()) {
+      files.push_back(std::make_shared<const FileMeta>(file, nullptr));
+    }
   }
   return files;
+}
+
+Status LoadSorter::FinishFiles(Run* run) {
+  for (const auto& output : run->outputs) TIDESDB_TRY(output->FinishFile());
+  return Status::Ok();
 }
 
 Result<bool> LoadSorter::Find(Slice key, std::string* value) const {
   if (runs_.empty()) return false;
   const FileList files = FilesOf(runs_.front());
-  const auto iter = NewLevelIterator(files, context_->tables, kReadOnce);
+  const auto iter = NewLevelIterator(files, context_->tables, ReadOnce({}, {}));
   iter->Seek(key, kTrailerMax);
   TIDESDB_TRY(iter->status());
   if (!iter->Valid() || iter->user_key() != key) return false;
@@ -190,28 +222,97 @@ Result<bool> LoadSorter::Find(Slice key, std::string* value) const {
 
 Status LoadSorter::MergeFrom(size_t first, bool last) {
   TIDESDB_FAILPOINT_STATUS("load_before_merge");
-  std::vector<FileList> files(runs_.size() - first);
-  std::vector<std::unique_ptr<InternalIterator>> sources;
+  std::vector<FileList> files;
   for (size_t i = first; i < runs_.size(); ++i) {
-    TIDESDB_TRY(runs_[i].output->FinishFile());
-    files[i - first] = FilesOf(runs_[i]);
-    sources.push_back(NewLevelIterator(files[i - first], context_->tables, kReadOnce));
+    TIDESDB_TRY(FinishFiles(&runs_[i]));
+    files.push_back(FilesOf(runs_[i]));
   }
-  Run merged = NewRun(last);
+  Share lower;
+  Share upper;
+  Status status;
+  lower.output = NewOutput(last);
+  lower.upper = upper.lower = MiddleKey();
+  if (!lower.upper.empty() && context_->helpers != nullptr && context_->helpers->TryTake()) {
+    upper.output = NewOutput(last);
+    status = MergeBoth(files, &lower, &upper);
+  } else {
+    lower.upper.clear();
+    status = MergeShare(files, &lower, true);
+  }
+  if (status.code() == Code::kAlreadyExists) {
+    // Of two duplicates the lower key is told, whichever was found first.
+    const Share& share = lower.has_duplicate ? lower : upper;
+    return Duplicate(share.key_max, share.duplicate);
+  }
+  TIDESDB_TRY(status);
+  Run merged;
+  merged.result = last;
   merged.merges = runs_.back().merges + 1;
-  const auto iter = NewMergingIterator(std::move(sources), nullptr);
-  bool any = false;
-  for (iter->SeekToFirst(); iter->Valid(); iter->Next()) {
-    const Slice key = iter->user_key();
-    if (any && key == Slice(merged.key_max)) return Duplicate(key, iter->value());
-    any = true;
-    TIDESDB_TRY(Write(&merged, key, iter->value(), true));
-    merged.key_max.assign(key);
-  }
-  TIDESDB_TRY(iter->status());
+  merged.outputs.push_back(std::move(lower.output));
+  if (upper.output != nullptr) merged.outputs.push_back(std::move(upper.output));
+  merged.key_max = upper.key_max.empty() ? lower.key_max : upper.key_max;
+  written_ += lower.written + upper.written;
   runs_.resize(first);
   runs_.push_back(std::move(merged));
   return Status::Ok();
+}
+
+Status LoadSorter::MergeShare(const std::vector<FileList>& runs, Share* share, bool look) {
+  std::vector<std::unique_ptr<InternalIterator>> sources;
+  for (const FileList& files : runs) {
+    sources.push_back(
+        NewLevelIterator(files, context_->tables, ReadOnce(share->lower, share->upper)));
+  }
+  const auto iter = NewMergingIterator(std::move(sources), nullptr);
+  uint64_t written = 0;
+  for (iter->Seek(share->lower, kTrailerMax); iter->Valid(); iter->Next()) {
+    const Slice key = iter->user_key();
+    if (!share->upper.empty() && key >= Slice(share->upper)) break;
+    if (written > 0 && key == Slice(share->key_max)) {
+      share->has_duplicate = true;
+      share->duplicate.assign(iter->value());
+      return Status::AlreadyExists("two entries of a load have the same key");
+    }
+    share->key_max.assign(key);
+    if (++written % kEntriesBetweenLooks == 0) {
+      share->written.store(written, std::memory_order_relaxed);
+      if (look) TIDESDB_TRY(Look(written_ + written));
+      if (give_up_.load(std::memory_order_relaxed))
+        return Status::Interrupted("the load has ended");
+    }
+    TIDESDB_TRY(Write(share->output.get(), key, iter->value()));
+  }
+  TIDESDB_TRY(iter->status());
+  share->written.store(written, std::memory_order_relaxed);
+  return share->output->FinishFile();
+}
+
+Status LoadSorter::MergeBoth(const std::vector<FileList>& runs, Share* lower, Share* upper) {
+  helper_bytes_ = full_->Bytes();
+  helper_ = std::make_unique<Thread>("tdb-load", [this, &runs, upper] {
+    helped_ = MergeShare(runs, upper, false);
+    MutexLock lock(upper->mutex);
+    upper->has_ended = true;
+    upper->ended.NotifyOne();
+  });
+  Status status = MergeShare(runs, lower, true);
+  if (status.ok()) status = AwaitShare(upper, written_ + lower->written);
+  if (!status.ok()) give_up_.store(true, std::memory_order_relaxed);
+  Status helped = AwaitHelper();
+  if (status.ok()) return helped;
+  helped.IgnoreError();
+  return status;
+}
+
+Status LoadSorter::AwaitShare(Share* share, uint64_t written) {
+  for (;;) {
+    {
+      MutexLock lock(share->mutex);
+      if (!share->has_ended) share->ended.WaitFor(share->mutex, kLookEveryUs);
+      if (share->has_ended) return Status::Ok();
+    }
+    TIDESDB_TRY(Look(written + share->written));
+  }
 }
 
 Status LoadSorter::Finish() {
@@ -224,12 +325,19 @@ Status LoadSorter::Finish() {
   TellMemory();
   if (runs_.empty()) return Status::Ok();
   if (runs_.size() > 1 || !runs_.front().result) TIDESDB_TRY(MergeFrom(0, true));
-  TIDESDB_TRY(runs_.front().output->FinishFile());
-  return runs_.front().output->SyncDirectory();
+  Run& result = runs_.front();
+  TIDESDB_TRY(FinishFiles(&result));
+  for (const auto& output : result.outputs) TIDESDB_TRY(output->SyncDirectory());
+  return Status::Ok();
 }
 
 std::vector<FileRecord> LoadSorter::Release() {
-  return runs_.empty() ? std::vector<FileRecord>() : runs_.front().output->Release();
+  std::vector<FileRecord> files;
+  if (runs_.empty()) return files;
+  for (const auto& output : runs_.front().outputs) {
+    for (FileRecord& file : output->Release()) files.push_back(std::move(file));
+  }
+  return files;
 }
 
 }  // namespace tidesdb

@@ -5,17 +5,19 @@
 // Else runs are merged, many at a time. The first run is written as the result is; those that come
 // after it will not be the result, and are neither compressed nor made durable.
 // Where a helper is free, it sorts and writes full memory while the next entries gather; each of the
-// two has half of the memory then.
+// two has half of the memory then. A merge is shared with it too: it merges the upper half of the keys.
 // Threads: one at a time; a helper of its own, which nobody else sees.
 // Owns: the files, until Release().
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "base/arena.h"
+#include "base/mutex.h"
 #include "base/thread.h"
 #include "compaction/table_output.h"
 #include "version/version.h"
@@ -86,10 +88,23 @@ class LoadSorter {
     }
   };
   struct Run {
-    std::unique_ptr<TableOutput> output;
+    std::vector<std::unique_ptr<TableOutput>> outputs;  // Ascending.
     std::string key_max;
     int merges = 0;       // That brought it together.
     bool result = false;  // Written as the result is.
+  };
+  // The share of a merge that one thread does: the keys of [lower, upper); empty: no bound.
+  struct Share {
+    std::string lower;
+    std::string upper;
+    std::unique_ptr<TableOutput> output;
+    std::string key_max;
+    bool has_duplicate = false;         // Of key_max.
+    std::string duplicate;              // Its other value.
+    std::atomic<uint64_t> written = 0;  // Entries, a thousand late.
+    Mutex mutex;
+    CondVar ended;
+    bool has_ended GUARDED_BY(mutex) = false;
   };
 
   // Writes what has gathered, here or by the helper.
@@ -102,15 +117,25 @@ class LoadSorter {
   Status AwaitHelper();
   // full_, as a run. `look`: on this thread; on_written is not the helper's.
   Status WriteMemory(bool look);
-  Status Look() const;
+  Status Look(uint64_t written) const;
+  // A key about in the middle of all that was written; "": too few were.
+  std::string MiddleKey() const;
+  void NoteKey(Slice key);
   // Runs that went through the same number of merges are merged when there are many of them.
   Status MergeIfMany();
-  Status Write(Run* run, Slice key, Slice value, bool look);
+  Status Write(TableOutput* output, Slice key, Slice value) const;
   // Merges the runs from this one on into one. `last`: it is the result.
   Status MergeFrom(size_t first, bool last);
+  // `look`: as WriteMemory's.
+  Status MergeShare(const std::vector<FileList>& runs, Share* share, bool look);
+  // Merges the lower share while the helper merges the upper one.
+  Status MergeBoth(const std::vector<FileList>& runs, Share* lower, Share* upper);
+  // Until the helper has merged its share; an error of on_written. `written`: by others.
+  Status AwaitShare(Share* share, uint64_t written);
   Status Duplicate(Slice key, Slice value);
-  Run NewRun(bool result) const;
+  std::unique_ptr<TableOutput> NewOutput(bool result) const;
   static FileList FilesOf(const Run& run);
+  static Status FinishFiles(Run* run);
 
   const JobContext* const context_;
   const LoadSorterOptions options_;
@@ -119,7 +144,11 @@ class LoadSorter {
   std::unique_ptr<Memory> full_ = std::make_unique<Memory>();
   std::vector<Run> runs_;
   uint64_t written_ = 0;
-  uint64_t helper_bytes_ = 0;  // Of full_, when the helper began.
+  // Some keys of what was written, in any order: each sample_every_th.
+  std::vector<std::string> samples_;
+  uint64_t sample_every_;
+  std::atomic<bool> give_up_ = false;  // The helper ends its share of a merge.
+  uint64_t helper_bytes_ = 0;          // Of full_, when the helper began.
   uint64_t memory_told_ = 0;
   std::string duplicate_key_;
   std::string duplicate_value_;

@@ -6,8 +6,10 @@
 #include <atomic>
 #include <map>
 
+#include "base/failpoint.h"
 #include "base/random.h"
 #include "base/test_seed.h"
+#include "io/env.h"
 #include "io/file_names.h"
 #include "io/mem_fs.h"
 
@@ -15,6 +17,8 @@ namespace tidesdb {
 namespace {
 
 constexpr char kDirectory[] = "/db";
+
+thread_local bool this_is_the_caller = false;  // Not a helper.
 
 // With a helper and without.
 class LoadSorterTest : public testing::TestWithParam<bool> {
@@ -233,6 +237,64 @@ TEST_P(LoadSorterTest, ItEndsWhenItIsTold) {
   }
   EXPECT_EQ(FilesOnDisk(), 0u);
 }
+
+// Both halves of a merge have one: the lower is told, whichever is found first.
+TEST_P(LoadSorterTest, TheLowestDuplicateOfAMergeIsTold) {
+  Random random(TestSeed(1));
+  auto input = Input(&random, 20'000, 20);  // In order, as it comes.
+  const std::string low = input[4000].first;
+  const std::string high = input[16'000].first;
+  Shuffle(&random, &input);
+  // No memory has both of a pair.
+  input.insert(input.begin(), {{high, "again"}, {low, "again"}});
+  std::erase_if(input, [&](const auto& entry) {
+    return (entry.first == low || entry.first == high) && entry.second != "again";
+  });
+  input.emplace_back(low, "at the end");
+  input.emplace_back(high, "at the end");
+  LoadSorter sorter(&context_, options_);
+  ASSERT_EQ(SortAll(input, &sorter).code(), Code::kAlreadyExists);
+  EXPECT_EQ(sorter.duplicate_key(), low);
+}
+
+#ifdef TIDESDB_HOOKS
+// Also while its own share of the last merge is done, and the helper's is not.
+TEST_P(LoadSorterTest, ItEndsWhenItIsToldWhileTheHelperMerges) {
+  if (!GetParam()) return;
+  constexpr int kLooksOfItsShare = 12;
+  Random random(TestSeed(1));
+  auto input = Input(&random, 20'000, 20);
+  Shuffle(&random, &input);
+  std::atomic<bool> merging = false;
+  std::atomic<bool> helper_stands = false;
+  std::atomic<bool> told = false;
+  int looks = 0;
+  options_.on_written = [&](uint64_t) {
+    if (!helper_stands || ++looks < kLooksOfItsShare) return Status::Ok();
+    told = true;
+    return Status::Interrupted("enough");
+  };
+  this_is_the_caller = true;
+  Failpoint::Arm("load_between_files", [&] {
+    if (!merging || this_is_the_caller) return Status::Ok();
+    helper_stands = true;
+    for (int i = 0; i < 20'000 && !told; ++i) Env::Default()->clock->SleepMicros(1'000);
+    return Status::Ok();
+  });
+  {
+    LoadSorter sorter(&context_, options_);
+    for (const auto& [key, value] : input) ASSERT_TRUE(sorter.Add(key, value).ok());
+    Failpoint::Arm("load_before_merge", [&] {
+      merging = true;
+      return Status::Ok();
+    });
+    EXPECT_EQ(sorter.Finish().code(), Code::kInterrupted);
+  }
+  EXPECT_TRUE(told);
+  EXPECT_EQ(FilesOnDisk(), 0u);
+  Failpoint::ResetAll();
+}
+#endif
 
 // Two loads at a time: the second does without.
 TEST_P(LoadSorterTest, OneHelperForAll) {
