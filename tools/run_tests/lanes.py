@@ -1,6 +1,7 @@
 """Runs steps beside one another: those of one lane in their order, of several lanes at once.
 
-A step waits for disks, for servers that start and for clients much of its time; a second one uses the processors then.
+A step waits for disks, for servers that start and for clients much of its time: one more than there are processors
+keeps them busy.
 """
 
 import ctypes
@@ -79,7 +80,7 @@ def run(steps, one, directory, at_once=None):
     waiting, running = list(steps), []
     try:
         while waiting or running:
-            while len(running) < (at_once or os.cpu_count() or 2):
+            while len(running) < (at_once or (os.cpu_count() or 2) + 1):
                 step = next_of(waiting, {child.step.lane for child in running})
                 if step is None:
                     break
