@@ -13,7 +13,7 @@ SYSTEM = "plugin/base/sysvars_table.h"
 _HEAD = f"""# Variables
 
 Made by `python3 -m tools.variables` from `{STATUS[0]}`, `{STATUS[1]}` and `{SYSTEM}`; do not edit.
-[tuning.md](tuning.md) says which to touch.
+[tuning.md](tuning.md) says which ones to change.
 
 """
 # A line of a table of status variables, and which of its arguments is the name that is shown; the meaning is the last.
@@ -108,10 +108,10 @@ def page(status, system):
         values = f"{low} to {high}" if high else low
         lines.append(f"| `{name}` | {where} | {default} | {values} | {meaning} |")
     without = [row for row in system if _NO_EFFECT in row[-1]]
-    lines += ["", "Accepted so that configurations of the described system load, without effect: "
+    lines += ["", "These exist so that configurations of the described system load; they have no effect: "
               + ", ".join(f"`{row[0]}`" for row in without) + ".", "", "## Status variables", "",
-              "`SHOW GLOBAL STATUS LIKE 'tidesdb%'`. Counts are since the start; all numbers of one statement belong to one"
-              " moment.",
+              "`SHOW GLOBAL STATUS LIKE 'tidesdb%'`. Counters start at zero with the server. All numbers of one statement"
+              " are of one moment.",
               "", "| variable | meaning |", "|---|---|"]
     lines += [f"| `{name}` | {meaning} |" for name, meaning in status]
     return _HEAD + "\n".join(lines) + "\n"

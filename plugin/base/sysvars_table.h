@@ -13,51 +13,50 @@
   /* Set at the start. */ \
   X(flush_threads, Start, Int, (4, 0, 64), "Threads that write memtables to table files; 0 takes 1.") \
   X(max_concurrent_flushes, Start, Int, (0, 0, 1024), \
-    "Flushes that run at once, at most tidesdb_flush_threads; 0: as many. Shows what is in force.") \
+    "Flushes that run at once, at most tidesdb_flush_threads; 0: that many. Shows the value in use.") \
   X(compaction_threads, Start, Int, (4, 1, 64), "Threads that merge table files.") \
   X(log_level, Start, Enum, (2, "DEBUG", "INFO", "WARN", "ERROR", "FATAL", "NONE"), \
-    "The least important messages that go to the error log: DEBUG, INFO, WARN, ERROR, FATAL or NONE.") \
+    "Messages of this level and above go to the error log: DEBUG, INFO, WARN, ERROR, FATAL or NONE.") \
   X(block_cache_size, Start, Number, (256ULL << 20, 0, 1ULL << 50), \
-    "Bytes of the block cache; 0 takes all of tidesdb_max_memory_usage that nothing else needs at the moment. " \
-    "From a quarter of that on, table files are read and written past the system's page cache.") \
+    "Bytes of the block cache; 0: all of tidesdb_max_memory_usage that nothing else needs at the moment. If it is at " \
+    "least a quarter of that budget, table files are read and written past the system's page cache.") \
   X(max_open_sstables, Start, Int, (256, 0, 65536), \
-    "Table files held open, at least 16; 0 takes 256. As many runs of spilled transactions, up to 256, may be " \
-    "open besides.") \
+    "Table files held open, at least 16; 0: 256. As many runs of spilled transactions, up to 256, may be open " \
+    "in addition.") \
   X(max_memory_usage, Start, Number, (0, 0, 1ULL << 50), \
-    "Bytes that memtables, caches, indexes, transactions and scans may take together, at least 16M; 0 takes half " \
-    "of what the machine or its cgroup allows.") \
+    "Bytes that memtables, caches, indexes, transactions and scans may take together, at least 16M; 0: half of the " \
+    "memory of the machine or its cgroup.") \
   X(log_to_file, Start, Bool, (1), TIDESDB_NO_EFFECT) \
   X(log_truncation_at, Start, Number, (24ULL << 20, 0, kUnlimited), TIDESDB_NO_EFFECT) \
   X(unified_memtable, Start, Bool, (1), TIDESDB_NO_EFFECT) \
   X(unified_memtable_write_buffer_size, Start, Number, (128ULL << 20, 64ULL << 10, 1ULL << 40), \
-    "Bytes of the memtable; a full one is written to table files.") \
+    "Bytes of the memtable; a full memtable is written to table files.") \
   X(unified_memtable_sync_mode, Start, Enum, (2, "NONE", "INTERVAL", "FULL"), \
-    "When a commit is durable: FULL syncs before COMMIT returns, INTERVAL every " \
-    "tidesdb_unified_memtable_sync_interval, NONE leaves it to the operating system. A killed server loses " \
-    "nothing in any of them.") \
+    "When a commit is durable: FULL syncs before COMMIT returns, INTERVAL syncs every " \
+    "tidesdb_unified_memtable_sync_interval, NONE leaves it to the operating system. If the server is killed, " \
+    "nothing is lost in any mode.") \
   X(unified_memtable_sync_interval, Start, Number, (128000, 1000, 3600000000ULL), \
-    "Microseconds of commits that a power loss can take, with INTERVAL.") \
+    "With INTERVAL: a power loss can take the commits of this many microseconds.") \
   X(unified_memtable_skip_list_max_level, Start, Int, (0, 0, 32), TIDESDB_NO_EFFECT) \
   X(unified_memtable_skip_list_probability, Start, Double, (0.0, 0, 1), TIDESDB_NO_EFFECT) \
   X(data_home_dir, Start, Text, (), "Directory of the database; by default #tidesdb in the data directory.") \
-  X(object_store_backend, Start, Enum, (0, "LOCAL"), "Where table files are: only LOCAL is supported.") \
+  X(object_store_backend, Start, Enum, (0, "LOCAL"), "Where table files are stored: only LOCAL is supported.") \
   X(force_recovery, Start, Unsigned, (0, 0, 1), \
-    "0: a log that is damaged, or lacks a part that it once had, is not opened, and the server does not start. " \
-    "1: the log ends there, and what was committed later is lost. Copy the directory first, set it for one " \
-    "start, check all tables.") \
+    "0: if the log is damaged or has lost a part, the server does not start. 1: the log is opened up to that place, " \
+    "and later commits are lost. Copy the directory first, set this for one start, then check all tables.") \
   X(finish_compactions_on_close, Start, Bool, (0), \
-    "The shutdown runs the compactions that are wanted then, however long they take. OFF: the next start does.") \
+    "The shutdown runs all pending compactions, however long they take. OFF: the next start runs them.") \
   /* Changed at any time. */ \
   X(backup_dir, Global, Text, (), \
-    "Setting it copies all TidesDB tables, as they are at one moment, into this directory, which must be empty " \
-    "or not there. Shows the last one.", TakeBackup) \
+    "Setting it copies all TidesDB tables, as of one moment, into this directory, which must be empty or not exist. " \
+    "Shows the last one.", TakeBackup) \
   X(checkpoint_dir, Global, Text, (), \
-    "As tidesdb_backup_dir, but table files get a second name there and are not copied, where it is the same " \
-    "file system: takes moments and next to no space.", TakeCheckpoint) \
+    "Like tidesdb_backup_dir, but makes hard links to table files if the directory is on the same file system: takes " \
+    "moments and almost no space.", TakeCheckpoint) \
   X(print_all_conflicts, Global, Bool, (0), "Writes each conflict and deadlock to the error log.") \
   X(pessimistic_locking, Global, Bool, (1), \
     "Rows are locked when they are written or read for update. OFF: the first to commit wins, the others get " \
-    "error 1213. Transactions that are open keep what they have.") \
+    "error 1213. Open transactions keep their mode.") \
   X(promote_primary, Global, Bool, (0), TIDESDB_NO_EFFECT) \
   X(fts_min_word_len, Global, Int, (3, 1, 84), TIDESDB_NO_EFFECT) \
   X(fts_max_word_len, Global, Int, (84, 1, 512), TIDESDB_NO_EFFECT) \
@@ -67,8 +66,8 @@
   X(ft_stopword_table, Global, Text, (), TIDESDB_NO_EFFECT) \
   /* Of a session. */ \
   X(snapshot_isolation, Session, Bool, (TIDESDB_SNAPSHOT_ISOLATION_DEFAULT), \
-    "With a snapshot open at REPEATABLE READ or SERIALIZABLE, writing or locking a row that was changed since is " \
-    "error 1020. As innodb_snapshot_isolation.") \
+    "With an open snapshot at REPEATABLE READ or SERIALIZABLE, writing or locking a row that has changed since is " \
+    "error 1020. Like innodb_snapshot_isolation.") \
   X(ttl, Session, Number, (0, 0, kUnlimited), "Not supported yet; must be 0.", RefuseTtl) \
   X(skip_unique_check, Session, Bool, (0), "Accepted for compatibility; has no effect: uniqueness is always checked.") \
   X(single_delete_primary, Session, Bool, (0), TIDESDB_NO_EFFECT) \
@@ -76,12 +75,12 @@
   X(lock_wait_timeout_ms, Session, Number, (50000, 0, 3600000), \
     "Milliseconds to wait for a row lock; then error 1205.") \
   X(bulk_staging_size, Session, Number, (0, 0, kUnlimited), \
-    "Bytes of a transaction's writes that are held in memory, at least 1M; what is more goes to sorted runs on " \
-    "disk. 0 takes the size of a memtable. A transaction that has spilled many of that holds more. The most is " \
-    "an eighth of tidesdb_max_memory_usage. Acts from the next transaction on.") \
+    "Bytes of a transaction's writes that are held in memory, at least 1M; more go to sorted runs on disk. 0: the " \
+    "size of a memtable. A transaction that has spilled many times this size holds more. The maximum is an eighth " \
+    "of tidesdb_max_memory_usage. Takes effect with the next transaction.") \
   X(index_build_staging_size, Session, Number, (0, 0, kUnlimited), \
     "Memory for rows and entries that ALTER TABLE, CREATE INDEX, DROP INDEX or OPTIMIZE TABLE sorts, before they " \
-    "go to disk. Where a copy cannot be sorted (a partitioned table's), as tidesdb_bulk_staging_size.") \
+    "go to disk. If a copy cannot be sorted (as for a partitioned table), it acts like tidesdb_bulk_staging_size.") \
   X(compact_after_range_delete_min_rows, Session, Number, (0, 0, kUnlimited), TIDESDB_NO_EFFECT) \
   /* What CREATE TABLE takes when it says nothing. */ \
   X(default_compression, Session, Enum, (2, "NONE", "SNAPPY", "LZ4", "ZSTD", "LZ4_FAST"), \
@@ -94,15 +93,15 @@
     "Accepted for compatibility; has no effect: tidesdb_unified_memtable_sync_mode is for all tables.") \
   X(default_sync_interval_us, Session, Number, (128000, 0, kUnlimited), TIDESDB_NO_EFFECT) \
   X(default_bloom_fpr, Session, Number, (100, 1, 10000), \
-    "False positives of the Bloom filters of new tables, in 1/10000.") \
+    "False positive rate of the Bloom filters of new tables, in 1/10000.") \
   X(default_klog_value_threshold, Session, Number, (1024, 0, kUnlimited), \
-    "Values of BLOB, TEXT, VARCHAR and their kin with more bytes lie apart from their rows, for new tables, so " \
-    "that who reads or writes other columns does not touch them; 0: none does, 1 to 64 are 64.") \
+    "In new tables, values of BLOB, TEXT, VARCHAR and similar types with more bytes are stored apart from their rows, " \
+    "so that reads and writes of other columns do not touch them. 0: all stay in their rows; 1 to 64 mean 64.") \
   X(default_l0_queue_stall_threshold, Session, Number, (20, 1, 1024), TIDESDB_NO_EFFECT) \
   X(default_l1_file_count_trigger, Session, Number, (4, 1, 1024), \
-    "Files of the first level that start a compaction, for new tables.") \
+    "Number of files in the first level that starts a compaction, for new tables.") \
   X(default_level_size_ratio, Session, Number, (10, 2, 100), \
-    "How much larger each level is than the one before, for new tables.") \
+    "Size of each level relative to the one before, for new tables.") \
   X(default_min_levels, Session, Number, (1, 1, 64), TIDESDB_NO_EFFECT) \
   X(default_dividing_level_offset, Session, Number, (1, 0, 64), TIDESDB_NO_EFFECT) \
   X(default_skip_list_max_level, Session, Number, (12, 1, 64), TIDESDB_NO_EFFECT) \
