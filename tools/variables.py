@@ -108,7 +108,7 @@ def page(status, system):
         values = f"{low} to {high}" if high else low
         lines.append(f"| `{name}` | {where} | {default} | {values} | {meaning} |")
     without = [row for row in system if _NO_EFFECT in row[-1]]
-    lines += ["", "These exist so that configurations of the described system load; they have no effect: "
+    lines += ["", "Accepted so that configurations of the described system load, but without effect: "
               + ", ".join(f"`{row[0]}`" for row in without) + ".", "", "## Status variables", "",
               "`SHOW GLOBAL STATUS LIKE 'tidesdb%'`. Counters start at zero with the server. All numbers of one statement"
               " are of one moment.",
