@@ -1,5 +1,5 @@
-// What a host can watch of the engine: its threads, each call to the system for one of its files,
-// and where its callers' threads wait. For a server's own instruments, as MariaDB's performance_schema.
+// What a host can watch of the engine: its threads, each system call for one of its files, and where callers'
+// threads wait. Made for a server's own instruments, such as MariaDB's performance_schema.
 #pragma once
 
 #include <cstddef>
@@ -7,60 +7,59 @@
 
 namespace tidesdb {
 
-// Which file a call is for: of the write-ahead log, a table file, a run of a write set that has
-// spilled, the manifest with CURRENT; all else.
+// The kind of file a call is for. kSpill is a sorted run of a spilled write set; kManifest includes CURRENT.
 enum class WatchedFile : uint8_t { kLog, kTable, kSpill, kManifest, kOther };
 inline constexpr size_t kWatchedFileKinds = 5;
 
 // What the call does.
 enum class FileAction : uint8_t { kOpen, kClose, kRead, kWrite, kSync, kResize, kDelete };
 
-// One call for a file, as long as it lasts; on the stack of the thread that makes it.
+// One call for a file. It exists during the call, on the stack of the calling thread.
 struct FileCall {
   FileAction action = FileAction::kOpen;
   WatchedFile kind = WatchedFile::kOther;
-  const char* path = "";  // Bytes live as long as the call.
-  size_t bytes_max = 0;   // Of a read or write: what is wanted.
-  size_t bytes = 0;       // At its end: what was read or written. Of one that failed 0.
-  bool ok = false;        // At its end.
+  const char* path = "";  // The bytes live as long as the call.
+  size_t bytes_max = 0;   // Of a read or write: the wanted number.
+  size_t bytes = 0;       // At the end: the number read or written; 0 after a failure.
+  bool ok = false;        // At the end.
   void* file = nullptr;   // The host's own, of an open file: it may set it when an open ends.
   void* place = nullptr;  // The host's own, from begin to end.
-  alignas(std::max_align_t) unsigned char state[128] = {};  // The host's own, too.
+  alignas(std::max_align_t) unsigned char state[128] = {};  // The host's own.
 };
 
-// What a caller's thread sleeps for. Waits for locks are told to a LockWaitListener.
+// What a caller's thread sleeps for. A LockWaitListener is told of waits for locks.
 enum class WatchedWait : uint8_t {
-  kCommit,  // Another's commit group: its own commit is in it, or behind it, or it has read from it.
-  kStall,   // Writes that are held up: flushes or compactions are behind.
-  kBackground,  // A flush or compaction that it asked for, or that is in its way.
+  kCommit,  // Another thread's commit group, which holds or precedes its commit, or whose data it has read.
+  kStall,       // Writes are held up because flushes or compactions are behind.
+  kBackground,  // A flush or compaction that it asked for or that blocks it.
 };
 inline constexpr size_t kWatchedWaitKinds = 3;
 
-// One sleep, as long as it lasts; on the stack of the thread.
+// One sleep. It exists during the sleep, on the stack of the sleeping thread.
 struct WaitCall {
   WatchedWait what = WatchedWait::kCommit;
   void* place = nullptr;                                    // The host's own, from begin to end.
-  alignas(std::max_align_t) unsigned char state[128] = {};  // The host's own, too.
+  alignas(std::max_align_t) unsigned char state[128] = {};  // The host's own.
 };
 
-// Threads: called from any, several at once, by the thread that does what is told. Calls of one
-// thread do not overlap. Some hold mutexes of the engine: must be short, must not call the engine.
+// Threads: any, several at once; the thread that does the reported thing makes the call. Calls of one thread do not
+//   overlap. Some callers hold mutexes of the engine: be short and do not call the engine.
 // Lifetime: outlives the Db and its transactions.
 class Instruments {
  public:
   virtual ~Instruments() = default;
 
-  // A background thread, first and last thing it does. name: "tdb-flush-0", "tdb-compact-1",
-  // "tdb-ticker"; lives as long as the thread.
+  // The first and the last call of a background thread. name: "tdb-flush-0", "tdb-compact-1" or "tdb-ticker"; it
+  // lives as long as the thread.
   virtual void ThreadBegins(const char* name) noexcept = 0;
   virtual void ThreadEnds() noexcept = 0;
 
-  // Just before the call to the system. `call` lives until CallEnds returns.
+  // Just before the system call. `call` lives until CallEnds returns.
   virtual void CallBegins(FileCall* call) noexcept = 0;
   // With the same call, on the same thread.
   virtual void CallEnds(FileCall* call) noexcept = 0;
 
-  // Just before the thread sleeps; not where it need not. `wait` lives until WaitEnds returns.
+  // Just before the thread sleeps; not called if it need not sleep. `wait` lives until WaitEnds returns.
   virtual void WaitBegins(WaitCall* wait) noexcept = 0;
   // With the same wait, on the same thread.
   virtual void WaitEnds(WaitCall* wait) noexcept = 0;

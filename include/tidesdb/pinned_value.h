@@ -8,14 +8,14 @@
 
 namespace tidesdb {
 
-// Filled by Transaction::Get and GetForUpdate; one object may be used for many reads.
-// Threads: one at a time, any. It may be reset by another thread than the one that read.
-// Lifetime: may outlive its transaction. While it holds a value, a block of the cache or a memtable
-//   stays in memory for it. To be reset before the Db is destroyed; where it is not, what it points
-//   to is kept until the process ends.
+// Filled by Transaction::Get and GetForUpdate; one object may serve many reads.
+// Threads: one at a time, any. Another thread than the reader may reset it.
+// Lifetime: may outlive its transaction. While it holds a value, it keeps a cache block or a
+//   memtable in memory. Reset it before the Db is destroyed; otherwise that memory is kept until
+//   the process ends.
 class PinnedValue {
  public:
-  // Gives back what keeps the bytes alive; called once.
+  // Releases what keeps the bytes alive; called once.
   using Release = void (*)(void* owner, void* arg);
 
   PinnedValue() = default;
@@ -23,12 +23,12 @@ class PinnedValue {
   PinnedValue(const PinnedValue&) = delete;
   PinnedValue& operator=(const PinnedValue&) = delete;
 
-  // The value of the last read; empty when there was none, as it is for an empty value: the read's
-  // result tells them apart.
+  // The value of the last read. It is empty if the value is empty or was not found; the read's
+  // result tells which.
   // Lifetime: until Reset(), the next read into this object, or its destruction.
   Slice slice() const { return slice_; }
 
-  // Lets go of the value; slice() is empty then. Never fails; harmless when there is none.
+  // Releases the value; slice() is empty afterwards. Never fails; harmless if there is no value.
   void Reset() {
     if (release_ != nullptr) std::exchange(release_, nullptr)(owner_, arg_);
     slice_ = Slice();
@@ -36,7 +36,7 @@ class PinnedValue {
 
   // --- For the engine, which fills it ---
   // Points at bytes that release(owner, arg) gives back; release may be null for bytes that outlive
-  // this. Gives back what was held before.
+  // this object. Releases the previous value first.
   void Pin(Slice bytes, Release release, void* owner, void* arg) {
     Reset();
     slice_ = bytes;
@@ -44,7 +44,7 @@ class PinnedValue {
     owner_ = owner;
     arg_ = arg;
   }
-  // Copies; the buffer's memory is used again by later calls.
+  // Copies; later calls reuse the buffer.
   void Assign(Slice bytes) {
     Reset();
     buffer_.assign(bytes.data(), bytes.size());

@@ -15,19 +15,18 @@ namespace tidesdb {
 template <typename T>
 class [[nodiscard]] Result {
  public:
-  // Converts from either, so that a function returns a value or a Status as it is. An OK Status
-  // makes no value: ok() is false then, which only a bug does.
+  // Implicit, so that a function can return a value or a Status. An OK Status is a bug: it gives no
+  // value, and ok() is false.
   Result(T value) : value_(std::move(value)) {}          // NOLINT(google-explicit-constructor)
   Result(Status status) : status_(std::move(status)) {}  // NOLINT(google-explicit-constructor)
 
-  // Whether there is a value. Looking counts as reading the status: nothing is dropped unread after
-  // it.
+  // Whether there is a value. Counts as reading the status.
   bool ok() const noexcept { return status_.ok() && value_.has_value(); }
   // OK, or the error.
   const Status& status() const& noexcept { return status_; }
   Status status() && noexcept { return std::move(status_); }
 
-  // The value. REQUIRES: ok(), as std::optional wants it: to be looked at before.
+  // The value. REQUIRES: ok(), checked by the caller, as with std::optional.
   // Lifetime: the Result's; the last form moves the value out.
   T& value() & { return *value_; }
   const T& value() const& { return *value_; }

@@ -8,21 +8,22 @@
 
 namespace tidesdb {
 
-// The error kinds. "Not found" is no error: reads return it as a value. New kinds come at the end.
+// The error kinds. "Not found" is not an error: reads return it as a value. Add new kinds at the
+// end.
 enum class Code : uint8_t {
   kOk = 0,
-  kIoError,          // The file system failed; the message names the file and the errno text.
-  kCorruption,       // Stored bytes are not what was written; names file, offset, wanted and got.
-  kBusy,             // Held by another process or operation; trying again later can help.
-  kConflict,         // A row changed since this transaction's snapshot; nothing was done.
-  kDeadlock,         // Waiting would close a cycle; the transaction must roll back.
-  kTimedOut,         // A lock was not granted in time; nothing was done.
-  kInterrupted,      // Transaction::Interrupt() was called (KILL).
-  kNoSpace,          // The disk or a configured limit is full.
+  kIoError,      // The file system failed; the message names the file and the errno text.
+  kCorruption,   // Stored bytes differ from what was written; names file, offset, wanted and got.
+  kBusy,         // Held by another process or operation; try again later.
+  kConflict,     // A row changed since this transaction's snapshot; nothing was done.
+  kDeadlock,     // Waiting would close a cycle; the transaction must roll back.
+  kTimedOut,     // A lock was not granted in time; nothing was done.
+  kInterrupted,  // Transaction::Interrupt() was called (KILL).
+  kNoSpace,      // The disk or a configured limit is full.
   kInvalidArgument,  // A value or a call is wrong; the message names it. Nothing was done.
-  kNotSupported,     // Valid, but not by this version (for example a newer file format).
-  kAlreadyExists,    // A column family or a directory of that name is there already.
-  kReadOnly,         // Writes are refused since an earlier failure; reads go on.
+  kNotSupported,     // Valid, but this version cannot do it (for example a newer file format).
+  kAlreadyExists,    // A column family or a directory of that name exists already.
+  kReadOnly,         // An earlier failure has stopped writes; reads work.
   kShuttingDown,     // The database is closing or closed.
 };
 
@@ -31,8 +32,7 @@ const char* CodeName(Code code) noexcept;
 
 // OK costs one null pointer. Copying an error copies its message; a moved-from Status is OK.
 // Threads: like std::string; const access from many threads is fine.
-// A debug build aborts when an error is destroyed that nobody has looked at: what is dropped on
-// purpose says so with IgnoreError().
+// A debug build aborts if an error is destroyed unread. To drop one on purpose, call IgnoreError().
 class [[nodiscard]] Status {
  public:
   Status() noexcept = default;  // OK.
@@ -49,8 +49,8 @@ class [[nodiscard]] Status {
   ~Status() = default;
 #endif
 
-  // One of each kind; Code says what each means. The message says what, where, wanted and got, and
-  // not the kind, which ToString() adds.
+  // One of each kind; Code says what each means. The message says what, where, wanted and got.
+  // ToString() adds the kind.
   static Status Ok() noexcept { return Status(); }
   static Status IoError(std::string message) { return {Code::kIoError, std::move(message)}; }
   static Status Corruption(std::string message) { return {Code::kCorruption, std::move(message)}; }
@@ -76,12 +76,12 @@ class [[nodiscard]] Status {
     return {Code::kShuttingDown, std::move(message)};
   }
 
-  // Whether there is no error. This and the next three count as looking at it.
+  // Whether there is no error. This and the next three functions count as reading it.
   bool ok() const noexcept {
     MarkRead();
     return state_ == nullptr;
   }
-  // The kind: what programs decide by. kOk when there is no error.
+  // The kind: decide by it in programs. kOk if there is no error.
   Code code() const noexcept {
     MarkRead();
     return state_ ? state_->code : Code::kOk;
@@ -94,7 +94,7 @@ class [[nodiscard]] Status {
   // "Corruption: 000012.tdb at offset 4096: ...", or "OK".
   std::string ToString() const;
 
-  // Says at the place where it happens that this error is dropped on purpose.
+  // Marks this error as dropped on purpose.
   void IgnoreError() const noexcept { MarkRead(); }
 
  private:
@@ -105,7 +105,7 @@ class [[nodiscard]] Status {
 
 #ifdef TIDESDB_STATUS_CHECK
   void MarkRead() const noexcept { read_ = true; }
-  void CheckRead() const noexcept;  // Aborts when an error was never looked at.
+  void CheckRead() const noexcept;  // Aborts if an error was never read.
   mutable bool read_ = false;
 #else
   void MarkRead() const noexcept {}
@@ -116,8 +116,8 @@ class [[nodiscard]] Status {
 
 }  // namespace tidesdb
 
-// Evaluates expr once; where it is an error, returns it from the function, which returns Status or
-// Result<T>.
+// Evaluates expr once and returns from the function if it is an error. The function returns Status
+// or Result<T>.
 #define TIDESDB_TRY(expr)                                                    \
   do {                                                                       \
     if (::tidesdb::Status tidesdb_status_ = (expr); !tidesdb_status_.ok()) { \

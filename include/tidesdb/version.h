@@ -1,4 +1,4 @@
-// The version of the library that a program is compiled with; the one place where it stands.
+// The version of the library that a program is compiled with; defined only here.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace tidesdb {
 // "1.0.0".
 inline constexpr char kVersion[] =
     TIDESDB_VERSION_JOIN(TIDESDB_VERSION_MAJOR, TIDESDB_VERSION_MINOR, TIDESDB_VERSION_PATCH);
-// A byte each: 0x010000 is 1.0.0.
+// One byte each: 0x010000 is 1.0.0.
 inline constexpr uint32_t kVersionNumber =
     TIDESDB_VERSION_MAJOR << 16 | TIDESDB_VERSION_MINOR << 8 | TIDESDB_VERSION_PATCH;
 

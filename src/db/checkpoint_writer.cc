@@ -28,7 +28,7 @@ class Writer {
       TIDESDB_TRY(TakeTable(added.file.number));
     }
     for (const WalExtent& extent : source_.log) {
-      // What is in table files already does not need its log.
+      // Commits that are already in table files do not need their log.
       if (extent.number >= *source_.whole.wal_segment_min) TIDESDB_TRY(CopySegment(extent));
     }
     TIDESDB_ASSIGN(const bool all_there, TakeLoggedTables());
@@ -64,7 +64,7 @@ class Writer {
       TIDESDB_ASSIGN(const Slice part, file->ReadAt(offset, wanted, buffer.get()));
       if (part.size() < wanted) {
         return Status::Corruption(from + " at offset " + std::to_string(offset + part.size()) +
-                                  ": the log should go on here, but the file ends");
+                                  ": the file ends too early");
       }
       TIDESDB_TRY(copy->Append(part));
       offset += part.size();
@@ -73,7 +73,7 @@ class Writer {
     return copy->Close();
   }
 
-  // Table files that no version has yet: the log names them.
+  // Table files that the log names but no version has yet.
   Result<bool> TakeLoggedTables() {
     WalOptions options;
     options.fs = target_.fs;
@@ -115,11 +115,11 @@ class Writer {
     return true;
   }
 
-  // undecided: of a prepared transaction, which an open reads whole, whatever was dropped.
+  // undecided: of a prepared transaction; an open reads all its files, dropped families included.
   Result<bool> TakeIngest(Slice payload, bool undecided) {
     TIDESDB_ASSIGN(const WalIngest ingest, WalIngest::Decode(payload, target_.directory));
     for (const WalIngestFile& file : ingest.files) {
-      if (!undecided && !HasFamily(file.properties.family)) continue;  // Dropped since.
+      if (!undecided && !HasFamily(file.properties.family)) continue;  // Dropped meanwhile.
       const std::string path = TableFileName(source_.directory, file.number);
       TIDESDB_ASSIGN(const bool exists, target_.fs->Exists(path));
       if (!exists && !taken_.contains(file.number)) return false;

@@ -1,7 +1,7 @@
-// Writes a copy of a database into a directory of its own: table files by link, the log as far as
-// it is needed, and a manifest that names them.
+// Writes a copy of a database into another directory: table files by link, the needed part of the
+// log, and a manifest that names them.
 //
-// Threads: one at a time. The files of the source stay while this runs; the caller sees to that.
+// Threads: one at a time. The caller keeps the source files in place while this runs.
 #pragma once
 
 #include <string>
@@ -19,7 +19,7 @@ namespace tidesdb {
 // A database at one instant.
 struct CheckpointSource {
   std::string directory;
-  VersionEdit whole;           // Makes its durable state out of nothing.
+  VersionEdit whole;           // Creates its durable state from nothing.
   std::vector<WalExtent> log;  // Holds every commit that is not in its table files.
 };
 
@@ -27,13 +27,14 @@ struct CheckpointTarget {
   FileSystem* fs = nullptr;
   Clock* clock = nullptr;
   Logger* log = nullptr;
-  std::string directory;  // There, and empty.
+  std::string directory;  // Exists and is empty.
   CheckpointFiles files = CheckpointFiles::kLink;
 };
 
-// Durable on return, but for the directory's own name. False: a file that the log names has gone,
-// as its transaction was rolled back meanwhile; another try will not meet it again.
-// Errors: kIoError, kNoSpace, kCorruption; what is in the directory then is of no use.
+// Returns true if the copy is complete and durable, except for the directory's own name. False: a
+// file that the log names is missing, because its transaction rolled back meanwhile; a new try will
+// not see it again.
+// Errors: kIoError, kNoSpace, kCorruption; delete the directory's content then.
 Result<bool> WriteCheckpoint(const CheckpointSource& source, const CheckpointTarget& target);
 
 }  // namespace tidesdb

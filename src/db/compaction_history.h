@@ -1,4 +1,4 @@
-// The last compactions, for people.
+// The last compactions, for status texts.
 //
 // Threads: any.
 #pragma once
@@ -16,7 +16,7 @@ class CompactionHistory {
  public:
   static constexpr size_t kKept = 256;
 
-  // One that ended at now_us; its number is given here.
+  // Adds a compaction that ended at now_us, and numbers it.
   void Add(CompactionInfo one, uint64_t now_us) EXCLUDES(mu_);
   // The newest first.
   std::vector<CompactionInfo> List(uint64_t now_us) const EXCLUDES(mu_);

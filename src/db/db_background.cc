@@ -1,4 +1,4 @@
-// What the background threads do: flush, compact, delete old files, sync on time.
+// The work of the background threads: flush, compact, delete old files, sync on time.
 #include <algorithm>
 #include <utility>
 
@@ -45,12 +45,12 @@ Scheduler::Outcome DbImpl::RunFlush() {
   ReadStateChanged();
   TIDESDB_FAILPOINT("flush_before_wal_retire");
   if (const Status status = wal_->RetireBelow(tree_->wal_segment_min()); !status.ok()) {
-    // The segments stay until the next flush; nothing depends on their going.
+    // The segments stay until the next flush; nothing depends on their removal.
     errors_->ShouldRetry(status, false, "removing old WAL segments");
   }
   BackgroundDone();
   scheduler_->WakeCompaction();
-  // So that the next rotation does not wait for the file system; a full disk shows when it does.
+  // So that the next rotation need not wait for the file system. That rotation reports a full disk.
   wal_->PrepareNext().IgnoreError();
   return Scheduler::Outcome::kDidWork;
 }
@@ -77,13 +77,13 @@ Scheduler::Outcome DbImpl::RunIdleCompaction() {
 Scheduler::Outcome DbImpl::RunPicked(std::unique_ptr<LsmTree::Task> task) {
   const Status status = RunTask(std::move(task));
   if (status.ok()) {
-    // Its end can have made room for work that was in its way.
+    // Its end may have made room for other work.
     scheduler_->WakeCompaction();
     return Scheduler::Outcome::kDidWork;
   }
   if (errors_->ShouldRetry(status, false, "compaction")) return Scheduler::Outcome::kRetry;
   if (status.code() == Code::kShuttingDown) return Scheduler::Outcome::kIdle;
-  // The same damaged file would be picked again. Old files are deleted all the same.
+  // Compaction would pick the same damaged file again. Old files are still deleted.
   compaction_halted_.store(true, std::memory_order_relaxed);
   return Scheduler::Outcome::kDidWork;
 }

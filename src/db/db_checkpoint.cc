@@ -1,4 +1,4 @@
-// A copy of the database at one sequence, made while it works.
+// A copy of the database at one sequence, made while the database works.
 #include <utility>
 
 #include "base/check.h"
@@ -10,22 +10,23 @@
 namespace tidesdb {
 namespace {
 
-// More than this in memtables is flushed first: what is not in table files has to be copied with
+// Flush first if memtables hold more than this: whatever is not in table files must be copied with
 // the log.
 constexpr uint64_t kMemtableBytesMax = 4 << 20;
 constexpr uint64_t kCheckSegmentBytes = 64 << 10;
 constexpr uint64_t kCheckCacheBytes = 1 << 20;
-// A try fails where a prepared transaction is rolled back meanwhile.
+// A try fails if a prepared transaction is rolled back at the same time.
 constexpr int kTriesMax = 20;
 constexpr Slice kIncomplete = ".incomplete";
 
-// What the check of a copy has to say is its Status.
+// The Status reports all that matters of the check.
 class NoLog final : public LogSink {
  public:
   void Log(LogLevel, Slice) noexcept override {}
 };
 
-// The name without slashes at its end. Errors: kInvalidArgument, kAlreadyExists.
+// Returns the name without trailing slashes.
+// Errors: kInvalidArgument, kAlreadyExists.
 Result<std::string> CheckTarget(FileSystem* fs, std::string directory) {
   while (directory.size() > 1 && directory.back() == '/') directory.pop_back();
   if (directory.empty())
@@ -33,8 +34,9 @@ Result<std::string> CheckTarget(FileSystem* fs, std::string directory) {
   const std::string parent = DirName(directory);
   TIDESDB_ASSIGN(const bool has_parent, fs->Exists(parent));
   if (!has_parent) {
-    return Status::InvalidArgument("a checkpoint in " + directory + ": there is no directory " +
-                                   parent + "; make it first");
+    return Status::InvalidArgument("a checkpoint in " + directory +
+                                   ": its parent directory is missing: " + parent +
+                                   "; create it first");
   }
   TIDESDB_ASSIGN(const bool exists, fs->Exists(directory));
   if (!exists) return directory;
@@ -45,9 +47,9 @@ Result<std::string> CheckTarget(FileSystem* fs, std::string directory) {
     empty = names.empty();
   }
   if (empty) return directory;
-  return Status::AlreadyExists("a checkpoint in " + directory + ": it is there and " +
-                               (is_dir ? "not empty" : "no directory") +
-                               "; name a directory that is empty or not there");
+  return Status::AlreadyExists("a checkpoint in " + directory + ": it exists and is " +
+                               (is_dir ? "not empty" : "not a directory") +
+                               "; name an empty or a new directory");
 }
 
 }  // namespace
@@ -64,19 +66,19 @@ Result<SequenceNumber> DbImpl::Checkpoint(const std::string& directory, Checkpoi
   const auto make = [&]() -> Status {
     std::optional<SequenceNumber> made;
     for (int tries = 0; !made.has_value() && tries < kTriesMax; ++tries) {
-      // Of an earlier one that a crash ended, or of the last try.
+      // Left by the last try, or by an earlier checkpoint that crashed.
       TIDESDB_TRY(RemoveTree(*fs, incomplete));
       TIDESDB_TRY(fs->CreateDir(incomplete));
       TIDESDB_ASSIGN(made, WriteCopy(incomplete, files));
     }
     if (!made.has_value()) {
       return Status::Busy("a checkpoint in " + target +
-                          ": files of prepared transactions went away under it each time");
+                          ": prepared transactions rolled back and deleted files in each try");
     }
     sequence = *made;
     TIDESDB_TRY(CheckCopy(incomplete, sequence));
     TIDESDB_FAILPOINT_STATUS("checkpoint_before_rename");
-    TIDESDB_TRY(fs->Rename(incomplete, target));  // In place of the empty one, if that is there.
+    TIDESDB_TRY(fs->Rename(incomplete, target));  // Replaces an empty target.
     return fs->SyncDir(DirName(target));
   };
   Status status = make();
@@ -94,11 +96,11 @@ Result<std::optional<SequenceNumber>> DbImpl::WriteCopy(const std::string& direc
   CheckpointSource source;
   source.directory = directory_;
   SequenceNumber sequence = 0;
-  ReadStateRef pinned;  // Keeps files that were ingested and are in no version yet.
+  ReadStateRef pinned;  // Keeps ingested files that are in no version yet.
   VersionSet::Captured captured;
-  // The one moment: no commit is under way, and no edit of the manifest.
+  // The moment of the copy: no commit is running, and no edit of the manifest.
   const Status held = txns_->RunBetweenGroups([&](SequenceNumber last) {
-    // After a failed sync the log holds a commit that nobody may see.
+    // After a failed sync the log holds a commit that must stay invisible.
     TIDESDB_TRY(errors_->CheckWritable());
     sequence = last;
     source.log = wal_->Hold();
@@ -123,7 +125,7 @@ Status DbImpl::CheckCopy(const std::string& directory, SequenceNumber sequence) 
   NoLog no_log;
   Options options = options_;
   options.log = &no_log;
-  options.instruments = nullptr;  // Its files are seen by way of env_.
+  options.instruments = nullptr;  // env_ already reports its files.
   options.create_if_missing = false;
   options.sync_mode = SyncMode::kNone;
   options.block_cache_bytes = kCheckCacheBytes;

@@ -177,11 +177,12 @@ TEST_F(CheckpointTest, RefusesByName) {
     EXPECT_EQ(made.status().code(), code) << made.status().ToString();
     EXPECT_NE(made.status().ToString().find(says), std::string::npos) << made.status().ToString();
   };
-  refused("/full", Code::kAlreadyExists, "/full: it is there and not empty");
-  refused("/db/CURRENT", Code::kAlreadyExists, "/db/CURRENT: it is there and no directory");
-  refused("/no/where", Code::kInvalidArgument, "there is no directory /no; make it first");
+  refused("/full", Code::kAlreadyExists, "/full: it exists and is not empty");
+  refused("/db/CURRENT", Code::kAlreadyExists, "/db/CURRENT: it exists and is not a directory");
+  refused("/no/where", Code::kInvalidArgument,
+          "its parent directory is missing: /no; create it first");
   refused("", Code::kInvalidArgument, "no name");
-  refused("/db", Code::kAlreadyExists, "/db: it is there and not empty");
+  refused("/db", Code::kAlreadyExists, "/db: it exists and is not empty");
   EXPECT_TRUE(Exists("/full/something"));
   EXPECT_EQ(ReadAt("/empty", Checkpoint("/empty/")).size(), 1u);
 }

@@ -1,8 +1,8 @@
-// The Db that callers hold: refuses what may not be called, and passes on the rest.
+// The Db that callers hold: refuses calls that are not allowed and passes on the rest.
 //
 // Threads: as Db.
-// Owns: a share of the engine; open transactions own the others, so that what outlives the Db meets
-//   an error and no freed memory.
+// Owns: a share of the engine. Open transactions own the other shares, so a transaction that
+//   outlives the Db gets an error and never touches freed memory.
 #pragma once
 
 #include <atomic>

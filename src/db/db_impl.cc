@@ -10,7 +10,7 @@ namespace tidesdb {
 
 namespace {
 
-// What can be said of an edit without looking at what there is.
+// The checks of an edit that need no look at the database.
 Status CheckCatalogEdit(const CatalogEdit& edit) {
   for (const CatalogEdit::NewFamily& family : edit.create) {
     TIDESDB_TRY(CheckFamilyOptions(family.options));
@@ -62,7 +62,7 @@ void DbImpl::Retire(DbImpl* db) {
   std::unique_ptr<DbImpl> owner(db);
   owner->Close().IgnoreError();
   if (!owner->InUse()) return;
-  // A pinned value outlives its database, which nobody may do: its bytes stay.
+  // A pinned value outlived its database, which is a misuse: keep its bytes.
   static Mutex mu;
   static auto* const kept = std::make_unique<std::vector<std::unique_ptr<DbImpl>>>().release();
   MutexLock lock(mu);
@@ -81,7 +81,7 @@ void DbImpl::RefuseCalls() {
 }
 
 void DbImpl::Abandon() {
-  LogF(logger_.get(), LogLevel::kError, "the database was given up while transactions were open");
+  LogF(logger_.get(), LogLevel::kError, "the database was destroyed while transactions were open");
   stop_.store(true, std::memory_order_relaxed);
   scheduler_->Stop();
   RefuseCalls();
@@ -101,7 +101,7 @@ Status DbImpl::Close() {
   Status status;
   if (wal_ != nullptr && txns_ != nullptr && !errors_->fatal()) status = wal_->Close();
   RefuseCalls();
-  // A value that is still pinned keeps what it lies in.
+  // A value that is still pinned keeps the tree that it points into.
   if (tree_ != nullptr && !tree_->HasReaders()) tree_.reset();
   wal_.reset();
   if (tree_ == nullptr && !InUse()) block_cache_.reset();
@@ -109,7 +109,7 @@ Status DbImpl::Close() {
   return status;
 }
 
-// So that the next open has nothing to replay. What cannot be flushed is in the WAL.
+// So that the next open has nothing to replay. Commits that cannot be flushed are in the WAL.
 void DbImpl::FlushForClose() {
   if (scheduler_ == nullptr || txns_ == nullptr || errors_->fatal() || only_checked_) return;
   if (const Status flushed = Flush(); !flushed.ok()) {
@@ -118,7 +118,7 @@ void DbImpl::FlushForClose() {
   }
 }
 
-// The caller takes its part. What fails is left for the next open.
+// The caller helps with the work. What fails is left for the next open.
 void DbImpl::FinishCompactions() {
   if (scheduler_ == nullptr || tree_ == nullptr || only_checked_) return;
   while (!errors_->fatal() && !compaction_halted_.load(std::memory_order_relaxed)) {
@@ -129,7 +129,7 @@ void DbImpl::FinishCompactions() {
     } else if (running + tree_->Pressure().running == 0) {
       return;
     } else {
-      WaitForBackground(WatchedWait::kBackground);  // What runs may leave more to do.
+      WaitForBackground(WatchedWait::kBackground);  // Running compactions may leave more to do.
     }
   }
 }
@@ -148,10 +148,10 @@ Status DbImpl::ApplyCatalog(const CatalogEdit& edit) {
     return Status::InvalidArgument("the id " + std::to_string(family.id) +
                                    " of a new column family is not one of NewFamilyId()");
   }
-  // What was committed before the change must not be lost by a crash that keeps the change.
+  // A crash that keeps the change must not lose commits from before it.
   Status status = tree_->ApplyCatalog(edit, txns_->VisibleSequence());
   if (!status.ok()) {
-    // A later commit must not meet a change that a crash could bring back.
+    // A later commit must not build on a change that a crash could bring back.
     VersionSet& versions = tree_->versions();
     if (versions.in_doubt() && !versions.Settle().ok()) {
       errors_->SetFatal(status, "writing the manifest");
@@ -179,7 +179,7 @@ Status DbImpl::Flush() {
     TIDESDB_TRY(errors_->CheckWritable());
     TIDESDB_TRY(errors_->FlushErrorSince(failures));
     if (stop_.load(std::memory_order_relaxed)) {
-      return Status::ShuttingDown("the database is closing; the flush was given up");
+      return Status::ShuttingDown("the database is closing; the flush stopped");
     }
     WaitForBackground(WatchedWait::kBackground);
   }
@@ -199,7 +199,7 @@ Status DbImpl::Compact(ColumnFamily* family) {
     if (!busy) return Status::Ok();
     TIDESDB_TRY(errors_->FlushErrorSince(failures));
     if (stop_.load(std::memory_order_relaxed)) {
-      return Status::ShuttingDown("the database is closing; the compaction was given up");
+      return Status::ShuttingDown("the database is closing; the compaction stopped");
     }
     WaitForBackground(WatchedWait::kBackground);
   }

@@ -1,14 +1,12 @@
-// The database: wires tree, WAL, transactions and background threads together; decides nothing
-// itself.
+// The database: connects tree, WAL, transactions and background threads; makes no decisions of its own.
 //
 // Threads: any, as db.h says.
-// Owns: everything below it. Order of destruction matters: threads stop first, then the tree, then
-//   the WAL; transactions that have ended may outlive these, so what they share stays to the last.
+// Owns: everything below it. The order of destruction matters: first the threads stop, then the tree goes, then the
+//   WAL. Ended transactions may outlive these, so what they share goes last.
 //
-// Split by theme: db_open.cc (open), db_recovery.cc (replay), db_checkpoint.cc (copies), db_write.cc
-// (what the commit pipeline calls), db_load.cc (loads), db_background.cc (flush, compaction,
-// ticker), db_impl.cc (the rest), db_stats.cc. What callers hold is db_handle.h: it refuses what
-// may not be called.
+// Split by theme: db_open.cc (open), db_recovery.cc (replay), db_checkpoint.cc (copies), db_write.cc (calls from
+// the commit pipeline), db_load.cc (loads), db_background.cc (flush, compaction, ticker), db_stats.cc, db_impl.cc
+// (the rest). Callers hold a db_handle.h, which refuses calls that are not allowed.
 #pragma once
 
 #include <atomic>
@@ -38,16 +36,14 @@
 
 namespace tidesdb {
 
-// How a file that a transaction spilled is known to the tree: everything in it has the commit's
-// sequence.
+// The tree's record of a file that a transaction spilled: everything in it has the commit's sequence.
 FileRecord IngestedFileRecord(uint64_t number, uint64_t bytes, const TableProperties& properties,
                               SequenceNumber sequence);
 
 class DbImpl final : private TxnEnv, private LsmEnv {
  public:
-  // Opens or creates the database; db.h says how. The engine goes with the last of those that hold
-  // it: the caller's Db, and the transactions that it began. What a pinned value still points to
-  // then is kept until the process ends.
+  // Opens or creates the database, as db.h says. The engine lives until its last holder goes: the caller's Db and
+  // the transactions it began. Memory that a pinned value still points to is then kept until the process ends.
   static Result<std::shared_ptr<DbImpl>> Open(const Options& options, const std::string& directory);
 
   // REQUIRES: resolved options.
@@ -55,22 +51,22 @@ class DbImpl final : private TxnEnv, private LsmEnv {
   ~DbImpl() override;
 
   // --- Ending ---
-  // Stops background work, syncs the WAL and gives the directory back. OK when it was done before.
+  // Stops background work, syncs the WAL and releases the directory. OK if it was done before.
   // Errors: kBusy, nothing done (transactions are open); those of the WAL's last sync.
   Status Close();
-  // The caller's Db goes while transactions are open: all that they can do from now on is end.
+  // The caller's Db goes while transactions are open: from now on these can only end.
   void Abandon();
 
   // --- As Db. REQUIRES: not closed. ---
   uint32_t NewFamilyId();
   Status ApplyCatalog(const CatalogEdit& edit);
-  // For what it knows by itself: the catalog.
+  // For direct reads of the catalog.
   const VersionSet& versions() const { return tree_->versions(); }
   ColumnFamily* FindFamily(uint32_t id) const { return families_.Find(id); }
   ColumnFamily* FindFamily(Slice name) const { return families_.Find(name); }
   std::vector<ColumnFamily*> ListFamilies() const { return families_.List(); }
   Status CheckFamily(const ColumnFamily* family) const { return families_.Check(family); }
-  // The transaction holds on to `engine`, which is this.
+  // The transaction keeps `engine`, which is this object, alive.
   std::unique_ptr<Transaction> Begin(const TransactionOptions& options,
                                      std::shared_ptr<void> engine);
   Result<std::vector<std::unique_ptr<Transaction>>> TakePrepared(
@@ -96,7 +92,7 @@ class DbImpl final : private TxnEnv, private LsmEnv {
 
   // --- For a load (db_load.cc) ---
   const JobContext* load_context() const override { return &tree_->job_context(); }
-  // Waits for the family's compactions, as long as look() is OK. After an error the files are gone.
+  // Waits for the family's compactions while look() returns OK. After an error the files are deleted.
   Status InstallLoad(FamilyId family, std::vector<FileRecord> files, SequenceNumber sequence,
                      const std::function<Status()>& look);
 
@@ -125,34 +121,35 @@ class DbImpl final : private TxnEnv, private LsmEnv {
   Status SyncWalTo(SequenceNumber sequence) override;
   SnapshotView Snapshots() override;
   std::unique_ptr<MemTable> NewMemTable() override;
-  // Files become obsolete on idle databases too: when a family is dropped, or a scan ends.
+  // Also needed on idle databases: a dropped family or an ended scan makes files obsolete.
   void ObsoleteAdded() override { scheduler_->WakeCompaction(); }
 
   // Begins a new memtable and WAL segment. REQUIRES: called between two commit groups.
   Status RotateMemTable(SequenceNumber last);
-  // Errors: also that of a flush that failed meanwhile.
+  // Errors: also those of a flush that failed meanwhile.
   Status WaitForMemory();
-  // Judges an error of the WAL, and returns it.
+  // Passes an error of the WAL to errors_, and returns it.
   Status WalFailed(Status error);
   WritePressure Pressure() const;
-  // Gives the cache what memtables, tables' indexes and transactions leave of the budget.
+  // Gives the cache the part of the budget that memtables, tables' indexes and transactions leave.
   void LendMemory();
   void ReadStateChanged() { read_state_number_.fetch_add(1, std::memory_order_release); }
 
-  // What the end of a prepared transaction takes in the log.
+  // The log space for the end of a prepared transaction.
   static constexpr uint64_t kOutcomeBytes = WalRecordBytes(kWalOutcomeBytes);
   static constexpr uint64_t kLendStepBytes = 1 << 20;
-  static constexpr double kLevel0RunsMax = 24;    // Runs at which level 0 alone is full pressure.
-  static constexpr uint64_t kDebtMemtables = 64;  // Debt that is full pressure, in memtables,
+  static constexpr double kLevel0RunsMax = 24;    // Runs in level 0 that count as full pressure.
+  static constexpr uint64_t kDebtMemtables = 64;  // Debt of full pressure, in memtables,
   static constexpr uint64_t kDebtBytesMin = 256 << 20;  // and at least.
 
-  // Everything but the end of transactions fails with kShuttingDown from now on.
+  // Steps of Close and Abandon. After RefuseCalls() only the end of transactions still works; the rest is
+  // kShuttingDown.
   void FlushForClose();
   void FinishCompactions();
   void RefuseCalls();
-  // Ends it, but for what is still in use.
+  // Destroys the engine, except for what is still in use.
   static void Retire(DbImpl* db);
-  // Values read from it are still pinned.
+  // Whether values read from it are still pinned.
   bool InUse() const;
 
   // --- db_open.cc ---
@@ -167,11 +164,11 @@ class DbImpl final : private TxnEnv, private LsmEnv {
   // --- db_recovery.cc ---
   struct ReplayState {
     const WalReader* reader = nullptr;
-    const WalRecord* record = nullptr;  // The one that is replayed.
+    const WalRecord* record = nullptr;  // The current one.
     SequenceNumber flushed = 0;
-    FamilyId family_known = 0;                    // The last that was looked up; 0: none.
-    bool replayed = false;                        // A commit, into a memtable.
-    std::map<uint64_t, PreparedRecord> prepared;  // By id; without an end so far.
+    FamilyId family_known = 0;                    // The last one looked up; 0: none.
+    bool replayed = false;                        // Whether a commit went into a memtable.
+    std::map<uint64_t, PreparedRecord> prepared;  // By id; those that have not ended so far.
   };
   Status Replay(SequenceNumber* last);
   // `flushed`: the last sequence that is in table files.
@@ -185,12 +182,12 @@ class DbImpl final : private TxnEnv, private LsmEnv {
   Status ReplayIngest(SequenceNumber sequence, Slice writes, uint64_t needed_segment,
                       const ReplayState& state);
   bool KnowsFamily(FamilyId family, ReplayState* state) const;
-  // Moves the prepared ones out of the state.
+  // Moves the prepared transactions out of the state.
   Status KeepPrepared(ReplayState* state);
 
   // --- db_checkpoint.cc ---
-  // Writes a copy into a new directory. Returns its sequence; nothing when files of it went away
-  // under its hands: try again.
+  // Writes a copy into a new directory. Returns its sequence, or nothing if files disappeared meanwhile: try again
+  // then.
   Result<std::optional<SequenceNumber>> WriteCopy(const std::string& directory,
                                                   CheckpointFiles files);
   // Opens a copy, as recovery does, and closes it.
@@ -204,11 +201,11 @@ class DbImpl final : private TxnEnv, private LsmEnv {
   Status RunTask(std::unique_ptr<LsmTree::Task> task);
   void Tick();
   void BackgroundDone();
-  // Waits for the next time that background work ends, or a moment.
+  // Waits until background work ends the next time, or for a moment.
   void WaitForBackground(WatchedWait what) EXCLUDES(background_mu_);
 
   const Options options_;
-  const std::unique_ptr<FileSystem> watched_fs_;  // Null: nobody watches.
+  const std::unique_ptr<FileSystem> watched_fs_;  // Null: no instruments.
   Env watched_env_;
   Env* const env_;
   const std::string directory_;
@@ -225,32 +222,32 @@ class DbImpl final : private TxnEnv, private LsmEnv {
   FamilyRegistry families_;
   WriteController write_controller_;
   CompactionHistory compactions_;
-  std::unique_ptr<TxnManager> txns_;  // Until the end: transactions that have ended look into it.
+  std::unique_ptr<TxnManager> txns_;  // Until the end: ended transactions use it.
   std::unique_ptr<Scheduler> scheduler_;
 
   std::atomic<uint64_t> read_state_number_ = 1;  // TxnEnv::ReadStateNumber.
   std::atomic<bool> stop_ = false;               // Ends running jobs; set once, by Close.
-  std::atomic<bool> compaction_halted_ = false;  // A damaged input: compaction waits for a person.
+  std::atomic<bool> compaction_halted_ = false;  // An input is damaged: wait for an operator.
   bool closed_ = false;
-  bool only_checked_ = false;  // Opened to see that it can be: no thread works on it.
-  // The commit leader's.
-  uint64_t lent_step_ = 0;           // Of memtables' memory, when the cache was last told.
+  bool only_checked_ = false;  // Opened only as a check: no background threads.
+  // Used by the commit leader only.
+  uint64_t lent_step_ = 0;           // Of memtables' memory: the last value given to the cache.
   uint64_t wal_reserved_bytes_ = 0;  // For its group.
-  size_t outcomes_wanted_ = 0;       // Of the group's prepares: reserved beside it.
+  size_t outcomes_wanted_ = 0;       // For the group's prepares, on top of that.
   size_t outcomes_reserved_ = 0;     // Of all prepared transactions.
 
-  // Replay's.
+  // Used by replay only.
   uint64_t prepared_id_max_ = 0;
   std::set<uint64_t> prepared_tables_;
 
   Mutex prepared_mu_;
-  std::vector<PreparedRecord> found_prepared_ GUARDED_BY(prepared_mu_);  // Until they are taken.
+  std::vector<PreparedRecord> found_prepared_ GUARDED_BY(prepared_mu_);  // Until TakePrepared.
 
-  Mutex checkpoint_mu_;  // One at a time; before all others.
+  Mutex checkpoint_mu_;  // One checkpoint at a time; taken before all other mutexes.
 
   mutable Mutex background_mu_;
   CondVar background_cv_;
-  uint64_t background_done_ GUARDED_BY(background_mu_) = 0;  // Jobs that ended.
+  uint64_t background_done_ GUARDED_BY(background_mu_) = 0;  // Jobs that have ended.
 };
 
 }  // namespace tidesdb

@@ -1,4 +1,4 @@
-// Loads: beginning one between two commits, and putting its files below what was written since.
+// Loads: begins them between two commits, and installs their files below later writes.
 #include <utility>
 
 #include "base/failpoint.h"
@@ -31,7 +31,7 @@ Result<std::unique_ptr<Load>> DbImpl::BeginLoad(const ColumnFamily* family,
                                     const std::function<Status()>& look) {
     return InstallLoad(id, std::move(files), sequence, look);
   };
-  // An open transaction keeps this alive.
+  // An open transaction keeps the engine alive.
   maker.give_up = [this, id, open = std::shared_ptr<Transaction>(std::move(transaction))] {
     tree_->GiveUpLoad(id);
   };
@@ -50,11 +50,11 @@ Status DbImpl::InstallLoad(FamilyId family, std::vector<FileRecord> files, Seque
     while (!tree_->OnlyHeld(family)) {
       TIDESDB_TRY(look());
       if (stop_.load(std::memory_order_relaxed)) {
-        return Status::ShuttingDown("the database is closing; the load was given up");
+        return Status::ShuttingDown("the database is closing; the load stopped");
       }
       WaitForBackground(WatchedWait::kBackground);
     }
-    // What was committed before the load must not be lost by a crash that keeps the load.
+    // A crash that keeps the load must not lose commits from before it.
     return tree_->InstallLoad(family, files, txns_->VisibleSequence());
   };
   Status status = install();

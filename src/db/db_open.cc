@@ -8,7 +8,7 @@
 namespace tidesdb {
 namespace {
 
-constexpr uint64_t kStagingBytesMin = 1 << 20;  // Smaller runs cost more than the memory they save.
+constexpr uint64_t kStagingBytesMin = 1 << 20;  // Smaller runs cost more than the memory saved.
 
 }  // namespace
 

@@ -1,5 +1,5 @@
-// The replay of the WAL: commits go to memtables; prepared transactions wait for their end, and
-// those without one come back.
+// The replay of the WAL: commits go into memtables; prepared transactions wait for their end, and
+// those without an end are restored.
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -24,15 +24,15 @@ Result<std::unique_ptr<WalReader>> DbImpl::OpenLogReader(const WalOptions& optio
 Status DbImpl::OpenLogWriter(const WalOptions& options, const WalEnd& end) {
   TIDESDB_ASSIGN(wal_, WalSet::Open(options, end));
   if (!end.chain.empty() || tree_->wal_segment_min() == 0) return Status::Ok();
-  // The first segment was lost, and that was forgiven: the log begins anew.
+  // The first segment is lost, and open_damaged_log accepts that: the log starts over.
   VersionEdit edit;
   edit.flushed_sequence = tree_->flushed_sequence();
   edit.wal_segment_min = wal_->current_segment();
   return tree_->versions().Apply(std::move(edit), {});
 }
 
-// Nothing is flushed meanwhile: what the WAL holds beyond the flushed sequence fitted in memory
-// before the crash.
+// Nothing is flushed during replay: everything in the WAL beyond the flushed sequence fitted in
+// memory before the crash.
 Status DbImpl::Replay(SequenceNumber* last) {
   WalOptions wal_options;
   wal_options.fs = env_->fs;
@@ -81,7 +81,7 @@ Status DbImpl::ReplayRecord(ReplayState* state) {
     case WalKind::kRollback:
       return ReplayOutcome(state);
     default:
-      // What is flushed is in table files already.
+      // Flushed records are already in table files.
       if (record.sequence <= state->flushed) return Status::Ok();
       return ReplayCommit(record.sequence, record.payload, record.segment, state);
   }
@@ -93,7 +93,7 @@ Status DbImpl::ReplayOutcome(ReplayState* state) {
   TIDESDB_ASSIGN(const WalOutcome outcome, WalOutcome::Decode(record.payload, where));
   prepared_id_max_ = std::max(prepared_id_max_, outcome.id);
   auto prepared = state->prepared.extract(outcome.id);
-  // Where the writes are flushed, or never happened, the log need not go back to the prepare.
+  // If the writes were flushed or rolled back, the log need not reach back to the prepare.
   if (record.kind == WalKind::kRollback || record.sequence <= state->flushed) return Status::Ok();
   if (prepared.empty()) {
     return Status::Corruption(where + ": the end of prepared transaction " +
@@ -103,7 +103,7 @@ Status DbImpl::ReplayOutcome(ReplayState* state) {
   return ReplayCommit(record.sequence, whole.writes, whole.wal_segment, state);
 }
 
-// `needed_segment`: where the writes are.
+// `needed_segment`: the segment that holds the writes.
 Status DbImpl::ReplayCommit(SequenceNumber sequence, Slice writes, uint64_t needed_segment,
                             ReplayState* state) {
   const uint64_t segment = state->record->segment;
@@ -119,12 +119,12 @@ Status DbImpl::ReplayCommit(SequenceNumber sequence, Slice writes, uint64_t need
     tree_->HoldWal(needed_segment);
     tree_->ReleaseWal(needed_segment, true);
   }
-  // Where it is, is put before the message: to say it for each record would take as long as the
-  // record itself.
+  // The caller adds the place to an error message: building it for each record would take as long
+  // as the record itself.
   WalBatchDecoder decoder(writes, Slice());
   WalOperation operation;
   while (decoder.Next(&operation)) {
-    if (!KnowsFamily(operation.family, state)) continue;  // Dropped since.
+    if (!KnowsFamily(operation.family, state)) continue;  // Dropped meanwhile.
     tree_->active()->Add(operation.family, operation.key, operation.type, sequence,
                          operation.value);
   }
@@ -140,7 +140,7 @@ Status DbImpl::ReplayIngest(SequenceNumber sequence, Slice writes, uint64_t need
   std::vector<FileRecord> files;
   for (const WalIngestFile& file : ingest.files) {
     tree_->versions().ReserveFileNumbers(file.number);
-    if (tree_->Family(file.properties.family) == nullptr) continue;  // Dropped since.
+    if (tree_->Family(file.properties.family) == nullptr) continue;  // Dropped meanwhile.
     files.push_back(IngestedFileRecord(file.number, file.bytes, file.properties, sequence));
   }
   TIDESDB_TRY(tree_->CheckIngestFiles(files));
@@ -148,7 +148,7 @@ Status DbImpl::ReplayIngest(SequenceNumber sequence, Slice writes, uint64_t need
   return Status::Ok();
 }
 
-// Families stay what they are while the log is replayed.
+// Families do not change during replay.
 bool DbImpl::KnowsFamily(FamilyId family, ReplayState* state) const {
   if (family == state->family_known) return true;
   if (tree_->Family(family) == nullptr) return false;
@@ -156,7 +156,7 @@ bool DbImpl::KnowsFamily(FamilyId family, ReplayState* state) const {
   return true;
 }
 
-// Their log and their files stay.
+// Keeps their log and their files.
 Status DbImpl::KeepPrepared(ReplayState* state) {
   if (!state->prepared.empty()) {
     LogF(logger_.get(), LogLevel::kWarn, "recovery: %zu prepared transactions have no end yet",
@@ -175,7 +175,7 @@ Status DbImpl::KeepPrepared(ReplayState* state) {
       }
       TIDESDB_TRY(tree_->CheckIngestFiles(files));
     }
-    // On a full disk their end may have to wait for room.
+    // On a full disk their end may have to wait for space.
     const Status room = wal_->ReserveBytes(kOutcomeBytes);
     if (room.ok()) ++outcomes_reserved_;
     found_prepared_.push_back(std::move(record));

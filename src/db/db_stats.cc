@@ -48,8 +48,8 @@ struct TableNumbers {
   uint64_t bytes = 0;
   uint64_t entries = 0;
   uint64_t tombstones = 0;
-  double densest = 0;          // The largest part of a file's entries that are tombstones,
-  int64_t densest_level = -1;  // and the file's level; -1: no file has any.
+  double densest = 0;          // The largest share of tombstones in a file's entries,
+  int64_t densest_level = -1;  // and that file's level; -1: no tombstones.
 };
 
 TableNumbers CountTables(const std::vector<VersionRef>& families) {
@@ -104,7 +104,7 @@ void AppendNumbers(const DbStats& stats, std::string* out) {
 }  // namespace
 
 DbStats DbImpl::GetStats() const {
-  // The names that the table's values use, beside those of this class.
+  // The names that the expressions in stats_table.h use, besides the members of this class.
   const TxnStats txns = txns_->GetStats();
   const CacheStats cache = block_cache_->GetStats();
   const TableNumbers tables = CountTables(tree_->Families());
@@ -140,7 +140,7 @@ FamilyStats DbImpl::GetFamilyStats(const ColumnFamily* family) const {
   const VersionRef version = tree_->Family(family->id());
   if (version == nullptr) return {};
   FamilyStats stats = version->GetStats();
-  // Rows that are still in memory count too.
+  // Also counts rows that are still in memory.
   stats.estimated_keys = tree_->Acquire()->EstimateRange(family->id(), {}, {}).keys;
   return stats;
 }

@@ -1,4 +1,4 @@
-// What tests of databases on a file system in memory share.
+// Helpers for tests of databases on an in-memory file system.
 #pragma once
 
 #include "io/env.h"

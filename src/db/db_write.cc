@@ -1,4 +1,4 @@
-// What the commit pipeline and spilling ask of the database.
+// The services of the database for the commit pipeline and for spilling.
 #include <algorithm>
 #include <utility>
 
@@ -48,10 +48,10 @@ Status DbImpl::PrepareForGroup(uint64_t bytes, size_t records, size_t outcomes) 
   const MemTable* active = tree_->active();
   const bool full = !active->empty() && active->MemoryBytes() + bytes > options_.memtable_bytes;
   if (full) TIDESDB_TRY(RotateMemTable(txns_->VisibleSequence()));
-  // Also when the group before this one gave up waiting.
+  // Also if the group before this one stopped waiting.
   if (full || pressure.memtable_bytes > plan_.memtables_max_bytes) TIDESDB_TRY(WaitForMemory());
-  // Space on disk is made sure of now, so that the append cannot run out of it: each record has a
-  // frame, and is rounded up.
+  // Reserves disk space now, so that the append cannot run out of it. Each record has a frame and
+  // is rounded up.
   const uint64_t group_bytes = bytes + records * (WalSet::RecordBytes(0) + kWalAlignment);
   TIDESDB_TRY(wal_->ReserveBytes(group_bytes + outcomes * kOutcomeBytes));
   wal_reserved_bytes_ = group_bytes;
@@ -71,7 +71,7 @@ Status DbImpl::RotateMemTable(SequenceNumber last) {
   return Status::Ok();
 }
 
-// Memory is the one thing that writers wait for without a limit: it comes back as flushes end.
+// Writers wait without a limit only for memory, because every flush that ends frees some.
 Status DbImpl::WaitForMemory() {
   const auto full = [this] {
     return tree_->memtables().ImmutableCount() > 0 &&
@@ -94,7 +94,7 @@ Status DbImpl::WaitForMemory() {
 
 Status DbImpl::AppendToWal(const std::vector<Slice>& records, size_t outcomes, bool sync) {
   TIDESDB_FAILPOINT("wal_before_append");
-  // Those that found no room when the database was opened have none set aside.
+  // Prepared transactions that found no space at open have none reserved.
   outcomes = std::min(outcomes, outcomes_reserved_);
   outcomes_reserved_ -= outcomes;
   const uint64_t reserved = std::exchange(wal_reserved_bytes_, 0) + outcomes * kOutcomeBytes;
@@ -118,7 +118,7 @@ uint64_t DbImpl::HoldWal() {
 void DbImpl::ReleaseWal(uint64_t segment, bool committed) { tree_->ReleaseWal(segment, committed); }
 
 Status DbImpl::WalFailed(Status error) {
-  // Where nothing was written the log is as it was, and the next commit may try again.
+  // If nothing was written the log is unchanged, and the next commit may try again.
   if (!wal_->status().ok()) errors_->SetFatal(error, "writing the WAL");
   return error;
 }

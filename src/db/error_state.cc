@@ -8,8 +8,8 @@ Status ErrorState::CheckWritable() const {
     return Status::Ok();
   if (state == State::kClosed) return Status::ShuttingDown("the database is closed");
   MutexLock lock(mu_);
-  return Status::ReadOnly("the database takes no more writes since this error: " + first_ +
-                          "; mend the cause and restart");
+  return Status::ReadOnly("the database is read-only since this error: " + first_ +
+                          "; fix the cause and restart");
 }
 
 void ErrorState::SetFatal(const Status& error, const char* what) {
@@ -19,7 +19,7 @@ void ErrorState::SetFatal(const Status& error, const char* what) {
     first_ = std::string(what) + ": " + error.ToString();
     state_.store(State::kFatal, std::memory_order_release);
   }
-  LogF(logger_, LogLevel::kError, "%s failed, writes are refused from now on: %s", what,
+  LogF(logger_, LogLevel::kError, "%s failed, the database is read-only from now on: %s", what,
        error.ToString().c_str());
 }
 
@@ -48,7 +48,7 @@ bool ErrorState::ShouldRetry(const Status& error, bool flush, const char* what) 
 void ErrorState::FlushFailed(const Status& error) {
   MutexLock lock(mu_);
   flush_error_ = error;
-  flush_error_.IgnoreError();  // Nobody may ask for it.
+  flush_error_.IgnoreError();  // It may stay unread.
   flush_failures_.fetch_add(1, std::memory_order_release);
 }
 

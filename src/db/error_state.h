@@ -1,4 +1,4 @@
-// The only judge of background errors: which ones end writing, and what writers are told then.
+// The only judge of background errors: decides which ones end writing, and what writers are told.
 //
 // Threads: any.
 #pragma once
@@ -16,30 +16,31 @@ class ErrorState {
  public:
   explicit ErrorState(Logger* logger) : logger_(logger) {}
 
-  // Errors: kReadOnly with the first fatal error's text, kShuttingDown once it is closed. One
-  // atomic load when all is well.
+  // One atomic load if there is no error.
+  // Errors: kReadOnly with the text of the first fatal error, kShuttingDown after SetClosed.
   Status CheckWritable() const;
 
-  // From now on writes are refused; the first error stays. Logged.
+  // Makes the database read-only. The first error is kept. Logged.
   void SetFatal(const Status& error, const char* what);
 
-  // From now on writes are refused, as the database is closed. No error: nothing is logged.
+  // Refuses writes because the database is closed. Not an error, not logged.
   void SetClosed();
 
-  // A flush or compaction failed and kept its input. Full disks and I/O errors are tried again
-  // (true, logged once per text); damage and everything else is fatal for writing where `flush` is
-  // true (the memtable can never leave), and for that compaction alone where it is not.
+  // Judges a flush or compaction that failed and kept its input. True: try again; for full disks
+  // and I/O errors, logged once per text. False: damage and everything else. If `flush`, the
+  // database becomes read-only, because the memtable can never be flushed; otherwise only that
+  // compaction is affected.
   bool ShouldRetry(const Status& error, bool flush, const char* what);
 
-  // Flushes that failed and are tried again. Who waits for a flush asks before it waits, and gives
-  // up with the error of one that failed since: on a full disk the next one may fail as well, and
-  // who waits for the first that does not can wait for ever.
+  // The number of failed flushes that will be tried again. A waiter reads it before it waits for a
+  // flush, and stops waiting with the flush's error if the number has grown. On a full disk the
+  // next flush may fail too, so a waiter that insists on success may wait forever.
   uint64_t flush_failures() const { return flush_failures_.load(std::memory_order_acquire); }
   Status FlushErrorSince(uint64_t failures) const;
 
-  // After a fatal error.
+  // Whether there was a fatal error.
   bool fatal() const { return state_.load(std::memory_order_acquire) == State::kFatal; }
-  // The first fatal error, else the last background error, else empty: for status texts.
+  // For status texts: the first fatal error, else the last background error, else empty.
   std::string Text() const;
 
  private:
@@ -49,13 +50,13 @@ class ErrorState {
   void FlushFailed(const Status& error);
 
   Logger* const logger_;
-  // Release after first_ is set, acquire before it is read.
+  // Stored (release) after first_ is set; loaded (acquire) before first_ is read.
   std::atomic<State> state_ = State::kWritable;
   std::atomic<uint64_t> flush_failures_ = 0;  // As state_, for flush_error_.
   mutable Mutex mu_;
   std::string first_ GUARDED_BY(mu_);
   std::string last_background_ GUARDED_BY(mu_);
-  Status flush_error_ GUARDED_BY(mu_);  // The last one's.
+  Status flush_error_ GUARDED_BY(mu_);  // The last flush error.
 };
 
 }  // namespace tidesdb

@@ -32,23 +32,24 @@ class FamilyHandle final : public ColumnFamily {
   friend class FamilyRegistry;
 
   const FamilyId id_;
-  // Relaxed: what a dropped family still reads is empty anyway.
+  // Relaxed: a reader that still sees a dropped family finds it empty.
   std::atomic<const FamilyRegistry*> usable_in_;
   const ColumnFamilyOptions options_;
 };
 
 class FamilyRegistry {
  public:
-  // An id for a family to be made; each is good for one. Ids of before are not: the WAL may still
-  // hold writes of the family that had one.
+  // Reserves an id for a new family. Each id is used once, because the WAL may still hold writes of
+  // an older family with the same id.
   void Reserve(FamilyId id);
   bool IsReserved(FamilyId id) const;
   void Add(FamilyId id, const ColumnFamilyOptions& options);
   void Drop(FamilyId id);
-  // From now on every handle is refused with kShuttingDown.
+  // From now on every handle fails with kShuttingDown.
   void Close();
 
-  // OK when the handle is one of these and in use: a load and a comparison, for every operation.
+  // OK if the handle is one of these and in use. Runs for every operation: one load and one
+  // comparison.
   // Errors: kInvalidArgument (null, dropped, of another database), kShuttingDown (closed).
   Status Check(const ColumnFamily* family) const {
     if (family != nullptr && static_cast<const FamilyHandle*>(family)->usable_in() == this)
@@ -58,7 +59,7 @@ class FamilyRegistry {
     return Refusal(family);
   }
 
-  // Null when there is none or it was dropped.
+  // Null if it does not exist or was dropped.
   FamilyHandle* Find(FamilyId id) const;
   FamilyHandle* Find(Slice name) const;
   std::vector<ColumnFamily*> List() const;
@@ -66,7 +67,7 @@ class FamilyRegistry {
  private:
   Status Refusal(const ColumnFamily* family) const;
 
-  std::atomic<bool> closed_ = false;  // Relaxed: only the text of a refusal depends on it.
+  std::atomic<bool> closed_ = false;  // Relaxed: only the error text depends on it.
   mutable Mutex mu_;
   std::map<FamilyId, std::unique_ptr<FamilyHandle>> handles_ GUARDED_BY(mu_);
   std::set<FamilyId> reserved_ GUARDED_BY(mu_);

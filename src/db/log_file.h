@@ -1,4 +1,4 @@
-// The file LOG in the database directory: where messages go when the options name no sink.
+// The file LOG in the database directory: receives the messages if the options name no sink.
 //
 // Threads: any.
 #pragma once
@@ -13,7 +13,7 @@
 
 namespace tidesdb {
 
-// Starts over when it has grown to kBytesMax. A full disk loses messages, nothing else.
+// Starts over at kBytesMax. A full disk loses messages, nothing else.
 class LogFile final : public LogSink {
  public:
   // `fs` and `clock` outlive this.
@@ -29,8 +29,7 @@ class LogFile final : public LogSink {
 
   Clock* const clock_;
   Mutex mu_;
-  const std::unique_ptr<WritableFile> file_
-      PT_GUARDED_BY(mu_);  // Null when it could not be opened.
+  const std::unique_ptr<WritableFile> file_ PT_GUARDED_BY(mu_);  // Null if it could not be opened.
 };
 
 }  // namespace tidesdb

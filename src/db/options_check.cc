@@ -18,7 +18,7 @@ Status Range(const char* name, uint64_t value, uint64_t min, uint64_t max) {
                                  std::to_string(max));
 }
 
-// Negative ones are told as such.
+// Shows negative values with their sign.
 Status RangeOfInt(const char* name, int value, uint64_t min, uint64_t max) {
   if (value >= 0) return Range(name, static_cast<uint64_t>(value), min, max);
   return Status::InvalidArgument("option " + std::string(name) + " is " + std::to_string(value) +
@@ -34,22 +34,22 @@ Status RangeOfEnum(const char* name, Enum value, Enum max) {
 // Shares of the budget, in sixteenths.
 uint64_t Sixteenths(uint64_t budget, uint64_t n) { return budget / 16 * n; }
 
-// All but a sixteenth, for iterators and what is not counted to the byte.
+// All except a sixteenth, which is for iterators and memory that is not counted exactly.
 uint64_t Counted(uint64_t budget) { return budget - Sixteenths(budget, 1); }
 
-// For the cache and the memtables when transactions have taken their four sixteenths, and tables'
-// indexes one.
+// For the cache and the memtables, after four sixteenths for transactions and one for tables'
+// indexes.
 uint64_t CacheAndMemtables(uint64_t budget) { return budget - Sixteenths(budget, 6); }
 
-// What memtables of this size may take in all, if there is enough: more would only put off their
-// flush. A memtable takes memory in blocks; the least keeps tiny ones (tests) from being full from
-// the start.
+// The most that memtables of this size may use in total if there is enough memory; more would only
+// delay their flush. A memtable takes memory in blocks; the lower limit keeps tiny ones (tests)
+// from being full at once.
 uint64_t MemtablesWanted(uint64_t memtable_bytes) {
   return std::max(4 * memtable_bytes, kMemtablesMin);
 }
 
-// What memtables may take beside a cache of this size: a quarter of the budget, which the cache
-// gives back when they need it, and more if the cache was asked to be small.
+// The most that memtables may use beside a cache of this size: a quarter of the budget, which the
+// cache gives back on demand, and more if the requested cache is small.
 uint64_t ForMemtables(uint64_t budget, uint64_t cache_bytes) {
   const uint64_t both = CacheAndMemtables(budget);
   return std::max(Sixteenths(budget, 4), both - std::min(both, cache_bytes));
@@ -89,11 +89,11 @@ Result<Options> ResolveOptions(const Options& options, const Env& env,
   }
   TIDESDB_TRY(Range("transaction_memory_bytes", resolved.transaction_memory_bytes, 1 << 10,
                     resolved.memory_max_bytes));
-  // What does not fit in the budget is cut to it rather than refused: the budget is the promise.
+  // Settings that do not fit in the budget are reduced, not refused: the budget is the promise.
   const uint64_t budget = resolved.memory_max_bytes;
   if (resolved.block_cache_bytes == 0) resolved.block_cache_bytes = Counted(budget);
   Cut("block_cache_bytes", Counted(budget), budget, &resolved.block_cache_bytes, cut);
-  // Half of what the memtables have: one fills while one is flushed.
+  // Half of what the memtables have: one fills while another is flushed.
   Cut("memtable_bytes", ForMemtables(budget, resolved.block_cache_bytes) / 2, budget,
       &resolved.memtable_bytes, cut);
   return resolved;
@@ -105,7 +105,7 @@ Status CheckFamilyOptions(const ColumnFamilyOptions& options) {
         "a column family's name has " + std::to_string(options.name.size()) +
         " bytes; allowed are at most " + std::to_string(kFamilyNameBytesMax));
   }
-  // Stored in the manifest: what no reader knows would make the database unopenable.
+  // It is stored in the manifest: an unknown value would make the database impossible to open.
   TIDESDB_TRY(RangeOfEnum("compression", options.compression, Compression::kZstd));
   TIDESDB_TRY(Range("block_bytes", options.block_bytes, 1 << 10, 1 << 20));
   TIDESDB_TRY(RangeOfInt("level0_file_trigger", options.level0_file_trigger, 1, 1024));

@@ -1,4 +1,4 @@
-// Checks the options of a database or a family, and fills in what is left to the engine.
+// Checks the options of a database or a family, and fills in the automatic ones.
 #pragma once
 
 #include <string>
@@ -10,28 +10,29 @@
 
 namespace tidesdb {
 
-// Options with every "0 means choose" chosen, and what does not fit in the memory budget cut to it:
-// *cut says so, a text for each. Errors: kInvalidArgument naming option, value and what is allowed.
+// Returns the options with every "0 means choose" replaced, and with sizes reduced to the memory
+// budget. *cut gets a text for each reduced option.
+// Errors: kInvalidArgument, which names option, value and what is allowed.
 Result<Options> ResolveOptions(const Options& options, const Env& env,
                                std::vector<std::string>* cut);
 
 // Errors: as ResolveOptions.
 Status CheckFamilyOptions(const ColumnFamilyOptions& options);
 
-// How the one memory budget is shared out (docs/design/0012-memory.md). Parts other than the cache
-// take what they need up to their limits; the cache has what they leave.
+// How the one memory budget is divided (docs/design/0012-memory.md). The cache gets the memory that
+// the other parts leave, up to its limit.
 struct MemoryPlan {
-  // Active and immutable ones together: writers wait for a flush beyond it. At least two memtables,
-  // so that one fills while one is flushed.
+  // For active and immutable memtables together; beyond it writers wait for a flush. At least two
+  // memtables, so that one fills while another is flushed.
   uint64_t memtables_max_bytes = 0;
-  uint64_t block_cache_bytes = 0;      // At most,
-  uint64_t block_cache_min_bytes = 0;  // and at least: together with the others' limits it fits.
+  uint64_t block_cache_bytes = 0;      // At most.
+  uint64_t block_cache_min_bytes = 0;  // At least: it fits together with the others' limits.
   uint64_t transactions_bytes = 0;     // A write set beyond its share of it spills.
-  uint64_t lent_bytes_max = 0;         // What cache and others may take together.
-  // The cache is large enough to do without the system's page cache.
+  uint64_t lent_bytes_max = 0;         // For the cache and the others together.
+  // The cache is large enough to bypass the system's page cache.
   bool bypass_page_cache = false;
 
-  // What the cache may take while the others take so much.
+  // The size of the cache while the others use this much.
   uint64_t CacheBytes(uint64_t others) const;
 };
 // REQUIRES: resolved options.

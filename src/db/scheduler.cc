@@ -47,7 +47,7 @@ void Scheduler::RunWorker(Pool* pool, const Work& work, const Work& idle, bool l
   if (low_priority && env_->is_real) env_->LowerThreadPriority();
   uint64_t seen = 0;
   Outcome outcome = Outcome::kDidWork;
-  bool rested = false;  // `idle` is what was asked last.
+  bool rested = false;  // The last call was `idle`.
   for (;;) {
     {
       MutexLock lock(pool->mu);
@@ -62,7 +62,7 @@ void Scheduler::RunWorker(Pool* pool, const Work& work, const Work& idle, bool l
         }
       }
       if (pool->stop) return;
-      // Taken before the work is looked for: a wake during the search is not lost.
+      // Read before the search for work, so that a wake during the search is not lost.
       rested = rested && seen == pool->wakes;
       seen = pool->wakes;
     }

@@ -1,7 +1,7 @@
 // The background threads: flushes first, compactions as they come, and a ticker for timed work.
 //
-// Threads: any. Owns its threads. Each thread asks its callback for work until there is none, then
-//   sleeps until Wake.
+// Threads: any. Each worker thread calls its callback until there is no work, then sleeps until Wake.
+// Owns: its threads.
 #pragma once
 
 #include <functional>
@@ -18,11 +18,11 @@ namespace tidesdb {
 
 class Scheduler {
  public:
-  // What a worker did when it was asked.
+  // The result of a worker's callback.
   enum class Outcome : uint8_t {
     kDidWork,  // Ask again at once.
     kIdle,     // Nothing to do until the next Wake.
-    kRetry,    // Failed; ask again after kRetryUs, whatever wakes.
+    kRetry,    // Failed; ask again after kRetryUs, even if a wake comes earlier.
   };
   using Work = std::function<Outcome()>;
 
@@ -32,14 +32,14 @@ class Scheduler {
     uint64_t tick_us = 0;  // 0: no ticker.
     Work flush;
     Work compact;
-    // What a compaction thread is asked that nothing has woken for so long; not again before a wake,
-    // once there is nothing.
+    // How long a compaction thread sleeps without a wake before it calls `idle`. It calls that until there is no
+    // work, then not again before a wake.
     uint64_t idle_us = 0;
-    Work idle;  // Null: nothing.
+    Work idle;  // Null: none.
     std::function<void()> tick;
   };
 
-  // instruments: null, or is told of the threads.
+  // instruments: null, or notified of the threads.
   Scheduler(Env* env, Instruments* instruments) : env_(env), instruments_(instruments) {}
   ~Scheduler() { Stop(); }
 
@@ -55,7 +55,7 @@ class Scheduler {
   struct Pool {
     Mutex mu;
     CondVar cv;
-    CondVar stopped;  // Failed work waits here: two that fail must not wake each other.
+    CondVar stopped;  // Failed workers sleep here, so that two of them do not wake each other.
     uint64_t wakes GUARDED_BY(mu) = 0;
     bool stop GUARDED_BY(mu) = false;
   };

@@ -34,7 +34,7 @@ uint64_t WriteController::DelayUs(const WritePressure& pressure, uint64_t bytes,
   const double rate = std::max(2 * drain * room * room, static_cast<double>(kRateMin));
   const auto cost_us = static_cast<uint64_t>(static_cast<double>(bytes) * 1e6 / rate);
   next_free_us_ = std::max(next_free_us_, now_us) + cost_us;
-  // Waits shorter than a timer's slack are saved up for a later group.
+  // Waits shorter than a timer's slack are added to the wait of a later group.
   if (next_free_us_ - now_us < 200) return 0;
   const uint64_t delay_us = std::min(next_free_us_ - now_us, kDelayUsMax);
   next_free_us_ = now_us + delay_us;
@@ -52,7 +52,7 @@ void WriteController::Count(DelayCause cause, uint64_t us) {
 }
 
 void WriteController::RecordDrain(uint64_t bytes, uint64_t us) {
-  // Small flushes say more about fixed costs than about bandwidth.
+  // The time of a small flush shows fixed costs rather than bandwidth.
   if (bytes < (1 << 20) || us == 0) return;
   const uint64_t now = bytes * 1'000'000 / us;
   const uint64_t old = drain_bytes_per_s_.load(std::memory_order_relaxed);

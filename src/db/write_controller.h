@@ -1,12 +1,12 @@
-// Turns background work that has fallen behind into a smooth write rate.
+// Slows writers smoothly when background work falls behind.
 //
 // Threads: any; Delay is called by one commit leader at a time.
 //
-// Pressure is the fullest of three tanks (memtables, level 0, compaction debt), each 1 at
-// its limit. Below 0.5 nobody waits. Above, writers share a rate that falls from twice what the
-// flushes lately managed, as the square of the room left, so that it settles where writing and
-// background work are even. No tank stops writers; only memory that is really full does (DbImpl
-// waits for a flush then).
+// Pressure is the fullest of three tanks (memtables, level 0, compaction debt), each 1 at its
+// limit. Below 0.5 nobody waits. Above it, writers share a rate. The rate starts at twice the
+// recent flush bandwidth and falls as the square of the room left, so that it settles where writing
+// and background work are balanced. Tanks never stop writers; only memory that is really full does
+// (DbImpl waits for a flush then).
 #pragma once
 
 #include <array>
@@ -20,13 +20,13 @@ namespace tidesdb {
 struct WritePressure {
   uint64_t memtable_bytes = 0;  // Active and immutable.
   uint64_t memtable_bytes_max = 1;
-  double level0 = 0;  // Files over trigger, of the worst family.
+  double level0 = 0;  // Files divided by the trigger, for the worst family.
   double level0_max = 12;
   uint64_t debt_bytes = 0;
   uint64_t debt_bytes_max = 1;
 };
 
-// kMemory is no tank: memory was full, and they waited for a flush.
+// kMemory is not a tank: memory was full, and writers waited for a flush.
 enum class DelayCause : uint8_t { kMemtables, kLevel0, kDebt, kMemory };
 inline constexpr size_t kTankCount = 3;
 inline constexpr size_t kDelayCauseCount = 4;
@@ -40,13 +40,13 @@ class WriteController {
     uint64_t longest_us = 0;
   };
 
-  // How long a group of `bytes` should wait now. 0 below half pressure; at most kDelayUsMax.
+  // How long a group of `bytes` should wait now: 0 below half pressure, at most kDelayUsMax.
   uint64_t DelayUs(const WritePressure& pressure, uint64_t bytes, uint64_t now_us);
 
-  // A flush wrote `bytes` in `us`: what writers can be held to.
+  // Records that a flush wrote `bytes` in `us`: the rate that writers are held to.
   void RecordDrain(uint64_t bytes, uint64_t us);
 
-  // A group waited so long for memory.
+  // Records that a group waited this long for memory.
   void RecordFullMemory(uint64_t us) { Count(DelayCause::kMemory, us); }
 
   CauseStats stats(DelayCause cause) const;
@@ -55,7 +55,7 @@ class WriteController {
   static constexpr uint64_t kDelayUsMax = 50'000;
 
  private:
-  static constexpr uint64_t kRateMin = 1 << 20;  // Bytes a second; so that nobody stops.
+  static constexpr uint64_t kRateMin = 1 << 20;  // Bytes a second, so that writers never stop.
 
   struct AtomicCause {
     std::atomic<uint64_t> delays = 0;

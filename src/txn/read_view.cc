@@ -5,7 +5,7 @@
 namespace tidesdb {
 
 void ReadView::Unreference(Pin* pin) {
-  // Acquire-release: whoever frees it sees the others' last uses behind it.
+  // Acquire-release: the thread that frees it sees the last uses of the others.
   if (pin->references.fetch_sub(1, std::memory_order_acq_rel) == 1) {
     std::unique_ptr<Pin> last(pin);
   }
@@ -31,10 +31,10 @@ const ReadState& ReadView::NewestOf(const std::atomic<SequenceNumber>& which,
                                     SequenceNumber at_least, SequenceNumber* sequence) {
   for (;;) {
     if (pin_ == nullptr) Renew();
-    // Acquire: all versions up to it are there to be found.
+    // Acquire: all versions up to it can be found.
     *sequence = std::max(which.load(std::memory_order_acquire), at_least);
-    // Still current after the sequence was read: nothing up to it can be in a newer memtable, and
-    // no compaction that began after it can have dropped a version that it sees.
+    // Still current after the sequence was read: no version up to it can be in a newer memtable,
+    // and no later compaction can have dropped a version that it sees.
     if (env_->ReadStateNumber() == pin_->number) return *pin_->state;
     Drop();
   }
@@ -47,7 +47,7 @@ const ReadState& ReadView::Current() {
 
 void ReadView::PinValue(const VersionHit& hit, PinnedValue* value) {
   if (hit.release != nullptr) return value->Pin(hit.value, hit.release, hit.owner, hit.arg);
-  // Relaxed: this view's reference keeps it alive meanwhile.
+  // Relaxed: this view's reference keeps the pin alive.
   pin_->references.fetch_add(1, std::memory_order_relaxed);
   value->Pin(hit.value, &ReadView::ReleaseValue, pin_, nullptr);
 }

@@ -1,6 +1,6 @@
 // The ReadState that a transaction reads from, kept over many reads while it is current.
 //
-// Threads: one at a time, but what PinValue hands out may be released by any thread.
+// Threads: one at a time; but any thread may release what PinValue hands out.
 #pragma once
 
 #include <atomic>
@@ -22,24 +22,24 @@ class ReadView {
   ReadView(const ReadView&) = delete;
   ReadView& operator=(const ReadView&) = delete;
 
-  // The current state and the newest commit, durable or not; the state holds all that this commit
-  // can see, although nobody has registered a snapshot for it. Valid until the next call.
+  // The current state and the newest commit, durable or not. The state holds all versions that this
+  // commit can see, although no snapshot is registered for it. Valid until the next call.
   const ReadState& Newest(SequenceNumber* sequence) { return NewestOf(*newest_, 0, sequence); }
-  // The same of the newest commit that plain reads see, or of `at_least`, which was the newest.
+  // As Newest, for the newest commit that plain reads see, or for `at_least`, which was the newest.
   const ReadState& Visible(SequenceNumber at_least, SequenceNumber* sequence) {
     return NewestOf(*visible_, at_least, sequence);
   }
   // The current state, for a reader with a registered snapshot.
   const ReadState& Current();
 
-  // Hands a hit in the state of the last call over to `value`: valid until that is reset.
+  // Hands over a hit in the state of the last call: valid until `value` is reset.
   void PinValue(const VersionHit& hit, PinnedValue* value);
 
-  // Lets go of the state, so that what it keeps in memory and on disk can go.
+  // Releases the state, so that its memory and files can be freed.
   void Drop();
 
  private:
-  // One pinned state, as long as this view or a value needs it.
+  // One pinned state; lives as long as this view or a value needs it.
   struct Pin {
     std::atomic<uint32_t> references = 1;
     uint64_t number = 0;  // Read before the state was pinned.

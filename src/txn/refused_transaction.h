@@ -1,4 +1,4 @@
-// A transaction that was not to be had: each of its calls says why.
+// The result of a failed Begin: a transaction whose calls all return the reason.
 #pragma once
 
 #include <memory>

@@ -8,13 +8,13 @@ namespace tidesdb {
 
 SequenceNumber SnapshotSet::Acquire(SequenceNumber at_least) {
   MutexLock lock(mu_);
-  // Under the mutex: a List before this one saw no newer sequence, a List after it sees this one.
+  // Under the mutex: an earlier List saw no newer sequence, a later List sees this one.
   const SequenceNumber sequence = std::max(visible_->load(std::memory_order_acquire), at_least);
   if (open_.empty() || open_.back().sequence < sequence) {
     open_.push_back({sequence, 1});
     return sequence;
   }
-  // Not the newest only where one is open that was ahead of the visible sequence.
+  // Not the newest only if an open snapshot is ahead of the visible sequence.
   auto place = std::prev(open_.end());
   while (place != open_.begin() && place->sequence > sequence) --place;
   if (place->sequence < sequence) ++place;

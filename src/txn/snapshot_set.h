@@ -1,9 +1,9 @@
-// The sequences that readers have open: what compaction must keep.
+// The sequences that readers have open: compaction must keep their versions.
 //
 // Threads: any number at once.
 // Invariants:
 //   1. A sequence handed out by Acquire is in every later List until it is released.
-//   2. List and Acquire are ordered: whatever is acquired after a List is at least its visible
+//   2. List and Acquire are ordered: a sequence acquired after a List is at least that List's visible
 //      part.
 #pragma once
 
@@ -22,19 +22,20 @@ class SnapshotSet {
   SnapshotSet(const SnapshotSet&) = delete;
   SnapshotSet& operator=(const SnapshotSet&) = delete;
 
-  // Registers the newest visible sequence, or `at_least`, and returns it; once for each Release.
-  // REQUIRES: all up to `at_least` is inserted.
+  // Registers and returns the newest visible sequence, or `at_least`. Call Release once for each
+  // call.
+  // REQUIRES: everything up to `at_least` is inserted.
   SequenceNumber Acquire(SequenceNumber at_least = 0);
   void Release(SequenceNumber sequence);
 
-  // Every open snapshot once, ascending, and at the end the newest visible sequence (readers that
-  // come later start there, and what is newer stays, so newer snapshots are left out). A version
-  // may be dropped when the next newer version of its key is not newer than the first of these that
-  // sees the older one.
+  // Returns every open snapshot once, ascending, and at the end the newest visible sequence. Later
+  // readers start there, and anything newer is kept, so newer snapshots are left out.
+  // An older version may be dropped if the first of these sequences that sees it also sees the next
+  // newer version of its key.
   std::vector<SequenceNumber> List() const;
   // The first of List().
   SequenceNumber Oldest() const;
-  // Open snapshots, those at one sequence counted each.
+  // The number of open snapshots; several at one sequence count separately.
   size_t Count() const;
 
  private:

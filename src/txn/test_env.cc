@@ -113,8 +113,8 @@ class TestReadState final : public ReadState {
   const Sources sources_;
 };
 
-// Of one key's versions, newest first, those that one of the snapshots (ascending) can see; at the
-// bottom a tombstone that hides nothing goes too.
+// Of one key's versions, newest first, keeps those that one of the snapshots (ascending) can see.
+// At the bottom it also drops a tombstone that hides nothing.
 void KeepVisible(const std::vector<SequenceNumber>& snapshots, std::vector<Entry>* versions) {
   std::vector<Entry> kept;
   auto stripe_of = [&](const Entry& version) {
@@ -286,7 +286,7 @@ Status TestEnv::SyncWal() {
   SchedulingPoint();
   if (fail_sync) read_only = true;
   if (fail_wal || fail_sync) return Status::IoError("sync of 000001.wal failed");
-  // One thread's sync may end after another's that began later.
+  // One thread's sync may end after that of another that began later.
   size_t durable = durable_records_;
   while (durable < records && !durable_records_.compare_exchange_weak(durable, records)) {
   }

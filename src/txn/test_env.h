@@ -1,5 +1,5 @@
-// A database around transactions for tests: real memtables and table files in a file system in
-// memory, with rotations and merges, but no log on disk and no recovery.
+// A database around transactions for tests: real memtables and table files in an in-memory file
+// system, with rotations and merges, but without a log on disk and without recovery.
 //
 // Threads: any number at once.
 #pragma once
@@ -38,7 +38,7 @@ class TestEnv final : public TxnEnv {
     Clock* clock = nullptr;  // Not owned.
     uint64_t transaction_memory_bytes = 32 << 20;
     size_t spill_files_open_max = TxnManagerOptions().spill_files_open_max;
-    uint64_t memtable_bytes = 1 << 20;  // Rotates beyond it.
+    uint64_t memtable_bytes = 1 << 20;  // The size at which it rotates.
     uint64_t target_file_bytes = 1 << 20;
     uint64_t lock_wait_timeout_us = 50'000'000;
     uint32_t families = 3;
@@ -56,7 +56,7 @@ class TestEnv final : public TxnEnv {
   std::unique_ptr<Transaction> Begin(Concurrency concurrency = Concurrency::kPessimistic,
                                      bool conflict_on_changed = true);
 
-  // Merges everything but the active memtable, dropping what no snapshot can see.
+  // Merges everything except the active memtable, and drops what no snapshot can see.
   void Compact();
   // Rotates between two groups.
   void Rotate();
@@ -70,16 +70,16 @@ class TestEnv final : public TxnEnv {
 
   // --- Looking at it ---
   Contents NewestContents();
-  // What the records of the log say, applied in their order. CHECKs that sequences ascend by one.
+  // The content by the log's records, applied in order. CHECKs that sequences ascend by one.
   Contents LoggedContents();
-  // Prepared transactions that hold the log.
+  // The number of prepared transactions that hold the log.
   int HeldWal() const { return held_wal_; }
   int Syncs() const { return syncs_; }  // Of the log.
   size_t DurableRecords() const { return durable_records_; }
   std::vector<std::string> Log();
   size_t SpillFiles();
   size_t TableFiles();
-  size_t UnusedTableFiles();  // Written, and neither ingested nor deleted.
+  size_t UnusedTableFiles();  // Written, but neither ingested nor deleted.
 
   // --- TxnEnv ---
   ReadStateRef PinReadState() const override;
@@ -100,7 +100,7 @@ class TestEnv final : public TxnEnv {
   uint64_t TargetFileBytes(FamilyId) const override { return options_.target_file_bytes; }
   const JobContext* load_context() const override { return &load_context_; }
 
-  // A memtable, or the files of one commit. Internal, but for the state's use.
+  // A memtable, or the files of one commit. Internal; public for the state only.
   struct Source {
     std::shared_ptr<MemTable> memtable;
     std::vector<std::shared_ptr<class TableReader>> files;
@@ -129,7 +129,7 @@ class TestEnv final : public TxnEnv {
   std::vector<std::string> log_ GUARDED_BY(mu_);
   std::vector<uint64_t> ingested_ GUARDED_BY(mu_);
 
-  std::unique_ptr<TxnManager> txns_;  // Last: goes first.
+  std::unique_ptr<TxnManager> txns_;  // Last member: destroyed first.
 };
 
 }  // namespace tidesdb

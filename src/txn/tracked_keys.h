@@ -1,4 +1,5 @@
-// The keys an optimistic transaction depends on, each with the sequence it must not change after.
+// The keys that an optimistic transaction depends on, each with the sequence since which it must
+// not change.
 //
 // Threads: one at a time.
 #pragma once
@@ -13,9 +14,9 @@
 namespace tidesdb {
 
 struct TrackedKey {
-  SequenceNumber floor = 0;  // Not changed since then, as far as was checked.
+  SequenceNumber floor = 0;  // Unchanged since then, as far as was checked.
   bool written = false;
-  uint32_t count = 0;  // How often it was asked for.
+  uint32_t count = 0;  // How often it was requested.
 };
 
 class TrackedKeys {
@@ -57,13 +58,13 @@ class TrackedKeys {
     bytes_ = 0;
   }
 
-  // Ascending by family and key: the order that all transactions lock them in.
+  // Ascending by family and key: all transactions lock them in this order.
   Map& keys() { return keys_; }
   bool empty() const { return keys_.empty(); }
   size_t MemoryBytes() const { return bytes_; }
 
  private:
-  // Node: tree links and colour (32), pair, and bytes that the string cannot hold itself.
+  // A node: tree links and colour (32), the pair, and bytes that do not fit in the string object.
   static size_t EntryBytes(size_t key_bytes) {
     return 32 + sizeof(Map::value_type) + (key_bytes > 15 ? key_bytes + 1 : 0);
   }

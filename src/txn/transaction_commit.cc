@@ -18,7 +18,7 @@ Status TransactionImpl::Prepare() {
   view_.Drop();
   if (HasWrites()) {
     TIDESDB_FAILPOINT_STATUS("prepare");
-    // One record of the log holds a write set that is not spilled.
+    // One log record holds a write set that is not spilled.
     if (spilled_.empty() && loaded_.empty() && writes_.live_bytes() > kRecordBytesMax)
       TIDESDB_TRY(Spill());
     const bool files = !spilled_.empty() || !loaded_.empty();
@@ -37,7 +37,7 @@ Status TransactionImpl::Prepare() {
   return Status::Ok();
 }
 
-// Appends to what record_ holds.
+// Appends to record_.
 Status TransactionImpl::EncodeFiles() {
   if (ingest_.empty()) return Status::Ok();  // All of it was rolled back.
   WalIngest record;
@@ -53,7 +53,7 @@ Status TransactionImpl::EncodeFiles() {
   return Status::Ok();
 }
 
-// Likewise.
+// Appends to record_, too.
 Status TransactionImpl::EncodeWrites() {
   record_.reserve(record_.size() + writes_.live_bytes());
   WalBatchEncoder encoder(&record_);
@@ -86,7 +86,7 @@ Status TransactionImpl::Commit() {
 }
 
 uint64_t TransactionImpl::Bytes() const {
-  // What a key takes in the memtable beyond its bytes.
+  // The memtable's overhead for each key.
   constexpr uint64_t kEntryBytes = 64;
   return !ingest_.empty() ? record_.size() : record_.size() + writes_.live_keys() * kEntryBytes;
 }
@@ -125,7 +125,7 @@ void TransactionImpl::InsertInto(MemTable* memtable, SequenceNumber sequence) {
 Status TransactionImpl::Publish(TxnEnv* env, SequenceNumber sequence) {
   if (!has_room()) return env->Ingest(ingest_, sequence, 0);
   TIDESDB_TRY(env->Ingest(ingest_, sequence, log_segment_));
-  env->ReleaseWal(log_segment_, false);  // The list of memtables needs it now, for the files.
+  env->ReleaseWal(log_segment_, false);  // From now on the memtable list needs it, for the files.
   return Status::Ok();
 }
 

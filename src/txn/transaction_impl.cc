@@ -20,7 +20,7 @@ TransactionImpl::TransactionImpl(TxnShared* shared, std::shared_ptr<void> engine
 TransactionImpl::~TransactionImpl() {
   if (prepared_id_ != 0) {
     if (ordered_) shared_->pipeline.Await(this).IgnoreError();
-    End();  // Stays prepared in the log, which stays held.
+    End();  // Stays prepared in the log, which is kept.
   } else if (state_ != State::kEnded) {
     Rollback();
   }
@@ -91,14 +91,14 @@ Status TransactionImpl::CheckLockCall(ColumnFamily* family, Slice key, LockMode 
 
 Status TransactionImpl::CheckRangeCall(ColumnFamily* family, Slice start, Slice end,
                                        RangeHold hold) const {
-  constexpr size_t kBoundBytesMax = kKeyBytesMax + 1;  // Right behind the longest key.
+  constexpr size_t kBoundBytesMax = kKeyBytesMax + 1;  // Just above the longest key.
   TIDESDB_TRY(CheckOpen());
   if (start.size() > kBoundBytesMax || end.size() > kBoundBytesMax) [[unlikely]] {
     return Status::InvalidArgument("a bound of a range has more than " +
                                    std::to_string(kBoundBytesMax) + " bytes");
   }
   if (hold > RangeHold::kWrites) [[unlikely]] {
-    return Status::InvalidArgument("a range holds off puts or writes, not " +
+    return Status::InvalidArgument("a range blocks puts or writes, not " +
                                    std::to_string(static_cast<unsigned>(hold)));
   }
   return shared_->options.env->CheckFamily(family, false);
@@ -158,7 +158,7 @@ void TransactionImpl::ReleaseSnapshot() {
   has_snapshot_ = false;
   view_.Drop();
   if (snapshot_is_floor_) {
-    floors_.push_back(snapshot_);  // Ascending, as snapshots are.
+    floors_.push_back(snapshot_);  // Ascending, like snapshots.
   } else {
     shared_->snapshots.Release(snapshot_);
   }
@@ -181,7 +181,7 @@ Status TransactionImpl::RollbackTo(Savepoint savepoint, LocksSince locks) {
     return Status::InvalidArgument("the savepoint is not of transaction " +
                                    std::to_string(owner_.id));
   }
-  // A spill keeps what a savepoint needs only while the savepoint is known.
+  // A spill keeps what a savepoint needs only while that savepoint is known.
   const bool known =
       std::any_of(savepoints_.begin(), savepoints_.end(),
                   [&](const OpenSavepoint& open) { return open.position == savepoint.position; });
@@ -196,7 +196,7 @@ Status TransactionImpl::RollbackTo(Savepoint savepoint, LocksSince locks) {
 }
 
 void TransactionImpl::ReleaseSavepoint(Savepoint savepoint) {
-  // The end of a statement, as a rule: an idle transaction keeps no memtable and no file alive.
+  // Usually the end of a statement: an idle transaction must keep no memtable or file alive.
   view_.Drop();
   if (savepoint.transaction != owner_.id) return;
   auto it = std::lower_bound(
@@ -209,7 +209,7 @@ void TransactionImpl::ReleaseSavepoint(Savepoint savepoint) {
 void TransactionImpl::Rollback() {
   if (state_ == State::kEnded) return;
   if (prepared_id_ != 0) return RollbackPrepared();
-  // Files that a record in the WAL may name are recovery's to judge.
+  // If a record in the WAL may name the files, recovery decides about them.
   if (!logged_) DeleteMerged(shared_->spill, ingest_);
   if (!loaded_.empty()) [[unlikely]]
     DropLoadedSince(0);

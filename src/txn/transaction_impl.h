@@ -1,19 +1,18 @@
-// One transaction: ties locks, write set, spill, snapshot and commit together.
+// One transaction: connects locks, write set, spill, snapshot and commit.
 //
 // Threads: as Transaction.
-// How it writes: lock the key (or, kOptimistic, track it), see that nobody changed it since the
-// snapshot, stage the write; spill first when the staged ones take too much memory. How it ends:
-// Prepare does all that can fail, the pipeline publishes, and gives the locks back on the way.
+// To write: lock the key (kOptimistic: track it), check that nobody changed it since the snapshot,
+// stage the write. If the staged writes take too much memory, spill first. To end: Prepare does
+// everything that can fail; the pipeline publishes and releases the locks.
 //
-// In two phases: PrepareNamed logs the record under an id, and a short record names the id at the
-// end. Between the two the log from the prepare on is held (TxnEnv::HoldWal), and the writes stay
-// in memory or in finished files; a commit hands the hold over to the memtable that takes the
-// writes.
+// Two phases: PrepareNamed logs the record under an id, and a short record at the end names that
+// id. In between, the log is kept from the prepare on (TxnEnv::HoldWal), and the writes stay in
+// memory or in finished files. A commit hands the hold to the memtable that takes the writes.
 //
-// kOptimistic: each key it depends on is tracked with a "floor", a sequence that is registered as a
-// snapshot, so that compaction keeps what tells whether the key changed since. Prepare locks all
-// tracked keys, in order, and looks. A write set that spills is locked and checked at the spill
-// already: from then on its keys are held as any spilled keys are. LockRange takes a real lock.
+// kOptimistic: each tracked key has a "floor", a sequence that is registered as a snapshot.
+// Compaction therefore keeps what shows whether the key has changed since. Prepare locks all
+// tracked keys, in order, and checks them. A write set that spills is locked and checked at the
+// spill; from then on its keys are held like all spilled keys. LockRange takes a real lock.
 #pragma once
 
 #include <memory>
@@ -32,7 +31,7 @@ namespace tidesdb {
 
 class TransactionImpl final : public Transaction, private CommitRequest, private InterruptCheck {
  public:
-  // Holds on to `engine`, which `shared` lives in; null: it outlives the transaction.
+  // Keeps `engine` alive, which contains `shared`; null: it outlives the transaction.
   TransactionImpl(TxnShared* shared, std::shared_ptr<void> engine,
                   const TransactionOptions& options);
   ~TransactionImpl() override;
@@ -80,7 +79,7 @@ class TransactionImpl final : public Transaction, private CommitRequest, private
   Status PrepareNamed(Slice name) override;
   void OrderCommit() override;
   Slice prepared_name() const override { return prepared_id_ == 0 ? Slice() : Slice(name_); }
-  // Becomes the prepared transaction that recovery found, with its locks. REQUIRES: new.
+  // Turns this into the prepared transaction that recovery found, with its locks. REQUIRES: new.
   Status BecomePrepared(PreparedRecord record);
   Status Restart(const TransactionOptions& options) override;
 
@@ -102,28 +101,28 @@ class TransactionImpl final : public Transaction, private CommitRequest, private
   static constexpr size_t kRecordBytesKept = 64 << 10;
 
   bool optimistic() const { return options_.concurrency == Concurrency::kOptimistic; }
-  // False: there is nothing of its own to be read.
+  // False: it has no writes of its own to read.
   bool MayReadOwn() const { return !writes_.empty() || !spilled_.empty(); }
   uint64_t WaitUs(LockWait wait) const { return wait == LockWait::kNoWait ? 0 : lock_wait_us_; }
   // A change since the snapshot is a conflict.
   bool checks_snapshot() const { return has_snapshot_ && options_.conflict_on_changed; }
   Status Conflict(FamilyId family, Slice key);
-  // What is refused before anything is done: a transaction that has ended or is prepared, a family
-  // that may not be used, a lock on no key or in no mode.
+  // Checks before anything is done: the transaction has not ended and is not prepared, the family
+  // is usable, the key and mode of a lock are valid.
   Status CheckOpen() const { return state_ == State::kOpen ? Status::Ok() : NotOpen(); }
   Status NotOpen() const;
   Status CheckLockCall(ColumnFamily* family, Slice key, LockMode mode) const;
   Status CheckRangeCall(ColumnFamily* family, Slice start, Slice end, RangeHold hold) const;
   Status CheckKey(Slice key) const;
   void Begin(const TransactionOptions& options);
-  // Gives back everything but what the next transaction can use again.
+  // Releases everything except what the next transaction can reuse.
   void End();
-  // Of the snapshot and of what is tracked.
+  // Releases the sequences of the snapshot and of tracked keys.
   void ReleaseSequences();
   void ReportMemory();
 
   // --- Reading (transaction_read.cc) ---
-  // This transaction depends on a commit that may not be durable yet.
+  // Notes that this transaction depends on a commit that may not be durable yet.
   void Saw(SequenceNumber sequence) {
     if (sequence > seen_ && sequence > shared_->visible.load(std::memory_order_acquire)) {
       seen_ = sequence;
@@ -133,15 +132,15 @@ class TransactionImpl final : public Transaction, private CommitRequest, private
   Result<bool> ReadLocked(const LockGrant& grant, FamilyId family, Slice key, PinnedValue* value);
   Result<bool> ReadNewest(FamilyId family, Slice key, PinnedValue* value);
   Result<bool> ChangedSince(FamilyId family, Slice key, SequenceNumber floor);
-  // After its lock was granted: whether the key may be acted on.
+  // Call after the lock is granted: whether the transaction may act on the key.
   Status CheckLocked(const LockGrant& grant, FamilyId family, Slice key);
   Result<bool> GetForUpdateTracked(FamilyId family, Slice key, PinnedValue* value);
-  // kOptimistic: the key from now on may not change. Errors: kConflict.
+  // kOptimistic: from now on the key may not change. Errors: kConflict.
   Result<TrackedKey*> Track(FamilyId family, Slice key);
   SequenceNumber NewFloor();
 
   // --- Writing (transaction_write.cc) ---
-  // What can be said of a write before anything is done or locked for it.
+  // The checks of a write before anything is done or locked for it.
   Status BeginWrite(ColumnFamily* family, Slice key, Slice value);
   Status TrackAndStage(FamilyId family, Slice key, ValueType type, Slice value, uint64_t wait_us);
   static Status NoPlaceForValue() {
@@ -151,25 +150,26 @@ class TransactionImpl final : public Transaction, private CommitRequest, private
   Status StageLocked(const LockGrant& grant, FamilyId family, Slice key, ValueType type,
                      Slice value, uint64_t wait_us);
   Status WriteLocked(ColumnFamily* family, Slice key, ValueType type, Slice value);
-  // `into_ranges`: ranges that keep puts out are in its way. Errors: those of waiting for ranges of
-  // others; the write is undone then.
+  // `into_ranges`: the write must wait for ranges that block puts.
+  // Errors: those of waiting for others' ranges; the write is undone then.
   Status Stage(FamilyId family, Slice key, ValueType type, Slice value, bool into_ranges,
                uint64_t wait_us);
   bool MustSpill();
   Status Spill();
   void ReleaseSpilledRows();
-  // Locks tracked keys and sees that they are as they were; `written_only`: those with writes.
+  // Locks tracked keys and checks that they have not changed; `written_only`: only keys with
+  // writes.
   Status LockTracked(bool written_only);
 
   // --- Loads (transaction_load.cc) ---
-  // Whether the files of a load that was begun in `transaction` may be taken.
+  // Whether the files of a load that began in `transaction` may be taken.
   Status CheckLoad(uint64_t transaction, FamilyId family);
-  // Its files.
+  // Takes its files.
   Status TakeLoaded(uint64_t transaction, FamilyId family, std::vector<FileRecord> files);
-  // Deletes what was taken in this epoch and later.
+  // Deletes files taken in this epoch or later.
   void DropLoadedSince(uint32_t epoch);
   uint64_t LoadedEntries() const;
-  // Moves them to those of the write set.
+  // Moves them to the files of the write set.
   Status AddLoadedTo(std::vector<IngestFile>* files);
 
   // --- Ending (transaction_commit.cc) ---
@@ -187,7 +187,7 @@ class TransactionImpl final : public Transaction, private CommitRequest, private
 
   // --- Two-phase commit (transaction_two_phase.cc) ---
   Status LogPrepare(Slice name);
-  // After OK it has ended.
+  // After OK the transaction has ended.
   Status CommitPrepared();
   void RollbackPrepared();
   Status AddRecoveredWrites(Slice payload);
@@ -197,7 +197,7 @@ class TransactionImpl final : public Transaction, private CommitRequest, private
   bool Interrupted() const override { return owner_.interrupted(); }
 
   struct LoadedFile {
-    uint32_t epoch;  // The owner's, when it was taken.
+    uint32_t epoch;  // The owner's, when the lock was taken.
     IngestFile file;
   };
   struct OpenSavepoint {
@@ -205,7 +205,7 @@ class TransactionImpl final : public Transaction, private CommitRequest, private
     uint64_t count;
   };
 
-  const std::shared_ptr<void> engine_;  // First: goes last.
+  const std::shared_ptr<void> engine_;  // First member: destroyed last.
   TxnShared* const shared_;
   TransactionOptions options_;
   uint64_t lock_wait_us_ = 0;
@@ -216,7 +216,7 @@ class TransactionImpl final : public Transaction, private CommitRequest, private
   bool has_snapshot_ = false;
   bool snapshot_is_floor_ = false;  // A tracked key relies on it.
   SequenceNumber snapshot_ = 0;
-  // The newest commit that was read before it was durable; plain reads are not older.
+  // The newest commit that was read before it was durable; plain reads are at least this new.
   SequenceNumber seen_ = 0;
   std::vector<SequenceNumber> floors_;  // Registered snapshots that tracked keys rely on.
   TrackedKeys tracked_;
@@ -227,19 +227,19 @@ class TransactionImpl final : public Transaction, private CommitRequest, private
   std::vector<LoadedFile> loaded_;         // Until Prepare.
   std::vector<OpenSavepoint> savepoints_;  // Ascending.
 
-  std::string record_;              // Since Prepare.
-  std::vector<IngestFile> ingest_;  // Since Prepare, of a spilled write set and of loads.
+  std::string record_;              // From Prepare on.
+  std::vector<IngestFile> ingest_;  // From Prepare on: files of a spilled write set and of loads.
   bool logged_ = false;             // The record may be in the WAL: its files must stay.
   SequenceNumber commit_sequence_ = 0;
 
-  Kind kind_ = Kind::kCommit;  // What is asked of the pipeline.
+  Kind kind_ = Kind::kCommit;  // The current request to the pipeline.
   uint64_t prepared_id_ = 0;   // Prepared under name_: its id in the log.
   std::string name_;
-  uint64_t log_segment_ = 0;  // Where its prepare is, or before.
-  bool ordered_ = false;      // In the pipeline's queue by OrderCommit.
+  uint64_t log_segment_ = 0;  // The segment of its prepare, or an earlier one.
+  bool ordered_ = false;      // OrderCommit put it in the pipeline's queue.
 
   uint64_t memory_reported_ = 0;
-  uint64_t memory_at_last_look_ = 0;  // Of MustSpill, at those of all transactions.
+  uint64_t memory_at_last_look_ = 0;  // Of all transactions, when MustSpill last looked.
 };
 
 }  // namespace tidesdb

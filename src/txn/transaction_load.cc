@@ -1,5 +1,5 @@
-// Loads of a transaction: families that are filled by finished files, which its commit hands over as
-// it does those of a spilled write set.
+// Loads of a transaction: finished files fill families. The commit hands them over like those of a spilled write
+// set.
 #include <algorithm>
 
 #include "base/failpoint.h"
@@ -83,7 +83,7 @@ uint64_t TransactionImpl::LoadedEntries() const {
   return entries;
 }
 
-// A family has files of one kind: each by itself ascends.
+// A family has files of one kind only: each kind ascends by itself.
 Status TransactionImpl::AddLoadedTo(std::vector<IngestFile>* files) {
   for (const IngestFile& written : *files) {
     const FamilyId family = written.properties.family;
@@ -93,7 +93,7 @@ Status TransactionImpl::AddLoadedTo(std::vector<IngestFile>* files) {
       continue;
     }
     return Status::InvalidArgument("the transaction has loaded column family " +
-                                   std::to_string(family) + " and written to it besides");
+                                   std::to_string(family) + ", and also written to it");
   }
   for (LoadedFile& loaded : loaded_) files->push_back(std::move(loaded.file));
   loaded_.clear();

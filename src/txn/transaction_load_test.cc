@@ -253,7 +253,7 @@ TEST_F(TransactionLoadTest, LoadedAndWrittenIsRefused) {
     }
     const Status committed = txn->Commit();
     EXPECT_EQ(committed.code(), Code::kInvalidArgument);
-    EXPECT_NE(committed.ToString().find("written to it besides"), std::string::npos);
+    EXPECT_NE(committed.ToString().find("also written to it"), std::string::npos);
     txn->Rollback();
   }
   // What is undone does not count.

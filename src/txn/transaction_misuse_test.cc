@@ -267,7 +267,7 @@ TEST_P(TransactionMisuseTest, AMoveFromNoKeyIsAnErrorUntilTheNextSeek) {
       EXPECT_EQ(it->value(), "");
       forward ? it->Next() : it->Prev();
       EXPECT_FALSE(it->Valid());
-      EXPECT_NE(Message(it->status()).find("stands on no key"), std::string::npos);
+      EXPECT_NE(Message(it->status()).find("is not on a key"), std::string::npos);
       it->Seek("b");
       ASSERT_TRUE(it->Valid());
       EXPECT_TRUE(it->status().ok());

@@ -66,13 +66,14 @@ Result<bool> TransactionImpl::ChangedSince(FamilyId family, Slice key, SequenceN
 
 Status TransactionImpl::CheckLocked(const LockGrant& grant, FamilyId family, Slice key) {
   HeldLock* lock = grant.lock;
-  // Under a lock that was held before nothing can have changed, unless it was found changed then.
+  // Under a lock that was already held nothing can have changed, unless the first check found a
+  // change.
   if (grant.kind == LockGrant::Kind::kHeldBefore && !lock->changed) return Status::Ok();
   if (!checks_snapshot()) {
     lock->changed = false;
     return Status::Ok();
   }
-  lock->changed = true;  // Until it is known.
+  lock->changed = true;  // Until it is checked.
   TIDESDB_ASSIGN(const bool changed, ChangedSince(family, key, snapshot_));
   if (changed) return Conflict(family, key);
   lock->changed = false;
@@ -97,13 +98,13 @@ Result<bool> TransactionImpl::GetForUpdate(ColumnFamily* family, Slice key, Lock
   return ReadLocked(grant, id, key, value);
 }
 
-// What CheckLocked and ReadNewest do, with one look.
+// CheckLocked and ReadNewest with one lookup.
 Result<bool> TransactionImpl::ReadLocked(const LockGrant& grant, FamilyId family, Slice key,
                                          PinnedValue* value) {
   HeldLock* const lock = grant.lock;
   const bool unchanged = grant.kind == LockGrant::Kind::kHeldBefore && !lock->changed;
   const bool check = !unchanged && checks_snapshot();
-  lock->changed = check;  // Until it is known.
+  lock->changed = check;  // Until it is checked.
   SequenceNumber sequence = 0;
   const ReadState& state = view_.Newest(&sequence);
   VersionHit hit;
@@ -128,11 +129,11 @@ Result<bool> TransactionImpl::GetForUpdateTracked(FamilyId family, Slice key, Pi
     TIDESDB_ASSIGN(const bool found, GetOwn(family, key, value, &own));
     if (own) return found;
   }
-  // Changes after the check just made are found by Prepare, whatever is read here.
+  // Prepare finds changes after this check, whatever is read here.
   return ReadNewest(family, key, value);
 }
 
-// Of the newest state: what is not durable yet has changed the key all the same.
+// Of the newest state: a commit that is not durable yet has already changed the key.
 SequenceNumber TransactionImpl::NewFloor() {
   Saw(NewestSequence());
   floors_.push_back(shared_->snapshots.Acquire(seen_));
@@ -149,8 +150,8 @@ Result<TrackedKey*> TransactionImpl::Track(FamilyId family, Slice key) {
     snapshot_is_floor_ = true;
     return tracked_.Add(family, key, floor);
   }
-  // It may have changed before; only what changes from here on matters. So the newest floor will do
-  // while the key is as it was then, and a new one is taken when it is not.
+  // It may have changed before; only later changes matter. So the newest floor suffices if the key
+  // has not changed since, and otherwise a new floor is taken.
   SequenceNumber floor = floors_.empty() ? NewFloor() : floors_.back();
   for (;;) {
     TIDESDB_ASSIGN(const bool changed, ChangedSince(family, key, floor));
@@ -171,7 +172,7 @@ Status TransactionImpl::LockRangeWithRow(ColumnFamily* family, Slice start, Slic
                                          LockWait wait) {
   TIDESDB_TRY(CheckRangeCall(family, start, end, RangeHold::kWrites));
   if (row < start || (!end.empty() && row >= end)) {
-    return Status::InvalidArgument("the row to lock a range with is not in it");
+    return Status::InvalidArgument("the row is outside of the range to lock");
   }
   return shared_->locks.LockRangeWithRow(&owner_, family->id(), start, end, row, WaitUs(wait));
 }
@@ -184,7 +185,7 @@ Status TransactionImpl::AwaitWriters(ColumnFamily* family, Slice start, Slice en
 
 void TransactionImpl::UnlockLast(ColumnFamily* family, Slice key) {
   if (state_ != State::kOpen) return;
-  // The id of another database's family is that of one of ours.
+  // An id of another database's family could match one of ours.
   if (!shared_->options.env->CheckFamily(family, false).ok()) return;
   const FamilyId id = family->id();
   if (!optimistic()) return shared_->locks.UnlockLast(&owner_, id, key);

@@ -1,4 +1,4 @@
-// One database of memory and one family, for tests of transactions on one thread.
+// An in-memory database with one family, for tests of transactions on one thread.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ class TransactionTest : public testing::TestWithParam<Concurrency> {
   TransactionTest() {
     TestEnv::Options options;
     options.clock = &clock_;
-    options.lock_wait_timeout_us = 0;  // One thread: nobody to wait for.
+    options.lock_wait_timeout_us = 0;  // One thread: no other can release a lock.
     env_ = std::make_unique<TestEnv>(options);
     family_ = env_->family(1);
   }
@@ -27,7 +27,7 @@ class TransactionTest : public testing::TestWithParam<Concurrency> {
   }
   bool optimistic() const { return GetParam() == Concurrency::kOptimistic; }
 
-  // The value, or "-" when there is none, or the kind of the error.
+  // The value, or "-" if there is none, or the kind of the error.
   static std::string Text(const Result<bool>& found, const PinnedValue& value) {
     if (!found.ok()) return CodeName(found.status().code());
     return *found ? std::string(value.slice()) : "-";

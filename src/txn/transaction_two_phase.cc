@@ -9,7 +9,7 @@
 namespace tidesdb {
 namespace {
 
-// The locks of a recovered transaction that had spilled: the keys of its finished files.
+// The locks of a recovered transaction that had spilled: the keys in its finished files.
 class FileKeys final : public SpilledKeys {
  public:
   void Add(std::shared_ptr<TableReader> file) { files_.push_back(std::move(file)); }
@@ -54,7 +54,7 @@ Status TransactionImpl::PrepareNamed(Slice name) {
   Status logged = LogPrepare(name);
   if (!logged.ok()) return logged;
   TIDESDB_FAILPOINT("prepare_logged");
-  // Out of the pipeline's line: commits go on meanwhile, and who syncs does it for all.
+  // Outside the pipeline's queue: commits continue, and one sync serves all that wait.
   if (shared_->options.sync_commits) TIDESDB_TRY(shared_->options.env->SyncWal());
   TIDESDB_FAILPOINT("prepare_synced");
   return Status::Ok();
@@ -77,7 +77,7 @@ Status TransactionImpl::LogPrepare(Slice name) {
   if (record_.capacity() > kRecordBytesKept) record_.shrink_to_fit();
   prepared_id_ = id;
   name_ = name;
-  // It may stay for long, and reads nothing any more.
+  // It may stay for long, and reads no more.
   ReleaseSequences();
   ReportMemory();
   return Status::Ok();
@@ -97,7 +97,7 @@ Status TransactionImpl::CommitPrepared() {
     shared_->pipeline.Enqueue(this);
   }
   ordered_ = false;
-  // After an error the log is closed, and this stays as prepared as recovery will find it.
+  // After an error the log is closed, and this stays prepared, as recovery will find it.
   TIDESDB_TRY(shared_->pipeline.Await(this));
   commit_sequence_ = sequence();
   shared_->Count(Counter::kUserBytesWritten, writes_.live_bytes());
@@ -115,8 +115,8 @@ void TransactionImpl::RollbackPrepared() {
   kind_ = Kind::kPreparedRollback;
   shared_->pipeline.Enqueue(this);
   const Status logged = shared_->pipeline.Await(this);
-  // Before the files: a crash must not bring back a transaction without them. In the modes without
-  // a sync of each commit too.
+  // Before the files are deleted: a crash must not restore a transaction without its files. Also
+  // needed in the modes that do not sync each commit.
   if (logged.ok() && !ingest_.empty() && shared_->options.env->SyncWal().ok()) {
     DeleteMerged(shared_->spill, ingest_);
   }
@@ -129,7 +129,7 @@ Status TransactionImpl::BecomePrepared(PreparedRecord record) {
   TIDESDB_TRY(WalPayloadKind(record.writes) == WalKind::kIngest
                   ? LockRecoveredFiles(record.writes)
                   : AddRecoveredWrites(record.writes));
-  // From here on: an error before leaves it as it is in the log.
+  // Only from here on: after an earlier error it stays as it is in the log.
   prepared_id_ = record.id;
   name_ = std::move(record.name);
   log_segment_ = record.wal_segment;
@@ -158,7 +158,7 @@ Status TransactionImpl::LockRecoveredFiles(Slice payload) {
   auto keys = std::make_shared<FileKeys>();
   for (const WalIngestFile& file : ingest.files) {
     const std::string path = shared_->options.env->TablePath(file.number);
-    // Open for as long as anybody looks: compaction may delete it once it is committed.
+    // Open as long as it is needed: compaction may delete the file once it is committed.
     TIDESDB_ASSIGN(auto opened, shared_->options.fs->NewRandomAccessFile(path));
     TIDESDB_ASSIGN(auto reader, TableReader::Open(std::move(opened), path, file.number, 0,
                                                   shared_->options.cache));

@@ -11,8 +11,8 @@ namespace {
 
 constexpr uint64_t kSpillsBeforeTheyGrow = 16;
 
-// When all transactions together take much: a smaller write set stays in memory whoever needs it.
-// The least is what a run costs many times over.
+// While all transactions together use much memory, a smaller write set spills as well. The minimum
+// is many times the cost of a run.
 constexpr uint64_t kCrowdedSpillParts = 256;  // Of the share of one transaction.
 constexpr uint64_t kCrowdedSpillMin = 64 << 10;
 
@@ -46,13 +46,13 @@ Status TransactionImpl::LockAndStage(FamilyId family, Slice key, ValueType type,
 
 Status TransactionImpl::StageLocked(const LockGrant& grant, FamilyId family, Slice key,
                                     ValueType type, Slice value, uint64_t wait_us) {
-  // Who walks a range and meets a key that exists asks for its lock: nothing new comes into it.
+  // A scan of a range that meets an existing key asks for its lock, so only new keys affect ranges.
   const bool into_ranges = type == ValueType::kPut && !grant.lock->exists;
   Status staged = Stage(family, key, type, value, into_ranges, wait_us);
   if (staged.ok()) {
     grant.lock->written = true;
   } else {
-    // A range was in the way: whoever holds it may want this key itself.
+    // A range was in the way: its holder may want this key.
     shared_->locks.UndoRow(&owner_, grant);
   }
   return staged;
@@ -60,7 +60,7 @@ Status TransactionImpl::StageLocked(const LockGrant& grant, FamilyId family, Sli
 
 Status TransactionImpl::WriteLocked(ColumnFamily* family, Slice key, ValueType type, Slice value) {
   TIDESDB_TRY(BeginWrite(family, key, value));
-  // Before the lock: what is spilled after it is written under it, but for this write.
+  // Before the lock: the spilled writes are older than this lock, except this write.
   if (MustSpill()) TIDESDB_TRY(Spill());
   return optimistic() ? TrackAndStage(family->id(), key, type, value, lock_wait_us_)
                       : LockAndStage(family->id(), key, type, value);
@@ -70,8 +70,8 @@ Status TransactionImpl::Stage(FamilyId family, Slice key, ValueType type, Slice 
                               bool into_ranges, uint64_t wait_us) {
   if (!owner_.writes) shared_->locks.AddWriter(&owner_, &writes_);
   const uint64_t before = writes_.last_number();
-  // Of a key's operations only the newest is committed. One before may have deleted an older put,
-  // which a single deletion in its place would leave. The write set looks at its own.
+  // Only the newest operation of a key is committed. An earlier one may have deleted an older put,
+  // which a single deletion in its place would leave. The write set checks its own entries.
   if (type == ValueType::kSingleDelete && !spilled_.empty()) type = ValueType::kDelete;
   writes_.Add(family, key, type, value);
   ReportMemory();
@@ -138,19 +138,19 @@ Status TransactionImpl::DeleteUnderLock(ColumnFamily* family, Slice key, bool si
 bool TransactionImpl::MustSpill() {
   const uint64_t share = shared_->options.transaction_memory_bytes;
   const uint64_t used = writes_.used_bytes();
-  // Spills grow with what was spilled, so that a large transaction has tens of runs a family, not
-  // hundreds: each is looked into by whoever reads the transaction's own rows. And none gives back
-  // less than what the runs so far take: of many families each leaves a small run.
+  // The spill size grows with the spilled bytes, so that a large transaction has tens of runs a
+  // family, not hundreds: each read of its own rows looks into every run. A spill must also free at
+  // least the memory of the runs so far, because with many families each leaves a small run.
   const uint64_t grown = spilled_.StagedBytes() / kSpillsBeforeTheyGrow;
   const uint64_t runs = spilled_.MemoryBytes();
   const uint64_t staging =
       options_.staging_bytes != 0 ? options_.staging_bytes : shared_->options.staging_bytes;
   if (used >= std::min(share, std::max({staging, grown, runs}))) return true;
-  // Crowded: before two shares are full, a newcomer gets by with little, and one that has spilled
-  // much already, with no more than its part of them.
+  // Before two shares are full, a new transaction gets little memory, and one that has spilled much
+  // gets at most its share of it.
   const uint64_t least = std::max(share / kCrowdedSpillParts, kCrowdedSpillMin);
   if (used < least || memory_reported_ == memory_at_last_look_) return false;
-  // The locks' memory is a sum over their shards: looked at once for each block of the write set.
+  // Summing the locks' memory visits all shards: do it once for each block of the write set.
   memory_at_last_look_ = memory_reported_;
   const uint64_t active = shared_->active.load(std::memory_order_relaxed);
   return used >= std::max(std::min(grown, 2 * share / active), runs) && shared_->IsCrowded();
@@ -179,7 +179,7 @@ void TransactionImpl::ReleaseSpilledRows() {
   for (HeldLock* lock = owner_.held; lock != nullptr;) {
     HeldLock* next = lock->next_held;
     const LockEntry* entry = lock->entry;
-    // Only what is live in memory is in the run.
+    // The run holds only entries that are live in memory.
     if (lock->written && written.Has(entry->family, entry->key())) {
       shared_->locks.ReleaseRow(&owner_, lock);
     }
@@ -206,13 +206,13 @@ Status TransactionImpl::LockTracked(bool written_only) {
                                        lock_wait_us_, &grant));
     grant.lock->written |= tracked.written;
   }
-  // After all locks: who held one of them before has published what it wrote.
+  // After all locks: their earlier holders have published their writes.
   for (const auto& [key, tracked] : keys) {
     if (written_only && !tracked.written) continue;
     TIDESDB_ASSIGN(const bool changed, ChangedSince(key.first, key.second, tracked.floor));
     if (changed) return Conflict(key.first, key.second);
   }
-  // Locked until the end, in the table or by the spill that follows: nothing to look at later.
+  // Locked until the end, in the table or by the following spill: no later check is needed.
   for (auto it = keys.begin(); it != keys.end();) {
     it = written_only && !it->second.written ? std::next(it) : tracked_.Erase(it);
   }

@@ -1,4 +1,4 @@
-// The door to transactions for db/: begins them and owns what they share.
+// The entrance to transactions for db/: begins them and owns what they share.
 //
 // Threads: any number at once.
 // Owns: locks, snapshots, the commit pipeline and with it the newest visible sequence.
@@ -26,21 +26,21 @@ struct TxnManagerOptions {
   FileSystem* fs = nullptr;
   Clock* clock = nullptr;
   Metrics* metrics = nullptr;
-  Instruments* instruments = nullptr;            // Null: nobody watches.
-  BlockCache* cache = nullptr;                   // Blocks of spilled runs go through it.
+  Instruments* instruments = nullptr;            // Null: no instruments.
+  BlockCache* cache = nullptr;                   // Holds blocks of spilled runs.
   SequenceNumber visible_sequence = 0;           // The last commit that recovery found.
-  uint64_t lock_wait_timeout_us = 50'000'000;    // For transactions that do not say.
+  uint64_t lock_wait_timeout_us = 50'000'000;    // For transactions that set none.
   uint64_t transaction_memory_bytes = 32 << 20;  // A larger write set spills. REQUIRES: > 0.
-  // So does one larger than this, of a transaction that does not say. What a memtable holds: a
-  // commit that fills several would leave the next writer to wait for their flush.
+  // A write set larger than this also spills, unless its transaction sets a limit. The size of a memtable: a commit
+  // that fills several makes the next writer wait for their flush.
   uint64_t staging_bytes = UINT64_MAX;
   // Descriptors for reading spilled runs, of all transactions together.
   size_t spill_files_open_max = 256;
   bool sync_commits = true;      // SyncMode::kFull: durable before Commit() returns.
-  uint64_t prepared_id_max = 0;  // The highest that recovery found.
+  uint64_t prepared_id_max = 0;  // The highest id that recovery found.
 };
 
-// A prepared transaction without an end, as recovery found it in the log.
+// A prepared transaction that recovery found in the log without an end.
 struct PreparedRecord {
   uint64_t id = 0;
   std::string name;
@@ -48,7 +48,7 @@ struct PreparedRecord {
   uint64_t wal_segment = 0;  // Of its record; held (TxnEnv::HoldWal).
 };
 
-// What it does not count in Metrics.
+// The numbers that are not counted in Metrics.
 struct TxnStats {
   uint64_t active_transactions = 0;
   uint64_t memory_bytes = 0;  // Write sets, records and locks.
@@ -67,25 +67,25 @@ Status CheckTransactionOptions(const TransactionOptions& options);
 class TxnManager {
  public:
   static std::unique_ptr<TxnManager> New(const TxnManagerOptions& options);
-  // REQUIRES: no transaction is left, also none that has ended.
+  // REQUIRES: all transactions are destroyed, also those that have ended.
   virtual ~TxnManager() = default;
 
-  // The transaction holds on to `engine`, which this lives in; null: this outlives it. Where the
-  // options are wrong, one whose every call is refused.
+  // The transaction keeps `engine` alive, which contains this object; null: this outlives it. With wrong options it
+  // returns a transaction whose every call fails.
   virtual std::unique_ptr<Transaction> Begin(const TransactionOptions& options,
                                              std::shared_ptr<void> engine = nullptr) = 0;
-  // Transactions begin no more, and what is open fails with kShuttingDown, but for its end.
+  // From now on no transaction begins, and open ones fail with kShuttingDown, except for their end.
   // REQUIRES: no other call is running.
   virtual void Close() = 0;
   virtual uint64_t Active() const = 0;  // Transactions that have not ended.
-  // The transaction that the record is of, prepared and holding its locks; before any other has any.
+  // Returns the record's transaction, prepared and with its locks. Call it before others take locks.
   virtual Result<std::unique_ptr<Transaction>> Restore(PreparedRecord record,
                                                        std::shared_ptr<void> engine) = 0;
 
   // The newest published commit.
   virtual SequenceNumber VisibleSequence() const = 0;
-  // Every open snapshot once, ascending, and at the end the newest visible sequence: for the drop
-  // rule of flush and compaction. Whatever is opened after this call is at least the last of these.
+  // Every open snapshot once, ascending, and at the end the newest visible sequence: for the drop rule of flush and
+  // compaction. A snapshot opened after this call is at least the last of these.
   virtual std::vector<SequenceNumber> Snapshots() const = 0;
 
   // Runs `work` between two commit groups, with all commits up to `last` published and no memtable
@@ -94,7 +94,7 @@ class TxnManager {
 
   virtual uint64_t MemoryBytes() const = 0;  // Cheap: for the memory budget.
   virtual TxnStats GetStats() const = 0;
-  // What the last deadlock was about, for people; empty when there was none.
+  // A text about the last deadlock; empty if there was none.
   virtual std::string LastDeadlock() const = 0;
   // As Db's.
   virtual std::vector<LockWaitInfo> GetLockWaits() const = 0;

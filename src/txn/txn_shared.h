@@ -1,6 +1,6 @@
-// What all transactions of a database share.
+// State that all transactions of a database share.
 //
-// Threads: any number; the parts see to themselves.
+// Threads: any number; each part has its own synchronization.
 #pragma once
 
 #include <atomic>
@@ -26,12 +26,13 @@ struct TxnShared {
                  manager_options.instruments),
         next_prepared_id(manager_options.prepared_id_max + 1) {}
 
-  // Write sets, loads, records, tracked keys and locks: a load for each shard of the locks.
+  // Write sets, loads, records, tracked keys and locks: one atomic load for each shard of the
+  // locks.
   uint64_t MemoryBytes() const {
     return memory_bytes.load(std::memory_order_relaxed) + locks.MemoryBytes();
   }
 
-  // The memory of transactions has moved by so much, modulo 2^64.
+  // Adds `moved`, modulo 2^64, to the memory of transactions.
   void MoveMemory(uint64_t moved) {
     constexpr uint64_t kStepBytes = 1 << 20;  // See TxnEnv::TransactionMemoryMoved.
     const uint64_t now = memory_bytes.fetch_add(moved, std::memory_order_relaxed) + moved;
@@ -41,7 +42,7 @@ struct TxnShared {
       options.env->TransactionMemoryMoved();
     }
   }
-  // Before two transactions' shares of the memory are full.
+  // Whether memory is short: true before two transactions' shares are full.
   bool IsCrowded() const {
     const uint64_t share = options.transaction_memory_bytes;
     return MemoryBytes() >= share + share / 2;
@@ -54,20 +55,20 @@ struct TxnShared {
   SpillFiles spill_files;
   const SpillContext spill;
 
-  // Stored by the pipeline (release) after the inserts of a group; loaded (acquire) by readers.
+  // The pipeline stores it (release) after the inserts of a group; readers load it (acquire).
   std::atomic<SequenceNumber> visible;
-  // Likewise, and ahead of it while a group that is inserted is being synced.
+  // Likewise. It is ahead of `visible` while an inserted group is being synced.
   std::atomic<SequenceNumber> newest;
   SnapshotSet snapshots;
   LockManager locks;
   CommitPipeline pipeline;
 
-  // Relaxed, all of them: figures and numbers that publish nothing.
+  // All relaxed: figures and numbers that publish nothing.
   std::atomic<uint64_t> next_id = 1;
   std::atomic<uint64_t> next_prepared_id;
   std::atomic<uint64_t> active = 0;
   std::atomic<uint64_t> memory_bytes = 0;  // Of write sets, loads, records and tracked keys.
-  std::atomic<uint64_t> memory_told = 0;   // What it was when the environment was last told.
+  std::atomic<uint64_t> memory_told = 0;   // The value last given to the environment.
 };
 
 }  // namespace tidesdb

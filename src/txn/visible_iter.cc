@@ -83,7 +83,7 @@ void VisibleIter::Detach() {
 void VisibleIter::StopDetached() {
   status_.IgnoreError();
   StopWith(Status::InvalidArgument("the iterator's transaction has ended"));
-  status_.IgnoreError();  // It need not be asked for: iterators may outlive their use.
+  status_.IgnoreError();  // It may stay unread: iterators may outlive their use.
 }
 
 bool VisibleIter::StopIfInterrupted() {
@@ -114,9 +114,9 @@ void VisibleIter::Stop() {
 }
 
 void VisibleIter::RefuseMove() {
-  // What stopped it says more than that it has stopped.
+  // Keep the error that stopped it: it says more.
   if (!status_.ok()) return;
-  status_ = Status::InvalidArgument("Next or Prev of an iterator that stands on no key");
+  status_ = Status::InvalidArgument("Next or Prev of an iterator that is not on a key");
 }
 
 void VisibleIter::SetOwn() {
@@ -262,7 +262,7 @@ void VisibleIter::Next() {
 
 void VisibleIter::ReadAhead(size_t max, EntryBatch* batch) {
   batch->Reset(max);
-  // Own writes would have to be merged in: Next does that.
+  // Only Next merges own writes in.
   if (current_ != Current::kBase || !forward_ || own_used_ || HasOwn()) return;
   base_.ReadAhead(batch);
 }
