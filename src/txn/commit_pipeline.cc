@@ -9,7 +9,7 @@
 namespace tidesdb {
 namespace {
 
-// Stands in the queue for RunBetweenGroups.
+// The queue entry of RunBetweenGroups.
 class WorkRequest final : public CommitRequest {
  public:
   uint64_t Bytes() const override { return 0; }
@@ -113,7 +113,7 @@ void CommitPipeline::Finish(const Group& group, const Status& status) {
   for (CommitRequest* member : group) {
     member->status_ = status;
     member->state_ = CommitRequest::State::kDone;
-    if (member->awaited_) member->changed_.NotifyOne();  // Gone as soon as the mutex is free.
+    if (member->awaited_) member->changed_.NotifyOne();  // May be destroyed once the mutex is free.
   }
 }
 
@@ -135,7 +135,7 @@ Status CommitPipeline::RunGroup(const CommitRequest* own) {
   sync_late_ = false;
   if (!sync_failure_.ok()) return sync_failure_;
   CommitRequest* const first = group_.front();
-  // Not last_sequence_: a sequence whose record was refused is in no log, and no file may claim it.
+  // Not last_sequence_: a sequence whose record was refused is in no log, so no file may claim it.
   if (first->work_ != nullptr) return (*first->work_)(visible_->load(std::memory_order_relaxed));
   MakeRoom();
   if (group_.empty()) return Status::Ok();
@@ -155,7 +155,7 @@ Status CommitPipeline::RunGroup(const CommitRequest* own) {
   newest_->store(last_sequence_, std::memory_order_release);
   if (sync_late_) TIDESDB_TRY(SyncGroup());
   TIDESDB_FAILPOINT("commit_before_publish");
-  // Release: who reads this sequence finds the inserts of all its versions.
+  // Release: a reader of this sequence finds the inserts of all its versions.
   visible_->store(last_sequence_, std::memory_order_release);
   commits_.fetch_add(published, std::memory_order_relaxed);
   groups_.fetch_add(1, std::memory_order_relaxed);
@@ -187,7 +187,7 @@ Status CommitPipeline::LogGroup() {
   bool sync = false;
   bool publishes = false;
   for (CommitRequest* member : group_) {
-    // Never used again, not even after an error: the record may have reached the disk.
+    // Never reused, not even after an error: the record may have reached the disk.
     if (member->publishes()) member->sequence_ = ++last_sequence_;
     records_.push_back(member->RecordAt(member->publishes() ? member->sequence_ : 0));
     if (member->has_room()) ++outcomes;
@@ -196,7 +196,7 @@ Status CommitPipeline::LogGroup() {
   }
   CHECK(last_sequence_ < kSequenceMax);
   sync &= sync_;
-  // Of one that is alone the files are published, which is not undone when the sync fails.
+  // The files of a group that is alone are published at once, which a failed sync cannot undo.
   sync_late_ = sync && publishes && !group_.front()->Alone();
   return env_->AppendToWal(records_, outcomes, sync && !sync_late_);
 }
@@ -210,7 +210,7 @@ Status CommitPipeline::SyncGroup() {
   if (status.ok()) return status;
   MutexLock lock(mu_);
   sync_failure_ = status;
-  sync_failure_.IgnoreError();  // Perhaps nobody asks any more.
+  sync_failure_.IgnoreError();  // It may stay unread.
   return OutcomeUnknown(status);
 }
 

@@ -1,27 +1,25 @@
-// The one order of commits: gathers waiting transactions into groups, logs, inserts and publishes
-// them.
+// The one order of commits: gathers waiting transactions into groups, logs, inserts and publishes them.
 //
-// One of those who wait leads: it takes requests from the front of the queue, has the environment
-// make room, gives them sequences, logs them with one write, has them inserted into the memtable
-// (by their own threads when there is much), and stores the group's last sequence as visible. So
-// commit order, WAL order and visibility order are one.
+// One of the waiting threads leads. It takes requests from the front of the queue, lets the environment make room,
+// assigns sequences and logs the group with one write. The group is inserted into the memtable, by its own threads
+// if it is large. Then the leader stores the group's last sequence as visible. So commit order, WAL order and
+// visibility order are the same.
 //
-// Enqueue and Await are apart so that a server can fix the order in one step and wait in another.
+// Enqueue and Await are separate so that a server can fix the order in one step and wait in another.
 //
-// Where the group is synced, others may go on before: it is inserted, stored as the newest and its
-// locks are given back first, and only then synced, stored as visible and answered. Who reads the
-// newest state under a lock in between waits for the sync before its own commit is answered
-// (AwaitVisible); plain reads do not see the group yet.
+// A synced group lets others continue early: it is inserted, stored as the newest, and its locks are released
+// before it is synced, stored as visible and answered. A reader of the newest state under a lock waits for that
+// sync before its own commit is answered (AwaitVisible). Plain reads do not see the group yet.
 //
-// Prepares and rollbacks of two-phase commit go the same way and are only logged; a commit of a
-// prepared transaction is never refused for want of room, which its prepare has set aside.
+// Prepares and rollbacks of two-phase commit take the same way but are only logged. A commit of a prepared
+// transaction never fails for lack of room: its prepare has reserved that.
 //
 // Threads: any number.
 // Invariants:
-//   1. Between groups every commit up to `visible` is inserted, and none beyond it; `newest` is the
-//      same. Meanwhile it may be ahead by the one group that runs.
-//   2. A group that could not be logged is not inserted and not published. After one that could not
-//      be synced nothing runs any more.
+//   1. Between groups every commit up to `visible` is inserted, and none beyond it; `newest` equals
+//      `visible`. During a group `newest` may be ahead by that group.
+//   2. A group that could not be logged is neither inserted nor published. After a failed sync nothing
+//      more runs.
 #pragma once
 
 #include <atomic>
@@ -36,15 +34,15 @@
 
 namespace tidesdb {
 
-// What the pipeline does for one transaction. Called by the leader's thread, InsertInto also by the
-// thread that awaits the request; never two at once, each seeing what the earlier ones did.
+// What the pipeline does for one transaction. The leader's thread calls it; InsertInto is also called by the thread
+// that awaits the request. Never two calls at once; each sees the effects of the earlier ones.
 class CommitRequest {
  public:
-  // What is asked for; constant while queued.
+  // The kind of request; constant while queued.
   enum class Kind : uint8_t {
     kCommit,           // In one step.
-    kPrepare,          // Logged, not synced: who asks does that, with others and out of line.
-    kOrderedCommit,    // Of a prepared one; somebody else's log makes it durable: no sync.
+    kPrepare,          // Logged, not synced: the caller syncs later, with others.
+    kOrderedCommit,    // Of a prepared one; another log makes it durable, so there is no sync.
     kPreparedCommit,   // Of a prepared one.
     kPreparedRollback  // Likewise.
   };
@@ -55,47 +53,48 @@ class CommitRequest {
   CommitRequest& operator=(const CommitRequest&) = delete;
 
   virtual Kind kind() const { return Kind::kCommit; }
-  // About what record and memtable take; constant while queued.
+  // About the size of the record and its memtable entries; constant while queued.
   virtual uint64_t Bytes() const = 0;
-  // True: a group of its own, published by Publish instead of InsertInto.
+  // True: it is a group of its own, and Publish replaces InsertInto.
   virtual bool Alone() const = 0;
   // The record to log, with this sequence in it (0: none). Lives until the request is done.
   virtual Slice RecordAt(SequenceNumber sequence) = 0;
   // The record is in the log; before InsertInto and Publish.
   virtual void Logged(TxnEnv*) {}
-  // Inserted and the newest, but not durable yet: others may have its locks. Only where its thread
-  // does nothing but await it.
+  // It is inserted and the newest, but not yet durable: release its locks. Called only if its thread just awaits
+  // it.
   virtual void GiveLocksBack() {}
   virtual void InsertInto(MemTable* memtable, SequenceNumber sequence) = 0;
-  // Only when Alone(). An error is final for the database.
+  // Called only if Alone(). An error is fatal for the database.
   virtual Status Publish(TxnEnv* env, SequenceNumber sequence) = 0;
 
   bool publishes() const { return kind() != Kind::kPrepare && kind() != Kind::kPreparedRollback; }
-  // Its room in the log was set aside by its prepare.
+  // Its prepare has reserved its room in the log.
   bool has_room() const { return kind() >= Kind::kOrderedCommit; }
   bool wants_sync() const { return kind() != Kind::kPrepare && kind() != Kind::kOrderedCommit; }
 
-  // The sequence that it was published at. REQUIRES: Await returned OK.
+  // The sequence it was published at. REQUIRES: Await returned OK.
   SequenceNumber sequence() const { return sequence_; }
 
  private:
   friend class CommitPipeline;
   enum class State : uint8_t { kQueued, kInGroup, kMayInsert, kDone };
 
-  // All under the pipeline's mutex, but for sequence_, the leader's until kDone. The state is
-  // written under the mutex and may be read without it, as a hint.
+  // All guarded by the pipeline's mutex, except sequence_, which is the leader's until kDone. The state is written
+  // under the mutex and may be read without it as a hint.
   std::atomic<State> state_ = State::kQueued;
   bool awaited_ = false;
   CondVar changed_;
   SequenceNumber sequence_ = 0;
   Status status_;
-  // Set for RunBetweenGroups: the whole group is this call.
+  // Set for RunBetweenGroups: this call is the whole group.
   const std::function<Status(SequenceNumber)>* work_ = nullptr;
 };
 
 class CommitPipeline {
  public:
-  // `env` and `instruments` outlive this. `visible` and `newest`: what has been recovered; written here only.
+  // `env` and `instruments` outlive this. `visible` and `newest` start at the recovered sequence; only this class
+  // writes them.
   CommitPipeline(TxnEnv* env, std::atomic<SequenceNumber>* visible,
                  std::atomic<SequenceNumber>* newest, bool sync, Instruments* instruments = nullptr)
       : env_(env),
@@ -107,15 +106,15 @@ class CommitPipeline {
   CommitPipeline(const CommitPipeline&) = delete;
   CommitPipeline& operator=(const CommitPipeline&) = delete;
 
-  // Gives the request its place in the order of commits. It must be awaited soon: what comes later
-  // cannot be published before it.
+  // Gives the request its place in the commit order. Await it soon: later requests are published after it.
   void Enqueue(CommitRequest* request) EXCLUDES(mu_);
-  // Until it is published, or logged. Errors: those of PrepareForGroup, nothing done; those of
-  // AppendToWal and Publish, outcome unknown until recovery, and the message says so.
+  // Waits until the request is published, or logged.
+  // Errors: those of PrepareForGroup, nothing done; those of AppendToWal and Publish: the outcome is unknown until
+  // recovery, and the message says so.
   Status Await(CommitRequest* request) EXCLUDES(mu_);
 
-  // Until everything up to a sequence that was the newest is visible, and so durable. Errors: that
-  // of its sync.
+  // Waits until everything up to `sequence`, which was the newest, is visible and so durable.
+  // Errors: those of its sync.
   Status AwaitVisible(SequenceNumber sequence) EXCLUDES(mu_);
 
   // Runs work between two groups, with everything up to its argument published.
@@ -125,39 +124,39 @@ class CommitPipeline {
   uint64_t groups() const { return groups_.load(std::memory_order_relaxed); }
 
  private:
-  // A group is closed when its records reach this size: its members wait for each other.
+  // A group ends when its records reach this size, because its members wait for each other.
   static constexpr uint64_t kGroupBytesMax = 1 << 20;
-  // A group that is not synced takes a few microseconds, less than a sleep and a wakeup: who meets
-  // one looks this often, a few microseconds, before it sleeps.
+  // A group without a sync takes a few microseconds, less than a sleep and a wakeup. A thread that meets one looks
+  // this often before it sleeps.
   static constexpr int kSpins = 200;
-  // From here on it pays to wake the members for their own inserts.
+  // From this size on it pays to wake the members for their own inserts.
   static constexpr uint64_t kParallelInsertBytes = 128 << 10;
 
   using Group = std::vector<CommitRequest*>;
 
-  // Leads one group, from gathering to waking its members. `own`: what this thread awaits.
+  // Leads one group, from gathering to waking its members. `own`: the request that this thread awaits.
   void Lead(CommitRequest* own) REQUIRES(mu_);
   void Gather() REQUIRES(mu_);
   // The work of a group, without the mutex.
   Status RunGroup(const CommitRequest* own) EXCLUDES(mu_);
-  // Has room made for those that have none; without it they leave the group.
+  // Reserves room for the members that have none; those that get none leave the group.
   void MakeRoom() EXCLUDES(mu_);
   Status LogGroup() EXCLUDES(mu_);
-  // Lets others go on before the group is durable, then makes it so.
+  // Lets others continue before the group is durable, then makes it durable.
   Status SyncGroup() EXCLUDES(mu_);
   void Insert(const CommitRequest* own) EXCLUDES(mu_);
   void Finish(const Group& group, const Status& status) REQUIRES(mu_);
   void InsertInParallel(const CommitRequest* own, MemTable* memtable) EXCLUDES(mu_);
-  // Wakes somebody to lead the next group, if anybody waits.
+  // Wakes a waiting thread to lead the next group.
   void PassLead() REQUIRES(mu_);
-  // Whether there is something for the request's thread to do, as seen without the mutex.
+  // Whether the request's thread has something to do, read without the mutex.
   bool MayGoOn(const CommitRequest& request) const;
 
   TxnEnv* const env_;
   std::atomic<SequenceNumber>* const visible_;
   std::atomic<SequenceNumber>* const newest_;
   const bool sync_;
-  Instruments* const instruments_;  // Null: nobody watches.
+  Instruments* const instruments_;  // Null: no instruments.
 
   Mutex mu_;
   CondVar inserts_done_;
@@ -167,16 +166,16 @@ class CommitPipeline {
   std::atomic<bool> leading_ = false;  // Written under mu_.
   size_t inserts_running_ GUARDED_BY(mu_) = 0;
 
-  // The leader's.
+  // Used by the leader only.
   Group group_;
   uint64_t group_bytes_ = 0;
   bool sync_late_ = false;  // After the inserts.
-  Status sync_failure_;     // Of a sync after inserts: final. Others read it under mu_.
-  Group refused_;           // Of the group, and why.
+  Status sync_failure_;     // Of a sync after inserts: fatal. Others read it under mu_.
+  Group refused_;           // Members of the group, and the reason.
   Status refusal_;
   std::vector<Slice> records_;
   SequenceNumber last_sequence_;
-  MemTable* group_memtable_ = nullptr;  // Read by members once they are told to insert.
+  MemTable* group_memtable_ = nullptr;  // Members read it once they are told to insert.
 
   // Relaxed: figures.
   std::atomic<uint64_t> commits_ = 0;

@@ -2,8 +2,8 @@
 //
 // Threads: one at a time, the transaction's.
 // Invariants:
-//   1. An iterator is in its transaction's list until one of the two ends; what the iterator reads
-//      from is not touched after that.
+//   1. An iterator is in its transaction's list until one of the two ends; after that the iterator's
+//      sources are not touched.
 #pragma once
 
 #include <memory>
@@ -19,7 +19,7 @@ namespace tidesdb {
 
 class VisibleIter;
 
-// The iterators of one transaction that have not been destroyed.
+// The existing iterators of one transaction.
 struct VisibleIters {
   // Stops all of them for good, as the transaction ends.
   void Detach();
@@ -29,7 +29,7 @@ struct VisibleIters {
 
 class VisibleIter final : public Iterator {
  public:
-  // Where own writes come from; all live until the iterator is detached.
+  // The sources of own writes; all live until the iterator is detached.
   struct Own {
     FamilyId family = 0;
     const WriteSet* writes = nullptr;
@@ -39,7 +39,7 @@ class VisibleIter final : public Iterator {
     Metrics* metrics = nullptr;
   };
 
-  // `base` keeps what it reads from alive, and what `walk` tells. `walk` is of the same snapshot.
+  // `base` keeps its own sources and those of `walk` alive. `walk` has the same snapshot.
   VisibleIter(std::unique_ptr<InternalIterator> base, SequenceNumber snapshot, DeadWalk walk,
               const Own& own, Slice lower, Slice upper);
   ~VisibleIter() override { Unlink(); }
@@ -68,16 +68,16 @@ class VisibleIter final : public Iterator {
   void Detach();
   bool detached() const { return own_source_.list == nullptr; }
 
-  // Takes key out of the way of the moves that would invalidate it.
+  // Copies a key that the next moves would invalidate.
   Slice Hold(Slice key) {
     held_key_.assign(key.data(), key.size());
     return held_key_;
   }
-  // Whether the transaction has written anything that own_ would have to look at.
+  // Whether the transaction has writes that own_ must look at.
   bool HasOwn() const { return !own_source_.writes->empty() || !own_source_.spilled->empty(); }
   void SeekOwnForward(Slice key);
   void SeekOwnBackward(Slice key, bool inclusive);
-  // From where both stand: the first (last) of the two that is not deleted.
+  // Picks the first (last) key at or after the two positions that is not deleted.
   void PickForward();
   void PickBackward();
   void SetOwn();
@@ -85,9 +85,9 @@ class VisibleIter final : public Iterator {
   void Stop();  // At the end or at an error.
   void StopWith(Status status);
   void StopDetached();
-  // Whether the caller may not go on: the status says why.
+  // True if the caller must stop; the status says why.
   bool StopIfInterrupted();
-  // For Next and Prev where there is nothing to move from.
+  // For Next and Prev if the iterator is not on a key.
   void RefuseMove();
 
   Own own_source_;  // Empty once detached.
@@ -97,23 +97,23 @@ class VisibleIter final : public Iterator {
   const Slice upper_max_;
   std::string lower_copy_;
   std::string upper_copy_;
-  Slice lower_;  // Those that count.
+  Slice lower_;  // The bounds in effect.
   Slice upper_;
   VersionCursor base_;
   OwnCursor own_;
-  bool own_used_ = false;       // own_ stands where base_ stands, or is at its end.
-  bool own_in_bounds_ = false;  // own_ is at an entry within the bounds. Only when own_used_.
+  bool own_used_ = false;       // own_ is at the position of base_, or at its end.
+  bool own_in_bounds_ = false;  // own_ is at an entry within the bounds. Valid only if own_used_.
   bool forward_ = true;
   Current current_ = Current::kNone;
-  // base_ stands on the same key as the current own entry, which hides it.
+  // base_ is on the key of the current own entry, which hides it.
   bool base_hidden_ = false;
-  std::string own_key_;  // Copies: a spill may move the originals. Empty where nothing is current.
+  std::string own_key_;  // A copy: a spill may move the original. Empty if there is no entry.
   std::string own_value_;
   std::string held_key_;
   Status status_;
 };
 
-// An iterator that is at its end because of an error.
+// An iterator that an error has stopped.
 std::unique_ptr<Iterator> NewErrorIterator(Status status);
 
 }  // namespace tidesdb
