@@ -1,4 +1,4 @@
-// Takes the engine's messages to the server's error log.
+// Sends the engine's messages to the server's error log.
 //
 // Threads: any.
 #pragma once

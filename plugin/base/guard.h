@@ -1,5 +1,5 @@
-// The barrier between the server and us: no exception crosses it, and a Status becomes a server
-// error.
+// The barrier between the server and the plugin: no exception crosses it, and a Status becomes a
+// server error.
 //
 // Every handler override, handlerton callback and variable update is noexcept and one line:
 //   return guard::Run([&] { ... return 0; });
@@ -19,11 +19,11 @@ namespace tidesdb::plugin::guard {
 // The server's error number for an engine's error kind. 0 for OK.
 int ToHandlerError(Code code) noexcept;
 
-// As above; a kind that the server's own text cannot explain (corruption, I/O, ...) is also written
-// to the error log with its message, so that the name of the file is not lost.
+// As above. A kind that the server's own text cannot explain (corruption, I/O, ...) is also written
+// to the error log with its message, so that the file name is not lost.
 int ToHandlerError(const Status& status) noexcept;
 
-// Runs body and returns what it returns. What it throws becomes HA_ERR_OUT_OF_MEM (bad_alloc) or
+// Runs body and returns its result. An exception becomes HA_ERR_OUT_OF_MEM (bad_alloc), or
 // HA_ERR_INTERNAL_ERROR with a line in the error log.
 template <typename Body>
 int Run(Body&& body) noexcept {

@@ -1,4 +1,4 @@
-// The engine as the server sees it: its one handlerton, made when the plugin loads.
+// The engine as the server sees it: its one handlerton, created when the plugin loads.
 #pragma once
 
 #include "base/server_port.h"

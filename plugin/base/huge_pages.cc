@@ -23,7 +23,7 @@ bool OnRequestOnly() {
 }  // namespace
 
 void AllowHugePagesOnRequest() {
-  // Where they are not forbidden, or allowed on request already, nothing is taken from anybody.
+  // If they are not forbidden, or already allowed on request, nothing needs to change.
   if (prctl(kGetThpDisable, 0, 0, 0, 0) != 1) return;
   if (prctl(kSetThpDisable, 1, kExceptAdvised, 0, 0) == 0) return;
   if (OnRequestOnly()) prctl(kSetThpDisable, 0, 0, 0, 0);

@@ -1,11 +1,11 @@
-// Huge pages in a server that forbids them to itself.
+// Huge pages in a server that disables them for itself.
 #pragma once
 
 namespace tidesdb::plugin {
 
-// The server forbids itself all huge pages (PR_SET_THP_DISABLE), lest an allocator that does not
-// ask for them be given some. The memtable does ask (madvise): lets the process have those, unless
-// the system would then hand them to everybody. Costs no more than speed when it cannot be done.
+// The server disables all huge pages for itself (PR_SET_THP_DISABLE), because an allocator could
+// get some that it did not ask for. The memtable does ask (madvise). This allows those, unless the
+// system would then give huge pages to every allocation. A failure costs only speed.
 void AllowHugePagesOnRequest();
 
 }  // namespace tidesdb::plugin

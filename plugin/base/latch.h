@@ -1,6 +1,6 @@
 // A mutex for the plugin's own short critical sections, on the server's primitives.
 //
-// Threads: that is what it is for. Never held over an engine call that waits.
+// Threads: any. Never hold a latch over an engine call that waits.
 #pragma once
 
 #include "base/server_port.h"
@@ -24,7 +24,7 @@ namespace tidesdb::plugin {
 enum class LatchOf : uint8_t { TIDESDB_LATCHES(TIDESDB_LATCH) kEnd };
 #undef TIDESDB_LATCH
 
-// Once, before the first latch is made: performance_schema then knows them.
+// Call once, before the first latch is created: performance_schema then knows them.
 void RegisterLatches();
 // 0: performance_schema is off.
 PSI_mutex_key KeyOf(LatchOf which);

@@ -1,10 +1,10 @@
-// Brings in the server's headers and hides what differs between the server versions we build for.
+// Includes the server's headers and hides the differences between the supported server versions.
 //
-// The only file that may test MYSQL_VERSION_ID. Everything in plugin/ includes the server through
-// it, so that the order the server's headers ask for is kept in one place.
+// Only this file may test MYSQL_VERSION_ID. All of plugin/ includes the server through it, so the
+// order that the server's headers need is in one place.
 #pragma once
 
-#include <my_global.h>  // The server wants it before every other header of its own.
+#include <my_global.h>  // The server needs it before all its other headers.
 
 #include <handler.h>
 #include <log.h>
@@ -20,31 +20,31 @@
 #error "Compile with -DDBUG_OFF, as the distribution's server: without it class layouts shift"
 #endif
 
-// From 11.2 on a copying ALTER may run beside writers, by a log of rows.
+// From 11.2 on a copying ALTER may run beside writers, with a log of their rows.
 #ifndef HA_NO_ONLINE_ALTER
 #define HA_NO_ONLINE_ALTER 0
 #endif
 
-// As innodb_snapshot_isolation of the same server.
+// The default of innodb_snapshot_isolation in the same server.
 #if MYSQL_VERSION_ID >= 110602
 #define TIDESDB_SNAPSHOT_ISOLATION_DEFAULT 1
 #else
 #define TIDESDB_SNAPSHOT_ISOLATION_DEFAULT 0
 #endif
 
-// Exported by the server for engines, declared in none of its headers.
+// The server exports it for engines but declares it in no header.
 void ignore_db_dirs_append(const char* dirname_arg);
-// Of BINLOG_FORMAT_*; UNSPEC when the connection's statements are not logged.
+// One of BINLOG_FORMAT_*; UNSPEC if the connection's statements are not logged.
 extern "C" int thd_binlog_format(const MYSQL_THD thd);
-// Whether thd_rpl_deadlock_check is to be told of this connection's waits.
+// Whether thd_rpl_deadlock_check must be told of this connection's waits.
 extern "C" int thd_need_wait_reports(const MYSQL_THD thd);
-// Ends the transaction of the second where it is to be committed after the first's.
+// Ends the transaction of the second connection if it must commit after the first's.
 extern "C" int thd_rpl_deadlock_check(MYSQL_THD thd, MYSQL_THD other_thd);
 
 namespace tidesdb::plugin::port {
 
 // Puts fn into a callback slot of the handlerton. From 11.8 on most transaction callbacks have no
-// handlerton argument any more; fn never has one, and the slot's own type picks the adapter.
+// handlerton argument. fn never has one; the slot's type selects the adapter.
 template <auto fn, typename R, typename... Args>
 void SetCallback(R (*&slot)(handlerton*, Args...)) {
   slot = [](handlerton*, Args... args) -> R { return fn(args...); };
@@ -54,8 +54,8 @@ void SetCallback(R (*&slot)(Args...)) {
   slot = fn;
 }
 
-// For an engine whose init is about to fail: a server that is starting then stops, as if the plugin
-// were loaded with FORCE. False: the server runs already.
+// Call when the engine's init is about to fail: a starting server then stops, as if the plugin were
+// loaded with FORCE. Returns false if the server is already running.
 inline bool StopServerStart(const char* name) {
   if (mysqld_server_started) return false;
   const auto force = [](THD*, plugin_ref plugin, void* wanted) -> my_bool {
@@ -68,7 +68,7 @@ inline bool StopServerStart(const char* name) {
   return true;
 }
 
-// Costs as the engine states them; each server version gets them in its own shape.
+// Costs as the engine states them; converted for each server version.
 struct Cost {
   double io_blocks = 0;  // Blocks expected to come from disk.
   double cpu = 0;        // In the unit of the server's optimizer: milliseconds from 11.0 on.
@@ -90,7 +90,7 @@ inline bool HasVectorIndex([[maybe_unused]] TABLE_SHARE& share) {
 #endif
 }
 
-// Whether ALTER TABLE copies the table while it is written to, and so logs whole rows of writers.
+// Whether ALTER TABLE copies the table while others write to it, and so logs their whole rows.
 inline bool IsCopiedOnline([[maybe_unused]] const TABLE_SHARE& share) {
 #if MYSQL_VERSION_ID >= 110200
   return share.online_alter_binlog != nullptr;
@@ -99,7 +99,7 @@ inline bool IsCopiedOnline([[maybe_unused]] const TABLE_SHARE& share) {
 #endif
 }
 
-// Whether two names of indexes or columns are the same to the server.
+// Whether the server treats two names of indexes or columns as equal.
 inline bool SameName(const LEX_CSTRING& a, const LEX_CSTRING& b) {
 #if MYSQL_VERSION_ID >= 110500
   return Compare_ident_ci().charset_info()->streq(a, b);
@@ -108,18 +108,18 @@ inline bool SameName(const LEX_CSTRING& a, const LEX_CSTRING& b) {
 #endif
 }
 
-// What the cost model of 10.11 asks an engine. From 11.0 on the server computes costs itself, from
-// the numbers that info() gives and OPTIMIZER_COSTS.
+// The numbers that the cost model of 10.11 asks for. From 11.0 on the server computes costs itself
+// from info() and OPTIMIZER_COSTS.
 struct ReadCosts {
   double scan_pages = 0;  // A scan of the table, in pages.
-  double rows_max = 0;    // At most so many rows.
+  double rows_max = 0;    // Upper limit of the rows.
 };
 
 #if MYSQL_VERSION_ID >= 110000
 #define TIDESDB_SERVER_COST_OVERRIDES
 #define TIDESDB_SERVER_COST_DEFINITIONS(handler_class)
 
-// As InnoDB's, which were measured with all rows in memory.
+// InnoDB's costs, which were measured with all rows in memory.
 inline void SetOptimizerCosts(handlerton* hton) {
   hton->update_optimizer_costs = [](OPTIMIZER_COSTS* costs) {
     costs->row_next_find_cost = 0.00007013;
@@ -152,7 +152,8 @@ inline void SetOptimizerCosts(handlerton* hton) {
 inline void SetOptimizerCosts(handlerton*) {}
 #endif
 
-// What extra() is told around a copy of ALTER TABLE; older servers tell of CREATE ... SELECT too.
+// The extra() calls around a copy of ALTER TABLE; older servers also make them for CREATE ...
+// SELECT.
 #if MYSQL_VERSION_ID >= 110000
 inline constexpr ha_extra_function kBeginCopy = HA_EXTRA_BEGIN_ALTER_COPY;
 inline constexpr ha_extra_function kEndCopy = HA_EXTRA_END_ALTER_COPY;
@@ -163,16 +164,16 @@ inline constexpr ha_extra_function kEndCopy = HA_EXTRA_END_COPY;
 inline constexpr ha_extra_function kAbortCopy = HA_EXTRA_ABORT_COPY;
 #endif
 
-// What index_flags() says of the primary key, as InnoDB of the same server. From 11.0 on the rows
-// in a clustered key count as read, also when the key alone is asked for.
+// The index_flags() of the primary key, as in InnoDB of the same server. From 11.0 on the rows of a
+// clustered key count as read, even if only the key is requested.
 #if MYSQL_VERSION_ID >= 110000
 inline constexpr ulong kPrimaryKeyFlags = HA_CLUSTERED_INDEX;
 #else
 inline constexpr ulong kPrimaryKeyFlags = HA_CLUSTERED_INDEX | HA_KEYREAD_ONLY;
 #endif
 
-// InnoDB of the same server shows the optimizer so many times fewer rows per key than there are;
-// its plans are what users compare with.
+// InnoDB of the same server divides the rows per key that it shows to the optimizer by this number.
+// Users compare with its plans.
 #if MYSQL_VERSION_ID >= 110000
 inline constexpr uint64_t kRowsPerKeyDivisor = 1;
 #else

@@ -1,5 +1,5 @@
-// What a statement does at the moment: the stages of SHOW PROCESSLIST and of performance_schema, where
-// those that are work say how far it is (WORK_COMPLETED of WORK_ESTIMATED).
+// The current work of a statement: the stages of SHOW PROCESSLIST and of performance_schema. Stages that are work
+// also show progress (WORK_COMPLETED of WORK_ESTIMATED).
 //
 // Threads: the connection's own.
 #pragma once
@@ -10,8 +10,9 @@
 
 namespace tidesdb::plugin {
 
-// The one table of stages: X(Identifier, "name", flags), StageOf::kIdentifier and stage/tidesdb/name. Few: the
-// server has room for some 160 of all engines (performance_schema_max_stage_classes) and uses most of it.
+// The one table of stages: X(Identifier, "name", flags), StageOf::kIdentifier and stage/tidesdb/name. Keep it
+// short: the server has room for some 160 stages of all engines (performance_schema_max_stage_classes) and uses
+// most of it.
 #define TIDESDB_STAGES(X)                                                   \
   X(RowLock, "Waiting for row lock", 0)                                     \
   /* ADD INDEX: rows of the snapshot. */                                    \
@@ -33,22 +34,22 @@ namespace tidesdb::plugin {
 enum class StageOf : uint8_t { TIDESDB_STAGES(TIDESDB_STAGE) kEnd };
 #undef TIDESDB_STAGE
 
-// Once, when the plugin starts: performance_schema then knows them.
+// Call once when the plugin starts: performance_schema then knows them.
 void RegisterStages();
 const PSI_stage_info& InfoOf(StageOf stage);
 
-// A part of a statement, from construction to destruction; then the stage before it goes on.
+// A part of a statement, from construction to destruction; then the previous stage continues.
 class Stage {
  public:
-  // work: about how much there is to do.
+  // work: the estimated amount.
   Stage(THD* thd, StageOf stage, uint64_t work);
   ~Stage();
   Stage(const Stage&) = delete;
   Stage& operator=(const Stage&) = delete;
 
-  // So much there is to do, as is known now.
+  // Updates the estimate.
   void Expect(uint64_t work);
-  // So much of it is done, all in all. The estimate grows with it. Costs next to nothing.
+  // The amount done so far. The estimate grows with it if needed. Costs almost nothing.
   void Done(uint64_t work) {
     if (progress_ == nullptr) return;
     mysql_stage_set_work_completed(progress_, work);
@@ -58,7 +59,7 @@ class Stage {
  private:
   THD* const thd_;
   PSI_stage_info before_ = {0, nullptr, 0};
-  PSI_stage_progress* progress_ = nullptr;  // Null: nobody watches.
+  PSI_stage_progress* progress_ = nullptr;  // Null: not instrumented.
   uint64_t work_ = 0;
 };
 

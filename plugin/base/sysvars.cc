@@ -15,13 +15,13 @@ namespace {
 
 constexpr ulonglong kUnlimited = ~0ULL;
 
-// --- Copies of the database: made by the check, as it alone can fail ---
+// --- Copies of the database: made in the check function, because only that can fail ---
 
 int TakeCopy(THD* thd, const char* name, bool copy, void* save, st_mysql_value* value) {
   char buffer[FN_REFLEN];
   int length = sizeof buffer;
   const char* text = value->val_str(value, buffer, &length);
-  // The statement's own: the value may lie in the buffer.
+  // Allocate it with the statement: the value may be in the buffer.
   if (text != nullptr) text = thd_strmake(thd, text, static_cast<size_t>(length));
   *static_cast<const char**>(save) = text;
   if (text == nullptr || *text == '\0') return 0;
@@ -42,7 +42,7 @@ int TakeCheckpoint(THD* thd, st_mysql_sys_var*, void* save, st_mysql_value* valu
   return TakeCopy(thd, "tidesdb_checkpoint_dir", false, save, value);
 }
 
-// --- Checks of what is not there yet ---
+// --- Checks of features that are not implemented yet ---
 
 int RefuseTtl(THD*, st_mysql_sys_var*, void* save, st_mysql_value* value) {
   longlong seconds = 0;
@@ -64,7 +64,7 @@ TYPELIB MakeTypelib(const char** names, size_t count) {
   return lib;
 }
 
-// --- What the table's rows become: the variable that the server knows, and name_value, where its value lies ---
+// --- From the table's rows: the server's variable, and name_value, which holds its value ---
 
 // clang-format off
 #define TIDESDB_FIRST(first, ...) first
@@ -111,15 +111,15 @@ TIDESDB_SYSTEM_VARIABLES(TIDESDB_DEFINE)
 constexpr int kOpenFilesDefault = 256;
 constexpr int kOpenFilesMin = 16;
 constexpr unsigned long long kMemoryMin = 16ULL << 20;
-// Each run is an open file until its transaction ends.
+// A minimum, because each run is an open file until its transaction ends.
 constexpr uint64_t kStagingMin = 1ULL << 20;
 
-// A value between 0, which means something else, and the engine's smallest. The server itself cuts
-// values to a variable's limits with a warning; this is the same for what its limits cannot say.
+// A value between 0, which has a special meaning, and the engine's minimum. The server cuts values to a variable's
+// limits with a warning; this does the same for limits that it cannot express.
 template <typename T>
 void RaiseToLeast(const char* name, T least, T* value) {
   if (*value == 0 || *value >= least) return;
-  sql_print_warning("TidesDB: %s is %llu, which is too little; %llu is taken", name,
+  sql_print_warning("TidesDB: %s is %llu, which is too small; %llu is used", name,
                     static_cast<unsigned long long>(*value),
                     static_cast<unsigned long long>(least));
   *value = least;

@@ -1,6 +1,6 @@
-// The plugin's system variables and table options: every name the described system has.
+// The plugin's system variables and table options, with all names of the described system.
 //
-// Those that make no sense in this design keep their value and say in their comment that they have
+// Variables that make no sense in this design keep their value; their comment says that they have
 // no effect.
 // Threads: any.
 #pragma once
@@ -12,7 +12,7 @@
 #include "tidesdb/options.h"
 #include "tidesdb/status.h"
 
-// Named by the server: what CREATE TABLE's options fill in.
+// The server defines the name; it holds the options of CREATE TABLE.
 struct ha_table_option_struct {
   ulonglong write_buffer_size;
   ulonglong min_disk_space;
@@ -58,23 +58,23 @@ extern ha_create_table_option table_options[];
 extern ha_create_table_option field_options[];
 extern ha_create_table_option index_options[];
 
-// Makes a copy of the database in a directory; `copy`: one that shares no file with it. Set before
-// the first connection.
+// Copies the database into a directory; `copy`: shares no file with it. Set before the first
+// connection.
 extern Status (*make_copy)(const char* directory, bool copy);
 
 void FillOptions(Options* options);
-// The variables show what the engine runs with.
+// Makes the variables show the options in effect.
 void ShowOptions(const Options& options);
 // The engine's directory: tidesdb_data_home_dir, or #tidesdb in the server's data directory.
 std::string DataDirectory();
-// The last part of the default directory, which the server must not take for a database.
+// The last part of the default directory; the server must not treat it as a database.
 inline constexpr char kDirectoryName[] = "#tidesdb";
 
 bool PessimisticLocking();
 bool PrintAllConflicts();
 bool SnapshotIsolation(THD* thd);
 uint64_t LockWaitTimeoutUs(THD* thd);
-// Of a transaction that begins with the statement that runs; 0: the engine's own.
+// For a transaction that begins with the current statement; 0: the engine's default.
 uint64_t StagingBytes(THD* thd);
 
 ColumnFamilyOptions FamilyOptions(const ha_table_option_struct& table);

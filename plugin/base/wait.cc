@@ -22,7 +22,7 @@ void RegisterWaits() {
 
 void Wait::Begin(WaitOf what) {
   PSI_cond* const condition = conditions[static_cast<size_t>(what)];
-  // The mutex is the engine's own, which performance_schema does not know, and does not look at.
+  // The mutex is the engine's own: performance_schema does not know it and does not use it.
   locker_ = condition == nullptr
                 ? nullptr
                 : PSI_COND_CALL(start_cond_wait)(&state_, condition, nullptr, PSI_COND_WAIT,

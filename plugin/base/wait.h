@@ -1,6 +1,6 @@
-// What a connection's thread sleeps for within the engine, as a condition of performance_schema.
+// The sleeps of a connection's thread within the engine, as conditions of performance_schema.
 //
-// Threads: each wait is its thread's own.
+// Threads: each wait belongs to its own thread.
 #pragma once
 
 #include "base/server_port.h"
@@ -9,8 +9,8 @@
 
 namespace tidesdb::plugin {
 
-// The one table of waits: X(Identifier, "name"), WaitOf::kIdentifier and wait/synch/cond/tidesdb/name. Behind the
-// first they are those of the engine, in the order of WatchedWait.
+// The one table of waits: X(Identifier, "name"), WaitOf::kIdentifier and wait/synch/cond/tidesdb/name. After the
+// first come the engine's, in the order of WatchedWait.
 #define TIDESDB_WAITS(X) \
   X(RowLock, "row_lock") \
   X(Commit, "commit")    \
@@ -21,13 +21,13 @@ namespace tidesdb::plugin {
 enum class WaitOf : uint8_t { TIDESDB_WAITS(TIDESDB_WAIT) kEnd };
 #undef TIDESDB_WAIT
 
-// Once, when the plugin starts: performance_schema then knows them.
+// Call once when the plugin starts: performance_schema then knows them.
 void RegisterWaits();
 
 // One sleep.
 class Wait {
  public:
-  // Just before it. Costs next to nothing where nobody watches.
+  // Just before it. Costs almost nothing without instruments.
   void Begin(WaitOf what);
   // After it. REQUIRES: Begin, on the same thread.
   void End() {

@@ -7,12 +7,12 @@
 
 namespace tidesdb::plugin {
 
-// What the counter stands at when values of the series offset, offset + step, ... are given out to
-// `need` rows from `current` on. UINT64_MAX when the type's values are used up.
+// The next value of the counter after `need` rows took values of the series offset, offset + step,
+// ... from `current` on. UINT64_MAX if the type's values are used up.
 inline uint64_t NextAutoIncrement(uint64_t current, uint64_t need, uint64_t step, uint64_t offset,
                                   uint64_t max) {
   if (current > max) return UINT64_MAX;
-  if (offset > step) offset = 0;  // Ignored then, says the manual.
+  if (offset > step) offset = 0;  // The manual says that it is ignored then.
   uint64_t next = current > offset ? current - offset : offset - current;
   next -= next % step;
   __extension__ using Wide = unsigned __int128;
@@ -28,8 +28,8 @@ inline uint64_t RoundAutoIncrement(uint64_t current, uint64_t step, uint64_t off
   return rounded >= max ? current : rounded;
 }
 
-// How far beyond the counter a commit may record it, so that not every commit has to: what a crash
-// can leave out of the series. Little against what the type still has to give.
+// How far beyond the counter a commit may record it, so that not every commit has to. A crash can
+// skip this many values; it is small compared with what the type has left.
 inline uint64_t AutoIncrementAhead(uint64_t counter, uint64_t max) {
   constexpr uint64_t kAheadMax = 32;
   constexpr uint64_t kShareOfRest = 1024;

@@ -11,7 +11,7 @@
 
 namespace tidesdb::plugin {
 
-// Little-endian machines only, as the record buffers of the server.
+// Only for little-endian machines, like the server's record buffers.
 inline void PutFixed32(std::string* out, uint32_t value) {
   out->append(reinterpret_cast<const char*>(&value), sizeof value);
 }
@@ -29,7 +29,7 @@ inline uint64_t LoadFixed64(const char* p) {
   return value;
 }
 
-// Big-endian: compares as the numbers do.
+// Big-endian: the bytes compare like the numbers.
 inline void PutBig32(std::string* out, uint32_t value) {
   value = __builtin_bswap32(value);
   out->append(reinterpret_cast<const char*>(&value), sizeof value);

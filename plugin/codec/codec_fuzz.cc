@@ -1,4 +1,5 @@
-// What the plugin stores, from any bytes: rows, parts of keys, table entries, statistics.
+// Decodes everything that the plugin stores from any bytes: rows, key parts, table entries,
+// statistics.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -17,8 +18,8 @@ void Require(bool condition) {
   if (!condition) std::abort();
 }
 
-// A record: a byte of null bits, INT, CHAR(10), VARCHAR(20), VARCHAR(300), BLOB, all but the first
-// nullable.
+// A record: a byte of null bits, INT, CHAR(10), VARCHAR(20), VARCHAR(300), BLOB. All except the
+// first are nullable.
 constexpr uint32_t kRecordBytes = 1 + 4 + 10 + 21 + 302 + 12;
 
 RowCodec Rows() {
@@ -49,7 +50,7 @@ RowCodec Rows() {
   RowCodec codec;
   static constexpr uint8_t kDefaults[kRecordBytes] = {};
   codec.Build(std::move(columns), 1, kDefaults);
-  // The second column came later.
+  // The second column was added later.
   static RowHistory history;
   RowVersion before = codec.Describe();
   before.columns.erase(before.columns.begin() + 1);
@@ -69,7 +70,7 @@ void FuzzRow(Slice row) {
   std::vector<ApartValue> apart;
   const bool listed = codec.ListApart(row, &apart).ok();
   if (!plan.Decode(row, bytes, &apart).ok()) return;
-  // What was understood can be written, and is the same record then.
+  // A decoded row can be encoded, and then gives the same record.
   std::vector<ApartValue> refers(codec.columns().size());
   for (const ApartValue& value : apart) refers[value.column] = value;
   std::string again;
@@ -109,7 +110,7 @@ void FuzzKey(Slice key) {
   const Taken what = TakePart(part, &taken, value, sizeof value, &length);
   if (what == Taken::kBad) return;
   Require(can_skip && taken.size() == skipped.size());
-  // Encoded again, a value gives the same bytes, but for marks that say "a value" otherwise.
+  // A decoded value gives the same bytes again, except for marks that also mean "a value".
   std::string again;
   std::string scratch;
   if (what == Taken::kNull) {

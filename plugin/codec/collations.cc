@@ -20,8 +20,8 @@ const charset_info_st* Server(const void* handle) {
   return static_cast<const charset_info_st*>(handle);
 }
 
-// The server stops at this many weights (or characters, which of them depends on the collation);
-// what a key takes was cut before.
+// The server stops at this many weights (or characters, depending on the collation). The caller has
+// already cut the text to the key's part.
 constexpr uint kNoLimit = 0x7fffffff;
 
 bool IsNamed(CHARSET_INFO* cs, std::string_view name) {
@@ -42,15 +42,15 @@ size_t WeighLevel(const void* handle, int level, uint8_t* to, size_t to_bytes, c
   uint flags = 0;
   if (cs->levels_for_order != MY_CS_COLL_LEVELS_S1) {
     uint levels =
-        cs->levels_for_order;  // A bit each; the level is the number of a bit that is set.
+        cs->levels_for_order;  // One bit for each level; the level is the number of the set bit.
     for (; level > 0; level--) levels &= levels - 1;
     flags = levels & -levels;
   }
   return cs->coll->strnxfrm(cs, to, to_bytes, kNoLimit, from, from_bytes, flags);
 }
 
-// Czech words are weighed in several passes without a separator. What is weighed is compared as it
-// is, but not the spaces at the end.
+// Czech words are weighed in several passes without a separator. What has weights compares as it
+// is, except for spaces at the end.
 size_t WeighTrimmed(const void* handle, int, uint8_t* to, size_t to_bytes, const uint8_t* from,
                     size_t from_bytes) {
   CHARSET_INFO* cs = Server(handle);
@@ -58,7 +58,7 @@ size_t WeighTrimmed(const void* handle, int, uint8_t* to, size_t to_bytes, const
   return cs->coll->strnxfrm(cs, to, to_bytes, kNoLimit, from, trimmed, 0);
 }
 
-// Thai without padding is compared as C strings are: a zero ends it.
+// Thai without padding compares like C strings: a zero byte ends it.
 size_t WeighToZero(const void* handle, int level, uint8_t* to, size_t to_bytes, const uint8_t* from,
                    size_t from_bytes) {
   const size_t made = WeighLevel(handle, level, to, to_bytes, from, from_bytes);
@@ -66,8 +66,7 @@ size_t WeighToZero(const void* handle, int level, uint8_t* to, size_t to_bytes, 
   return zero == nullptr ? made : static_cast<size_t>(static_cast<const uint8_t*>(zero) - to);
 }
 
-// The server sorts Chinese by strokes, of which many characters have the same number, but compares
-// it by codes.
+// The server sorts Chinese by strokes, which many characters share, but compares it by codes.
 size_t WeighByCode(const void* handle, int, uint8_t* to, size_t to_bytes, const uint8_t* from,
                    size_t from_bytes) {
   CHARSET_INFO* cs = Server(handle);
@@ -89,8 +88,8 @@ size_t WeighByCode(const void* handle, int, uint8_t* to, size_t to_bytes, const 
 
 size_t WeightsBytesMax(const void* handle, size_t from_bytes) {
   CHARSET_INFO* cs = Server(handle);
-  // strnxfrmlen() takes the bytes of so many of the longest characters; short ones weigh as much
-  // each.
+  // strnxfrmlen() takes the size of this many of the longest characters; short ones have as many
+  // weights each.
   return cs->coll->strnxfrmlen(cs, std::max<size_t>(1, from_bytes) * cs->mbmaxlen) + 16;
 }
 
@@ -114,7 +113,7 @@ size_t BytesWithoutEnd(const uint8_t* from, size_t from_bytes, Slice end) {
   return from_bytes;
 }
 
-// LIKE fills with the smallest character, and CHAR is filled with spaces.
+// LIKE pads with the smallest character, and CHAR with spaces.
 size_t UnfilledStart(const void* handle, const uint8_t* from, size_t from_bytes) {
   CHARSET_INFO* cs = Server(handle);
   char smallest[4];
@@ -122,8 +121,8 @@ size_t UnfilledStart(const void* handle, const uint8_t* from, size_t from_bytes)
   return BytesWithoutEnd(from, from_bytes, Slice(smallest, cs->mbminlen));
 }
 
-// As my_like_range_*() of the server do it: the greatest character while there is room for it, and
-// then spaces or zeros.
+// Like my_like_range_*() of the server: the greatest character while there is room, then spaces or
+// zeros.
 size_t UnfilledEnd(const void* handle, const uint8_t* from, size_t from_bytes) {
   CHARSET_INFO* cs = Server(handle);
   const my_wc_t greatest = cs->max_sort_char;
@@ -146,10 +145,10 @@ size_t UnfilledEnd(const void* handle, const uint8_t* from, size_t from_bytes) {
   return unfilled < filled ? unfilled : from_bytes;
 }
 
-// The letters of a collation that are several characters.
+// The letters of a collation that consist of several characters.
 using LetterStart = std::array<my_wc_t, MY_UCA_MAX_CONTRACTION>;
 struct Letters {
-  // What they start with: all of these but the last, all but the last two, and so on. Sorted.
+  // Their beginnings: each without the last character, without the last two, and so on. Sorted.
   std::vector<LetterStart> starts;
   // The weights of their first character alone, and of the first two, each alone.
   std::set<std::string> heads;
@@ -180,7 +179,7 @@ Letters FindLetters(CHARSET_INFO* cs) {
     const my_wc_t* const letter = contractions.item[i].ch;
     std::string head = WeightsOf(cs, letter, 1);
     letters.pairs.emplace(head, WeightsOf(cs, letter + 1, 1));
-    // Where the first character keeps its weights, it is no matter what comes behind it.
+    // If the first character keeps its weights, the characters after it do not matter.
     const std::string whole = WeightsOf(cs, letter, MY_UCA_MAX_CONTRACTION);
     if (letter[2] == 0 && Slice(whole).starts_with(head)) continue;
     letters.heads.insert(std::move(head));
@@ -196,9 +195,9 @@ Letters FindLetters(CHARSET_INFO* cs) {
   return letters;
 }
 
-// Kept for good, as the server keeps its collations. Null: each character is a letter.
+// Kept forever, like the server's collations. Null: each character is a letter.
 const Letters* LettersOf(CHARSET_INFO* cs) {
-  static Latch latch(LatchOf::kLetters);  // Guards all.
+  static Latch latch(LatchOf::kLetters);  // Guards all of them.
   static std::map<CHARSET_INFO*, std::unique_ptr<const Letters>> all;
   if (cs->uca == nullptr || cs->uca->level[0].contractions.nitems == 0) return nullptr;
   const LatchGuard guard(latch);
@@ -212,7 +211,7 @@ size_t AlikeBytes(const Collation& collation, const uint8_t* from, size_t from_b
   const auto& letters = *static_cast<const Letters*>(collation.letters);
   const uint8_t* const end = from + from_bytes;
   std::string before;
-  const uint8_t* place = from;  // Of the character before.
+  const uint8_t* place = from;  // Start of the previous character.
   for (const uint8_t* at = from; at < end;) {
     const int bytes = std::max(1, cs->charlen(at, end));
     std::string weights = WeightsOf(cs, at, std::min<size_t>(bytes, end - at));
@@ -234,7 +233,7 @@ size_t SettledBytes(const Collation& collation, const uint8_t* from, size_t from
   const auto& starts = static_cast<const Letters*>(collation.letters)->starts;
   constexpr size_t kLast = MY_UCA_MAX_CONTRACTION - 1;
   std::array<my_wc_t, kLast> last = {};      // The last characters, the newest at the end,
-  std::array<const uint8_t*, kLast> places;  // and where they are.
+  std::array<const uint8_t*, kLast> places;  // and their places.
   places.fill(nullptr);
   const uint8_t* at = from;
   const uint8_t* const end = from + from_bytes;
@@ -258,7 +257,7 @@ size_t SettledBytes(const Collation& collation, const uint8_t* from, size_t from
   return from_bytes;
 }
 
-// One space weighs `pad`, and two spaces twice that.
+// Whether one space has the weight `pad`, and two spaces have it twice.
 bool FindPad(CHARSET_INFO* cs, int level, Collation::Pad* pad) {
   uint8_t spaces[16];
   const size_t space_bytes = cs->mbminlen;
@@ -275,7 +274,7 @@ bool FindPad(CHARSET_INFO* cs, int level, Collation::Pad* pad) {
          memcmp(weights + one, pad->weights, one) == 0;
 }
 
-// The server's weights are not always what its comparison goes by.
+// The server's comparison does not always use its weights.
 decltype(Collation::weigh) WeigherOf(CHARSET_INFO* cs) {
   if (IsCzech(cs)) return WeighTrimmed;
   if (IsNamed(cs, "big5_chinese_ci") || IsNamed(cs, "big5_chinese_nopad_ci")) return WeighByCode;
@@ -293,12 +292,12 @@ bool FillCollation(CHARSET_INFO* cs, Levels levels, Collation* collation) {
   collation->weigh = WeigherOf(cs);
   if (IsCzech(cs)) return true;
   collation->levels = std::max(1, __builtin_popcount(cs->levels_for_order));
-  // Only the Unicode collations give one level at a time.
+  // Only the Unicode collations can give one level at a time.
   if (collation->levels > 1 && cs->uca == nullptr) return false;
   if (collation->levels > Collation::kLevelsMax) return false;
   if (levels == Levels::kFirst) collation->levels = 1;
-  // Without padding the server still pads all levels but the first: it takes one letter for a
-  // letter with an accent that does not count.
+  // Even without padding the server pads all levels except the first, so it confuses a letter with
+  // one whose accent does not count.
   const int unpadded = (cs->state & MY_CS_NOPAD) != 0 ? 1 : 0;
   collation->unfilled_start = UnfilledStart;
   collation->unfilled_end = UnfilledEnd;

@@ -1,4 +1,4 @@
-// The server's collations as the key codec wants them.
+// The server's collations in the form that the key codec needs.
 //
 // Threads: pure functions.
 #pragma once
@@ -11,21 +11,20 @@ namespace tidesdb::plugin {
 
 enum class Levels : uint8_t {
   kAll,
-  kFirst,  // For the start of a text, where only the first level is in the whole text's order.
+  kFirst,  // For the start of a text, where only the first level has the whole text's order.
 };
 
-// How strings of cs compare. Returns: false when that cannot be told by weights that memcmp orders:
-// there is no index over them.
+// How strings of cs compare. Returns false if weights ordered by memcmp cannot express it; an index is then not
+// possible.
 bool FillCollation(CHARSET_INFO* cs, Levels levels, Collation* collation);
 
 // Whether the weights of a text's first characters may differ from the first ones of the whole text.
 bool WeighsAcrossCharacters(CHARSET_INFO* cs);
-// For an index over the first `characters` of texts of such a collation: how many bytes of weights it
-// takes.
+// For an index over the first `characters` of texts of such a collation: the bytes of weights it takes.
 uint32_t StartBytes(CHARSET_INFO* cs, uint32_t characters, const Collation& collation);
 
-// Why an index over strings of cs, or over prefixes of them, would not find what the server's
-// comparison finds; null when it does. filled: with spaces, as CHAR columns are.
+// Returns null if an index over strings of cs, or over prefixes of them, finds what the server's comparison finds;
+// otherwise the reason. filled: with spaces, as in CHAR columns.
 const char* WhyNoIndex(CHARSET_INFO* cs, bool filled, bool prefix);
 
 }  // namespace tidesdb::plugin

@@ -6,7 +6,7 @@
 namespace tidesdb::plugin {
 namespace {
 
-// What one hash makes of the key begins the other of the value: so it matters where the key ends.
+// The key's hash seeds the value's, so the place where the key ends matters.
 uint64_t HashEntry(Slice key, Slice value, uint64_t seed) {
   return XXH3_64bits_withSeed(value.data(), value.size(),
                               XXH3_64bits_withSeed(key.data(), key.size(), seed));

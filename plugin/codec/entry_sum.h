@@ -1,5 +1,4 @@
-// A sum over index entries that does not depend on their order: two sets of entries are the same
-// where their sums are.
+// A sum over index entries that does not depend on their order: sets with equal sums are equal.
 //
 // Not stored anywhere.
 // Threads: plain values.
@@ -22,7 +21,7 @@ class EntrySum {
 
  private:
   uint64_t entries_ = 0;
-  // Two hashes: that other entries have the same sums is as likely as to draw one number of 128 bits.
+  // Two hashes: a wrong match is as unlikely as guessing a number of 128 bits.
   uint64_t low_ = 0;
   uint64_t high_ = 0;
 };

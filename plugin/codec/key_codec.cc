@@ -14,8 +14,8 @@ constexpr char kValueMark = 1;
 constexpr uint8_t kZeroMark = 0xff;
 constexpr uint8_t kEndMark = 0x01;
 
-// kText that pads: groups of weights, each followed by a mark that says how what comes after the
-// group compares with endless spaces.
+// kText with padding: groups of weights, each followed by a mark. The mark says how the rest of the
+// text compares with endless spaces.
 constexpr uint8_t kRestLess = 1;
 constexpr uint8_t kRestNone = 2;
 constexpr uint8_t kRestGreater = 3;
@@ -89,8 +89,8 @@ void AppendPadded(const uint8_t* weights, size_t n, const Collation::Pad& space,
   }
 }
 
-// The same where weights are not known to end there: a group's mark is left off, and all after it,
-// where it depends on what follows.
+// The same if the weights may continue: omits a group's mark, and all after it, if it depends on
+// what follows.
 void AppendPaddedStart(const uint8_t* weights, size_t n, const Collation::Pad& space,
                        std::string* key) {
   const size_t group = GroupBytes(space);
@@ -105,18 +105,18 @@ void AppendPaddedStart(const uint8_t* weights, size_t n, const Collation::Pad& s
   key->append(reinterpret_cast<const char*>(weights), n);
 }
 
-// The bytes of a text that its key is made from.
+// The bytes of a text that go into its key.
 size_t KeyBytes(const KeyPart& part, const uint8_t* from, size_t n) {
   const Collation& collation = *part.collation;
   if (part.trim_spaces) n = collation.trimmed_bytes(collation.handle, from, n);
   if (part.weights_max != 0) return n;
   const size_t prefix = collation.prefix_bytes(collation.handle, from, n, part.chars_max);
-  // The server's form of a key does not tell the spaces that a prefix ends with from filling.
+  // In the server's form of a key, padding looks like spaces at the end of a prefix.
   if (!part.trim_spaces || prefix == n) return prefix;
   return collation.trimmed_bytes(collation.handle, from, prefix);
 }
 
-// How many bytes of weights n bytes of text may take. scratch gets room for them.
+// The most bytes of weights that n bytes of text can take. Makes room for them in scratch.
 size_t MakeRoom(const KeyPart& part, size_t n, std::string* scratch) {
   size_t room = part.weights_max;
   if (room == 0) room = part.collation->weights_bytes_max(part.collation->handle, n);
@@ -144,7 +144,7 @@ void Invert(std::string* key, size_t start) {
   for (size_t i = start; i < key->size(); i++) (*key)[i] = static_cast<char>(~(*key)[i]);
 }
 
-// The byte at i of a part, as it was before a descending part was inverted.
+// The byte at i of a part, before the inversion of a descending part.
 uint8_t ByteAt(Slice key, size_t i, uint8_t flip) { return static_cast<uint8_t>(key[i]) ^ flip; }
 
 bool SkipEscaped(Slice* key, uint8_t flip) {
@@ -264,7 +264,7 @@ void EncodeStart(const KeyPart& part, Slice start, bool cut, std::string* key,
   if (part.nullable) key->push_back(kValueMark);
   const Collation& collation = *part.collation;
   const auto* from = reinterpret_cast<const uint8_t*>(start.data());
-  // CHAR is filled up by bytes: what is behind the first characters is not the value's.
+  // CHAR is padded by bytes: bytes after the first characters are not part of the value.
   const size_t bytes = collation.prefix_bytes(collation.handle, from, start.size(), part.chars_max);
   const size_t room = MakeRoom(part, bytes, scratch);
   auto* const weights = reinterpret_cast<uint8_t*>(scratch->data());

@@ -41,7 +41,7 @@ std::string Fraction(uint64_t number, uint32_t digits) {
   return Format(".%0*" PRIu64, static_cast<int>(digits), number);
 }
 
-// The bytes behind the seconds hold an even number of digits.
+// The bytes after the seconds hold an even number of digits.
 std::string Fraction(Slice bytes, uint32_t digits) {
   uint64_t number = BigEndian(bytes);
   if (digits % 2 == 1) number /= 10;
@@ -141,7 +141,7 @@ std::string Literal(const LiteralPart& part, Slice raw) {
   return Bytes(raw);
 }
 
-// Takes one part off key. False: it is not whole there.
+// Takes one part off key. False if the part is incomplete.
 bool TakeLiteral(const LiteralPart& part, Slice* key, std::string* literal) {
   Slice rest = *key;
   if (!IsReversible(part.key.kind)) {

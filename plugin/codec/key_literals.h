@@ -1,6 +1,6 @@
-// Key bytes as a person writes them in SQL: 5, 'abc', NULL.
+// Shows key bytes as SQL literals: 5, 'abc', NULL.
 //
-// Knows nothing of the server, as key_codec.h; table_codec.h says what a key's parts are.
+// Knows nothing of the server, like key_codec.h; table_codec.h provides the parts of a key.
 // Threads: pure functions.
 #pragma once
 
@@ -22,15 +22,15 @@ enum class LiteralKind : uint8_t {
   kDateTime,  // kRaw: the server's packed form.
   kTime,      // The same.
   kDecimal,   // kRaw: the server's binary form.
-  kBytes,     // Anything that IsReversible(), as text where it is text, else X'00FF'.
-  kWeights,   // Only the weights are known: weights X'00FF'.
+  kBytes,     // Any kind with IsReversible(), as text if it is text, else X'00FF'.
+  kWeights,   // Only the weights are known: shown as weights X'00FF'.
 };
 
 struct LiteralPart {
   KeyPart key;
   LiteralKind kind = LiteralKind::kBytes;
-  uint32_t precision = 0;  // Of a decimal: digits in all.
-  uint32_t scale = 0;      // Digits behind the point.
+  uint32_t precision = 0;  // Of a decimal: total digits.
+  uint32_t scale = 0;      // Digits after the point.
 };
 
 // The parts of a family's keys.
@@ -46,7 +46,7 @@ struct KeyShape {
 };
 using KeyShapes = std::map<uint32_t, KeyShape>;  // By family.
 
-// A key, or the start of one. What cannot be told is X'00FF'.
+// A key, or the start of one. Parts that cannot be decoded are X'00FF'.
 std::string KeyLiterals(const KeyShape& shape, Slice key);
 // X'00FF'. Long texts end in an ellipsis.
 std::string HexLiteral(Slice bytes);

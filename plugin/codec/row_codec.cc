@@ -11,8 +11,8 @@ namespace {
 
 // Stored on disk; never renumber.
 constexpr uint8_t kFormat = 1;         // Of the table's first version.
-constexpr uint8_t kFormatVersion = 2;  // A byte says the version.
-constexpr uint8_t kFormatApart = 3;    // And bits behind it which values lie apart.
+constexpr uint8_t kFormatVersion = 2;  // A byte holds the version.
+constexpr uint8_t kFormatApart = 3;    // Then bits say which values lie apart.
 constexpr uint8_t kWideEnds = 1;       // Ends of varying values have 4 bytes instead of 2.
 
 constexpr size_t kHeaderBytes = 2;
@@ -29,14 +29,14 @@ void StoreLength(uint32_t length, uint8_t length_bytes, uint8_t* p) {
   memcpy(p, &length, length_bytes);
 }
 
-// What is worth copying of a column without a value: all of it, but of a varying one only its
-// value.
+// The bytes of a column worth copying if it has no value: all of them, but for a varying column
+// only the value.
 size_t DefaultBytes(const Column& column, const uint8_t* defaults) {
   if (column.layout != Column::Layout::kVarying) return column.bytes;
   return column.length_bytes + LoadLength(defaults + column.offset, column.length_bytes);
 }
 
-// The most bytes that a value can have.
+// The largest size of a value.
 uint64_t BytesMax(const Column& column) {
   if (column.layout != Column::Layout::kBlob) return column.bytes;
   return (1ULL << (8 * column.length_bytes)) - 1;
@@ -44,7 +44,7 @@ uint64_t BytesMax(const Column& column) {
 
 bool IsVarying(const Column& column) { return column.layout != Column::Layout::kFixed; }
 
-// Without the trailing bytes that are `pad`, of which a CHAR column may have hundreds.
+// Without trailing `pad` bytes, of which a CHAR column may have hundreds.
 Slice WithoutPadding(Slice raw, uint8_t pad) {
   const uint64_t eight_pads = pad * 0x0101010101010101U;
   while (raw.size() >= 8 && LoadFixed64(raw.data() + raw.size() - 8) == eight_pads) {
@@ -165,14 +165,14 @@ Status RowCodec::SetHistory(const RowHistory* history, uint32_t version) {
     column.id = held.columns[i].id;
     same = column == held.columns[i];
   }
-  if (!same) return Damaged("the table's columns are not those that the dictionary says");
+  if (!same) return Damaged("the table's columns differ from the dictionary's");
   history_ = history;
   version_ = version;
   return Status::Ok();
 }
 
 void RowCodec::SetApartOver(uint64_t bytes) {
-  // Less is not worth a key.
+  // Smaller values are not worth a key.
   constexpr uint64_t kLeast = 64;
   apart_over_ = bytes == 0 ? 0 : std::max(bytes, kLeast);
   long_columns_.clear();
@@ -198,7 +198,7 @@ RowCodec::Form RowCodec::FormOf(const RowVersion& version) {
   return form;
 }
 
-// REQUIRES: there is a history.
+// REQUIRES: a history.
 uint32_t RowCodec::ColumnOfId(uint32_t id) const {
   const std::vector<RowColumn>& columns = history_->versions[version_].columns;
   const std::vector<uint32_t> stored = StoredColumns();
@@ -238,7 +238,7 @@ bool RowCodec::FitsIn(const Header& header, const Form& form) {
   return header.body.size() >= form.null_bytes + form.fixed_bytes + ends;
 }
 
-// REQUIRES: FitsIn(). Returns: false when it ends beyond the row.
+// REQUIRES: FitsIn(). Returns: false if it ends beyond the row.
 bool RowCodec::VaryingValue(const Header& header, const Form& form, uint32_t place, Slice* value) {
   const size_t end_bytes = header.wide ? 4 : 2;
   const char* const ends = header.body.data() + form.null_bytes + form.fixed_bytes;
@@ -258,7 +258,7 @@ Status RowCodec::TakeApart(Slice reference, uint32_t column, std::vector<ApartVa
   value.column = column;
   if (!TakeFixed64(&reference, &value.id) || !TakeFixed32(&reference, &value.bytes) ||
       !reference.empty() || value.id == 0) {
-    return Damaged("a reference to a value is none");
+    return Damaged("a reference to a value is invalid");
   }
   apart->push_back(value);
   return Status::Ok();
@@ -332,7 +332,7 @@ Status RowCodec::ListApart(Slice row, std::vector<ApartValue>* apart) const {
   if (header.apart.empty()) return Status::Ok();
   const bool own = header.version == version_;
   if (!own && (history_ == nullptr || header.version >= history_->versions.size())) {
-    return Damaged("it has a version that the dictionary has not");
+    return Damaged("its version is not in the dictionary");
   }
   // The column of each varying value.
   std::vector<uint32_t> columns = varying_;
@@ -404,7 +404,7 @@ void RowPlan::Build(const RowCodec& codec, const std::vector<bool>& wanted) {
   }
 }
 
-// Returns: whether any wanted column is NULL.
+// Returns: whether a wanted column is NULL.
 bool RowPlan::DecodeNullBits(const char* nulls, uint8_t* record) const {
   bool any = false;
   for (uint32_t i = 0; i < codec_->null_bytes_; i++) {
@@ -416,7 +416,7 @@ bool RowPlan::DecodeNullBits(const char* nulls, uint8_t* record) const {
   return any;
 }
 
-// Records are compared byte by byte where the server looks for changes.
+// The server compares records byte by byte to find changes.
 void RowPlan::FillNull(const Column& column, uint8_t* record) const {
   memcpy(record + column.offset, codec_->defaults_ + column.offset,
          DefaultBytes(column, codec_->defaults_));
@@ -438,7 +438,7 @@ Status RowPlan::Decode(Slice row, uint8_t* record, std::vector<ApartValue>* apar
   const char* const body = header.body.data();
   const bool any_null = DecodeNullBits(body, record);
   for (const Copy& copy : copies_) {
-    if (copy.bytes == sizeof(uint32_t)) {  // An INT alone: not worth a call.
+    if (copy.bytes == sizeof(uint32_t)) {  // A single INT: not worth a call.
       memcpy(record + copy.to, body + copy.from, sizeof(uint32_t));
     } else {
       memcpy(record + copy.to, body + copy.from, copy.bytes);
@@ -499,7 +499,7 @@ const RowPlan::OtherVersion& RowPlan::Other(uint32_t version) const {
 Status RowPlan::DecodeOther(const RowCodec::Header& header, uint8_t* record,
                             std::vector<ApartValue>* apart) const {
   if (header.version >= others_.size()) {
-    return Damaged("it has a version that the dictionary has not");
+    return Damaged("its version is not in the dictionary");
   }
   const OtherVersion& other = Other(header.version);
   if (!RowCodec::FitsIn(header, other.form)) return Damaged("too short for its columns");
@@ -520,7 +520,7 @@ Status RowPlan::DecodeSource(const OtherVersion& other, const Source& source,
   bool null = false;
   Slice value;
   if (source.held == nullptr) {
-    // An .frm from before the column was dropped has no other value for it than its own default.
+    // An .frm from before the drop of the column has only the column's own default.
     null = source.instead != nullptr ? source.instead->null : IsNull(column, codec_->defaults_);
     if (source.instead != nullptr) {
       value = source.instead->value;
@@ -542,7 +542,7 @@ Status RowPlan::DecodeSource(const OtherVersion& other, const Source& source,
     }
   }
   if (null) {
-    if (column.null_mask == 0) return Damaged("a column that is never NULL is");
+    if (column.null_mask == 0) return Damaged("a NOT NULL column is NULL");
     record[column.null_offset] |= column.null_mask;
     FillNull(column, record);
     return Status::Ok();

@@ -14,7 +14,7 @@ bool SameForm(const RowVersion& a, const RowVersion& b) {
   return a.null_bytes == b.null_bytes && a.columns == b.columns;
 }
 
-// Defaults of columns that have been dropped.
+// Removes defaults of dropped columns.
 void ForgetOthers(const RowVersion& newest, std::vector<ColumnDefault>* defaults) {
   const auto gone = [&](const ColumnDefault& column_default) {
     return std::none_of(newest.columns.begin(), newest.columns.end(),

@@ -94,7 +94,7 @@ uint TableCodec::ImageBytes(const Part& part) {
          part.image_bytes;
 }
 
-// The value at image, behind the byte for NULL, which is moved past it.
+// The value at image, after the NULL byte; moves image past that byte.
 Slice TableCodec::RawOf(const Part& part, const uchar** image) {
   const uchar* at = *image;
   uint32_t bytes = part.image_bytes;
@@ -106,8 +106,8 @@ Slice TableCodec::RawOf(const Part& part, const uchar** image) {
   return {reinterpret_cast<const char*>(at), bytes};
 }
 
-// Whether LIKE has made what a range has for a part: it fills what it begins with. Null: the range
-// has nothing for it there.
+// Whether LIKE produced a range's value for a part, with padding. Null: the range has no value for
+// this part.
 bool TableCodec::IsLike(const Part& part, const uchar* start, const uchar* end) {
   if (!MayBeWider(part.key)) return false;
   const uchar* const high = part.key.descending ? start : end;
@@ -152,15 +152,15 @@ TableCodec::RangedParts TableCodec::FindRangedParts(uint key_number, const key_r
   return ranged;
 }
 
-// Of a text that a range begins or ends with, what all texts start with that the server may have
-// meant. Returns: false where it is the text that the server says, and none is beyond it.
+// For a text that begins or ends a range: computes the common start of all texts that the server
+// may have meant. Returns: false if the server's text is exact.
 bool TableCodec::Widen(const KeyPart& part, ImageSide side, bool is_like, Slice* raw) {
   const Collation& collation = *part.collation;
   const bool low = (side == ImageSide::kStart) != part.descending;
   if (!is_like && !(low && collation.starts_weigh_alone)) return false;
   const auto* from = reinterpret_cast<const uint8_t*>(raw->data());
   size_t n = raw->size();
-  // Texts that go on with what sorts in front of spaces are in front of the text alone.
+  // Texts that continue with characters that sort before spaces are before the text alone.
   const auto trim = [&] {
     const bool pads = part.trim_spaces || collation.pad[0].bytes != 0;
     if (low && pads) n = collation.trimmed_bytes(collation.handle, from, n);
@@ -176,7 +176,7 @@ bool TableCodec::Widen(const KeyPart& part, ImageSide side, bool is_like, Slice*
   return true;
 }
 
-// Whether the server has not cut a text, so that no more follows. CHAR it fills up.
+// Whether the server has not cut a text, so that nothing follows. It pads CHAR.
 bool TableCodec::IsWhole(const Part& part, Slice raw) {
   if (part.key.trim_spaces) return false;
   const Collation& collation = *part.key.collation;
@@ -185,7 +185,7 @@ bool TableCodec::IsWhole(const Part& part, Slice raw) {
          raw.size();
 }
 
-// Whether only what the key of a text starts with is known.
+// Whether only the start of the text is known from its key.
 bool TableCodec::IsStart(const Part& part, Slice raw) {
   return part.key.weights_max != 0 && !IsWhole(part, raw);
 }
@@ -209,14 +209,14 @@ TableCodec::ImagePart TableCodec::EncodeImagePart(const Part& part, uint number,
     return ImagePart::kStart;
   }
   KeyPart key_part = part.key;
-  // The spaces may be the value's.
+  // The spaces may belong to the value.
   key_part.trim_spaces &= !ranged || part.key.collation->pad[0].bytes != 0;
   EncodePart(key_part, raw, key, &scratch_);
   return ImagePart::kValue;
 }
 
-// Goes on with the primary key's columns, which the server gives only as far as the index has not
-// got them.
+// Continues with the primary key's columns. The server gives only those that the index does not
+// contain.
 void TableCodec::AppendPrimaryKeyImage(const Index& index, const uchar* columns, const uchar* image,
                                        const uchar* end, const ImageUse& use, std::string* key,
                                        ImageKey* result) const {
@@ -290,8 +290,8 @@ bool TableCodec::IsAmong(uint key_number, Slice key,
   });
 }
 
-// Calls visit with each text of an image that is whole, and that the key's bytes do not tell from
-// others; it returns whether to go on.
+// Calls visit for each text of an image that is complete and whose key bytes other texts share;
+// visit returns whether to continue.
 template <typename Visit>
 void TableCodec::VisitAlike(const Index& index, const uchar* image, const uchar* end,
                             const Visit& visit) {

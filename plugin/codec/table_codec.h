@@ -1,5 +1,4 @@
-// What one table's rows and index entries look like: the server's table definition turned into
-// codecs.
+// The rows and index entries of one table: turns the server's table definition into codecs.
 //
 // A row is stored under its primary key, or under a hidden number of 8 bytes. An index entry is
 //   not unique:  key = columns, then the primary key's columns that are not among them
@@ -31,8 +30,8 @@ constexpr size_t kHiddenKeyBytes = 8;
 
 class TableCodec {
  public:
-  // table: opened, or being created. forms: KeyForm. Errors: kNotSupported for a column that cannot
-  // be stored.
+  // table: opened, or being created. forms: KeyForm.
+  // Errors: kNotSupported for a column that cannot be stored.
   Status Build(TABLE* table, uint32_t forms);
 
   const RowCodec& rows() const { return rows_; }
@@ -40,8 +39,8 @@ class TableCodec {
     return rows_.SetHistory(history, version);
   }
   void SetApartOver(uint64_t bytes) { rows_.SetApartOver(bytes); }
-  // Goes on with the first `keys` indexes, and one of another definition with the same columns,
-  // which outlives this, as the next number.
+  // Keeps the first `keys` indexes; then adds one of another definition with the same columns, which outlives this
+  // object, as the next number.
   void KeepIndexes(uint keys) { indexes_.resize(keys); }
   void AddIndex(const TableCodec& other, uint number) {
     indexes_.push_back(other.indexes_[number]);
@@ -53,59 +52,55 @@ class TableCodec {
   bool hidden_key() const { return hidden_key_; }
   bool is_primary(uint key_number) const { return !hidden_key_ && key_number == primary_number_; }
   bool is_unique(uint key_number) const { return indexes_[key_number].unique; }
-  // A key of the server's over a hash of the columns, which checks their uniqueness itself.
+  // A server key over a hash of the columns; the server checks their uniqueness itself.
   bool is_hash(uint key_number) const { return indexes_[key_number].hash; }
-  // False: the value of every entry is empty.
+  // False: all entries have an empty value.
   bool has_value(uint key_number) const {
     return indexes_[key_number].unique || !indexes_[key_number].values.empty();
   }
-  // Whether an entry of that index gives the whole column back. All who take a column from an entry
-  // ask here: of a column that is there with its start only, nothing is restored.
+  // Whether an entry of that index gives the whole column back. Always ask here before you read a column from an
+  // entry: if the entry has only the column's start, nothing is restored.
   bool gives_back(uint key_number, uint field) const { return indexes_[key_number].fields[field]; }
-  // Whether a column, or the start of it, is among those that make an entry: the index's own and the
-  // primary key's.
+  // Whether an entry contains a column or its start: the columns of the index and of the primary key.
   bool is_made_from(uint key_number, uint field) const {
     return HasColumn(indexes_[key_number], field) || (!hidden_key_ && HasColumn(primary(), field));
   }
   bool has_virtual(uint key_number) const { return indexes_[key_number].has_virtual; }
-  // The forms that make a difference to the table's keys.
+  // The forms that affect the table's keys.
   uint32_t forms_that_matter() const { return forms_that_matter_; }
-  // Whether one of an index's first columns is there with its first weights.
+  // Whether an index has only the first weights of one of its first columns.
   bool has_weights_of_start(uint key_number, uint parts) const;
 
   // --- To bytes ---
   // REQUIRES: !hidden_key(). Replaces *key.
   void PrimaryKey(const uchar* record, std::string* key) const;
-  // An index entry for a row. Returns: whether a column of the index itself is NULL.
+  // An index entry of a row. Returns: whether a column of the index itself is NULL.
   bool Entry(uint key_number, const uchar* record, Slice primary_key, std::string* key,
              std::string* value) const;
-  // The columns of an index alone; for hash keys what two rows must not have in common.
+  // The columns of an index alone; for hash keys, the columns that two rows must not share.
   void EntryColumns(uint key_number, const uchar* record, std::string* key) const;
 
   struct ImageKey {
-    bool whole_key =
-        false;  // All columns that make the key: for a unique one at most one row has it.
-    // False: the bytes are those of more keys than the image. Which ones, `further` says as far as
-    // it can be told.
+    bool whole_key = false;  // All key columns: for a unique index, at most one row has them.
+    // False: more keys than those of the image have these bytes. `further` narrows them down as far as possible.
     bool used_all = true;
-    bool is_start = false;  // So because a text may go on, or a range begin or end further out.
+    bool is_start = false;  // Because a text may continue, or a range may begin or end further out.
     bool has_null = false;
-    // The bytes are those of other texts too, and the image has a whole text: see IsOfImage().
+    // Other texts have the same bytes too, and the image has a whole text: see IsOfImage().
     bool tells_more = false;
     struct Further {
-      uint after_parts;   // Behind so many columns
-      std::string start;  // a key goes on with this.
+      uint after_parts;   // After this many columns
+      std::string start;  // a key continues with this.
     };
     std::vector<Further> further;
   };
-  // What an image is for. For a range's start or end, bytes beyond which none of its keys is: the
-  // server fills up what LIKE begins with and CHAR, which is not always to be told from the value,
-  // and not always in the collation's order.
+  // The use of an image. For a range's start or end, none of the range's keys is beyond the bytes. The server pads
+  // the start of LIKE and CHAR, which may look like a value and may not follow the collation's order.
   enum class ImageSide : uint8_t { kKey, kStart, kEnd };
-  // From the first part in which a range's start and end differ each goes its own way.
+  // From the first part that differs, a range's start and end are encoded separately.
   struct RangedParts {
     uint from = MAX_REF_PARTS;
-    key_part_map like = 0;  // Those that LIKE has made.
+    key_part_map like = 0;  // Parts that LIKE produced.
   };
   struct ImageUse {
     ImageSide side = ImageSide::kKey;
@@ -113,39 +108,38 @@ class TableCodec {
   };
   // Null: there is no start, or no end.
   RangedParts FindRangedParts(uint key_number, const key_range* start, const key_range* end) const;
-  // The bytes that all keys start with whose columns are as in image, the server's form of a key,
-  // of `length` bytes. Replaces *key.
+  // The common start of all keys whose columns equal those in image, the server's form of a key, of `length` bytes.
+  // Replaces *key.
   ImageKey FromImage(uint key_number, const uchar* image, uint length, std::string* key,
                      const ImageUse& use) const;
   ImageKey FromImage(uint key_number, const uchar* image, uint length, std::string* key) const {
     return FromImage(key_number, image, length, key, ImageUse());
   }
 
-  // Whether a key that starts with an image's bytes is one of the image's.
+  // Whether a key that starts with an image's bytes belongs to the image.
   bool IsAmong(uint key_number, Slice key, const std::vector<ImageKey::Further>& further) const;
 
-  // Whether a row's columns equal the texts of an image that are whole, as the server compares them:
-  // the bytes of an index on a prefix may be those of other texts. REQUIRES: the row has the bytes.
+  // Whether a row's columns equal the whole texts of an image, as the server compares them: in an index on a prefix
+  // other texts may have the same bytes.
+  // REQUIRES: the row has the bytes.
   bool IsOfImage(uint key_number, const uchar* record, Slice image) const;
 
-  // Whether a range's start and end may be wider than what was asked for.
+  // Whether the bytes of a range may include more than was requested.
   bool HasInexactEnds(uint key_number) const;
 
   // --- Back ---
-  // Puts the primary key's columns into record as far as the key gives them. Returns: false for
-  // damaged bytes.
+  // Puts the primary key's columns into record as far as the key gives them. Returns: false for damaged bytes.
   bool RestorePrimaryKey(Slice key, uchar* record) const;
-  // Puts all columns of the index and of the primary key into record. Values are copied, none is a
-  // blob.
+  // Puts all columns of the index and of the primary key into record. Values are copied; none is a blob.
   bool RestoreEntry(uint key_number, Slice key, Slice value, uchar* record) const;
-  // Whether RestorePrimaryKey() is needed for one of these columns.
+  // Whether one of these columns needs RestorePrimaryKey().
   bool key_only(uint field) const { return key_only_[field]; }
   // The primary key of an entry's row. *primary_key points into key or value, or into *buffer.
   bool PrimaryKeyOfEntry(uint key_number, Slice key, Slice value, std::string* buffer,
                          Slice* primary_key) const;
   // How many bytes of an entry's key are the first `parts` columns; 0 for damaged bytes.
   size_t PrefixBytes(uint key_number, Slice key, uint parts) const;
-  // How an index's keys are told to a person; needs nothing of this afterwards.
+  // How to show an index's keys to people; the result is independent of this object.
   KeyShape ShapeOf(TABLE* table, uint key_number) const;
   static KeyShape HiddenKeyShape();
   uint parts(uint key_number) const { return static_cast<uint>(indexes_[key_number].parts.size()); }
@@ -156,22 +150,21 @@ class TableCodec {
     uint32_t column = 0;       // In rows_.columns() and TABLE::field.
     uint32_t image_bytes = 0;  // In the server's form of a key, without null byte and length.
     bool image_varying = false;
-    bool whole_column = false;  // Not a prefix of it.
-    bool alike = false;         // Texts that differ may have the same bytes.
-    bool in_value = false;  // The entry's value holds it, because the key does not give it back.
+    bool whole_column = false;  // Not just a prefix.
+    bool alike = false;         // Different texts may have the same bytes.
+    bool in_value = false;      // In the entry's value, because the key does not give it back.
   };
   struct Index {
     std::vector<Part> parts;
     bool unique = false;
     bool hash = false;
     bool has_virtual = false;
-    bool alike = false;  // One of the parts is.
-    // For each part of the primary key: the part of this index that has the same bytes, or -1: it
-    // is appended to the key.
+    bool alike = false;  // Of any part.
+    // For each part of the primary key: the part of this index with the same bytes; -1: append it to the key.
     std::vector<int> same_as;
-    bool appends_all = true;   // No part of the primary key is found among the columns.
-    std::vector<Part> values;  // What the entry's value holds, in order.
-    std::vector<bool> fields;  // A flag a column: the entry gives it back.
+    bool appends_all = true;   // The columns contain no part of the primary key.
+    std::vector<Part> values;  // The parts of the entry's value, in order.
+    std::vector<bool> fields;  // For each column: whether the entry gives it back.
   };
 
   enum class ImagePart : uint8_t { kValue, kNull, kStart };
@@ -215,9 +208,9 @@ class TableCodec {
   const std::vector<Part>& primary_parts() const { return primary().parts; }
 
   RowCodec rows_;
-  std::vector<Index> indexes_;  // By the server's key number; the primary one has its parts only.
+  std::vector<Index> indexes_;  // By the server's key number; the primary one has only its parts.
   std::vector<std::unique_ptr<Collation>> collations_;
-  std::vector<bool> key_only_;  // A flag a column: only the primary key's bytes hold it.
+  std::vector<bool> key_only_;  // For each column: whether only the primary key's bytes hold it.
   uint primary_number_ = MAX_KEY;
   bool hidden_key_ = false;
   uint32_t forms_ = kKeyForms;

@@ -7,7 +7,8 @@
 namespace tidesdb::plugin {
 namespace {
 
-// Shorter CHAR columns are stored whole: the end of a varying value takes 2 bytes too.
+// Shorter CHAR columns are stored unshortened, because the end of a varying value also takes 2
+// bytes.
 constexpr uint32_t kPaddedBytesMin = 9;
 
 bool IsPaddedText(const Field& field) {
@@ -92,7 +93,7 @@ Status TableCodec::BuildTextPart(CHARSET_INFO* cs, uint length, bool unique, Par
   part->key.chars_max = length / cs->mbmaxlen;
   auto collation = std::make_unique<Collation>();
   part->key.kind = PartKind::kText;
-  // How the start of a text compares at lower levels says nothing of the whole text.
+  // At lower levels the start of a text says nothing about the whole text.
   const auto levels = part->whole_column || unique ? Levels::kAll : Levels::kFirst;
   if (!FillCollation(cs, levels, collation.get())) {
     return Status::NotSupported(std::string("an index over the collation ") + cs->coll_name.str +
@@ -157,7 +158,7 @@ Status TableCodec::BuildPart(Field* field, uint length, bool unique, Part* part)
     case MYSQL_TYPE_DOUBLE:
       part->key.kind = PartKind::kDouble;
       return Status::Ok();
-    // Those with fractions of a second, and the new formats, are stored big-endian.
+    // Types with fractions of a second, and the new formats, are stored big-endian.
     case MYSQL_TYPE_TIME:
       part->key.kind = field->decimals() > 0 ? PartKind::kRaw : PartKind::kSigned;
       return Status::Ok();
@@ -213,7 +214,7 @@ bool TableCodec::SameBytes(const Part& a, const Part& b) {
   return a.key.kind != PartKind::kText || a.key.collation->levels == b.key.collation->levels;
 }
 
-// Works out which columns of the primary key an index has already, and what goes into values.
+// Finds the primary key's columns that an index already has, and the columns of its values.
 void TableCodec::LinkPrimaryKey(TABLE* table, Index* index) const {
   index->fields.assign(table->s->fields, false);
   const bool is_primary = !hidden_key_ && index == &indexes_[primary_number_];
@@ -237,7 +238,7 @@ void TableCodec::LinkPrimaryKey(TABLE* table, Index* index) const {
   }
 }
 
-// A column may have become longer, as long as the key holds all of it.
+// A column may have become longer if the key holds all of it.
 bool TableCodec::SamePart(const Part& part, const Part& before,
                           const std::vector<int>& columns_before) {
   const KeyPart& key = part.key;

@@ -17,7 +17,7 @@ constexpr uint32_t kHasWeightsOfStarts = 4;
 constexpr uint32_t kHasFixedBinary = 8;
 
 uint8_t FormatOf(const TableDef& def) {
-  // What an older format can say is said in it.
+  // Use an older format if it suffices.
   if ((def.key_forms & kFixedBinary) != 0) return kFormat;
   if (def.key_forms != 0) return kFormatWithoutFixedBinary;
   if (def.values_family != 0) return kFormatWithoutStarts;

@@ -1,4 +1,4 @@
-// What the optimizer is told about a table: how many rows, how large, how many different keys.
+// The statistics of a table for the optimizer: rows, sizes, number of different keys.
 //
 // Format: docs/format/dictionary.md.
 // Threads: plain values.
@@ -14,7 +14,7 @@
 namespace tidesdb::plugin {
 
 struct TableStats {
-  uint64_t rows = 0;       // When the rest was measured.
+  uint64_t rows = 0;       // At the time of the measurement.
   uint64_t row_bytes = 0;  // Mean bytes of a row with its key.
   struct Index {
     uint64_t entry_bytes = 0;        // Mean bytes of an entry.

@@ -28,15 +28,15 @@ std::string ApartKey(uint64_t id) {
 }
 
 std::string ValueMissing(Slice primary_key) {
-  return "a long value is missing, of the row with the key " + HexLiteral(primary_key);
+  return "a long value is missing for the row with key " + HexLiteral(primary_key);
 }
 
 Result<bool> ValueReader::Read(Transaction* transaction, ColumnFamily* family, const RowCodec& rows,
                                const std::vector<ApartValue>& values, uint8_t* record) {
   const auto find = [&](Slice key, PinnedValue* value) -> Result<bool> {
-    if (family == nullptr) return Status::Corruption("a row refers to a value, the table has none");
+    if (family == nullptr) return Status::Corruption("a row names a value, but the table has none");
     TIDESDB_ASSIGN(const bool found, transaction->Get(family, key, value));
-    // A row that was locked, and one that this transaction wrote, may be newer than its snapshot.
+    // A row that was locked or written by this transaction may be newer than its snapshot.
     if (found || !transaction->HasSnapshot()) return found;
     return GetNewest(transaction, family, key, value);
   };
@@ -53,7 +53,7 @@ Result<bool> ValueReader::ReadBy(const Find& find, const RowCodec& rows,
     const bool fits = pinned.slice().size() == value.bytes &&
                       (value.column == ApartValue::kNoColumn ||
                        StoreRawValue(rows.columns()[value.column], pinned.slice(), record));
-    if (!fits) return Status::Corruption("a row's value has another length than the row says");
+    if (!fits) return Status::Corruption("a row's long value does not have the length in the row");
   }
   return true;
 }

@@ -1,7 +1,7 @@
-// Reads values that lie apart from their rows, under their ids.
+// Reads values that lie apart from their rows, by their ids.
 //
-// A value is never changed: another one has another id. So a row and its values belong together
-// whatever a reader sees, as long as the values are there.
+// A value never changes: a new value has a new id. So a row and its values always match, whatever a
+// reader sees, as long as the values exist.
 // Threads: one at a time.
 #pragma once
 
@@ -16,20 +16,20 @@
 namespace tidesdb::plugin {
 
 std::string ApartKey(uint64_t id);
-// What is said of a row that refers to a value that is not there.
+// The error text for a row that refers to a missing value.
 std::string ValueMissing(Slice primary_key);
 
 class ValueReader {
  public:
-  // Puts each value into its column of record. Blobs point to what is kept here until the next
-  // Read() or Reset(). family: null when the table has none.
-  // Returns: false when one is not there; what is in record is undefined then.
+  // Puts each value into its column of record. Blobs point to memory kept here until the next
+  // Read() or Reset(). family: null if the table has none.
+  // Returns: false if a value is missing; the record is undefined then.
   // Errors: kCorruption, those of reading.
   Result<bool> Read(Transaction* transaction, ColumnFamily* family, const RowCodec& rows,
                     const std::vector<ApartValue>& values, uint8_t* record);
-  // Where a value is, by its key. Returns: false when it is not there.
+  // Finds a value by its key. Returns: false if it is missing.
   using Find = std::function<Result<bool>(Slice key, PinnedValue* value)>;
-  // As Read, of values that are somewhere else. Errors: kCorruption, those of `find`.
+  // As Read, for values in another place. Errors: kCorruption, those of `find`.
   Result<bool> ReadBy(const Find& find, const RowCodec& rows, const std::vector<ApartValue>& values,
                       uint8_t* record);
   void Reset() { pinned_.clear(); }

@@ -107,7 +107,7 @@ TEST_F(ValueReaderTest, WhatDoesNotFitItsRowIsDamage) {
 
 TEST_F(ValueReaderTest, AMissingValueIsNamedByItsRowsKey) {
   EXPECT_EQ(ValueMissing(Slice("\x80\x00\x0a", 3)),
-            "a long value is missing, of the row with the key X'80000A'");
+            "a long value is missing for the row with key X'80000A'");
 }
 
 }  // namespace
