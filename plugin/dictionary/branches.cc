@@ -9,7 +9,7 @@ namespace tidesdb::plugin {
 namespace {
 
 constexpr size_t kFormatBytes = 8;
-constexpr size_t kXidHeaderBytes = kFormatBytes + 2;  // And the lengths of both parts.
+constexpr size_t kXidHeaderBytes = kFormatBytes + 2;  // Plus the lengths of both parts.
 
 std::string KeyOf(Slice name) {
   return std::string(name.substr(std::min(kFormatBytes, name.size())));

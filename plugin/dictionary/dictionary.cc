@@ -14,7 +14,7 @@ constexpr char kSystemFamily[] = "#tidesdb_system";
 constexpr char kAutoIncrementTag = 1;
 constexpr char kStatsTag = 2;
 constexpr char kValueIdsTag = 3;
-// The bits of a value's id that count within one run of the server; those above count the runs.
+// The bits of a value's id that count within one run of the server; the bits above count the runs.
 constexpr int kValueIdBits = 40;
 
 std::string AutoIncrementPrefix(const TableDef& def) {
@@ -24,7 +24,7 @@ std::string AutoIncrementPrefix(const TableDef& def) {
   return key;
 }
 
-// What commits have recorded of a table's counter: key and value of each slot.
+// The values that commits have recorded for a table's counter: key and value of each slot.
 Result<std::vector<std::pair<std::string, uint64_t>>> RecordedAutoIncrements(
     Transaction* transaction, ColumnFamily* system, const TableDef& def) {
   const std::string prefix = AutoIncrementPrefix(def);
@@ -43,10 +43,10 @@ Result<std::vector<std::pair<std::string, uint64_t>>> RecordedAutoIncrements(
   return records;
 }
 
-// The catalog's entries of index builds: the ids of their families, 4 bytes each.
+// The catalog entries of index builds: the ids of their families, 4 bytes each.
 constexpr char kBuildPrefix[] = "b/";
 
-// ALTER TABLE fills a table of such a name before it gives it the real one.
+// ALTER TABLE fills a table with such a name before it renames it.
 bool IsIntermediate(const std::string& name) {
   return name.find("#sql") != std::string::npos || name.find("#TMP#") != std::string::npos;
 }
@@ -57,8 +57,8 @@ void RaiseTo(std::atomic<uint64_t>* counter, uint64_t value) {
   }
 }
 
-// The hidden key behind all that are taken. Rows of a transaction that the last run left prepared
-// have theirs, but no read sees them.
+// The first unused hidden key. Transactions that the last run left prepared have used some for rows
+// that no read sees.
 Result<uint64_t> FindNextHiddenKey(Transaction* transaction, ColumnFamily* rows) {
   const auto all = transaction->NewIterator(rows, {});
   all->SeekToLast();
@@ -68,7 +68,7 @@ Result<uint64_t> FindNextHiddenKey(Transaction* transaction, ColumnFamily* rows)
   const auto is_free_from = [&](uint64_t number) -> Result<bool> {
     std::string from;
     PutBig64(&from, number);
-    // Deletions too: they would take a new row with them.
+    // Counts deletions too: they would remove a new row.
     const Status locked =
         transaction->LockRange(rows, from, {}, RangeHold::kWrites, LockWait::kNoWait);
     if (locked.ok()) return true;
@@ -208,8 +208,8 @@ Status Dictionary::LoadCounters(TableState* table) {
       table->rows = static_cast<int64_t>(stats->rows);
       table->set_stats(std::make_shared<const TableStats>(std::move(stats).value()));
     }
-    // The counter is saved with the statistics only: rows that came after them were not counted, so
-    // these are taken anew when asked for.
+    // The counter is saved only with the statistics: rows added later were not counted, so the
+    // statistics are measured again when needed.
     if (estimate > table->rows * 5 / 4 || estimate < table->rows * 3 / 4)
       table->changes = UINT32_MAX;
   } else {
@@ -259,7 +259,7 @@ Result<std::shared_ptr<TableState>> Dictionary::Find(const std::string& name) {
   TIDESDB_ASSIGN(TableDef def, DecodeTableDef(*entry));
   TIDESDB_ASSIGN(std::shared_ptr<TableState> table, Load(std::move(def)));
   LatchGuard guard(latch_);
-  // Somebody else may have loaded it meanwhile; the first one stays.
+  // Another thread may have loaded it meanwhile; the first one stays.
   return tables_.emplace(name, std::move(table)).first->second;
 }
 
@@ -387,8 +387,8 @@ Status Dictionary::Change(std::vector<TableChange> changes) {
       if (std::count(kept.begin(), kept.end(), index.family) == 0)
         edit.drop.push_back(index.family);
     }
-    // Statistics go by the number of the key. They are hints: lost in a crash before the next step,
-    // they are taken anew.
+    // Statistics use the key's number. They are hints: if a crash loses them before the next step,
+    // they are measured again.
     if (kept != had) TIDESDB_TRY(ForgetStats(old->def));
     if (change.build != nullptr) {
       edit.erase.push_back(change.build->catalog_name);
@@ -446,7 +446,7 @@ Status Dictionary::GiveUpBuild(IndexBuild* build) {
   return db_->ApplyCatalog(edit);
 }
 
-// Those that a crash interrupted.
+// Removes builds that a crash interrupted.
 Status Dictionary::DropUnfinishedBuilds() {
   for (const auto& [name, ids] : db_->ListCatalog(kBuildPrefix)) {
     CatalogEdit edit;
@@ -458,7 +458,7 @@ Status Dictionary::DropUnfinishedBuilds() {
   return Status::Ok();
 }
 
-// The next state of a table, with what the one before has counted.
+// The next state of a table, with the counts of the previous one.
 Status Dictionary::TakeOver(const TableState& old, const std::string& name, const TableDef& def,
                             std::shared_ptr<IndexBuild> build) {
   TIDESDB_ASSIGN(const std::shared_ptr<TableState> changed, Load(def));
@@ -467,7 +467,7 @@ Status Dictionary::TakeOver(const TableState& old, const std::string& name, cons
   for (size_t i = 0; i < def.indexes.size(); i++) {
     const auto same = [&](const IndexDef& had) { return had.family == def.indexes[i].family; };
     const auto had = std::find_if(old.def.indexes.begin(), old.def.indexes.end(), same);
-    // Snapshots from before have nothing of a new index's entries.
+    // Older snapshots contain no entries of a new index.
     changed->indexes_made[i] = had == old.def.indexes.end()
                                    ? ++tables_made_
                                    : old.indexes_made[had - old.def.indexes.begin()];
@@ -476,7 +476,7 @@ Status Dictionary::TakeOver(const TableState& old, const std::string& name, cons
   changed->changes = old.changes.load();
   changed->next_hidden_key = old.next_hidden_key.load();
   if (def.auto_increment_generation == old.def.auto_increment_generation) {
-    // Not as it is recorded, which may be ahead.
+    // Not the recorded value, which may be ahead.
     changed->next_auto_increment = old.next_auto_increment.load();
   }
   LatchGuard guard(latch_);
@@ -503,8 +503,8 @@ Status Dictionary::ForgetStats(const TableDef& def) {
   return transaction->Commit();
 }
 
-// How many times the server has run and used such ids. A power loss takes this record only with all
-// that was committed after it, the ids among them.
+// Counts the runs of the server that used such ids. A power loss removes this record only together
+// with all later commits, including those that used its ids.
 Status Dictionary::BeginValueIds() {
   const std::string key(1, kValueIdsTag);
   const auto transaction = db_->Begin({});

@@ -1,4 +1,4 @@
-// The one open database and what stands around it, from the plugin's init to its deinit.
+// The one open database and its companions, from the plugin's init to its deinit.
 //
 // Threads: see the members.
 #pragma once

@@ -1,15 +1,15 @@
-// Indexes that ALTER TABLE is filling while the table is written to.
+// Indexes that ALTER TABLE fills while others write to the table.
 //
-// Writers keep them from the moment that they are there. The builder loads what the rows of one
-// moment have, that at which nobody wrote, and a load lies below all that was written since: so
-// whatever a writer said of an entry stays (docs/design/0017-loads.md).
+// Writers update them from their creation on. The builder loads the entries for the rows of one
+// moment, at which nobody wrote. A load lies below all later writes, so every entry that a writer
+// changed stays as the writer left it (docs/design/0017-loads.md).
 //
-// Of a unique index each of the two must also see what the other has. Until the load is there a
-// writer claims the key of an entry: what was done first to it, put or deleted, is in a family
-// beside the index. A first put of a key that another row had at the builder's moment is a
-// duplicate. As soon as the load is there, writers see all entries and find duplicates themselves.
-// It is ALTER TABLE that fails, not the writer.
-// Threads: constant but for what says otherwise; any.
+// For a unique index, writers and builder must also see each other's entries. Until the load is
+// there, a writer claims the key of an entry: a family beside the index keeps the first operation
+// on it, put or delete. A first put of a key that another row had at the builder's moment is a
+// duplicate. Once the load is there, writers see all entries and find duplicates themselves. A
+// duplicate fails the ALTER TABLE, not the writer.
+// Threads: any; constant unless a member says otherwise.
 #pragma once
 
 #include "base/server_port.h"
@@ -28,19 +28,19 @@ namespace tidesdb::plugin {
 class IndexBuild {
  public:
   struct Index {
-    uint key_number = 0;  // In the definition to come.
+    uint key_number = 0;  // In the new definition.
     ColumnFamily* entries = nullptr;
-    ColumnFamily* claims = nullptr;  // Of a unique index.
+    ColumnFamily* claims = nullptr;  // Only for a unique index.
   };
-  // The first byte of a claim; an entry's value follows a put.
+  // The first byte of a claim; after a put the entry's value follows.
   static constexpr char kPutFirst = 'p';
   static constexpr char kDeletedFirst = 'd';
 
-  std::shared_ptr<const TableCodec> codec;  // Of the definition to come.
+  std::shared_ptr<const TableCodec> codec;  // Of the new definition.
   std::vector<Index> indexes;
-  std::string catalog_name;           // The entry that a crash leaves, so that the families go.
-  std::atomic<bool> given_up{false};  // The families are gone, or about to be.
-  std::atomic<bool> loaded{false};    // All indexes have what the builder brought.
+  std::string catalog_name;           // Lets a restart drop the families after a crash.
+  std::atomic<bool> given_up{false};  // The families are dropped, or about to be.
+  std::atomic<bool> loaded{false};    // All indexes contain the builder's entries.
 
   // An entry whose key two rows have.
   struct Duplicate {
@@ -48,9 +48,9 @@ class IndexBuild {
     std::string key;
     std::string value;  // Of one of them.
   };
-  // A writer has met one.
+  // Records a duplicate that a writer met.
   void NoteDuplicate(Duplicate duplicate);
-  // Returns: false when no writer has.
+  // Returns: false if no writer met one.
   bool FindDuplicate(Duplicate* duplicate) const;
 
  private:

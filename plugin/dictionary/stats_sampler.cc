@@ -7,13 +7,13 @@
 namespace tidesdb::plugin {
 namespace {
 
-constexpr uint64_t kReadAllRows = 3000;  // Smaller indexes are read whole.
+constexpr uint64_t kReadAllRows = 3000;  // Smaller indexes are read completely.
 constexpr int kPlaces = 16;
 constexpr int kEntriesPerPlace = 64;
-constexpr uint64_t kSkipsMax = 100;       // Up to so many different values are counted one by one.
-constexpr uint64_t kChangesTrusted = 64;  // Fewer than that say too little.
-constexpr uint64_t kTombstonesTrusted = 10;  // One to so many keys, at most.
-constexpr double kCountTrusted = 1.3;        // Estimates may be wrong by that much.
+constexpr uint64_t kSkipsMax = 100;          // Up to this many values are counted one by one.
+constexpr uint64_t kChangesTrusted = 64;     // Fewer say too little.
+constexpr uint64_t kTombstonesTrusted = 10;  // At most one for this many keys.
+constexpr double kCountTrusted = 1.3;        // Estimates may be wrong by this factor.
 
 }  // namespace
 
@@ -46,7 +46,7 @@ Status StatsSampler::ReadAll(Iterator* entries, uint64_t* rows, TableStats::Inde
   return Status::Ok();
 }
 
-// The key below which about that share of all keys lies, by halving.
+// The key below which about this share of all keys lies, found by halving.
 std::string StatsSampler::KeyAt(Slice first, Slice last, double share) const {
   size_t common = 0;
   while (common < first.size() && common < last.size() && first[common] == last[common]) common++;
@@ -120,12 +120,12 @@ Status StatsSampler::ReadPlaces(Iterator* entries, Seen* seen) {
   return Status::Ok();
 }
 
-// Rows are counted as they come and go, and what a crash took away from the count would stay lost.
-// The engine counts a key once for each file that has it: what was read tells how often.
+// Rows are counted as they are added and deleted; a count lost in a crash would never return. The
+// engine counts a key once for each file that has it; the entries read show how often.
 void StatsSampler::CorrectRows(const Seen& seen, uint64_t* rows) const {
   if (seen.ranges_entries == 0 || seen.ranges_estimate == 0) return;
   const RangeEstimate whole = db_->EstimateRange(family_, {}, {});
-  // Deletions are not spread as the entries are: what was read says nothing of the keys they hide.
+  // Deletions are not spread like entries: the entries read say nothing about the hidden keys.
   if (whole.tombstones > whole.keys / kTombstonesTrusted) return;
   const double estimate = static_cast<double>(whole.keys) *
                           static_cast<double>(seen.ranges_entries) /
@@ -136,7 +136,7 @@ void StatsSampler::CorrectRows(const Seen& seen, uint64_t* rows) const {
   }
 }
 
-// Leaves *distinct 0 when there are too many to count.
+// Leaves *distinct at 0 if there are too many to count.
 Status StatsSampler::CountBySkipping(Iterator* entries, uint part, uint64_t* distinct) {
   std::string next;
   uint64_t count = 0;

@@ -1,4 +1,4 @@
-// Measures how many different keys an index has, by looking at a few places of it.
+// Measures how many different keys an index has by sampling a few places.
 //
 // Threads: one at a time; reads the newest committed entries, whatever transactions are open.
 #pragma once
@@ -16,26 +16,26 @@ namespace tidesdb::plugin {
 
 class StatsSampler {
  public:
-  // key_number: MAX_KEY for a table without a primary key. parts: how many prefixes of the key are
-  // wanted.
+  // key_number: MAX_KEY for a table without a primary key. parts: the number of wanted prefixes of
+  // the key.
   StatsSampler(Db* db, const TableCodec* codec, ColumnFamily* family, uint key_number, uint parts)
       : db_(db), codec_(codec), family_(family), key_number_(key_number), parts_(parts) {}
 
-  // *rows: how many there should be. Afterwards the exact number when all were read, and an
-  // estimate when what was read does not agree with it.
+  // *rows: the expected number. Afterwards it is exact if all were read, or an estimate if the
+  // entries read contradict it.
   Status Measure(uint64_t* rows, TableStats::Index* index);
 
  private:
   struct Seen {
     uint64_t entries = 0;
     uint64_t bytes = 0;
-    uint64_t pairs = 0;             // Neighbours that were compared.
+    uint64_t pairs = 0;             // Neighbours compared.
     std::vector<uint64_t> changes;  // [k]: pairs that differ in the first k+1 columns.
     std::vector<uint64_t>
-        run_rows;  // [k]: rows that share the first k+1 columns with a sampled one, summed up.
+        run_rows;  // [k]: rows that share the first k+1 columns with a sampled one, summed.
     uint64_t runs = 0;
     uint64_t ranges_entries = 0;   // Read between the first and last entry of each place,
-    uint64_t ranges_estimate = 0;  // and as many as were estimated there.
+    uint64_t ranges_estimate = 0;  // and the estimate for the same ranges.
   };
 
   Status ReadAll(Iterator* entries, uint64_t* rows, TableStats::Index* index);

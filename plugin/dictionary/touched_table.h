@@ -1,4 +1,4 @@
-// What a transaction did to a table that its commit makes true.
+// A transaction's effects on a table that take effect with its commit.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +13,14 @@ struct TouchedTable {
   std::shared_ptr<TableState> table;
   int64_t rows = 0;
   int64_t statement_rows = 0;
-  uint64_t changes = 0;              // Not 0: it is one of the table's writers.
-  uint64_t next_auto_increment = 0;  // 0: none was used.
+  uint64_t changes = 0;              // Not 0: the transaction counts as a writer of the table.
+  uint64_t next_auto_increment = 0;  // 0: none used.
   uint64_t auto_increment_max = 0;
   uint64_t recorded_auto_increment = 0;  // By this transaction.
 };
 
-// The transaction has ended: tells the tables, and empties the list. `sequence`: of its commit; 0:
-// nothing was changed.
+// Call when the transaction has ended: updates the tables and empties the list. `sequence`: of its
+// commit; 0: no change.
 void SettleTouched(std::vector<TouchedTable>* touched, uint64_t sequence);
 
 }  // namespace tidesdb::plugin

@@ -1,4 +1,4 @@
-// AUTO_INCREMENT: the counter in memory, and what of it a commit records.
+// AUTO_INCREMENT: the counter in memory, and the part of it that a commit records.
 #include "handler/ha_tidesdb.h"
 
 #include "base/guard.h"
@@ -13,7 +13,7 @@ void ha_tidesdb::get_auto_increment(ulonglong offset, ulonglong increment, ulong
     if (const int unbound = Bind(ha_thd())) return unbound;
     const uint64_t max = table->next_number_field->get_max_int_value();
     const uint64_t rows = wanted == 0 ? 1 : wanted;
-    // Rounding is for rows that get new values; ALTER TABLE keeps those there are.
+    // Rounding is for new values only; ALTER TABLE keeps the existing ones.
     const bool round = thd_sql_command(ha_thd()) != SQLCOM_ALTER_TABLE;
     uint64_t current = open_.state->next_auto_increment.load(std::memory_order_relaxed);
     uint64_t start;
@@ -21,7 +21,7 @@ void ha_tidesdb::get_auto_increment(ulonglong offset, ulonglong increment, ulong
     do {
       start = round ? RoundAutoIncrement(current, increment, offset, max) : current;
       next = NextAutoIncrement(start, rows, increment, offset, max);
-      if (start > max) next = current;  // The server makes the error.
+      if (start > max) next = current;  // The server reports the error.
     } while (!open_.state->next_auto_increment.compare_exchange_weak(current, next));
     *first = start;
     *reserved = start > max ? 0 : rows;
@@ -33,11 +33,11 @@ void ha_tidesdb::get_auto_increment(ulonglong offset, ulonglong increment, ulong
   if (error != 0) *first = ~0ULL;
 }
 
-// After a row with a value in that column: the counter stays above it, and the commit says so.
+// After a row with a value in that column: the counter stays above it, and the commit records it.
 void ha_tidesdb::RaiseAutoIncrement(Field* field) {
   const uint64_t used = field->val_uint();
   const uint64_t max = field->get_max_int_value();
-  if (used == 0 || used > max) return;  // Negative, or not of the series.
+  if (used == 0 || used > max) return;  // Negative, or outside of the series.
   open_.state->RaiseAutoIncrement(
       NextAutoIncrement(used, 1, auto_increment_step_, auto_increment_offset_, max));
   statement_.session->UsedAutoIncrement(open_.state, used == UINT64_MAX ? used : used + 1, max);
@@ -55,7 +55,7 @@ void ha_tidesdb::NoteAutoIncrement(int error) {
     return;
   }
   if (error != HA_ERR_FOUND_DUPP_KEY) return;
-  // These statements deal with the duplicate themselves and go on.
+  // These statements handle the duplicate themselves and continue.
   switch (thd_sql_command(ha_thd())) {
     case SQLCOM_LOAD:
     case SQLCOM_REPLACE:

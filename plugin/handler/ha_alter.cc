@@ -1,5 +1,5 @@
-// ALTER TABLE without a copy: what changes no stored byte, or only what rows written from now on
-// look like. The server copies the table for all else.
+// ALTER TABLE without a copy: changes of no stored byte, or only of rows written from now on. For
+// all other changes the server copies the table.
 #include "handler/ha_tidesdb.h"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ constexpr alter_table_operations kOfNameOnly =
     ALTER_INDEX_IGNORABILITY | ALTER_DROP_CHECK_CONSTRAINT | ALTER_OPTIONS |
     ALTER_COLUMN_COLUMN_FORMAT | ALTER_PARTITIONED;
 
-// Of the columns: rows get another form.
+// Changes of columns: rows get another form.
 constexpr alter_table_operations kOfColumns =
     ALTER_ADD_STORED_BASE_COLUMN | ALTER_DROP_STORED_COLUMN | ALTER_STORED_COLUMN_ORDER |
     ALTER_ADD_VIRTUAL_COLUMN | ALTER_DROP_VIRTUAL_COLUMN | ALTER_VIRTUAL_COLUMN_ORDER |
@@ -32,25 +32,25 @@ constexpr alter_table_operations kOfIndexes =
 constexpr alter_table_operations kOfNewIndexes =
     ALTER_ADD_NON_UNIQUE_NON_PRIM_INDEX | ALTER_ADD_UNIQUE_INDEX;
 
-// Of a build without a limit of its own.
+// For a build without its own limit.
 constexpr uint64_t kBuildBytes = 32 << 20;
 
-// Of CREATE TABLE's options those that only describe.
+// The options of CREATE TABLE that only describe the table.
 constexpr ulonglong kDescribingOptions =
     HA_CREATE_USED_COMMENT | HA_CREATE_USED_AVG_ROW_LENGTH | HA_CREATE_USED_MAX_ROWS |
     HA_CREATE_USED_MIN_ROWS | HA_CREATE_USED_STATS_PERSISTENT | HA_CREATE_USED_STATS_AUTO_RECALC |
     HA_CREATE_USED_STATS_SAMPLE_PAGES;
 
-// What becomes of the table, worked out while it can still be refused.
+// The table's new definition, prepared while it can still be refused.
 class AlterPlan final : public inplace_alter_handler_ctx {
  public:
   TableChange change;
-  std::vector<uint> added;  // Keys of the new definition that have to be filled.
+  std::vector<uint> added;  // Keys of the new definition that must be filled.
   std::shared_ptr<const TableCodec> codec;
   std::unique_ptr<IndexBuilder> builder;
 };
 
-// The name that a key had before; the keys that the server matches have the same one but for case.
+// A key's previous name; keys that the server matches may differ in case only.
 const LEX_CSTRING& NameBefore(const KEY& key, const Alter_inplace_info& info) {
   for (const auto& rename : info.rename_keys) {
     if (port::SameName(rename.new_key->name, key.name)) return rename.old_key->name;
@@ -66,7 +66,7 @@ int KeyBefore(const KEY& key, const TABLE_SHARE& before, const Alter_inplace_inf
   return -1;
 }
 
-// For each column the one that it was, or -1. Empty: the server does not say.
+// For each column its previous number, or -1. Empty if the server does not say.
 std::vector<int> ColumnsBefore(const TABLE& altered, const Alter_inplace_info& info) {
   std::vector<int> columns;
   List_iterator_fast<Create_field> definitions(info.alter_info->create_list);
@@ -89,7 +89,7 @@ bool CanBuild(const KEY& key, const TableCodec& codec, uint number) {
   return true;
 }
 
-// Whether records of one definition are those of the other.
+// Whether records of the two definitions have the same layout.
 bool SameRecords(const std::vector<Column>& a, const std::vector<Column>& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Column& x, const Column& y) {
     return x.layout == y.layout && x.offset == y.offset && x.bytes == y.bytes &&
@@ -98,7 +98,7 @@ bool SameRecords(const std::vector<Column>& a, const std::vector<Column>& b) {
   });
 }
 
-// Keeps errors and warnings from the client, and remembers that there were some.
+// Hides errors and warnings from the client, and remembers that there were some.
 class Unsaid final : public Internal_error_handler {
  public:
   explicit Unsaid(THD* thd) : thd_(thd) { thd_->push_internal_handler(this); }
@@ -119,8 +119,8 @@ class Unsaid final : public Internal_error_handler {
   bool any_ = false;
 };
 
-// The value that existing rows get in a new column. Returns: false when it is not one for all rows,
-// or does not fit: whether that is an error is for the copy to say.
+// The value of a new column in existing rows. Returns: false if it differs between rows or does not
+// fit; the copy decides whether that is an error.
 bool EvaluateDefault(Field* field, const Column& column, const uchar* record,
                      ColumnDefault* value) {
   constexpr uint kOnceForAll = VCOL_SESSION_FUNC | VCOL_TIME_FUNC;
@@ -137,7 +137,7 @@ bool EvaluateDefault(Field* field, const Column& column, const uchar* record,
   return true;
 }
 
-// Whether a table may have values that lie apart, as its columns and options are.
+// Whether the table's columns and options allow values that lie apart.
 bool HasLongValues(TABLE* table) {
   TableCodec codec;
   if (!codec.Build(table, kKeyForms).ok()) return false;
@@ -165,14 +165,14 @@ bool ha_tidesdb::OptionsStay(TABLE* altered, const Alter_inplace_info& info) {
   const ha_table_option_struct* const before = table_share->option_struct;
   const ha_table_option_struct* const after = altered->s->option_struct;
   ulonglong changing = info.create_info->used_fields & ~kDescribingOptions;
-  // Partitions count together, in the server.
+  // The server counts for all partitions together.
   if (open_.name.find("#P#") == open_.name.npos) changing &= ~ulonglong{HA_CREATE_USED_AUTO};
   const bool describes = changing == 0 || (info.handler_flags & ALTER_OPTIONS) == 0;
   return describes && before != nullptr && after != nullptr &&
          sysvars::SameStorage(*before, *after) && CheckOptions(altered) == 0;
 }
 
-// The indexes of the new definition, each with the family that it has.
+// The indexes of the new definition, each with its existing family.
 bool ha_tidesdb::PlanIndexes(const TABLE& altered, const Alter_inplace_info& info, TableDef* def,
                              std::vector<uint>* added) {
   std::vector<IndexDef> indexes;
@@ -195,7 +195,7 @@ bool ha_tidesdb::PlanIndexes(const TABLE& altered, const Alter_inplace_info& inf
   return true;
 }
 
-// As the table's keys have it; where these tell nothing, the newer form.
+// As the table's keys; the newer form if those do not show it.
 uint32_t ha_tidesdb::FormsAfterAlter() const {
   return open_.state->def.key_forms | ~open_.codec.forms_that_matter();
 }
@@ -213,7 +213,7 @@ bool ha_tidesdb::KeysStay(const TABLE& altered, const TableCodec& codec,
   return true;
 }
 
-// New indexes beside the others, whose rows stay as they are.
+// Adds new indexes; rows stay as they are.
 bool ha_tidesdb::PlanBuild(TABLE* altered, const Alter_inplace_info& info,
                            std::shared_ptr<const TableCodec>* codec) {
   auto built = std::make_shared<TableCodec>();
@@ -228,7 +228,7 @@ bool ha_tidesdb::PlanBuild(TABLE* altered, const Alter_inplace_info& info,
   return true;
 }
 
-// Returns: null, or why it cannot be; "" where the server's own words will do.
+// Returns: null, or the reason why it is impossible; "" if the server's own text suffices.
 const char* ha_tidesdb::PlanColumns(TABLE* altered, const Alter_inplace_info& info, TableDef* def) {
   if (info.error_if_not_empty) return "";
   const std::vector<int> columns_before = ColumnsBefore(*altered, info);
@@ -248,7 +248,7 @@ const char* ha_tidesdb::PlanColumns(TABLE* altered, const Alter_inplace_info& in
       if (origin.before < 0) return "";
     } else if (!EvaluateDefault(altered->field[field], codec.rows().columns()[field],
                                 altered->record[0], &origin.added)) {
-      return "TidesDB: the value of a new column does not fit, or is not the same for all rows";
+      return "TidesDB: the value of a new column does not fit, or differs between rows";
     }
   }
   const LEX_CUSTRING& frm = table_share->tabledef_version;
@@ -257,8 +257,8 @@ const char* ha_tidesdb::PlanColumns(TABLE* altered, const Alter_inplace_info& in
                     frm_before, &def->history)) {
     return nullptr;
   }
-  return "TidesDB: the rows have too many forms already, or a column's bytes change; ALTER TABLE "
-         "... FORCE brings all rows to one form";
+  return "TidesDB: the rows already have too many forms, or a column's bytes change; ALTER TABLE "
+         "... FORCE rewrites all rows in one form";
 }
 
 enum_alter_inplace_result ha_tidesdb::check_if_supported_inplace_alter(
@@ -294,7 +294,7 @@ enum_alter_inplace_result ha_tidesdb::check_if_supported_inplace_alter(
   return result;
 }
 
-// From here on writers keep the new indexes.
+// From here on writers update the new indexes.
 bool ha_tidesdb::prepare_inplace_alter_table(TABLE*, Alter_inplace_info* info) noexcept {
   return guard::Run([&] {
            auto* const plan = static_cast<AlterPlan*>(info->handler_ctx);
@@ -351,7 +351,7 @@ int ha_tidesdb::AlterError(const Status& status) {
   return 1;
 }
 
-// The server takes the key's values from the new definition's record.
+// The server reads the key's values from the new definition's record.
 void ha_tidesdb::PrintDuplicate(TABLE* altered, const IndexBuilder& builder) {
   const IndexBuild::Duplicate& duplicate = builder.duplicate();
   const TableCodec& codec = builder.codec();
@@ -360,7 +360,7 @@ void ha_tidesdb::PrintDuplicate(TABLE* altered, const IndexBuilder& builder) {
   std::string buffer;
   Slice primary_key;
   PinnedValue row;
-  ValueReader values;  // The record's blobs point there.
+  ValueReader values;  // The record's blobs point into it.
   RowPlan plan;
   plan.Build(open_.codec.rows(), std::vector<bool>(table_share->fields, true));
   std::vector<ApartValue> apart;
@@ -374,7 +374,7 @@ void ha_tidesdb::PrintDuplicate(TABLE* altered, const IndexBuilder& builder) {
       values.Read(transaction.get(), open_.state->values, open_.codec.rows(), apart, record).ok() &&
       open_.codec.RestorePrimaryKey(primary_key, record);
   if (!restored) {
-    // A row that was not committed.
+    // The row was not committed.
     restored = true;
     for (uint i = 0; i < key->user_defined_key_parts; i++) {
       restored &= codec.gives_back(duplicate.key_number, key->key_part[i].fieldnr - 1);
@@ -389,7 +389,7 @@ void ha_tidesdb::PrintDuplicate(TABLE* altered, const IndexBuilder& builder) {
   }
 }
 
-// Of AUTO_INCREMENT = n: counting begins there, or behind the largest value that there is.
+// For AUTO_INCREMENT = n: counts from n, or from above the largest existing value.
 Status ha_tidesdb::RestartAutoIncrement(const HA_CREATE_INFO& info, TableDef* def) {
   Field* const field = table->found_next_number_field;
   if ((info.used_fields & HA_CREATE_USED_AUTO) == 0 || field == nullptr) return Status::Ok();
@@ -421,7 +421,7 @@ Status ha_tidesdb::RestartAutoIncrement(const HA_CREATE_INFO& info, TableDef* de
   return Status::Ok();
 }
 
-// All partitions in one step: a crash finds all of them changed or none.
+// All partitions in one step: after a crash either all have changed or none.
 bool ha_tidesdb::commit_inplace_alter_table(TABLE* altered_table, Alter_inplace_info* info,
                                             bool commit) noexcept {
   return guard::Run([&] {
@@ -441,7 +441,7 @@ bool ha_tidesdb::commit_inplace_alter_table(TABLE* altered_table, Alter_inplace_
              if (!restarted.ok()) return AlterError(restarted);
              changes.push_back(plan->change);
              if (plan->builder == nullptr) continue;
-             // Its writes may be duplicates, and nobody would look at them again.
+             // Its writes may be duplicates that no later check would find.
              if (plan->builder->any_unique()) {
                if (const int error = CheckNoBranchHolds(plan->change.name)) {
                  print_error(error, MYF(0));
@@ -458,7 +458,7 @@ bool ha_tidesdb::commit_inplace_alter_table(TABLE* altered_table, Alter_inplace_
          }) != 0;
 }
 
-// A row holds a VARCHAR's bytes and their number; how many there may be is said by the table alone.
+// A row holds a VARCHAR's bytes and their number; only the table knows the maximum.
 bool ha_tidesdb::can_convert_nocopy(const Field& field,
                                     const Column_definition& definition) const noexcept {
   return field.real_type() == MYSQL_TYPE_VARCHAR &&
@@ -467,7 +467,7 @@ bool ha_tidesdb::can_convert_nocopy(const Field& field,
          field.vcol_info == nullptr && definition.vcol_info == nullptr;
 }
 
-// A key over a whole column that grows goes on as it is.
+// A key over a whole column stays valid if the column grows.
 Compare_keys ha_tidesdb::compare_key_parts(const Field& field, const Column_definition& definition,
                                            const KEY_PART_INFO& part,
                                            const KEY_PART_INFO& new_part) const noexcept {
@@ -480,7 +480,7 @@ Compare_keys ha_tidesdb::compare_key_parts(const Field& field, const Column_defi
                                                 : Compare_keys::NotEqual;
 }
 
-// Asked when a partition and a table change places.
+// Called when a partition and a table are exchanged.
 bool ha_tidesdb::check_if_incompatible_data(HA_CREATE_INFO* info, uint table_changes) noexcept {
   if (table_changes != IS_EQUAL_YES) return COMPATIBLE_DATA_NO;
   if ((info->used_fields & HA_CREATE_USED_AUTO) != 0 && info->auto_increment_value != 0) {

@@ -1,4 +1,5 @@
-// Tables come and go: the dictionary does it in one step each, the server's own part is around it.
+// Tables are created and dropped: the dictionary does it in one step; the server's part is around
+// it.
 #include "handler/ha_tidesdb.h"
 
 #include <ctime>
@@ -18,7 +19,7 @@ int DdlError(const Status& status) {
   return guard::ToHandlerError(status);
 }
 
-// Partitions that nobody but the dictionary knows: without the .frm the server asks for the table.
+// Drops partitions that only the dictionary knows: without the .frm the server asks for the table.
 Result<bool> DropLeftPartitions(const std::string& table) {
   if (my_access(FrmPath(table).c_str(), F_OK) == 0) return false;
   bool any = false;
@@ -40,13 +41,13 @@ bool HasForeignKeys(THD* thd) {
 
 }  // namespace
 
-// Whoever has changed rows holds the server's metadata lock of the table, but for a prepared branch
-// whose connection has gone: its rows must not lose their table.
+// A connection with changed rows holds the server's metadata lock of the table, except a prepared
+// branch whose connection is closed: its rows must not lose their table.
 int ha_tidesdb::CheckNoBranchHolds(const std::string& name) {
   if (!engine->branches.any()) return 0;
   const auto table = engine->dictionary.Find(name);
   if (!table.ok() || *table == nullptr) return 0;
-  // It goes with its connection, whatever a branch has done to it.
+  // It goes with its connection, whatever a branch did to it.
   if ((*table)->def.temporary) return 0;
   const auto transaction = engine->db->Begin(TransactionOptions());
   const Status free =
@@ -65,7 +66,7 @@ int ha_tidesdb::open(const char* name, int, uint) noexcept {
     if (const int error = open_.Bind()) return error;
     ref_length = open_.codec.hidden_key() ? kHiddenKeyBytes
                                           : table->key_info[table_share->primary_key].key_length;
-    // Who changes the primary key while scanning would meet the new rows; the server then collects
+    // A scan that changes the primary key would meet its new rows; with this the server collects
     // positions first.
     key_used_on_scan = open_.codec.hidden_key() ? MAX_KEY : table_share->primary_key;
     return info(HA_STATUS_NO_LOCK | HA_STATUS_VARIABLE | HA_STATUS_CONST | HA_STATUS_OPEN);
@@ -85,7 +86,8 @@ int ha_tidesdb::close() noexcept {
 handler* ha_tidesdb::clone(const char*, MEM_ROOT* mem_root) noexcept {
   handler* copy = nullptr;
   guard::Run([&] {
-    // By the own name: for a partition after one that is not open, the server gives that one's.
+    // By its own name: for a partition after one that is not open, the server passes that one's
+    // name.
     copy = handler::clone(open_.name.c_str(), mem_root);
     if (copy != nullptr) {
       auto* const ours = static_cast<ha_tidesdb*>(copy);

@@ -1,5 +1,5 @@
-// What the copy of ALTER TABLE writes goes around transactions, and what fills an empty table around
-// the write set (table_load.h).
+// Writes around transactions for the copy of ALTER TABLE, and around the write set for statements that fill an
+// empty table (table_load.h).
 #include <algorithm>
 
 #include "base/sysvars.h"
@@ -10,14 +10,14 @@
 namespace tidesdb::plugin {
 namespace {
 
-// Without a limit of its own.
+// For loads without their own limit.
 constexpr uint64_t kLoadBytes = 32 << 20;
 constexpr uint64_t kLoadPartOfMemory = 16;
-// A statement with fewer is done before the files would be made.
+// A statement with fewer rows is done before a load would pay.
 constexpr uint64_t kRowsBeforeLoad = 4096;
 
-// Whether the statement names the table once more: it could look at its own rows, in a subquery of
-// RETURNING, say. The server buffers what it reads from the table only where it sees that it must.
+// Whether the statement names the table again: it could look at its own rows, for example in a subquery of
+// RETURNING. The server buffers reads from the table only if it sees that it must.
 bool NamesTwice(THD* thd, const TABLE& table) {
   for (const TABLE_LIST* other = thd->lex->query_tables; other != nullptr;
        other = other->next_global) {
@@ -27,8 +27,7 @@ bool NamesTwice(THD* thd, const TABLE& table) {
   return false;
 }
 
-// Whether the statement is a transaction by itself that writes many rows of one table, and looks at
-// none of them.
+// Whether the statement is its own transaction, writes many rows of one table, and reads none of them.
 bool FillsOneTable(THD* thd, const TABLE& table) {
   const int command = thd_sql_command(thd);
   return (command == SQLCOM_INSERT_SELECT || command == SQLCOM_LOAD ||
@@ -40,9 +39,9 @@ bool FillsOneTable(THD* thd, const TABLE& table) {
 
 }  // namespace
 
-// The families of a table that can be loaded; empty: it cannot.
+// The families of a table that can be loaded; empty if it cannot.
 std::vector<ColumnFamily*> RowWriter::FamiliesToLoad() const {
-  // Partitions are many.
+  // Not for partitions: there are many.
   if (statement_.duplicates_wanted || open_.is_sequence() || open_.state->build != nullptr ||
       open_.name.find("#P#") != open_.name.npos) {
     return {};
@@ -66,9 +65,9 @@ bool RowWriter::StartLoad(Transaction* transaction, const std::vector<ColumnFami
   return begun.ok();
 }
 
-// Of a new table that ALTER TABLE fills; what cannot be loaded is written as ever.
+// For a new table that ALTER TABLE fills; tables that cannot be loaded are written the usual way.
 void RowWriter::BeginCopy() {
-  // A temporary table's rows are of the transaction that it is in.
+  // A temporary table's rows belong to the current transaction.
   if (thd_sql_command(open_.thd()) == SQLCOM_CREATE_TABLE || open_.state->def.temporary) return;
   const std::vector<ColumnFamily*> families = FamiliesToLoad();
   if (!families.empty()) StartLoad(nullptr, families);
@@ -81,15 +80,15 @@ void RowWriter::BeginRows(uint64_t rows_about) {
   rows_before_load_ = fills ? kRowsBeforeLoad : 0;
 }
 
-// The statement has written some rows the usual way. If they are all that there is, and nobody else
-// is at the table, they and all that follow are loaded.
+// The statement has written some rows the usual way. If these are all rows of the table, and nobody else uses it,
+// they and all later rows are loaded.
 int RowWriter::TurnToLoad() {
   const std::vector<ColumnFamily*> families = FamiliesToLoad();
   if (families.empty()) return 0;
   Transaction* const transaction = this->transaction();
   ScanOptions newest;
   newest.newest = true;
-  // Returns how many entries there are, at most one too many; values may be more than rows.
+  // Returns the number of entries, at most one too many; there may be more values than rows.
   const auto copy = [&](ColumnFamily* family, size_t slot) -> Result<uint64_t> {
     uint64_t entries = 0;
     const bool values = family == open_.state->values;
@@ -101,12 +100,12 @@ int RowWriter::TurnToLoad() {
     TIDESDB_TRY(scan->status());
     return values ? kRowsBeforeLoad : entries;
   };
-  // Before the table is claimed, which keeps others out to the statement's end.
+  // Before the table is claimed, which blocks others until the end of the statement.
   const auto there = copy(open_.state->primary, TableLoad::kRows);
   if (!there.ok()) return statement_.Fail(there.status());
   if (*there != kRowsBeforeLoad) return 0;
   const Savepoint unclaimed = transaction->SetSavepoint();
-  // Without a load nobody is kept out either.
+  // Without a load others need not be blocked.
   const auto stay_with_rows = [&] {
     load_ = nullptr;
     const Status given_back = transaction->RollbackTo(unclaimed, LocksSince::kRelease);
@@ -149,7 +148,7 @@ int RowWriter::LoadRow(const uchar* row) {
   return 0;
 }
 
-// The server takes a duplicate's values from the record.
+// The server reads a duplicate's values from the record.
 int RowWriter::LoadError(TableLoad* load, const Status& status) {
   if (status.code() != Code::kAlreadyExists) return statement_.Fail(status);
   const size_t duplicate = load->duplicate();
@@ -160,7 +159,7 @@ int RowWriter::LoadError(TableLoad* load, const Status& status) {
   }
   const std::string key = load->duplicate_key();
   const Result<bool> restored = RestoreDuplicate(load, number, key);
-  // Without it the server names no value.
+  // Without it the server shows no value.
   session()->NoteDuplicate(restored.ok() && *restored ? number : MAX_KEY, nullptr, key);
   return HA_ERR_FOUND_DUPP_KEY;
 }
@@ -175,7 +174,7 @@ Result<bool> RowWriter::RestoreDuplicate(TableLoad* load, uint number, Slice key
     TIDESDB_ASSIGN(const bool found, load->Find(TableLoad::kRows, primary_key, &row));
     if (!found) return false;
   }
-  row_copy_ = std::move(row);  // Blobs of the record point there.
+  row_copy_ = std::move(row);  // Blobs of the record point into it.
   RowPlan plan;
   plan.Build(open_.codec.rows(), std::vector<bool>(open_.share()->fields, true));
   TIDESDB_TRY(plan.Decode(row_copy_, record, &old_apart_));
@@ -189,7 +188,7 @@ Result<bool> RowWriter::RestoreDuplicate(TableLoad* load, uint number, Slice key
   return whole && open_.codec.RestorePrimaryKey(primary_key, record);
 }
 
-// The rows of a transaction are gone, so it must not be committed.
+// The transaction's rows are lost, so it must not commit.
 int RowWriter::AbortLoad(int error) {
   load_ = nullptr;
   session()->Abort();

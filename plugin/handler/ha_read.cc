@@ -1,4 +1,4 @@
-// What the server calls to read rows: scan.h and row_reader.h do it.
+// The server's calls to read rows; scan.h and row_reader.h do the work.
 #include "handler/ha_tidesdb.h"
 
 #include <key.h>
@@ -134,7 +134,7 @@ int ha_tidesdb::index_last(uchar* row) noexcept {
 int ha_tidesdb::multi_range_read_init(RANGE_SEQ_IF* ranges, void* ranges_param, uint ranges_count,
                                       uint mode, HANDLER_BUFFER* buffer) noexcept {
   return guard::Run([&] {
-    // With an association the ranges are a join's keys, in any order and more than once.
+    // With an association the ranges are a join's keys, in any order and repeated.
     scan_.BeginRanges((mode & HA_MRR_NO_ASSOCIATION) != 0);
     return handler::multi_range_read_init(ranges, ranges_param, ranges_count, mode, buffer);
   });
@@ -161,8 +161,8 @@ int ha_tidesdb::read_range_first(const key_range* start, const key_range* end, b
 }
 
 Item* ha_tidesdb::idx_cond_push(uint index, Item* condition) noexcept {
-  // The primary key gives the whole row at once: nothing is saved. The values of virtual columns
-  // are not at hand.
+  // The primary key gives the whole row at once, so nothing is saved. Values of virtual columns are
+  // not available.
   if (open_.codec.is_primary(index) || open_.codec.has_virtual(index)) return condition;
   pushed_idx_cond = condition;
   pushed_idx_cond_keyno = index;

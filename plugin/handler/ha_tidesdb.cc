@@ -19,11 +19,11 @@ ha_tidesdb::ha_tidesdb(handlerton* hton, TABLE_SHARE* share)
 }
 
 ulonglong ha_tidesdb::table_flags() const {
-  // HA_BINLOG_STMT_CAPABLE: a replica executes logged statements in the order of their commits;
-  // with ranges locked a statement sees here what it will see there.
+  // HA_BINLOG_STMT_CAPABLE: a replica executes logged statements in commit order; with locked ranges a statement
+  // sees the same rows here and there.
   // HA_CAN_TABLES_WITHOUT_ROLLBACK: those of CREATE SEQUENCE.
-  // HA_NO_ONLINE_ALTER: the server's log of rows keeps the changes of a transaction whose COMMIT
-  // failed, and of partitioned tables it loses some.
+  // HA_NO_ONLINE_ALTER: the server's log of rows keeps the changes of a transaction whose COMMIT failed, and loses
+  // some changes of partitioned tables.
   return HA_REC_NOT_IN_SEQ | HA_NULL_IN_KEY | HA_CAN_VIRTUAL_COLUMNS | HA_CAN_INDEX_BLOBS |
          HA_CAN_SQL_HANDLER | HA_REQUIRES_KEY_COLUMNS_FOR_DELETE |
          HA_PRIMARY_KEY_REQUIRED_FOR_POSITION | HA_PRIMARY_KEY_IN_READ_INDEX |
@@ -35,8 +35,8 @@ ulonglong ha_tidesdb::table_flags() const {
 
 ulong ha_tidesdb::index_flags(uint index, uint part, bool) const {
   const ulong kind = index == table_share->primary_key ? port::kPrimaryKeyFlags : HA_KEYREAD_ONLY;
-  // Backward the server itself looks where a range begins, and takes a row with the same weights but
-  // other first characters for one in front of it.
+  // Backward, the server itself checks where a range begins. It treats a row with the same weights but other first
+  // characters as a row before the range.
   const ulong backward = open_.codec.has_weights_of_start(index, part + 1) ? 0 : HA_READ_PREV;
   return kind | backward | HA_READ_NEXT | HA_READ_ORDER | HA_READ_RANGE | HA_DO_INDEX_COND_PUSHDOWN;
 }
@@ -56,8 +56,8 @@ int ha_tidesdb::Ready() const {
   return 0;
 }
 
-// An UPDATE of several tables makes generated columns before a trigger changes what they are made
-// from. A row that moves to another partition is inserted.
+// An UPDATE of several tables computes generated columns before a trigger changes their inputs. A row that moves to
+// another partition is inserted.
 int ha_tidesdb::GenerateAfterTriggers(const uchar* row) {
   if (table->triggers == nullptr || table->vfield == nullptr || row != table->record[0] ||
       thd_sql_command(ha_thd()) != SQLCOM_UPDATE_MULTI) {
@@ -121,8 +121,8 @@ bool ha_tidesdb::get_error_message(int, String* message) noexcept {
   return false;
 }
 
-// An error that a later try may not meet is one that handlers of stored programs can catch, also
-// where the server calls it fatal because an UPDATE had begun to change the row.
+// Lets handlers of stored programs catch an error that a new try may avoid, even if the server calls it fatal
+// because an UPDATE had begun to change the row.
 void ha_tidesdb::print_error(int error, myf flags) noexcept {
   guard::Run([&] {
     if (error == statement_.told_error && ha_thd()->is_error()) return 0;
@@ -142,8 +142,8 @@ void ha_tidesdb::print_error(int error, myf flags) noexcept {
 
 namespace {
 
-// Which statements lock what they read is as in InnoDB: above READ COMMITTED, all that change rows.
-// Those that define or check tables have the table to themselves already.
+// Which statements lock what they read, as in InnoDB: above READ COMMITTED, all that change rows. Statements that
+// define or check tables already have the table to themselves.
 bool LocksWhatItReads(int command) {
   switch (command) {
     case SQLCOM_UPDATE:
@@ -193,8 +193,8 @@ int ha_tidesdb::external_lock(THD* thd, int lock_type) noexcept {
     if (statement_.session->aborted()) return HA_ERR_ROLLBACK;
     if (lock_type == F_WRLCK && tidesdb_hton->prepare == nullptr &&
         thd->transaction->xid_state.is_explicit_XA()) {
-      // The plugin came at run time. The server would let XA PREPARE pass with a warning, and a
-      // crash would undo what it promised.
+      // The plugin was loaded at run time. The server would accept XA PREPARE with a warning, and a crash would
+      // undo the prepared branch.
       my_error(ER_NOT_SUPPORTED_YET, MYF(0),
                "XA transactions that write to TidesDB tables, unless the plugin is loaded when the "
                "server starts,");
@@ -221,7 +221,7 @@ int ha_tidesdb::start_stmt(THD* thd, thr_lock_type lock_type) noexcept {
     if (statement_.session->aborted()) return HA_ERR_ROLLBACK;
     statement_.session->BeginStatement();
     if (table_share->tmp_table != NO_TMP_TABLE) {
-      // A temporary table made under LOCK TABLES never saw external_lock().
+      // A temporary table created under LOCK TABLES gets no external_lock().
       statement_.row_lock = lock_type >= TL_FIRST_WRITE ? RowLock::kExclusive : RowLock::kNone;
     } else if (thd_sql_command(thd) == SQLCOM_SELECT && lock_type == TL_READ &&
                statement_.session->isolation() != ISO_SERIALIZABLE) {
@@ -291,7 +291,7 @@ int ha_tidesdb::reset() noexcept {
 void ha_tidesdb::column_bitmaps_signal() noexcept {
   guard::Run([&] {
     if (table->vfield == nullptr || table->current_lock != F_WRLCK) return 0;
-    // The entries of indexed virtual columns are written from their values.
+    // The entries of indexed virtual columns are written from these values.
     for (Field** field = table->vfield; *field != nullptr; field++) {
       if (!(*field)->stored_in_db() && ((*field)->flags & PART_KEY_FLAG) != 0) {
         table->mark_virtual_column_with_deps(*field);

@@ -1,4 +1,4 @@
-// One open table of one connection: what the server calls to read and change rows.
+// One open table of one connection: the server's calls to read and change rows.
 //
 // The overrides are thin; the work is in the rooms named at each block.
 // Threads: used by one thread at a time, as every handler.
@@ -29,7 +29,7 @@ class ha_tidesdb final : public handler {
   ulonglong table_flags() const override;
   ulong index_flags(uint index, uint part, bool all_parts) const override;
   const char* index_type(uint) override { return "LSM"; }
-  // Whatever ROW_FORMAT says.
+  // Regardless of ROW_FORMAT.
   row_type get_row_type() const override { return ROW_TYPE_DYNAMIC; }
   uint max_supported_keys() const override { return MAX_KEY; }
   uint max_supported_key_length() const override { return kKeyBytesMax; }
@@ -124,9 +124,9 @@ class ha_tidesdb final : public handler {
   static constexpr uint kKeyBytesMax = 3072;
 
   // --- ha_tidesdb.cc ---
-  // Picks up the session, and the table's state if DDL changed it.
+  // Gets the session, and the table's new state if DDL has changed it.
   int Bind(THD* thd);
-  // 0, or the error that ends every use until the statement's rollback, or this table's.
+  // 0, or the error of every use until the rollback of the statement or of this table.
   int Ready() const;
   int GenerateAfterTriggers(const uchar* row);
 
@@ -147,7 +147,7 @@ class ha_tidesdb final : public handler {
   int BuildError(TABLE* altered, const IndexBuilder& builder, const Status& status);
   void PrintDuplicate(TABLE* altered, const IndexBuilder& builder);
   uint32_t FormsAfterAlter() const;
-  // Whether the current row, as the server compares, is not yet in a range.
+  // Whether the current row, as the server compares, is before a range.
   bool IsInFrontOf(const key_range* start);
   bool KeysStay(const TABLE& altered, const TableCodec& codec,
                 const std::vector<int>& columns_before, const Alter_inplace_info& info);
@@ -179,8 +179,8 @@ class ha_tidesdb final : public handler {
   Scan scan_;
   RowWriter writer_;
 
-  bool sequence_read_ = false;  // The scan of a sequence has given its row.
-  // Memory that is used again.
+  bool sequence_read_ = false;  // The scan of a sequence has returned its row.
+  // Reused memory.
   std::string key_;
   std::string other_key_;
   ulonglong auto_increment_last_ = 0;

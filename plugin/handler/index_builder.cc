@@ -9,8 +9,8 @@ namespace tidesdb::plugin {
 namespace {
 
 constexpr uint64_t kRowsBetweenLooks =
-    1000;                    // Whether the statement was killed, and how far it is.
-constexpr uint kStages = 2;  // Rows are read; entries are sorted.
+    1000;                    // Rows between checks for KILL, and updates of the progress.
+constexpr uint kStages = 2;  // Reading rows; sorting entries.
 
 ScanOptions ReadOnce() {
   ScanOptions options;
@@ -51,7 +51,7 @@ Status IndexBuilder::Begin(THD* thd, uint64_t memory_bytes) {
       if (sort_stage_ == nullptr) {
         work.written_early = entries;
       } else {
-        // Where runs are merged, entries are written more than once.
+        // A merge of runs writes entries more than once.
         sort_stage_->Done(written_ + std::min(entries - work.written_early, rows_read_));
       }
       return Look();
@@ -170,7 +170,7 @@ Status IndexBuilder::CheckClaims(const Work& work, Transaction* known, Stage* st
   for (claims->SeekToFirst(); claims->Valid(); claims->Next()) {
     if (++*count % kRowsBetweenLooks == 1) TIDESDB_TRY(Look());
     stage->Done(*count);
-    // A claim is never taken back.
+    // A claim is never removed.
     if (before != nullptr && before->Valid() && before->key() == claims->key()) {
       before->Next();
       continue;

@@ -1,7 +1,7 @@
-// Fills new indexes from a snapshot of the table's rows, beside writers.
+// Fills new indexes from a snapshot of the table's rows, while others write.
 //
-// Threads: one at a time, the connection's that alters the table.
-// Owns: the loads, which leave nothing if it ends before they do.
+// Threads: one at a time, the connection that runs ALTER TABLE.
+// Owns: the loads, which leave nothing behind unless they complete.
 #pragma once
 
 #include "base/server_port.h"
@@ -19,38 +19,38 @@ class Stage;
 
 class IndexBuilder {
  public:
-  // codec: of the table as it is, whose records are the new definition's too.
+  // codec: of the existing table; its records are also those of the new definition.
   IndexBuilder(Db* db, const TableCodec* codec, const TableState* table,
                std::shared_ptr<IndexBuild> build);
 
-  // Takes the snapshot. memory_bytes: for entries that are not sorted yet, of all indexes together.
-  // REQUIRES: nobody writes, and whoever does later keeps the indexes.
+  // Takes the snapshot. memory_bytes: for unsorted entries, for all indexes together.
+  // REQUIRES: nobody writes, and later writers update the indexes.
   Status Begin(THD* thd, uint64_t memory_bytes);
-  // Reads all rows and puts their entries below what writers wrote since. record: memory for one.
-  // rows_about: for the progress that is shown.
-  // Errors: kAlreadyExists: two rows have the same unique key; duplicate() says which. kInterrupted:
-  // the statement was killed. Those of reading and writing.
+  // Reads all rows and puts their entries below later writes. record: memory for one row. rows_about: for the
+  // progress display.
+  // Errors: kAlreadyExists (two rows have the same unique key, see duplicate()), kInterrupted (the statement was
+  // killed), those of reading and writing.
   Status Run(uchar* record, uint64_t rows_about);
-  // That no writer made a duplicate until now. REQUIRES: nobody writes. Errors: as Run.
+  // Checks that no writer has made a duplicate. REQUIRES: nobody writes. Errors: as Run.
   Status Finish();
 
   bool any_unique() const;
   ColumnFamily* rows() const { return rows_; }
-  const TableCodec& codec() const { return *build_->codec; }  // Of the definition to come.
+  const TableCodec& codec() const { return *build_->codec; }  // Of the new definition.
   const IndexBuild::Duplicate& duplicate() const { return duplicate_; }
 
  private:
   struct Work {
     IndexBuild::Index index;
     std::unique_ptr<Load> load = nullptr;
-    uint64_t written_early = 0;  // Entries, while rows were still read.
+    uint64_t written_early = 0;  // Entries written while rows were still read.
   };
 
   Status ReadRows(uchar* record, uint64_t rows_about);
   Status AddRow(Slice primary_key, const uchar* record);
   Status SortAll();
   Status Sort(Work* work);
-  // Looks at claims of keys; `known`: those that are in this snapshot too were looked at before.
+  // Checks claims of keys; `known`: skips claims in this snapshot, which were checked before.
   Status CheckAllClaims(Transaction* known);
   // *count: of all works, for the progress.
   Status CheckClaims(const Work& work, Transaction* known, Stage* stage, uint64_t* count);
@@ -70,7 +70,7 @@ class IndexBuilder {
   std::unique_ptr<Transaction> claims_known_;
   std::vector<Work> works_;
   uint64_t rows_read_ = 0;
-  uint64_t written_ = 0;  // Entries, as far as is shown.
+  uint64_t written_ = 0;  // Entries, as shown in the progress.
   Stage* sort_stage_ = nullptr;
   std::string key_;
   std::string value_;

@@ -1,21 +1,20 @@
-// Scans that lock what they walk over: rows, and above READ COMMITTED what lies between them.
+// Scans that lock what they visit: rows, and above READ COMMITTED also the gaps between them.
 //
-// Such a scan acts on the newest state. It first locks the stretch from where it is to the next
-// key, and that key's row; both may wait. Then it looks whether anybody has committed since its
-// cursor was opened. If so, it looks again from the same place: under the locks that it has by now
-// the second look is final. So of a commit it sees all or nothing, and finds rows that moved
-// meanwhile.
+// Such a scan acts on the newest state. It first locks the stretch from its place to the next key, and that key's
+// row; both may wait. Then it checks whether anybody has committed since its cursor was opened. If so, it looks
+// again from the same place: under its locks this second look is final. So it sees all or nothing of a commit, and
+// finds rows that moved meanwhile.
 #include "base/sysvars.h"
 #include "handler/scan.h"
 #include "session/thd_session.h"
 
 namespace tidesdb::plugin {
 
-// The server itself reads, to see whether another row excludes one that is being written: by this
-// handler where a statement inserts, by a clone where it reads with this one.
+// The server itself reads to see whether another row excludes one that is being written: with this handler if a
+// statement inserts, with a clone if it reads with this one.
 bool Scan::LooksForDuplicates() const {
   if (reader_.index() == MAX_KEY) return false;
-  if (open_.codec.is_hash(reader_.index())) return true;  // Nothing else reads by a hash.
+  if (open_.codec.is_hash(reader_.index())) return true;  // Only such checks read by a hash.
   if (!open_.table()->key_info[reader_.index()].without_overlaps) return false;
   if (open_.is_clone) return true;
   switch (thd_sql_command(open_.thd())) {
@@ -30,7 +29,7 @@ bool Scan::LooksForDuplicates() const {
   }
 }
 
-// What the cursor is at has been dealt with; the scan goes on behind it.
+// The key at the cursor is done; the scan continues after it.
 void Scan::PlaceBehindCursor(Direction direction) {
   place_is_end_ = false;
   if (direction == Direction::kForward) {
@@ -54,10 +53,9 @@ int Scan::Reposition(Direction direction) {
   return moved.ok() ? 0 : statement_.Fail(moved);
 }
 
-// Whether what is walked over is locked as ranges in which nothing changes, so that the rows need no
-// locks of their own: a statement that copies a million rows does not hold a million locks. Others
-// meet the range where they would meet the row's lock. Only where nobody asked for locks by name, and
-// where no snapshot says that a row is too new.
+// Whether visited stretches are locked as ranges in which nothing changes, so that rows need no locks of their own:
+// a statement that copies a million rows must not hold a million locks. Others meet the range instead of the row's
+// lock. Only if no lock was requested explicitly, and if no snapshot makes a row too new.
 bool Scan::RangesHoldRows() const {
   return statement_.row_lock == RowLock::kShared && statement_.reads_of_a_write &&
          open_.is_rows(reader_.index()) && !open_.is_temporary() &&
@@ -66,15 +64,15 @@ bool Scan::RangesHoldRows() const {
          !statement_.session->transaction()->HasSnapshot();
 }
 
-// From place_ to the key that the cursor is at, that one included, or to the end of what is
-// scanned. Above READ COMMITTED others' inserts into it wait from now on; at READ COMMITTED only
-// those that are there already are waited for, as an uncommitted row in an index is.
+// From place_ to the key at the cursor, inclusive, or to the end of the scan. Above READ COMMITTED, inserts of
+// others into it wait from now on. At READ COMMITTED it only waits for existing ones, such as an uncommitted row in
+// an index.
 int Scan::LockWalked(Direction direction, bool matching, bool at_key, RangeHold hold) {
   const bool primary = open_.is_rows(reader_.index());
-  if (open_.is_temporary()) return 0;  // Nobody else's.
+  if (open_.is_temporary()) return 0;  // Private to this connection.
   if (semi_consistent_ && primary) return 0;
-  if (LooksForDuplicates()) return 0;  // LockLookup() has done what is needed.
-  // Without row locks nobody is to wait, unless the level promises what no check at COMMIT can.
+  if (LooksForDuplicates()) return 0;  // LockLookup() has already locked.
+  // Without row locks nobody waits, unless the level promises what no check at COMMIT can ensure.
   if (!statement_.session->row_locks_on() && statement_.session->isolation() != ISO_SERIALIZABLE)
     return 0;
   std::string from;
@@ -107,7 +105,7 @@ int Scan::LockWalked(Direction direction, bool matching, bool at_key, RangeHold 
   } else {
     locked = transaction->LockRange(family, from, to, hold, wait);
   }
-  // Rows of others that are being inserted are locked rows.
+  // Rows that others are inserting count as locked rows.
   if (locked.ok() || (statement_.skip_locked && locked.code() == Code::kTimedOut)) return 0;
   return statement_.Fail(locked);
 }
@@ -122,12 +120,12 @@ int Scan::ReadSemiConsistent(uchar* record, bool* found) {
   const Slice key = reader_.primary_key();
   const int error = reader_.Decode(key, cursor_.value(), false, record, true);
   if (error != HA_ERR_KEY_NOT_FOUND) return error;
-  // Its other has committed meanwhile, and a long value is gone.
+  // The other transaction has committed, and a long value was deleted.
   read_semi_consistent_ = false;
   return reader_.Fetch(key, record, found);
 }
 
-// The server wants a row that was read without its lock: this time the lock is waited for.
+// The server wants a row that was read without its lock: now wait for the lock.
 int Scan::ReadAgain(uchar* record, Direction direction, bool matching) {
   read_semi_consistent_ = false;
   semi_consistent_ = false;
@@ -149,7 +147,7 @@ int Scan::ReadOnHeld(uchar* record, Direction direction, bool matching, int at_e
     if (const int error = LockWalked(direction, matching, at_key, RangeHold::kWrites)) return error;
     if (!cursor_.IsNewest()) {
       if (const int moved = Reposition(direction)) return moved;
-      // The same place is under the lock now, and what the cursor shows there is final.
+      // The same place is locked now, so the cursor's view of it is final.
       const bool still = CursorInRange(direction, matching);
       if (still != at_key || (at_key && cursor_.key() != Slice(key))) continue;
     }

@@ -1,5 +1,5 @@
-// Long values: they lie apart from their rows, so that who reads or writes other columns does not
-// touch them (docs/design/0018-values-apart.md).
+// Long values lie apart from their rows, so that reads and writes of other columns do not touch
+// them (docs/design/0018-values-apart.md).
 #include "handler/row_reader.h"
 #include "handler/row_writer.h"
 
@@ -16,7 +16,7 @@ namespace tidesdb::plugin {
 
 namespace {
 
-// Whether the whole row may be written somewhere else, from a record that was read for an update.
+// Whether a record that was read for an update may be written as a whole row somewhere else.
 bool MayCopyRow(const OpenTable& open) {
   if (open.share()->versioned || port::IsCopiedOnline(*open.share())) return true;
   const partition_info* const partitions = open.table()->part_info;
@@ -32,7 +32,7 @@ bool Statement::FetchesValue(uint field) const {
          MayCopyRow(*open);
 }
 
-// The values of the row that was decoded into record.
+// Reads the values of the row that was decoded into record.
 int RowReader::FetchValues(Slice primary_key, uchar* record, bool may_be_gone) {
   const auto unseen = [&](const ApartValue& value) {
     return !statement_.FetchesValue(value.column);
@@ -42,14 +42,14 @@ int RowReader::FetchValues(Slice primary_key, uchar* record, bool may_be_gone) {
       values_.Read(ReadTransaction(), open_.state->values, open_.codec.rows(), apart_, record);
   if (!read.ok()) return statement_.Fail(read.status());
   if (*read) return 0;
-  // The row that was read is not the newest any more; only locks, or a snapshot, keep it so.
+  // The row read is no longer the newest; only locks or a snapshot prevent that.
   if (may_be_gone) return HA_ERR_KEY_NOT_FOUND;
   if (!statement_.session->row_locks_on())
     return statement_.Fail(Status::Conflict(open_.name + ": a row has changed"));
   return statement_.Fail(Status::Corruption(open_.name + ": " + ValueMissing(primary_key)));
 }
 
-// What the row that is about to be changed or deleted refers to.
+// Lists the values of the row that is about to be changed or deleted.
 int RowWriter::ListOldValues(Slice primary_key) {
   old_apart_.clear();
   if (open_.state->values == nullptr) return 0;
@@ -75,13 +75,13 @@ int RowWriter::DeleteOldValues() {
   return 0;
 }
 
-// Those of a new row, into new_apart_.
+// Writes the values of a new row and lists them in new_apart_.
 int RowWriter::PutNewValues(const uchar* row) {
   new_apart_.clear();
   return PutValues(row);
 }
 
-// Of an update: what has not changed stays where it is. REQUIRES: ListOldValues().
+// For an update: unchanged values stay where they are. REQUIRES: ListOldValues().
 int RowWriter::ReplaceValues(const uchar* old_row, const uchar* new_row) {
   new_apart_.clear();
   for (const ApartValue& value : old_apart_) {

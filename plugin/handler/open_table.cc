@@ -28,7 +28,7 @@ int OpenTable::Bind() {
   return 0;
 }
 
-// Which form this table's rows have, as its .frm goes with the dictionary.
+// Finds the form of this table's rows that matches its .frm in the dictionary.
 int OpenTable::BindHistory(const TableState& found) {
   const LEX_CUSTRING& frm = share()->tabledef_version;
   const Slice frm_version(reinterpret_cast<const char*>(frm.str), frm.length);
@@ -60,7 +60,7 @@ int OpenTable::BindIndexes() {
   return 0;
 }
 
-// Which columns are in index entries, whole or with their start.
+// Finds the columns in index entries, whole or only their start.
 void OpenTable::BindLongValues() {
   codec.SetApartOver(state->values == nullptr ? 0 : share()->option_struct->klog_value_threshold);
   in_entries.assign(share()->fields, false);

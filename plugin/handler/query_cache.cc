@@ -1,7 +1,7 @@
-// Which results the server's query cache may keep, and when it may give them out.
+// Decides which results the server's query cache may keep, and when it may return them.
 //
-// A kept result has, for each of its tables, the version of the rows that it was made from. It is
-// given out to whoever would read that very version now.
+// A cached result has the version of the rows it was made from, for each of its tables. It is
+// returned to readers that would now read that version.
 #include "handler/ha_tidesdb.h"
 
 #include "base/guard.h"
@@ -11,8 +11,8 @@
 namespace tidesdb::plugin {
 namespace {
 
-// Asked before the statement is parsed; the name is "/database/table". *version, if changed: the
-// server drops what it keeps of the table.
+// Called before the statement is parsed; the name is "/database/table". If *version changes, the
+// server drops its results for the table.
 bool MayGiveOut(THD* thd, const std::string& name, ulonglong* version) {
   const auto found = engine->dictionary.Find(name);
   if (!found.ok() || *found == nullptr) return false;
@@ -21,7 +21,7 @@ bool MayGiveOut(THD* thd, const std::string& name, ulonglong* version) {
   const int isolation = thd_tx_isolation(thd);
   if (thd_test_options(thd, OPTION_NOT_AUTOCOMMIT | OPTION_BEGIN) && !session.aborted()) {
     if (isolation == ISO_SERIALIZABLE) return false;  // It locks what it reads.
-    // What it reads next is as old as this result.
+    // Its next reads are as old as this result.
     if (isolation == ISO_REPEATABLE_READ) session.BeginWithSnapshot();
   }
   const auto seen = session.NewestVersionSeen(table);

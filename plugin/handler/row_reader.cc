@@ -10,7 +10,7 @@ namespace {
 
 constexpr size_t kBitsOfWord = 8 * sizeof(my_bitmap_map);
 
-// Where keys have one length, as most do, that is a copy and no more.
+// Usually all keys have one length, so this is only a copy.
 void Assign(Slice key, std::string* to) {
   to->resize(key.size());
   memcpy(to->data(), key.data(), key.size());
@@ -31,10 +31,10 @@ void RowReader::BeginEntries() {
 
 bool RowReader::Fits(const ReadPlan& plan) const {
   if (plan.bindings != open_.bindings || plan.lock != statement_.row_lock) return false;
-  if (statement_.row_lock == RowLock::kExclusive) return true;  // Every column, whatever else.
+  if (statement_.row_lock == RowLock::kExclusive) return true;  // Every column is needed then.
   if (plan.index != index_ || plan.verifies != verify_entries_ || plan.compares != compares_)
     return false;
-  // The bitmap is of whole words, mostly of one.
+  // The bitmap consists of whole words, usually one.
   const my_bitmap_map* const columns = open_.table()->read_set->bitmap;
   return std::equal(plan.columns.begin(), plan.columns.end(), columns);
 }
@@ -63,12 +63,12 @@ void RowReader::MakePlan(ReadPlan* plan) const {
       index_ != MAX_KEY && (statement_.row_lock != RowLock::kNone || verify_entries_ || compares_);
   std::vector<bool> wanted(open_.share()->fields, false);
   for (uint i = 0; i < open_.share()->fields; i++) {
-    // Who locks a row for writing needs all of it: the new row is made from the old one. Who
-    // compares the row with the index entry that led to it needs the index's columns.
+    // A row locked for writing is needed completely: the new row is made from the old one. A row
+    // that is compared with its index entry needs the index's columns.
     wanted[i] = bitmap_is_set(&columns, i) || statement_.row_lock == RowLock::kExclusive ||
                 (looks_at_index && open_.codec.is_made_from(index_, i));
     plan->needs_key |= wanted[i] && open_.codec.key_only(i);
-    // The server computes columns that are not stored, or has no use for them.
+    // The server computes columns that are not stored, or does not need them.
     plan->entry_will_do = plan->entry_will_do && (!bitmap_is_set(&columns, i) ||
                                                   !open_.table()->field[i]->stored_in_db() ||
                                                   open_.codec.gives_back(index_, i));
@@ -77,8 +77,8 @@ void RowReader::MakePlan(ReadPlan* plan) const {
   plan->bindings = open_.bindings;
 }
 
-// Whether the index entry is all that has to be read: the server asks for the key alone, which may
-// hold but a part of a column that it reads.
+// Whether the index entry suffices: the server requests only the key, which may contain just a part
+// of a column.
 bool RowReader::EntryWillDo() {
   if (!statement_.key_read || statement_.row_lock != RowLock::kNone || verify_entries_)
     return false;
@@ -217,10 +217,10 @@ int RowReader::RestoreEntry(Slice key, Slice value, uchar* record) {
   return statement_.Damaged("an index entry is damaged");
 }
 
-// The server's condition on the index's columns. *found: whether the row is wanted.
+// Checks the server's condition on the index's columns. *found: whether it accepts the row.
 int RowReader::CheckIndexCondition(bool* found) {
-  // The end of a range that is known as bytes was checked by them. The server would compare
-  // columns, of which the entry may hold but a part.
+  // A range end that is known as bytes was already checked. The server would compare columns, of
+  // which the entry may hold only a part.
   handler* const file = open_.file;
   key_range* const end = file->end_range;
   if (file->in_range_check_pushed_down) file->end_range = nullptr;
@@ -249,8 +249,8 @@ int RowReader::ReadEntry(Slice key, Slice value, uchar* record, bool* found) {
     if (!*found) return 0;
   }
   const bool key_only = EntryWillDo();
-  // Who reads entries alone needs the key of their row for position() at most, and there only if
-  // the record buffer does not hold it.
+  // A read of entries alone needs the key of their row for position() at most, and only if the
+  // record buffer does not contain it.
   if (!key_only || open_.codec.hidden_key()) {
     Slice primary_key;
     if (!open_.codec.PrimaryKeyOfEntry(index_, key, value, &key_, &primary_key)) {
@@ -262,7 +262,7 @@ int RowReader::ReadEntry(Slice key, Slice value, uchar* record, bool* found) {
     if (const int error = ReadEntryRow(key, false, record, found)) return error;
     if (!*found) return 0;
   }
-  // Also after the row was read: the server takes all columns of the index as filled in, virtual
+  // Also after the row was read: the server expects all columns of the index in the record, virtual
   // ones too.
   return statement_.key_read ? RestoreEntry(key, value, record) : 0;
 }
@@ -274,16 +274,16 @@ int RowReader::ReadEntryRow(Slice entry, bool by_point, uchar* record, bool* fou
     return statement_.Damaged("an index entry has no row");
   }
   if (!*found) return 0;
-  // A locking scan looks at the entry again (Scan::ReadOnLocked).
+  // A locking scan checks the entry again (Scan::ReadOnLocked).
   if (statement_.row_lock != RowLock::kNone && !by_point) return 0;
   if (const int error = EntryStillMatches(entry, record, found)) return error;
   if (!*found) UnlockUnwanted(open_.state->primary, primary_key_);
   return 0;
 }
 
-// For an entry that the snapshot has, and the row that plain reads see: whether they belong
-// together although the row does not hold the index's columns. They do not if this transaction
-// wrote the row over a newer version, in whose place another entry was deleted.
+// For an entry in the snapshot and the row that plain reads see: whether they belong together
+// although the row does not hold the index's columns. They do not if this transaction wrote the row
+// over a newer version and so deleted another entry.
 int RowReader::EntryIsOfRow(Slice entry, bool* is) {
   ScanOptions newest;
   newest.newest = true;
@@ -291,7 +291,7 @@ int RowReader::EntryIsOfRow(Slice entry, bool* is) {
   entries->Seek(entry);
   if (!entries->status().ok()) return statement_.Fail(entries->status());
   if (entries->Valid() && entries->key() == entry) return 0;
-  // Gone. A row that this transaction wrote is the newest one and what it sees, both.
+  // The row is deleted, or written by this transaction and so both the newest and the visible one.
   const auto rows = transaction()->NewIterator(open_.state->primary, newest);
   rows->Seek(primary_key_);
   if (!rows->status().ok()) return statement_.Fail(rows->status());
@@ -302,7 +302,7 @@ int RowReader::EntryIsOfRow(Slice entry, bool* is) {
 int RowReader::EntryStillMatches(Slice entry, const uchar* record, bool* matches) {
   if (open_.codec.has_virtual(index_)) {
     if (statement_.row_lock == RowLock::kNone) return EntryIsOfRow(entry, matches);
-    // The row does not hold the index's columns; the entry itself tells whether it is still there.
+    // The row does not hold the index's columns; the entry shows whether it is still valid.
     auto got = transaction()->GetForUpdate(open_.families[index_], entry, LockMode::kShared,
                                            LockWait::kWait, &other_);
     if (!got.ok()) return statement_.Fail(got.status());

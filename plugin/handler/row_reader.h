@@ -1,8 +1,8 @@
-// Reads one row, from a key or from what a scan has found, into the record buffer.
+// Reads one row into the record buffer, from a key or from the position of a scan.
 //
 // Threads: used by one thread at a time, as the handler.
-// Owns: the plan of which columns to decode; the row that was read last, pinned or copied, to which
-//   the record's blobs point until the next read or Forget(); its buffers.
+// Owns: the plan of which columns to decode; the last row read, pinned or copied, which the
+//   record's blobs point into until the next read or Forget(); its buffers.
 #pragma once
 
 #include "base/server_port.h"
@@ -21,57 +21,57 @@ class RowReader {
  public:
   RowReader(OpenTable* open, Statement* statement) : open_(*open), statement_(*statement) {}
 
-  // By which key rows are read. MAX_KEY: the rows themselves in their order.
+  // The key that rows are read by. MAX_KEY: the rows in their order.
   uint index() const { return index_; }
   void set_index(uint number) { index_ = number; }
-  // Whether rows that an index leads to are compared with what was asked for, so that they are read
-  // with the index's columns.
+  // Whether rows found by an index are compared with the requested key, and so read with the
+  // index's columns.
   void set_compares(bool yes) { compares_ = yes; }
-  // Called where a scan begins: whether index entries are compared with their rows.
+  // Call at the begin of a scan: decides whether index entries are compared with their rows.
   void BeginEntries();
 
-  // Of the row that was read last; a table without a primary key has no other place for it.
+  // Of the last row read; the only place for it in a table without a primary key.
   std::string& primary_key() { return primary_key_; }
 
-  // Lets go of blocks that are pinned.
+  // Releases pinned blocks.
   void Forget();
 
-  // pinned: the bytes of the row stay until Forget(). may_be_gone: the row is not locked, so that a
-  // long value of it may be missing: HA_ERR_KEY_NOT_FOUND.
+  // pinned: the row's bytes stay until Forget(). may_be_gone: the row is not locked, so a long
+  // value may be missing: HA_ERR_KEY_NOT_FOUND.
   int Decode(Slice primary_key, Slice row, bool pinned, uchar* record, bool may_be_gone = false);
-  // Reads the row with that primary key as the statement locks rows. *found: false when there is
-  // none, or when it is locked and such rows are skipped.
+  // Reads the row with that primary key, with the statement's kind of lock. *found: false if there
+  // is none, or if it is locked and such rows are skipped.
   int Fetch(Slice primary_key, uchar* record, bool* found);
-  // By a whole key. HA_ERR_KEY_NOT_FOUND: there is none.
+  // By a whole key. HA_ERR_KEY_NOT_FOUND if there is no such row.
   int FetchByPrimaryKey(Slice primary_key, uchar* record);
   int FetchByUniqueKey(Slice key, uchar* record);
-  // Of a row or entry that a scan is at. *found: false when it is none of the wanted ones and the
-  // scan goes on.
+  // For a row or entry at a scan's position. *found: false if it is not wanted and the scan
+  // continues.
   int ReadPrimary(Slice key, Slice value, uchar* record, bool* found);
-  // A row that cannot change, although it has no lock of its own.
+  // For a row that cannot change although it has no lock of its own.
   int ReadHeld(Slice key, Slice value, uchar* record);
   int ReadEntry(Slice key, Slice value, uchar* record, bool* found);
-  // Locks the current row without waiting, and decodes it. *locked: false when another has it.
+  // Locks the current row without waiting and decodes it. *locked: false if another has it.
   int TryLocked(Slice key, uchar* record, bool* locked, bool* found);
   // The row of a CREATE SEQUENCE, which no transaction holds.
   int ReadAlone(Transaction* transaction, Slice key, uchar* record);
 
-  // At READ COMMITTED what turned out to be none of the wanted rows, or not there, is not kept from
-  // others. REQUIRES: its lock was granted.
+  // At READ COMMITTED: releases the lock of a row that is not wanted or does not exist.
+  // REQUIRES: the lock was granted.
   void UnlockUnwanted(ColumnFamily* family, Slice key);
 
  private:
-  // What to decode, for one kind of read.
+  // The columns to decode for one kind of read.
   struct ReadPlan {
     RowPlan rows;
     std::vector<my_bitmap_map> columns;  // The server's read set.
     RowLock lock = RowLock::kNone;
     uint index = MAX_KEY;
-    bool verifies = false;  // Entries, see verify_entries_.
+    bool verifies = false;  // Checks entries, see verify_entries_.
     bool compares = false;
     bool needs_key = false;
     bool entry_will_do = false;
-    uint64_t bindings = 0;  // OpenTable's when it was made; 0: it was not.
+    uint64_t bindings = 0;  // OpenTable's when this was made; 0: not made.
   };
 
   Transaction* transaction() const;
@@ -93,22 +93,22 @@ class RowReader {
   OpenTable& open_;
   Statement& statement_;
   uint index_ = MAX_KEY;
-  // The snapshot has entries that this transaction's own changes of newer rows did not delete.
+  // The snapshot has entries that this transaction's changes of newer rows did not delete.
   bool verify_entries_ = false;
   bool compares_ = false;
 
-  // The statements of a stored procedure take turns with one handler: each finds its own again.
+  // The statements of a stored procedure alternate on one handler: each finds its own plan again.
   std::array<ReadPlan, 4> plans_;
   size_t plan_ = 0;       // The current one.
-  size_t next_plan_ = 0;  // Is made anew when none fits.
+  size_t next_plan_ = 0;  // Replaced next if none fits.
 
-  // Of the current row. Memory that is used again.
+  // Of the current row. Reused memory.
   std::string primary_key_;
   PinnedValue row_;
   PinnedValue other_;
   std::string entry_value_;
   std::string row_copy_;           // Blobs of a row under a cursor point here.
-  std::vector<ApartValue> apart_;  // What it refers to.
+  std::vector<ApartValue> apart_;  // The long values it refers to.
   ValueReader values_;
   std::string key_;
   std::string new_key_;

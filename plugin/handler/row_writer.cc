@@ -19,8 +19,9 @@ void RowWriter::NextHiddenKey(std::string* key) {
   PutBig64(key, open_.state->next_hidden_key.fetch_add(1, std::memory_order_relaxed));
 }
 
-// A transaction without locks may have lost already: it drew the same number as another that has
-// committed, say. Then the duplicate is that other's, and the error the one that says to try again.
+// A transaction without locks may already have lost, for example because it drew the same number as
+// another that has committed. The duplicate is then the other's, and the error must be the one that
+// says to try again.
 int RowWriter::Duplicate(uint number, Slice key) {
   if (!session()->pessimistic() && !statement_.duplicates_wanted) {
     const Status valid = transaction()->Validate();
@@ -30,9 +31,9 @@ int RowWriter::Duplicate(uint number, Slice key) {
   return HA_ERR_FOUND_DUPP_KEY;
 }
 
-// Locks a key that is about to be written. A free one is locked exclusively; of one that is taken
-// the row stays locked: exclusively if the statement goes on to replace or change it, else shared,
-// so that others may meet it too. `value`: is put where the key is free.
+// Locks a key that will be written. A free key is locked exclusively. If it is taken, the row stays
+// locked: exclusively if the statement will replace or change it, else shared, so that others may
+// find it too. `value`: written if the key is free.
 int RowWriter::LockNewKey(ColumnFamily* family, Slice key, bool* taken, const Slice* value) {
   Transaction* const transaction = this->transaction();
   const bool keep_exclusive = statement_.replaces_duplicates || !session()->pessimistic();
@@ -53,7 +54,8 @@ int RowWriter::LockNewKey(ColumnFamily* family, Slice key, bool* taken, const Sl
     if (!shared.ok()) return statement_.Fail(shared.status());
     *taken = *shared;
     if (*taken) return 0;
-    // The row that was in the way is gone. Two who wait for the key must not hold it shared then.
+    // The row in the way is deleted. Two connections that wait for the key must not hold it shared
+    // then.
     transaction->UnlockLast(family, key);
     wait = LockWait::kWait;
   }
@@ -65,18 +67,18 @@ int RowWriter::CheckPrimaryKeyFree(Slice key) {
   return taken ? Duplicate(open_.share()->primary_key, key) : 0;
 }
 
-// For a unique index: locks the new entry's key and sees that no other row has it.
+// For a unique index: locks the new entry's key and checks that no other row has it.
 int RowWriter::CheckUniqueFree(uint number) {
   const EntryWrite& entry = entries_[number];
-  if (entry.new_has_null) return 0;  // NULL is equal to nothing.
+  if (entry.new_has_null) return 0;  // NULL equals nothing.
   bool taken;
   if (const int error = LockNewKey(open_.families[number], entry.new_key, &taken)) return error;
   return taken ? Duplicate(number, entry.new_key) : 0;
 }
 
-// Before the server writes a row it looks for others that exclude it: rows with the same hash, rows
-// with the same columns before a period. Locking what they have in common makes the second of two
-// connections look when the first has committed. With row locks off it is written to, so that the
+// Before the server writes a row it looks for others that exclude it: rows with the same hash, or
+// with the same columns before a period. A lock on what they share makes the second of two
+// connections look after the first has committed. With row locks off it is written to, so that the
 // second commit fails.
 int RowWriter::LockLookup(uint number, const uchar* image, uint length, ha_rkey_function flag) {
   if (statement_.row_lock != RowLock::kExclusive) return 0;
@@ -115,7 +117,7 @@ void RowWriter::EncodeOldEntry(uint number, const uchar* row, Slice primary_key)
       open_.codec.Entry(number, row, primary_key, &entry.old_key, &entry.old_value);
 }
 
-// Whether ALTER TABLE has given up an index that it was building, with its family.
+// Whether ALTER TABLE has given up the build of an index, with its family.
 bool RowWriter::BuildGivenUp(uint number) const {
   return open_.is_building(number) && open_.state->build->given_up;
 }
@@ -124,7 +126,7 @@ bool RowWriter::NeedsClaim(uint number, bool has_null) const {
   return open_.is_building(number) && open_.codec.is_unique(number) && !has_null;
 }
 
-// Of a unique index that is being built: keeps what is done first to a key, until the builder's
+// For a unique index under construction: records the first operation on a key, until the builder's
 // entries are there.
 Status RowWriter::Claim(uint number, Slice key, char what, Slice value) {
   if (open_.state->build->loaded) return Status::Ok();
@@ -138,7 +140,7 @@ Status RowWriter::Claim(uint number, Slice key, char what, Slice value) {
   return transaction->Put(claims, key, claim);
 }
 
-// Whether another row has the key is said to ALTER TABLE, which ends with it.
+// If another row has the key, tells ALTER TABLE, which then fails.
 Status RowWriter::CheckBuilding(uint number) {
   const EntryWrite& entry = entries_[number];
   TIDESDB_ASSIGN(const bool found,
@@ -154,7 +156,7 @@ Status RowWriter::CheckBuilding(uint number) {
   return Status::Ok();
 }
 
-// `held_before`: the row had the key already.
+// `held_before`: the row already had the key.
 Status RowWriter::PutBuilding(uint number, bool held_before) {
   const EntryWrite& entry = entries_[number];
   if (held_before) return Claim(number, entry.new_key, IndexBuild::kDeletedFirst, {});
@@ -162,8 +164,8 @@ Status RowWriter::PutBuilding(uint number, bool held_before) {
   return CheckBuilding(number);
 }
 
-// A unique key is locked by itself: another row may want it. Other entries are under their row's
-// lock.
+// A unique key has its own lock, because another row may want it. Other entries are under their
+// row's lock.
 int RowWriter::PutEntry(uint number, bool held_before) {
   Transaction* const transaction = this->transaction();
   const EntryWrite& entry = entries_[number];
@@ -212,7 +214,7 @@ int RowWriter::CheckNewEntries(const uchar* row) {
   return 0;
 }
 
-// `at_once`: looks with the write whether the key is free. REQUIRES: row_bytes_ is the row.
+// `at_once`: checks with the write whether the key is free. REQUIRES: row_bytes_ is the row.
 int RowWriter::PutNewRow(bool at_once) {
   ColumnFamily* const rows = open_.state->primary;
   if (at_once) {
@@ -221,7 +223,7 @@ int RowWriter::PutNewRow(bool at_once) {
     if (const int error = LockNewKey(rows, new_row_key_, &taken, &bytes)) return error;
     return taken ? Duplicate(open_.share()->primary_key, new_row_key_) : 0;
   }
-  // Nobody else can know a hidden key before it is committed, so it needs no lock.
+  // Nobody else knows a hidden key before its commit, so it needs no lock.
   const Status put = open_.codec.hidden_key()
                          ? transaction()->PutUnderLock(rows, new_row_key_, row_bytes_)
                          : transaction()->Put(rows, new_row_key_, row_bytes_);
@@ -252,7 +254,7 @@ int RowWriter::Insert(const uchar* row) {
   return 0;
 }
 
-// What an update does to an index. What cannot change is not encoded.
+// The effect of an update on an index. Entries that cannot change are not encoded.
 // REQUIRES: new_row_key_ is the new row's key, old_key the old one's.
 void RowWriter::EncodeChange(uint number, const uchar* old_row, const uchar* new_row,
                              Slice old_key) {
@@ -260,7 +262,7 @@ void RowWriter::EncodeChange(uint number, const uchar* old_row, const uchar* new
   entry.changes = entry.moves = false;
   bool touched = old_key != Slice(new_row_key_) || open_.codec.has_virtual(number);
   for (uint i = 0; i < open_.share()->fields && !touched; i++) {
-    // The primary key's text is in the entry too, and may change while its bytes as a key stay.
+    // The entry also contains the primary key's text, which may change while its key bytes stay.
     touched = bitmap_is_set(open_.table()->write_set, i) && open_.codec.is_made_from(number, i);
   }
   if (!touched) return;
@@ -270,8 +272,8 @@ void RowWriter::EncodeChange(uint number, const uchar* old_row, const uchar* new
   entry.changes = entry.moves || entry.old_value != entry.new_value;
 }
 
-// Of a row that is newer than the snapshot plain reads would see the change, but not the entries by
-// which it is found: those that stay as they are become this transaction's too.
+// For a row that is newer than the snapshot: plain reads would see the change but not the entries
+// that lead to it. So this transaction also rewrites the unchanged entries.
 // REQUIRES: entries_ say what changes; ListOldValues().
 int RowWriter::TakeEntriesOver(const uchar* old_row, Slice primary_key) {
   if (!session()->MayChangeNewerRows()) return 0;
@@ -322,7 +324,7 @@ int RowWriter::Update(const uchar* old_row, const uchar* new_row, std::string* p
     open_.codec.PrimaryKey(new_row, &new_row_key_);
     key_moved = *primary_key != new_row_key_;
   }
-  // Both rows are whole: who locks a row to write it reads all of it.
+  // Both rows are complete: a row locked for writing is read completely.
   if (!key_moved && open_.codec.rows().SameRow(old_row, new_row)) return HA_ERR_RECORD_IS_THE_SAME;
   if (key_moved) {
     if (const int error = CheckPrimaryKeyFree(new_row_key_)) return error;

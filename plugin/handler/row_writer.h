@@ -1,9 +1,9 @@
-// Writes rows, their index entries and their long values. All that can refuse a row is asked before
-// anything is written.
+// Writes rows, their index entries and their long values. All checks that can refuse a row come
+// before the first write.
 //
 // Threads: used by one thread at a time, as the handler.
-// Owns: the buffers of what it encodes, which are used again for the next row; the load that takes
-// the rows of a copying ALTER TABLE, or of a statement that fills an empty table.
+// Owns: the buffers of the encoded row, reused for the next one; the load that takes the rows of a
+//   copying ALTER TABLE, or of a statement that fills an empty table.
 #pragma once
 
 #include "base/server_port.h"
@@ -22,29 +22,29 @@ class RowWriter {
  public:
   RowWriter(OpenTable* open, Statement* statement) : open_(*open), statement_(*statement) {}
 
-  // Each returns 0 or the server's error. *primary_key: of the row that was read, where a table
-  // without a primary key takes it from; changed to the new row's. An insert leaves that row the
-  // current one: a partitioned table writes where its scan of several partitions stands.
+  // Each returns 0 or the server's error. *primary_key: the key of the row that was read, for
+  // tables without a primary key; becomes the new row's. An insert does not change the current row
+  // of a scan: a partitioned table writes while it scans several partitions.
   int Insert(const uchar* row);
   int Update(const uchar* old_row, const uchar* new_row, std::string* primary_key);
   int Delete(const uchar* row, std::string* primary_key);
 
-  // Before the server writes a row it looks for others that exclude it, by key `number`: locks what
-  // it looks for.
+  // Before the server writes a row it looks by key `number` for others that exclude it: this locks
+  // what it looks for.
   int LockLookup(uint number, const uchar* image, uint length, ha_rkey_function flag);
 
-  // ha_load.cc: rows that are loaded, if they can be. From BeginRows() to EndLoad() many rows come,
-  // about so many; after BeginCopy() they are the copy's of ALTER TABLE.
+  // ha_load.cc: loads rows if possible. Between BeginRows() and EndLoad() about this many rows
+  // come; after BeginCopy() they are those of ALTER TABLE's copy.
   void BeginRows(uint64_t rows_about);
   void BeginCopy();
   int EndLoad();
   int GiveLoadUp();
 
-  // Lets go of blocks that are pinned.
+  // Releases pinned blocks.
   void Forget();
 
  private:
-  // What a write does to an index: encoded once, when the row is looked at, and used from there.
+  // The effect of a write on an index: encoded once when the row is checked, and used from there.
   struct EntryWrite {
     std::string old_key;
     std::string old_value;
@@ -69,7 +69,7 @@ class RowWriter {
   int PutChanges();
   void NextHiddenKey(std::string* key);
 
-  // Of an index that ALTER TABLE is building.
+  // For an index that ALTER TABLE is building.
   bool BuildGivenUp(uint number) const;
   bool NeedsClaim(uint number, bool has_null) const;
   Status Claim(uint number, Slice key, char what, Slice value);
@@ -98,27 +98,27 @@ class RowWriter {
   int LoadRow(const uchar* row);
   int AbortLoad(int error);
   int LoadError(TableLoad* load, const Status& status);
-  // Puts the row that was met twice into the server's record. False: it cannot be had.
+  // Puts the row that occurs twice into the server's record. False if it is not available.
   Result<bool> RestoreDuplicate(TableLoad* load, uint number, Slice key);
 
   OpenTable& open_;
   Statement& statement_;
   std::unique_ptr<TableLoad>
-      load_;  // Takes all rows that are written; null: they go the usual way.
+      load_;  // Takes all written rows; null: they are written the usual way.
   uint64_t rows_expected_ = 0;
-  uint64_t rows_before_load_ = 0;  // So many more are written before TurnToLoad(); 0: never.
+  uint64_t rows_before_load_ = 0;  // Rows written before TurnToLoad(); 0: never.
 
-  // Memory that is used again.
+  // Reused memory.
   std::vector<EntryWrite> entries_;  // By key number.
   std::string new_row_key_;
   std::string row_bytes_;
   std::string key_;
   PinnedValue other_;
-  // What a row refers to before and after a write; the latter by column.
+  // The values that a row refers to before and after a write; after it, by column.
   PinnedValue old_row_;
   std::vector<ApartValue> old_apart_;
   std::vector<ApartValue> new_apart_;
-  // The row that a load met twice: the record's blobs point there.
+  // The row that a load found twice: the record's blobs point into it.
   std::string row_copy_;
   ValueReader values_;
 };

@@ -24,7 +24,7 @@ bool Scan::CursorInRange(Direction direction, bool matching) const {
   return key < Slice(upper_);
 }
 
-// Tells the engine where the scan ends, so that it does not walk over what is deleted behind.
+// Tells the engine where the scan ends, so that it does not walk over deleted keys after it.
 void Scan::BoundCursor(Direction direction) {
   Slice upper;
   std::string behind_prefix;
@@ -35,7 +35,7 @@ void Scan::BoundCursor(Direction direction) {
   cursor_.SetBounds(in_prefix_ ? Slice(match_) : Slice(), upper);
 }
 
-// The scan goes on beyond the prefix that it was bounded by.
+// The scan continues beyond the prefix that bounded it.
 void Scan::LeavePrefix() {
   if (!in_prefix_) return;
   in_prefix_ = false;
@@ -93,10 +93,10 @@ int Scan::ReadOn(uchar* record, Direction direction, bool matching, int at_end) 
   return at_end;
 }
 
-// Nothing more is wanted in this direction; a HANDLER may turn round.
+// No more rows are wanted in this direction; a HANDLER may turn round.
 void Scan::StandAtEnd(Direction direction, bool matching) {
   if (matching) {
-    // Behind the last key that starts with match_; in front of the first one, if that was asked for.
+    // After the last key that starts with match_; or before the first one, if that was requested.
     if (prefix_backward_) point_ = match_;
     at_point_ = prefix_backward_ || KeyAfterPrefix(match_, &point_);
     if (!at_point_) off_ = Off::kEnd;
@@ -108,13 +108,13 @@ void Scan::StandAtEnd(Direction direction, bool matching) {
   }
 }
 
-// What is read next is bounded by the server alone, which compares columns.
+// Only the server bounds the next reads, by comparing columns.
 void Scan::LeaveRange() {
   has_upper_ = upper_is_bound_ = false;
   in_prefix_ = false;
   KeepImage(Slice());
   prefix_backward_ = false;
-  each_row_once_ = false;  // Other reads by the same index, as of a loose scan, are no ranges.
+  each_row_once_ = false;  // Other reads by this index, as in a loose scan, are not ranges.
   open_.file->in_range_check_pushed_down = false;
 }
 
@@ -162,7 +162,7 @@ int Scan::ReadAt(Slice primary_key, uchar* record) {
   return error;
 }
 
-// Moves the cursor to the first candidate. key_ holds the bytes of the key asked for.
+// Moves the cursor to the first candidate. key_ holds the bytes of the requested key.
 int Scan::SeekImage(ha_rkey_function flag) {
   OpenCursor();
   place_is_end_ = false;
@@ -174,7 +174,7 @@ int Scan::SeekImage(ha_rkey_function flag) {
       BeginGiving(place_);
       return Reposition(Direction::kForward);
     case HA_READ_AFTER_KEY:
-      if (!KeyAfterPrefix(key_, &place_)) {  // It is the last that there can be.
+      if (!KeyAfterPrefix(key_, &place_)) {  // No key can be greater.
         off_ = Off::kEnd;
         return HA_ERR_KEY_NOT_FOUND;
       }
@@ -193,7 +193,7 @@ int Scan::SeekImage(ha_rkey_function flag) {
   }
 }
 
-// What to ask for instead where the bytes of a key are those of more keys.
+// The flag to use instead if several keys share these bytes.
 static ha_rkey_function IncludingThem(ha_rkey_function flag) {
   if (flag == HA_READ_AFTER_KEY) return HA_READ_KEY_OR_NEXT;
   return flag == HA_READ_BEFORE_KEY ? HA_READ_KEY_OR_PREV : flag;
@@ -211,7 +211,7 @@ int Scan::ReadKey(const uchar* key, uint length, ha_rkey_function flag, uchar* r
   if (!image.used_all) flag = IncludingThem(flag);
   match_ = key_;
   match_further_ = std::move(image.further);
-  // One of the ranges that are for the others too gives them all; the server looks at each.
+  // One range whose bytes also cover the others returns all rows; the server checks each.
   if (each_row_once_) match_further_.clear();
   prefix_backward_ = flag == HA_READ_PREFIX_LAST;
   in_prefix_ = exact || prefix_backward_;
@@ -234,7 +234,7 @@ int Scan::ReadKey(const uchar* key, uint length, ha_rkey_function flag, uchar* r
                 HA_ERR_KEY_NOT_FOUND);
 }
 
-// After a read by a whole key the cursor has to be brought there first.
+// After a read by a whole key the cursor must first be placed there.
 bool Scan::LeavePoint() {
   if (!at_point_) return false;
   OpenCursor();
@@ -265,7 +265,7 @@ int Scan::MoveOn(uchar* record, Direction direction, bool matching) {
 }
 
 int Scan::NextSame(uchar* record) {
-  if (at_point_) {  // One row has a whole key. A HANDLER that turns round meets it again.
+  if (at_point_) {  // A whole key has one row. A HANDLER that turns round meets it again.
     point_ = Successor(point_);
     return HA_ERR_END_OF_FILE;
   }
@@ -274,7 +274,7 @@ int Scan::NextSame(uchar* record) {
 
 int Scan::First(uchar* record) {
   if (!in_range_read_) LeaveRange();
-  // Those of the range before: a join begins with the first again.
+  // Of the previous range: a join begins again with the first.
   in_prefix_ = prefix_backward_ = false;
   KeepImage(Slice());
   OpenCursor();
@@ -305,7 +305,7 @@ void Scan::BeginRanges(bool each_row_once) {
   giving_all_after_ = false;
 }
 
-// The range that is read begins at `from`, and gives all up to its end before another begins.
+// The current range begins at `from` and returns everything up to its end before another begins.
 void Scan::BeginGiving(const std::string& from) {
   if (!in_range_read_ || !each_row_once_) return;
   giving_from_ = from;
@@ -351,8 +351,8 @@ void Scan::BeginRange(const key_range* start, const key_range* end) {
   in_range_read_ = true;
 }
 
-// Knowing the end as bytes keeps the scan from reading, and locking, one row too many; and it does
-// not need the columns themselves, of which an index may hold but a part.
+// An end known as bytes keeps the scan from reading, and locking, one row too many. It also needs no columns, of
+// which an index may hold only a part.
 void Scan::SetRangeEnd(const key_range* end) {
   has_upper_ = upper_is_bound_ = false;
   has_end_ = end != nullptr;
@@ -373,11 +373,11 @@ void Scan::SetRangeEnd(const key_range* end) {
 
 void Scan::UnlockRow() {
   if (read_semi_consistent_) {
-    read_semi_consistent_ = false;  // It was never locked; the scan goes on behind it.
+    read_semi_consistent_ = false;  // It was never locked; the scan continues after it.
     return;
   }
   reader_.UnlockUnwanted(open_.state->primary, reader_.primary_key());
-  // A unique key that was read by was locked before its row.
+  // The unique key of the read was locked before its row.
   if (at_point_ && !open_.is_rows(reader_.index())) {
     reader_.UnlockUnwanted(open_.families[reader_.index()], point_);
   }

@@ -1,8 +1,7 @@
-// The one row of a CREATE SEQUENCE: read and written outside of the connection's transaction, as a
-// number that was given out is not given out again when that rolls back.
+// The one row of a CREATE SEQUENCE. It is read and written outside of the connection's transaction,
+// so that a rollback does not return numbers.
 //
-// The server sees to it that one at a time writes it, and gives out most numbers from what it has
-// reserved.
+// The server lets one thread at a time write it, and gives out most numbers from a reserved range.
 #include "handler/ha_tidesdb.h"
 
 #include "base/guard.h"

@@ -10,11 +10,11 @@ bool Statement::IsNewerThanSnapshot(uint64_t made) const {
   return row_lock == RowLock::kNone && session->SnapshotIsOlderThan(made) && !open->is_temporary();
 }
 
-// Where the server gathers rows before it reads them (index merge, filesort) it drops the error of a
-// read, or tells another one: a DELETE then counts no rows and succeeds. So it is told here.
+// If the server collects rows before it reads them (index merge, filesort), it drops the error of a read or reports
+// another one: a DELETE would then delete nothing and succeed. So this reports it.
 int Statement::Fail(const Status& status) {
   const int error = FailUntold(status);
-  // What a KILL is answered the server knows itself.
+  // The server itself knows the answer to a KILL.
   if (status.code() == Code::kInterrupted || open->thd()->is_error()) return error;
   open->file->print_error(error, MYF(0));
   told_error = error;

@@ -1,5 +1,4 @@
-// What the server asks of a handler in the statement that runs, and how an error of the engine ends
-// that statement.
+// The server's demands on a handler in the current statement, and how an engine error ends the statement.
 //
 // Threads: used by one thread at a time, as the handler.
 #pragma once
@@ -15,23 +14,22 @@ namespace tidesdb::plugin {
 
 class Session;
 
-// How rows are read: kNone sees the snapshot, the others lock and see the newest.
+// How rows are read: kNone sees the snapshot, the others lock and see the newest state.
 enum class RowLock : uint8_t { kNone, kShared, kExclusive };
 
 struct Statement {
   explicit Statement(const OpenTable* of) : open(of) {}
 
-  // Whether plain reads must not use what was made then. Temporary tables are nobody else's.
+  // Whether plain reads must not use objects made at `made`. Temporary tables are always usable.
   bool IsNewerThanSnapshot(uint64_t made) const;
   LockWait wait_mode() const { return skip_locked ? LockWait::kNoWait : LockWait::kWait; }
   LockMode lock_mode() const {
     return row_lock == RowLock::kExclusive ? LockMode::kExclusive : LockMode::kShared;
   }
-  // Whether the record of a row that is locked for writing has the column's value, although it lies
-  // apart (long_values.cc). A column that is neither read nor written, here or for an index, keeps
-  // its value unseen.
+  // Whether the record of a row locked for writing needs the column's value although it lies apart
+  // (long_values.cc). A column that is neither read nor written, here or for an index, keeps its value unread.
   bool FetchesValue(uint field) const;
-  // Turns an engine error into the server's, undoes what that error undoes, and tells the client.
+  // Turns an engine error into the server's, undoes what that error requires, and tells the client.
   int Fail(const Status& status);
   int Damaged(const std::string& what);
 
@@ -39,16 +37,16 @@ struct Statement {
   Session* session = nullptr;
   RowLock row_lock = RowLock::kNone;
   RowLock stored_lock = RowLock::kNone;
-  // The shared locks are not asked for: what a statement reads must not change until its own changes
-  // are committed.
+  // Takes the shared locks although the server does not ask for them: what a statement reads must not change before
+  // its own changes are committed.
   bool reads_of_a_write = false;
   bool skip_locked = false;
   bool logs_statements = false;  // Format STATEMENT of the binary log, and locks for it.
   bool key_read = false;
-  bool duplicates_wanted = false;    // The statement does something with them: IGNORE, REPLACE ...
-  bool replaces_duplicates = false;  // It changes or deletes the row that it meets.
+  bool duplicates_wanted = false;    // The statement handles duplicates: IGNORE, REPLACE ...
+  bool replaces_duplicates = false;  // It changes or deletes the duplicate row.
   std::string error_text;            // Of the last engine error, for people.
-  int told_error = 0;                // The last one that Fail() told the client.
+  int told_error = 0;                // The last one that Fail() reported to the client.
 
  private:
   int FailUntold(const Status& status);

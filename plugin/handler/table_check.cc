@@ -1,8 +1,9 @@
-// CHECK TABLE: every row, every index entry, and that they belong together.
+// CHECK TABLE: checks every row and every index entry, and that they match.
 //
-// One scan of the rows and one of each index: the entries that the rows should have and those that
-// are there have the same sum. Only where they have not, rows and entries are looked up in each
-// other, to name what is wrong. The same with long values, and the rows that refer to them.
+// It scans the rows once and each index once: the sum over the entries that the rows should have
+// must equal the sum over the existing ones. Only if they differ, rows and entries are looked up in
+// each other to name the fault. Long values and the rows that refer to them are checked the same
+// way.
 #include "handler/ha_tidesdb.h"
 
 #include <algorithm>
@@ -21,7 +22,7 @@ constexpr uint64_t kRowsBetweenKillChecks = 1000;
 
 class TableCheck {
  public:
-  // `families`: by key number. All of it outlives this.
+  // `families`: by key number. Everything outlives this object.
   TableCheck(handler* file, TABLE* table, const TableCodec& codec, const TableState& state,
              const std::vector<ColumnFamily*>& families, Transaction* transaction,
              VerifyDepth depth)
@@ -38,7 +39,7 @@ class TableCheck {
   // Errors: kCorruption, kIoError; kInterrupted: the statement was killed.
   Status Run() {
     TIDESDB_TRY(VerifyFiles());
-    // Scan() shows the progress. How many entries and values there are is known behind the rows.
+    // Scan() shows the progress. The number of entries and values is known after the rows.
     const auto rows_about = static_cast<uint64_t>(std::max<int64_t>(0, state_.rows.load()));
     Stage stage(table_->in_use, StageOf::kCheckEntries, rows_about * (1 + state_.indexes.size()));
     stage_ = &stage;
@@ -94,7 +95,7 @@ class TableCheck {
     return scan->status();
   }
 
-  // Each row in its turn is in record[0], its key in primary_key_.
+  // Each row in turn is in record[0], its key in primary_key_.
   template <typename Visit>  // Status()
   Status ForEachRow(Visit visit) {
     return Scan(state_.primary, [&](Slice primary_key, Slice row) {
@@ -116,7 +117,7 @@ class TableCheck {
     return Status::Ok();
   }
 
-  // What index entries are made from.
+  // Reads what index entries are made from.
   Status ReadValues(uchar* record) {
     const auto unused = [this](const ApartValue& value) {
       for (uint i = 0; i < table_->s->keys; i++) {
@@ -131,7 +132,7 @@ class TableCheck {
                  : Status::Corruption("a long value of " + NameOfRow() + " is missing");
   }
 
-  // Of the row that a scan is at. Also those of columns that were dropped.
+  // For the row at a scan's position, also values of dropped columns.
   Status AddValues(EntrySum* wanted) {
     TIDESDB_TRY(codec_.rows().ListApart(row_, &apart_));
     for (const ApartValue& value : apart_)
@@ -150,7 +151,8 @@ class TableCheck {
     if (there == wanted) return Status::Ok();
     TIDESDB_TRY(FindBadValue());
     return Status::Corruption("there are " + std::to_string(there.entries()) +
-                              " long values, and rows have " + std::to_string(wanted.entries()));
+                              " long values, but rows refer to " +
+                              std::to_string(wanted.entries()));
   }
 
   Status FindBadValue() {
@@ -199,7 +201,7 @@ class TableCheck {
     });
   }
 
-  // REQUIRES: FindBadRow() found none.
+  // REQUIRES: FindBadRow() found no fault.
   Status FindBadEntry(uint number) {
     std::string buffer;
     return Scan(families_[number], [&](Slice key, Slice value) {
@@ -212,10 +214,10 @@ class TableCheck {
         return bad(" is damaged");
       }
       TIDESDB_ASSIGN(const bool found, transaction_->Get(state_.primary, primary_key, &found_));
-      if (!found) return bad(" is of no row");
+      if (!found) return bad(" has no row");
       TIDESDB_TRY(Decode(primary_key, found_.slice()));
       EncodeEntry(number);
-      return Slice(key_) == key ? Status::Ok() : bad(" is not that of its row");
+      return Slice(key_) == key ? Status::Ok() : bad(" does not match its row");
     });
   }
 
@@ -253,7 +255,7 @@ int ha_tidesdb::check(THD* thd, HA_CHECK_OPT* wanted) noexcept {
     if (Bind(thd) != 0) return HA_ADMIN_FAILED;
     statement_.session->BeginStatement();
     table->use_all_columns();
-    // The scans read the entries, so that who does not ask for more reads them once.
+    // The scans read the entries anyway, so a plain CHECK TABLE reads them only once.
     const VerifyDepth depth =
         (wanted->flags & T_EXTEND) != 0 ? VerifyDepth::kAll : VerifyDepth::kAllButEntries;
     const Status checked = TableCheck(this, table, open_.codec, *open_.state, open_.families,

@@ -34,7 +34,7 @@ Status TableLoad::Written(size_t family, uint64_t entries) {
   if (sort_stage_ == nullptr) {
     of.written_early = entries;
   } else {
-    // Where runs are merged, entries are written more than once.
+    // A merge of runs writes entries more than once.
     sort_stage_->Done(sorted_ + std::min(entries - of.written_early, of.added));
   }
   return IsKilled(thd_) ? Status::Interrupted("the statement was killed") : Status::Ok();
@@ -71,7 +71,7 @@ Status TableLoad::Commit() {
     sorted_ += entries_[i].added;
     stage.Done(sorted_);
   }
-  // Once no duplicate can come any more.
+  // Only when no duplicate is possible any more.
   for (size_t i = 0; i < loads_.size() && status.ok(); i++) status = loads_[i]->Commit();
   sort_stage_ = nullptr;
   return status;

@@ -1,4 +1,4 @@
-// What the optimizer is told: rows, sizes, rows per key, rows in a range.
+// Numbers for the optimizer: rows, sizes, rows per key, rows in a range.
 #include "handler/ha_tidesdb.h"
 
 #include <algorithm>
@@ -13,13 +13,13 @@
 namespace tidesdb::plugin {
 namespace {
 
-// Costs are compared with InnoDB's: tables are counted in its pages, filled and with its overhead
-// of a row.
+// Costs are compared with InnoDB's: a table counts as InnoDB's pages, filled with rows that have
+// its overhead.
 constexpr double kPageBytes = 16384;
 constexpr double kPageFill = 0.93;
 constexpr double kRowOverheadBytes = 20;
 
-// The engine's estimate is wrong by some rows: of no more than so many, an average says more.
+// The engine's estimate is off by some rows: up to this number, an average is better.
 constexpr uint64_t kFewRows = 48;
 
 constexpr int64_t kStatsPauseMs = 5000;
@@ -58,7 +58,7 @@ double Pages(double rows, double bytes) {
 
 }  // namespace
 
-// Statements come by here all the time: what all handlers share is touched only when it changed.
+// Runs for every statement: shared data is touched only if it has changed.
 void ha_tidesdb::LookAtStats() {
   const uint64_t version = open_.state->stats_version();
   if (version == open_.known_stats_version) return;
@@ -115,7 +115,7 @@ Status ha_tidesdb::MeasureStats(TableStats* stats_now) {
   return Status::Ok();
 }
 
-// Looks at the statistics, and takes new ones when too many rows changed since.
+// Checks the statistics and measures them again if too many rows have changed.
 Status ha_tidesdb::RefreshStats(bool now) {
   LookAtStats();
   const TableStats* const known = open_.known_stats.get();
@@ -129,7 +129,7 @@ Status ha_tidesdb::RefreshStats(bool now) {
   }
   const int64_t time = NowMs();
   if (!now && last != 0 && time - last < kStatsPauseMs) return Status::Ok();
-  // One at a time; who comes second goes on with what there is.
+  // One at a time; a second thread uses the existing numbers.
   if (!open_.state->stats_taken_ms.compare_exchange_strong(last, time)) return Status::Ok();
   auto measured = std::make_shared<TableStats>();
   const int64_t counted = open_.state->rows;
@@ -162,12 +162,12 @@ int ha_tidesdb::info(uint flags) noexcept {
     if (const int error = open_.Bind()) return error;
     if ((flags & (HA_STATUS_VARIABLE | HA_STATUS_CONST)) != 0) {
       const Status refreshed = RefreshStats(false);
-      // Old numbers serve as well; what is broken will be found by those who read rows.
+      // Old numbers suffice; reads of rows will find any damage.
       refreshed.IgnoreError();
     }
     if ((flags & HA_STATUS_VARIABLE) != 0) {
       stats.records = static_cast<ha_rows>(std::max<int64_t>(0, open_.state->rows));
-      // An optimizer that sees 0 takes the table for surely empty.
+      // An optimizer that sees 0 treats the table as certainly empty.
       if (stats.records == 0 && (flags & (HA_STATUS_TIME | HA_STATUS_OPEN)) == 0) stats.records = 1;
       stats.deleted = 0;
       stats.block_size = static_cast<uint>(kPageBytes);
@@ -175,7 +175,7 @@ int ha_tidesdb::info(uint flags) noexcept {
       stats.index_file_length = static_cast<ulonglong>(IndexBytes());
       stats.mean_rec_length =
           stats.records == 0 ? 0 : static_cast<ulong>(stats.data_file_length / stats.records);
-      // Who scans does not read them, so a row is no longer for it.
+      // Scans do not read long values, so they must not count as row size.
       if (open_.state->values != nullptr) {
         stats.data_file_length += engine->db->GetFamilyStats(open_.state->values).table_bytes;
       }
@@ -195,16 +195,16 @@ int ha_tidesdb::info(uint flags) noexcept {
   });
 }
 
-// About how many entries lie in [from, to), without a data block read; an empty bound is the
-// index's end. equal_rows: of a range of one value, how many such a value has on average; 0: it is
-// none, or that is not known.
+// An estimate of the entries in [from, to) without reading a data block; an empty bound is the
+// index's end. equal_rows: for a range of one value, the average number of entries of such a value;
+// 0: not such a range, or unknown.
 uint64_t ha_tidesdb::KeysInRange(uint index, Slice from, Slice to, uint64_t equal_rows) const {
   Db* const db = engine->db.get();
   const RangeEstimate range =
       db->EstimateRange(open_.families[index], from, to, EstimateBy::kBlocks);
   if (equal_rows > 0 && range.keys <= kFewRows) return equal_rows;
   if (range.keys > kFewRows || range.tombstones <= range.keys) return range.keys;
-  // Deletions elsewhere in a file are taken from every part of it. Bytes know nothing of deletions.
+  // Deletions anywhere in a file reduce the estimate of all its parts. Bytes ignore deletions.
   const uint64_t all_bytes = db->EstimateRange(open_.families[index], {}, {}).bytes;
   const double share =
       all_bytes == 0 ? 0 : static_cast<double>(range.bytes) / static_cast<double>(all_bytes);
@@ -222,7 +222,7 @@ uint64_t ha_tidesdb::EqualRows(uint index, const key_range* start, const key_ran
   const KEY& key = table->key_info[index];
   uint parts = 0;
   for (uint at = 0; at < start->length; at += key.key_part[parts++].store_length) {
-    // How many are NULL, no average tells.
+    // No average tells how many are NULL.
     if (key.key_part[parts].null_bit != 0 && start->key[at] != 0) return 0;
   }
   const auto& distinct = open_.known_stats->indexes[index].distinct;
@@ -250,7 +250,7 @@ ha_rows ha_tidesdb::records_in_range(uint index, const key_range* start, const k
     }
     if (rows == 1) return 0;
     rows = KeysInRange(index, from, to, EqualRows(index, start, end));
-    // As above: 0 would be taken for certain.
+    // As above: 0 would be treated as certain.
     rows = std::clamp<ha_rows>(rows, 1, std::max<ha_rows>(1, stats.records));
     return 0;
   });
@@ -285,7 +285,7 @@ int ha_tidesdb::analyze(THD*, HA_CHECK_OPT*) noexcept {
 int ha_tidesdb::optimize(THD* thd, HA_CHECK_OPT*) noexcept {
   return guard::Run([&] {
     if (open_.Bind() != 0) return HA_ADMIN_FAILED;
-    // The copy brings rows of older versions to the newest.
+    // The copy rewrites rows of older versions in the newest form.
     if (!open_.state->def.history.versions.empty()) return HA_ADMIN_TRY_ALTER;
     const FileSizes before = SizesOf(*open_.state);
     const Status compacted = CompactAll(thd, open_.state->families());

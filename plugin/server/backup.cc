@@ -9,7 +9,7 @@
 namespace tidesdb::plugin {
 namespace {
 
-// Relaxed: one backup at a time, and the count alone is looked at.
+// Relaxed: one backup at a time, and only the count is read.
 std::atomic<uint64_t> copies_made = 0;
 std::atomic<uint64_t> copies_before = 0;
 
@@ -18,8 +18,8 @@ Status MakeCopy(const char* directory, bool copy) {
   if (engine == nullptr) return Status::ShuttingDown("the engine is not open");
   if (*directory != '/') {
     return Status::InvalidArgument(std::string(directory) +
-                                   ": write the whole path, from / on; the directory above it "
-                                   "must be there and belong to the server's account");
+                                   ": write an absolute path; its parent directory "
+                                   "must exist and belong to the server's account");
   }
   const auto files = copy ? CheckpointFiles::kCopy : CheckpointFiles::kLink;
   const Result<uint64_t> made = engine->db->Checkpoint(directory, files);
@@ -32,8 +32,8 @@ void PrepareForBackup() noexcept {
   copies_before.store(copies_made.load(std::memory_order_relaxed), std::memory_order_relaxed);
 }
 
-// At BACKUP STAGE END, or when its connection goes. Whoever copies files here without asking us for
-// a copy has none of our tables, and mariadb-backup does not say so.
+// Called at BACKUP STAGE END, or when its connection closes. A backup that copies files without
+// asking the engine for a copy has no TidesDB tables, and mariadb-backup does not say so.
 void EndBackup() noexcept {
   guard::Run([] {
     if (copies_made.load(std::memory_order_relaxed) !=

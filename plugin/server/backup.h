@@ -1,4 +1,4 @@
-// Copies of the engine's directory from SQL, and what a BACKUP STAGE that takes none is told.
+// Copies of the engine's directory from SQL, and the warning for a BACKUP STAGE without one.
 #pragma once
 
 #include "base/server_port.h"

@@ -30,9 +30,8 @@ bool FlushLogs(handlerton*) noexcept {
          }) != 0;
 }
 
-// A killed server has its files open for moments after its process stopped answering, and whoever
-// starts the next one may be that quick: a server without its tables must not come of it. InnoDB
-// waits for its files too.
+// A killed server keeps its files open for moments after its process stops answering, and the next
+// one may start that quickly. It must not start without its tables, so it waits, as InnoDB does.
 constexpr std::chrono::seconds kLockPatience{30};
 constexpr std::chrono::milliseconds kLockPoll{50};
 
@@ -43,7 +42,7 @@ Result<std::unique_ptr<Db>> OpenDb(const Options& options, const std::string& di
     if (db.status().code() != Code::kBusy || std::chrono::steady_clock::now() >= deadline)
       return db;
     if (!said) {
-      sql_print_information("TidesDB: waits for the directory, %d s at most: %s",
+      sql_print_information("TidesDB: waiting for the directory, at most %d s: %s",
                             static_cast<int>(kLockPatience.count()),
                             db.status().ToString().c_str());
     }
@@ -72,8 +71,8 @@ Status OpenEngine() {
   return Status::Ok();
 }
 
-// After a crash within ALTER TABLE: whether the table has changed already, so that the new .frm is
-// the right one.
+// After a crash within ALTER TABLE: whether the table has already changed, so that the new .frm is
+// right.
 int CheckVersion(handlerton*, const char* path, const LEX_CUSTRING* version, ulonglong) noexcept {
   return guard::Run([&] {
     const Slice frm_version(reinterpret_cast<const char*>(version->str), version->length);
@@ -81,8 +80,8 @@ int CheckVersion(handlerton*, const char* path, const LEX_CUSTRING* version, ulo
   });
 }
 
-// By now the server has finished or undone what a crash interrupted. What is left over is said, not
-// removed: it may be all that there is of a table.
+// By now the server has finished or undone interrupted DDL. Leftovers are reported, not removed:
+// they may be all that remains of a table.
 int EndDdlRecovery(handlerton*) noexcept {
   return guard::Run([&] {
     for (const auto& [name, def] : engine->dictionary.List()) {
@@ -98,15 +97,15 @@ int EndDdlRecovery(handlerton*) noexcept {
   });
 }
 
-// A server that starts without tables that it had yesterday does harm: replicas stop, backups lack
-// them. It stops, as for InnoDB, and says how to go on.
+// A server that starts without some of its tables does harm: replicas stop, backups lack them. So
+// it stops, as with InnoDB, and says how to continue.
 void ReportOpen(const Status& opened) {
   const std::string directory = sysvars::DataDirectory();
   sql_print_error("TidesDB: cannot open %s: %s", directory.c_str(), opened.ToString().c_str());
   if (opened.code() == Code::kCorruption) {
     sql_print_error(
         "TidesDB: restore a backup, or copy %s away and start once with tidesdb_force_recovery=1 "
-        "to open what is left of a damaged log; docs/backup.md says more",
+        "to open what is left of a damaged log; see docs/backup.md",
         directory.c_str());
   }
   if (!port::StopServerStart("TidesDB")) return;
@@ -146,7 +145,7 @@ int Deinit(void*) noexcept {
     const Status saved = engine->dictionary.SaveAutoIncrements();
     // After a crash it would be the same.
     if (!saved.ok()) {
-      sql_print_warning("TidesDB: AUTO_INCREMENT counters may go on a little higher: %s",
+      sql_print_warning("TidesDB: AUTO_INCREMENT counters may skip some values: %s",
                         saved.ToString().c_str());
     }
     engine->branches.Clear();
@@ -163,7 +162,7 @@ st_mysql_storage_engine storage_engine = {MYSQL_HANDLERTON_INTERFACE_VERSION};
 }  // namespace
 }  // namespace tidesdb::plugin
 
-// The server finds the plugin by the symbols this macro makes; exports.map lets only them out.
+// The server finds the plugin by this macro's symbols; exports.map exports only those.
 #define TIDESDB_SCHEMA_TABLE(name, what, init)                                                   \
   {                                                                                              \
     MYSQL_INFORMATION_SCHEMA_PLUGIN, &tidesdb::plugin::information_schema, name,                 \

@@ -9,13 +9,13 @@
 namespace tidesdb::plugin {
 namespace {
 
-// Whether the end of a statement is the end of the transaction.
+// Whether the end of the statement is the end of the transaction.
 bool EndsTransaction(THD* thd, bool all) {
   return all || !thd_test_options(thd, OPTION_NOT_AUTOCOMMIT | OPTION_BEGIN);
 }
 
-// Whether nobody else commits with this engine: neither another engine nor the binary log. Who
-// committed before us in the list has left it by now.
+// Whether only this engine commits: no other engine and no binary log. Engines that committed
+// before us have already left the list.
 bool CommitsAlone(THD* thd, bool all) {
   const Ha_trx_info* const first = (all ? thd->transaction->all : thd->transaction->stmt).ha_list;
   return first != nullptr && first->is_started() && first->ht() == tidesdb_hton &&
@@ -47,8 +47,8 @@ int ReportCommit(THD* thd, const Status& status) {
   }
 }
 
-// Where the client is told of a statement's end, all that the statement has seen is durable. What a
-// stored procedure commits waits by itself.
+// When the client is told of a statement's end, everything it has seen must be durable. Commits
+// inside a stored procedure wait by themselves.
 int EndStatement(THD* thd, Session& session) {
   session.EndStatement();
   if (!session.TellsClient()) return 0;
@@ -62,19 +62,19 @@ int Commit(THD* thd, bool all) noexcept {
     if (!EndsTransaction(thd, all)) return EndStatement(thd, session);
     const bool ordered = session.ordered();
     const Status committed = session.Commit(CommitsAlone(thd, all));
-    // With commit_ordered() the server has done so itself.
+    // With commit_ordered() the server does this itself.
     if (!ordered) thd_wakeup_subsequent_commits(thd, committed.ok() ? 0 : 1);
     return committed.ok() ? 0 : ReportCommit(thd, committed);
   });
 }
 
-// Conflicts of transactions without locks, a full disk, a KILL: all is found here, before anybody
+// Conflicts of transactions without locks, a full disk, a KILL: all are found here, before anybody
 // has committed.
 int Prepare(THD* thd, bool all) noexcept {
   return guard::Run([&] {
     Session& session = Session::Of(thd);
     if (!EndsTransaction(thd, all)) return EndStatement(thd, session);
-    // XA COMMIT ONE PHASE: the binary log knows the transaction by the server's own number.
+    // XA COMMIT ONE PHASE: the binary log uses the server's own number for the transaction.
     const bool xa_branch =
         thd->transaction->xid_state.is_explicit_XA() && thd_sql_command(thd) == SQLCOM_XA_PREPARE;
     const XID& xid =
@@ -84,7 +84,7 @@ int Prepare(THD* thd, bool all) noexcept {
   });
 }
 
-// In the order of the binary log, under the server's mutex, perhaps on another connection's thread.
+// In binary log order, under the server's mutex, perhaps on another connection's thread.
 void CommitOrdered(THD* thd, bool) noexcept {
   guard::Run([&] {
     Session* const session = Session::Existing(thd);
@@ -93,8 +93,8 @@ void CommitOrdered(THD* thd, bool) noexcept {
   });
 }
 
-// All commits that have their place are durable before the answer. The server asks when it changes
-// to a new binary log file, and reads older ones after a crash until it is answered.
+// Answers once all ordered commits are durable. The server asks when it starts a new binary log
+// file; until the answer it reads older files after a crash.
 void CheckpointRequest(void* cookie) noexcept {
   guard::Run([&] {
     Status durable = engine->db->AwaitOrdered();
@@ -110,7 +110,7 @@ void CheckpointRequest(void* cookie) noexcept {
   });
 }
 
-// What these return is of the XA specification.
+// The return values of these functions come from the XA specification.
 constexpr int kXaError = -3;
 constexpr int kXaUnknown = -4;
 
@@ -127,7 +127,7 @@ int CommitByXid(XID* xid) noexcept {
       engine->branches.Park(std::move(branch));
       sql_print_error("TidesDB: a prepared transaction cannot be committed: %s",
                       committed.ToString().c_str());
-      // The server keeps the branch for an error only.
+      // The server keeps the branch only after an error.
       if (current_thd != nullptr) ReportCommit(current_thd, committed);
       return kXaError;
     }
@@ -149,7 +149,7 @@ int RollbackByXid(XID* xid) noexcept {
 int Rollback(THD* thd, bool all) noexcept {
   return guard::Run([&] {
     Session& session = Session::Of(thd);
-    // An error may say what was seen: that a key is taken. Of a failed sync others tell.
+    // An error may show what was seen, such as a taken key. Others report a failed sync.
     if (session.TellsClient()) session.AwaitSeen().IgnoreError();
     if (EndsTransaction(thd, all)) {
       session.Rollback();
@@ -174,7 +174,7 @@ int RollbackToSavepoint(THD* thd, void* place) noexcept {
   });
 }
 
-// Whether tables used since the savepoint may go: not while their rows stay locked, as they do.
+// Whether tables used since the savepoint may be released: not while their rows stay locked.
 bool CanReleaseMetadataLocks(THD* thd) noexcept {
   const Session* const session = Session::Existing(thd);
   return session == nullptr || session->LetsTablesGo();
@@ -187,7 +187,7 @@ int ReleaseSavepoint(THD* thd, void* place) noexcept {
   });
 }
 
-// Under the server's mutex for the order of commits: the snapshot is at the binary log's position.
+// Under the server's mutex for the commit order: the snapshot matches the binary log's position.
 int StartConsistentSnapshot(THD* thd) noexcept {
   return guard::Run([&] {
     const Status awaited = engine->db->AwaitOrdered();

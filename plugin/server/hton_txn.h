@@ -1,6 +1,6 @@
-// The handlerton's part in transactions.
+// The transaction callbacks of the handlerton.
 //
-// Threads: each callback comes on its connection's thread, kill_query on any.
+// Threads: each callback runs on its connection's thread, kill_query on any.
 #pragma once
 
 #include "base/server_port.h"

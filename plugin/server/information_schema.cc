@@ -21,7 +21,7 @@ constexpr uint kKeyCharsMax = FamilyNames::kKeyCharsMax;
 constexpr size_t kLocksShown = 100'000;
 constexpr uint kErrorCharsMax = 512;
 
-// One row after the other, each column in its order.
+// Sends rows one by one, with their columns in order.
 class RowSender {
  public:
   RowSender(THD* thd, TABLE* table) : thd_(thd), table_(table) { Begin(); }
@@ -37,7 +37,7 @@ class RowSender {
     thd_->variables.time_zone->gmt_sec_to_TIME(&time, seconds);
     Next()->store_time(&time);
   }
-  // 0 and "" stand for what is not known.
+  // 0 and "" mean unknown.
   void AddOrNull(uint64_t number) { number == 0 ? Skip() : Add(number); }
   void AddOrNull(const std::string& text) { text.empty() ? Skip() : Add(text); }
 
@@ -64,7 +64,7 @@ class RowSender {
   uint column_ = 0;
 };
 
-// The engine may have failed to start, or have been uninstalled.
+// The engine may have failed to start, or may be uninstalled.
 bool MayLook(THD* thd) { return engine != nullptr && !check_global_access(thd, PROCESS_ACL, true); }
 
 #define TIDESDB_NAME_COLUMNS                                              \

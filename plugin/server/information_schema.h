@@ -1,5 +1,5 @@
-// INFORMATION_SCHEMA.TIDESDB_*: transactions, locks, who waits for whom, deadlocks, families,
-// levels, compactions, stalls, numbers. As InnoDB's: whoever lacks the PROCESS privilege sees no rows.
+// INFORMATION_SCHEMA.TIDESDB_*: transactions, locks, lock waits, deadlocks, families, levels, compactions, stalls,
+// metrics. Like InnoDB's: without the PROCESS privilege they are empty.
 //
 // Threads: any.
 #pragma once
@@ -8,7 +8,7 @@
 
 namespace tidesdb::plugin {
 
-// For the plugin's declaration: the server hands each table's init the table to describe.
+// For the plugin's declaration: the server passes each table's init the table to describe.
 extern st_mysql_information_schema information_schema;
 int InitTrx(void* table);
 int InitLockWaits(void* table);

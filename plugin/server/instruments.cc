@@ -129,7 +129,7 @@ class PerformanceSchema final : public Instruments {
 
 Instruments* RegisterInstruments() {
   RegisterKeys();
-  // Without performance_schema no key was given.
+  // Without performance_schema no key was assigned.
   if (file_keys[0] == 0) return nullptr;
   static PerformanceSchema instruments;
   return &instruments;

@@ -5,9 +5,9 @@
 
 namespace tidesdb::plugin {
 
-// Makes them known to the server: thread/tidesdb/*, wait/io/file/tidesdb/*, wait/synch/*/tidesdb/*,
-// stage/tidesdb/*. Once, before anything else of the plugin. Null: the server has no
-// performance_schema, or it is off. Lives as long as the process.
+// Registers thread/tidesdb/*, wait/io/file/tidesdb/*, wait/synch/*/tidesdb/* and stage/tidesdb/*
+// with the server. Call it once, before all other parts of the plugin. Null: the server has no
+// performance_schema, or it is off. The result lives as long as the process.
 Instruments* RegisterInstruments();
 
 }  // namespace tidesdb::plugin

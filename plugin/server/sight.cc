@@ -35,7 +35,7 @@ void AppendWait(const LockWaitInfo& wait, const FamilyNames& names, std::string*
   *text += "\n";
 }
 
-// Takes the place of an index's name.
+// Replaces an index's name.
 constexpr char kLongValues[] = "#values";
 
 }  // namespace

@@ -1,5 +1,5 @@
-// What information_schema and SHOW ENGINE TIDESDB STATUS both tell: families as people call them, and
-// open transactions.
+// Data for both information_schema and SHOW ENGINE TIDESDB STATUS: readable names of families, and open
+// transactions.
 //
 // Threads: any.
 #pragma once
@@ -18,7 +18,7 @@
 
 namespace tidesdb::plugin {
 
-// What a family is for.
+// The use of a family.
 struct FamilyName {
   std::string schema;
   std::string table;
@@ -35,7 +35,7 @@ class FamilyNames {
   FamilyNames& operator=(const FamilyNames&) = delete;
 
   const FamilyName& Of(uint32_t family) const;  // Empty names: not a table's.
-  // As SQL literals where the table was opened since the start; at most kKeyCharsMax.
+  // As SQL literals if the table was opened since the start; at most kKeyCharsMax.
   std::string Key(uint32_t family, Slice key) const;
 
  private:
@@ -45,14 +45,14 @@ class FamilyNames {
   std::map<uint32_t, const KeyShape*> shape_of_;
 };
 
-// A transaction whose connection is there.
+// A transaction with an open connection.
 struct OpenTransaction {
   uint64_t id = 0;
   uint64_t connection = 0;
   time_t begun = 0;
   enum_tx_isolation isolation = ISO_REPEATABLE_READ;
   bool row_locks = true;
-  std::string query;  // "": none now, or it is just changing.
+  std::string query;  // "": none, or it is just changing.
 };
 constexpr uint kQueryCharsMax = 1024;
 std::vector<OpenTransaction> OpenTransactions();
@@ -60,7 +60,7 @@ std::vector<OpenTransaction> OpenTransactions();
 const char* NameOf(enum_tx_isolation isolation);
 const char* NameOf(WaitFor what);
 
-// As InnoDB's part of its status: who is open, for how long, with how many locks, and waits for what.
+// As in InnoDB's status: open transactions, their age, their locks and their waits.
 std::string TransactionsText();
 
 }  // namespace tidesdb::plugin

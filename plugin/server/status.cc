@@ -18,7 +18,7 @@ const bool profile_guided = true;
 const bool profile_guided = false;
 #endif
 
-// How the server is to read a field of DbStats.
+// How the server must read a field of DbStats.
 constexpr enum_mysql_show_type ShowTypeOf(uint64_t) { return SHOW_ULONGLONG; }
 constexpr enum_mysql_show_type ShowTypeOf(int64_t) { return SHOW_SLONGLONG; }
 constexpr enum_mysql_show_type ShowTypeOf(double) { return SHOW_DOUBLE; }
@@ -55,15 +55,15 @@ const PluginVariable kPluginVariables[] = {
 #undef TIDESDB_NAMED
 };
 
-// What SHOW STATUS reads: filled in one go, so that the numbers belong to one moment. The variable
-// that ends the list has no name.
+// The data of SHOW STATUS, filled at once so that all numbers are of one moment. The last variable
+// has no name and ends the list.
 struct StatusArea {
   DbStats numbers;
   st_mysql_show_var variables[std::size(kNumbers) + std::size(kPluginVariables) + 1];
 };
 
-// buff: SHOW_VAR_FUNC_BUFF_SIZE bytes of the server's that live until the row is sent; too few for
-// us, so that the memory is the statement's.
+// buff: SHOW_VAR_FUNC_BUFF_SIZE bytes of the server's that live until the row is sent. They are too
+// few, so the memory is the statement's.
 int ShowNumbers(THD* thd, st_mysql_show_var* var, void*, system_status_var*, enum_var_type) {
   return guard::Run([&] {
     auto* const area = static_cast<StatusArea*>(thd_calloc(thd, sizeof(StatusArea)));

@@ -1,8 +1,8 @@
-// An iterator that a handler holds while the transaction under it may end.
+// An iterator that a handler keeps while its transaction may end.
 //
-// The session takes the engine's iterator away when its snapshot or transaction goes; the cursor
-// remembers the place and goes on from there at the next move, as SQL's HANDLER ... READ NEXT after
-// a COMMIT needs it.
+// The session takes the engine's iterator away when its snapshot or transaction ends. The cursor
+// remembers its place and continues from there at the next move, as SQL's HANDLER ... READ NEXT
+// needs after a COMMIT.
 // Threads: the session's own.
 #pragma once
 
@@ -22,14 +22,15 @@ class Cursor {
   Cursor(const Cursor&) = delete;
   Cursor& operator=(const Cursor&) = delete;
 
-  // What the cursor walks over. Cheap when nothing changed: an open iterator is used again.
-  // newest: acts on the newest committed rows; each Seek starts with what is committed then.
+  // Opens it on a family. Cheap if nothing changed: an open iterator is reused.
+  // newest: reads the newest committed rows; each Seek starts with what is committed then.
   void Open(Session* session, ColumnFamily* family, bool newest);
   void Close();
   bool is_open() const { return session_ != nullptr; }
 
-  // From the next seek on only keys of [lower, upper) are there; empty: no bound. A cursor that is
-  // detached meanwhile keeps its place. REQUIRES: is_open().
+  // From the next seek on, only keys of [lower, upper) exist for it; empty: no bound. A cursor that
+  // is detached meanwhile keeps its place.
+  // REQUIRES: is_open().
   void SetBounds(Slice lower, Slice upper);
 
   // REQUIRES: is_open().
@@ -45,7 +46,7 @@ class Cursor {
   }
   Status Prev();
 
-  // After a move that gave OK: whether there is a key.
+  // After a move that returned OK: whether it is on a key.
   bool valid() const { return !batch_.empty() || (iterator_ != nullptr && iterator_->Valid()); }
   // REQUIRES: valid(). The bytes live until the next move or Detach().
   Slice key() const { return batch_.empty() ? iterator_->key() : batch_[at_].key; }
@@ -54,7 +55,7 @@ class Cursor {
   // For newest cursors: whether nobody has committed since the last Seek. REQUIRES: not detached.
   bool IsNewest() const;
 
-  // Called by the session: gives the engine's iterator back and keeps the place.
+  // The session calls it: releases the engine's iterator and keeps the place.
   void Detach();
 
  private:
@@ -67,25 +68,25 @@ class Cursor {
   }
   Status NextOfIterator();
   Status Done() const;
-  // Brings a detached cursor back to where it was. *exact: the key is still there.
+  // Returns a detached cursor to its place. *exact: the key still exists.
   Status Return(bool* exact);
 
   Session* session_ = nullptr;
   ColumnFamily* family_ = nullptr;
   bool newest_ = false;
-  uint64_t sequence_ = 0;  // Of a newest cursor: all commits up to this one are in iterator_.
+  uint64_t sequence_ = 0;  // Of a newest cursor: iterator_ has all commits up to this one.
   bool detached_ = false;
   std::unique_ptr<Iterator> iterator_;
-  // What iterator_ has read ahead, itself on the last of them; the cursor is at batch_[at_]. Empty:
-  // it is where iterator_ is, as always where it is to see the newest. The end of a statement
-  // detaches the cursor, so that the next one sees the changes of this one.
+  // Entries that iterator_ has read ahead; it is on the last of them, and the cursor is at
+  // batch_[at_]. Empty: the cursor is where iterator_ is, as always for newest cursors. The end of
+  // a statement detaches the cursor, so that the next statement sees its changes.
   EntryBatch batch_;
   size_t at_ = 0;
-  size_t ahead_ = 1;   // The more, the longer the cursor goes on: most reads are of few rows.
+  size_t ahead_ = 1;   // Grows while the cursor continues: most reads are of few rows.
   std::string place_;  // The key at Detach().
   std::string lower_;
   std::string upper_;
-  Cursor* previous_ = nullptr;  // The session's list.
+  Cursor* previous_ = nullptr;  // Links of the session's list.
   Cursor* next_ = nullptr;
 };
 

@@ -7,9 +7,9 @@
 
 namespace tidesdb::plugin {
 
-// Of the statement that runs. WAIT n, NOWAIT and SET STATEMENT say it for their statement alone;
-// else tidesdb_lock_wait_timeout_ms does, which the session's other settings of this kind may
-// shorten.
+// Returns the limit for the current statement. WAIT n, NOWAIT and SET STATEMENT apply to their
+// statement only. Otherwise tidesdb_lock_wait_timeout_ms applies, and the session's other settings
+// of this kind may shorten it.
 uint64_t LockWaitTimeoutUs(THD* thd);
 
 }  // namespace tidesdb::plugin

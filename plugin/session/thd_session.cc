@@ -20,7 +20,8 @@ struct SessionList {
   Session* head = nullptr;  // Guarded by latch.
 };
 
-// Made at the first connection that uses the engine; connections may end after the plugin's deinit.
+// Created for the first connection that uses the engine; connections may end after the plugin's
+// deinit.
 SessionList& AllSessions() {
   static SessionList* const sessions = std::make_unique<SessionList>().release();
   return *sessions;
@@ -39,7 +40,7 @@ Session* Session::Existing(THD* thd) {
 Session& Session::Of(THD* thd) {
   Session* session = Existing(thd);
   if (session == nullptr) {
-    // Here and not when the plugin starts: the server forbids them later than that.
+    // Here and not when the plugin starts, because the server forbids them only later.
     AllowHugePagesOnRequest();
     auto made = std::make_unique<Session>(thd);
     session = made.get();
@@ -50,8 +51,8 @@ Session& Session::Of(THD* thd) {
 
 void Session::Close(THD* thd) {
   const std::unique_ptr<Session> session(Existing(thd));
-  // The server's lock for this data is held around each Kill(): after it none is inside, and none
-  // comes any more. No latch of ours may be held here, as Kill() takes it within that lock.
+  // The server's lock for this data is held around each Kill(): afterwards no Kill() is running and
+  // none will come. No latch of ours may be held here, because Kill() takes it within that lock.
   if (session != nullptr) thd_set_ha_data(thd, tidesdb_hton, nullptr);
 }
 
@@ -98,9 +99,9 @@ Session::~Session() {
 void Session::OpenTransaction() {
   if (open_) return;
   TransactionOptions options;
-  // A logged statement's result must not depend on who prepares first; and where the server makes
-  // no two phases of a commit, the binary log is written before we could say no. A statement which
-  // is a transaction by itself commits where no handler of a stored program can catch a conflict.
+  // A logged statement's result must not depend on which transaction prepares first. If the server
+  // uses no two-phase commit, the binary log is written before we could refuse. A statement that is
+  // its own transaction commits where no handler of a stored program can catch a conflict.
   const int format = thd_binlog_format(thd_);
   row_locks_on_ = sysvars::PessimisticLocking() || format == BINLOG_FORMAT_STMT ||
                   (format != BINLOG_FORMAT_UNSPEC && tidesdb_hton->prepare == nullptr);
@@ -115,7 +116,8 @@ void Session::OpenTransaction() {
     transaction_ = engine->db->Begin(options);
     MakeInterruptible(transaction_.get());
   } else {
-    // It has ended, and the options are right. Were it refused, each of its calls would say so.
+    // It has ended and the options are right. If this failed, each of its calls would return the
+    // error.
     transaction_->Restart(options).IgnoreError();
   }
   open_ = true;
@@ -128,7 +130,7 @@ void Session::OpenTransaction() {
 void Session::LockWaitBegins() noexcept {
   set_thd_stage_info(thd_, &InfoOf(StageOf::kRowLock), &stage_before_wait_, __func__, __FILE__,
                      __LINE__);
-  // A pool of threads runs another connection meanwhile.
+  // A thread pool runs another connection meanwhile.
   thd_wait_begin(thd_, THD_WAIT_ROW_LOCK);
   lock_wait_.Begin(WaitOf::kRowLock);
 }
@@ -147,7 +149,7 @@ void Session::WaitsFor(LockWaitListener& blocker) noexcept {
 
 void Session::BeginStatement() {
   if (!in_statement_) StartStatement();
-  // Each time: a stored function's statements are within the one that calls it.
+  // Each time: a stored function's statements run within the calling statement.
   transaction_->SetLockWaitTimeout(LockWaitTimeoutUs(thd_));
 }
 
@@ -166,10 +168,10 @@ void Session::StartStatement() {
     transaction_->ReleaseSnapshot();
   }
   transaction_->ClearInterrupt();
-  // A KILL that came before is not lost.
+  // Keeps a KILL that came before.
   if (thd_kill_level(thd_) != THD_IS_NOT_KILLED) transaction_->Interrupt();
   statement_start_ = transaction_->SetSavepoint();
-  // Its rows go to the client at once. An error is that of the end.
+  // Its rows go to the client at once. The end reports an error.
   if (TellsClient()) AwaitSeen().IgnoreError();
 }
 
@@ -192,11 +194,11 @@ void Session::NoteDuplicate(uint key_number, ColumnFamily* family, Slice key) {
   duplicate_.assign(key);
 }
 
-// Of the locks that a failed statement gave back, the one of the row that it failed for.
+// Among the locks that a failed statement released: takes that of the row it failed for again.
 void Session::KeepDuplicateLocked() {
   if (duplicate_family_ == nullptr || !pessimistic_) return;
   PinnedValue ignored;
-  // Whoever took it meanwhile has it.
+  // Another transaction may have taken it meanwhile; that is fine.
   const auto locked = transaction_->GetForUpdate(duplicate_family_, duplicate_, LockMode::kShared,
                                                  LockWait::kNoWait, &ignored);
   if (locked.ok() && !*locked) transaction_->UnlockLast(duplicate_family_, duplicate_);
@@ -225,7 +227,7 @@ Status Session::TakeWritesBack() {
   return transaction_->RollbackTo(statement_start_, LocksSince::kKeep);
 }
 
-// A SELECT into variables has a result of its own. A function is a part of a statement outside.
+// A SELECT into variables has its own kind of result. A function is a part of the outer statement.
 bool Session::TellsClient() const {
   if (thd_->spcont == nullptr || thd_->in_sub_stmt != 0) return true;
   LEX* const lex = thd_->lex;
@@ -237,7 +239,7 @@ Status Session::AwaitSeen() {
 }
 
 void Session::TakeSnapshot() {
-  // In this order: a table that is counted is in the snapshot.
+  // In this order: a counted table is in the snapshot.
   snapshot_tables_ = engine->dictionary.tables_made();
   const bool tells_now = TellsClient() || !SpansStatements(thd_);
   transaction_->SetSnapshot(tells_now ? SnapshotAt::kDurable : SnapshotAt::kNewest);
@@ -267,7 +269,7 @@ bool Session::OwnChangesCover(const TableState& table) const {
 }
 
 std::optional<uint64_t> Session::NewestVersionSeen(const TableState& table) const {
-  // In this order: a commit that is made public between the two is one of the writers at first.
+  // In this order: a commit that becomes visible between the two is first counted as a writer.
   if (aborted_ || table.writers.load(std::memory_order_acquire) != 0) return std::nullopt;
   if (engine->branches.any_recovered()) return std::nullopt;
   const uint64_t version =
@@ -308,18 +310,18 @@ Status Session::RollbackTo(Savepoint savepoint) {
 Status Session::RecordAutoIncrements(Transaction* into) {
   for (TouchedTable& touched : touched_) {
     TableState& table = *touched.table;
-    // What is recorded was committed before this commit and is recovered whenever this one is.
+    // A recorded value was committed before this commit, and is recovered whenever this one is.
     if (touched.next_auto_increment <= table.recorded_auto_increment || table.outdated) continue;
     if (slot_ < 0) slot_ = engine->slots.Take();
-    // The counter itself and not what this transaction used of it: a small value that a statement
-    // named must not take the place of a larger one under the slot.
+    // Records the counter itself, not what this transaction used of it: a small value that a
+    // statement named must not replace a larger one under the slot.
     const uint64_t counter =
         std::max(touched.next_auto_increment, table.next_auto_increment.load());
     touched.recorded_auto_increment =
         counter + AutoIncrementAhead(counter, touched.auto_increment_max);
     std::string value;
     PutFixed64(&value, touched.recorded_auto_increment);
-    // Nobody else writes under this slot while the connection has it.
+    // Only this connection writes under this slot while it has it.
     TIDESDB_TRY(into->PutUnderLock(engine->dictionary.system(),
                                    AutoIncrementKey(table.def, static_cast<uint16_t>(slot_)),
                                    value));
@@ -342,15 +344,15 @@ Status Session::Prepare(const std::string& name, bool xa_branch) {
   DetachCursors();
   BeginCommit(true);
   TIDESDB_TRY(xa_branch ? RecordAutoIncrementsApart() : RecordAutoIncrements(transaction_.get()));
-  // Temporary tables end with the connection: a branch that changed nothing else does so too.
+  // Temporary tables end with the connection, and so does a branch that changed nothing else.
   const bool outlives = !xa_branch || ChangedMoreThanTemporaryTables();
   TIDESDB_TRY(outlives ? transaction_->PrepareNamed(name) : transaction_->Prepare());
-  // From here on others may have committed their part.
+  // From here on other engines may have committed their part.
   MakeInterruptible(nullptr);
   prepared_ = true;
   if (xa_branch && !transaction_->prepared_name().empty()) {
     branch_ = name;
-    transaction_->SetLockWaitListener(nullptr);  // It may outlive this session.
+    transaction_->SetLockWaitListener(nullptr);  // The transaction may outlive this session.
     engine->branches.Park({std::move(transaction_), std::move(touched_), false});
     touched_.clear();
     seen_transaction_.store(0, std::memory_order_relaxed);  // It is among the branches.
@@ -412,7 +414,7 @@ Status Session::Commit(bool killable) {
   if (committed.ok()) committed = transaction_->Commit();
   if (!committed.ok()) {
     if (prepared_) {
-      // The log is closed; when the server starts again it asks for this one by name.
+      // The log is closed; after its restart the server asks for this transaction by name.
       transaction_.reset();
     } else {
       transaction_->Rollback();

@@ -1,6 +1,6 @@
-// What the engine knows of one connection: its transaction, its statement, its cursors.
+// The engine's state of one connection: its transaction, its statement, its cursors.
 //
-// Owns: one Transaction that is used again and again.
+// Owns: one Transaction, which is reused.
 // Threads: the connection's own; only Kill() comes from others.
 #pragma once
 
@@ -31,80 +31,80 @@ class Session final : private LockWaitListener {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  // The connection's session; made at the first call.
+  // The connection's session; created at the first call.
   static Session& Of(THD* thd);
-  // Null when it never used this engine.
+  // Null if the connection never used this engine.
   static Session* Existing(THD* thd);
   static void Close(THD* thd);
-  // Any thread that holds the server's LOCK_thd_data of the connection: ends what it waits for.
+  // Any thread that holds the connection's LOCK_thd_data: ends its waits.
   static void Kill(THD* thd);
-  // What others may see of a connection with an open transaction.
+  // The public data of a connection with an open transaction.
   struct Sight {
-    THD* thd;  // Good during the call.
+    THD* thd;  // Valid during the call.
     uint64_t transaction;
     time_t begun;
     enum_tx_isolation isolation;
     bool row_locks;
   };
-  // Any thread; connections neither come nor go meanwhile.
+  // Any thread; no connection begins or ends meanwhile.
   static void ForEachTransaction(const std::function<void(const Sight&)>& tell);
 
   // --- Statements ---
-  // Tells the server that this engine takes part, and remembers where to go back to if the
-  // statement fails. May be called again within a statement.
+  // Tells the server that this engine takes part, and sets the point to return to if the statement fails. May be
+  // called again within a statement.
   void BeginStatement();
-  // The statement succeeded and the transaction goes on.
+  // The statement succeeded and the transaction continues.
   void EndStatement();
   void RollbackStatement();
-  // What the statement has written so far is undone; its locks stay.
+  // Undoes the statement's writes so far; its locks stay.
   Status TakeWritesBack();
-  // Whether the client sees what the statement reads, or that it has ended, before the transaction
-  // ends: not inside a stored procedure, but for rows that it sends.
+  // Whether the client sees the statement's rows or its end before the transaction ends: not inside a stored
+  // procedure, except for rows that it sends.
   bool TellsClient() const;
-  // Transaction::AwaitSeen of what is open.
+  // Transaction::AwaitSeen of the open transaction.
   Status AwaitSeen();
   bool in_statement() const { return in_statement_; }
 
   // --- Transactions ---
   Transaction* transaction() { return transaction_.get(); }
-  // With the snapshot that plain reads use at this isolation level.
+  // With the snapshot of plain reads at this isolation level.
   Transaction* TransactionForPlainRead();
   enum_tx_isolation isolation() const { return isolation_; }
   bool pessimistic() const { return pessimistic_; }
-  // Whether it may change rows that are newer than what its plain reads see.
+  // Whether it may change rows that are newer than its plain reads see.
   bool MayChangeNewerRows() const;
-  // Whether transactions that span statements lock rows too, so that who waits for one is right to.
+  // Whether transactions of several statements lock rows too, so that waiting for one makes sense.
   bool row_locks_on() const { return row_locks_on_; }
-  // Whether the snapshot has nothing of a table's rows or an index's entries, because another
-  // connection filled or emptied it since. made: TableState's. Never true without a snapshot.
+  // Whether the snapshot contains none of a table's rows or an index's entries, because another connection has
+  // filled or emptied it since. made: TableState's. Always false without a snapshot.
   bool SnapshotIsOlderThan(uint64_t made) const;
-  // Whether plain reads of the table see own changes over rows that are newer, or older, than their
-  // index entries: those that were newer than the snapshot; without locks also what others commit.
+  // Whether plain reads of the table see own changes of rows that are newer or older than their index entries: rows
+  // newer than the snapshot and, without locks, others' commits.
   bool OwnChangesCover(const TableState& table) const;
-  // The table's version that plain reads see, if it is the newest one and nobody, this transaction
-  // included, is about to make another. Without a snapshot: as if it were taken now.
+  // The table's version that plain reads see, if it is the newest and no transaction, this one included, is about
+  // to make another. Without a snapshot: as if it were taken now.
   std::optional<uint64_t> NewestVersionSeen(const TableState& table) const;
   // Whether others need not wait for the tables it has used: it has neither locks nor changes.
   bool LetsTablesGo() const;
-  // Starts one if there is none, and opens its snapshot.
+  // Starts a transaction if there is none, and opens its snapshot.
   void BeginWithSnapshot();
-  // Killable: a KILL may end it and undo the transaction, as nobody else has committed it or will.
+  // killable: a KILL may end it and undo the transaction, because no other part commits it.
   Status Commit(bool killable);
-  // Two-phase commit, first half: does all that can fail, and logs the transaction under this name.
-  // A branch of a user's XA may outlive the connection: what it used of AUTO_INCREMENT counters is
-  // committed now. After an error the server rolls back.
+  // The first half of two-phase commit: does everything that can fail, and logs the transaction under this name. A
+  // branch of a user's XA may outlive the connection, so the AUTO_INCREMENT values it used are committed now. After
+  // an error the server rolls back.
   Status Prepare(const std::string& name, bool xa_branch);
-  // Its place in the order of commits; a short call on any thread. Commit() tells how it went.
+  // Takes its place in the commit order; a short call on any thread. Commit() returns the result.
   void OrderCommit();
   bool ordered() const { return ordered_; }
   void Rollback();
-  // After an error that undoes everything: the engine's side is rolled back now, the server does
-  // its own part at the end of the statement. Until then every use gives HA_ERR_ROLLBACK.
+  // After an error that undoes everything: rolls back the engine's side now; the server does its own part at the
+  // end of the statement. Until then every use returns HA_ERR_ROLLBACK.
   void Abort();
   bool aborted() const { return aborted_; }
 
-  // A duplicate was found; its key is locked, and stays so if the statement fails. Its number is the
-  // session's, as a partitioned table asks another partition than the one that found it.
+  // Notes a duplicate. Its key is locked, and stays locked if the statement fails. The session keeps its key
+  // number, because a partitioned table asks another partition than the one that found it.
   void NoteDuplicate(uint key_number, ColumnFamily* family, Slice key);
   uint duplicate_key() const { return duplicate_key_; }
 
@@ -112,7 +112,7 @@ class Session final : private LockWaitListener {
   Status RollbackTo(Savepoint savepoint);
   void ReleaseSavepoint(Savepoint savepoint);
 
-  // --- What a commit makes true ---
+  // --- Effects of a commit ---
   void CountRows(const std::shared_ptr<TableState>& table, int64_t inserted, uint64_t changed);
   // `max`: the largest value of the column.
   void UsedAutoIncrement(const std::shared_ptr<TableState>& table, uint64_t next, uint64_t max);
@@ -121,11 +121,11 @@ class Session final : private LockWaitListener {
   void Unlink(Cursor* cursor);
 
  private:
-  // LockWaitListener: SHOW PROCESSLIST says it.
+  // LockWaitListener: for SHOW PROCESSLIST.
   void LockWaitBegins() noexcept override;
   void LockWaitEnds() noexcept override;
-  // Of an applier of replication: a later transaction that is in the way of an earlier one, and
-  // waits for its commit, is ended by the server and done again.
+  // For a replication applier: the server ends a later transaction that blocks an earlier one while it waits for
+  // that one's commit, and runs it again.
   bool TellsBlockers() const noexcept override;
   void WaitsFor(LockWaitListener& blocker) noexcept override;
 
@@ -134,7 +134,7 @@ class Session final : private LockWaitListener {
   void TakeBranchBack();
   void TakeSnapshot();
   TouchedTable& Touch(const std::shared_ptr<TableState>& table);
-  // A KILL of an earlier statement does not end this commit.
+  // A KILL of an earlier statement must not end this commit.
   void BeginCommit(bool killable);
   void MakeInterruptible(Transaction* transaction);
   Status RecordAutoIncrements(Transaction* into);
@@ -146,14 +146,14 @@ class Session final : private LockWaitListener {
 
   THD* const thd_;
   std::unique_ptr<Transaction> transaction_;
-  // Taken within the server's LOCK_thd_data; nothing but an interrupt is within it.
+  // Taken within the server's LOCK_thd_data; holds only an interrupt.
   Latch kill_latch_{LatchOf::kKill};
   // Guarded by kill_latch_. Null: a KILL has nothing to end.
   Transaction* interruptible_ = nullptr;
-  // Of all sessions, under the list's latch.
+  // Links of all sessions, guarded by the list's latch.
   Session* previous_session_ = nullptr;
   Session* next_session_ = nullptr;
-  // What ForEachTransaction() reads. Written by the own thread. Relaxed: each by itself is right.
+  // Read by ForEachTransaction(). Written by the own thread. Relaxed: each value is right by itself.
   std::atomic<uint64_t> seen_transaction_{0};  // 0: none is open.
   std::atomic<time_t> seen_begun_{0};
   std::atomic<enum_tx_isolation> seen_isolation_{ISO_REPEATABLE_READ};
@@ -163,8 +163,8 @@ class Session final : private LockWaitListener {
   bool registered_ = false;  // The server knows that the transaction spans statements.
   bool aborted_ = false;
   bool prepared_ = false;
-  // Not empty: the transaction is with engine->branches under this name, where another connection
-  // finds it at the moment at which the server says that this one is going.
+  // Not empty: the transaction is in engine->branches under this name, so that another connection finds it as soon
+  // as the server reports the end of this one.
   std::string branch_;
   bool ordered_ = false;
   bool pessimistic_ = true;
@@ -178,7 +178,7 @@ class Session final : private LockWaitListener {
   std::vector<TouchedTable> touched_;
   int slot_ = -1;  // See AutoIncrementKey().
   uint duplicate_key_ = ~0U;
-  ColumnFamily* duplicate_family_ = nullptr;  // Null: none was found in this statement.
+  ColumnFamily* duplicate_family_ = nullptr;  // Null: none found in this statement.
   std::string duplicate_;
   Cursor* cursors_ = nullptr;
 };
