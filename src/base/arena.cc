@@ -17,7 +17,7 @@ char* Arena::AllocateAligned(size_t bytes, size_t alignment) {
 
 char* Arena::AllocateFallback(size_t bytes) {
   DCHECK(bytes > 0);
-  // A large piece gets a block of its own, so that the rest of the current one is not wasted.
+  // A large piece gets its own block, so that the rest of the current one is not wasted.
   if (bytes > block_bytes_ / 4) return NewBlock(bytes);
   char* block = NewBlock(block_bytes_);
   usual_block_ = block;
@@ -30,7 +30,7 @@ void Arena::Reset() {
   free_ = usual_block_;
   free_bytes_ = usual_block_ != nullptr ? block_bytes_ : 0;
   if (blocks_.empty()) return;
-  // The usual block moves to the front, and the rest goes.
+  // One usual block moves to the front; the others are freed.
   for (auto& block : blocks_) {
     if (block.get() == usual_block_) std::swap(block, blocks_.front());
   }
@@ -49,14 +49,14 @@ ArenaMemory HeapBlocks() {
           [](char* block, size_t) { ::operator delete(block); }};
 }
 
-// The header sits in front of the bytes it hands out.
+// The header, in front of the bytes that the block hands out.
 struct ConcurrentArena::Block {
   Block(size_t n, ArenaMemory from) : size(n), source(from) {}
   char* data() { return reinterpret_cast<char*>(this + 1); }
 
   const size_t size;  // Of data().
   const ArenaMemory source;
-  std::atomic<size_t> used = 0;  // May run past size: the threads that overshoot fall back.
+  std::atomic<size_t> used = 0;  // May exceed size: the threads that overshoot fall back.
 };
 
 ConcurrentArena::~ConcurrentArena() {
@@ -73,7 +73,7 @@ char* ConcurrentArena::AllocateAligned(size_t bytes) {
   bytes = (bytes + kAlignment - 1) & ~(kAlignment - 1);
   Block* block = current_.load(std::memory_order_acquire);
   if (block != nullptr && bytes <= block_bytes_ / 4) {
-    // Relaxed: the add alone makes the range ours.
+    // Relaxed: the add alone reserves the range.
     const size_t start = block->used.fetch_add(bytes, std::memory_order_relaxed);
     if (start + bytes <= block->size) return block->data() + start;
   }
@@ -91,7 +91,7 @@ char* ConcurrentArena::AllocateFallback(size_t bytes, const Block* full) {
   if (bytes > block_bytes_ / 4) return NewBlock(sizeof(Block) + bytes, HeapBlocks())->data();
   Block* block = current_.load(std::memory_order_relaxed);
   if (block != full) {
-    // Another thread has replaced the block while this one waited.
+    // Another thread has replaced the block while this one waited for the mutex.
     const size_t start = block->used.fetch_add(bytes, std::memory_order_relaxed);
     if (start + bytes <= block->size) return block->data() + start;
   }

@@ -33,7 +33,7 @@ class Arena {
   // REQUIRES: bytes > 0; alignment a power of two, at most alignof(std::max_align_t).
   char* AllocateAligned(size_t bytes, size_t alignment = alignof(std::max_align_t));
 
-  // Frees everything but one block of the usual size, for the next use.
+  // Frees everything except one block of the usual size, which the next use gets.
   void Reset();
 
   // Bytes of all blocks, whether handed out or not.
@@ -51,21 +51,21 @@ class Arena {
   std::atomic<size_t> memory_usage_ = 0;  // Relaxed: a figure, it publishes nothing.
 };
 
-// Where blocks of memory come from and go to.
+// The source of memory blocks.
 struct ArenaMemory {
   char* (*allocate)(size_t bytes);  // Aligned to alignof(std::max_align_t).
   void (*free)(char* block, size_t bytes);
 };
 ArenaMemory HeapBlocks();
 
-// An Arena for many threads: an atomic add while the current block lasts, a mutex for the next one.
-// Everything is aligned to kAlignment.
+// An Arena for many threads: allocation is an atomic add within the current block, and takes a
+// mutex for the next one. Everything is aligned to kAlignment.
 class ConcurrentArena {
  public:
   static constexpr size_t kAlignment = 8;
   static constexpr size_t kBlockBytes = 256 * 1024;
 
-  // `source` is for blocks of block_bytes; what is too large for these comes from the heap.
+  // `source` is for blocks of block_bytes; larger pieces come from the heap.
   explicit ConcurrentArena(size_t block_bytes = kBlockBytes, ArenaMemory source = HeapBlocks())
       : block_bytes_(block_bytes), source_(source) {}
   ~ConcurrentArena();

@@ -1,5 +1,5 @@
-// Time as an interface: the real clock, one that a test moves by hand, and (hooks builds) the
-// simulation's.
+// Time as an interface: the real clock, one that tests move by hand, and the simulation's (hooks
+// builds).
 #pragma once
 
 #include <atomic>
@@ -18,8 +18,8 @@ class Clock {
   virtual void SleepMicros(uint64_t us) = 0;
 };
 
-// Uses the simulation's virtual time on threads that belong to one, so that a component that was
-// given the real clock by mistake stays deterministic.
+// On threads of a simulation it returns virtual time, so that a component with the real clock by
+// mistake stays deterministic.
 class RealClock final : public Clock {
  public:
   uint64_t NowMicros() override;

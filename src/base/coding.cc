@@ -37,7 +37,7 @@ const char* DecodeVarint(const char* src, const char* limit, T* value) {
   for (unsigned shift = 0; shift < kBits && src < limit; shift += 7) {
     const auto byte = static_cast<uint8_t>(*src++);
     const T part = byte & 0x7f;
-    // The last byte may only hold the bits that are left: a number has one length at most.
+    // The last byte may only hold the remaining bits: each number has one length only.
     if (shift + 7 > kBits && (part >> (kBits - shift)) != 0) return nullptr;
     result = static_cast<T>(result | static_cast<T>(part << shift));
     if (byte < 0x80) {

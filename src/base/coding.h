@@ -1,9 +1,8 @@
 // Integers and byte strings to bytes and back; pure.
 //
 // Put* append to a string, Encode* write to memory that is large enough, Get* take from the front
-// of a slice. Get* return false, and leave the slice as it was, when the bytes are too few or
-// wrong; they never read past the end. Fixed is little-endian; BigEndian compares as bytes like the
-// number.
+// of a slice. If the bytes are too few or wrong, Get* return false and leave the slice unchanged;
+// they never read past the end. Fixed is little-endian; BigEndian bytes compare like the numbers.
 #pragma once
 
 #include <bit>
@@ -58,16 +57,16 @@ void PutBigEndian64(std::string* dst, uint64_t value);
 // Takes n bytes; bytes views what in viewed.
 [[nodiscard]] bool GetBytes(Slice* in, size_t n, Slice* bytes);
 
-// --- Variable width: seven bits a byte, low bits first, the top bit says that more follow ---
+// --- Variable width: seven bits a byte, low bits first, the top bit means that more follow ---
 
 size_t VarintLength(uint64_t value);
-// Return the end of what they wrote (at most kVarint*BytesMax bytes).
+// Return the end of the written bytes (at most kVarint*BytesMax).
 char* EncodeVarint32(char* dst, uint32_t value);
 char* EncodeVarint64(char* dst, uint64_t value);
 void PutVarint32(std::string* dst, uint32_t value);
 void PutVarint64(std::string* dst, uint64_t value);
 
-// Returns the first byte after the number, or null when [src, limit) holds no valid one.
+// Returns the first byte after the number, or null if [src, limit) holds no valid one.
 const char* DecodeVarint32Slow(const char* src, const char* limit, uint32_t* value);
 const char* DecodeVarint64(const char* src, const char* limit, uint64_t* value);
 inline const char* DecodeVarint32(const char* src, const char* limit, uint32_t* value) {

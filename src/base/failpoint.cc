@@ -30,7 +30,7 @@ Registry& TheRegistry() {
   return registry;
 }
 
-constexpr int kKilledExitCode = 137;  // As a shell reports a process that SIGKILL ended.
+constexpr int kKilledExitCode = 137;  // The exit code that a shell reports after SIGKILL.
 
 }  // namespace
 

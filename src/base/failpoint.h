@@ -1,12 +1,12 @@
-// Named places in the code that tests count, turn into errors, crash at, and plant bugs at.
+// Named places in the code where tests count hits, inject errors, crash, or plant bugs.
 //
 //   TIDESDB_FAILPOINT("flush_before_sync");         counts, and runs the action armed by a test
 //   TIDESDB_FAILPOINT_STATUS("flush_before_sync");  the same; returns the action's error, if any,
 //                                                   from the enclosing function
-//   if (TIDESDB_PLANTED("lost_wal_sync")) ...       a bug that a test switches on to see it found
+//   if (TIDESDB_PLANTED("lost_wal_sync")) ...       a bug that a test enables to see it found
 //
-// All three are nothing (false) without TIDESDB_HOOKS. In a Simulation the first two are scheduling
-// points. The registry is one per process: it is compiled into test builds only.
+// Without TIDESDB_HOOKS all three are nothing (false). In a Simulation the first two are scheduling
+// points. There is one registry per process, in test builds only.
 #pragma once
 
 #ifdef TIDESDB_HOOKS
@@ -25,18 +25,18 @@ namespace tidesdb {
 // Threads: Hit() and the static functions from any thread.
 class Failpoint {
  public:
-  // What an armed failpoint does; OK means go on. Runs without locks held.
+  // The action of an armed failpoint; OK means continue. Runs without locks held.
   using Action = std::function<Status()>;
 
-  // The failpoint of that name, made at first mention; lives as long as the process.
+  // The failpoint of that name, created at its first use; lives as long as the process.
   static Failpoint& Named(Slice name);
 
   // Runs action at the hits after the first skip_hits, at most times times.
   static void Arm(Slice name, Action action, uint64_t skip_hits = 0, uint64_t times = UINT64_MAX);
-  // Arms an immediate process exit, as kill -9 would, at hit number hit (1 is the next one).
+  // Arms an immediate process exit, like kill -9, at hit number hit (1 is the next one).
   static void ArmCrash(Slice name, uint64_t hit = 1);
   static void Plant(Slice name, bool on);
-  // Disarms all, unplants all and sets all counts to zero.
+  // Disarms all failpoints, removes all planted bugs and sets all counts to zero.
   static void ResetAll();
   static uint64_t Hits(Slice name);
   // Every name mentioned so far with its hits.

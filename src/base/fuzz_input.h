@@ -1,4 +1,4 @@
-// What every fuzz target begins with: its input as bytes, and a planted bug if it is asked for.
+// The common start of all fuzz targets: the input as bytes, and a planted bug on request.
 //
 // A target is FUZZ_TARGET(input) { ... } in a file *_fuzz.cc; test/fuzz/README.md says how they run.
 #pragma once
@@ -13,7 +13,7 @@
 
 namespace tidesdb {
 
-// The first byte of the input, which chooses what the rest is taken for; 0 when there is none.
+// The first byte of the input, which selects how to use the rest; 0 if there is none.
 inline uint8_t TakeChoice(Slice* input, uint8_t choices) {
   if (input->empty()) return 0;
   const auto choice = static_cast<uint8_t>(static_cast<uint8_t>(input->front()) % choices);
@@ -21,15 +21,15 @@ inline uint8_t TakeChoice(Slice* input, uint8_t choices) {
   return choice;
 }
 
-// Reads all of it, so that a sanitizer sees bytes that are not there.
+// Reads all of it, so that a sanitizer detects invalid bytes.
 inline void Touch(Slice bytes) {
   unsigned sum = 0;
   for (const char c : bytes) sum += static_cast<unsigned char>(c);
-  __asm__ volatile("" : : "r"(sum));  // A use of it that no compiler can leave out.
+  __asm__ volatile("" : : "r"(sum));  // A use that no compiler can remove.
 }
 
 namespace fuzz_internal {
-// TIDESDB_FUZZ_PLANTED names a bug (TIDESDB_PLANTED) that the fuzzer is to find.
+// TIDESDB_FUZZ_PLANTED names a bug (TIDESDB_PLANTED) that the fuzzer must find.
 inline void PlantOnce() {
 #ifdef TIDESDB_HOOKS
   static const bool planted = [] {

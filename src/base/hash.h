@@ -1,4 +1,4 @@
-// Thin doors to XXH3: one hash for tables and filters, one checksum for everything on disk.
+// Thin wrappers of XXH3: one hash for tables and filters, one checksum for everything on disk.
 #pragma once
 
 #include <cstdint>

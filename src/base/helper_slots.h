@@ -1,5 +1,5 @@
-// How many threads may help others at a time, so that who works in the foreground takes no more of
-// the machine than this.
+// Limits how many threads help others at a time, and so the share of the machine that foreground
+// work takes.
 #pragma once
 
 #include <atomic>
@@ -13,7 +13,7 @@ class HelperSlots {
   HelperSlots(const HelperSlots&) = delete;
   HelperSlots& operator=(const HelperSlots&) = delete;
 
-  // False: all are taken; the caller then does the work itself. Never waits.
+  // False if all are taken; the caller then does the work itself. Never waits.
   bool TryTake() {
     if (free_.fetch_sub(1, std::memory_order_relaxed) > 0) return true;
     Give();
@@ -22,7 +22,7 @@ class HelperSlots {
   void Give() { free_.fetch_add(1, std::memory_order_relaxed); }
 
  private:
-  std::atomic<int> free_;  // Relaxed: a number. May be below 0 for a moment.
+  std::atomic<int> free_;  // Relaxed: just a number. May be below 0 for a moment.
 };
 
 }  // namespace tidesdb

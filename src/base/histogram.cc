@@ -24,7 +24,7 @@ uint64_t Histogram::Percentile(double percent) const {
   for (size_t i = 0; i < buckets_.size(); ++i) {
     seen += buckets_[i];
     if (seen >= wanted) {
-      // The last bucket is open above: only the maximum is known of it.
+      // The last bucket has no upper end; only the maximum is known.
       return i + 1 == buckets_.size() ? max_ : std::min(max_, HistogramBuckets::UpperBound(i));
     }
   }

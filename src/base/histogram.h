@@ -47,8 +47,8 @@ class Histogram {
   uint64_t Sum() const { return sum_; }
   uint64_t Max() const { return max_; }
   double Mean() const;
-  // The value that percent of all values are not above, rounded up to the end of its bucket and
-  // never above Max(); 0 when empty. percent in [0, 100].
+  // The value that percent of all values do not exceed, rounded up to the end of its bucket and
+  // never above Max(); 0 if empty. percent in [0, 100].
   uint64_t Percentile(double percent) const;
 
  private:
@@ -60,7 +60,7 @@ class Histogram {
   uint64_t max_ = 0;
 };
 
-// Threads: Record from any; AddTo sees a state in which a value may be half counted.
+// Threads: Record from any; AddTo may see a value half counted.
 class ConcurrentHistogram {
  public:
   void Record(uint64_t value);

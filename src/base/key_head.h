@@ -1,4 +1,4 @@
-// The first eight bytes of a key as a number: compares as the keys do, but for ties.
+// The first eight bytes of a key as a number, which compares like the keys except for ties.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Messages for people on their way to the LogSink of the options: levels, formatting, test sinks.
+// Formats messages for people and passes them to the LogSink of the options; with test sinks.
 #pragma once
 
 #include <atomic>
@@ -14,8 +14,8 @@ namespace tidesdb {
 // Returns "DEBUG" and so on. Static storage.
 const char* LogLevelName(LogLevel level);
 
-// A sink and the least level that it is given. What every component holds a pointer to.
-// Threads: safe from many. Does not own the sink; a null sink takes everything silently.
+// A sink and its lowest level. Every component holds a pointer to one.
+// Threads: safe from many. Does not own the sink; a null sink drops everything silently.
 class Logger {
  public:
   Logger(LogSink* sink, LogLevel level_min) : sink_(sink), level_min_(level_min) {}
@@ -35,10 +35,10 @@ class Logger {
 
  private:
   LogSink* const sink_;
-  std::atomic<LogLevel> level_min_;  // Relaxed: a message more or less at a change does no harm.
+  std::atomic<LogLevel> level_min_;  // Relaxed: one message more or less at a change is harmless.
 };
 
-// Formats as printf does, when the logger wants the level. logger may be null.
+// Formats like printf if the logger wants the level. logger may be null.
 void LogF(Logger* logger, LogLevel level, const char* format, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -1,4 +1,4 @@
-// Counters and latency histograms, kept in shards that threads share little, summed when read.
+// Counters and latency histograms in shards, to limit sharing between threads; summed when read.
 //
 // The counters are the COUNTER lines of tidesdb/stats_table.h.
 #pragma once
@@ -27,8 +27,8 @@ enum class Timer : uint16_t { kWalSync, kEnd };
 inline constexpr size_t kCounterCount = static_cast<size_t>(Counter::kEnd);
 inline constexpr size_t kTimerCount = static_cast<size_t>(Timer::kEnd);
 
-// Threads: Add and Record from any thread, a relaxed add to a shard of few threads; reads see every
-//   add that happened before them, and perhaps some later ones.
+// Threads: Add and Record from any thread, as a relaxed add to a shard of few threads. Reads see
+//   every add that happened before them, and perhaps some later ones.
 class Metrics {
  public:
   Metrics() = default;

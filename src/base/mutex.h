@@ -1,4 +1,5 @@
-// Mutex and condition variable that clang's analysis understands and the simulation can schedule.
+// A mutex and a condition variable that clang's analysis understands and the simulation can
+// schedule.
 //
 // Without TIDESDB_HOOKS these are the standard library's. With hooks, inside a Simulation, every
 // call is a scheduling point and waits use virtual time.
@@ -35,7 +36,7 @@ class CAPABILITY("mutex") Mutex {
     SetOwner();
   }
 
-  // Returns true when the lock was taken; never waits.
+  // Returns true if the lock was taken; never waits.
   bool TryLock() TRY_ACQUIRE(true) {
 #ifdef TIDESDB_HOOKS
     if (sim::InSimulation()) sim::Point(sim::Event::kLock);
@@ -57,7 +58,7 @@ class CAPABILITY("mutex") Mutex {
 #endif
   }
 
-  // Aborts, in builds with DCHECK, when the calling thread does not hold the lock.
+  // In builds with DCHECK, aborts if the calling thread does not hold the lock.
   void AssertHeld() const ASSERT_CAPABILITY(this) {
 #ifdef TIDESDB_DCHECK_ON
     DCHECK(owner_.load(std::memory_order_relaxed) == ThreadMark());
@@ -78,7 +79,7 @@ class CAPABILITY("mutex") Mutex {
   }
   void SetOwner() { owner_.store(ThreadMark(), std::memory_order_relaxed); }
   void ClearOwner() { owner_.store(nullptr, std::memory_order_relaxed); }
-  // Relaxed: a thread only asks whether the owner is itself.
+  // Relaxed: a thread only checks whether it is the owner itself.
   std::atomic<const void*> owner_ = nullptr;
 #else
   void SetOwner() {}
@@ -107,7 +108,7 @@ class CondVar {
   CondVar& operator=(const CondVar&) = delete;
 
   void Wait(Mutex& mu) REQUIRES(mu);
-  // Returns false when wait_us passed without a wakeup.
+  // Returns false if wait_us passed without a wakeup.
   bool WaitFor(Mutex& mu, uint64_t wait_us) REQUIRES(mu);
   void NotifyOne();
   void NotifyAll();
@@ -116,7 +117,7 @@ class CondVar {
   std::condition_variable cv_;
 };
 
-// One turn of a busy wait: spare the sibling core, or, in a simulation, let somebody else run.
+// One turn of a busy wait: relieves the sibling core or, in a simulation, lets another thread run.
 inline void SpinPause() {
 #ifdef TIDESDB_HOOKS
   if (sim::InSimulation()) {
@@ -131,8 +132,8 @@ inline void SpinPause() {
 #endif
 }
 
-// A busy wait for another thread's few instructions. That thread may have lost its core: then the
-// wait gives up its own.
+// A busy wait for a few instructions of another thread. That thread may have lost its core; then
+// the wait gives up its own.
 class SpinWait {
  public:
   void Pause() {
@@ -145,8 +146,8 @@ class SpinWait {
   uint32_t turns_ = 0;
 };
 
-// A place between two steps of lock-free code where the simulation may switch threads.
-// Nothing without hooks.
+// A place between two steps of lock-free code where the simulation may switch threads. Nothing
+// without hooks.
 inline void SchedulingPoint() {
 #ifdef TIDESDB_HOOKS
   if (sim::InSimulation()) sim::Point(sim::Event::kUser);

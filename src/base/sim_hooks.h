@@ -1,7 +1,8 @@
-// Where mutexes, threads, clocks, files and failpoints meet the simulation; hooks builds only.
+// The connection of mutexes, threads, clocks, files and failpoints to the simulation; hooks builds
+// only.
 //
-// Threads: a thread that belongs to a running Simulation has InSimulation() true. Only such threads
-//   may call the other functions; the rest of the process does not notice that simulations exist.
+// Threads: InSimulation() is true on threads of a running Simulation. Only such threads may call
+//   the other functions; simulations do not affect the rest of the process.
 #pragma once
 
 #ifdef TIDESDB_HOOKS
@@ -16,8 +17,7 @@ struct SimThread;
 
 namespace sim {
 
-// What a scheduling point stands for; part of the trace, so that a replay is compared event by
-// event.
+// The kind of a scheduling point; part of the trace, so that a replay is compared event by event.
 enum class Event : uint8_t {
   kLock,
   kUnlock,
@@ -45,17 +45,17 @@ void Point(Event event);
 // A busy-wait turn: lets another thread run if there is one, else lets time pass.
 void Spin();
 
-// Stops this thread until WakeAll/WakeOne(object), or until wait_us has passed in virtual time.
+// Blocks this thread until WakeAll/WakeOne(object), or until wait_us of virtual time has passed.
 // Returns false on timeout. kForever: no timeout.
 inline constexpr uint64_t kForever = UINT64_MAX;
 bool BlockOn(const void* object, Event event, uint64_t wait_us);
 
-// Makes one thread (picked by the seed) or all threads blocked on object runnable; no switch.
+// Makes one thread (selected by the seed) or all threads blocked on object runnable; no switch.
 void WakeOne(const void* object);
 void WakeAll(const void* object);
 
 uint64_t NowMicros();
-// The date at virtual time 0; any does, as long as it is always the same.
+// The date at virtual time 0: any date, as long as it is constant.
 inline constexpr uint64_t kWallStartSeconds = 1'700'000'000;
 
 // Lets virtual time pass without a switch, for example for a slow disk.
@@ -65,13 +65,13 @@ void AdvanceMicros(uint64_t us);
 uint64_t Uniform(uint64_t n);
 
 // Thread creation in three steps: the parent registers the child; the child enters (blocks until it
-// is picked), runs and exits; the parent joins before it joins the thread of the system.
+// is selected), runs and exits; the parent joins it here, then joins the system thread.
 SimThread* RegisterThread(const std::string& name);
 void EnterThread(SimThread* thread);
 void ExitThread();
 void JoinThread(SimThread* thread);
 
-// Prints seed, step and threads to stderr when the calling thread is in a simulation.
+// If the calling thread is in a simulation, prints seed, step and threads to stderr.
 void DescribeForCrash() noexcept;
 
 }  // namespace sim

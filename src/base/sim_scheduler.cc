@@ -20,9 +20,9 @@ namespace tidesdb {
 
 namespace {
 
-// Right to run, given from thread to thread. A POSIX semaphore: a thread that waits sleeps at once.
-// The atomics and semaphores of the standard library spin and yield first, which on a busy machine
-// makes a handover take milliseconds.
+// The right to run, passed from thread to thread. A POSIX semaphore, so that a waiting thread
+// sleeps at once. Atomics and semaphores of the standard library first spin and yield, which makes
+// a handover take milliseconds on a busy machine.
 class Baton {
  public:
   Baton() { CHECK(::sem_init(&semaphore_, 0, 0) == 0); }
@@ -30,7 +30,7 @@ class Baton {
   Baton(const Baton&) = delete;
   Baton& operator=(const Baton&) = delete;
 
-  // What the giver did before is seen by the taker.
+  // The taker sees everything that the giver did before.
   void Give() { CHECK(::sem_post(&semaphore_) == 0); }
   void Take() {
     while (::sem_wait(&semaphore_) != 0) CHECK(errno == EINTR);
@@ -42,7 +42,7 @@ class Baton {
 
 }  // namespace
 
-// Everything but the baton is touched only by the thread that holds it.
+// Only the thread with the baton touches anything except the baton.
 struct SimThread {
   enum class State : uint8_t { kRunnable, kBlocked, kDone };
 
@@ -53,8 +53,8 @@ struct SimThread {
   const std::string name;
   const uint32_t id;
   State state = State::kRunnable;
-  sim::Event event = sim::Event::kThreadStart;  // The latest; what it waits for when blocked.
-  const void* object = nullptr;                 // What it is blocked on.
+  sim::Event event = sim::Event::kThreadStart;  // The latest; if blocked, what it waits for.
+  const void* object = nullptr;                 // The object that blocks it.
   uint64_t deadline_us = sim::kForever;
   bool timed_out = false;
   Baton baton;
@@ -62,8 +62,8 @@ struct SimThread {
 
 namespace {
 
-// A busy wait that nobody else can end may still end by itself; after this many turns time leaps to
-// the next deadline, and after the second number it is called a livelock.
+// A busy wait that no other thread can end may still end by itself. After the first number of
+// turns, time jumps to the next deadline; after the second it counts as a livelock.
 constexpr uint64_t kLoneSpinsBeforeLeap = 1000;
 constexpr uint64_t kLoneSpinsMax = 1'000'000;
 
@@ -81,8 +81,8 @@ void RemoveUnordered(std::vector<SimThread*>* threads, size_t index) {
 
 }  // namespace
 
-// Invariants: exactly one thread holds the baton and it alone touches this; runnable_ holds it and
-// all that could run, blocked_ the rest that are not done.
+// Invariants: exactly one thread holds the baton, and only that thread touches this. runnable_ has
+//   it and all other threads that could run; blocked_ has the rest, except finished threads.
 class SimScheduler {
  public:
   explicit SimScheduler(const Simulation::Options& options)
@@ -127,11 +127,11 @@ class SimScheduler {
   // One event of the running thread: counted, traced, a microsecond of virtual time.
   void Step(sim::Event event);
   void Mix(uint64_t value) { trace_ = (trace_ ^ value) * 0x9fb21c651e98df25 + (trace_ >> 29); }
-  // Makes blocked threads runnable whose time has come.
+  // Makes blocked threads runnable whose deadline has passed.
   void ReleaseExpired();
   void MakeRunnable(size_t blocked_index, bool timed_out);
   void RemoveRunning();
-  // Picks who runs next when the running thread cannot; lets time leap if need be.
+  // Selects the next thread if the running one cannot continue; lets time jump if needed.
   SimThread* PickNext();
   void HandOver(SimThread* next);
   void SwitchToOther();
@@ -199,7 +199,7 @@ void SimScheduler::Spin() {
     SwitchToOther();
     return;
   }
-  if (++lone_spins_ > kLoneSpinsMax) Fail("a busy wait that nobody can end");
+  if (++lone_spins_ > kLoneSpinsMax) Fail("a busy wait that no thread can end");
   if (lone_spins_ > kLoneSpinsBeforeLeap && deadline_min_us_ != sim::kForever) {
     now_us_ = std::max(now_us_, deadline_min_us_);
     ReleaseExpired();
@@ -314,7 +314,7 @@ void SimScheduler::HandOver(SimThread* next) {
 
 void SimScheduler::SwitchToOther() {
   SimThread* self = running_;
-  // One draw over the others: the last one stands in for ourselves.
+  // One draw over the others: the last one takes our place.
   SimThread* next = runnable_[random_.Uniform(runnable_.size() - 1)];
   if (next == self) next = runnable_.back();
   HandOver(next);

@@ -1,4 +1,4 @@
-// Bytes as text, for tests that compare with what a format's page prints.
+// Bytes as text, for tests that compare with the example on a format's page.
 //
 // Threads: a pure function.
 #pragma once

@@ -1,4 +1,4 @@
-// A named thread that must be joined; the only door to threads outside tests and lab.
+// A named thread that must be joined; the only way to create threads outside of tests and lab.
 #pragma once
 
 #include <functional>

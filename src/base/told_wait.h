@@ -1,4 +1,4 @@
-// Tells a host's instruments of a sleep, from construction to destruction.
+// Reports a sleep to a host's instruments, from construction to destruction.
 #pragma once
 
 #include "tidesdb/instruments.h"

@@ -39,8 +39,7 @@ Status CheckSeal(Slice stored, BlockKind kind, uint64_t file_offset, Slice path,
 
 namespace {
 
-// As DecodeTrustedEntry for bytes that may be anything; false when the entry does not lie in [p,
-// limit).
+// As DecodeTrustedEntry, for any bytes; false if the entry is not within [p, limit).
 bool DecodeEntryChecked(const char* p, const char* limit, BlockEntry* entry) {
   p = DecodeVarint32(p, limit, &entry->shared);
   if (p == nullptr) return false;
@@ -54,7 +53,7 @@ bool DecodeEntryChecked(const char* p, const char* limit, BlockEntry* entry) {
   return uint64_t{entry->unshared} + entry->value_bytes <= static_cast<uint64_t>(limit - p);
 }
 
-// Walks the entries of one block whose trailer adds up.
+// Walks the entries of one block whose trailer is consistent.
 class Validator {
  public:
   Validator(Slice contents, uint64_t file_offset, Slice path)
@@ -115,7 +114,7 @@ class Validator {
       return Fault("type of entry (highest known)", static_cast<uint8_t>(ValueType::kSingleDelete),
                    trailer & 0xff);
     }
-    // The shift in DecodeTag would have dropped bits of a sequence that is out of range.
+    // DecodeTag would have dropped bits of a sequence outside its range.
     if (EncodeTag(base_, trailer) != tag) return Fault("sequence of entry", kSequenceMax, tag);
     return Status::Ok();
   }

@@ -1,7 +1,7 @@
 // The bytes of a block of a table file: entries, search structures, and the seal around them.
 //
-// Pure. What is called on a trusted block (all of BlockView) does not look at bounds: ValidateBlock
-// did, once, when the block was decoded.
+// Pure. Functions on a trusted block (all of BlockView) do not check bounds: ValidateBlock did so
+// once, when the block was decoded.
 //
 // Format: docs/format/block.md
 //
@@ -27,9 +27,9 @@ namespace tidesdb {
 // Stored on disk; never renumber.
 enum class BlockKind : uint8_t {
   kData = 1,
-  kIndex = 2,     // Of one partition: the last key and the place of each data block.
+  kIndex = 2,     // Of one partition: last key and place of each data block.
   kFilter = 3,    // Of one partition: docs/format/table.md.
-  kTopIndex = 4,  // The last key of each partition, and where its index and filter are.
+  kTopIndex = 4,  // The last key of each partition, and the places of its index and filter.
   kProperties = 5,
 };
 
@@ -40,11 +40,11 @@ inline constexpr uint8_t SealByte(BlockKind kind, Compression compression) {
   return static_cast<uint8_t>(static_cast<uint8_t>(kind) << 4 | static_cast<uint8_t>(compression));
 }
 
-// Appends the seal for a payload that will be stored at file_offset. The checksum covers payload,
-// kind, compression and place, so that a block read from the wrong place does not pass.
+// Appends the seal of a payload that will be stored at file_offset. The checksum covers payload,
+// kind, compression and place, so it detects a block read from the wrong place.
 void SealBlock(std::string* payload, BlockKind kind, Compression compression, uint64_t file_offset);
 
-// stored: payload and seal as read at file_offset. Returns kCorruption when checksum, kind or
+// stored: payload and seal as read at file_offset. Returns kCorruption if checksum, kind or
 // compression are wrong.
 Status CheckSeal(Slice stored, BlockKind kind, uint64_t file_offset, Slice path,
                  Compression* compression);
@@ -69,13 +69,12 @@ inline size_t CommonPrefixBytes(Slice a, Slice b) {
   return n;
 }
 
-// The bucket of the in-block hash index that a key's Hash64 falls into.
+// The bucket of the in-block hash index for a key's Hash64.
 inline uint32_t BucketOf(uint64_t key_hash, uint32_t bucket_count) {
   return static_cast<uint32_t>((key_hash & 0xffffffff) * bucket_count >> 32);
 }
 
-// An entry's tag holds its type and how far its sequence is from the block's base, which may be
-// either way.
+// An entry's tag holds its type and the signed distance of its sequence from the block's base.
 inline constexpr unsigned kTagTypeBits = 3;
 inline uint64_t EncodeTag(SequenceNumber base, Trailer trailer) {
   const auto delta = static_cast<int64_t>(TrailerSequence(trailer) - base);
@@ -89,7 +88,7 @@ inline Trailer DecodeTag(SequenceNumber base, uint64_t tag) {
 }
 
 // One entry: varint32 shared | varint32 unshared | varint32 value_bytes | varint64 tag | unshared
-// key bytes | value. The key is the first `shared` bytes of the key before (at a restart, the
+// key bytes | value. Its key is the first `shared` bytes of the previous key (at a restart, of the
 // block's prefix) and the unshared ones.
 struct BlockEntry {
   uint32_t shared;
@@ -136,7 +135,7 @@ inline BlockEntry DecodeTrustedEntry(const char* p) {
 class BlockView {
  public:
   BlockView() = default;
-  // REQUIRES: ValidateBlock(contents) said yes; the bytes outlive the view.
+  // REQUIRES: ValidateBlock(contents) succeeded; the bytes outlive the view.
   explicit BlockView(Slice contents) {
     const char* trailer = contents.data() + contents.size() - kBlockTrailerBytes;
     sequence_base_ = DecodeFixed64(trailer);
@@ -163,14 +162,14 @@ class BlockView {
 
   uint32_t RestartOffset(uint32_t i) const { return DecodeFixed32(restarts_ + size_t{4} * i); }
   const char* Restart(uint32_t i) const { return entries_ + RestartOffset(i); }
-  // Where the entries of interval i end.
+  // The end of the entries of interval i.
   const char* RestartEnd(uint32_t i) const {
     return i + 1 < restart_count_ ? Restart(i + 1) : entries_end_;
   }
   uint64_t Head(uint32_t i) const { return DecodeFixed64(heads_ + size_t{8} * i); }
   uint8_t Bucket(uint32_t i) const { return static_cast<uint8_t>(entries_end_[i]); }
 
-  // What all keys of the block begin with.
+  // The common prefix of all keys of the block.
   Slice prefix() const { return {prefix_, prefix_bytes_}; }
   Trailer TrailerOf(const BlockEntry& entry) const { return DecodeTag(sequence_base_, entry.tag); }
 
@@ -188,9 +187,8 @@ class BlockView {
   uint32_t key_bytes_max_ = 0;
 };
 
-// Whether every number in the contents is one that BlockView may follow. Returns kCorruption naming
-// the fault otherwise; file_offset and path are for the message. Does not look at the order of
-// keys.
+// Whether BlockView may follow every number in the contents. Otherwise returns kCorruption that
+// names the fault; file_offset and path are for the message. Does not check the order of keys.
 Status ValidateBlock(Slice contents, uint64_t file_offset, Slice path);
 
 }  // namespace tidesdb

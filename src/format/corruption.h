@@ -1,4 +1,4 @@
-// Makes the Status for bytes that are not what was written: names file, offset, wanted and got.
+// Makes the Status for damaged bytes: names file, offset, wanted and got.
 #pragma once
 
 #include <cstdint>

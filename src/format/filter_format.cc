@@ -15,10 +15,10 @@ struct ShapeRow {
   double fpr;
 };
 
-// Keys fall into lines as a Poisson process of mean 512 / bits_per_key; a line of n keys answers
-// wrongly with (1 - (1 - 1/512)^(probes * n))^probes. The sum over n, for the best number of probes
-// up to 8: beyond that a probe costs more time than the bit it saves is worth. The test computes
-// the table again.
+// Keys fall into lines as a Poisson process of mean 512 / bits_per_key; a line of n keys gives a
+// false positive with (1 - (1 - 1/512)^(probes * n))^probes. The table has the sum over n for the
+// best number of probes up to 8: more probes cost more time than their saved bits are worth. The
+// test recomputes the table.
 constexpr ShapeRow kShapes[] = {
     {2, 1, 0.393469},  {3, 2, 0.237125},  {4, 3, 0.147863},  {5, 3, 0.092885},  {6, 4, 0.057535},
     {7, 5, 0.036403},  {8, 5, 0.023121},  {9, 6, 0.014727},  {10, 7, 0.009571}, {11, 7, 0.006173},

@@ -1,5 +1,4 @@
-// The bytes of a filter: a Bloom filter cut into cache lines, so that asking for a key touches one
-// of them.
+// The bytes of a filter: a Bloom filter in cache lines, so that a lookup touches only one of them.
 //
 // Pure. Keys are given by their Hash64.
 //
@@ -18,7 +17,7 @@
 
 namespace tidesdb {
 
-inline constexpr size_t kFilterLineBytes = 64;    // 512 bits: 9 bits of a hash choose one.
+inline constexpr size_t kFilterLineBytes = 64;    // 512 bits: 9 bits of a hash select one.
 inline constexpr size_t kFilterTrailerBytes = 5;  // Line count (4), probes (1).
 inline constexpr uint8_t kFilterProbesMax = 16;
 
@@ -27,14 +26,14 @@ struct FilterShape {
   uint8_t probes;
 };
 
-// The smallest filter whose expected share of false positives is at most fpr. REQUIRES: 0 < fpr
-// < 1.
+// The smallest filter with an expected share of false positives of at most fpr. REQUIRES: 0 < fpr <
+// 1.
 FilterShape ChooseFilterShape(double fpr);
 
-// Replaces *contents by a filter that holds every key of hashes.
+// Replaces *contents with a filter that holds every key of hashes.
 void BuildFilter(const std::vector<uint64_t>& hashes, FilterShape shape, std::string* contents);
 
-// Returns kCorruption, naming path and offset, when the contents are not a filter.
+// Returns kCorruption, naming path and offset, if the contents are not a filter.
 Status ValidateFilter(Slice contents, uint64_t file_offset, Slice path);
 
 namespace filter_internal {
@@ -47,7 +46,7 @@ inline uint64_t LineOf(uint64_t hash, uint32_t line_count) {
 }
 }  // namespace filter_internal
 
-// False only when no key of that hash was put in. REQUIRES: ValidateFilter(contents) said yes.
+// False only if no key with that hash is in it. REQUIRES: ValidateFilter(contents) succeeded.
 inline bool FilterMayContain(Slice contents, uint64_t hash) {
   const char* trailer = contents.data() + contents.size() - kFilterTrailerBytes;
   const char* line =

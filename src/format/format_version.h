@@ -1,7 +1,7 @@
 // The version byte of every file format, one enum each, with the reason for every number.
 //
 // Invariants:
-//   1. A number is never renumbered or used again: it is stored on disk.
+//   1. A number is never renumbered or reused: it is stored on disk.
 //   2. A reader opens every version up to its own and refuses newer ones with kNotSupported.
 #pragma once
 

@@ -1,4 +1,4 @@
-// The iterator interface over versions that memtables, tables and merges implement.
+// The iterator interface over versions, implemented by memtables, tables and merges.
 #pragma once
 
 #include <memory>
@@ -29,8 +29,9 @@ class InternalIterator {
   InternalIterator(const InternalIterator&) = delete;
   InternalIterator& operator=(const InternalIterator&) = delete;
 
-  // From the next seek on it may end where no key of [lower, upper) is left in the direction of the
-  // moves; empty: no bound. Seeks are for keys within. The bytes live until the next call.
+  // From the next seek on it may end if no key of [lower, upper) remains in the direction of the
+  // moves; empty: no bound. Seek only to keys within the bounds. The bytes live until the next
+  // call.
   virtual void SetBounds(Slice /*lower*/, Slice /*upper*/) {}
 
   virtual bool Valid() const = 0;
@@ -41,31 +42,31 @@ class InternalIterator {
                            Trailer trailer) = 0;  // Last entry <= (user_key, trailer).
   virtual void Next() = 0;                        // REQUIRES: Valid().
   virtual void Prev() = 0;                        // REQUIRES: Valid().
-  // As Next, but may leave out older versions of the current key, if they cost anything. While it
-  // stays on that key only this or a seek may follow. Returns: whether it has left the key, for
-  // another or because there is no entry any more.
+  // As Next, but may skip older versions of the current key if they cost anything. While it stays
+  // on that key, only this or a seek may follow. Returns: whether it has left the key, for another
+  // one or at the end.
   virtual bool NextKeyOrVersion() {
     const std::string key(user_key());
     Next();
     return !Valid() || user_key() != Slice(key);
   }
 
-  // As NextKeyOrVersion, as long as that lets go of no memory: what value() gave stays. Returns:
-  // whether it has moved.
+  // As NextKeyOrVersion, while no memory is released: earlier results of value() stay valid.
+  // Returns: whether it has moved.
   virtual bool StepInMemory() { return false; }
 
-  // Adds the current entry and the newest ones of the keys behind it to *batch, as long as they can
-  // be read without letting go of memory, each is a put, and limits let it. May stop sooner, and
-  // add none: it has not moved then. Else returns whether it has left the key of the last one
-  // added, and what may follow if not, as NextKeyOrVersion does. REQUIRES: Valid(), the last move
-  // went forward, the current entry is a put within limits.
+  // Adds the current entry and the newest entries of the next keys to *batch, as long as they can
+  // be read without releasing memory, each is a put, and the limits allow it. It may stop earlier;
+  // if it adds nothing it has not moved. Otherwise returns whether it has left the key of the last
+  // added entry; if not, the rules of NextKeyOrVersion apply.
+  // REQUIRES: Valid(), the last move went forward, the current entry is a put within the limits.
   virtual bool ReadAhead(const AheadLimits& /*limits*/, EntryBatch* /*batch*/) { return false; }
 
   // REQUIRES: Valid(). The bytes live until the next move.
   virtual Slice user_key() const = 0;
   virtual Trailer trailer() const = 0;
   virtual Slice value() const = 0;
-  // Whether somebody has read the entry's block lately, as far as a cache of blocks knows.
+  // Whether the entry's block was used lately, as far as a block cache knows.
   virtual bool InUse() const { return false; }
 
   // OK, or the error that ended the iteration. An iterator with an error is not Valid().

@@ -1,4 +1,4 @@
-// The version of a key: its commit sequence and its kind, and how versions are ordered.
+// The version of a key: its commit sequence and its kind, and the order of versions.
 //
 // Format: docs/format/key.md
 #pragma once
@@ -9,7 +9,7 @@
 
 namespace tidesdb {
 
-// A commit's place in the one commit order of the database; all writes of a transaction share it.
+// A commit's place in the commit order of the database; all writes of a transaction share it.
 using SequenceNumber = uint64_t;
 constexpr SequenceNumber kSequenceMax = (uint64_t{1} << 56) - 1;
 
@@ -31,7 +31,7 @@ constexpr Trailer PackTrailer(SequenceNumber sequence, ValueType type) {
 constexpr SequenceNumber TrailerSequence(Trailer trailer) { return trailer >> 8; }
 constexpr ValueType TrailerType(Trailer trailer) { return static_cast<ValueType>(trailer & 0xff); }
 constexpr bool IsTombstone(ValueType type) { return type != ValueType::kPut; }
-// Sorts before every version of a key that a snapshot at `sequence` sees, and after all newer ones.
+// Sorts before every version that a snapshot at `sequence` sees, and after all newer ones.
 constexpr Trailer SeekTrailer(SequenceNumber sequence) { return sequence << 8 | 0xff; }
 constexpr Trailer kTrailerMax = SeekTrailer(kSequenceMax);
 

@@ -14,7 +14,7 @@ std::string Place(std::string_view path, uint64_t offset) {
   return std::string(path) + " at offset " + std::to_string(offset) + ": ";
 }
 
-// The offset is part of it, so that no byte string inside of a record can be taken for a record.
+// Includes the offset, so that no bytes inside of a record can pass for a record.
 uint64_t RecordChecksum(uint64_t record_offset, Slice payload) {
   char bytes[24];
   EncodeFixed32(bytes, kRecordMarker);
@@ -31,7 +31,7 @@ uint64_t SealChecksum(uint64_t record_offset) {
   return Checksum64(Slice(bytes, sizeof(bytes)));
 }
 
-// The payload of a whole record at `offset`.
+// The payload of a complete record at `offset`.
 std::optional<Slice> RecordAt(Slice file, uint64_t offset) {
   if (file.size() - offset < kManifestRecordHeaderBytes) return std::nullopt;
   const char* header = file.data() + offset;
@@ -51,8 +51,8 @@ bool IsSealAt(Slice file, uint64_t offset, uint64_t record_offset) {
          DecodeFixed64(file.data() + offset + 8) == SealChecksum(record_offset);
 }
 
-// Whether anything after a bad record at `record_offset` shows that the record once was whole: its
-// seal, or a record.
+// Whether data after a bad record at `record_offset` proves that the record was once complete: its
+// seal, or another record.
 std::optional<uint64_t> FindProof(Slice file, uint64_t record_offset) {
   for (uint64_t at = record_offset + 1; at + kManifestSealBytes <= file.size(); ++at) {
     if (IsSealAt(file, at, record_offset) || RecordAt(file, at)) return at;
@@ -112,9 +112,9 @@ Result<ManifestContents> ParseManifest(Slice file, std::string_view path) {
     if (!payload) {
       const std::optional<uint64_t> proof = FindProof(file, offset);
       if (proof) {
-        return Status::Corruption(
-            Place(path, offset) + "a record is damaged that had been synced (" +
-            "what stands at offset " + std::to_string(*proof) + " was written after it)");
+        return Status::Corruption(Place(path, offset) + "a synced record is damaged (" +
+                                  "the data at offset " + std::to_string(*proof) +
+                                  " was written after it)");
       }
       contents.dropped_bytes = file.size() - offset;
       break;
@@ -122,12 +122,12 @@ Result<ManifestContents> ParseManifest(Slice file, std::string_view path) {
     const uint64_t payload_offset = offset + kManifestRecordHeaderBytes;
     TIDESDB_ASSIGN(VersionEdit edit, DecodeVersionEdit(*payload, path, payload_offset));
     contents.edits.push_back(std::move(edit));
-    // The seal's own state does not matter once the record is whole; its place is fixed.
+    // The seal's own state does not matter if the record is complete; its place is fixed.
     offset = payload_offset + payload->size() + kManifestSealBytes;
   }
   if (contents.edits.empty()) {
-    // The first record is synced before CURRENT names the file: without it, the file was damaged
-    // later.
+    // The first record is synced before CURRENT names the file: if it is missing, the file was
+    // damaged later.
     return Status::Corruption(Place(path, kManifestHeaderBytes) +
                               "the manifest's first record is damaged or missing");
   }

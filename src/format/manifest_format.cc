@@ -122,7 +122,7 @@ bool GetOptional64(Slice* in, std::optional<uint64_t>* out) {
   return true;
 }
 
-// Takes one field. False: the bytes are wrong.
+// Takes one field. False if the bytes are wrong.
 bool GetField(Slice* in, VersionEdit* edit) {
   uint8_t tag = 0;
   if (!GetByte(in, &tag)) return false;
@@ -212,8 +212,9 @@ Result<VersionEdit> DecodeVersionEdit(Slice payload, std::string_view path, uint
   while (!in.empty()) {
     const uint64_t field_offset = offset + (payload.size() - in.size());
     if (!GetField(&in, &edit)) {
-      return Status::Corruption(std::string(path) + " at offset " + std::to_string(field_offset) +
-                                ": not a field of a manifest record, though the checksum is right");
+      return Status::Corruption(
+          std::string(path) + " at offset " + std::to_string(field_offset) +
+          ": not a field of a manifest record, although the checksum is right");
     }
   }
   return edit;
@@ -221,7 +222,7 @@ Result<VersionEdit> DecodeVersionEdit(Slice payload, std::string_view path, uint
 
 namespace {
 
-// Keys are bytes; people get what is printable as it is and the rest as \xNN.
+// Keys are bytes; shows printable ones as they are and the rest as \xNN.
 std::string Printable(Slice bytes) {
   static constexpr char kHex[] = "0123456789abcdef";
   std::string out;

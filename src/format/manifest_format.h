@@ -1,4 +1,4 @@
-// The manifest's records: changes of what the database is made of, to bytes and back; pure.
+// The manifest's records: changes of the database's structure, to bytes and back; pure.
 //
 // Format: docs/format/manifest.md
 #pragma once
@@ -17,26 +17,26 @@
 
 namespace tidesdb {
 
-// Levels of a family's table files: 0 holds whole flushes that may overlap, the others are sorted
-// runs.
+// Levels of a family's table files: level 0 holds whole flushes that may overlap, the others are
+// sorted runs.
 constexpr int kLevels = 7;
 
 constexpr uint32_t kManifestFormatVersion = 1;
 
-// A table file as the manifest knows it.
+// The manifest's record of a table file.
 struct FileRecord {
   uint64_t number = 0;
   uint64_t bytes = 0;
-  // Not 0: every entry has this sequence, whatever the file itself says (a spilled write set).
+  // Not 0: the sequence of every entry, whatever the file itself says (a spilled write set).
   SequenceNumber global_sequence = 0;
-  // Sequences are the effective ones: with a global_sequence, that one.
+  // Sequences are the effective ones, so global_sequence if there is one.
   TableProperties properties;
 
   friend bool operator==(const FileRecord&, const FileRecord&) = default;
 };
 
-// One atomic change. Applied in this order: families dropped, created; catalog erased, put; files
-// removed, added; numbers set.
+// One atomic change. It is applied in this order: drop families, create families; erase catalog
+// entries, put them; remove files, add them; set numbers.
 struct VersionEdit {
   struct NewFamily {
     FamilyId id = 0;
@@ -60,45 +60,46 @@ struct VersionEdit {
   std::vector<AddedFile> add_files;
   std::optional<uint64_t> next_file_number;
   std::optional<FamilyId> next_family_id;
-  // Every commit up to this one is in table files: replay skips it.
+  // Every commit up to this one is in table files; replay skips it.
   std::optional<SequenceNumber> flushed_sequence;
-  // The first WAL segment that can hold later commits: replay starts there.
+  // The first WAL segment that can hold later commits; replay starts there.
   std::optional<uint64_t> wal_segment_min;
 };
 
 // --- The payload of a record ---
 std::string EncodeVersionEdit(const VersionEdit& edit);
-// Survives any bytes. `path` and `offset` (of the payload in the file) are for messages.
+// Accepts any bytes. `path` and `offset` (of the payload in the file) are for messages.
 Result<VersionEdit> DecodeVersionEdit(Slice payload, std::string_view path, uint64_t offset);
-// For golden tests and the `tidesdb` tool: one line a field, in file order.
+// For golden tests and the `tidesdb` tool: one line for each field, in file order.
 std::string DescribeVersionEdit(const VersionEdit& edit);
 
 // --- The file around the records ---
-// Header, then (record, seal)*. A seal is written after the record before it was synced; it carries
-// no data, but shows that what stands before it once was whole.
+// Header, then (record, seal)*. A seal is written after the record before it was synced. It carries
+// no data, but proves that everything before it was once complete.
 constexpr size_t kManifestHeaderBytes = 20;        // magic 8, format version 4, checksum 8
 constexpr size_t kManifestRecordHeaderBytes = 16;  // marker 4, payload length 4, checksum 8
 constexpr size_t kManifestSealBytes = 16;          // marker 4, zero 4, checksum 8
 
-// What a record's length field can say.
+// The maximum of a record's length field.
 constexpr uint64_t kManifestRecordBytesMax = UINT32_MAX;
 
 std::string EncodeManifestHeader();
-// Appends a whole record, header and payload. `record_offset`: where in the file it will start;
-// part of its checksum.
+// Appends a whole record, header and payload. `record_offset`: its place in the file, which is part
+// of its checksum.
 void AppendManifestRecord(std::string* out, uint64_t record_offset, Slice payload);
 // Appends the seal of the record that starts at `record_offset`.
 void AppendManifestSeal(std::string* out, uint64_t record_offset);
 
 struct ManifestContents {
   std::vector<VersionEdit> edits;  // At least one: the state the file started with.
-  uint64_t dropped_bytes = 0;      // Of a torn tail: a record whose write never ended. 0: none.
+  uint64_t dropped_bytes = 0;      // Of a torn tail: an incomplete last record. 0: none.
 };
-// Reads a whole manifest. Errors: kCorruption (a record is damaged that had been synced, as what
-// follows it shows; names path and offset), kNotSupported (a newer format).
+// Reads a whole manifest.
+// Errors: kCorruption (a synced record is damaged, as later data proves; names path and offset),
+// kNotSupported (a newer format).
 Result<ManifestContents> ParseManifest(Slice file, std::string_view path);
 
-// --- CURRENT: the name of the manifest in use, with a checksum ---
+// --- CURRENT: the name of the current manifest, with a checksum ---
 std::string EncodeCurrent(uint64_t manifest_number);
 Result<uint64_t> ParseCurrent(Slice file, std::string_view path);
 

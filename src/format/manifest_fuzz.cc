@@ -1,4 +1,4 @@
-// Manifests, their records, and CURRENT, from any bytes.
+// Decodes manifests, their records, and CURRENT from any bytes.
 #include "base/fuzz_input.h"
 #include "format/manifest_format.h"
 
@@ -9,7 +9,7 @@ void CheckEdit(const VersionEdit& edit) {
   for (const VersionEdit::AddedFile& added : edit.add_files) {
     CHECK(added.level >= 0 && added.level < kLevels);
   }
-  // What was understood can be written and is understood again.
+  // A decoded edit can be encoded and decoded again.
   const std::string bytes = EncodeVersionEdit(edit);
   const auto again = DecodeVersionEdit(bytes, "again", 0);
   CHECK_OK(again.status());
@@ -21,7 +21,7 @@ void FuzzPayload(Slice payload) {
   if (edit.ok()) CheckEdit(*edit);
 }
 
-// The payload in a record whose checksum is right, and what follows as the file's end.
+// The payload in a record with a correct checksum, and the rest as the end of the file.
 void FuzzFile(Slice input) {
   std::string file = EncodeManifestHeader();
   const size_t length = input.size() / 2;

@@ -15,7 +15,7 @@ bool GetBlockHandle(Slice* in, BlockHandle* handle) {
   Slice rest = *in;
   BlockHandle result;
   if (!GetVarint64(&rest, &result.offset) || !GetVarint64(&rest, &result.size)) return false;
-  // No file is that long; the sum below cannot overflow then.
+  // No file is that long, and the sum below cannot overflow.
   if (result.offset > INT64_MAX || result.size > UINT32_MAX) return false;
   *handle = result;
   *in = rest;
@@ -94,7 +94,7 @@ Status DecodeTableFooter(Slice tail, uint64_t file_bytes, Slice path, TableFoote
     return CorruptionAtHex(path, file_bytes - 8, "magic number of table", kTableMagic,
                            DecodeFixed64(fixed + 16));
   }
-  // Length and checksum first: they tell a newer version from a damaged version byte.
+  // Length and checksum first: they distinguish a newer version from a damaged version byte.
   const uint32_t footer_bytes = DecodeFixed32(fixed + 4);
   const auto version = static_cast<uint8_t>(fixed[0]);
   if (footer_bytes < kTableTailBytes || footer_bytes > tail.size()) {
@@ -123,7 +123,7 @@ Status DecodeTableFooter(Slice tail, uint64_t file_bytes, Slice path, TableFoote
   if (properties.offset > footer_offset || properties.size > footer_offset ||
       properties.end() != footer_offset || footer->top_index.offset > properties.offset ||
       footer->top_index.size > properties.offset || footer->top_index.end() != properties.offset) {
-    return CorruptionAt(path, footer_offset, "places of top index and properties do not join up");
+    return CorruptionAt(path, footer_offset, "places of top index and properties do not match");
   }
   return Status::Ok();
 }

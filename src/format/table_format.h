@@ -1,6 +1,6 @@
 // The bytes of a table file around its blocks: handles, properties, footer.
 //
-// Pure. Decoders survive any bytes.
+// Pure. Decoders accept any bytes.
 //
 // Format: docs/format/table.md
 #pragma once
@@ -16,7 +16,7 @@
 
 namespace tidesdb {
 
-// Where a block's payload lies; its seal follows.
+// The place of a block's payload; its seal follows.
 struct BlockHandle {
   uint64_t offset = 0;
   uint64_t size = 0;
@@ -25,12 +25,12 @@ struct BlockHandle {
   friend bool operator==(const BlockHandle&, const BlockHandle&) = default;
 };
 
-// Two varint64. Get leaves the slice as it was when the bytes are wrong; a handle it gives has an
-// end() that did not overflow.
+// Two varint64. If the bytes are wrong, Get leaves the slice unchanged. The end() of a decoded
+// handle does not overflow.
 void PutBlockHandle(std::string* dst, BlockHandle handle);
 [[nodiscard]] bool GetBlockHandle(Slice* in, BlockHandle* handle);
 
-// The value of a top index entry: index handle, then filter handle ({0, 0} when the table has no
+// The value of a top index entry: index handle, then filter handle ({0, 0} in a table without
 // filters).
 struct PartitionHandles {
   BlockHandle index;
@@ -56,14 +56,15 @@ struct TableFooter {
 // Two handles of two fixed64 (32), version (1), zeros (3), footer bytes (4), checksum (8), magic
 // (8).
 inline constexpr size_t kTableFooterBytes = 32 + 1 + 3 + 4 + 8 + 8;
-// The end of the footer, laid out alike in every version to come: version, zeros, footer bytes,
-// checksum, magic.
+// The end of the footer, the same in all future versions: version, zeros, footer bytes, checksum,
+// magic.
 inline constexpr size_t kTableTailBytes = 24;
 
 void PutTableFooter(std::string* dst, const TableFooter& footer);
 
-// tail: the last bytes of a file of file_bytes, at least kTableFooterBytes of them if it has so
-// many. Errors: kCorruption; kNotSupported for a whole footer of a newer version.
+// tail: the last bytes of a file of file_bytes; at least kTableFooterBytes unless the file is
+// shorter.
+// Errors: kCorruption; kNotSupported for a whole footer of a newer version.
 Status DecodeTableFooter(Slice tail, uint64_t file_bytes, Slice path, TableFooter* footer);
 
 }  // namespace tidesdb

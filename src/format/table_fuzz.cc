@@ -1,4 +1,4 @@
-// What stands around the blocks of a table file, from any bytes: footer, handles, properties,
+// Decodes the parts around the blocks of a table file from any bytes: footer, handles, properties,
 // filters.
 #include "base/fuzz_input.h"
 #include "format/filter_format.h"
@@ -12,7 +12,7 @@ void FuzzFooter(Slice input) {
   if (DecodeTableFooter(input, input.size(), "table", &footer).ok()) {
     CHECK(footer.top_index.end() <= input.size() && footer.properties.end() <= input.size());
   }
-  // Taken for what a footer holds, with the right checksum around it.
+  // Used as the content of a footer with a correct checksum.
   BlockHandle handle;
   if (!GetBlockHandle(&input, &handle) || handle.end() > (uint64_t{1} << 40)) return;
   std::string bytes;

@@ -1,4 +1,4 @@
-// What is known of a table file once it is written.
+// The facts about a finished table file.
 //
 // Format: docs/format/table.md (in the file) and docs/format/manifest.md (in the manifest's record
 //   of it).

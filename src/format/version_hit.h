@@ -1,4 +1,4 @@
-// What a search of one source for a key's newest visible version found.
+// The result of a search in one source for a key's newest visible version.
 #pragma once
 
 #include "format/internal_key.h"
@@ -6,9 +6,8 @@
 
 namespace tidesdb {
 
-// `value` is set for kPut only. When `release` is not null the receiver calls release(owner, arg)
-// once, after the last use of `value`; when it is null the bytes live as long as the source that
-// was searched.
+// `value` is set for kPut only. If `release` is not null the receiver calls release(owner, arg)
+// once, after the last use of `value`. If it is null the bytes live as long as the searched source.
 struct VersionHit {
   SequenceNumber sequence = 0;
   ValueType type = ValueType::kDelete;

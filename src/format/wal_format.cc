@@ -10,8 +10,7 @@ namespace {
 constexpr Slice kMagic = "TIDESWAL";
 constexpr size_t kChecksumBytes = 8;
 
-// Of the frame's fields and the payload's checksum: the two need not be next to each other in
-// memory.
+// Covers the frame's fields and the payload, which need not be adjacent in memory.
 uint64_t FrameChecksum(const char* frame, Slice payload) {
   char bytes[kWalFrameBytes];
   constexpr size_t kFieldBytes = kWalFrameBytes - kChecksumBytes;
@@ -35,7 +34,7 @@ Status GetPrefix(Slice* payload, WalKind kind, Slice where, SequenceNumber* sequ
   if (!GetByte(payload, &byte) || !GetFixed64(payload, sequence)) {
     return Malformed(where, "its payload is cut short");
   }
-  if (byte != static_cast<uint8_t>(kind)) return Malformed(where, "its kind is another one");
+  if (byte != static_cast<uint8_t>(kind)) return Malformed(where, "its kind is different");
   if (*sequence > kSequenceMax) return Malformed(where, "its sequence is out of range");
   return Status::Ok();
 }
@@ -114,8 +113,8 @@ void EncodeWalSyncMark(SequenceNumber last_sequence, std::string* payload) {
 
 namespace {
 
-// The byte before an operation: its type, and whether the family follows or is that of the
-// operation before.
+// The byte before an operation: its type, and whether the family follows or is that of the previous
+// operation.
 constexpr uint8_t kTypeMask = 0x03;
 constexpr uint8_t kFamilyFollows = 0x04;
 
@@ -239,7 +238,7 @@ Result<WalIngest> WalIngest::Decode(Slice payload, Slice where) {
   TIDESDB_TRY(GetPrefix(&payload, WalKind::kIngest, where, &ingest.sequence));
   uint64_t count = 0;
   if (!GetVarint64(&payload, &count)) return Malformed(where, "its payload is cut short");
-  // Grows with what is really there: the count is not to be trusted with memory.
+  // Grows with the data that exists, because the count may be wrong.
   for (uint64_t i = 0; i < count; i++) {
     Slice one;
     WalIngestFile file;
@@ -271,7 +270,7 @@ Result<WalPrepare> WalPrepare::Decode(Slice payload, Slice where) {
   prepare.writes = payload;
   const WalKind kind = WalPayloadKind(payload);
   if (kind != WalKind::kBatch && kind != WalKind::kIngest) {
-    return Malformed(where, "what it prepares is neither a batch nor files");
+    return Malformed(where, "it prepares neither a batch nor files");
   }
   return prepare;
 }

@@ -1,7 +1,7 @@
 // WAL records to bytes and back; pure.
 //
-// A record is a frame (checksum, length, where it stands, what is known to be synced) and a payload
-// (kind, sequence, and what the kind says).
+// A record is a frame (checksum, length, position, synced position) and a payload (kind, sequence,
+// and the fields of the kind).
 // Format: docs/format/wal.md
 #pragma once
 
@@ -18,7 +18,7 @@
 namespace tidesdb {
 
 constexpr uint8_t kWalVersion = 1;
-constexpr size_t kWalAlignment = 8;  // Records start at multiples of it.
+constexpr size_t kWalAlignment = 8;  // Records start at its multiples.
 constexpr size_t kWalFrameBytes = 32;
 constexpr size_t kWalPayloadBytesMax = UINT32_MAX - 2 * kWalFrameBytes;
 
@@ -38,13 +38,13 @@ constexpr uint64_t kWalSegmentBytesMax = uint64_t{UINT32_MAX} * kWalAlignment;
 
 // Stored on disk; never renumber.
 enum class WalKind : uint8_t {
-  kSegmentStart = 1,  // The first record of each segment: what it follows.
+  kSegmentStart = 1,  // The first record of each segment: its predecessor.
   kSyncMark = 2,      // Nothing but the frame's synced position.
   kBatch = 3,         // The operations of one transaction.
   kIngest = 4,        // The table files of one spilled transaction.
-  kPrepare = 5,       // A prepared transaction, whole; kBatch or kIngest is inside.
-  kCommit = 6,        // The end of a prepared transaction; its sequence.
-  kRollback = 7,      // Its other end.
+  kPrepare = 5,       // A whole prepared transaction; contains a kBatch or kIngest.
+  kCommit = 6,        // The commit of a prepared transaction; its sequence.
+  kRollback = 7,      // The rollback of a prepared transaction.
 };
 
 // --- Frames ---
@@ -52,9 +52,8 @@ enum class WalKind : uint8_t {
 struct WalFrame {
   uint32_t payload_bytes = 0;
   uint8_t version = kWalVersion;
-  WalPosition position;  // Of the frame itself: bytes of a recycled file, or in a value, are not
-                         // taken for a record.
-  WalPosition synced;    // Everything before it was durable when the record was written.
+  WalPosition position;  // Its own: rejects bytes of recycled files and of values.
+  WalPosition synced;    // Everything before it was durable at the time of writing.
 };
 
 // Bytes of a record in the file, padding included.
@@ -65,14 +64,14 @@ constexpr uint64_t WalRecordBytes(uint64_t payload_bytes) {
 // Writes kWalFrameBytes to dst. REQUIRES: frame.payload_bytes == payload.size().
 void EncodeWalFrame(const WalFrame& frame, Slice payload, char* dst);
 
-// Reads kWalFrameBytes from src. False when they are no frame for this position, whatever their
-// checksum says.
+// Reads kWalFrameBytes from src. False if they are not a frame for this position, whatever their
+// checksum.
 [[nodiscard]] bool ParseWalFrame(const char* src, WalPosition position, WalFrame* frame);
 
-// Whether the frame at src and its payload are as they were written.
+// Whether the frame at src and its payload are undamaged.
 [[nodiscard]] bool VerifyWalFrame(const char* src, Slice payload);
 
-// --- Payloads: a byte for the kind, the sequence (fixed64), then what the kind says ---
+// --- Payloads: a byte for the kind, the sequence (fixed64), then the fields of the kind ---
 
 constexpr size_t kWalPrefixBytes = 9;
 
@@ -84,19 +83,18 @@ SequenceNumber WalPayloadSequence(Slice payload);
 constexpr bool IsWalCommit(WalKind kind) {
   return kind == WalKind::kBatch || kind == WalKind::kIngest || kind == WalKind::kCommit;
 }
-// The sequence is known only at the commit: sets it in a finished payload of kind kBatch or
-// kIngest.
+// Sets the sequence, known only at the commit, in a finished payload of kind kBatch or kIngest.
 void SetWalPayloadSequence(char* payload, SequenceNumber sequence);
 
-// The decoders below return Corruption with a message that starts with `where`, "000012.wal at
+// The decoders below return Corruption with a message that starts with `where`: "000012.wal at
 // offset 4096".
 
 constexpr size_t kWalSegmentStartBytes = kWalPrefixBytes + 16;
 
 struct WalSegmentStart {
   SequenceNumber sequence = 0;  // The last one before this segment.
-  // What this segment follows: the log ends there in its predecessor, whatever bytes come after.
-  // Segment 0: nothing.
+  // The end of the log in this segment's predecessor, whatever bytes come after it there. Segment
+  // 0: no predecessor.
   WalPosition previous_end;
 
   void EncodeTo(std::string* payload) const;  // Appends.
@@ -115,19 +113,18 @@ struct WalOperation {
 // Writes a kBatch payload straight into the caller's buffer.
 class WalBatchEncoder {
  public:
-  // Appends to the buffer, which must outlive the encoder; what it holds before Begin() is kept.
+  // Appends to the buffer, which must outlive the encoder; bytes from before Begin() stay.
   explicit WalBatchEncoder(std::string* buffer) : buffer_(buffer) {}
 
   void Begin();
-  // REQUIRES: keys and values below 4 GiB. Shorter when operations of one family follow each other.
+  // REQUIRES: keys and values below 4 GiB. Consecutive operations of one family take less space.
   void Add(const WalOperation& operation);
   void Put(FamilyId family, Slice key, Slice value) { Add({family, ValueType::kPut, key, value}); }
   void Delete(FamilyId family, Slice key) { Add({family, ValueType::kDelete, key, Slice()}); }
   void SingleDelete(FamilyId family, Slice key) {
     Add({family, ValueType::kSingleDelete, key, Slice()});
   }
-  // Bytes since Begin(). A payload over kWalPayloadBytesMax is refused when it is appended to the
-  // WAL.
+  // Bytes since Begin(). The WAL refuses payloads over kWalPayloadBytesMax.
   size_t bytes() const { return buffer_->size() - start_; }
   uint32_t operations() const { return operations_; }
   // The payload, with sequence 0. Valid until the buffer changes.
@@ -146,8 +143,7 @@ class WalBatchDecoder {
   // Both must outlive the decoder.
   WalBatchDecoder(Slice payload, Slice where);
 
-  // False at the end, or at bytes that make no sense: status() says which. The slices view the
-  // payload.
+  // False at the end, or at invalid bytes: status() says which. The slices view the payload.
   [[nodiscard]] bool Next(WalOperation* operation);
   SequenceNumber sequence() const { return sequence_; }
   uint32_t operations() const { return operations_; }  // In the whole batch.
@@ -169,7 +165,7 @@ class WalBatchDecoder {
 struct WalIngestFile {
   uint64_t number = 0;
   uint64_t bytes = 0;
-  TableProperties properties;  // The entries' sequences are those of the record.
+  TableProperties properties;  // The entries' sequences are the record's.
 };
 
 struct WalIngest {
@@ -183,7 +179,7 @@ struct WalIngest {
 // --- Prepared transactions ---
 
 struct WalPrepare {
-  uint64_t id = 0;  // What its end names; used once in a log.
+  uint64_t id = 0;  // Named by its end; unique in a log.
   Slice name;       // The caller's, any bytes.
   Slice writes;     // A payload of kind kBatch or kIngest, with sequence 0.
 

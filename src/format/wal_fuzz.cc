@@ -1,4 +1,4 @@
-// Frames and payloads of the log, from any bytes.
+// Decodes frames and payloads of the log from any bytes.
 #include "base/fuzz_input.h"
 #include "format/wal_format.h"
 

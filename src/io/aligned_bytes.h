@@ -1,4 +1,4 @@
-// Memory that direct reads may go to.
+// Memory that is aligned for direct reads.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace tidesdb {
 
-// What every device and file system is content with.
+// The largest alignment that any device or file system needs.
 inline constexpr size_t kDirectAlignmentMax = 4096;
 
 struct FreeAligned {
@@ -17,7 +17,7 @@ struct FreeAligned {
 };
 using AlignedBytes = std::unique_ptr<char[], FreeAligned>;
 
-// At least so many bytes, on a multiple of kDirectAlignmentMax.
+// At least `bytes` bytes, aligned to kDirectAlignmentMax.
 inline AlignedBytes NewAlignedBytes(size_t bytes) {
   const size_t rounded = (bytes + kDirectAlignmentMax - 1) / kDirectAlignmentMax;
   auto* const memory =

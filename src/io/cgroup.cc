@@ -18,7 +18,7 @@ std::string ReadText(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
-// The number that text starts with; none for "max", "-1" and the empty text.
+// The number at the start of text; nothing for "max", "-1" and the empty text.
 std::optional<uint64_t> ParseNumber(Slice text) {
   uint64_t number = 0;
   const auto result = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -55,8 +55,8 @@ void ReadV1Cpu(const std::string& dir, CgroupLimits* limits) {
             ParseNumber(ReadText(dir + "/cpu.cfs_period_us")), limits);
 }
 
-// Reads group and everything above it. In a container the path in /proc may not exist under the
-// mount, which then shows the container's own group at its root: reading the root covers it.
+// Reads the group and all groups above it. In a container the path in /proc may not exist under the
+// mount, which then shows the container's own group at its root; reading the root covers this case.
 void ReadUpwards(const std::string& mount, std::string group,
                  void (*read)(const std::string&, CgroupLimits*), CgroupLimits* limits) {
   while (group.size() > 1) {

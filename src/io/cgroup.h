@@ -11,8 +11,8 @@ struct CgroupLimits {
   double cpus = 1e9;                   // The quota in processors; huge: no limit.
 };
 
-// The tightest limits on the way from this process's groups up to the root. root: put in front of
-// /proc and /sys, for tests. What cannot be read counts as no limit.
+// The tightest limits of this process's groups and all groups above them. root: prefix of /proc and
+// /sys, for tests. A limit that cannot be read counts as no limit.
 CgroupLimits ReadCgroupLimits(const std::string& root);
 
 }  // namespace tidesdb

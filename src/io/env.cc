@@ -6,7 +6,7 @@
 namespace tidesdb {
 namespace {
 
-// Holds what Env::Default() points to.
+// Owns the objects that Env::Default() points to.
 struct RealWorld {
   RealWorld() {
     env.fs = fs.get();

@@ -1,4 +1,4 @@
-// The world as the engine is given it: files, time, randomness, and the size of the machine.
+// The engine's environment: files, time, randomness, and the size of the machine.
 #pragma once
 
 #include <cstdint>
@@ -8,19 +8,19 @@
 
 namespace tidesdb {
 
-// Owns nothing: what it points to lives longer than every database that uses it.
+// Owns nothing: the objects outlive every database that uses them.
 struct Env {
   FileSystem* fs = nullptr;
   Clock* clock = nullptr;
   uint64_t random_seed = 1;         // Seeds every generator of the engine.
-  unsigned cpus = 2;                // What the engine may use; sizes its thread pools.
-  uint64_t memory_bytes = 1 << 30;  // What the process may use; the budget's default comes from it.
-  bool is_real = false;             // Whether to ask the system for thread priorities and the like.
+  unsigned cpus = 2;                // For the engine; sizes its thread pools.
+  uint64_t memory_bytes = 1 << 30;  // For the process; the default budget derives from it.
+  bool is_real = false;             // Whether to use thread priorities and the like.
 
-  // The machine itself; made at first use, lives as long as the process.
+  // The machine itself; created at first use, lives as long as the process.
   static Env* Default();
 
-  // Called by a background thread at its start.
+  // Each background thread calls it at its start.
   void LowerThreadPriority() const;
 };
 

@@ -1,4 +1,4 @@
-// Which I/O operations fail, and how: rules that a test arms.
+// Rules of tests for which I/O operations fail, and how.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 namespace tidesdb {
 
 enum class IoOp : uint8_t {
-  kAny,  // In a rule: every operation.
+  kAny,  // In a rule: all operations.
   kOpen,
   kRead,
   kWrite,
@@ -30,22 +30,22 @@ enum class IoOp : uint8_t {
   kLock,
 };
 
-// "The nth matching operation, and the times - 1 after it, end like this."
+// "The nth matching operation, and the times - 1 after it, fail like this."
 struct FaultRule {
   enum class Kind : uint8_t {
-    kIoError,      // EIO; nothing is done. A failed sync may lose what it covered for good.
+    kIoError,      // EIO; nothing is done. A failed sync may lose its data for good.
     kNoSpace,      // ENOSPC; nothing is done.
     kShortWrite,   // Part of the bytes are written, then EIO. For kWrite.
-    kCorruptRead,  // One bit of what is read is flipped. For kRead.
-    kPowerCut,     // The power goes before the operation.
+    kCorruptRead,  // One bit of the read data is flipped. For kRead.
+    kPowerCut,     // The power fails before the operation.
   };
 
   IoOp op = IoOp::kAny;
   std::string path_part = {};  // Matches the paths that contain it; empty matches all.
   Kind kind = Kind::kIoError;
   uint64_t nth = 1;     // 1: the next matching operation.
-  uint64_t times = 1;   // UINT64_MAX: from then on.
-  uint64_t one_in = 0;  // Not 0: each matching operation fails with this chance instead.
+  uint64_t times = 1;   // UINT64_MAX: all later ones.
+  uint64_t one_in = 0;  // Not 0: instead, each matching operation fails once in this many times.
 };
 
 // Threads: one at a time.
@@ -54,8 +54,8 @@ class FaultRules {
   void Add(const FaultRule& rule) { rules_.push_back({rule, 0}); }
   void Clear() { rules_.clear(); }
 
-  // Counts the operation against every rule; returns the first one that says it fails, or null.
-  // The pointer is good until the rules change.
+  // Counts the operation for every rule; returns the first rule that makes it fail, or null. The
+  // pointer is valid until the rules change.
   const FaultRule* Match(IoOp op, Slice path, Random* random);
 
  private:

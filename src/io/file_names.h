@@ -1,4 +1,4 @@
-// Names of the files in a database directory: built, and parsed back into kind and number.
+// Names of the files in a database directory: built from, and parsed into, kind and number.
 #pragma once
 
 #include <cstdint>
@@ -10,17 +10,17 @@
 namespace tidesdb {
 
 enum class FileKind : uint8_t {
-  kOther,     // Not a file of ours.
+  kOther,     // Not a database file.
   kLock,      // LOCK
-  kCurrent,   // CURRENT: names the manifest in use.
+  kCurrent,   // CURRENT: names the current manifest.
   kManifest,  // MANIFEST-000001
   kWal,       // 000123.wal
   kTable,     // 000123.tdb
   kVlog,      // 000123.vlog
   kSpill,     // 000123.spill: sorted runs of a large transaction.
   kLog,       // LOG: messages for people.
-  kTemp,      // anything.tmp: left over after a crash, may be deleted at open.
-  kSynced,    // SYNCED: how far the log is durable.
+  kTemp,      // anything.tmp: left by a crash; may be deleted at open.
+  kSynced,    // SYNCED: the durable length of the log.
 };
 inline constexpr size_t kFileKindCount = 11;
 
@@ -29,15 +29,15 @@ const char* FileKindName(FileKind kind);
 
 struct ParsedFileName {
   FileKind kind = FileKind::kOther;
-  uint64_t number = 0;  // 0 for the kinds that have none.
+  uint64_t number = 0;  // 0 for kinds without a number.
 };
 
-// name: without directories. A name that this version does not write is kOther.
+// name: without directories. Names that this version does not write are kOther.
 ParsedFileName ParseFileName(Slice name);
 
 // dir + "/" + name, without doubling the slash.
 std::string JoinPath(Slice dir, Slice name);
-// What stands after the last slash, and before it ("." when there is none, "/" for the root).
+// The part after the last slash, and the part before it ("." if there is none, "/" for the root).
 Slice BaseName(Slice path);
 std::string DirName(Slice path);
 

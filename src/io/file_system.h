@@ -1,7 +1,7 @@
-// Files and directories as the engine sees them; the only door to the disk.
+// Files and directories as the engine sees them; the only access to the disk.
 //
-// Every error names the operation, the file, the offset where there is one, and the system's text.
-// A full disk or quota is kNoSpace, a lock that somebody else holds kBusy, the rest kIoError.
+// Every error names the operation, the file, the offset if there is one, and the system's text. A
+// full disk or quota is kNoSpace, a lock held by others is kBusy, the rest is kIoError.
 #pragma once
 
 #include <array>
@@ -18,30 +18,30 @@
 
 namespace tidesdb {
 
-// A file written from front to back. No buffer of its own: when Append returns, the bytes are with
-// the operating system and survive the process (not the power).
-// Threads: one at a time. Destroying it closes it, without a sync and without a word.
+// A file written from front to back. It has no buffer: when Append returns, the operating system
+// has the bytes and they survive the process (but not a power loss).
+// Threads: one at a time. The destructor closes it without a sync and without an error.
 class WritableFile {
  public:
   virtual ~WritableFile() = default;
 
-  // After an error, what and how much was written is unknown.
+  // After an error it is unknown how much was written.
   virtual Status Append(Slice data) = 0;
-  // Makes data and size durable (fdatasync). The entry in the directory is SyncDir's business.
-  // A failed Sync is final: what it covered may never reach the disk, whatever a later Sync says.
+  // Makes data and size durable (fdatasync). SyncDir makes the directory entry durable. A failed
+  // Sync is final: its data may never reach the disk, whatever a later Sync returns.
   virtual Status Sync() = 0;
-  // Reserves disk space up to bytes from the start without changing the size; a hint that a file
-  // system without support ignores. Returns kNoSpace when the space is not there.
+  // Reserves disk space up to `bytes` from the start without changing the size. A hint: a file
+  // system without support ignores it. Returns kNoSpace if the space is missing.
   virtual Status Preallocate(uint64_t bytes) = 0;
-  // Cuts the file; appending goes on at the new end. REQUIRES: size <= this->size().
+  // Cuts the file; appends continue at the new end. REQUIRES: size <= this->size().
   virtual Status Truncate(uint64_t size) = 0;
   virtual Status Close() = 0;
   virtual uint64_t size() const = 0;
-  // What is written leaves the system's page cache soon after; a hint, given before the first byte.
+  // A hint before the first byte: written data should soon leave the system's page cache.
   virtual void BypassPageCache() {}
 };
 
-// A file written at any offset, new or with old contents: WAL segments that are recycled.
+// A file written at any offset, new or with old contents: recycled WAL segments.
 // Threads: WriteAt to disjoint ranges and Sync may run at once; the rest one at a time.
 class PositionalFile {
  public:
@@ -51,8 +51,8 @@ class PositionalFile {
   virtual Status WriteAt(uint64_t offset, Slice data) = 0;
   // As WritableFile::Sync.
   virtual Status Sync() = 0;
-  // Makes the file at least bytes long, the new part zeros with disk space reserved, so that later
-  // writes inside change no metadata. Returns kNoSpace when the space is not there.
+  // Makes the file at least `bytes` long. The new part is zeros with reserved disk space, so that
+  // later writes there change no metadata. Returns kNoSpace if the space is missing.
   virtual Status Preallocate(uint64_t bytes) = 0;
   virtual Status Truncate(uint64_t size) = 0;
   virtual Status Close() = 0;
@@ -64,23 +64,24 @@ class RandomAccessFile {
  public:
   virtual ~RandomAccessFile() = default;
 
-  // Reads up to n bytes; fewer only where the file ends. The slice views scratch, or memory that
-  // lives as long as this file. REQUIRES: scratch has room for n bytes.
+  // Reads up to n bytes; fewer only at the end of the file. The slice views scratch, or memory that
+  // lives as long as this file.
+  // REQUIRES: scratch has room for n bytes.
   virtual Result<Slice> ReadAt(uint64_t offset, size_t n, char* scratch) const = 0;
-  // Says that the range will be read soon; a hint.
+  // A hint: the range will be read soon.
   virtual void Readahead(uint64_t offset, size_t n) const {
     (void)offset;
     (void)n;
   }
-  // Says whether reads jump about (true, as point lookups do) or run through; a hint.
+  // A hint: whether reads are random (true, as point lookups are) or sequential.
   virtual void AdviseRandom(bool random) const { (void)random; }
-  // Reads go past the system's page cache where the file system can do that, and else leave little
-  // in it; a hint, given before the first read.
+  // A hint before the first read: reads bypass the system's page cache if the file system supports
+  // it, and otherwise leave little in it.
   virtual void BypassPageCache() {}
-  // Reads that start and end on a multiple of this (a power of two), to memory of NewAlignedBytes,
-  // are not copied once more.
+  // Reads into memory of NewAlignedBytes that start and end on a multiple of this power of two
+  // avoid a copy.
   virtual size_t alignment() const { return 1; }
-  // The size when it was opened.
+  // The size at its open.
   virtual uint64_t size() const = 0;
 };
 
@@ -90,16 +91,16 @@ class FileLock {
   virtual ~FileLock() = default;
 };
 
-// What was asked of the file system, by kind of file; tests count fdatasync calls with it.
-// Threads: relaxed atomics, they publish nothing.
+// The operations on the file system by kind of file; tests count fdatasync calls with it.
+// Threads: relaxed atomics; they publish nothing.
 struct IoCounters {
   struct PerKind {
-    std::atomic<uint64_t> syncs = 0;  // Calls of fdatasync that returned, well or not.
+    std::atomic<uint64_t> syncs = 0;  // Returned calls of fdatasync, failed ones included.
     std::atomic<uint64_t> writes = 0;
     std::atomic<uint64_t> write_bytes = 0;
     std::atomic<uint64_t> reads = 0;
     std::atomic<uint64_t> read_bytes = 0;
-    std::atomic<uint64_t> readers = 0;  // RandomAccessFiles that are open now.
+    std::atomic<uint64_t> readers = 0;  // Open RandomAccessFiles.
   };
   PerKind& of(FileKind kind) { return kinds[static_cast<size_t>(kind)]; }
   const PerKind& of(FileKind kind) const { return kinds[static_cast<size_t>(kind)]; }
@@ -110,11 +111,11 @@ struct IoCounters {
 
 enum class OpenMode : uint8_t {
   kCreate,    // The file must not exist.
-  kTruncate,  // Made if missing, emptied if not.
+  kTruncate,  // Created if missing, else emptied.
   kKeep,      // Must exist; contents stay (a WritableFile appends at the end).
 };
 
-// Threads: safe from many. Lives longer than the files and locks it hands out.
+// Threads: safe from many. Outlives its files and locks.
 class FileSystem {
  public:
   virtual ~FileSystem() = default;
@@ -128,11 +129,11 @@ class FileSystem {
 
   // Atomic; replaces an existing file. Durable after SyncDir of the target's directory.
   virtual Status Rename(const std::string& from, const std::string& to) = 0;
-  // A second name for the same file. Fails when to exists.
+  // A hard link. Fails if `to` exists.
   virtual Status Link(const std::string& from, const std::string& to) = 0;
   // Open handles stay usable.
   virtual Status Delete(const std::string& path) = 0;
-  // Returns kAlreadyExists when the path is there.
+  // Returns kAlreadyExists if the path exists.
   virtual Status CreateDir(const std::string& path) = 0;
   // REQUIRES: empty.
   virtual Status RemoveDir(const std::string& path) = 0;
@@ -143,10 +144,10 @@ class FileSystem {
   virtual Result<uint64_t> FileSize(const std::string& path) = 0;
   // Makes the entries of a directory (creations, deletions, renames) durable.
   virtual Status SyncDir(const std::string& dir) = 0;
-  // Makes the file if missing. Does not wait: kBusy, naming the file, when anybody holds it, this
-  // process included.
+  // Creates the file if missing. Does not wait: kBusy, with the file's name, if any process holds
+  // it, this one included.
   virtual Result<std::unique_ptr<FileLock>> LockFile(const std::string& path) = 0;
-  // What an unprivileged process may still write where path lies.
+  // The space that an unprivileged process can still use on the file system of path.
   virtual Result<uint64_t> FreeSpaceBytes(const std::string& path) = 0;
 
   const IoCounters& counters() const { return counters_; }

@@ -50,7 +50,7 @@ Status CopyFile(FileSystem& fs, const std::string& from, const std::string& to) 
   std::string buffer(std::min<uint64_t>(kCopyBytes, source->size()), '\0');
   for (uint64_t offset = 0; offset < source->size();) {
     TIDESDB_ASSIGN(const Slice part, source->ReadAt(offset, buffer.size(), buffer.data()));
-    if (part.empty()) break;  // The file has become shorter under our hands.
+    if (part.empty()) break;  // The file was truncated meanwhile.
     TIDESDB_TRY(target->Append(part));
     offset += part.size();
   }

@@ -1,4 +1,4 @@
-// Small jobs made of FileSystem calls.
+// Small tasks made of FileSystem calls.
 #pragma once
 
 #include <string>
@@ -9,11 +9,11 @@ namespace tidesdb {
 
 Result<std::string> ReadWholeFile(FileSystem& fs, const std::string& path);
 
-// After a crash the file holds either its old contents or exactly data: writes path + ".tmp", syncs
+// After a crash the file holds either its old contents or exactly data. Writes path + ".tmp", syncs
 // it, renames it over path and syncs the directory.
 Status WriteFileAtomically(FileSystem& fs, const std::string& path, Slice data);
 
-// Deletes a directory and everything in it; OK when it is not there.
+// Deletes a directory and everything in it; OK if it does not exist.
 Status RemoveTree(FileSystem& fs, const std::string& dir);
 
 // Copies the contents into a new file and syncs it (not its directory).

@@ -14,7 +14,7 @@
 namespace tidesdb {
 namespace {
 
-// From linux/ioprio.h, which Debian's libc headers do not bring along.
+// From linux/ioprio.h, which Debian's libc headers do not contain.
 constexpr int kIoPriorityWhoProcess = 1;
 constexpr int kIoPriorityClassShift = 13;
 constexpr int kIoPriorityBestEffort = 2;
@@ -42,7 +42,7 @@ uint64_t MemoryLimitBytes() {
 }
 
 void LowerThreadPriority() {
-  // On Linux both act on the calling thread when given no id.
+  // On Linux both act on the calling thread if the id is 0.
   (void)::setpriority(PRIO_PROCESS, 0, kBackgroundNice);
   (void)::syscall(SYS_ioprio_set, kIoPriorityWhoProcess, 0,
                   (kIoPriorityBestEffort << kIoPriorityClassShift) | kIoPriorityLowestLevel);

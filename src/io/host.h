@@ -1,19 +1,19 @@
-// What the machine, or the container we run in, offers.
+// The resources of the machine or of its container.
 #pragma once
 
 #include <cstdint>
 
 namespace tidesdb {
 
-// Processors this process may use: the affinity mask, cut down to the cgroup's quota (v1 and v2);
-// at least 1.
+// The processors this process may use: the affinity mask, limited by the cgroup's quota (v1 and
+// v2); at least 1.
 unsigned NumCpus();
 
-// The least of physical memory and the cgroup's limits (v1 and v2).
+// The minimum of physical memory and the cgroup's limits (v1 and v2).
 uint64_t MemoryLimitBytes();
 
-// Lowers the calling thread's CPU and disk priority, for background work. Cannot be undone.
-// Failure is harmless and ignored.
+// Lowers the calling thread's CPU and disk priority for background work. Cannot be undone. Failures
+// are harmless and ignored.
 void LowerThreadPriority();
 
 }  // namespace tidesdb

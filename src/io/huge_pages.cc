@@ -11,7 +11,7 @@ namespace {
 char* Allocate(size_t bytes) {
   char* const start = MapMemory(bytes, kHugePageBytes);
   CHECK(start != nullptr);
-  // Small pages do as well when there are no others.
+  // Small pages also work if there are no huge ones.
   madvise(start, bytes, MADV_HUGEPAGE);
   return start;
 }

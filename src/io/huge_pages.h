@@ -1,5 +1,5 @@
-// Memory on huge pages, where the system has them: faster to fault in, and far fewer misses of the
-// TLB for who reads it all over.
+// Memory on huge pages if the system has them: page faults are faster, and random reads have far
+// fewer TLB misses.
 #pragma once
 
 #include <cstddef>

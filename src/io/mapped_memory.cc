@@ -11,7 +11,7 @@ namespace tidesdb {
 
 char* MapMemory(size_t bytes, size_t alignment) {
   CHECK(bytes > 0 && bytes % kPageBytes == 0 && alignment % kPageBytes == 0);
-  // The system aligns to pages: what is too much on either side goes back.
+  // The system aligns to pages: unmaps the excess on both sides.
   const size_t slack = alignment - kPageBytes;
   void* mapped =
       mmap(nullptr, bytes + slack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -25,7 +25,8 @@ char* MapMemory(size_t bytes, size_t alignment) {
 
 void UnmapMemory(char* start, size_t bytes) {
   if (munmap(start, bytes) == 0) return;
-  // A hole can be one mapping more than the system allows: then the place is lost, not the memory.
+  // A hole can need one mapping more than the system allows. Then the address range is lost, but
+  // not the memory.
   CHECK(errno == ENOMEM);
   GiveBackPages(start, bytes);
 }

@@ -1,22 +1,22 @@
-// Memory of the system's own, past the heap: what is given back leaves the process at once.
+// Memory mapped from the system, outside of the heap: freed memory leaves the process at once.
 #pragma once
 
 #include <cstddef>
 
 namespace tidesdb {
 
-// The smallest piece that can be given back.
+// The smallest piece that can be freed.
 constexpr size_t kPageBytes = 4096;
 
-// Zeroed memory at a multiple of `alignment`; null when the system has none left, or no more
-// mappings. REQUIRES: bytes > 0, both multiples of kPageBytes.
+// Zeroed memory at a multiple of `alignment`; null if the system has no memory or no mappings left.
+// REQUIRES: bytes > 0, both multiples of kPageBytes.
 char* MapMemory(size_t bytes, size_t alignment = kPageBytes);
 
-// REQUIRES: what MapMemory gave, whole.
+// REQUIRES: a whole result of MapMemory.
 void UnmapMemory(char* start, size_t bytes);
 
-// Gives the pages back and keeps their place: they are zeroes when they are touched again.
-// REQUIRES: a part of what MapMemory gave; both multiples of kPageBytes.
+// Frees the pages and keeps their addresses: they are zeros at the next access.
+// REQUIRES: a part of a result of MapMemory; both multiples of kPageBytes.
 void GiveBackPages(char* start, size_t bytes);
 
 }  // namespace tidesdb

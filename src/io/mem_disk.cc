@@ -9,11 +9,10 @@
 namespace tidesdb {
 namespace {
 
-// The unit that a disk writes: sectors of one write may reach it in any order, or not at all.
+// The unit of disk writes: sectors of one write may arrive in any order, or not at all.
 constexpr uint64_t kSectorBytes = 512;
 
-// Keeps once in 8, half, or seven times in 8: few lost among many is a different test from the
-// opposite.
+// Keeps one in 8, half, or seven in 8: losing few of many is a different test from losing most.
 struct KeepRate {
   explicit KeepRate(Random* random) {
     static constexpr uint64_t kRates[] = {1, 4, 7};
@@ -98,7 +97,7 @@ void MemInode::AfterOrderedLoss(Random* random, std::string* contents) const {
   ApplyWrite(torn.offset, Slice(torn.data).substr(0, end - torn.offset), contents);
 }
 
-// Each sector of each change is kept or lost by itself; some are torn inside.
+// Each sector of each change is kept or lost independently; some are torn inside.
 void MemInode::AfterReorderedLoss(Random* random, std::string* contents) const {
   const KeepRate rate(random);
   uint64_t size_max = 0;
@@ -120,7 +119,7 @@ void MemInode::AfterReorderedLoss(Random* random, std::string* contents) const {
       at = sector_end;
     }
   }
-  // The new size may have become durable without the data: the rest reads as zeros.
+  // The new size may be durable without the data: the rest reads as zeros.
   if (contents->size() < size_max && random->OneIn(2)) contents->resize(size_max);
 }
 
@@ -199,8 +198,8 @@ void MemDir::EndSync(uint64_t begun) {
 void MemDir::MakeDurable(const Change& change) {
   const std::shared_ptr<MemDir> from = change.from_dir.lock();
   if (from != nullptr && from.get() != this) {
-    // What happened to the file before it came here is durable with the move, or a later sync of
-    // the other directory would bring the old name back.
+    // The move makes earlier changes of the file durable too; otherwise a later sync of the other
+    // directory would restore the old name.
     std::vector<Change> rest;
     for (Change& earlier : std::exchange(from->pending_, {})) {
       if (earlier.node.id() == change.node.id()) {
@@ -228,7 +227,7 @@ void MemDir::EraseIfSame(const std::string& name, const void* id, Entries* entri
   if (found != entries->end() && found->second.id() == id) entries->erase(found);
 }
 
-// Decides what of a tree survives, then builds it.
+// Decides which parts of a tree survive, then builds the result.
 class MemCrash {
  public:
   explicit MemCrash(Random* random)
@@ -243,7 +242,7 @@ class MemCrash {
  private:
   using Loss = MemInode::Loss;
 
-  // With many files, "all lost" and "nothing lost" would hardly ever happen by single draws.
+  // With many files, independent draws would almost never give "all lost" or "nothing lost".
   Loss PickLoss() {
     switch (random_->Uniform(4)) {
       case 0:
@@ -255,7 +254,7 @@ class MemCrash {
     }
   }
 
-  // Finds every directory that may survive, in an order that depends on names only.
+  // Finds every directory that may survive, in an order that depends only on names.
   void Discover(const MemDir& dir) {
     if (!entries_.emplace(&dir, dir.durable_).second) return;
     dirs_.push_back(&dir);
@@ -278,7 +277,7 @@ class MemCrash {
       const MemDir::Change& change = dir.pending_[i];
       bool keep = loss == Loss::kNothing;
       if (loss == Loss::kRandom) keep = in_order ? i < kept_in_order : rate.Keep(random_);
-      // Compared, not ordered: addresses take no part in the outcome.
+      // Compared, not ordered: addresses must not affect the result.
       if (!keep || lost.contains(change.node.id())) {
         lost.insert(change.node.id());
         continue;

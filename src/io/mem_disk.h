@@ -1,5 +1,5 @@
-// A disk in memory that knows, for every file and directory, what a power cut cannot take any more.
-// Private to src/io; MemFs puts calls, locks and faults around it.
+// An in-memory disk that knows for every file and directory what a power cut can no longer lose.
+// Private to src/io; MemFs adds calls, locks and faults.
 //
 // Threads: one at a time.
 #pragma once
@@ -17,33 +17,33 @@
 namespace tidesdb {
 
 // A file's contents.
-// Invariant: durable with every change in pending applied is current, but for changes that a failed
-//   sync has doomed.
+// Invariant: `durable` with all changes in `pending` equals `current`, except for changes that a
+//   failed sync has doomed.
 class MemInode {
  public:
   const std::string& current() const { return current_; }
   uint64_t size() const { return current_.size(); }
-  // Bytes it takes up on the disk, including what is reserved.
+  // The bytes it takes on the disk, including reserved ones.
   uint64_t disk_bytes() const { return std::max<uint64_t>(current_.size(), reserved_bytes_); }
 
   void Write(uint64_t offset, Slice data);
   void Resize(uint64_t size);
   void Reserve(uint64_t bytes) { reserved_bytes_ = std::max(reserved_bytes_, bytes); }
 
-  // A sync takes time: what was changed up to BeginSync's answer is durable after EndSync.
+  // A sync takes time: changes up to BeginSync's result are durable after EndSync.
   uint64_t BeginSync() const { return change_count_; }
   void EndSync(uint64_t begun);
-  // A failed sync: of what it covered, the generator decides what no later sync will save.
+  // A failed sync: the generator decides which of its changes no later sync can save.
   void FailSync(uint64_t begun, Random* random);
 
-  // Changes one byte of current and durable contents, as a bad medium does.
+  // Changes one byte of current and durable contents, like a bad medium.
   void Flip(uint64_t offset, uint8_t mask);
 
-  // What may be found after a power cut.
+  // The possible states after a power cut.
   enum class Loss : uint8_t { kAll, kNothing, kRandom };
   std::string AfterPowerCut(Loss loss, Random* random) const;
 
-  // A file that holds contents, all durable.
+  // A file with these contents, all durable.
   static std::shared_ptr<MemInode> Durable(std::string contents);
 
  private:
@@ -69,7 +69,7 @@ class MemInode {
 
 class MemDir;
 
-// What a name stands for: a file or a directory; neither for "no such name".
+// The target of a name: a file or a directory; neither means "no such name".
 struct MemNode {
   std::shared_ptr<MemInode> file;
   std::shared_ptr<MemDir> dir;
@@ -78,8 +78,8 @@ struct MemNode {
   const void* id() const { return file ? static_cast<const void*>(file.get()) : dir.get(); }
 };
 
-// A directory. Each change is atomic; those since the last Sync may be lost one by one, but of the
-// changes that concern one file a later one never survives an earlier one.
+// A directory. Each change is atomic. Changes since the last Sync may be lost independently, but a
+// later change of a file never survives without the earlier ones of that file.
 class MemDir : public std::enable_shared_from_this<MemDir> {
  public:
   using Entries = std::map<std::string, MemNode, std::less<>>;
@@ -90,15 +90,15 @@ class MemDir : public std::enable_shared_from_this<MemDir> {
   // Adds or replaces a name.
   void Set(const std::string& name, const MemNode& node);
   void Erase(const std::string& name);
-  // One atomic change: from leaves its directory, to appears in this one.
+  // One atomic change: `from` disappears from its directory and `to` appears in this one.
   void MoveHere(MemDir* from_dir, const std::string& from, const std::string& to);
-  // As for files: what was changed up to BeginSync's answer is durable after EndSync.
+  // As for files: changes up to BeginSync's result are durable after EndSync.
   uint64_t BeginSync() const { return change_count_; }
   void EndSync(uint64_t begun);
 
-  // A copy of the tree below this directory as a power cut may leave it, all of it durable.
+  // A copy of the tree below this directory after a possible power cut, all of it durable.
   std::shared_ptr<MemDir> AfterPowerCut(Random* random) const;
-  // A copy of the tree as it is now, all of it durable.
+  // A copy of the current tree, all of it durable.
   std::shared_ptr<MemDir> Copy() const;
 
  private:
@@ -107,13 +107,13 @@ class MemDir : public std::enable_shared_from_this<MemDir> {
   struct Change {
     uint64_t number = 0;  // Counts from 1 in each directory.
     std::string name;
-    MemNode node;  // What appears under name, or, when erased, what disappears.
+    MemNode node;  // The target of name or, if erased, the former target.
     bool erased = false;
     std::weak_ptr<MemDir> from_dir;  // Of a move.
     std::string from_name;
   };
 
-  // Applies a change to the entries of this directory and, for a move, of where it came from.
+  // Applies a change to the entries of this directory and, for a move, of the source directory.
   static void Apply(const Change& change, Entries* entries, Entries* from_entries);
   static void EraseIfSame(const std::string& name, const void* id, Entries* entries);
   void AddPending(Change change);

@@ -19,7 +19,7 @@ IoCounters::PerKind* CountersOf(IoCounters* counters, const std::string& path) {
   return &counters->of(ParseFileName(BaseName(path)).kind);
 }
 
-// What both kinds of written files have in common.
+// The common part of both kinds of written files.
 class MemOutput {
  public:
   MemOutput(MemWorld* world, std::shared_ptr<MemInode> inode, std::string path,
@@ -83,7 +83,7 @@ class MemOutput {
     return Status::Ok();
   }
 
-  // Closing cannot fail, power or not: it promises nothing about the disk.
+  // Closing cannot fail, even without power: it promises nothing about the disk.
   static Status Close() { return Status::Ok(); }
 
   uint64_t size() const {

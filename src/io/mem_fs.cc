@@ -10,7 +10,7 @@
 namespace tidesdb {
 namespace {
 
-// Finds or makes the file as mode says.
+// Finds or creates the file according to mode.
 Result<std::shared_ptr<MemInode>> OpenForWriting(MemWorld* world, const std::string& path,
                                                  OpenMode mode) REQUIRES(world->mu) {
   TIDESDB_TRY(world->Enter(IoOp::kOpen, "open", path));
@@ -134,7 +134,7 @@ Status MemFs::Rename(const std::string& from, const std::string& to) {
   const MemWorld::Place target = world_->Locate(to);
   if (!node.exists() || target.dir == nullptr) return PosixError("rename", both, ENOENT);
   const MemNode replaced = world_->Find(to);
-  if (replaced.id() == node.id()) return Status::Ok();  // Two names of one file, or one name.
+  if (replaced.id() == node.id()) return Status::Ok();  // Both are names of one file.
   if (replaced.dir != nullptr) {
     if (node.dir == nullptr) return PosixError("rename", both, EISDIR);
     if (!replaced.dir->entries().empty()) return PosixError("rename", both, ENOTEMPTY);

@@ -1,4 +1,4 @@
-// A file system in memory that can lose power: what was not synced may be lost or torn.
+// An in-memory file system that can lose power: unsynced data may be lost or torn.
 //
 // The fault model is in docs/design/0002-simulation.md. In a Simulation every call is a scheduling
 // point, and a sync takes (virtual) time in which other threads run.
@@ -28,22 +28,22 @@ class MemFs final : public FileSystem {
   // --- Faults ---
   void AddFault(const FaultRule& rule);
   void ClearFaults();
-  // Total bytes of all files; a write beyond it does what fits and fails with kNoSpace.
+  // The limit for all files together; a write beyond it writes what fits and fails with kNoSpace.
   void SetCapacity(uint64_t bytes);
-  // From now on every call fails with an IoError that says kPowerCutMessage, and changes nothing.
+  // From now on every call changes nothing and fails with an IoError that says kPowerCutMessage.
   void PowerCut();
   bool power_is_cut() const;
-  // Operations so far; a rule with an nth below it cuts the power of a replay in the middle.
+  // Operations so far; a rule with a lower nth cuts the power in the middle of a replay.
   uint64_t op_count() const;
 
-  // A disk as it may be after a power cut now (this one is left as it is): synced data is there; of
-  // the rest, the seed decides what is kept, dropped or torn. Nothing is locked, no fault armed,
-  // all contents durable.
+  // A disk after a possible power cut now; this one is unchanged. It has all synced data; the seed
+  // decides what is kept, dropped or torn of the rest. It has no locks and no faults, and all
+  // contents are durable.
   std::unique_ptr<MemFs> CrashClone(uint64_t seed) const;
-  // A disk as it is after a killed process or an orderly power-off: nothing is lost.
+  // A disk after a killed process or an orderly shutdown: nothing is lost.
   std::unique_ptr<MemFs> CleanClone() const;
 
-  // Flips bits in place, synced or not: damage on the medium. REQUIRES: offset < the file's size.
+  // Flips bits in place, synced or not, like a bad medium. REQUIRES: offset < the file's size.
   void FlipByte(const std::string& path, uint64_t offset, uint8_t mask = 0x40);
 
   // --- FileSystem ---

@@ -11,7 +11,7 @@ namespace tidesdb {
 namespace {
 
 #ifdef TIDESDB_HOOKS
-// From a fast disk with its own power to a slow one under load.
+// From a fast disk with its own power supply to a slow one under load.
 constexpr uint64_t kSyncTimeMinUs = 20;
 constexpr uint64_t kSyncTimeMaxUs = 5000;
 #endif

@@ -1,5 +1,5 @@
-// What all calls and open files of a MemFs share: the disk, its lock, its faults. Private to
-// src/io.
+// The state that all calls and open files of a MemFs share: the disk, its lock, its faults. Private
+// to src/io.
 #pragma once
 
 #include <limits>
@@ -16,7 +16,7 @@
 
 namespace tidesdb {
 
-// Threads: everything is guarded by mu.
+// Threads: mu guards everything.
 class MemWorld {
  public:
   MemWorld(uint64_t seed, std::shared_ptr<MemDir> root_in)
@@ -28,8 +28,8 @@ class MemWorld {
     std::string name;             // Empty: the root itself.
   };
 
-  // Every operation starts here. OK: go on (a fault that lets the operation start, a short write or
-  // a corrupt read, is left in *fault). Otherwise the error to return.
+  // Every operation begins with this. OK: continue; *fault has a fault that lets the operation
+  // begin (a short write or a corrupt read). Otherwise returns the operation's error.
   Status Enter(IoOp op, Slice verb, const std::string& path,
                std::optional<FaultRule::Kind>* fault = nullptr,
                std::optional<uint64_t> offset = std::nullopt) REQUIRES(mu);
@@ -37,7 +37,7 @@ class MemWorld {
 
   Place Locate(Slice path) const REQUIRES(mu);
   MemNode Find(Slice path) const REQUIRES(mu);
-  // Bytes that files may still grow by.
+  // The free space for files.
   uint64_t FreeBytes() const REQUIRES(mu);
 
   mutable Mutex mu;
@@ -50,7 +50,7 @@ class MemWorld {
   bool power_is_cut GUARDED_BY(mu) = false;
 };
 
-// In a simulation: a scheduling point before an operation, and the time that a sync takes.
+// In a simulation: a scheduling point before an operation, and the time of a sync.
 void SimulateIoCall();
 void SimulateSyncTime();
 

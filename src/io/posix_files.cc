@@ -26,10 +26,10 @@ void Count(std::atomic<uint64_t>* counter, uint64_t n) {
   counter->fetch_add(n, std::memory_order_relaxed);
 }
 
-// Written back at once and taken out of the page cache a step later, when the disk has it.
+// Written back at once, and dropped from the page cache one step later, when the disk has it.
 constexpr uint64_t kDropStepBytes = 1 << 20;
 
-// The pages that the range lies on.
+// The pages of the range.
 void DropPages(int fd, uint64_t offset, uint64_t bytes) {
   constexpr uint64_t kPage = 4096;
   const uint64_t from = offset / kPage * kPage;
@@ -38,7 +38,7 @@ void DropPages(int fd, uint64_t offset, uint64_t bytes) {
                         POSIX_FADV_DONTNEED);
 }
 
-// What both kinds of written files have in common. Append and WriteAt are WriteAll.
+// The common part of both kinds of written files. Append and WriteAt are WriteAll.
 class PosixOutput {
  public:
   PosixOutput(PosixFd fd, std::string path, uint64_t size, IoCounters* counters)
@@ -77,7 +77,7 @@ class PosixOutput {
              : SYNC_FILE_RANGE_WRITE;
     const int result =
         ::sync_file_range(fd_.get(), static_cast<off_t>(offset), static_cast<off_t>(bytes), flags);
-    // An error that is told here is not told again by fdatasync.
+    // fdatasync will not repeat an error that is reported here.
     if (result != 0 && errno != ENOSYS && errno != EINVAL && errno != EOPNOTSUPP) {
       return PosixError("sync_file_range", path_, errno, offset);
     }
@@ -85,7 +85,7 @@ class PosixOutput {
     return Status::Ok();
   }
 
-  // Of pages that are synced.
+  // For pages that are synced.
   void Drop() { DropPages(fd_.get(), 0, size()); }
 
   // keep_size: reserve only.
@@ -102,7 +102,7 @@ class PosixOutput {
     }
     if (errno != EOPNOTSUPP && errno != ENOSYS) return PosixError("fallocate", path_, errno);
     if (keep_size || bytes <= size()) return Status::Ok();
-    // Without support a hole must do: the size at least does not change any more.
+    // Without support use a hole: at least the size will not change any more.
     if (::ftruncate(fd_.get(), static_cast<off_t>(bytes)) != 0) {
       return PosixError("truncate", path_, errno, bytes);
     }
@@ -135,7 +135,7 @@ class PosixOutput {
   PosixFd fd_;
   const std::string path_;
   IoCounters::PerKind* const counters_;
-  std::atomic<uint64_t> size_;  // Relaxed: WriteAt may run on many threads; a figure.
+  std::atomic<uint64_t> size_;  // Relaxed: WriteAt may run on many threads; just a figure.
 };
 
 class PosixWritableFile final : public WritableFile {
@@ -175,7 +175,7 @@ class PosixWritableFile final : public WritableFile {
 
   PosixOutput out_;
   bool bypass_ = false;
-  uint64_t started_ = 0;  // Up to here the disk has been told.
+  uint64_t started_ = 0;  // The disk has been told to write up to here.
 };
 
 class PosixPositionalFile final : public PositionalFile {
@@ -194,7 +194,7 @@ class PosixPositionalFile final : public PositionalFile {
   PosixOutput out_;
 };
 
-// What a direct read of this file must be a multiple of.
+// The alignment that direct reads of this file need.
 size_t DirectAlignment(int fd) {
 #ifdef STATX_DIOALIGN
   struct statx info = {};
@@ -209,8 +209,7 @@ size_t DirectAlignment(int fd) {
   return kDirectAlignmentMax;
 }
 
-// Where a thread's direct reads go that the caller's memory is not aligned for. Longer ones have
-// memory of their own.
+// A thread's buffer for direct reads into unaligned memory. Longer reads allocate their own.
 constexpr size_t kBounceBytes = 64 << 10;
 
 class Bounce {
@@ -249,7 +248,7 @@ class PosixRandomAccessFile final : public RandomAccessFile {
     return Slice(scratch, got);
   }
 
-  // Hints: a refusal changes nothing, so it is not looked at.
+  // A hint: a failure changes nothing and is ignored.
   void Readahead(uint64_t offset, size_t n) const override {
     (void)::posix_fadvise(fd_.get(), static_cast<off_t>(offset), static_cast<off_t>(n),
                           POSIX_FADV_WILLNEED);
@@ -269,7 +268,7 @@ class PosixRandomAccessFile final : public RandomAccessFile {
   uint64_t size() const override { return size_; }
 
  private:
-  // Reads the blocks of the device that the range lies on.
+  // Reads the device blocks that contain the range.
   Result<Slice> ReadDirect(uint64_t offset, size_t n, char* scratch, size_t align) const {
     const uint64_t from = offset & ~uint64_t{align - 1};
     const auto span = static_cast<size_t>(((offset + n + align - 1) & ~uint64_t{align - 1}) - from);
@@ -285,7 +284,7 @@ class PosixRandomAccessFile final : public RandomAccessFile {
     return Slice(scratch, have);
   }
 
-  // Returns how many bytes there were.
+  // Returns the number of bytes read.
   Result<size_t> ReadAll(uint64_t offset, size_t n, char* to, size_t align) const {
     size_t done = 0;
     bool direct = align > 1;
@@ -309,7 +308,7 @@ class PosixRandomAccessFile final : public RandomAccessFile {
     return done;
   }
 
-  // The file system took the flag and not the read; another thread may have found so already.
+  // The file system accepted the flag but not the read; another thread may have noticed it already.
   bool LeaveDirect() const {
     alignment_.store(1, std::memory_order_relaxed);
     const int flags = ::fcntl(fd_.get(), F_GETFL);
@@ -320,7 +319,7 @@ class PosixRandomAccessFile final : public RandomAccessFile {
   const std::string path_;
   const uint64_t size_;
   IoCounters::PerKind* const counters_;
-  // Relaxed: they only choose how to read the same bytes.
+  // Relaxed: they only select how to read the same bytes.
   mutable std::atomic<size_t> alignment_ = 1;
   std::atomic<bool> drop_ = false;
 };
@@ -337,7 +336,7 @@ PosixFd& PosixFd::operator=(PosixFd&& other) noexcept {
 
 int PosixFd::Close() {
   if (fd_ < 0) return 0;
-  // Never repeated: Linux frees the descriptor even when close reports an error.
+  // Never repeated: Linux frees the descriptor even if close reports an error.
   const int result = ::close(std::exchange(fd_, -1));
   return result == 0 || errno == EINTR ? 0 : errno;
 }

@@ -8,7 +8,7 @@
 
 namespace tidesdb {
 
-// A file descriptor that is closed with its owner.
+// A file descriptor that its owner closes.
 class PosixFd {
  public:
   explicit PosixFd(int fd = -1) : fd_(fd) {}
@@ -26,7 +26,7 @@ class PosixFd {
   int fd_;
 };
 
-// size: of the file as it is; appending starts there. counters: of the file system.
+// size: of the existing file; appending starts there. counters: of the file system.
 std::unique_ptr<WritableFile> NewPosixWritableFile(PosixFd fd, std::string path, uint64_t size,
                                                    IoCounters* counters);
 std::unique_ptr<PositionalFile> NewPosixPositionalFile(PosixFd fd, std::string path, uint64_t size,

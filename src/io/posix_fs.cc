@@ -17,7 +17,7 @@
 namespace tidesdb {
 namespace {
 
-constexpr mode_t kFileMode = 0640;  // A database is its owner's; the group may read (backup).
+constexpr mode_t kFileMode = 0640;  // The owner has access; the group may read (backup).
 constexpr mode_t kDirMode = 0750;
 
 Result<PosixFd> Open(const std::string& path, int flags) {
@@ -55,8 +55,8 @@ Result<std::pair<PosixFd, uint64_t>> OpenSized(const std::string& path, int flag
   return std::make_pair(std::move(fd), static_cast<uint64_t>(info.st_size));
 }
 
-// An open-file-description lock: unlike POSIX process locks, a second open in the same process
-// conflicts, and closing another descriptor of the file does not release it.
+// An open-file-description lock. Unlike POSIX process locks, it conflicts with a second open in the
+// same process, and closing another descriptor of the file does not release it.
 class PosixLock final : public FileLock {
  public:
   explicit PosixLock(PosixFd fd) : fd_(std::move(fd)) {}
@@ -104,7 +104,7 @@ class PosixFileSystem final : public FileSystem {
     DIR* stream = ::opendir(dir.c_str());
     if (stream == nullptr) return PosixError("list", dir, errno);
     std::vector<std::string> names;
-    errno = 0;  // The one way to tell the end from an error.
+    errno = 0;  // Only this distinguishes the end from an error.
     while (const dirent* entry = ::readdir(stream)) {
       const Slice name(entry->d_name);
       if (name != "." && name != "..") names.emplace_back(name);

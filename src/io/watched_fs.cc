@@ -21,7 +21,7 @@ WatchedFile KindOf(const std::string& path) {
   }
 }
 
-// A file that is open, or is to be opened or deleted.
+// A file that is open, or is being opened or deleted.
 struct Watched {
   Watched(Instruments* who, std::string where)
       : instruments(who), path(std::move(where)), kind(KindOf(path)) {}
@@ -32,7 +32,7 @@ struct Watched {
   void* file = nullptr;  // The host's.
 };
 
-// Tells of one call, from its construction to End().
+// Reports one call, from construction to End().
 class Told {
  public:
   Told(const Watched& watched, FileAction action, size_t bytes_max = 0)
@@ -47,7 +47,7 @@ class Told {
   Told(const Told&) = delete;
   Told& operator=(const Told&) = delete;
 
-  // bytes: of a call that was OK.
+  // bytes: of a successful call.
   void End(bool ok, size_t bytes = 0) {
     call_.ok = ok;
     call_.bytes = ok ? bytes : 0;
@@ -65,7 +65,7 @@ class Told {
   FileCall call_;
 };
 
-// An open file, that tells of its close.
+// An open file that reports its close.
 template <typename File>
 class WatchedHandle : public File {
  public:
@@ -86,7 +86,7 @@ class WatchedHandle : public File {
   bool closed_ = false;
 };
 
-// What both kinds of files that are written have.
+// The common part of both kinds of written files.
 template <typename File>
 class WatchedOutput : public WatchedHandle<File> {
  public:

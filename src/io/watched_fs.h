@@ -1,4 +1,4 @@
-// A file system that tells a host's instruments of each call for a file.
+// A file system that reports each call for a file to a host's instruments.
 #pragma once
 
 #include <memory>
@@ -8,7 +8,7 @@
 
 namespace tidesdb {
 
-// Both outlive it. Its counters() count nothing: those of `fs` do.
+// Both outlive it. Its counters() stay 0: those of `fs` count.
 std::unique_ptr<FileSystem> NewWatchedFs(FileSystem* fs, Instruments* instruments);
 
 }  // namespace tidesdb
