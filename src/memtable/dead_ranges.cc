@@ -37,7 +37,7 @@ void DeadRanges::Report(Slice first, Slice last, SequenceNumber snapshot, Ticket
     if (!range.Meets(first, last)) {
       ++i;
     } else if (range.number > ticket) {
-      announced = true;  // For a scan that began later; another announcement would put that off.
+      announced = true;  // By a scan that began later; announcing again would delay it.
       ++i;
     } else {
       range.first = std::max(range.first, std::string(first));

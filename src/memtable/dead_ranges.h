@@ -1,20 +1,20 @@
-// Ranges of a family's keys in which nothing lives, so that scans jump over what was deleted
-// there instead of walking it again: the head of a queue, say.
+// Ranges of a family's keys without living keys, so that scans jump over deleted keys instead of
+// walking them again, for example at the head of a queue.
 //
-// A range says: no snapshot >= `since` sees a key in [first, last], as long as nothing is put
-// there. A scan cannot say so by itself, as a put may land behind it. So it takes two: the first
-// announces what it walked, and a later one that walks it again, while every put looks for
-// announcements, confirms it. Ranges belong to the memtable that takes writes, and are of no use to
-// readers with another one in front of it: whatever they do not see of older sources they do not
-// see at all.
+// A range means: no snapshot >= `since` sees a key in [first, last], as long as nothing is put
+// there. One scan alone cannot know this, because a put may arrive behind it. So it takes two
+// scans: the first announces the range that it walked, and a later one that walks it again confirms
+// it. Meanwhile every put checks the announcements. Ranges belong to the memtable that takes
+// writes. Readers with a newer memtable in front of it cannot use them: that memtable may hold puts
+// into the range.
 //
 // Threads: any.
 // Owns: copies of keys.
 // Invariants:
-//   1. An Add puts its version in place, then raises `adds` (acquire and release), then asks
-//      Wanted() and calls OnPut, all before its commit is visible.
-//   2. Observe() raises `adds` too. So either the Add came first, and all reading after Observe()
-//      finds its version; or it comes later, and sees all that was announced before Observe().
+//   1. An Add inserts its version, then raises `adds` (acquire and release), then calls Wanted() and
+//      OnPut, all before its commit is visible.
+//   2. Observe() raises `adds` too. If the Add came first, all reads after Observe() find its
+//      version; if it comes later, it sees everything announced before Observe().
 #pragma once
 
 #include <atomic>
@@ -29,31 +29,30 @@ namespace tidesdb {
 
 class DeadRanges {
  public:
-  // Counts the announcements that a scan may confirm: those from before it began.
+  // The number of announcements that a scan may confirm: those from before it began.
   using Ticket = uint64_t;
 
-  // Ranges kept, and announcements; the latest. Each put looks at all of them.
+  // The number of ranges, and of announcements, that are kept: the latest. Each put checks all.
   static constexpr size_t kRangesMax = 8;
 
-  // `adds` outlives this.
+  // `adds` outlives this object.
   explicit DeadRanges(std::atomic<uint64_t>* adds) : adds_(adds) {}
   DeadRanges(const DeadRanges&) = delete;
   DeadRanges& operator=(const DeadRanges&) = delete;
 
   // For scans.
 
-  // To be called before what the scan reads from is obtained.
+  // Call it before the scan obtains its sources.
   Ticket Observe() EXCLUDES(mutex_);
-  // The range that a reader with this snapshot may jump over from `key`. False: none.
+  // The range that a reader with this snapshot may jump over from `key`. False if there is none.
   bool Find(Slice key, SequenceNumber snapshot, std::string* first, std::string* last) const
       EXCLUDES(mutex_);
-  // All keys in [first, last] were dead to `snapshot`, and none of them had a version newer than
-  // that.
+  // All keys in [first, last] were dead for `snapshot`, and none had a newer version.
   void Report(Slice first, Slice last, SequenceNumber snapshot, Ticket ticket) EXCLUDES(mutex_);
 
   // For Add.
 
-  // Whether OnPut has anything to look at.
+  // Whether OnPut has anything to check.
   bool Wanted() const { return wanted_.load(std::memory_order_acquire); }
   void OnPut(Slice key) EXCLUDES(mutex_);
 
@@ -68,13 +67,13 @@ class DeadRanges {
     bool Meets(Slice from, Slice to) const { return from <= last && to >= first; }
   };
 
-  // Takes in all confirmed ranges that it meets.
+  // Merges all confirmed ranges that it touches into it.
   void Confirm(Range range) REQUIRES(mutex_);
-  // The oldest makes room.
+  // Drops the oldest if there are too many.
   static void AddTo(std::vector<Range>* ranges, Range range);
 
   std::atomic<uint64_t>* const adds_;
-  std::atomic<bool> wanted_ = false;  // There are ranges of either kind.
+  std::atomic<bool> wanted_ = false;  // There are confirmed or announced ranges.
   mutable Mutex mutex_;
   std::vector<Range> announced_ GUARDED_BY(mutex_);
   std::vector<Range> confirmed_ GUARDED_BY(mutex_);  // Disjoint.

@@ -1,8 +1,8 @@
-// What a memtable holds of each column family: the tree of its keys, counts, and what scans found
-// dead. Found without locks.
+// A memtable's data of each column family: the tree of its keys, counts, and dead ranges. Lookups
+// take no locks.
 //
 // Threads: any.
-// Owns: the dead ranges; all else is the arena's.
+// Owns: the dead ranges; the arena owns the rest.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@
 
 namespace tidesdb {
 
-// The tree is read by all and stands apart from the counts, which every add writes.
+// All threads read the tree, so it is apart from the counts, which every add writes.
 struct MemTableFamily {
   MemTableFamily(FamilyId family_id, ConcurrentArena* arena) : id(family_id), tree(arena) {}
 
@@ -29,7 +29,7 @@ struct MemTableFamily {
     if (found != nullptr) return found;
     auto made = std::make_unique<DeadRanges>(&entries);
     if (!dead_ranges.compare_exchange_strong(found, made.get(), std::memory_order_acq_rel)) {
-      return found;  // Somebody was faster.
+      return found;  // Another thread was faster.
     }
     return made.release();
   }
@@ -37,8 +37,8 @@ struct MemTableFamily {
   const FamilyId id;
   MemTableFamily* next = nullptr;  // In the bucket; constant once linked.
   KeyTree tree;
-  std::atomic<DeadRanges*> dead_ranges{nullptr};  // Null until a scan wants them.
-  // Statistics: relaxed, each exact once its adders are done; but see DeadRanges for `entries`.
+  std::atomic<DeadRanges*> dead_ranges{nullptr};  // Null until a scan needs them.
+  // Statistics: relaxed, exact once their adders are done; see DeadRanges for `entries`.
   alignas(64) std::atomic<uint64_t> entries{0};
   std::atomic<uint64_t> tombstones{0};
   std::atomic<uint64_t> bytes{0};
@@ -57,9 +57,9 @@ class FamilyDirectory {
     }
   }
 
-  // Null: nothing was added of it.
+  // Null: nothing of it was added.
   MemTableFamily* Find(FamilyId id) const {
-    // Acquire: whoever sees a family sees its fields.
+    // Acquire: a thread that sees a family sees its fields.
     return Find(buckets_[id % kBuckets].load(std::memory_order_acquire), nullptr, id);
   }
 
@@ -72,7 +72,7 @@ class FamilyDirectory {
     family->next = first;
     while (!bucket.compare_exchange_weak(family->next, family, std::memory_order_release,
                                          std::memory_order_acquire)) {
-      // Somebody was faster.
+      // Another thread was faster.
       if (MemTableFamily* found = Find(family->next, first, id)) return found;
       first = family->next;
     }
@@ -97,7 +97,7 @@ class FamilyDirectory {
  private:
   static constexpr size_t kBuckets = 64;
 
-  // In the bucket's list from `first` up to `end`.
+  // Searches the bucket's list from `first` up to `end`.
   static MemTableFamily* Find(MemTableFamily* first, const MemTableFamily* end, FamilyId id) {
     for (MemTableFamily* family = first; family != end; family = family->next) {
       if (family->id == id) return family;

@@ -1,4 +1,4 @@
-// A key in memory and the newest of its versions.
+// A key in memory and its newest version.
 //
 // Threads: any number of readers; one at a time sets the newest version.
 // Owns: nothing; the memory is the arena's, and never moves.
@@ -15,8 +15,8 @@
 
 namespace tidesdb {
 
-// The 8 bytes of `key` from `skip` on, big-endian and zero-padded: when the bytes before are alike,
-// most comparisons of keys are of two of these numbers.
+// The 8 bytes of `key` from `skip` on, big-endian and zero-padded. If the bytes before are equal,
+// most key comparisons need only two of these numbers.
 inline uint64_t KeyHead(Slice key, size_t skip) {
   if (key.size() >= skip + sizeof(uint64_t)) return DecodeBigEndian64(key.data() + skip);
   uint64_t head = 0;
@@ -26,7 +26,7 @@ inline uint64_t KeyHead(Slice key, size_t skip) {
   return head;
 }
 
-// Negative, zero or positive, like Slice::compare; faster when the heads differ.
+// Negative, zero or positive, like Slice::compare; faster if the heads differ.
 inline int CompareKeys(Slice a, Slice b) {
   const uint64_t a_head = KeyHead(a, 0);
   const uint64_t b_head = KeyHead(b, 0);
@@ -47,14 +47,14 @@ class KeyNode {
 
   Slice key() const { return {reinterpret_cast<const char*>(this) + kKeyOffset, key_bytes_}; }
 
-  // Acquire and release: whoever sees a version sees its bytes.
+  // Acquire and release: a thread that sees a version sees its bytes.
   const KeyVersion* newest() const { return newest_.load(std::memory_order_acquire); }
   void SetNewest(const KeyVersion* version) { newest_.store(version, std::memory_order_release); }
 
-  // Order of `other` against this key. REQUIRES: the first `skip` bytes and the heads behind them
-  // are equal; otherwise the answer means nothing.
+  // Order of `other` relative to this key. REQUIRES: the first `skip` bytes and the heads after
+  // them are equal; otherwise the result is meaningless.
   int CompareBehindHead(Slice other, size_t skip) const {
-    // What both have of the head is equal: a key that ends there is a prefix of the other.
+    // Both have an equal head: a key that ends within it is a prefix of the other.
     const size_t start = skip + sizeof(uint64_t);
     const Slice own = key();
     if (other.size() > start && own.size() > start)
@@ -69,7 +69,7 @@ class KeyNode {
 
   std::atomic<const KeyVersion*> newest_;
   const uint32_t key_bytes_;
-  // Then the key's bytes, at once: no padding between.
+  // The key's bytes follow directly, without padding.
 };
 
 }  // namespace tidesdb

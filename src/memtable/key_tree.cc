@@ -22,7 +22,7 @@ TreeNode* KeyTree::Descend(TreeNode* node, const KeyNode* bound, Slice key, Side
   for (;;) {
     const uint64_t at = node->BeginRead();
     const KeyNode* high = node->high();
-    // Most often the bound is what the parent had told.
+    // Usually the bound is the one from the parent.
     if (high != bound && high != nullptr && IsBeyond(key, high, side)) {
       TreeNode* next = node->next();
       if (node->StillAt(at)) node = next;
@@ -61,7 +61,7 @@ KeyNode* KeyTree::FindFrom(TreeNode* node, const KeyNode* bound, Slice key, Plac
 KeyNode* KeyTree::FindNear(Slice key, Leaf* near, Place* place) const {
   if (near != nullptr && (near->low() == nullptr || CompareKeys(key, near->low()->key()) >= 0)) {
     const KeyNode* high = near->high();
-    // The bound only falls: when the key is beyond this one now, it is in another leaf.
+    // The bound only falls: if the key is now beyond this node, it is in another leaf.
     if (high == nullptr || !IsBeyond(key, high, Side::kRight)) {
       return FindFrom(near, high, key, place);
     }
@@ -105,7 +105,7 @@ SlotNode<Slot>* KeyTree::SplitAndInsert(SlotNode<Slot>* node, uint32_t slot, Key
 }
 
 bool KeyTree::GrowRoot(TreeNode* left, TreeNode* right) {
-  // Only who has the root locked replaces it.
+  // Only the thread with the locked root replaces it.
   if (root_.load(std::memory_order_relaxed) != left) return false;
   auto* root = MakeNode<InnerSlot>(nullptr, left->level() + 1);
   root->Insert(0, nullptr, left);
@@ -120,7 +120,7 @@ void KeyTree::InsertChild(TreeNode* child) {
   TreeNode* from = root();
   for (;;) {
     uint64_t version;
-    // The root is at least that high: it grew before the lock on what was split was given back.
+    // The root is at least that high: it grew before the split node was unlocked.
     CHECK(from->level() >= level);
     from = Descend(from, nullptr, low->key(), Side::kRight, level, &version);
     auto* node = static_cast<Inner*>(from);
@@ -195,7 +195,7 @@ KeyNode* KeyTree::Before(Slice key, Place* place) const {
     const Leaf::Place found = leaf->Search(key, 0);
     KeyNode* node = found.slot > 0 ? leaf->key(found.slot - 1) : nullptr;
     if (!leaf->StillAt(version)) continue;
-    // Every leaf but the first begins with a key that sends this search to it.
+    // Every leaf except the first begins with a key that leads this search to it.
     DCHECK(node != nullptr || leaf == first_leaf_);
     *place = {leaf, version, found.slot - 1, found.count};
     return node;
@@ -232,7 +232,7 @@ KeyNode* KeyTree::Previous(const KeyNode* node, Place* place) const {
     }
     FindAgain(node, place);
   }
-  // The first of a leaf stays the first, unless the leaf is the very first.
+  // The first key of a leaf stays first, except in the very first leaf.
   return Before(node->key(), place);
 }
 

@@ -1,16 +1,16 @@
-// A sorted set of keys that only grows: a B-link tree that many threads read and add to at once.
+// A sorted set of keys that only grows: a B-link tree that many threads read and extend at once.
 //
 // After Lehman and Yao ("Efficient locking for concurrent operations on B-trees", 1981): each node
-// knows where its keys end and who holds the next ones, so a search that comes a split too late
-// just moves right, and no thread ever holds two locks. Nodes are read under their version number
+// knows where its keys end and which node has the next ones. A search that misses a split just
+// moves right, and no thread ever holds two locks. Nodes are read under their version number
 // instead of a lock (tree_node.h).
 //
-// Threads: any number of readers and inserters. REQUIRES of inserters: never the same key by two at
-//   once.
+// Threads: any number of readers and inserters. REQUIRES of inserters: two threads never insert the
+//   same key at once.
 // Owns: nothing; nodes are the arena's.
 // Invariants:
-//   1. A key that was in the tree when a search began is found by it.
-//   2. Leaves are never freed and hold on to their first key, so a place stays good to start from.
+//   1. A search finds every key that was in the tree when it began.
+//   2. Leaves are never freed and keep their first key, so a place stays a valid starting point.
 #pragma once
 
 #include <atomic>
@@ -23,7 +23,7 @@ namespace tidesdb {
 
 class KeyTree {
  public:
-  // Where a key is, or was looked for, in a leaf at one of its versions.
+  // The place of a key, or of a search for it, in one version of a leaf.
   struct Place {
     Leaf* leaf = nullptr;
     uint64_t version = 0;
@@ -35,60 +35,60 @@ class KeyTree {
   KeyTree(const KeyTree&) = delete;
   KeyTree& operator=(const KeyTree&) = delete;
 
-  // Null: it is not there, and would be at `place`.
+  // Null if it is missing; it would be at `place`.
   KeyNode* Find(Slice key, Place* place) const { return FindFrom(root(), nullptr, key, place); }
-  // The same, for a key that may well be in the leaf `near` (null: no idea).
+  // The same, for a key that is probably in the leaf `near` (null: no hint).
   KeyNode* FindNear(Slice key, Leaf* near, Place* place) const;
 
-  // REQUIRES: `place` is from Find(node->key()), which returned null. The place is the node's
-  // after.
+  // REQUIRES: `place` is from Find(node->key()), which returned null. Afterwards the place is the
+  //   node's.
   void Insert(KeyNode* node, Place* place);
 
-  // For iterators; null: none. They set the place to that of the node they return.
+  // For iterators; null: none. They set the place to that of the returned node.
   KeyNode* First(Place* place) const;
   KeyNode* Last(Place* place) const;
   KeyNode* AtLeast(Slice key, Place* place) const;
   KeyNode* Before(Slice key, Place* place) const;
-  // The neighbours of `node`. REQUIRES: it and `place` are from the last call on that place.
+  // The neighbours of `node`. REQUIRES: it and `place` are from the last call with that place.
   KeyNode* Next(const KeyNode* node, Place* place) const;
   KeyNode* Previous(const KeyNode* node, Place* place) const;
 
-  // About how many keys are in [start, *end) (null end: no bound): counted on the highest level
-  // that has enough nodes between for an estimate within some ten per cent, or exactly in the
-  // leaves. REQUIRES: start < *end.
+  // An estimate of the keys in [start, *end) (null end: no bound). It counts on the highest level
+  // with enough nodes for an error of some ten percent, or exactly in the leaves. REQUIRES: start <
+  // *end.
   uint64_t Estimate(Slice start, const Slice* end) const;
 
  private:
   friend class KeyTreeInspector;  // For tests.
 
-  // Which of two neighbours a key belongs to that is the bound between them.
+  // Which of two neighbours has a key that equals the bound between them.
   enum class Side { kRight, kLeft };
   struct Row;
 
   TreeNode* root() const { return root_.load(std::memory_order_acquire); }
 
   static bool IsBeyond(Slice key, const KeyNode* high, Side side);
-  // Goes down from `node`, where the key is at or to the right, to the node of `level` whose it is,
-  // and sets `version` to one at which it was. `bound` is a key that is known to be greater (or
+  // Descends from `node`, where the key is at or to the right, to the key's node of `level`, and
+  // sets `version` to a version in which it was the key's. `bound`: a key known to be greater (or
   // equal, for Side::kLeft); null: none is known, or the end.
   TreeNode* Descend(TreeNode* node, const KeyNode* bound, Slice key, Side side, uint32_t level,
                     uint64_t* version) const;
   KeyNode* FindFrom(TreeNode* node, const KeyNode* bound, Slice key, Place* place) const;
-  // The first key of `leaf` or the leaves behind it.
+  // The first key of `leaf` or of the leaves after it.
   static KeyNode* FirstFrom(Leaf* leaf, Place* place);
-  // Sets the place to that of `node` again, after its leaf has changed.
+  // Updates the place of `node` after its leaf has changed.
   void FindAgain(const KeyNode* node, Place* place) const;
 
   template <typename Slot>
   SlotNode<Slot>* MakeNode(KeyNode* low, uint32_t level);
-  // With `node`, which is full, locked at the version of the slot: splits it, inserts and unlocks.
-  // Returns the new node to its right.
+  // `node` is full, and locked at the version of the slot: splits it, inserts and unlocks. Returns
+  // the new node to its right.
   template <typename Slot>
   SlotNode<Slot>* SplitAndInsert(SlotNode<Slot>* node, uint32_t slot, KeyNode* key,
                                  TreeNode* child);
-  // Makes a node known one level above it.
+  // Adds a node to the level above it.
   void InsertChild(TreeNode* child);
-  // When `left`, which is locked, is the root: puts a new one above it and `right`.
+  // If `left`, which is locked, is the root: puts a new root above it and `right`.
   bool GrowRoot(TreeNode* left, TreeNode* right);
 
   static uint64_t SampleKeys(const TreeNode* node);
@@ -96,7 +96,7 @@ class KeyTree {
 
   ConcurrentArena* const arena_;
   Leaf* const first_leaf_;
-  // Release and acquire: whoever sees a root sees what is below it.
+  // Release and acquire: a thread that sees a root sees the nodes below it.
   std::atomic<TreeNode*> root_;
 };
 

@@ -1,4 +1,4 @@
-// How many keys a range has, from few nodes.
+// Estimates the number of keys in a range from few nodes.
 #include <algorithm>
 
 #include "memtable/key_tree.h"
@@ -21,10 +21,10 @@ const TreeNode* ChildAt(const TreeNode* node, uint64_t slot) {
 
 }  // namespace
 
-// The slots of one level that a range spans. Nodes may be split while they are counted: what comes
-// out is then a little off, and never more than what is there.
+// The slots of one level in a range. Nodes may split during the count: the result is then slightly
+// too low.
 struct KeyTree::Row {
-  // How many of them are in `node`.
+  // The number of these slots in `node`.
   uint64_t CountIn(const TreeNode* node) const {
     const uint64_t begin = node == first ? first_slot : 0;
     const uint64_t end = node == last ? last_slot : node->count();
@@ -55,7 +55,7 @@ KeyTree::Row KeyTree::RowBetween(Slice start, const Slice* end, uint32_t level) 
   return row;
 }
 
-// The keys below a node, if all of it is like its middle.
+// The number of keys below a node, if all of it is like its middle.
 uint64_t KeyTree::SampleKeys(const TreeNode* node) {
   uint64_t keys = 1;
   for (; node->level() > 0; node = ChildAt(node, node->count() / 2)) keys *= node->count();

@@ -1,9 +1,9 @@
 // The newest writes of all column families, ordered by (family, key), in memory.
 //
 // Threads: any number of Add, Get and iterators at once; no locks. REQUIRES of callers: two threads
-//   never add versions of one key at the same time (the row lock sees to it), and versions of one
+//   never add versions of one key at the same time (the row lock ensures it), and versions of one
 //   key are added in ascending sequence.
-// Owns: an arena with all keys and values; bytes handed out live as long as the memtable.
+// Owns: an arena with all keys and values; returned bytes live as long as the memtable.
 // Invariants:
 //   1. A reader that has seen sequence s published (an acquire load) finds every version <= s.
 //   2. (family, key, sequence) is unique.
@@ -28,8 +28,8 @@ struct MemTableFamilyCounts {
   uint64_t bytes;  // Of keys and values.
 };
 
-// Remembers where one caller's last Add went, so that adding sorted keys is nearly O(1). Cheap to
-// make; of no use to another memtable.
+// Remembers the place of a caller's last Add, so that adding sorted keys is nearly O(1). Cheap to
+// create; useless for another memtable.
 // Threads: one at a time.
 class MemTableHint {
  public:
@@ -50,23 +50,23 @@ class MemTable {
     Add(family, key, type, sequence, value, nullptr);
   }
 
-  // The newest version of the key with sequence <= snapshot, tombstones included. False: none here.
+  // The newest version of the key with sequence <= snapshot, tombstones included. False if none.
   virtual bool Get(FamilyId family, Slice key, SequenceNumber snapshot, VersionHit* hit) const = 0;
 
   // Over the versions of one family. Lives no longer than the memtable.
   virtual std::unique_ptr<InternalIterator> NewIterator(FamilyId family) const = 0;
 
-  // What scans found dead, for a reader with this memtable in front of all it reads. Null: nothing
-  // was added of the family yet. Lives as long as the memtable.
+  // The dead ranges that scans found, for a reader with this memtable in front of its sources.
+  // Null: nothing of the family was added yet. Lives as long as the memtable.
   virtual DeadRanges* FindDeadRanges(FamilyId family) const = 0;
 
   // The families with entries, ascending. REQUIRES: no Add is running.
   virtual std::vector<MemTableFamilyCounts> Families() const = 0;
 
-  // About how many keys are in [start, end) (empty end: no bound), by the search structure's upper
-  // levels.
+  // An estimate of the keys in [start, end) (empty end: no bound), from the upper levels of the
+  // tree.
   virtual uint64_t EstimateKeys(FamilyId family, Slice start, Slice end) const = 0;
-  // How many of the family's entries are tombstones, from 0 to 1.
+  // The share of tombstones in the family's entries, from 0 to 1.
   virtual double TombstoneShare(FamilyId family) const = 0;
 
   virtual bool empty() const = 0;
@@ -76,9 +76,9 @@ class MemTable {
   virtual SequenceNumber LastSequence() const = 0;
 };
 
-// A tree of keys per family, with a chain of versions per key.
-// `block_bytes`: what the arena asks the system for at a time; a memtable that is rotated at a few
-// KiB wants it small, a large one a multiple of kHugePageBytes (io/huge_pages.h).
+// A tree of keys per family, with a chain of versions per key. `block_bytes`: the size of the
+// arena's requests to the system. Use a small one for a memtable that is rotated at a few KiB, and
+// a multiple of kHugePageBytes (io/huge_pages.h) for a large one.
 std::unique_ptr<MemTable> NewMemTable(size_t block_bytes = 256 << 10);
 
 }  // namespace tidesdb

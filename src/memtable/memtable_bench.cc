@@ -15,7 +15,7 @@ namespace {
 constexpr uint64_t kKeys = 1 << 20;
 constexpr FamilyId kFamily = 7;
 
-std::unique_ptr<MemTable> shared_table;  // Of the benchmark that is running.
+std::unique_ptr<MemTable> shared_table;  // Of the running benchmark.
 
 struct Key {
   explicit Key(uint64_t number) {
@@ -56,7 +56,7 @@ void Add(benchmark::State& state, bool sorted, bool with_hint) {
   ReportAdds(state);
 }
 
-// All threads at the end of one sequence of keys.
+// All threads add at the end of one sequence of keys.
 void AddSortedTogether(benchmark::State& state) {
   const auto thread = static_cast<uint64_t>(state.thread_index());
   uint64_t i = 0;
@@ -68,8 +68,8 @@ void AddSortedTogether(benchmark::State& state) {
   ReportAdds(state);
 }
 
-// Batches of 100 sorted keys, as transactions on a table bring them, each into its own place of the
-// key space.
+// Batches of 100 sorted keys, as from transactions on a table, each at its own place in the key
+// space.
 void AddBatches(benchmark::State& state, bool with_hint) {
   const auto thread = static_cast<uint64_t>(state.thread_index());
   uint64_t batch = thread << 32;

@@ -94,7 +94,7 @@ class TreeIterator final : public InternalIterator {
   Status status() const override { return Status::Ok(); }
 
  private:
-  // False: nothing of the family was added yet.
+  // False if nothing of the family was added yet.
   bool HasTree() {
     if (tree_ == nullptr) {
       if (const MemTableFamily* family = families_->Find(family_)) tree_ = &family->tree;
@@ -189,7 +189,7 @@ class TreeMemTable final : public MemTable {
     if (family == nullptr) return 0;
     const uint64_t tombstones = family->tombstones.load(std::memory_order_relaxed);
     const uint64_t entries = family->entries.load(std::memory_order_relaxed);
-    // Counted one after the other: others may be adding.
+    // Read one after the other, while others may be adding.
     return entries == 0
                ? 0
                : std::min(1.0, static_cast<double>(tombstones) / static_cast<double>(entries));
@@ -235,8 +235,7 @@ class TreeMemTable final : public MemTable {
     node->SetNewest(KeyVersion::Make(memory, newest, trailer, value));
   }
 
-  // Node, key and first version lie side by side: a point read finds them in neighbouring cache
-  // lines.
+  // Node, key and first version are adjacent: a point read finds them in neighbouring cache lines.
   KeyNode* MakeNode(Slice key, Trailer trailer, Slice value) {
     const size_t node_bytes = Align8(KeyNode::Bytes(key));
     char* memory = arena_.AllocateAligned(node_bytes + KeyVersion::Bytes(nullptr, value));
@@ -263,9 +262,9 @@ class TreeMemTable final : public MemTable {
 
   ConcurrentArena arena_;
   FamilyDirectory families_;
-  // Relaxed: read when no Add is running.
+  // Relaxed: read while no Add is running.
   std::atomic<uint64_t> first_sequence_inverted_{
-      0};  // All bits of the lowest flipped: the maximum is kept.
+      0};  // The lowest with all bits flipped, so that the maximum is kept.
   std::atomic<uint64_t> last_sequence_{kNoSequence};  // One above the highest.
 };
 

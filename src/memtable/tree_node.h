@@ -1,18 +1,18 @@
 // The nodes of a KeyTree: sorted slots under a version number, read without a lock.
 //
-// Threads: any. A reader notes the version (BeginRead), reads what it wants and asks whether the
-//   version is still the same (StillAt); only then is what it read true. Until then it may be torn,
-//   but every pointer in it leads to memory that lives as long as the tree. A writer holds the
-//   lock, which is the version's lowest bit. All fields that change are atomic; acquire loads by
-//   readers and release stores by writers keep the order of fields and version.
+// Threads: any. A reader notes the version (BeginRead), reads, and checks that the version is
+//   unchanged (StillAt); only then is its data valid. Until then it may be torn, but every pointer in
+//   it leads to memory that lives as long as the tree. A writer holds the lock, which is the
+//   version's lowest bit. All fields that change are atomic; acquire loads by readers and release
+//   stores by writers keep the order of fields and version.
 // Owns: nothing; nodes are the arena's and are never freed.
 // Invariants:
-//   1. A node holds the keys in [low, high): `low` never changes, `high` only falls, when the node
-//      is split, and what lies beyond is then to the right (next).
+//   1. A node holds the keys in [low, high). `low` never changes; `high` only falls, when the node is
+//      split. Keys beyond it are then to the right (next).
 //   2. `low` is null in the first node of a level, `high` in the last; all others are keys of the
 //      tree.
-//   3. The keys of a node have the first skip() bytes in common; heads are of the bytes behind.
-//   4. A slot that was ever below count() is never null again.
+//   3. The keys of a node share the first skip() bytes; heads are of the bytes after these.
+//   4. A slot that was ever below count() never becomes null again.
 #pragma once
 
 #include <algorithm>
@@ -41,7 +41,7 @@ class alignas(64) TreeNode {
     SchedulingPoint();
     return (version & kLocked) == 0 ? version : AwaitUnlocked();
   }
-  // Whether all that was read since BeginRead() is true.
+  // Whether all data read since BeginRead() is valid.
   bool StillAt(uint64_t version) const {
     SchedulingPoint();
     return version_.load(std::memory_order_relaxed) == version;
@@ -56,7 +56,7 @@ class alignas(64) TreeNode {
 
   // For writers.
 
-  // False: somebody else is or was there since.
+  // False if another thread is writing or has written since.
   bool TryLock(uint64_t version) {
     SchedulingPoint();
     return version_.compare_exchange_strong(version, version + kLocked, std::memory_order_acquire,
@@ -73,7 +73,7 @@ class alignas(64) TreeNode {
   void SetHigh(KeyNode* high) { high_.store(high, std::memory_order_release); }
   void SetNext(TreeNode* next) { next_.store(next, std::memory_order_release); }
 
-  // What all keys in [low, high) have in common.
+  // The common prefix length of all keys in [low, high).
   size_t CommonBytes() const {
     const KeyNode* high = this->high();
     if (low_ == nullptr || high == nullptr) return 0;
@@ -93,7 +93,7 @@ class alignas(64) TreeNode {
     }
     last_insert_ = slot;
   }
-  // Whether an insert into this slot goes on with what the last ones began.
+  // Whether an insert into this slot continues the order of the last ones.
   bool IsSorted(uint32_t slot) const {
     return run_ > 0 ? slot == last_insert_ + 1 && run_ >= kRunMin
                     : slot == last_insert_ && run_ <= -kRunMin;
@@ -120,9 +120,9 @@ class alignas(64) TreeNode {
   std::atomic<uint32_t> count_ = 0;
   std::atomic<uint32_t> skip_ = 0;
   const uint32_t level_;
-  // Of writers only.
+  // For writers only.
   uint32_t last_insert_ = 0;  // Slot.
-  int run_ = 0;  // So many inserts in ascending order, or below zero descending, were the last.
+  int run_ = 0;               // Number of last inserts in ascending order; below zero: descending.
 };
 
 // A key of the tree.
@@ -138,7 +138,7 @@ struct LeafSlot {
   std::atomic<KeyNode*> key = nullptr;
 };
 
-// A child and the key it begins with: its low(), or in slot 0 that of its parent.
+// A child and its first key: its low(), or in slot 0 that of its parent.
 struct InnerSlot {
   static constexpr uint32_t kPerNode = 40;
 
@@ -161,7 +161,7 @@ class SlotNode : public TreeNode {
   SlotNode(KeyNode* low, uint32_t level) : TreeNode(low, level) {}
 
   uint64_t head(uint32_t slot) const { return slots_[slot].head.load(std::memory_order_acquire); }
-  // Acquire: whoever sees a key or a child sees its bytes.
+  // Acquire: a thread that sees a key or a child sees its bytes.
   KeyNode* key(uint32_t slot) const { return slots_[slot].key.load(std::memory_order_acquire); }
   TreeNode* child(uint32_t slot) const {
     return slots_[slot].child.load(std::memory_order_acquire);
@@ -174,9 +174,9 @@ class SlotNode : public TreeNode {
   }
 
   struct Place {
-    uint32_t slot;  // The first, from the one asked for on, whose key is not less.
+    uint32_t slot;  // From the requested one on, the first whose key is not less.
     uint32_t count;
-    KeyNode* equal;  // In that slot; null: its key is greater.
+    KeyNode* equal;  // The key of that slot; null: it is greater.
   };
 
   // REQUIRES: the key is in [low, high], or the version has changed.
@@ -193,7 +193,7 @@ class SlotNode : public TreeNode {
     }
     if (left == 1 && at->head.load(std::memory_order_acquire) < head) at++;
     auto low = static_cast<uint32_t>(at - slots_);
-    // Most often the head found is another or the wanted key's; if not, keys decide.
+    // Usually the head differs or the key is the wanted one; otherwise keys decide.
     uint32_t high = count;
     uint32_t probe = low;
     while (low < high) {
@@ -221,12 +221,12 @@ class SlotNode : public TreeNode {
     NoteInsert(slot);
   }
 
-  // The slot to split at when all are taken and `slot` is to be inserted: the middle, but behind
-  // the new key when keys come sorted, so that they leave full nodes behind.
+  // The slot to split at when all are in use and `slot` is to be inserted: the middle. For sorted
+  // inserts it is after the new key, so that they leave full nodes behind.
   uint32_t SplitSlot(uint32_t slot) const { return IsSorted(slot) ? slot : count() / 2; }
 
-  // Moves the slots from `split` on to `right`, which must be new and empty, with low() the key
-  // that is first to move, or the new one. The new key goes left unless it is behind the split.
+  // Moves the slots from `split` on to `right`, which must be new and empty. Its low() is the first
+  // key to move, or the new key. The new key goes left unless it is after the split.
   void Split(uint32_t split, SlotNode* right, uint32_t slot, KeyNode* key, TreeNode* child) {
     const uint32_t count = this->count();
     for (uint32_t i = split; i < count; i++) right->slots_[i - split].Set(slots_[i]);
@@ -262,7 +262,7 @@ class SlotNode : public TreeNode {
     }
   }
 
-  // After the bounds of the node have moved, from when its keys had `skip` bytes in common.
+  // Call after the bounds of the node have moved. `old_skip`: the common bytes of its keys before.
   void Rehead(size_t old_skip) {
     const size_t common = CommonBytes();
     SetSkip(common);

@@ -1,11 +1,11 @@
 // The versions of one key in memory, newest first, each found in O(log n) steps.
 //
-// A hot row gathers many thousands of versions in one memtable; an old snapshot, or a scan
-// backwards, must not walk them all. So each version but the first also has a jump link, laid out
-// as in a skew-binary list (Myers, "An applicative random-access stack"): following the longer link
-// that does not overshoot takes O(log n) steps.
+// A hot row collects many thousands of versions in one memtable; an old snapshot or a backward scan
+// must not walk them all. So each version except the first also has a jump link, as in a
+// skew-binary list (Myers, "An applicative random-access stack"). Following the longest link that
+// does not overshoot takes O(log n) steps.
 //
-// Threads: any number of readers; one writer at a time per chain, who publishes a new head with a
+// Threads: any number of readers; one writer at a time per chain, which publishes a new head with a
 //   release store.
 // Owns: nothing; the memory is the arena's.
 #pragma once
@@ -25,7 +25,7 @@ class KeyVersion {
     const KeyVersion* jump;
   };
 
-  // Memory needed for a version on top of `older` (null: the first of its key), 8-byte aligned.
+  // The memory for a version on top of `older` (null: the first of its key), 8-byte aligned.
   static size_t Bytes(const KeyVersion* older, Slice value) {
     return sizeof(KeyVersion) + (older == nullptr ? 0 : sizeof(Links)) + value.size();
   }
@@ -52,7 +52,7 @@ class KeyVersion {
   // Null for the oldest.
   const KeyVersion* older() const { return depth_ == 0 ? nullptr : links()->older; }
 
-  // The newest version, this one or older, with trailer <= `limit`. Null: none.
+  // The newest version, this one or older, with trailer <= `limit`. Null if there is none.
   const KeyVersion* NewestAtMost(Trailer limit) const {
     const KeyVersion* at = this;
     while (at->trailer_ > limit) {
@@ -63,7 +63,7 @@ class KeyVersion {
     return at;
   }
 
-  // The oldest version, this one or older, with trailer >= `limit`. Null: none.
+  // The oldest version, this one or older, with trailer >= `limit`. Null if there is none.
   const KeyVersion* OldestAtLeast(Trailer limit) const {
     if (trailer_ < limit) return nullptr;
     const KeyVersion* at = this;
@@ -94,7 +94,7 @@ class KeyVersion {
   const Links* links() const { return reinterpret_cast<const Links*>(this + 1); }
   const KeyVersion* jump() const { return depth_ == 0 ? this : links()->jump; }
 
-  // Two jumps of equal length below `older` merge into one; else the new jump has length one.
+  // Two jumps of equal length below `older` merge into one; otherwise the new jump has length one.
   static const KeyVersion* JumpFrom(const KeyVersion* older) {
     const KeyVersion* first = older->jump();
     const KeyVersion* second = first->jump();
@@ -103,8 +103,8 @@ class KeyVersion {
 
   const Trailer trailer_;
   const uint32_t value_bytes_;
-  const uint32_t depth_;  // How many versions are older.
-  // Links when depth_ > 0, then the value's bytes.
+  const uint32_t depth_;  // The number of older versions.
+  // Links if depth_ > 0, then the value's bytes.
 };
 
 static_assert(sizeof(KeyVersion) == 16 && alignof(KeyVersion) == 8);

@@ -1,8 +1,8 @@
-// Which segment files a directory holds, and which of them follows which.
+// The segment files of a directory, and their order.
 //
 // Threads: immutable once read.
-// Invariant: of the segments that say they follow the same one, the highest number is right: it was
-//   started by the latest recovery, which decided that the log continues there and the others are
+// Invariant: if several segments name the same predecessor, the one with the highest number is
+//   right. The latest recovery created it and decided that the log continues there; the others are
 //   abandoned.
 #pragma once
 
@@ -20,11 +20,11 @@ namespace tidesdb {
 struct WalSegmentInfo {
   uint32_t number = 0;
   uint64_t file_bytes = 0;
-  // Its first record is whole. If not, no record of it counts: it was made ahead of its use, or is
-  // lost.
+  // Its first record is complete. If not, none of its records count: it was created ahead of its
+  // use, or its data is lost.
   bool begun = false;
   WalSegmentStart start;
-  WalPosition synced;  // What its first record says.
+  WalPosition synced;  // From its first record.
 };
 
 class WalDirectory {
@@ -34,11 +34,11 @@ class WalDirectory {
 
   // By number.
   const std::map<uint32_t, WalSegmentInfo>& segments() const { return segments_; }
-  // Null: no such file.
+  // Null if there is no such file.
   const WalSegmentInfo* Find(uint32_t number) const;
-  // The begun segment that follows `number`; null: none.
+  // The begun segment that follows `number`; null if there is none.
   const WalSegmentInfo* SuccessorOf(uint32_t number) const;
-  // 0 when there is no segment file.
+  // 0 if there is no segment file.
   uint32_t number_max() const { return segments_.empty() ? 0 : segments_.rbegin()->first; }
 
   Result<std::unique_ptr<WalSegmentReader>> OpenSegment(uint32_t number) const;

@@ -28,7 +28,7 @@ Result<std::unique_ptr<PositionalFile>> WalFiles::Make(uint32_t number, uint64_t
   if (Status status = file->Preallocate(bytes); !status.ok()) {
     file.reset();
     options_.fs->Delete(path)
-        .IgnoreError();  // Gives back what space it got; at worst a file that does not count.
+        .IgnoreError();  // Frees the space it got; at worst leaves a file that does not count.
     return status;
   }
   TIDESDB_FAILPOINT_STATUS("wal_before_dir_sync");
@@ -48,8 +48,8 @@ Status WalFiles::Release(uint32_t number, uint64_t file_bytes) {
       return Status::Ok();
     }
   }
-  // Not followed by a directory sync: a file that comes back after a crash does not count, and is
-  // found again.
+  // No directory sync follows: if the file comes back after a crash it does not count, and is found
+  // again.
   return options_.fs->Delete(WalFileName(options_.dir, number));
 }
 

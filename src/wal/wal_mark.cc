@@ -13,7 +13,7 @@ namespace {
 constexpr uint64_t kMagic = 0x434e595342445474;  // "tTDBSYNC"
 constexpr uint32_t kVersion = 1;
 constexpr size_t kSlots = 2;
-constexpr size_t kSlotBytes = 512;    // A sector each: a torn write harms one.
+constexpr size_t kSlotBytes = 512;    // One sector each: a torn write harms only one.
 constexpr size_t kCheckedBytes = 20;  // magic 8, version 4, segment 4, offset / 8 4
 constexpr size_t kMarkBytes = kCheckedBytes + 8;
 

@@ -1,8 +1,8 @@
-// The file SYNCED: a place up to which the log is durable, kept beside the log, so that a log that
-// lost its end, or all of itself, is not taken for one that never went further.
+// The file SYNCED: a place up to which the log is durable. It is separate from the log, so that
+// recovery notices if the log has lost its end, or everything.
 //
-// It is written after each sync of the log and not synced itself, but for the end of an orderly
-// shutdown: an old mark is true too.
+// It is written after each sync of the log. It is not synced itself, except at the end of an
+// orderly shutdown: an old mark is also true.
 // Threads: one at a time.
 // Format: docs/format/wal.md
 #pragma once
@@ -21,20 +21,20 @@ class WalMark {
   WalMark(std::unique_ptr<PositionalFile> file, size_t slot)
       : file_(std::move(file)), slot_(slot) {}
 
-  // What the file says; the place before all others when it says nothing or is not there.
+  // The place in the file; the lowest place if the file is missing or holds none.
   // Errors: kIoError; kNotSupported (a newer version).
   static Result<WalPosition> Read(FileSystem* fs, const std::string& dir);
 
-  // To write it; made durably if it is missing. Errors: kIoError, kNoSpace.
+  // Opens it for writing; creates it durably if missing. Errors: kIoError, kNoSpace.
   static Result<std::unique_ptr<WalMark>> Open(FileSystem* fs, const std::string& dir);
 
-  // REQUIRES: the log is durable up to `place`, which is not before an earlier one.
+  // REQUIRES: the log is durable up to `place`, and `place` never decreases.
   Status Write(WalPosition place);
   Status Sync() { return file_->Sync(); }
 
  private:
   const std::unique_ptr<PositionalFile> file_;
-  size_t slot_;  // The next to be written: never the one that holds the newest mark.
+  size_t slot_;  // The next to write: never the one with the newest mark.
 };
 
 }  // namespace tidesdb

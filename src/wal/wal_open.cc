@@ -1,4 +1,4 @@
-// Going on with a log after recovery: nothing replayed may be lost, nothing cut off may come back.
+// Continues a log after recovery: nothing replayed may be lost, nothing cut off may come back.
 #include "base/check.h"
 #include "base/failpoint.h"
 #include "wal/wal_segment_reader.h"
@@ -8,8 +8,8 @@ namespace tidesdb {
 namespace {
 
 constexpr uint64_t kChunkBytes = 1 << 20;
-// With no space for more the log starts with a small segment: a database on a full disk can be
-// opened.
+// If there is no space for more, the log starts with a small segment, so that a database on a full
+// disk can be opened.
 constexpr uint64_t kSmallSegmentBytes = 64 << 10;
 
 }  // namespace
@@ -20,8 +20,8 @@ Result<std::unique_ptr<WalSet>> WalSet::Open(const WalOptions& options, const Wa
   return set;
 }
 
-// What was replayed may be in the page cache only. It is written again before it is synced: after a
-// failed fdatasync of the process before us, the system may take pages for clean that never reached
+// Replayed data may be only in the page cache, so it is written again before the sync. After a
+// failed fdatasync of the previous process, the system may treat pages as clean that never reached
 // the disk.
 Status WalSet::MakeDurable(const WalEnd::Segment& segment) {
   if (segment.unproven_offset >= segment.end_offset) return Status::Ok();
@@ -34,13 +34,12 @@ Status WalSet::MakeDurable(const WalEnd::Segment& segment) {
     const uint64_t chunk_offset = at;
     chunk.clear();
     while (at < segment.end_offset && chunk.size() < kChunkBytes) {
-      // Checked again: a bad read must not be written over a good record.
+      // Checked again: a bad read must not overwrite a good record.
       WalRecordAt record;
       TIDESDB_ASSIGN(const bool found, from->ReadAt(at, segment.end_offset, &record));
       if (!found) {
-        return Status::IoError(
-            path + " at offset " + std::to_string(at) +
-            ": a record that could be read a moment ago cannot be read any more");
+        return Status::IoError(path + " at offset " + std::to_string(at) +
+                               ": a record was readable a moment ago and is not any more");
       }
       chunk += record.bytes;
       at = record.end().offset();
@@ -75,8 +74,8 @@ Status WalSet::Start(const WalEnd& end) {
   }
   synced_ = end_ = end.position;
   TIDESDB_TRY(BeginSegment(number, file, end.position));
-  // From here on the log goes on in this segment: whatever was cut off is behind its predecessor's
-  // end for good.
+  // From here on the log continues in this segment: everything cut off is beyond the end of its
+  // predecessor.
   TIDESDB_TRY(file->Sync());
   Count(Counter::kWalSyncs, 1);
   TIDESDB_TRY(mark_->Write(here()));

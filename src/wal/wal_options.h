@@ -1,4 +1,4 @@
-// What the rooms of the write-ahead log are given.
+// The parameters of the write-ahead log's classes.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,11 @@
 
 namespace tidesdb {
 
-// Owns nothing; everything pointed to outlives the users.
+// Owns nothing; the pointed-to objects outlive the users.
 struct WalOptions {
   FileSystem* fs = nullptr;
   Clock* clock = nullptr;
-  Logger* logger = nullptr;    // Null: warnings are not written down.
+  Logger* logger = nullptr;    // Null: warnings are dropped.
   Metrics* metrics = nullptr;  // Null: not counted.
   std::string dir;
   uint64_t segment_bytes = 64 << 20;  // 4 KiB..8 GiB.

@@ -75,12 +75,12 @@ Result<bool> WalReader::Next(WalRecord* record) {
 
 bool WalReader::Forgive(const Status& error, uint64_t segment_min) {
   if (!claims_.forgive || error.code() != Code::kCorruption) return false;
-  end_.cut = error.ToString() + "; the log ends here, as open_damaged_log is on";
+  end_.cut = error.ToString() + "; the log ends here, because open_damaged_log is on";
   LogF(options_.logger, LogLevel::kError, "%s", end_.cut.c_str());
   if (!end_.chain.empty()) end_.chain.back().end_offset = offset_;
   FinishAt(WalPosition::At(segment_number_, offset_));
   end_.last_sequence = std::max(end_.last_sequence, claims_.sequence);
-  // Numbers of segments that are lost are not used again.
+  // Numbers of lost segments are not reused.
   end_.number_max =
       std::max({end_.number_max, static_cast<uint32_t>(segment_min), claims_.place.segment});
   return true;
@@ -107,16 +107,16 @@ Result<bool> WalReader::Step(WalRecord* record) {
   return false;
 }
 
-// Takes in a whole record, and hands it on if it is one for the caller.
+// Checks a complete record, and passes it on if it is one for the caller.
 Status WalReader::Accept(const WalRecordAt& at, WalRecord* record, bool* is_record) {
   const WalPosition place = at.frame.position;
-  if (at.frame.synced > place) return Damaged(place, "the record says that itself is synced");
-  if (at.frame.synced < proven_) return Damaged(place, "the record knows less than one before it");
+  if (at.frame.synced > place) return Damaged(place, "the record claims that it is synced");
+  if (at.frame.synced < proven_) return Damaged(place, "its synced position goes back");
   proven_ = at.frame.synced;
   const WalKind kind = WalPayloadKind(at.payload);
   const SequenceNumber sequence = WalPayloadSequence(at.payload);
   if ((kind == WalKind::kSegmentStart) != (place.place == 0)) {
-    return Damaged(place, "a segment's first record is not where it belongs");
+    return Damaged(place, "a segment's first record is misplaced");
   }
   switch (kind) {
     case WalKind::kSegmentStart:
@@ -173,7 +173,7 @@ Status WalReader::Stop() {
   TIDESDB_ASSIGN(const bool begun, segment_->LooksBegun(offset_));
   if (any_record || successor_ != nullptr) {
     end_.cut = PlaceText(segment_->path(), offset_) +
-               ": cut off here, as a crash left a hole in what was not synced";
+               ": cut off here, because a crash left a hole in unsynced data";
   } else if (begun) {
     end_.cut = PlaceText(segment_->path(), offset_) + ": cut off here, in a torn record";
   }
@@ -183,7 +183,7 @@ Status WalReader::Stop() {
   return Status::Ok();
 }
 
-// Records that nothing behind them proves may be gone without a trace in the log itself.
+// The log itself has no trace of missing records if no later record proves them.
 Status WalReader::CheckReaches(WalPosition place) const {
   if (place >= claims_.place) return Status::Ok();
   const std::string lost =
@@ -197,7 +197,7 @@ Status WalReader::CheckReaches(WalPosition place) const {
                             " says that it was synced up to " + lost);
 }
 
-// A segment's name is made durable before the segment is used, so one that others follow was there.
+// A segment's name is durable before its first use, so a segment with a successor did exist.
 Status WalReader::CheckNoneMissing(WalPosition place) const {
   const uint32_t from = successor_ != nullptr ? successor_->number : place.segment + 1;
   for (auto it = directory_.segments().lower_bound(from); it != directory_.segments().end(); ++it) {
@@ -221,7 +221,7 @@ Result<std::optional<WalReader::Claim>> WalReader::FindClaimBeyond(WalPosition p
       if (!found) return Status::Ok();
       *any_record = true;
       const Claim claim{at.frame.synced, at.frame.position};
-      // A claim about what comes after the record itself is nonsense, not evidence.
+      // A claim about data after the record itself is invalid, not evidence.
       if (claim.synced > place && claim.synced <= claim.made_at &&
           (!best.has_value() || claim.synced > best->synced)) {
         best = claim;
@@ -230,7 +230,7 @@ Result<std::optional<WalReader::Claim>> WalReader::FindClaimBeyond(WalPosition p
     }
   };
   TIDESDB_TRY(search(place.segment, place.offset(), limit_));
-  // With a successor, segments between this one and it are abandoned.
+  // If there is a successor, segments between this one and it are abandoned.
   const uint32_t from = successor_ != nullptr ? successor_->number : place.segment + 1;
   for (auto it = directory_.segments().lower_bound(from); it != directory_.segments().end(); ++it) {
     TIDESDB_TRY(search(it->first, 0, UINT64_MAX));
@@ -242,11 +242,11 @@ void WalReader::FinishAt(WalPosition place) {
   done_ = true;
   segment_.reset();
   end_.position = place;
-  // A first segment that never was begun does not tell what is before it; the manifest does.
+  // A first segment that was never begun does not show what precedes it; the manifest does.
   end_.last_sequence = sequence_known_ ? last_sequence_ : claims_.sequence;
   end_.number_max = directory_.number_max();
-  // Segments at the end without records are not needed: what comes next follows the one before
-  // them. So a process that crashes over and over while it starts does not pile up segments.
+  // Drops segments without records at the end: the next segment follows the one before them. So a
+  // process that crashes repeatedly at its start does not pile up segments.
   while (end_.chain.size() > 1 && end_.chain.back().records == 0) {
     end_.chain.pop_back();
     end_.position = WalPosition::At(end_.chain.back().number, end_.chain.back().end_offset);

@@ -20,8 +20,8 @@ void Write(MemFs* fs, uint64_t segment, Slice bytes) {
   CHECK_OK((*file)->Append(bytes));
 }
 
-// Bytes with a frame around each piece whose checksum is right: what lies behind that check is
-// reached too. A piece has its length (1 byte) before it.
+// Puts a frame with a correct checksum around each piece, so that the code after this check is
+// reached too. Each piece starts with its length (1 byte).
 std::string Framed(uint32_t segment, Slice input) {
   std::string bytes;
   while (!input.empty()) {

@@ -11,7 +11,7 @@ namespace {
 
 constexpr uint64_t kWindowBytes = 256 << 10;
 
-// A frame's segment stands there, and no segment has number 0.
+// The offset of a frame's segment number; no segment has number 0.
 constexpr size_t kSegmentOffset = 16;
 constexpr size_t kZerosBytes = 64;
 
@@ -25,8 +25,8 @@ bool AreZeros(const char* bytes) {
   return any == 0;
 }
 
-// From `at` on, the first place where a record of the segment may be; bytes.size() or a bit less
-// where there is none. Room that was never written is zeros, by the megabyte.
+// The first place from `at` on where a record of the segment may be; bytes.size() or a bit less if
+// there is none. Unwritten space is zeros, megabytes of them.
 uint64_t SkipZeros(Slice bytes, uint64_t at) {
   while (at + kSegmentOffset + kZerosBytes <= bytes.size() &&
          AreZeros(bytes.data() + at + kSegmentOffset)) {
@@ -49,7 +49,7 @@ Result<Slice> WalSegmentReader::Bytes(uint64_t offset, uint64_t n) {
   n = std::min(n, file_->size() - offset);
   if (offset < window_offset_ || offset + n > window_offset_ + window_.size()) {
     const uint64_t wanted = std::min(std::max(n, kWindowBytes), file_->size() - offset);
-    // A huge record's memory is given back with the next read.
+    // The next read frees a huge record's memory.
     if (wanted > buffer_bytes_ || buffer_bytes_ > 2 * std::max(wanted, kWindowBytes)) {
       buffer_bytes_ = std::max(wanted, kWindowBytes);
       window_ = Slice();
@@ -64,7 +64,7 @@ Result<Slice> WalSegmentReader::Bytes(uint64_t offset, uint64_t n) {
 Result<bool> WalSegmentReader::ReadAt(uint64_t offset, uint64_t limit, WalRecordAt* record) {
   TIDESDB_ASSIGN(const bool found, ReadOnce(offset, limit, record));
   if (found) return true;
-  window_ = Slice();  // What is wrong with one read need not be wrong with the file.
+  window_ = Slice();  // A fault of one read need not be a fault of the file.
   return ReadOnce(offset, limit, record);
 }
 
@@ -103,7 +103,7 @@ Result<bool> WalSegmentReader::FindFrom(uint64_t offset, uint64_t limit, WalReco
   while (offset + kWalFrameBytes <= limit) {
     TIDESDB_ASSIGN(const Slice bytes, Bytes(offset, std::min(limit - offset, kWindowBytes)));
     if (bytes.size() < kWalFrameBytes) break;
-    // A quick look at the position before the full one.
+    // A quick check of the position before the full one.
     uint64_t at = 0;
     bool looks_right = false;
     for (; at + kWalFrameBytes <= bytes.size(); at += kWalAlignment) {

@@ -1,4 +1,4 @@
-// Reads the records of one WAL segment file, and finds records behind damage.
+// Reads the records of one WAL segment file, and finds records after damage.
 //
 // Threads: one at a time.
 #pragma once
@@ -13,11 +13,11 @@
 
 namespace tidesdb {
 
-// A record that is as it was written.
+// An undamaged record.
 struct WalRecordAt {
   WalFrame frame;
   Slice bytes;    // Frame and payload. Valid until the reader's next call.
-  Slice payload;  // As bytes.
+  Slice payload;  // As `bytes`.
 
   WalPosition end() const {
     return WalPosition::At(frame.position.segment,
@@ -34,17 +34,18 @@ class WalSegmentReader {
   static Result<std::unique_ptr<WalSegmentReader>> Open(FileSystem* fs, const std::string& path,
                                                         uint32_t segment);
 
-  // Reads the record at `offset`; false when there is none: what is there was never written,
-  // belongs to another segment, is damaged, or does not end at or before `limit`. Reads twice
-  // before it says so. Errors: kIoError; kNotSupported for a record of a newer version.
+  // Reads the record at `offset`. Returns false if there is none: the bytes were never written,
+  // belong to another segment, are damaged, or do not end at or before `limit`. Reads twice before
+  // it returns false.
+  // Errors: kIoError; kNotSupported for a record of a newer version.
   Result<bool> ReadAt(uint64_t offset, uint64_t limit, WalRecordAt* record);
 
-  // Whether a record was begun at `offset`. For messages: after ReadAt said false, a torn write and
-  // the end of all writing look different here.
+  // Whether a record was begun at `offset`. For messages: after ReadAt returned false, this
+  // distinguishes a torn write from the end of all writing.
   Result<bool> LooksBegun(uint64_t offset);
 
-  // Reads the first record that starts in [offset, limit); false when there is none. Errors: as
-  // ReadAt.
+  // Reads the first record that starts in [offset, limit); false if there is none.
+  // Errors: as ReadAt.
   Result<bool> FindFrom(uint64_t offset, uint64_t limit, WalRecordAt* record);
 
   uint64_t file_bytes() const { return file_->size(); }
@@ -60,7 +61,7 @@ class WalSegmentReader {
   const uint32_t segment_;
   std::unique_ptr<char[]> buffer_;
   uint64_t buffer_bytes_ = 0;
-  Slice window_;  // What is read of the file, from window_offset_ on.
+  Slice window_;  // The cached part of the file, from window_offset_ on.
   uint64_t window_offset_ = 0;
 };
 

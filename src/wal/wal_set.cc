@@ -8,9 +8,9 @@
 namespace tidesdb {
 namespace {
 
-// Payloads up to this size are copied next to their frame, to go out in one write with their group.
+// Payloads up to this size are copied next to their frame, for one write with their group.
 constexpr size_t kCopyBytesMax = 256 << 10;
-// A larger buffer is given back after use.
+// A larger buffer is freed after use.
 constexpr size_t kBufferBytesMax = 4 << 20;
 
 }  // namespace
@@ -62,7 +62,7 @@ Status WalSet::CheckPayloads(std::span<const Slice> payloads, uint64_t* bytes,
 Status WalSet::WriteRecords(std::span<const Slice> payloads) {
   TIDESDB_FAILPOINT_STATUS("wal_before_write");
   buffer_.clear();
-  uint64_t buffer_offset = offset_;  // In the file, of the buffer's first byte.
+  uint64_t buffer_offset = offset_;  // File offset of the buffer's first byte.
   auto write = [this](uint64_t offset, Slice bytes) REQUIRES(mu_) -> Status {
     stats_.writes++;
     Count(Counter::kWalBytesWritten, bytes.size());
@@ -109,23 +109,23 @@ void WalSet::UnreserveBytes(uint64_t bytes) {
   reserved_ -= bytes;
 }
 
-// Sees to it that `bytes` can be written and `set_aside` more stay free, here or in a new segment.
+// Ensures that `bytes` can be written and `set_aside` more stay free, here or in a new segment.
 Status WalSet::MakeRoom(uint64_t bytes, uint64_t set_aside) {
   const uint64_t wanted = offset_ + bytes + set_aside;
   const bool fits = wanted <= capacity_;
   const bool full = HasRecords() && offset_ + bytes > options_.segment_bytes;
   if (fits && !full) return Status::Ok();
-  // A segment takes disk space as it fills: a database that is written little stays small.
+  // A segment takes disk space as it fills: a database with few writes stays small.
   if (!full && wanted <= options_.segment_bytes) {
     const Status grown = Extend(std::min(std::max(wanted, 2 * capacity_), options_.segment_bytes));
     if (grown.ok()) return grown;
-    grown.IgnoreError();  // What was made ahead, or a spare, may be there still.
+    grown.IgnoreError();  // A segment created ahead, or a spare, may still have room.
   }
   if (!HasRecords()) return Extend(wanted);
   Status status = ChangeSegment(bytes + set_aside);
   if (status.ok() || !error_.ok()) return status;
-  // No new segment: the current one may grow beyond its size, into what is set aside or what the
-  // disk still has.
+  // Without a new segment, the current one may exceed its size, into reserved space or free disk
+  // space.
   return fits ? Status::Ok() : Extend(wanted);
 }
 
@@ -152,7 +152,7 @@ Result<uint64_t> WalSet::Rotate() {
 Status WalSet::ChangeSegment(uint64_t bytes) {
   bytes = std::max(bytes + WalRecordBytes(kWalSegmentStartBytes), SegmentBytesFirst());
   if (next_file_ != nullptr && bytes > next_file_->size()) {
-    // Too small; and its number would be out of order after this change.
+    // It is too small, and its number would be out of order after this change.
     const uint64_t file_bytes = next_file_->size();
     next_file_.reset();
     files_.Release(next_number_, file_bytes).IgnoreError();  // At worst a file that does not count.
@@ -218,7 +218,7 @@ Status WalSet::PrepareNext() {
   MutexLock lock(mu_);
   making_next_ = false;
   if (!made.ok()) return dir_sync_failed ? Fail(made.status()) : made.status();
-  // Numbers ascend along the log: one that was overtaken meanwhile cannot be used any more.
+  // Numbers ascend along the log: one that was overtaken meanwhile is unusable.
   if (number < number_) return files_.Release(number, (*made)->size());
   next_file_ = std::move(made).value();
   next_number_ = number;
@@ -231,7 +231,7 @@ Status WalSet::RetireBelow(uint64_t segment) {
   {
     MutexLock lock(mu_);
     if (holds_ != 0 && !TIDESDB_PLANTED("checkpoint_forget_hold"))
-      return Status::Ok();  // The next call gives them up.
+      return Status::Ok();  // The next call retires them.
     while (segments_.begin()->first < segment && segments_.begin()->first != number_) {
       retired.emplace_back(segments_.begin()->first, segments_.begin()->second.file_bytes);
       segments_.erase(segments_.begin());
@@ -279,7 +279,7 @@ Status WalSet::Sync() {
   {
     MutexLock lock(mu_);
     if (!error_.ok()) return Refuse();
-    if (synced_ >= wanted) return Status::Ok();  // Somebody else's sync covered it.
+    if (synced_ >= wanted) return Status::Ok();  // The sync of another thread covered it.
     target = here();
     sequence = last_sequence_.load(std::memory_order_relaxed);
     for (const auto& [number, segment] : segments_) {
@@ -295,7 +295,7 @@ Status WalSet::Sync() {
     synced_sequence_.store(sequence, std::memory_order_release);
     unsynced_since_us_ = begun_us;
   }
-  // An old mark is as true as a new one; it only says less.
+  // An old mark is also true; it just says less.
   mark_->Write(target).IgnoreError();
   TIDESDB_FAILPOINT("wal_after_sync");
   return Status::Ok();
@@ -357,12 +357,12 @@ Status WalSet::Close() {
   return mark_->Sync();
 }
 
-// Without it nothing would say that the last records were synced.
+// Without it nothing proves that the last records were synced.
 Status WalSet::WriteSyncMark(bool* written) {
   std::string mark;
   EncodeWalSyncMark(last_sequence_.load(std::memory_order_relaxed), &mark);
   const bool fits = offset_ + WalRecordBytes(mark.size()) <= capacity_;
-  // Not worth a segment of its own; and a segment's start says it already.
+  // Not worth its own segment; and a segment's start already says it.
   if (!fits || !HasRecords()) return Status::Ok();
   const Slice payloads[] = {mark};
   if (Status status = WriteRecords(payloads); !status.ok()) return Fail(std::move(status));
@@ -378,7 +378,7 @@ void WalSet::Count(Counter counter, uint64_t n) {
 
 Status WalSet::Refuse() const {
   if (closed_) return Status::ShuttingDown("the WAL is closed");
-  return Status::ReadOnly("the WAL takes no writes since an earlier failure: " +
+  return Status::ReadOnly("the WAL is read-only since an earlier failure: " +
                           std::string(error_.message()));
 }
 
@@ -386,7 +386,8 @@ Status WalSet::Fail(Status error) {
   if (error_.ok()) {
     error_ = error;
     error_.IgnoreError();  // The caller gets it.
-    LogF(options_.logger, LogLevel::kError, "WAL: no more writes: %s", error.ToString().c_str());
+    LogF(options_.logger, LogLevel::kError, "WAL: read-only from now on: %s",
+         error.ToString().c_str());
   }
   return error;
 }

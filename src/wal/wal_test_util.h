@@ -1,4 +1,4 @@
-// A log on a disk in memory, and a model of what was written to it; for tests of this room.
+// A log on an in-memory disk, and a model of the written data; for tests of this folder.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@
 
 namespace tidesdb {
 
-// What a replay found, or why it failed.
+// The result of a replay, or its error.
 struct Replayed {
   Status status;
   std::vector<std::string> payloads;
@@ -72,7 +72,7 @@ class WalHarness {
     return replayed;
   }
 
-  // Replays and opens; what was replayed becomes the model.
+  // Replays and opens; the replayed data becomes the model.
   Status Open(uint64_t first = 0) {
     Replayed replayed = Replay(first);
     TIDESDB_TRY(replayed.status);
@@ -101,9 +101,9 @@ class WalHarness {
     return Status::Ok();
   }
 
-  // The machine loses its power and starts again.
+  // The machine loses power and restarts.
   void PowerCut(uint64_t seed) { UseDisk(fs->CrashClone(seed)); }
-  // The process dies; the machine goes on.
+  // The process dies; the machine continues.
   void Kill() { wal.reset(); }
   void UseDisk(std::unique_ptr<MemFs> disk) {
     wal.reset();
@@ -124,9 +124,9 @@ class WalHarness {
   WalOptions options;
   std::unique_ptr<WalSet> wal;
   std::vector<std::string> model;  // All payloads in order.
-  size_t synced = 0;               // So many of them were acknowledged as durable.
+  size_t synced = 0;               // The number of them acknowledged as durable.
   SequenceNumber next_sequence = 1;
-  bool use_mark = false;  // Replays know what SYNCED says, as a database does.
+  bool use_mark = false;  // Replays get the claim of SYNCED, as in a database.
 };
 
 // The replay is an exact prefix of the model and holds at least `synced` records.
@@ -141,7 +141,7 @@ inline testing::AssertionResult IsPrefix(const Replayed& replayed,
   }
   for (size_t i = 0; i < replayed.payloads.size(); i++) {
     if (replayed.payloads[i] != model[i]) {
-      return testing::AssertionFailure() << "record " << i << " is another one";
+      return testing::AssertionFailure() << "record " << i << "differs";
     }
   }
   return testing::AssertionSuccess();
