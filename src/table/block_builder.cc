@@ -9,15 +9,15 @@ namespace tidesdb {
 
 namespace {
 
-// Four buckets for three keys: more would not pay, as a shared bucket costs no more than a search
-// of the key heads.
+// Four buckets for three keys. More would not pay, because a shared bucket costs no more than a
+// search of the key heads.
 size_t BucketsFor(size_t keys) { return keys + keys / 3 + 1; }
 
-// Memory kept from block to block; a huge value's is given back.
+// Limit of the memory kept between blocks; that of a huge value is freed.
 constexpr size_t kKeptBytesMax = 4 << 20;
 
-// By how much longer headers may get that name a prefix where they had none: one length of 32 bits
-// in place of a zero. Only a block of one restart does not win it back.
+// How much longer headers may get that name a prefix where they had none: a 32-bit length in place
+// of a zero. Only a block with one restart does not win it back.
 constexpr size_t kPrefixSlackBytes = kVarint32BytesMax - 1;
 
 // Header of an entry: three varint32 and a varint64.
@@ -90,9 +90,9 @@ std::string* BlockBuilder::Finish() {
   return &buffer_;
 }
 
-// Fills heads_, and takes the common prefix, known only now, out of all restart keys. Entries move
-// towards the front: a header that names the prefix can be longer by what the length needs, but the
-// prefix itself is gone.
+// Fills heads_, and removes the common prefix, known only now, from all restart keys. Entries move
+// towards the front: a header that names the prefix can get longer by its length field, but the
+// prefix itself is removed.
 void BlockBuilder::StripPrefix(uint32_t prefix_bytes) {
   char* const base = buffer_.data();
   char* out = base;

@@ -15,23 +15,23 @@ namespace tidesdb {
 
 class BlockBuilder {
  public:
-  // restart_interval: entries from one full key to the next. hash_index: for blocks that are asked
-  // for exact keys.
+  // restart_interval: entries from one full key to the next. hash_index: for blocks with lookups of
+  // exact keys.
   BlockBuilder(uint32_t restart_interval, bool hash_index);
 
-  // key_hash is used with a hash index only. REQUIRES: sorts after all earlier entries; SizeWith()
+  // key_hash is only used with a hash index. REQUIRES: sorts after all earlier entries; SizeWith()
   // of it fits in 32 bits.
   void Add(Slice key, Trailer trailer, Slice value, uint64_t key_hash);
 
-  // Appends the search structures to the entries. The string may be appended to, or taken; Reset()
-  // before the next Add.
+  // Appends the search structures to the entries. The caller may append to the string or take it;
+  // call Reset() before the next Add.
   std::string* Finish();
   void Reset();
 
   bool empty() const { return entries_ == 0; }
   uint32_t entries() const { return entries_; }
   Slice last_key() const { return last_key_; }
-  // At least as long as Finish() would make the contents now.
+  // An upper limit of the size if Finish() were called now.
   size_t SizeEstimate() const { return SizeOf(buffer_.size(), restarts_.size(), hashes_.size()); }
   // The same with one more entry.
   size_t SizeWith(Slice key, Slice value) const;

@@ -15,13 +15,13 @@ namespace tidesdb {
 struct CacheStats {
   uint64_t partitions = 0;  // Parts with a mutex each.
   uint64_t entries = 0;
-  uint64_t bytes = 0;  // Of memory: also what lies idle between the blocks, and the table's slots.
+  uint64_t bytes = 0;  // Memory, including idle space between blocks and the table's slots.
   uint64_t hits = 0;
   uint64_t misses = 0;
 };
 
-// How long a block stays that is not asked for again. Index and filter blocks outlive data blocks
-// in the cache; kKept is for data that was in use in another place.
+// How long an unused block stays. Index and filter blocks outlive data blocks in the cache; kKept
+// is for data that was in use in another place.
 enum class CachePriority : uint8_t { kData, kKept, kMeta };
 
 class BlockCache {
@@ -31,33 +31,32 @@ class BlockCache {
 
   virtual ~BlockCache() = default;
 
-  // Null when absent.
+  // Null if absent.
   virtual Handle* Lookup(uint64_t file_number, uint64_t offset) = 0;
 
-  // As Lookup, for those who copy files and do not want the block kept for it. *in_use: it was
-  // asked for since it came, or since the cache last thought of evicting it.
+  // As Lookup, for copies of files, which should not keep the block in the cache. *in_use: it was
+  // used since its insertion, or since the cache last considered its eviction.
   virtual Handle* Peek(uint64_t file_number, uint64_t offset, bool* in_use) = 0;
 
-  // Where the bytes of a block to be inserted are to lie.
+  // Memory for a block that will be inserted.
   virtual BlockBytes NewBlock(size_t bytes) = 0;
 
-  // Takes the block over and returns it pinned. When no room can be made the entry stands alone and
-  // goes with its last pin. When another thread inserted the same block first, that one is
-  // returned.
+  // Takes the block over and returns it pinned. If no room can be made, the entry stands alone and
+  // goes with its last pin. If another thread inserted the same block first, returns that one.
   virtual Handle* Insert(uint64_t file_number, uint64_t offset, BlockBytes bytes, size_t size,
                          CachePriority priority) = 0;
 
   virtual Slice Bytes(Handle* handle) const = 0;
   virtual void Release(Handle* handle) = 0;
-  // Forgets what a deleted file had here; pinned blocks go with their last pin.
+  // Drops the blocks of a deleted file; pinned blocks go with their last pin.
   virtual void EraseFile(uint64_t file_number) = 0;
-  // Counts bytes that a table's reader keeps beside the cache as a part of it. False: that would be
-  // more than a sixteenth of it.
+  // Counts bytes that a table's reader keeps outside as part of the cache. False if the total would
+  // exceed a sixteenth of the cache.
   virtual bool Charge(size_t bytes) = 0;
   virtual void GiveBack(size_t bytes) = 0;
   virtual void SetCapacity(size_t bytes_max) = 0;
   virtual CacheStats GetStats() const = 0;
-  // Whether any block is pinned. Looks at all of them.
+  // Whether any block is pinned. Visits all of them.
   virtual bool AnyPinned() const = 0;
 };
 

@@ -1,5 +1,5 @@
-// A block from any bytes: what is found valid must be safe to walk and to search, whatever order its
-// keys are in.
+// Decodes a block from any bytes: a block found valid must be safe to walk and search, whatever the order of its
+// keys.
 #include "base/fuzz_input.h"
 #include "format/block_format.h"
 #include "table/block_iter.h"

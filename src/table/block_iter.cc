@@ -18,15 +18,15 @@ void BlockIter::Reset(const BlockView& block, SequenceNumber global) {
   std::memcpy(key_buffer_.data(), block.prefix().data(), block.prefix().size());
 }
 
-// Makes the entry at p the current one. REQUIRES: the entry before it was loaded last, or it is at
-// a restart.
+// Makes the entry at p the current one. REQUIRES: the previous entry was loaded last, or p is a
+// restart.
 void BlockIter::Load(const char* p) {
   const BlockEntry entry = DecodeTrustedEntry(p);
   CopySuffix(entry);
   Show(p, entry);
 }
 
-// Short ones as a word: both the block and the buffer go on behind them.
+// Copies short ones as a word: both the block and the buffer extend beyond them.
 inline void BlockIter::CopySuffix(const BlockEntry& entry) {
   char* const to = key_buffer_.data() + entry.shared;
   static_assert(kBlockTrailerBytes >= kWordBytes && kBufferRoom >= kWordBytes);
@@ -39,8 +39,8 @@ inline void BlockIter::CopySuffix(const BlockEntry& entry) {
 
 namespace {
 
-// Whether an entry has the key that lies before it. What it shares, it shares with that key also
-// where it is a restart: it is the block's prefix then.
+// Whether an entry has the same key as the one before it. Its shared bytes are shared with that key
+// even at a restart, where they are the block's prefix.
 bool IsOfKey(const BlockEntry& entry, Slice before) {
   if (size_t{entry.shared} + entry.unshared != before.size()) return false;
   const char* const rest = before.data() + entry.shared;
@@ -54,7 +54,7 @@ void BlockIter::ReadAhead(const AheadLimits& limits, EntryBatch* batch) {
   DCHECK(valid_);
   if (!batch->Add(key(), value_)) return;
   Slice last = (*batch)[batch->size() - 1].key;
-  const char* at = nullptr;  // The last one added; null: still the current one.
+  const char* at = nullptr;  // The last one added; null: the current one.
   BlockEntry entry;
   while (entry_end_ != block_.entries_end()) {
     const BlockEntry next = DecodeTrustedEntry(entry_end_);
@@ -91,7 +91,7 @@ bool BlockIter::NextIsOtherKey() {
   return !same;
 }
 
-// The same, when the key is in the buffer already.
+// The same if the key is already in the buffer.
 void BlockIter::Show(const char* p, const BlockEntry& entry) {
   key_ = key_buffer_.data();
   key_bytes_ = size_t{entry.shared} + entry.unshared;
@@ -140,7 +140,7 @@ void BlockIter::Seek(Slice key, Trailer trailer) {
     const char* p = block_.Restart(interval_);
     while (p < interval_end_) {
       const BlockEntry entry = DecodeTrustedEntry(p);
-      // Every key on the way goes through the buffer, as the next one is made of it.
+      // Every key on the way goes through the buffer, because the next key is built on it.
       CopySuffix(entry);
       if (comparer.Compare(entry, is_restart) >= 0) {
         Show(p, entry);
@@ -191,7 +191,7 @@ void BlockIter::Prev() {
   ShowBehind();
 }
 
-// Walks the current interval from its restart to `end` and keeps what it passes.
+// Walks the current interval from its restart to `end` and remembers its entries.
 void BlockIter::FillBehind(const char* end) {
   behind_.clear();
   behind_keys_.clear();
@@ -218,7 +218,7 @@ void BlockIter::ShowBehind() {
   valid_ = true;
 }
 
-// Turns round: the entry after the current one will be made of the current key.
+// Turns round: the entry after the current one is built on the current key.
 void BlockIter::LeaveBehind() {
   std::memcpy(key_buffer_.data(), key_, key_bytes_);
   behind_.clear();

@@ -1,7 +1,7 @@
 // A cursor over one valid block, in both directions.
 //
 // Threads: one at a time.
-// Owns: a buffer for the current key, kept from block to block; values are views of the block.
+// Owns: a buffer for the current key, reused between blocks; values are views of the block.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,8 @@ class BlockIter {
   BlockIter(const BlockIter&) = delete;
   BlockIter& operator=(const BlockIter&) = delete;
 
-  // Moves to another block, at no entry. REQUIRES: the bytes of the block outlive its use here.
-  // `global` replaces the sequence of every entry when it is not zero.
+  // Moves to another block, at no entry. A non-zero `global` replaces the sequence of every entry.
+  // REQUIRES: the bytes of the block outlive its use here.
   void Reset(const BlockView& block, SequenceNumber global);
   // Forgets the block.
   void Clear() { Reset(BlockView(), 0); }
@@ -42,9 +42,9 @@ class BlockIter {
     if (next == interval_end_) EnterInterval(interval_ + 1);
     Load(next);
   }
-  // As Next. Returns: whether the new entry has another key. REQUIRES: !IsLast().
+  // As Next. Returns: whether the new entry has a different key. REQUIRES: !IsLast().
   bool NextIsOtherKey();
-  // InternalIterator::ReadAhead, within the block: it stands on the last one added.
+  // InternalIterator::ReadAhead within the block: the iterator ends on the last added entry.
   void ReadAhead(const AheadLimits& limits, EntryBatch* batch);
   // Whether the current entry is the block's last. REQUIRES: Valid().
   bool IsLast() const { return entry_end_ == block_.entries_end(); }
@@ -57,10 +57,9 @@ class BlockIter {
 
  private:
   static constexpr size_t kWordBytes = 8;
-  static constexpr size_t kBufferRoom = 64;  // Behind the longest key of a block.
+  static constexpr size_t kBufferRoom = 64;  // After the longest key of a block.
 
-  // An entry of the current interval before the current one, for Prev: its key is a part of
-  // behind_keys_.
+  // An entry of the current interval before the current one, for Prev. Its key is in behind_keys_.
   struct Behind {
     size_t key_start;
     uint32_t key_bytes;
@@ -84,16 +83,16 @@ class BlockIter {
   bool valid_ = false;
   uint32_t interval_ = 0;
   const char* interval_end_ = nullptr;
-  const char* entry_ = nullptr;      // The current entry, when behind_ is empty.
-  const char* entry_end_ = nullptr;  // Where the entry after it starts.
+  const char* entry_ = nullptr;      // The current entry, if behind_ is empty.
+  const char* entry_end_ = nullptr;  // Start of the next entry.
   const char* key_ = nullptr;
   size_t key_bytes_ = 0;
   Trailer trailer_ = 0;
   Slice value_;
-  std::vector<char> key_buffer_;  // Starts with the block's prefix, always.
+  std::vector<char> key_buffer_;  // Always starts with the block's prefix.
 
-  // While Prev walks an interval: its entries up to the current one, which is the last. Empty
-  // otherwise.
+  // While Prev walks an interval: its entries up to the current one, which is the last. Otherwise
+  // empty.
   std::vector<Behind> behind_;
   std::string behind_keys_;
 };

@@ -12,12 +12,12 @@ namespace tidesdb {
 
 namespace {
 
-// Slots are a span's eighth to its 1024th, each size about a sixteenth larger than the one before.
+// Slots have an eighth to a 1024th of a span; each size is about a sixteenth larger than the last.
 constexpr size_t kSlotsMin = 8;
 constexpr size_t kSlotsMax = 1024;
 constexpr size_t kStepsPerDoubling = 16;
 constexpr size_t kSlotAlignment = 64;
-// What the heap adds to a block.
+// The heap's overhead of a block.
 constexpr size_t kHeapBytes = 16;
 
 class Bits {
@@ -26,7 +26,7 @@ class Bits {
   bool Has(size_t i) const { return (words_[i / 64] >> i % 64 & 1) != 0; }
   void Set(size_t i) { words_[i / 64] |= uint64_t{1} << i % 64; }
   void Clear(size_t i) { words_[i / 64] &= ~(uint64_t{1} << i % 64); }
-  // REQUIRES (both): there is one.
+  // REQUIRES (both): such a bit exists.
   size_t FirstClear() const {
     size_t i = 0;
     while (words_[i] == UINT64_MAX) ++i;
@@ -49,8 +49,8 @@ char* NewOnHeap(size_t bytes) {
 
 }  // namespace
 
-// Where a block lies: in a slot, in a mapping of its own, or (without a start) on the heap.
-// All that changes is guarded by the size's mutex.
+// The home of a block: a slot, its own mapping, or (without a start) the heap. The size's mutex
+// guards everything that changes.
 struct BlockSpan {
   BlockSpan(BlockMemory* from, BlockMemory::SizeClass* of, size_t slot_bytes, size_t count,
             size_t pages)
@@ -65,16 +65,16 @@ struct BlockSpan {
   size_t PageOf(size_t offset) const { return offset / kPageBytes; }
 
   BlockMemory* const memory;
-  BlockMemory::SizeClass* const size_class;  // Null: the block has it alone.
+  BlockMemory::SizeClass* const size_class;  // Null: the block has the span alone.
   const size_t room;                         // Of a slot.
   const size_t slots;
   char* start = nullptr;
   uint64_t number = 0;
   size_t taken = 0;  // Slots.
   Bits used;         // Slots.
-  Bits warm;         // Slots that are free and kept their pages.
+  Bits warm;         // Free slots with pages.
   size_t warm_slots = 0;
-  Bits written;  // Pages, since they were mapped or given back.
+  Bits written;  // Pages written since they were mapped or freed.
   size_t pages_written = 0;
 };
 
@@ -83,12 +83,12 @@ struct BlockMemory::SizeClass {
       : heap(memory, this, slot_bytes, slots, 0) {}
 
   size_t slot_bytes() const { return heap.room; }
-  // The oldest first: so the youngest become empty. By number, not by address: the simulation
-  // repeats a run.
+  // The oldest first, so that the youngest become empty. Ordered by number, not by address, so that
+  // the simulation can repeat a run.
   using Spans = std::map<uint64_t, BlockSpan*>;
 
   Mutex mu;
-  // Takes a free slot of the span away from, or adds it to, those that kept their pages.
+  // Removes a free slot of the span from, or adds it to, the free slots with pages.
   void Cool(BlockSpan* span, size_t slot) REQUIRES(mu) {
     warm_slots.fetch_sub(1, std::memory_order_relaxed);
     span->warm.Clear(slot);
@@ -101,10 +101,10 @@ struct BlockMemory::SizeClass {
   }
 
   Spans open GUARDED_BY(mu);           // With a free slot.
-  Spans warm GUARDED_BY(mu);           // Those of them that have one with its pages.
-  std::atomic<size_t> warm_slots = 0;  // Of them all; written with mu, read without it by Trim.
+  Spans warm GUARDED_BY(mu);           // Those of them that have a free slot with pages.
+  std::atomic<size_t> warm_slots = 0;  // Total; written under mu, read without it by Trim.
   uint64_t next_number GUARDED_BY(mu) = 0;
-  BlockSpan heap;  // Stands for the heap.
+  BlockSpan heap;  // Represents the heap.
 };
 
 void FreeBlock::operator()(char* bytes) const {
@@ -136,7 +136,7 @@ BlockMemory::BlockMemory(size_t bytes_typical, bool on_heap)
 }
 
 BlockMemory::~BlockMemory() {
-  CHECK_MSG(live_bytes() == 0, "a block is still in use when its memory goes");
+  CHECK_MSG(live_bytes() == 0, "a block is still in use when its memory is destroyed");
 }
 
 BlockBytes BlockMemory::Allocate(size_t bytes) {
@@ -153,7 +153,7 @@ BlockBytes BlockMemory::Allocate(size_t bytes) {
     made->number = size_class->next_number++;
     size_class->open.emplace(made->number, made);
   }
-  // A slot that has its pages costs neither a fault now nor a call to give back others for it.
+  // A slot with pages needs neither a page fault now nor a call to free others for it.
   const bool warm = !size_class->warm.empty();
   BlockSpan* const span = (warm ? size_class->warm : size_class->open).begin()->second;
   const size_t slot = warm ? span->warm.FirstSet() : span->used.FirstClear();
@@ -183,14 +183,14 @@ BlockBytes BlockMemory::AllocateAlone(size_t bytes) {
   return Count(span.release(), start);
 }
 
-// A block that takes all its room from the system.
+// A block whose whole room comes from the system.
 BlockBytes BlockMemory::Count(BlockSpan* span, char* bytes) {
   live_.fetch_add(span->room, std::memory_order_relaxed);
   resident_.fetch_add(span->room, std::memory_order_relaxed);
   return {bytes, FreeBlock{span}};
 }
 
-// Null when the system has no more mappings: the heap is asked then.
+// Null if the system has no more mappings; the heap is used then.
 BlockSpan* BlockMemory::NewSpan(SizeClass* size_class) {
   char* const start = MapMemory(span_bytes_);
   if (start == nullptr) return nullptr;
@@ -198,7 +198,7 @@ BlockSpan* BlockMemory::NewSpan(SizeClass* size_class) {
   auto span = std::make_unique<BlockSpan>(this, size_class, size_class->heap.room,
                                           size_class->heap.slots, span_bytes_ / kPageBytes);
   span->start = start;
-  return span.release();  // Free() owns it again when it is empty.
+  return span.release();  // Free() owns it again once it is empty.
 }
 
 void BlockMemory::Free(BlockSpan* span, char* bytes) {
@@ -237,7 +237,7 @@ bool BlockMemory::FreeSlot(BlockSpan* span, const char* bytes) {
   return true;
 }
 
-// Of the sizes in turn, not of the one that has just had a slot freed: it may well want it again.
+// Trims the sizes in turn, not the one with the freed slot: it will probably need it again.
 void BlockMemory::Trim() {
   const auto too_much = [this] { return idle_bytes() > idle_max_.load(std::memory_order_relaxed); };
   if (!too_much()) return;
@@ -255,7 +255,7 @@ void BlockMemory::Trim() {
   }
 }
 
-// Those of a free slot's pages that no other slot uses or keeps. REQUIRES: the size's mutex.
+// Frees pages of a free slot that no other slot uses or keeps. REQUIRES: the size's mutex.
 void BlockMemory::GiveBackSlot(BlockSpan* span, size_t slot) {
   const auto is_free = [span](size_t page) {
     if (!span->written.Has(page)) return false;
@@ -267,7 +267,7 @@ void BlockMemory::GiveBackSlot(BlockSpan* span, size_t slot) {
   };
   size_t page = span->PageOf(slot * span->room);
   size_t end = span->PageOf((slot + 1) * span->room - 1) + 1;
-  // Only the first and the last can be shared with other slots.
+  // Only the first and the last page can be shared with other slots.
   while (page < end && !is_free(page)) ++page;
   while (page < end && !is_free(end - 1)) --end;
   if (page == end) return;

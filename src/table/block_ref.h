@@ -1,4 +1,4 @@
-// A hold on the contents of one decoded block, wherever they live.
+// A hold on the contents of one decoded block, wherever they are.
 #pragma once
 
 #include <utility>
@@ -32,7 +32,7 @@ class BlockRef {
   BlockRef(const BlockRef&) = delete;
   BlockRef& operator=(const BlockRef&) = delete;
 
-  // Somebody else has read it in the cache lately. Known of blocks that BlockSource::Fetch has
+  // Another thread has used it in the cache lately. Set for blocks that BlockSource::Fetch has
   // peeked at.
   bool in_use() const { return in_use_; }
   void set_in_use() { in_use_ = true; }
@@ -52,7 +52,7 @@ class BlockRef {
     handle_ = handle;
     contents_ = contents;
   }
-  // REQUIRES: of the heap.
+  // REQUIRES: memory of the heap.
   void Own(BlockBytes bytes, Slice contents) {
     DCHECK(bytes.get_deleter().span == nullptr);
     Release();
@@ -60,7 +60,7 @@ class BlockRef {
     contents_ = contents;
   }
 
-  // Hands the hold over to the hit; the contents stay where they are.
+  // Hands the hold over to the hit; the contents do not move.
   void MoveTo(VersionHit* hit) {
     if (handle_ != nullptr) {
       hit->owner = cache_;

@@ -7,7 +7,7 @@ namespace tidesdb {
 
 namespace {
 
-// The first entry of an interval that is not before the comparer's target; false: there is none.
+// The first entry of an interval that is not before the comparer's target; false if there is none.
 bool ScanInterval(const BlockView& block, uint32_t interval, EntryComparer* comparer,
                   BlockEntry* found) {
   const char* p = block.Restart(interval);
@@ -34,7 +34,7 @@ PrefixOrder ComparePrefix(const BlockView& block, Slice key) {
 
 uint32_t FindRestart(const BlockView& block, Slice key, Trailer trailer, SequenceNumber global) {
   const uint64_t head = KeyHead(key.substr(block.prefix().size()));
-  // First restart whose head is not below the target's, without a branch that could be
+  // The first restart whose head is not below the target's, without a branch that could be
   // mispredicted.
   uint32_t low = 0;
   uint32_t count = block.restart_count();
@@ -44,7 +44,7 @@ uint32_t FindRestart(const BlockView& block, Slice key, Trailer trailer, Sequenc
     low = below ? low + half + 1 : low;
     count = below ? count - half - 1 : half;
   }
-  // Heads alone do not decide between restarts that have the target's own: look at their keys.
+  // Heads do not distinguish between restarts with the target's head: compare their keys.
   if (low < block.restart_count() && block.Head(low) == head) {
     uint32_t high = low;
     while (high < block.restart_count() && block.Head(high) == head) ++high;
@@ -90,7 +90,7 @@ bool FindVersion(const BlockView& block, Slice key, uint64_t key_hash, Trailer t
   if (block.bucket_count() > 0) {
     const uint8_t bucket = block.Bucket(BucketOf(key_hash, block.bucket_count()));
     if (bucket == kBucketEmpty) return false;
-    // Shared, or, in a block that lies, out of range: the search decides.
+    // Shared, or out of range in a damaged block: the search decides.
     if (bucket < block.restart_count()) interval = bucket;
   }
   if (ComparePrefix(block, key) != PrefixOrder::kInside) return false;

@@ -1,7 +1,7 @@
 // Searches in one valid block, without copying a key.
 //
-// Pure; REQUIRES of all: ValidateBlock said yes to the block.
-// `global` replaces the sequence of every entry when it is not zero (TableReader::Open).
+// Pure; REQUIRES of all: ValidateBlock accepted the block. A non-zero `global` replaces the
+// sequence of every entry (TableReader::Open).
 #pragma once
 
 #include <cstdint>
@@ -18,17 +18,17 @@ inline Trailer EntryTrailer(const BlockView& block, const BlockEntry& entry,
   return global == 0 ? stored : PackTrailer(global, TrailerType(stored));
 }
 
-// Follows the order of a target to the entries of a block in turn. Keys ascend, and an entry tells
-// how much it shares with the one before: where that one differed from the target decides most
-// entries without a look at their bytes. REQUIRES: starts at a restart, whose prefix of the block
-// the target is known to have.
+// Compares a target with the entries of a block in turn. Keys ascend, and an entry says how much it
+// shares with the previous one: the place where that one differed from the target decides most
+// comparisons without reading bytes.
+// REQUIRES: starts at a restart, and the target has the block's prefix.
 class EntryComparer {
  public:
   EntryComparer(const BlockView& block, Slice key, Trailer trailer, SequenceNumber global)
       : block_(block), key_(key), trailer_(trailer), global_(global) {}
 
   // Negative, zero or positive, as the entry sorts before, at or after the target. is_restart: the
-  // entry's `shared` says nothing about the one before.
+  // entry's `shared` does not refer to the previous entry.
   int Compare(const BlockEntry& entry, bool is_restart) {
     key_equal_ = false;
     if (is_restart) {
@@ -50,7 +50,7 @@ class EntryComparer {
     return entry_trailer > trailer_ ? -1 : 1;
   }
 
-  // Whether the entry compared last has the target's key.
+  // Whether the last compared entry has the target's key.
   bool key_equal() const { return key_equal_; }
 
  private:
@@ -58,26 +58,26 @@ class EntryComparer {
   const Slice key_;
   const Trailer trailer_;
   const SequenceNumber global_;
-  size_t matched_ = 0;  // Leading bytes in which the entry compared last and the target agree.
+  size_t matched_ = 0;  // Leading bytes that the last compared entry and the target share.
   bool key_equal_ = false;
 };
 
 enum class PrefixOrder : uint8_t { kBefore, kInside, kAfter };
 
-// Where a key lies against all keys of the block, as far as their common prefix tells.
+// The order of a key relative to all keys of the block, as far as their common prefix decides it.
 PrefixOrder ComparePrefix(const BlockView& block, Slice key);
 
-// The first restart >= (key, trailer), restart_count() if there is none: the first entry >= it is
-// in the interval before, behind its restart, or else this restart. REQUIRES: ComparePrefix is
-// kInside.
+// The first restart >= (key, trailer), or restart_count() if there is none. The first entry >= it
+// is in the previous interval, after its restart, or else is this restart.
+// REQUIRES: ComparePrefix is kInside.
 uint32_t FindRestart(const BlockView& block, Slice key, Trailer trailer, SequenceNumber global);
 
-// The first entry >= (key, trailer). False: there is none.
+// The first entry >= (key, trailer). False if there is none.
 bool FindFirstAtOrAfter(const BlockView& block, Slice key, Trailer trailer, SequenceNumber global,
                         BlockEntry* found);
 
-// The first entry >= (key, trailer) if its key is `key`, by the hash index where the block has one.
-// False: there is none.
+// The first entry >= (key, trailer) if its key is `key`; uses the block's hash index if it has one.
+// False if there is none.
 bool FindVersion(const BlockView& block, Slice key, uint64_t key_hash, Trailer trailer,
                  SequenceNumber global, BlockEntry* found);
 

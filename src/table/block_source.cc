@@ -14,25 +14,25 @@ namespace {
 constexpr size_t kWindowFirstBytes = 32 << 10;
 constexpr size_t kWindowBytesMax = ScanState::kReadBytesMax;
 
-// Filters are laid on a line of the processor's cache, so that a probe touches one: new[] promises
-// only 16.
+// Filters are aligned to a cache line, so that a probe touches only one: new[] guarantees only 16.
 size_t LeadingBytes(BlockKind kind, const char* bytes) {
   if (kind != BlockKind::kFilter) return 0;
   return (0 - reinterpret_cast<uintptr_t>(bytes)) % kFilterLineBytes;
 }
 
-// Room for n bytes, and for what LeadingBytes skips: nothing in the cache's memory.
+// Memory for n bytes and for the bytes that LeadingBytes skips; the cache's memory needs none of
+// these.
 BlockBytes NewBytes(BlockKind kind, size_t n, BlockCache* cache) {
   if (cache != nullptr) return cache->NewBlock(n);
   const size_t slack = kind == BlockKind::kFilter ? kFilterLineBytes - 1 : 0;
   return HeapBlock(n + slack);
 }
 
-// Longer blocks are read where they may stay.
+// Longer blocks are read straight into memory where they can stay.
 constexpr size_t kThreadBytesMax = 32 << 10;
 
-// Where a thread reads what it then decompresses elsewhere: the cache's memory would have to find
-// room for each compressed block, of another size each, and give it back at once.
+// A thread's buffer for a block that is then decompressed elsewhere. The cache's memory would have
+// to find room for each compressed block, of a different size each, and free it at once.
 char* ThreadBytes(size_t n) {
   thread_local std::unique_ptr<char[]> bytes;
   thread_local size_t room = 0;
@@ -47,7 +47,7 @@ char* ThreadBytes(size_t n) {
 
 Result<Slice> ScanState::Read(const RandomAccessFile& file, uint64_t offset, size_t n) {
   const uint64_t end = offset + n;
-  // The next data block lies beside the last one, or beyond the index and filter of a partition.
+  // The next data block is adjacent to the last one, or after the index and filter of a partition.
   const bool started = last_offset_ != last_end_;
   const bool forward = started && offset >= last_end_ && offset - last_end_ <= kWindowBytesMax;
   const bool backward = started && end <= last_offset_ && last_offset_ - end <= kWindowBytesMax;
@@ -57,7 +57,8 @@ Result<Slice> ScanState::Read(const RandomAccessFile& file, uint64_t offset, siz
   }
   window_ = forward || backward ? std::clamp(window_ * 2, kWindowFirstBytes, kWindowBytesMax) : 0;
   uint64_t wanted = std::max(n, window_);
-  // Behind the block when the scan runs backward, but not before the start of the file.
+  // If the scan runs backward, the bytes before the block's end, but not before the start of the
+  // file.
   uint64_t from = backward ? end - std::min<uint64_t>(end, wanted) : offset;
   const size_t align = file.alignment();
   wanted = (from + wanted + align - 1) / align * align;
@@ -87,7 +88,7 @@ Status BlockSource::Fetch(BlockHandle handle, BlockKind kind, bool fill_cache, S
                                              : cache_->Peek(file_number_, handle.offset, &in_use);
   if (hit != nullptr) {
     const Slice decoded = cache_->Bytes(hit);
-    // An index that lies could lead to a block of another kind.
+    // A damaged index could lead to a block of another kind.
     const auto got = static_cast<uint8_t>(decoded.back());
     if (got != SealByte(kind, Compression::kNone)) {
       cache_->Release(hit);
@@ -143,7 +144,7 @@ Status BlockSource::Decode(BlockHandle handle, BlockKind kind, ScanState* scan, 
   }
   const size_t stored_bytes = static_cast<size_t>(handle.size) + kBlockSealBytes;
   Slice stored;
-  // Where the block will stay if it is stored raw, which is not known yet.
+  // The block's final memory if it is stored raw, which is not known yet.
   BlockBytes bytes;
   size_t leading = 0;
   const bool by_scan = scan != nullptr && stored_bytes <= ScanState::kReadBytesMax;
@@ -186,7 +187,7 @@ Status BlockSource::Inflate(BlockHandle handle, BlockKind kind, Compression comp
                             Decoded* decoded) const {
   uint32_t raw_bytes = 0;
   if (!Decompressor::TakeRawBytes(compression, &payload, &raw_bytes)) {
-    return CorruptionAt(path_, handle.offset, "compressed block does not know its length");
+    return CorruptionAt(path_, handle.offset, "compressed block has no valid length");
   }
   BlockBytes bytes = NewBytes(kind, size_t{raw_bytes} + 1, cache);
   const size_t leading = LeadingBytes(kind, bytes.get());

@@ -1,8 +1,8 @@
-// Fetches the blocks of one table file, from the cache or from disk; what it hands out is checked
-// and decoded.
+// Fetches the blocks of one table file from the cache or from disk; returned blocks are checked and
+// decoded.
 //
-// Invariant: bytes that are in the cache have passed checksum, decompression and validation; a hit
-//   repeats none of it.
+// Invariant: bytes in the cache have passed checksum, decompression and validation; a hit repeats
+//   none of these.
 #pragma once
 
 #include <atomic>
@@ -22,18 +22,18 @@
 
 namespace tidesdb {
 
-// What one scan keeps from block to block: raw bytes read ahead of it, whichever way it runs, and a
-// decompressor.
+// The state of one scan between blocks: raw bytes read ahead in its direction, and a decompressor.
 // Threads: one at a time.
 class ScanState {
  public:
-  // Longer blocks are read past the buffer, which must not grow to the largest value of a table.
+  // Longer blocks bypass the buffer, which must not grow to the largest value of a table.
   static constexpr size_t kReadBytesMax = 256 << 10;
 
-  // Returns the n bytes at offset, fewer only where the file ends. They live until the next call.
+  // Returns the n bytes at offset, fewer only at the end of the file. They live until the next
+  // call.
   // REQUIRES: n <= kReadBytesMax.
   Result<Slice> Read(const RandomAccessFile& file, uint64_t offset, size_t n);
-  // A block was read by other means: the scan goes on from there.
+  // A block was read by other means: the scan continues after it.
   void Passed(uint64_t offset, uint64_t end) {
     last_offset_ = offset;
     last_end_ = end;
@@ -43,18 +43,18 @@ class ScanState {
  private:
   AlignedBytes buffer_;
   size_t buffer_room_ = 0;
-  Slice bytes_;                // What the buffer holds,
-  uint64_t bytes_offset_ = 0;  // and where it lies in the file.
-  uint64_t last_offset_ = 0;   // The block before, [last_offset_, last_end_). Equal: none.
+  Slice bytes_;                // The content of the buffer,
+  uint64_t bytes_offset_ = 0;  // and its place in the file.
+  uint64_t last_offset_ = 0;   // The previous block, [last_offset_, last_end_). Equal: none.
   uint64_t last_end_ = 0;
-  size_t window_ = 0;  // Bytes to read at once; 0: the scan has not proved to be one.
+  size_t window_ = 0;  // Bytes to read at once; 0: not known to be a scan yet.
   Decompressor decompressor_;
 };
 
 // Threads: any number at once.
 class BlockSource {
  public:
-  // cache may be null; then every fetch reads the file.
+  // cache may be null; every fetch then reads the file.
   BlockSource(std::unique_ptr<RandomAccessFile> file, std::string path, uint64_t file_number,
               BlockCache* cache)
       : file_(std::move(file)), path_(std::move(path)), file_number_(file_number), cache_(cache) {}
@@ -63,18 +63,18 @@ class BlockSource {
   Status Fetch(BlockHandle handle, BlockKind kind, bool fill_cache, ScanState* scan,
                BlockRef* block) const;
 
-  // Puts contents into the cache that stand at this place of a file that was just written.
+  // Puts contents into the cache that are at this place of a file that was just written.
   static void PutDecoded(BlockCache* cache, uint64_t file_number, uint64_t offset, BlockKind kind,
                          Slice contents, CachePriority priority);
 
-  // The same without a look at the cache.
+  // The same without a lookup in the cache.
   Status Load(BlockHandle handle, BlockKind kind, ScanState* scan, BlockRef* block) const;
 
   const RandomAccessFile& file() const { return *file_; }
   const std::string& path() const { return path_; }
 
  private:
-  // A block's contents, and the byte of its kind behind them, at the end of bytes[0, size).
+  // A block's contents and, after them, the byte of its kind, at the end of bytes[0, size).
   struct Decoded {
     BlockBytes bytes;
     size_t size = 0;
@@ -82,7 +82,7 @@ class BlockSource {
 
   bool LikelyCompressed(BlockKind kind) const;
   static Slice Contents(Slice decoded, BlockKind kind);
-  // `cache`: where the block is to go; null: its bytes are the caller's.
+  // `cache`: for blocks that go into it; null: the caller keeps the bytes.
   Status Decode(BlockHandle handle, BlockKind kind, ScanState* scan, BlockCache* cache,
                 Decoded* decoded) const;
   Status Inflate(BlockHandle handle, BlockKind kind, Compression compression, Slice payload,
@@ -93,7 +93,7 @@ class BlockSource {
   const std::string path_;
   const uint64_t file_number_;
   BlockCache* const cache_;
-  // The last data block that was read: a guess where the next is best read to. Relaxed: only that.
+  // For the last data block: a guess where to read the next one. Relaxed: just a guess.
   mutable std::atomic<bool> compressed_ = true;
 };
 

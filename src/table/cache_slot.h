@@ -1,5 +1,5 @@
-// One place in the block cache's hash table: a key, a block, and one atomic word that says who may
-// touch them.
+// One place in the block cache's hash table: a key, a block, and one atomic word that says which
+// threads may touch them.
 //
 // The word holds the number of pins, the state, and the clock's counter:
 //
@@ -7,16 +7,15 @@
 //                          |
 //                          +----Doom (pinned)----> kDoomed --TryReclaim (no pins)--> kEmpty
 //
-//   kAlone: a block that found no room; in no table, goes with its last pin.
+//   kAlone: a block that found no room; it is in no table and goes with its last pin.
 //
 // Threads: TryPin and Unpin from any thread, without a lock. All other changes of state happen
 //   under the mutex of the slot's shard. A thread may pin a slot that has just become empty or
-//   another block's: it finds out from the word it replaced and from the key, and takes the pin
-//   back. So pins can be counted in any state, and every change of state must keep those of other
-//   threads.
+//   another block's: it notices from the replaced word and the key, and takes the pin back. So
+//   there can be pins in any state, and every change of state must keep those of other threads.
 // Invariants:
-//   1. Key and block of a slot change only while its state is kEmpty, by the mutex's holder.
-//   2. Who sees kVisible and holds a pin may read the block until Unpin.
+//   1. Key and block of a slot change only while its state is kEmpty, by the thread with the mutex.
+//   2. A thread that sees kVisible and holds a pin may read the block until Unpin.
 #pragma once
 
 #include <atomic>
@@ -53,19 +52,19 @@ struct alignas(64) BlockCache::Handle {
            file_number.load(std::memory_order_relaxed) == file;
   }
 
-  // What a thread that holds a pin has to do about the slot after it gave the pin back.
+  // What a thread must do with the slot after it has returned its pin.
   enum class AfterUnpin : uint8_t { kNothing, kReclaim, kFree };
 
-  // Pins the slot if it holds the block. When it does not after all, *after says what is left to
-  // do. `count`: as a use of the block.
+  // Pins the slot if it holds the block. Otherwise *after says what remains to be done. `count`:
+  // counts as a use of the block.
   bool TryPin(uint64_t file, uint64_t at, bool count, AfterUnpin* after) {
     *after = AfterUnpin::kNothing;
-    // Relaxed: only a guess, the exchange below decides.
+    // Relaxed: just a guess, the exchange below decides.
     const uint64_t guess = word.load(std::memory_order_relaxed);
     if (StateOf(guess) != State::kVisible || !Holds(file, at)) return false;
     SchedulingPoint();
     const uint64_t add = count && CounterOf(guess) < kCounterMax ? kPin + kCounterUnit : kPin;
-    // Acquire: pairs with Publish, so that key and block are seen as they were published.
+    // Acquire: pairs with Publish, so that key and block are seen as published.
     const uint64_t before = word.fetch_add(add, std::memory_order_acquire);
     if (StateOf(before) == State::kVisible && Holds(file, at)) return true;
     *after = Unpin();
@@ -73,8 +72,8 @@ struct alignas(64) BlockCache::Handle {
   }
 
   AfterUnpin Unpin() {
-    // Release: what this thread read of the block is read before it can be freed. Acquire: when it
-    // is this thread that frees it, all others' reads came before.
+    // Release: this thread's reads of the block come before its memory is freed. Acquire: if this
+    // thread frees it, all others' reads came before.
     const uint64_t before = word.fetch_sub(kPin, std::memory_order_acq_rel);
     DCHECK(PinsOf(before) > 0);
     if (PinsOf(before) != 1) return AfterUnpin::kNothing;
@@ -84,7 +83,7 @@ struct alignas(64) BlockCache::Handle {
 
   // --- Under the shard's mutex ---
 
-  // Puts a block into an empty slot and pins it. Other threads' stray pins stay counted.
+  // Puts a block into an empty slot and pins it. Stray pins of other threads stay counted.
   void Publish(uint64_t file, uint64_t at, BlockBytes block, size_t block_size, uint64_t counter,
                uint64_t pins) {
     file_number.store(file, std::memory_order_relaxed);
@@ -95,15 +94,15 @@ struct alignas(64) BlockCache::Handle {
                    std::memory_order_release);
   }
 
-  // Empties a visible slot that nobody has pinned; the caller takes the block out. When the clock's
-  // counter is not yet zero and `force` is not set, counts it down and leaves the slot.
+  // Empties a visible slot without pins; the caller takes the block out. If the clock's counter is
+  // above zero and `force` is false, counts it down and leaves the slot.
   bool TryEvict(bool force) {
     uint64_t now = word.load(std::memory_order_relaxed);
     while (StateOf(now) == State::kVisible && PinsOf(now) == 0) {
       const uint64_t counter = CounterOf(now) < kCounterMax ? CounterOf(now) : kCounterMax;
       const bool empty = force || counter == 0;
       const uint64_t next = empty ? 0 : StateBits(State::kVisible) | (counter - 1) << kCounterShift;
-      // Acquire: after the reads of everybody who had it pinned.
+      // Acquire: after the reads of all threads that had it pinned.
       if (word.compare_exchange_weak(now, next, std::memory_order_acquire,
                                      std::memory_order_relaxed)) {
         return empty;
@@ -112,8 +111,8 @@ struct alignas(64) BlockCache::Handle {
     return false;
   }
 
-  // Hides a visible slot. True: nobody had it pinned, it is empty now, and the caller takes the
-  // block out; otherwise the last pin's holder will.
+  // Hides a visible slot. True: it had no pins, is empty now, and the caller takes the block out;
+  // otherwise the holder of the last pin does.
   bool Doom() {
     uint64_t now = word.load(std::memory_order_relaxed);
     while (StateOf(now) == State::kVisible) {
@@ -127,8 +126,8 @@ struct alignas(64) BlockCache::Handle {
     return false;
   }
 
-  // Empties a doomed slot without pins. False: a stray pin came between, whose holder will do it,
-  // or somebody has done it.
+  // Empties a doomed slot without pins. False: a stray pin came first, and its holder will do it,
+  // or another thread has done it.
   bool TryReclaim() {
     uint64_t now = word.load(std::memory_order_relaxed);
     // A stray pin that was taken back may have left a count.
@@ -142,14 +141,14 @@ struct alignas(64) BlockCache::Handle {
   }
 
   std::atomic<uint64_t> word = 0;
-  // Relaxed reads without a pin are guesses; with one, invariant 1 holds.
+  // Relaxed: reads without a pin are guesses; with a pin, invariant 1 holds.
   std::atomic<uint64_t> file_number = 0;
   std::atomic<uint64_t> offset = 0;
-  // How many blocks of the table were put behind this slot because it was taken: a search that
-  // finds 0 ends here. Relaxed: written under the mutex; a search that reads an old number misses a
-  // block, and reads it from disk.
+  // The number of the table's blocks placed after this slot because it was taken: a search that
+  // finds 0 ends here. Relaxed: written under the mutex. A search that reads an old number misses a
+  // block and reads it from disk.
   std::atomic<uint32_t> passed = 0;
-  uint32_t shard = 0;  // Whose table this is a slot of; constant.
+  uint32_t shard = 0;  // The shard that has it in its table; constant.
   size_t size = 0;
   BlockBytes bytes;
 };

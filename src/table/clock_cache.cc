@@ -19,11 +19,11 @@ constexpr size_t kSlotsPerBlock = 2;
 constexpr size_t kShardsMax = 64;
 constexpr size_t kShardBytesMin = 512 << 10;
 constexpr size_t kTableSlotsMin = 16;
-// A table starts with slots for so much and grows: most of a large cache may never be needed.
+// A table starts with slots for this much and grows: most of a large cache may never be used.
 constexpr size_t kTableFirstBytes = 256 << 20;
 
-// Where the clock's counter starts. A data block that is read once is the first to go: scans push
-// out scans. Each hit counts up, to Slot::kCounterMax.
+// The initial counter of the clock. A data block that is read once goes first: scans evict scans.
+// Each hit counts up, to Slot::kCounterMax.
 constexpr uint64_t CounterOf(CachePriority priority) {
   switch (priority) {
     case CachePriority::kData:
@@ -36,11 +36,10 @@ constexpr uint64_t CounterOf(CachePriority priority) {
   return 0;
 }
 
-// Of the capacity, what may lie idle between the blocks: room of those that went, for those to
-// come.
+// The share of the capacity that may be idle between blocks: memory of evicted blocks for new ones.
 constexpr size_t kIdleShare = 16;
 
-// Of the capacity, what readers may keep for themselves.
+// The share of the capacity that readers may keep for themselves.
 constexpr size_t kChargedShare = 16;
 
 constexpr size_t ChargeOf(size_t room) { return room + kSlotsPerBlock * sizeof(Slot); }
@@ -48,7 +47,7 @@ size_t ChargeOf(const Slot& slot) { return ChargeOf(RoomOf(slot.bytes, slot.size
 
 uint64_t HashOf(uint64_t file_number, uint64_t offset) {
   // Two rounds of multiply and fold: offsets differ in their middle bits, file numbers in their low
-  // ones.
+  // bits.
   uint64_t h = (file_number * 0x9e3779b97f4a7c15) ^ offset;
   h = (h ^ h >> 32) * 0xd6e8feb86659fd93;
   h = (h ^ h >> 32) * 0xd6e8feb86659fd93;
@@ -67,7 +66,7 @@ struct Table {
 };
 
 // A part of the cache with its own table, mutex and clock.
-// Threads: Find and CountLookup without a lock, everything else with mu.
+// Threads: Find and CountLookup without a lock, everything else under mu.
 class alignas(64) Shard {
  public:
   void Init(size_t slots, uint32_t number) {
@@ -78,7 +77,7 @@ class alignas(64) Shard {
     table_.store(tables_.back().get(), std::memory_order_release);
   }
 
-  // Pinned, or null. *stray: a slot that a pin was taken back from and that is now to be reclaimed.
+  // Pinned, or null. *stray: a slot whose pin was taken back and which must now be reclaimed.
   Slot* Find(uint64_t hash, uint64_t file_number, uint64_t offset, bool count, Slot** stray) {
     const Table& table = *table_.load(std::memory_order_acquire);
     size_t i = hash & table.mask;
@@ -94,19 +93,19 @@ class alignas(64) Shard {
 
   void CountLookup(bool hit) { (hit ? hits_ : misses_).fetch_add(1, std::memory_order_relaxed); }
 
-  // Puts the block in, pinned. REQUIRES: it is not there.
+  // Inserts the block, pinned. REQUIRES: it is not there.
   Slot* Put(uint64_t hash, uint64_t file_number, uint64_t offset, BlockBytes bytes, size_t size,
             uint64_t counter) REQUIRES(mu_) {
     if ((taken_ + 1) * kSlotsPerBlock > tables_.back()->size()) Grow();
     return PutInto(*tables_.back(), hash, file_number, offset, std::move(bytes), size, counter, 1);
   }
 
-  // Turns the clock until `wanted` bytes of charge are free or all that can go has gone. Returns
-  // what it freed.
+  // Turns the clock until `wanted` bytes of charge are free or nothing more can go. Returns the
+  // freed charge.
   size_t Sweep(size_t wanted) REQUIRES(mu_) {
     Table& table = *tables_.back();
     size_t freed = 0;
-    // Once round for each count, and once more to find it at zero.
+    // One round for each count, and one more to find it at zero.
     const size_t steps_max = table.size() * (Slot::kCounterMax + 1);
     for (size_t step = 0; step < steps_max && freed < wanted && taken_ > 0; ++step) {
       Slot& slot = table.slots[hand_];
@@ -116,7 +115,7 @@ class alignas(64) Shard {
     return freed;
   }
 
-  // Drops a file's blocks, all files' if it is null. Returns the charge of those that went at once.
+  // Drops a file's blocks, or all if it is null. Returns the charge of those freed at once.
   size_t Erase(const uint64_t* file_number) REQUIRES(mu_) {
     Table& table = *tables_.back();
     size_t freed = 0;
@@ -131,7 +130,7 @@ class alignas(64) Shard {
     return freed;
   }
 
-  // Frees a doomed slot if nobody has it pinned any more. Returns its charge.
+  // Frees a doomed slot if it has no more pins. Returns its charge.
   size_t Reclaim(Slot& slot) REQUIRES(mu_) { return slot.TryReclaim() ? TakeOut(slot) : 0; }
 
   void AddStats(CacheStats* stats) REQUIRES(mu_) {
@@ -183,9 +182,9 @@ class alignas(64) Shard {
     return charge;
   }
 
-  // Moves to a table of twice the size. Blocks that are pinned stay where they are until their last
-  // pin goes, and are forgotten; a search that is still in the old table finds less, which is a
-  // miss like any other.
+  // Moves to a table of twice the size. Pinned blocks stay in the old table until their last pin
+  // goes, and are then dropped. A search that is still in the old table finds less, which is an
+  // ordinary miss.
   void Grow() REQUIRES(mu_) {
     Table& old = *tables_.back();
     auto grown = std::make_unique<Table>(old.size() * 2, number_);
@@ -206,16 +205,16 @@ class alignas(64) Shard {
   }
 
   std::atomic<Table*> table_ = nullptr;  // tables_.back(), for Find.
-  // On lines of their own: every lookup writes the one, and would take the table's from the others.
-  // Relaxed: figures.
+  // On separate cache lines: every lookup writes one of them, and would evict the table's line from
+  // other cores. Relaxed: figures.
   alignas(64) std::atomic<uint64_t> hits_ = 0;
   std::atomic<uint64_t> misses_ = 0;
   alignas(64) Mutex mu_;
   uint32_t number_ GUARDED_BY(mu_) = 0;
-  // The last one is in use. Searches may still be in the others, so all stay; together they are
+  // The last one is in use. Searches may still be in the others, so all are kept; together they are
   // smaller than the last.
   std::vector<std::unique_ptr<Table>> tables_ GUARDED_BY(mu_);
-  size_t taken_ GUARDED_BY(mu_) = 0;  // Slots of the table in use that are not empty.
+  size_t taken_ GUARDED_BY(mu_) = 0;  // Used slots of the current table.
   size_t hand_ GUARDED_BY(mu_) = 0;
 };
 
@@ -233,7 +232,9 @@ class ClockCache final : public BlockCache {
     memory_.SetIdleMax(bytes_max / kIdleShare);
   }
 
-  ~ClockCache() override { CHECK_MSG(!AnyPinned(), "a block is still pinned when its cache goes"); }
+  ~ClockCache() override {
+    CHECK_MSG(!AnyPinned(), "a block is still pinned when its cache is destroyed");
+  }
 
   Handle* Lookup(uint64_t file_number, uint64_t offset) override {
     const uint64_t hash = HashOf(file_number, offset);
@@ -268,7 +269,7 @@ class ClockCache final : public BlockCache {
     Slot* slot = nullptr;
     {
       MutexLock lock(shard.mu());
-      // Under the mutex nobody else puts it in.
+      // Under the mutex no other thread inserts it.
       slot = shard.Find(hash, file_number, offset, false, &stray);
       if (slot == nullptr && room) {
         slot = shard.Put(hash, file_number, offset, std::move(bytes), size, CounterOf(priority));
@@ -278,7 +279,7 @@ class ClockCache final : public BlockCache {
     if (stray != nullptr) [[unlikely]]
       Reclaim(*stray);
     if (slot != nullptr) {
-      // Another thread's block: what was reserved for this one is not needed.
+      // Another thread's block: the space reserved for this one is not needed.
       if (bytes != nullptr && room) used_.fetch_sub(charge, std::memory_order_relaxed);
       return slot;
     }
@@ -327,7 +328,7 @@ class ClockCache final : public BlockCache {
   void SetCapacity(size_t bytes_max) override {
     bytes_max_.store(bytes_max, std::memory_order_relaxed);
     memory_.SetIdleMax(bytes_max / kIdleShare);
-    // Of all shards alike: one alone would lose what is in use.
+    // From all shards equally: one shard alone would lose blocks in use.
     const size_t share = Excess() / shard_count_;
     for (size_t i = 0; i < shard_count_ && share > 0; ++i) {
       MutexLock lock(shards_[i].mu());
@@ -361,7 +362,7 @@ class ClockCache final : public BlockCache {
   // The table uses the low bits of the hash.
   Shard& ShardOf(uint64_t hash) const { return shards_[hash >> 48 & (shard_count_ - 1)]; }
 
-  // How much the blocks are too many: they leave room for what may lie idle, and for what does.
+  // The excess of blocks: they must leave room for space that is or may become idle.
   size_t Excess() const {
     const size_t bytes_max = bytes_max_.load(std::memory_order_relaxed);
     const size_t idle = std::max(bytes_max / kIdleShare, memory_.idle_bytes());
@@ -370,9 +371,9 @@ class ClockCache final : public BlockCache {
   }
   bool Full() const { return Excess() > 0; }
 
-  // Counts `charge` as used, if what is then too much can be evicted.
+  // Counts `charge` as used if the resulting excess can be evicted.
   bool Reserve(size_t charge, uint64_t hash) {
-    // One block that takes a large part of the cache would throw out too many others.
+    // A block that takes a large part of the cache would evict too many others.
     if (charge > bytes_max_.load(std::memory_order_relaxed) / 4) return false;
     used_.fetch_add(charge, std::memory_order_relaxed);
     if (!Full() || MakeRoom(hash)) return true;
@@ -380,7 +381,7 @@ class ClockCache final : public BlockCache {
     return false;
   }
 
-  // Evicts until the cache is not over its capacity, from the hash's shard first.
+  // Evicts until the cache is within its capacity, first from the hash's shard.
   bool MakeRoom(uint64_t hash) {
     const size_t first = hash >> 48;
     for (size_t i = 0; i < shard_count_ && Full(); ++i) {
@@ -392,8 +393,8 @@ class ClockCache final : public BlockCache {
   }
 
   void Reclaim(Slot& slot) {
-    // The slot may hold another block by now, even one that is to be reclaimed, but always one of
-    // its shard.
+    // The slot may hold another block by now, even one to be reclaimed, but always one of its
+    // shard.
     Shard& shard = shards_[slot.shard];
     MutexLock lock(shard.mu());
     used_.fetch_sub(shard.Reclaim(slot), std::memory_order_relaxed);
@@ -411,9 +412,9 @@ class ClockCache final : public BlockCache {
   }
 
   BlockMemory memory_;
-  // Relaxed all: sums that publish nothing; the shards' mutexes and slots order the blocks.
+  // All relaxed: sums that publish nothing; the shards' mutexes and slots order the blocks.
   std::atomic<size_t> bytes_max_;
-  // Charge of all blocks in tables, of those about to be put in, and charged_.
+  // Charge of all blocks in tables, of blocks about to be inserted, and charged_.
   std::atomic<size_t> used_ = 0;
   std::atomic<size_t> charged_ = 0;  // By Charge.
   std::atomic<size_t> alone_ = 0;    // Charge of blocks that found no room.

@@ -13,7 +13,7 @@ namespace tidesdb {
 
 namespace {
 
-// The library's default: at 1 the blocks grow by some percent, from 4 on the time doubles.
+// The library's default: at 1 blocks grow by some percent, from 4 on the time doubles.
 constexpr int kZstdLevel = 3;
 
 // Larger blocks (one huge value) are stored raw: LZ4 and snappy have limits near 2 GiB.
@@ -93,8 +93,8 @@ Decompressor::~Decompressor() = default;
 
 bool Decompressor::TakeRawBytes(Compression compression, Slice* payload, uint32_t* raw_bytes) {
   if (!GetVarint32(payload, raw_bytes) || *raw_bytes > kRawBytesMax) return false;
-  // The libraries know before any work whether the length is right, or how long it can be at most:
-  // a wrong one must not make us allocate a gigabyte.
+  // The libraries know the length, or its maximum, before any work: a wrong length must not make us
+  // allocate a gigabyte.
   switch (compression) {
     case Compression::kNone:
       return false;

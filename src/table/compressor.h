@@ -22,8 +22,8 @@ class Compressor {
   Compressor(const Compressor&) = delete;
   Compressor& operator=(const Compressor&) = delete;
 
-  // Replaces *payload by the compressed block. False when that would not save an eighth of it (then
-  // *payload is undefined, and the block is to be stored as it is), always so for kNone.
+  // Replaces *payload with the compressed block. False if that saves less than an eighth; then
+  // *payload is undefined and the block must be stored raw. Always false for kNone.
   bool Compress(Slice raw, std::string* payload);
 
  private:
@@ -41,12 +41,12 @@ class Decompressor {
   Decompressor(const Decompressor&) = delete;
   Decompressor& operator=(const Decompressor&) = delete;
 
-  // Takes the length of the raw block from the front of a compressed payload. False when it cannot
-  // be one.
+  // Takes the length of the raw block from the front of a compressed payload. False if it is not
+  // possible.
   static bool TakeRawBytes(Compression compression, Slice* payload, uint32_t* raw_bytes);
 
-  // Writes exactly raw_bytes to out. False when payload (less its length) is not a block of that
-  // length. Survives any bytes. REQUIRES: compression is not kNone.
+  // Writes exactly raw_bytes to out. False if payload (without its length) is not a block of that
+  // length. Accepts any bytes. REQUIRES: compression is not kNone.
   bool Decompress(Compression compression, Slice payload, char* out, uint32_t raw_bytes);
 
  private:

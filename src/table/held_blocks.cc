@@ -25,7 +25,7 @@ void HeldBlocks::Used(size_t place, Slice contents) {
   Place& at = places_[place];
   if (at.uses.fetch_add(1, std::memory_order_relaxed) < kUses) return;
   if (!cache_->Charge(ChargeOf(contents.size()))) {
-    at.uses.store(0, std::memory_order_relaxed);  // Perhaps there is room later.
+    at.uses.store(0, std::memory_order_relaxed);  // There may be room later.
     return;
   }
   auto block = std::make_unique<Block>();
@@ -36,7 +36,7 @@ void HeldBlocks::Used(size_t place, Slice contents) {
   block->contents = Slice(bytes, contents.size());
   Block* const made = block.release();
   Block* expected = nullptr;
-  // Release: who finds it finds its bytes.
+  // Release: a thread that finds the block finds its bytes.
   if (at.block.compare_exchange_strong(expected, made, std::memory_order_acq_rel)) return;
   const std::unique_ptr<Block> unwanted(made);
   cache_->GiveBack(ChargeOf(contents.size()));

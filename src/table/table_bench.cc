@@ -1,5 +1,5 @@
-// The ways through this room that count: a cached Get, a seek in a block, a scan, a hit of the
-// cache, a table written.
+// The paths of this folder that matter: a cached Get, a seek in a block, a scan, a cache hit,
+// writing a table.
 #include <benchmark/benchmark.h>
 
 #include "base/hash.h"
@@ -13,7 +13,7 @@ namespace {
 constexpr uint64_t kEntries = 200'000;
 constexpr size_t kValueBytes = 100;
 
-// As the plugin's keys: big-endian numbers behind a constant.
+// Like the plugin's keys: big-endian numbers after a constant.
 std::string Key(uint64_t i) {
   std::string key;
   PutBigEndian32(&key, 1);
@@ -21,7 +21,7 @@ std::string Key(uint64_t i) {
   return key;
 }
 
-// Half of it compresses.
+// Half of it is compressible.
 std::string Value(uint64_t i) {
   Random random(i);
   std::string value(kValueBytes, 'v');
@@ -62,7 +62,7 @@ Fixture& Shared() {
   return fixture;
 }
 
-// A key from a table of ready ones, so that making it is not measured.
+// Takes keys from a prepared table, so that making them is not measured.
 class Keys {
  public:
   explicit Keys(uint64_t add) {
@@ -84,7 +84,7 @@ class Keys {
 
 void TableGet(benchmark::State& state) {
   Fixture& fixture = Shared();
-  // 0: keys that are there; 1: keys between them.
+  // 0: existing keys; 1: keys between them.
   Keys keys(static_cast<uint64_t>(state.range(0)));
   uint64_t found = 0;
   for (auto _ : state) {
@@ -99,7 +99,7 @@ void TableGet(benchmark::State& state) {
 }
 BENCHMARK(TableGet)->Arg(0)->Arg(1);
 
-// How far apart restarts are: time against bytes.
+// The distance of restarts: time against bytes.
 void TableGetInterval(benchmark::State& state) {
   Fixture fixture(Compression::kLz4, static_cast<uint32_t>(state.range(0)));
   Keys keys(0);
@@ -141,7 +141,7 @@ void TableScan(benchmark::State& state) {
 }
 BENCHMARK(TableScan)->Arg(0)->Arg(1);
 
-// Past the cache: read (from memory), checksum, decompress, validate, per entry.
+// Without the cache: read (from memory), checksum, decompress, validate, per entry.
 void TableScanUncached(benchmark::State& state) {
   Fixture fixture(static_cast<Compression>(state.range(0)));
   auto table = *OpenTable(fixture.bytes, nullptr);

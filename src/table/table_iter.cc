@@ -77,7 +77,7 @@ bool TableIter::LoadIndex() {
   PartitionHandles handles;
   if (!GetPartitionHandles(top_.value(), &handles)) {
     return Fail(CorruptionAt(source_->path(), source_->file().size(),
-                             "entry of the top index is no pair of handles"));
+                             "entry of the top index is not a pair of handles"));
   }
   if (handles.index == index_handle_ && index_handle_.size != 0) return true;
   index_.Clear();
@@ -92,7 +92,7 @@ bool TableIter::LoadIndex() {
 
 bool TableIter::LoadData() {
   if (!index_.Valid()) {
-    // The top index promised an entry here, and no partition is empty.
+    // The top index says that an entry is here, and no partition is empty.
     return Fail(CorruptionAt(source_->path(), index_handle_.offset,
                              "index block ends before the key that the top index names"));
   }
@@ -100,7 +100,7 @@ bool TableIter::LoadData() {
   Slice value = index_.value();
   if (!GetBlockHandle(&value, &handle) || !value.empty()) {
     return Fail(CorruptionAt(source_->path(), index_handle_.offset,
-                             "entry of an index block is no handle"));
+                             "entry of an index block is not a handle"));
   }
   if (handle == data_handle_ && data_handle_.size != 0) return true;
   ClearData();
@@ -112,7 +112,7 @@ bool TableIter::LoadData() {
 }
 
 bool TableIter::StepForward() {
-  // The separator of the block behind us: all that follows is greater.
+  // The separator of the previous block: all later keys are greater.
   if (!upper_.empty() && index_.key() >= upper_) {
     ClearData();
     return false;
@@ -133,7 +133,7 @@ bool TableIter::StepBackward() {
     if (!LoadIndex()) return false;
     index_.SeekToLast();
   }
-  // Its separator is not below any of its keys.
+  // Its separator is at least as great as all its keys.
   if (index_.Valid() && index_.key() < lower_) {
     ClearData();
     return false;

@@ -2,7 +2,7 @@
 // reached.
 //
 // Threads: one at a time.
-// Owns: pins on the blocks it stands in.
+// Owns: pins on its current blocks.
 #pragma once
 
 #include "format/internal_iter.h"
@@ -33,7 +33,7 @@ class TableIter final : public InternalIterator {
     if (!data_.Valid()) NextBlock();
   }
   bool NextKeyOrVersion() override {
-    // Only what lies behind the block is compared with a copy of the key.
+    // Only the entry after the block is compared with a copy of the key.
     return data_.IsLast() ? InternalIterator::NextKeyOrVersion() : data_.NextIsOtherKey();
   }
   void Prev() override {
@@ -58,8 +58,8 @@ class TableIter final : public InternalIterator {
   Status status() const override { return status_; }
 
  private:
-  // These load what the level above points at, if it is not there already. False: *status_ says
-  // why, or the level above is not Valid(); then the levels below are at nothing.
+  // These load the block that the level above points at, if it is not loaded yet. False: *status_
+  // has the error, or the level above is not Valid(); the levels below are then at no entry.
   bool LoadIndex();
   bool LoadData();
   bool Fail(Status status);
@@ -67,7 +67,7 @@ class TableIter final : public InternalIterator {
 
   void NextBlock();
   void PrevBlock();
-  // To the next or previous data block, its iterator not positioned. False: none, or an error.
+  // To the next or previous data block; its iterator is not positioned. False: none, or an error.
   bool StepForward();
   bool StepBackward();
 

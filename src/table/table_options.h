@@ -1,4 +1,4 @@
-// How a table file is written.
+// The options for writing a table file.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ struct TableWriteOptions {
   uint32_t restart_interval = 16;
   double bloom_fpr = 0.01;          // 0: no filter.
   uint32_t partition_blocks = 128;  // Data blocks per partition of index and filter.
-  bool sync = true;  // False: read and deleted by who writes it, so it need not last.
+  bool sync = true;                 // False: its writer reads and deletes it, so it need not last.
 };
 
 }  // namespace tidesdb

@@ -15,7 +15,7 @@ namespace tidesdb {
 
 namespace {
 
-// Read at once when a file is opened: most top indexes and properties lie inside.
+// Read at once at the open of a file: most top indexes and properties fit in it.
 constexpr uint64_t kTailBytes = 8 << 10;
 
 std::string RestartKey(const BlockView& block, uint32_t restart) {
@@ -24,8 +24,8 @@ std::string RestartKey(const BlockView& block, uint32_t restart) {
   return key.append(entry.suffix, entry.unshared);
 }
 
-// Which share of keys that are evenly spread over [low, high] lies before `key`: by the eight bytes
-// from where low and high differ on.
+// The share of keys, evenly spread over [low, high], that are before `key`: decided by the eight
+// bytes after the common prefix of low and high.
 double ShareOfKeysBefore(Slice low, Slice high, Slice key) {
   if (key <= low) return 0;
   if (key >= high) return 1;
@@ -118,7 +118,7 @@ class TableReaderImpl final : public TableReader {
                    FetchMeta({}, handles.index, BlockKind::kIndex, IndexPlace(partition), &block));
     const BlockView index(contents);
     const uint32_t place = FindEntry(index, key);
-    // All partitions but the last have equally many blocks.
+    // All partitions except the last have the same number of blocks.
     const bool is_last = partition + 1 == top_index_.restart_count();
     const double blocks = static_cast<double>(properties_.data_blocks);
     double before =
@@ -170,7 +170,7 @@ class TableReaderImpl final : public TableReader {
     stored_sequence_max_ = properties_.sequence_max;
     stored_tombstone_sequence_min_ = properties_.tombstone_sequence_min;
     if (global_ == 0) return Status::Ok();
-    // Versions of one key would all become the same one.
+    // Versions of one key would all become the same.
     if (properties_.keys != properties_.entries) {
       return CorruptionAt(source_.path(), handle.offset, "one version for each key",
                           properties_.keys, properties_.entries);
@@ -183,13 +183,14 @@ class TableReaderImpl final : public TableReader {
 
   Status DecodePartition(const BlockEntry& entry, PartitionHandles* handles) const {
     if (GetPartitionHandles(entry.value(), handles)) return Status::Ok();
-    return CorruptionAt(source_.path(), data_end_, "entry of the top index is no pair of handles");
+    return CorruptionAt(source_.path(), data_end_,
+                        "entry of the top index is not a pair of handles");
   }
 
   static size_t FilterPlace(uint32_t partition) { return size_t{2} * partition; }
   static size_t IndexPlace(uint32_t partition) { return size_t{2} * partition + 1; }
 
-  // The contents of a filter or index block: kept here, or as long as `block` holds them.
+  // The contents of a filter or index block: kept here, or valid as long as `block`.
   Result<Slice> FetchMeta(const TableReadOptions& options, BlockHandle handle, BlockKind kind,
                           size_t place, BlockRef* block) const {
     if (const Slice* held = held_->Find(place); held != nullptr) return *held;
@@ -201,10 +202,10 @@ class TableReaderImpl final : public TableReader {
   Status DecodeData(const BlockEntry& entry, BlockHandle index, BlockHandle* data) const {
     Slice value = entry.value();
     if (GetBlockHandle(&value, data) && value.empty()) return Status::Ok();
-    return CorruptionAt(source_.path(), index.offset, "entry of an index block is no handle");
+    return CorruptionAt(source_.path(), index.offset, "entry of an index block is not a handle");
   }
 
-  // The place of the first entry of an index block that is not before the key: each is a restart.
+  // The place of the first entry of an index block that is not before the key; each is a restart.
   static uint32_t FindEntry(const BlockView& block, Slice key, Trailer trailer = kTrailerMax) {
     switch (ComparePrefix(block, key)) {
       case PrefixOrder::kBefore:
@@ -217,7 +218,7 @@ class TableReaderImpl final : public TableReader {
     return FindRestart(block, key, trailer, 0);
   }
 
-  // Entries of a block are taken as equally long.
+  // Assumes that all entries of a block have the same length.
   double ShareOfBlockBefore(const BlockView& block, Slice key) const {
     BlockEntry entry;
     if (!FindFirstAtOrAfter(block, key, kTrailerMax, global_, &entry)) return 1;
@@ -237,7 +238,7 @@ class TableReaderImpl final : public TableReader {
   BlockRef top_block_;
   BlockView top_index_;
   std::unique_ptr<HeldBlocks> held_;
-  uint64_t data_end_ = 0;  // Where the top index lies.
+  uint64_t data_end_ = 0;  // Place of the top index.
 };
 
 }  // namespace

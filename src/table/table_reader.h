@@ -24,16 +24,16 @@ class TableReader {
  public:
   virtual ~TableReader() = default;
 
-  // Checks footer and properties. `file_number` is the blocks' identity in the cache. A non-zero
+  // Checks footer and properties. `file_number` identifies the blocks in the cache. A non-zero
   // `global_sequence` replaces the sequence of every entry (a spilled write set, written before its
-  // commit sequence was known). Errors: kCorruption, kNotSupported, kIoError, each naming path and
-  // offset.
+  // commit sequence was known).
+  // Errors: kCorruption, kNotSupported, kIoError; each names path and offset.
   static Result<std::shared_ptr<TableReader>> Open(std::unique_ptr<RandomAccessFile> file,
                                                    std::string path, uint64_t file_number,
                                                    SequenceNumber global_sequence,
                                                    BlockCache* cache);
 
-  // The newest version of the key with sequence <= snapshot; false: none here.
+  // The newest version of the key with sequence <= snapshot; false if there is none.
   virtual Result<bool> Get(const TableReadOptions& options, Slice key, SequenceNumber snapshot,
                            VersionHit* hit) const = 0;
 
@@ -42,16 +42,16 @@ class TableReader {
 
   virtual const TableProperties& properties() const = 0;
 
-  // About which share of the file's entries have keys < key, from 0 to 1. kExact: right to a few
-  // entries; reads one data block, besides the index. kCoarse: right to a block, without it. In a
-  // block, keys are taken as evenly spread numbers.
+  // An estimate of the share of entries with keys < key, from 0 to 1. kExact: right to a few
+  // entries; reads one data block and the index. kCoarse: right to a block; reads the index only.
+  // Assumes that keys are spread evenly within a block.
   enum class Precision : uint8_t { kExact, kCoarse };
   virtual Result<double> ShareBefore(Slice key, Precision precision) const = 0;
 
-  // Past the cache: checksums, order, counts, filter holds every key.
+  // Bypasses the cache. Checks checksums, order, counts, and that the filter holds every key.
   virtual Status Verify(VerifyDepth depth) const = 0;
 
-  virtual size_t MemoryBytes() const = 0;  // Pinned outside of the cache.
+  virtual size_t MemoryBytes() const = 0;  // Pinned outside the cache.
 };
 
 }  // namespace tidesdb

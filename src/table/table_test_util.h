@@ -1,4 +1,4 @@
-// Files in a string and random entries, for the tests and benchmarks of this room.
+// In-memory files and random entries, for the tests and benchmarks of this folder.
 #pragma once
 
 #include <cstdlib>
@@ -71,8 +71,8 @@ struct EntryLess {
 };
 using EntryMap = std::map<std::pair<std::string, Trailer>, std::string, EntryLess>;
 
-// Keys that share prefixes, extend each other, and have zero and 0xff bytes; several versions of
-// some.
+// Keys that share prefixes, extend each other, and contain zero and 0xff bytes; some have several
+// versions.
 inline std::string RandomKey(Random* random, size_t bytes_max) {
   static constexpr char kAlphabet[] = {'\0', 'a', 'b', '\x7f', '\x80', '\xff'};
   std::string key(random->Uniform(bytes_max + 1), '\0');

@@ -13,7 +13,7 @@ namespace tidesdb {
 
 namespace {
 
-// An entry's or a separator's place in the order, kept beyond its block.
+// The order position of an entry or separator, kept after its block.
 struct Position {
   std::string key;
   Trailer trailer = 0;
@@ -37,7 +37,7 @@ class TableVerifier {
       PartitionHandles handles;
       if (!GetPartitionHandles(top.value(), &handles)) {
         return CorruptionAt(source_.path(), data_end,
-                            "entry of the top index is no pair of handles");
+                            "entry of the top index is not a pair of handles");
       }
       TIDESDB_TRY(VerifyPartition(handles));
       // The top index repeats the last separator of each partition.
@@ -65,7 +65,7 @@ class TableVerifier {
       BlockHandle handle;
       if (!GetBlockHandle(&value, &handle) || !value.empty()) {
         return CorruptionAt(source_.path(), handles.index.offset,
-                            "entry of an index block is no handle");
+                            "entry of an index block is not a handle");
       }
       TIDESDB_TRY(CheckJoins(handle.offset));
       end_ = handle.end();
@@ -76,7 +76,7 @@ class TableVerifier {
       separator_.Set(index.key(), index.trailer());
       if (entries_too_ && last_.Compare(index.key(), index.trailer()) > 0) {
         return CorruptionAt(source_.path(), handle.offset,
-                            "last key of block lies behind its key in the index");
+                            "last key of block is greater than its key in the index");
       }
       ++blocks_;
     }
@@ -104,12 +104,12 @@ class TableVerifier {
       }
       if (blocks_ > 0 && separator_.Compare(data.key(), data.trailer()) >= 0) {
         return CorruptionAt(source_.path(), handle.offset,
-                            "key lies before the block, says the index");
+                            "key is before the block's range in the index");
       }
       if (!filter.empty() && !FilterMayContain(filter, hash)) {
         return CorruptionAt(source_.path(), handle.offset, "filter does not hold a key");
       }
-      // The same key by the search structures of the block.
+      // Finds the same key by the search structures of the block.
       BlockEntry entry;
       if (!FindVersion(view, data.key(), hash, data.trailer(), 0, &entry) ||
           entry.value().data() != data.value().data()) {
@@ -141,7 +141,7 @@ class TableVerifier {
     c.sequence_max = std::max(c.sequence_max, sequence);
   }
 
-  // Blocks follow each other without a gap.
+  // Checks that blocks follow each other without a gap.
   Status CheckJoins(uint64_t offset) const {
     if (offset == end_) return Status::Ok();
     return CorruptionAt(source_.path(), offset, "place of block", end_, offset);
@@ -188,9 +188,9 @@ class TableVerifier {
   ScanState scan_;
   TableProperties counted_;
   Position last_;       // The last entry seen.
-  Position separator_;  // The last separator seen; entries that follow are greater.
+  Position separator_;  // The last separator seen; later entries are greater.
   uint64_t blocks_ = 0;
-  uint64_t end_ = 0;  // Where the last block ended.
+  uint64_t end_ = 0;  // End of the previous block.
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Reads the blocks of a table file and compares everything that is written twice.
+// Reads the blocks of a table file and checks everything that is stored redundantly.
 #pragma once
 
 #include "table/block_source.h"
@@ -6,8 +6,8 @@
 
 namespace tidesdb {
 
-// Looks past the cache. properties: as they are in the file. Errors: kCorruption naming path and
-// offset, kIoError.
+// Bypasses the cache. properties: as stored in the file.
+// Errors: kCorruption (names path and offset), kIoError.
 Status VerifyTable(const BlockSource& source, const BlockView& top_index, uint64_t data_end,
                    const TableProperties& properties, VerifyDepth depth);
 

@@ -16,11 +16,11 @@ namespace tidesdb {
 
 namespace {
 
-// Bytes gathered before a write(): few calls, and a page of the file is not written twice.
+// Bytes collected before a write(): few calls, and no page of the file is written twice.
 constexpr size_t kWriteBufferBytes = 256 << 10;
 
-// A block's lengths and offsets are 32 bits; what is left is for the header and the search
-// structures of one entry.
+// A block's lengths and offsets have 32 bits; the rest is for the header and search structures of
+// one entry.
 static_assert(kEntryBytesMax <= UINT32_MAX - 1024);
 
 // The shortest key s with a <= s < b. REQUIRES: a < b.
@@ -28,7 +28,7 @@ std::string ShortestSeparator(Slice a, Slice b) {
   const size_t common = CommonPrefixBytes(a, b);
   for (size_t i = common; i + 1 < a.size(); ++i) {
     const auto byte = static_cast<uint8_t>(a[i]);
-    // In front of b as long as the first differing byte stays below b's.
+    // The result is below b as long as the first different byte is below b's.
     const unsigned limit = i == common ? static_cast<uint8_t>(b[i]) : 256;
     if (byte + 1u < limit) {
       std::string separator(a.substr(0, i + 1));
@@ -49,7 +49,7 @@ class TableWriterImpl final : public TableWriter {
         fill_(fill),
         compressor_(options.compression),
         block_(options.restart_interval, true),
-        // Restarts everywhere: a search of the key heads ends at the entry.
+        // A restart at every entry: a search of the key heads ends at the entry.
         index_(1, false),
         top_index_(1, false) {
     CHECK(options.partition_blocks > 0);
@@ -136,10 +136,10 @@ class TableWriterImpl final : public TableWriter {
     }
   }
 
-  // Ends the data block in front of the entry (next_key, next_trailer).
+  // Ends the data block before the entry (next_key, next_trailer).
   Status CutBlock(Slice next_key, Trailer next_trailer) {
     if (next_key == last_key_) {
-      // Versions of one key on both sides: only the trailer tells them apart.
+      // Versions of one key on both sides: only the trailer distinguishes them.
       DCHECK(next_trailer < last_trailer_);
       (void)next_trailer;
       TIDESDB_TRY(FlushBlock(last_key_, last_trailer_));
@@ -184,7 +184,7 @@ class TableWriterImpl final : public TableWriter {
     return Status::Ok();
   }
 
-  // Seals and writes the contents, which are spoilt.
+  // Seals and writes the contents, which become invalid.
   Status WriteBlock(std::string* contents, BlockKind kind, bool in_use, BlockHandle* handle) {
     if (in_use && fill_.cache != nullptr) {
       BlockSource::PutDecoded(fill_.cache, fill_.file_number, offset_, kind, *contents,
@@ -223,8 +223,8 @@ class TableWriterImpl final : public TableWriter {
   const std::string path_;
   const CacheFill fill_;
   bool in_use_ = false;
-  uint32_t entries_in_use_ = 0;    // Of the open block.
-  bool partition_in_use_ = false;  // A block of the open partition is.
+  uint32_t entries_in_use_ = 0;    // In the open block.
+  bool partition_in_use_ = false;  // A block of the open partition is in use.
   bool has_filter_ = false;
   FilterShape filter_shape_ = {0, 0};
   bool finished_ = false;
@@ -233,7 +233,7 @@ class TableWriterImpl final : public TableWriter {
   Compressor compressor_;
   std::string compressed_;
   std::string buffer_;   // Written to the file in one go.
-  uint64_t offset_ = 0;  // File offset behind the buffer.
+  uint64_t offset_ = 0;  // File offset after the buffer.
 
   BlockBuilder block_;
   // The open partition.
