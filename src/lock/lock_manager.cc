@@ -3,7 +3,7 @@
 namespace tidesdb {
 
 uint64_t LockManager::DeadlineOf(uint64_t wait_us) const {
-  if (wait_us == 0) return 0;  // Long past.
+  if (wait_us == 0) return 0;  // In the past.
   const uint64_t now_us = clock_->NowMicros();
   return wait_us > UINT64_MAX - now_us ? UINT64_MAX : now_us + wait_us;
 }
@@ -23,7 +23,7 @@ Status LockManager::LockRowUntil(LockOwner* owner, FamilyId family, Slice key, L
                      PassHeldRanges(owner, family, key, mode, deadline_us, *grant));
       if (!passed) continue;
     }
-    // A shared holder that upgrades looks again at nothing: had the key been spilled, it would not
+    // A shared holder that upgrades need not check again: if the key had been spilled, it would not
     // hold it.
     if (grant->kind != LockGrant::Kind::kNew || !spills_.any()) return Status::Ok();
     TIDESDB_ASSIGN(const bool passed, PassSpills(owner, family, key, deadline_us, *grant));
@@ -66,7 +66,7 @@ Result<bool> LockManager::PassSpills(LockOwner* owner, FamilyId family, Slice ke
     return Status::TimedOut(DescribeKey(family, key) + " is held by transaction " +
                             std::to_string(spiller->id));
   }
-  spiller->keys.reset();  // Its files go with it, and not with those who waited.
+  spiller->keys.reset();  // Its files go with it, and not with its waiters.
   TIDESDB_ASSIGN(const bool waiting, spills_.AwaitEnd(owner, *spiller, family, key));
   if (waiting) TIDESDB_TRY(graph_.FinishEndWait(owner, deadline_us));
   return false;
@@ -150,7 +150,7 @@ Result<bool> LockManager::WaitOutWriters(LockOwner* owner, FamilyId family, Slic
     if (!around->waiting) break;
     TIDESDB_TRY(graph_.FinishEndWait(owner, deadline_us));
   }
-  // After the write sets: what left one of them for a spill has been published by now.
+  // After the write sets: writes that left one of them for a spill are published by now.
   const bool spills = spills_.any();
   while (spills_.any()) {
     TIDESDB_ASSIGN(auto spiller, spills_.FindRange(owner, family, start, end));
@@ -188,12 +188,13 @@ void LockManager::ReleaseSince(LockOwner* owner, uint32_t epoch) {
 }
 
 void LockManager::ReleaseAll(LockOwner* owner) {
-  // Before the rows: whoever is handed a row now finds nothing else of this transaction in its way.
+  // Before the rows: the next holder of a row then finds nothing else of this transaction in its
+  // way.
   ranges_.ReleaseAll(owner);
   writers_.Remove(owner);
   spills_.Remove(owner);
   rows_.ReleaseAll(owner);
-  // Waits for this end begin under the mutexes just taken, so none begins from here on.
+  // Waits for this end begin under the mutexes just taken, so no wait begins from here on.
   if (owner->awaited.load(std::memory_order_relaxed)) {
     owner->awaited.store(false, std::memory_order_relaxed);
     graph_.WakeEndWaiters(owner);

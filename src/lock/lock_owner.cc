@@ -5,7 +5,7 @@
 namespace tidesdb {
 namespace {
 
-// "For ever" in one piece would overflow the clocks of the standard library.
+// "Forever" in one wait would overflow the clocks of the standard library.
 constexpr uint64_t kOneWaitMaxUs = uint64_t{3600} * 1'000'000;
 
 }  // namespace
@@ -31,7 +31,7 @@ void LockOwner::AwaitSignal() {
 void LockOwner::Signal() {
   MutexLock lock(mu_);
   signalled_ = true;
-  cv_.NotifyOne();  // Under the mutex: the owner may be gone right after.
+  cv_.NotifyOne();  // Under the mutex: the owner may be destroyed right after.
 }
 
 void LockOwner::Interrupt() {

@@ -10,7 +10,7 @@ namespace {
 
 constexpr size_t kBucketsMin = 16;
 
-// What a row's write comes back to: the row itself, or the unique key that was locked after it.
+// A row's write comes back to the row itself, or to the unique key that was locked after it.
 constexpr int kRecentMax = 2;
 
 bool InConflict(LockMode a, LockMode b) {
@@ -75,7 +75,7 @@ void LockTable::RemoveIfUnused(Shard& shard, LockEntry* entry) {
   shard.bytes.fetch_sub(bytes, std::memory_order_relaxed);
   std::destroy_at(entry);
   FreeBytes(entry, bytes);
-  // Shrinks late, so that a shard that empties and fills again keeps its buckets for a while.
+  // Shrinks late, so that a shard that empties and refills keeps its buckets for a while.
   if (shard.buckets.size() > kBucketsMin && shard.entries < shard.buckets.size() / 8) {
     Rehash(shard, shard.buckets.size() / 4);
   }
@@ -106,7 +106,7 @@ HeldLock* LockTable::HolderOf(LockEntry* entry, const LockOwner* owner) {
 bool LockTable::Compatible(LockEntry* entry, const LockOwner* owner, LockMode mode) {
   for (HeldLock* hold = entry->FirstHolder(); hold != nullptr; hold = hold->next_holder) {
     if (hold->owner != owner && InConflict(hold->mode, mode)) return false;
-    // Several holders are all shared: one of others' is enough to know, as is this one.
+    // Several holders are all shared: one hold of others decides, and so does this one.
     if (hold->owner != owner) return true;
   }
   return true;
@@ -190,7 +190,7 @@ void LockTable::Enqueue(LockEntry* entry, LockOwner* owner) {
   PendingWait& wait = owner->wait;
   LockOwner* before = entry->queue_tail;
   if (wait.upgrade) {
-    // Behind earlier upgrades, before the rest.
+    // After earlier upgrades, before the rest.
     before = nullptr;
     LockOwner* next = entry->queue_head;
     while (next != nullptr && next->wait.upgrade) {
@@ -239,7 +239,7 @@ Status LockTable::BeginWait(Shard& shard, LockEntry* entry, LockOwner* owner, Lo
   owner->wait.upgrade = HolderOf(entry, owner) != nullptr;
   Enqueue(entry, owner);
   Status status = graph_->CheckNewWait(owner);
-  // Nobody can have been granted anything through it, so there is nothing else to take back.
+  // Nothing can have been granted through it, so nothing else must be undone.
   if (!status.ok()) {
     Dequeue(owner);
   } else {
@@ -291,8 +291,8 @@ Status LockTable::FinishWait(Shard& shard, LockOwner* owner, uint64_t deadline_u
   return Status::Ok();
 }
 
-// Without the shard's mutex: what a held entry is for does not change, and only its own thread
-// changes a hold that does not wait.
+// Without the shard's mutex: a held entry's key does not change, and only its own thread changes a
+// hold that does not wait.
 HeldLock* LockTable::FindRecent(const LockOwner* owner, uint64_t hash, FamilyId family, Slice key) {
   HeldLock* lock = owner->held;
   for (int i = 0; i < kRecentMax && lock != nullptr; ++i, lock = lock->next_held) {

@@ -4,10 +4,9 @@
 // Owns: an entry for each key that is held or waited for, and nothing for others.
 // Invariants:
 //   1. An exclusive holder is the only holder.
-//   2. A key's queue is empty, or its head is in conflict with a holder. A request joins at the
-//   tail;
+//   2. A key's queue is empty, or its head is in conflict with a holder. A request joins at the tail;
 //      one that asks for more than it holds joins before those that hold nothing.
-//   3. A lock that gets free is handed to whom it belongs next, before anybody else can take it.
+//   3. A released lock goes directly to its next holder, before others can take it.
 // Lock order: Shard::mu, then WaitGraph::mu. One shard at a time.
 #pragma once
 
@@ -24,7 +23,7 @@
 
 namespace tidesdb {
 
-// What a call of Lock did, so that it can be undone.
+// The effect of a Lock call, for undoing it.
 struct LockGrant {
   enum class Kind : uint8_t { kHeldBefore, kUpgraded, kNew };
   HeldLock* lock = nullptr;
@@ -39,29 +38,29 @@ class LockTable {
   LockTable(const LockTable&) = delete;
   LockTable& operator=(const LockTable&) = delete;
 
-  // A deadline in the past: does not wait. Errors, after which nothing has changed: kTimedOut,
-  // kDeadlock, kInterrupted.
+  // A deadline in the past: does not wait.
+  // Errors, nothing has changed: kTimedOut, kDeadlock, kInterrupted.
   Status Lock(LockOwner* owner, FamilyId family, Slice key, LockMode mode, uint64_t deadline_us,
               LockGrant* grant);
-  // Takes back what Lock granted; for kHeldBefore, only the count.
+  // Undoes a Lock call; for kHeldBefore, only the count.
   void Undo(LockOwner* owner, const LockGrant& grant);
 
-  // The owner's hold of the key; null when it has none.
+  // The owner's hold on the key; null if it has none.
   HeldLock* Find(LockOwner* owner, FamilyId family, Slice key);
-  // Whether another has the key exclusively.
+  // Whether another owner has the key exclusively.
   bool IsExclusiveOfOther(const LockOwner* owner, FamilyId family, Slice key);
-  // Errors: kTimedOut: another holds a row of the family. Looks at all rows that are locked.
+  // Errors: kTimedOut (another owner holds a row of the family). Visits all locked rows.
   Status CheckNoneOfOthers(const LockOwner* owner, FamilyId family) const;
   void Release(LockOwner* owner, HeldLock* lock);
-  // Gives back what was granted in this epoch and later.
+  // Releases locks granted in this epoch or later.
   void ReleaseSince(LockOwner* owner, uint32_t epoch);
   void ReleaseAll(LockOwner* owner);
 
-  // Adds what is held until there are `locks_max`.
+  // Adds held locks until there are `locks_max`.
   void List(size_t locks_max, std::vector<LockInfo>* locks) const;
   uint64_t LocksHeld() const;
   uint64_t MemoryBytes() const;
-  // Checks the invariants, aborting when one is broken.
+  // Checks the invariants and aborts if one is broken.
   void TestingCheck();
 
  private:
@@ -100,10 +99,10 @@ class LockTable {
                    LockGrant* grant) REQUIRES(shard.mu);
   static void Enqueue(LockEntry* entry, LockOwner* owner);
   static void Dequeue(LockOwner* owner);
-  // The lock got weaker or its queue shorter: grants what can be granted now.
+  // The lock became weaker or its queue shorter: grants what is now possible.
   void GrantFromQueue(Shard& shard, LockEntry* entry, SignalList* signals)
       REQUIRES(shard.mu, graph_->mu());
-  // Sets the wait up, or returns why not.
+  // Sets the wait up, or returns the reason why not.
   Status BeginWait(Shard& shard, LockEntry* entry, LockOwner* owner, LockMode mode)
       REQUIRES(shard.mu);
   Status FinishWait(Shard& shard, LockOwner* owner, uint64_t deadline_us, LockGrant* grant);

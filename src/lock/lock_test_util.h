@@ -25,7 +25,7 @@ inline constexpr uint64_t kForEver = UINT64_MAX;
 inline constexpr LockMode kS = LockMode::kShared;
 inline constexpr LockMode kX = LockMode::kExclusive;
 
-// What an owner of the test has staged.
+// The staged writes of a test's owner.
 class FakeStaged final : public StagedKeys {
  public:
   void Add(Slice key) {
@@ -60,7 +60,7 @@ class FakeStaged final : public StagedKeys {
   std::set<std::string, std::less<>> keys_;
 };
 
-// A lock manager, some owners, and threads to run them on.
+// A lock manager, some owners, and threads for them.
 class World {
  public:
   explicit World(Clock* clock) : clock_(clock), locks(clock) {}
@@ -77,12 +77,12 @@ class World {
     LockGrant grant;
     return locks.LockRow(owner, kFamily, key, mode, wait_us, &grant);
   }
-  // Locks the key and stages a put of it, as a transaction does.
+  // Locks the key and stages a put of it, like a transaction.
   Status Write(LockOwner* owner, Slice key, uint64_t wait_us = kForEver) {
     TIDESDB_TRY(Lock(owner, key, kX, wait_us));
     return WriteUnlocked(owner, key, wait_us);
   }
-  // As index entries are, under the lock of their row.
+  // Like index entries, under the lock of their row.
   Status WriteUnlocked(LockOwner* owner, Slice key, uint64_t wait_us = kForEver) {
     FakeStaged& own = staged[owner];
     if (!owner->writes) locks.AddWriter(owner, &own);
@@ -108,7 +108,7 @@ class World {
     for (auto& thread : threads_) thread->Join();
     threads_.clear();
   }
-  // Lets virtual time pass until so many requests are waiting.
+  // Lets virtual time pass until this many requests wait.
   void AwaitWaiters(int64_t waiters) {
     while (static_cast<int64_t>(asked) - static_cast<int64_t>(got) < waiters) {
       clock_->SleepMicros(10);
@@ -118,7 +118,7 @@ class World {
 
   Clock* const clock_;
   LockManager locks;
-  // One thread runs at a time, and no scheduling point is between read and write.
+  // One thread runs at a time, without a scheduling point between read and write.
   int asked = 0;
   int got = 0;
   std::map<LockOwner*, FakeStaged> staged;

@@ -24,7 +24,7 @@ Result<bool> RangeLocks::WaitIfBlocked(LockOwner* owner, FamilyId family, Slice 
     if (ranges->owner == owner || !Blocks(*ranges, key, access, &pending)) continue;
     if (pending) {
       if (may_wait && graph_->BeginEndWaitUnlessCycle(owner, ranges->owner, target)) return true;
-      // Its owner waits for this transaction, or will see the write when it looks again.
+      // Its owner waits for this transaction, or will see the write at its next look.
       if (staged) ranges->pending->passed = true;
       continue;
     }
@@ -38,7 +38,7 @@ Result<bool> RangeLocks::WaitIfBlocked(LockOwner* owner, FamilyId family, Slice 
   return false;
 }
 
-// *pending: the range is one that is not held yet.
+// *pending: the range is not held yet.
 bool RangeLocks::Blocks(const OwnerRanges& ranges, Slice key, Access access, bool* pending) {
   if (ranges.claimed.has_value()) return true;
   if (access == Access::kShare) return false;

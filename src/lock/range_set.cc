@@ -5,7 +5,7 @@
 namespace tidesdb {
 namespace {
 
-// Ends compare with "no bound" as the greatest.
+// An empty end, "no bound", is the greatest.
 bool EndLess(Slice a, Slice b) { return !a.empty() && (b.empty() || a < b); }
 
 }  // namespace
@@ -32,7 +32,7 @@ void RangeSet::Merge(Slice start, Slice end) {
     auto before = std::prev(it);
     if (before->second.empty() || before->second >= start) {
       if (!EndLess(before->second, end)) return;
-      // The usual case, a scan that goes on: only the end moves.
+      // The usual case, a scan that continues: only the end moves.
       if (it == merged_.end() || (!end.empty() && end < it->first)) {
         before->second.assign(end);
         return;

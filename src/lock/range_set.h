@@ -1,5 +1,5 @@
-// Ranges of keys that one transaction holds, in the order it took them, so that it can give the
-// newest back.
+// Ranges of keys that one transaction holds, in the order it took them, so that it can release the
+// newest.
 //
 // A plain value. Ranges are [start, end); an empty end means no bound.
 #pragma once
@@ -15,15 +15,15 @@ namespace tidesdb {
 
 class RangeSet {
  public:
-  // epoch: of the statement that takes it; never falls.
+  // epoch: of the statement that takes it; never decreases.
   void Add(Slice start, Slice end, uint32_t epoch);
-  // Gives back what was added with this epoch or a later one. Returns whether there was any.
+  // Releases ranges of this epoch or later. Returns whether there were any.
   bool RemoveSince(uint32_t epoch);
 
   bool Contains(Slice key) const;
   bool Covers(Slice start, Slice end) const;
-  // Moves start behind the range that holds it, and end before the one that holds what is before
-  // it. REQUIRES: !Covers(start, end).
+  // Moves start beyond the range that contains it, and end before the range that contains the keys
+  // before it. REQUIRES: !Covers(start, end).
   void Trim(std::string* start, std::string* end) const;
   bool empty() const { return taken_.empty(); }
   size_t size() const { return merged_.size(); }
@@ -38,11 +38,11 @@ class RangeSet {
     uint32_t epoch;
   };
 
-  // The range that holds `key`, or the first one after it.
+  // The range that contains `key`, or the first one after it.
   Map::const_iterator FindEndAfter(Slice key) const;
   void Merge(Slice start, Slice end);
 
-  std::vector<Taken> taken_;  // Oldest first; what a scan takes piece by piece is one.
+  std::vector<Taken> taken_;  // Oldest first; the pieces of a scan are one entry.
   Map merged_;                // All of taken_, disjoint: start to end.
 };
 

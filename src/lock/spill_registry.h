@@ -1,12 +1,10 @@
-// The spilled write sets of running transactions: finding a key in one of them is finding it
-// locked.
+// The spilled write sets of running transactions: a key found in one of them is locked.
 //
-// A transaction that spills gives the row locks of the spilled keys back, after it has published
-// the spilled keys here; so whoever gets such a row lock looks here next, and waits for the
-// transaction's end.
+// A transaction that spills first publishes the spilled keys here and then releases their row
+// locks. So the next holder of such a row lock looks here, and waits for the transaction's end.
 //
-// Threads: any number; each LockOwner by its own thread. Costs one atomic load while nobody has
-// spilled. Looking into a write set does I/O and is done without a mutex.
+// Threads: any number; each LockOwner by its own thread. Costs one atomic load while there is no
+//   spill. A search in a write set does I/O and holds no mutex.
 // Lock order: mu_, then WaitGraph's.
 #pragma once
 
@@ -38,30 +36,31 @@ class SpillRegistry {
   SpillRegistry(const SpillRegistry&) = delete;
   SpillRegistry& operator=(const SpillRegistry&) = delete;
 
-  // For a caller that was granted a row lock just now: false means that nobody has spilled the key.
+  // For a caller that was just granted a row lock: false means that no other has spilled the key.
   bool any() const {
     // Relaxed: the shard's mutex orders it, as in RangeLocks::MayBlock: a spiller publishes before
-    // it gives the row lock back.
+    // it releases the row lock.
     return count_.load(std::memory_order_relaxed) != 0;
   }
 
-  // Replaces what the owner had published.
+  // Replaces what the owner has published.
   void Publish(LockOwner* owner, std::shared_ptr<const SpilledKeys> keys) EXCLUDES(mu_);
-  // The caller wakes the owner's end waiters after it.
+  // The caller then wakes the owner's end waiters.
   void Remove(LockOwner* owner) EXCLUDES(mu_);
 
-  // A transaction that has spilled, as it was when it was looked up.
+  // A transaction that has spilled, as of its lookup.
   struct Spiller {
-    LockOwner* owner = nullptr;  // May be gone: only to be compared, with the id.
+    LockOwner* owner = nullptr;  // May be destroyed: only compare it, together with the id.
     uint64_t id = 0;
     std::shared_ptr<const SpilledKeys> keys;
   };
-  // Another transaction whose spill holds the key, or a key of the range; owner null: none.
+  // Another transaction whose spill has the key, or a key of the range; owner null: none.
   Result<Spiller> FindKey(const LockOwner* owner, FamilyId family, Slice key) EXCLUDES(mu_);
   Result<Spiller> FindRange(const LockOwner* owner, FamilyId family, Slice start, Slice end)
       EXCLUDES(mu_);
-  // True: the wait for the spiller's end has begun; finish it with WaitGraph::FinishEndWait.
-  // False: it has ended already. Errors: kDeadlock.
+  // True: the wait for the spiller's end has begun; finish it with WaitGraph::FinishEndWait. False:
+  // it has already ended.
+  // Errors: kDeadlock.
   Result<bool> AwaitEnd(LockOwner* owner, const Spiller& spiller, FamilyId family, Slice key)
       EXCLUDES(mu_);
 

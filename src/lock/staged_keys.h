@@ -1,4 +1,4 @@
-// What a transaction has staged in memory, as others look at it who lock ranges.
+// A transaction's staged writes in memory, as seen by others that lock ranges.
 #pragma once
 
 #include <string>
@@ -14,9 +14,9 @@ class StagedKeys {
   virtual ~StagedKeys() = default;
 
   struct Look {
-    // A write of the kind asked for is staged in the range, or may be once later ones are undone.
+    // A write of the requested kind is staged in the range, or may be once later ones are undone.
     bool conflict = false;
-    // The staged keys next to the range, of either kind; has_* false: there is none.
+    // The staged keys next to the range, of either kind; has_* false: none.
     bool has_before = false;
     bool has_after = false;
     std::string before;

@@ -48,7 +48,7 @@ bool WaitGraph::ClosesCycle(LockOwner* owner) {
   // Nobody can be waiting for it.
   if (!owner->holds_any() && owner->end_waiters == nullptr) return false;
   ++walk_;
-  owner->walk_from = nullptr;  // Not marked as visited: coming back to it is what is looked for.
+  owner->walk_from = nullptr;  // Not marked as visited: the search is for a way back to it.
   walk_stack_.clear();
   VisitBlockers(owner);
   while (!walk_stack_.empty() && owner->walk != walk_) {
@@ -88,7 +88,7 @@ void WaitGraph::SetListener(LockOwner* owner, LockWaitListener* listener) {
   owner->listener = listener;
 }
 
-// The owner, the one that waits for it, the one that waits for that one, and so on.
+// The owner, its waiter, the waiter of that one, and so on.
 std::vector<const LockOwner*> WaitGraph::Cycle(const LockOwner* owner) const {
   std::vector<const LockOwner*> cycle = {owner};
   for (const LockOwner* o = owner->walk_from; o != owner; o = o->walk_from) cycle.push_back(o);
@@ -144,7 +144,7 @@ std::vector<LockWaitInfo> WaitGraph::GetWaits() const {
       waits.push_back(Describe(owner, wait.end_of));
       continue;
     }
-    // Behind others in the queue too: it is the holders that a person looks for.
+    // Also if it is behind others in the queue: people look for the holders.
     for (HeldLock* hold = wait.entry->FirstHolder(); hold != nullptr; hold = hold->next_holder) {
       if (hold->owner != owner) waits.push_back(Describe(owner, hold->owner));
     }

@@ -1,17 +1,16 @@
-// Who waits for whom among transactions, and the search for a cycle when a wait begins.
+// Which transaction waits for which, and the search for a cycle when a wait begins.
 //
-// A transaction waits in a key's queue, or for another's end (where that one's range lock or
-// spilled write set is in the way). Its blockers:
-//   - in a queue: the one before it there; for the head, the other holders of the key.
+// A transaction waits in a key's queue, or for the end of another transaction whose range lock or
+// spilled write set is in the way. Its blockers:
+//   - in a queue: the request before it; for the head, the other holders of the key.
 //   - for an end: that transaction.
-// That the one before counts even when both want the key shared makes no false cycle: whoever
-// blocks it blocks this one too, and a request joins at the tail, where nobody waits for it in that
-// queue. The exception, an upgrade, joins at the head, and everybody behind it does wait for it: it
-// holds the key.
+// The request before it counts even if both want the key shared. This makes no false cycle: its
+// blockers also block this one, and a request joins at the tail, where nothing in that queue waits
+// for it. The exception, an upgrade, joins at the head, and all requests behind it do wait for it,
+// because it holds the key.
 //
-// Threads: any number. A cycle is closed by the wait that begins last. Waits begin one after
-//   another under mu(), so that one sees all the others, and refusing it is enough: the search is
-//   exact.
+// Threads: any number. The wait that begins last closes a cycle. Waits begin one after another
+//   under mu(), so that one sees all the others, and refusing it is enough: the search is exact.
 // Lock order: after a shard's mutex or RangeLocks' or SpillRegistry's, before LockOwner's.
 #pragma once
 
@@ -27,7 +26,7 @@
 
 namespace tidesdb {
 
-// Some waits to be signalled once the mutexes are free.
+// Waits to be signalled once the mutexes are free.
 class SignalList {
  public:
   SignalList() = default;
@@ -61,38 +60,40 @@ class WaitGraph {
   Mutex& mu() RETURN_CAPABILITY(mu_) { return mu_; }
   Clock* clock() const { return clock_; }
 
-  // The wait of `owner` is set up: returns kDeadlock, naming transactions and keys, when it closes
-  // a cycle. The caller then takes it down again.
+  // The wait of `owner` is set up: returns kDeadlock, with transactions and keys, if it closes a
+  // cycle. The caller then removes the wait.
   Status CheckNewWait(LockOwner* owner) REQUIRES(mu_);
   // Whether it closes a cycle.
   bool ClosesCycle(LockOwner* owner) REQUIRES(mu_);
 
-  // The wait of `owner` stays: its listener hears of all that are in its way, in the queue too: who
-  // is granted the key first is the next to be waited for.
+  // The wait of `owner` stays: its listener gets all its blockers, also those in the queue, because
+  // the next holder of the key is the next to wait for.
   void TellBlockers(LockOwner* owner) REQUIRES(mu_);
   void SetListener(LockOwner* owner, LockWaitListener* listener) EXCLUDES(mu_);
 
-  // What a wait for an end is for.
+  // The purpose of a wait for an end.
   struct Target {
     WaitFor what;
     FamilyId family;
     Slice key;
   };
-  // Sets up `owner`'s wait for the end of `other`. REQUIRES: other ends only after this caller has
-  // given back a mutex that it holds now. Errors: kDeadlock; then there is no wait.
+  // Sets up `owner`'s wait for the end of `other`.
+  // REQUIRES: `other` ends only after this caller has released a mutex that it holds now.
+  // Errors: kDeadlock; then there is no wait.
   Status BeginEndWait(LockOwner* owner, LockOwner* other, const Target& target) EXCLUDES(mu_);
-  // As BeginEndWait, for a wait that is not needed where it would close a cycle: then it returns
-  // false, and nobody is told of a deadlock.
+  // As BeginEndWait, for an optional wait: returns false, and reports no deadlock, if it would
+  // close a cycle.
   bool BeginEndWaitUnlessCycle(LockOwner* owner, LockOwner* other, const Target& target)
       EXCLUDES(mu_);
-  // Sleeps in the wait that BeginEndWait set up. OK: the other has ended, or somebody woke all its
-  // waiters to look again. Errors: kTimedOut, kInterrupted; then the wait is over.
+  // Sleeps in the wait that BeginEndWait set up. OK: the other has ended, or all its waiters were
+  // woken to look again.
+  // Errors, the wait is over: kTimedOut, kInterrupted.
   Status FinishEndWait(LockOwner* owner, uint64_t deadline_us) EXCLUDES(mu_);
   void WakeEndWaiters(LockOwner* owner) EXCLUDES(mu_);
 
-  // As LockOwner::Sleep; counts the wait when it begins, and tells the owner's listener.
+  // As LockOwner::Sleep; counts the wait when it begins, and notifies the owner's listener.
   LockOwner::Wake Sleep(LockOwner* owner, uint64_t deadline_us);
-  // Counts what a finished sleep came to and turns it into a status; `what` describes the wait.
+  // Counts the result of a finished sleep and turns it into a status; `what` describes the wait.
   Status Outcome(const LockOwner& owner, LockOwner::Wake wake, uint64_t begun_us,
                  const std::string& what);
 
@@ -105,7 +106,7 @@ class WaitGraph {
  private:
   static constexpr size_t kDeadlocksKept = 16;
 
-  // One edge: owner, which waits, and one that is in its way.
+  // One edge: `owner`, which waits, and one of its blockers.
   LockWaitInfo Describe(const LockOwner* owner, const LockOwner* blocker) const REQUIRES(mu_);
   void KeepDeadlock(const std::vector<const LockOwner*>& cycle) REQUIRES(mu_);
   std::vector<const LockOwner*> Cycle(const LockOwner* owner) const REQUIRES(mu_);
@@ -123,7 +124,7 @@ class WaitGraph {
   uint64_t walk_ GUARDED_BY(mu_) = 0;
   std::vector<LockOwner*> walk_stack_ GUARDED_BY(mu_);
   std::string last_deadlock_ GUARDED_BY(mu_);
-  std::deque<DeadlockInfo> deadlocks_kept_ GUARDED_BY(mu_);  // Newest first; age_us: when it was.
+  std::deque<DeadlockInfo> deadlocks_kept_ GUARDED_BY(mu_);  // Newest first; age_us: its time.
   LockOwner* sleepers_ GUARDED_BY(mu_) = nullptr;
 
   // Relaxed: figures.

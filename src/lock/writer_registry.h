@@ -1,7 +1,7 @@
-// The running transactions that have staged writes in memory, for those who lock ranges.
+// The running transactions with staged writes in memory, for transactions that lock ranges.
 //
-// A writer stages first and looks for ranges then; who locks a range installs it first and looks at
-// the staged writes then: so one of the two sees the other.
+// A writer stages first and then looks for ranges. A range lock is installed first and then looks
+// at the staged writes. So one of the two sees the other.
 //
 // Threads: any number; each LockOwner by its own thread.
 // Lock order: Shard::mu, then the mutex of a write set, or WaitGraph's.
@@ -26,21 +26,21 @@ class WriterRegistry {
   WriterRegistry(const WriterRegistry&) = delete;
   WriterRegistry& operator=(const WriterRegistry&) = delete;
 
-  // Before the owner's first write. `keys` lives until Remove.
+  // Call before the owner's first write. `keys` lives until Remove.
   void Add(LockOwner* owner, const StagedKeys* keys);
-  // The caller wakes the owner's end waiters after it.
+  // The caller then wakes the owner's end waiters.
   void Remove(LockOwner* owner);
 
-  // What a look at all other writers found.
+  // The result of a look at all other writers.
   struct Found {
     bool waiting = false;  // The wait for a writer's end has begun: WaitGraph::FinishEndWait.
-    // Otherwise: no other writer has anything staged between these two keys; has_* false: no bound.
+    // Otherwise: no other writer has staged anything between these two keys; has_* false: no bound.
     bool has_from = false;  // Exclusive.
     bool has_to = false;    // Exclusive.
     std::string from;
     std::string to;
   };
-  // Errors: kDeadlock; kTimedOut when a writer is in the way and `may_wait` is false.
+  // Errors: kDeadlock; kTimedOut if a writer is in the way and `may_wait` is false.
   Result<Found> Find(LockOwner* owner, FamilyId family, Slice start, Slice end, RangeHold hold,
                      bool may_wait);
 

@@ -1,4 +1,5 @@
-// What a scan walks over that is dead: told to the memtable when it was long, for others to jump.
+// The dead keys that a scan walks over: long walks are reported to the memtable, so that others
+// jump.
 //
 // Threads: one at a time.
 // Owns: nothing.
@@ -15,14 +16,14 @@ class DeadWalk {
   // Shorter walks are not worth remembering.
   static constexpr uint64_t kStepsMin = 32;
 
-  // Knows of no ranges and tells nobody.
+  // Has no ranges and reports nothing.
   DeadWalk() = default;
-  // `ranges` may be null, and else lives as long as this; `snapshot` is the scan's.
+  // `ranges` may be null, or outlives this object; `snapshot` is the scan's.
   DeadWalk(DeadRanges* ranges, DeadRanges::Ticket ticket, SequenceNumber snapshot)
       : ranges_(ranges), ticket_(ticket), snapshot_(snapshot) {}
 
-  // The scan stands on a dead key, and sees its newest version. True: so are all in [*first,
-  // *last], and it need not walk over them.
+  // The scan is on a dead key, and sees its newest version. True: all of [*first, *last] is dead
+  // too, and the scan may skip it.
   bool Step(Slice key, std::string* first, std::string* last) {
     if (ranges_ == nullptr) return false;
     Extend(key, key);
@@ -31,7 +32,7 @@ class DeadWalk {
     return true;
   }
 
-  // What comes next is not dead, or not known.
+  // The next key is not dead, or unknown.
   void End() {
     if (steps_ >= kStepsMin) ranges_->Report(first_, last_, snapshot_, ticket_);
     steps_ = 0;
@@ -39,7 +40,7 @@ class DeadWalk {
   void Forget() { steps_ = 0; }
 
  private:
-  // Ranges are asked for at the first dead key and then each so many.
+  // Ranges are queried at the first dead key, then at every such number of keys.
   static constexpr uint64_t kStepsAsk = 16;
 
   void Extend(Slice from, Slice to) {

@@ -11,8 +11,8 @@
 namespace tidesdb {
 namespace {
 
-// Of n sorted keys that share their first `skip` bytes: how many are < key, or <= it.
-// head_at(i): KeyHead behind those bytes.
+// Of n sorted keys that share their first `skip` bytes: the number of those < key, or <= it.
+// head_at(i): KeyHead after these bytes.
 template <typename HeadAt, typename KeyAt>
 size_t CountBefore(size_t n, size_t skip, Slice key, bool or_equal, HeadAt head_at, KeyAt key_at) {
   if (n == 0) return 0;
@@ -55,7 +55,7 @@ uint32_t FamilyWrites::SlotOf(const Leaf& leaf, Slice key) {
       [&](size_t i) { return leaf.nodes[i]->key(); }));
 }
 
-// slot: SlotOf() the key.
+// slot: SlotOf() of the key.
 bool FamilyWrites::HasKey(const Leaf& leaf, uint32_t slot, Slice key) {
   if (slot == leaf.count || key.size() < leaf.skip) return false;
   return leaf.heads[slot] == KeyHead(key.substr(leaf.skip)) && leaf.nodes[slot]->key() == key;
@@ -116,7 +116,7 @@ void FamilyWrites::Insert(Leaf* leaf, uint32_t slot, WriteNode* node) {
   const Slice key = node->key();
   if (leaf->count == 0) {
     leaf->skip = key.size();
-  } else if (slot == 0 || slot == leaf->count) {  // Others lie between two that share it.
+  } else if (slot == 0 || slot == leaf->count) {  // Others are between two that share it.
     const size_t common = CommonPrefixBytes(key, leaf->nodes[0]->key());
     if (common < leaf->skip) SetHeads(leaf, common);
   }

@@ -1,14 +1,14 @@
 // The keys that a transaction has written in one family, in order.
 //
-// A sorted list in leaves, and above them one sorted row of the leaves: a search looks at numbers
-// that lie side by side, and at a key or two. So keys in any order cost about the same; a skip list
-// of a hundred thousand costs a cache miss a step.
+// A sorted list in leaves, with one sorted row of the leaves above them. A search looks at adjacent
+// numbers and one or two keys, so keys cost about the same in any order. A skip list of a hundred
+// thousand keys costs a cache miss at each step.
 //
-// Threads: as of the WriteSet that owns it.
+// Threads: those of the WriteSet that owns it.
 // Owns: nothing; nodes and leaves are the arena's.
 // Invariants:
-//   1. Nodes are never removed: the first key of a leaf but the first one stays as it is.
-//   2. All keys of a leaf share their first `skip` bytes; its heads are the 8 bytes behind them.
+//   1. Nodes are never removed; the first key of each leaf except the first never changes.
+//   2. All keys of a leaf share their first `skip` bytes; its heads are the 8 bytes after them.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ namespace tidesdb {
 
 struct WriteOp;
 
-// A key. In memory its bytes follow.
+// A key. Its bytes follow it in memory.
 struct WriteNode {
   WriteOp* newest;  // Null: all undone.
   WriteNode* prev;  // Null: the first.
@@ -38,13 +38,13 @@ class FamilyWrites {
   FamilyWrites(FamilyId family, Arena* arena) : family_(family), arena_(arena) {}
 
   FamilyId family() const { return family_; }
-  size_t index_bytes() const { return index_bytes_; }  // Of the arena, beside the nodes.
+  size_t index_bytes() const { return index_bytes_; }  // Arena bytes besides the nodes.
 
-  // The key's node, made when missing.
+  // The key's node; created if missing.
   WriteNode* FindOrInsert(Slice key);
   const WriteNode* Find(Slice key) const;
 
-  // Keys with an operation only; null: there is none.
+  // Only keys with an operation; null if there is none.
   const WriteNode* First() const;
   const WriteNode* Last() const;
   const WriteNode* AtLeast(Slice key) const;  // The first >= key.
@@ -53,7 +53,7 @@ class FamilyWrites {
   static const WriteNode* Next(const WriteNode* node);
   static const WriteNode* Prev(const WriteNode* node);
 
-  // Visits all of them in order, until a visit fails; what comes soon is fetched meanwhile.
+  // Visits all of them in order, until a visit fails; prefetches the next ones.
   template <typename Visit>
   Status ForEach(Visit visit) const {
     TIDESDB_TRY(VisitLeaf(first_leaf_, visit));
@@ -63,7 +63,7 @@ class FamilyWrites {
 
  private:
   static constexpr uint32_t kLeafKeysMin = 4;   // Most transactions write a few keys of a family.
-  static constexpr uint32_t kLeafKeysMax = 96;  // More than the arena puts beside others.
+  static constexpr uint32_t kLeafKeysMax = 96;  // More than the arena puts next to others.
 
   struct Leaf {
     uint32_t count = 0;
@@ -73,13 +73,13 @@ class FamilyWrites {
     WriteNode** nodes = nullptr;
   };
   struct Right {
-    uint64_t head;  // As in a leaf, over the first keys of all.
+    uint64_t head;  // As in a leaf, for the first keys of all leaves.
     Leaf* leaf;
   };
 
   template <typename Visit>
   static Status VisitLeaf(const Leaf& leaf, Visit visit) {
-    constexpr uint32_t kNodesAhead = 8;  // Of which half have their operations fetched too.
+    constexpr uint32_t kNodesAhead = 8;  // Half of them with their operations.
     const auto fetch = [&](uint32_t i) {
       if (i < leaf.count) __builtin_prefetch(leaf.nodes[i]);
     };
@@ -98,10 +98,10 @@ class FamilyWrites {
   static const WriteNode* SkipForward(const WriteNode* node);
   static const WriteNode* SkipBackward(const WriteNode* node);
 
-  // Whose the key is.
+  // The leaf of the key.
   Leaf* LeafOf(Slice key);
   const Leaf* LeafOf(Slice key) const;
-  size_t RightsUpTo(Slice key) const;                   // How many begin at or before the key.
+  size_t RightsUpTo(Slice key) const;                   // The number up to the key.
   static uint32_t SlotOf(const Leaf& leaf, Slice key);  // Of the first key >= key.
   const WriteNode* LowerBound(Slice key) const;         // The first >= key; null: none.
   bool IsBehindNewest(Slice key) const;
@@ -110,8 +110,9 @@ class FamilyWrites {
   Leaf* NewLeaf();
   void GiveRoom(Leaf* leaf, uint32_t capacity);
   void Insert(Leaf* leaf, uint32_t slot, WriteNode* node);
-  // Makes room for a key, whose place *leaf and *slot become. Returns the leaf that is new, for
-  // AddRight() once it has its first key; null: none. What can throw comes before any change.
+  // Makes room for a key and sets *leaf and *slot to its place. Returns a new leaf for AddRight()
+  // once it has its first key; null if there is none. All code that can throw runs before any
+  // change.
   Leaf* MakeRoom(Leaf** leaf, uint32_t* slot);
   Leaf* Split(Leaf** leaf, uint32_t* slot);
   void AddRight(Leaf* leaf);
@@ -125,7 +126,7 @@ class FamilyWrites {
   size_t rights_skip_ = 0;
   WriteNode* first_ = nullptr;
   WriteNode* last_ = nullptr;
-  // Where the newest node is: keys in order go behind it. Null: there is none.
+  // The leaf of the newest node: keys in order go after it. Null if there is none.
   Leaf* newest_leaf_ = nullptr;
   uint32_t newest_slot_ = 0;
 };

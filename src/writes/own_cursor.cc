@@ -30,7 +30,7 @@ void OwnCursor::PushRun(Run* run) {
   if (!run->cursor->Valid()) {
     const Status& status = run->cursor->status();
     if (status_.ok()) status_ = status;
-    status.IgnoreError();  // One error is told; others at the same seek say no more.
+    status.IgnoreError();  // Only one error is reported; others of the same seek add nothing.
     return;
   }
   heap_.push_back(run);
@@ -54,7 +54,7 @@ void OwnCursor::PickCurrent() {
     source_ = Source::kRun;
   } else {
     const int order = node_->key().compare(heap_.front()->cursor->key());
-    // What is in memory is newer than every run.
+    // Memory is newer than every run.
     source_ = order == 0 || (order < 0) == forward_ ? Source::kMemory : Source::kRun;
   }
 }

@@ -1,4 +1,4 @@
-// Over what a transaction itself has written to one family, in memory and in runs: the newest live
+// A cursor over a transaction's own writes to one family, in memory and in runs: the newest live
 // operation of each key, deletions included.
 //
 // Threads: one at a time, the transaction's.
@@ -20,11 +20,11 @@ class OwnCursor {
             const InterruptCheck* interrupt)
       : family_(family), writes_(writes), spilled_(spilled), interrupt_(interrupt) {}
 
-  // The transaction has written or rolled back since the last seek: Next and Prev may not be
-  // called before another seek, and key() and value() are gone.
+  // The transaction has written or rolled back since the last seek: Next and Prev may only follow
+  // another seek, and key() and value() are invalid.
   bool Stale() const { return changes_ != writes_->changes(); }
 
-  // Lets go of the runs it reads from; it may only be destroyed then.
+  // Releases its runs; afterwards it may only be destroyed.
   void Drop() {
     heap_.clear();
     runs_.clear();
@@ -58,12 +58,12 @@ class OwnCursor {
     std::unique_ptr<VersionCursor> cursor;
   };
 
-  // Takes the sources as they are now, when they changed.
+  // Gets the current sources if they have changed.
   void Refresh();
-  // After the run cursors were positioned: orders them, and finds the current entry.
+  // After the run cursors are positioned: orders them and finds the current entry.
   void Start(bool forward);
   void PickCurrent();
-  // The key at the front of node_ and the runs: moves all that stand on it.
+  // The key at the front of node_ and the runs: moves all sources that are on it.
   void Advance();
   void PushRun(Run* run);
   bool RunsAfter(const Run* a, const Run* b) const;
@@ -79,7 +79,7 @@ class OwnCursor {
   const WriteNode* node_ = nullptr;
   std::vector<SpillSet::RunRef> run_refs_;
   std::vector<Run> runs_;
-  std::vector<Run*> heap_;  // Those that are valid; the next key at the front.
+  std::vector<Run*> heap_;  // The valid ones; the next key at the front.
   bool forward_ = true;
   Source source_ = Source::kNone;
   std::string key_;  // Scratch.

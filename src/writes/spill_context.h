@@ -1,4 +1,4 @@
-// What spilling needs around it. A plain value; owns nothing.
+// The environment of spilling. A plain value; owns nothing.
 #pragma once
 
 #include "io/file_system.h"

@@ -15,7 +15,7 @@ class SpillFiles::File final : public RandomAccessFile {
   Result<Slice> ReadAt(uint64_t offset, size_t n, char* scratch) const override {
     TIDESDB_ASSIGN(const Handle handle, files_->Open(*this));
     TIDESDB_ASSIGN(const Slice bytes, handle->ReadAt(offset, n, scratch));
-    // Memory of the handle's own may go with it.
+    // The handle's own memory may go with it.
     if (bytes.data() != scratch) std::memcpy(scratch, bytes.data(), bytes.size());
     return Slice(scratch, bytes.size());
   }
@@ -52,11 +52,11 @@ Result<SpillFiles::Handle> SpillFiles::Open(const File& file) {
     }
   }
   auto opened = fs_->NewRandomAccessFile(file.path_);
-  // Descriptors that are kept for later reads must not be what is missing for this one.
+  // Descriptors kept for later reads must not make this one fail.
   while (!opened.ok() && CloseOldest()) opened = fs_->NewRandomAccessFile(file.path_);
   TIDESDB_ASSIGN(const Handle handle, std::move(opened));
   handle->AdviseRandom(true);
-  Handle closed;  // After the mutex is free, as `handle` when another reader was first.
+  Handle closed;  // Closed once the mutex is free, as is `handle` if another reader was first.
   MutexLock lock(mu_);
   if (const auto place = places_.find(&file); place != places_.end()) return place->second->handle;
   if (open_.size() >= open_max_) closed = TakeOldest();
@@ -65,7 +65,7 @@ Result<SpillFiles::Handle> SpillFiles::Open(const File& file) {
 }
 
 bool SpillFiles::CloseOldest() {
-  Handle closed;  // After the mutex is free.
+  Handle closed;  // Closed once the mutex is free.
   MutexLock lock(mu_);
   if (open_.empty()) return false;
   closed = TakeOldest();

@@ -1,8 +1,8 @@
-// The files of spilled runs, open while they are read: however large transactions are, and however
-// many families they write, only the files read last have a descriptor.
+// The files of spilled runs, opened for reads. Only the most recently read files have a descriptor,
+// however large the transactions and however many their families.
 //
-// Threads: any number at once; the mutex is taken next to a system call only, never around it.
-// Owns: the descriptors, not what is on disk.
+// Threads: any number at once; the mutex is never held during a system call.
+// Owns: the descriptors, not the data on disk.
 #pragma once
 
 #include <list>
@@ -22,11 +22,11 @@ class SpillFiles {
   SpillFiles(const SpillFiles&) = delete;
   SpillFiles& operator=(const SpillFiles&) = delete;
 
-  // A finished file of so many bytes, opened when it is read, and again when it was closed
-  // meanwhile. REQUIRES: it stays on disk for as long as the object that is returned.
+  // A finished file of this size, opened when it is read, and reopened if it was closed meanwhile.
+  // REQUIRES: it stays on disk as long as the returned object.
   std::unique_ptr<RandomAccessFile> NewFile(std::string path, uint64_t bytes);
 
-  // Readers may hold a few more, which are closed already for everybody else.
+  // Readers may hold a few more, which are already closed for all others.
   size_t OpenFiles() const EXCLUDES(mu_);
 
  private:
@@ -39,7 +39,7 @@ class SpillFiles {
 
   Result<Handle> Open(const File& file) EXCLUDES(mu_);
   void Forget(const File& file) EXCLUDES(mu_);
-  // False: none is open.
+  // False if none is open.
   bool CloseOldest() EXCLUDES(mu_);
   // REQUIRES: one is open.
   Handle TakeOldest() REQUIRES(mu_);
@@ -47,7 +47,7 @@ class SpillFiles {
   FileSystem* const fs_;
   const size_t open_max_;
   mutable Mutex mu_;
-  std::list<OpenFile> open_ GUARDED_BY(mu_);  // The one that was read longest ago first.
+  std::list<OpenFile> open_ GUARDED_BY(mu_);  // The least recently read one first.
   std::unordered_map<const File*, std::list<OpenFile>::iterator> places_ GUARDED_BY(mu_);
 };
 

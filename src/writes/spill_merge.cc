@@ -49,7 +49,7 @@ class Merger {
     IngestFile file;
     file.number = context_.env->NewFileNumber();
     const std::string path = context_.env->TablePath(file.number);
-    files_.push_back(std::move(file));  // From here on it is there to be deleted.
+    files_.push_back(std::move(file));  // From here on the destructor deletes it.
     TIDESDB_ASSIGN(auto writable, context_.fs->NewWritableFile(path, OpenMode::kCreate));
     *writer = NewTableWriter(context_.env->TableOptionsOf(family), std::move(writable), path);
     return Status::Ok();
@@ -94,7 +94,7 @@ Result<std::vector<IngestFile>> MergeSpilled(const SpillContext& context, const 
 
 void DeleteMerged(const SpillContext& context, const std::vector<IngestFile>& files) {
   for (const IngestFile& file : files) {
-    // What cannot be deleted now is found and deleted when the database is opened.
+    // A file that cannot be deleted now is deleted when the database is opened.
     context.fs->Delete(context.env->TablePath(file.number)).IgnoreError();
   }
 }

@@ -9,15 +9,15 @@
 
 namespace tidesdb {
 
-// Merges runs and memory to one version a key at sequence 0: per family ascending files that do not
-// overlap, cut at the family's target size. They are durable, and so are their names, on return.
-// Uses one block a run and what one table writer needs, whatever the size of the set.
+// Merges runs and memory to one version of each key at sequence 0. Each family gets ascending files
+// that do not overlap, cut at its target size. On return the files and their names are durable.
+// Uses one block for each run and the memory of one table writer, whatever the size of the set.
 // Errors (kIoError, kNoSpace, kCorruption, kInterrupted) leave no file behind.
 Result<std::vector<IngestFile>> MergeSpilled(const SpillContext& context, const WriteSet& writes,
                                              const SpillSet& spilled,
                                              const InterruptCheck* interrupt);
 
-// Deletes files that were merged and will not be handed over.
+// Deletes merged files that will not be handed over.
 void DeleteMerged(const SpillContext& context, const std::vector<IngestFile>& files);
 
 }  // namespace tidesdb

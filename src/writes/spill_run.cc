@@ -8,12 +8,12 @@
 namespace tidesdb {
 namespace {
 
-// Emits the versions of one key that a run keeps, newest first.
+// Writes the versions of one key that a run keeps, newest first.
 Status AddKey(TableWriter* writer, const WriteNode& node, const std::vector<uint64_t>& savepoints) {
   const WriteOp* op = node.newest;
   while (op != nullptr) {
     TIDESDB_TRY(writer->Add(node.key(), PackTrailer(op->number, op->type), op->value()));
-    // The newest savepoint from before this operation needs what was there then.
+    // The newest savepoint before this operation needs the previous version.
     auto it = std::lower_bound(savepoints.begin(), savepoints.end(), op->number);
     if (it == savepoints.begin()) break;
     const uint64_t position = *std::prev(it);
@@ -74,7 +74,7 @@ std::unique_ptr<VersionCursor> SpillRun::NewCursor(const VoidedOps* voided,
                                                    const InterruptCheck* interrupt) const {
   Visibility visibility;
   visibility.voided = voided;
-  // Own writes are read by one transaction and are gone after it: others keep their cached blocks.
+  // Only one transaction reads its writes, and only until its end: keep them out of others' cache.
   TableReadOptions options;
   options.fill_cache = false;
   return std::make_unique<VersionCursor>(reader_->NewIterator(options), visibility,
@@ -84,7 +84,7 @@ std::unique_ptr<VersionCursor> SpillRun::NewCursor(const VoidedOps* voided,
 SpillRun::~SpillRun() {
   reader_.reset();
   if (context_.cache != nullptr) context_.cache->EraseFile(number_);
-  // What cannot be deleted now is found and deleted when the database is opened.
+  // A file that cannot be deleted now is deleted when the database is opened.
   context_.fs->Delete(path_).IgnoreError();
 }
 

@@ -2,7 +2,7 @@
 // numbers.
 //
 // Threads: immutable once made; any.
-// Owns: its file, which goes with the last reference: others may look into a run whose transaction
+// Owns: its file, which is deleted with the last reference: others may read a run whose transaction
 //   has ended.
 #pragma once
 
@@ -21,9 +21,10 @@ namespace tidesdb {
 
 class SpillRun {
  public:
-  // Writes the live operations of a family to a file: of each key the newest, and those that a
-  // rollback to one of `savepoints` (ascending positions) would bring back. Leaves no file behind
-  // on an error: kIoError, kNoSpace. REQUIRES: there is a live operation.
+  // Writes the live operations of a family to a file: for each key the newest, and those that a
+  // rollback to one of `savepoints` (ascending positions) would restore.
+  // Errors, no file is left behind: kIoError, kNoSpace.
+  // REQUIRES: there is a live operation.
   static Result<std::shared_ptr<const SpillRun>> Write(const SpillContext& context,
                                                        const FamilyWrites& writes,
                                                        const std::vector<uint64_t>& savepoints);
@@ -42,11 +43,12 @@ class SpillRun {
   uint64_t file_bytes() const { return file_bytes_; }
   size_t MemoryBytes() const { return sizeof(*this) + path_.size() + reader_->MemoryBytes(); }
 
-  // The newest operation on the key that is not voided (null: nothing is). The hit's value lives as
+  // The newest operation on the key that is not voided (null: none is). The hit's value lives as
   // VersionHit says, at most as long as the run.
   Result<bool> Get(Slice key, const VoidedOps* voided, VersionHit* hit) const;
   Result<bool> Intersects(Slice start, Slice end) const;
-  // Over the newest operation of each key that is not voided. Lives no longer than the run.
+  // A cursor over the newest operation of each key that is not voided. Lives no longer than the
+  // run.
   std::unique_ptr<VersionCursor> NewCursor(const VoidedOps* voided,
                                            const InterruptCheck* interrupt) const;
 

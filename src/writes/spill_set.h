@@ -1,4 +1,4 @@
-// The part of a transaction's write set that is on disk: its runs, and what of them was rolled
+// The part of a transaction's write set that is on disk: its runs, and which parts were rolled
 // back.
 //
 // Threads: one at a time; Keys() gives others a view.
@@ -26,13 +26,13 @@ class SpillSet {
   SpillSet(const SpillSet&) = delete;
   SpillSet& operator=(const SpillSet&) = delete;
 
-  // Writes the write set's live operations to new runs; the caller clears it after that.
-  // savepoints: the positions that may be rolled back to, ascending. On an error (kIoError,
-  // kNoSpace) nothing has changed.
+  // Writes the write set's live operations to new runs; the caller clears it afterwards.
+  // savepoints: the positions that may be rolled back to, ascending.
+  // Errors, nothing has changed: kIoError, kNoSpace.
   Status Spill(const WriteSet& writes, const std::vector<uint64_t>& savepoints);
 
   bool empty() const { return runs_.empty(); }
-  // The newest live operation on the key; false: none here.
+  // The newest live operation on the key; false if there is none.
   Result<bool> Get(FamilyId family, Slice key, VersionHit* hit) const;
   // Oldest first.
   std::vector<RunRef> RunsOf(FamilyId family) const;
@@ -43,17 +43,17 @@ class SpillSet {
   void Void(uint64_t position, uint64_t last_number);
   // False: everything was rolled back, as far as is known without reading.
   bool HasLive() const;
-  uint64_t LiveEntriesMax() const;  // Of runs that are not rolled back as a whole.
+  uint64_t LiveEntriesMax() const;  // Of runs that are not completely rolled back.
 
   // A view of all keys in the runs now, rolled-back ones included.
   std::shared_ptr<const SpilledKeys> Keys() const;
 
-  // Forgets the runs; their files go with the last that looks into them.
+  // Drops the runs; their files are deleted with their last reader.
   void Discard();
 
   size_t MemoryBytes() const { return memory_bytes_; }
   uint64_t FileBytes() const { return file_bytes_; }
-  // What the operations took in memory before they were spilled.
+  // The memory of the operations before they were spilled.
   uint64_t StagedBytes() const { return staged_bytes_; }
 
  private:

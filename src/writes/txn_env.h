@@ -1,4 +1,5 @@
-// What transactions need from the database around them; db/ implements it, tests do with little.
+// The services that transactions need from the database; db/ implements it, tests use a small
+// version.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,7 @@ namespace tidesdb {
 class ColumnFamily;
 struct JobContext;
 
-// A finished table file of a spilled write set: entries have sequence 0, one version a key.
+// A finished table file of a spilled write set: entries have sequence 0, one version for each key.
 struct IngestFile {
   uint64_t number = 0;
   uint64_t bytes = 0;
@@ -28,53 +29,54 @@ class TxnEnv {
   virtual ~TxnEnv() = default;
 
   virtual ReadStateRef PinReadState() const = 0;
-  // A number that grows with every new ReadState; one atomic load (acquire). It has grown before a
-  // commit goes into a new active memtable, and not before PinReadState returns the new state: so a
-  // state that was pinned after the number was read stays current for as long as the number stays.
+  // A number that grows with every new ReadState; one atomic load (acquire). It grows before a
+  // commit goes into a new active memtable, but only after PinReadState returns the new state. So a
+  // state that was pinned after the number was read stays current while the number is unchanged.
   virtual uint64_t ReadStateNumber() const = 0;
 
-  // Whether a caller's handle may be used. Errors: kInvalidArgument (null, dropped, of another
-  // database), kShuttingDown (closed), for_write also kReadOnly after a fatal error. Called by
-  // every operation: must be cheap.
+  // Whether a caller's handle may be used. Every operation calls it: it must be cheap.
+  // Errors: kInvalidArgument (null, dropped, of another database), kShuttingDown (closed),
+  // for_write also kReadOnly after a fatal error.
   virtual Status CheckFamily(const ColumnFamily* family, bool for_write) const = 0;
 
   // --- Called by the commit pipeline's leader: one at a time, with no memtable insert running ---
-  // Makes sure that a group of so many records and bytes can be appended and inserted, and
-  // `outcomes` ends of prepared transactions later: delays as the write controller says, rotates
-  // memtable and WAL segment when they are full. Errors: kNoSpace, kReadOnly, kShuttingDown.
+  // Ensures that a group of this many records and bytes can be appended and inserted, and later
+  // `outcomes` ends of prepared transactions. Delays as the write controller says, and rotates
+  // memtable and WAL segment when they are full.
+  // Errors: kNoSpace, kReadOnly, kShuttingDown.
   virtual Status PrepareForGroup(uint64_t bytes, size_t records, size_t outcomes) = 0;
-  // Writes the records, in order, as one group; `outcomes` of them have had their room since their
-  // prepare. `sync`: durable on return. An error is final: the database is read-only.
+  // Writes the records, in order, as one group; `outcomes` of them have reserved their room in
+  // their prepare. `sync`: durable on return. An error is fatal: the database becomes read-only.
   virtual Status AppendToWal(const std::vector<Slice>& records, size_t outcomes, bool sync) = 0;
-  // The log from the last append on stays, for a prepared transaction; returns where that is.
+  // Keeps the log from the last append on for a prepared transaction; returns its segment.
   virtual uint64_t HoldWal() = 0;
-  // Ends one HoldWal; `committed`: the active memtable needs that part of the log from now on.
+  // Ends one HoldWal; `committed`: from now on the active memtable needs that part of the log.
   virtual void ReleaseWal(uint64_t segment, bool committed) = 0;
   virtual MemTable* ActiveMemTable() = 0;
   // Makes the files of a spilled transaction the newest source of all reads, above everything
   // written before: rotates the memtable and puts the files, at this sequence, between the old one
-  // and the new one. The record that names them is in the WAL already, in `wal_segment`, or, 0, in
-  // the current one. An error is final, as AppendToWal's.
+  // and the new one. The record that names them is already in the WAL: in `wal_segment` or, if that
+  // is 0, in the current one. An error is fatal, as in AppendToWal.
   virtual Status Ingest(const std::vector<IngestFile>& files, SequenceNumber sequence,
                         uint64_t wal_segment) = 0;
 
-  // Any thread: makes everything that was appended durable. An error is final, as AppendToWal's.
+  // Any thread: makes everything appended durable. An error is fatal, as in AppendToWal.
   virtual Status SyncWal() = 0;
 
-  // Any thread: what transactions take together has moved by about a megabyte.
+  // Any thread: the memory of all transactions together has changed by about a megabyte.
   virtual void TransactionMemoryMoved() {}
 
   // --- For spilling ---
   virtual uint64_t NewFileNumber() = 0;
   // A run, deleted at the end of the transaction.
   virtual std::string SpillPath(uint64_t file_number) const = 0;
-  // A file that Ingest will take; deleted by the transaction when it does not come to that. The
-  // database must not take it for garbage between NewFileNumber and Ingest or deletion.
+  // A file for Ingest; if that does not happen, the transaction deletes it. The database must not
+  // treat it as garbage between NewFileNumber and Ingest or deletion.
   virtual std::string TablePath(uint64_t file_number) const = 0;
   virtual TableWriteOptions TableOptionsOf(FamilyId family) const = 0;
   virtual uint64_t TargetFileBytes(FamilyId family) const = 0;
 
-  // For loads: what writes their files. Lives as long as this.
+  // For loads: the context for writing their files. Lives as long as this object.
   virtual const JobContext* load_context() const = 0;
 };
 

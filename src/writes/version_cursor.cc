@@ -27,7 +27,7 @@ void VersionCursor::SkipKeyForward() {
     if (base_->NextKeyOrVersion()) return;
   }
   key_.assign(base_->user_key());
-  base_->Seek(key_, 0);  // The very last version that the key can have.
+  base_->Seek(key_, 0);  // The oldest version that the key can have.
   while (base_->Valid() && base_->user_key() == key_) base_->Next();
 }
 
@@ -44,7 +44,7 @@ void VersionCursor::SkipDeadBackward() {
 
 void VersionCursor::FindForward() {
   forward_ = in_place_ = true;
-  int hidden = 0;  // Invisible entries of the key key_ in a row.
+  int hidden = 0;  // Consecutive invisible entries of key_.
   for (;;) {
     if (!base_->Valid()) return SetEnd();
     const Slice key = base_->user_key();
@@ -93,7 +93,7 @@ void VersionCursor::CopyEntry() {
 
 VersionCursor::KeyRead VersionCursor::ReadKeyBackward() {
   bool found = false;
-  bool past_snapshot = false;  // All that follows of this key is too new.
+  bool past_snapshot = false;  // All later entries of this key are too new.
   for (int i = 0; i < kStepsMax; ++i) {
     const SequenceNumber sequence = TrailerSequence(base_->trailer());
     past_snapshot = sequence > visibility_.snapshot;
@@ -105,7 +105,7 @@ VersionCursor::KeyRead VersionCursor::ReadKeyBackward() {
     base_->Prev();
     if (!base_->Valid() || base_->user_key() != key_) return {found, visible};
   }
-  // More versions than are worth stepping over: look for the newest visible one from above.
+  // Too many versions to step over: search for the newest visible one from above.
   SequenceNumber wanted = visibility_.AtMost(kSequenceMax);
   while (!past_snapshot) {
     base_->Seek(key_, SeekTrailer(wanted));

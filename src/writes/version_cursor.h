@@ -1,7 +1,7 @@
-// Over a merge of versions: the newest version of each key that a reader may see.
+// A cursor over a merge of versions: the newest version of each key that a reader may see.
 //
-// Threads: one at a time. Forward, the version is read in place; backward it is copied, as a key's
-//   versions come oldest first that way.
+// Threads: one at a time. Forward it reads the version in place. Backward it copies it, because that way a key's
+//   oldest versions come first.
 #pragma once
 
 #include <memory>
@@ -14,7 +14,7 @@
 
 namespace tidesdb {
 
-// What a reader may see: sequences up to `snapshot`, but those in `voided` (null: none).
+// The versions that a reader may see: sequences up to `snapshot`, except those in `voided` (null: none).
 struct Visibility {
   SequenceNumber snapshot = kSequenceMax;
   const VoidedOps* voided = nullptr;
@@ -26,7 +26,7 @@ struct Visibility {
   }
 };
 
-// Asked once in a while during long skips; returns true to stop with kInterrupted.
+// Called from time to time during long skips; returns true to stop with kInterrupted.
 class InterruptCheck {
  public:
   virtual ~InterruptCheck() = default;
@@ -37,8 +37,8 @@ class VersionCursor {
  public:
   enum class Tombstones : uint8_t { kShow, kSkip };
 
-  // `interrupt` may be null; it and what visibility points to outlive the cursor. `walk`: of the
-  // snapshot, with no operations voided.
+  // `interrupt` may be null; it and the targets of visibility outlive the cursor. `walk`: of the same snapshot,
+  // without voided operations.
   VersionCursor(std::unique_ptr<InternalIterator> base, Visibility visibility,
                 Tombstones tombstones, const InterruptCheck* interrupt, DeadWalk walk = DeadWalk())
       : base_(std::move(base)),
@@ -47,8 +47,8 @@ class VersionCursor {
         interrupt_(interrupt),
         walk_(std::move(walk)) {}
 
-  // Moves never cross these keys: empty means no bound. It stands on no key afterwards. The bytes
-  // live until the next call.
+  // Moves never cross these keys; empty means no bound. Afterwards it is on no key. The bytes live until the next
+  // call.
   void SetBounds(Slice lower, Slice upper) {
     lower_ = lower;
     upper_ = upper;
@@ -57,7 +57,7 @@ class VersionCursor {
     base_->SetBounds(lower, upper);
   }
 
-  // Lets go of what it reads from; it may only be destroyed then.
+  // Releases its sources; afterwards it may only be destroyed.
   void Drop() {
     walk_.Forget();
     base_.reset();
@@ -71,8 +71,8 @@ class VersionCursor {
   void SeekForPrev(Slice key);
   void SeekBefore(Slice key);  // The last key < key.
   void Next();                 // REQUIRES: Valid().
-  // Adds the current entry and those behind it to *batch, which must be empty, as far as they are at
-  // hand, and moves to the last of them; may add none. REQUIRES: Valid().
+  // Adds the current entry and the following ones to *batch, which must be empty, as far as they are at hand, and
+  // moves to the last of them. May add none. REQUIRES: Valid().
   void ReadAhead(EntryBatch* batch);
   void Prev();  // REQUIRES: Valid().
 
@@ -83,32 +83,32 @@ class VersionCursor {
 
   const Status& status() const { return status_; }
 
-  // How many keys were found dead since TakeDeadSteps, those jumped over left out.
+  // Keys found dead since TakeDeadSteps, without those jumped over.
   uint64_t dead_steps() const { return dead_steps_; }
   uint64_t TakeDeadSteps() { return std::exchange(dead_steps_, 0); }
 
  private:
-  // So many entries of one key are stepped over before a search takes over.
+  // The number of entries of one key to step over before a search is used.
   static constexpr int kStepsMax = 8;
   static constexpr int kInterruptSteps = 1024;
 
-  // From where base_ stands: the next key in that direction with a version to show.
+  // From the position of base_: finds the next key in that direction with a visible version.
   void FindForward();
   void FindBackward();
   struct KeyRead {
     bool found = false;        // A version is visible.
-    bool newest_seen = false;  // And it is known to be the key's newest.
+    bool newest_seen = false;  // It is also known to be the key's newest.
   };
-  // base_ is on the oldest version of key_: finds the visible one and leaves base_ before the key.
+  // base_ is on the oldest version of key_: finds the visible one and moves base_ before the key.
   KeyRead ReadKeyBackward();
-  // key_ is dead: leaves base_ at the first entry behind it and what else is known to be dead.
+  // key_ is dead: moves base_ to the first entry after it and after other keys known to be dead.
   void SkipDeadForward();
-  // base_ is before key_, which is dead: leaves it before what else is known to be dead.
+  // base_ is before key_, which is dead: moves it before other keys known to be dead.
   void SkipDeadBackward();
   void CopyEntry();
   // Moves base_ to the first entry of a later key.
   void SkipKeyForward();
-  void SetEnd();  // base_ has ended, or an error has.
+  void SetEnd();  // base_ has ended, or there is an error.
   void SetValid() {
     walk_.End();
     valid_ = true;
@@ -125,15 +125,15 @@ class VersionCursor {
 
   bool valid_ = false;
   bool forward_ = true;
-  bool in_place_ = true;  // base_ is on what is shown; else key_ and held_value_ are.
-  // Forward, and not in place: base_ has left the key; else it is on one of its versions.
+  bool in_place_ = true;  // base_ is on the shown entry; else key_ and held_value_ hold it.
+  // Forward and not in place: base_ has left the key; otherwise it is on one of its versions.
   bool left_ = false;
   ValueType type_ = ValueType::kPut;
   int steps_ = 0;
   uint64_t dead_steps_ = 0;
-  std::string key_;         // In place: scratch for skipping. Else the current key.
+  std::string key_;         // In place: scratch for skips. Otherwise the current key.
   std::string value_;       // Backward only.
-  Slice held_value_;        // Of value_, or as base_ had it.
+  Slice held_value_;        // Of value_, or base_'s own.
   std::string dead_first_;  // Scratch.
   std::string dead_last_;
   Status status_;

@@ -1,4 +1,4 @@
-// Which operation numbers were rolled back after their operations had been written to a run.
+// The operation numbers that were rolled back after their operations were written to a run.
 //
 // Threads: one at a time.
 // Invariants: the intervals (low, high] are disjoint and ascend.
@@ -13,19 +13,19 @@ namespace tidesdb {
 
 class VoidedOps {
  public:
-  // Voids all numbers in (low, high]. REQUIRES: high is the greatest number used so far.
+  // Voids all numbers in (low, high]. REQUIRES: high is the highest number used so far.
   void Add(uint64_t low, uint64_t high) {
     DCHECK(low < high);
-    // What was voided above low is inside.
+    // Intervals that were voided above low are inside.
     while (!intervals_.empty() && intervals_.back().low >= low) intervals_.pop_back();
     if (!intervals_.empty() && intervals_.back().high >= low) {
-      intervals_.back().high = high;  // Low itself is void already.
+      intervals_.back().high = high;  // Low itself is already void.
     } else {
       intervals_.push_back({low, high});
     }
   }
 
-  // The greatest number <= `number` that is not voided; 0: none.
+  // The highest number <= `number` that is not voided; 0: none.
   uint64_t LiveAtMost(uint64_t number) const {
     for (size_t i = intervals_.size(); i-- > 0;) {
       if (number > intervals_[i].high) return number;

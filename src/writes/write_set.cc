@@ -44,8 +44,7 @@ void WriteSet::Add(FamilyId family, Slice key, ValueType type, Slice value) {
     live_bytes_ -= RecordBytes(key, node->newest->value());
   }
   live_bytes_ += RecordBytes(key, value);
-  // A new node and an old one are not told apart: a bound for the one, an overestimate for the
-  // other.
+  // Does not distinguish a new node from an old one: exact for new ones, too high for old ones.
   used_bytes_ += sizeof(WriteNode) + sizeof(WriteOp) + key.size() + value.size() +
                  (writes->index_bytes() - index_bytes);
   node->newest = op;
@@ -61,7 +60,7 @@ const WriteOp* WriteSet::Find(FamilyId family, Slice key) const {
 }
 
 bool WriteSet::NewestFirst::Has(FamilyId family, Slice key) {
-  constexpr int kAhead = 8;  // Operations that nobody asks for, between those that are.
+  constexpr int kAhead = 8;  // Operations not asked for, between those that are.
   const WriteOp* op = next_;
   for (int i = 0; i < kAhead && op != nullptr; ++i, op = op->before) {
     if (op->node->family != family || op->node->key() != key) continue;
@@ -73,7 +72,7 @@ bool WriteSet::NewestFirst::Has(FamilyId family, Slice key) {
   return found != nullptr;
 }
 
-// One that was deleted since comes back when that is undone.
+// A put that was deleted since returns if the deletion is undone.
 bool WriteSet::HasPut(const WriteNode& node) {
   for (const WriteOp* op = node.newest; op != nullptr; op = op->older) {
     if (op->type == ValueType::kPut) return true;

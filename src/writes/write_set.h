@@ -1,11 +1,11 @@
-// What a transaction has written and not yet spilled: per family an ordered index of keys, each
-// with its operations, newest first.
+// The writes of a transaction that are not spilled yet: for each family an ordered index of keys,
+// each with its operations, newest first.
 //
 // Threads: one at a time; LookAt() by any.
 // Owns: an arena with all keys and values; bytes live until Clear().
 // Invariants:
 //   1. Operation numbers ascend over the life of a transaction, through spills and rollbacks.
-//   2. A key whose operations were all undone stays in the index without one, and is as absent.
+//   2. A key whose operations were all undone stays in the index without one, and counts as absent.
 #pragma once
 
 #include <cstdint>
@@ -38,31 +38,31 @@ class WriteSet final : public StagedKeys {
   WriteSet(const WriteSet&) = delete;
   WriteSet& operator=(const WriteSet&) = delete;
 
-  // A kSingleDelete of a key that has an operation here becomes a kDelete, which the commit may put
-  // in the place of both.
+  // A kSingleDelete of a key with an operation here becomes a kDelete, which can replace both in
+  // the commit.
   void Add(FamilyId family, Slice key, ValueType type, Slice value);
-  // The key's newest operation; null: none here.
+  // The key's newest operation; null if there is none.
   const WriteOp* Find(FamilyId family, Slice key) const;
 
   // The number of the newest operation ever made; 0: none yet.
   uint64_t last_number() const { return last_number_; }
-  // Undoes every operation with a greater number. Costs their count.
+  // Undoes every operation with a higher number. Costs as much as their count.
   void UndoTo(uint64_t number);
 
-  // Forgets all operations (they are in a run now) and frees their memory; numbers go on.
+  // Drops all operations (they are in a run now) and frees their memory; numbers continue.
   void Clear();
-  // As a new one.
+  // Makes it like a new one.
   void Reset();
 
   bool empty() const { return live_keys_ == 0; }
   uint64_t live_keys() const { return live_keys_; }
-  // Grows whenever the contents change: cursors that see a new number look their place up again.
+  // Grows with every change of the contents: cursors that see a new number find their place again.
   uint64_t changes() const { return changes_; }
-  // Grows at Clear: nodes from before are gone.
+  // Grows at Clear: earlier nodes are invalid.
   uint64_t generation() const { return generation_; }
-  // Keys and values of the newest operations, and room for their headers: what a record takes.
+  // Keys and values of the newest operations, plus their headers: the size of a record.
   uint64_t live_bytes() const { return live_bytes_; }
-  // What operations took from the arena, undone ones included: what a spill gives back.
+  // Arena bytes of operations, undone ones included: a spill frees them.
   uint64_t used_bytes() const { return used_bytes_; }
   size_t MemoryBytes() const { return arena_.MemoryUsage(); }
 
@@ -70,8 +70,8 @@ class WriteSet final : public StagedKeys {
   const std::vector<std::unique_ptr<FamilyWrites>>& families() const { return families_; }
   const FamilyWrites* FindFamily(FamilyId family) const;
 
-  // Tells which keys have an operation here, where most are asked for in the order of the newest
-  // operations: that spares the look into the index.
+  // Tells which keys have an operation here. If most queries come in the order of the newest
+  // operations, it avoids the lookup in the index.
   // Lifetime: until the set changes.
   class NewestFirst {
    public:
@@ -80,7 +80,7 @@ class WriteSet final : public StagedKeys {
 
    private:
     const WriteSet& set_;
-    const WriteOp* next_;  // The newest that was not asked for.
+    const WriteOp* next_;  // The newest one not queried yet.
   };
 
   Look LookAt(FamilyId family, Slice start, Slice end, RangeHold hold) const override;
@@ -92,12 +92,12 @@ class WriteSet final : public StagedKeys {
   FamilyWrites* MakeFamily(FamilyId family);
   static bool HasPut(const WriteNode& node);
 
-  // Held by the owner while it changes families_ or what they hold, and by others who look at them;
-  // the owner reads without it.
+  // Held by the owner while it changes families_ or their contents, and by others that look at
+  // them; the owner reads without it.
   mutable Mutex look_mutex_;
   Arena arena_;
   std::vector<std::unique_ptr<FamilyWrites>> families_;
-  WriteOp* newest_op_ = nullptr;  // Heads the list of all operations, newest first.
+  WriteOp* newest_op_ = nullptr;  // Head of the list of all operations, newest first.
   uint64_t last_number_ = 0;
   uint64_t live_keys_ = 0;
   uint64_t live_bytes_ = 0;
