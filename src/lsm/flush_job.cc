@@ -9,8 +9,8 @@ namespace {
 Status FlushFamily(const JobContext& context, const MemTable& memtable, const Version& version,
                    const SnapshotView& view, bool all_is_known, const std::atomic<bool>* stop,
                    std::vector<FileRecord>* files) {
-  // What was read in the memtable is read in the file: it takes the memory that the memtable gives
-  // back, and what nobody asks for goes first.
+  // Entries that were read in the memtable will be read in the file, so its blocks go into the cache:
+  // they take the memory that the memtable frees, and unused ones are evicted first.
   TableOutput output(&context, TableOptionsOf(version.family(), version.options()),
                      CachePriority::kData);
   output.SetInUse(true);
@@ -42,7 +42,7 @@ Result<std::vector<FileRecord>> FlushMemTable(const JobContext& context, const M
   const auto flush = [&]() -> Status {
     for (const MemTableFamilyCounts& counts : memtable.Families()) {
       const Version* version = parts.versions.Find(counts.family);
-      if (version == nullptr) continue;  // Dropped since.
+      if (version == nullptr) continue;  // Dropped meanwhile.
       TIDESDB_FAILPOINT_STATUS("flush_before_family");
       const bool all_is_known = is_oldest && !parts.IsLoading(counts.family);
       TIDESDB_TRY(FlushFamily(context, memtable, *version, view, all_is_known, stop, &files));

@@ -1,4 +1,4 @@
-// Writes a memtable into table files, one a family, one after another.
+// Writes a memtable into table files, one for each family, one after another.
 #pragma once
 
 #include <atomic>
@@ -9,11 +9,11 @@
 
 namespace tidesdb {
 
-// Returns the files, synced, their directory too; the caller installs or deletes them. Families
-// that `parts` does not know any more are left out. After an error no file is left behind. Nothing
-// is paced: writers wait for flushes. `is_oldest`: no older source is outside of the versions, so
-// tombstones that hide nothing there can go, but for families that are being loaded.
-// Errors: kIoError, kNoSpace; kShuttingDown when `stop` is set.
+// Returns the files, synced with their directory; the caller installs or deletes them. Families
+// that `parts` no longer has are skipped. After an error no file is left behind. Not paced: writers
+// wait for flushes. `is_oldest`: no older source exists outside of the versions, so tombstones that
+// hide nothing there can be dropped, except in families that are being loaded.
+// Errors: kIoError, kNoSpace; kShuttingDown if `stop` is set.
 Result<std::vector<FileRecord>> FlushMemTable(const JobContext& context, const MemTable& memtable,
                                               const ReadStateParts& parts, bool is_oldest,
                                               const std::atomic<bool>* stop);

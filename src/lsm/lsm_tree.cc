@@ -63,7 +63,7 @@ Result<std::unique_ptr<LsmTree>> LsmTree::Open(LsmOptions options, bool create) 
     TIDESDB_TRY(tree->CheckTables());
   } else {
     if (!create) {
-      return Status::InvalidArgument(o.directory + ": there is no database here");
+      return Status::InvalidArgument(o.directory + ": no database in this directory");
     }
     TIDESDB_TRY(tree->versions_.Create());
   }
@@ -76,7 +76,7 @@ Status LsmTree::CheckDirectory(bool exists, const std::vector<std::string>& name
     const FileKind kind = ParseFileName(name).kind;
     if (kind == FileKind::kTable || kind == FileKind::kWal || kind == FileKind::kSynced) {
       return Status::Corruption(CurrentFileName(options_.directory) +
-                                ": missing, though the directory holds " + name);
+                                ": missing, but the directory contains " + name);
     }
   }
   return Status::Ok();
@@ -128,7 +128,7 @@ Status LsmTree::FinishRecovery(const std::set<uint64_t>& keep_tables) {
     const FileKind kind = ParseFileName(name).kind;
     if (keep_all && (kind == FileKind::kTable || kind == FileKind::kManifest)) {
       LogF(options_.log, LogLevel::kWarn,
-           "%s belongs to nothing; it is kept until the next open, as the manifest's end was "
+           "%s is unused; it is kept until the next open, because the manifest's end was "
            "damaged",
            name.c_str());
       continue;
@@ -136,8 +136,8 @@ Status LsmTree::FinishRecovery(const std::set<uint64_t>& keep_tables) {
     TIDESDB_FAILPOINT("recovery_before_delete");
     const std::string path = JoinPath(options_.directory, name);
     if (const Status status = options_.fs->Delete(path); !status.ok()) {
-      LogF(options_.log, LogLevel::kWarn, "Cannot delete %s, which belongs to nothing: %s",
-           path.c_str(), status.ToString().c_str());
+      LogF(options_.log, LogLevel::kWarn, "Cannot delete the unused file %s: %s", path.c_str(),
+           status.ToString().c_str());
     }
   }
   return Status::Ok();

@@ -1,4 +1,4 @@
-// Choosing, running and installing compactions, and checking what they made.
+// Picks, runs and installs compactions, and checks their results.
 #include <algorithm>
 
 #include "base/check.h"
@@ -109,7 +109,7 @@ std::unique_ptr<LsmTree::Task> LsmTree::PickIdleCompaction() {
 std::unique_ptr<LsmTree::Task> LsmTree::PickFullCompaction(FamilyId family, bool* busy) {
   *busy = false;
   return TryPick(family, [busy](const VersionRef& version, const PickContext& context) {
-    // Of what the choice sees: a job that was in its way may have ended a moment later.
+    // Of the jobs that the choice saw: one in its way may have ended a moment later.
     *busy = !context.running.empty();
     return tidesdb::PickFullCompaction(version, context);
   });
@@ -180,7 +180,7 @@ Status LsmTree::Verify(FamilyId family, VerifyDepth depth, const std::atomic<boo
       if (in_file.entries != in_manifest.entries || in_file.key_min != in_manifest.key_min ||
           in_file.key_max != in_manifest.key_max || in_file.family != family) {
         return Status::Corruption("table file " + std::to_string(file->number()) +
-                                  ": its properties are not those that the manifest has of it");
+                                  ": its properties differ from the manifest's");
       }
     }
   }

@@ -1,4 +1,4 @@
-// What a load needs of the tree: tombstones are kept until it comes, and it goes below everything.
+// The tree's part in loads: tombstones are kept until the load comes, and it goes below everything.
 #include <algorithm>
 
 #include "base/failpoint.h"
@@ -27,8 +27,8 @@ bool HoldsAny(const ReadStateParts& parts, FamilyId family) {
   return parts.versions.Get(family)->FileCount() > 0;
 }
 
-// Makes the last level free for the files: if others lie over them there, the levels above the last
-// free one and all below it move up by one, which moves no byte.
+// Makes the last level free for the files. If other files overlap them there, the levels between
+// the last free one and the last move up by one, without moving data.
 Status MakeRoomBelow(const Version& version, const std::vector<FileRecord>& files,
                      VersionEdit* edit) {
   constexpr int kLast = kLevels - 1;
@@ -59,7 +59,7 @@ Status LsmTree::BeginLoad(FamilyId family) {
     return Status::InvalidArgument("there is no column family " + std::to_string(family));
   }
   if (parts.IsLoading(family)) {
-    return Status::Busy("column family " + std::to_string(family) + " is being loaded already");
+    return Status::Busy("column family " + std::to_string(family) + " is already being loaded");
   }
   if (HoldsAny(parts, family)) {
     return Status::InvalidArgument("column family " + std::to_string(family) +

@@ -8,7 +8,7 @@
 namespace tidesdb {
 namespace {
 
-// Groups the files by family, each group ascending by key. Effective sequences become the
+// Groups the files by family, each group ascending by key. Their effective sequences become the
 // transaction's.
 std::shared_ptr<const IngestedFiles> GroupIngested(std::vector<FileRecord> files,
                                                    SequenceNumber sequence,
@@ -71,7 +71,7 @@ void MemTableList::RetireActive(uint64_t wal_segment, SequenceNumber sequence_la
          front);
     front->fresh = context_->env->NewMemTable();
   }
-  // Also when it stays: nothing of it is in any segment yet.
+  // Also if it stays: no segment contains any of its writes yet.
   active_wal_segment_ = wal_segment;
 }
 
@@ -115,7 +115,7 @@ void MemTableList::ReleaseWal(uint64_t wal_segment, bool to_active) {
 
 void MemTableList::Publish(Front front) {
   if (front.sources.empty()) return;
-  // What was installed meanwhile has left the parts already; only add to them.
+  // Sources installed meanwhile have already left the parts; only add to them.
   holder_->Update([&front](ReadStateParts* parts) {
     if (front.fresh != nullptr) parts->active = front.fresh;
     for (ImmutableSourceRef& source : front.sources) {
@@ -158,7 +158,7 @@ Result<std::vector<FileRecord>> MemTableList::WriteFiles(const ImmutableSource& 
                                                          bool is_oldest,
                                                          const std::atomic<bool>* stop) {
   if (source.memtable == nullptr) return std::vector<FileRecord>();
-  // Read after is_oldest was: what is older than the oldest source is in these versions.
+  // Read after is_oldest: everything older than the oldest source is in these versions.
   const ReadStateParts parts = holder_->Parts();
   TIDESDB_ASSIGN(std::vector<FileRecord> files,
                  FlushMemTable(*context_, *source.memtable, parts, is_oldest, stop));
@@ -204,7 +204,7 @@ Status MemTableList::InstallInOrder() {
     {
       MutexLock lock(mutex_);
       entry = NextToInstall(&wal_segment_next);
-      // Nothing is ready, or somebody else installs and will look for more after that.
+      // Nothing is ready, or another thread installs and will check for more afterwards.
       if (entry == nullptr) return Status::Ok();
       installing_ = true;
     }
@@ -254,7 +254,7 @@ void MemTableList::PlaceIngested(const IngestedFiles& ingested, VersionEdit* edi
           PickContext context;
           context.running = running;
           if (version != nullptr) level = PickIngestLevel(*version, run.files, context);
-          // Nothing may be picked that writes over them before they are there.
+          // No job may be picked that writes over them before they are installed.
           RunningCompaction mine;
           for (const FileRef& file : run.files) mine.files.push_back(file->number());
           mine.output_level = level;

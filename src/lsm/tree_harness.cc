@@ -30,7 +30,7 @@ std::map<std::string, std::string> Visible(const std::vector<TestEntry>& entries
 
 TreeHarness::TreeHarness(uint64_t seed)
     : fs(std::make_unique<MemFs>(seed)), random_(seed), logger_(&log_sink, LogLevel::kWarn) {
-  // Small enough for several levels out of little data.
+  // Small enough for several levels with little data.
   family_options.block_bytes = 1 << 10;
   family_options.target_file_bytes = 4 << 10;
   family_options.level0_file_trigger = 3;
@@ -100,7 +100,7 @@ Status TreeHarness::Replay() {
   tree->SetWalSegment(std::max<uint64_t>(segment_min, 1));
   for (const Record& record : wal) {
     if (record.sequence <= flushed || record.loaded) continue;
-    // A family that was dropped needs no log.
+    // A dropped family needs no log.
     EXPECT_TRUE(record.segment >= segment_min || tree->Family(record.family) == nullptr)
         << "commit " << record.sequence << " is in no table file, but its segment may be gone";
     TIDESDB_TRY(ReplayRecord(record));
@@ -218,7 +218,7 @@ void TreeHarness::DecideLoads() {
 }
 
 void TreeHarness::Rotate() {
-  if (random_.OneIn(2)) ++wal_segment;  // Segments and memtables need not turn together.
+  if (random_.OneIn(2)) ++wal_segment;  // Segments and memtables need not rotate together.
   tree->Rotate(wal_segment, last_);
 }
 

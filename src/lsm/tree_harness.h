@@ -1,5 +1,5 @@
-// A tree over a file system in memory, with a WAL that is a list and a model that is every write
-// ever made; for tests.
+// A tree on an in-memory file system, with a list as its WAL and all writes ever made as its model;
+// for tests.
 #pragma once
 
 #include <map>
@@ -19,7 +19,7 @@ namespace tidesdb {
 
 class TreeHarness : public LsmEnv {
  public:
-  // What a WAL record holds: one write, or the files of a spilled transaction.
+  // The content of a WAL record: one write, or the files of a spilled transaction.
   struct Record {
     uint64_t segment = 0;
     SequenceNumber sequence = 0;
@@ -28,8 +28,8 @@ class TreeHarness : public LsmEnv {
     ValueType type = ValueType::kPut;
     std::string value;
     std::vector<FileRecord> ingested;
-    std::vector<TestEntry> ingested_entries;  // What is in the files, for the model.
-    bool loaded = false;                      // Of a load: in no WAL.
+    std::vector<TestEntry> ingested_entries;  // The files' entries, for the model.
+    bool loaded = false;                      // Of a load: not in the WAL.
   };
 
   explicit TreeHarness(uint64_t seed);
@@ -44,8 +44,8 @@ class TreeHarness : public LsmEnv {
   // --- Life ---
   Status Open();  // Creates or recovers, and replays the WAL.
   void Close();
-  // Cuts the power: what was not synced is lost or torn as the seed says; of the WAL at least what
-  // was synced is left. Open() comes next. Returns the last commit that survived in the WAL.
+  // Cuts the power: unsynced data is lost or torn according to the seed; at least the synced part
+  // of the WAL is left. Call Open() next. Returns the last commit that survived in the WAL.
   SequenceNumber Crash(uint64_t seed);
 
   // --- Writing; the last commit is visible at once ---
@@ -53,7 +53,7 @@ class TreeHarness : public LsmEnv {
                        const std::string& value);
   // A spilled transaction: the entries' sequences do not matter.
   Status Ingest(FamilyId family, std::vector<TestEntry> entries);
-  // A load begins at the last commit; EndLoad sorts the entries and puts them below.
+  // A load begins at the last commit; EndLoad sorts the entries and puts them below all others.
   Status BeginLoad(FamilyId family);
   Status EndLoad(FamilyId family, std::vector<TestEntry> entries);
   bool IsLoading(FamilyId family) const { return loads_.contains(family); }
@@ -61,9 +61,9 @@ class TreeHarness : public LsmEnv {
   Status CreateFamily(const std::string& name, FamilyId* id);
   Status DropFamily(FamilyId family);
 
-  // --- Background work, called as threads would ---
+  // --- Background work, called as by threads ---
   Status FlushAll();
-  // Until nothing is left to do, or `jobs_max` were done.
+  // Until no work is left, or `jobs_max` jobs are done.
   Status CompactAll(int jobs_max = 1000);
 
   // --- Reading and comparing with the model; errors fail the test ---
@@ -77,7 +77,7 @@ class TreeHarness : public LsmEnv {
   std::vector<FamilyId> FamilyIds() const;
   std::string LevelsOf(FamilyId family) const;  // "L0:2 L6:1".
 
-  // For a family's options, before CreateFamily.
+  // For a family's options; set before CreateFamily.
   ColumnFamilyOptions family_options;
   // Live snapshots.
   std::multiset<SequenceNumber> snapshots;
@@ -86,21 +86,21 @@ class TreeHarness : public LsmEnv {
   std::unique_ptr<BlockCache> cache;
   std::unique_ptr<LsmTree> tree;
   CapturingLogSink log_sink;
-  std::vector<Record> wal;  // Everything since the beginning; the model too.
+  std::vector<Record> wal;  // Everything since the beginning; also the model.
   SequenceNumber wal_synced = 0;
   uint64_t wal_segment = 1;
   uint64_t wal_syncs = 0;
   uint64_t paced_bytes = 0;
-  Status pace_status;  // What Pace returns.
+  Status pace_status;  // The result of Pace.
 
  private:
   LsmOptions MakeOptions();
   Status Replay();
-  // A load whose edit failed is there after a crash, or it is not.
+  // Finds out after a crash whether a load whose edit failed is there.
   void DecideLoads();
   void AddLoad(Record record);
   Status ReplayRecord(const Record& record);
-  // What a reader at `snapshot` sees of a key.
+  // The value of a key for a reader at `snapshot`.
   std::optional<std::string> ModelGet(FamilyId family, const std::string& key,
                                       SequenceNumber snapshot) const;
   std::map<std::string, std::string> ModelScan(FamilyId family, SequenceNumber snapshot) const;
@@ -109,7 +109,7 @@ class TreeHarness : public LsmEnv {
   Logger logger_;
   Metrics metrics_;
   SequenceNumber last_ = 0;
-  std::map<FamilyId, SequenceNumber> loads_;  // That have begun.
+  std::map<FamilyId, SequenceNumber> loads_;  // Those that have begun.
   std::vector<Record> doubtful_loads_;
 };
 

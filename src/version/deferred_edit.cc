@@ -22,7 +22,7 @@ void DeferredEdit::AddCatalog(const VersionEdit& edit, const IsThere& is_there) 
     if (put_.erase(name) == 0) erase_.insert(name);
   }
   for (const auto& [name, value] : edit.catalog_put) {
-    // Whoever erases it later must erase what the manifest has, too.
+    // A later erase must also erase what the manifest has.
     if (!put_.contains(name) && is_there(name)) erase_.insert(name);
     put_[name] = value;
   }

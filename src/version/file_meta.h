@@ -1,10 +1,9 @@
-// A table file in use: what the manifest says of it, its open reader, and whether it may leave the
-// disk.
+// A table file in use: its manifest record, its open reader, and whether it may be deleted.
 //
-// Threads: constant but for the reader slot (TableCache) and the obsolete mark, which have their
-//   own synchronisation.
-// Owns: nothing on disk. When the last reference of a file marked obsolete goes, its number is
-//   handed to ObsoleteFiles.
+// Threads: constant except for the reader slot (TableCache) and the obsolete mark, which have their
+//   own synchronization.
+// Owns: nothing on disk. When the last reference to a file marked obsolete goes, its number is
+//   given to ObsoleteFiles.
 #pragma once
 
 #include <atomic>
@@ -22,7 +21,7 @@ using TableRef = std::shared_ptr<TableReader>;
 
 class FileMeta {
  public:
-  // `obsolete_files` may be null (tests); it outlives this.
+  // `obsolete_files` may be null (tests); it outlives this object.
   FileMeta(FileRecord record, ObsoleteFiles* obsolete_files)
       : record_(std::move(record)), obsolete_files_(obsolete_files) {}
   ~FileMeta();
@@ -38,7 +37,7 @@ class FileMeta {
   SequenceNumber sequence_min() const { return record_.properties.sequence_min; }
   SequenceNumber sequence_max() const { return record_.properties.sequence_max; }
 
-  // No version names the file any more, and the manifest edit that says so is durable.
+  // No version names the file any more, and the manifest edit that dropped it is durable.
   void MarkObsolete() const { obsolete_.store(true, std::memory_order_relaxed); }
 
  private:
@@ -46,8 +45,7 @@ class FileMeta {
 
   const FileRecord record_;
   ObsoleteFiles* const obsolete_files_;
-  // Relaxed: set before the reference that the marker holds is given up, which orders it for the
-  // last holder.
+  // Relaxed: set before the marker releases its reference, which orders it for the last holder.
   mutable std::atomic<bool> obsolete_ = false;
 
   // Of TableCache.
@@ -56,7 +54,7 @@ class FileMeta {
   mutable TableRef reader_;  // Null: not open.
   mutable std::atomic<bool> recently_used_ = false;
   mutable std::atomic<TableCache*> cache_ =
-      nullptr;  // The one that opened it first; never changes then.
+      nullptr;  // The first one that opened it; never changes then.
 };
 
 using FileRef = std::shared_ptr<const FileMeta>;

@@ -51,7 +51,7 @@ class LevelIterator final : public InternalIterator {
     DCHECK(Valid());
     const bool left = table_iter_->NextKeyOrVersion();
     if (table_iter_->Valid()) return left;
-    // It stood on the file's last key, or bounds end what follows: then no other file opens.
+    // It was on the file's last key, or the bounds end the rest: then no other file is opened.
     const size_t index = index_;
     SkipForward();
     return !Valid() || user_key() != files_[index]->key_max();
@@ -77,7 +77,7 @@ class LevelIterator final : public InternalIterator {
   }
 
  private:
-  // Makes the file at `index` the current one; none when there is no such file.
+  // Makes the file at `index` the current one; none if there is no such file.
   void Open(size_t index) {
     status_ = Status::Ok();
     if (index >= files_.size()) {
@@ -98,7 +98,7 @@ class LevelIterator final : public InternalIterator {
     table_iter_ = table_->NewIterator({.fill_cache = options_.fill_cache});
     table_iter_->SetBounds(lower_, upper_);
   }
-  // As Open, but none where all of the file, and so of those behind it, is out of bounds.
+  // As Open, but opens none if this file, and so those after it, is outside of the bounds.
   void OpenForward(size_t index) {
     const bool beyond =
         !upper_.empty() && index < files_.size() && files_[index]->key_min() >= upper_;
@@ -114,7 +114,7 @@ class LevelIterator final : public InternalIterator {
     table_ = nullptr;
   }
 
-  // When the current file is over, goes on in the next one.
+  // At the end of the current file, continues in the next one.
   void SkipForward() {
     while (table_iter_ != nullptr && !table_iter_->Valid() && table_iter_->status().ok()) {
       OpenForward(index_ + 1);
@@ -149,7 +149,7 @@ bool FileMeetsRange(const FileMeta& file, Slice lower, Slice upper) {
 std::unique_ptr<InternalIterator> NewLevelIterator(std::span<const FileRef> files,
                                                    TableCache* tables,
                                                    const LevelIterOptions& options) {
-  // The wanted files are neighbours: cut the list once, so that no seek opens another.
+  // The wanted files are adjacent: cut the list once, so that no seek opens another.
   size_t begin = options.lower.empty() ? 0 : FindFileByKey(files, options.lower);
   size_t end = begin;
   if (options.upper.empty()) {

@@ -1,4 +1,4 @@
-// Iterates over the files of one sorted level, opening each when it is reached.
+// Iterates over the files of one sorted level; opens each file when it is reached.
 #pragma once
 
 #include <memory>
@@ -10,22 +10,21 @@
 namespace tidesdb {
 
 struct LevelIterOptions {
-  // Files wholly outside of [lower, upper) are never opened; empty: no bound. The bytes outlive the
+  // Files outside of [lower, upper) are never opened; empty: no bound. The bytes outlive the
   // iterator.
   Slice lower;
   Slice upper;
   bool fill_cache = true;
-  // Reads past the cache of open files: for a compaction, which reads each file once.
+  // Bypasses the cache of open files: for a compaction, which reads each file once.
   bool uncached_readers = false;
 };
 
-// `files`: ascending by key, disjoint. They, and what they are in, outlive the iterator, as does
-// `tables`.
+// `files`: ascending by key, disjoint. They, their owner and `tables` outlive the iterator.
 std::unique_ptr<InternalIterator> NewLevelIterator(std::span<const FileRef> files,
                                                    TableCache* tables,
                                                    const LevelIterOptions& options);
 
-// True when a file with these key bounds can hold a key of [lower, upper).
+// Whether a file with these key bounds can contain a key of [lower, upper).
 bool FileMeetsRange(const FileMeta& file, Slice lower, Slice upper);
 
 }  // namespace tidesdb

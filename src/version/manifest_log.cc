@@ -35,13 +35,12 @@ Status ManifestLog::Append(const VersionEdit& edit, const VersionEdit& since,
   if (file_ != nullptr && !outgrown) {
     const Status status = AppendToFile(payload);
     if (status.ok()) return status;
-    // A new file that says the same settles what the failed write left open. If it fails too, its
-    // error counts.
+    // A new file with the same state settles the failed write. If that fails too, its error counts.
     file_ = nullptr;
   }
   Status status = StartFile(snapshot(), EncodeVersionEdit(edit), new_file_number());
   if (status.ok() || file_ == nullptr) return status;
-  // There was no getting a shorter file: the long one takes the edit, which may still fit.
+  // A shorter file was not possible: the long one takes the edit, which may still fit.
   status = AppendToFile(payload);
   if (!status.ok()) file_ = nullptr;
   return status;
@@ -54,7 +53,7 @@ Status ManifestLog::AppendToFile(Slice payload) {
   TIDESDB_FAILPOINT_STATUS("manifest_before_append");
   Status status = file_->Append(record);
   if (!status.ok()) {
-    // A disk that was full took a part of the record at most, which is no record.
+    // A full disk took at most a part of the record, which does not count as a record.
     if (status.code() != Code::kNoSpace) in_doubt_ = true;
     return status;
   }
@@ -65,8 +64,7 @@ Status ManifestLog::AppendToFile(Slice payload) {
   TIDESDB_FAILPOINT("manifest_before_seal");
   std::string seal;
   AppendManifestSeal(&seal, offset);
-  // The edit is durable: a seal that cannot be written only means that the next edit starts a new
-  // file.
+  // The edit is durable: if the seal cannot be written, the next edit just starts a new file.
   if (status = file_->Append(seal); !status.ok()) file_ = nullptr;
   return Status::Ok();
 }
@@ -94,13 +92,13 @@ Status ManifestLog::StartFile(const VersionEdit& snapshot, Slice payload, uint64
   const std::string temp_path = current_path + ".tmp";
   TIDESDB_ASSIGN(std::unique_ptr<WritableFile> file, fs_->NewWritableFile(path, OpenMode::kCreate));
   if (Status status = FillFile(file.get(), contents, number, temp_path); !status.ok()) {
-    // Nothing names it. Left there, each attempt on a full disk would make the disk fuller.
+    // Nothing names it. If it stayed, each attempt on a full disk would fill the disk more.
     file = nullptr;
     fs_->Delete(path).IgnoreError();
     return status;
   }
   in_doubt_ = true;
-  file_ = nullptr;  // From here on CURRENT may name the new file, after a crash if not now.
+  file_ = nullptr;  // From here on CURRENT may name the new file, perhaps only after a crash.
   TIDESDB_TRY(fs_->Rename(temp_path, current_path));
   TIDESDB_FAILPOINT_STATUS("manifest_before_current_sync");
   TIDESDB_TRY(fs_->SyncDir(directory_));
@@ -111,7 +109,7 @@ Status ManifestLog::StartFile(const VersionEdit& snapshot, Slice payload, uint64
   number_ = number;
   snapshot_bytes_ = snapshot_bytes;
   if (old_number != 0) {
-    // What stays is an orphan for the next open.
+    // A file that stays is an orphan for the next open.
     fs_->Delete(ManifestFileName(directory_, old_number)).IgnoreError();
   }
   return Status::Ok();
@@ -125,7 +123,7 @@ Status ManifestLog::FillFile(WritableFile* file, Slice contents, uint64_t number
                  fs_->NewWritableFile(temp_path, OpenMode::kTruncate));
   TIDESDB_TRY(current->Append(EncodeCurrent(number)));
   TIDESDB_TRY(current->Sync());
-  // The new manifest's own entry must be durable before CURRENT can name it.
+  // The new manifest's directory entry must be durable before CURRENT can name it.
   TIDESDB_TRY(fs_->SyncDir(directory_));
   TIDESDB_FAILPOINT_STATUS("manifest_before_current");
   return Status::Ok();

@@ -1,5 +1,5 @@
-// The manifest on disk: appends edits durably, starts a new file when it grew or when a write
-// failed.
+// The manifest on disk: appends edits durably, and starts a new file when it has grown or after a
+// failed write.
 //
 // Threads: one at a time.
 // Format: docs/format/manifest.md
@@ -21,18 +21,19 @@ class ManifestLog {
 
   struct Recovered {
     std::vector<VersionEdit> edits;
-    uint64_t number = 0;         // Of the manifest that was read.
+    uint64_t number = 0;         // Of the manifest read.
     uint64_t dropped_bytes = 0;  // Of a torn tail.
   };
   // Reads CURRENT and the manifest it names. Changes nothing on disk; the first Append starts a new
-  // file. Errors: kCorruption, kNotSupported, kIoError; each names the file.
+  // file.
+  // Errors: kCorruption, kNotSupported, kIoError; each names the file.
   Result<Recovered> Recover();
 
-  // Makes the edit durable. `snapshot` gives one edit that makes the whole state without it; it is
-  // asked for when a new file is started: at the first append, when the file has outgrown its
-  // snapshot (if that fails the file goes on), and after a failure. `since`: the edit with what the
-  // snapshot has and the file that there is has not. After an error it is not known
-  // whether a crash would bring the edit back: in_doubt() until a later Append succeeds.
+  // Makes the edit durable. `snapshot` returns one edit that makes the whole state without this
+  // one. It is called when a new file is started: at the first append, after a failure, and when
+  // the file has outgrown its snapshot (if that fails, the old file continues). `since`: the edit
+  // together with changes that are in the snapshot but not in the existing file. After an error it
+  // is unknown whether a crash would restore the edit: in_doubt() until a later Append succeeds.
   Status Append(const VersionEdit& edit, const VersionEdit& since,
                 const std::function<VersionEdit()>& snapshot,
                 const std::function<uint64_t()>& new_file_number);
@@ -44,9 +45,9 @@ class ManifestLog {
 
  private:
   Status AppendToFile(Slice payload);
-  // After an error file_ is as it was if CURRENT was not touched, else null.
+  // After an error file_ is unchanged if CURRENT was not touched, else null.
   Status StartFile(const VersionEdit& snapshot, Slice payload, uint64_t number);
-  // Makes a new manifest durable, and beside CURRENT what will be in it.
+  // Makes a new manifest durable, with its content, next to CURRENT.
   Status FillFile(WritableFile* file, Slice contents, uint64_t number,
                   const std::string& temp_path);
 

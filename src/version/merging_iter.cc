@@ -9,12 +9,12 @@
 namespace tidesdb {
 namespace {
 
-// A binary heap over the sources, the next entry on top. While one source keeps winning, a step
-// costs one move of it and two comparisons of cached heads.
+// A binary heap over the sources, with the next entry on top. While one source keeps winning, a
+// step costs one move of it and two comparisons of cached heads.
 //
-// Invariant while valid: forward, every source stands at its first entry after the current one (the
-// current source on it); backward, at its last entry before it. heap_ holds the sources that are
-// valid.
+// Invariant while valid: forward, every source is at its first entry after the current one (the
+// current source is on it); backward, at its last entry before it. heap_ contains the valid
+// sources.
 class MergingIterator final : public InternalIterator {
  public:
   MergingIterator(std::vector<std::unique_ptr<InternalIterator>> sources,
@@ -93,7 +93,7 @@ class MergingIterator final : public InternalIterator {
  private:
   struct Source {
     std::unique_ptr<InternalIterator> iter;
-    // Of the entry it stands on, while it is in the heap.
+    // Of its current entry, while it is in the heap.
     uint64_t head = 0;
     Slice key;
     Trailer trailer = 0;
@@ -105,7 +105,7 @@ class MergingIterator final : public InternalIterator {
     source->trailer = source->iter->trailer();
   }
 
-  // True when source a's entry comes before source b's in the direction of travel.
+  // Whether source a's entry comes before source b's in the direction of travel.
   bool Before(const Source* a, const Source* b) const {
     if (a->head != b->head) return (a->head < b->head) != backward_;
     const int order = CompareVersions(a->key, a->trailer, b->key, b->trailer);
@@ -113,20 +113,20 @@ class MergingIterator final : public InternalIterator {
     return (a < b) != backward_;
   }
 
-  // Whether the current key may be another source's too. Such a source would be next to the top.
+  // Whether other sources may have the current key. Such a source would be next to the top.
   bool OthersMayHaveKey() const {
     const uint64_t head = heap_.front()->head;
     return (heap_.size() > 1 && heap_[1]->head == head) ||
            (heap_.size() > 2 && heap_[2]->head == head);
   }
 
-  // Adds the current entry, and what its source has behind it before the keys of all others. False:
-  // it has added none, nor moved.
+  // Adds the current entry, and the following entries of its source that are before the keys of all
+  // others. False: it has added none and has not moved.
   bool AddRun(const AheadLimits& limits, EntryBatch* batch) {
     Source* const top = heap_.front();
     AheadLimits before_others = limits;
     for (size_t i = 1; i < std::min<size_t>(3, heap_.size()); ++i) {
-      const Source& other = *heap_[i];  // The next of the others' keys is beside the top.
+      const Source& other = *heap_[i];  // The smallest key of the others is next to the top.
       if (other.head == top->head && other.key == top->key) {
         return batch->Add(top->key, top->iter->value());
       }
@@ -141,7 +141,8 @@ class MergingIterator final : public InternalIterator {
     return batch->size() > before;
   }
 
-  // To the first entry of a key behind `key`. False: it has not left it, as that lets go of memory.
+  // Moves to the first entry of a key after `key`. False: it stays, because leaving releases
+  // memory.
   bool LeaveInMemory(Slice key) {
     while (!heap_.empty() && heap_.front()->key == key) {
       Source* const top = heap_.front();
@@ -170,8 +171,8 @@ class MergingIterator final : public InternalIterator {
     MakeHeap();
   }
 
-  // Puts a source that was moved at the end of the heap's array if it stands on an entry. False: it
-  // has an error, which is now this iterator's.
+  // Puts a moved source at the end of the heap's array if it is on an entry. False: it has an
+  // error, which is now this iterator's.
   bool TakeIn(Source* source) {
     if (source->iter->Valid()) {
       Load(source);
@@ -193,7 +194,7 @@ class MergingIterator final : public InternalIterator {
     for (size_t i = heap_.size() / 2; i-- > 0;) SiftDown(i);
   }
 
-  // After the top source moved.
+  // Call after the top source has moved.
   void Reload(Source* top) {
     if (top->iter->Valid()) {
       Load(top);
@@ -219,8 +220,8 @@ class MergingIterator final : public InternalIterator {
     heap_[at] = moving;
   }
 
-  // Moves all sources but the current one to the other side of the current entry. False: an error
-  // came up.
+  // Moves all sources except the current one to the other side of the current entry. False if there
+  // was an error.
   bool Turn(bool backward) {
     Source* const current = heap_.front();
     heap_.clear();
@@ -243,7 +244,7 @@ class MergingIterator final : public InternalIterator {
     return true;
   }
 
-  // Steps over an entry equal to the current one that lies on the side we came from.
+  // Steps over an entry that equals the current one and is on the side that we came from.
   void SkipTwin(InternalIterator* iter, const Source& current, bool behind) const {
     if (!behind || !iter->Valid()) return;
     if (iter->trailer() != current.trailer || iter->user_key() != current.key) return;
@@ -255,7 +256,7 @@ class MergingIterator final : public InternalIterator {
   }
 
   const std::shared_ptr<const void> keep_alive_;  // Destroyed last.
-  std::vector<Source> sources_;                   // Of a fixed size: heap_ points into it.
+  std::vector<Source> sources_;                   // Of fixed size: heap_ points into it.
   std::vector<Source*> heap_;
   bool backward_ = false;
   std::string left_key_;  // Scratch.

@@ -8,13 +8,13 @@
 
 namespace tidesdb {
 
-// Takes the sources over. An error of any source ends the iteration with that error.
-// Equal (key, trailer) in two sources: the earlier source in the list comes first.
-// `keep_alive` is given up after the sources are gone; may be null.
+// Takes the sources over. An error of any source ends the iteration with that error. If two sources
+// have the same (key, trailer), the earlier source in the list comes first. `keep_alive` is
+// released after the sources; may be null.
 std::unique_ptr<InternalIterator> NewMergingIterator(
     std::vector<std::unique_ptr<InternalIterator>> sources, std::shared_ptr<const void> keep_alive);
 
-// Nothing, with a status.
+// An empty iterator with a status.
 std::unique_ptr<InternalIterator> NewEmptyIterator(Status status);
 
 }  // namespace tidesdb

@@ -1,7 +1,8 @@
-// Decides which files of the database directory may leave the disk, and deletes them.
+// Decides which files of the database directory may be deleted, and deletes them.
 //
-// A table file leaves when no version holds it any more and the manifest edit that dropped it is
-// durable; then its FileMeta hands the number over here and a background thread deletes it.
+// A table file may go when no version holds it any more and the manifest edit that dropped it is
+// durable. Then its FileMeta passes the number to this class, and a background thread deletes the
+// file.
 // Threads: any.
 #pragma once
 
@@ -20,7 +21,7 @@ namespace tidesdb {
 
 class ObsoleteFiles {
  public:
-  // `block_cache`, `log` and `env` may be null. Nothing is owned. `env` is told of every file.
+  // `block_cache`, `log` and `env` may be null. Nothing is owned. `env` is notified of every file.
   ObsoleteFiles(FileSystem* fs, std::string directory, BlockCache* block_cache, Logger* log,
                 LsmEnv* env)
       : fs_(fs),
@@ -29,11 +30,11 @@ class ObsoleteFiles {
         log_(log),
         env_(env) {}
 
-  // Queues a table file. Cheap: called by whoever gave up the last reference.
+  // Queues a table file. Cheap: called by the thread that releases the last reference.
   void Add(uint64_t file_number) EXCLUDES(mutex_);
   bool Pending() const EXCLUDES(mutex_);
-  // Deletes up to `files_max` of the queued files. A file that cannot be deleted is logged and left
-  // to CollectOrphans. Returns how many were taken from the queue.
+  // Deletes up to `files_max` queued files. A file that cannot be deleted is logged and left to
+  // CollectOrphans. Returns the number taken from the queue.
   size_t DeleteSome(size_t files_max) EXCLUDES(mutex_);
 
  private:
@@ -46,15 +47,16 @@ class ObsoleteFiles {
   std::vector<uint64_t> queue_ GUARDED_BY(mutex_);
 };
 
-// What is in the directory and belongs to nothing, as names: table files that are not in
-// `live_tables`, spilled runs, temporary files, manifests other than `manifest_number`. Pure.
-// REQUIRES: the manifest was read completely and, as ingest records name table files, the WAL
-// replayed. WAL segments are the WAL's business, unknown names a person's.
+// The names of unused files in the directory: table files that are not in `live_tables`, spilled
+// runs, temporary files, manifests other than `manifest_number`. Pure. The WAL handles its
+// segments; files with unknown names are left to the operator.
+// REQUIRES: the manifest was read completely, and the WAL replayed, because ingest records name
+//   table files.
 std::vector<std::string> CollectOrphans(const std::vector<std::string>& names,
                                         const std::set<uint64_t>& live_tables,
                                         uint64_t manifest_number);
 
-// The highest number any file of ours in the listing carries; 0: none. Numbers above it are free.
+// The highest number of a database file in the listing; 0: none. Higher numbers are free.
 uint64_t MaxFileNumber(const std::vector<std::string>& names);
 
 }  // namespace tidesdb

@@ -1,7 +1,8 @@
-// Everything a reader searches, at one instant: memtables and the table files of all families.
+// Everything that a reader searches, at one moment: memtables and the table files of all families.
 //
-// Threads: immutable but for the active memtable, which takes concurrent adds. Shared by reference;
-//   as long as one holder is left, no memtable in it is freed and no table file in it is deleted.
+// Threads: immutable except for the active memtable, which takes concurrent adds. Shared by
+//   reference: while it has a holder, none of its memtables is freed and none of its table files is
+//   deleted.
 // Invariants:
 //   1. Sources are in age order: every version of a key in a source is newer than those in later
 //      sources.
@@ -23,8 +24,7 @@ namespace tidesdb {
 class Version;  // lsm/version.h: the table files of one family.
 
 struct ReadOptions {
-  Slice lower;  // As in ScanOptions: only keys of [lower, upper) are wanted, so other files need
-                // not be opened.
+  Slice lower;  // As in ScanOptions: files outside of [lower, upper) need not be opened.
   Slice upper;
   bool fill_cache = true;
 };
@@ -33,21 +33,21 @@ class ReadState {
  public:
   virtual ~ReadState() = default;
 
-  // The newest version of the key with sequence <= snapshot, tombstones included; false: none.
-  // A hit without `release` lives as long as this state.
+  // The newest version of the key with sequence <= snapshot, tombstones included; false if there is
+  // none. A hit without `release` lives as long as this state.
   virtual Result<bool> Get(FamilyId family, Slice key, SequenceNumber snapshot,
                            VersionHit* hit) const = 0;
 
-  // True when a version of the key newer than `floor` exists; skips sources that hold nothing
-  // newer. For checks that a key did not change: cheap when floor is recent.
+  // Whether there is a version of the key newer than `floor`; skips sources without newer versions.
+  // For checks that a key has not changed: cheap if floor is recent.
   virtual Result<bool> ChangedSince(FamilyId family, Slice key, SequenceNumber floor) const = 0;
 
   // Over all versions of a family (a merge of all sources). The iterator keeps this state alive.
   virtual Result<std::unique_ptr<InternalIterator>> NewIterator(
       FamilyId family, const ReadOptions& options) const = 0;
 
-  // What scans in this state may jump over (memtable/dead_ranges.h). Null: nothing. To be observed
-  // before NewIterator.
+  // The ranges that scans in this state may jump over (memtable/dead_ranges.h). Null: none. Call
+  // Observe() on it before NewIterator.
   virtual DeadRanges* FindDeadRanges(FamilyId family) const = 0;
 
   virtual RangeEstimate EstimateRange(FamilyId family, Slice start, Slice end,

@@ -33,7 +33,7 @@ class ReadStateImpl final : public ReadState, public std::enable_shared_from_thi
     VersionHit hit;
     if (parts_.active->Get(family, key, kSequenceMax, &hit)) return hit.sequence > floor;
     for (const ImmutableSourceRef& source : parts_.immutables) {
-      if (source->sequence_last <= floor) return false;  // As is everything older.
+      if (source->sequence_last <= floor) return false;  // So does everything older.
       bool found = false;
       if (source->memtable != nullptr) {
         found = source->memtable->Get(family, key, kSequenceMax, &hit);
@@ -120,7 +120,7 @@ class ReadStateImpl final : public ReadState, public std::enable_shared_from_thi
   const ReadStateParts parts_;
 };
 
-// Numbers threads as they first read; only spreads them over stripes, so that its values do not
+// Numbers threads at their first read; it only spreads them over stripes, so the values do not
 // matter.
 size_t ThreadStripe() {
   static std::atomic<size_t> next = 0;
@@ -170,7 +170,8 @@ ReadStateRef ReadStateHolder::Acquire() const {
 }
 
 void ReadStateHolder::Update(const std::function<void(ReadStateParts*)>& change) {
-  // What the change drops is freed after the lock is gone: it may close files.
+  // Everything that the change drops is freed after the lock is released, because it may close
+  // files.
   ReadStateParts before;
   MutexLock lock(mutex_);
   before = parts_;
@@ -201,8 +202,8 @@ void ReadStateHolder::Publish(const ReadStateParts& parts) {
   std::erase_if(older_, [](const auto& older) { return older.expired(); });
   older_.push_back(std::exchange(current_, state));
   for (Stripe& stripe : stripes_) {
-    // A reference count of its own for each stripe: one more indirection when the last one goes,
-    // none for readers.
+    // A separate reference count for each stripe: one more indirection when the last reference
+    // goes, none for readers.
     auto owner = std::make_shared<ReadStateRef>(state);
     ReadStateRef mine(owner, state.get());
     while (stripe.busy.exchange(true, std::memory_order_acquire)) SpinPause();

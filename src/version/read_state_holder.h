@@ -1,7 +1,7 @@
 // Holds the current ReadState, hands it to readers, and swaps it when memtables or versions change.
 //
-// Threads: any. Acquire() is on the way of every statement: a spin of a pointer copy, no lock, no
-//   memory.
+// Threads: any. Every statement calls Acquire(): it spins for a pointer copy, without lock or
+//   allocation.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@
 
 namespace tidesdb {
 
-// Table files of a spilled transaction that stand where a memtable would, until they are in a
+// Table files of a spilled transaction that take the place of a memtable until they are in a
 // version.
 struct IngestedFiles {
   struct Run {
@@ -33,29 +33,29 @@ struct IngestedFiles {
 // One place in the age order above the versions: a full memtable, or the files of a spilled
 // transaction. Constant after construction.
 struct ImmutableSource {
-  std::shared_ptr<MemTable> memtable;  // Exactly one of these two.
+  std::shared_ptr<MemTable> memtable;  // Exactly one of these two is set.
   std::shared_ptr<const IngestedFiles> ingested;
-  uint64_t wal_segment_min = 0;      // The first WAL segment that holds anything of it.
-  SequenceNumber sequence_last = 0;  // Every commit of it and of older sources is <= this.
+  uint64_t wal_segment_min = 0;      // The first WAL segment with any of its writes.
+  SequenceNumber sequence_last = 0;  // Every commit in it and in older sources is <= this.
 };
 using ImmutableSourceRef = std::shared_ptr<const ImmutableSource>;
 
-// What a ReadState is made of.
+// The parts of a ReadState.
 struct ReadStateParts {
   std::shared_ptr<MemTable> active;
   std::vector<ImmutableSourceRef> immutables;  // Newest first.
   VersionMap versions;
   TableCache* tables = nullptr;  // For ingested files; outlives the state.
-  // Families that are being loaded: something older than all that is in them is to come, so that no
-  // deletion there may be taken for the last word. Null: none.
+  // Families that are being loaded: entries older than everything in them will come, so deletions
+  // there must be kept. Null: none.
   std::shared_ptr<const std::set<FamilyId>> loading = nullptr;
 
   bool IsLoading(FamilyId family) const { return loading != nullptr && loading->contains(family); }
-  // Returns false when it was so already.
+  // Returns false if it was already so.
   bool SetLoading(FamilyId family, bool on);
 };
 
-// The same, searchable.
+// The same in searchable form.
 ReadStateRef NewReadState(ReadStateParts parts);
 
 class ReadStateHolder {
@@ -66,19 +66,19 @@ class ReadStateHolder {
 
   ReadStateRef Acquire() const;
 
-  // Changes a copy of the parts and publishes it as one step. `change` must be short and do no I/O.
+  // Changes a copy of the parts and publishes it in one step. `change` must be short and do no I/O.
   void Update(const std::function<void(ReadStateParts*)>& change) EXCLUDES(mutex_);
 
   // A copy of the current parts.
   ReadStateParts Parts() const EXCLUDES(mutex_);
-  // Whether anybody holds a state that was acquired here. REQUIRES: nobody acquires one meanwhile.
+  // Whether an acquired state is still held. REQUIRES: no thread acquires one meanwhile.
   bool HasReaders() const EXCLUDES(mutex_);
   // Null: the family is unknown.
   VersionRef CurrentVersion(FamilyId family) const EXCLUDES(mutex_);
 
  private:
-  // Readers spread over stripes, each with a reference count of its own, so that they do not share
-  // a cache line.
+  // Readers are spread over stripes with separate reference counts, so that they do not share a
+  // cache line.
   static constexpr size_t kStripes = 8;
   struct alignas(64) Stripe {
     mutable std::atomic<bool> busy = false;

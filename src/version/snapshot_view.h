@@ -7,13 +7,13 @@
 
 namespace tidesdb {
 
-// Who may still read what. REQUIRES of whoever makes it: `visible` was read before `live`, and a
+// The snapshots that may still read. REQUIRES of its maker: `visible` was read before `live`, and a
 // snapshot taken since is not older than `visible`.
 struct SnapshotView {
   std::vector<SequenceNumber> live;  // Ascending.
-  SequenceNumber visible = 0;        // What a new reader would see.
+  SequenceNumber visible = 0;        // The sequence that a new reader would see.
 
-  // The oldest sequence at which anybody reads.
+  // The oldest sequence that any reader uses.
   SequenceNumber Oldest() const {
     return live.empty() || live.front() > visible ? visible : live.front();
   }

@@ -5,7 +5,7 @@
 namespace tidesdb {
 namespace {
 
-// Spins while somebody copies a pointer. Nothing that can wait is done under it.
+// Spins while another thread copies a pointer. No operation that can wait is done under it.
 class SlotLock {
  public:
   explicit SlotLock(std::atomic<bool>* busy) : busy_(busy) {
@@ -48,7 +48,7 @@ Result<TableRef> TableCache::Find(const FileMeta& file) {
   {
     SlotLock slot(&file.slot_busy_);
     if (file.reader_ != nullptr) {
-      // Only the first use after the clock's hand passed writes the shared line.
+      // Only the first use after the clock's hand has passed writes the shared line.
       if (!file.recently_used_.load(std::memory_order_relaxed)) {
         file.recently_used_.store(true, std::memory_order_relaxed);
       }
@@ -68,7 +68,7 @@ Result<TableRef> TableCache::FindUncached(const FileMeta& file) {
 
 Result<TableRef> TableCache::OpenAndKeep(const FileMeta& file) {
   TIDESDB_ASSIGN(TableRef reader, Open(file));
-  std::vector<TableRef> closed;  // Destroyed, and so closed, after the lock is gone.
+  std::vector<TableRef> closed;  // Destroyed, and so closed, after the lock is released.
   MutexLock lock(mutex_);
   {
     SlotLock slot(&file.slot_busy_);

@@ -1,7 +1,7 @@
 // Opens table files at first use and keeps the recently used ones open, up to a number of files.
 //
-// Threads: any number at once; finding an open file takes no lock but a spin of a pointer copy, and
-//   no memory.
+// Threads: any number at once. Finding an open file spins for a pointer copy, without lock or
+//   allocation.
 #pragma once
 
 #include <cstddef>
@@ -22,31 +22,31 @@ namespace tidesdb {
 class TableCache {
  public:
   // Owns neither; both outlive it, and it outlives every FileMeta that it opened.
-  // `bypass_page_cache`: files are read past the system's page cache.
+  // `bypass_page_cache`: reads bypass the system's page cache.
   TableCache(FileSystem* fs, std::string directory, BlockCache* block_cache, size_t open_files_max,
              bool bypass_page_cache = false);
   virtual ~TableCache();
   TableCache(const TableCache&) = delete;
   TableCache& operator=(const TableCache&) = delete;
 
-  // The reader stays usable as long as the reference is held, also after it left the cache.
+  // The reader is usable as long as the reference is held, even after it has left the cache.
   // Errors: those of TableReader::Open.
   Result<TableRef> Find(const FileMeta& file);
 
-  // For a file that will be read once (a compaction's input): the open reader if there is one, else
-  // one of its own that the cache does not keep.
+  // For a file that is read once (a compaction's input): the open reader if there is one, otherwise
+  // a separate one that the cache does not keep.
   Result<TableRef> FindUncached(const FileMeta& file);
 
   // Called by ~FileMeta, on any thread.
   void Forget(const FileMeta& file) EXCLUDES(mutex_);
 
   uint64_t OpenFiles() const EXCLUDES(mutex_);
-  // Of readers, outside of the block cache.
+  // Memory of readers outside of the block cache.
   uint64_t MemoryBytes() const EXCLUDES(mutex_);
   BlockCache* block_cache() const { return block_cache_; }
 
  protected:
-  // Tests put tables of their own here.
+  // Tests override it with their own tables.
   virtual Result<TableRef> Open(const FileMeta& file);
 
  private:
@@ -56,7 +56,7 @@ class TableCache {
   };
 
   Result<TableRef> OpenAndKeep(const FileMeta& file) EXCLUDES(mutex_);
-  // Takes files out that were not used lately until there is room; their readers go to `closed`.
+  // Removes files that were not used lately until there is room; their readers go to `closed`.
   void MakeRoom(std::vector<TableRef>* closed) REQUIRES(mutex_);
 
   FileSystem* const fs_;
@@ -66,8 +66,7 @@ class TableCache {
   const bool bypass_page_cache_;
 
   mutable Mutex mutex_;
-  std::list<OpenFile> open_
-      GUARDED_BY(mutex_);  // In the order of a clock whose hand is at the front.
+  std::list<OpenFile> open_ GUARDED_BY(mutex_);  // In clock order, with the hand at the front.
   std::unordered_map<const FileMeta*, std::list<OpenFile>::iterator> places_ GUARDED_BY(mutex_);
   uint64_t memory_bytes_ GUARDED_BY(mutex_) = 0;
 };

@@ -12,16 +12,15 @@ std::string Describe(FamilyId family, const FileMeta& file) {
   return "family " + std::to_string(family) + ", table file " + std::to_string(file.number());
 }
 
-// Gives back what a hit pinned when only its sequence was wanted.
+// Releases a hit's pin if only its sequence is needed.
 void ReleaseHit(VersionHit* hit) {
   if (hit->release != nullptr) hit->release(hit->owner, hit->arg);
   hit->release = nullptr;
 }
 
-// Keys that a share of a file is likely to hold: a tombstone is none. The key that it hides is not
-// taken away too: it lies in another file, and in another share as a rule. An index whose column
-// was updated has a file of as many tombstones as entries, and where the entries are there are no
-// tombstones.
+// An estimate of the keys in a file: its entries without tombstones. It does not subtract the keys
+// that tombstones hide, because these are in other files, and usually in other ranges. An index
+// whose column was updated has a file with as many tombstones as entries, but in different places.
 uint64_t LiveKeys(const TableProperties& properties) {
   return properties.keys - std::min(properties.keys, properties.tombstones);
 }
@@ -66,7 +65,7 @@ Status Version::Check(FamilyId family, const Levels& levels) {
       const FileMeta& file = *files[i];
       if (file.properties().family != family || file.key_min() > file.key_max() ||
           file.sequence_min() > file.sequence_max()) {
-        return Status::Corruption(Describe(family, file) + ": its bounds make no sense");
+        return Status::Corruption(Describe(family, file) + ": its bounds are invalid");
       }
       if (i == 0) continue;
       const FileMeta& before = *files[i - 1];
@@ -147,7 +146,7 @@ Result<bool> Version::ChangedSince(Slice key, SequenceNumber floor) const {
     return hit.sequence > floor ? Answer::kYes : Answer::kNo;
   };
   for (const FileRef& file : levels_[0]) {
-    if (file->sequence_max() <= floor) break;  // So are all that follow: newest first.
+    if (file->sequence_max() <= floor) break;  // So are all later ones: newest first.
     if (key < file->key_min() || key > file->key_max()) continue;
     TIDESDB_ASSIGN(const Answer answer, ask(*file));
     if (answer != Answer::kNotHere) return answer == Answer::kYes;
@@ -161,13 +160,13 @@ Result<bool> Version::ChangedSince(Slice key, SequenceNumber floor) const {
   return false;
 }
 
-// A range of fewer blocks is measured by entries: its first and last block are most of it.
+// A range of fewer blocks is measured in entries, because it is mostly its first and last block.
 constexpr double kBlocksToCount = 16;
 
 void AddEstimate(TableCache* tables, const FileMeta& file, Slice start, Slice end, EstimateBy by,
                  RangeEstimate* estimate) {
   if (file.key_max() < start || (!end.empty() && file.key_min() >= end)) return;
-  // A block that cannot be read makes the estimate worse, not wrong: reads will report it.
+  // An unreadable block makes the estimate worse, not wrong: reads will report it.
   const auto share_before = [&](Slice key, TableReader::Precision precision, double fallback) {
     const Result<TableRef> table = tables->Find(file);
     if (!table.status().ok()) return fallback;
@@ -227,7 +226,7 @@ const FileMeta* Version::FindFile(int level, Slice key) const {
   const std::vector<uint64_t>& heads = last_key_heads_[level];
   const auto [first, last] = std::equal_range(heads.begin(), heads.end(), KeyHead(key));
   auto at = static_cast<size_t>(first - heads.begin());
-  // Heads that tie with the key's decide nothing.
+  // Heads equal to the key's decide nothing.
   const auto end = static_cast<size_t>(last - heads.begin());
   const std::span<const FileRef> files(levels_[level]);
   at += FindFileByKey(files.subspan(at, end - at), key);

@@ -1,7 +1,6 @@
-// The table files of one column family at one instant, in levels; immutable.
+// The table files of one column family at one moment, in levels; immutable.
 //
-// Threads: any number of readers. Shared by reference; the files stay as long as one version that
-//   names them is left.
+// Threads: any number of readers. Shared by reference; a file stays while any version names it.
 // Invariants:
 //   1. Level 0 is newest first: every version of a key in a file is newer than those in files after
 //      it.
@@ -27,11 +26,11 @@ namespace tidesdb {
 
 using FileList = std::vector<FileRef>;
 
-// Adds what a file has in [start, end), as Version::EstimateRange counts; empty end: no bound.
+// Adds a file's share of [start, end), as Version::EstimateRange counts; empty end: no bound.
 void AddEstimate(TableCache* tables, const FileMeta& file, Slice start, Slice end, EstimateBy by,
                  RangeEstimate* estimate);
 
-// What a family is; shared by all its versions.
+// The constant facts of a family; all its versions share them.
 struct FamilyInfo {
   FamilyId id = 0;
   ColumnFamilyOptions options;
@@ -42,12 +41,12 @@ class Version {
  public:
   using Levels = std::array<FileList, kLevels>;
 
-  // REQUIRES: Check(levels) is OK. `tables` outlives this; null when nothing is read.
+  // REQUIRES: Check(levels) is OK. `tables` outlives this; null if nothing is read.
   Version(FamilyInfoRef info, Levels levels, TableCache* tables);
 
   // Puts level 0 in age order and the others in key order.
   static void Sort(Levels* levels);
-  // Whether the invariants hold that can be seen from here. Errors: kCorruption naming the files.
+  // Checks the invariants as far as possible from here. Errors: kCorruption (names the files).
   static Status Check(FamilyId family, const Levels& levels);
 
   FamilyId family() const { return info_->id; }
@@ -62,18 +61,18 @@ class Version {
   uint64_t FileCount() const;
   // Sorted runs in level 0: files of one ingested transaction do not overlap and count as one.
   int Level0Runs() const { return level0_runs_; }
-  // The deepest level that has files; 0 when there are none.
+  // The deepest level with files; 0 if there are none.
   int BottomLevel() const { return bottom_level_; }
 
   // As ReadState::Get, in the table files only.
   Result<bool> Get(Slice key, SequenceNumber snapshot, VersionHit* hit) const;
   // As ReadState::ChangedSince, in the table files only.
   Result<bool> ChangedSince(Slice key, SequenceNumber floor) const;
-  // Keys less tombstones, and bytes, of [start, end); empty end: no bound.
+  // Keys without tombstones, and bytes, of [start, end); empty end: no bound.
   RangeEstimate EstimateRange(Slice start, Slice end, EstimateBy by) const;
   FamilyStats GetStats() const;
 
-  // The file of a level that can hold the key; null: none. REQUIRES: level >= 1.
+  // The file of a level that can contain the key; null if there is none. REQUIRES: level >= 1.
   const FileMeta* FindFile(int level, Slice key) const;
   // Files of a level whose ranges meet [key_min, key_max], in the level's order.
   FileList Overlapping(int level, Slice key_min, Slice key_max) const;
@@ -84,7 +83,7 @@ class Version {
   const FamilyInfoRef info_;
   const Levels levels_;
   TableCache* const tables_;
-  // Of the last keys of each level's files: one search in little memory finds the file.
+  // Heads of the last keys of each level's files: one search in little memory finds the file.
   std::array<std::vector<uint64_t>, kLevels> last_key_heads_;
   std::array<uint64_t, kLevels> level_bytes_ = {};
   uint64_t total_bytes_ = 0;
@@ -96,7 +95,7 @@ using VersionRef = std::shared_ptr<const Version>;
 
 uint64_t TotalBytes(std::span<const FileRef> files);
 
-// The first file of a sorted, disjoint list whose last key is >= key; its index, or the number of
+// The index of the first file of a sorted, disjoint list whose last key is >= key, or the number of
 // files.
 size_t FindFileByKey(std::span<const FileRef> files, Slice key);
 

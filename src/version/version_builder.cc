@@ -24,7 +24,7 @@ Result<FileRef> VersionBuilder::Remove(int level, uint64_t number) {
                                [&](const FileRef& file) { return file->number() == number; });
   if (at == files.end()) {
     return Status::InvalidArgument(Describe(info_->id, level, number) +
-                                   " is to be removed, but is not there");
+                                   " should be removed, but does not exist");
   }
   FileRef file = *at;
   numbers_.erase(number);
@@ -35,7 +35,7 @@ Result<FileRef> VersionBuilder::Remove(int level, uint64_t number) {
 Status VersionBuilder::Add(int level, FileRef file) {
   if (!numbers_.insert(file->number()).second) {
     return Status::InvalidArgument(Describe(info_->id, level, file->number()) +
-                                   " is to be added, but is there already");
+                                   " should be added, but already exists");
   }
   levels_[level].push_back(std::move(file));
   return Status::Ok();

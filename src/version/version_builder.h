@@ -1,4 +1,4 @@
-// Makes a family's next version out of its last one and the files that come and go; pure.
+// Makes a family's next version from its last one and from added and removed files; pure.
 //
 // Threads: one at a time.
 #pragma once
@@ -17,9 +17,9 @@ class VersionBuilder {
   const FamilyInfoRef& info() const { return info_; }
   const Version::Levels& levels() const { return levels_; }
 
-  // Returns the file. Errors: kInvalidArgument, it is not there.
+  // Returns the file. Errors: kInvalidArgument (it does not exist).
   Result<FileRef> Remove(int level, uint64_t number);
-  // Errors: kInvalidArgument, a file of that number is there already.
+  // Errors: kInvalidArgument (a file with that number already exists).
   Status Add(int level, FileRef file);
   // Errors: those of Version::Check.
   Result<VersionRef> Build(TableCache* tables);

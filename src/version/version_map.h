@@ -1,4 +1,4 @@
-// Family id to version; a copy costs a pointer, a change copies the way to one leaf.
+// Maps family ids to versions; a copy costs a pointer, a change copies the path to one leaf.
 //
 // Threads: a map is immutable while copies of it are read; With() makes a new one.
 #pragma once
@@ -18,12 +18,12 @@ class VersionMap {
  public:
   VersionMap() = default;
 
-  // Null when the family is unknown. Lives as long as this map or a copy of it.
+  // Null if the family is unknown. Lives as long as this map or a copy of it.
   const Version* Find(FamilyId family) const {
     const VersionRef* ref = FindRef(family);
     return ref == nullptr ? nullptr : ref->get();
   }
-  // Null reference when unknown.
+  // A null reference if unknown.
   VersionRef Get(FamilyId family) const {
     const VersionRef* ref = FindRef(family);
     return ref == nullptr ? nullptr : *ref;
@@ -40,7 +40,7 @@ class VersionMap {
       6;  // 64 slots a node: two nodes up to 4096 families, three to 262144.
   static constexpr FamilyId kMask = (1 << kBits) - 1;
 
-  struct Node {};  // An Inner or, at height 0, a Leaf. Freed through shared_ptr, which knows which.
+  struct Node {};  // An Inner or, at height 0, a Leaf. shared_ptr knows which one to free.
   using NodeRef = std::shared_ptr<const Node>;
   struct Inner : Node {
     std::array<NodeRef, 1 << kBits> children;

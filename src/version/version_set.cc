@@ -10,7 +10,7 @@
 namespace tidesdb {
 namespace {
 
-// Temporary tables that come and go wait for the disk once for so many families.
+// Temporary tables that come and go wait for the disk once for this many families.
 constexpr FamilyId kIdsApart = 256;
 
 std::map<FamilyId, VersionBuilder> BuildersOf(const std::vector<VersionEdit::NewFamily>& families) {
@@ -112,11 +112,11 @@ Result<VersionSet::Change> VersionSet::WorkOut(VersionEdit* edit, const FileList
   std::vector<VersionEdit::AddedFile> adds;
   for (VersionEdit::AddedFile& added : edit->add_files) {
     const uint64_t number = added.file.number;
-    // A move: another FileMeta would delete the file under those who still read it.
+    // A move: a second FileMeta would delete the file while others still read it.
     if (gone.contains(number)) continue;
     FileRef file;
     if (const auto at = removed.find(number); at != removed.end()) {
-      file = std::move(at->second);  // It only changes its level.
+      file = std::move(at->second);  // Only its level changes.
       removed.erase(at);
     } else if (const auto in_use = known.find(number); in_use != known.end()) {
       file = in_use->second;
@@ -145,7 +145,7 @@ Result<VersionSet::Change> VersionSet::WorkOut(VersionEdit* edit, const FileList
 }
 
 Status VersionSet::Apply(VersionEdit edit, const ApplyOptions& options) {
-  // Given up after the lock: what nobody else holds is closed and queued for deletion then.
+  // Released after the lock: files without other holders are closed and queued for deletion then.
   Change change;
   MutexLock lock(apply_mutex_);
   if (options.prepare) TIDESDB_TRY(options.prepare(&edit));
@@ -156,8 +156,8 @@ Status VersionSet::Apply(VersionEdit edit, const ApplyOptions& options) {
     deferred_.Add(edit, [this](const std::string& name) { return IsInCatalog(name); });
     deferred_wal_sync_to_ = std::max(deferred_wal_sync_to_, options.wal_sync_to);
   } else if (change.has_content) {
-    // Sources go into table files in commit order; anything else would make replay skip commits
-    // that are in no file.
+    // Sources go into table files in commit order; otherwise replay would skip commits that are in
+    // no file.
     CHECK(!edit.flushed_sequence || *edit.flushed_sequence >= flushed_sequence() ||
           TIDESDB_PLANTED("install_out_of_order"));
     TIDESDB_FAILPOINT_STATUS("apply_before_wal_sync");
@@ -171,8 +171,8 @@ Status VersionSet::Apply(VersionEdit edit, const ApplyOptions& options) {
   return Status::Ok();
 }
 
-// The files of a dropped family are deleted, so that a manifest must not name them any more. Ids of
-// families are in the WAL: who has one after a crash must be the same family.
+// The files of a dropped family are deleted, so the manifest must not name them any more. Ids of
+// families are in the WAL: after a crash an id must mean the same family.
 bool VersionSet::MayWait(const VersionEdit& edit, const Change& change) const {
   return edit.add_files.empty() && edit.remove_files.empty() && !edit.flushed_sequence &&
          (change.obsolete.empty() || TIDESDB_PLANTED("lazy_drop_of_files")) &&
@@ -188,7 +188,7 @@ bool VersionSet::IsInCatalog(const std::string& name) const {
 }
 
 Status VersionSet::AppendToManifest(VersionEdit* edit, FamilyId ids_apart) {
-  // The manifest's own number, should it need one, is below the number that is stored.
+  // The manifest's own number, if it needs one, is below the stored number.
   const auto new_file_number = [this] { return NewFileNumber(); };
   // Called by Append, under the lock that is held here.
   const auto snapshot = [this]() NO_THREAD_SAFETY_ANALYSIS { return Snapshot(); };

@@ -1,7 +1,6 @@
-// The durable state: families with their table files, the catalog, and the manifest that keeps
-// them.
+// The durable state: families with their table files, the catalog, and the manifest that stores them.
 //
-// Threads: any. One Apply at a time; readers are never in its way.
+// Threads: any. One Apply at a time; it never blocks readers.
 // Owns: the manifest.
 // Locks: apply_mutex_ (held over I/O), then ReadStateHolder's.
 #pragma once
@@ -34,59 +33,57 @@ struct VersionSetOptions {
   TableCache* tables = nullptr;
   ObsoleteFiles* obsolete_files = nullptr;
   uint64_t manifest_rewrite_bytes =
-      1 << 20;            // A manifest is not rewritten before it has grown by this.
+      1 << 20;            // A manifest is not rewritten before it has grown by this much.
   LsmEnv* env = nullptr;  // Syncs the WAL.
-  // Told of each version that was published; null: the family is gone. Called one at a time; may be
-  // empty.
+  // Called for each published version; null: the family is dropped. Called one at a time; may be empty.
   std::function<void(FamilyId, const VersionRef&)> on_version;
 };
 
 class VersionSet {
  public:
-  // `holder` gets every new version; outlives this.
+  // `holder` gets every new version; it outlives this object.
   VersionSet(VersionSetOptions options, ReadStateHolder* holder);
   VersionSet(const VersionSet&) = delete;
   VersionSet& operator=(const VersionSet&) = delete;
 
-  // One of these two, first. Create makes the first manifest; Recover reads the one there is and
-  // changes nothing on disk.
+  // Call one of these two first. Create makes the first manifest; Recover reads the existing one and changes
+  // nothing on disk.
   Status Create();
   Status Recover();
 
   struct ApplyOptions {
-    // Commits up to this one are made durable before the edit. 0: none.
+    // Makes commits up to this one durable before the edit. 0: none.
     SequenceNumber wal_sync_to = 0;
-    // A crash may undo the edit as long as no other came after it: it waits for no disk, but where
-    // it drops files, or needs more ids of families than are set apart.
+    // A crash may undo the edit as long as no later one was written. It does not wait for the disk, unless it drops
+    // files or needs more family ids than are set apart.
     bool lazy = false;
-    // Files that the edit adds and that are in use already.
+    // Files that the edit adds and that are already in use.
     FileList known_files;
-    // Runs in the same step that makes the new versions visible.
+    // Runs in the step that makes the new versions visible.
     std::function<void(ReadStateParts*)> on_publish;
-    // Runs first, with all other edits shut out, and may still change the edit.
+    // Runs first, with all other edits blocked, and may still change the edit.
     std::function<Status(VersionEdit*)> prepare;
   };
-  // All of the edit or nothing, durable on return unless it is lazy. Files of families that are gone are left out and
-  // become obsolete. Errors: kAlreadyExists, kInvalidArgument (the edit does not fit the state),
-  // those of SyncWalTo, kIoError, kNoSpace. After an I/O error in_doubt() says whether a crash
-  // could bring the edit back.
+  // Applies all of the edit or nothing; durable on return unless it is lazy. Files of dropped families are left out
+  // and become obsolete.
+  // Errors: kAlreadyExists, kInvalidArgument (the edit does not fit the state), those of SyncWalTo, kIoError,
+  // kNoSpace. After an I/O error in_doubt() says whether a crash could restore the edit.
   Status Apply(VersionEdit edit, const ApplyOptions& options) EXCLUDES(apply_mutex_);
 
-  // Whether an edit that failed may be on disk all the same. For added and removed files that does
-  // no harm; after a failed change of families or catalog nothing may be committed that builds on
-  // its not having happened.
+  // Whether a failed edit may be on disk anyway. This is harmless for added and removed files. After a failed
+  // change of families or catalog, commit nothing that relies on its failure.
   bool in_doubt() const EXCLUDES(apply_mutex_);
-  // Ends the doubt: the failed edit did not happen. Errors: as Apply; then the doubt goes on.
+  // Ends the doubt: the failed edit did not happen. Errors: as Apply; the doubt then continues.
   Status Settle() EXCLUDES(apply_mutex_);
 
-  // Gives up files that were written for an edit whose Apply failed or never came: they become
-  // obsolete as soon as no doubt is left that the manifest may name them.
+  // Gives up files whose edit failed or never came: they become obsolete once it is certain that the manifest does
+  // not name them.
   void DiscardFiles(const std::vector<FileRecord>& files) EXCLUDES(apply_mutex_);
 
   // --- Numbers ---
   uint64_t NewFileNumber() { return next_file_number_.fetch_add(1, std::memory_order_relaxed); }
   FamilyId NewFamilyId() { return next_family_id_.fetch_add(1, std::memory_order_relaxed); }
-  // Numbers up to this one are taken (files found in the directory or named in the WAL).
+  // Numbers up to this one are used (files found in the directory or named in the WAL).
   void ReserveFileNumbers(uint64_t number_max);
   SequenceNumber flushed_sequence() const {
     return flushed_sequence_.load(std::memory_order_acquire);
@@ -102,7 +99,7 @@ class VersionSet {
 
   // --- For a copy ---
   struct Captured {
-    VersionEdit whole;                 // Makes this state out of nothing.
+    VersionEdit whole;                 // Makes this state from nothing.
     std::vector<VersionRef> versions;  // Keep its files.
   };
   // The durable state between two edits.
@@ -111,25 +108,25 @@ class VersionSet {
   // --- For the orphans ---
   std::set<uint64_t> LiveTables() const;
   uint64_t manifest_number() const EXCLUDES(apply_mutex_);
-  // The manifest that was recovered ended in a record whose write never ended.
+  // The recovered manifest ended in an incomplete record.
   bool tail_was_cut() const EXCLUDES(apply_mutex_);
 
-  // A FileMeta that hands its file to ObsoleteFiles.
+  // A FileMeta that passes its file to ObsoleteFiles.
   FileRef NewFile(FileRecord record) const;
 
  private:
   // An edit worked out against the current state.
   struct Change {
-    std::vector<std::pair<FamilyId, VersionRef>> versions;  // Null: the family goes.
+    std::vector<std::pair<FamilyId, VersionRef>> versions;  // Null: the family is dropped.
     FileList obsolete;
-    bool has_content = true;  // False: everything it touches is gone.
+    bool has_content = true;  // False: everything it refers to is dropped.
   };
 
   Status CheckFamiliesAndCatalog(const VersionEdit& edit) const REQUIRES(apply_mutex_);
-  // Leaves out of the edit what concerns families that are gone.
+  // Removes from the edit what concerns dropped families.
   Result<Change> WorkOut(VersionEdit* edit, const FileList& known_files) REQUIRES(apply_mutex_);
   bool MayWait(const VersionEdit& edit, const Change& change) const REQUIRES(apply_mutex_);
-  // ids_apart: so many ids of families to come are given out only once, whatever a crash undoes.
+  // ids_apart: sets apart this many future family ids, which are used only once, whatever a crash undoes.
   Status AppendToManifest(VersionEdit* edit, FamilyId ids_apart = 0) REQUIRES(apply_mutex_);
   bool IsInCatalog(const std::string& name) const EXCLUDES(catalog_mutex_);
   void Publish(const VersionEdit& edit, const Change& change,
@@ -142,7 +139,7 @@ class VersionSet {
   // Relaxed: numbers that order nothing.
   std::atomic<uint64_t> next_file_number_ = 1;
   std::atomic<FamilyId> next_family_id_ = 1;
-  // Release after the versions are published: who sees the number finds the files.
+  // Release after the versions are published: a thread that sees the number finds the files.
   std::atomic<SequenceNumber> flushed_sequence_ = 0;
   std::atomic<uint64_t> wal_segment_min_ = 0;
 
@@ -152,7 +149,7 @@ class VersionSet {
   std::vector<uint64_t> undecided_files_ GUARDED_BY(apply_mutex_);  // Discarded while in doubt.
   DeferredEdit deferred_ GUARDED_BY(apply_mutex_);  // Published, not in the manifest.
   SequenceNumber deferred_wal_sync_to_ GUARDED_BY(apply_mutex_) = 0;
-  FamilyId ids_apart_end_ GUARDED_BY(apply_mutex_) = 1;  // As the manifest has it.
+  FamilyId ids_apart_end_ GUARDED_BY(apply_mutex_) = 1;  // As in the manifest.
   bool tail_was_cut_ GUARDED_BY(apply_mutex_) = false;
 
   mutable Mutex catalog_mutex_ ACQUIRED_AFTER(apply_mutex_);

@@ -1,4 +1,4 @@
-// Makes the state out of the manifest's edits.
+// Makes the state from the manifest's edits.
 #include "base/check.h"
 #include "io/file_names.h"
 #include "version/version_builder.h"
@@ -7,7 +7,7 @@
 namespace tidesdb {
 namespace {
 
-// The state that a sequence of edits makes.
+// The state that results from a sequence of edits.
 struct Replay {
   std::map<FamilyId, VersionBuilder> families;
   std::map<std::string, std::string, std::less<>> catalog;
@@ -16,19 +16,19 @@ struct Replay {
   SequenceNumber flushed_sequence = 0;
   uint64_t wal_segment_min = 0;
 
-  // Errors: any; the edit does not fit what the edits before it made.
+  // Errors: any; the edit does not fit the state from the previous edits.
   Status Apply(const VersionEdit& edit, const VersionSet& set) {
     for (const FamilyId family : edit.drop_families) {
       if (families.erase(family) == 0) {
         return Status::InvalidArgument("family " + std::to_string(family) +
-                                       " is dropped, but is not there");
+                                       " is dropped, but does not exist");
       }
     }
     for (const VersionEdit::NewFamily& family : edit.create_families) {
       auto info = std::make_shared<const FamilyInfo>(FamilyInfo{family.id, family.options});
       if (!families.emplace(family.id, VersionBuilder(std::move(info))).second) {
         return Status::InvalidArgument("family " + std::to_string(family.id) +
-                                       " is created, but is there already");
+                                       " is created, but already exists");
       }
     }
     for (const std::string& name : edit.catalog_erase) catalog.erase(name);
@@ -46,7 +46,7 @@ struct Replay {
       const auto at = families.find(family);
       if (at != families.end()) return &at->second;
       return Status::InvalidArgument("a file of family " + std::to_string(family) +
-                                     ", which is not there");
+                                     ", which does not exist");
     };
     for (const VersionEdit::RemovedFile& file : edit.remove_files) {
       TIDESDB_ASSIGN(VersionBuilder * builder, find(file.family));
@@ -76,7 +76,7 @@ Status VersionSet::Recover() {
   tail_was_cut_ = recovered.dropped_bytes > 0;
   if (tail_was_cut_) {
     LogF(options_.log, LogLevel::kWarn,
-         "%s: the last %llu bytes are of a write that never ended; they are left out", path.c_str(),
+         "%s: the last %llu bytes are from an incomplete write; they are ignored", path.c_str(),
          static_cast<unsigned long long>(recovered.dropped_bytes));
   }
   Change change;

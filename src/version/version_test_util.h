@@ -1,4 +1,4 @@
-// What tests share: keys, versions, files and iterators made from text.
+// Shared helpers of tests: keys, versions, files and iterators made from text.
 #pragma once
 
 #include <algorithm>
@@ -112,14 +112,14 @@ inline std::string DescribeVersion(Trailer trailer) {
          std::to_string(TrailerSequence(trailer));
 }
 
-// Sorts as iterators do.
+// Sorts like iterators.
 inline void SortEntries(std::vector<TestEntry>* entries) {
   std::sort(entries->begin(), entries->end(), [](const TestEntry& a, const TestEntry& b) {
     return CompareVersions(a.key, a.trailer, b.key, b.trailer) < 0;
   });
 }
 
-// Over a vector, with an error after so many entries if `fail_after` is not negative.
+// Over a vector, with an error after `fail_after` entries if that is not negative.
 inline std::unique_ptr<InternalIterator> NewVectorIterator(std::vector<TestEntry> entries,
                                                            int fail_after = -1) {
   return std::make_unique<VectorIterator>(std::move(entries), fail_after);
@@ -136,7 +136,7 @@ inline std::string ReadAll(InternalIterator* iter) {
   return out;
 }
 
-// A file that is nowhere on disk.
+// A file that does not exist on disk.
 inline FileRef FakeFile(FileRecord record) {
   return std::make_shared<const FileMeta>(std::move(record), nullptr);
 }
