@@ -11,13 +11,13 @@ namespace tidesdb {
 enum class CompactionKind : uint8_t {
   kMerge,  // Reads the inputs, writes new files.
   kMove,   // The inputs change their level; no data is read or written.
-  kDrop,   // The inputs hold nothing but tombstones that hide nothing; they go.
+  kDrop,   // The inputs hold only tombstones that hide nothing; they are dropped.
 };
 
 enum class CompactionReason : uint8_t {
   kLevel0Runs,   // Too many runs in level 0.
-  kLevelSize,    // A level is over its target.
-  kDeadEntries,  // Files that are mostly dead.
+  kLevelSize,    // A level exceeds its target.
+  kDeadEntries,  // Files with mostly dead entries.
   kManual,       // Db::Compact.
 };
 
@@ -32,12 +32,12 @@ struct Compaction {
 
   CompactionKind kind = CompactionKind::kMerge;
   CompactionReason reason = CompactionReason::kLevelSize;
-  VersionRef version;         // What it was picked from; keeps the inputs on disk.
-  std::vector<Input> inputs;  // By level, ascending; levels without files are left out.
+  VersionRef version;         // The version it was picked from; keeps the inputs on disk.
+  std::vector<Input> inputs;  // By level, ascending; levels without files are omitted.
   int output_level = 0;
-  bool keep_tombstones = false;  // Something older is to come.
-  // The next deeper level's files under the output, ascending: output files are cut so as not to
-  // cover too many.
+  bool keep_tombstones = false;  // Older entries will come.
+  // The next deeper level's files under the output, ascending: output files are cut so that each
+  // covers few of them.
   FileList grandparents;
   std::string key_min;  // Of all inputs.
   std::string key_max;

@@ -11,16 +11,16 @@
 namespace tidesdb {
 namespace {
 
-// The job looks up after so many bytes: whether to stop, and how long to sleep.
+// After this many bytes the job checks whether to stop and how long to sleep.
 constexpr uint64_t kPaceBytes = 64 << 10;
-// An output file that lies over more than this many target files of the level below makes the next
+// An output file that overlaps more than this many target files of the level below makes the next
 // merge too large.
 constexpr uint64_t kGrandparentFilesMax = 10;
 // Files are not cut at a boundary before they have this share of the target.
 constexpr uint64_t kCutShare = 2;
 
-// Says where to end an output file: at the target size, and before that at a boundary of the next
-// level's files, so that a later merge reads few bytes that it does not need.
+// Decides where to end an output file: at the target size, or before it at a boundary of the next
+// level's files, so that a later merge reads few unneeded bytes.
 class OutputCutter {
  public:
   // `grandparents` outlives this.
@@ -50,7 +50,7 @@ class OutputCutter {
   const FileList* const grandparents_;
   const uint64_t target_bytes_;
   size_t at_ = 0;               // The first whose last key is >= the last key seen.
-  uint64_t covered_bytes_ = 0;  // Of grandparents that the open file lies over entirely.
+  uint64_t covered_bytes_ = 0;  // Of grandparents that the open file covers completely.
 };
 
 class MergeJob {
@@ -68,7 +68,7 @@ class MergeJob {
 
   Result<CompactionOutput> Run() {
     const uint64_t target = compaction_.version->options().target_file_bytes;
-    // Files of level 0 stand for one run each: a merge there makes one file, whatever its size.
+    // Files of level 0 are one run each: a merge there makes one file, whatever its size.
     OutputCutter cutter(&compaction_.grandparents,
                         compaction_.output_level == 0 ? UINT64_MAX : target);
     const auto before_key = [&](Slice key) -> Status {
@@ -77,7 +77,7 @@ class MergeJob {
       return output_.FinishFile();
     };
     const std::unique_ptr<InternalIterator> iter = NewMergingIterator(Sources(), nullptr);
-    uint64_t unpaced_bytes = kPaceBytes;  // Looks up before the first entry.
+    uint64_t unpaced_bytes = kPaceBytes;  // Checks before the first entry.
     for (iter->SeekToFirst(); iter->Valid(); iter->Next()) {
       if (unpaced_bytes >= kPaceBytes) TIDESDB_TRY(Pace(std::exchange(unpaced_bytes, 0)));
       const Slice value = iter->value();
@@ -100,7 +100,7 @@ class MergeJob {
   }
 
  private:
-  // Level 0's files that are older than the inputs from there, and stay.
+  // Files of level 0 that are older than the inputs from there, and stay.
   FileList OlderInLevel0() const {
     const Compaction::Input& first = compaction_.inputs.front();
     if (first.level != 0) return {};
@@ -136,8 +136,8 @@ class MergeJob {
     return context_.env->Pace(bytes);
   }
 
-  // Every entry that the inputs' properties promise must have come by: a source that ends early
-  // loses data silently.
+  // All entries in the inputs' properties must have been read: a source that ends early would lose
+  // data silently.
   Status CheckCounts() const {
     uint64_t promised = 0;
     for (const Compaction::Input& input : compaction_.inputs) {
@@ -153,7 +153,7 @@ class MergeJob {
   const Compaction& compaction_;
   const std::atomic<bool>* const stop_;
   const SnapshotView view_;
-  TableOutput output_;  // Takes the files back when the job fails.
+  TableOutput output_;  // Deletes the files again if the job fails.
   DeeperFiles deeper_;
   KeyVersionsWriter writer_;
 };

@@ -9,7 +9,7 @@
 namespace tidesdb {
 namespace {
 
-// A moved file that lies over more than this many target files of the level below makes the next
+// A moved file that overlaps more than this many target files of the level below makes the next
 // merge too large.
 constexpr uint64_t kGrandparentFilesMax = 25;
 // Tombstones this many commits old count as fully aged.
@@ -32,7 +32,7 @@ bool AnyRunning(const FileList& files, const PickContext& context) {
                      [&](const FileRef& file) { return IsRunning(*file, context); });
 }
 
-// Something that runs writes to this range of the level.
+// Whether a running job writes to this range of the level.
 bool RangeIsWritten(int level, Slice key_min, Slice key_max, const PickContext& context) {
   return std::any_of(context.running.begin(), context.running.end(),
                      [&](const RunningCompaction* running) {
@@ -49,13 +49,13 @@ void CoverRange(const FileList& files, std::string* key_min, std::string* key_ma
   }
 }
 
-// Something runs beside which nothing may.
+// Whether a job runs that allows no other beside it.
 bool AllIsTaken(const PickContext& context) {
   return std::any_of(context.running.begin(), context.running.end(),
                      [](const RunningCompaction* running) { return running->all_levels; });
 }
 
-// Fills in what follows from the inputs. None: it would touch what runs.
+// Derives the rest from the inputs. Returns nothing if it would touch running jobs.
 std::optional<Compaction> Finish(Compaction compaction, const PickContext& context) {
   if (AllIsTaken(context)) return std::nullopt;
   compaction.keep_tombstones = context.loading;
@@ -89,7 +89,7 @@ bool AreDisjoint(FileList files) {
 std::optional<Compaction> PickLevel0(const VersionRef& version, int base_level,
                                      const Level0Plan& plan, const PickContext& context) {
   for (const RunningCompaction* running : context.running) {
-    if (running->level0_input) return std::nullopt;  // Age order is kept by one job at a time.
+    if (running->level0_input) return std::nullopt;  // Only one job at a time keeps the age order.
   }
   if (plan.action == Level0Plan::Action::kWait) return std::nullopt;
   if (plan.for_tombstones && context.loading) return std::nullopt;
@@ -122,8 +122,8 @@ std::optional<Compaction> PickLevel0(const VersionRef& version, int base_level,
   return Finish(std::move(compaction), context);
 }
 
-// How urgent it is to rid the level of the file's tombstones: 0 none, up to 2 for a file full of
-// old ones.
+// How urgent it is to remove the file's tombstones from the level: from 0, none, to 2, a file full
+// of old ones.
 double TombstoneWeight(const FileMeta& file, const PickContext& context) {
   const TableProperties& p = file.properties();
   if (p.tombstones == 0 || p.entries == 0) return 0;
@@ -134,7 +134,7 @@ double TombstoneWeight(const FileMeta& file, const PickContext& context) {
   return density * (1 + std::min(1.0, static_cast<double>(age) / kOldTombstoneCommits));
 }
 
-// The work of moving this one file a level down.
+// The work of moving this file one level down.
 Compaction DownOneLevel(const VersionRef& version, int level, const FileRef& file) {
   Compaction compaction;
   compaction.version = version;
@@ -159,8 +159,7 @@ std::optional<Compaction> PickFromLevel(const VersionRef& version, int level,
                                         const PickContext& context) {
   const FileList& files = version->files(level);
   struct Candidate {
-    double cost;  // Bytes read and written for each byte that goes down, less what tombstones are
-                  // worth.
+    double cost;  // Bytes read and written per byte that moves down, less the gain from tombstones.
     size_t index;
   };
   std::vector<Candidate> candidates;
@@ -182,7 +181,7 @@ std::optional<Compaction> PickFromLevel(const VersionRef& version, int level,
   return std::nullopt;
 }
 
-// Work on one file that is mostly dead.
+// Work on one mostly dead file.
 std::optional<Compaction> PickDeadFile(const VersionRef& version, int level, const FileRef& file,
                                        const PickContext& context) {
   bool meets_deeper = false;
@@ -196,7 +195,7 @@ std::optional<Compaction> PickDeadFile(const VersionRef& version, int level, con
     compaction.reason = CompactionReason::kDeadEntries;
     return FinishDown(std::move(compaction), context);
   }
-  // They hide nothing. Once no snapshot is older, they can go for nothing but the reading of the
+  // They hide nothing. Once no snapshot is older, they can be dropped at the cost of reading the
   // file.
   if (file->sequence_max() > context.oldest_snapshot) return std::nullopt;
   Compaction compaction;
@@ -254,7 +253,7 @@ std::optional<Compaction> PickFullCompaction(const VersionRef& version,
   compaction.version = version;
   compaction.reason = CompactionReason::kManual;
   compaction.output_level = kLevels - 1;
-  bool settled = true;  // In the last level, one version a key, no tombstones.
+  bool settled = true;  // In the last level, with one version of each key and no tombstones.
   for (int level = 0; level < kLevels; ++level) {
     if (version->files(level).empty()) continue;
     compaction.inputs.push_back({level, version->files(level)});

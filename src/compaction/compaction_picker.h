@@ -1,8 +1,8 @@
 // Decides what to compact next in a family; pure, no I/O, no locks.
 //
-// Leveled with overlapping level 0 and dynamic level sizes: the deepest level sets the targets,
-// each level above is level_size_ratio times smaller, and level 0 goes straight to the first level
-// whose target is worth having.
+// Leveled, with overlapping level 0 and dynamic level sizes. The deepest level sets the targets:
+// each level above is level_size_ratio times smaller. Level 0 goes straight to the first level with
+// a worthwhile target.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@
 
 namespace tidesdb {
 
-// What already runs in the family; files in it and key ranges it writes to are left alone.
+// A running job of the family; its files and the key ranges it writes to are left alone.
 struct RunningCompaction {
   std::vector<uint64_t> files;  // Numbers of the inputs.
   bool all_levels = false;      // Nothing else may run.
@@ -25,39 +25,40 @@ struct RunningCompaction {
 
 struct PickContext {
   std::vector<const RunningCompaction*> running;  // Of this family.
-  SequenceNumber oldest_snapshot = 0;  // SnapshotView::Oldest(): older versions are seen by nobody.
+  SequenceNumber oldest_snapshot = 0;  // SnapshotView::Oldest(): nobody sees older versions.
   SequenceNumber newest_sequence = 0;  // For the age of tombstones.
-  bool loading = false;                // Tombstones stay: older entries are to come.
+  bool loading = false;                // Older entries will come: keep tombstones.
 };
 
-// How a family's levels stand against their targets.
+// A family's levels compared with their targets.
 struct LevelScores {
-  int base_level = kLevels - 1;  // Where level 0 is merged to.
+  int base_level = kLevels - 1;  // The target of level 0's merges.
   std::array<uint64_t, kLevels> target_bytes = {};
-  // >= 1: wants work. Level 0 stays below 1 while its runs are few, or so small and unlike that a
-  // merge is not worth it yet.
+  // >= 1: wants work. Level 0 stays below 1 while its runs are few, or so small and different that
+  // a merge does not pay yet.
   std::array<double, kLevels> score = {};
-  // The highest score; files that are mostly dead count as a score of 1 where no level needs more.
+  // The highest score; mostly dead files count as a score of 1 if no level needs more.
   double max_score = 0;
-  // About how many bytes compactions must still read and write until every level is at its target.
+  // The estimated bytes that compactions must still read and write until every level is at its
+  // target.
   uint64_t debt_bytes = 0;
 };
 
 LevelScores ComputeScores(const Version& version);
 
-// The most urgent piece of work that does not touch `running`; none when nothing wants or can be
-// done.
+// The most urgent piece of work that does not touch `running`; nothing if there is none or it
+// cannot be done.
 std::optional<Compaction> PickCompaction(const VersionRef& version, const LevelScores& scores,
                                          const PickContext& context);
 
-// What may wait until nothing else is to be done: it frees space.
+// Work that may wait until there is nothing else: it frees space.
 std::optional<Compaction> PickIdleCompaction(const VersionRef& version, const PickContext& context);
 
-// All of the family into its deepest level; none when there is nothing to do or something runs.
+// All of the family into its deepest level; nothing if there is no work or a job is running.
 std::optional<Compaction> PickFullCompaction(const VersionRef& version, const PickContext& context);
 
-// The deepest level at which files that are newer than everything in the family can be placed:
-// nothing overlaps them there or above, and nothing that runs will.
+// The deepest level for files that are newer than everything in the family: nothing overlaps them
+// there or above, and no running job's output will.
 int PickIngestLevel(const Version& version, const FileList& files, const PickContext& context);
 
 }  // namespace tidesdb

@@ -16,7 +16,7 @@ void DropRule::StartKey() {
 size_t DropRule::StripeOf(SequenceNumber sequence) const {
   if (sequence > view_->visible) return kNoStripe;
   const auto at = std::lower_bound(view_->live.begin(), view_->live.end(), sequence);
-  // A live snapshot newer than `visible` bounds no stripe of its own: `visible` is nearer.
+  // A live snapshot newer than `visible` does not bound a stripe: `visible` is nearer.
   if (at == view_->live.end() || *at > view_->visible) return view_->live.size();
   return static_cast<size_t>(at - view_->live.begin());
 }
@@ -28,7 +28,7 @@ DropRule::Step DropRule::Feed(Trailer trailer, bool bottom) {
   const bool may_go = bottom && (!newest_ || TrailerSequence(trailer) <= view_->Oldest());
   newest_ = false;
   if (stripe == kNoStripe) {
-    step.keep = true;  // Some reader to come may see just this one.
+    step.keep = true;  // A later reader may see just this one.
     return step;
   }
   if (stripe != stripe_) {
@@ -38,7 +38,7 @@ DropRule::Step DropRule::Feed(Trailer trailer, bool bottom) {
   }
   FeedInStripe(trailer, may_go, &step);
   if (step.keep) {
-    // Something stays under the tombstones, so they have something to hide.
+    // A version stays under the tombstones, so they hide something.
     released_.insert(released_.begin(), held_.begin(), held_.end());
     held_.clear();
   }
@@ -58,7 +58,7 @@ void DropRule::FeedInStripe(Trailer trailer, bool may_go, Step* step) {
       }
       break;
     case ValueType::kDelete:
-      pending_.reset();  // This one says the same, and more.
+      pending_.reset();  // This one hides the same, and more.
       if (cover_ != Cover::kDelete) {
         if (may_go) {
           held_.push_back(trailer);
@@ -70,7 +70,7 @@ void DropRule::FeedInStripe(Trailer trailer, bool may_go, Step* step) {
       break;
     case ValueType::kSingleDelete:
       if (cover_ == Cover::kDelete) break;
-      pending_ = trailer;  // Replaces a newer one, which had nothing else to cancel with.
+      pending_ = trailer;  // Replaces a newer one, which has nothing else to cancel.
       pending_may_go_ = may_go;
       break;
   }
@@ -81,7 +81,7 @@ void DropRule::SettlePending() {
   if (pending_may_go_) {
     held_.push_back(*pending_);
   } else {
-    // Nothing is held above it: what is newer may not go either.
+    // Nothing is held above it, so newer versions cannot go either.
     released_.push_back(*pending_);
   }
   pending_.reset();

@@ -1,8 +1,8 @@
-// Text cases for tests: a file of inputs and expected outputs, compared or, on demand, rewritten.
+// Text cases for tests: a file of inputs and expected outputs, compared or, on request, rewritten.
 //
 // A case is a name line "== name", input lines, a line "----", and the expected output up to a
-// blank line. Lines before the first case, and blank lines between cases, are kept as they are.
-// TIDESDB_REWRITE=1 writes what came out into the source tree; the diff is then reviewed.
+// blank line. Lines before the first case, and blank lines between cases, are kept.
+// TIDESDB_REWRITE=1 writes the actual output into the source tree; review the diff.
 #pragma once
 
 #include <functional>
@@ -13,11 +13,10 @@ namespace tidesdb {
 
 struct GoldenCase {
   std::string name;
-  std::vector<std::string> input;  // Lines; those that begin with '#' are left out.
+  std::vector<std::string> input;  // Lines, without those that begin with '#'.
 };
 
-// `file`: in src/compaction/testdata. `run` returns the output, lines that each end in '\n', none
-// empty.
+// `file`: in src/compaction/testdata. `run` returns the output: lines that end in '\n', none empty.
 void RunGolden(const std::string& file, const std::function<std::string(const GoldenCase&)>& run);
 
 }  // namespace tidesdb

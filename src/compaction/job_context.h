@@ -1,4 +1,4 @@
-// What flush and compaction jobs need around them.
+// The environment of flush and compaction jobs.
 #pragma once
 
 #include <cstdint>
@@ -15,20 +15,20 @@
 
 namespace tidesdb {
 
-// Constant after construction; nothing is owned; all functions may be called from any thread.
+// Constant after construction; owns nothing; any thread may call all functions.
 struct JobContext {
   FileSystem* fs = nullptr;
   std::string directory;
-  bool bypass_page_cache = false;  // By the files that are written.
-  TableCache* tables = nullptr;    // May be null where nothing is read.
+  bool bypass_page_cache = false;  // For written files.
+  TableCache* tables = nullptr;    // May be null if nothing is read.
   Logger* log = nullptr;           // May be null.
   Metrics* metrics = nullptr;      // May be null.
-  LsmEnv* env = nullptr;           // May be null where nothing is flushed or merged.
+  LsmEnv* env = nullptr;           // May be null if nothing is flushed or merged.
   std::function<uint64_t()> new_file_number;
-  HelperSlots* helpers = nullptr;  // Of loads. May be null: no helpers.
+  HelperSlots* helpers = nullptr;  // For loads. Null: no helpers.
 };
 
-// The write options that a family's table files have.
+// The write options of a family's table files.
 TableWriteOptions TableOptionsOf(FamilyId family, const ColumnFamilyOptions& options);
 
 }  // namespace tidesdb

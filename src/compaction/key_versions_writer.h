@@ -1,5 +1,4 @@
-// Passes versions through the drop rule on their way into table files; shared by flush and
-// compaction.
+// Passes versions through the drop rule into table files; shared by flush and compaction.
 //
 // Threads: one at a time.
 #pragma once
@@ -14,12 +13,13 @@
 
 namespace tidesdb {
 
-// Answers whether anything older of a key can lie in files that a job does not rewrite.
+// Tells whether files that a job does not rewrite may have an older version of a key.
 //
 // REQUIRES: keys are asked in ascending order.
 class DeeperFiles {
  public:
-  // `overlapping`: files in no order. `version`'s levels from `level` on. Both outlive this.
+  // `overlapping`: files in any order. `version`: its levels from `level` on. Both outlive this
+  // object.
   DeeperFiles(const Version* version, int level, FileList overlapping)
       : version_(version), level_(level), overlapping_(std::move(overlapping)) {}
 
@@ -30,13 +30,13 @@ class DeeperFiles {
   const int level_;
   const FileList overlapping_;
   std::array<size_t, kLevels> position_ =
-      {};  // The first file of a level whose last key is >= the last key asked.
+      {};  // The first file of a level whose last key is >= the last requested key.
 };
 
 class KeyVersionsWriter {
  public:
-  // `everything_below_is_known`: false when older sources are outside of `deeper`, so that no
-  // tombstone may go. All pointers outlive this.
+  // `everything_below_is_known`: false if there are older sources outside of `deeper`; then no
+  // tombstone is dropped. All pointers outlive this object.
   KeyVersionsWriter(const SnapshotView* view, DeeperFiles* deeper, bool everything_below_is_known,
                     TableOutput* output)
       : rule_(view),
@@ -45,10 +45,10 @@ class KeyVersionsWriter {
         output_(output) {}
 
   // REQUIRES: entries ascend. `before_key` runs when a new user key begins and may finish the
-  // output's file; all earlier keys' versions are in it.
+  //   output's file, which then has all versions of earlier keys.
   Status Add(Slice user_key, Trailer trailer, Slice value,
              const std::function<Status(Slice user_key)>& before_key);
-  // Once, after the last Add.
+  // Call once, after the last Add.
   Status Finish();
 
   uint64_t entries_in() const { return entries_in_; }
@@ -64,7 +64,7 @@ class KeyVersionsWriter {
   TableOutput* const output_;
 
   bool in_key_ = false;
-  std::string key_;  // Of the versions that are coming in.
+  std::string key_;  // Of the incoming versions.
   bool asked_ = false;
   bool bottom_ = false;
   uint64_t entries_in_ = 0;

@@ -6,21 +6,22 @@
 namespace tidesdb {
 namespace {
 
-// With so many times the trigger's runs, unlike ones are merged too: reads would suffer otherwise.
+// With this many times the trigger's runs, different sizes are merged too: reads would suffer
+// otherwise.
 constexpr int kRunsFactorMax = 3;
-// Level 0 goes down when it meets no more than so many times its bytes: each byte then costs the
+// Level 0 moves down if it overlaps at most this many times its bytes: each byte then costs the
 // base level that many.
 constexpr uint64_t kMetPerByteMax = 3;
-// So many target files are a level that takes level 0 directly: a level between would be rewritten
-// for each that it sends down, at level_size_ratio bytes a byte.
+// A level of this many target files takes level 0 directly. A level between them would be rewritten
+// for each of its own merges down, which cost level_size_ratio bytes per byte.
 constexpr uint64_t kBaseFilesMax = 16;
-// More than this in one job keeps readers on the old files, and a stop waiting, for too long.
+// A larger job keeps readers on the old files, and a stop waiting, for too long.
 constexpr uint64_t kJobFilesMax = 25;
-// Fewer are not worth a job of their own.
+// Fewer do not justify a separate job.
 constexpr uint64_t kDeadEntriesMin = 4096;
-// In idle times, a share of the family that is worth writing all of it anew.
+// In idle times: the share of the family's size that justifies rewriting all of it.
 constexpr uint64_t kIdleDeadShare = 8;
-// And less than this part of a file is left alone.
+// A file with less than this share is left alone.
 constexpr uint64_t kIdleDeadPart = 32;
 
 struct Overview {
@@ -45,8 +46,8 @@ Overview Look(const FileList& files) {
   return overview;
 }
 
-// The neighbouring files whose merge saves the most runs a byte. `alike`: only windows of
-// `count_min` files or more in which none is larger than the others together.
+// The adjacent files whose merge saves the most runs per byte. `alike`: only windows of `count_min`
+// files or more in which none is larger than the others together.
 Level0Plan BestWindow(const Version& version, size_t count_min, bool alike) {
   const FileList& files = version.files(0);
   const uint64_t bytes_max = version.options().target_file_bytes;  // The output is one file.
@@ -92,7 +93,7 @@ uint64_t BaseBytesMax(const ColumnFamilyOptions& options) {
 
 bool IsMostlyDead(const FileMeta& file) {
   const TableProperties& p = file.properties();
-  // A key's versions but for the newest were kept for snapshots that may be gone by now.
+  // Versions of a key except the newest were kept for snapshots that may have ended by now.
   const uint64_t dead = p.tombstones + (p.entries - std::min(p.keys, p.entries));
   if (dead == 0 || dead * 4 < p.entries) return false;
   return dead >= kDeadEntriesMin || p.tombstones == p.entries;
@@ -108,7 +109,7 @@ Level0Plan PlanIdleLevel0(const Version& version) {
     below.entries += here.entries;
   }
   if (below.entries == 0) return {};
-  // A tombstone hides one entry, and those are taken as equally long. Few may hide long values.
+  // A tombstone hides one entry; all entries count as equally long. A few may hide long values.
   const uint64_t hidden = std::min(above.tombstones, below.entries);
   const auto dead =
       static_cast<uint64_t>(static_cast<double>(below.bytes) * static_cast<double>(hidden) /
@@ -130,7 +131,7 @@ Level0Plan PlanLevel0(const Version& version, int base_level) {
   const Overview all = Look(files);
   const uint64_t base_bytes = version.LevelBytes(base_level);
   if (version.Level0Runs() < options.level0_file_trigger) {
-    // Deletions slow scans down until they meet what they delete: do not wait for more runs when
+    // Deletions slow scans down until they reach the deleted entries: do not wait for more runs if
     // that is cheap.
     const bool full_of_tombstones =
         all.tombstones >= kDeadEntriesMin && all.tombstones * 4 >= all.entries;

@@ -1,4 +1,4 @@
-// How a family's levels stand against their targets: scores and debt.
+// Compares a family's levels with their targets: scores and debt.
 #include <algorithm>
 
 #include "compaction/compaction_picker.h"
@@ -7,7 +7,7 @@
 namespace tidesdb {
 namespace {
 
-// Sets base_level and target_bytes. The deepest level may be as large as it is; each level above is
+// Sets base_level and target_bytes. The deepest level may keep its size; each level above is
 // level_size_ratio times smaller, until one is small enough to take level 0.
 void SetTargets(const Version& version, LevelScores* scores) {
   const auto ratio = static_cast<uint64_t>(version.options().level_size_ratio);
@@ -21,7 +21,7 @@ void SetTargets(const Version& version, LevelScores* scores) {
     --base;
     scores->target_bytes[base] = target;
   }
-  // Levels above hold something only if the family once was larger; then they are emptied, from the
+  // Higher levels have files only if the family was once larger; they are then emptied, from the
   // top.
   int first = 1;
   while (first < base && version.LevelBytes(first) == 0) ++first;
@@ -35,7 +35,7 @@ void SetTargets(const Version& version, LevelScores* scores) {
 uint64_t Debt(const Version& version, const LevelScores& scores) {
   const auto ratio = static_cast<double>(version.options().level_size_ratio);
   uint64_t debt = 0;
-  uint64_t arriving = 0;  // What the level above will send.
+  uint64_t arriving = 0;  // The bytes that the level above will send.
   const int base = scores.base_level;
   if (scores.score[0] >= 1) {
     const uint64_t bytes = version.LevelBytes(0);

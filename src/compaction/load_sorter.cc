@@ -11,13 +11,13 @@
 namespace tidesdb {
 namespace {
 
-constexpr size_t kRunsMerged = 64;  // At once: each takes a block, an index and a descriptor.
+constexpr size_t kRunsMerged = 64;  // At once: each needs a block, an index and a descriptor.
 constexpr size_t kHeadBytes = 8;
 constexpr uint64_t kMemoryBytesMin = 64 << 10;
-constexpr uint64_t kCrowdedPart = 8;  // Of the memory: what is written early when memory is short.
+constexpr uint64_t kCrowdedPart = 8;  // Share of the memory to write early when memory is short.
 constexpr size_t kArenaBlockBytes = 32 << 10;
 constexpr uint64_t kEntriesBetweenLooks = 1024;
-constexpr size_t kEntriesAhead = 8;  // Brought into the processor's cache.
+constexpr size_t kEntriesAhead = 8;  // Prefetched into the processor's cache.
 constexpr uint64_t kSampleEvery = 64;
 constexpr size_t kSamplesMax = 512;
 constexpr size_t kSamplesMin = 16;  // Fewer entries are not worth a second thread.
@@ -53,7 +53,7 @@ Status LoadSorter::WriteIfCrowded() {
   const uint64_t used =
       gathering_->arena.MemoryUsage() + gathering_->entries.size() * sizeof(Entry);
   if (used < std::max(options_.memory_bytes / kCrowdedPart, kMemoryBytesMin)) return Status::Ok();
-  // Without the helper, for which a second memory would fill meanwhile.
+  // Without the helper, which would need a second memory to fill meanwhile.
   TIDESDB_TRY(AwaitHelper());
   TIDESDB_TRY(MergeIfMany());
   std::swap(gathering_, full_);
@@ -96,7 +96,7 @@ Status LoadSorter::WriteFull() {
   TIDESDB_TRY(Look(written_));
   if (context_->helpers == nullptr || !context_->helpers->TryTake()) {
     TIDESDB_TRY(WriteMemory(true));
-    std::swap(gathering_, full_);  // Alone it needs the memory of one.
+    std::swap(gathering_, full_);  // Without a helper it needs only one memory.
     return Status::Ok();
   }
   helper_bytes_ = full_->Bytes();
@@ -172,7 +172,7 @@ Status LoadSorter::WriteMemory(bool look) {
   }
   Run& run = runs_.back();
   for (size_t i = 0; i < entries.size(); ++i) {
-    // In the order of keys, which is none of memory.
+    // Keys are in order, but not their memory.
     if (i + kEntriesAhead < entries.size()) __builtin_prefetch(entries[i + kEntriesAhead].bytes);
     const Entry& entry = entries[i];
     if (i > 0 && entries[i - 1].key() == entry.key()) return Duplicate(entry.key(), entry.value());
@@ -240,7 +240,7 @@ Status LoadSorter::MergeFrom(size_t first, bool last) {
     status = MergeShare(files, &lower, true);
   }
   if (status.code() == Code::kAlreadyExists) {
-    // Of two duplicates the lower key is told, whichever was found first.
+    // If both shares have a duplicate, report the lower key.
     const Share& share = lower.has_duplicate ? lower : upper;
     return Duplicate(share.key_max, share.duplicate);
   }

@@ -1,12 +1,12 @@
-// Sorts the entries of a load outside of memory, into finished table files of one family.
+// Sorts the entries of a load on disk, into finished table files of one family.
 //
-// Entries gather in memory; full memory is sorted and written as a run. A run that begins behind the
-// end of the one before continues it, so that input in order makes one run, which is the result.
-// Else runs are merged, many at a time. The first run is written as the result is; those that come
-// after it will not be the result, and are neither compressed nor made durable.
-// Where a helper is free, it sorts and writes full memory while the next entries gather; each of the
-// two has half of the memory then. A merge is shared with it too: it merges the upper half of the keys.
-// Threads: one at a time; a helper of its own, which nobody else sees.
+// Entries collect in memory; full memory is sorted and written as a run. A run that begins after the end of the
+// previous one continues it, so sorted input makes one run, which is the result. Otherwise runs are merged, many at
+// a time. The first run is written like a result; later ones will not be the result, so they are neither compressed
+// nor made durable.
+// If a helper is free, it sorts and writes full memory while the next entries collect; each of the two then has
+// half of the memory. In a merge the helper merges the upper half of the keys.
+// Threads: one at a time; it has a private helper thread.
 // Owns: the files, until Release().
 #pragma once
 
@@ -29,8 +29,8 @@ struct LoadSorterOptions {
   uint64_t target_file_bytes = 0;
   uint64_t memory_bytes = 0;
   std::function<Status(uint64_t entries_written)> on_written;  // May be empty.
-  // MemoryBytes() has moved by so much, modulo 2^64. Returns whether memory is short: then less than
-  // memory_bytes is used. May be empty.
+  // MemoryBytes() has changed by `moved`, modulo 2^64. Returns whether memory is short: then less than memory_bytes
+  // is used. May be empty.
   std::function<bool(uint64_t moved)> on_memory;
 };
 
@@ -43,11 +43,11 @@ class LoadSorter {
   LoadSorter(const LoadSorter&) = delete;
   LoadSorter& operator=(const LoadSorter&) = delete;
 
-  // Errors: kAlreadyExists (a key is there twice), what writing files says, on_written's.
+  // Errors: kAlreadyExists (a key occurs twice), those of writing files and of on_written.
   Status Add(Slice key, Slice value);
-  // The files are whole, durable and ascending; entries have sequence 0. Once, after the last Add.
+  // Makes the files complete, durable and ascending; entries have sequence 0. Call once, after the last Add.
   Status Finish();
-  // After Finish, before Release: whether the key is there, and its value. Errors: of reading.
+  // After Finish, before Release: whether the key exists, and its value. Errors: those of reading.
   Result<bool> Find(Slice key, std::string* value) const;
   // After Finish.
   std::vector<FileRecord> Release();
@@ -56,13 +56,13 @@ class LoadSorter {
   uint64_t MemoryBytes() const {
     return gathering_->Bytes() + (helper_ == nullptr ? full_->Bytes() : helper_bytes_);
   }
-  uint64_t written() const { return written_; }  // Entries, to runs and to the result.
+  uint64_t written() const { return written_; }  // Entries written to runs and to the result.
   const std::string& duplicate_key() const { return duplicate_key_; }
   const std::string& duplicate_value() const { return duplicate_value_; }
 
  private:
   struct Entry {
-    // KeyHead of the key and of its part behind that, which decide most comparisons.
+    // KeyHead of the key and of the rest after it; they decide most comparisons.
     uint64_t head;
     uint64_t second;
     const char* bytes;
@@ -90,10 +90,10 @@ class LoadSorter {
   struct Run {
     std::vector<std::unique_ptr<TableOutput>> outputs;  // Ascending.
     std::string key_max;
-    int merges = 0;       // That brought it together.
-    bool result = false;  // Written as the result is.
+    int merges = 0;       // The number that produced it.
+    bool result = false;  // Written like a result.
   };
-  // The share of a merge that one thread does: the keys of [lower, upper); empty: no bound.
+  // The part of a merge that one thread does: the keys of [lower, upper); empty: no bound.
   struct Share {
     std::string lower;
     std::string upper;
@@ -101,36 +101,37 @@ class LoadSorter {
     std::string key_max;
     bool has_duplicate = false;         // Of key_max.
     std::string duplicate;              // Its other value.
-    std::atomic<uint64_t> written = 0;  // Entries, a thousand late.
+    std::atomic<uint64_t> written = 0;  // Entries; at most a thousand behind.
     Mutex mutex;
     CondVar ended;
     bool has_ended GUARDED_BY(mutex) = false;
   };
 
-  // Writes what has gathered, here or by the helper.
+  // Writes the collected entries, here or with the helper.
   Status WriteFull();
   // Returns whether memory is short.
   bool TellMemory();
-  // Writes early what has gathered, if memory is short.
+  // Writes the collected entries early if memory is short.
   Status WriteIfCrowded();
-  // Until the helper has done what it was given; its error.
+  // Waits until the helper has finished; returns its error.
   Status AwaitHelper();
-  // full_, as a run. `look`: on this thread; on_written is not the helper's.
+  // Writes full_ as a run. `look`: on this thread, because the helper must not call on_written.
   Status WriteMemory(bool look);
   Status Look(uint64_t written) const;
-  // A key about in the middle of all that was written; "": too few were.
+  // A key near the middle of the written keys; "" if there are too few.
   std::string MiddleKey() const;
   void NoteKey(Slice key);
-  // Runs that went through the same number of merges are merged when there are many of them.
+  // Merges runs with the same number of merges if there are many.
   Status MergeIfMany();
   Status Write(TableOutput* output, Slice key, Slice value) const;
-  // Merges the runs from this one on into one. `last`: it is the result.
+  // Merges the runs from this one on into one. `last`: the result.
   Status MergeFrom(size_t first, bool last);
   // `look`: as WriteMemory's.
   Status MergeShare(const std::vector<FileList>& runs, Share* share, bool look);
   // Merges the lower share while the helper merges the upper one.
   Status MergeBoth(const std::vector<FileList>& runs, Share* lower, Share* upper);
-  // Until the helper has merged its share; an error of on_written. `written`: by others.
+  // Waits until the helper has merged its share. `written`: entries of this thread, for on_written, whose error ends
+  // the wait.
   Status AwaitShare(Share* share, uint64_t written);
   Status Duplicate(Slice key, Slice value);
   std::unique_ptr<TableOutput> NewOutput(bool result) const;
@@ -140,11 +141,11 @@ class LoadSorter {
   const JobContext* const context_;
   const LoadSorterOptions options_;
   std::unique_ptr<Memory> gathering_ = std::make_unique<Memory>();
-  // The helper's while there is one, as is all that follows.
+  // Used by the helper while there is one, like all members after it.
   std::unique_ptr<Memory> full_ = std::make_unique<Memory>();
   std::vector<Run> runs_;
   uint64_t written_ = 0;
-  // Some keys of what was written, in any order: each sample_every_th.
+  // A sample of the written keys, in any order: every sample_every_th.
   std::vector<std::string> samples_;
   uint64_t sample_every_;
   std::atomic<bool> give_up_ = false;  // The helper ends its share of a merge.
@@ -152,8 +153,8 @@ class LoadSorter {
   uint64_t memory_told_ = 0;
   std::string duplicate_key_;
   std::string duplicate_value_;
-  Status helped_;                   // How the helper's work ended.
-  std::unique_ptr<Thread> helper_;  // Null: nobody helps.
+  Status helped_;                   // The result of the helper's work.
+  std::unique_ptr<Thread> helper_;  // Null: no helper.
 };
 
 }  // namespace tidesdb

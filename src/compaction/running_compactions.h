@@ -1,5 +1,5 @@
-// What runs now in each family, so that two jobs never touch the same files or write the same key
-// range.
+// The running jobs of each family, so that two jobs never touch the same files or write the same
+// key range.
 //
 // Threads: any.
 #pragma once
@@ -39,9 +39,8 @@ class RunningCompactions {
   using Decide = std::function<std::optional<RunningCompaction>(
       const std::vector<const RunningCompaction*>& running)>;
 
-  // Runs `decide` with what runs in the family, nothing else being registered meanwhile; registers
-  // what it returns. Versions must be read inside of `decide`: a job that has ended has installed
-  // its edit before it left.
+  // Calls `decide` with the family's running jobs, while no other job can register; registers its
+  // result. Read versions inside of `decide`: a finished job installs its edit before it leaves.
   std::optional<Ticket> Register(FamilyId family, const Decide& decide) EXCLUDES(mutex_);
 
   size_t Count() const EXCLUDES(mutex_);

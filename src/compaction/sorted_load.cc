@@ -20,7 +20,7 @@ Status SortedLoad::CheckState(State wanted) const {
   if (state_ == wanted) return maker_.check();
   return Status::InvalidArgument(state_ == State::kEnded    ? "the load has ended"
                                  : state_ == State::kFailed ? "the load has failed"
-                                 : state_ == State::kSorted ? "the load is sorted already"
+                                 : state_ == State::kSorted ? "the load is already sorted"
                                                             : "the load is not sorted yet");
 }
 
@@ -34,7 +34,7 @@ Status SortedLoad::Add(Slice key, Slice value) {
   if (key.size() > kKeyBytesMax || value.size() > kEntryBytesMax - key.size()) {
     return Status::InvalidArgument("an entry of a load with a key of " +
                                    std::to_string(key.size()) + " bytes and a value of " +
-                                   std::to_string(value.size()) + ": that is over limits.h");
+                                   std::to_string(value.size()) + ": over the limits of limits.h");
   }
   return Note(sorter_.Add(key, value));
 }

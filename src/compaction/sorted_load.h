@@ -1,4 +1,4 @@
-// A load: sorts its entries into table files; what becomes of them is its maker's.
+// A load: sorts its entries into table files; its maker decides what happens to them.
 //
 // Threads: as Load.
 // Owns: its files, until the maker has taken them.
@@ -16,14 +16,14 @@ namespace tidesdb {
 
 class SortedLoad final : public Load {
  public:
-  // What its maker does for it.
+  // The maker's functions.
   struct Maker {
-    std::function<Status()> check;  // Whether the family may be loaded still.
-    // Takes the files. `look`: on_written with what there is, for who waits.
+    std::function<Status()> check;  // Whether the family may still be loaded.
+    // Takes the files. `look`: calls on_written while it waits.
     std::function<Status(std::vector<FileRecord> files, const std::function<Status()>& look)> take;
-    std::function<void()> give_up;  // It ends without that. May be empty.
+    std::function<void()> give_up;  // It ends without taking the files. May be empty.
   };
-  // `context` lives as long as what `maker` holds does.
+  // `context` lives as long as the objects that `maker` holds.
   SortedLoad(Maker maker, const JobContext* context, LoadSorterOptions options);
   ~SortedLoad() override;
 
@@ -38,11 +38,11 @@ class SortedLoad final : public Load {
   enum class State : uint8_t { kAdding, kSorted, kFailed, kEnded };
 
   Status CheckState(State wanted) const;
-  // Keeps an error: nothing may follow it.
+  // Remembers an error: no call may follow it.
   Status Note(Status status);
 
   const JobContext* const context_;
-  const Maker maker_;  // Before what it keeps alive is used last.
+  const Maker maker_;  // Destroyed after the members below.
   const std::function<Status(uint64_t)> on_written_;
   LoadSorter sorter_;
   State state_ = State::kAdding;

@@ -85,7 +85,7 @@ void DeleteTables(const JobContext& context, const std::vector<FileRecord>& file
     if (BlockCache* const cache = CacheOf(context)) cache->EraseFile(file.number);
     const std::string path = TableFileName(context.directory, file.number);
     if (const Status status = context.fs->Delete(path); !status.ok()) {
-      LogF(context.log, LogLevel::kWarn, "Cannot delete %s, which nothing names: %s", path.c_str(),
+      LogF(context.log, LogLevel::kWarn, "Cannot delete the unused file %s: %s", path.c_str(),
            status.ToString().c_str());
     }
   }

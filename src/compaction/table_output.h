@@ -1,4 +1,4 @@
-// Writes the table files of one job, one after another, and takes them back when the job fails.
+// Writes the table files of one job, one after another, and deletes them if the job fails.
 //
 // Threads: one at a time.
 #pragma once
@@ -15,7 +15,7 @@ namespace tidesdb {
 
 class TableOutput {
  public:
-  // `context` outlives this. `priority`: in the cache, of data that is in use.
+  // `context` outlives this. `priority`: for data in use, in the cache.
   TableOutput(const JobContext* context, const TableWriteOptions& options, CachePriority priority)
       : context_(context), options_(options), priority_(priority) {}
   // Deletes the files unless Release() was called.
@@ -41,7 +41,7 @@ class TableOutput {
   // Finished so far.
   const std::vector<FileRecord>& files() const { return files_; }
   uint64_t TotalBytes() const;
-  // The files belong to somebody else from now on. REQUIRES: no file is open.
+  // Gives the files to the caller. REQUIRES: no file is open.
   std::vector<FileRecord> Release();
 
  private:
@@ -54,7 +54,7 @@ class TableOutput {
   std::vector<FileRecord> files_;
 };
 
-// Deletes files that no version names; errors are logged, CollectOrphans finds what stays.
+// Deletes files that no version names; errors are logged, and CollectOrphans finds remaining files.
 void DeleteTables(const JobContext& context, const std::vector<FileRecord>& files);
 
 }  // namespace tidesdb
