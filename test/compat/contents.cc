@@ -15,7 +15,7 @@ std::string Key(int number) {
   return key + std::to_string(1000 + number);
 }
 
-// Repeats itself, so that each compression has something to do; some are empty, one is large.
+// Repetitive, so that each compression has an effect; some are empty, one is large.
 std::string Value(int number, const std::string& stage) {
   if (number % 17 == 0) return "";
   std::string value;
@@ -33,14 +33,13 @@ const std::vector<std::pair<std::string, Compression>>& Families() {
   return families;
 }
 
-// What each stage does to the keys of a family; an empty stage deletes.
+// The changes of each stage to the keys of a family; an empty stage deletes.
 struct Change {
   int number;
   std::string stage;
 };
 
-// Stage 0 goes to the last level, 1 to level 0, 2 is a transaction of its own that spills, 3 stays in
-// the log.
+// Stage 0 goes to the last level, 1 to level 0, 2 is a separate transaction that spills, 3 stays in the log.
 std::vector<Change> ChangesOf(int stage) {
   std::vector<Change> changes;
   for (int number = 0; number < kKeys; ++number) {

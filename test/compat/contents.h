@@ -1,4 +1,4 @@
-// What the databases in test/compat/vN hold: written once by make_fixture, wanted of every later build.
+// The contents of the databases in test/compat/vN: written once by make_fixture, expected by every later build.
 #pragma once
 
 #include <map>
@@ -8,23 +8,23 @@
 
 namespace tidesdb::compat {
 
-// By family, its keys and values; and the catalog's entries.
+// The keys and values of each family, and the catalog's entries.
 struct Contents {
   std::map<std::string, std::map<std::string, std::string>> families;
   std::map<std::string, std::string> catalog;
 };
 
-// Of format version 1. Never changed: a newer format has contents of its own.
+// Of format version 1. Never changed: a newer format has its own contents.
 Contents ContentsOfV1();
 
-// Fills an empty database with that: in table files of several levels and every compression, taken
-// in from a transaction that spilled, and in the log alone.
+// Fills an empty database with it: in table files of several levels and every compression, ingested from a
+// transaction that spilled, and in the log only.
 Status WriteV1(Db* db);
 
-// What a database holds now.
+// The current contents of a database.
 Result<Contents> Read(Db* db);
 
-// Options under which files are small.
+// Options that make small files.
 Options SmallFiles();
 
 }  // namespace tidesdb::compat

@@ -1,4 +1,5 @@
-// Writes the fixture of the newest format version into a directory: make_fixture DIRECTORY. README.md says when.
+// Writes the fixture of the newest format version into a directory: make_fixture DIRECTORY. README.md says when to
+// run it.
 #include <cstdio>
 
 #include "compat/contents.h"

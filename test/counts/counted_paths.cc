@@ -1,7 +1,8 @@
-// A dozen short paths of the engine, each under callgrind's counter: counted_paths DIRECTORY, as tools/counts.py runs it.
+// A dozen short paths of the engine, each under callgrind's counter: counted_paths DIRECTORY, run by
+// tools/counts.py.
 //
-// What is counted is this thread alone, so that flush and compaction do not count, and all that is
-// read is in memory, so that no disk does. Keys, sizes and repetitions are constants.
+// It counts only this thread, so flush and compaction do not count. All data that is read is in memory, so the disk
+// does not count. Keys, sizes and repetitions are constants.
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
@@ -18,7 +19,7 @@
 #include <valgrind/callgrind.h>
 #define COUNTED_TOGGLE() CALLGRIND_TOGGLE_COLLECT
 #define COUNTED_DUMP(name) CALLGRIND_DUMP_STATS_AT(name)
-#else  // Builds and runs, and counts nothing.
+#else  // Builds and runs, but counts nothing.
 #define COUNTED_TOGGLE() (void)0
 #define COUNTED_DUMP(name) (void)(name)
 #endif
@@ -42,7 +43,7 @@ T Must(Result<T> result) {
   return std::move(result).value();
 }
 
-// Keys lie apart as those of an application would, in no order.
+// Scatters keys like those of an application.
 int Scatter(int number) { return static_cast<int>(number * 7919LL % kKeys); }
 
 std::string Key(int number) {
@@ -51,8 +52,8 @@ std::string Key(int number) {
   return text;
 }
 
-// Runs a path kRepeats times after a tenth of that to warm up, and has callgrind write what the
-// repeats took under this name.
+// Runs a path kRepeats times, after a tenth of that to warm up, and lets callgrind write the repeats' counts under
+// this name.
 template <typename Path>
 void Count(const char* name, Path path) {
   for (int i = 0; i < kRepeats / 10; ++i) path(i);
@@ -113,7 +114,7 @@ class Paths {
     return keys_[static_cast<size_t>(Scatter(number % kKeys))];
   }
 
-  // A transaction that has nothing yet.
+  // A transaction without writes yet.
   void Begin() {
     if (transaction_ == nullptr) {
       transaction_ = db_->Begin({});
@@ -130,7 +131,7 @@ class Paths {
 
   void CountReads() {
     Begin();
-    for (int i = 0; i < kKeys; ++i) Get(table_, KeyOf(i), true);  // All of it is cached now.
+    for (int i = 0; i < kKeys; ++i) Get(table_, KeyOf(i), true);  // Now all of it is cached.
     Count("get_from_memtable", [&](int i) { Get(memory_, KeyOf(i), true); });
     Count("get_from_table", [&](int i) { Get(table_, KeyOf(i), true); });
     Count("get_of_no_key", [&](int i) { Get(table_, KeyOf(i) + "x", false); });

@@ -1,4 +1,4 @@
-// Runs a fuzz target on files, once each: where there is no libFuzzer, and to repeat what it found.
+// Runs a fuzz target once on each file: where libFuzzer is missing, and to repeat its findings.
 //
 //   NAME_fuzz FILE|DIRECTORY...
 #include <cstdint>
@@ -28,7 +28,7 @@ bool Run(const std::filesystem::path& path) {
   }
   const std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   std::printf("%s\n", path.c_str());
-  std::fflush(stdout);  // The last line names what ended the process.
+  std::fflush(stdout);  // The last line names the input that ended the process.
   LLVMFuzzerTestOneInput(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());
   return true;
 }

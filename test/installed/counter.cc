@@ -1,5 +1,4 @@
-// Counts how often it was run, in a database of the installed libtidesdb; exit code 0 and the
-// count.
+// Counts its runs in a database of the installed libtidesdb; exit code 0 and the count.
 #include <cstdio>
 #include <string>
 #include <utility>

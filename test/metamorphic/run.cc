@@ -39,7 +39,7 @@ class Runner {
   struct Slot {
     std::unique_ptr<Transaction> transaction;
     std::vector<Savepoint> savepoints;
-    std::set<std::string> once;  // Keys that it has put or deleted by PutOrSingleDelete.
+    std::set<std::string> once;  // Keys put or deleted by PutOrSingleDelete.
   };
 
   Status Open() {
@@ -73,7 +73,7 @@ class Runner {
     return value;
   }
 
-  // What a transaction may meet: part of the answer. Anything else ends the run.
+  // Errors that a transaction may meet are part of the answer. All others end the run.
   static bool IsAnswer(const Status& status) {
     switch (status.code()) {
       case Code::kOk:
@@ -86,7 +86,7 @@ class Runner {
     }
   }
 
-  // After an error the transaction is rolled back: the caller's choice, made alike in every run.
+  // After an error the transaction is rolled back, in the same way in every run.
   Status Answered(const std::string& what, const Status& status, size_t slot) {
     Say(what + " " + CodeName(status.code()));
     if (!IsAnswer(status)) return status;
@@ -151,7 +151,7 @@ class Runner {
     return Status::Ok();
   }
 
-  // As SingleDelete wants it: each transaction puts a key that is not there or deletes one that is.
+  // As SingleDelete requires: each transaction puts a missing key or deletes an existing one.
   Status PutOrSingleDelete(size_t slot, ColumnFamily* family, const std::string& key,
                            const std::string& value) {
     Transaction* const transaction = open_[slot].transaction.get();
@@ -205,7 +205,7 @@ class Runner {
     auto& savepoints = open_[slot].savepoints;
     if (savepoints.empty()) return Status::Ok();
     savepoints.resize(1 + more % savepoints.size());
-    // Not kRelease: what has spilled stays locked, and whether it has is up to the options.
+    // Not kRelease: spilled writes stay locked, and the options decide what spills.
     const Savepoint savepoint = savepoints.back();
     return Answered("back " + std::to_string(slot),
                     open_[slot].transaction->RollbackTo(savepoint, LocksSince::kKeep), slot);
@@ -220,7 +220,7 @@ class Runner {
     return Status::Ok();
   }
 
-  // All transactions end; what is there is read whole; then what only this set does.
+  // Ends all transactions, reads everything, then does the set's own maintenance.
   Status Quiet() {
     for (size_t slot = 0; slot < kTransactions; ++slot) {
       const bool commits = random_.OneIn(2);

@@ -7,7 +7,7 @@
 namespace tidesdb::simtest {
 namespace {
 
-// Reads a copy. `last`: its newest commit. Returns what is wrong, or nothing.
+// Reads a copy. `last`: its newest commit. Returns the fault, or nothing.
 std::string Read(const Options& options, const std::string& directory, int families,
                  Contents* found, uint64_t* last) {
   auto opened = Db::Open(options, directory);

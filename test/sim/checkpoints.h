@@ -1,7 +1,7 @@
-// Copies that a simulated database makes of itself while it works, looked at after the crash.
+// Checkpoints that a simulated database makes while it works, checked after the crash.
 //
-// Threads: Make by many clients, between scheduling points but for the copy itself; the rest by
-// one.
+// Threads: Make by many clients, between scheduling points except for the copy itself; the rest by
+//   one.
 #pragma once
 
 #include <cstdint>
@@ -18,12 +18,12 @@ namespace tidesdb::simtest {
 
 class Checkpoints {
  public:
-  // Returns what the database said.
+  // Returns the database's status.
   Status Make(Db* db, Random* random);
 
-  // On the disk that the database left, with the history of the life that made them: each that was
-  // acknowledged is there and holds what was committed up to its sequence; each other one that has
-  // its name can be opened. Removes them. Returns what is wrong, or nothing.
+  // Runs on the disk that the database left, with the history of that life. Each acknowledged copy
+  // must exist and contain the commits up to its sequence; each other copy with its final name must
+  // open. Removes the copies. Returns the fault, or nothing.
   std::string CheckAll(MemFs* disk, const Options& options, int families, const History& history);
 
   uint64_t made() const { return made_total_; }
@@ -34,7 +34,7 @@ class Checkpoints {
     std::optional<uint64_t> sequence;  // Acknowledged.
   };
 
-  std::vector<Copy> copies_;  // Of this life.
+  std::vector<Copy> copies_;  // Of the current life.
   uint64_t next_ = 1;
   uint64_t made_total_ = 0;
 };

@@ -65,8 +65,8 @@ std::string History::CheckRecovered(const Contents& found, uint64_t last_sequenc
     Apply(commit->writes, &wanted);
   }
   // Commits in doubt held their locks to the end, so none of them wrote a key that another of them
-  // or a later commit wrote: each is there whole or not at all. Every commit writes a key of its
-  // own, by which it is known.
+  // or a later commit wrote: each is there completely or not at all. Every commit writes a key of
+  // its own that identifies it.
   for (const Commit* commit : open) {
     const auto own = std::find_if(commit->writes.begin(), commit->writes.end(), [&](const auto& w) {
       return w.second.has_value() && !base_.contains(w.first) && !wanted.contains(w.first);

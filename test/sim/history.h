@@ -1,6 +1,7 @@
-// What clients of a simulated database were told, and what the database must hold after a crash.
+// What the clients of a simulated database were told, and what the database must contain after a
+// crash.
 //
-// Threads: one at a time (the simulation runs one; Begin, Acked and Ended are called between
+// Threads: one at a time (the simulation runs one; Begin, Acked and Failed are called between
 //   scheduling points).
 #pragma once
 
@@ -18,32 +19,32 @@ using Writes = std::map<FamilyKey, std::optional<std::string>>;  // Nothing: del
 
 class History {
  public:
-  // What recovery must keep of the commits that were acknowledged.
+  // How many acknowledged commits recovery must keep.
   enum class Promise : uint8_t {
     kAll,     // A killed process, or FULL before a power cut.
     kPrefix,  // A power cut with NONE or INTERVAL.
   };
 
-  // A commit is about to be asked for; returns its ticket.
+  // A commit is about to be requested; returns its ticket.
   size_t Begin(Writes writes);
   // Commit() returned OK at this sequence.
   void Acked(size_t ticket, uint64_t sequence);
-  // Commit() returned an error that leaves the outcome open (in_doubt), or says that nothing was
+  // Commit() returned an error that leaves the outcome open (in_doubt), or that says nothing was
   // done.
   void Failed(size_t ticket, bool in_doubt);
 
-  // Recovery found it prepared and not committed, which is right for this one: it never happened.
+  // Recovery found it prepared and not committed, which is right here: it never happened.
   void FoundPrepared(size_t ticket);
 
-  // Compares what was recovered, whose newest commit is `last_sequence`, with what it may be;
-  // returns what is wrong, or nothing. Then goes on from the recovered state.
+  // Compares the recovered contents, whose newest commit is `last_sequence`, with the possible
+  // ones; returns the fault, or nothing. Then continues from the recovered state.
   std::string CheckRecovered(const Contents& found, uint64_t last_sequence, Promise promise);
-  // The same while the database is open and quiet: every acknowledged commit is there.
+  // The same while the database is open and idle: every acknowledged commit is there.
   std::string CheckQuiet(const Contents& found, uint64_t last_sequence) {
     return CheckRecovered(found, last_sequence, Promise::kAll);
   }
 
-  // In this life: the start, and every commit acknowledged with a sequence up to this one.
+  // In this life: the start, and every acknowledged commit with a sequence up to this one.
   Contents ContentsAt(uint64_t sequence) const;
 
   uint64_t acked() const { return acked_total_; }

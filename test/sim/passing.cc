@@ -10,12 +10,12 @@ constexpr const char* kPrefix = "passing/";
 
 std::string EntryOf(uint32_t id) { return kPrefix + std::to_string(id); }
 
-// What a load's rows begin with; nobody else writes such keys.
+// The prefix of a load's rows; other writers do not use it.
 constexpr const char* kLoaded = "load";
 
 }  // namespace
 
-// Each row says which family it was written to, by more than its id.
+// Each row identifies the family it was written to, by more than its id.
 Result<std::string> PassingFamilies::CheckRows(Db* db, ColumnFamily* family,
                                                const std::string& generation) const {
   const auto txn = db->Begin({});
@@ -89,7 +89,7 @@ Result<ColumnFamily*> PassingFamilies::Make(Db* db, bool lazy, std::string* gene
   edit.put.emplace_back(EntryOf(id), *generation);
   TIDESDB_TRY(db->ApplyCatalog(edit));
   ColumnFamily* const family = db->FindFamily(id);
-  if (family == nullptr) *wrong = "a new passing family is not there";
+  if (family == nullptr) *wrong = "a new passing family is missing";
   return family;
 }
 
@@ -107,7 +107,7 @@ Status PassingFamilies::Load(Db* db, Random* random, std::string* wrong) {
   for (const uint64_t i : order) {
     const Status added =
         load->Add(kLoaded + std::to_string(i), generation + std::string(random->Uniform(600), 'l'));
-    // It may be dropped meanwhile.
+    // The family may be dropped meanwhile.
     if (added.code() == Code::kInvalidArgument) return Status::Ok();
     TIDESDB_TRY(added);
   }
@@ -131,7 +131,7 @@ Status PassingFamilies::Write(Db* db, Transaction* txn, Random* random) {
   const auto generation = db->GetCatalog(EntryOf(family->id()));
   if (!generation) return Status::Ok();  // Dropped meanwhile.
   const Status put = txn->Put(family, key, *generation + std::string(random->Uniform(300), 'p'));
-  // It may have been dropped meanwhile.
+  // The family may have been dropped meanwhile.
   return put.code() == Code::kInvalidArgument ? Status::Ok() : put;
 }
 

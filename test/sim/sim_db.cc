@@ -59,7 +59,7 @@ bool Parse(int argc, char** argv, Arguments* arguments) {
 
 using Counts = std::map<std::string, uint64_t>;
 
-// What a run prints and demands; beside these, the hits of every failpoint.
+// The counts that a run prints and requires, in addition to the hits of every failpoint.
 Counts CountsOf(const WorkloadResult& result) {
   Counts counts = {{"operations", result.operations},
                    {"commits", result.commits},
@@ -78,12 +78,12 @@ Counts CountsOf(const WorkloadResult& result) {
                    {"loads", result.loads},
                    {"loads of transactions", result.transaction_loads}};
   for (const auto& [name, hits] : Failpoint::AllHits()) {
-    if (hits != 0) counts["at " + name] = hits;  // Places of planted bugs count none.
+    if (hits != 0) counts["at " + name] = hits;  // Places of planted bugs do not count.
   }
   return counts;
 }
 
-// Reached by twenty seeds or more, or the simulation does not test what it is for.
+// Twenty or more seeds must reach these; otherwise the simulation misses its purpose.
 constexpr const char* kDemanded[] = {"commits",
                                      "conflicts",
                                      "power cuts",
@@ -109,15 +109,15 @@ constexpr const char* kDemanded[] = {"commits",
                                      "at manifest_before_current_sync",
                                      "at compaction_between_files"};
 
-// A seed at work in a process of its own, so that a failed assertion is a finding too and the
-// parent stays whole.
+// A seed running in its own process, so that a failed assertion is also a finding and the parent
+// survives.
 struct Child {
   uint64_t seed = 0;
   pid_t pid = -1;
   int pipe_end = -1;
 };
 
-// One line a count, an empty line, then what is wrong.
+// One line for each count, an empty line, then the fault.
 std::string Report(const WorkloadResult& result) {
   std::string text;
   for (const auto& [name, count] : CountsOf(result))
@@ -138,7 +138,7 @@ Child Start(const Arguments& arguments, uint64_t seed) {
     const std::string text = Report(RunWorkload({seed, arguments.operations}));
     const ssize_t written = write(pipe_ends[1], text.data(), text.size());
 #ifdef TIDESDB_COVERAGE
-    if (arguments.planted.empty()) __gcov_dump();  // _exit() leaves no counters behind.
+    if (arguments.planted.empty()) __gcov_dump();  // _exit() would lose the counters.
 #endif
     _exit(written == static_cast<ssize_t>(text.size()) ? 0 : 1);
   }
@@ -147,7 +147,7 @@ Child Start(const Arguments& arguments, uint64_t seed) {
   return child;
 }
 
-// Waits for the child and adds its counts to sum. Returns what is wrong with the seed, or nothing.
+// Waits for the child and adds its counts to sum. Returns the seed's fault, or nothing.
 std::string Finish(const Child& child, Counts* sum) {
   if (child.pid < 0) return "no process for it: " + std::string(std::strerror(errno));
   std::string text;
@@ -177,7 +177,7 @@ void Print(const Counts& sum, uint64_t seeds) {
   }
 }
 
-// Whether a run of so many seeds reached all that it must.
+// Whether a run of this many seeds reached everything required.
 bool ReachedAll(const Counts& sum, uint64_t seeds) {
   if (seeds < 20) return true;
   bool all = true;
@@ -190,7 +190,7 @@ bool ReachedAll(const Counts& sum, uint64_t seeds) {
   return all;
 }
 
-// Runs the seeds, jobs at a time, in order; returns the first that fails, and prints why.
+// Runs the seeds, `jobs` at a time, in order; returns the first that fails, and prints why.
 std::optional<uint64_t> FirstFailure(const Arguments& arguments, Counts* sum) {
   const uint64_t seeds = arguments.last - arguments.first + 1;
   std::deque<Child> running;
@@ -208,7 +208,7 @@ std::optional<uint64_t> FirstFailure(const Arguments& arguments, Counts* sum) {
       failed = child.seed;
     }
     if (failed) {
-      next = arguments.last + 1;  // Only those that run are waited for.
+      next = arguments.last + 1;  // Only wait for the running ones.
     } else if (const uint64_t done = child.seed - arguments.first + 1; done % 100 == 0) {
       std::printf("... %llu of %llu seeds\n", static_cast<unsigned long long>(done),
                   static_cast<unsigned long long>(seeds));

@@ -6,7 +6,7 @@ namespace tidesdb::simtest {
 
 Status TwoPhaseClients::Run(Random* random, std::unique_ptr<Transaction> txn, Writes writes) {
   const std::string name = "xid" + std::to_string(next_++);
-  Client& client = clients_[name];  // Stays where it is.
+  Client& client = clients_[name];  // Its address is stable.
   client.writes = std::move(writes);
   Status prepared = txn->PrepareNamed(name);
   if (!prepared.ok()) {
@@ -43,7 +43,7 @@ Status TwoPhaseClients::Commit(Client* client, Transaction* txn, bool ordered) {
 }
 
 bool TwoPhaseClients::IsThere(const Client& client, const Contents& found) {
-  // The key of its own is written last and never deleted.
+  // Its own key is written last and never deleted.
   for (const auto& [key, value] : client.writes) {
     if (key.second.starts_with("own")) return found.contains(key);
   }

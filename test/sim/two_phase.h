@@ -1,5 +1,5 @@
-// The transactions in two phases of a simulated life, with a coordinator whose memory is durable:
-// what it decided is asked for by name after a crash.
+// The two-phase transactions of a simulated life, with a coordinator whose memory is durable: after
+// a crash its decisions are looked up by name.
 //
 // Threads: one at a time, as History.
 #pragma once
@@ -19,16 +19,16 @@ class TwoPhaseClients {
  public:
   explicit TwoPhaseClients(History* history) : history_(history) {}
 
-  // Prepares the transaction, then commits it, rolls it back, or leaves it prepared to its end.
+  // Prepares the transaction, then commits it, rolls it back, or leaves it prepared.
   Status Run(Random* random, std::unique_ptr<Transaction> txn, Writes writes);
 
-  // After a crash: whether what was found prepared, and what is there, fits what was decided.
-  // `all`: nothing that was acknowledged may be lost. Before History::CheckRecovered.
+  // After a crash: whether the prepared transactions and the contents match the decisions. `all`:
+  // no acknowledged commit may be lost. Call it before History::CheckRecovered.
   std::string Recovered(std::vector<std::unique_ptr<Transaction>> prepared, const Contents& found,
                         bool all);
-  // After it: commits what was decided, and some of the rest.
+  // Call it afterwards: commits the decided ones, and some of the rest.
   std::string Resolve(Random* random);
-  // The process is about to die: those that are prepared stay so.
+  // The process is about to die: prepared transactions stay prepared.
   void ForgetHandles();
 
   uint64_t commits() const { return commits_; }
@@ -42,7 +42,7 @@ class TwoPhaseClients {
     bool decided = false;      // To be committed.
     bool rolled_back = false;  // Or was about to be.
     bool acked = false;
-    size_t ticket = 0;  // Since it was decided, in this life.
+    size_t ticket = 0;  // Set at the decision, in this life.
     std::unique_ptr<Transaction> handle;
   };
 
@@ -50,7 +50,7 @@ class TwoPhaseClients {
   Status Commit(Client* client, Transaction* txn, bool ordered);
 
   History* const history_;
-  std::map<std::string, Client> clients_;  // By name; of this life, and prepared ones of older.
+  std::map<std::string, Client> clients_;  // By name; includes prepared ones of earlier lives.
   uint64_t next_ = 0;
   uint64_t commits_ = 0;
   uint64_t found_ = 0;

@@ -35,7 +35,7 @@ class Workload {
     ChooseOptions();
     simulation_.Run([this] {
       while (result_.failure.empty() && result_.operations < options_.operations) Live();
-      db_.reset();  // After a failure it is open still.
+      db_.reset();  // After a failure it is still open.
     });
     result_.trace_hash = simulation_.trace_hash();
     result_.commits = history_.acked();
@@ -66,8 +66,7 @@ class Workload {
     value_bytes_max_ = random_.OneIn(4) ? 2000 : 120;
   }
 
-  // Opens what the last life left, checks it, works on it until it ends, and leaves a disk for the
-  // next one.
+  // Opens and checks what the last life left, works on it until it ends, and leaves a disk for the next one.
   void Live() {
     env_ = *Env::Default();
     env_.fs = disk_.get();
@@ -191,7 +190,7 @@ class Workload {
       next = disk_->CleanClone();
       promise_ = History::Promise::kAll;
     }
-    disk_->PowerCut();  // The old process does no more harm.
+    disk_->PowerCut();  // The old process can do no more harm.
     db_.reset();
     disk_ = std::move(next);
   }
@@ -274,7 +273,7 @@ class Workload {
     }
     if (status.ok() && random->OneIn(5)) status = passing_.Write(db_.get(), txn.get(), random);
     if (status.ok()) {
-      // The key that tells this transaction from all others.
+      // The key that distinguishes this transaction from all others.
       const std::string own = "own" + std::to_string(next_own_++);
       status = txn->Put(families_[0], own, "x");
       writes[{0, own}] = "x";
@@ -282,8 +281,7 @@ class Workload {
     if (!status.ok()) return Judge(status);
     if (random->OneIn(10)) return txn->Rollback();
     if (random->OneIn(3)) return Judge(two_phase_.Run(random, std::move(txn), std::move(writes)));
-    // Late locks and checks first, so that an error of the commit itself means that its outcome is
-    // open.
+    // Late locks and checks first, so that an error of the commit itself means an open outcome.
     if (status = txn->Prepare(); !status.ok()) return Judge(status);
     const size_t ticket = history_.Begin(std::move(writes));
     status = txn->Commit();
@@ -340,8 +338,8 @@ class Workload {
     }
   }
 
-  // Fills a family that the transaction has not written to and writes to no more: not the one of the
-  // own keys. Given up, and taken back to a savepoint, it leaves nothing.
+  // Fills a family that the transaction does not write to otherwise, and not the family of the own keys. Leaves
+  // nothing if it is given up or rolled back to a savepoint.
   Status LoadFamily(Random* random, Transaction* txn, Writes* writes) {
     const int f = static_cast<int>(random->Between(1, static_cast<uint64_t>(family_count_) - 1));
     for (const auto& [key, value] : *writes) {
@@ -367,7 +365,7 @@ class Workload {
     return Status::Ok();
   }
 
-  // As SingleDelete wants it: each transaction puts a key that is not there or deletes one that is.
+  // As SingleDelete requires: each transaction puts a missing key or deletes an existing one.
   Status PutOrSingleDelete(int f, const std::string& key, Transaction* txn, Writes* writes) {
     const auto [own, first] = writes->try_emplace({f, key});
     if (!first) return Status::Ok();
@@ -388,7 +386,7 @@ class Workload {
     return Status::Ok();
   }
 
-  // Which errors a client may see, and which end this life.
+  // Decides which errors a client may see, and which end this life.
   void Judge(const Status& status) {
     switch (status.code()) {
       case Code::kOk:
@@ -430,7 +428,7 @@ class Workload {
   std::unique_ptr<MemFs> disk_;
   Env env_;
   std::unique_ptr<Db> db_;
-  TwoPhaseClients two_phase_{&history_};  // Its handles go before the database.
+  TwoPhaseClients two_phase_{&history_};  // Its handles are destroyed before the database.
   std::vector<ColumnFamily*> families_;
   History::Promise promise_ = History::Promise::kAll;
   bool first_life_ = true;

@@ -26,7 +26,7 @@ void Auditor::Snapshot() {
     generation_seen_ = generation;
     CheckIndex(transaction.get(), generation);
   }
-  // An old snapshot shows what it showed, whatever was committed, flushed or merged since.
+  // An old snapshot never changes, whatever was committed, flushed or merged since.
   if (random_.OneIn(2)) CheckBalances(transaction.get());
   if (Counter(transaction.get(), "all") != all) round_->Fail("a counter changed under a snapshot");
 }

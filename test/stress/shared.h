@@ -1,5 +1,5 @@
-// What the threads of a stress run share: the open database, the first thing that went wrong, and
-// the counts.
+// The state that the threads of a stress run share: the open database, the first fault, and the
+// counts.
 #pragma once
 
 #include <array>
@@ -20,9 +20,9 @@ constexpr int kBulkRows = 1500;
 // The column families. An invariant holds in every snapshot:
 //   accounts   the balances add up to kAccounts * kStartBalance
 //   mirror     the same balances as in accounts
-//   counters   "writer<n>": commits of that writer that were acknowledged; "all": of all, where
-//   they counted bulk       kBulkRows rows (or none yet) of one generation, rewritten by one
-//   transaction each time index      exactly one entry for each row of bulk, of the same generation
+//   counters   "writer<n>": acknowledged commits of that writer; "all": those that counted for all
+//   bulk       kBulkRows rows (or none yet) of one generation, rewritten by one transaction
+//   index      exactly one entry for each row of bulk, of the same generation
 enum Family : uint8_t {
   kAccountsFamily,
   kMirrorFamily,
@@ -37,7 +37,7 @@ constexpr std::array<const char*, kFamilies> kFamilyNames = {"accounts", "mirror
 std::string AccountKey(int account);
 std::string BulkKey(int row);
 std::string IndexKey(uint64_t generation, int row);
-// A number with padding behind it, and back; text that is none gives -1.
+// A number with padding after it, and back; -1 for any other text.
 std::string Padded(int64_t number, uint64_t padding_bytes);
 int64_t Number(Slice value);
 
@@ -47,8 +47,7 @@ struct Slot {
   Transaction* transaction GUARDED_BY(mu) = nullptr;
 };
 
-// What stays over reopening: the truth that the database is compared with. Each element has one
-// writer thread.
+// The truth for checking the database; it survives reopening. Each element has one writer thread.
 struct Truth {
   explicit Truth(int writers)
       : acked(static_cast<size_t>(writers)), acked_all(static_cast<size_t>(writers)) {}
@@ -57,9 +56,9 @@ struct Truth {
   uint64_t generation = 0;          // Of bulk; 0: no rows yet.
 };
 
-// Relaxed all: counts and a switch, which order nothing.
+// All relaxed: counts and a switch that order nothing.
 struct Tally {
-  std::atomic<uint64_t> transfers = 0;  // Tried.
+  std::atomic<uint64_t> transfers = 0;  // Attempts.
   std::atomic<uint64_t> commits = 0;
   std::atomic<uint64_t> conflicts = 0;
   std::atomic<uint64_t> deadlocks = 0;
@@ -74,7 +73,7 @@ struct Tally {
 };
 
 // One opening of the database.
-// Threads: all of it from any thread.
+// Threads: any.
 class Round {
  public:
   Round(Db* db, const std::array<ColumnFamily*, kFamilies>& families, Tally* tally)
@@ -84,13 +83,13 @@ class Round {
   ColumnFamily* family(Family family) const { return families_[family]; }
   Tally& tally() const { return *tally_; }
 
-  // Ends the round at the first failure; later ones are mostly its consequences.
+  // Ends the round at the first failure; later ones usually follow from it.
   void Fail(const std::string& what);
   std::string failure() const;
   void Stop() { stopped_.store(true, std::memory_order_relaxed); }
   bool stopped() const { return stopped_.load(std::memory_order_relaxed); }
 
-  // Counts an error that a client has to expect; any other fails the round.
+  // Counts an error that a client must expect; any other fails the round.
   void Judge(const Status& status, const char* who);
 
  private:

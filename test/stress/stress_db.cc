@@ -1,11 +1,10 @@
 // Many real threads on a real directory: transfers, bulk rewrites, audits of snapshots, flushes,
-// merges, families that come and go, interrupts; then everything is closed, opened again and
-// checked. For the thread sanitizer above all.
+// merges, families that come and go, interrupts; then everything is closed, reopened and checked.
+// Mainly for the thread sanitizer.
 //
 //   stress_db [--seconds N | --transfers N] [--rounds N] [--writers N] [--seed N] [--directory DIR]
 //
-// The seed decides what each thread does, not how the system schedules them: a failure need not
-// come again.
+// The seed decides what each thread does, not its scheduling: a failure may not repeat.
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -35,7 +34,7 @@ struct Arguments {
   uint64_t rounds = 3;
   int writers = 4;
   uint64_t seed = 1;
-  std::string directory;  // Empty: one of its own, removed when all went well.
+  std::string directory;  // Empty: a temporary one, removed after success.
 };
 
 bool Parse(int argc, char** argv, Arguments* arguments) {
@@ -63,7 +62,7 @@ bool Parse(int argc, char** argv, Arguments* arguments) {
   return arguments->writers > 0 && arguments->rounds > 0;
 }
 
-// Small everywhere, so that every kind of background work goes on all the time.
+// Everything is small, so that all kinds of background work run all the time.
 Options RandomOptions(Random* random) {
   Options options;
   options.sync_mode = static_cast<SyncMode>(random->Uniform(3));
@@ -91,7 +90,7 @@ ColumnFamilyOptions FamilyOptions(const std::string& name, Random* random) {
   return options;
 }
 
-// Flushes, merges, checks, looks, and lets families come and go. Threads: one.
+// Flushes, merges, checks and reads, and creates and drops families. Threads: one.
 class Maintainer {
  public:
   Maintainer(Round* round, uint64_t seed) : round_(round), random_(seed) {}
@@ -146,20 +145,20 @@ class Maintainer {
   Random random_;
 };
 
-// All rounds, one after the other.
+// All rounds, one after another.
 class Stress {
  public:
   explicit Stress(const Arguments& arguments)
       : arguments_(arguments), random_(arguments.seed), truth_(arguments.writers) {}
 
-  // Returns what is wrong, or nothing.
+  // Returns the fault, or nothing.
   std::string Run() {
     for (uint64_t number = 1; number <= arguments_.rounds; ++number) {
       std::string wrong = OneRound(number);
       if (!wrong.empty()) return wrong;
       Print();
     }
-    // Once more, only to look.
+    // Opens it once more, only for a check.
     return Open([this](Round* round) { Auditor(round, random_.Next()).CheckQuiet(truth_); });
   }
 
@@ -178,7 +177,7 @@ class Stress {
     std::fflush(stdout);
   }
 
-  // Whether the run was long enough to reach what it is for. now: of the round that goes on.
+  // Whether the run was long enough for its purpose. now: of the current round.
   bool ReachedAll(const DbStats& now = DbStats()) const {
     return tally_.commits != 0 && tally_.audits != 0 && tally_.bulk_commits != 0 &&
            tally_.flushes + now.flushes != 0 && tally_.compactions + now.compactions != 0 &&
@@ -268,7 +267,7 @@ class Stress {
   }
 
   // Interrupts a transaction now and then, shows progress, and ends the round: in time, or once the
-  // writers are through and the others have come to all that the run is for.
+  // writers have finished and the others have reached everything required.
   void Watch(Round* round, std::vector<Slot>* slots, const std::atomic<int>& writers_left) {
     RealClock clock;
     const uint64_t begin = clock.NowMicros();

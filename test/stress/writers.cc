@@ -86,7 +86,7 @@ Status TransferWriter::Transfer(bool count_in_all) {
     TIDESDB_TRY(transaction_->Put(round_->family(kAccountsFamily), AccountKey(account),
                                   Padded(balance, random_.Uniform(200))));
     const std::string copy = Padded(balance, random_.Uniform(50));
-    // The account's lock is the mirror's too.
+    // The account's lock also covers the mirror.
     TIDESDB_TRY(
         optimistic()
             ? transaction_->Put(round_->family(kMirrorFamily), AccountKey(account), copy)
@@ -184,7 +184,7 @@ void BulkWriter::Run() {
   }
 }
 
-// With a turn back to a savepoint somewhere on the way.
+// With a rollback to a savepoint somewhere on the way.
 Status BulkWriter::Rewrite(Transaction* transaction, uint64_t generation) {
   const int kept = static_cast<int>(random_.Uniform(kBulkRows));
   TIDESDB_TRY(RewriteRows(transaction, generation, 0, kept));

@@ -1,5 +1,4 @@
-// The threads of a stress run that change the database: transfers between accounts, and bulk
-// rewrites.
+// The writing threads of a stress run: transfers between accounts, and bulk rewrites.
 #pragma once
 
 #include <cstdint>
@@ -10,23 +9,23 @@
 
 namespace tidesdb::stress {
 
-// Moves money between two accounts and counts itself, in every way that the engine keeps from
-// losing an update.
-// Threads: one; it outlives nothing it is given.
+// Moves money between two accounts and counts itself, in every way that the engine protects from
+// lost updates.
+// Threads: one; it ends before everything it is given.
 class TransferWriter {
  public:
   TransferWriter(Round* round, Truth* truth, Slot* slot, int number, uint64_t seed)
       : round_(round), truth_(truth), slot_(slot), number_(number), random_(seed) {}
 
-  // Until the round stops or transfers_max were tried by all writers together.
+  // Runs until the round stops or all writers together have made transfers_max attempts.
   void Run(uint64_t transfers_max);
 
  private:
-  // How the old balances are read; each keeps the update.
+  // How the old balances are read; each way prevents lost updates.
   enum class Way : uint8_t {
     kLockNewest,          // Row locks, no snapshot.
     kSnapshotThenWrite,   // Row locks, plain reads of a snapshot; the write finds the conflict.
-    kLockPastSnapshot,    // Row locks, a snapshot is open and does not matter.
+    kLockPastSnapshot,    // Row locks; an open snapshot does not matter.
     kOptimisticSnapshot,  // Commit finds the conflict with the snapshot.
     kOptimisticNewest,    // Commit finds the conflict with what was read.
   };
@@ -54,8 +53,7 @@ class TransferWriter {
   std::unique_ptr<Transaction> transaction_;
 };
 
-// Rewrites every row of bulk, and its index, in one transaction that is far over its share of
-// memory.
+// Rewrites every row of bulk, and its index, in one transaction far over its share of memory.
 // Threads: one.
 class BulkWriter {
  public:

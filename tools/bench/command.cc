@@ -53,8 +53,8 @@ int RunCommand(Settings settings) {
   run.engines = EnginesOf(settings.engines);
 #ifndef TIDESDB_BENCH_ROCKSDB
   std::fprintf(stderr,
-               "RocksDB was not there when this program was built (librocksdb-dev): "
-               "TidesDB is measured alone.\n");
+               "This program was built without RocksDB (librocksdb-dev): "
+               "only TidesDB is measured.\n");
 #endif
   if (run.engines.empty()) return 1;
   run.sizes.data_bytes = settings.data_mib << 20;
@@ -67,7 +67,7 @@ int RunCommand(Settings settings) {
     return 1;
   }
   run.directory = settings.output + "/data";
-  // Ctrl-C ends the child, which is in the terminal's group too; this process then tidies up.
+  // Ctrl-C also ends the child, which is in the terminal's group; this process then cleans up.
   std::signal(SIGINT, [](int) {});
   std::optional<Json> result = RunAll(run);
   if (!result) return 1;
@@ -95,12 +95,12 @@ void AddBench(CLI::App* program, int* exit_code) {
       "bench", "Measures TidesDB and RocksDB in turns, with the same memory and durability");
   RunOptions& run = settings->run;
   command->add_option("-o,--output", settings->output,
-                      "An empty or new directory for bench.json, bench.md and, while it runs, the "
+                      "An empty or new directory for bench.json, bench.md and, during the run, the "
                       "databases (default: bench_TIME)");
   command->add_option("--engines", settings->engines, "Which engines")
       ->check(CLI::IsMember({"all", "tidesdb", "rocksdb"}))
       ->capture_default_str();
-  command->add_option("--works", run.works, "These alone; comma-separated")
+  command->add_option("--works", run.works, "Only these works; comma-separated")
       ->delimiter(',')
       ->check(CLI::IsMember(WorkNames()));
   command->add_option("--rounds", run.rounds, "How often each work is measured")
@@ -113,10 +113,12 @@ void AddBench(CLI::App* program, int* exit_code) {
   command->add_option("--data-mib", settings->data_mib, "Keys and values of the database, MiB")
       ->check(CLI::Range(1, 1 << 20))
       ->capture_default_str();
-  command->add_option("--memtable-mib", settings->memtable_mib, "A memtable, of up to four, MiB")
+  command
+      ->add_option("--memtable-mib", settings->memtable_mib,
+                   "Size of a memtable, of up to four, MiB")
       ->check(CLI::Range(1, 1 << 10))
       ->capture_default_str();
-  command->add_option("--block-bytes", run.sizes.block_bytes, "A block of a table file")
+  command->add_option("--block-bytes", run.sizes.block_bytes, "Size of a block of a table file")
       ->check(CLI::Range(1 << 10, 1 << 20))
       ->capture_default_str();
   const auto count = [command](const char* name, uint64_t* value, const char* says) {
@@ -128,7 +130,7 @@ void AddBench(CLI::App* program, int* exit_code) {
   count("--bulk-bytes", &run.sizes.bulk_bytes, "Keys and values of the one large transaction");
   count("--synced-commits", &run.sizes.synced_commits, "Commits that are synced, of all threads");
   count("--families", &run.sizes.families, "Column families");
-  count("--seed", &run.seed, "Of the random numbers");
+  count("--seed", &run.seed, "Seed of the random numbers");
   command->add_flag("-q,--quiet", run.quiet, "No progress");
   command->callback([settings, exit_code] { *exit_code = RunCommand(*settings); });
 }

@@ -5,7 +5,7 @@
 
 namespace tidesdb::bench {
 
-// *exit_code is set when the command has run: 0, or 1 when a work failed or its answers were wrong.
+// Sets *exit_code when the command has run: 0, or 1 if a work failed or its answers were wrong.
 void AddBench(CLI::App* program, int* exit_code);
 
 }  // namespace tidesdb::bench

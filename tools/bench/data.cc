@@ -7,7 +7,7 @@ namespace tidesdb::bench {
 namespace {
 
 constexpr size_t kTagBytes = sizeof(uint64_t);
-constexpr size_t kOffsets = 4096;  // Where a value's bytes may begin in the random ones.
+constexpr size_t kOffsets = 4096;  // Possible starts of a value's bytes within the random ones.
 
 uint64_t LoadWord(const char* from) {
   uint64_t word;
@@ -24,7 +24,7 @@ uint64_t Mix(uint64_t number) {
 }
 
 uint64_t Scatter(uint64_t number, uint64_t count) {
-  // A permutation of the next power of two, taken again until it hits a number below count.
+  // A permutation of the next power of two, repeated until the result is below count.
   const unsigned bits = static_cast<unsigned>(std::bit_width(count));
   const uint64_t mask = (uint64_t{1} << bits) - 1;
   const unsigned shift = (bits + 1) / 2;

@@ -1,4 +1,4 @@
-// Keys and values of a benchmark, from numbers alone: so every answer can be checked.
+// Keys and values of a benchmark, derived from numbers, so that every answer can be checked.
 #pragma once
 
 #include <array>
@@ -28,10 +28,10 @@ class Random {
   uint64_t state_;
 };
 
-// Every number below count once, in no order. REQUIRES: number < count.
+// Maps each number below count to a different one, scattered. REQUIRES: number < count.
 uint64_t Scatter(uint64_t number, uint64_t count);
 
-// The key of a number; between two of them there is one that never is in the data.
+// The key of a number; between two of them is a key that is never in the data.
 class Key {
  public:
   explicit Key(uint64_t number) : Key(number, 0) {}
@@ -44,7 +44,7 @@ class Key {
   std::array<char, kKeyBytes> bytes_;
 };
 
-// Makes the values of one size. The first eight bytes are a number of their own, the rest follows.
+// Makes values of one size. The first eight bytes are a separate number; the rest follows it.
 class Values {
  public:
   // REQUIRES: kValueBytesMin <= bytes <= kValueBytesMax.
@@ -57,7 +57,7 @@ class Values {
   std::string value_;
 };
 
-// Of a value's ends and length; sums of it tell whether the right values were read.
+// A checksum of a value's ends and length; its sums show whether the right values were read.
 uint64_t CheckOf(std::string_view value);
 
 // Adds one to the first eight bytes of a value, and so to its check.

@@ -1,14 +1,14 @@
-// Ends the process with a message: a benchmark has no use for half a result.
+// Ends the process with a message: half a result of a benchmark is useless.
 #pragma once
 
 #include <string>
 
 namespace tidesdb::bench {
 
-// `what` goes to standard error. Ends without destructors: the process may be a fork.
+// Prints `what` to standard error and exits without destructors: the process may be a fork.
 [[noreturn]] void Fatal(const std::string& what);
 
-// As a crash: nothing is closed or flushed.
+// Ends it like a crash: nothing is closed or flushed.
 [[noreturn]] void KillThisProcess();
 
 inline void Require(bool holds, const std::string& what) {

@@ -16,8 +16,8 @@ StoreOptions OptionsOf(const Sizes& sizes, bool cache_holds_all, bool direct_io)
   options.cache_bytes = cache_holds_all ? 2 * sizes.data_bytes : sizes.data_bytes / 4;
   options.memtable_bytes = sizes.memtable_bytes;
   options.block_bytes = sizes.block_bytes;
-  // Of TidesDB's budget cache and memtables get ten sixteenths. It reads past the page cache when
-  // the cache is a quarter of the budget.
+  // The cache and the memtables get ten sixteenths of TidesDB's budget. It bypasses the page cache
+  // if the cache is at least a quarter of the budget.
   options.budget_bytes = std::max<uint64_t>(
       (options.cache_bytes + 4 * options.memtable_bytes) / 10 * 16 + (1 << 10), 16 << 20);
   options.direct_io = direct_io && options.cache_bytes >= options.budget_bytes / 4;
@@ -38,8 +38,8 @@ std::unique_ptr<Store> Open(const Job& job) { return job.engine.open(OptionsOf(j
 void Check(const Job& job, const char* what, const Sum& got, const Sum& wanted) {
   if (got == wanted) return;
   Fatal(std::string(job.engine.name) + " gave wrong answers, " + what + ": " +
-        std::to_string(got.count) + " entries of sum " + std::to_string(got.check) +
-        ", wanted were " + std::to_string(wanted.count) + " of " + std::to_string(wanted.check));
+        std::to_string(got.count) + " entries of sum " + std::to_string(got.check) + ", wanted " +
+        std::to_string(wanted.count) + " of " + std::to_string(wanted.check));
 }
 
 Sum SumOf(Session* session, size_t family) {

@@ -1,4 +1,4 @@
-// What works have in common: opening the store, measuring, checking, and the figures at the end.
+// The common parts of works: opening the store, measuring, checking, and the final figures.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace tidesdb::bench {
 
-// What was read, or is to be read.
+// The entries read, or expected.
 struct Sum {
   uint64_t count = 0;
   uint64_t check = 0;
@@ -25,36 +25,36 @@ struct Sum {
   bool operator==(const Sum&) const = default;
 };
 
-// How many entries of these sizes make the bytes.
+// The number of entries of these sizes that make up the bytes.
 uint64_t EntriesOf(uint64_t bytes, size_t value_bytes);
 
 StoreOptions OptionsOf(const Job& job);
 std::unique_ptr<Store> Open(const Job& job);
 
-// Ends the process with a message unless both are the same.
+// Ends the process with a message unless the two are equal.
 void Check(const Job& job, const char* what, const Sum& got, const Sum& wanted);
 
-// All of a family, by a scan.
+// The sum over a family, by a scan.
 Sum SumOf(Session* session, size_t family);
-// What a family holds where each number below `entries` is there in version 0.
+// The sum over a family that holds each number below `entries` in version 0.
 Sum SumOfNumbers(const Job& job, uint64_t entries);
 
-// The measured part of a work, and its figures: of the meter, of the process and of the disk.
+// The measured part of a work, and the figures of its meter, the process and the disk.
 class Measurement {
  public:
-  // laps: as Meter has it.
+  // laps: as in Meter.
   explicit Measurement(uint64_t laps) : meter_(laps) {}
 
   void Begin();
   void Lap(uint64_t operations = 1) { meter_.Lap(operations); }
   void End();
-  // Instead of Begin and End around laps of its own: what threads have done in this time.
+  // Replaces Begin and End around own laps: the threads' operations in this time.
   void BeginThreads();
   void EndThreads(const std::vector<Meter>& threads);
 
-  // What was left to do in the background is done, and counted.
+  // Waits until the remaining background work is done, and counts it.
   void Settle(Store* store);
-  // After the store was closed.
+  // Call after the store was closed.
   Json Figures(const Job& job) const;
 
  private:

@@ -1,4 +1,4 @@
-// The library for JSON.
+// The JSON library.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -18,7 +18,7 @@ uint64_t Nanoseconds(clockid_t clock) {
 
 }  // namespace
 
-// Filled with ones, so that the pages are there before the time is taken.
+// Filled with ones, so that the pages exist before the time is taken.
 Meter::Meter(uint64_t laps) : laps_ns_(laps, 1) {}
 
 void Meter::Begin() {
@@ -28,7 +28,7 @@ void Meter::Begin() {
 
 void Meter::Lap(uint64_t operations) {
   const uint64_t now = Nanoseconds(CLOCK_MONOTONIC);
-  Require(laps_ < laps_ns_.size(), "more laps than were told");
+  Require(laps_ < laps_ns_.size(), "more laps than announced");
   laps_ns_[laps_++] = now - lap_ns_;
   lap_ns_ = now;
   operations_ += operations;

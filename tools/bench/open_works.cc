@@ -15,14 +15,14 @@ namespace {
 
 constexpr uint64_t kPutsOfFamily = 20;
 
-// Runs in a process of its own, as the engine's threads do not survive a fork.
+// Runs in a separate process, because the engine's threads do not survive a fork.
 Json InChild(const std::function<Json()>& work) {
   std::optional<Json> result = RunInChild(work);
   Require(result.has_value(), "a part of the work failed");
   return *result;
 }
 
-// Opens and reads number 0; then, where `entries` is above 0, checks all of family 0.
+// Opens and reads number 0; if `entries` is above 0, then checks all of family 0.
 Json OpenOnce(const Job& job, uint64_t entries) {
   Measurement measurement(1);
   measurement.Begin();
@@ -40,7 +40,7 @@ Json OpenOnce(const Job& job, uint64_t entries) {
   return measurement.Figures(job);
 }
 
-// Of several openings: rates from their mean, the middle and the slowest as percentiles.
+// Of several openings: the rate is from their mean, the percentiles are the middle and the slowest.
 Json Together(const std::vector<Json>& opened) {
   Json figures = opened.back();
   std::vector<double> took_us;
@@ -87,7 +87,7 @@ Json RunReopen(const Job& job, bool closed) {
   for (uint64_t i = 0; i < job.sizes.reopens; ++i) {
     std::filesystem::remove_all(job.directory);
     const auto written = RunInChild([&] { return Write(job, entries, closed); });
-    Require(written.has_value() == closed, "the process that writes ended in another way");
+    Require(written.has_value() == closed, "the writing process ended in the wrong way");
     opened.push_back(InChild([&] { return OpenOnce(job, entries); }));
   }
   return Together(opened);

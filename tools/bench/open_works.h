@@ -8,7 +8,7 @@ namespace tidesdb::bench {
 
 // Opens what another process has written, and reads one entry.
 Json RunReopenClosed(const Job& job);  // It closed the database.
-Json RunReopenKilled(const Job& job);  // It ended without.
+Json RunReopenKilled(const Job& job);  // It did not.
 
 Json RunFamiliesCreate(const Job& job);
 Json RunFamiliesWrite(const Job& job);   // Into those that RunFamiliesCreate made.

@@ -19,7 +19,7 @@
 namespace tidesdb::bench {
 namespace {
 
-// The number behind `name` at the beginning of a line; 0 where there is none.
+// The number after `name` at the start of a line; 0 if there is none.
 uint64_t Field(const char* path, const std::string& name) {
   std::ifstream file(path);
   for (std::string line; std::getline(file, line);) {
@@ -34,12 +34,12 @@ double Seconds(const timeval& time) {
 
 [[noreturn]] void BeChild(int to, const std::function<Json()>& work) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  std::signal(SIGINT, SIG_DFL);  // The parent's handler is for tidying up.
+  std::signal(SIGINT, SIG_DFL);  // The parent's handler is for cleaning up.
   const std::string text = work().dump();
   size_t sent = 0;
   while (sent < text.size()) {
     const ssize_t count = write(to, text.data() + sent, text.size() - sent);
-    if (count < 0) Fatal("a child cannot hand over its result");
+    if (count < 0) Fatal("a child cannot return its result");
     sent += static_cast<size_t>(count);
   }
   _exit(0);
@@ -95,7 +95,7 @@ std::optional<Json> RunInChild(const std::function<Json()>& work) {
   Require(pipe2(ends, O_CLOEXEC) == 0, "no pipe for a child");
   std::fflush(nullptr);
   const pid_t child = fork();
-  Require(child >= 0, "no process for a child");
+  Require(child >= 0, "cannot fork a child");
   if (child == 0) {
     close(ends[0]);
     BeChild(ends[1], work);

@@ -11,18 +11,19 @@
 namespace tidesdb::bench {
 namespace {
 
-constexpr uint64_t kScanLap = 1000;  // Entries of a full scan that are one latency.
+constexpr uint64_t kScanLap = 1000;  // Entries of a full scan per latency.
 
-// Of the operations that the works with a cache of all have: the others wait for the disk.
+// The number of operations: all if the cache holds everything; fewer for works that wait for the
+// disk.
 uint64_t OperationsOf(const Job& job, uint64_t part) {
   return std::max<uint64_t>(job.sizes.operations / part / (job.cache_holds_all ? 1 : 4), 1);
 }
 
-// Fills the cache: all that fits, and what random reads find there where it does not.
+// Fills the cache with everything that fits, or with what random reads need.
 void WarmUp(const Job& job, Session* session, uint64_t entries) {
   if (job.cache_holds_all) {
     const Sum all = SumOf(session, 0);
-    Require(all.count == entries, "the database does not hold what was filled in");
+    Require(all.count == entries, "the database does not contain the loaded data");
   }
   Random random(job.seed + 1);
   std::string_view value;
@@ -31,7 +32,7 @@ void WarmUp(const Job& job, Session* session, uint64_t entries) {
   }
 }
 
-// `operations` times: a random number below `below` is drawn and `one` does its work with it.
+// `operations` times: draws a random number below `below` and runs `one` with it.
 template <typename One>
 Json Measure(const Job& job, uint64_t operations, uint64_t below, One one) {
   const auto store = Open(job);

@@ -1,4 +1,4 @@
-// The works that only read. Each finds the numbers below EntriesOf(data_bytes) in the database.
+// The works that only read. The database contains the numbers below EntriesOf(data_bytes).
 #pragma once
 
 #include "tools/bench/json.h"
@@ -7,7 +7,7 @@
 namespace tidesdb::bench {
 
 Json RunRead(const Job& job);     // Random keys.
-Json RunMissing(const Job& job);  // Random keys that lie between those.
+Json RunMissing(const Job& job);  // Random keys between those.
 Json RunSeek10(const Job& job);   // Seek, and ten entries from there.
 Json RunScan100(const Job& job);
 Json RunForward(const Job& job);  // All entries.

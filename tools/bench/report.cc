@@ -36,7 +36,7 @@ Json Spread(const std::vector<double>& values) {
   return spread;
 }
 
-// The values of one figure, a round each.
+// The values of one figure, one for each round.
 std::vector<double> ValuesOf(const Json& runs, const Json& row, const std::string& engine,
                              const char* figure) {
   std::vector<double> values;
@@ -49,7 +49,7 @@ std::vector<double> ValuesOf(const Json& runs, const Json& row, const std::strin
   return values;
 }
 
-// Of the medians; the ends are those of the rounds' own ratios.
+// Of the medians; the ends are from the rounds' own ratios.
 Json Ratio(const std::vector<double>& over, const std::vector<double>& under) {
   std::vector<double> of_rounds;
   for (size_t i = 0; i < std::min(over.size(), under.size()); ++i) {
@@ -73,7 +73,7 @@ std::string Printed(const char* format, double value) {
   return text;
 }
 
-// Three digits or so, and thousands apart.
+// About three digits, with thousands separated.
 std::string Number(double value) {
   if (value < 100) return Printed(value < 1 ? "%.3f" : value < 10 ? "%.2f" : "%.1f", value);
   std::string text = Printed("%.0f", value);
@@ -102,7 +102,7 @@ struct Column {
   std::string (*print)(double value);
 };
 
-// A table with a column for each figure and engine, and the ratio behind where it is one of two.
+// A table with a column for each figure and engine, followed by the ratio if the figure has one.
 std::string Table(const Json& result, const std::vector<Column>& columns) {
   const std::vector<std::string> engines = EnginesOf(result);
   std::string head = "| work | bytes |";

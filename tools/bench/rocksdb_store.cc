@@ -54,7 +54,7 @@ class RocksdbCursor : public Cursor {
 
 class RocksdbSession : public Session {
  public:
-  // transactions: null unless the database is one with transactions.
+  // transactions: null unless the database was opened with transactions.
   RocksdbSession(rocksdb::DB* db, rocksdb::TransactionDB* transactions, const Handles* families,
                  bool sync)
       : db_(db), transactions_(transactions), families_(families) {
@@ -119,7 +119,7 @@ rocksdb::ColumnFamilyOptions FamilyOptions(const StoreOptions& options) {
   rocksdb::BlockBasedTableOptions table;
   table.block_cache = rocksdb::NewLRUCache(options.cache_bytes);
   table.block_size = options.block_bytes;
-  table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));  // As ours: one in a hundred.
+  table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));  // As ours: 1 % false positives.
   rocksdb::ColumnFamilyOptions made;
   made.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
   made.compression = rocksdb::kNoCompression;
@@ -163,7 +163,7 @@ class RocksdbStore : public Store {
       Must(rocksdb::DB::Open(made, options.directory, wanted, &families_, &opened));
       db_.reset(opened);
     }
-    // Names come in any order; ids are as families were made.
+    // Names come in any order; ids are in the order of creation.
     std::sort(families_.begin(), families_.end(),
               [](const auto* a, const auto* b) { return a->GetID() < b->GetID(); });
   }
@@ -211,7 +211,7 @@ class RocksdbStore : public Store {
   const StoreOptions options_;
   const rocksdb::ColumnFamilyOptions family_options_;
   std::unique_ptr<rocksdb::DB> db_;
-  rocksdb::TransactionDB* transactions_ = nullptr;  // db_, where it is one.
+  rocksdb::TransactionDB* transactions_ = nullptr;  // db_ if it has transactions, else null.
   Handles families_;
 };
 

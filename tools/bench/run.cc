@@ -30,10 +30,10 @@ bool Wanted(const RunOptions& options, const Work& work) {
          std::find(options.works.begin(), options.works.end(), work.name) != options.works.end();
 }
 
-// The works that are wanted, and those whose databases they read.
+// The requested works, and those whose databases they read.
 std::vector<const Work*> Chosen(const RunOptions& options) {
   std::vector<const Work*> chosen;
-  const Work* maker = nullptr;  // Of the database that the next kept ones read, if not chosen yet.
+  const Work* maker = nullptr;  // Makes the database of the next kept works, if not chosen yet.
   for (const Work& work : AllWorks()) {
     if (work.data == Data::kMake) maker = &work;
     if (!Wanted(options, work)) continue;
@@ -109,7 +109,7 @@ std::string Now() {
   return text;
 }
 
-// Says how far it is: a line for each work, which a log bears too.
+// Shows the progress: a line for each work, also fit for a log.
 class Progress {
  public:
   Progress(size_t turns, bool quiet) : turns_(turns), quiet_(quiet) {}
@@ -140,7 +140,7 @@ class Progress {
   const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
-// One work of one engine. Nothing where it failed.
+// Runs one work of one engine. Nothing if it failed.
 std::optional<Json> RunOne(const RunOptions& options, const Turn& turn, const Engine& engine,
                            bool direct_io) {
   const Work& work = *turn.work;
@@ -157,8 +157,7 @@ std::optional<Json> RunOne(const RunOptions& options, const Turn& turn, const En
   std::optional<Json> figures = RunInChild([&] { return work.run(job); });
   if (work.data == Data::kOwn) std::filesystem::remove_all(job.directory);
   if (!figures) {
-    std::fprintf(stderr, "tidesdb bench: %s of %s did not come to its end\n", work.name,
-                 engine.name);
+    std::fprintf(stderr, "tidesdb bench: %s of %s failed\n", work.name, engine.name);
     return std::nullopt;
   }
   Json run;
@@ -171,7 +170,7 @@ std::optional<Json> RunOne(const RunOptions& options, const Turn& turn, const En
   return run;
 }
 
-// Removes the databases however the run ends; the directory stays if it was there or holds more.
+// Removes the databases however the run ends; keeps the directory if it existed or contains more.
 class Databases {
  public:
   explicit Databases(const RunOptions& options) : options_(options) {
@@ -218,7 +217,7 @@ std::optional<Json> RunAll(const RunOptions& options) {
       result["runs"].push_back(*run);
     }
     progress.End();
-    // The other one is first at the next work.
+    // The other engine is first at the next work.
     std::rotate(engines.begin(), engines.begin() + 1, engines.end());
   }
   return result;

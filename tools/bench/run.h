@@ -1,4 +1,4 @@
-// Runs the works of both engines in turns, round after round, and gathers what they measured.
+// Runs the works of both engines in turns, round after round, and collects the measurements.
 #pragma once
 
 #include <cstdint>
@@ -16,15 +16,15 @@ struct RunOptions {
   Sizes sizes;
   std::vector<Engine> engines;
   std::vector<size_t> value_bytes = {100, 1000};
-  std::vector<std::string> works;  // Names; empty: all. Those that make their data come besides.
+  std::vector<std::string> works;  // Names; empty: all. Works that make their data are added.
   int rounds = 3;
   uint64_t seed = 1;
-  std::string directory;  // For the databases; made, and what is made in it is removed.
+  std::string directory;  // For the databases; created, and its new content is removed.
   bool quiet = false;
 };
 
-// What was asked for, under which conditions, and an entry for each work that ran. Nothing where a
-// work failed: it has said why.
+// The request, the conditions, and an entry for each work that ran. Nothing if a work failed, after
+// its message.
 std::optional<Json> RunAll(const RunOptions& options);
 
 }  // namespace tidesdb::bench

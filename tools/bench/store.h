@@ -1,4 +1,4 @@
-// What a benchmark asks of a storage engine; each engine has one implementation.
+// The interface of a storage engine for benchmarks; each engine has one implementation.
 //
 // No call fails: an error ends the process (fatal.h).
 #pragma once
@@ -14,18 +14,18 @@ namespace tidesdb::bench {
 
 // The same for every engine.
 struct StoreOptions {
-  std::string directory;        // Made if it is missing.
+  std::string directory;        // Created if missing.
   uint64_t cache_bytes = 0;     // Of uncompressed blocks.
   uint64_t memtable_bytes = 0;  // Of one; four may be in memory.
-  uint64_t budget_bytes = 0;    // Of TidesDB: all that it may take.
+  uint64_t budget_bytes = 0;    // For TidesDB: the whole memory.
   uint32_t block_bytes = 0;
-  bool direct_io = true;       // Table files are read and written past the page cache.
+  bool direct_io = true;       // Table files bypass the page cache.
   bool sync = false;           // Each commit is on the disk when it returns.
-  bool transactional = false;  // Of RocksDB: a TransactionDB, which Increment needs.
+  bool transactional = false;  // For RocksDB: a TransactionDB, which Increment needs.
 };
 
-// Over the keys of one family, in order, as they were when it was made. key() and value() live
-// until the next move.
+// Over the keys of one family, in order, as of its creation. key() and value() live until the next
+// move.
 class Cursor {
  public:
   virtual ~Cursor() = default;
@@ -39,17 +39,17 @@ class Cursor {
   virtual std::string_view value() = 0;
 };
 
-// Gives entry number `at` of a bulk load; the bytes live until the next call.
+// Returns entry number `at` of a bulk load; the bytes live until the next call.
 using EntryAt = std::function<void(uint64_t at, std::string_view* key, std::string_view* value)>;
 
 // Changes a value in place.
 using Change = std::function<void(std::string* value)>;
 
-// Threads: one. Lifetime: shorter than its store's.
+// Threads: one. Lifetime: ends before its store.
 class Session {
  public:
   virtual ~Session() = default;
-  // A commit each. Families are numbered from 0.
+  // One commit each. Families are numbered from 0.
   virtual void Put(size_t family, std::string_view key, std::string_view value) = 0;
   // Deletes one key and puts another.
   virtual void Replace(std::string_view deleted, std::string_view key, std::string_view value) = 0;
@@ -57,26 +57,26 @@ class Session {
   virtual void Increment(std::string_view key, const Change& change) = 0;
   // All entries at once.
   virtual void PutAll(uint64_t count, const EntryAt& entry) = 0;
-  // Whether the key is there. The value lives until the next call.
+  // Whether the key exists. The value lives until the next call.
   virtual bool Get(size_t family, std::string_view key, std::string_view* value) = 0;
   virtual std::unique_ptr<Cursor> NewCursor(size_t family) = 0;
 };
 
-// An open database. Family 0 is always there.
+// An open database. Family 0 always exists.
 class Store {
  public:
   virtual ~Store() = default;
   virtual std::unique_ptr<Session> NewSession() = 0;
-  // Gets the next number.
+  // The new family gets the next number.
   virtual void CreateFamily() = 0;
   virtual size_t families() = 0;
-  // Waits until memtables are flushed and nothing is left to compact.
+  // Waits until memtables are flushed and no compaction is left.
   virtual void Settle() = 0;
-  // Sessions and cursors end before.
+  // End sessions and cursors first.
   virtual void Close() = 0;
 };
 
-// Its name, as a report has it, and how a database of it is opened.
+// Its name in reports, and the function to open its database.
 struct Engine {
   const char* name;
   const char* version;

@@ -91,7 +91,7 @@ class TidesdbSession : public Session {
  private:
   ColumnFamily* family() const { return families_->front(); }
 
-  // A transaction that has nothing yet, in the memory of the one before.
+  // A transaction without writes yet, in the memory of the previous one.
   Transaction* Begin() {
     if (writer_ == nullptr) {
       writer_ = db_->Begin({});
@@ -113,9 +113,9 @@ Options MakeOptions(const StoreOptions& options) {
   Options made;
   made.memory_max_bytes = options.budget_bytes;
   made.block_cache_bytes = options.cache_bytes;
-  // From a quarter of the budget on, table files are read past the page cache.
+  // From a quarter of the budget on, table files bypass the page cache.
   const bool direct_io = made.block_cache_bytes >= made.memory_max_bytes / 16 * 4;
-  Require(direct_io == options.direct_io, "TidesDB: the cache does not go with direct I/O");
+  Require(direct_io == options.direct_io, "TidesDB: this cache size does not allow direct I/O");
   made.memtable_bytes = options.memtable_bytes;
   made.sync_mode = options.sync ? SyncMode::kFull : SyncMode::kNone;
   made.flush_threads = 1;
@@ -130,7 +130,7 @@ class TidesdbStore : public Store {
       : options_(options), db_(Must(Db::Open(MakeOptions(options), options.directory))) {
     Require(db_->options().memtable_bytes == options.memtable_bytes &&
                 db_->options().block_cache_bytes == options.cache_bytes,
-            "TidesDB: the memory was cut; the engines are not alike");
+            "TidesDB: the memory was reduced, so the engines are not comparable");
     families_ = db_->ListFamilies();
     if (families_.empty()) CreateFamily();
   }
@@ -159,7 +159,7 @@ class TidesdbStore : public Store {
  private:
   const StoreOptions options_;
   const std::unique_ptr<Db> db_;
-  std::vector<ColumnFamily*> families_;  // By id, which is the order of their creation.
+  std::vector<ColumnFamily*> families_;  // By id, in order of creation.
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// What is measured: each work runs alone in a process, on a database that an earlier one left or on
-// one of its own, and checks every answer.
+// The measured works. Each runs alone in a process, on a database that an earlier one left or on its own, and
+// checks every answer.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace tidesdb::bench {
 
-// How much is done; everything that is counted in it is of one size of values.
+// The amount of work; all entries of a run have one size of values.
 struct Sizes {
   uint64_t data_bytes = uint64_t{128} << 20;    // Keys and values of the database that is read.
   uint64_t memtable_bytes = uint64_t{8} << 20;  // Of one.
@@ -24,10 +24,10 @@ struct Sizes {
   uint64_t reopens = 3;
 };
 
-// Which database a work gets.
+// The database of a work.
 enum class Data : uint8_t {
-  kOwn,   // An empty one that is removed afterwards.
-  kMake,  // An empty one that stays: what the works with kKept read.
+  kOwn,   // An empty one, removed afterwards.
+  kMake,  // An empty one that stays for the works with kKept.
   kKept,
 };
 
@@ -38,23 +38,23 @@ struct Job {
   size_t value_bytes = 0;
   uint64_t seed = 0;
   bool direct_io = true;
-  bool cache_holds_all = true;  // Else a quarter of it.
+  bool cache_holds_all = true;  // Otherwise a quarter of it.
 };
 
 struct Work {
   const char* name;
-  const char* says;  // In a table.
+  const char* says;  // In tables.
   Data data;
   bool cache_holds_all;
-  bool for_each_value_size;  // Else for the first one only.
+  bool for_each_value_size;  // Otherwise for the first one only.
   Json (*run)(const Job& job);
 };
 
 // In the order in which they run.
 const std::vector<Work>& AllWorks();
 
-// What the store of a work is opened with, but for its directory. direct_io: whether the file system
-// has it; a small cache goes without (TidesDB takes the page cache for the rest).
+// The store options of a work, without its directory. direct_io: whether the file system supports it; a small cache
+// does not use it (TidesDB then also uses the page cache).
 StoreOptions OptionsOf(const Sizes& sizes, bool cache_holds_all, bool direct_io);
 
 }  // namespace tidesdb::bench

@@ -16,7 +16,7 @@ namespace {
 
 constexpr uint64_t kQueueLength = 1000;
 
-// Settles, checks what family 0 holds, closes.
+// Settles, checks the content of family 0, closes.
 Json EndOfWrites(const Job& job, Measurement* measurement, Store* store,
                  std::unique_ptr<Session> session, const Sum& wanted) {
   measurement->Settle(store);
@@ -43,7 +43,7 @@ Json RunFill(const Job& job, bool scattered) {
                      SumOfNumbers(job, entries));
 }
 
-// What `commits` puts of one of several threads do.
+// Puts `commits` entries, as one of several threads.
 Meter PutSome(const Job& job, Store* store, uint64_t first, uint64_t commits) {
   const auto session = store->NewSession();
   Values values(job.value_bytes);
@@ -93,7 +93,7 @@ Json RunReadModifyWrite(const Job& job) {
   const auto store = job.engine.open(options);
   auto session = store->NewSession();
   Sum wanted = SumOf(session.get(), 0);
-  Require(wanted.count == entries, "the database does not hold what was filled in");
+  Require(wanted.count == entries, "the database does not contain the loaded data");
   Random random(job.seed);
   const uint64_t operations = std::max<uint64_t>(job.sizes.operations / 2, 1);
   Measurement measurement(operations);
@@ -113,7 +113,7 @@ Json RunQueue(const Job& job) {
   Values values(job.value_bytes);
   uint64_t tail = 0;
   for (; tail < kQueueLength; ++tail) session->Put(0, Key(tail).bytes(), values.Of(tail, 0));
-  // An engine that walks over what was deleted takes longer with each one.
+  // An engine that walks over deleted entries gets slower with each one.
   const uint64_t operations = std::max<uint64_t>(job.sizes.operations / 20, 1);
   Measurement measurement(operations);
   Sum taken;

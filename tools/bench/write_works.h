@@ -1,4 +1,4 @@
-// The works that write, each with what it leaves checked by a scan.
+// The works that write; a scan checks the result of each.
 #pragma once
 
 #include "tools/bench/json.h"
@@ -10,11 +10,11 @@ namespace tidesdb::bench {
 Json RunFillInOrder(const Job& job);
 Json RunFillScattered(const Job& job);
 
-// Of the database that RunFillScattered left.
+// On the database that RunFillScattered left.
 Json RunOverwrite(const Job& job);
 Json RunReadModifyWrite(const Job& job);  // Transactions, locks; the database stays changed.
 
-Json RunQueue(const Job& job);  // Takes the first entry away and puts one at the end.
+Json RunQueue(const Job& job);  // Removes the first entry and adds one at the end.
 Json RunBulk(const Job& job);   // All entries in one transaction.
 template <unsigned threads>
 Json RunSynced(const Job& job);  // Each commit is on the disk when it returns.

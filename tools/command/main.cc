@@ -1,4 +1,4 @@
-// tidesdb: what one does with the engine without a server.
+// tidesdb: the engine's command line, without a server.
 #include <CLI/CLI.hpp>
 
 #include "tidesdb/version.h"
