@@ -1,10 +1,9 @@
-// Preloaded into a server: ends it by SIGKILL just before or after a chosen write or sync of a chosen file.
+// Preloaded into a server: kills it (SIGKILL) just before or after a chosen write or sync of a chosen file.
 //
-// What a kill leaves is what was written before it, so that each state that a crash of the process can leave lies
-// between two of these calls. The point is read from the file that TIDESDB_KILL_POINT names, three 32-bit numbers: the
-// kind of call (Kind; 0: none), whether it is done before the end, and how many such calls to wait for.
-// kill_point.py has the same kinds.
-
+// A kill leaves what was written before it, so each state that a crash of the process can leave lies between two of
+// these calls. The file in TIDESDB_KILL_POINT gives the point as three 32-bit numbers: the kind of call (Kind; 0:
+// none), whether the call still runs before the kill, and how many such calls to wait for. kill_point.py has the
+// same kinds.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -72,7 +71,7 @@ Kind KindOf(int fd, bool is_sync) {
   return file.starts_with("MANIFEST-") ? kManifestWrite : kNone;
 }
 
-// Whether this call is the one that was chosen; counts it.
+// Whether this is the chosen call; counts it.
 bool IsIt(int fd, bool is_sync) {
   const int32_t kind = point->kind.load();
   return kind != kNone && KindOf(fd, is_sync) == kind && point->calls.fetch_sub(1) == 1;

@@ -113,9 +113,7 @@ void AddBench(CLI::App* program, int* exit_code) {
   command->add_option("--data-mib", settings->data_mib, "Keys and values of the database, MiB")
       ->check(CLI::Range(1, 1 << 20))
       ->capture_default_str();
-  command
-      ->add_option("--memtable-mib", settings->memtable_mib,
-                   "Size of a memtable, of up to four, MiB")
+  command->add_option("--memtable-mib", settings->memtable_mib, "Each memtable, of up to four, MiB")
       ->check(CLI::Range(1, 1 << 10))
       ->capture_default_str();
   command->add_option("--block-bytes", run.sizes.block_bytes, "Size of a block of a table file")

@@ -36,7 +36,7 @@ Outcome Client::Connect(const ConnectOptions& options) {
   const bool by_socket = !options.socket.empty();
   const unsigned protocol = by_socket ? MYSQL_PROTOCOL_SOCKET : MYSQL_PROTOCOL_TCP;
   mysql_optionsv(handle_.get(), MYSQL_OPT_PROTOCOL, &protocol);
-  // Newer client libraries refuse a server's self-made certificate; a benchmark's server has no
+  // Newer client libraries reject a server's self-signed certificate; a benchmark's server has no
   // other.
   const my_bool verify = 0;
   mysql_optionsv(handle_.get(), MYSQL_OPT_SSL_VERIFY_SERVER_CERT, &verify);
@@ -59,7 +59,7 @@ Outcome Client::Connect(const ConnectOptions& options) {
 
 Outcome Client::LastError() const {
   const unsigned code = mysql_errno(handle_.get());
-  // The library has been seen to fail without a number when a server dies at the wrong moment.
+  // The library has been seen to fail without an error number if a server dies at the wrong moment.
   if (code == 0) return {2013, "HY000", "the connection failed without an error number"};
   return {code, mysql_sqlstate(handle_.get()), mysql_error(handle_.get())};
 }
@@ -169,7 +169,7 @@ std::string QuoteText(std::string_view text) {
 
 Outcome InitClientLibrary() {
   if (mysql_library_init(0, nullptr, nullptr) != 0) {
-    return Outcome::Fail("the MariaDB client library does not start");
+    return Outcome::Fail("the MariaDB client library cannot be initialized");
   }
   return {};
 }

@@ -54,7 +54,7 @@ void AddDrop(CLI::App* program, ExitCode* exit_code) {
 int RunProgram(CLI::App* program, int argc, char** argv,
                const std::function<void(CLI::App*, ExitCode*)>& add_commands) {
   program->require_subcommand(1);
-  // Before any thread is started, the client library's included.
+  // Before any thread is started, including the client library's.
   BlockStopSignals();
   if (const Outcome started = InitClientLibrary(); !started.ok()) {
     return static_cast<int>(ReportFailure(program->get_name(), started));

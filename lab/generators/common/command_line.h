@@ -1,4 +1,4 @@
-// What the command lines of the generators share.
+// The common command-line parts of the generators.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -12,21 +12,20 @@
 
 namespace tidesdb::lab {
 
-// Says on standard error why the program of that name could not do its work. Returns how it ends.
+// Prints to standard error why the program failed. Returns its exit code.
 ExitCode ReportFailure(std::string_view program, const Outcome& outcome);
 
-// Where the server is, and who asks. The database is called as the command's program unless it is
-// given.
+// The options for the server and the account. The default database has the command's program name.
 void AddServerOptions(CLI::App* command, ConnectOptions* server);
 
-// A number within bounds, its default in the help.
+// A number within bounds; the help shows its default.
 template <typename T, typename Bound>
 void AddNumber(CLI::App* command, const std::string& name, T* value, const std::string& help,
                Bound low, Bound high) {
   command->add_option(name, *value, help)->capture_default_str()->check(CLI::Range(low, high));
 }
 
-// Where the results go, and what is said meanwhile.
+// The options for results and progress.
 void AddOutputs(CLI::App* command, CommonOptions* options);
 
 // Writes the files that the options name. Returns the first failure.
@@ -35,8 +34,8 @@ Outcome WriteOutputs(const CommonOptions& options, const std::string& json, cons
 // The command that drops the database.
 void AddDrop(CLI::App* program, ExitCode* exit_code);
 
-// All of a generator's main(). `add_commands` adds the commands to the program; the one that the
-// command line names sets the exit code.
+// A generator's whole main(). `add_commands` adds the commands to the program; the selected one
+// sets the exit code.
 int RunProgram(CLI::App* program, int argc, char** argv,
                const std::function<void(CLI::App*, ExitCode*)>& add_commands);
 

@@ -1,4 +1,4 @@
-// Counts errors by their number and keeps the message of the first of each.
+// Counts errors by number and keeps the first message of each.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,10 @@ struct ErrorEntry {
   uint64_t count = 0;
   std::string state;
   std::string first_message;
-  std::string first_where;  // What was being done, such as a transaction's name.
+  std::string first_where;  // The activity, such as a transaction's name.
 };
 
-// Threads: one per user; merged after the users were joined.
+// Threads: one per user; merged after the users have been joined.
 class ErrorTally {
  public:
   // REQUIRES: !error.ok().
@@ -26,7 +26,7 @@ class ErrorTally {
 
   uint64_t total() const;
   uint64_t CountOf(unsigned code) const;
-  // Errors that are no conflict (1213, 1205, 1020): a healthy run has none.
+  // Errors that are not conflicts (1213, 1205, 1020): a healthy run has none.
   uint64_t unexpected() const;
 
   const std::map<unsigned, ErrorEntry>& entries() const { return entries_; }

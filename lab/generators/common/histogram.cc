@@ -7,7 +7,7 @@
 namespace tidesdb::lab {
 namespace {
 
-// Each power of two is cut into 64 buckets: a bucket is at most 1/64 = 1.6 % of its value wide.
+// Each power of two is divided into 64 buckets: a bucket is at most 1/64 = 1.6 % of its value wide.
 constexpr unsigned kSubBits = 6;
 constexpr uint64_t kSubBuckets = uint64_t{1} << kSubBits;
 // Values from 2^36 us (19 hours) on share the last bucket.
@@ -61,7 +61,7 @@ uint64_t Histogram::PercentileUs(double percent) const {
   uint64_t seen = 0;
   for (size_t i = 0; i < buckets_.size(); ++i) {
     seen += buckets_[i];
-    // The recorded extremes are exact; a bucket's bound may lie outside of them.
+    // The recorded extremes are exact; a bucket's bound may be outside of them.
     if (seen >= rank) return std::clamp(UpperBound(i), min_us_, max_us_);
   }
   return max_us_;

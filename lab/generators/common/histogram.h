@@ -7,7 +7,7 @@
 
 namespace tidesdb::lab {
 
-// Threads: one writer; read it, or merge it, once the writer is done.
+// Threads: one writer; read or merge it once the writer has finished.
 class Histogram {
  public:
   Histogram();
@@ -21,11 +21,11 @@ class Histogram {
   uint64_t min_us() const { return count_ == 0 ? 0 : min_us_; }
   double MeanUs() const;
 
-  // The value that `percent` % of the recorded ones do not exceed; 0 when nothing was recorded.
+  // The value that `percent` % of the recorded ones do not exceed; 0 if nothing was recorded.
   // REQUIRES: 0 < percent <= 100.
   uint64_t PercentileUs(double percent) const;
 
-  // The bucket arithmetic, open to tests. A bucket's upper bound is the largest value in it.
+  // The bucket arithmetic, public for tests. A bucket's upper bound is its largest value.
   static size_t BucketOf(uint64_t value_us);
   static uint64_t UpperBound(size_t bucket);
 

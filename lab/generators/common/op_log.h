@@ -11,7 +11,7 @@
 
 namespace tidesdb::lab {
 
-// One second of one series. Latencies are those of the operations without an error.
+// One second of one series. Latencies are those of successful operations.
 struct Interval {
   uint64_t count = 0;
   uint64_t rows = 0;
@@ -23,28 +23,28 @@ struct Interval {
   uint64_t max_us = 0;
 
   uint64_t mean_us() const { return count == 0 ? 0 : sum_us / count; }
-  // The same second of another series; percentiles do not add up, and are left as they are.
+  // Adds the same second of another series; percentiles cannot be added and stay unchanged.
   void Add(const Interval& other);
 };
 
 // Threads: any.
-// Invariant: a second is open, with a histogram, or closed, with its percentiles alone: memory does
-//   not grow with the histograms of a long run.
+// Invariant: a second is open, with a histogram, or closed, with percentiles only, so that a long
+//   run does not fill memory with histograms.
 class OpLog {
  public:
   explicit OpLog(size_t series);
 
-  // An operation that ended in that second. What ended in a closed second is counted in the first
-  // open one: the writer was held up between its clock and this call.
+  // Records an operation that ended in that second. If the second is already closed, the first open
+  // one counts it: the writer was delayed between its clock and this call.
   void Record(size_t second, size_t series, uint64_t rows, uint64_t latency_us);
   void RecordError(size_t second, size_t series);
 
   // Closes the seconds before this one.
   void CloseBefore(size_t second);
 
-  // What is known of a second now; zeros for one in which nothing was recorded.
+  // The current numbers of a second; zeros if nothing was recorded in it.
   Interval Read(size_t second, size_t series) const;
-  // Seconds up to the last in which something was recorded.
+  // The number of seconds up to the last recorded one.
   size_t seconds() const;
 
   // Of all seconds.
@@ -58,7 +58,7 @@ class OpLog {
     uint64_t rows = 0;
     uint64_t errors = 0;
   };
-  // Open seconds are made up to this one. REQUIRES: mutex_ is held.
+  // Creates open seconds up to this one. REQUIRES: mutex_ is held.
   Cell* At(size_t second, size_t series);
   static Interval Reduce(const Cell& cell);
 

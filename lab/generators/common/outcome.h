@@ -1,5 +1,5 @@
-// What a call to the server or to the system came to: OK, or an error number with its message; and
-// what a whole program came to.
+// The result of a call to the server or to the system: OK, or an error number with its message.
+// Also the result of a whole program.
 #pragma once
 
 #include <string>
@@ -7,11 +7,11 @@
 
 namespace tidesdb::lab {
 
-// Error numbers of MariaDB that a load generator tells apart.
+// Error numbers of MariaDB that the generators distinguish.
 inline constexpr unsigned kErrCheckRead = 1020;        // A row changed since it was read.
 inline constexpr unsigned kErrLockWaitTimeout = 1205;  // A lock was not granted in time.
 inline constexpr unsigned kErrDeadlock = 1213;  // This transaction was chosen to break a cycle.
-inline constexpr unsigned kErrTool = 60000;     // Ours: not from the server or its client library.
+inline constexpr unsigned kErrTool = 60000;     // Ours, not the server's or its client library's.
 
 struct [[nodiscard]] Outcome {
   unsigned code = 0;  // 0 for OK.
@@ -20,13 +20,13 @@ struct [[nodiscard]] Outcome {
 
   bool ok() const { return code == 0; }
 
-  // True for the errors with which a server asks the client to run its transaction again.
+  // Whether the server asks the client to run the transaction again.
   bool is_conflict() const {
     return code == kErrDeadlock || code == kErrLockWaitTimeout || code == kErrCheckRead;
   }
 
-  // True when the connection is gone or could not be made: 2002, 2003, 2006, 2013, 2055, and 1053,
-  // 1927 with which a server that stops or kills says good-bye.
+  // Whether the connection is lost or could not be made: 2002, 2003, 2006, 2013, 2055, and 1053 and
+  // 1927, which a server sends when it stops or kills.
   bool is_lost() const {
     return code == 2002 || code == 2003 || code == 2006 || code == 2013 || code == 2055 ||
            code == 1053 || code == 1927;
@@ -41,18 +41,18 @@ struct [[nodiscard]] Outcome {
   static Outcome Fail(std::string message) { return {kErrTool, "", std::move(message)}; }
 };
 
-// How a generator's program ends: the highest that applies.
+// A program's exit code: the highest that applies.
 enum class ExitCode : int {
   kOk = 0,
   kFailed = 1,            // It could not run: options, connection, disk.
-  kInconsistent = 2,      // The database does not hold what it must, or gave a wrong answer.
+  kInconsistent = 2,      // Wrong or missing data in the database, or a wrong answer.
   kUnexpectedErrors = 3,  // Errors other than 1213, 1205 and 1020.
-  kServerLost = 4,        // The connections broke, as when the server is killed.
+  kServerLost = 4,        // The connections broke, for example because the server was killed.
 };
 
 }  // namespace tidesdb::lab
 
-// Returns early from a function that returns Outcome.
+// Returns from a function with result Outcome if expr failed.
 #define LAB_TRY(expr)                                                        \
   do {                                                                       \
     if (::tidesdb::lab::Outcome lab_outcome_ = (expr); !lab_outcome_.ok()) { \

@@ -5,7 +5,7 @@
 namespace tidesdb::lab {
 namespace {
 
-// SplitMix64: spreads a seed over the state, as the authors of xoshiro advise.
+// SplitMix64: spreads a seed over the state, as the authors of xoshiro recommend.
 uint64_t SplitMix(uint64_t* x) {
   *x += 0x9e3779b97f4a7c15ULL;
   uint64_t z = *x;

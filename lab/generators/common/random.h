@@ -12,7 +12,7 @@ class Random {
  public:
   explicit Random(uint64_t seed);
 
-  // A generator whose sequence depends on every part; for one task or one user of a seeded run.
+  // A generator whose sequence depends on all parts; for one task or one user of a seeded run.
   static Random Derived(uint64_t seed, std::initializer_list<uint64_t> parts);
 
   uint64_t Next();

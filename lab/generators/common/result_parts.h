@@ -1,5 +1,4 @@
-// What the results of all generators have in common: JSON by the library, with our texts and numbers
-// as it wants them, latencies, errors, the file.
+// The common parts of all generators' results: JSON, latencies, errors, the file.
 #pragma once
 
 #include <ctime>
@@ -15,25 +14,25 @@ namespace tidesdb::lab {
 
 using Json = nlohmann::ordered_json;
 
-// Of bytes that a server sent: Latin-1, the character set of our connections.
+// Converts bytes from a server: Latin-1, the character set of our connections.
 Json ServerText(std::string_view latin1);
 
-// Rounded to so many decimals; null for what is no finite number.
+// Rounded to this many decimals; null if the value is not finite.
 Json Rounded(double value, int decimals = 3);
 
-// ASCII on one line.
+// ASCII in one line.
 std::string JsonText(const Json& json);
 
 // "2026-11-22T12:00:00Z".
 std::string UtcText(std::time_t when);
 
-// The members mean_us, min_us, p50_us, p95_us, p99_us, p999_us and max_us are added to an object.
+// Adds the members mean_us, min_us, p50_us, p95_us, p99_us, p999_us and max_us to an object.
 void AddLatency(const Histogram& latency, Json* json);
 
 // By code, with the first message.
 Json ErrorsJson(const ErrorTally& errors);
 
-// The same for the terminal: a line with the totals, and one for each code.
+// The same for the terminal: a line with totals, and one for each code.
 std::string ErrorText(const ErrorTally& errors);
 
 Outcome WriteFile(const std::string& path, const std::string& text);

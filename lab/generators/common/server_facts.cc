@@ -64,10 +64,11 @@ Outcome CreateDatabase(Client* client, const std::string& name, bool replace,
       "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = " + QuoteText(name),
       &tables));
   if (tables != 0) {
-    return Outcome::Fail("database '" + name + "' holds tables already; --replace drops it first");
+    return Outcome::Fail("database '" + name +
+                         "' already contains tables; --replace drops it first");
   }
   LAB_TRY(client->Exec("CREATE DATABASE IF NOT EXISTS " + QuoteName(name)));
-  // One that is there already too: variables of procedures take its character set.
+  // Also for an existing one: variables of procedures take its character set.
   if (!suffix.empty()) {
     LAB_TRY(client->Exec("ALTER DATABASE " + QuoteName(name) + std::string(suffix)));
   }

@@ -1,5 +1,5 @@
-// What the server says of itself, version and the settings that a comparison needs; and the database
-// that a generator makes on it and drops again.
+// The server's version and the settings that matter for a comparison; also creates and drops a generator's
+// database.
 #pragma once
 
 #include <string>
@@ -21,22 +21,21 @@ struct ServerFacts {
   std::vector<std::string> snapshot_variables;  // Names of %snapshot_isolation.
 };
 
-// Fills everything but what the generator knows better: the engine is that of `table` in the
-// connection's database.
+// Fills all fields except those that only the generator knows. The engine is that of `table` in the connection's
+// database.
 Outcome ReadServerFacts(Client* client, const std::string& table, ServerFacts* facts);
 
-// A server that lacks the engine would make another one's tables, with a warning only.
+// A server without the engine would create another engine's tables, with only a warning.
 Outcome CheckEngine(Client* client, const std::string& engine);
 
 Json ServerJson(const ServerFacts& server);
 
-// Makes the database and selects it; one with tables in it is an error unless replace drops it
-// first. The suffix is what the database has in the end, also one that was there: a character set, or
-// nothing.
+// Creates the database and selects it. A database with tables is an error unless `replace` is set, which drops it
+// first. The suffix, a character set or nothing, also applies to an existing database.
 Outcome CreateDatabase(Client* client, const std::string& name, bool replace,
                        std::string_view suffix = "");
 
-// Drops the database that server names, by a connection of its own; none of that name is fine.
+// Drops the database that server names, over a separate connection; it may be missing.
 Outcome DropDatabase(const ConnectOptions& server);
 
 }  // namespace tidesdb::lab

@@ -35,7 +35,7 @@ bool WaitForStop(SteadyClock::time_point deadline) {
   }
 }
 
-// Drives one run; the seconds are counted from the Stage's begin.
+// Drives one run; seconds count from the Stage's start.
 class StageRunner {
  public:
   StageRunner(Stage* stage, StageHooks* hooks) : stage_(stage), hooks_(hooks) {}
@@ -72,7 +72,7 @@ class StageRunner {
     report_.measured = whole || report_.interrupted;
   }
 
-  // Ticks until that second of the run; false when the run is over before.
+  // Ticks until that second of the run; false if the run ends earlier.
   bool WaitUntil(int second) {
     while (ticked_ < second) {
       if (WaitForStop(stage_->begin_ + std::chrono::seconds(ticked_ + 1))) {

@@ -1,4 +1,4 @@
-// Runs N users, a thread each, through ramp-up and measurement, with a tick each second.
+// Runs N users, one thread each, through ramp-up and measurement, with a tick every second.
 #pragma once
 
 #include <atomic>
@@ -23,18 +23,18 @@ struct StagePlan {
   int duration_s = 60;
 };
 
-// What the users see of the run.
+// The users' view of the run.
 // Threads: any.
 class Stage {
  public:
   explicit Stage(const StagePlan& plan) : plan_(plan), begin_(SteadyClock::now()) {}
 
   const StagePlan& plan() const { return plan_; }
-  // Users leave when this turns true.
+  // Users leave when this becomes true.
   bool stopping() const { return stopping_.load(std::memory_order_acquire); }
-  // True between the two samplings: what ends now counts.
+  // True between the two samples: operations that end now count.
   bool measuring() const { return measuring_.load(std::memory_order_acquire); }
-  // Whole seconds since the run began, for what is counted by them.
+  // Whole seconds since the start of the run, for counts by second.
   size_t Second(SteadyClock::time_point at) const {
     return static_cast<size_t>(
         std::chrono::duration_cast<std::chrono::seconds>(at - begin_).count());
@@ -49,7 +49,7 @@ class Stage {
   std::atomic<bool> measuring_{false};
 };
 
-// What a workload does at the turning points; all calls come from the thread of RunStage.
+// A workload's actions at the turning points; RunStage's thread makes all calls.
 class StageHooks {
  public:
   virtual ~StageHooks() = default;
@@ -62,20 +62,20 @@ class StageHooks {
 
 struct StageReport {
   bool interrupted = false;  // SIGINT or SIGTERM came.
-  bool users_left = false;  // All users left by themselves before the end, as when the server died.
-  bool measured = false;    // Both samples were taken.
-  double measured_s = 0;    // Between the samples; the divisor of all rates.
-  Outcome error;            // Of a hook.
+  bool users_left = false;   // All users left before the end, for example because the server died.
+  bool measured = false;     // Both samples were taken.
+  double measured_s = 0;     // Between the samples; the divisor of all rates.
+  Outcome error;             // Of a hook.
 };
 
-// Runs `body(user)` for user 0 to users-1, each on its own thread, until the plan's time is over,
-// all of them returned, or a signal came. Users are joined before it returns. REQUIRES:
+// Runs `body(user)` for user 0 to users-1, each on its own thread. Ends when the plan's time is
+// over, all users have returned, or a signal came; users are joined first. REQUIRES:
 // BlockStopSignals() was called before any thread was started.
 StageReport RunStage(Stage* stage, StageHooks* hooks, const std::function<void(int)>& body);
 
 // Keeps SIGINT and SIGTERM pending, so that WaitForStop can take them instead of a handler.
 void BlockStopSignals();
-// Waits until the deadline; true when SIGINT or SIGTERM came before.
+// Waits until the deadline; true if SIGINT or SIGTERM came earlier.
 bool WaitForStop(SteadyClock::time_point deadline);
 
 }  // namespace tidesdb::lab

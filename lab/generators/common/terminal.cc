@@ -57,7 +57,7 @@ void ProgressLine::Show(int second, std::string_view line) {
   if (quiet_) return;
   const int width = static_cast<int>(line.size());
   if (terminal_) {
-    // Blanks cover what is left of a longer line before.
+    // Blanks overwrite the rest of a longer previous line.
     const int blanks = static_cast<int>(shown_ > line.size() ? shown_ - line.size() : 0);
     std::printf("\r%.*s%*s", width, line.data(), blanks, "");
     shown_ = line.size();

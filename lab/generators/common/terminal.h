@@ -1,4 +1,4 @@
-// What a person sees: aligned tables, durations, and a progress line that a log file also bears.
+// Output for people: aligned tables, durations, and a progress line that also suits a log file.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace tidesdb::lab {
 
-// Cells in columns; the first row is the heading. Numbers are aligned to the right by the caller's
-// choice: every column but the first `left_columns` is.
+// Cells in columns; the first row is the heading. All columns except the first `left_columns` are
+// right-aligned.
 std::string FormatTable(const std::vector<std::vector<std::string>>& rows, size_t left_columns);
 
 // "4 s", "3 min 5 s", "1 h 2 min".
@@ -21,14 +21,13 @@ std::string FormatCount(uint64_t count);
 // "1.23" (milliseconds, three significant digits or so) for a latency.
 std::string FormatMs(uint64_t us);
 
-// Rewrites one line on a terminal each time; elsewhere prints a line every `plain_period_s`
-// seconds.
+// Rewrites one line on a terminal; otherwise prints a line every `plain_period_s` seconds.
 class ProgressLine {
  public:
   ProgressLine(bool quiet, int plain_period_s);
   // REQUIRES: called about once a second; `second` counts the calls.
   void Show(int second, std::string_view line);
-  // Ends the line, so that what is printed next has its own.
+  // Ends the line, so that the next output starts a new one.
   void Finish();
 
  private:

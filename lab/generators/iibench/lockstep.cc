@@ -6,7 +6,7 @@
 namespace tidesdb::lab::iibench {
 namespace {
 
-// Nobody wakes the two when a phase ends by its time.
+// No thread wakes the two when a phase ends by its time.
 constexpr std::chrono::milliseconds kLookAgain{50};
 
 }  // namespace

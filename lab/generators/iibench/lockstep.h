@@ -1,4 +1,4 @@
-// Keeps a deleter at its inserter's rate: it deletes what was inserted, and neither runs away.
+// Keeps a deleter at its inserter's rate: it deletes what was inserted, and neither gets far ahead.
 #pragma once
 
 #include <condition_variable>
@@ -11,16 +11,16 @@ namespace tidesdb::lab::iibench {
 // Threads: one inserter and one deleter.
 class Lockstep {
  public:
-  // The inserter waits while so many rows more were inserted than deleted.
+  // The inserter waits while this many more rows were inserted than deleted.
   explicit Lockstep(int64_t ahead_max) : ahead_max_(ahead_max) {}
 
-  // Of the inserter. Returns false when the deleter has left or `stopping` says so.
+  // For the inserter. False if the deleter has left or `stopping` returns true.
   bool WaitForRoom(const std::function<bool()>& stopping);
   void Inserted(int64_t rows);
   void InserterLeaves();
 
-  // Of the deleter: waits until something is owed and returns how many rows, `rows_max` at most.
-  // 0: leave, for `stopping` says so or the inserter has left and nothing is owed.
+  // For the deleter: waits until rows are due and returns their number, at most `rows_max`. 0:
+  // leave, because `stopping` returns true, or the inserter has left and nothing is due.
   int64_t WaitForOwed(int64_t rows_max, const std::function<bool()>& stopping);
   void Deleted(int64_t rows);
   void DeleterLeaves();
@@ -29,7 +29,7 @@ class Lockstep {
   // Waits until `ready`, which is called with mutex_ held, or `stopping`.
   template <typename Ready>
   void Wait(const std::function<bool()>& stopping, Ready ready);
-  // Makes the change with mutex_ held, and wakes who waits.
+  // Makes the change with mutex_ held, and wakes the waiters.
   template <typename Change>
   void Tell(Change change);
 

@@ -1,5 +1,5 @@
-// iibench: the insert benchmark on a MariaDB server. The program's commands, one each: options in,
-// exit code out; what people read goes to stdout.
+// iibench: the insert benchmark on a MariaDB server. One function for each command: options in,
+// exit code out; output for people goes to stdout.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>
@@ -22,7 +22,7 @@ struct Given {
 ExitCode Failed(const Outcome& outcome) { return ReportFailure("iibench", outcome); }
 
 std::string ProfileHelp() {
-  std::string text = "Where sizes come from that are not given:";
+  std::string text = "Profiles, for sizes that are not given:";
   for (const Profile& profile : Profiles()) {
     text += std::string(&profile == &Profiles().front() ? " " : "; ") + std::string(profile.name) +
             " (" + std::string(profile.title) + ")";
@@ -30,7 +30,7 @@ std::string ProfileHelp() {
   return text;
 }
 
-// A size that is not the profile's where it is given.
+// An option for a size; if given, it overrides the profile's.
 template <typename T>
 CLI::Option* AddSize(CLI::App* command, Given* given, const std::string& name, T Sizes::*size,
                      const std::string& help) {
@@ -44,7 +44,7 @@ CLI::Option* AddSize(CLI::App* command, Given* given, const std::string& name, T
 
 void AddSizes(CLI::App* command, Given* given) {
   command->add_option("--profile", given->run.profile, ProfileHelp())->capture_default_str();
-  AddNumber(command, "--scale", &given->scale, "The profile's rows times this", 1e-9, 1e6);
+  AddNumber(command, "--scale", &given->scale, "Factor for the profile's rows", 1e-9, 1e6);
   AddSize(command, given, "--phases", &Sizes::phases,
           "l.i0, l.x, l.i1, l.i2, qrN and qpN (N rows a second behind the queries)")
       ->delimiter(',');
@@ -108,7 +108,7 @@ ExitCode RunRun(Given* given) {
   if (Outcome outcome = Resolve(given); !outcome.ok()) return Failed(outcome);
   RunReport report;
   const Outcome outcome = Run(given->run, &report);
-  // What was measured before a failure is kept.
+  // Keep what was measured before a failure.
   if (!report.phases.empty()) {
     std::printf("%s", ResultTable(given->run, report).c_str());
     const Outcome written =
@@ -157,7 +157,7 @@ void AddCommands(CLI::App* program, ExitCode* exit_code) {
 int main(int argc, char** argv) {
   CLI::App program("The insert benchmark on a MariaDB server, with any storage engine", "iibench");
   program.footer(
-      "Exit codes: 0 fine, 1 could not run, 2 rows are missing or too many or an answer was wrong, "
+      "Exit codes: 0 fine, 1 could not run, 2 missing or extra rows or a wrong answer, "
       "3 errors other than 1213, 1205 and 1020, 4 connection lost.");
   return tidesdb::lab::RunProgram(&program, argc, argv, tidesdb::lab::iibench::AddCommands);
 }

@@ -37,7 +37,7 @@ void Pacer::Done(uint64_t now_us) {
 
 PaceReport Pacer::Finish(uint64_t now_us) {
   report_.done = done_;
-  // A batch whose time is not over yet is not missed.
+  // A batch whose time is not over yet is not late.
   report_.due = static_cast<int64_t>(now_us * rate_ / (batch_ * kSecondUs));
   if (report_.due > done_) {
     report_.late += report_.due - done_;

@@ -6,7 +6,7 @@
 namespace tidesdb::lab::iibench {
 namespace {
 
-// The number after "qr" or "qp"; 0 for anything else.
+// The number after "qr" or "qp"; 0 for any other text.
 int RateOf(std::string_view digits) {
   int rate = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), rate);
@@ -42,7 +42,7 @@ bool MakePhase(const std::string& name, const Sizes& sizes, Phase* phase) {
   return phase->rate != 0;
 }
 
-// Whether the phases before leave what this one needs.
+// Whether the earlier phases leave what this one needs.
 Outcome CheckOrder(const std::vector<Phase>& before, const Phase& phase) {
   for (const Phase& earlier : before) {
     if (earlier.name == phase.name) {
@@ -92,7 +92,7 @@ std::optional<double> SecondsLeft(const std::vector<Phase>& phases, const Progre
   double left = 0;
   for (size_t i = progress.phase; i < phases.size(); ++i) {
     const Phase& phase = phases[i];
-    if (!phase.inserts()) continue;  // No estimate: it takes what it takes.
+    if (!phase.inserts()) continue;  // No estimate: unknown duration.
     const bool now = i == progress.phase;
     const double by_time = phase.seconds - (now ? progress.elapsed_s : 0);
     const double rows = static_cast<double>(phase.rows) - (now ? progress.rows : 0);

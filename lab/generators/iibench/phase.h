@@ -1,4 +1,4 @@
-// The steps of the insert benchmark by name, and how much of each there is to do.
+// The steps of the insert benchmark by name, and the amount of work of each.
 #pragma once
 
 #include <cstddef>
@@ -13,14 +13,14 @@
 namespace tidesdb::lab::iibench {
 
 enum class PhaseKind : uint8_t {
-  kLoad,          // l.i0: inserts in the order of the primary key, no secondary index.
+  kLoad,          // l.i0: inserts in primary key order, without secondary indexes.
   kIndex,         // l.x: the three secondary indexes.
-  kChurn,         // l.i1, l.i2: inserts at the high end, as many deletes at the low end.
+  kChurn,         // l.i1, l.i2: inserts at the high end, equally many deletes at the low end.
   kRangeQueries,  // qrN: range queries on the secondary indexes, N inserts and deletes a second.
   kPointQueries,  // qpN: the same with point queries on the primary key.
 };
 
-// Limits are for each client; 0 is none. The first that is reached ends the phase.
+// Limits are for each client; 0: none. The first one reached ends the phase.
 struct Phase {
   std::string name;
   PhaseKind kind = PhaseKind::kLoad;
@@ -36,7 +36,7 @@ struct Phase {
   }
 };
 
-// How much to do; what Phases() makes phases of.
+// The amounts of work; Phases() makes phases from them.
 struct Sizes {
   std::vector<std::string> phases;
   int clients = 1;
@@ -48,21 +48,20 @@ struct Sizes {
   int load_batch = 100;
   int i1_batch = 50;
   int i2_batch = 5;
-  int query_batch = 50;  // Of the writes behind the queries; not more than the rate.
+  int query_batch = 50;  // For the writes during the queries; at most the rate.
 };
 
-// The phases in their order. Fails for a name that is none, one that comes twice, an order in which
-// a phase lacks what it needs, and a phase without an end.
+// The phases in order. Fails for an unknown or repeated name, for an order in which a phase lacks
+// what it needs, and for a phase without an end.
 Outcome Phases(const Sizes& sizes, std::vector<Phase>* phases);
 
-// The seconds until all phases are done, as far as can be told from what the current one has done:
-// nullopt when nothing is known yet.
+// The estimated seconds until all phases are done, from the progress of the current one; nullopt if
+// unknown.
 struct Progress {
-  size_t phase = 0;      // The index of the current one.
-  double rows = 0;       // Inserted in it, by a client.
+  size_t phase = 0;      // Index of the current one.
+  double rows = 0;       // Inserted in it, per client.
   double elapsed_s = 0;  // Of it.
-  double last_rate =
-      0;  // Rows a second, by a client, of the last phase that was as fast as possible.
+  double last_rate = 0;  // Rows a second per client in the last unlimited phase.
 };
 std::optional<double> SecondsLeft(const std::vector<Phase>& phases, const Progress& progress);
 

@@ -20,7 +20,7 @@ Sizes Small() {
   return sizes;
 }
 
-// The sizes of the script that issue #122 of the seeds names, cl.repro.sh.
+// The sizes of cl.repro.sh, the script named by issue #122 of the seeds.
 Sizes Issue122() {
   Sizes sizes;
   sizes.phases = AllPhases();
@@ -31,7 +31,7 @@ Sizes Issue122() {
   return sizes;
 }
 
-// Seed 001 shows its first write step alone.
+// Seed 001 shows only its first write step.
 Sizes Seed001Deletes() {
   Sizes sizes = Issue122();
   sizes.phases = {"l.i0", "l.x", "l.i1"};

@@ -1,4 +1,4 @@
-// Named sets of sizes: what is run when nothing else is said, and those of published runs.
+// Named sets of sizes: the default, and those of published runs.
 #pragma once
 
 #include <functional>
@@ -19,11 +19,11 @@ struct Profile {
 
 const std::vector<Profile>& Profiles();
 
-// What a person gave on the command line: each sets a size. It goes before the profile's.
+// The sizes given on the command line; each overrides the profile's.
 using GivenSizes = std::vector<std::function<void(Sizes*)>>;
 
-// The profile's sizes, its rows times `scale`, and over them what was given. Fails for a profile
-// that is none.
+// The profile's sizes, with rows times `scale`, overridden by the given ones. Fails for an unknown
+// profile.
 Outcome ResolveSizes(const std::string& profile, double scale, const GivenSizes& given,
                      Sizes* sizes);
 

@@ -8,8 +8,8 @@
 namespace tidesdb::lab::iibench {
 namespace {
 
-// A row of an index in the index's order. Of the columns only a date is no number, and dates
-// compare as texts.
+// A row of an index in index order. All columns are numbers except the date, and dates compare as
+// text.
 using IndexRow = std::tuple<int64_t, std::string, int64_t, int64_t>;
 
 IndexRow RowOf(const SecondaryIndex& index, const Row& row) {

@@ -1,4 +1,4 @@
-// The queries of the qr and qp steps, and whether an answer can be right.
+// The queries of the qr and qp steps, and the checks of their answers.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace tidesdb::lab::iibench {
 
-// The first rows from a random value of one secondary index on, in its order; the index covers it.
+// The first rows of one secondary index from a random value on, in its order; the index covers it.
 struct RangeQuery {
   size_t index = 0;  // Of kIndexes.
   int64_t from = 0;
@@ -25,12 +25,12 @@ struct PointQuery {
   std::vector<int64_t> ids;
 };
 
-// Ids from `low` to `high`; some may have been deleted. REQUIRES: low <= high.
+// Ids from `low` to `high`; some may be deleted. REQUIRES: low <= high.
 PointQuery DrawPointQuery(Random* random, int64_t low, int64_t high, int64_t count);
 std::string SqlOf(const PointQuery& query, const std::string& table);
 
-// What is wrong with the answer, empty for nothing. The rows change all the time, so this is what
-// must hold at any moment: order and bounds, no row that was not asked for, none twice.
+// The fault of the answer, or empty. The rows change all the time, so it checks what holds at any
+// moment: order and bounds, no row that was not requested, no duplicates.
 std::string FaultIn(const RangeQuery& query, const Rows& answer);
 std::string FaultIn(const PointQuery& query, const Rows& answer);
 

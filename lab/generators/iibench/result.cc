@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kFormatVersion = 1;
 
-// The kinds of operations that a step has.
+// The kinds of operations of a step.
 std::vector<size_t> SeriesOf(const PhaseReport& report) {
   std::vector<size_t> series;
   for (size_t i = 0; i < kOps; ++i) {

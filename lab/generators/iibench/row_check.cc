@@ -12,14 +12,15 @@ std::string SumOf(const SecondaryIndex& index) {
   return "COALESCE(SUM(CRC32(CONCAT_WS(',', " + ColumnList(index) + ", transactionid))), 0)";
 }
 
-// Whether the server would read the statement's table by that index; else what it would do.
+// Whether the server would read the statement's table by that index; otherwise says what it would
+// do.
 Outcome ReadsBy(Client* client, const std::string& sql, const std::string& index,
                 std::string* instead) {
   Rows plan;
   LAB_TRY(client->Query("EXPLAIN " + sql, &plan));
   if (plan.size() != 1 || plan[0].size() < 6) return Outcome::Fail("no plan for: " + sql);
   const std::string key = plan[0][5].value_or("");
-  // A table that lies in its primary key is scanned by it, whether the plan says so or not.
+  // A table that is stored in its primary key is scanned by it, whatever the plan says.
   if (key == index || (key.empty() && index == "PRIMARY")) return {};
   *instead = key.empty() ? "the server would scan the table" : "the server would read " + key;
   return {};
@@ -88,7 +89,7 @@ std::vector<std::string> TableCheck::Faults() const {
   for (const IndexRows& one : indexes) {
     if (!one.skipped.empty()) continue;
     const std::string where = table + " by " + one.index + ": ";
-    // Without an expectation the primary key's number is the one that the others must have.
+    // Without an expectation, all indexes must have the primary key's number.
     const int64_t wanted = expected.value_or(indexes[0].rows);
     if (one.rows != wanted) {
       faults.push_back(where + std::to_string(one.rows) + " rows, expected " +

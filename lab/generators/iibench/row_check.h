@@ -1,4 +1,4 @@
-// Counts and sums a table's rows by each of its indexes: what is expected, and all the same.
+// Counts and sums a table's rows by each of its indexes: they must be equal, and as expected.
 #pragma once
 
 #include <cstdint>
@@ -16,15 +16,15 @@ struct IndexRows {
   int64_t rows = 0;
   std::string sum;      // Of a checksum of each row's columns and primary key in this index.
   std::string primary;  // The same sum, read by the primary key.
-  std::string skipped;  // Why it was not read; empty when it was.
+  std::string skipped;  // Why it was not read; empty if it was.
 };
 
 struct TableCheck {
   std::string table;
-  std::optional<int64_t> expected;  // nullopt: the indexes are compared with each other alone.
+  std::optional<int64_t> expected;  // nullopt: only compare the indexes with each other.
   std::vector<IndexRows> indexes;   // PRIMARY first.
 
-  // What is wrong, a line each; empty when all holds.
+  // The faults, one per line; empty if there are none.
   std::vector<std::string> Faults() const;
 };
 

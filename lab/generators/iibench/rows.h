@@ -1,4 +1,4 @@
-// Makes the INSERT statements: rows drawn from a seed, the same for the same batch of a step.
+// Makes the INSERT statements: rows from a seed, the same for the same batch of a step.
 #pragma once
 
 #include <cstdint>
@@ -18,11 +18,11 @@ struct RowRules {
 // Threads: one per inserter.
 class RowMaker {
  public:
-  // `phase` and `client` tell the streams of rows apart.
+  // `phase` and `client` separate the streams of rows.
   RowMaker(const RowRules& rules, uint64_t phase, uint64_t client);
 
-  // One INSERT of that many rows with that time. The same batch number makes the same rows.
-  // The result is valid until the next call.
+  // One INSERT of that many rows with that time. The same batch number gives the same rows. The
+  // result is valid until the next call.
   const std::string& Insert(const std::string& table, int64_t batch, int64_t rows,
                             std::time_t when);
 

@@ -15,9 +15,9 @@
 namespace tidesdb::lab::iibench {
 namespace {
 
-// Batches that may be inserted before their rows' worth is deleted.
+// How many batches the inserter may be ahead of the deleter.
 constexpr int kBatchesAhead = 8;
-// A step without a number of seconds ends by its rows; a Stage wants a number.
+// A step without a time limit ends by its rows; a Stage needs a number.
 constexpr int kForEverS = 1'000'000'000;
 
 // One connection of a step.
@@ -27,7 +27,7 @@ struct Post {
   ClientState* client;
 };
 
-// One step: its connections, seconds, and what came of them.
+// One step: its connections, seconds, and results.
 class PhaseRunner : public StageHooks {
  public:
   PhaseRunner(const RunOptions& options, size_t number, double last_rate, Tables* tables)
@@ -44,7 +44,7 @@ class PhaseRunner : public StageHooks {
     reports_.resize(posts_.size());
   }
 
-  // Returns the error of nobody: what connections met is in their reports.
+  // Returns no error: the reports have the connections' errors.
   void Run(RunReport* run) {
     const int seconds = phase_.seconds != 0 ? phase_.seconds : kForEverS;
     Stage stage({static_cast<int>(posts_.size()), 0, seconds});
@@ -81,7 +81,7 @@ class PhaseRunner : public StageHooks {
     line_.Show(second, text);
   }
 
-  // By a client, of a step that was as fast as possible; else what was known before.
+  // Per client, of an unlimited step; otherwise the last known rate.
   double rate() const {
     const double clients = static_cast<double>(clients_.size());
     return phase_.inserts() && phase_.rate == 0 && seconds_ > 0
@@ -173,7 +173,7 @@ class Runner {
  public:
   Runner(const RunOptions& options, RunReport* report) : options_(options), report_(report) {}
 
-  // Each part has a connection of its own: a server ends those that are idle for hours.
+  // Each part has its own connection, because a server closes connections that are idle for hours.
   Outcome Prepare() {
     ConnectOptions server = options_.server;
     server.database.clear();
@@ -217,7 +217,7 @@ class Runner {
   }
 
  private:
-  // Statistics for the queries, and time for what the writes have left to do.
+  // Statistics for the queries, and time for the background work of the writes.
   Outcome Settle() {
     if (!options_.quiet) {
       std::printf("  analyzing, then waiting %s\n", FormatDuration(options_.settle_s).c_str());
@@ -239,7 +239,7 @@ class Runner {
 }  // namespace
 
 uint64_t PhaseReport::RowsInSecond(double percent) const {
-  // The last second is hardly ever whole.
+  // The last second is almost never complete.
   std::vector<uint64_t> rows(static_cast<size_t>(seconds));
   if (rows.empty()) return 0;
   for (size_t second = 0; second < rows.size(); ++second) {

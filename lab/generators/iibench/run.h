@@ -1,4 +1,4 @@
-// The `run` command: the steps one after the other, progress, and the check after them.
+// The `run` command: the steps in order, progress, and the final check.
 #pragma once
 
 #include <cstdint>
@@ -20,20 +20,20 @@ namespace tidesdb::lab::iibench {
 
 struct PhaseReport {
   Phase phase;
-  double began = 0;       // Unix time, seconds: where samples of the server have it.
-  double seconds = 0;     // From its beginning until its last connection was done.
+  double began = 0;       // Unix time in seconds, as in samples of the server.
+  double seconds = 0;     // From its start until its last connection finished.
   bool complete = false;  // It reached its rows or its seconds.
-  int64_t inserted = 0;   // Rows, of all clients.
+  int64_t inserted = 0;   // Rows of all clients.
   int64_t deleted = 0;
   std::unique_ptr<OpLog> ops;      // Series: Op.
   std::optional<PaceReport> pace;  // Of a step with a rate, summed over its clients.
   uint64_t wrong_answers = 0;
   std::string first_wrong;
 
-  // Rows a second that were inserted; all clients.
+  // Inserted rows per second; all clients.
   double insert_rate() const { return seconds > 0 ? static_cast<double>(inserted) / seconds : 0; }
-  // The rows inserted in a second that `percent` % of the whole seconds do not exceed: how even it
-  // was. REQUIRES: 0 <= percent <= 100.
+  // The number of rows inserted per second that `percent` % of the whole seconds do not exceed:
+  // shows how steady it was. REQUIRES: 0 <= percent <= 100.
   uint64_t RowsInSecond(double percent) const;
 };
 

@@ -1,4 +1,4 @@
-// What a person asks of one run.
+// The options of one run.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +15,13 @@ struct RunOptions : CommonOptions {
   std::string engine = "InnoDB";
   std::string table_options;  // After ENGINE=..., such as COMPRESSION=NONE.
   std::string profile = "small";
-  Sizes sizes;  // Where `phases` come from; the number of clients.
+  Sizes sizes;  // The source of `phases`; the number of clients.
   std::vector<Phase> phases;
   RowRules rows;
   int query_threads = 1;  // For each client.
   int rows_per_query = 10;
   int settle_s = 0;      // Before the first step with queries, after ANALYZE TABLE.
-  bool replace = false;  // Drop the database first; else one that holds tables is refused.
+  bool replace = false;  // Drop the database first; otherwise one with tables is refused.
 };
 
 }  // namespace tidesdb::lab::iibench

@@ -16,9 +16,9 @@ inline constexpr int64_t kCustomers = 100000;
 inline constexpr int64_t kPrices = 500;
 
 struct SecondaryIndex {
-  std::string_view suffix;  // Of its name: the table's comes before.
+  std::string_view suffix;  // Added to the table's name.
   std::array<std::string_view, 3> columns;
-  int64_t first_values;  // How many values the first column takes.
+  int64_t first_values;  // Number of values of the first column.
 };
 
 inline constexpr std::array<SecondaryIndex, 3> kIndexes = {
@@ -33,11 +33,11 @@ std::string IndexName(const std::string& table, const SecondaryIndex& index);
 // "price, dateandtime, customerid".
 std::string ColumnList(const SecondaryIndex& index);
 
-// `options` follow the engine's name, such as COMPRESSION=NONE; mostly empty.
+// `options` follow the engine's name, such as COMPRESSION=NONE; usually empty.
 std::string CreateTableStatement(const std::string& table, const std::string& engine,
                                  const std::string& options);
 
-// One ALTER TABLE that adds all three; for RocksDB one for each, as its builds take memory.
+// One ALTER TABLE that adds all three; for RocksDB one for each, because its builds need memory.
 std::vector<std::string> CreateIndexStatements(const std::string& table, const std::string& engine);
 
 }  // namespace tidesdb::lab::iibench

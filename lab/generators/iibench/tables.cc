@@ -10,14 +10,14 @@
 namespace tidesdb::lab::iibench {
 namespace {
 
-// What the phases need of a table that is there.
+// What the phases need from an existing table.
 Outcome CheckIndexes(Client* client, const RunOptions& options, const std::string& table) {
   std::vector<std::string> names;
   LAB_TRY(ReadIndexNames(client, table, &names));
   bool indexed = names.size() == kIndexes.size();
   for (const Phase& phase : options.phases) {
     if (phase.kind == PhaseKind::kIndex) {
-      if (!names.empty()) return Outcome::Fail(table + " has its indexes already: no l.x for it");
+      if (!names.empty()) return Outcome::Fail(table + " has its indexes already: l.x cannot run");
       indexed = true;
     }
     if (phase.kind == PhaseKind::kRangeQueries && !indexed) {

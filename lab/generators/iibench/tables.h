@@ -1,4 +1,4 @@
-// Makes the benchmark's tables, or finds those of an earlier run.
+// Creates the benchmark's tables, or finds those of an earlier run.
 #pragma once
 
 #include <memory>
@@ -13,9 +13,9 @@ namespace tidesdb::lab::iibench {
 
 using Tables = std::vector<std::unique_ptr<TableState>>;
 
-// Leaves the client in the benchmark's database, with a table for each client: new and empty when
-// the first phase is l.i0, else those that are there, which must suit the phases. Rows are counted
-// only when the run ends with a check.
+// Leaves the client in the benchmark's database, with a table for each client. They are new and
+// empty if the first phase is l.i0, else the existing ones, which must fit the phases. Rows are
+// counted only if the run ends with a check.
 Outcome PrepareTables(Client* client, const RunOptions& options, Tables* tables);
 
 }  // namespace tidesdb::lab::iibench

@@ -13,11 +13,11 @@
 namespace tidesdb::lab::iibench {
 namespace {
 
-// Errors one after the other, of one statement, with which a connection gives up.
+// Consecutive errors of one statement after which a connection gives up.
 constexpr int kFailuresMax = 100;
-// A writer that waits for its time looks so often whether the step is over.
+// How often a waiting writer checks whether the step is over.
 constexpr std::chrono::milliseconds kNapMax{50};
-// Queries' random streams are apart from those of the rows.
+// Separates the queries' random streams from those of the rows.
 constexpr uint64_t kQueryStream = 1000;
 
 class Worker {
@@ -98,7 +98,7 @@ class Worker {
   }
 
  private:
-  // Runs it until it succeeds, is one failure too many, or the stage stops. Returns false to leave.
+  // Runs it until it succeeds, fails too often, or the stage stops. False: leave.
   bool Try(Op op, const std::function<Outcome(int64_t* rows)>& run) {
     const size_t series = static_cast<size_t>(op);
     for (int failures = 1;; ++failures) {
@@ -158,7 +158,7 @@ class Worker {
       Changes changes;
       LAB_TRY(connection_.Exec(sql, &changes));
       client_->deleted += changes.rows;
-      // The lowest row was there a moment ago, and nobody else deletes.
+      // The lowest row existed a moment ago, and nobody else deletes.
       if (changes.rows < 1 || changes.rows > owed) {
         return Outcome::Fail("a DELETE of " + std::to_string(owed) + " rows from " +
                              std::to_string(low) + " on took " + std::to_string(changes.rows));
@@ -184,7 +184,7 @@ class Worker {
     return true;
   }
 
-  // Returns false when the stage stops before.
+  // False if the stage stops earlier.
   bool WaitUntil(uint64_t due_us) {
     const SteadyClock::time_point due = context_.begin + std::chrono::microseconds(due_us);
     while (!stopping_()) {
@@ -195,7 +195,8 @@ class Worker {
     return false;
   }
 
-  // A step with a number of seconds ends there for its rate, whatever it takes to notice.
+  // The rate of a step with a time limit counts up to that limit, however long it takes to notice
+  // it.
   uint64_t EndOfPace() const {
     const uint64_t now = context_.UsSinceBegin(SteadyClock::now());
     const uint64_t planned = static_cast<uint64_t>(phase_.seconds) * 1'000'000;

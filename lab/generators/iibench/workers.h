@@ -1,4 +1,4 @@
-// The connections of a step: one inserts, one deletes, others query; one makes indexes.
+// The connections of a step: one inserts, one deletes, others query; one creates indexes.
 #pragma once
 
 #include <array>
@@ -29,14 +29,15 @@ struct TableState {
   std::string name;
   std::atomic<int64_t> low{0};   // Of transactionid, as last seen by the deleter; 0: no row yet.
   std::atomic<int64_t> high{0};  // As last inserted.
-  int64_t rows = 0;              // Before the step; the step's are in its counts.
+  int64_t rows = 0;              // From before the step; the step's are in its counts.
 };
 
-// What the connections of a step share. Constant while they run, but for the stage and the log.
+// The shared state of a step's connections. Constant while they run, except for the stage and the
+// log.
 struct PhaseContext {
   const RunOptions* options;
   const Phase* phase;
-  size_t number;  // Of the phase, for its stream of random rows.
+  size_t number;  // Of the phase, for its random stream of rows.
   Stage* stage;
   OpLog* ops;
   SteadyClock::time_point begin;
@@ -44,7 +45,7 @@ struct PhaseContext {
   uint64_t UsSinceBegin(SteadyClock::time_point at) const;
 };
 
-// What the connections of one client share in a step.
+// The shared state of one client's connections in a step.
 struct ClientState {
   ClientState(int number, TableState* its_table, int64_t ahead_max)
       : client(number), table(its_table), lockstep(ahead_max) {}
@@ -56,11 +57,11 @@ struct ClientState {
   std::atomic<int64_t> deleted{0};
 };
 
-// Threads: written by the connection; read after it was joined.
+// Threads: written by the connection; read after it has been joined.
 struct WorkerReport {
   ErrorTally errors;
   bool lost = false;     // The connection broke.
-  bool gave_up = false;  // It left for that or for an error that did not go away.
+  bool gave_up = false;  // It left because of that or of a persistent error.
   uint64_t wrong_answers = 0;
   std::string first_wrong;
   PaceReport pace;  // Of a paced inserter.
@@ -68,8 +69,8 @@ struct WorkerReport {
 
 enum class Role : uint8_t { kInserter, kDeleter, kQuery, kIndexer };
 
-// Works until its share is done, the stage stops, or it gives up, which stops the stage.
-// `number` tells the query connections of a client apart.
+// Works until its share is done, the stage stops, or it gives up, which stops the stage. `number`
+// distinguishes a client's query connections.
 void RunWorker(const PhaseContext& context, Role role, int number, ClientState* client,
                WorkerReport* report);
 

@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kTriesPerBatch = 100;
 
-// The loaders' common state. Loaders take tasks by number; the first failure stops them all.
+// The loaders' shared state. Loaders take tasks by number; the first failure stops all.
 class Loaders {
  public:
   Loaders(const BuildOptions& options, std::vector<LoadTask> tasks)
@@ -63,8 +63,7 @@ class Loaders {
     stop_ = true;
   }
 
-  // Loaders write disjoint rows, yet an engine may let their gap locks meet: a conflict is tried
-  // again.
+  // Loaders write disjoint rows, but in some engines their gap locks may conflict: then try again.
   Outcome Commit(Client* client, const LoadBatch& batch) {
     Outcome outcome;
     for (int attempt = 0; attempt < kTriesPerBatch; ++attempt) {
@@ -86,7 +85,7 @@ class Loaders {
     return client->Exec("COMMIT");
   }
 
-  // Returns true when a signal came.
+  // True if a signal came.
   bool ShowProgress() {
     ProgressLine line(options_.quiet, 10);
     const SteadyClock::time_point begin = SteadyClock::now();

@@ -1,4 +1,5 @@
-// The `build` command: creates the database, loads it with parallel loaders, makes the procedures.
+// The `build` command: creates the database, loads it with parallel loaders, creates the
+// procedures.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +12,12 @@
 namespace tidesdb::lab::tpcc {
 
 struct BuildOptions {
-  ConnectOptions server;  // Its database is the one that is built.
+  ConnectOptions server;  // Its database is the one to build.
   SchemaOptions schema;
   int warehouses = 1;
   int loaders = 1;
   uint64_t seed = 1;
-  bool replace = false;  // Drop the database first; else one that holds tables is refused.
+  bool replace = false;  // Drop the database first; otherwise one with tables is refused.
   bool analyze = true;
   bool quiet = false;
 };
@@ -25,7 +26,7 @@ struct BuildReport {
   double load_s = 0;  // Tables, rows and procedures.
   double analyze_s = 0;
   int64_t rows = 0;
-  uint64_t retries = 0;  // Batches run again after a conflict.
+  uint64_t retries = 0;  // Batches repeated after a conflict.
   bool interrupted = false;
 };
 

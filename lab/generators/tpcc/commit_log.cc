@@ -18,7 +18,7 @@ namespace {
 constexpr std::string_view kHeadName = "tproc-c-commit-log";
 constexpr int kVersion = 1;
 
-// Takes fields off the front of a line; once one does not fit, the whole line is bad.
+// Takes fields off the front of a line; once one does not fit, the whole line is invalid.
 class FieldReader {
  public:
   explicit FieldReader(std::string_view line) : rest_(line) {}
@@ -27,7 +27,7 @@ class FieldReader {
     const size_t blank = rest_.find(' ');
     const std::string_view field = rest_.substr(0, blank);
     rest_ = blank == std::string_view::npos ? std::string_view() : rest_.substr(blank + 1);
-    // A blank is between two fields: nothing before it, or nothing after it, is no record.
+    // A blank separates two fields: a line with nothing before or after it is not a record.
     if (field.empty() || (blank != std::string_view::npos && rest_.empty())) good_ = false;
     return field;
   }
@@ -37,7 +37,7 @@ class FieldReader {
     const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), *value);
     if (error != std::errc() || end != field.data() + field.size()) good_ = false;
   }
-  // True when all fields fitted and none is left.
+  // True if all fields were valid and none is left.
   bool Done() const { return good_ && rest_.empty(); }
 
  private:
@@ -45,10 +45,10 @@ class FieldReader {
   bool good_ = true;
 };
 
-// A record's number, by its member.
+// A record's number, as a pointer to its member.
 using Number = std::variant<int CommitRecord::*, int64_t CommitRecord::*>;
 
-// The numbers of each kind, in the order of its line; what a kind has besides comes before or after.
+// The numbers of each kind, in the order of its line; other fields come before or after them.
 const std::map<CommitKind, std::vector<Number>>& Numbers() {
   using R = CommitRecord;
   static const std::map<CommitKind, std::vector<Number>> numbers = {
@@ -165,8 +165,7 @@ Outcome CommitLog::Create(const std::string& path) {
 Outcome CommitLog::Append(const CommitRecord& record) {
   const std::string line = FormatRecord(record);
   const ssize_t written = ::write(descriptor_, line.data(), line.size());
-  // A short write leaves half a line, which the reader would take for damage: the run must end
-  // here.
+  // A short write leaves half a line, which the reader would report as damage: the run must end here.
   if (written != static_cast<ssize_t>(line.size())) {
     return Outcome::Fail("commit log " + path_ + ": " +
                          (written < 0 ? std::strerror(errno) : "the disk is full"));
@@ -184,8 +183,9 @@ Outcome ReadCommitLogText(std::string_view text, const std::string& name,
     const std::optional<CommitRecord> record = ParseRecord(text.substr(0, end));
     const bool head = record && record->kind == CommitKind::kHead;
     if (!record || head != (number == 1)) {
-      return Outcome::Fail("commit log " + name + ", line " + std::to_string(number) +
-                           (number == 1 ? ": no commit log of this version" : ": no valid record"));
+      return Outcome::Fail(
+          "commit log " + name + ", line " + std::to_string(number) +
+          (number == 1 ? ": not a commit log of this version" : ": not a valid record"));
     }
     on_record(*record);
     text.remove_prefix(end + 1);

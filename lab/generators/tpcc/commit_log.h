@@ -1,16 +1,16 @@
-// The client's own commit log: what a transaction did whose COMMIT was acknowledged, a line each;
-// appended by all users, and read back for the check.
+// The client's own commit log: one line for each transaction whose COMMIT was acknowledged. All users append to it,
+// and the check reads it.
 //
-// Format: text, a record a line, blanks between the fields, the first field its kind.
+// Format: text, one record per line, fields separated by blanks, the first field is the kind.
 //   H tproc-c-commit-log 1 <users>             the head: format version, number of users
 //   B <w> <d> <next_o_id> <new_orders> <payments> <paid>
 //                                              a district before the run: counts, paid in cents
 //   N <user> <w> <d> <o_id> <c_id> <lines>     a new order
 //   P <user> <w> <d> <c_w> <c_d> <c_id> <amount> <YYYY-MM-DDThh:mm:ss>
-//                                              a payment, amount in whole units; c_id 0: not known
-//   D <user> <w> <carrier> <d>:<o_id>,...      a delivery; "-" when its orders are not known
-//   L <user>                                   the connection broke, or an error that is no conflict:
-//                                              one transaction may be there too
+//                                              a payment, amount in whole units; c_id 0: unknown
+//   D <user> <w> <carrier> <d>:<o_id>,...      a delivery; "-" if its orders are unknown
+//   L <user>                                   a broken connection, or an error that is not a
+//                                              conflict: one unlogged transaction may exist
 //   E                                          the run ended in order: nothing else was in flight
 #pragma once
 
@@ -27,7 +27,7 @@
 namespace tidesdb::lab::tpcc {
 
 enum class CommitKind : char {
-  kNone = ' ',  // Nothing was changed.
+  kNone = ' ',  // Nothing has changed.
   kHead = 'H',
   kBase = 'B',
   kNewOrder = 'N',
@@ -37,7 +37,7 @@ enum class CommitKind : char {
   kEnd = 'E',
 };
 
-// The fields that a kind does not use are 0 or empty.
+// Fields that a kind does not use are 0 or empty.
 struct CommitRecord {
   CommitKind kind = CommitKind::kNone;
   int user = 0;
@@ -59,19 +59,18 @@ struct CommitRecord {
   int64_t paid_cents = 0;
 };
 
-// The record's line, with its line end. REQUIRES: something was changed.
+// The record's line, with its line end. REQUIRES: something has changed.
 std::string FormatRecord(const CommitRecord& record);
 
-// The record of a line without its line end; nullopt when it is none.
+// The record of a line without its line end; nullopt if it is invalid.
 std::optional<CommitRecord> ParseRecord(std::string_view line);
 
-// DELIVERY's "1:2101,2:2101,"; nullopt when it is anything else.
+// DELIVERY's "1:2101,2:2101,"; nullopt for any other text.
 std::optional<std::vector<std::pair<int, int>>> ParseDelivered(std::string_view text);
 
-// Threads: any; a record is one write() on a descriptor opened with O_APPEND, so records of
-//   different users do not mix. The write is done when Append returns, so the log survives this
-//   program's end, and the death of the server, which never sees it. (Not a power loss: the log is
-//   no database.)
+// Threads: any. A record is one write() on a descriptor opened with O_APPEND, so records of different users do not
+//   mix. The write is done when Append returns, so the log survives the end of this program and the death of the
+//   server, which never sees it. (It may not survive a power loss.)
 class CommitLog {
  public:
   CommitLog() = default;
@@ -79,7 +78,7 @@ class CommitLog {
   CommitLog& operator=(const CommitLog&) = delete;
   ~CommitLog();
 
-  // Makes the file. One that is there already is refused: it may be the witness of an earlier run.
+  // Creates the file. An existing file is an error: it may be the evidence of an earlier run.
   Outcome Create(const std::string& path);
   bool open() const { return descriptor_ >= 0; }
   Outcome Append(const CommitRecord& record);
@@ -92,8 +91,8 @@ class CommitLog {
 // The whole text of a log file.
 Outcome ReadCommitLog(const std::string& path, std::string* text);
 
-// Hands over each record of a log's text; `name` is for messages. An unfinished last line (the client
-// was killed) is left out; any other line that is no record is an error naming the file and the line.
+// Passes on each record of a log's text; `name` is for messages. Ignores an unfinished last line (the client was
+// killed); any other invalid line is an error with file and line.
 Outcome ReadCommitLogText(std::string_view text, const std::string& name,
                           const std::function<void(const CommitRecord&)>& on_record);
 

@@ -70,7 +70,7 @@ TEST(CommitLogTest, DamageIsNamed) {
   EXPECT_EQ(ReadCommitLogText("H tproc-c-commit-log 1 2\nL\nE\n", "log", ignore).message,
             "commit log log, line 2: no valid record");
   EXPECT_EQ(ReadCommitLogText("{\"kind\": 1}\n", "log", ignore).message,
-            "commit log log, line 1: no commit log of this version");
+            "commit log log, line 1: not a commit log of this version");
   EXPECT_EQ(ReadCommitLogText("", "log", ignore).message, "commit log log is empty");
 }
 

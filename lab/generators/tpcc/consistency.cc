@@ -22,7 +22,7 @@ std::string Money(int64_t cents) {
   return sign + std::to_string(std::abs(cents) / 100) + "." + fraction;
 }
 
-// The secondary index of a table, whatever its builder called it.
+// The secondary index of a table, whatever its name.
 Outcome SecondaryIndex(Client* client, std::string_view table, std::string* name) {
   return client->QueryText(
       "SELECT index_name FROM information_schema.statistics WHERE table_schema = DATABASE()"
@@ -36,7 +36,7 @@ class Checker {
  public:
   Checker(Client* client, const CheckOptions& options, ConsistencyReport* report)
       : client_(client), options_(options), report_(report) {
-    // Made up front: pointers to them are handed out.
+    // Created up front, because others point to them.
     report_->checks = {
         {"1", "w_ytd = sum(d_ytd)", {}, 0, {}},
         {"2", "d_next_o_id - 1 = max(o_id) = max(no_o_id)", {}, 0, {}},
@@ -140,7 +140,7 @@ class Checker {
     return {};
   }
 
-  // What the customers of each district have paid, wherever.
+  // The total payments of each district's customers, in any district.
   Outcome LoadPayments() {
     return client_->Stream(
         "SELECT h_c_w_id, h_c_d_id, CAST(SUM(h_amount) * 100 AS SIGNED) FROM history"
@@ -198,8 +198,8 @@ class Checker {
     return {};
   }
 
-  // The load leaves each customer at -10.00, with one payment of 10.00 in history that is not in
-  // the balance. From then on HammerDB's payments and deliveries both add to the balance.
+  // The load gives each customer a balance of -10.00, and history one payment of 10.00 that is not
+  // part of the balance. From then on HammerDB's payments and deliveries both add to the balance.
   void CheckBalance(DistrictId id, int64_t balance_cents, int64_t delivered_cents) {
     constexpr int64_t kLoaded = int64_t{1000} * kCustomersPerDistrict;
     const int64_t wanted = -kLoaded + (payments_[id] - kLoaded) + delivered_cents;
@@ -241,7 +241,7 @@ class Checker {
   std::string customer_index_;
 };
 
-// One snapshot for all statements, so that a check beside running transactions is right too.
+// One snapshot for all statements, so that a check beside running transactions is also right.
 Outcome RunOnSnapshot(Client* client, Checker* checker) {
   LAB_TRY(client->Exec("SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ"));
   LAB_TRY(client->Exec("START TRANSACTION WITH CONSISTENT SNAPSHOT"));
@@ -271,7 +271,7 @@ Outcome CheckConsistency(Client* client, const CheckOptions& options, Consistenc
 
 Outcome MeasureBalanceGaps(Client* client, BalanceGaps* gaps) {
   gaps->clear();
-  // No order since the load and no payment either: there is nothing to explain.
+  // No order and no payment since the load: there is nothing to explain.
   int64_t touched = 0;
   LAB_TRY(client->QueryInt(
       "SELECT COUNT(*) FROM district WHERE d_next_o_id <> 3001 OR d_ytd <> 30000", &touched));

@@ -64,8 +64,7 @@ int64_t DistrictFacts::DeliveredAmount() const {
   return sum;
 }
 
-// The key is named, so that no engine's statistics make another plan than a walk of the primary
-// key.
+// Names the key, so that any engine's statistics lead to a walk of the primary key.
 Outcome ScanDistrict(Client* client, DistrictId id, DistrictFacts* facts) {
   LAB_TRY(client->Stream(
       "SELECT o_id, o_carrier_id IS NULL, o_ol_cnt, o_c_id FROM orders FORCE INDEX (PRIMARY)" +
@@ -113,7 +112,7 @@ void JudgeDistrict(DistrictId id, int64_t next_o_id, const DistrictFacts& facts,
     checks.next_order->Violation(where + ": d_next_o_id " + std::to_string(next_o_id) +
                                  ", max(o_id) " + std::to_string(facts.order_max));
   }
-  // A district that has been delivered empty has no newest new order to compare.
+  // A district without undelivered orders has no newest new order to compare.
   if (facts.new_order_count != 0 && facts.new_order_max != next_o_id - 1) {
     checks.next_order->Violation(where + ": d_next_o_id " + std::to_string(next_o_id) +
                                  ", max(no_o_id) " + std::to_string(facts.new_order_max));

@@ -12,7 +12,7 @@
 
 namespace tidesdb::lab::tpcc {
 
-// What the tables say of one order.
+// The tables' facts about one order.
 struct OrderFacts {
   bool in_orders = false;
   bool carrier_null = true;
@@ -37,7 +37,7 @@ struct DistrictFacts {
   int64_t customer_sum = 0;
   int64_t product_sum = 0;
 
-  // Amounts of the orders that a DELIVERY delivered; the load's have no part in balances.
+  // Amounts of delivered orders, without those of the load, which do not count in balances.
   int64_t DeliveredAmount() const;
 };
 
@@ -51,12 +51,12 @@ struct DistrictChecks {
   CheckResult* carrier;      // 5
   CheckResult* order_lines;  // 6
   CheckResult* delivery;     // 7
-  CheckResult* after_load;   // 11; null when it is not checked.
+  CheckResult* after_load;   // 11; null if it is not checked.
 };
 void JudgeDistrict(DistrictId id, int64_t next_o_id, const DistrictFacts& facts,
                    const DistrictChecks& checks);
 
-// The district that the first two columns of a row name.
+// The district named by the first two columns of a row.
 DistrictId DistrictIn(const Row& row);
 // "w 3, d 7".
 std::string DistrictText(DistrictId id);

@@ -17,7 +17,7 @@ constexpr int kRowsPerBatch = 1000;
 constexpr int kOrdersPerBatch = 100;  // About 1,000 order lines.
 constexpr int kAverageLines = (kLinesMin + kLinesMax) / 2;
 
-// "INSERT INTO t (columns) VALUES (...),(...)", a value at a time.
+// "INSERT INTO t (columns) VALUES (...),(...)", built value by value.
 class InsertBuilder {
  public:
   explicit InsertBuilder(std::string_view head) : head_(head) {}
@@ -33,7 +33,7 @@ class InsertBuilder {
     text_ += std::to_string(value);
     return *this;
   }
-  // A value written as it is in SQL: a decimal, or NULL.
+  // A value in SQL form: a decimal, or NULL.
   InsertBuilder& Raw(std::string_view value) {
     Comma();
     text_ += value;
@@ -55,7 +55,7 @@ class InsertBuilder {
     return *this;
   }
   int64_t rows() const { return rows_; }
-  // The statement; the builder is empty again.
+  // Returns the statement and empties the builder.
   std::string Take() {
     text_ += ')';
     rows_ = 0;
@@ -73,7 +73,7 @@ class InsertBuilder {
   bool first_ = true;
 };
 
-// Moves what the builders hold into one batch for the sink.
+// Moves the builders' contents into one batch for the sink.
 Outcome Flush(std::initializer_list<InsertBuilder*> builders, const BatchSink& sink) {
   LoadBatch batch;
   for (InsertBuilder* builder : builders) {
@@ -120,7 +120,7 @@ Outcome LoadStock(const LoadTask& task, Random* random, const BatchSink& sink) {
 Outcome LoadWarehouse(const LoadTask& task, Random* random, const BatchSink& sink) {
   InsertBuilder warehouse(
       "warehouse (w_id,w_ytd,w_tax,w_name,w_street_1,w_street_2,w_city,w_state,w_zip)");
-  // A payment of 10.00 by each customer is in the load: 10 * 3000 a district, 10 districts.
+  // The load contains a payment of 10.00 by each customer: 10 * 3000 a district, 10 districts.
   warehouse.Row().Number(task.w_id).Raw("300000.00").Cents(random->Uniform(10, 20));
   warehouse.Text(AlphaString(random, 6, 10));
   AddAddress(random, &warehouse);
@@ -144,7 +144,7 @@ Outcome LoadCustomers(const LoadTask& task, Random* random, const std::string& d
       "c_delivery_cnt,c_data)");
   InsertBuilder history("history (h_c_id,h_c_d_id,h_c_w_id,h_d_id,h_w_id,h_date,h_amount,h_data)");
   for (int c_id = 1; c_id <= kCustomersPerDistrict; ++c_id) {
-    // Every one of the 1,000 names is there once; the rest are drawn as a lookup draws them.
+    // Each of the 1,000 names occurs once; the rest are drawn as for a lookup.
     const std::string last = c_id <= 1000 ? LastName(c_id - 1) : RandomLastName(random);
     customer.Row().Number(c_id).Number(task.part).Number(task.w_id);
     customer.Text(AlphaString(random, 8, 16)).Text("OE").Text(last);
@@ -195,7 +195,7 @@ Outcome LoadOrders(const LoadTask& task, Random* random, const std::string& date
     for (int64_t number = 1; number <= line_count; ++number) {
       line.Row().Number(task.w_id).Number(task.part).Number(o_id).Number(number);
       line.Number(random->Uniform(1, kItems));
-      // HammerDB: the delivered orders have amounts, the others none.
+      // HammerDB: delivered orders have amounts, the others do not.
       if (delivered) {
         line.Text(date).Cents(random->Uniform(10, 10000));
       } else {

@@ -1,5 +1,5 @@
-// tpcc: builds, runs and checks TPROC-C on a MariaDB server. The program's commands, one each: options
-// in, exit code out; what people read goes to stdout.
+// tpcc: builds, runs and checks TPROC-C on a MariaDB server. One function for each command: options in, exit code
+// out; output for people goes to stdout.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <map>

@@ -1,17 +1,17 @@
-// The five transactions of TPC-C clauses 2.4 to 2.8 as stored procedures. What each one reads and
-// writes, and in which order, is what HammerDB's TPROC-C does, so that its NOPM and TPM mean the
-// same: items and supplying warehouses are drawn inside of the server, stock keeps s_quantity
-// alone, a payment is added to the balance, customers keep no counters. (TPC-C's conditions 10 and
-// 12 do not hold under these rules.) Three things are stricter than HammerDB's: an error that is
-// not the expected missing item is never swallowed, a district without a new order is skipped by a
-// delivery as clause 2.7.4.2 asks, and the customer found by name is the one of clause 2.5.2.2.
+// The five transactions of TPC-C clauses 2.4 to 2.8 as stored procedures. They read and write what
+// HammerDB's TPROC-C does, in the same order, so that NOPM and TPM mean the same: items and
+// supplying warehouses are drawn in the server, stock keeps only s_quantity, a payment is added to
+// the balance, customers keep no counters. (TPC-C's conditions 10 and 12 do not hold under these
+// rules.) Three things are stricter than HammerDB's. An error other than the expected missing item
+// is never swallowed. A delivery skips a district without a new order, as in clause 2.7.4.2. A
+// customer found by name is the one of clause 2.5.2.2.
 #include "lab/generators/tpcc/schema.h"
 
 namespace tidesdb::lab::tpcc {
 namespace {
 
-// Clause 2.4. p_o_id is 0 when the order was rolled back for its unused item (clause 2.4.1.4).
-// All ten s_dist columns are read, though one is used, as HammerDB does.
+// Clause 2.4. p_o_id is 0 if the order was rolled back for its unused item (clause 2.4.1.4). Reads
+// all ten s_dist columns, although one is used, as HammerDB does.
 constexpr std::string_view kNewOrderProcedure = R"(CREATE PROCEDURE NEWORD (
   IN p_w_id INT, IN p_max_w_id INT, IN p_d_id INT, IN p_c_id INT, IN p_ol_cnt INT,
   OUT p_discount DECIMAL(4,4), OUT p_last VARCHAR(16), OUT p_credit VARCHAR(2),
@@ -101,8 +101,8 @@ BEGIN
   COMMIT;
 END)";
 
-// Clause 2.5. A customer found by name is the one at n/2, rounded up, by first name. As HammerDB
-// has it, c_data gives up twice the length of what comes to its front.
+// Clause 2.5. A customer found by name is the one at n/2, rounded up, by first name. As in
+// HammerDB, c_data loses twice the length of the text added to its front.
 constexpr std::string_view kPaymentProcedure = R"(CREATE PROCEDURE PAYMENT (
   IN p_w_id INT, IN p_d_id INT, IN p_c_w_id INT, IN p_c_d_id INT, INOUT p_c_id INT,
   IN p_by_name INT, IN p_amount DECIMAL(6,2), INOUT p_last VARCHAR(16),
@@ -183,7 +183,7 @@ BEGIN
   COMMIT;
 END)";
 
-// Clause 2.6. The lines are put together for nobody, as HammerDB does.
+// Clause 2.6. The lines are concatenated but not returned, as in HammerDB.
 constexpr std::string_view kOrderStatusProcedure = R"(CREATE PROCEDURE OSTAT (
   IN p_w_id INT, IN p_d_id INT, INOUT p_c_id INT, IN p_by_name INT, INOUT p_last VARCHAR(16),
   OUT p_first VARCHAR(16), OUT p_middle CHAR(2), OUT p_balance DECIMAL(12,2),
@@ -246,7 +246,7 @@ BEGIN
   COMMIT;
 END)";
 
-// Clause 2.7. p_delivered lists what was delivered: "district:order,".
+// Clause 2.7. p_delivered lists the delivered orders: "district:order,".
 constexpr std::string_view kDeliveryProcedure = R"(CREATE PROCEDURE DELIVERY (
   IN p_w_id INT, IN p_carrier_id INT, IN p_date DATETIME, OUT p_delivered VARCHAR(200))
 BEGIN

@@ -29,7 +29,7 @@ std::string AlphaString(Random* random, int low, int high) {
       "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
   const size_t length = static_cast<size_t>(random->Uniform(low, high));
   std::string text(length, '\0');
-  // One draw gives eight characters: 62^8 < 2^48, so the bias of a 64-bit modulus does not show.
+  // One draw gives eight characters: 62^8 < 2^48, so the bias of a 64-bit modulus is negligible.
   uint64_t bits = 0;
   for (size_t i = 0; i < length; ++i) {
     if (i % 8 == 0) bits = random->Next();

@@ -1,4 +1,4 @@
-// TPC-C's data rules (clause 4.3.2) as HammerDB's TPROC-C reads them: sizes, names, random texts.
+// TPC-C's data rules (clause 4.3.2) as in HammerDB's TPROC-C: sizes, names, random texts.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,9 @@ inline constexpr int kDistricts = 10;  // In each warehouse.
 inline constexpr int kCustomersPerDistrict = 3000;
 inline constexpr int kOrdersPerDistrict = 3000;
 inline constexpr int kNewOrdersPerDistrict = 900;
-// Orders from this number on are not delivered yet after the load: 3000 - 900 + 1.
+// The load leaves orders from this number on undelivered: 3000 - 900 + 1.
 inline constexpr int kFirstNewOrder = kOrdersPerDistrict - kNewOrdersPerDistrict + 1;
-inline constexpr int kUnusedItem =
-    kItems + 1;  // Asked for by the 1 % of new orders that roll back.
+inline constexpr int kUnusedItem = kItems + 1;  // Used by the 1 % of new orders that roll back.
 inline constexpr int kLinesMin = 5;
 inline constexpr int kLinesMax = 15;
 // HammerDB uses one constant C for the load and the run. (The specification has two.)
@@ -26,9 +25,9 @@ inline constexpr int kLastNameC = 123;
 // Non-uniform random, clause 2.1.6.
 int64_t NuRand(Random* random, int64_t a, int64_t low, int64_t high, int64_t c);
 
-// Clause 4.3.2.3: three syllables by the digits of number. REQUIRES: 0 <= number <= 999.
+// Clause 4.3.2.3: three syllables from the digits of number. REQUIRES: 0 <= number <= 999.
 std::string LastName(int number);
-// The last name of a customer that is looked for.
+// The last name for a customer lookup.
 std::string RandomLastName(Random* random);
 
 // Letters and digits, their number uniform in [low, high].
@@ -37,10 +36,10 @@ std::string AlphaString(Random* random, int low, int high);
 std::string NumberString(Random* random, int length);
 // Four random digits and 11111, clause 4.3.2.7.
 std::string Zip(Random* random);
-// 26 to 50 characters; with `original`, the word ORIGINAL is somewhere in it (clause 4.3.3.1).
+// 26 to 50 characters; with `original` it contains the word ORIGINAL (clause 4.3.3.1).
 std::string ItemData(Random* random, bool original);
 
-// Picks exactly `wanted` of `total` things, each equally likely, while they pass by one by one.
+// Selects exactly `wanted` of `total` things, each equally likely, in one pass.
 class Sampler {
  public:
   Sampler(int wanted, int total) : wanted_(wanted), left_(total) {}

@@ -12,7 +12,7 @@
 namespace tidesdb::lab::tpcc {
 namespace {
 
-// HammerDB's counters: NOPM is the growth of the sum of d_next_o_id a minute, TPM that of the
+// HammerDB's counters per minute: NOPM is the growth of the sum of d_next_o_id, TPM that of the
 // server's commits and rollbacks.
 struct CounterSample {
   int64_t next_o_id_sum = 0;
@@ -38,7 +38,7 @@ Outcome SampleCounters(Client* client, CounterSample* sample) {
   return {};
 }
 
-// Why the balances cannot be compared after this run; empty when they can.
+// Why the balances cannot be compared after this run; empty if they can.
 std::string BalanceSkipReason(const RunOptions& options, const ServerFacts& facts) {
   if (options.isolation != Isolation::kRepeatableRead) return "compared at REPEATABLE READ only";
   if (options.ignore_errors) return "--ignore-errors commits halves of transactions";
@@ -135,7 +135,7 @@ class Runner : public StageHooks {
     return row;
   }
 
-  // On a connection of its own: the check sets the session's isolation.
+  // On a separate connection, because the check sets the session's isolation.
   Outcome MeasureGapsApart() {
     Client client;
     LAB_TRY(client.Connect(options_.server));

@@ -1,4 +1,4 @@
-// The `run` command: users, samples, progress, and the checks after it.
+// The `run` command: users, samples, progress, and the final checks.
 #pragma once
 
 #include <array>

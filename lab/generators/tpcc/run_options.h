@@ -1,4 +1,4 @@
-// What a person asks of one measured run.
+// The options of one measured run.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 namespace tidesdb::lab::tpcc {
 
 enum class Isolation : uint8_t { kReadCommitted, kRepeatableRead };
-enum class Toggle : uint8_t { kServer, kOn, kOff };  // kServer: leave it as the server has it.
+enum class Toggle : uint8_t { kServer, kOn, kOff };  // kServer: keep the server's setting.
 
 struct RunOptions : CommonOptions {
   int users = 1;

@@ -5,7 +5,7 @@
 namespace tidesdb::lab::tpcc {
 namespace {
 
-// Texts compare by their bytes: HammerDB's columns are latin1 with the BINARY attribute.
+// Texts compare by bytes: HammerDB's columns are latin1 with the BINARY attribute.
 constexpr std::string_view kTableOptions = " DEFAULT CHARACTER SET latin1 COLLATE latin1_bin";
 
 constexpr std::string_view kWarehouse = R"(CREATE TABLE warehouse (
@@ -87,7 +87,7 @@ constexpr std::string_view kNewOrder = R"(CREATE TABLE new_order (
   no_o_id INT NOT NULL,
   PRIMARY KEY (no_w_id, no_d_id, no_o_id)))";
 
-// The amount is a whole number, as HammerDB has it: what is inserted is rounded.
+// The amount is a whole number, as in HammerDB: inserted values are rounded.
 constexpr std::string_view kOrderLine = R"(CREATE TABLE order_line (
   ol_w_id INT NOT NULL,
   ol_d_id INT NOT NULL,

@@ -1,4 +1,4 @@
-// The nine tables of TPROC-C: columns, types and keys as HammerDB's MariaDB build makes them.
+// The nine tables of TPROC-C: columns, types and keys as in HammerDB's MariaDB build.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@ inline constexpr std::array<std::string_view, 9> kTables = {"warehouse",  "distr
 
 struct SchemaOptions {
   std::string engine = "InnoDB";
-  // Over 0: order_line is PARTITION BY HASH (ol_w_id) in so many parts.
+  // Over 0: order_line has PARTITION BY HASH (ol_w_id) with this many parts.
   int order_line_partitions = 0;
 };
 

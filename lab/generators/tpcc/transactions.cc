@@ -15,7 +15,7 @@ constexpr std::string_view kPaymentOutputs =
 
 std::string Now() { return DateText(std::time(nullptr)); }
 
-// A date as HammerDB's statements have it: "str_to_date(20261122154938,'%Y%m%d%H%i%s')".
+// A date in HammerDB's form: "str_to_date(20261122154938,'%Y%m%d%H%i%s')".
 std::string SqlDate(std::string_view date) {
   std::string sql = "str_to_date(";
   for (const char c : date) {
@@ -24,7 +24,7 @@ std::string SqlDate(std::string_view date) {
   return sql + ",'%Y%m%d%H%i%s')";
 }
 
-// "CALL NAME(1,2,3": numbers first, the rest is appended by the caller.
+// "CALL NAME(1,2,3": the numbers first; the caller appends the rest.
 std::string CallHead(std::string_view name, std::initializer_list<int64_t> numbers) {
   std::string call = "CALL ";
   call += name;
@@ -84,8 +84,7 @@ Outcome TransactionRunner::NewOrder(int w_id, CommitRecord* record) {
   LAB_TRY(client_->Exec("SET @o_id = 0"));
   LAB_TRY(client_->Exec(CallHead("NEWORD", {w_id, warehouses_, d_id, c_id, lines}) +
                         ",@discount,@last,@credit,@d_tax,@w_tax,@o_id," + SqlDate(Now()) + ")"));
-  // Should the next round trip fail, it is not known whether this was one of the 1 % that roll
-  // back.
+  // If the next round trip fails, it is unknown whether this was one of the 1 % that roll back.
   record->kind = CommitKind::kLost;
   LAB_TRY(client_->Query("SELECT @discount,@last,@credit,@d_tax,@w_tax,@o_id", &rows_));
   const int o_id = rows_.empty() ? 0 : static_cast<int>(ToInt(rows_[0][5]));

@@ -1,4 +1,4 @@
-// The five transactions from the client's side: draws the inputs, CALLs the procedure, reads its
+// The client's side of the five transactions: draws the inputs, CALLs the procedure, reads its
 // outputs.
 #pragma once
 
@@ -24,15 +24,15 @@ inline constexpr std::array<std::string_view, kTransactions> kTransactionNames =
 // HammerDB's mix: 10, 10, 1, 1 and 1 of 23 (43.5 % new orders and payments, 4.3 % each other).
 Transaction ChooseTransaction(Random* random);
 
-// The home warehouses of a user. HammerDB draws one for each user; with `all_warehouses` the user
-// numbered `user` of `users` (from 0) has every users-th one and draws among them each time.
+// The home warehouses of a user. HammerDB draws one for each user. With `all_warehouses`, the user
+// with number `user` of `users` (from 0) has every users-th one and draws one of them each time.
 std::vector<int> HomeWarehouses(Random* random, int user, int users, int warehouses,
                                 bool all_warehouses);
 
 // Threads: one, its user's.
 class TransactionRunner {
  public:
-  // With `log_deliveries` a delivery costs a second round trip, for what it delivered.
+  // With `log_deliveries` a delivery costs a second round trip to learn the delivered orders.
   TransactionRunner(Client* client, Random* random, int warehouses, bool log_deliveries)
       : client_(client),
         random_(random),
@@ -40,11 +40,11 @@ class TransactionRunner {
         log_deliveries_(log_deliveries) {}
 
   // Runs one transaction. The statements and round trips are HammerDB's: SET of the procedure's
-  // in-out variables, CALL, SELECT of what it returned.
-  // `record` says what was committed (kNone: nothing), also where the SELECT after it fails.
+  // in-out variables, CALL, SELECT of its outputs. `record` says what was committed (kNone:
+  // nothing), even if the SELECT fails.
   Outcome Run(Transaction transaction, int w_id, int stock_level_d_id, CommitRecord* record);
 
-  // True when the last Run was a new order that rolled back by the rule of the unused item.
+  // Whether the last Run was a new order that rolled back because of the unused item.
   bool rolled_back() const { return rolled_back_; }
 
  private:
@@ -59,7 +59,7 @@ class TransactionRunner {
   const int warehouses_;
   const bool log_deliveries_;
   bool rolled_back_ = false;
-  Rows rows_;  // Kept for its memory.
+  Rows rows_;  // Kept to reuse its memory.
 };
 
 }  // namespace tidesdb::lab::tpcc

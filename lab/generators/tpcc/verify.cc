@@ -18,14 +18,14 @@ std::string Join(const std::vector<std::string>& texts) {
   return joined;
 }
 
-// One payment's columns, as text in the order of history's SELECT below.
+// One payment's columns as text, in the order of the SELECT from history below.
 std::string PaymentKey(const CommitRecord& record) {
   return Join({std::to_string(record.w_id), std::to_string(record.d_id),
                std::to_string(record.c_w_id), std::to_string(record.c_d_id),
                std::to_string(record.c_id), std::to_string(record.amount), record.date});
 }
 
-// What the records say of one district.
+// The records' facts about one district.
 struct Acknowledged {
   std::map<int64_t, const CommitRecord*> new_orders;  // By o_id.
   std::map<int64_t, std::set<int>> delivered;         // By o_id: the carriers.
@@ -86,7 +86,7 @@ class Verifier {
     const DistrictId id = IdOf(base);
     const auto it = now_.find(id);
     if (it == now_.end()) {
-      report_->missing.Violation(DistrictText(id) + ": the district is gone");
+      report_->missing.Violation(DistrictText(id) + ": the district is missing");
       return {};
     }
     const CommitRecord& now = it->second;
@@ -100,7 +100,7 @@ class Verifier {
                static_cast<int64_t>(acknowledged.new_orders.size()));
     CountExtra(id, "payments", now.payments - base.payments, acknowledged.payments);
     VerifyPaid(id, now.paid_cents - base.paid_cents, now.payments - base.payments, acknowledged);
-    // Delivered since: what was waiting, plus what came, less what waits now.
+    // Delivered since: the old new orders plus the added ones minus those left now.
     const int64_t delivered = base.new_orders + (now.o_id - base.o_id) - now.new_orders;
     auto& most = delivered_most_[id.first];
     most = std::max(most, delivered);
@@ -128,12 +128,12 @@ class Verifier {
     const std::string what = DistrictText(id) + ", order " + std::to_string(o_id);
     if (it == facts.orders.end() || it->second.carrier_null || it->second.in_new_order ||
         it->second.delivered_lines != it->second.lines) {
-      report_->missing.Violation(what + ": its delivery is lost, or half of it");
+      report_->missing.Violation(what + ": its delivery is lost completely or in part");
     }
   }
 
   // The carrier is one that an acknowledged delivery set. READ COMMITTED lets two deliveries take
-  // one order, so it may be either's; and at most the transactions in flight may have set another.
+  // one order, so it may be either's. The transactions in flight, at most, may have set others.
   Outcome VerifyCarriers(DistrictId id, const Acknowledged& acknowledged) {
     if (acknowledged.delivered.empty()) return {};
     return client_->Stream(
@@ -161,7 +161,7 @@ class Verifier {
     }
   }
 
-  // Each payment that is in no log paid between 1 and 5000.
+  // Each unlogged payment paid between 1 and 5000.
   void VerifyPaid(DistrictId id, int64_t paid_cents, int64_t payments,
                   const Acknowledged& acknowledged) {
     const int64_t over = paid_cents - acknowledged.paid_cents;
@@ -198,7 +198,7 @@ class Verifier {
   }
 
   // One delivery covers all districts of its warehouse, so the district with the most deliveries
-  // says how many there were. At READ COMMITTED two may share their orders: fewer is no loss by
+  // shows how many there were. At READ COMMITTED two may share their orders: fewer is not a loss by
   // itself.
   void JudgeDeliveryCounts() {
     for (const auto& [w_id, most] : delivered_most_) {

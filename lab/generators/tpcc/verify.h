@@ -1,4 +1,5 @@
-// The `verify-log` command: is every acknowledged transaction in the database, and little else?
+// The `verify-log` command: checks that the database has every acknowledged transaction, and little
+// more.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +15,14 @@
 
 namespace tidesdb::lab::tpcc {
 
-// What one or more commit logs, of runs one after the other, say.
+// The contents of one or more commit logs of consecutive runs.
 struct LogContents {
   std::vector<CommitRecord> bases;  // Of the first log.
   std::vector<CommitRecord> new_orders;
   std::vector<CommitRecord> payments;
   std::vector<CommitRecord> deliveries;
-  // Transactions that may be in the database without a record: one for each broken connection;
-  // where the client itself was killed, one for each of its users.
+  // Transactions that may be in the database without a record: one for each broken connection; if
+  // the client itself was killed, one for each of its users.
   int64_t in_flight_max = 0;
   int logs = 0;
 };
@@ -35,7 +36,7 @@ struct VerifyReport {
   int64_t new_orders = 0;  // Acknowledged, by kind.
   int64_t payments = 0;
   int64_t deliveries = 0;
-  int64_t unacknowledged = 0;  // In the database, in no log.
+  int64_t unacknowledged = 0;  // In the database, but in no log.
   int64_t in_flight_max = 0;
   CheckResult missing{"acknowledged", "every acknowledged transaction is there, whole", {}, 0, {}};
   CheckResult extra{"in flight", "nothing more is there than what was in flight", {}, 0, {}};
@@ -45,11 +46,11 @@ struct VerifyReport {
   }
 };
 
-// Compares on one snapshot. REQUIRES: no other run wrote to the database since the first log's
-// head.
+// Compares on one snapshot. REQUIRES: no other run has written to the database since the first
+// log's head.
 Outcome VerifyLog(Client* client, const LogContents& contents, VerifyReport* report);
 
-// The base records of the database now, for the head of a log.
+// The database's current base records, for the head of a log.
 Outcome ReadBases(Client* client, std::vector<CommitRecord>* bases);
 
 }  // namespace tidesdb::lab::tpcc

@@ -38,7 +38,7 @@ class VirtualUser {
   Outcome Connect() {
     LAB_TRY(client_.Connect(context_.options->server));
     for (const std::string& statement : context_.session_sql) LAB_TRY(client_.Exec(statement));
-    // NEWORD draws its items with the server's RAND(): seeded too, so that a run can be repeated.
+    // NEWORD draws its items with the server's RAND(): seed it too, so that a run can be repeated.
     return client_.Exec("SET rand_seed1 = " + std::to_string(random_.Uniform(1, 0x3fffffff)) +
                         ", rand_seed2 = " + std::to_string(random_.Uniform(1, 0x3fffffff)));
   }
@@ -66,7 +66,7 @@ class VirtualUser {
     Fail(outcome, kTransactionNames[series]);
   }
 
-  // After an error the transaction may still be open, with a part of its work: it is rolled back.
+  // After an error the transaction may still be open, with a part of its work: roll it back.
   void Fail(const Outcome& outcome, std::string_view where) {
     stats_->errors.Add(outcome, where);
     if (outcome.is_lost() || outcome.code == kErrTool) {
@@ -80,8 +80,8 @@ class VirtualUser {
     }
   }
 
-  // What was acknowledged, or that it is not known what became of a transaction: its connection
-  // broke, or a router lost the server behind it.
+  // Logs what was acknowledged, or that a transaction's outcome is unknown: its connection broke,
+  // or a router lost the server behind it.
   void Log(const Outcome& outcome, CommitRecord* record) {
     if (record->kind == CommitKind::kNone) {
       if (outcome.ok() || outcome.is_conflict()) return;

@@ -15,29 +15,30 @@
 
 namespace tidesdb::lab::tpcc {
 
-// Threads: written by the user; read after it was joined.
+// Threads: written by the user; read after it has been joined.
 struct UserStats {
-  // Of the measured time: new orders with an unused item; they are in the latencies too.
+  // During the measurement: new orders with an unused item; the latencies include them.
   uint64_t rolled_back = 0;
   ErrorTally errors;
   bool lost = false;  // The connection broke and the user left.
 };
 
-// What all users share. Constant while they run, but for the logs, which do their own locking.
+// The users' shared state. Constant while they run, except for the logs, which lock themselves.
 struct UserContext {
   const RunOptions* options;
   Stage* stage;
-  CommitLog* log;   // Not open: none is kept.
+  CommitLog* log;   // Not open: no log.
   OpLog* seconds;   // Of the whole run. Series: Transaction.
-  OpLog* measured;  // Of the measured time, all of it as one second.
+  OpLog* measured;  // Of the measurement, all of it as one second.
   int warehouses;
-  std::vector<std::string> session_sql;  // Isolation and the like, then the options'.
+  std::vector<std::string> session_sql;  // Isolation and similar settings, then the options' own.
 };
 
 // Runs transactions until the stage stops, the connection breaks or the commit log fails.
 void RunVirtualUser(const UserContext& context, int user, UserStats* stats);
 
-// What a user's connection sets first. `snapshot_variables` are the server's that end so.
+// The first statements of a user's connection. `snapshot_variables` are the server's with that
+// ending.
 std::vector<std::string> SessionStatements(const RunOptions& options,
                                            const std::vector<std::string>& snapshot_variables);
 
