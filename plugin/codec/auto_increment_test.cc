@@ -26,7 +26,7 @@ TEST(AutoIncrementTest, RoundsUpToTheSeries) {
   EXPECT_EQ(RoundAutoIncrement(3, 10, 3, 1000), 3u);
   EXPECT_EQ(RoundAutoIncrement(4, 10, 3, 1000), 13u);
   EXPECT_EQ(RoundAutoIncrement(14, 10, 3, 1000), 23u);
-  // Not beyond the type: the value stays, and the server sees the end.
+  // Not beyond the type: the value stays, and the server detects the end.
   EXPECT_EQ(RoundAutoIncrement(250, 100, 1, 255), 250u);
   EXPECT_EQ(RoundAutoIncrement(255, 10, 1, 255), 255u);
 }
@@ -37,7 +37,7 @@ TEST(AutoIncrementTest, IsRecordedAheadWhereTheTypeHasRoom) {
   EXPECT_EQ(AutoIncrementAhead(1, INT16_MAX), 31u);
   EXPECT_EQ(AutoIncrementAhead(INT16_MAX, INT16_MAX), 0u);
   EXPECT_EQ(AutoIncrementAhead(UINT64_MAX, UINT64_MAX), 0u);
-  // What is recorded never goes back while the counter goes on.
+  // The recorded value never goes back while the counter grows.
   for (uint64_t counter = 1; counter < INT16_MAX; counter++) {
     EXPECT_LE(counter + AutoIncrementAhead(counter, INT16_MAX),
               counter + 1 + AutoIncrementAhead(counter + 1, INT16_MAX));

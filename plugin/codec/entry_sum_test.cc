@@ -25,8 +25,8 @@ TEST(EntrySum, TellsSetsApart) {
   EXPECT_FALSE(sum == SumOf({{"a", "1"}, {"b", "2"}, {"", ""}}));
   EXPECT_FALSE(sum == SumOf({{"a", "1"}, {"c", "2"}}));
   EXPECT_FALSE(sum == SumOf({{"a", "1"}, {"b", "3"}}));
-  EXPECT_FALSE(sum == SumOf({{"a", "2"}, {"b", "1"}}));  // The same keys and the same values.
-  EXPECT_FALSE(sum == SumOf({{"a1", ""}, {"b", "2"}}));  // Another end of the key.
+  EXPECT_FALSE(sum == SumOf({{"a", "2"}, {"b", "1"}}));  // Same keys and values, other pairs.
+  EXPECT_FALSE(sum == SumOf({{"a1", ""}, {"b", "2"}}));  // The key ends at a different place.
   EXPECT_FALSE(SumOf({{"a", ""}, {"a", ""}}) == SumOf({{"b", ""}, {"b", ""}}));
   EXPECT_EQ(sum.entries(), 2U);
 }

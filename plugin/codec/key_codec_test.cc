@@ -40,7 +40,7 @@ KeyPart Part(PartKind kind, uint32_t width, bool nullable = false, bool descendi
   return part;
 }
 
-// A collation of letters without case whose weights have two bytes, and one whose have one.
+// A collation of letters without case with weights of two bytes, and one with weights of one byte.
 size_t WeighWide(const void*, int, uint8_t* to, size_t, const uint8_t* from, size_t n) {
   for (size_t i = 0; i < n; i++) {
     to[2 * i] = 1;
@@ -87,7 +87,7 @@ std::string Upper(std::string text) {
   return text;
 }
 
-// How SQL compares: with PAD SPACE the shorter one goes on with spaces.
+// The comparison of SQL: with PAD SPACE the shorter text continues with spaces.
 int CompareText(std::string a, std::string b, bool pad_space) {
   a = Upper(a);
   b = Upper(b);
@@ -286,7 +286,7 @@ TEST(KeyCodecTest, PrefixesCutCharactersAndTrimmedSpacesDoNotCount) {
   EXPECT_EQ(Encode(part, "ab"), Encode(part, "ab  "));
 }
 
-// "$" is two letters s, "'" none, and "ch" one, behind h.
+// "$" sorts as two letters s, "'" has no weight, and "ch" is one letter, after h.
 size_t WeighLetters(const void*, int, uint8_t* to, size_t room, const uint8_t* from, size_t n) {
   size_t made = 0;
   const auto put = [&](int weight) {
@@ -311,7 +311,7 @@ std::string Letters(const std::string& text, bool pad_space) {
   return weights;
 }
 
-// What is told of a text by its first characters alone must hold for all texts that start so.
+// The range from a text's first characters must cover all texts that start with them.
 TEST(KeyCodecTest, WeightsOfAStartGoWithTheOrderOfWholeTexts) {
   std::mt19937_64 random(Seed());
   for (const bool pads : {false, true}) {
@@ -342,7 +342,7 @@ TEST(KeyCodecTest, WeightsOfAStartGoWithTheOrderOfWholeTexts) {
       Slice rest = key;
       ASSERT_TRUE(SkipPart(part, &rest));
       ASSERT_TRUE(rest.empty());
-      // Of equal texts both start with what either's first characters say.
+      // Of equal texts, both must start with the bytes of either's first characters.
       std::string start;
       std::string scratch;
       EncodeStart(part, Slice(a).substr(0, part.chars_max), true, &start, &scratch);

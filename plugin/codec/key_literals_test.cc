@@ -23,7 +23,7 @@ std::string Bytes(std::initializer_list<int> bytes) {
   return text;
 }
 
-// One value through a key and back.
+// Encodes one value in a key and shows it.
 std::string Told(const LiteralPart& part, Slice raw) {
   KeyShape shape;
   shape.parts.push_back(part);
@@ -47,7 +47,7 @@ TEST(KeyLiterals, Numbers) {
 }
 
 TEST(KeyLiterals, TimesAndDecimals) {
-  // What Field_newdate, Field_datetimef, Field_timef and Field_new_decimal store.
+  // The bytes that Field_newdate, Field_datetimef, Field_timef and Field_new_decimal store.
   EXPECT_EQ(Told(Part(PartKind::kUnsigned, LiteralKind::kDate, 3), Bytes({0x7a, 0xd5, 0x0f})),
             "'2026-11-26'");
   LiteralPart time = Part(PartKind::kRaw, LiteralKind::kTime, 3);

@@ -11,7 +11,7 @@
 namespace tidesdb::plugin {
 namespace {
 
-// A record: 1 byte of null bits, INT, CHAR(10), VARCHAR(20), VARCHAR(300), BLOB, INT that is not
+// A record: 1 byte of null bits, INT, CHAR(10), VARCHAR(20), VARCHAR(300), BLOB, an INT that is not
 // stored, BIGINT.
 constexpr uint32_t kRecordBytes = 1 + 4 + 10 + 21 + 302 + 12 + 4 + 8;
 
@@ -62,7 +62,7 @@ std::string Record(const std::vector<Column>& columns, const Row& row) {
   return record;
 }
 
-// The record of default values: the column that is not stored is NULL, and so is the bit of none.
+// The record of defaults: the column that is not stored is NULL, and an unused bit is set.
 const uint8_t* Defaults() {
   static const std::string defaults = [] {
     Row row;

@@ -12,7 +12,7 @@
 namespace tidesdb::plugin {
 namespace {
 
-// A table of INTs and VARCHAR(20)s, all of which may be NULL, in an order that changes.
+// A table of nullable INTs and VARCHAR(20)s, in changing order.
 struct Table {
   struct Field {
     std::string name;
@@ -88,7 +88,7 @@ class RowHistoryTest : public testing::Test {
 
   Table one{{{"a", false}, {"b", true}, {"c", true}}};
   Table two{{{"c", true}, {"d", true}, {"a", false}}};                  // b dropped, d added.
-  Table three{{{"d", true}, {"a", false}, {"b", false}, {"c", true}}};  // Another b.
+  Table three{{{"d", true}, {"a", false}, {"b", false}, {"c", true}}};  // A new column b.
   RowHistory history;
 };
 

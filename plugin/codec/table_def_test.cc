@@ -77,7 +77,7 @@ TEST(TableDefTest, FormsOfKeysComeBack) {
     ASSERT_TRUE(newest.ok()) << newest.status().ToString();
     EXPECT_EQ(newest->key_forms, forms);
   }
-  // An older format that has one, and newer ones that do not.
+  // An older format that has one, and newer ones without.
   bytes[0] = 3;
   EXPECT_EQ(DecodeTableDef(bytes).status().code(), Code::kCorruption);
   bytes[0] = 4;

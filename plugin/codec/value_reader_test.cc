@@ -12,7 +12,7 @@
 namespace tidesdb::plugin {
 namespace {
 
-// A record of one BLOB, and a row that refers to its value under an id.
+// A record with one BLOB, and a row that refers to its value by an id.
 class ValueReaderTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -49,7 +49,7 @@ class ValueReaderTest : public testing::Test {
     ASSERT_TRUE(transaction->Commit().ok());
   }
 
-  // "" for one that is not there.
+  // "" if the value is missing.
   std::string Read(Transaction* transaction, ApartValue value) {
     const auto read = reader_.Read(transaction, family_, rows_, {value}, record_);
     if (!read.ok()) return read.status().ToString();
@@ -98,10 +98,10 @@ TEST_F(ValueReaderTest, OwnChangesCount) {
 TEST_F(ValueReaderTest, WhatDoesNotFitItsRowIsDamage) {
   Put(7, "seven");
   const auto transaction = db_->Begin({});
-  EXPECT_NE(Read(transaction.get(), {0, 6, 7}).find("another length"), std::string::npos);
+  EXPECT_NE(Read(transaction.get(), {0, 6, 7}).find("does not have the length"), std::string::npos);
   EXPECT_EQ(reader_.Read(transaction.get(), nullptr, rows_, {{0, 5, 7}}, record_).status().code(),
             Code::kCorruption);
-  // Of a dropped column: looked at, and put nowhere.
+  // Of a dropped column: checked, but stored nowhere.
   EXPECT_TRUE(Read(transaction.get(), {ApartValue::kNoColumn, 5, 7}).empty());
 }
 

@@ -84,7 +84,7 @@ TEST(CodingTest, TooFewBytesAreRefusedAndLeftAlone) {
   std::string bytes;
   PutVarint64(&bytes, std::numeric_limits<uint64_t>::max());
   for (size_t n = 0; n < bytes.size(); ++n) {
-    // A copy of exactly n bytes: the address sanitizer sees a read past the end.
+    // A copy of exactly n bytes, so that the address sanitizer sees a read past the end.
     const std::vector<char> exact(bytes.begin(), bytes.begin() + static_cast<ptrdiff_t>(n));
     const Slice whole(exact.data(), exact.size());
     Slice in = whole;

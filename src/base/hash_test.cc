@@ -7,7 +7,7 @@
 namespace tidesdb {
 namespace {
 
-// These numbers are on disks: a library that gives others must not be used.
+// These numbers are stored on disks: a library with other results must not be used.
 TEST(HashTest, IsXxh3) {
   EXPECT_EQ(Checksum64(""), 0x2d06800538d394c2u);
   EXPECT_EQ(Hash64("", 0), Checksum64(""));

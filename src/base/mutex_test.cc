@@ -83,7 +83,7 @@ TEST(MutexTest, WaitForTimesOut) {
   Mutex mu;
   CondVar changed;
   MutexLock lock(mu);
-  // A wakeup out of nowhere is allowed, an endless series of them is not.
+  // A spurious wakeup is allowed, an endless series is not.
   while (changed.WaitFor(mu, 100)) {
   }
   mu.AssertHeld();

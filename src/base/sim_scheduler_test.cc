@@ -22,7 +22,7 @@ struct Outcome {
   int value = 0;
 };
 
-// Two threads add to a counter in two steps; with_lock says whether they do so properly.
+// Two threads add to a counter in two steps; with_lock says whether they lock it.
 Outcome TwoAdders(uint64_t seed, bool with_lock) {
   Simulation sim(seed);
   int counter = 0;
@@ -280,7 +280,7 @@ TEST(SimSchedulerTest, AMutexMayOutliveASimulation) {
   MutexLock lock(mu);
 }
 
-// Not a benchmark, a guard against a slow path: limits are ten times what is expected.
+// Not a benchmark but a guard against a slow path: limits are ten times the expected values.
 TEST(SimSchedulerTest, PointsAreCheap) {
   Simulation::Options options;
   options.seed = 1;

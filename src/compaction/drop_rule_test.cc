@@ -60,7 +60,7 @@ TEST(DropRule, Golden) {
   });
 }
 
-// One key's versions in sources of descending age, merged piece by piece as compactions would.
+// One key's versions in sources of descending age, merged step by step like compactions.
 class KeyModel {
  public:
   explicit KeyModel(uint64_t seed) : random_(seed) {}
@@ -89,13 +89,13 @@ class KeyModel {
     visible_ = sequence_;
     MergeRange(0, sources_.size());
     Check();
-    // Nothing is left but the newest put.
+    // Only the newest put is left.
     ASSERT_EQ(sources_.size(), 1u);
     EXPECT_LE(sources_[0].size(), 1u);
   }
 
  private:
-  // Kinds as the API allows: a single delete only over exactly one put since the last deletion.
+  // Kinds allowed by the API: a single delete only over exactly one put since the last deletion.
   void Write() {
     ++sequence_;
     ValueType type = ValueType::kPut;
@@ -158,7 +158,7 @@ class KeyModel {
     for (const SequenceNumber reader : readers) {
       ASSERT_EQ(Read(all, reader), Read(history_, reader)) << "at " << reader;
     }
-    // Whoever writes the key finds that it changed since the snapshot.
+    // A writer of the key must find that it has changed since the snapshot.
     if (history_.empty() || TrailerType(history_[0]) == ValueType::kSingleDelete) return;
     for (const SequenceNumber snapshot : live_) {
       if (TrailerSequence(history_[0]) <= snapshot) continue;

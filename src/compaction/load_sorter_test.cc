@@ -37,7 +37,7 @@ class LoadSorterTest : public testing::TestWithParam<bool> {
 
   size_t FilesOnDisk() { return fs_.List(kDirectory)->size(); }
 
-  // What is in the files, which must ascend.
+  // The contents of the files, which must ascend.
   std::map<std::string, std::string> Read(const std::vector<FileRecord>& files) {
     std::map<std::string, std::string> entries;
     for (const FileRecord& file : files) {
@@ -107,7 +107,7 @@ TEST_P(LoadSorterTest, AnyOrderComesOutSorted) {
   }
 }
 
-// Each of more than 64 runs is there once, whatever was merged with what.
+// Each entry of more than 64 runs must occur once, whatever the merges.
 TEST_P(LoadSorterTest, ManyRunsAreMergedInTiers) {
   Random random(TestSeed(1));
   auto input = Input(&random, 40'000, 200);
@@ -126,7 +126,7 @@ TEST_P(LoadSorterTest, DuplicatesAreFoundWhereverTheyMeet) {
   for (int round = 0; round < 40; ++round) {
     auto input = Input(&random, round % 2 == 0 ? 50 : 5000, 20);
     if (round % 4 != 0) Shuffle(&random, &input);
-    // Anywhere behind its first.
+    // At any place after its first entry.
     const size_t first = random.Uniform(input.size());
     const size_t second = first + 1 + random.Uniform(input.size() - first);
     const std::string key = input[first].first;
@@ -146,7 +146,7 @@ TEST_P(LoadSorterTest, DuplicatesAreFoundWhereverTheyMeet) {
 TEST_P(LoadSorterTest, MemoryStaysWithinItsBudget) {
   Random random(TestSeed(1));
   options_.memory_bytes = 256 << 10;
-  constexpr uint64_t kArenaBlock = 32 << 10;  // That the last entry of each memory may have begun.
+  constexpr uint64_t kArenaBlock = 32 << 10;  // The last entry of each memory may have started it.
   LoadSorter sorter(&context_, options_);
   auto input = Input(&random, 30'000, 20);
   Shuffle(&random, &input);
@@ -198,7 +198,7 @@ TEST_P(LoadSorterTest, EveryThousandEntriesAreTold) {
   };
   Load(Input(&random, 30'000, 20));
   EXPECT_GT(written, 20'000u);
-  // What the helper has written is told when the next memory is full.
+  // The helper's writes are reported when the next memory is full.
   if (!GetParam()) {
     EXPECT_LE(most, 1024u);
   }
@@ -217,7 +217,7 @@ TEST_P(LoadSorterTest, AnErrorLeavesNoFile) {
     fs_.AddFault(rule);
     LoadSorter sorter(&context_, options_);
     const Status status = SortAll(input, &sorter);
-    if (status.ok()) break;  // It needs fewer calls.
+    if (status.ok()) break;  // It made fewer calls.
   }
   fs_.ClearFaults();
   EXPECT_EQ(FilesOnDisk(), 0u);
@@ -238,7 +238,7 @@ TEST_P(LoadSorterTest, ItEndsWhenItIsTold) {
   EXPECT_EQ(FilesOnDisk(), 0u);
 }
 
-// Both halves of a merge have one: the lower is told, whichever is found first.
+// Both halves of a merge have a duplicate: the lower key is reported, whichever is found first.
 TEST_P(LoadSorterTest, TheLowestDuplicateOfAMergeIsTold) {
   Random random(TestSeed(1));
   auto input = Input(&random, 20'000, 20);  // In order, as it comes.
@@ -258,7 +258,7 @@ TEST_P(LoadSorterTest, TheLowestDuplicateOfAMergeIsTold) {
 }
 
 #ifdef TIDESDB_HOOKS
-// Also while its own share of the last merge is done, and the helper's is not.
+// Also when its own share of the last merge is done and the helper still works.
 TEST_P(LoadSorterTest, ItEndsWhenItIsToldWhileTheHelperMerges) {
   if (!GetParam()) return;
   constexpr int kLooksOfItsShare = 12;
@@ -296,7 +296,7 @@ TEST_P(LoadSorterTest, ItEndsWhenItIsToldWhileTheHelperMerges) {
 }
 #endif
 
-// Two loads at a time: the second does without.
+// Two loads at a time: the second works without a helper.
 TEST_P(LoadSorterTest, OneHelperForAll) {
   Random random(TestSeed(1));
   auto input = Input(&random, 20'000, 20);

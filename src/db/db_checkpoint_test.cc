@@ -1,4 +1,4 @@
-// Copies of a working database: one sequence, whole or not there.
+// Copies of a working database: at one sequence, complete or missing.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -94,7 +94,7 @@ class CheckpointTest : public testing::Test {
 };
 
 TEST_F(CheckpointTest, HoldsAllThatWasCommittedAndNothingLater) {
-  Put("a", 100, std::string(1000, 'x'));  // Over several memtables.
+  Put("a", 100, std::string(1000, 'x'));  // Fills several memtables.
   Put("b", 10, "in the log only");
   ASSERT_TRUE(db_->ApplyCatalog({.create = {}, .drop = {}, .put = {{"n", "v"}}, .erase = {}}).ok());
   const Rows then = Read(db_.get());
@@ -192,7 +192,7 @@ TEST_F(CheckpointTest, AFullDiskOrAnErrorLeavesNothing) {
   ASSERT_TRUE(db_->Flush().ok());
   const Rows then = Read(db_.get());
   for (const auto kind : {FaultRule::Kind::kNoSpace, FaultRule::Kind::kIoError}) {
-    // Whatever call in the copy's directory fails, up to where none does.
+    // Each call in the copy's directory fails in turn, until none does.
     for (uint64_t nth = 1;; ++nth) {
       FaultRule rule;
       rule.path_part = "/copy";

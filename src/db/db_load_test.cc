@@ -1,4 +1,4 @@
-// Loads through the public interface: beside writers, given up, refused, and over a crash.
+// Loads through the public interface: beside writers, given up, refused, and across a crash.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -51,7 +51,7 @@ class DbLoadTest : public testing::Test {
     EXPECT_TRUE(db_->Close().ok());
     db_.reset();
   }
-  // What a power cut at this moment leaves.
+  // Continues from the state after a power cut now.
   void Crash() {
     auto after = fs_->CrashClone(TestSeed(1));
     Close();
@@ -224,7 +224,7 @@ TEST_F(DbLoadTest, OfATransactionSurvivesAPowerCutOnceItIsCommitted) {
   EXPECT_TRUE(db_->Verify(Data(), VerifyDepth::kAll).ok());
 }
 
-// A load and a transaction's load of one family: neither begins beside the other's entries.
+// A load of the database and a transaction's load of one family: neither starts beside the other.
 TEST_F(DbLoadTest, OfATransactionBesideOneOfTheDatabase) {
   const auto load = Begin();
   AddAll(load.get(), 100);
@@ -237,7 +237,7 @@ TEST_F(DbLoadTest, OfATransactionBesideOneOfTheDatabase) {
   ASSERT_TRUE(load->Commit().ok());
   const Rows rows = Read();
   EXPECT_EQ(rows.size(), 100u);
-  EXPECT_EQ(rows.at(Key(7)), "own");  // Newer than when the other began.
+  EXPECT_EQ(rows.at(Key(7)), "own");  // Newer than the start of the other.
 }
 
 TEST_F(DbLoadTest, TwoEntriesOfOneKeyAreAnError) {
@@ -288,7 +288,7 @@ TEST_F(DbLoadTest, OutlivesItsDbWithErrors) {
   EXPECT_EQ(load->Commit().code(), Code::kShuttingDown);
 }
 
-// Writers whose sums are known, beside a load, with flushes and compactions at all times.
+// Writers with known sums beside a load, with flushes and compactions all the time.
 TEST_F(DbLoadTest, BesideWriters) {
   constexpr uint64_t kKeys = 2000;
   for (int round = 0; round < 5; ++round) {

@@ -1,4 +1,4 @@
-// A log that was whole and is not any more is refused by name, wherever it was cut.
+// A log that lost a part is refused by name, wherever it was cut.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -68,7 +68,7 @@ class LostFilesTest : public testing::Test {
     auto file = fs_->NewPositionalFile(kSegment, OpenMode::kKeep);
     ASSERT_TRUE(file.ok() && (*file)->Truncate(bytes).ok());
   }
-  // Where the last but one of the records ends.
+  // The end of the last but one record.
   uint64_t ARecordsBorder() {
     auto file = fs_->NewRandomAccessFile(kSegment);
     std::string bytes((*file)->size(), '\0');
@@ -79,7 +79,7 @@ class LostFilesTest : public testing::Test {
     return key - 48;
   }
 
-  // Each harm is refused, naming the file; and forgiven when that is wanted, for good.
+  // Each damage is refused with the file's name; with the option it is accepted, permanently.
   void Refused(const std::function<void()>& harm, const std::string& says, size_t keys_left) {
     harm();
     const auto db = Db::Open(options_, "/db");

@@ -1,5 +1,5 @@
-// What the database refuses: handles of another, calls after Close, options that could not be read
-// back. Each is an error, in every build, and never a dead process.
+// Wrong uses of the database: handles of another one, calls after Close, options that could not be
+// read back. Each returns an error, in every build, and never ends the process.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -46,7 +46,7 @@ class DbMisuseTest : public testing::Test {
     if (!found.ok()) return found.status().ToString();
     return *found ? std::string(value.slice()) : "-";
   }
-  // What each call that names a family says.
+  // The results of all calls that name a family.
   static std::vector<Status> UseFamily(Db* db, Transaction* txn, ColumnFamily* family) {
     PinnedValue value;
     std::vector<Status> errors;
@@ -129,7 +129,7 @@ TEST_F(DbMisuseTest, AnIdIsGoodForOneFamilyOfItsDatabase) {
   Put("k", "old");
   ASSERT_TRUE(db_->DropFamily(family_).ok());
   CatalogEdit edit;
-  // The log still holds writes of the family that had the first of them.
+  // The log still contains writes of the family that had the first one.
   for (const uint32_t id : {used, uint32_t{0}, used + 100, UINT32_MAX}) {
     edit.create = {{id, Named("again")}};
     ExpectAll({db_->ApplyCatalog(edit)}, Code::kInvalidArgument, "NewFamilyId");
@@ -154,7 +154,7 @@ TEST_F(DbMisuseTest, AnIdIsGoodForOneFamilyOfItsDatabase) {
 TEST_F(DbMisuseTest, FamiliesOfNoneOfAnotherAndDroppedOnesAreRefused) {
   auto other = Open("/other");
   ColumnFamily* const others = *other->CreateFamily(Named("data"));
-  ASSERT_EQ(others->id(), family_->id());  // It would be taken for ours.
+  ASSERT_EQ(others->id(), family_->id());  // It could be mistaken for ours.
   ColumnFamily* const dropped = *db_->CreateFamily(Named("dropped"));
   ASSERT_TRUE(db_->DropFamily(dropped).ok());
   auto txn = db_->Begin({});
@@ -164,7 +164,7 @@ TEST_F(DbMisuseTest, FamiliesOfNoneOfAnotherAndDroppedOnesAreRefused) {
   ExpectAll(UseFamily(db_.get(), txn.get(), others), Code::kInvalidArgument, "another database");
   ExpectAll(UseFamily(db_.get(), txn.get(), dropped), Code::kInvalidArgument, "was dropped");
   EXPECT_FALSE(txn->HasWrites());
-  EXPECT_EQ(db_->GetStats().locks_held, 1u);  // UnlockLast was of another's key.
+  EXPECT_EQ(db_->GetStats().locks_held, 1u);  // UnlockLast named a key of another database.
   txn.reset();
   EXPECT_EQ(db_->GetStats().locks_held, 0u);
   EXPECT_EQ(db_->FindFamily(family_->id()), family_);
@@ -282,7 +282,7 @@ TEST_F(DbMisuseTest, AfterCloseEveryCallIsAnError) {
   EXPECT_EQ(db_->options().memtable_bytes, options_.memtable_bytes);
   EXPECT_EQ(family_->options().name, "data");
 
-  // The directory is free; what has ended may go later.
+  // The directory is free; ended transactions may be destroyed later.
   auto again = Open("/db");
   EXPECT_NE(again->FindFamily("data"), nullptr);
   db_.reset();
@@ -320,7 +320,7 @@ TEST_F(DbMisuseTest, ATransactionThatOutlivesItsDbCanOnlyEnd) {
   ExpectAll({txn->Get(family_, "k", &value).status(), txn->Put(family_, "k", "2"),
              prepared->Commit(), spilled->Commit(), spilled->Put(family_, "x", "y")},
             Code::kShuttingDown, "closed");
-  // What it stands on it may still read.
+  // It may still read its current entry.
   EXPECT_EQ(it->key(), "k");
   it->Next();
   EXPECT_FALSE(it->Valid());

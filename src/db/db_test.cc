@@ -1,4 +1,4 @@
-// The whole engine through its public interface, on the file system in memory and on the real one.
+// The whole engine through its public interface, on the in-memory file system and on the real one.
 #include "tidesdb/db.h"
 
 #include <gtest/gtest.h>
@@ -90,7 +90,7 @@ class DbTest : public testing::Test {
       return ParseFileName(name).kind == FileKind::kTable;
     }));
   }
-  // Waits for the background thread that deletes, for as long as a broken one deserves.
+  // Waits for the background thread that deletes files, up to a generous limit.
   size_t TablesOnceThereAre(size_t wanted) {
     for (int i = 0; i < 10'000 && TablesOnDisk() != wanted; ++i) env_.clock->SleepMicros(1'000);
     return TablesOnDisk();
@@ -106,7 +106,7 @@ class DbTest : public testing::Test {
 TEST_F(DbTest, WhatIsReadStaysInTheCacheThroughFlushAndCompaction) {
   constexpr int kKeys = 2000;
   const std::string value(200, 'v');
-  options_.memtable_bytes = 4 << 20;  // One flush, and no compaction but the one below.
+  options_.memtable_bytes = 4 << 20;  // One flush, and only the compaction below.
   Reopen();
   for (int i = 0; i < kKeys; ++i) Put(Key(i), value);
   ASSERT_OK(db_->Flush());
@@ -116,12 +116,12 @@ TEST_F(DbTest, WhatIsReadStaysInTheCacheThroughFlushAndCompaction) {
   };
   read_first_half();
   ASSERT_OK(db_->Compact(family_));
-  ASSERT_EQ(Get(Key(0)), value);  // Opens the first file; the others when their keys are read.
+  ASSERT_EQ(Get(Key(0)), value);  // Opens the first file; reads of the others' keys open them.
   const uint64_t files = db_->GetStats().table_files;
   const uint64_t before = reads();
   read_first_half();
   EXPECT_LE(reads() - before, files);
-  // The other half was read by nobody but the compaction.
+  // Only the compaction has read the other half.
   for (int i = kKeys / 2; i < kKeys; ++i) ASSERT_EQ(Get(Key(i)), value);
   EXPECT_GE(reads() - before, kKeys / 2 * value.size() / (8 << 10) - 1);
 }
@@ -137,7 +137,7 @@ TEST_F(DbTest, WhatIsCommittedIsReadBackAlsoAfterReopening) {
   EXPECT_EQ(Get("c"), "(none)");
 }
 
-// Bounds are moved again and again on one iterator over memtable and files of several levels.
+// Bounds move repeatedly on one iterator over the memtable and files of several levels.
 TEST_F(DbTest, AnIteratorStaysWithinItsBounds) {
   std::map<std::string, std::string> model;
   Random random(TestSeed(1));
@@ -190,7 +190,7 @@ TEST_F(DbTest, AnIteratorStaysWithinItsBounds) {
   }
 }
 
-// What is deleted beyond the bounds costs nothing: no key of it is stepped over.
+// Deleted keys beyond the bounds cost nothing: the scan steps over none of them.
 TEST_F(DbTest, AScanDoesNotWalkOverWhatIsDeadBeyondItsBounds) {
   constexpr uint64_t kLive = 11;
   constexpr uint64_t kDead = 20'000;
@@ -199,7 +199,7 @@ TEST_F(DbTest, AScanDoesNotWalkOverWhatIsDeadBeyondItsBounds) {
   ASSERT_OK(txn->Commit());
   ASSERT_OK(db_->Flush());
   const auto old = db_->Begin({});
-  old->SetSnapshot();  // Compaction keeps what is dead.
+  old->SetSnapshot();  // Makes compaction keep dead keys.
   ASSERT_OK(txn->Restart({}));
   for (uint64_t i = 0; i < 2 * kDead + kLive; ++i) {
     if (i < kDead || i >= kDead + kLive) ASSERT_OK(txn->Delete(family_, Key(i)));
@@ -228,7 +228,7 @@ TEST_F(DbTest, AScanDoesNotWalkOverWhatIsDeadBeyondItsBounds) {
   EXPECT_GE(db_->GetStats().dead_keys_walked, before + 100);
 }
 
-// In level 0, over rows that they do not meet.
+// In level 0, over rows that they do not overlap.
 TEST_F(DbTest, ASingleDeleteGoesWithItsPutWhereTheyMeet) {
   for (uint64_t i = 0; i < 2000; i += 2) Put(Key(i), std::string(200, 'v'));
   ASSERT_OK(db_->Flush());
@@ -254,7 +254,7 @@ TEST_F(DbTest, ASingleDeleteGoesWithItsPutWhereTheyMeet) {
   EXPECT_EQ(db_->GetFamilyStats(family_).levels[0].files, 0U);
   puts_and_deletes(
       [&](Transaction* txn, const std::string& key) { return txn->Delete(family_, key); });
-  // A tombstone that falls between two files of the level below hides nothing, and goes too.
+  // A tombstone between two files of the level below hides nothing, and is dropped too.
   const FamilyStats stats = db_->GetFamilyStats(family_);
   uint64_t files_below = 0;
   for (size_t level = 1; level < stats.levels.size(); ++level) {
@@ -323,7 +323,7 @@ TEST_F(DbTest, CloseFinishesCompactionsWhereItIsAskedTo) {
 
 #ifdef TIDESDB_HOOKS
 
-// Few entries, but of long values: no other rule would merge them before more is written.
+// Few entries with long values: no other rule would merge them before more is written.
 TEST(DbIdleTest, WhatDeletionsHideGoesWhenNothingElseIsToBeDone) {
   Simulation simulation(1);
   MemFs fs;
@@ -381,7 +381,7 @@ TEST_F(DbTest, ASmallDatabaseTakesLittleDiskHoweverOftenItIsOpened) {
     EXPECT_LE(log_sizes().size(), 3u) << i;
     for (const uint64_t size : log_sizes()) EXPECT_LE(size, 1u << 20) << i;
   }
-  // It grows with what is written, and what was flushed is used again.
+  // It grows with the written data, and reuses flushed space.
   const std::string value(1000, 'v');
   for (uint64_t i = 0; i < 20'000; ++i) Put(Key(i), value);
   Close();
@@ -434,7 +434,7 @@ TEST_F(DbTest, ManyWritesFlushAndCompactAndStayTheSame) {
 
 TEST_F(DbTest, ACommitLeavesMemtablesWithRoomForTheNextWriter) {
   Close();
-  options_.memory_max_bytes = 1 << 30;  // An eighth of it is not what limits here.
+  options_.memory_max_bytes = 1 << 30;  // An eighth of it is not the limit here.
   options_.memtable_bytes = 1 << 20;
   Reopen();
   const std::string value(1000, 'v');
@@ -449,17 +449,17 @@ TEST_F(DbTest, ACommitLeavesMemtablesWithRoomForTheNextWriter) {
 
 TEST_F(DbTest, RunsOfALargeTransactionGrow) {
   Close();
-  options_.memory_max_bytes = 1 << 30;  // An eighth of it is not what limits here.
+  options_.memory_max_bytes = 1 << 30;  // An eighth of it is not the limit here.
   options_.memtable_bytes = 1 << 20;
   Reopen();
   Random random(1);
   std::string value(1000, 0);
   auto txn = db_->Begin({});
   for (uint64_t i = 0; i < 64'000; ++i) {
-    for (char& c : value) c = static_cast<char>(random.Next());  // Nothing to compress.
+    for (char& c : value) c = static_cast<char>(random.Next());  // Incompressible.
     ASSERT_OK(txn->Put(family_, Key(i), value));
   }
-  // 16 of 1 MiB, and then each a sixteenth of what is spilled: 16 + 16 ln 4.
+  // 16 of 1 MiB, then each a sixteenth of the spilled bytes: 16 + 16 ln 4.
   EXPECT_GT(db_->GetStats().spills, 33u);
   EXPECT_LT(db_->GetStats().spills, 45u);
   txn->Rollback();

@@ -1,4 +1,4 @@
-// Prepared transactions over close, kill and power cut, through the public interface.
+// Prepared transactions across close, kill and power cut, through the public interface.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -58,7 +58,7 @@ class DbTwoPhaseTest : public testing::Test {
       db_.reset();
     } else {
       auto next = end == End::kKill ? fs_->CleanClone() : fs_->CrashClone(7);
-      fs_->PowerCut();  // The old process does no more harm.
+      fs_->PowerCut();  // The old process can do no more harm.
       db_.reset();
       fs_ = std::move(next);
     }
@@ -126,7 +126,7 @@ TEST_F(DbTwoPhaseTest, PreparedOnesComeBackWithTheirLocks) {
     EXPECT_TRUE(Locked("a"));
     EXPECT_TRUE(Locked("b"));
     EXPECT_FALSE(Locked("c"));
-    // Once more, untouched.
+    // Again, without changes.
     Reopen(end);
     EXPECT_EQ(Names(), "one two ");
     EXPECT_TRUE(Locked("a"));
@@ -151,8 +151,8 @@ TEST_F(DbTwoPhaseTest, PreparedOnesComeBackWithTheirLocks) {
   }
 }
 
-// The power goes after the caller's own log has the commit and before ours is synced: the caller
-// asks by name.
+// The power fails after the caller's log has the commit and before ours is synced: the caller finds
+// the transaction by name.
 TEST_F(DbTwoPhaseTest, AnOrderedCommitThatTheDiskLostIsFoundPrepared) {
   auto txn = Prepared("a", "1", "x");
   txn->OrderCommit();
@@ -195,7 +195,7 @@ TEST_F(DbTwoPhaseTest, TheLogIsKeptForThemAndNoLonger) {
   Reopen(End::kKill);
   ASSERT_EQ(Names(), "x ");
   ASSERT_TRUE(prepared_[0]->Commit().ok());
-  // Committed, not flushed: still needed.
+  // Committed but not flushed: still needed.
   Reopen(End::kKill);
   EXPECT_EQ(Names(), "");
   EXPECT_EQ(Get("held"), "1");
@@ -339,14 +339,14 @@ TEST_F(DbTwoPhaseTest, AwaitOrderedMakesThemVisible) {
   ASSERT_TRUE(txn->Commit().ok());
 }
 
-// The disk is full from the prepare on: the end has had its room.
+// The disk is full from the prepare on: room for the end was reserved.
 TEST_F(DbTwoPhaseTest, AFullDiskDoesNotStopACommit) {
   std::vector<std::unique_ptr<Transaction>> ready;
   for (int i = 0; i < 300; ++i) {
     const std::string number = std::to_string(i);
     ready.push_back(Prepared("k" + number, std::string(200, 'v'), number));
   }
-  fs_->SetCapacity(1);  // Nothing grows any more.
+  fs_->SetCapacity(1);  // Nothing can grow any more.
   for (auto& txn : ready) {
     txn->OrderCommit();
     const Status committed = txn->Commit();

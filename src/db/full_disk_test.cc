@@ -1,5 +1,4 @@
-// What waits for memory or for a flush ends when the disk is full, and nothing acknowledged is
-// lost.
+// Waits for memory or for a flush end when the disk is full, and no acknowledged write is lost.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -15,7 +14,7 @@
 namespace tidesdb {
 namespace {
 
-// For what ends at once, or never.
+// For operations that end at once or never.
 constexpr uint64_t kDeadlineUs = 60'000'000;
 constexpr size_t kValueBytes = 4000;
 
@@ -39,7 +38,7 @@ class FullDiskTest : public testing::Test {
     env_ = EnvOn(&fs_);
     options_.env = &env_;
     options_.log = &log_;
-    // Of all this the memtables get 4 MiB, and each has 2.
+    // The memtables get 4 MiB of it, each of them 2.
     options_.memory_max_bytes = 16 << 20;
     options_.block_cache_bytes = 256 << 20;
     options_.memtable_bytes = 128 << 20;
@@ -63,7 +62,7 @@ class FullDiskTest : public testing::Test {
     family_ = *family;
   }
 
-  // No table file is written from now on; the log still has room.
+  // From now on no table file can be written; the log still has room.
   void FillDisk() {
     FaultRule rule;
     rule.op = IoOp::kWrite;
@@ -73,7 +72,7 @@ class FullDiskTest : public testing::Test {
     fs_.AddFault(rule);
   }
 
-  // Ends what hangs by making room, and says that it did.
+  // Ends hanging work by making room, and reports it.
   void InTime(const char* what, const std::function<void()>& work) {
     std::atomic<bool> done = false;
     Thread thread("work", [&] {
@@ -97,7 +96,7 @@ class FullDiskTest : public testing::Test {
     ++rows_;
     return Status::Ok();
   }
-  // Puts until there is an error, and returns that; OK: several times the memory went in.
+  // Puts until there is an error, and returns it; OK: several times the memory was written.
   Status PutUntilRefused() {
     for (int i = 0; i < 5000; ++i) TIDESDB_TRY(Put());
     return Status::Ok();
@@ -127,7 +126,7 @@ TEST_F(FullDiskTest, AWriterGetsTheFlushesErrorAndGoesOnWhenThereIsRoom) {
   Open();
   FillDisk();
   InTime("a writer", [&] { EXPECT_EQ(PutUntilRefused().code(), Code::kNoSpace); });
-  // Who tries again does not fill the memory bit by bit.
+  // A writer that retries must not fill the memory bit by bit.
   InTime("a writer that tries again", [&] {
     for (int i = 0; i < 20; ++i) Put().IgnoreError();
   });
@@ -152,7 +151,7 @@ TEST_F(FullDiskTest, FlushAndCompactEndWithTheError) {
   InTime("Compact", [&] { EXPECT_EQ(db_->Compact(family_).code(), Code::kNoSpace); });
   ExpectAllRows();
   fs_.ClearFaults();
-  // A flush that failed before does not count.
+  // An earlier failed flush does not count.
   InTime("Flush with room", [&] { EXPECT_TRUE(db_->Flush().ok()); });
   EXPECT_GT(db_->GetStats().table_files, 0u);
   ExpectAllRows();
@@ -168,10 +167,10 @@ TEST_F(FullDiskTest, CloseEndsWhileAFlushFails) {
   ExpectAllRows();
 }
 
-// With too little for two memtables a writer waited for a flush at each rotation.
+// With room for less than two memtables, a writer would wait for a flush at each rotation.
 TEST_F(FullDiskTest, OneMemtableFillsWhileAnotherIsFlushed) {
   Open();
-  EXPECT_EQ(log_.cuts(), 2);  // Cache and memtable, each said once.
+  EXPECT_EQ(log_.cuts(), 2);  // Cache and memtable, each reported once.
   FillDisk();
   while (db_->GetStats().immutable_memtables == 0) {
     const Status status = Put();

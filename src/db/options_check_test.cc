@@ -63,16 +63,16 @@ TEST(OptionsCheckTest, TheBudgetIsSharedOut) {
     bool bypass;
   };
   constexpr Row kRows[] = {
-      // As asked: no more than four memtables, and a small cache is helped by the page cache.
+      // As requested: at most four memtables, and a small cache uses the page cache too.
       {8192, 256, 128, 256, 256, 128, 512, 0, false},
       {4096, 64, 64, 64, 64, 64, 256, 0, false},
       {256, 64, 16, 64, 64, 16, 64, 0, true},
       {256, 96, 32, 96, 96, 32, 64, 0, true},
-      // Two memtables fit just so.
+      // Two memtables just fit.
       {256, 64, 48, 64, 64, 48, 96, 0, true},
-      // Half of what the cache leaves: a memtable of 64 waited for memory at each rotation.
+      // Half of what the cache leaves: a memtable of 64 would wait for memory at each rotation.
       {256, 64, 64, 64, 64, 48, 96, 1, true},
-      // The cache has what is left: all but a sixteenth, and gives back what memtables and
+      // The cache gets the rest, all but a sixteenth, and gives back what memtables and
       // transactions need.
       {256, 0, 32, 240, 96, 32, 64, 0, true},
       {256, 0, 128, 240, 96, 32, 64, 1, true},
@@ -130,7 +130,7 @@ TEST(OptionsCheckTest, WhatIsCutIsSaidWithWhatWasAskedAndWhy) {
   }
 }
 
-// Whatever is asked for.
+// Whatever the settings.
 TEST(OptionsCheckTest, ThePartsOfTheBudgetFitInIt) {
   Random random(TestSeed(31));
   for (int i = 0; i < 2000; ++i) {

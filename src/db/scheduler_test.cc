@@ -7,7 +7,7 @@
 namespace tidesdb {
 namespace {
 
-// Work that is counted and waited for under one mutex.
+// Work that is counted and awaited under one mutex.
 struct Counted {
   Mutex mu;
   CondVar cv;
@@ -90,7 +90,7 @@ TEST(SchedulerTest, WorkThatFailsDoesNotHurryOtherWorkThatFails) {
     pools.flush = [] { return Scheduler::Outcome::kIdle; };
     pools.compact = [&] {
       ++attempts;
-      scheduler.WakeCompaction();  // As by the files that it leaves.
+      scheduler.WakeCompaction();  // As the files that it leaves do.
       return Scheduler::Outcome::kRetry;
     };
     scheduler.Start(std::move(pools));
@@ -106,7 +106,7 @@ TEST(SchedulerTest, IdleWorkIsAskedForOnceAfterARest) {
   Env env = *Env::Default();
   env.clock = simulation.clock();
   env.is_real = false;
-  std::vector<uint64_t> asked;  // When, since the last wake. One thread runs at a time.
+  std::vector<uint64_t> asked;  // The times since the last wake. One thread runs at a time.
   simulation.Run([&] {
     Scheduler scheduler(&env, nullptr);
     Scheduler::Pools pools;
@@ -121,7 +121,7 @@ TEST(SchedulerTest, IdleWorkIsAskedForOnceAfterARest) {
     };
     scheduler.Start(std::move(pools));
     env.clock->SleepMicros(10'000'000);
-    EXPECT_EQ(asked.size(), 3u);  // Twice it did something.
+    EXPECT_EQ(asked.size(), 3u);  // It had work twice.
     asked.clear();
     // Not while there are wakes.
     for (int i = 0; i < 10; ++i) {

@@ -12,7 +12,7 @@ WritePressure Memtables(uint64_t percent) {
   return pressure;
 }
 
-// Total wait for writing `groups` groups of 1 MiB back to back at one pressure.
+// The total wait for writing `groups` groups of 1 MiB back to back at one pressure.
 uint64_t TotalDelay(WriteController* controller, const WritePressure& pressure, int groups) {
   uint64_t now = 1'000'000;
   uint64_t total = 0;

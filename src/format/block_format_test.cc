@@ -43,7 +43,7 @@ TEST(BlockSealTest, NamesFilePlaceAndNumbers) {
   status = CheckSeal("short", BlockKind::kData, 12, "f", &compression);
   EXPECT_EQ(status.ToString(),
             "Corruption: f at offset 12: block is cut off: bytes: wanted 9, got 5");
-  // A compression that this version does not know, well sealed.
+  // A compression unknown to this version, with a correct seal.
   std::string unknown = "payload";
   SealBlock(&unknown, BlockKind::kData, static_cast<Compression>(4), 12);
   status = CheckSeal(unknown, BlockKind::kData, 12, "f", &compression);
@@ -61,7 +61,7 @@ TEST(BlockFormatTest, TagsKeepEveryTrailer) {
       }
     }
   }
-  // A block of one transaction pays one byte.
+  // In a block of one transaction it takes one byte.
   EXPECT_LT(EncodeTag(500, PackTrailer(500, ValueType::kSingleDelete)), 0x80u);
   EXPECT_LT(EncodeTag(500, PackTrailer(507, ValueType::kPut)), 0x80u);
   EXPECT_LT(EncodeTag(500, PackTrailer(492, ValueType::kPut)), 0x80u);
@@ -82,7 +82,7 @@ TEST(BlockFormatTest, HeadsCompareAsKeys) {
     if (head_a > head_b) {
       EXPECT_GT(Slice(a), Slice(b));
     }
-    // Equal heads may hide a difference behind eight bytes, or zeros at the end.
+    // Equal heads may hide a difference after eight bytes, or zeros at the end.
     if (head_a == head_b) {
       EXPECT_EQ(a.substr(0, 8).find_last_not_of('\0'), b.substr(0, 8).find_last_not_of('\0'));
     }
@@ -107,7 +107,7 @@ TEST(BlockFormatTest, RandomBytesAreNoBlock) {
   Random random(4);
   for (int i = 0; i < 50000; ++i) {
     std::string bytes(random.Uniform(200), '\0');
-    // Small numbers get further.
+    // Small numbers pass more checks.
     for (char& c : bytes) c = static_cast<char>(random.OneIn(2) ? 0 : random.Skewed(8));
     const Status status = ValidateBlock(bytes, 99, "f");
     if (!status.ok()) {

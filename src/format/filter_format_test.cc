@@ -19,7 +19,7 @@ std::vector<uint64_t> Hashes(uint64_t first, size_t count) {
   return hashes;
 }
 
-// The sum that the table in filter_format.cc was made with.
+// The sum that the table in filter_format.cc was computed with.
 double ExpectedFpr(double bits_per_key, int probes) {
   const double mean = 512 / bits_per_key;
   double share = std::exp(-mean);
@@ -42,7 +42,7 @@ TEST(FilterFormatTest, ShapesAreTheSmallestThatSuffice) {
       EXPECT_GT(ExpectedFpr(shape.bits_per_key - 1, probes), fpr) << fpr;
     }
   }
-  // What cannot be had gets the best there is.
+  // For impossible values it returns the best possible shape.
   EXPECT_EQ(ChooseFilterShape(1e-9).bits_per_key, ChooseFilterShape(0.0000871).bits_per_key);
 }
 
@@ -56,7 +56,7 @@ TEST(FilterFormatTest, HoldsEveryKeyAndFewOthers) {
       size_t wrong = 0;
       constexpr size_t kAsked = 20000;
       for (const uint64_t hash : Hashes(1'000'000, kAsked)) wrong += FilterMayContain(filter, hash);
-      // Five standard deviations over what is expected.
+      // Five standard deviations above the expectation.
       EXPECT_LE(static_cast<double>(wrong), kAsked * fpr + 5 * std::sqrt(kAsked * fpr) + 1)
           << fpr << " " << count;
     }

@@ -39,7 +39,7 @@ TEST(TableFooterTest, RoundTrip) {
   ASSERT_TRUE(DecodeTableFooter(Footer(), kFileBytes, "f", &footer).ok());
   EXPECT_EQ(footer.top_index, kFooter.top_index);
   EXPECT_EQ(footer.properties, kFooter.properties);
-  // Behind other bytes, as a reader takes more of the file at once.
+  // After other bytes, because a reader reads more of the file at once.
   ASSERT_TRUE(DecodeTableFooter("more" + Footer(), kFileBytes, "f", &footer).ok());
 }
 
@@ -55,7 +55,7 @@ TEST(TableFooterTest, EveryFlippedBitIsCorruption) {
 }
 
 TEST(TableFooterTest, NewerVersionIsRefusedByName) {
-  // A version 2 with a longer footer; only the last 24 bytes are as they are here.
+  // A version 2 with a longer footer; only the last 24 bytes are the same.
   std::string newer(60, 'n');
   newer.append("\x02\0\0\0", 4);
   PutFixed32(&newer, 84);
@@ -74,11 +74,11 @@ TEST(TableFooterTest, ShortFilesAndWrongPlaces) {
     const std::string part = Footer().substr(kTableFooterBytes - n);
     EXPECT_EQ(DecodeTableFooter(part, n, "f", &out).code(), Code::kCorruption);
   }
-  // A footer that belongs to a longer or shorter file.
+  // A footer of a longer or shorter file.
   EXPECT_EQ(DecodeTableFooter(Footer(), kFileBytes + 1, "f", &out).code(), Code::kCorruption);
   EXPECT_EQ(DecodeTableFooter(Footer(), kFileBytes - 1, "f", &out).code(), Code::kCorruption);
   EXPECT_EQ(DecodeTableFooter(Footer(), kTableFooterBytes, "f", &out).code(), Code::kCorruption);
-  // Numbers whose sum overflows, well sealed.
+  // Numbers whose sum overflows, with a correct seal.
   for (const TableFooter& wrong :
        {TableFooter{{UINT64_MAX, 26}, {835, 100}}, TableFooter{{800, UINT64_MAX - 799}, {835, 100}},
         TableFooter{{800, 26}, {UINT64_MAX - 8, 944}}, TableFooter{{800, 26}, {835, UINT64_MAX}}}) {
@@ -172,7 +172,7 @@ TEST(TableFormatTest, RandomBytesDoNoHarm) {
     (void)GetTableProperties(&in, &properties);
     PartitionHandles handles;
     (void)GetPartitionHandles(bytes, &handles);
-    // Past magic and length, to the checksum.
+    // Passes magic and length, to reach the checksum.
     if (bytes.size() >= kTableTailBytes) {
       EncodeFixed64(bytes.data() + bytes.size() - 8, kTableMagic);
       bytes[bytes.size() - 20] = static_cast<char>(random.Uniform(130));

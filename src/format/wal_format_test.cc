@@ -65,7 +65,7 @@ WalIngest SmallIngest() {
   return ingest;
 }
 
-// Decodes whatever it is; must not crash. Returns whether it made sense.
+// Decodes any bytes; must not crash. Returns whether they were valid.
 bool DecodeAnything(Slice payload) {
   if (payload.size() < kWalPrefixBytes) {
     WalBatchDecoder decoder(payload, kWhere);
@@ -155,7 +155,7 @@ TEST(WalFormatTest, FrameRoundTripAndDamage) {
   EXPECT_EQ(got.payload_bytes, payload.size());
   EXPECT_EQ(got.synced, frame.synced);
   EXPECT_EQ(got.version, kWalVersion);
-  EXPECT_FALSE(ParseWalFrame(bytes, WalPosition::At(8, 48), &got));  // Another segment's.
+  EXPECT_FALSE(ParseWalFrame(bytes, WalPosition::At(8, 48), &got));  // Of another segment.
   EXPECT_FALSE(ParseWalFrame(bytes, WalPosition::At(9, 56), &got));  // Moved.
   for (size_t i = 0; i < kWalFrameBytes; i++) {
     bytes[i] = static_cast<char>(bytes[i] ^ 1);
@@ -235,7 +235,7 @@ TEST(WalFormatTest, EncoderIsUsedAgain) {
   buffer.clear();
   encoder.Begin();
   encoder.Put(1, "a", "b");
-  EXPECT_EQ(encoder.Finish(), first);  // Nothing of the first batch is left in the second.
+  EXPECT_EQ(encoder.Finish(), first);  // Contains nothing of the first batch.
 }
 
 TEST(WalFormatTest, EmptyBatch) {
@@ -281,7 +281,7 @@ TEST(WalFormatTest, CutPayloadsAreCorruption) {
 TEST(WalFormatTest, PreparedTransactionsRoundTrip) {
   std::string payload;
   WalPrepare::EncodeHeader(77, Slice("na\0me", 5), &payload);
-  EXPECT_FALSE(WalPrepare::Decode(payload, kWhere).ok());  // Nothing is prepared.
+  EXPECT_FALSE(WalPrepare::Decode(payload, kWhere).ok());  // It prepares nothing.
   payload += SmallBatch();
   const auto prepare = WalPrepare::Decode(payload, kWhere);
   ASSERT_TRUE(prepare.ok()) << prepare.status().ToString();

@@ -17,7 +17,7 @@
 namespace tidesdb {
 namespace {
 
-// What every file system owes its users, asked of the real one and of the one in memory.
+// The guarantees of every file system, tested on the real one and on the in-memory one.
 class FileSystemTest : public testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {

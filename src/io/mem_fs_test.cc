@@ -33,7 +33,7 @@ std::unique_ptr<WritableFile> Open(MemFs& fs, const std::string& path, OpenMode 
   return std::move(file).value();
 }
 
-// The contents of a file after each of many possible crashes; "(none)" when the name is gone.
+// The contents of a file after each of many possible crashes; "(none)" if the name is lost.
 std::map<std::string, int> Outcomes(const MemFs& fs, const std::string& path) {
   std::map<std::string, int> outcomes;
   for (uint64_t seed = 1; seed <= kSeeds; ++seed) {
@@ -357,7 +357,7 @@ TEST(MemFsFaultTest, AFullDiskTakesWhatFits) {
   EXPECT_EQ(*fs.FreeSpaceBytes("/"), 5u);
 }
 
-// After a failed sync the pages count as clean: a later sync "succeeds" and the data is gone.
+// After a failed sync the pages count as clean: a later sync "succeeds" and the data is lost.
 TEST(MemFsFaultTest, AFailedSyncMayLoseDataForGood) {
   int lost = 0;
   for (uint64_t seed = 1; seed <= 100; ++seed) {
@@ -377,7 +377,7 @@ TEST(MemFsFaultTest, AFailedSyncMayLoseDataForGood) {
 
 #ifdef TIDESDB_HOOKS
 
-// Two threads append to their own and to a common file; returns the trace and the disk after a
+// Two threads append to their own and to a shared file; returns the trace and the disk after a
 // crash.
 std::pair<uint64_t, std::string> SimulatedWriters(uint64_t seed) {
   Simulation sim(seed);
@@ -415,7 +415,7 @@ TEST(MemFsSimulationTest, TheSameSeedReplays) {
   EXPECT_GT(found.size(), 10u);
 }
 
-// What is done while a sync is under way is not covered by it.
+// A running sync does not cover operations that start during it.
 TEST(MemFsSimulationTest, ASyncDoesNotCoverLaterChanges) {
   bool data_lost = false;
   bool name_lost = false;
@@ -442,7 +442,7 @@ TEST(MemFsSimulationTest, ASyncDoesNotCoverLaterChanges) {
   EXPECT_TRUE(name_lost);
 }
 
-// A sync that is under way when the power goes neither succeeds nor saves anything.
+// A sync that is running at a power cut neither succeeds nor saves anything.
 TEST(MemFsSimulationTest, APowerCutEndsASync) {
   int failed = 0;
   for (uint64_t seed = 1; seed <= 50; ++seed) {

@@ -58,7 +58,7 @@ TEST_F(PosixFsTest, AnErrorNamesTheCallTheFileAndTheOffset) {
             "IO error: read /proc/self/mem at offset 7: Input/output error");
 }
 
-// Runs in a child process; its exit code says what happened to its LockFile call.
+// Runs in a child process; the exit code is the result of its LockFile call.
 int LockInChild(const std::string& path) {
   const pid_t child = ::fork();
   if (child == 0) {
@@ -80,7 +80,7 @@ TEST_F(PosixFsTest, LockIsExclusiveAcrossProcesses) {
   EXPECT_EQ(LockInChild(Path("LOCK")), 0);
 }
 
-// Pages of the file that the system's page cache holds.
+// The file's pages in the system's page cache.
 size_t CachedPages(const std::string& path, size_t bytes) {
   const int fd = ::open(path.c_str(), O_RDONLY);
   CHECK(fd >= 0);
@@ -107,7 +107,7 @@ TEST_F(PosixFsTest, WhatBypassesThePageCacheLeavesNothingInIt) {
   for (size_t at = 0; at < kBytes; at += 100'000) {
     ASSERT_TRUE((*out)->Append(Slice(contents).substr(at, 100'000)).ok());
   }
-  // All but the steps that the disk may still be at.
+  // All except the steps that may still be on their way to the disk.
   EXPECT_LE(CachedPages(Path("a"), kBytes), 3u * 256);
   ASSERT_TRUE((*out)->Sync().ok());
   EXPECT_EQ(CachedPages(Path("a"), kBytes), 0u);

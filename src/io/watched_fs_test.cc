@@ -12,7 +12,7 @@
 namespace tidesdb {
 namespace {
 
-// Writes down each call when it ends, and that it had begun.
+// Records each call when it ends, and checks that it has begun.
 class Recorder final : public Instruments {
  public:
   void ThreadBegins(const char*) noexcept override {}

@@ -34,7 +34,7 @@ TEST(LockManagerTest, GrantsInOrderOfArrival) {
     }
     world->locks.ReleaseAll(holder);
     world->JoinAll();
-    // Numbers 2 and 3 are shared, together, and may tell in any order.
+    // Numbers 2 and 3 are shared, get the lock together, and may report in any order.
     if (order[2] == 3) std::swap(order[2], order[3]);
     EXPECT_EQ(order, (std::vector<int>{0, 1, 2, 3, 4, 5}));
   });
@@ -54,7 +54,7 @@ TEST(LockManagerTest, SharedDoesNotPassAWaitingExclusive) {
     });
     world->AwaitWaiters(1);
     EXPECT_EQ(world->Lock(c, "k", kS, 0).code(), Code::kTimedOut);
-    // The holder itself is not held up.
+    // The holder itself is not blocked.
     EXPECT_TRUE(world->Lock(a, "k", kS, 0).ok());
     world->locks.ReleaseAll(a);
     world->JoinAll();
@@ -90,7 +90,7 @@ TEST(LockManagerTest, InterruptEndsAWait) {
     world->Start([world, b] {
       ++world->asked;
       EXPECT_EQ(world->Lock(b, "k", kX).code(), Code::kInterrupted);
-      // And every later one, until it is cleared.
+      // And so does every later one, until it is cleared.
       EXPECT_EQ(world->Lock(b, "k", kX).code(), Code::kInterrupted);
       b->ClearInterrupt();
       EXPECT_TRUE(world->Lock(b, "k", kX).ok());
@@ -103,7 +103,7 @@ TEST(LockManagerTest, InterruptEndsAWait) {
   });
 }
 
-// Two transactions, each holding what the other wants next: exactly one is refused.
+// Two transactions, each with what the other wants next: exactly one is refused.
 void ExpectOneDeadlock(World* world, const std::function<Status(LockOwner*)>& first_of_a,
                        const std::function<Status(LockOwner*)>& second_of_a,
                        const std::function<Status(LockOwner*)>& first_of_b,
@@ -155,7 +155,7 @@ TEST(LockManagerTest, WaitsCanBeSeen) {
     });
     world->clock_->SleepMicros(1000);
     const std::vector<LockWaitInfo> waits = world->locks.GetWaits();
-    // Whoever is not first in the queue is shown with the holder too.
+    // A waiter that is not first in the queue is also shown with the holder.
     ASSERT_EQ(waits.size(), 2u);
     for (const LockWaitInfo& wait : waits) {
       EXPECT_EQ(wait.blocking, a->id);
@@ -223,7 +223,7 @@ TEST(LockManagerTest, DeadlockOfThree) {
   });
 }
 
-// Keys that a test says are spilled.
+// Keys that a test declares as spilled.
 class FakeKeys final : public SpilledKeys {
  public:
   explicit FakeKeys(std::set<std::string, std::less<>> keys) : keys_(std::move(keys)) {}
@@ -263,7 +263,7 @@ TEST(LockManagerTest, ASpilledKeyIsLockedUntilTheEnd) {
     LockOwner* c = world->NewOwner();
     ASSERT_TRUE(world->Lock(a, "k", kX).ok());
     bool ended = false;
-    // One waits for the row already when it becomes a spilled one.
+    // One already waits for the row when it becomes a spilled one.
     world->Start([&] {
       ++world->asked;
       ASSERT_TRUE(world->Lock(b, "k", kX).ok());
@@ -295,7 +295,7 @@ TEST(LockManagerTest, RangesKeepWritersOutAndWaitForThem) {
     LockOwner* b = world->NewOwner();
     ASSERT_TRUE(world->Write(b, "k").ok());
     ASSERT_TRUE(world->Lock(b, "l", kX).ok());
-    // Only what is written is in the way.
+    // Only written keys are in the way.
     EXPECT_EQ(world->Range(a, "a", "z", 0).code(), Code::kTimedOut);
     EXPECT_EQ(world->locks.AwaitWriters(a, kFamily, "a", "z", 0).code(), Code::kTimedOut);
     EXPECT_TRUE(world->Range(a, "l", "z", 0).ok());
@@ -339,8 +339,8 @@ TEST(LockManagerTest, ARangeMayLetDeletionsPass) {
   });
 }
 
-// One waits for the range before it holds the row, also when it held it shared; the other for the
-// row before it holds the range. So neither meets the other again.
+// One waits for the range before it holds the row, even if it held it shared. The other waits for
+// the row before it holds the range. So neither meets the other again.
 TEST(LockManagerTest, ARangeWithARowIsAsALockOfIt) {
   ForSeeds(30, [](World* world, uint64_t seed) {
     LockOwner* copier = world->NewOwner();
@@ -397,7 +397,7 @@ TEST(LockManagerTest, ARangeWithARowWaitsOnceForBoth) {
   });
 }
 
-// A scan takes its range piece by piece: a writer that comes between two pieces is not missed.
+// A scan takes its range in pieces: it sees a writer that comes between two pieces.
 TEST(LockManagerTest, EachPieceOfAScanSeesTheWritersOfItsMoment) {
   ForSeeds(1, [](World* world, uint64_t) {
     LockOwner* scan = world->NewOwner();
@@ -439,7 +439,7 @@ TEST(LockManagerTest, AFailedRangeLeavesNothingBehind) {
     LockOwner* b = world->NewOwner();
     LockOwner* c = world->NewOwner();
     ASSERT_TRUE(world->Write(b, "k").ok());
-    // Waits for the pending range, and goes on when it is withdrawn.
+    // Waits for the pending range, and continues when it is withdrawn.
     world->Start([&] { EXPECT_EQ(world->Range(a, "a", "z", 10'000).code(), Code::kTimedOut); });
     world->clock_->SleepMicros(5000);
     world->Start([&] { EXPECT_TRUE(world->Write(c, "m").ok()); });

@@ -1,4 +1,4 @@
-// Random transactions under random schedules: what is granted holds, and nobody waits for ever.
+// Random transactions under random schedules: granted locks hold, and no wait lasts forever.
 #include "lock/lock_manager.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@
 namespace tidesdb {
 namespace {
 
-// What the locks that were granted allow, kept by the test itself.
+// The test's own record of what the granted locks allow.
 class Shadow {
  public:
   void Add(int key, LockMode mode) {
@@ -26,8 +26,8 @@ class Shadow {
   }
   void Remove(int key, LockMode mode) { (mode == kX ? exclusive_ : shared_)[key] -= 1; }
 
-  // Ranges of the test reach from a key to the end; writes are those that passed the ranges.
-  // Anything of the owner's is granted.
+  // Ranges of the test reach from a key to the end; writes are those that passed the ranges. The
+  // owner may do anything.
   void Touch(const LockOwner* owner) {
     ASSERT_TRUE(claimer_ == nullptr || claimer_ == owner);
     touched_.insert(owner);
@@ -71,14 +71,14 @@ class Shadow {
 };
 
 struct RandomOptions {
-  bool ordered = false;  // Keys ascending and no upgrades: no deadlock can be.
+  bool ordered = false;  // Ascending keys and no upgrades: no deadlock is possible.
   bool ranges = false;
   bool claims = false;
   bool interrupts = false;
 };
 
-// One transaction after another on random keys. Waits for ever: a lost wakeup or a deadlock that is
-// not found stops the simulation.
+// One transaction after another on random keys. Waits have no limit, so a lost wakeup or a missed
+// deadlock stops the simulation.
 void RunRandomTransactions(World* world, Shadow* shadow, LockOwner* owner, uint64_t seed,
                            const RandomOptions& options) {
   constexpr int kKeys = 5;

@@ -78,7 +78,7 @@ TEST_F(LockTableTest, ReentrantAndUpgrade) {
   EXPECT_EQ(a_.held_count, 1u);
 }
 
-// The last two are found without the table, earlier ones in it: that makes no difference.
+// The last two are found without the table, earlier ones in it: the result must be the same.
 TEST_F(LockTableTest, AHeldKeyIsFoundHoweverLongAgoItWasLocked) {
   LockGrant first;
   ASSERT_TRUE(table_.Lock(&a_, kFamily, "k", kX, kNoWait, &first).ok());

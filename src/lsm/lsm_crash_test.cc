@@ -1,5 +1,5 @@
 // Random histories with flushes, compactions, ingests, catalog changes, power cuts and I/O errors,
-// against the model.
+// compared with the model.
 #include <gtest/gtest-spi.h>
 #include <gtest/gtest.h>
 
@@ -43,7 +43,7 @@ class RandomRun {
     return ids.empty() ? 0 : ids[random_.Uniform(ids.size())];
   }
 
-  // In the middle of a flush another thread may flush the next memtable, and be done first.
+  // During a flush another thread may flush the next memtable and finish first.
   void ArmParallelFlush() {
 #ifdef TIDESDB_HOOKS
     Failpoint::Arm("flush_before_family", [this] {
@@ -56,7 +56,7 @@ class RandomRun {
 #endif
   }
 
-  // Background work and catalog changes may fail while there is trouble, and only then.
+  // Background work and catalog changes may fail while faults are armed, and only then.
   void Accept(const Status& status) {
     if (status.ok() || trouble_ != Trouble::kNone) return;
     ADD_FAILURE() << status.ToString();
@@ -105,7 +105,7 @@ class RandomRun {
     const FamilyId family = RandomFamily();
     if (family == 0) return;
     const std::string key = RandomKey();
-    int puts = loaded_.contains(family) ? 2 : 0;  // Since the last deletion; 2: as good as unknown.
+    int puts = loaded_.contains(family) ? 2 : 0;  // Since the last deletion; 2: treated as unknown.
     for (auto at = h_.wal.rbegin(); at != h_.wal.rend(); ++at) {
       if (at->family != family) continue;
       const bool ingested = std::any_of(at->ingested_entries.begin(), at->ingested_entries.end(),
@@ -140,7 +140,7 @@ class RandomRun {
     Accept(h_.Ingest(family, std::move(entries)));
   }
 
-  // Begins a load, or ends one.
+  // Begins or ends a load.
   void Load() {
     const FamilyId family = RandomFamily();
     if (family == 0) return;
@@ -214,7 +214,7 @@ class RandomRun {
   void Recover() {
     for (int attempt = 0;; ++attempt) {
       h_.Crash(random_.Next());
-      // Recovery may lose power too.
+      // Recovery may also lose power.
       if (attempt < 3 && random_.OneIn(3)) PlanTrouble();
       const Status status = h_.Open();
       if (status.ok() && !h_.fs->power_is_cut()) break;
@@ -246,7 +246,7 @@ class RandomRun {
 
   void Check() {
     if (h_.fs->power_is_cut()) return;
-    // Reads may meet the planned faults too; those are not what is looked at here.
+    // Reads may also meet the planned faults, which are not tested here.
     h_.fs->ClearFaults();
     h_.CheckEverything();
     for (const FamilyId family : h_.FamilyIds()) {
@@ -257,7 +257,7 @@ class RandomRun {
   void End() {
     CHECK_OK(h_.tree->versions().Settle());
     h_.Rotate();
-    // No CHECK: a planted fault may be found here.
+    // Not a CHECK: a planted fault may be found here.
     const Status flushed = h_.FlushAll();
     ASSERT_TRUE(flushed.ok()) << flushed.ToString();
     CHECK_OK(h_.CompactAll());
@@ -301,7 +301,7 @@ TEST(LsmCrash, AfterAPowerCutAnExactPrefixIsThere) { RunSeeds(Trouble::kPowerCut
 TEST(LsmCrash, IoErrorsLoseNothing) { RunSeeds(Trouble::kIoErrors, 12, 400); }
 
 #ifdef TIDESDB_HOOKS
-// A planted bug must be found by some seed; otherwise the tests above prove little.
+// Some seed must find a planted bug; otherwise the tests above prove little.
 bool IsFound(const char* bug) {
   bool found = false;
   for (uint64_t seed = 1; seed <= 100 && !found; ++seed) {

@@ -1,4 +1,4 @@
-// Loads in the tree: below everything, whatever flushes and compactions did meanwhile.
+// Loads in the tree: below everything, whatever flushes and compactions do meanwhile.
 #include <gtest/gtest.h>
 
 #include "base/test_seed.h"
@@ -61,7 +61,7 @@ TEST_F(LsmLoadTest, NotIntoWhatHoldsSomething) {
   EXPECT_EQ(h_.BeginLoad(1234).code(), Code::kInvalidArgument);
 }
 
-// A deletion that reached the last level before the load came still hides what the load brings.
+// A deletion that reached the last level before the load still hides the load's entries.
 TEST_F(LsmLoadTest, DeletionsStayInFrontOfIt) {
   ASSERT_TRUE(h_.BeginLoad(family_).ok());
   for (int i = 0; i < 50; i += 2) Delete("k" + std::to_string(1000 + i));
@@ -94,7 +94,7 @@ TEST_F(LsmLoadTest, LevelsMakeRoom) {
   h_.CheckEverything();
 }
 
-// One that began earlier ends before the load is placed; none begins meanwhile.
+// A running compaction ends before the load is placed; none begins meanwhile.
 TEST_F(LsmLoadTest, CompactionsAreWaitedFor) {
   ASSERT_TRUE(h_.BeginLoad(family_).ok());
   for (int round = 0; round < 4; ++round) {

@@ -79,7 +79,7 @@ TEST_F(LsmTreeTest, TinyFlushesDoNotRewriteALargeFamily) {
     Flush();
     CHECK_OK(h_.CompactAll());
   }
-  // Merging each few flushes into the base level would read it twenty times.
+  // Merging every few flushes into the base level would read it twenty times.
   EXPECT_LT(h_.paced_bytes, family_bytes * 2) << family_bytes << " " << written;
   EXPECT_LE(h_.tree->Family(t_)->Level0Runs(), 9);
   h_.CheckScan(t_, h_.last());
@@ -97,7 +97,7 @@ TEST_F(LsmTreeTest, ASnapshotKeepsWhatItSees) {
   }
   CHECK_OK(h_.CompactAll());
   h_.CheckEverything();
-  EXPECT_EQ(h_.CountEntries(t_), 4u);  // Both of key 1, that key 2 was deleted since, and key 50.
+  EXPECT_EQ(h_.CountEntries(t_), 4u);  // Two of key 1, the deletion of key 2, and key 50.
   h_.snapshots.clear();
   bool busy = false;
   CHECK_OK(h_.tree->RunCompaction(h_.tree->PickFullCompaction(t_, &busy), nullptr));
@@ -149,7 +149,7 @@ TEST_F(LsmTreeTest, ADroppedFamilyTakesItsFilesAlong) {
   for (uint64_t i = 0; i < 100; ++i) Put(i);
   Flush();
   EXPECT_GT(TablesOnDisk(), 0u);
-  for (uint64_t i = 0; i < 100; ++i) Put(i);  // In the memtable when it goes.
+  for (uint64_t i = 0; i < 100; ++i) Put(i);  // In the memtable when it is dropped.
   CHECK_OK(h_.DropFamily(t_));
   EXPECT_EQ(h_.tree->Family(t_), nullptr);
   h_.Rotate();
@@ -194,7 +194,7 @@ TEST_F(LsmTreeTest, TheCatalogSurvivesAndNamesAreUnique) {
     h_.Close();
     CHECK_OK(h_.Open());
   }
-  // Replacing a family by one of the same name is one step (TRUNCATE).
+  // Replacing a family by another of the same name is one step (TRUNCATE).
   CatalogEdit truncate;
   truncate.drop = {t_};
   truncate.create.push_back({h_.tree->versions().NewFamilyId(), h_.tree->Family(t_)->options()});
@@ -248,7 +248,7 @@ TEST_F(LsmTreeTest, EstimatesFollowTheData) {
   EXPECT_EQ(state->EstimateRange(t_, Key(10), Key(10)).keys, 0u);
 }
 
-// The optimizer asks between a bulk load's commit and the moment when its files are in a version.
+// The optimizer asks between a bulk load's commit and the moment its files are in a version.
 TEST_F(LsmTreeTest, EstimatesFollowWhatWasJustIngested) {
   std::vector<TestEntry> entries;
   for (uint64_t i = 0; i < 70; ++i)
@@ -286,7 +286,7 @@ TEST_F(LsmTreeTest, DeletionsElsewhereTakeNothingFromAnEstimate) {
   EXPECT_NEAR(moved(), 200, 20);
   CHECK_OK(h_.FlushAll());
   EXPECT_NEAR(moved(), 200, 20);
-  // In one file, where only shares tell the two apart: half at least, and deletions are none.
+  // In one file only shares separate the two: at least half, and deletions are not subtracted.
   for (uint64_t i = 200; i < 400; ++i) Delete(i);
   for (uint64_t i = 200; i < 400; ++i) Put(5000 + i, "");
   Flush();
@@ -294,7 +294,7 @@ TEST_F(LsmTreeTest, DeletionsElsewhereTakeNothingFromAnEstimate) {
   EXPECT_GE(in_one, 100);
   EXPECT_LE(in_one, 200);
   EXPECT_EQ(h_.tree->Acquire()->EstimateRange(t_, "", "").tombstones, 400u);
-  // In memory they are counted too: a table that was emptied has not its rows twice.
+  // Memory counts deletions too: an emptied table must not seem to have its rows twice.
   for (uint64_t i = 400; i < 500; ++i) Delete(i);
   EXPECT_NEAR(static_cast<double>(h_.tree->Acquire()->EstimateRange(t_, "", "").tombstones), 500,
               30);
@@ -347,7 +347,7 @@ TEST_F(LsmTreeTest, ADamagedInputEndsTheCompactionAndNothingIsDropped) {
   }
   const FileRef file = h_.tree->Family(t_)->files(0)[1];
   h_.fs->FlipByte(TableFileName("/db", file->number()), 100);
-  h_.cache->EraseFile(file->number());  // The flush has left its blocks there.
+  h_.cache->EraseFile(file->number());  // The flush put its blocks there.
   auto task = h_.tree->PickCompaction();
   ASSERT_NE(task, nullptr);
   const Status status = h_.tree->RunCompaction(std::move(task), nullptr);

@@ -1,5 +1,5 @@
-// Writers, readers, flushes and compactions at once, on real threads; for the thread sanitizer
-// above all.
+// Writers, readers, flushes and compactions at once, on real threads; mainly for the thread
+// sanitizer.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -15,8 +15,8 @@ constexpr uint64_t kKeys = 200;
 
 std::string Key(uint64_t i) { return "key" + std::to_string(1000 + i); }
 
-// Every commit writes one round number to all keys of a group of four, so that a reader can tell a
-// torn state.
+// Every commit writes one round number to all keys of a group of four, so that a reader can detect
+// a torn state.
 class Stress : private LsmEnv {
  public:
   Stress() {
@@ -43,7 +43,8 @@ class Stress : private LsmEnv {
 
   void Run(uint64_t rounds) {
     std::vector<std::unique_ptr<Thread>> threads;
-    // The writer needs a few milliseconds: without the latch it is done before another has begun.
+    // The writer needs a few milliseconds: without the latch it would finish before the others
+    // begin.
     std::latch running(4);
     const auto start = [&](const char* name, std::function<void()> body) {
       threads.push_back(std::make_unique<Thread>(name, [&running, body = std::move(body)] {
@@ -86,7 +87,7 @@ class Stress : private LsmEnv {
     }
   }
 
-  // This and the readers go round once at least, however soon the writer is done.
+  // This and the readers make at least one round, however early the writer finishes.
   void Background() {
     do {
       const Result<bool> flushed = tree_->FlushOne(nullptr);

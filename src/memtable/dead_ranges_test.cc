@@ -9,12 +9,12 @@ namespace {
 
 class DeadRangesTest : public testing::Test {
  protected:
-  // Two scans, the second of which began after the first had ended.
+  // Two scans; the second begins after the first has ended.
   void WalkTwice(Slice first, Slice last, SequenceNumber snapshot) {
     ranges_.Report(first, last, snapshot, ranges_.Observe());
     ranges_.Report(first, last, snapshot, ranges_.Observe());
   }
-  // What a reader that stands on `key` may jump over: "first-last", or "".
+  // The range that a reader on `key` may jump over: "first-last", or "".
   std::string Jump(Slice key, SequenceNumber snapshot) const {
     std::string first;
     std::string last;
@@ -36,7 +36,7 @@ TEST_F(DeadRangesTest, TheSecondWalkConfirmsWhatTheFirstAnnounced) {
   EXPECT_EQ(Jump("e", 20), "b-e");
   EXPECT_EQ(Jump("a", 20), "");
   EXPECT_EQ(Jump("f", 20), "");
-  EXPECT_EQ(Jump("c", 11), "");  // Before it was found dead.
+  EXPECT_EQ(Jump("c", 11), "");  // From before it was found dead.
 }
 
 TEST_F(DeadRangesTest, AScanThatBeganBeforeTheAnnouncementConfirmsNothing) {
@@ -44,7 +44,7 @@ TEST_F(DeadRangesTest, AScanThatBeganBeforeTheAnnouncementConfirmsNothing) {
   ranges_.Report("b", "f", 10, before);
   ranges_.Report("b", "f", 10, before);
   EXPECT_EQ(Jump("c", 10), "");
-  // And it does not put off one that began after it.
+  // It does not delay one that began after it.
   const DeadRanges::Ticket after = ranges_.Observe();
   ranges_.Report("b", "f", 10, before);
   ranges_.Report("b", "f", 10, after);
@@ -66,7 +66,7 @@ TEST_F(DeadRangesTest, APutEndsRangesAndAnnouncementsAroundIt) {
   ranges_.Report("b", "f", 20, ticket);
   EXPECT_EQ(Jump("c", 20), "");
   ranges_.OnPut("p");
-  EXPECT_TRUE(ranges_.Wanted());  // What the last report announced.
+  EXPECT_TRUE(ranges_.Wanted());  // The last report's announcement.
   ranges_.OnPut("c");
   EXPECT_FALSE(ranges_.Wanted());
 }

@@ -19,7 +19,7 @@
 
 namespace tidesdb {
 
-// Sees what is inside of a tree that nobody changes.
+// Looks inside a tree that no thread changes.
 class KeyTreeInspector {
  public:
   explicit KeyTreeInspector(const KeyTree* tree) : tree_(tree) {}
@@ -39,7 +39,7 @@ class KeyTreeInspector {
     return skip;
   }
 
-  // What tree_node.h and key_tree.h promise of every node.
+  // The invariants of tree_node.h and key_tree.h for every node.
   void Check() const { CheckBelow(tree_->root(), nullptr, nullptr); }
 
  private:
@@ -99,7 +99,7 @@ class KeyTreeInspector {
 
 namespace {
 
-constexpr uint64_t kKeys = 12'000;  // Good for three levels.
+constexpr uint64_t kKeys = 12'000;  // Enough for three levels.
 
 std::string Number(uint64_t number) {
   std::string key;
@@ -188,16 +188,16 @@ const std::map<std::string, Order>& Orders() {
   return *orders;
 }
 
-// A tree and the keys put into it.
+// A tree and its keys.
 class Filled {
  public:
-  // `near`: where to start, or null.
+  // `near`: the starting point, or null.
   void Add(const std::string& key, Leaf* near, KeyTree::Place* place) {
     ASSERT_EQ(tree.FindNear(key, near, place), nullptr);
     char* memory = arena.AllocateAligned(KeyNode::Bytes(key));
     tree.Insert(KeyNode::Make(memory, key), place);
     keys.insert(key);
-    // The place is good to start from for the next key.
+    // The place is a valid starting point for the next key.
     const KeyNode* high = place->leaf->high();
     ASSERT_TRUE(place->leaf->low() == nullptr || key >= place->leaf->low()->key());
     ASSERT_TRUE(high == nullptr || key < high->key());
@@ -221,7 +221,7 @@ class Filled {
     ASSERT_TRUE(expected == keys.begin());
   }
 
-  // Whether `key` and its neighbourhood are found as in the set.
+  // Whether searches for `key` and its neighbourhood find the same as in the set.
   void CheckSearches(const std::string& key) const {
     KeyTree::Place place;
     const auto at_least = keys.lower_bound(key);
@@ -251,7 +251,7 @@ TEST_P(KeyTreeOrderTest, HoldsAllKeysInOrder) {
   const Shape& shape = Shapes().at(shape_name);
   Random random(TestSeed(20261122));
   std::vector<uint64_t> numbers;
-  for (uint64_t i = 0; i < kKeys; i++) numbers.push_back(2 * i);  // Odd ones stay out.
+  for (uint64_t i = 0; i < kKeys; i++) numbers.push_back(2 * i);  // Odd ones are left out.
   Orders().at(order_name)(&numbers, &random);
   Filled filled;
   KeyTree::Place place;
@@ -262,7 +262,7 @@ TEST_P(KeyTreeOrderTest, HoldsAllKeysInOrder) {
   const KeyTreeInspector inspector(&filled.tree);
   ASSERT_NO_FATAL_FAILURE(inspector.Check());
   EXPECT_GE(inspector.levels(), 3u);
-  // Sorted keys leave full leaves; others half full ones at worst, and a batch ends anywhere.
+  // Sorted keys leave full leaves, others at worst half full ones; a batch ends anywhere.
   const bool sorted = order_name == "Ascending" || order_name == "Descending";
   EXPECT_LE(inspector.leaves(), kKeys / Leaf::kSlots * (sorted ? 101 : 250) / 100);
   if (shape_name == "EqualHeads") {
@@ -290,7 +290,7 @@ INSTANTIATE_TEST_SUITE_P(All, KeyTreeOrderTest, testing::ValuesIn(AllParameters(
                            return test.param.first + test.param.second;
                          });
 
-// Many iterators go both ways while keys come in everywhere, also in their leaves.
+// Many iterators move both ways while keys are inserted everywhere, also in their leaves.
 TEST(KeyTreeTest, IteratorsFindTheirPlaceAgain) {
   struct Walker {
     const KeyNode* node = nullptr;
@@ -304,7 +304,7 @@ TEST(KeyTreeTest, IteratorsFindTheirPlaceAgain) {
     KeyTree::Place hint;
     uint64_t steps = 0;
     for (uint64_t i = 0; i < kKeys / 2; i++) {
-      // Adds crowd where walkers are.
+      // Inserts cluster where iterators are.
       const uint64_t number =
           random.OneIn(2) ? random.Uniform(kKeys) : kKeys / 3 + random.Uniform(2000);
       const std::string key = shape(number);
@@ -334,7 +334,7 @@ TEST(KeyTreeTest, IteratorsFindTheirPlaceAgain) {
   }
 }
 
-// A hint is of use or not, but never wrong.
+// A hint may be useless, but never wrong.
 TEST(KeyTreeTest, AnyLeafWillDoAsAHint) {
   Random random(TestSeed(11));
   for (const auto& [name, shape] : Shapes()) {
@@ -358,7 +358,8 @@ TEST(KeyTreeTest, AnyLeafWillDoAsAHint) {
   }
 }
 
-// Half of the keys came sorted and half at random, so that leaves are full here and not there.
+// Half of the keys are inserted sorted and half at random, so that some leaves are full and some
+// not.
 TEST(KeyTreeTest, EstimatesAreNear) {
   Random random(TestSeed(5));
   Filled filled;

@@ -1,4 +1,4 @@
-// Many threads on one memtable; worth most under the thread sanitizer.
+// Many threads on one memtable; most useful under the thread sanitizer.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -30,7 +30,7 @@ std::string KeyOf(uint64_t number) {
   return key;
 }
 
-// Writers interleave in key space, so that they meet in the same gaps.
+// Writers' keys interleave, so that they insert into the same gaps.
 uint64_t NumberOf(int writer, uint64_t key) {
   return key * kWriters + static_cast<uint64_t>(writer);
 }
@@ -107,7 +107,7 @@ void ScanBothWays(const Shared* shared, FamilyId family) {
     last_trailer = it->trailer();
     backward++;
   }
-  ASSERT_GE(backward, forward);  // What a scan saw, a later one sees.
+  ASSERT_GE(backward, forward);  // A later scan sees everything that an earlier one saw.
 }
 
 void RunThreads(bool sorted) {
@@ -144,8 +144,8 @@ void RunThreads(bool sorted) {
 TEST(MemTableStressTest, SortedWriters) { RunThreads(true); }
 TEST(MemTableStressTest, RandomWriters) { RunThreads(false); }
 
-// Writers whose keys lie between each other's, so that all split the same leaves, and readers who
-// demand all that was published before they began, in order, both ways.
+// Writers with interleaved keys, so that all split the same leaves; and readers that check in both
+// directions that everything published before they began is there, in order.
 class Crowd {
  public:
   Crowd(uint64_t seed, int writers, uint64_t keys_per_writer)
@@ -194,7 +194,7 @@ class Crowd {
  private:
   struct Writer {
     std::vector<uint64_t> order;
-    std::atomic<uint64_t> published{0};  // So many of `order`.
+    std::atomic<uint64_t> published{0};  // Number of published entries of `order`.
   };
   static constexpr FamilyId kFamily = 9;
 
@@ -252,7 +252,7 @@ class Crowd {
     }
   }
 
-  // A step against the direction and as many with it until it is where it was.
+  // One step against the direction, and as many with it until it is back.
   static void StepBack(InternalIterator* it, bool forward) {
     const std::string key(it->user_key());
     forward ? it->Prev() : it->Next();

@@ -88,7 +88,7 @@ TEST(MemTableTest, FamiliesAreSeparateAndOrdered) {
   auto table = NewMemTable();
   const FamilyId families[] = {0, 1, 255, 256, 0x80000000, UINT32_MAX};
   SequenceNumber sequence = 0;
-  // Written from the last to the first, so that order cannot come from insertion.
+  // Written from last to first, so that the order cannot come from insertion.
   for (int i = 5; i >= 0; i--) {
     table->Add(families[i], "b", ValueType::kPut, ++sequence, "v");
     table->Add(families[i], "", ValueType::kPut, ++sequence, "e");
@@ -139,7 +139,7 @@ TEST(MemTableTest, OneHintForManyFamilies) {
   }
 }
 
-// An iterator may be there before its family is.
+// An iterator may exist before its family.
 TEST(MemTableTest, IteratorSeesWhatComesLater) {
   auto table = NewMemTable();
   auto it = table->NewIterator(1);
@@ -160,7 +160,7 @@ TEST(MemTableTest, IteratorSeesWhatComesLater) {
   EXPECT_EQ(it->user_key(), "a");
 }
 
-// Keys whose first eight bytes, or zero padding, are alike.
+// Keys with equal first eight bytes, or equal zero padding.
 TEST(MemTableTest, KeysThatShareTheirHead) {
   const std::vector<std::string> keys = {"",
                                          std::string(1, '\0'),
@@ -309,7 +309,7 @@ class MemTableModelTest : public testing::Test {
     it->ReadAhead(limits, &batch);
     ASSERT_FALSE(batch.empty());
     for (size_t i = 0; i < batch.size(); i++) {
-      if (i > 0) {  // The next key's newest version, which the limits allow.
+      if (i > 0) {  // The next key's newest version within the limits.
         const std::string before = std::get<1>((*expected)->first);
         while (*expected != model_.end() && std::get<1>((*expected)->first) == before) ++*expected;
         ASSERT_NE(*expected, model_.end());

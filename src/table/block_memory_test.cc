@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t kMiB = 1 << 20;
 
-// A block that tells whether somebody else wrote to it.
+// A block that detects writes by others.
 struct Marked {
   Marked(BlockMemory* memory, size_t size, char sign)
       : bytes(memory->Allocate(size)), n(size), mark(sign) {
@@ -60,10 +60,10 @@ TEST(BlockMemoryTest, ASpanGoesBackWithItsLastBlock) {
   const size_t full = memory.mapped_bytes();
   EXPECT_GE(full, 1000u * (8 << 10));
   EXPECT_LE(full, 1000u * (8 << 10) * 9 / 8 + BlockMemory::kSpanBytesMin);
-  // In the order they came: all spans but the one in the middle are empty or full.
+  // In order of allocation: all spans except one in the middle are empty or full.
   blocks.erase(blocks.begin(), blocks.begin() + 500);
   EXPECT_LE(memory.mapped_bytes(), full / 2 + BlockMemory::kSpanBytesMin);
-  // What is free is taken before anything is mapped.
+  // Free space is used before anything is mapped.
   const size_t half = memory.mapped_bytes();
   blocks.emplace_back(&memory, 8 << 10, 'y');
   EXPECT_EQ(memory.mapped_bytes(), half);
@@ -71,7 +71,7 @@ TEST(BlockMemoryTest, ASpanGoesBackWithItsLastBlock) {
   EXPECT_EQ(memory.mapped_bytes(), 0u);
 }
 
-// What a cache does for as long as a server runs: each block that comes in pushes another one out.
+// What a cache does while a server runs: each new block evicts another one.
 TEST(BlockMemoryTest, ChurnDoesNotFragment) {
   Random random(TestSeed(21));
   BlockMemory memory(64 * kMiB, false);
@@ -93,8 +93,8 @@ TEST(BlockMemoryTest, ChurnDoesNotFragment) {
   RecordProperty("resident_percent_of_live", static_cast<int>(worst));
 }
 
-// Half of all blocks go, one here, one there, and are not wanted again: the others are of another
-// size now.
+// Half of all blocks are freed, scattered, and their size is not needed again: later blocks have
+// another size.
 TEST(BlockMemoryTest, FreeSlotsOfASizeThatIsNotWantedAnyMoreGoBack) {
   Random random(TestSeed(22));
   for (const size_t size : {3000, 9000, 30'000}) {
@@ -106,14 +106,14 @@ TEST(BlockMemoryTest, FreeSlotsOfASizeThatIsNotWantedAnyMoreGoBack) {
       if (random.OneIn(2)) block = Marked(&memory, 2 * size, 'b');
     }
     for (const Marked& block : blocks) ASSERT_TRUE(block.Whole());
-    // A page goes when all blocks on it are gone: of small ones not all do.
+    // A page is freed when all its blocks are: with small blocks some pages remain.
     const size_t edges = blocks.size() / 2 * std::min<size_t>(size, 4096);
     EXPECT_LE(memory.resident_bytes(), memory.live_bytes() + kMiB + edges) << size;
     EXPECT_EQ(memory.idle_bytes(), memory.resident_bytes() - memory.live_bytes());
   }
 }
 
-// As in a cache that is full: a block comes before another goes, and all that may lie idle does.
+// As in a full cache: a block comes before another goes, and the allowed idle space is used.
 TEST(BlockMemoryTest, ChurnOfOneSizeGivesNothingBack) {
   Random random(TestSeed(23));
   BlockMemory memory(64 * kMiB, false);

@@ -1,4 +1,4 @@
-// Blocks: builder, search and iterator against a sorted vector, and what validation lets through.
+// Blocks: builder, search and iterator against a sorted vector, and what validation accepts.
 #include <gtest/gtest.h>
 
 #include "base/hash.h"
@@ -153,7 +153,7 @@ TEST(BlockTest, AnswersAsTheMapItWasMadeOf) {
   }
 }
 
-// From `at` on, what ReadAhead is to give within one block.
+// The expected result of ReadAhead within one block, from `at` on.
 void CheckReadAhead(const EntryMap& entries, const AheadLimits& limits, size_t max, BlockIter* iter,
                     EntryMap::const_iterator* at) {
   EntryBatch batch;
@@ -282,7 +282,7 @@ TEST(BlockTest, ManyRestartsDoWithoutHashIndex) {
   }
 }
 
-// Whatever validation lets through must be safe to walk and to search (the sanitizers watch), and
+// Blocks that pass validation must be safe to walk and to search (the sanitizers watch), and these
 // must end.
 TEST(BlockTest, DamagedBlocksThatPassAreHarmless) {
   const uint64_t seed = TestSeed(3);
@@ -300,7 +300,7 @@ TEST(BlockTest, DamagedBlocksThatPassAreHarmless) {
                             : random.Uniform(contents.size());
       contents[at] = static_cast<char>(random.OneIn(2) ? contents[at] + 1 : random.Skewed(8));
     }
-    // In memory of its own, so that a read past the end is seen.
+    // In separate memory, so that a read past the end is detected.
     const std::unique_ptr<char[]> exact(new char[contents.size()]);
     std::memcpy(exact.get(), contents.data(), contents.size());
     const Slice bytes(exact.get(), contents.size());

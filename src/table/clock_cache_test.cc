@@ -9,7 +9,7 @@
 namespace tidesdb {
 namespace {
 
-// A block whose bytes tell which one it is.
+// A block whose bytes identify it.
 void Fill(char* bytes, uint64_t file, uint64_t offset, size_t size) {
   std::memset(bytes, 0, size);
   for (size_t i = 0; i + 8 <= size; i += 8) {
@@ -57,7 +57,7 @@ TEST(ClockCacheTest, HoldsWhatWasPutIn) {
   EXPECT_EQ(stats.entries, 100u);
   EXPECT_EQ(stats.hits, 100u);
   EXPECT_EQ(stats.misses, 201u);
-  // Each counts with what it takes beside its bytes.
+  // Each counts with its overhead.
   EXPECT_GT(stats.bytes, 100u * 1000);
   EXPECT_LT(stats.bytes, 100u * 1200);
 }
@@ -82,7 +82,7 @@ TEST(ClockCacheTest, NeverOverItsCapacity) {
                   random.OneIn(3) ? CachePriority::kMeta : CachePriority::kData);
     ASSERT_LE(cache->GetStats().bytes, size_t{1} << 20);
   }
-  // And well used: a sixteenth may lie idle.
+  // And well used: a sixteenth may be idle.
   EXPECT_GT(cache->GetStats().bytes, (size_t{15} << 16) - 10000);
 }
 
@@ -90,13 +90,13 @@ TEST(ClockCacheTest, PinnedBlocksStayAndOthersStandAlone) {
   auto cache = NewClockCache(64 << 10, 1024);
   std::vector<BlockCache::Handle*> pinned;
   for (uint64_t i = 0; i < 200; ++i) pinned.push_back(Put(cache.get(), 1, i, 1000));
-  // All of them are readable, though only some are in the cache.
+  // All of them are readable, although only some are in the cache.
   for (uint64_t i = 0; i < 200; ++i) EXPECT_TRUE(IsBlock(cache->Bytes(pinned[i]), 1, i));
   EXPECT_GT(cache->GetStats().bytes, 200u * 1000);
   EXPECT_LT(cache->GetStats().entries, 64u);
   for (BlockCache::Handle* handle : pinned) cache->Release(handle);
   EXPECT_LE(cache->GetStats().bytes, size_t{64} << 10);
-  // What stood alone is gone, the rest can be found.
+  // Blocks that stood alone are gone; the others can be found.
   uint64_t found = 0;
   for (uint64_t i = 0; i < 200; ++i) found += Touch(cache.get(), 1, i);
   EXPECT_EQ(found, cache->GetStats().entries);
@@ -185,14 +185,14 @@ TEST(ClockCacheTest, CapacityShrinksAndGrows) {
   for (uint64_t i = 0; i < 200; ++i) PutAndRelease(cache.get(), 1, i, 8000);
   cache->SetCapacity(100'000);
   EXPECT_LE(cache->GetStats().bytes, 100'000u);
-  EXPECT_GT(cache->GetStats().bytes, 50'000u);  // Pages that blocks shared with those that went.
+  EXPECT_GT(cache->GetStats().bytes, 50'000u);  // Pages that blocks shared with freed ones.
   cache->SetCapacity(0);
   EXPECT_EQ(cache->GetStats().bytes, 0u);
   BlockCache::Handle* handle = Put(cache.get(), 1, 1, 100);
   EXPECT_TRUE(IsBlock(cache->Bytes(handle), 1, 1));
   cache->Release(handle);
   EXPECT_EQ(cache->GetStats().bytes, 0u);
-  // Beyond what it was made for.
+  // Beyond its initial size.
   cache->SetCapacity(8 << 20);
   for (uint64_t i = 0; i < 6000; ++i) PutAndRelease(cache.get(), 1, i, 1000);
   for (uint64_t i = 0; i < 6000; ++i) EXPECT_TRUE(Touch(cache.get(), 1, i));
@@ -215,7 +215,7 @@ TEST(ClockCacheTest, TableGrowsWhenBlocksAreSmallerThanThought) {
 TEST(ClockCacheTest, AScanLeavesWhatIsUsed) {
   Random random(TestSeed(9));
   auto cache = NewClockCache(1 << 20, 1024);
-  // 850 blocks fit, 600 are used: nearly all lookups of those hit, beside a scan of twenty times
+  // 850 blocks fit, 600 are used: nearly all lookups of these hit, beside a scan of twenty times
   // the cache.
   for (uint64_t i = 0; i < 400; ++i) {
     PutAndRelease(cache.get(), 1, i, 1000);
@@ -249,13 +249,13 @@ TEST(ClockCacheDeathTest, APinLeftBehindIsFatal) {
       "still pinned");
 }
 
-// Threads that look up, insert, hold, erase and resize at random; every block read must be the one
-// asked for.
+// Threads that look up, insert, hold, erase and resize at random; every block read must be the
+// requested one.
 TEST(ClockCacheTest, StressWithRealThreads) {
   const uint64_t seed = TestSeed(10);
   SCOPED_TRACE("TIDESDB_SEED=" + std::to_string(seed));
   constexpr size_t kCapacity = 64 << 10;
-  // Tables for few blocks, so that they grow on the way.
+  // Small tables, so that they grow on the way.
   auto cache = NewClockCache(kCapacity, 8 << 10);
   std::atomic<uint64_t> wrong = 0;
   auto body = [&](uint64_t thread_seed) {

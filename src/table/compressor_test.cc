@@ -10,7 +10,7 @@ namespace {
 
 class CompressorTest : public testing::TestWithParam<Compression> {
  protected:
-  // The raw bytes again; fails the test when they do not come back.
+  // The raw bytes again; fails the test if they differ.
   std::string Inflate(Slice payload) {
     uint32_t raw_bytes = 0;
     EXPECT_TRUE(Decompressor::TakeRawBytes(GetParam(), &payload, &raw_bytes));
@@ -55,7 +55,7 @@ TEST_P(CompressorTest, WhatDoesNotShrinkByAnEighthIsLeft) {
   EXPECT_FALSE(compressor.Compress("", &payload));
   EXPECT_FALSE(compressor.Compress("short", &payload));
   EXPECT_FALSE(compressor.Compress(Incompressible(&random, 8192), &payload));
-  // A sixteenth of it compresses, then a quarter.
+  // A sixteenth of it is compressible, then a quarter.
   const std::string noise = Incompressible(&random, 8192);
   EXPECT_FALSE(compressor.Compress(noise.substr(512) + std::string(512, 'x'), &payload));
   EXPECT_TRUE(compressor.Compress(noise.substr(2048) + std::string(2048, 'x'), &payload));
@@ -94,7 +94,7 @@ TEST_P(CompressorTest, AnotherLengthIsNotAccepted) {
     std::string raw(raw_bytes, '?');
     EXPECT_FALSE(decompressor_.Decompress(GetParam(), in, raw.data(), raw_bytes));
   }
-  // A gigabyte out of nothing is refused before it is allocated.
+  // A gigabyte from nothing is refused before it is allocated.
   std::string huge;
   PutVarint32(&huge, 1 << 30);
   Slice in = huge.append("0123456789");

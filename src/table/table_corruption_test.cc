@@ -1,5 +1,5 @@
-// Damaged table files: every answer is right, or it is an error that names the file; never a crash,
-// never other data.
+// Damaged table files: every answer is right, or an error that names the file; never a crash, never
+// other data.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ bool IsCorruptionOfFile(const Status& status) {
          status.message().substr(0, 19) == "test.tdb at offset ";
 }
 
-// What is asked of a damaged file must be as in the map, or an error.
+// Answers of a damaged file must match the map, or be an error.
 void ExpectRightOrCorruption(const TableReader& table, const EntryMap& entries) {
   auto iter = table.NewIterator(TableReadOptions());
   iter->SeekToFirst();
@@ -90,10 +90,10 @@ TEST_P(TableCorruptionTest, EveryFlippedByteIsFound) {
       continue;
     }
     ASSERT_NO_FATAL_FAILURE(ExpectRightOrCorruption(**table, entries));
-    // No byte is without a checksum.
+    // A checksum covers every byte.
     const Status verified = (*table)->Verify(VerifyDepth::kAll);
     ASSERT_TRUE(IsCorruptionOfFile(verified)) << verified.ToString();
-    // Nor for who verifies less, and scans.
+    // A smaller verification with a scan also finds the damage.
     Status seen = (*table)->Verify(VerifyDepth::kAllButEntries);
     if (seen.ok()) {
       const auto iter = (*table)->NewIterator(TableReadOptions());
@@ -115,7 +115,7 @@ TEST_P(TableCorruptionTest, EveryTruncationIsFound) {
   EXPECT_TRUE(IsCorruptionOfFile(longer.status())) << longer.status().ToString();
 }
 
-// Reads that fail or return too little, as a disk may.
+// Reads that fail or return too little, like those of a disk.
 class BadFile final : public RandomAccessFile {
  public:
   BadFile(std::shared_ptr<std::string> bytes, uint64_t fail_at, bool short_read)
@@ -157,7 +157,7 @@ TEST_P(TableCorruptionTest, ReadErrorsComeThrough) {
       for (iter->SeekToFirst(); iter->Valid(); iter->Next()) ++seen;
       EXPECT_LE(seen, entries.size());
       EXPECT_EQ(iter->status().code(), wanted) << fail_at;
-      // The file has recovered for nobody: a new position fails as well, and says so again.
+      // The error stays: a new position also fails and reports it again.
       iter->SeekToFirst();
       EXPECT_FALSE(iter->Valid());
       EXPECT_EQ(iter->status().code(), wanted);
@@ -165,7 +165,7 @@ TEST_P(TableCorruptionTest, ReadErrorsComeThrough) {
   }
 }
 
-// The blocks of a good file, by its own indexes.
+// The blocks of a good file, from its own indexes.
 struct PlacedBlock {
   BlockHandle handle;
   BlockKind kind;
@@ -175,7 +175,7 @@ std::vector<PlacedBlock> ListBlocks(const std::string& bytes) {
   std::vector<PlacedBlock> blocks;
   TableFooter footer;
   CHECK_OK(DecodeTableFooter(bytes, bytes.size(), "test.tdb", &footer));
-  // Each ends with its seal, which tells its kind: walk the file by trying every length.
+  // Each ends with its seal, which has its kind: finds the blocks by trying every length.
   uint64_t offset = 0;
   while (offset < footer.properties.end()) {
     uint64_t size = 0;
@@ -193,8 +193,8 @@ std::vector<PlacedBlock> ListBlocks(const std::string& bytes) {
   return blocks;
 }
 
-// Bytes behind a valid checksum that no writer of ours made: any answer will do, or an error, but
-// no harm (the sanitizers watch), and no walk without end.
+// Invalid bytes with a valid checksum: any answer or error is allowed, but no harm (the sanitizers
+// watch), and no endless walk.
 TEST_P(TableCorruptionTest, SealedNonsenseDoesNoHarm) {
   const uint64_t seed = TestSeed(14);
   SCOPED_TRACE("TIDESDB_SEED=" + std::to_string(seed));
@@ -223,8 +223,8 @@ TEST_P(TableCorruptionTest, SealedNonsenseDoesNoHarm) {
       continue;
     }
     auto iter = (*table)->NewIterator(TableReadOptions());
-    // Every block is reached at most once by each entry of an index; a lying index has no more than
-    // this.
+    // Each entry of an index reaches every block at most once; an invalid index allows at most this
+    // many steps.
     uint64_t steps = 100'000;
     for (iter->SeekToFirst(); iter->Valid() && --steps > 0; iter->Next()) {
     }
@@ -278,7 +278,7 @@ TEST(TableCorruptionTest2, RandomBytesAreNoTable) {
   for (int i = 0; i < 3000; ++i) {
     auto bytes = std::make_shared<std::string>(random.Uniform(400), '\0');
     for (char& c : *bytes) c = static_cast<char>(random.Skewed(8));
-    // A good footer over nonsense.
+    // A valid footer over invalid data.
     if (random.OneIn(2)) {
       const uint64_t size = bytes->size() / 2;
       const uint64_t rest = bytes->size() - size;

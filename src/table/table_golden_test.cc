@@ -1,4 +1,4 @@
-// Whole table files as bytes: the format may only change together with its version and its page.
+// Whole table files as bytes: the format may change only together with its version and its page.
 #include <gtest/gtest.h>
 
 #include "base/test_hex.h"
@@ -124,7 +124,7 @@ TEST(TableGoldenTest, UncompressedBytesAreTheSame) {
   EXPECT_EQ(Hex(*WriteTable(GoldenOptions(Compression::kNone), GoldenEntries())), kNoneHex);
 }
 
-// What the libraries write may change with their versions; what they wrote must stay readable.
+// The libraries' output may change with their versions; their old output must stay readable.
 TEST(TableGoldenTest, OldFilesAreRead) {
   const EntryMap entries = GoldenEntries();
   for (const char* hex : {kNoneHex, kSnappyHex, kLz4Hex, kZstdHex}) {

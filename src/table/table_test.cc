@@ -25,7 +25,7 @@ class CountingFile final : public RandomAccessFile {
   uint64_t* const reads_;
 };
 
-// Counts what the blocks of a table ask of the cache's memory.
+// Counts a table's requests for the cache's memory.
 class CountingCache final : public BlockCache {
  public:
   Handle* Lookup(uint64_t file_number, uint64_t offset) override {
@@ -88,10 +88,10 @@ void ExpectGet(const TableReader& table, const EntryMap& entries, const std::str
   if (hit.release != nullptr) hit.release(hit.owner, hit.arg);
 }
 
-// Compares everything a table can be asked with the map it was made of.
+// Compares all answers of a table with the map it was made from.
 void CheckAgainstModel(const TableReader& table, const EntryMap& entries, Random* random) {
   auto iter = table.NewIterator(TableReadOptions());
-  // Both directions whole.
+  // Complete scans in both directions.
   iter->SeekToFirst();
   for (auto at = entries.begin(); at != entries.end(); ++at) {
     ASSERT_NO_FATAL_FAILURE(ExpectAt(*iter, entries, at));
@@ -169,7 +169,7 @@ TEST_P(TableModelTest, AnswersAsTheMapItWasMadeOf) {
     const auto bytes = WriteTable(options, entries, &properties);
     EXPECT_EQ(properties.entries, entries.size());
     std::unique_ptr<BlockCache> cache;
-    // None, one that holds a few blocks, one that holds all.
+    // None, one for a few blocks, one for all.
     const uint64_t kind = random.Uniform(3);
     if (kind > 0) cache = NewClockCache(kind == 1 ? 4096 : 4 << 20, 512);
     auto table = OpenTable(bytes, cache.get());
@@ -238,7 +238,7 @@ TEST(TableTest, HugeValues) {
     options.compression = compression;
     EntryMap entries;
     for (int i = 0; i < 20; ++i) {
-      // Around the scan's buffer and the writer's, and far beyond.
+      // Around the sizes of the scan's and the writer's buffers, and far beyond.
       const size_t largest = compression == Compression::kLz4 ? 16 << 20 : 1 << 20;
       const size_t bytes = i == 10      ? largest
                            : i % 4 == 0 ? 250'000 + random.Uniform(30'000)
@@ -270,11 +270,11 @@ TEST(TableTest, WhatDoesNotFitIntoABlockIsRefused) {
   auto bytes = std::make_shared<std::string>();
   auto writer =
       NewTableWriter(TableWriteOptions(), std::make_unique<StringWritableFile>(bytes), "test.tdb");
-  // Never looked at: the length is refused first.
+  // Never read: the length is refused first.
   const Slice huge("x", UINT32_MAX);
   const Status status = writer->Add("key", PackTrailer(1, ValueType::kPut), huge);
   EXPECT_EQ(status.code(), Code::kInvalidArgument);
-  // The writer goes on without it.
+  // The writer continues without it.
   EXPECT_TRUE(writer->Add("key", PackTrailer(1, ValueType::kPut), "v").ok());
   EXPECT_EQ(writer->Finish()->entries, 1u);
 }
@@ -332,14 +332,14 @@ TEST(TableTest, ShareBeforeIsRightToFewEntries) {
     const double share = *table->ShareBefore(key, kExact);
     EXPECT_NEAR(share * 2000, i, 12);
     EXPECT_NEAR(*table->ShareBefore(key, kCoarse) * 2000, i, 12);
-    // Few entries are counted well wherever they lie.
+    // A few entries are estimated well, wherever they are.
     EXPECT_NEAR((share - last) * 2000, 1, 0.5);
     last = share;
   }
   EXPECT_EQ(*table->ShareBefore("z", kExact), 1);
 }
 
-// Big-endian numbers, as keys of integer columns are, behind a prefix of their own.
+// Big-endian numbers after a prefix, like keys of integer columns.
 TEST(TableTest, CoarseSharesTellKeysOfABlockApartWithoutReadingIt) {
   const auto key = [](uint64_t i) {
     std::string bytes = "prefix of 17 bytes" + std::string(8, '\0');
@@ -359,7 +359,7 @@ TEST(TableTest, CoarseSharesTellKeysOfABlockApartWithoutReadingIt) {
       *TableReader::Open(std::make_unique<CountingFile>(bytes, &reads), "t.tdb", 7, 0, cache.get());
   ASSERT_GT(table->properties().data_blocks, 10u);
   reads = 0;
-  // The last block is taken for a full one.
+  // The last block counts as a full one.
   for (uint64_t i = 0; i + 200 < kKeys; ++i) {
     const double from = *table->ShareBefore(key(i), kCoarse);
     const double to = *table->ShareBefore(key(i + 5), kCoarse);
@@ -396,7 +396,7 @@ TEST(TableTest, BlocksInUseAreInTheCacheOnceWritten) {
     ASSERT_TRUE(*table->Get(TableReadOptions(), key(i), 1, &hit));
     ASSERT_EQ(hit.value, "value" + std::to_string(i));
     hit.release(hit.owner, hit.arg);
-    // The block in the middle is of both halves.
+    // The block in the middle belongs to both halves.
     if (i < kKeys / 2 - 50) {
       ASSERT_EQ(reads, 0u) << i;
     }
@@ -414,7 +414,7 @@ TEST(TableTest, AHitPinsItsBlock) {
   TableWriteOptions options;
   options.block_bytes = 512;
   const auto bytes = WriteTable(options, entries);
-  // Room for some blocks only.
+  // With room for only some blocks.
   auto cache = NewClockCache(8 << 10, 512);
   auto table = *OpenTable(bytes, cache.get());
   std::vector<std::pair<VersionHit, std::string>> hits;
@@ -424,7 +424,7 @@ TEST(TableTest, AHitPinsItsBlock) {
     ASSERT_NE(hit.release, nullptr);
     hits.push_back({hit, value});
   }
-  // The file is forgotten and its reader gone: the values stay.
+  // The file is dropped and its reader destroyed: the values stay.
   cache->EraseFile(7);
   table.reset();
   for (auto& [hit, value] : hits) {
@@ -464,13 +464,13 @@ TEST(TableTest, FilterSparesBlocks) {
   for (int i = 0; i < 2999; ++i) {
     EXPECT_FALSE(*table->Get(TableReadOptions(), "key" + std::to_string(10001 + 2 * i), 1, &hit));
   }
-  // The filter is soon kept by the reader; about one in a hundred goes on to index and block.
+  // The reader soon keeps the filter; about one lookup in a hundred continues to index and block.
   const uint64_t more = cache->GetStats().hits + cache->GetStats().misses - lookups;
   EXPECT_LT(more, HeldBlocks::kUses + 2 * 75u);
 }
 
-// A compressed block is read into the thread's own memory: each miss takes one block's room of the
-// cache's, and reads once.
+// A compressed block is read into the thread's own memory: each miss takes room for one block in
+// the cache, and reads once.
 TEST(TableTest, AMissTakesRoomOnce) {
   for (const Compression compression : {Compression::kLz4, Compression::kNone}) {
     TableWriteOptions options;
@@ -516,14 +516,15 @@ TEST(TableTest, ScansReadAhead) {
   uint64_t n = 0;
   for (iter->SeekToFirst(); iter->Valid(); iter->Next()) ++n;
   EXPECT_EQ(n, entries.size());
-  // 256 KiB at a time once it runs, and each partition's index: not a read for each of 270 blocks.
+  // 256 KiB at a time once it is a scan, plus each partition's index: not a read for each of 270
+  // blocks.
   EXPECT_LT(reads, bytes->size() / (200 << 10) + 10);
   iter->SeekToLast();
   reads = 0;
   for (; iter->Valid(); iter->Prev()) --n;
   EXPECT_EQ(n, 0u);
   EXPECT_LT(reads, bytes->size() / (200 << 10) + 10);
-  // A position taken at random reads its block only.
+  // A random position reads only its block.
   reads = 0;
   for (int i = 0; i < 50; ++i) {
     iter->Seek("key" + std::to_string(100000 + (i * 7919) % 20000), kTrailerMax);

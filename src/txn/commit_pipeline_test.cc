@@ -15,7 +15,7 @@
 namespace tidesdb {
 namespace {
 
-// Writes down what it is asked for, and checks that it is asked in the right order.
+// Records the calls, and checks their order.
 class FakeEnv final : public TxnEnv {
  public:
   ReadStateRef PinReadState() const override { return nullptr; }
@@ -66,7 +66,7 @@ class FakeEnv final : public TxnEnv {
   bool fail_prepare = false;
   bool fail_wal = false;
   bool fail_sync = false;
-  bool refuse_wal = false;  // And leaves the log as it was.
+  bool refuse_wal = false;  // And leaves the log unchanged.
   std::function<void()> on_sync;
 };
 
@@ -157,7 +157,7 @@ TEST(CommitPipelineTest, AFailedLogWriteIsNotPublished) {
   EXPECT_EQ(status.code(), Code::kIoError);
   EXPECT_EQ(request.inserted, 0);
   EXPECT_EQ(visible, 0u);
-  // Its sequence is not given to anybody else.
+  // Its sequence is not reused.
   env.fail_wal = false;
   pipeline.Enqueue(&request);
   EXPECT_TRUE(pipeline.Await(&request).ok());
@@ -195,7 +195,7 @@ TEST(CommitPipelineTest, TheOrderIsThatOfEnqueue) {
   FakeRequest b(&env, &visible, 10, false);
   FakeRequest c(&env, &visible, 10, true);
   for (FakeRequest* request : {&a, &b, &c}) pipeline.Enqueue(request);
-  // Whoever comes first takes along those before it that nobody awaits yet.
+  // The first one to wait also handles earlier requests without a waiter.
   EXPECT_TRUE(pipeline.Await(&c).ok());
   EXPECT_TRUE(pipeline.Await(&b).ok());
   EXPECT_TRUE(pipeline.Await(&a).ok());

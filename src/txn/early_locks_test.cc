@@ -1,4 +1,4 @@
-// Locks are given back before a commit is synced; nobody is answered for what a crash may undo.
+// Locks are released before a commit is synced; no result is returned that a crash may undo.
 #include <gtest/gtest.h>
 
 #include "base/clock.h"
@@ -18,7 +18,7 @@ class EarlyLocksTest : public testing::Test {
     options.clock = &clock_;
     env_ = std::make_unique<TestEnv>(options);
   }
-  // The number under the key, locked; 0: there is none.
+  // The number under the key, locked; 0: none.
   static Result<size_t> Locked(TestEnv* env, Transaction* txn, LockMode mode) {
     PinnedValue value;
     TIDESDB_ASSIGN(const bool found,
@@ -58,7 +58,7 @@ TEST_F(EarlyLocksTest, ACommitThatCannotBeSyncedIsOfNoUseToAnybody) {
   EXPECT_EQ(locking->Commit().code(), Code::kIoError);
   locking->Rollback();
 
-  // Nothing is put behind it, not even where the environment would let it.
+  // Nothing is logged after it, even if the environment would allow it.
   env_->fail_sync = false;
   env_->read_only = false;
   auto later = env_->Begin();
@@ -73,7 +73,7 @@ TEST_F(EarlyLocksTest, ACommitThatCannotBeSyncedIsOfNoUseToAnybody) {
 // Each commit adds one to the counter and one record to the log.
 struct Watched {
   TestEnv* env;
-  int ahead = 0;  // Locking reads that saw what was not durable.
+  int ahead = 0;  // Locking reads that saw data before it was durable.
 
   void Write(Transaction* txn, const Result<size_t>& seen) {
     ASSERT_TRUE(seen.ok());
@@ -121,7 +121,7 @@ TEST_F(EarlyLocksTest, NobodyIsAnsweredForWhatIsNotDurable) {
               const size_t plain = Plain(&env, txn.get());
               watched.Look(txn.get(), seen, random.OneIn(2), plain);
             } else {
-              // Reads that lock nothing see what is durable, unless they ask for more.
+              // Reads without locks see durable data, unless they ask for more.
               const size_t plain = Plain(&env, txn.get());
               EXPECT_LE(plain, env.DurableRecords());
               txn->SetSnapshot(SnapshotAt::kNewest);

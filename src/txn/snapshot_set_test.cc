@@ -35,12 +35,12 @@ TEST(SnapshotSetTest, ListsEachOpenOneOnceAndTheVisible) {
   EXPECT_EQ(set.Count(), 0u);
 }
 
-// One that has seen a commit before it was visible.
+// One that saw a commit before it was visible.
 TEST(SnapshotSetTest, OneAheadOfTheVisibleTakesItsPlaceWhenItsTimeComes) {
   std::atomic<SequenceNumber> visible = 5;
   SnapshotSet set(&visible);
   EXPECT_EQ(set.Acquire(7), 7u);
-  EXPECT_EQ(set.List(), List{5});  // All above stays by itself.
+  EXPECT_EQ(set.List(), List{5});  // Everything above stays anyway.
   EXPECT_EQ(set.Oldest(), 5u);
   EXPECT_EQ(set.Acquire(), 5u);
   EXPECT_EQ(set.Acquire(3), 5u);
@@ -59,7 +59,7 @@ TEST(SnapshotSetTest, OneAheadOfTheVisibleTakesItsPlaceWhenItsTimeComes) {
 
 #ifdef TIDESDB_HOOKS
 
-// Whatever is acquired after a list was made is not older than the list's last.
+// A snapshot acquired after a list was made is not older than the list's last.
 TEST(SnapshotSetTest, NobodySlipsBehindAList) {
   const uint64_t first = TestSeed(1);
   for (uint64_t seed = first; seed < first + 50; ++seed) {

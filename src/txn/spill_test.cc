@@ -1,4 +1,4 @@
-// What spilled write sets cost: runs, open files, memory.
+// The cost of spilled write sets: runs, open files, memory.
 #include <gtest/gtest.h>
 
 #include "base/clock.h"
@@ -9,7 +9,7 @@ namespace tidesdb {
 namespace {
 
 constexpr uint32_t kFamilies = 400;
-constexpr uint64_t kFloor = 64 << 10;  // A spill below it never pays.
+constexpr uint64_t kFloor = 64 << 10;  // A smaller spill never pays.
 
 std::string Key(uint64_t n) {
   const std::string digits = std::to_string(n);
@@ -21,7 +21,7 @@ class SpillTest : public testing::Test {
   void Open(uint32_t families, uint64_t share) {
     TestEnv::Options options;
     options.clock = &clock_;
-    options.lock_wait_timeout_us = 0;  // One thread: nobody to wait for.
+    options.lock_wait_timeout_us = 0;  // One thread: no other can release a lock.
     options.families = families;
     options.transaction_memory_bytes = share;
     env_ = std::make_unique<TestEnv>(options);
@@ -65,7 +65,7 @@ TEST_F(SpillTest, ManyFamiliesLeaveFewFilesOpen) {
   EXPECT_EQ(env_->NewestContents().size(), kRows);
 }
 
-// Each leaves a run, however small: what spills give back must be more than what the runs take.
+// Each leaves a run, however small: a spill must free more memory than the runs take.
 TEST_F(SpillTest, RunsOfManyFamiliesTakeLessThanWhatIsStaged) {
   Open(kFamilies, 8 << 20);
   for (const bool crowded : {false, true}) {
@@ -89,15 +89,15 @@ TEST_F(SpillTest, RunsOfManyFamiliesTakeLessThanWhatIsStaged) {
   }
 }
 
-// By what was in memory: deletions are small in a file.
+// Measured in memory: deletions are small in a file.
 TEST_F(SpillTest, RunsOfALargeDeletionGrow) {
   Open(3, 64 << 20);
   auto txn = Begin(kFloor);
-  const uint64_t rows = 64 * kFloor / 120;  // 64 times what one spill takes at first.
+  const uint64_t rows = 64 * kFloor / 120;  // 64 times the first spill.
   for (uint64_t i = 0; i < rows; ++i) {
     ASSERT_TRUE(txn->DeleteUnderLock(env_->family(1), Key(i), false).ok());
   }
-  // 16, and then each a sixteenth of what is spilled: 16 + 16 ln 4.
+  // 16, then each a sixteenth of the spilled bytes: 16 + 16 ln 4.
   EXPECT_GT(Spills(), 33u);
   EXPECT_LT(Spills(), 45u);
   txn->Rollback();
@@ -116,7 +116,7 @@ TEST_F(SpillTest, ManyTransactionsKeepTwoShares) {
   }
   EXPECT_GT(Spills(), 0u);
   EXPECT_LT(env_->txns().MemoryBytes(), 2 * kShare);
-  // A large one among them does not go by the least for long.
+  // A large one among them outgrows the minimum soon.
   const uint64_t before = Spills();
   for (uint64_t i = 0; i < 64; ++i) {
     for (uint64_t k = 0; k < kFloor / 1100; ++k) {
@@ -128,7 +128,7 @@ TEST_F(SpillTest, ManyTransactionsKeepTwoShares) {
   for (const auto& txn : all) txn->Rollback();
 }
 
-// Spills that grow do not grow beyond a transaction's part.
+// Growing spills do not exceed a transaction's share.
 TEST_F(SpillTest, LargeTransactionsTogetherKeepTwoShares) {
   constexpr uint64_t kShare = 1 << 20;
   Open(1, kShare);
@@ -189,7 +189,7 @@ TEST_F(SpillFilesTest, ThoseReadLongestAgoAreClosed) {
   EXPECT_EQ(Read(*c), "3");
   EXPECT_EQ(files_.OpenFiles(), 2u);
   EXPECT_EQ(fs_.counters().of(FileKind::kSpill).readers, 2u);
-  // What is open is read without an open, which would fail, and then close what is open.
+  // Open files are read without an open, which would fail and then close the open ones.
   fs_.AddFault({.op = IoOp::kOpen, .times = UINT64_MAX});
   EXPECT_EQ(Read(*a), "1");
   EXPECT_EQ(Read(*c), "3");
@@ -202,7 +202,7 @@ TEST_F(SpillFilesTest, ThoseReadLongestAgoAreClosed) {
   EXPECT_EQ(files_.OpenFiles(), 1u);
 }
 
-// Its descriptors may be all that the process has, and the binary log has a transaction whose
+// Its descriptors may be all that the process has, and the binary log contains a transaction whose
 // commit reads its runs.
 TEST(SpillReopenTest, WhatIsOpenIsClosedForWhatCannotBeOpened) {
   FakeClock clock;
@@ -227,7 +227,7 @@ TEST(SpillReopenTest, WhatIsOpenIsClosedForWhatCannotBeOpened) {
   env.fs().ClearFaults();
 }
 
-// Who asks for a lock looks into runs whose transaction may end meanwhile.
+// A lock request reads runs whose transaction may end meanwhile.
 TEST_F(SpillTest, ARunStaysForThoseWhoLookIntoIt) {
   Open(1, 32 << 20);
   SpillFiles files(&env_->fs(), 1);

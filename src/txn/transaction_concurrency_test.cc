@@ -1,5 +1,5 @@
-// What must hold whatever transactions run at once: no update is lost, a snapshot is one instant,
-// locks and ranges make what they cover serial. Each under many schedules of the simulation, and
+// What must hold for concurrent transactions: no update is lost, a snapshot is one moment, locks
+// and ranges serialize what they cover. Each test runs under many schedules of the simulation, and
 // with real threads for the thread sanitizer.
 #include <gtest/gtest.h>
 
@@ -19,19 +19,19 @@ namespace {
 
 struct LoadOptions {
   int threads = 4;
-  int transactions = 12;  // Of each thread.
+  int transactions = 12;  // In each thread.
   uint64_t keys = 3;
   uint64_t transaction_memory_bytes = 1 << 20;
-  bool optimistic = false;  // Half of the threads when `mixed`.
+  bool optimistic = false;  // For half of the threads if `mixed`.
   bool mixed = false;
-  bool snapshots = false;   // As REPEATABLE READ: a plain read first, conflicts are retried.
+  bool snapshots = false;   // As in REPEATABLE READ: a plain read first, conflicts are retried.
   bool maintenance = true;  // Rotations and merges at the same time.
   bool interrupts = false;
 };
 
 int64_t NumberOf(const PinnedValue& value) { return std::stoll(std::string(value.slice())); }
 
-// Some threads, each running transactions until all of them have committed.
+// Some threads, each running transactions until all its transactions have committed.
 class Load {
  public:
   Load(Clock* clock, uint64_t seed, const LoadOptions& options)
@@ -75,7 +75,7 @@ class Load {
 
  protected:
   virtual void SetUp() {}
-  // One attempt, up to but without the commit.
+  // One attempt, without the commit.
   virtual Status Attempt(Transaction* txn, Random* random) = 0;
   virtual void Check() = 0;
 
@@ -141,7 +141,7 @@ class Increments final : public Load {
       TIDESDB_TRY(txn->Put(family_, key, std::to_string(before + 1)));
       TIDESDB_TRY(txn->PutUnderLock(env_->family(2), key, std::to_string(before + 1)));
       if (random->OneIn(4)) {
-        // The statement fails after all, and is run again.
+        // The statement fails after all, and is repeated.
         TIDESDB_TRY(txn->RollbackTo(statement, LocksSince::kKeep));
         --i;
       }
@@ -167,7 +167,7 @@ class Increments final : public Load {
     EXPECT_EQ(sum, counted);
     if (options_.keys == 1 && !options_.optimistic && !options_.mixed && !options_.snapshots &&
         !options_.interrupts) {
-      EXPECT_EQ(errors_, 0);  // One row, locked first: nothing can go wrong.
+      EXPECT_EQ(errors_, 0);  // One row, locked first: no error is possible.
     }
   }
 };
@@ -238,8 +238,8 @@ class Transfers final : public Load {
   }
 };
 
-// Takes the next number: locks the whole family, counts its rows, adds one. Phantoms would make two
-// rows of one number.
+// Takes the next number: locks the whole family, counts its rows, adds one. Phantoms would give two
+// rows the same number.
 class NextNumber final : public Load {
  public:
   using Load::Load;
@@ -264,7 +264,7 @@ class NextNumber final : public Load {
   }
 };
 
-// Write skew: of two rows that are locked shared at least one must stay set.
+// Write skew: at least one of two rows that are locked shared must stay set.
 class OneStaysSet final : public Load {
  public:
   using Load::Load;
@@ -282,9 +282,8 @@ class OneStaysSet final : public Load {
     TIDESDB_ASSIGN(const int64_t a, Locked(txn, "0", LockMode::kShared));
     TIDESDB_ASSIGN(const int64_t b, Locked(txn, "1", LockMode::kShared));
     if (a + b == 0) {
-      // An optimistic transaction may read the two at instants between which others committed
-      // twice; that is found when it is prepared. Nobody else sees this, and nobody commits having
-      // seen it.
+      // An optimistic transaction may read the two at moments between which others committed twice;
+      // its prepare detects this. No other transaction sees it, and none that has seen it commits.
       const Status doomed = txn->Prepare();
       EXPECT_TRUE(doomed.code() == Code::kConflict || doomed.code() == Code::kDeadlock)
           << doomed.ToString();

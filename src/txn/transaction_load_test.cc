@@ -1,4 +1,4 @@
-// Loads of transactions: what they keep others from, what is seen of them, and what is left.
+// Loads of transactions: what they block, who sees them, and what they leave.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -19,7 +19,7 @@ class TransactionLoadTest : public testing::Test {
   TransactionLoadTest() {
     TestEnv::Options options;
     options.clock = &clock_;
-    options.lock_wait_timeout_us = 0;  // One thread: nobody to wait for.
+    options.lock_wait_timeout_us = 0;  // One thread: no other can release a lock.
     options.target_file_bytes = 16 << 10;
     env_ = std::make_unique<TestEnv>(options);
     family_ = env_->family(1);
@@ -50,7 +50,7 @@ class TransactionLoadTest : public testing::Test {
     EXPECT_TRUE(scan->status().ok()) << scan->status().ToString();
     return rows;
   }
-  // Each thing that another transaction may want of the family.
+  // All operations that another transaction may want in the family.
   std::string WhatOthersMayDo() {
     std::string may;
     const auto note = [&may](const char* what, const Status& status) {
@@ -205,7 +205,7 @@ TEST_F(TransactionLoadTest, TakesThePlaceOfWhatIsThere) {
   EXPECT_EQ(Read(family_), (Rows{{Key(0), "loaded"}, {Key(1), "loaded"}, {"stays", "old"}}));
 }
 
-// Whatever another has in the family, the load is refused and has changed nothing.
+// Whatever another transaction has in the family: the load is refused and has changed nothing.
 TEST_F(TransactionLoadTest, NotBesideOthers) {
   PinnedValue value;
   const auto refused = [this] {
@@ -256,7 +256,7 @@ TEST_F(TransactionLoadTest, LoadedAndWrittenIsRefused) {
     EXPECT_NE(committed.ToString().find("also written to it"), std::string::npos);
     txn->Rollback();
   }
-  // What is undone does not count.
+  // Undone writes do not count.
   auto txn = Begin();
   const Savepoint savepoint = txn->SetSavepoint();
   ASSERT_TRUE(txn->Put(family_, "own", "1").ok());
@@ -268,7 +268,7 @@ TEST_F(TransactionLoadTest, LoadedAndWrittenIsRefused) {
   EXPECT_EQ(Read(family_).size(), 10u);
 }
 
-// Many loads beside one another stay within what transactions may take.
+// Many simultaneous loads stay within the memory limit of transactions.
 TEST_F(TransactionLoadTest, ItsMemoryCounts) {
   for (const uint64_t share : {64 << 20, 1 << 20}) {
     TestEnv::Options options;
@@ -301,7 +301,7 @@ TEST_F(TransactionLoadTest, TwiceIsRefused) {
   EXPECT_EQ(Read(family_).size(), 100u);
 }
 
-// What the load was promised has been given back.
+// The load's lock has been released.
 TEST_F(TransactionLoadTest, ARollbackFromBeforeItBeganEndsIt) {
   auto txn = Begin();
   const Savepoint before = txn->SetSavepoint();

@@ -1,4 +1,4 @@
-// What one of the two kinds of transactions alone promises: locks, or the check at the commit.
+// The guarantees of only one kind of transaction: locks, or the check at the commit.
 #include "tidesdb/transaction.h"
 
 #include <gtest/gtest.h>
@@ -66,7 +66,7 @@ TEST_P(PessimisticTest, AWaitIsToldToAllThatAreInItsWay) {
 }
 
 TEST_P(PessimisticTest, WaitsAsLongAsItIsToldAndTellsOfIt) {
-  // Time passes only where somebody waits.
+  // Time passes only while a thread waits.
   struct Listener : LockWaitListener {
     void LockWaitBegins() noexcept override {
       begun++;
@@ -130,7 +130,7 @@ TEST_P(PessimisticTest, AConflictIsNotForgottenByRollingBack) {
   Write("k", "2");
   EXPECT_EQ(Code(txn->Put(family_, "k", "x")), "Conflict");
   ASSERT_TRUE(txn->RollbackTo(savepoint, LocksSince::kKeep).ok());
-  // The lock is held now, and it would still be a lost update.
+  // The lock is held now, but it would still be a lost update.
   EXPECT_EQ(Code(txn->Put(family_, "k", "x")), "Conflict");
   EXPECT_EQ(GetForUpdate(txn.get(), "k"), "Conflict");
 }
@@ -146,7 +146,7 @@ TEST_P(PessimisticTest, RangesKeepNewKeysOut) {
   EXPECT_TRUE(b->Put(family_, "c", "2").ok());
 }
 
-// Else two transactions that each read a whole table to change one row of it would be a deadlock.
+// Otherwise two transactions that each read a whole table to change one of its rows would deadlock.
 TEST_P(PessimisticTest, RangesLetALockedRowBeChanged) {
   Write("c", "0");
   auto a = Begin();
@@ -169,7 +169,8 @@ TEST_P(PessimisticTest, ARangeThatNothingChangesInKeepsALockedRow) {
   EXPECT_EQ(Code(a->Put(family_, "c", "1")), "Timed out");
 }
 
-// Else who copies rows and then changes one would meet whoever waits to change it: a deadlock.
+// Otherwise a transaction that copies rows and then changes one would deadlock with a waiter for
+// it.
 TEST_P(PessimisticTest, ARangeThatNothingChangesInHasItsRows) {
   Write("c", "0");
   auto a = Begin();
@@ -208,7 +209,7 @@ TEST_P(OptimisticTest, TheFirstCommitterWins) {
   ASSERT_TRUE(a->Put(family_, "k", "a").ok());
   ASSERT_TRUE(b->Put(family_, "k", "b").ok());
   ASSERT_TRUE(b->Commit().ok());
-  // Where it can be seen, at the statement.
+  // At the statement, if it can be seen there.
   EXPECT_EQ(GetForUpdate(a.get(), "k"), "Conflict");
   EXPECT_EQ(Code(a->Put(family_, "k", "a2")), "Conflict");
   EXPECT_EQ(Code(a->Commit()), "Conflict");

@@ -1,5 +1,5 @@
-// What a transaction and its iterators refuse: calls at the wrong time and values that there are
-// not. Each is an error, in every build, and leaves the transaction as it was.
+// Wrong uses of a transaction and its iterators: calls at the wrong time and invalid values. Each
+// returns an error, in every build, and leaves the transaction unchanged.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -39,7 +39,7 @@ class TransactionMisuseTest : public testing::TestWithParam<Concurrency> {
     EXPECT_EQ(status.code(), Code::kInvalidArgument) << status.ToString();
     return std::string(status.message());
   }
-  // The errors of all calls that act on an open transaction.
+  // The errors of all calls that need an open transaction.
   std::vector<Status> ActAll(Transaction* txn, ColumnFamily* family) {
     PinnedValue value;
     std::vector<Status> errors;
@@ -158,7 +158,7 @@ TEST_P(TransactionMisuseTest, ASavepointIsGoodInItsTransactionOnly) {
   ASSERT_TRUE(txn->Commit().ok());
   EXPECT_EQ(Committed("k"), "1");
   ASSERT_TRUE(txn->Restart({}).ok());
-  Message(txn->RollbackTo(mine, LocksSince::kKeep));  // Of the transaction before.
+  Message(txn->RollbackTo(mine, LocksSince::kKeep));  // Of the previous transaction.
 }
 
 TEST_P(TransactionMisuseTest, NoFamilyNoPlaceAndNoModeAreErrors) {
@@ -204,7 +204,7 @@ TEST_P(TransactionMisuseTest, WrongOptionsMakeATransactionThatSaysSo) {
 }
 
 TEST_P(TransactionMisuseTest, LocksOnKeysOverTheLimitAreRefusedUnread) {
-  // Whoever reads beyond the first byte crashes.
+  // Reading beyond the first byte crashes.
   const char byte = 'k';
   const Slice long_key(&byte, kKeyBytesMax + 1);
   const Slice long_bound(&byte, kKeyBytesMax + 2);
@@ -316,7 +316,7 @@ TEST_P(TransactionMisuseTest, AnIteratorStopsWithItsTransaction) {
   };
   for (const auto& end : ends) {
     auto txn = Begin();
-    // Some of it in runs on disk.
+    // Some of it is in runs on disk.
     const std::string large(1000, 'v');
     for (char c = 'c'; c <= 'z'; ++c) ASSERT_TRUE(txn->Put(family_, std::string(1, c), large).ok());
     auto first = txn->NewIterator(family_, {});

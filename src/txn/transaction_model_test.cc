@@ -1,5 +1,5 @@
-// Random histories of one transaction after another against a model that is a map: the same whether
-// write sets stay in memory or spill all the time, in both kinds of concurrency control.
+// Random histories of one transaction after another against a map as the model. Results must not
+// depend on spilling or on the kind of concurrency control.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -233,7 +233,7 @@ class ModelRun {
     EXPECT_TRUE(!ops_.empty() || !txn->HasWrites());
   }
 
-  // Another transaction commits, on keys of its own: the first one holds locks.
+  // Another transaction commits, on its own keys, because the first one holds locks.
   void WriteElsewhere() {
     auto other = env_->Begin(Concurrency::kPessimistic, false);
     std::vector<ModelOp> ops;
@@ -251,8 +251,8 @@ class ModelRun {
     Apply(ops, &committed_);
   }
 
-  // Moves at random, with writes between moves; a move is relative to where the iterator is, in
-  // what the transaction sees at that moment (over what was committed when the iterator was made).
+  // Moves at random, with writes between moves. A move is relative to the iterator's place in what
+  // the transaction sees then (over what was committed when the iterator was made).
   void Scan(Transaction* txn) {
     const FamilyId family = RandomFamily();
     ScanOptions options;
@@ -305,7 +305,7 @@ class ModelRun {
     EntryBatch batch;
     it->ReadAhead(1 + random_.Uniform(20), &batch);
     auto expected = rows.find(at);
-    if (expected == rows.end()) {  // It has been deleted since.
+    if (expected == rows.end()) {  // It was deleted meanwhile.
       EXPECT_TRUE(batch.empty());
       it->Next();
       return rows.upper_bound(at);
@@ -365,12 +365,11 @@ class ModelRun {
   Families committed_;
   std::optional<Families> snapshot_;
   std::vector<ModelOp> ops_;
-  std::vector<std::pair<Savepoint, size_t>> savepoints_;  // And the operations before it.
+  std::vector<std::pair<Savepoint, size_t>> savepoints_;  // With the operations before it.
 };
 
 #ifdef __SANITIZE_THREAD__
-constexpr uint64_t kSeeds =
-    2;  // One thread is at work: there is little to see, at twenty times the price.
+constexpr uint64_t kSeeds = 2;  // One thread works: little is gained, at twenty times the cost.
 #else
 constexpr uint64_t kSeeds = 12;
 #endif

@@ -1,4 +1,4 @@
-// What a transaction promises, with locks and without, one thing a test, on one thread.
+// The guarantees of a transaction, with locks and without, one per test, on one thread.
 #include "tidesdb/transaction.h"
 
 #include <gtest/gtest.h>
@@ -18,11 +18,11 @@ INSTANTIATE_TEST_SUITE_P(Both, TransactionTest,
                          });
 
 TEST_P(TransactionTest, WhatIsTooLargeIsRefusedUnread) {
-  // Whoever reads beyond the first byte crashes.
+  // Reading beyond the first byte crashes.
   const char byte = 'k';
   const Slice key(&byte, 1);
   const Slice long_key(&byte, kKeyBytesMax + 1);
-  const Slice long_value(&byte, kEntryBytesMax);  // Not with a key.
+  const Slice long_value(&byte, kEntryBytesMax);  // Too long together with a key.
   auto txn = Begin();
   for (const Status& status :
        {txn->Put(family_, long_key, "v"), txn->PutUnderLock(family_, long_key, "v"),
@@ -66,11 +66,11 @@ TEST_P(TransactionTest, InsertTakesAFreeKeyOnly) {
   EXPECT_EQ(insert("taken", "2"), "1");
   EXPECT_FALSE(txn->HasWrites());
   EXPECT_EQ(insert("free", "3"), "-");
-  EXPECT_EQ(insert("free", "4"), "3");  // Its own now.
+  EXPECT_EQ(insert("free", "4"), "3");  // Now it has its own.
   ASSERT_TRUE(txn->Delete(family_, "taken").ok());
   EXPECT_EQ(insert("taken", "5"), "-");
   EXPECT_EQ(Get(txn.get(), "taken"), "5");
-  // Both are locked, or else checked by the commit.
+  // Both are locked, or checked by the commit.
   auto other = Begin();
   EXPECT_EQ(Code(other->Put(family_, "free", "6")), optimistic() ? "OK" : "Timed out");
   ASSERT_TRUE(txn->Commit().ok());
@@ -311,7 +311,7 @@ TEST_P(TransactionTest, UnderLockNeedsNoLock) {
   auto a = Begin();
   auto b = Begin();
   ASSERT_TRUE(a->Put(family_, "k", "1").ok());
-  // The test says that "k" guards "i": the engine believes it.
+  // The test declares that "k" guards "i"; the engine relies on it.
   ASSERT_TRUE(a->PutUnderLock(family_, "i", "1").ok());
   EXPECT_TRUE(b->PutUnderLock(family_, "i2", "1").ok());
   EXPECT_EQ(GetForUpdate(b.get(), "i"), "-");

@@ -111,7 +111,7 @@ TEST_F(TwoPhaseTest, AFullDiskIsMetByThePrepareNotByTheCommit) {
   EXPECT_EQ(env_->HeldWal(), 0);
 }
 
-// A Commit that said OK would be one of nothing: what was prepared is still to be logged.
+// A Commit with OK would commit nothing: the prepared writes must still be logged.
 TEST_F(TwoPhaseTest, ARefusedPrepareCanStillBeCommitted) {
   auto txn = Written("a", "1");
   env_->fail_prepare = true;
@@ -139,7 +139,7 @@ TEST_F(TwoPhaseTest, CallsAtTheWrongTimeAreRefused) {
   auto txn = Written("a", "1");
   txn->OrderCommit();  // Not prepared.
   const char byte = 'x';
-  const Slice long_name(&byte, kPreparedNameBytesMax + 1);  // Not to be read.
+  const Slice long_name(&byte, kPreparedNameBytesMax + 1);  // Must not be read.
   EXPECT_EQ(txn->PrepareNamed(long_name).code(), Code::kInvalidArgument);
   const std::string name(kPreparedNameBytesMax, 'x');
   ASSERT_TRUE(txn->PrepareNamed(name).ok());
@@ -171,7 +171,7 @@ TEST_F(TwoPhaseTest, OneOfAGroupThatFindsNoRoomDoesNotStopTheOthers) {
   ASSERT_TRUE(ready->PrepareNamed("1").ok());
   ready->OrderCommit();
   env_->fail_prepare = true;
-  auto plain = Written("b", "1");  // Its group is led with `ready` in it.
+  auto plain = Written("b", "1");  // The leader of its group also handles `ready`.
   EXPECT_EQ(plain->Commit().code(), Code::kNoSpace);
   env_->fail_prepare = false;
   EXPECT_EQ(Value("a"), "1");
@@ -186,7 +186,7 @@ TEST_F(TwoPhaseTest, ARollbackIsLogged) {
   EXPECT_EQ(env_->HeldWal(), 0);
   EXPECT_FALSE(Locked("a"));
   EXPECT_EQ(env_->txns().VisibleSequence(), 0u);
-  // And the object can be used again.
+  // The object can be reused.
   ASSERT_TRUE(txn->Restart({}).ok());
   ASSERT_TRUE(txn->Put(env_->family(1), "a", "2").ok());
   ASSERT_TRUE(txn->Commit().ok());
@@ -264,7 +264,7 @@ TEST_F(TwoPhaseTest, SpilledOnesCommitAndRollBackToo) {
 }
 
 #ifdef TIDESDB_HOOKS
-// The order of OrderCommit, which a server calls under a mutex of its own, is the order of
+// The order of OrderCommit calls, which a server makes under its own mutex, is the order of
 // sequences, whatever prepares, plain commits and rollbacks run meanwhile.
 TEST(TwoPhaseOrderTest, OrderedCommitsHaveAscendingSequences) {
   const uint64_t first = TestSeed(1);

@@ -25,7 +25,7 @@ class Walk {
       const TestEntry entry = {RandomKey(), PackTrailer(i, type), std::to_string(i)};
       sources[random_.Uniform(source_count)].push_back(entry);
       all_.push_back(entry);
-      // Now and then two sources hold the very same version.
+      // Sometimes two sources have the same version.
       if (random_.OneIn(10) && source_count > 1) Twin(entry, &sources);
     }
     for (auto& source : sources) SortEntries(&source);
@@ -46,7 +46,7 @@ class Walk {
   }
 
  private:
-  // Few keys that share long and short beginnings, so that heads are equal where keys are not.
+  // Few keys with long and short common beginnings, so that heads are equal while keys differ.
   std::string RandomKey() {
     static constexpr Slice kStems[] = {"", "a", "ab", "abcdefgh", "abcdefghi", "abcdefghj", "b"};
     std::string key(kStems[random_.Uniform(std::size(kStems))]);

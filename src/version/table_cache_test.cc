@@ -39,7 +39,7 @@ TEST_F(TableCacheTest, KeepsTheRecentlyUsedOpen) {
   FileList files;
   for (uint64_t number = 1; number <= 5; ++number) files.push_back(Make(number));
   for (const FileRef& file : files) {
-    CHECK_OK(cache_->Find(*files[0]).status());  // Used all along.
+    CHECK_OK(cache_->Find(*files[0]).status());  // Used all the time.
     CHECK_OK(cache_->Find(*file).status());
     EXPECT_LE(cache_->OpenFiles(), 3u);
   }

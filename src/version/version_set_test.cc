@@ -11,7 +11,7 @@
 namespace tidesdb {
 namespace {
 
-// A version set over a file system in memory, whose files need not exist.
+// A version set on an in-memory file system, whose files need not exist.
 class VersionSetTest : public ::testing::Test, private LsmEnv {
  protected:
   VersionSetTest() {
@@ -47,7 +47,7 @@ class VersionSetTest : public ::testing::Test, private LsmEnv {
   std::unique_ptr<MemTable> NewMemTable() override { return tidesdb::NewMemTable(4 << 10); }
   MemFs* disk() { return clone_ != nullptr ? clone_.get() : &fs_; }
 
-  // As it may be after a power cut now.
+  // Continues with a possible state after a power cut now.
   Status Crash(uint64_t seed) {
     set_ = nullptr;
     clone_ = disk()->CrashClone(seed);
@@ -220,7 +220,7 @@ TEST_F(VersionSetTest, WhenThatFailsTooTheEditIsInDoubtUntilSettled) {
   EXPECT_EQ(PutCatalog("x", "new").code(), Code::kIoError);
   EXPECT_TRUE(set_->in_doubt());
   EXPECT_EQ(set_->GetCatalog("x"), "old");
-  // Files that the edit named stay until the doubt is over.
+  // Files in the edit stay until the doubt is over.
   set_->DiscardFiles({File(1, 900, "a", "b")});
   EXPECT_FALSE(obsolete_->Pending());
   bool old_seen = false;
@@ -281,7 +281,7 @@ TEST_F(VersionSetTest, AManifestThatCannotBeMadeShorterGoesOn) {
   CHECK_OK(PutCatalog("y", "2"));
   fs_.ClearFaults();
   rule.op = IoOp::kWrite;
-  rule.times = 1;  // The new file's.
+  rule.times = 1;  // Of the new file.
   fs_.AddFault(rule);
   CHECK_OK(PutCatalog("y", "3"));
   EXPECT_EQ(set_->manifest_number(), outgrown);
@@ -378,7 +378,7 @@ TEST_F(VersionSetTest, WhatIsLazyWaitsForTheNextEdit) {
     return set_->Apply(std::move(edit), lazy);
   };
   FamilyId first = 0;
-  CHECK_OK(make("first", &first));  // Durable: it sets ids apart.
+  CHECK_OK(make("first", &first));  // Durable: sets ids apart.
   synced_to_.clear();
   FamilyId kept = 0;
   FamilyId passing = 0;
@@ -396,7 +396,7 @@ TEST_F(VersionSetTest, WhatIsLazyWaitsForTheNextEdit) {
   lazy.lazy = false;
   CHECK_OK(AddFile(0, File(kept, 101, "k", "m")));
   EXPECT_EQ(synced_to_, std::vector<SequenceNumber>{5});
-  CHECK_OK(Crash(1));  // The next edit took it along.
+  CHECK_OK(Crash(1));  // The next edit included it.
   EXPECT_EQ(set_->Current(passing), nullptr);
   EXPECT_EQ(set_->Current(first), nullptr);
   EXPECT_EQ(FilesOf(kept), 1u);

@@ -1,6 +1,6 @@
-// Random lives of a log, each ended by a power cut, a kill, an I/O error or a clean close; after
-// each, the replay must be an exact prefix of what was appended and hold everything that was
-// acknowledged as durable. And the bugs planted in the code must be found this way.
+// Random lives of a log, each ended by a power cut, a kill, an I/O error or a clean close.
+// Afterwards the replay must be an exact prefix of what was appended, with everything acknowledged
+// as durable. It must also find the bugs planted in the code.
 #include <gtest/gtest.h>
 
 #include <deque>
@@ -53,7 +53,7 @@ class Lives {
       return testing::AssertionFailure() << "open: " << opened.status().ToString();
     }
     log_.wal = std::move(opened).value();
-    // From now on nothing that was cut off may come back, and nothing that was replayed may go.
+    // From now on data that was cut off must not come back, and replayed data must not be lost.
     written_.resize(replayed.payloads.size());
     durable_ = written_.size();
     sequence_ = std::max(replayed.end.last_sequence, flushed_);
@@ -113,7 +113,7 @@ class Lives {
     const uint64_t segment = log_.wal->current_segment();
     for (size_t i = before; i < written_.size(); i++) written_[i].segment = segment;
     if (!status.ok() && log_.wal->status().ok()) {
-      // Refused, and nothing was written.
+      // Refused; nothing was written.
       written_.resize(before);
       sequence_ -= records;
     }
@@ -133,7 +133,7 @@ class Lives {
     return Append(bytes);
   }
 
-  // As the database does: everything below a segment goes to table files; the log is synced; the
+  // As in the database: everything below a segment goes to table files; the log is synced; the
   // manifest moves on.
   bool Flush() {
     const uint64_t oldest =
@@ -146,7 +146,7 @@ class Lives {
       written_.pop_front();
       durable_--;
     }
-    // Segment numbers have gaps, and the manifest names one that is there.
+    // Segment numbers have gaps; the manifest names an existing one.
     if (!written_.empty()) {
       first_ = std::max(first_, written_.front().segment);
     } else {
@@ -162,18 +162,18 @@ class Lives {
       if (log_.wal->Close().ok()) durable_ = before;
     }
     log_.Kill();
-    // After a kill, or an I/O error, the same machine goes on, with what a failed sync has lost
+    // After a kill, or an I/O error, the same machine continues; the losses of a failed sync are
     // still to come.
     if (log_.fs->power_is_cut() || random_.OneIn(2)) log_.PowerCut(random_.Next());
   }
 
   Random random_;
   WalHarness log_;
-  const uint64_t mode_;          // 0 NONE, 1 FULL, 2 now and then.
-  std::deque<Written> written_;  // What the log must, or may, hold from first_ on.
-  size_t durable_ = 0;           // So many of them it must hold.
+  const uint64_t mode_;          // 0 NONE, 1 FULL, 2 sometimes.
+  std::deque<Written> written_;  // What the log must, or may, contain from first_ on.
+  size_t durable_ = 0;           // The number that it must contain.
   SequenceNumber sequence_ = 0;
-  uint64_t first_ = 0;  // What the manifest says.
+  uint64_t first_ = 0;  // From the manifest.
   SequenceNumber flushed_ = 0;
 };
 

@@ -69,7 +69,7 @@ TEST_F(WalMarkTest, APowerCutLeavesOneThatWasWritten) {
 
 TEST_F(WalMarkTest, ANewerVersionIsRefused) {
   ASSERT_TRUE(Open()->Write({1, 10}).ok());
-  // Version 2, with the checksum that belongs to it, is what only a newer program writes.
+  // Only a newer program writes version 2 with its correct checksum.
   std::string slot = "tTDBSYNC";
   slot += std::string("\2\0\0\0\1\0\0\0\12\0\0\0", 12);
   const uint64_t checksum = Checksum64(slot);

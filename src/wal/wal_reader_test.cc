@@ -19,7 +19,7 @@ struct Placed {
   WalKind kind = WalKind::kBatch;
 };
 
-// All records of a log without cuts, in order.
+// All records of an undamaged log, in order.
 std::vector<Placed> Layout(const WalHarness& log) {
   std::vector<Placed> all;
   auto directory = WalDirectory::Read(log.options.fs, WalHarness::kDir);
@@ -44,7 +44,7 @@ bool Names(const Status& status, const WalHarness& log, WalPosition place) {
   return status.message().substr(0, text.size()) == text;
 }
 
-// Writes bytes into a file behind everybody's back.
+// Overwrites bytes of a file directly.
 void Overwrite(WalHarness* log, uint64_t segment, uint64_t offset, Slice bytes) {
   auto file = log->fs->NewPositionalFile(log->Path(segment), OpenMode::kKeep);
   CHECK_OK(file.status());
@@ -52,8 +52,8 @@ void Overwrite(WalHarness* log, uint64_t segment, uint64_t offset, Slice bytes) 
   CHECK_OK((*file)->Sync());
 }
 
-// What a reader must make of a log whose record number `damaged` cannot be read.
-// Damage is told by any other record behind it whose synced position goes beyond it.
+// The expected result of a log whose record number `damaged` is unreadable. Any later record with a
+// synced position beyond it proves the damage.
 void ExpectDamageTold(WalHarness* log, const std::vector<Placed>& layout, size_t damaged,
                       const std::string& what) {
   bool proven = false;
@@ -66,7 +66,7 @@ void ExpectDamageTold(WalHarness* log, const std::vector<Placed>& layout, size_t
   const Replayed replayed = log->Replay(1);
   if (proven) {
     EXPECT_EQ(replayed.status.code(), Code::kCorruption) << what;
-    // A segment start that is gone shows as an end of the segment before it that is none.
+    // A missing segment start looks like a false end of the previous segment.
     const bool start = layout[damaged].kind == WalKind::kSegmentStart && damaged > 0;
     EXPECT_TRUE(
         Names(replayed.status, *log, start ? layout[damaged - 1].end : layout[damaged].begin))
@@ -77,7 +77,7 @@ void ExpectDamageTold(WalHarness* log, const std::vector<Placed>& layout, size_t
   }
 }
 
-// Three segments, each group synced; the last group not, or the log closed.
+// Three segments, with each group synced; the last group is not synced, or the log is closed.
 void WriteThreeSegments(WalHarness* log, bool close) {
   ASSERT_TRUE(log->Open().ok());
   for (int segment = 0; segment < 3; segment++) {
@@ -140,7 +140,7 @@ TEST_P(WalDamageTest, EveryTruncationIsCorruptionOrACut) {
       ASSERT_TRUE((*file)->Truncate(size).ok());
       std::swap(log.fs, disk);
       log.options.fs = log.fs.get();
-      // The rest of the segment is gone with it.
+      // The rest of the segment is lost with it.
       std::vector<Placed> left = layout;
       left.erase(std::remove_if(left.begin() + static_cast<ptrdiff_t>(damaged) + 1, left.end(),
                                 [&](const Placed& p) { return p.begin.segment == segment; }),
@@ -160,7 +160,7 @@ TEST(WalReaderTest, MissingSegmentsAreCorruption) {
   for (uint32_t missing = 1; missing <= 3; missing++) {
     WalHarness log(4 << 10);
     ASSERT_TRUE(log.Open().ok());
-    for (int i = 0; i < 4; i++) {  // Never synced: no record says that the missing one was there.
+    for (int i = 0; i < 4; i++) {  // Never synced: no record proves that the missing one existed.
       ASSERT_TRUE(log.Append({10}).ok());
       if (i < 3) {
         ASSERT_TRUE(log.wal->Rotate().ok());
@@ -200,7 +200,7 @@ TEST(WalReaderTest, HoleInWhatWasNotSyncedIsCut) {
   EXPECT_TRUE(log.sink.Contains("WARN " + replayed.end.cut));
 }
 
-// Records behind a cut are on the disk, whole, and must not come back, however often the log is
+// Records after a cut are complete on the disk and must not come back, however often the log is
 // opened.
 TEST(WalReaderTest, WhatWasCutOffNeverComesBack) {
   WalHarness log(4 << 10);
@@ -219,13 +219,13 @@ TEST(WalReaderTest, WhatWasCutOffNeverComesBack) {
     EXPECT_EQ(log.next_sequence, 4u + static_cast<size_t>(round));
     ASSERT_TRUE(log.Append({300}).ok());
     log.Kill();
-    // Even when the lost record turns up again.
+    // Even if the lost record reappears.
     if (round == 0) Overwrite(&log, 1, hole.begin.offset(), bytes);
     EXPECT_TRUE(IsPrefix(log.Replay(1), log.model, log.model.size()));
   }
 }
 
-// A crash anywhere in the opening after a cut: the next one finds the same end.
+// A crash anywhere in the opening after a cut: the next opening finds the same end.
 TEST(WalReaderTest, CrashesWhileOpeningAfterACut) {
   WalHarness source(4 << 10);
   ASSERT_TRUE(source.Open().ok());
@@ -282,7 +282,7 @@ TEST(WalReaderTest, SequencesGoOnWhenTheFirstSegmentWasNeverBegun) {
   ASSERT_TRUE(log.Append({1}).ok());
   ASSERT_TRUE(log.wal->PrepareNext().ok());
   log.Kill();
-  // The manifest names segment 2, in which nothing arrived, and 7 commits that are in table files.
+  // The manifest names segment 2, which has no records, and 7 commits that are in table files.
   const Replayed replayed = log.Replay(2, 7);
   ASSERT_TRUE(replayed.status.ok());
   EXPECT_EQ(replayed.end.last_sequence, 7u);
@@ -335,7 +335,7 @@ TEST(WalReaderTest, SequencesOutOfOrderAreCorruption) {
   EXPECT_TRUE(Names(status, log, end)) << status.ToString();
 }
 
-// A value that holds a piece of the log itself, behind damage: it must not pass for evidence.
+// A value that contains a piece of the log, after damage: it must not count as evidence.
 TEST(WalReaderTest, LogBytesInAValueAreNotRecords) {
   WalHarness log;
   ASSERT_TRUE(log.Open().ok());
@@ -374,7 +374,7 @@ TEST(WalReaderTest, ReadErrorsAreNoEnd) {
   }
 }
 
-// One bad read of a good file, wherever it falls, loses nothing.
+// One bad read of a good file, at any place, loses nothing.
 TEST(WalReaderTest, OneBadReadLosesNothing) {
   for (uint64_t nth = 1; nth <= 8; nth++) {
     for (uint64_t seed = 1; seed <= 100; seed++) {
@@ -413,7 +413,7 @@ TEST(WalReaderTest, SegmentsThatAreNoSegments) {
   EXPECT_EQ(log.wal->current_segment(), 10u);
 }
 
-// Wherever it begins behind room that was never written: the search jumps over zeros.
+// Wherever it begins after unwritten space: the search skips zeros.
 TEST(WalSegmentReaderTest, FindsARecordBehindZeros) {
   constexpr uint32_t kSegment = 7;
   constexpr uint64_t kWindow = 256 << 10;

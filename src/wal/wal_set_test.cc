@@ -62,7 +62,7 @@ TEST(WalSetTest, StartsThatWriteNothingDoNotPileUpSegments) {
   EXPECT_EQ(log.wal->stats().segments, 2u);
   auto names = log.fs->List(WalHarness::kDir);
   ASSERT_TRUE(names.ok());
-  EXPECT_LE(names->size(), 5u);  // Two that count, two spares, SYNCED.
+  EXPECT_LE(names->size(), 5u);  // Two valid ones, two spares, SYNCED.
 }
 
 TEST(WalSetTest, ChangesSegmentsWhenTheyAreFull) {
@@ -80,7 +80,7 @@ TEST(WalSetTest, RecordsLargerThanASegment) {
   ASSERT_TRUE(log.Open().ok());
   ASSERT_TRUE(log.Append({100000}).ok());  // Extends an empty segment.
   ASSERT_TRUE(
-      log.Append({10, 1 << 20, 10}).ok());  // Goes to a segment of its own, past the copy buffer.
+      log.Append({10, 1 << 20, 10}).ok());  // Goes to its own segment, without the copy buffer.
   ASSERT_TRUE(log.Append({300 << 10, 300 << 10}).ok());
   ASSERT_TRUE(log.Append({5 << 20}).ok());
   ASSERT_TRUE(log.Append({7}).ok());
@@ -96,7 +96,7 @@ TEST(WalSetTest, FillsASegmentToTheLastByte) {
   const uint64_t start = log.metrics.Get(Counter::kWalBytesWritten);
   const size_t overhead = WalHarness::Payload(1, 0).size();
   const size_t room = 4096 - start - kWalFrameBytes - overhead;
-  // The length of a value of this size takes a byte more.
+  // The length of a value of this size takes one more byte.
   ASSERT_TRUE(log.Append({room - 1}).ok());
   EXPECT_EQ(log.metrics.Get(Counter::kWalBytesWritten), 4096u);
   EXPECT_EQ(log.wal->current_segment(), 1u);
@@ -128,10 +128,10 @@ TEST(WalSetTest, SyncsAreCounted) {
   EXPECT_EQ(log.Syncs(), syncs);
   ASSERT_TRUE(log.wal->Rotate().ok());
   ASSERT_TRUE(log.Sync().ok());
-  EXPECT_EQ(log.Syncs(), syncs);  // The new segment holds no record.
+  EXPECT_EQ(log.Syncs(), syncs);  // The new segment has no record.
   ASSERT_TRUE(log.Append({10}).ok());
   ASSERT_TRUE(log.Sync().ok());
-  EXPECT_EQ(log.Syncs(), ++syncs);  // The old one was durable already.
+  EXPECT_EQ(log.Syncs(), ++syncs);  // The old one was already durable.
   EXPECT_EQ(log.metrics.Get(Counter::kWalSyncs), log.Syncs());
 }
 
@@ -141,7 +141,7 @@ TEST(WalSetTest, SyncsWhenDue) {
   const uint64_t syncs = log.Syncs();
   log.clock.Advance(1000);
   ASSERT_TRUE(log.wal->SyncIfDue(100).ok());
-  EXPECT_EQ(log.Syncs(), syncs);  // Nothing to sync, however long ago.
+  EXPECT_EQ(log.Syncs(), syncs);  // Nothing to sync, however old.
   ASSERT_TRUE(log.Append({10}).ok());
   log.clock.Advance(99);
   ASSERT_TRUE(log.Append({10}).ok());
@@ -172,7 +172,7 @@ TEST(WalSetTest, RetiredSegmentsAreRecycled) {
     ASSERT_TRUE(names.ok());
     ASSERT_LE(names->size(), 3u);
   }
-  // The file is full of old records of the same layout, and none of them is taken for new.
+  // The file is full of old records with the same layout; none may count as new.
   const uint64_t current = log.wal->current_segment();
   EXPECT_GT(current, 60u);
   log.Kill();
@@ -209,13 +209,13 @@ TEST(WalSetTest, SegmentMadeAheadIsUsed) {
   EXPECT_EQ(*log.wal->Rotate(), 2u);
   EXPECT_EQ(log.fs->counters().dir_syncs.load(), dir_syncs);
   ASSERT_TRUE(log.Append({10}).ok());
-  // One that is too small for what comes is passed over.
+  // A segment that is too small is skipped.
   ASSERT_TRUE(log.wal->PrepareNext().ok());
   ASSERT_TRUE(log.Append({20000}).ok());
   EXPECT_EQ(log.wal->current_segment(), 4u);
   log.Kill();
   EXPECT_TRUE(IsPrefix(log.Replay(), log.model, 3));
-  // One that was never begun does not count at the next start.
+  // A segment that was never begun does not count at the next start.
   ASSERT_TRUE(log.Open().ok());
   ASSERT_TRUE(log.wal->PrepareNext().ok());
   log.Kill();
@@ -247,7 +247,7 @@ TEST(WalSetTest, ReservedSpaceIsThereOnAFullDisk) {
   ASSERT_TRUE(log.wal->ReserveBytes(record).ok());
   ASSERT_TRUE(log.wal->ReserveBytes(record).ok());
   log.fs->SetCapacity(1);  // Full from now on.
-  // What others append cannot use up what was set aside.
+  // Appends by others cannot use up reserved space.
   Status status;
   while ((status = log.Append({100})).ok()) {
   }
@@ -313,7 +313,7 @@ TEST(WalSetTest, FailedSyncIsFinal) {
   EXPECT_EQ(log.Sync().code(), Code::kIoError);
   const uint64_t syncs = log.Syncs();
   EXPECT_EQ(log.Sync().code(), Code::kReadOnly);
-  EXPECT_EQ(log.Syncs(), syncs);  // No second try.
+  EXPECT_EQ(log.Syncs(), syncs);  // No second attempt.
   EXPECT_EQ(log.Append({100}).code(), Code::kReadOnly);
   EXPECT_EQ(log.wal->synced_sequence(), 0u);
 }
@@ -341,7 +341,7 @@ TEST(WalSetTest, FailedCreationLeavesTheLogUsable) {
 }
 
 TEST(WalSetTest, TooLargeARecordIsRefused) {
-  // The bytes are never touched before the size is checked, but for the prefix.
+  // Apart from the prefix, the bytes are not read before the size is checked.
   const std::string payload = WalHarness::Payload(1, 10);
   WalHarness log;
   ASSERT_TRUE(log.Open().ok());
@@ -361,7 +361,7 @@ TEST(WalSetTest, ClosedLogIsProvenToTheEnd) {
   const Replayed replayed = log.Replay();
   EXPECT_TRUE(IsPrefix(replayed, log.model, 2));
   ASSERT_EQ(replayed.end.chain.size(), 1u);
-  // All but the mark itself.
+  // Everything except the mark itself.
   EXPECT_EQ(replayed.end.chain[0].end_offset - replayed.end.chain[0].unproven_offset,
             WalRecordBytes(kWalPrefixBytes));
 }

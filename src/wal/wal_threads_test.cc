@@ -1,5 +1,5 @@
 // Many threads on one log: appends, syncs, changes of segment and retention at once; with real
-// threads (worth most under the thread sanitizer), and in the simulation with power cuts at any
+// threads (most useful under the thread sanitizer), and in the simulation with power cuts at any
 // moment.
 #include <gtest/gtest.h>
 
@@ -25,11 +25,11 @@ struct Shared {
   }
 
   WalHarness log;
-  Mutex append_mu;  // As the commit pipeline: one leader at a time takes sequences and appends.
+  Mutex append_mu;  // As in the commit pipeline: one leader at a time takes sequences and appends.
   SequenceNumber last GUARDED_BY(append_mu) = 0;
   std::atomic<SequenceNumber> acknowledged =
-      0;  // Everything up to here was synced before it was stored.
-  std::atomic<uint64_t> first_segment = 1;  // What the manifest would say.
+      0;  // Everything up to here was synced before this was stored.
+  std::atomic<uint64_t> first_segment = 1;  // The manifest's first segment.
   std::atomic<bool> stop = false;
 };
 
@@ -74,7 +74,7 @@ void Maintain(Shared* shared) {
   }
 }
 
-// Runs all threads; `also` on the calling thread meanwhile.
+// Runs all threads, and `also` on the calling thread.
 void RunThreads(Shared* shared, const std::function<void()>& also) {
   std::vector<std::unique_ptr<Thread>> threads;
   for (int i = 0; i < kAppenders; i++) {
@@ -85,8 +85,8 @@ void RunThreads(Shared* shared, const std::function<void()>& also) {
   for (auto& thread : threads) thread->Join();
 }
 
-// Sequences are dense here: what is replayed from `first` must be a run without gaps that ends at
-// or after `acknowledged`.
+// Sequences are dense here: the replay from `first` must be a run without gaps that ends at or
+// after `acknowledged`.
 void ExpectRun(const WalHarness& log, uint64_t first, SequenceNumber acknowledged) {
   const Replayed replayed = log.Replay(first);
   ASSERT_TRUE(replayed.status.ok()) << replayed.status.ToString();
@@ -152,7 +152,7 @@ TEST(WalThreadsTest, ConcurrentSyncsShareOne) {
   }
 }
 
-// The segment that is being made ahead is not used when the log has passed its number meanwhile.
+// A segment created ahead is not used if the log has passed its number meanwhile.
 TEST(WalThreadsTest, SegmentMadeAheadIsOvertaken) {
   Shared shared(nullptr);
   ASSERT_TRUE(shared.log.Append({10}).ok());

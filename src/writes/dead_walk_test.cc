@@ -1,4 +1,4 @@
-// Scans that jump over what was found dead see what scans that walk see.
+// Scans that jump over dead ranges see the same as scans that walk.
 #include "writes/dead_walk.h"
 
 #include <gtest/gtest.h>
@@ -86,7 +86,7 @@ class Store {
     return live;
   }
 
-  // Scans a random part both ways.
+  // Scans a random part in both directions.
   void Check(Random* random, uint64_t keys) const {
     const SequenceNumber visible = Visible();
     const SequenceNumber snapshot = random->OneIn(3) ? random->Uniform(visible + 1) : visible;
@@ -117,7 +117,7 @@ class Store {
   std::atomic<SequenceNumber> visible_ = 0;
 };
 
-// Rows come in at the end and go at the front.
+// Rows are added at the end and removed at the front.
 TEST(DeadWalkTest, TheHeadOfAQueueIsFoundWithoutWalkingItAgain) {
   constexpr uint64_t kRows = 5000;
   Store store;
@@ -171,7 +171,7 @@ TEST(DeadWalkTest, AnEmptyTableIsNotWalkedAgain) {
   EXPECT_EQ(cursor.key(), KeyOf(700));
 }
 
-// What a writer does with keys that are its own: deletes stretches and puts single ones back.
+// A writer's operations on its own keys: deletes stretches and puts single keys back.
 void Write(Store* store, Random* random, uint64_t keys, uint64_t writers, uint64_t writer,
            int rounds) {
   const auto own = [&](uint64_t number) { return number - number % writers + writer; };

@@ -25,7 +25,7 @@ class FlagInterrupt final : public InterruptCheck {
   bool on = false;
 };
 
-// Versions of few keys, many of one key among them, spread over some memtables.
+// Versions of few keys, with many versions of one key, spread over several memtables.
 struct History {
   explicit History(Random* random) : memtables(1 + random->Uniform(4)) {
     for (auto& memtable : memtables) memtable = NewMemTable();
@@ -77,7 +77,7 @@ View::const_iterator Before(const View& view, View::const_iterator it) {
   return it == view.begin() ? view.end() : std::prev(it);
 }
 
-// Reads ahead from `it`. Returns where the cursor is then.
+// Reads ahead from `it`. Returns the cursor's place afterwards.
 View::const_iterator ReadAhead(VersionCursor* cursor, const View& view, View::const_iterator it,
                                Random* random) {
   EntryBatch batch;

@@ -14,7 +14,7 @@
 namespace tidesdb {
 namespace {
 
-// Everything that was done, from which every state can be computed.
+// All operations so far; every state can be computed from them.
 class Model {
  public:
   using Key = std::pair<FamilyId, std::string>;
@@ -165,8 +165,8 @@ TEST(WriteSetTest, KeysInOrderAndAgainstIt) {
   }
 }
 
-// Asked for in the order of the operations, newest first, and in any other; with operations between
-// that nobody asks for, keys that were written again, and some that were undone or are not there.
+// Queries in the order of the operations, newest first, and in any other order; with unqueried
+// operations in between, keys that were written again, and some that were undone or do not exist.
 TEST(WriteSetTest, NewestFirstFindsWhatFindFinds) {
   for (const uint64_t aside : {0, 3, 20}) {
     WriteSet writes;
@@ -219,7 +219,7 @@ TEST(WriteSetTest, MemoryGoesBack) {
     writes.Add(1, std::to_string(i), ValueType::kPut, std::string(100, 'v'));
   }
   EXPECT_GT(writes.MemoryBytes(), 1'000'000u);
-  // What decides over spilling is about what is taken from the system.
+  // Spilling is decided by the memory taken from the system.
   EXPECT_NEAR(static_cast<double>(writes.used_bytes()), static_cast<double>(writes.MemoryBytes()),
               0.1 * static_cast<double>(writes.MemoryBytes()));
   writes.Reset();

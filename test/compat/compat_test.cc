@@ -1,4 +1,4 @@
-// A database of each format version, kept in the tree, opens: it holds what it held, and can be written to.
+// A database of each format version, kept in the tree: it opens, has its contents, and can be written to.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 
 class Compat : public testing::Test {
  protected:
-  // A copy of the fixture: opening changes it.
+  // A copy of the fixture, because opening changes it.
   void Copy(const std::string& version) {
     directory_ = fs::path(testing::TempDir()) / ("compat_" + version);
     fs::remove_all(directory_);
@@ -60,7 +60,7 @@ TEST_F(Compat, Version1) {
     auto db = Open();
     ASSERT_NE(db, nullptr);
     ExpectContents(db.get(), wanted);
-    // Files of both builds merge.
+    // Merges files of both builds.
     ASSERT_TRUE(db->Flush().ok());
     for (ColumnFamily* family : db->ListFamilies()) ASSERT_TRUE(db->Compact(family).ok());
     ExpectContents(db.get(), wanted);
@@ -68,7 +68,7 @@ TEST_F(Compat, Version1) {
   }
 }
 
-// What the fixture is there for: else it would show less than it seems to.
+// Checks that the fixture has every kind of file; otherwise it would prove less than it seems to.
 TEST_F(Compat, Version1HasEveryKindOfFile) {
   Copy("v1");
   auto db = Open();

@@ -1,4 +1,4 @@
-// One history under many sets of options gives one answer.
+// One history under many option sets gives one answer.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -16,7 +16,7 @@ namespace {
 constexpr uint64_t kHistories = 10;
 constexpr uint64_t kSteps = 1'200;
 
-// On files in memory: the disk of the machine would take most of the time.
+// In memory, because the machine's disk would take most of the time.
 std::vector<std::string> RunInMemory(const OptionSet& set, uint64_t seed) {
   MemFs fs;
   RealClock clock;
@@ -43,7 +43,7 @@ TEST(Metamorphic, OneHistoryUnderManyOptionsHasOneAnswer) {
   }
 }
 
-// Else an equal answer would say little.
+// Otherwise an equal answer would prove little.
 TEST(Metamorphic, HistoriesMeetWhatTheyAreFor) {
   uint64_t conflicts = 0;
   uint64_t waits = 0;

@@ -7,7 +7,7 @@
 namespace tidesdb::bench {
 namespace {
 
-// A run whose every figure is 1, but for its rate and its CPU time.
+// A run with all figures 1, except its rate and its CPU time.
 Json MakeRun(const char* engine, int round, double rate, double cpu) {
   Json run;
   run["work"] = "read";
@@ -51,7 +51,7 @@ TEST(Report, MediansAndRatiosAreOfTheRounds) {
   EXPECT_EQ(rate["median"], 1.5);
   EXPECT_EQ(rate["lowest"], 1.0);
   EXPECT_EQ(rate["highest"], 3.0);
-  // The less of it the better, so the other one's is above the line.
+  // Less is better, so the other one's is the numerator.
   EXPECT_EQ(rows[0]["ratios"]["foreground_cpu_us"]["median"], 1.5);
 }
 

@@ -1,5 +1,5 @@
-// Every work of every engine once, at tiny sizes. The works check their own answers; no time is
-// looked at.
+// Every work of every engine once, at tiny sizes. The works check their own answers; times are
+// ignored.
 #include "tools/bench/run.h"
 
 #include <gtest/gtest.h>
@@ -73,7 +73,7 @@ TEST(Run, AWorkThatReadsBringsTheOneThatFills) {
   EXPECT_EQ(works, (std::vector<std::string>{"fill_scattered", "read", "scan_100"}));
 }
 
-// A store that changes a value behind the work's back.
+// A store that changes a value without the work's knowledge.
 TEST(Run, AWrongAnswerEndsTheRun) {
   RunOptions options = TinyOptions("wrong");
   options.works = {"forward"};

@@ -29,7 +29,7 @@ TEST(HistogramTest, OneValueIsEveryPercentile) {
 }
 
 TEST(HistogramTest, BucketsCoverEveryValueOnce) {
-  // Neighbours share a bucket or follow each other, and a bucket's bound is its largest value.
+  // Neighbours share a bucket or are in adjacent ones, and a bucket's bound is its largest value.
   for (uint64_t value = 0; value < 300000; ++value) {
     const size_t bucket = Histogram::BucketOf(value);
     EXPECT_LE(value, Histogram::UpperBound(bucket)) << value;

@@ -33,7 +33,7 @@ TEST(RandomTest, UniformReachesBothEndsAlike) {
   Random random(7);
   std::array<int, 10> counts{};
   for (int i = 0; i < 100000; ++i) ++counts[static_cast<size_t>(random.Uniform(1, 10) - 1)];
-  // Fixed seed: nothing is left to luck. 10,000 expected, one standard deviation is 95.
+  // A fixed seed makes this deterministic. 10,000 expected, one standard deviation is 95.
   for (const int count : counts) EXPECT_NEAR(count, 10000, 500);
 }
 

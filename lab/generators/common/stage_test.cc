@@ -10,7 +10,7 @@
 namespace tidesdb::lab {
 namespace {
 
-// Counts the calls and fails where it is told to.
+// Counts the calls and fails on request.
 class CountingHooks : public StageHooks {
  public:
   Outcome BeginMeasure() override {

@@ -9,7 +9,7 @@ namespace {
 
 constexpr uint64_t kMs = 1000;
 
-// Due, done, late, missed seconds, behind at most.
+// Due, done, late, seconds behind, longest delay.
 std::tuple<int64_t, int64_t, int64_t, int64_t, uint64_t> Of(const PaceReport& report) {
   return {report.due, report.done, report.late, report.missed_s, report.behind_us_max};
 }
@@ -34,7 +34,7 @@ TEST(PacerTest, AStallIsCountedAndCaughtUp) {
   pacer.Done(10 * kMs);
   // The second batch stalls from 0.5 s to 3.2 s: over at 1 s, so it is behind in three seconds.
   pacer.Done(3200 * kMs);
-  EXPECT_EQ(pacer.NextDueUs(), 1000 * kMs);  // Nothing is left out.
+  EXPECT_EQ(pacer.NextDueUs(), 1000 * kMs);  // No batch is skipped.
   for (uint64_t batch = 2; batch < 7; ++batch) pacer.Done(3200 * kMs + batch * kMs);
   pacer.Done(3501 * kMs);
   // Batches 1 to 5 ended after 1, 1.5, 2, 2.5 and 3 s; that of 3 s is over at 3.5 s.

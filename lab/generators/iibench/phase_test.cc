@@ -38,7 +38,7 @@ TEST(PhaseTest, NamesSayWhatIsDone) {
   EXPECT_EQ(phases[4].batch, 50);
   EXPECT_EQ(phases[4].seconds, 60);
   EXPECT_EQ(phases[5].kind, PhaseKind::kPointQueries);
-  EXPECT_EQ(phases[5].batch, 20);  // Not more than a second's rows.
+  EXPECT_EQ(phases[5].batch, 20);  // At most a second's rows.
 }
 
 TEST(PhaseTest, WhatCannotRunIsRefused) {
@@ -65,9 +65,9 @@ TEST(PhaseTest, TheTimeLeftIsOfThisStepAndThoseAfterIt) {
   // 100 rows a second: 5 s for the rest of the load, 5 s for l.i1, 60 s of queries.
   EXPECT_EQ(SecondsLeft(phases, {0, 500, 5, 0}), 70);
   EXPECT_EQ(SecondsLeft(phases, {0, 0, 1, 0}), std::nullopt);
-  // The index builds' own time is not known; the load's rate is.
+  // The duration of index builds is unknown; the load's rate is known.
   EXPECT_EQ(SecondsLeft(phases, {1, 0, 3, 100}), 65);
-  // A paced step says nothing of the rate.
+  // A paced step does not show the rate.
   EXPECT_EQ(SecondsLeft(phases, {3, 1000, 10, 100}), 50);
 }
 

@@ -60,7 +60,7 @@ TEST(IibenchResultTest, HowEvenTheRateWasIsOfWholeSeconds) {
   phase.phase.rate = 0;
   phase.seconds = 21.5;
   phase.ops = std::make_unique<OpLog>(kOps);
-  // 1000, 990 ... rows; nothing in the half second at the end, which does not count.
+  // 1000, 990 ... rows; none in the half second at the end, which does not count.
   for (size_t second = 0; second < 21; ++second) {
     phase.ops->Record(second, static_cast<size_t>(Op::kInsert), 1000 - 10 * second, 5);
   }

@@ -68,7 +68,7 @@ TEST(CommitLogTest, AnUnfinishedLastLineIsLeftOut) {
 TEST(CommitLogTest, DamageIsNamed) {
   const auto ignore = [](const CommitRecord&) {};
   EXPECT_EQ(ReadCommitLogText("H tproc-c-commit-log 1 2\nL\nE\n", "log", ignore).message,
-            "commit log log, line 2: no valid record");
+            "commit log log, line 2: not a valid record");
   EXPECT_EQ(ReadCommitLogText("{\"kind\": 1}\n", "log", ignore).message,
             "commit log log, line 1: not a commit log of this version");
   EXPECT_EQ(ReadCommitLogText("", "log", ignore).message, "commit log log is empty");

@@ -18,7 +18,7 @@ constexpr char kDate[] = "2026-01-31 12:00:00";
 using Table = std::vector<std::vector<std::string>>;
 
 // The rows of "INSERT INTO t (...) VALUES (1,'a'),(2,'b')", texts without their quotes. The load's
-// texts hold no comma and no parenthesis.
+// texts contain no comma and no parenthesis.
 void AddRows(const std::string& statement, std::map<std::string, Table>* tables) {
   constexpr std::string_view kHead = "INSERT INTO ";
   ASSERT_EQ(statement.substr(0, kHead.size()), kHead);

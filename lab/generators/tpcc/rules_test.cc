@@ -31,14 +31,14 @@ TEST(RulesTest, NuRandStaysInItsRange) {
 }
 
 TEST(RulesTest, NuRandPrefersNumbersWithManyBits) {
-  // x | y has most of A's bits set more often than not: with C = 0 the value 255 of 0..255 is by
-  // far the most frequent, (3/4)^8 = 10 % of all.
+  // x | y usually has most of A's bits set: with C = 0, 255 is by far the most frequent value of
+  // 0..255, (3/4)^8 = 10 % of all.
   Random random(2);
   std::map<int64_t, int> counts;
   for (int i = 0; i < 100000; ++i) ++counts[NuRand(&random, 255, 0, 255, 0)];
   EXPECT_NEAR(counts[255], 10011, 500);
   EXPECT_LT(counts[0], 50);
-  // C turns the range around.
+  // C rotates the range.
   std::map<int64_t, int> turned;
   for (int i = 0; i < 100000; ++i) ++turned[NuRand(&random, 255, 0, 255, 1)];
   EXPECT_NEAR(turned[0], 10011, 500);
