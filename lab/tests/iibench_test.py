@@ -242,7 +242,7 @@ class IibenchTest(unittest.TestCase):
         refused = {
             "--replace": ("--phases", "l.i0"),  # There are tables.
             "NoSuchEngine": ("--db", "other", "--engine", "NoSuchEngine"),
-            "'l.i7' is none": ("--phases", "l.i7"),
+            "'l.i7' is unknown": ("--phases", "l.i7"),
             "seed-001-deletes": ("--profile", "none"),
             "run l.i0 first": ("--phases", "l.i1", "--clients", "2"),
             "has its indexes already": ("--phases", "l.x"),

@@ -62,7 +62,7 @@ class Options(unittest.TestCase):
             said = io.StringIO()
             with contextlib.redirect_stderr(said), self.assertRaises(SystemExit):
                 options.parse(["--phases", given])
-            self.assertIn(f"{named} is none; known are l.i0, l.x, l.i1, l.i2, qrN and qpN", said.getvalue())
+            self.assertIn(f"{named} is unknown; known are l.i0, l.x, l.i1, l.i2, qrN and qpN", said.getvalue())
 
     def test_a_cache_is_each_engine_s_own(self):
         args = options.parse(["--vary", "cache=1G"])

@@ -281,7 +281,8 @@ Status Dictionary::CountAsMade(const std::string& name) {
 Status Dictionary::Create(NewTable table) {
   const std::string entry = TableEntryName(table.name);
   if (db_->GetCatalog(entry)) {
-    return Status::AlreadyExists("the table " + table.name + " is in the engine's dictionary");
+    return Status::AlreadyExists("the table " + table.name +
+                                 " is already in the engine's dictionary");
   }
   CatalogEdit edit;
   edit.lazy = table.def.temporary;
@@ -322,7 +323,7 @@ Result<bool> Dictionary::Rename(const std::string& from, const std::string& to) 
   const auto bytes = db_->GetCatalog(TableEntryName(from));
   if (!bytes) return false;
   if (db_->GetCatalog(TableEntryName(to))) {
-    return Status::AlreadyExists("the table " + to + " is in the engine's dictionary");
+    return Status::AlreadyExists("the table " + to + " is already in the engine's dictionary");
   }
   CatalogEdit edit;
   edit.erase.push_back(TableEntryName(from));

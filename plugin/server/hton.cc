@@ -187,14 +187,14 @@ maria_declare_plugin(tidesdb){
     MariaDB_PLUGIN_MATURITY_GAMMA,
 },
     TIDESDB_SCHEMA_TABLE("TIDESDB_TRX", "Open transactions of TidesDB", InitTrx),
-    TIDESDB_SCHEMA_TABLE("TIDESDB_LOCKS", "Locks that are held", InitLocks),
-    TIDESDB_SCHEMA_TABLE("TIDESDB_LOCK_WAITS", "Who waits for whom", InitLockWaits),
+    TIDESDB_SCHEMA_TABLE("TIDESDB_LOCKS", "Locks held now", InitLocks),
+    TIDESDB_SCHEMA_TABLE("TIDESDB_LOCK_WAITS", "Waits for locks", InitLockWaits),
     TIDESDB_SCHEMA_TABLE("TIDESDB_DEADLOCKS", "The last deadlocks", InitDeadlocks),
     TIDESDB_SCHEMA_TABLE("TIDESDB_FAMILIES", "Column families: tables and indexes", InitFamilies),
     TIDESDB_SCHEMA_TABLE("TIDESDB_LEVELS", "Levels of the families", InitLevels),
     TIDESDB_SCHEMA_TABLE("TIDESDB_COMPACTIONS", "The last compactions", InitCompactions),
-    TIDESDB_SCHEMA_TABLE("TIDESDB_STALLS", "What writers waited for", InitStalls),
-    TIDESDB_SCHEMA_TABLE("TIDESDB_METRICS", "Numbers of the engine",
+    TIDESDB_SCHEMA_TABLE("TIDESDB_STALLS", "Write stalls by cause", InitStalls),
+    TIDESDB_SCHEMA_TABLE("TIDESDB_METRICS", "Metrics of the engine",
                          InitMetrics) maria_declare_plugin_end;
 #undef TIDESDB_SCHEMA_TABLE
 #pragma GCC visibility pop

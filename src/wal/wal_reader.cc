@@ -159,13 +159,13 @@ Status WalReader::Stop() {
   TIDESDB_ASSIGN(const std::optional<Claim> claim, FindClaimBeyond(place, &any_record));
   if (claim.has_value()) {
     return Damaged(
-        place, "no whole record, but " +
+        place, "no complete record, but " +
                    PlaceText(directory_.PathOf(claim->made_at.segment), claim->made_at.offset()) +
                    " says that the log was synced up to " +
                    PlaceText(directory_.PathOf(claim->synced.segment), claim->synced.offset()));
   }
   if (sequence_known_ && last_sequence_ < claims_.sequence) {
-    return Damaged(place, "no whole record, but the log was synced up to sequence " +
+    return Damaged(place, "no complete record, but the log was synced up to sequence " +
                               std::to_string(claims_.sequence) + ", and the last one read is " +
                               std::to_string(last_sequence_));
   }

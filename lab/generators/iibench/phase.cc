@@ -70,7 +70,7 @@ Outcome Phases(const Sizes& sizes, std::vector<Phase>* phases) {
     Phase phase;
     if (!MakePhase(name, sizes, &phase)) {
       return Outcome::Fail("--phases: '" + name +
-                           "' is none; known are l.i0, l.x, l.i1, l.i2, qrN and qpN, N rows a "
+                           "' is unknown; known are l.i0, l.x, l.i1, l.i2, qrN and qpN, N rows a "
                            "second");
     }
     LAB_TRY(CheckOrder(*phases, phase));

@@ -42,10 +42,10 @@ TEST(PhaseTest, NamesSayWhatIsDone) {
 }
 
 TEST(PhaseTest, WhatCannotRunIsRefused) {
-  EXPECT_NE(ErrorOf(Some({"l.i3"})).find("'l.i3' is none"), std::string::npos);
-  EXPECT_NE(ErrorOf(Some({"qr"})).find("'qr' is none"), std::string::npos);
-  EXPECT_NE(ErrorOf(Some({"qp-5"})).find("'qp-5' is none"), std::string::npos);
-  EXPECT_NE(ErrorOf(Some({"qr10x"})).find("'qr10x' is none"), std::string::npos);
+  EXPECT_NE(ErrorOf(Some({"l.i3"})).find("'l.i3' is unknown"), std::string::npos);
+  EXPECT_NE(ErrorOf(Some({"qr"})).find("'qr' is unknown"), std::string::npos);
+  EXPECT_NE(ErrorOf(Some({"qp-5"})).find("'qp-5' is unknown"), std::string::npos);
+  EXPECT_NE(ErrorOf(Some({"qr10x"})).find("'qr10x' is unknown"), std::string::npos);
   EXPECT_NE(ErrorOf(Some({"l.i1", "l.i1"})).find("twice"), std::string::npos);
   EXPECT_NE(ErrorOf(Some({"l.i1", "l.i0"})).find("must come first"), std::string::npos);
   EXPECT_NE(ErrorOf(Some({"l.i0", "qr100"})).find("needs the indexes"), std::string::npos);

@@ -60,7 +60,7 @@ Outcome ResolveSizes(const std::string& profile, double scale, const GivenSizes&
       names += names.empty() ? "" : ", ";
       names += known.name;
     }
-    return Outcome::Fail("--profile: '" + profile + "' is none; known are " + names);
+    return Outcome::Fail("--profile: '" + profile + "' is unknown; known are " + names);
   }
   *sizes = found->sizes;
   for (int64_t* rows : {&sizes->load_rows, &sizes->i1_rows, &sizes->i2_rows}) {

@@ -73,7 +73,7 @@ def _phases(text):
     for name in text.split(","):
         if not _PHASE.fullmatch(name):
             raise argparse.ArgumentTypeError(
-                f"{name!r} is none; known are l.i0, l.x, l.i1, l.i2, qrN and qpN, N rows a second")
+                f"{name!r} is unknown; known are l.i0, l.x, l.i1, l.i2, qrN and qpN, N rows a second")
     return text
 
 
