@@ -55,10 +55,10 @@ enum class LocksSince : uint8_t { kKeep, kRelease };
 //   if another thread committed it. While open it keeps the Db from closing; if the Db was destroyed anyway, an
 //   open transaction can only end.
 // Errors of every call that names a family: kInvalidArgument (the family is null, dropped or of another database;
-// the transaction has ended, or is prepared and may only end), kShuttingDown (the Db is closed). Nothing was done
-// then. They are not repeated below.
+//   the transaction has ended, or is prepared and may only end), kShuttingDown (the Db is closed). Nothing was done
+//   then. They are not repeated below.
 // After kDeadlock or kConflict the caller must decide: RollbackTo a savepoint, or Rollback. Other errors of reads
-// and writes leave the transaction as it was before the call.
+//   and writes leave the transaction as it was before the call.
 class Transaction {
  public:
   virtual ~Transaction() = default;
