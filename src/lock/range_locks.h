@@ -112,7 +112,7 @@ class RangeLocks {
     std::string start;
     std::string end;
     RangeHold hold;
-    bool passed = false;  // By a write, at the last look at the writers or since.
+    bool passed = false;  // By a write, before or since the last look at the writers.
   };
   // No other transaction had such a write staged between the two keys when the family's number of
   // writes was this: the next pieces of a scan need no look.
