@@ -38,6 +38,9 @@ ENGINE_DIRECTORY = "#tidesdb"
 TABLE_SUFFIX = ".tdb"
 _TAIL_BYTES = 64 << 10
 _COPY_BYTES = 8 << 20
+# mariadb-backup until 11.8.6 can read a block of InnoDB's log that is being written, and then finds no next record.
+_LOST_ITS_PLACE = "Was only able to copy log from"
+_STARTS_MAX = 3
 _COM_QUERY = 3
 _PROTOCOL = 10
 _CLIENT_SSL_SECOND_BYTE = 0x08
@@ -335,7 +338,20 @@ def backup(args):
 
 
 def _take_both(args, client, facts, target, checkpoint):
-    """mariadb-backup, and at its last stage the checkpoint."""
+    """Runs mariadb-backup, and takes the checkpoint at its last stage. Starts over where the former lost its place."""
+    for left in reversed(range(_STARTS_MAX)):
+        try:
+            return _take_both_once(args, client, facts, target, checkpoint)
+        except Failed as error:
+            if _LOST_ITS_PLACE not in str(error) or left == 0:
+                raise
+            say(f"mariadb-backup lost its place in InnoDB's log, which happens under load (MDEV-39468). It starts again; "
+                f"{left} starts are left")
+            for half in [target / SERVER, checkpoint]:
+                shutil.rmtree(half, ignore_errors=True)
+
+
+def _take_both_once(args, client, facts, target, checkpoint):
     stage = Stage(client, checkpoint)
     relay = Relay(args.socket or facts["socket"], stage.before)
     log = target / "mariadb-backup.log"

@@ -4,6 +4,7 @@ import os
 import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
 
 from tools import tidesdb_backup
 from tools.tidesdb_backup import QueryReader, Stage, same_file, take_files, without_tls
@@ -65,6 +66,40 @@ class Stages(unittest.TestCase):
         stage.before("BACKUP STAGE END")
         self.assertIn("moved", str(stage.error))
         self.assertIsNone(stage.position)
+
+
+class Starts(unittest.TestCase):
+    """mariadb-backup that loses its place in InnoDB's log."""
+
+    def take(self, *ends):
+        with tempfile.TemporaryDirectory() as directory, mock.patch.object(tidesdb_backup, "say"):
+            target, checkpoint = Path(directory) / "backup", Path(directory) / "engine" / "backup-1"
+            self.starts = 0
+
+            def once(*_):
+                self.starts += 1
+                for half in [target / "server", checkpoint]:
+                    half.mkdir(parents=True)  # Fails where the last start left it.
+                if isinstance(ends[self.starts - 1], Exception):
+                    raise ends[self.starts - 1]
+                return ends[self.starts - 1]
+
+            with mock.patch.object(tidesdb_backup, "_take_both_once", once):
+                return tidesdb_backup._take_both(None, None, None, target, checkpoint)
+
+    LOST = tidesdb_backup.Failed("failed (exit 1):\nWas only able to copy log from 45616 to 118735, not 296504; try ...")
+
+    def test_it_starts_again_from_nothing(self):
+        self.assertEqual("stage", self.take(self.LOST, self.LOST, "stage"))
+
+    def test_three_times_at_most(self):
+        with self.assertRaisesRegex(tidesdb_backup.Failed, "118735"):
+            self.take(self.LOST, self.LOST, self.LOST, "stage")
+
+    def test_other_errors_end_it(self):
+        with self.assertRaisesRegex(tidesdb_backup.Failed, "disk"):
+            self.take(tidesdb_backup.Failed("the disk is full"), "stage")
+        self.assertEqual(1, self.starts)
 
 
 class Files(unittest.TestCase):
