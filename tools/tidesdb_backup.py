@@ -310,7 +310,7 @@ def backup(args):
     client = Client(args)
     target = args.target_dir
     if target.exists() and any(target.iterdir()):
-        raise Failed(f"{target} is there and not empty; name a directory that is empty or not there")
+        raise Failed(f"{target} exists and is not empty; name an empty or a new directory")
     base = args.base_dir
     if base:
         read_facts(base)

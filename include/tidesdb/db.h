@@ -83,7 +83,8 @@ class Db {
   // Returns a new id for a CatalogEdit. The id is not durable until an edit uses it. Returns 0, which no family
   // has, after Close().
   virtual uint32_t NewFamilyId() = 0;
-  // Applies all of the edit or nothing; durable on return; waits for the disk. Transactions that wrote to a dropped
+  // Applies all of the edit or nothing. It is durable on return, for which this waits for the disk, unless it is
+  // lazy. Transactions that wrote to a dropped
   // family can still commit; those writes are dropped with it.
   // Errors, nothing done: kAlreadyExists (a name), kInvalidArgument (an option, an unknown family, an id that is
   // not new, an entry over limits.h), kReadOnly, kNoSpace.

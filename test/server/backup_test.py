@@ -133,7 +133,7 @@ class BackupTest(unittest.TestCase):
     def test_what_cannot_be_done_is_refused_by_name(self):
         full = self.directory / "full"
         (full / "something").mkdir(parents=True)
-        self.call("backup", full, fails="full is there and not empty")
+        self.call("backup", full, fails="full exists and is not empty")
         self.call("prepare", full, fails="full is no finished backup")
         self.call("backup", self.directory / "b", f"--base-dir={full}", fails="full is no finished backup")
         self.call("backup", self.directory / "b")
