@@ -1,4 +1,4 @@
-"""What quickstart, run-tests and install.sh call: packages, server environments, builds, servers.
+"""The code behind quickstart, run-tests and install.sh: packages, server environments, builds, servers.
 
-Python's standard library only; runs on a bare Debian 12 or 13.
+Uses only Python's standard library; runs on a bare Debian 12 or 13.
 """

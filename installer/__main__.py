@@ -116,11 +116,11 @@ def _main():
 
     command = commands.add_parser("servers", help="make the server environments")
     command.add_argument("server", nargs="*", choices=[*names, []])
-    command.add_argument("--tests", action="store_true", help="with the test suite and MyRocks")
+    command.add_argument("--tests", action="store_true", help="also get the test suite and MyRocks")
     command.add_argument("--update", action="store_true", help="look for newer versions")
     command.set_defaults(function=_servers)
 
-    command = commands.add_parser("pool", help="note the environments' packages and sources, for when the lists drop them")
+    command = commands.add_parser("pool", help="record the environments' packages and sources before the lists drop them")
     command.add_argument("server", nargs="*", choices=[*names, []])
     command.set_defaults(function=_pool)
 
@@ -131,7 +131,7 @@ def _main():
         command.add_argument("--preset", default="release")
         command.set_defaults(function=function)
 
-    command = commands.add_parser("pgo", help="build the plugin by a profile of itself, and measure its gain")
+    command = commands.add_parser("pgo", help="build the plugin with a profile of itself, and measure its gain")
     command.add_argument("--server", choices=names, required=True)
     command.add_argument("--anew", action="store_true", help="train anew")
     command.set_defaults(function=_pgo)
@@ -145,7 +145,7 @@ def _main():
     command.set_defaults(function=_server)
 
     for name, function, text in [("mtr", _mtr, "run mysql-test-run tests; our suite by default"),
-                                 ("suites", _suites, "compare us with InnoDB by the server's own suites"),
+                                 ("suites", _suites, "compare TidesDB with InnoDB by the server's own suites"),
                                  ("engines", _engines, "score the server's engine suites against InnoDB")]:
         command = commands.add_parser(name, help=text)
         command.add_argument("--server", action="append", choices=names, help="default: both")
@@ -157,10 +157,10 @@ def _main():
         command.add_argument("--parallel", type=int, default=2)
         if name == "suites":
             command.add_argument("--only", action="append", choices=server_suites.ENGINES,
-                                 help="run this engine; the other's part is kept from before")
-            command.add_argument("--kept", action="store_true", help="run nothing, compare what is kept")
+                                 help="run only this engine; keep the other's results")
+            command.add_argument("--kept", action="store_true", help="run nothing, compare the kept results")
             command.add_argument("--memory", action="store_true", help="the servers' data in /dev/shm")
-            command.add_argument("tests", nargs="*", help="tests and suites, or short; all by default")
+            command.add_argument("tests", nargs="*", help="tests and suites, or 'short'; default: all")
             continue
         command.add_argument("--engine", help="make it the default storage engine")
         command.add_argument("--option", action="append", default=[],

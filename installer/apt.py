@@ -1,6 +1,6 @@
 """Debian packages: installs them here, downloads any release's packages and sources.
 
-Mirrors are taken from this machine's own apt sources. Downloads use apt with lists of their own
+Mirrors come from this machine's own apt sources. Downloads use apt with separate lists
 under the cache directory, so they need no root and change nothing on the machine.
 """
 
@@ -21,14 +21,14 @@ _COMPONENTS = ("main", "universe")
 # As apt reads it.
 _NO = ("no", "false", "without", "off", "disable", "0")
 
-# What sources.list calls otherwise than deb822 does, and what an operator makes of a name.
+# Names that differ between sources.list and deb822, and what an operator does to a name.
 _OPTIONS = {"arch": "architectures", "lang": "languages", "target": "targets"}
 _OPERATORS = {"": "", "+": "-add", "-": "-remove"}
 
 
 @dataclass(frozen=True)
 class Source:
-    """A paragraph of apt's sources: its fields by name, in small letters, and as they are there, all their lines."""
+    """A paragraph of apt's sources: its fields by lower-case name, and all lines as they stand there."""
     fields: dict
 
     def words(self, name):
@@ -69,7 +69,7 @@ def _one_line(text):
 
 
 def machine_sources():
-    """The archives that this machine has packages of its release from, whoever's they are; its suites only."""
+    """The archives, of any owner, with packages of this machine's release; only its suites."""
     here = host.apt_codename()
     found = []
     for name in ["/etc/apt/sources.list", *sorted(glob.glob("/etc/apt/sources.list.d/*.list"))]:
@@ -84,12 +84,12 @@ def machine_sources():
         if suites and components:
             ours.append(source.but(suites=" ".join(suites), components=" ".join(components)))
     if not any(here in source.words("suites") for source in ours):
-        raise Unavailable(f"no apt source of this machine names the suite {here}")
+        raise Unavailable(f"this machine's apt sources do not name the suite {here}")
     return ours
 
 
 def sources(codename):
-    """The sources of a release, packages and sources, from this machine's mirrors."""
+    """The apt sources of a release (packages and sources), from this machine's mirrors."""
     here = host.apt_codename()
     if codename != here and not {codename, here} <= set(host.CODENAMES.values()):
         raise Unavailable(f"no archive of {codename} is known on {here}")
@@ -99,12 +99,12 @@ def sources(codename):
 
 
 def sources_text(some):
-    """A file of them, in deb822 format."""
+    """A deb822 file of them."""
     return "\n".join(source.text() for source in some)
 
 
 class Archive:
-    """Downloads from one release's archive, whatever release this machine runs."""
+    """Downloads from one release's archive, on a machine of any release."""
 
     def __init__(self, codename, log):
         self.codename = codename
@@ -128,8 +128,8 @@ class Archive:
             self.options += ["-o", f"{key}={value}"]
 
     def update(self):
-        """Reads the lists anew. Raises Failed only where the distribution's own are not to be had: other archives may
-        be out of order, and are then left out."""
+        """Reads the lists again. Raises Failed only if the distribution's own are unavailable: other archives may
+        be broken, and are then left out."""
         try:
             run(["apt-get", *self.options, "update"], log=self.log)
         except Failed as error:
@@ -140,12 +140,12 @@ class Archive:
             print(f"not all, see {self.log} ({left_out}) ... ", end="", flush=True)
 
     def own_sources(self, *filters):
-        """Of its sources the distribution's own, by what the lists that were read say of their origin: any archive may
-        have a suite of that name. filters: as apt-get indextargets takes them."""
+        """The distribution's own sources, by the origin that the lists give, since any archive may
+        have a suite of that name. filters: as for apt-get indextargets."""
         origin = host.os_release()["ID"].capitalize()
         entries = output(["apt-get", *self.options, "indextargets", "--format", "$(SOURCESENTRY)",
                           "Created-By: Packages", f"Origin: {origin}", *filters]).splitlines()
-        numbers = {int(entry.rpartition(":")[2]) for entry in entries}  # Of the paragraphs, from 1 on.
+        numbers = {int(entry.rpartition(":")[2]) for entry in entries}  # Paragraph numbers, from 1 on.
         return [source for number, source in enumerate(self.sources, 1) if number in numbers]
 
     def mirrors(self):
@@ -154,7 +154,7 @@ class Archive:
         return [uri.rstrip("/") for source in own for uri in source.words("uris")]
 
     def versions(self, package):
-        """Those of the lists, newest first, and then the one that is known to be in the pool."""
+        """The versions of the lists, newest first, then the one known to be in the pool."""
         found = self.listed(package)
         known = self.pool.version
         return found + [known] if known not in found and self.pool.package(package, known) else found
@@ -184,7 +184,7 @@ class Archive:
         return [next(into.glob(f"{name}_*.deb")) for name in packages]
 
     def download_source(self, package, version, into, description=False):
-        """Returns the upstream tarball, or with description the .dsc alone. Raises Failed when the archive lacks it."""
+        """Returns the upstream tarball, or with description only the .dsc. Raises Failed if the archive lacks it."""
         into.mkdir(parents=True, exist_ok=True)
         wanted = f"{package}_*.dsc" if description else f"{package}_*.orig.tar.*[xg2z]"
         if version in self.listed(package, "Sources"):
@@ -197,7 +197,7 @@ class Archive:
         return next(into.glob(wanted))
 
     def installable(self, packages, version):
-        """What apt-get install is told of these packages: their names with the version, or files that are fetched here."""
+        """Arguments of apt-get install for these packages: their names with the version, or files fetched here."""
         told = []
         for name in packages:
             if self.pool.package(name, version) and version not in self.listed(name):
@@ -209,7 +209,7 @@ class Archive:
     def _from_pool(self, files, what, into):
         if not files:
             raise Failed(f"the archive has no {what}")
-        if not self.mirrors():  # Its lists were never read here, or were removed since.
+        if not self.mirrors():  # Its lists were never read here, or have been removed.
             self.update()
         mirrors = self.mirrors()
         if not mirrors:
@@ -232,7 +232,7 @@ def depends(debs):
 
 
 def missing(packages, wrap=lambda argv: argv):
-    """Those of packages that are not installed (wrap puts the question to another root)."""
+    """The packages that are not installed (wrap asks in another root)."""
     argv = wrap(["sh", "-c", "dpkg-query -W -f '${db:Status-Abbrev} ${Package}\\n${db:Status-Abbrev} "
                              "${Provides}\\n' || true"])
     there = set()
@@ -243,16 +243,16 @@ def missing(packages, wrap=lambda argv: argv):
 
 
 def server_changes(simulated):
-    """Of what apt-get --simulate prints: ("mariadb-server-core", its version, the new one or "none") of each server package
-    that is there and would be another."""
+    """From the output of apt-get --simulate: ("mariadb-server-core", its version, the new one or "none") for each installed
+    server package that would change."""
     found = re.findall(r"(?m)^Inst (mariadb-server\S*) \[(\S+)\] \((\S+)", simulated)
     gone = re.findall(r"(?m)^(?:Remv|Purg) (mariadb-server\S*) \[(\S+)\]", simulated)
     return [change for change in found if change[1] != change[2]] + [(*package, "none") for package in gone]
 
 
 def _removed(simulated, wrap):
-    """The packages that would be taken away, but not one that comes back under another name: libtcmalloc-minimal4t64,
-    which takes the place of libtcmalloc-minimal4, provides it."""
+    """The packages that would be removed, except those that another package provides: libtcmalloc-minimal4t64
+    replaces and provides libtcmalloc-minimal4."""
     coming = set(re.findall(r"(?m)^Inst (\S+)", simulated))
     names = []
     for name in re.findall(r"(?m)^(?:Remv|Purg) (\S+)", simulated):
@@ -263,22 +263,22 @@ def _removed(simulated, wrap):
 
 
 def _get(argv, wanted, wrap, log):
-    """Runs argv, apt-get's installation of wanted. Raises Failed where it would change a server that is there, or
+    """Runs argv, apt-get's installation of wanted. Raises Failed if it would change an installed server or
     remove anything."""
     simulated = output([*argv, "--simulate"])
     if changes := server_changes(simulated):
         name, version, new = changes[0]
-        raise Failed(f"apt-get would change {name} from {version} to {new}, which is not for an installer to do: upgrade "
-                     f"the server yourself, or install these yourself as it suits it: {' '.join(wanted)}")
+        raise Failed(f"apt-get would change {name} from {version} to {new}, and the installer never does that. Upgrade "
+                     f"the server yourself, or install these packages yourself: {' '.join(wanted)}")
     if removed := _removed(simulated, wrap):
-        raise Failed(f"apt-get would remove {' '.join(removed)}, which does not go with what is needed here, and "
-                     "removing it is not for an installer to do. If you can do without it: apt-get install "
+        raise Failed(f"apt-get would remove {' '.join(removed)}, which conflicts with the needed packages, and "
+                     "the installer never removes packages. If you can do without it: apt-get install "
                      f"--no-install-recommends {' '.join(wanted)}")
     run(argv, log=log)
 
 
 def install(packages, log, wrap=None):
-    """Installs what is missing of packages, here or (wrap) in another root; a server that is there keeps its version. Needs
+    """Installs the missing packages, here or (wrap) in another root; an installed server keeps its version. Needs
     root."""
     in_a_root = wrap is not None
     wrap = wrap or (lambda argv: argv)
@@ -288,8 +288,8 @@ def install(packages, log, wrap=None):
     why = "not root" if not host.is_root() else "" if in_a_root or shutil.which("apt-get") else "no apt-get here"
     if why:
         raise Unavailable(f"{why}, and these packages are missing: {' '.join(wanted)}")
-    # Of a package's source apt upgrades all else that is installed: libmariadb-dev would bring a newer server. And what
-    # nothing needs any more stays, also where apt is configured to remove it by the way.
+    # apt upgrades all installed packages of a package's source: libmariadb-dev would bring a newer server. Packages that
+    # nothing needs any more stay, even if apt is configured to remove them.
     argv = wrap(["apt-get", "install", "-y", "--no-install-recommends", "-o", "Acquire::Retries=3",
                  "-o", "DPkg::Lock::Timeout=600", "-o", "APT::Get::Upgrade-By-Source-Package=false",
                  "-o", "APT::Get::AutomaticRemove=false", *wanted])

@@ -28,7 +28,7 @@ def plugin_path(environment, preset="release"):
 
 
 def build(environment, log, preset="release", more=()):
-    """Configures and builds; quick when nothing changed. Returns the plugin's path. more: other targets."""
+    """Configures and builds; quick if nothing changed. Returns the plugin's path. more: other targets."""
     here = environment.root is None
     targets = ["ha_tidesdb", *more]
     wrap = None if here else environment.root.command
@@ -52,29 +52,29 @@ def build(environment, log, preset="release", more=()):
 
 
 def check(environment, plugin):
-    """Preflight: what would keep this plugin from loading into this server, as an error."""
+    """Preflight: raises Failed if something would keep this plugin from loading into this server."""
     version = (environment.headers / "generated" / "mysql_version.h").read_text()
     built_for = re.search(r'MYSQL_SERVER_VERSION\s+"([\d.]+)', version).group(1)
     reported = output(environment.command([environment.mariadbd, "--no-defaults", "--version"]))
     runs = re.search(r"Ver ([\d.]+)", reported).group(1)
     if built_for != runs:
         raise Failed(f"{plugin} is built for MariaDB {built_for}, the server is {runs}")
-    # Class information: with it in the plugin and without it in the server, the plugin cannot load.
+    # RTTI: a plugin with it cannot load into a server without it.
     wants = " U _ZTI7handler" in output(["nm", "-D", plugin])
     has = re.search(r" [VDBR] _ZTI7handler", output(["nm", "-D", environment.mariadbd])) is not None
     if wants and not has:
-        raise Failed(f"{plugin} needs the symbol _ZTI7handler and {environment.mariadbd} has none: "
+        raise Failed(f"{plugin} needs the symbol _ZTI7handler, which {environment.mariadbd} lacks: "
                      "that server is built without RTTI; build the plugin with -fno-rtti")
     exported = {line.split()[-1] for line in output(["nm", "-D", "--defined-only", plugin]).splitlines()}
     leaked = {n for n in exported if not n.startswith("_maria_") and not n.endswith("_service")}
     if leaked:
-        raise Failed(f"{plugin} exports {len(leaked)} symbols it should keep, such as {min(leaked)}")
+        raise Failed(f"{plugin} exports {len(leaked)} symbols that should be private, such as {min(leaked)}")
 
 
 def generator(name, log, preset="release"):
-    """A load generator, tpcc or iibench, built. It runs on this machine, wherever the server does.
+    """Builds a load generator, tpcc or iibench. It runs on this machine, wherever the server runs.
 
-    Beside it is what the tests of a server want besides: the other one, and kill_point.so.
+    Beside it are the other one and kill_point.so, which the tests of a server also need.
     """
     environment = servers.prepare(host.host_server(), log)
     build(environment, log, preset, more=["tpcc", "iibench", "kill_point"])
@@ -86,13 +86,13 @@ def tpcc(log, preset="release"):
 
 
 def prepare_and_build(name, log, tests=False, preset="release", more=()):
-    """The environment of that name and its plugin, made if need be. Returns both. more: as of servers.prepare."""
+    """Makes the environment of that name and its plugin if need be. Returns both. more: as for servers.prepare."""
     environment = servers.prepare(name, log, tests=tests, more=more)
     return environment, build(environment, log, preset=preset)
 
 
 def compile_plugin(environment, into, jobs, log, anew=False, said="", more=()):
-    """Configures and compiles into a directory. anew: from nothing; said: of which kind; more: options of cmake's."""
+    """Configures and compiles into a directory. anew: from scratch; said: its kind; more: options for cmake."""
     env = {}
     if environment.root and "CCACHE_DIR" not in os.environ:
         env["CCACHE_DIR"] = str(host.cache_dir() / "ccache")

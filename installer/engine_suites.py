@@ -16,7 +16,7 @@ def _run(environment, plugin, directory, suite, engine, log):
 
 
 def _baseline(environment, plugin, directory, suite, log):
-    """InnoDB's own score; kept with the server's files, as it only changes with the server."""
+    """InnoDB's own score; kept with the server's files, because it changes only with the server."""
     kept = environment.prefix / f"innodb-{suite.replace('/', '-')}.json"
     if kept.exists():
         return mtr.Results(json.loads(kept.read_text()))
@@ -40,13 +40,13 @@ def score(environment, plugin, directory, suites=(*mtr.ENGINE_SUITES, "engines/r
 
 
 def compare(ours, innodb):
-    """The tests that InnoDB passes and we do not, by name with our status."""
+    """The tests that InnoDB passes and TidesDB does not, by name with our status."""
     return {name: ours.tests.get(name, "not run") for name, status in sorted(innodb.tests.items())
             if status == "pass" and ours.tests.get(name) != "pass"}
 
 
 def write_comparison(environment, scores, path):
-    """Writes path.json and path.md, and returns the path of the latter."""
+    """Writes path.json and path.md, and returns the path of path.md."""
     report = {"server": environment.name, "version": environment.version, "suites": {}}
     lines = [f"# Engine suites on MariaDB {environment.version}", "",
              "| suite | InnoDB passes | TidesDB of these | share |", "|---|---|---|---|"]

@@ -8,14 +8,14 @@ from installer.shell import Failed, Step, output, run
 
 
 def directory(version):
-    """Where the headers of that version are, or will be: what TIDESDB_SERVER_HEADERS wants."""
+    """The place of the headers of that version, for TIDESDB_SERVER_HEADERS."""
     return host.cache_dir() / "server-headers" / version
 
 
 def make(archive, package_version, version, work, log, tarball=None):
     """Fills directory(version). work: a directory to use and remove. tarball: the sources, if not the archive's.
 
-    Raises Failed when the archive has no sources or no packages of that version.
+    Raises Failed if the archive has no sources or no packages of that version.
     """
     final = directory(version)
     if final.exists():
@@ -30,7 +30,7 @@ def make(archive, package_version, version, work, log, tarball=None):
             check_version(tarball, version)
         run(["tar", "--extract", "--file", tarball, "--directory", made, "--strip-components=1",
              "--wildcards", "mariadb-*/include", "mariadb-*/sql/*.h", "mariadb-*/wsrep-lib"], log=log)
-        for path in made.iterdir():  # The wildcards match deeper than they should.
+        for path in made.iterdir():  # The wildcards match too deep.
             if path.name not in ("include", "sql", "wsrep-lib"):
                 shutil.rmtree(path)
         dev = archive.download(packages.SERVER_DEV, package_version, work / "debs")
@@ -50,7 +50,7 @@ def make(archive, package_version, version, work, log, tarball=None):
 
 
 def version_in(tarball):
-    """The version whose sources a tarball holds; empty when it holds none."""
+    """The version of the sources in a tarball; empty if it holds none."""
     text = output(["tar", "--extract", "--to-stdout", "--occurrence=1", "--file", tarball,
                    "--wildcards", "--no-wildcards-match-slash", "mariadb-*/VERSION"])  # ColumnStore has one too.
     return ".".join(re.findall(r"^MYSQL_VERSION_(?:MAJOR|MINOR|PATCH)=(\d+)", text, re.M))
@@ -60,4 +60,4 @@ def check_version(tarball, version):
     """Raises Failed unless the tarball holds the sources of that version."""
     found = version_in(tarball)
     if found != version:
-        raise Failed(f"{tarball} holds MariaDB {found or 'of no version'}, the server is {version}")
+        raise Failed(f"{tarball} holds {f'MariaDB {found}' if found else 'no sources of MariaDB'}, the server is {version}")

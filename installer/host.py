@@ -12,7 +12,7 @@ CODENAMES = {"debian12": "bookworm", "debian13": "trixie"}
 
 
 def os_release(path="/etc/os-release"):
-    """What that file says: ID, VERSION_CODENAME, PRETTY_NAME and others."""
+    """The values in that file: ID, VERSION_CODENAME, PRETTY_NAME and others."""
     facts = {}
     for line in Path(path).read_text().splitlines():
         key, _, value = line.partition("=")
@@ -39,7 +39,7 @@ def apt_codename():
 
 
 def host_server():
-    """The name of the server environment that is this machine itself."""
+    """The name of the server environment of this machine's own release."""
     here = codename()
     return next(name for name, code in CODENAMES.items() if code == here)
 
@@ -58,15 +58,15 @@ def cache_dir():
 def build_lock(directory):
     """Holds a build directory's lock: two builds there at once would write the same files.
 
-    Gives the lock's file, for shell.run: compilers that outlive a killed build hold it until they end.
+    Yields the lock's file, for shell.run: compilers that outlive a killed build hold it until they end.
     """
     Path(directory).mkdir(parents=True, exist_ok=True)
     return _lock(Path(directory) / ".lock", f"another build in {directory}")
 
 
 def cache_lock(name):
-    """Holds the cache's lock of that name, so that two runs do not make the same thing at once. Gives the lock's file."""
-    return _lock(cache_dir() / f".{name}.lock", f"another run that makes {name}")
+    """Holds the cache's lock of that name, so that two runs do not make the same thing at once. Yields the lock's file."""
+    return _lock(cache_dir() / f".{name}.lock", f"another run, which makes {name}")
 
 
 @contextmanager

@@ -21,7 +21,7 @@ _LINE = re.compile(r"^(?P<test>[\w./+-]+)(?: '(?P<combination>[^']+)')?\s+(?:w\d
 
 @dataclass
 class Results:
-    """What each test said: "pass", "fail" or "skipped"."""
+    """The result of each test: "pass", "fail" or "skipped"."""
     tests: dict = field(default_factory=dict)
     reasons: dict = field(default_factory=dict)  # Of the skipped ones.
 
@@ -55,7 +55,7 @@ def _link(link, target):
 
 
 def _engine_suite(source, copy, engine):
-    """One of the server's engine suites in links, to be run with engine and not with the two it names."""
+    """A linked copy of one of the server's engine suites, to run with engine instead of the two it names."""
     for parent in [copy.parent, copy]:
         if parent.is_symlink():
             parent.unlink()
@@ -68,10 +68,10 @@ def _engine_suite(source, copy, engine):
 
 
 def installation(environment, plugin, directory, engine=None):
-    """A server installation out of links: the server's own files, our plugin and our suite.
+    """A server installation made of links: the server's own files, our plugin and our suite.
 
-    The driver finds plugins and suites by place, and Debian's places are not ours to write to.
-    Returns the directory that the driver is started in.
+    The driver finds plugins and suites by place, and we may not write to Debian's places.
+    Returns the directory in which to start the driver.
     """
     usr = directory / "usr"
     inside = environment.mtr_dir.relative_to(environment.basedir)  # share/mariadb/mariadb-test
@@ -99,7 +99,7 @@ def selection(tests, suites):
     named = [name for name in tests if name not in whole]
     if not named:
         return ["--suite=" + ",".join(whole)]
-    # Beside names of tests the driver takes no suite.
+    # The driver takes either names of tests or suites.
     return named + [f"{name}.{path.stem}" for name in whole for path in sorted((suites / name / "t").glob("*.test"))]
 
 
@@ -124,7 +124,7 @@ def run(environment, plugin, directory, tests, log, engine=None, options=(), par
     arguments = ["--force", f"--parallel={parallel}", "--suite-timeout=120", "--testcase-timeout=10"]
     if engine and not set(tests) <= set(ENGINE_SUITES):
         arguments += default_engine(engine)
-    recording = "--record" in options  # Writes beside the tests, which nobody cannot.
+    recording = "--record" in options  # Writes beside the tests, which the user nobody may not.
     nobody = not recording and _nobody_can_read(environment, [work, OUR_SUITE, plugin])
     arguments += [*options, *selection(tests, work / "suite")]
     return drive(environment, work, directory / "var", arguments, log, nobody)
@@ -137,7 +137,7 @@ def default_engine(engine):
 
 
 def drive(environment, work, vardir, arguments, log, nobody):
-    """Starts the driver in work, as an ordinary user if nobody; returns the Results. Raises Failed when it did not run."""
+    """Starts the driver in work, as an ordinary user if nobody; returns the Results. Raises Failed if it did not run."""
     shutil.rmtree(vardir, ignore_errors=True)
     vardir.mkdir(parents=True)
     argv = ["perl", "mysql-test-run.pl", f"--vardir={vardir}", "--max-test-fail=0", *arguments]

@@ -1,12 +1,12 @@
-"""--pgo: ha_tidesdb.so optimised by a profile of itself. Each phase is left out when it is done for this source already.
+"""--pgo: ha_tidesdb.so optimised by a profile of itself. A phase already done for this source is skipped.
 
     it = Pgo(environment, directory, jobs, log)
-    profile = it.profile()                      # Instrumented build and training, unless the profile is there.
+    profile = it.profile()                      # Instrumented build and training, unless the profile exists.
     plugin = it.optimised(profile)
     it.check(plugin)
     gain = it.compare(plain, plugin)
 
-Nothing here touches an installed server: training, check and comparison run on private ones of the same program.
+An installed server is never touched: training, check and comparison run on private servers of the same program.
 """
 
 import hashlib
@@ -23,11 +23,11 @@ from pathlib import Path
 from installer import build_plugin, host, mtr, server_run
 from installer.shell import TREE, Failed, Step, clean_environment, output, say
 
-# What the plugin is compiled from; tests and prose aside.
+# The sources of the plugin, without tests and prose.
 _SOURCES = ["CMakeLists.txt", "CMakePresets.json", "cmake", "include", "src", "plugin"]
 _NOT = ("_test.cc", "_bench.cc", ".md")
 
-# The part of our suite that the optimised plugin must pass: each way through the engine once, a crash too.
+# The part of our suite that the optimised plugin must pass: each path through the engine once, including a crash.
 CHECKS = ["tidesdb." + name for name in (
     "plugin", "crud", "range_scan", "key_unique", "key_collation_pad", "types_decimal", "types_string",
     "types_blob", "txn_basic", "txn_savepoint", "txn_statement_rollback", "isolation_rr", "isolation_rc", "deadlock",
@@ -44,19 +44,19 @@ def source_files(tree=TREE):
 
 
 def source_key(version, compiler, tree=TREE):
-    """What a profile belongs to: the sources by path and content, the compiler, the server's version."""
+    """The key of a profile: the sources by path and content, the compiler, the server's version."""
     sum_ = hashlib.sha256(f"{version}\n{compiler}\n{tree}\n".encode())
     for file in source_files(tree):
         sum_.update(f"{file}\n{hashlib.sha256((tree / file).read_bytes()).hexdigest()}\n".encode())
     return sum_.hexdigest()
 
 
-# Targets whose counters there must be: else a part did not end in order, or was never trained.
+# Targets that must have counters: without them, a part did not end in order or was never trained.
 TRAINED = ("tidesdb.dir", "ha_tidesdb.dir")
 
 
 def counters_digest(directory, trained=TRAINED):
-    """Of a profile's files by name and content. Raises Failed where one of the targets has none."""
+    """The digest of a profile's files by name and content. Raises Failed if one of the targets has none."""
     files = sorted(directory.rglob("*.gcda"))
     for target in trained:
         if not any(f"#{target}#" in file.name for file in files):
@@ -68,8 +68,8 @@ def counters_digest(directory, trained=TRAINED):
 
 
 class Pgo:
-    """Owns: directory, with the builds generate/ and use/, profile-DIGEST/, train/, check/, compare/, and what is known of
-    them."""
+    """Owns: directory, with the builds generate/ and use/, profile-DIGEST/, train/, check/, compare/, and their
+    facts."""
 
     def __init__(self, environment, directory, jobs, log):
         self.environment, self.directory, self.jobs, self.log = environment, Path(directory), jobs, log
@@ -84,7 +84,7 @@ class Pgo:
         return self._key
 
     def known_profile(self):
-        """What profile.json keeps of the profile of this source; None: it is still to be trained."""
+        """The facts in profile.json about the profile of this source; None: it still needs training."""
         known = read_facts(self._known)
         if known.get("key") == self.key() and (self.directory / f"profile-{known['digest']}").is_dir():
             return known
@@ -94,7 +94,7 @@ class Pgo:
         """The profile of this source, trained if need be."""
         known = None if anew else self.known_profile()
         if known:
-            say(f"  The profile of this source is there, trained {known['trained']}: no training")
+            say(f"  Using the profile of this source, trained {known['trained']}: no training needed")
             return known
         begin = time.monotonic()
         counters = self.directory / "training"
@@ -113,7 +113,7 @@ class Pgo:
         return known
 
     def optimised(self, profile, anew=False):
-        """The plugin's path. The profile's directory is named by its content: another one is another compilation."""
+        """The plugin's path. The profile's directory is named by its content, so another profile compiles again."""
         return self._compile("use", optimised_by(self.directory, profile["digest"]), "optimised by its profile", anew)
 
     def _compile(self, into, more, said, anew=False):
@@ -121,7 +121,7 @@ class Pgo:
                                            more)
 
     def check(self, plugin):
-        """Raises Failed unless a private server loads it, says that it is this one, and a part of the suite passes."""
+        """Raises Failed unless a private server loads exactly this plugin and a part of the suite passes."""
         digest = _sha256(plugin)
         if read_facts(self._checked).get("plugin") == digest:
             return
@@ -138,7 +138,7 @@ class Pgo:
                 build_plugin.check_rows(server.sql)
                 said = server.sql("SHOW GLOBAL STATUS LIKE 'Tidesdb_profile_guided'").split()
                 if said[-1:] != ["ON"]:
-                    raise Failed(f"{plugin} does not say that it is optimised by a profile: {said}")
+                    raise Failed(f"{plugin} does not report that it is optimised by a profile: {said}")
             finally:
                 server.stop()
         check_suite(self.environment, plugin, place / "mtr", CHECKS, self.directory / "check.log")
@@ -146,7 +146,7 @@ class Pgo:
         write_facts(self._checked, {"plugin": digest})
 
     def compare(self, plain, plugin, allocator=None):
-        """The measured gain, as lab.mix's gain.json has it. allocator: that of the server, by its library's path."""
+        """The measured gain, as in lab.mix's gain.json. allocator: the server's, by its library's path."""
         of = {"plain": _sha256(plain), "pgo": _sha256(plugin), "allocator": allocator}
         known = read_facts(self._measured)
         table = self.directory / "compare" / "gain.md"
@@ -154,16 +154,16 @@ class Pgo:
             say("  The gain is measured already:")
             say(table.read_text())
             return known["gain"]
-        say("  Measuring: the plugin without profile and with it, in turn")
+        say("  Measuring the plugin without and with the profile, in turn")
         self._mix("compare", [("plain", plain, allocator), ("PGO", plugin, allocator)], output_name="compare")
         gain = json.loads((self.directory / "compare" / "gain.json").read_text())
         write_facts(self._measured, {"of": of, "gain": gain})
         return gain
 
     def _mix(self, command, builds, *more, output_name):
-        """python3 -m lab.mix, whose progress is for the person to see. Raises Failed.
+        """Runs python3 -m lab.mix and shows its progress. Raises Failed.
 
-        TIDESDB_MIX_TRAIN and TIDESDB_MIX_COMPARE are more of its options: a test wants less of it, a study more.
+        TIDESDB_MIX_TRAIN and TIDESDB_MIX_COMPARE add options: a test needs less of it, a study more.
         """
         argv = [sys.executable, "-m", "lab.mix", command, "-o", self.directory / output_name,
                 "--generators", self._generators(), *more,
@@ -173,16 +173,16 @@ class Pgo:
         done = subprocess.run([str(a) for a in argv], cwd=TREE, env=clean_environment(), stdin=subprocess.DEVNULL,
                               check=False)
         if done.returncode != 0:
-            raise Failed(f"{command}: see above, and {self.directory / output_name}; what is done is kept, the same "
-                         "command goes on there")
+            raise Failed(f"{command}: see above, and {self.directory / output_name}; finished work is kept, and the same "
+                         "command resumes")
 
     def _generators(self):
-        """They run on this machine, wherever the server does."""
+        """The load generators. They run on this machine, wherever the server runs."""
         return TREE / "build" / "lab" if self.environment.root else self.directory / "lab"
 
 
 def check_suite(environment, plugin, place, tests, log):
-    """Raises Failed unless these tests of mysql-test-run pass. A server without its suite is said, and passes."""
+    """Raises Failed unless these tests of mysql-test-run pass. A server without its suite passes with a message."""
     try:
         environment.mtr_dir
     except Failed as error:
@@ -191,7 +191,7 @@ def check_suite(environment, plugin, place, tests, log):
     with Step("Checking it with mysql-test-run"):
         results = mtr.run(environment, plugin, place, tests, log)
         if results.count("fail") or not results.count("pass"):
-            raise Failed(f"what is optimised fails {results.count('fail')} tests; see {log}")
+            raise Failed(f"the optimised build fails {results.count('fail')} tests; see {log}")
 
 
 def optimised_by(directory, digest):
@@ -200,7 +200,7 @@ def optimised_by(directory, digest):
 
 
 def build_words(label, environment, plugin, allocator=None):
-    """The server and plugin as --build of lab.mix and lab/pgo_study.sh takes them; no plugin: InnoDB is measured."""
+    """The server and plugin as --build arguments for lab.mix and lab/pgo_study.sh; without a plugin: InnoDB."""
     where = [f"server={environment.name}"] if environment.name in host.CODENAMES else [
         f"mariadbd={environment.mariadbd}", f"basedir={environment.basedir}", f"plugin-dir={environment.plugin_dir}"]
     return [label, *where, *([f"plugin={plugin}"] if plugin else []), *([f"allocator={allocator}"] if allocator else [])]
@@ -211,7 +211,7 @@ def _sha256(path):
 
 
 def read_facts(path):
-    """What write_facts wrote; {} of a file that is not there or not whole."""
+    """What write_facts wrote; {} for a missing or incomplete file."""
     try:
         return json.loads(path.read_text())
     except (OSError, ValueError):

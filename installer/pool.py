@@ -1,7 +1,7 @@
-"""The server version of each release that we know to be whole: packages and sources, by path and SHA-256.
+"""For each release one complete server version: packages and sources, by path and SHA-256.
 
-An archive's lists name the newest patch alone, and its sources may come later than its packages; the patch before
-stays in the pool for months, without a list that vouches for it. installer/pool_files/CODENAME.sha256 does: it was
+An archive's lists name only the newest patch, and its sources may come later than its packages. The patch before
+stays in the pool for months, but no list vouches for it. installer/pool_files/CODENAME.sha256 does: it was
 written from the archive's signed lists while they had it (python3 -m installer pool).
 """
 
@@ -15,7 +15,7 @@ _SOURCE = "mariadb"
 
 
 class Pool:
-    """What is known of one release's pool; nothing for most. The paths begin at the archive's address."""
+    """The known files of one release's pool; none for most releases. Paths are relative to the archive's address."""
 
     def __init__(self, codename, directory=_FILES, architecture=None):
         self.version = None  # "1:11.8.6-0+deb13u1"
@@ -30,7 +30,7 @@ class Pool:
             elif entry := re.fullmatch(r"([0-9a-f]{64})  (\S+)", line):
                 self._sums[entry.group(2)] = entry.group(1)
             elif not line.startswith("#"):
-                raise Failed(f"{path}: no line of a checksum: {line}")
+                raise Failed(f"{path}: not a checksum line: {line}")
 
     @property
     def name(self):
@@ -38,7 +38,7 @@ class Pool:
         return (self.version or "none").replace(":", "_")
 
     def package(self, name, version):
-        """{path: SHA-256} of a binary package; empty when it is not known."""
+        """{path: SHA-256} of a binary package; empty if unknown."""
         if version != self.version:
             return {}
         if self._architecture is None:
@@ -46,7 +46,7 @@ class Pool:
         return self._matching(rf"{re.escape(name)}_[^_]+_(all|{self._architecture})\.deb")
 
     def source(self, version):
-        """{path: SHA-256} of the files of the server's source package; empty when they are not known."""
+        """{path: SHA-256} of the files of the server's source package; empty if unknown."""
         return self._matching(rf"{_SOURCE}_[^_]+\.(dsc|tar\.\w+)") if version == self.version else {}
 
     def _matching(self, pattern):
@@ -54,7 +54,7 @@ class Pool:
 
 
 def write(archive, codename, version):
-    """Writes what the archive's lists say of that version of the server. Returns the file's path."""
+    """Writes the archive's entries for that version of the server. Returns the file's path."""
     source = _paragraph(archive, ["showsrc", "--only-source", _SOURCE], version)
     directory = source["Directory"]
     sums = {}
@@ -69,7 +69,7 @@ def write(archive, codename, version):
             continue  # Of another architecture.
         sums[package["Filename"]] = package["SHA256"]
     if other := [name for name in sums if not name.startswith("pool/main/")]:
-        raise Failed(f"{version} is not in the main archive, whose pool is looked into: {other[0]}")
+        raise Failed(f"{version} is not in the main archive, the only one whose pool we use: {other[0]}")
     path = _FILES / f"{codename}.sha256"
     lines = [f"{digest}  {name}\n" for name, digest in sorted(sums.items())]
     path.write_text(f"# From the archive's signed lists: installer/pool.py.\n# {_SOURCE} {version}\n{''.join(lines)}")
@@ -77,7 +77,7 @@ def write(archive, codename, version):
 
 
 def _paragraph(archive, words, version):
-    """What apt-cache says of that version, by field."""
+    """The fields of apt-cache for that version."""
     for text in output(["apt-cache", *archive.options, *words]).split("\n\n"):
         fields = dict(re.findall(r"(?m)^([\w-]+):[ ]*((?:.*)(?:\n .*)*)", text))
         if fields.get("Version") == version:

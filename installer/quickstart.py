@@ -2,7 +2,7 @@
 
 TPROC-C and the insert benchmark run on other servers, one at a time and each below the same memory limit (lab.compare).
 
-Everything of it is in var/quickstart/, or in TIDESDB_QUICKSTART_DIR. Running it again does only what is
+All its files are in var/quickstart/, or in TIDESDB_QUICKSTART_DIR. Running it again does only what is
 missing.
 """
 
@@ -22,12 +22,12 @@ HOME = Path(os.environ.get("TIDESDB_QUICKSTART_DIR") or TREE / "var" / "quicksta
 LOG = HOME / "quickstart.log"
 REPORT = HOME / "report.html"
 
-# What is measured, on each engine once.
+# The measurements, once per engine.
 MEASURED = ["--profile", "quickstart", "--engines", "InnoDB,TidesDB,RocksDB", "--sync", "FULL", "--work", "",
             "--rounds", "1", "--users", "4"]
 WAREHOUSES, ROWS = 3, 1_500_000
 
-# Of the server that stays up, for a person to try.
+# For the server that stays up, for you to try.
 CONFIG = """# The server of ./quickstart; rewritten when it is run.
 [mysqld]
 character_set_server = utf8mb4
@@ -46,7 +46,7 @@ INSERT INTO quickstart.visits () VALUES ();
 SELECT COUNT(*) FROM quickstart.visits;
 """
 
-# No password is set; so only the socket, in a directory that others cannot enter, lets root in.
+# No password is set, so root may log in only by the socket, which is in a directory that other users cannot enter.
 ONLY_THE_SOCKET = "DELETE FROM mysql.global_priv WHERE User = 'root' AND Host <> 'localhost'; " \
                   "FLUSH PRIVILEGES;"
 
@@ -70,7 +70,7 @@ def _put(path, text):
 
 
 def _put_copy(source, target):
-    """A running server has the old file mapped, so the new one takes its name and not its bytes."""
+    """Renames the new file over the old one, because a running server has the old file mapped."""
     if target.exists() and filecmp.cmp(source, target, shallow=False):
         return False
     new = target.with_suffix(".new")
@@ -87,7 +87,7 @@ def _start(environment, built):
     changed = _put_copy(built, plugin) or changed
     server = server_run.Server(environment, HOME, plugin=plugin, config=config)
     if server.pid() is not None and changed:
-        with Step("Stopping the server: plugin or configuration is new"):
+        with Step("Stopping the server for its new plugin or configuration"):
             server.stop()
     if server.pid() is None:
         server.port = _port()
@@ -112,7 +112,7 @@ def _comparison():
 
 
 def _measure(again, sizes):
-    """The comparison with its report; one that was interrupted goes on, one that is there is left alone."""
+    """Makes the comparison and its report: resumes an interrupted one, leaves a finished one alone."""
     there = _comparison()
     if again and there:
         shutil.rmtree(there)
@@ -123,7 +123,7 @@ def _measure(again, sizes):
     say("\nMeasuring InnoDB, TidesDB and MyRocks, one server at a time")
     code = subprocess.run([str(a) for a in argv], env=clean_environment(), stdin=subprocess.DEVNULL, cwd=TREE).returncode
     if code != 0:
-        raise Failed(f"the comparison ended with {code}; ./quickstart goes on with it, ./quickstart --measure begins anew")
+        raise Failed(f"the comparison ended with {code}; ./quickstart resumes it, ./quickstart --measure starts over")
     REPORT.unlink(missing_ok=True)
     REPORT.symlink_to(Path(_comparison().name) / REPORT.name)
 
@@ -168,7 +168,7 @@ def _main():
                             "--insert-seconds", args.seconds, "--scale-down", args.scale_down])
     client = environment.basedir / "bin" / "mariadb"
     say(f"\nDone in {(time.monotonic() - begin) / 60:.1f} minutes. The server stays up.\n"
-        f"  report:   {REPORT}; {_comparison()} has its tables as Markdown, and its charts\n"
+        f"  report:   {REPORT}; its tables as Markdown and its charts are in {_comparison()}\n"
         f"  connect:  {client} --no-defaults -uroot --socket={server.socket} quickstart\n"
         f"  port:     {server.port} on 127.0.0.1, for accounts that you create\n"
         f"  stop:     ./quickstart --stop")

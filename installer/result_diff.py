@@ -1,4 +1,4 @@
-"""Compares what one test of the server's recorded with two engines, statement by statement."""
+"""Compares the records of one of the server's tests with two engines, statement by statement."""
 
 import re
 import subprocess
@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 _WORDS = ("alter|analyze|begin|call|change|check|checksum|commit|connect|connection|create|deallocate|delete|desc|describe|"
           "disconnect|do|drop|execute|explain|flush|grant|handler|insert|kill|load|lock|optimize|prepare|rename|repair|"
           "replace|reset|revoke|rollback|savepoint|select|set|show|start|table|truncate|unlock|update|use|values|with|xa")
-# Where the statement itself is not shown, the names of the columns tell what is.
+# If the record does not show the statement, the column names identify it.
 _STATEMENT = re.compile(rf"(?i)^\s*\(*\s*({_WORDS})\b|^Table\t|^id\tselect_type\t|^EXPLAIN$|^Variable_name\t")
 _STATEMENT_LINES_MAX = 40
 _CREATES = re.compile(r"(?i)^\s*create\s+(?:or\s+replace\s+)?(?:temporary\s+)?table\s+"
@@ -24,11 +24,11 @@ _SAME = [(re.compile(r"^(mysqltest): (?:In included file .*?)?At line \d+"), r"\
 
 @dataclass(frozen=True)
 class Difference:
-    """One statement's. ours, theirs: what only one of the engines has said."""
+    """One statement's difference. ours, theirs: lines that only this engine printed."""
     statement: str
     ours: tuple
     theirs: tuple
-    anew: frozenset = frozenset()  # Tables that both have made alike since the difference before.
+    anew: frozenset = frozenset()  # Tables that both have made alike since the previous difference.
 
     @property
     def lines(self):
@@ -40,7 +40,7 @@ class Difference:
 
 
 def normal(line):
-    """The line without what differs in every test: the engine's name, and where in the test it is."""
+    """The line without the parts that differ in every test: the engine's name, and the position in the test."""
     for pattern, instead in _SAME:
         line = pattern.sub(instead, line)
     return line
@@ -59,7 +59,7 @@ def statements(text):
 
 
 def _whole(statement, lines):
-    """The statement's first line, and the rest of it: up to where it ends. Of names of columns: the first row, too."""
+    """The statement's first line, and the rest of it up to its end. For column names: also the first row."""
     if "\t" in statement:
         return " ".join([statement, *lines[:1]])
     parts = [statement]
@@ -79,7 +79,7 @@ def _difference(statement, ours, theirs, anew):
 def _pieces(a, b):
     """Two lists of statements side by side, by diff: difflib takes minutes for some.
 
-    Yields same, a1, a2, b1, b2: whether a[a1:a2] is b[b1:b2]. The pieces are all of both lists.
+    Yields same, a1, a2, b1, b2: whether a[a1:a2] is b[b1:b2]. The pieces cover both lists.
     """
     with TemporaryDirectory() as directory:
         paths = [Path(directory) / name for name in "ab"]
@@ -98,7 +98,7 @@ def _pieces(a, b):
 
 
 def differences(ours, theirs):
-    """The statements that are answered differently; text of two runs of a test."""
+    """The statements with different answers, from the texts of two runs of a test."""
     if ours == theirs:
         return []
     a, b = statements(ours), statements(theirs)
@@ -108,7 +108,7 @@ def differences(ours, theirs):
         if left == right:
             anew.update(_CREATES.findall(statement))
             continue
-        # A statement that only one has shown is a line that only one has said.
+        # A statement that only one shows counts as a line that only one prints.
         said = [[*([statement] if left is None or right is None else []), *one[1]] if one else [] for one in (left, right)]
         found.append(_difference(statement, *said, anew))
         anew = set()

@@ -1,8 +1,8 @@
 """A root directory with the other Debian release, and how to run a command in it.
 
 Every command gets a mount namespace of its own (unshare), so no mount outlives it, and removing
-the root can never reach into /dev or the tree. The tree, the cache, /tmp and what a command needs
-besides have the same path inside as outside: a path, a socket and a pid mean the same on both sides.
+the root can never reach into /dev or the tree. The tree, the cache, /tmp and the other directories that
+a command needs have the same path inside and outside: a path, a socket and a pid mean the same on both sides.
 """
 
 import os
@@ -24,7 +24,7 @@ class Root:
         self.ready = self.path / ".ready"
 
     def command(self, argv, cwd=None, needs=()):
-        """The command line that runs argv inside; REQUIRES root. needs: directories that are to be seen there too."""
+        """The command line that runs argv inside; REQUIRES root. needs: directories to show there too."""
         shared = []
         for directory in map(Path, ["/tmp", TREE, host.cache_dir(), *needs]):
             if not any(directory.is_relative_to(other) for other in shared):
@@ -33,25 +33,25 @@ class Root:
                 *map(str, shared), "--", str(cwd or TREE), *map(str, argv)]
 
     def make(self, log):
-        """Makes the root if it is not there; about half a minute."""
+        """Makes the root if it is missing; takes about half a minute."""
         if self.ready.exists():
             return
         if not host.is_root():
-            raise Unavailable(f"a Debian {self.codename} root needs root to be made and entered")
+            raise Unavailable(f"only root can make and enter a Debian {self.codename} root")
         apt.install(packages.ROOT, log)
         archive = apt.Archive(self.codename, log)
         with Step(f"Reading the package lists of {self.codename}"):
             archive.update()
         mirrors = archive.mirrors()
         if not mirrors:
-            raise Unavailable(f"no apt source of this machine has the lists of Debian's {self.codename}; see {log}")
+            raise Unavailable(f"this machine's apt sources lack the lists of Debian's {self.codename}; see {log}")
         shutil.rmtree(self.path, ignore_errors=True)
         debs = host.cache_dir() / "apt" / self.codename / "debootstrap"
         debs.mkdir(parents=True, exist_ok=True)
         with Step(f"Making a Debian {self.codename} root"):
             run(["debootstrap", "--variant=minbase", "--include=ca-certificates",
                  f"--cache-dir={debs}", self.codename, self.path, mirrors[0]], log=log)
-            # Only they have another release for certain, and keys that are there.
+            # Only these certainly have the other release, and keys on this machine.
             self._configure(apt.sources_text(archive.own_sources()))
             try:
                 run(self.command(["apt-get", "update"]), log=log)

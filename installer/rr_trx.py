@@ -1,7 +1,7 @@
 """The server's suite engines/rr_trx: many clients run its tests against one table at REPEATABLE READ.
 
-The suite comes with a driver for InnoDB alone; this one takes any engine. Each test checks what it
-reads within its transaction, so a difference from its result file is a broken snapshot.
+The suite's own driver is only for InnoDB; this one takes any engine. Each test checks what it
+reads within its transaction, so a difference from its result file means a broken snapshot.
 """
 
 import random
@@ -17,16 +17,16 @@ from installer.mtr import Results
 from installer.shell import Failed, clean_environment
 
 SUITE = Path("suite") / "engines" / "rr_trx"
-SKIPPED = 62  # mysqltest's exit code; the tests end so after a deadlock or a lock wait that timed out.
+SKIPPED = 62  # mysqltest's exit code; the tests end with it after a deadlock or a lock wait timeout.
 CLIENTS = 10
-# The suite's own options, and the one arithmetic of old servers that its statements count on.
+# The suite's own options, and the arithmetic of old servers on which its statements rely.
 OPTIONS = ["--sql-mode=NO_ENGINE_SUBSTITUTION,NO_UNSIGNED_SUBTRACTION", "--innodb-lock-wait-timeout=2",
            "--loose-tidesdb-lock-wait-timeout-ms=2000", "--transaction-isolation=REPEATABLE-READ",
            "--log-bin-trust-function-creators=1"]
 
 
 class _Stress:
-    """Threads: one a client; the counts are guarded by lock."""
+    """Threads: one per client; lock guards the counts."""
 
     def __init__(self, environment, server, directory, seed):
         self.environment = environment
@@ -39,14 +39,14 @@ class _Stress:
         self.failures = {}
 
     def make_suite(self, engine):
-        """A copy of the suite in which all of it works with today's servers; returns the init test."""
+        """A copy of the suite that works with today's servers; returns the init test."""
         suite = self.directory / SUITE
         shutil.copytree(self.environment.mtr_dir / SUITE, suite, dirs_exist_ok=True)
         for path in [*suite.glob("include/*"), *suite.glob("t/*")]:
             text = path.read_text()
             # The suite's earlier place.
             text = text.replace("suite/stress_tx_rr/", f"{SUITE}/")
-            # Newer than the file: a reserved word, which is a parameter's name in it.
+            # Newer than the file: a reserved word, which the file uses as a parameter's name.
             text = re.sub(r"(?<=insertRows\()rows\b|(?<=> )rows\b", "wanted", text)
             # Newer than the files: counters need a first value, and IGNORE warns.
             if path.parent.name == "t":
@@ -73,7 +73,7 @@ class _Stress:
         draw = random.Random(self.seed * 1000 + number)
         suite = self.directory / SUITE
         place = self.directory / f"client-{number}"
-        results = place / "r"  # A copy: what differs is written beside it.
+        results = place / "r"  # A copy, because the driver writes differences beside it.
         shutil.copytree(suite / "r", results, dirs_exist_ok=True)
         while time.monotonic() < deadline:
             name = draw.choice(names)
@@ -87,7 +87,7 @@ class _Stress:
 
 
 def run(environment, plugin, directory, engine, duration_s, seed=1):
-    """Runs the suite for that long and returns a Results by test; raises Failed when it cannot run."""
+    """Runs the suite for that long and returns a Results by test; raises Failed if it cannot run."""
     directory = Path(directory)
     options = [*OPTIONS, f"--default-storage-engine={engine}"]
     server = server_run.Server(environment, directory / "server", plugin=plugin, options=options)

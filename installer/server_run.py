@@ -11,7 +11,7 @@ from pathlib import Path
 from installer import host
 from installer.shell import Failed, clean_environment, output, run, uninterrupted
 
-# A socket's path may have 107 bytes, no more; a deep checkout can be past that.
+# A socket's path may have at most 107 bytes; a deep checkout can exceed that.
 _SOCKET_PATH_MAX = 107
 
 
@@ -38,10 +38,10 @@ class Server:
 
     def __init__(self, environment, directory, plugin=None, options=(), port=None, config=None, within=None,
                  socket=None):
-        """plugin: a path of ha_tidesdb.so to load. port: None for none. config: a my.cnf to read.
+        """plugin: the path of a ha_tidesdb.so to load. port: None for none. config: a my.cnf to read.
 
-        within: makes of the command line that starts the server the one that is run, such as a MemoryGroup's command.
-        socket: where else than in directory.
+        within: wraps the command line that starts the server, such as a MemoryGroup's command.
+        socket: its path, if not in directory.
         """
         self.environment = environment
         self.directory = Path(directory).resolve()
@@ -63,12 +63,12 @@ class Server:
         return self.environment.basedir / "bin" / name
 
     def inside(self, argv, cwd=None):
-        """The command line that runs argv where the server lives; all that is the server's is to be seen there."""
+        """The command line that runs argv in the server's root, with all of the server's directories visible."""
         needs = [self.directory, self.socket.parent, *([self.plugin.parent] if self.plugin else [])]
         return self.environment.command(argv, cwd, needs)
 
     def initialise(self):
-        """Makes the datadir unless there is one. It is made aside: one that was not finished is not taken for one."""
+        """Makes the datadir if there is none. Makes it aside, so that an unfinished one is never mistaken for a datadir."""
         if (self.data / "mysql").exists():
             return
         unfinished = self.directory / "data.unfinished"
@@ -81,7 +81,7 @@ class Server:
         unfinished.rename(self.data)
 
     def _temporary(self):
-        """Where temporary tables go. Not where another server has its own: a server that starts removes all it finds."""
+        """The directory of temporary tables. Never shared with another server: a starting server empties it."""
         directory = self.directory / "tmp"
         directory.mkdir(parents=True, exist_ok=True)
         return directory
@@ -123,7 +123,7 @@ class Server:
             if self.process.poll() is not None:
                 raise Failed(f"the server ended at once; see {self.error_log}\n{self.log_tail()}")
             if time.monotonic() > deadline:
-                raise Failed(f"the server gives no answer; see {self.error_log}\n{self.log_tail()}")
+                raise Failed(f"the server does not answer; see {self.error_log}\n{self.log_tail()}")
             time.sleep(0.2)
 
     def answers(self):
@@ -153,7 +153,7 @@ class Server:
         return pid if f"--datadir={self.data}".encode() in arguments else None
 
     def stop(self, timeout_s=120):
-        """Shuts the server down in order; nothing to do when it is not running."""
+        """Shuts the server down in order, if it is running."""
         pid = self.pid()
         if pid is None:
             return

@@ -1,7 +1,7 @@
 """The server's own suites on TidesDB and on InnoDB, compared statement by statement.
 
-Both engines run the same copy of the tests, made by suite_copy, under the same driver with the same options. What they
-record is compared by result_diff; suite_differences says which differences are meant.
+Both engines run the same copy of the tests, made by suite_copy, under the same driver with the same options.
+result_diff compares their records; suite_differences lists the intended differences.
 """
 
 import json
@@ -21,13 +21,13 @@ from installer.suite_records import plain
 
 ENGINES = ["TidesDB", "InnoDB"]
 WAIT_S = 5  # For locks: the tests wait for each of their time-outs.
-# Of main: what the engine has a part in.
+# The tests of main that involve the engine.
 _MAIN = re.compile(r"(join|subselect|group|order|union|except|intersect|cte|win|range|null|type_|func_|ctype_|insert|"
                    r"update|delete|partition|trigger|sp|view|temp_table|alter_table|create|truncate|lock|innodb_|select_|"
                    r"select$|multi_update$|index_merge|derived|long_unique|key|replace|distinct|having|auto_inc|rowid|mrr|"
                    r"check|invisible|loaddata|limit|single_delete|commit|rollback|min_|max|bigint|olap|query_cache|bool|"
                    r"xa)")
-# Of the other suites what an engine other than InnoDB can take: ALTER TABLE, replication and the binary log.
+# The parts of the other suites that suit any engine: ALTER TABLE, replication and the binary log.
 _PARTS = {
     "main": _MAIN,
     "innodb": re.compile(r"(instant_|innodb[-_]index|innodb[-_]alter|alter_|innodb[-_]online)"),
@@ -37,21 +37,21 @@ _PARTS = {
     "binlog": re.compile(r"binlog_(row|innodb|xa|1pc|mix|mysqlbinlog_row|mysqlbinlog_verbose|rollback|commit|empty_xa|"
                          r"implicit|trigger|truncate|tmp|switch|unsafe|killed|multi|format)"),
 }
-_ROWS = ("rpl.", "binlog.")  # Of these suites one binary log format: each writes another record.
-# Once the engines' names are replaced, these are the tests of InnoDB once more; or they test another engine.
+_ROWS = ("rpl.", "binlog.")  # These suites run with one binary log format, since each format writes another record.
+# With the engines' names replaced, these repeat the tests of InnoDB; or they test another engine.
 _TWINS = re.compile(r"_(myisam|maria|archive|memory|blackhole)$")
-# Of the others these wait for ever, or for minutes, for what only MyISAM or InnoDB does; or start without InnoDB.
+# These wait forever, or for minutes, for something that only MyISAM or InnoDB does; or they start without InnoDB.
 LEFT_OUT = {"main.partition_innodb_semi_consistent", "main.lock", "main.innodb_mysql_lock2", "main.innodb_load_xa",
             "main.innodb_ignore_builtin", "main.query_cache_notembedded", "main.lock_multi",
-            # All of it is about what we refuse, or about InnoDB's own status.
+            # These are only about features that we refuse, or about InnoDB's own status.
             "main.partition_innodb_plugin", "storage_engine.alter_tablespace", "storage_engine.foreign_keys",
             "storage_engine.fulltext_search",
             "storage_engine.tbl_opt_data_dir", "storage_engine.tbl_opt_index_dir", "storage_engine.type_spatial_indexes",
-            # These put InnoDB's files there, or take them away, and look at what it says.
+            # These add or remove InnoDB's files and check its messages.
             "innodb.alter_missing_tablespace", "innodb.alter_rename_existing", "innodb.alter_table_upgrade",
             "innodb.instant_alter_import", "innodb.instant_alter_extend", "storage_engine.repair_table",
             "storage_engine/parts.repair_table"}
-# What a bounded run takes: little time, many kinds of reads and writes.
+# The short run: little time, many kinds of reads and writes.
 SHORT = [f"{suite}.{name}" for suite, names in {
     "main": "order_by range null_key key insert update delete index_merge_innodb replace distinct truncate long_unique "
             "type_varchar partition_explicit_prune",
@@ -79,14 +79,14 @@ def _tests(suite, mtr_dir):
     place = mtr_dir / ("main" if suite == "main" else f"suite/{suite}")
     paths = sorted([*place.glob("t/*.test"), *place.glob("*.test")])
     part = _PARTS.get(suite, re.compile(""))
-    # Of replication and the log also what wants InnoDB by itself, whatever it is called.
+    # For replication and the log, also tests that need InnoDB, whatever their names.
     names = [path.stem for path in paths if part.match(path.stem)
              or f"{suite}." in _ROWS and b"have_innodb.inc" in path.read_bytes()]
     return [f"{suite}.{name}" for name in names if not _TWINS.search(name) and f"{suite}.{name}" not in LEFT_OUT]
 
 
 def chosen(mtr_dir, names=()):
-    """Names of tests and suites as names of tests: all there are without names, those of SHORT for "short"."""
+    """Names of tests and suites as names of tests: all tests if there are no names, those of SHORT for "short"."""
     suites = ["main", "parts", "engines/iuds", "engines/funcs", "storage_engine", "storage_engine/parts",
               "storage_engine/trx", "innodb", "binlog", "rpl"]
     tests = []
@@ -96,7 +96,7 @@ def chosen(mtr_dir, names=()):
 
 
 def record(environment, plugin, directory, engine, tests, parallel, memory=False):
-    """Runs the tests with engine; returns what they recorded by test, and the driver's Results.
+    """Runs the tests with engine; returns their records by test, and the driver's Results.
 
     The driver's output goes to directory/engine; the servers' data too, or with memory to /dev/shm.
     """
@@ -116,7 +116,7 @@ def prepare(environment, plugin, place, engine, logs):
 
 
 def drive(environment, work, place, engine, tests, parallel, logs):
-    """Runs the tests in work, with the servers' data in place; returns what record() does."""
+    """Runs the tests in work, with the servers' data in place; returns the same as record()."""
     arguments = ["--force", "--force",  # Twice: a test goes on after an error that it did not expect.
                  "--record", "--retry=1", "--retry-failure=0", "--max-save-datadir=0", "--max-save-core=0",
                  "--suite-timeout=400", "--testcase-timeout=10", *mtr.default_engine(engine),
@@ -133,7 +133,7 @@ def drive(environment, work, place, engine, tests, parallel, logs):
                                 logs / f"{name}{number}", nobody=True)
 
     results = mtr.Results()
-    # A driver that records has one worker, whatever it is told. So there are several drivers.
+    # A recording driver has only one worker, so start several drivers.
     with ThreadPoolExecutor(parallel) as pool:
         for said in chain.from_iterable(pool.map(lambda number: list(share(number)), range(parallel))):
             results.tests.update(said.tests)
@@ -150,7 +150,7 @@ def _in_memory():
 
 
 def compare(environment, plugin, directory, names=(), parallel=2, engines=tuple(ENGINES), memory=False):
-    """Runs the tests with engines and returns the Comparison; of the other engine with what was kept of it."""
+    """Runs the tests with engines and returns the Comparison; takes the kept records for the other engine."""
     tests = chosen(environment.mtr_dir, names)
     for engine in engines:
         with Step(f"{len(tests)} tests of MariaDB {environment.version} with {engine}"):
@@ -164,7 +164,7 @@ def _kept(directory, engine):
 
 
 def scores(found):
-    """By suite: its name, tests that ended with InnoDB, with us; and of those the same, explained, not explained."""
+    """By suite: its name, tests that ended with InnoDB and with us; of those, how many are the same, explained or not."""
     counts = {}
     for column, names in enumerate([found.passed["InnoDB"], found.passed["TidesDB"], map(plain, found.same),
                                     map(plain, set(found.groups) - set(found.unexplained)),
@@ -175,7 +175,7 @@ def scores(found):
 
 
 def judge(version, ours, theirs):
-    """The Comparison of what record() returned for each of the two."""
+    """The Comparison of the results of record() for the two engines."""
     (our_texts, our_results), (their_texts, their_results) = ours, theirs
     found = Comparison(version)
     for engine, results in zip(ENGINES, (our_results, their_results)):
@@ -183,7 +183,7 @@ def judge(version, ours, theirs):
         found.skipped[engine] = results.count("skipped")
     for test, status in sorted(their_results.tests.items()):
         if status == "pass" and our_results.tests.get(test) == "fail" and test not in suite_differences.NOT_ENDED:
-            found.unexplained[test] = ["InnoDB's test came to its end, ours did not: see the log"]
+            found.unexplained[test] = ["the test ended with InnoDB but not with TidesDB: see the log"]
     for test in sorted(set(our_texts) & set(their_texts)):
         pairs = suite_differences.explain(test, result_diff.differences(our_texts[test], their_texts[test]))
         if not pairs:
@@ -204,7 +204,7 @@ def _shown(difference, lines_max=12):
 
 
 def write(found, path):
-    """Writes path.json and path.md; returns the path of the latter."""
+    """Writes path.json and path.md; returns the path of path.md."""
     totals, tests = Counter(), Counter()
     for groups in found.groups.values():
         totals.update(groups)

@@ -1,10 +1,10 @@
 """Server environments: a MariaDB of one Debian release, unpacked, with the headers to build for it.
 
-`debian12` is MariaDB 10.11 and `debian13` is MariaDB 11.8. The one whose release this machine runs
-is run here; the other one in a root of its own. The server's packages are unpacked into the cache
-and never installed: an installed server keeps its version and its data, and we are free to take
-the newest version whose sources the archive has (a plugin loads only into the exact version that it
-was compiled for).
+`debian12` is MariaDB 10.11 and `debian13` is MariaDB 11.8. The server of this machine's release
+runs here; the other one runs in its own root. The server's packages are unpacked into the cache
+and never installed: an installed server keeps its version and its data, and we can take
+the newest version whose sources the archive has (a plugin loads only into the exact version for
+which it was compiled).
 """
 
 import json
@@ -21,16 +21,16 @@ from installer.shell import Failed, Step, run, say
 
 @dataclass(frozen=True)
 class Environment:
-    """A server that is ready to run and to build for."""
+    """A server, ready to run and to build for."""
     name: str               # "debian12"
     package_version: str    # "1:10.11.18-0+deb12u1"
     version: str            # "10.11.18"
     prefix: Path            # Where its packages are unpacked; prefix/usr is the server's basedir.
-    headers: Path           # What TIDESDB_SERVER_HEADERS wants.
+    headers: Path           # For TIDESDB_SERVER_HEADERS.
     root: roots.Root | None  # None: this machine.
 
     def command(self, argv, cwd=None, needs=()):
-        """The command line that runs argv where this server lives. needs: directories that are to be seen there."""
+        """The command line that runs argv in this server's root. needs: directories to show there."""
         return self.root.command(argv, cwd, needs) if self.root else [str(a) for a in argv]
 
     @property
@@ -47,17 +47,17 @@ class Environment:
 
     @property
     def mtr_dir(self):
-        """Where the server's own test suite is."""
+        """The server's own test suite."""
         return mtr_dir(self.basedir)
 
 
 def mtr_dir(basedir):
-    """Where a server's own test suite is: as Debian has it, or MariaDB's own installation. Raises Failed."""
+    """The directory of a server's own test suite, in Debian's or MariaDB's own layout. Raises Failed."""
     for name in ["share/mariadb/mariadb-test", "share/mysql/mysql-test", "mariadb-test", "mysql-test"]:
         path = basedir / name
         if (path / "mysql-test-run.pl").exists():
             return path
-    raise Failed(f"{basedir} holds no mysql-test-run.pl")
+    raise Failed(f"{basedir} has no mysql-test-run.pl")
 
 
 def providers(options):
@@ -71,11 +71,11 @@ def find_root(name):
 
 
 def prepare(name, log, tests=False, update=False, more=()):
-    """Makes the environment, or what of it is missing, and returns it.
+    """Makes the missing parts of the environment, and returns it.
 
-    tests adds the server's test suite and MyRocks, more other packages of the server's (compression providers). update
-    looks for a newer server version; without it, an environment that is there is used as it is and the network is left
-    alone.
+    tests adds the server's test suite and MyRocks; more adds other server packages (compression providers). update
+    looks for a newer server version; without it, an existing environment stays as it is and the network is not
+    used.
     Raises Unavailable when this machine cannot have it (no root, no network, not Debian).
     """
     with host.cache_lock(name):
@@ -90,7 +90,7 @@ def prepare(name, log, tests=False, update=False, more=()):
             facts = _choose_version(name, base, facts, log)
         wanted = packages.SERVER + (packages.SERVER_TEST if tests else []) + list(more)
         _unpack(name, base / facts["version"], facts, wanted, root, log)
-        # Others read it without the lock.
+        # Other processes read it without the lock.
         new = stamp.with_suffix(".new")
         new.write_text(json.dumps(facts, indent=1) + "\n")
         os.replace(new, stamp)
@@ -99,7 +99,7 @@ def prepare(name, log, tests=False, update=False, more=()):
 
 
 def existing(name):
-    """The environment as prepare() left it. Raises Failed when there is none."""
+    """The environment as prepare() left it. Raises Failed if there is none."""
     base = host.cache_dir() / "servers" / name
     stamp = base / "environment.json"
     if not stamp.exists():
@@ -110,9 +110,9 @@ def existing(name):
 
 
 def _choose_version(name, base, facts, log):
-    """The newest version whose packages and sources are both to be had, with its headers made.
+    """The newest version with both packages and sources, with its headers made.
 
-    facts: of the environment that is there, if there is one; it is never gone back from.
+    facts: of the existing environment, if any; its version never goes back.
     """
     archive = apt.Archive(host.CODENAMES[name], log)
     with Step(f"Reading the package lists of {host.CODENAMES[name]}"):
@@ -127,7 +127,7 @@ def _choose_version(name, base, facts, log):
             headers.make(archive, package_version, version, base / "headers.tmp", log)
             return {"package_version": package_version, "version": version, "unpacked": []}
         except Failed as error:
-            say(f"  that is no error: the archive lacks the sources of MariaDB {version}"
+            say(f"  not an error: the archive lacks the sources of MariaDB {version}"
                 + ("; trying the version before" if package_version != versions[-1] else ""))
             problem = error
     if facts:

@@ -1,4 +1,4 @@
-"""Runs commands with their output in a log file, and says on one line what goes on."""
+"""Runs commands with their output in a log file, and shows the current step on one line."""
 
 import errno
 import os
@@ -16,15 +16,15 @@ TREE = Path(__file__).resolve().parent.parent
 
 
 class Failed(Exception):
-    """A step went wrong; the message is for a person and says where to look."""
+    """A step went wrong; the message is for people and says where to look."""
 
 
 class Unavailable(Failed):
-    """Something this machine cannot give (no root, no network ...); a reason to skip."""
+    """Something that this machine cannot give (no root, no network ...); a reason to skip."""
 
 
 def say(text, end="\n"):
-    """Where nobody reads any more (a closed terminal, a pipe's other end) the work goes on, and so does undoing."""
+    """Prints, and ignores a closed terminal or pipe, so that work and undoing go on."""
     try:
         print(text, end=end, flush=True)
     except OSError as error:
@@ -59,7 +59,7 @@ def clean_environment(extra=None):
 
 
 def _with_children(pid):
-    """pid and all that it started, as far as /proc tells; but what dpkg has begun it is left to end: nobody else could."""
+    """pid and its descendants, as far as /proc tells; but not those of a dpkg, which must finish its work."""
     children = {}
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -75,13 +75,13 @@ def _with_children(pid):
 
 
 def end(process, patience_s=10):
-    """Ends a process that was started here and all that it started: asks for it, and insists after patience_s."""
+    """Ends a child process and its descendants: asks first, and kills after patience_s."""
     if process.poll() is not None:
         return
     handles = []
     for pid in _with_children(process.pid):
         try:
-            handles.append(os.pidfd_open(pid))  # Not the number, which may be another's by then.
+            handles.append(os.pidfd_open(pid))  # Not the number, which may be another process's by then.
         except ProcessLookupError:
             pass
     left = list(handles)
@@ -102,12 +102,12 @@ def end(process, patience_s=10):
 
 @contextmanager
 def uninterrupted():
-    """An interrupt that comes meanwhile is raised at the end.
+    """Delays an interrupt to the end of the block.
 
-    For starting a program: it runs before Popen returns, and were Popen interrupted then, nobody could end it.
+    For starting a program: it runs before Popen returns, and if Popen were interrupted then, nobody could end it.
     """
     came, holding = [], True
-    # No other thread is interrupted; what is ignored or left to the system is no function, and stays.
+    # No other thread gets interrupts. A signal that is ignored or left to the system has no function here, and stays.
     handlers = {number: handler for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
                 if callable(handler := signal.getsignal(number))
                 and threading.current_thread() is threading.main_thread()}
@@ -123,7 +123,7 @@ def uninterrupted():
             signal.signal(number, hold)
         yield
     finally:
-        holding = False  # First: an interrupt may keep the next lines from all that they do.
+        holding = False  # First, because an interrupt may cut the next lines short.
         for number, handler in handlers.items():
             signal.signal(number, handler)
         for number in came:
@@ -131,7 +131,7 @@ def uninterrupted():
 
 
 def _run(argv, **how):
-    """As subprocess.run; whatever ends the wait, an interrupt too, first ends all that argv has started."""
+    """Like subprocess.run. Anything that ends the wait, including an interrupt, first ends all processes of argv."""
     process = None
     try:
         with uninterrupted():
@@ -146,9 +146,9 @@ def _run(argv, **how):
 
 
 def run(argv, log=None, cwd=None, env=None, stdin=None, lock=None):
-    """Runs argv; output goes to the end of the file log, or nowhere. Raises Failed with the tail.
+    """Runs argv and appends its output to the file log, if given. Raises Failed with the tail.
 
-    lock: a file whose lock what is run holds too.
+    lock: a file whose lock the process also holds.
     """
     argv = [str(a) for a in argv]
     how = {"cwd": cwd, "env": clean_environment(env), "stdin": stdin or subprocess.DEVNULL, "stderr": subprocess.STDOUT,
@@ -194,7 +194,7 @@ def main(function):
     except PermissionError as error:
         if not error.filename:
             raise
-        print(f"error: {error.filename}: not allowed to this user; go on as root, or in a tree of your own",
+        print(f"error: {error.filename}: this user may not do that; run it as root, or in a tree of your own",
               file=sys.stderr)
         sys.exit(1)
     except OSError as error:

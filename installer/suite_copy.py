@@ -1,10 +1,10 @@
-"""A copy of the server's own suites in which one engine stands where they name InnoDB or MyISAM."""
+"""A copy of the server's own suites that names one engine in place of InnoDB or MyISAM."""
 
 import os
 import re
 import shutil
 
-# The tests' places under the driver's directory. Their result files stay behind: the copy records its own.
+# The tests' places under the driver's directory. Their result files are not copied: the copy records its own.
 PLACES = ["main", "include",
           *(f"suite/{name}" for name in ("parts", "engines", "storage_engine", "innodb", "rpl", "binlog"))]
 _NAMED = re.compile(rb"(?i)(\b(?:default[_-]storage[_-]engine|storage_engine|engine(?:_type|_part|_subpart|_table)?)"
@@ -12,14 +12,14 @@ _NAMED = re.compile(rb"(?i)(\b(?:default[_-]storage[_-]engine|storage_engine|eng
 # Both engines take InnoDB's branch of a test.
 _BRANCH = re.compile(rb"(?i)(\$engine\s*==\s*[\"']{1,2})innodb\b")
 _REWRITTEN = {".test", ".inc", ".opt", ".combinations"}
-# How a table is altered and laid out is the engine's own affair; where one refuses a way, all that follows would differ.
+# Each engine alters and lays out tables in its own way; if one refused a way, everything after it would differ.
 _WAYS = [(re.compile(rb"(?i)(\b(?:alter[-_])?algorithm\s*=\s*['\"]?)(?:inplace|instant|nocopy)\b"), rb"\1DEFAULT"),
          (re.compile(rb"(?i)(\block\s*=\s*)(?:none|shared)\b"), rb"\1DEFAULT"),
          (re.compile(rb"(?i)\b(alter|create|drop)\s+online\b"), rb"\1"),
          (re.compile(rb"(?i)(\brow_format\s*=?\s*)(?:fixed|static|page)\b"), rb"\1DEFAULT")]
-# A promise that each engine has a variable of its own for.
+# A promise for which each engine has its own variable.
 _OWN_VARIABLE = re.compile(rb"(?i)\binnodb(?=[-_]snapshot[-_]isolation\b)")
-# What a thread says that waits for a row's lock: the statement's own state with InnoDB, that it waits with us.
+# The state of a thread that waits for a row lock: InnoDB keeps the statement's own state, we show the wait.
 _WAITING = re.compile(rb"(?i)(\bstate)\s*=\s*['\"](?:Searching rows for update|Updating)['\"]")
 # A replica's position in a table of its own for each engine.
 _POSITION = re.compile(rb"(?i)(\bgtid_slave_pos_|\bgtid[-_]pos[-_]auto[-_]engines\s*=\s*\"?(?:myisam,)?)innodb\b")
@@ -27,7 +27,7 @@ _TIMEOUT = re.compile(rb"(?m)(--(?:loose-)?innodb[-_]lock[-_]wait[-_]timeout=(\d
 
 
 def rename(text, engine):
-    """The text of a test, with engine named where it names InnoDB or MyISAM, and the way of an ALTER left open."""
+    """The text of a test, with engine in place of InnoDB or MyISAM, and without the way of an ALTER."""
     for pattern, instead in _WAYS:
         text = pattern.sub(instead, text)
     for pattern in (_NAMED, _BRANCH, _POSITION):
@@ -54,7 +54,7 @@ def _copy_file(source, copy, engine):
 
 
 def make(mtr_dir, work, engine):
-    """Writes the copy into work, the driver's directory of an installation out of links."""
+    """Writes the copy into work, the driver's directory of an installation made of links."""
     for place in PLACES:
         if (work / place).is_symlink():
             (work / place).unlink()
@@ -67,7 +67,7 @@ def make(mtr_dir, work, engine):
 
 
 def recorded(work):
-    """What the tests of the copy have recorded: by name, the text."""
+    """The records of the copy's tests: text by name."""
     texts = {}
     for place in PLACES:
         for path in (work / place).rglob("*.result"):

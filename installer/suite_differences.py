@@ -1,4 +1,4 @@
-"""The differences from InnoDB in the server's own suites that are meant. docs/engine-suites.md tells of each group."""
+"""The intended differences from InnoDB in the server's own suites. docs/engine-suites.md explains each group."""
 
 import re
 from dataclasses import dataclass
@@ -7,13 +7,13 @@ from fnmatch import fnmatch
 
 @dataclass(frozen=True)
 class Explained:
-    """Covers a difference that all its patterns cover."""
+    """Explains a difference that matches all its patterns."""
     group: str
     test: str = "*"
-    statement: str = ""   # Is found in the statement.
-    says: str = ""        # Is found in every line of ours that InnoDB does not say.
-    lines: str = ""       # Is found in every line that only one of them says.
-    less: bool = False     # Ours says nothing that InnoDB does not.
+    statement: str = ""   # Matches the statement.
+    says: str = ""        # Matches every line of ours that InnoDB does not print.
+    lines: str = ""       # Matches every line that only one of them prints.
+    less: bool = False     # Ours prints nothing that InnoDB does not.
     spoiled: bool = False  # The statement names a table that the group has spoiled: see explain().
 
     def covers(self, test, difference, met):
@@ -29,16 +29,16 @@ def _only(pattern, lines):
     return all(re.search(pattern, line) for line in lines)
 
 
-# What a statement says beside its rows.
+# A statement's output besides its rows.
 _BESIDE = r"^(affected rows: |info: |Warnings:$|(Note|Warning|Error)\t\d+\t|Level\tCode\t)"
 
-# What is refused spoils the table: the statements about it say something else, up to where both make it anew.
+# A refusal spoils the table: statements about it differ until both engines create it again.
 SPOILING = {"foreign-key", "encryption", "fulltext", "spatial", "collation", "files", "limits", "innodb-names",
             "row-format", "trx-versioning"}
 
 _PLAN = (r"(?i)^\s*(explain|analyze)\b|^\s*desc(ribe)?\s+(select|extended|format|update|delete)|"
          r"^id\tselect_type|optimizer_trace|@trace\b")
-# Not what the query cache holds.
+# Not the contents of the query cache.
 _STATISTICS = (r"(?i)^\s*show\s+(keys|index|indexes|((session|global|local)\s+)?status(?!.*qcache)|table\s+status)|"
                r"\b(session|global)_status|(table|index|column)_(stats|statistics)|"
                r"information_schema\.(statistics|tables)|^Variable_name\t(?!.*qcache)|last_query_cost|^Table\tNon_unique")
@@ -64,7 +64,7 @@ DIFFERENCES = [
     Explained("unsteady", test="suite/binlog/binlog_row_binlog", lines=r"\tXid\t1\t#\tCOMMIT /\* xid=\d+ \*/$"),
     Explained("unsteady", test="suite/rpl/rpl_insert", statement=r"^connection (master|slave);",
               lines=r"^\d+\t(root|system user)\t"),
-    # The engine's own table of positions is made behind the replica's back; the next transaction may come before it.
+    # The engine's own table of positions is created in the background; the next transaction may come first.
     Explained("unsteady", test="suite/rpl/rpl_mdev12179", statement=r"^SELECT domain_id, max\(seq_no\) FROM",
               lines=r"^0\t1[23]$"),
     # A list that names an engine twice is shortened.
@@ -86,7 +86,7 @@ DIFFERENCES = [
     Explained("binlog-rows", test="main/ctype_gbk_binlog"),
     Explained("binlog-rows", test="main/xa_binlog",
               lines=r"\t(Query\t1\t#\tuse `test`; INSERT|Annotate_rows|Table_map|Write_rows_v1)"),
-    # What mysqlbinlog prints: statements of InnoDB's, and comments with them before the rows of ours.
+    # Output of mysqlbinlog: InnoDB's statements, and comments with these before our rows.
     Explained("binlog-rows", test="suite/engines/funcs/rpl_sp", says=r"^# Annotate_rows:$|^#Q> "),
     Explained("binlog-rows", test="suite/engines/funcs/rpl_sp", less=True,
               lines=r"^/\*!\*/;$|/\*!\*/;$|^(?i:insert into|delete|select `mysqltest\d`|commit$|start transaction$)"),
@@ -95,7 +95,7 @@ DIFFERENCES = [
               says=r"'#mysql50#-\.#mysql50#t-2' doesn't exist|#mysql50#t-2\toptimize\tstatus\tOperation failed"),
     Explained("foreign-key", test="main/query_cache_innodb", statement=r"^Variable_name\t",
               lines=r"^Qcache_queries_in_cache\t[01]$"),
-    # It counts commits as the format of the log has it.
+    # It counts commits, which depends on the log's format.
     Explained("binlog-rows", test="main/commit_1innodb", statement=r"^call p_verify_status_increment",
               lines=r"^(SUCCESS|ERROR|)$|^Expected commit increment: \d actual: \d$"),
     Explained("alter-algorithm", statement=_MAKING, says=r"(ALGORITHM|LOCK)=\w+ is not supported"),
@@ -106,18 +106,18 @@ DIFFERENCES = [
               lines=r"^(affected rows: |info: Records: |Note\t1265\tData truncated for column 'b' at row [01]$)"),
     *[Explained("alter-algorithm", test=f"suite/rpl/rpl_alter_{name}", statement=r"^alter table t4 add column c[56] ",
                 lines=r"^Note\t1265\tData truncated for column 'c[56]' at row \d+$") for name in ("innodb", "instant")],
-    # It waits for the stages of an ALTER that copies while others write, which we refuse.
+    # It waits for the stages of an ALTER that copies during writes, which we refuse.
     Explained("alter-algorithm", test="main/alter_table_online", statement=r"^set @con= \$con;|^select stage, state, info ",
               lines=r"wait_condition|^and state= |information_schema\.processlist where|"
                     r"^Id\tUser|^\d+\troot\t|^stage\t[24]$"),
     Explained("trx-versioning", test="main/alter_table_online", statement=r"^create table t1 \(id int,",
               says=r"ER_VERS_FIELD_WRONG_TYPE"),
-    # The log of DDL for backups has an ALTER that copies, and the numbers count on.
+    # The DDL log for backups contains an ALTER that copies, which shifts the numbers.
     Explained("alter-algorithm", test="suite/parts/backup_log",
               lines=r"^[A-Za-z_]+,(ENGINE|Aria|partition),[01],test,\S+,id: \d+,|^#( Cleanup)?$"),
     Explained("alter-order", statement=r"(?i)alter table .* add (primary|unique)", lines=r"Duplicate entry"),
     Explained("alter-order", test="main/mrr_icp_extra", statement=r"^show warnings", lines=r"\t1062\tDuplicate entry"),
-    # Which of two comparisons meets the word first, and says so, is the plan's.
+    # The plan decides which of two comparisons meets the word first and reports it.
     Explained("plan", test="main/join_cache", lines=r"^Warning\t1292\tTruncated incorrect (INTEGER|DECIMAL) value: '\w'$"),
     Explained("optimize-note", statement=r"^Table\tOp|(?i:optimize)",
               lines=r"^\S+\toptimize\tnote\tTable does not support optimize|^affected rows: [12]$|"
@@ -130,7 +130,7 @@ DIFFERENCES = [
     Explained("read-uncommitted", test="suite/storage_engine/trx/level_read_uncommitted"),
     Explained("encryption", test="suite/parts/engine_defined_part_attributes", statement=r"ENCRYPTED=",
               lines=r"errno: 140 \"Wrong create options\"|does not support encryption yet"),
-    # The rows of a table that a refused DATA DIRECTORY left out of the exchange.
+    # The rows of a table that missed the exchange because its DATA DIRECTORY was refused.
     Explained("files", test="suite/parts/partition_basic_symlink_innodb",
               statement=r"^Table\tCreate Table t2|^select \* from t2;",
               lines=r"DATA DIRECTORY|^\) ENGINE=ENGINE DEFAULT CHARSET|^1\tone$|^2\ttwo$|^3\tthreee$|^4\tfour$"),
@@ -145,7 +145,7 @@ DIFFERENCES = [
     Explained("auto-increment", test="suite/innodb/alter_table", says=r"HA_ERR_AUTOINC_ERANGE"),
     Explained("collation", test="main/ctype_*uca*", says=r"ER_DUP_ENTRY"),
     Explained("collation", says=r"does not support an index on"),
-    # The same lines in another order, where ORDER BY leaves it open; and what LIMIT takes of equals.
+    # The same lines in another order, where ORDER BY leaves it open; and the rows that LIMIT takes among equals.
     Explained("order", test="main/join_outer*", statement=r"ORDER BY t1\.b", lines="^$"),
     Explained("order", test="main/select*", statement=r"ORDER  BY `varchar_key` LIMIT", lines="^$"),
     Explained("order", test="main/subselect*", statement=r"BY RAND\(\) LIMIT 1\) AS a .* LIMIT 5", lines=r"^\d+\tNULL$"),
@@ -157,15 +157,15 @@ DIFFERENCES = [
     Explained("limits", test="main/order_by", says=r"ER_OUT_OF_SORTMEMORY"),
     Explained("words", lines=r"limited to row-based logging|\.\.\.' at line|already exist"),
     Explained("innodb-views", says=r"(?i)timeout in wait_condition.*innodb_|innodb_trx|innodb_locks"),
-    # A database that a refused constraint does not keep.
+    # A database that no constraint protects, since we refused it.
     Explained("foreign-key", test="suite/rpl/rpl_drop_db_fail", statement=r"^DROP DATABASE db1;",
               says=r"ER_DB_DROP_EXISTS"),
-    # What follows the deadlock that the test looks for in one connection and has in the other.
+    # Follow-ups of a deadlock that the test expects in one connection and gets in the other.
     Explained("victim", test="main/xa", lines=r"(?i)deadlock|ER_XAER_RMFAIL|^ERROR XAE07"),
     Explained("backup-lock", lines=r"^MDL_BACKUP_DML\t"),
     Explained("victim", lines=r"ER_LOCK_DEADLOCK|^ERROR 40001: Deadlock"),
-    # Of one test each.
-    # InnoDB names the value of the last row and not the one that is there twice.
+    # One test each.
+    # InnoDB names the value of the last row, not the duplicate value.
     Explained("words", test="suite/rpl/rpl_row_create_table", lines=r"^ERROR 23000: Duplicate entry '1?2' for key 'b'"),
     Explained("words", test="main/auto_increment", lines=r"^ERROR 23000: .*[Dd]uplicate entry '1'"),
     Explained("limits", test="main/count_distinct3", lines=r"ER_LOCK_TABLE_FULL|^1000$|^4201000$"),
@@ -177,14 +177,14 @@ DIFFERENCES = [
     Explained("foreign-key", test="main/trigger-trans", statement=r"^SELECT @a, @b", lines=r"^[01]\t[01]$"),
     Explained("innodb-views", test="main/auto_increment_ranges_innodb",
               lines=r"wait_condition|^where |^ *and trx_|^Id\tUser|^\d+\troot\t|LOCK_WAIT|Lock wait|^ERROR 23000"),
-    # The insert that came to no end used no number of ours.
+    # The insert that did not finish used none of our numbers.
     Explained("innodb-views", test="main/auto_increment_ranges_innodb", statement=r"^select \* from t;",
               lines=r"^\d\t\d\t2020-02-29$"),
     Explained("innodb-views", test="main/innodb_mysql_lock",
               lines=r"wait_condition|^WHERE |^trx_|^Id\tUser|^\d+\troot\t|LOCK_WAIT_TIMEOUT|Lock wait|^ERROR 40001"),
     Explained("rollback", test="suite/innodb/alter_copy_bulk",
               statement="(?i)^(select @@in_transaction|rollback to savepoint)", lines=r"^[01]$|SAVEPOINT A"),
-    # What a function inserted before the CREATE ... SELECT that calls it failed.
+    # Rows that a function inserted before the CREATE ... SELECT that calls it failed.
     Explained("rollback", test="main/func_rollback", statement=r"^SELECT \* FROM t1_not_null ORDER BY f1,f2;",
               lines=r"^10\t10$", less=True),
     Explained("files", test="suite/innodb/instant_alter", statement=r"mdev28822_"),  # A table of an old InnoDB.
@@ -192,9 +192,9 @@ DIFFERENCES = [
 ]
 
 
-# Come to their end with InnoDB only, and why: the page says more.
+# Tests that end only with InnoDB, and why; the page says more.
 NOT_ENDED = {"innodb.innodb-index": "files",  # Another table's .frm: we refuse it, and say so in the log.
-             # They look for statements in the log, where ours are rows.
+             # They look for statements in the log, but ours are rows.
              **{f"engines/funcs.rpl_{name} 'mix'": "binlog-rows" for name in ("stm_mystery22", "stm_no_op", "trigger")},
              # It waits for an error of a constraint on the replica.
              "rpl.rpl_row_idempotency 'row'": "foreign-key",
@@ -214,7 +214,7 @@ def _name(text):
 
 
 def _touched(difference):
-    """The names that a refused statement makes, alters or fills; none of one that was not refused."""
+    """The names that a refused statement makes, alters or fills; empty if it was not refused."""
     if not any(re.match(r"mysqltest: |ERROR |Error\t", line) for line in difference.lines):
         return set()
     quoted = [part for line in difference.lines for part in re.findall(r"query '(.*)' (?:failed|succeeded)", line)]
@@ -227,7 +227,7 @@ def _touched(difference):
 
 def explain(test, differences):
     """Pairs: each difference, and its group or None. A change of order alone, without ORDER BY, is "order"."""
-    spoiled = {}  # Tables (views ...) that are not with both what they are: name -> group.
+    spoiled = {}  # Tables (views ...) that differ between the two: name -> group.
     found = []
     for difference in differences:
         for name in map(_name, difference.anew):

@@ -1,4 +1,4 @@
-"""What the server's tests recorded with one engine, kept from run to run: a file an engine, by test."""
+"""The records of the server's tests, kept from run to run: one file per engine, by test."""
 
 import json
 import os
@@ -12,7 +12,7 @@ def plain(test):
 
 
 def keep(path, tests, texts, results):
-    """Puts the records of a run of the tests into the file, in place of what it had of these tests."""
+    """Puts the records of a run into the file, in place of its earlier records of the same tests."""
     rerun = set(tests)
     facts = {"texts": texts, "tests": results.tests, "reasons": results.reasons}
     for part, old in _read(path).items():
@@ -24,7 +24,7 @@ def keep(path, tests, texts, results):
 
 
 def kept(path, tests):
-    """What the file has of the tests, as (texts, Results); nothing of a test that never ran."""
+    """The file's records of the tests, as (texts, Results); nothing for a test that never ran."""
     wanted = set(tests)
     texts, statuses, reasons = ({name: value for name, value in part.items() if plain(name) in wanted}
                                 for part in _read(path).values())

@@ -1,1 +1,1 @@
-"""install.sh: its command line, and which of the two kinds of installation is asked for."""
+"""install.sh: its command line, and the choice between the two kinds of installation."""

@@ -18,13 +18,13 @@ LOG = TREE / "var" / "log" / "install.log"
 
 BACKUP_PROGRAM = Path("/usr/local/bin/tidesdb-backup")
 
-_PLUGIN_BYTES = 50 << 20  # What it takes, and somewhat more.
+_PLUGIN_BYTES = 50 << 20  # Its size, and some more.
 
 
 def install(args, record):
     server = InstalledServer(LOG)
     say("Preparing")
-    # What can be refused is refused before the first long step.
+    # Refuse before the first long step.
     prefix = library.prefix_of(args, record)
     if prefix:
         library.check(record, prefix)
@@ -43,7 +43,7 @@ def install(args, record):
     say("Installing")
     restarted = False
     try:
-        # What is wanted and what is due is known before the first change: an interruption leaves it to the next run.
+        # Record wishes and pending restart before the first change, so that the next run can finish after an interruption.
         guided.remember(record, profile)
         if chosen:
             record.facts["allocator"] = chosen
@@ -71,7 +71,7 @@ def install(args, record):
 
 
 def _put_files(record, server, plugin):
-    """The plugin, which is ours by its name, the lines that load it, and tidesdb-backup; True if one changed."""
+    """Puts the plugin (ours by its name), the lines that load it, and tidesdb-backup; True if one changed."""
     changed = record.put(server.plugin, plugin.read_bytes(), mark=b"", restart=True)
     lines = config.server_config(config.memory_bytes()).encode()
     changed = record.put(server.config, lines, keep_edited=True, mark=config.MARK.encode(), restart=True) or changed
@@ -79,7 +79,7 @@ def _put_files(record, server, plugin):
 
 
 def _check_allocator(record, server):
-    """Is the allocator that was asked for, now or earlier, the one of the running process?"""
+    """Checks that the running process has the allocator that was asked for, now or earlier."""
     wanted = record.facts.get("allocator")
     found = allocator.of_process(server.pid())
     if wanted and found != wanted:
@@ -88,8 +88,8 @@ def _check_allocator(record, server):
 
 def _summary(args, record, server, environment, changed, version):
     say(f"\nMariaDB {environment.version}" + (f", ENGINE=TidesDB {version} works: a table was written and read."
-                                              if version else ": restart it to have ENGINE=TidesDB."))
-    say("  " + ("changed in this run" if changed else "nothing changed") + "; what is ours:")
+                                              if version else ": restart it to get ENGINE=TidesDB."))
+    say("  " + ("changed in this run" if changed else "nothing changed") + "; our files:")
     for path in sorted(record.files):
         say(f"    {path}")
     if version:
@@ -99,7 +99,7 @@ def _summary(args, record, server, environment, changed, version):
     for note in record.notes:
         say(f"  {note}")
     if record.facts.get("newer"):
-        say(f"  The archive has MariaDB {record.facts['newer']} without its sources. If apt upgrades to it, the\n"
+        say(f"  The archive has MariaDB {record.facts['newer']} but not its sources. If apt upgrades to it, the\n"
             "  server starts without the engine until ./install.sh can build for it;\n"
             "  apt-mark hold mariadb-server mariadb-server-core prevents that.")
     say(f"  build: {build.directory(args, environment)}, log: {LOG}, record: {record.file}\n"
@@ -109,7 +109,7 @@ def _summary(args, record, server, environment, changed, version):
 def _main():
     interruption.interrupt_once()
     args = options.parse(sys.argv[1:])
-    os.umask(0o022)  # What is put is for other accounts too: the server's, and who compiles against the library.
+    os.umask(0o022)  # Other accounts must read our files: the server's, and those that compile against the library.
     if not host.is_root() and not args.list_engines:
         raise Unavailable("installing into the system's MariaDB needs root")
     with one_run.lock() if host.is_root() else nullcontext():

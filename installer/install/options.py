@@ -9,45 +9,45 @@ from installer.source import options as source
 
 ALLOCATORS = ["system", "jemalloc", "mimalloc", "tcmalloc"]
 
-_DESCRIPTION = """Builds TidesDB for this machine's MariaDB (Debian's or Ubuntu's package; installs it if there is
-none), puts ha_tidesdb.so into its plugin directory and a few lines into its configuration, restarts the
-server and checks that ENGINE=TidesDB works. Run again, it does only what is missing."""
+_DESCRIPTION = """Builds TidesDB for this machine's MariaDB (Debian's or Ubuntu's package; installs it if it is
+missing). Puts ha_tidesdb.so into the plugin directory and a few lines into the configuration, restarts the
+server and checks that ENGINE=TidesDB works. A second run does only what is missing."""
 
-_EPILOG = """What was done is kept in /var/lib/tidesdb-install/record.json. No file is overwritten without a copy in
-/var/lib/tidesdb-install/copies/. The server's version is never changed: when it is upgraded, it starts
-without the engine until ./install.sh has built for the new version."""
+_EPILOG = """/var/lib/tidesdb-install/record.json records all changes. Before it overwrites a file, install.sh copies
+it to /var/lib/tidesdb-install/copies/. It never changes the server's version. After an upgrade the server starts
+without the engine until you run ./install.sh again to build for the new version."""
 
-# Options of the described system that have nothing to do here, with what to say.
-_REFUSED = {"s3": "object stores are not there yet",
-            "tidesdb_version": "this source tree is what is installed; check out another one for another version"}
+# Options of the described system that do not apply here, with the message for each.
+_REFUSED = {"s3": "object stores are not supported yet",
+            "tidesdb_version": "install.sh installs this source tree; for another version check out that version"}
 
 
 def parser():
     made = argparse.ArgumentParser(prog="install.sh", description=_DESCRIPTION, epilog=_EPILOG,
                                    formatter_class=argparse.RawDescriptionHelpFormatter)
     made.add_argument("--allocator", choices=ALLOCATORS,
-                      help="memory allocator of the whole server process (default: as it is)")
+                      help="memory allocator of the whole server process (default: unchanged)")
     made.add_argument("--pgo", action=argparse.BooleanOptionalAction,
-                      help="engine and plugin optimised by a profile: built instrumented, trained on private servers "
-                           "(mysql-test-run, TPROC-C, sysbench, iibench), rebuilt, checked, and the gain measured; once "
-                           "for each source about 20 minutes on two cores, two hours with --mariadb-version (default: as "
+                      help="optimise engine and plugin by a profile: build instrumented, train on private servers "
+                           "(mysql-test-run, TPROC-C, sysbench, iibench), rebuild, check, measure the gain; takes about "
+                           "20 minutes on two cores for each new source, two hours with --mariadb-version (default: as "
                            "it is)")
     made.add_argument("--mariadb-source", type=_path, metavar="TARBALL",
-                      help="the server's sources, of exactly its version, where the archive has them not")
+                      help="the server's sources, of exactly its version, if the archive lacks them")
     made.add_argument("--tidesdb-prefix", type=_path, metavar="DIR",
-                      help="also puts libtidesdb.a, its headers and what pkg-config and CMake read there, for programs "
-                           "of your own (default: as it is)")
+                      help="also install libtidesdb.a, its headers and its pkg-config and CMake files there, for your "
+                           "own programs (default: unchanged)")
     made.add_argument("--build-dir", type=_path, metavar="DIR",
                       help="where to build (here, build/install-VERSION or build/server-VERSION)")
     made.add_argument("--jobs", type=_count, metavar="N", default=os.cpu_count() or 1,
-                      help="compilers at once (%(default)s)")
-    made.add_argument("--rebuild-plugin", action="store_true", help="build from nothing, put it in again, restart; "
-                      "with --pgo train anew")
-    made.add_argument("--skip-deps", action="store_true", help="install no packages; say which are missing")
+                      help="number of parallel compilers (%(default)s)")
+    made.add_argument("--rebuild-plugin", action="store_true", help="build from scratch, install again, restart; "
+                      "with --pgo also train again")
+    made.add_argument("--skip-deps", action="store_true", help="install no packages; only name the missing ones")
     made.add_argument("--skip-tidesdb", action="store_true", help="accepted: the engine is inside the plugin")
     made.add_argument("--no-restart", action="store_true",
-                      help="leave the server alone; the next restart makes it all effective")
-    made.add_argument("--uninstall", action="store_true", help="undo what was done; tables stay on disk")
+                      help="do not restart the server; the changes take effect at its next restart")
+    made.add_argument("--uninstall", action="store_true", help="undo the installation; tables stay on disk")
     source.add_to(made)
     made.add_argument("--tidesdb-version", help=argparse.SUPPRESS)
     made.add_argument("--s3", action="store_true", help=argparse.SUPPRESS)
@@ -55,7 +55,7 @@ def parser():
 
 
 def parse(argv):
-    """The options. Ends the program with a message when they are not right."""
+    """The options. Ends the program with a message if they are wrong."""
     made = parser()
     args = made.parse_args(argv)
     for name, why in _REFUSED.items():
@@ -65,7 +65,7 @@ def parse(argv):
         making = ("allocator", "pgo", "tidesdb_prefix", "mariadb_source", "rebuild_plugin")
         others = [name for name in making if getattr(args, name)]
         if others:
-            made.error(f"--uninstall goes with no --{others[0].replace('_', '-')}")
+            made.error(f"--uninstall does not go with --{others[0].replace('_', '-')}")
     wrong = source.problem(args)
     if wrong:
         made.error(wrong)
@@ -73,7 +73,7 @@ def parse(argv):
 
 
 def _path(text):
-    """From where install.sh was called; it runs in its tree, so that nothing else is imported as root."""
+    """Resolves a path from where install.sh was called. It runs in its tree, so that root imports nothing else."""
     return Path(os.environ.get("TIDESDB_CALLED_FROM", os.getcwd())) / text
 
 

@@ -1,6 +1,6 @@
-"""One build of the server in a tree of its own, and the plugin for it: configured, compiled, staged.
+"""One build of the server in its own tree, and the plugin for it: configured, compiled, staged.
 
-Each step is left out when it is done already; what an interruption left is taken up again.
+Finished steps are skipped; interrupted ones are resumed.
 """
 
 import json
@@ -14,7 +14,7 @@ _GENERATED = ["my_config.h", "mysql_version.h", "mysqld_error.h"]
 
 
 class BuiltServer(servers.Environment):
-    """A staged or installed server of ours as something to build and to check for."""
+    """A staged or installed server of ours as a target to build for and to check against."""
 
     @property
     def basedir(self):
@@ -30,7 +30,7 @@ class BuiltServer(servers.Environment):
 
 
 class Tree:
-    """Owns: build/NAME (CMake's), build/stage-NAME (as it will be installed), build/plugin-NAME."""
+    """Owns: build/NAME (CMake's), build/stage-NAME (the files to install), build/plugin-NAME."""
 
     def __init__(self, paths, version, name, args, log):
         self.paths, self.version, self.name, self.args, self.log = paths, version, name, args, log
@@ -46,7 +46,7 @@ class Tree:
                            None)
 
     def make(self, left_out, how=None, counters=None):
-        """All of it but the plugin. how, counters: of configure.profile_flags()."""
+        """Everything except the plugin. how, counters: as for configure.profile_flags()."""
         options = configure.options(self.paths, left_out, how, counters, self.directory)
         what = {None: "", "generate": ", instrumented", "use": ", by its profile"}[how]
         with host.build_lock(self.directory) as lock:
@@ -64,7 +64,7 @@ class Tree:
             return
         with Step(f"Configuring MariaDB {self.version}"):
             stamp.unlink(missing_ok=True)
-            # Of other options: PLUGIN_X=NO of before would stay.
+            # From other options: an earlier PLUGIN_X=NO would stay.
             (self.directory / "CMakeCache.txt").unlink(missing_ok=True)
             shutil.rmtree(self.stage, ignore_errors=True)
             run(["cmake", "-G", "Ninja", "-S", self.paths.sources, "-B", self.directory, *options], log=self.log,
@@ -73,14 +73,14 @@ class Tree:
             stamp.write_text(json.dumps(key, indent=1) + "\n")
 
     def _check_engines(self, left_out):
-        """CMake leaves an engine out without an error where a library of it is not there."""
+        """Raises Failed for missing engines: CMake leaves out an engine without an error if a library for it is missing."""
         absent = engines.absent(self.paths.sources, left_out, (self.directory / "build.ninja").read_text())
         if absent:
-            raise Failed(f"CMake has left out {', '.join(absent)}, as something needed is not there: {self.log} says what. "
-                         "Install that, or name the engine with --skip-engines too")
+            raise Failed(f"CMake has left out {', '.join(absent)}, because something it needs is missing; see {self.log}. "
+                         "Install it, or also name the engine with --skip-engines")
 
     def _links(self):
-        """Where MariaDB's own builds have the two, and so the seeds' command lines."""
+        """Links at the places of MariaDB's own builds, which the seeds' command lines use."""
         for name, target in (("bin/mariadbd", "../sbin/mariadbd"), ("lib/plugin", "mysql/plugin")):
             link = self.staged_prefix / name
             if not link.is_symlink():
@@ -88,7 +88,7 @@ class Tree:
                 link.symlink_to(target)
 
     def _headers(self):
-        """What TIDESDB_SERVER_HEADERS wants, of this tree: a plugin fits the very server."""
+        """This tree's headers for TIDESDB_SERVER_HEADERS: the plugin must fit exactly this server."""
         into, sources = self.directory / "headers", self.paths.sources
         for part in ("generated", "lib"):
             (into / part).mkdir(parents=True, exist_ok=True)
@@ -99,11 +99,11 @@ class Tree:
         copies[into / "generated" / "probes_mysql_nodtrace.h"] = sources / "include" / "probes_mysql_nodtrace.h.in"
         copies[into / "lib" / "libmysqlservices.a"] = self.directory / "libservices" / "libmysqlservices.a"
         for target, source in copies.items():
-            if not target.exists() or target.read_bytes() != source.read_bytes():  # Else all is compiled again.
+            if not target.exists() or target.read_bytes() != source.read_bytes():  # Otherwise everything is compiled again.
                 shutil.copyfile(source, target)
 
     def plugin(self, more=("-DTIDESDB_PGO=",)):
-        """ha_tidesdb.so for this server, checked against it and put into the stage. more: options of cmake's."""
+        """Builds ha_tidesdb.so for this server, checks it and puts it into the stage. more: options for cmake."""
         into = self.paths.build / f"plugin-{self.name}"
         environment = self.environment()
         built = self._compile_plugin(environment, into, more)

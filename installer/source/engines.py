@@ -1,14 +1,14 @@
-"""Which storage engines a server's sources have, and which of them can be left out."""
+"""The storage engines in a server's sources, and which of them can be left out."""
 
 import re
 from dataclasses import dataclass
 
 from installer.shell import Failed
 
-# What Debian has in packages of their own, what it has not at all, and what is there for the server's own tests.
+# Engines that Debian has in packages of their own, that Debian lacks, and that are only for the server's own tests.
 SKIPPED = ("columnstore", "connect", "example", "mroonga", "oqgraph", "rocksdb", "sphinx", "spider", "test_sql_discovery")
 
-# Not mandatory to CMake, but a server without them is not what anybody means.
+# Not mandatory for CMake, but everybody expects them in a server.
 _NEEDED = ("innobase", "perfschema")
 
 # Debian packages that an engine needs besides those of the server.
@@ -24,12 +24,12 @@ class Engine:
 
 
 def find(sources):
-    """Those of an unpacked source tree, by name."""
+    """The engines of an unpacked source tree, by name."""
     found = {}
     for file in sorted((sources / "storage").glob("*/CMakeLists.txt")):
         found[file.parent.name] = _engine(file.parent.name, file.read_text(errors="replace"))
     if not found:
-        raise Failed(f"{sources} has no storage engines: are these MariaDB's sources?")
+        raise Failed(f"{sources} has no storage engines: is this MariaDB's source?")
     return found
 
 
@@ -42,7 +42,7 @@ def _engine(name, text):
 
 
 def skipped(found, asked):
-    """The engines to leave out. asked: names, or None for the usual ones. Raises Failed for a name that is not there."""
+    """The engines to leave out. asked: names, or None for the usual ones. Raises Failed for an unknown name."""
     names = [name for name in SKIPPED if name in found] if asked is None else asked
     unknown = [name for name in names if name not in found]
     needed = [name for name in names if name in found and found[name].needed]
@@ -50,19 +50,19 @@ def skipped(found, asked):
         free = ", ".join(name for name in found if not found[name].needed)
         what = (f"the sources have no storage engine {', '.join(unknown)}" if unknown
                 else f"the server needs {', '.join(needed)}")
-        raise Failed(f"--skip-engines: {what}; it takes of these: {free}")
+        raise Failed(f"--skip-engines: {what}; choose from {free}")
     return [found[name] for name in sorted(set(names))]
 
 
 def packages(found, left_out):
-    """Debian packages for the engines that are built."""
+    """Debian packages that the built engines need."""
     names = {engine.name for engine in left_out}
     return sorted({package for name in found if name not in names for package in PACKAGES.get(name, [])})
 
 
 def absent(sources, left_out, rules):
-    """Names of the engines of SKIPPED that were wanted, and that CMake has left out all the same because it misses
-    something. rules: its build.ninja."""
+    """Names of the requested engines of SKIPPED that CMake has left out because it lacks something for them.
+    rules: its build.ninja."""
     compiled = set(re.findall(r"(?m)^build storage/([^/\s]+)/\S+\.o:", rules))
     names = {engine.name for engine in left_out}
     return [name for name in SKIPPED

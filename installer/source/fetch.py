@@ -18,18 +18,18 @@ def number(package_version):
 
 
 def choose(versions, wanted):
-    """The package versions for 11.8.6, 11.8 or None (any), newest first. Raises Unavailable with what there is."""
+    """The package versions for 11.8.6, 11.8 or None (any), newest first. Raises Unavailable with the available ones."""
     found = [version for version in versions
              if wanted is None or f"{number(version)}.".startswith(wanted + ".")]
     if found:
         return found
     there = ", ".join(filter(None, map(number, versions))) or "none at all"
     raise Unavailable(f"the archives of this machine have no sources of MariaDB {wanted or ''}; they have {there}. "
-                      "Others are built of MariaDB's own tarball: --mariadb-source mariadb-VERSION.tar.gz")
+                      "For others give MariaDB's own tarball: --mariadb-source mariadb-VERSION.tar.gz")
 
 
 class Source:
-    """One version's sources: where they come from, before they are unpacked."""
+    """One version's sources, before they are unpacked."""
 
     def __init__(self, version, package_version=None, archive=None, tarball=None):
         self.version, self.package_version, self.archive, self.tarball = version, package_version, archive, tarball
@@ -39,15 +39,15 @@ class Source:
         return f"Debian's {self.package_version}" if self.package_version else str(self.tarball)
 
     def unpack(self, into, log):
-        """Fills the directory `into`; at once when it has these sources already. Raises Failed when it has others."""
+        """Fills the directory `into`; does nothing if it has these sources already. Raises Failed if it has others."""
         stamp = into / _STAMP
         if stamp.exists():
             there = json.loads(stamp.read_text())["version"]
             if there != self.version:
-                raise Failed(f"{into} has the sources of MariaDB {there}, not {self.version}; say another --build-dir")
+                raise Failed(f"{into} has the sources of MariaDB {there}, not {self.version}; give another --build-dir")
             return
         if into.exists() and any(into.iterdir()):
-            raise Failed(f"{into} is there and is not ours; say another --build-dir")
+            raise Failed(f"{into} exists and is not ours; give another --build-dir")
         places.claim(into.parent)
         work = into.with_name(into.name + ".tmp")
         shutil.rmtree(work, ignore_errors=True)
@@ -66,24 +66,24 @@ class Source:
         shutil.rmtree(download, ignore_errors=True)  # An interrupted one may be of another version.
         self.archive.download_source("mariadb", self.package_version, download)
         work.rmdir()  # dpkg-source makes it.
-        # The files are checked, by the archive's signed lists or by our sums of them (installer/pool.py).
+        # The files are already checked, by the archive's signed lists or by our checksums (installer/pool.py).
         run(["dpkg-source", "--no-check", "--no-copy", "-x", next(download.glob("mariadb_*.dsc")), work], log=log)
         shutil.rmtree(download)
 
 
 def unpacked(into):
-    """The version whose sources are there, or None."""
+    """The version of the sources in it, or None."""
     stamp = into / _STAMP
     return json.loads(stamp.read_text())["version"] if stamp.exists() else None
 
 
 def find(args, log):
-    """The Source that the options name. Raises Unavailable when it is not to be had, Failed when the tarball is another."""
+    """The Source that the options name. Raises Unavailable if there is none, Failed if the tarball is another version."""
     if args.mariadb_source:
         return _of_tarball(args.mariadb_source.resolve(), args.mariadb_version)
     wanted = args.mariadb_version
     if wanted and wanted.count(".") == 2 and unpacked(options.paths(args, wanted).sources) == wanted:
-        return Source(wanted)  # There already: the network is left alone.
+        return Source(wanted)  # Already unpacked: no network needed.
     archive = apt.Archive(host.apt_codename(), log)
     with Step("Reading the package lists"):
         archive.update()
@@ -95,7 +95,7 @@ def find(args, log):
         except Failed as error:
             if package_version == versions[-1]:
                 raise
-            say(f"  the sources of {number(package_version)} are not to be had: {str(error).splitlines()[0]}\n"
+            say(f"  the sources of {number(package_version)} are not available: {str(error).splitlines()[0]}\n"
                 "  trying the version before")
     return Source(number(package_version), package_version, archive)
 

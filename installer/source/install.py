@@ -1,4 +1,4 @@
-"""install.sh --mariadb-version: the steps in their order, and the summary; --uninstall of what they put."""
+"""install.sh --mariadb-version: the steps in their order, the summary, and --uninstall."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from installer.source.server import SourceServer, choose_port
 from installer.steps import allocator, config, dependencies, distribution, guided, interruption, library, targets
 from installer.steps.record import DIRECTORY, Record
 
-_RECORD = DIRECTORY / "source"  # Of its own: a distribution's server may have the engine too.
+_RECORD = DIRECTORY / "source"  # A separate record: a distribution's server may have the engine too.
 
 
 def _prefix(record, directory):
@@ -30,7 +30,7 @@ def list_engines(args, log):
 def install(args, log):
     record = Record(_RECORD)
     say("Preparing")
-    # What can be refused is refused before the first long step.
+    # Refuse before the first long step.
     args.mariadb_prefix = args.mariadb_prefix or Path(record.facts.get("prefix", options.PREFIX))
     prefix = _prefix(record, args.mariadb_prefix)
     prefix.check()
@@ -41,7 +41,7 @@ def install(args, log):
     paths = options.paths(args, source.version)
     server = SourceServer(paths, log)
     server.check_data()
-    # --pgo measures its gain over the plain one.
+    # --pgo measures its gain over the plain build.
     by_profile = guided.wanted(args, record)
     trees = [*(["plain"] if args.pgo or not by_profile else []), *(["generate", "use"] if by_profile else [])]
     targets.check_all(places.needs(paths, trees, replaced=prefix.settled != source.version))
@@ -71,7 +71,7 @@ def _build(args, record, paths, version, left_out, preload, log):
             dependencies.require(record, packages.PGO, log, args.skip_deps)
         if args.pgo or it.known():
             return it.build(record.facts.get("pgo"))
-        say("  The profile is of other sources: built without it. --pgo trains anew")
+        say("  The profile is for other sources, so this build does not use it. --pgo trains again")
     tree = Tree(paths, version, "plain", args, log)
     tree.make(left_out)
     tree.plugin()
@@ -79,7 +79,7 @@ def _build(args, record, paths, version, left_out, preload, log):
 
 
 def _put(args, record, prefix, server, preload, tree, profile, made):
-    """True if anything changed. An error undoes what the run changed; the data stays. made: of library.put() or None."""
+    """True if anything changed. An error undoes the run's changes; data stays. made: as for library.put(), or None."""
     before, ran, restarted = prefix.settled, server.pid() is not None, False
     due = record.facts.get("restart_due", False) or args.rebuild_plugin
     try:
@@ -107,16 +107,16 @@ def _put(args, record, prefix, server, preload, tree, profile, made):
         prefix.keep()
         return changed
     except (Failed, OSError, KeyboardInterrupt) as error:
-        said = f"{error or 'interrupted'}\nWhat this run changed in {prefix.directory} is undone; what is built stays."
+        said = f"{error or 'interrupted'}\nThis run's changes to {prefix.directory} are undone; the build stays."
         try:
             _undo(record, prefix, server, ran, before, restarted)
         except (Failed, OSError) as more:
-            said += f"\nUndoing it met an error too: {more}"
+            said += f"\nUndoing them failed too: {more}"
         raise Failed(said) from error
 
 
 def _remember(args, record, prefix, profile):
-    """What later runs want to know, before the first change: this run may be killed."""
+    """Records facts for later runs, before the first change, since this run may be killed."""
     record.facts["prefix"] = str(prefix.directory)
     for name in ("allocator", "skip_engines"):
         if getattr(args, name) is not None:
@@ -127,14 +127,14 @@ def _remember(args, record, prefix, profile):
 
 
 def _undo(record, prefix, server, ran, before, restarted):
-    """The files come back also where the server does not stop. One that was not restarted runs on."""
+    """Restores the files even if the server does not stop. A server that was not restarted keeps running."""
     interruption.no_more()
     try:
         if restarted:
             server.stop(disable=before is None and server.unit.exists())
     finally:
         try:
-            record.roll_back(restart_due=restarted)  # First: its start script is in a directory that the prefix made.
+            record.roll_back(restart_due=restarted)  # First: its start script is in a directory of the prefix.
         finally:
             prefix.roll_back()
     if restarted:
@@ -174,7 +174,7 @@ def _summary(record, prefix, paths, source, server, left_out, changed, log):
         f"  client       {paths.prefix}/bin/mariadb\n"
         f"  start, stop  {paths.control} start|stop|restart|status, or systemctl with {service.UNIT}\n"
         f"  left out     {', '.join(engine.name for engine in left_out) or 'no storage engine'}\n"
-        f"  build        {paths.build}; it may be removed, and then the next run compiles all again")
+        f"  build        {paths.build}; without it the next run compiles everything again")
     if record.facts.get("library"):
         say(f"  library      {record.facts['library']['prefix']}: libtidesdb.a, headers, for pkg-config and CMake")
     if pid:
@@ -187,7 +187,7 @@ def _summary(record, prefix, paths, source, server, left_out, changed, log):
 
 
 def installed():
-    """Is there a server from source?"""
+    """Is a server from source installed?"""
     return "prefix" in Record(_RECORD).facts
 
 
@@ -212,8 +212,8 @@ def uninstall(args, log):
     for note in [*prefix.notes, *record.notes]:
         say(f"  {note}")
     if paths.data.exists():
-        say(f"  Its data stays in {paths.data}; installed there again, the server has it.")
+        say(f"  Its data stays in {paths.data}; a server installed there again uses it.")
     if account:
-        say("  The account mysql, to which the data belongs, was made for it and stays.")
+        say("  The account mysql, which owns the data, was made for it and stays.")
     if names:
         say("  These packages were installed for it and stay: " + " ".join(names))

@@ -1,4 +1,4 @@
-"""Runs ninja, with the rest of the work on one line: how far it is, and how long it may take."""
+"""Runs ninja, and shows on one line how far it is and how long it may take."""
 
 import re
 import subprocess
@@ -9,16 +9,16 @@ from pathlib import Path
 from installer.shell import Failed, clean_environment
 
 _EDGE = re.compile(r"^\[(\d+)/(\d+)\] ")
-_LINE_EVERY_S = 60  # Where the output is no terminal.
+_LINE_EVERY_S = 60  # If the output is not a terminal.
 
 
 def left(seconds):
-    """As a person says it."""
+    """In words."""
     return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
 
 
 class Bar:
-    """Says how far it is: on a terminal in place, else in a line a minute."""
+    """Shows progress: in place on a terminal, else one line a minute."""
 
     def __init__(self, text, out=None, clock=time.monotonic, live=None):
         self._text, self._out, self._clock = text, out or sys.stdout, clock
@@ -45,7 +45,7 @@ class Bar:
 
 
 def run(tree, jobs, log, text, targets=(), bar=None, lock=None):
-    """Builds; only what is missing. Returns whether anything was. Raises Failed with the log's tail. lock: as shell.run."""
+    """Builds what is missing; returns whether anything was. Raises Failed with the log's tail. lock: as in shell.run."""
     bar, log = bar or Bar(text), Path(log)
     log.parent.mkdir(parents=True, exist_ok=True)
     done, kept = 0, []
@@ -62,8 +62,8 @@ def run(tree, jobs, log, text, targets=(), bar=None, lock=None):
                     done = int(found.group(1))
                     bar.update(done, int(found.group(2)))
         except BaseException:
-            process.terminate()  # What is compiled stays; the next run goes on there.
-            bar.end("interrupted; the same command goes on here")
+            process.terminate()  # Compiled files stay; the next run continues from there.
+            bar.end("interrupted; the same command resumes it")
             raise
     if process.returncode != 0:
         bar.end("failed")

@@ -1,4 +1,4 @@
-"""The options of install.sh that are for a server from source; pure."""
+"""The options of install.sh for a server from source; pure."""
 
 import argparse
 import re
@@ -9,14 +9,14 @@ from installer.shell import TREE
 
 PREFIX = Path("/usr/local/mariadb")
 
-# What says that a server from source is meant: the others mean something without one too.
+# Each of these asks for a server from source; the others also apply without one.
 _CHOOSING = ("mariadb_version", "mariadb_prefix", "list_engines")
 _ONLY_HERE = ("skip_engines", "port")
 
 
 @dataclass(frozen=True)
 class Paths:
-    """Where things are: all of a server below its prefix, all of building below the build directory."""
+    """Paths: the server is below its prefix, everything of its build below the build directory."""
     prefix: Path
     build: Path
 
@@ -42,36 +42,37 @@ class Paths:
 
 
 def add_to(parser):
-    group = parser.add_argument_group("a server from source", "With any of the first three, the server is compiled too, "
-                                      "in a directory and a service of its own; a distribution's server is left alone.")
+    group = parser.add_argument_group("a server from source", "Any of the first three also compiles the server and "
+                                      "installs it in its own directory and service; a distribution's server "
+                                      "stays untouched.")
     group.add_argument("--mariadb-version", type=_version, metavar="VERSION",
-                       help="such as 11.8.6, mariadb-11.8.6, or 11.8 for the newest of it that the archive has")
+                       help="such as 11.8.6, mariadb-11.8.6, or 11.8 for the archive's newest 11.8")
     group.add_argument("--mariadb-prefix", type=_prefix, metavar="DIR",
-                       help=f"where the server goes, with its data ({PREFIX})")
+                       help=f"where to install the server, with its data ({PREFIX})")
     group.add_argument("--list-engines", action="store_true",
-                       help="list what --skip-engines takes, and end; fetches and unpacks the sources")
+                       help="list the engines for --skip-engines, and end; fetches and unpacks the sources")
     group.add_argument("--skip-engines", type=_names, metavar="LIST",
-                       help="storage engines to leave out, with commas; none: all are built, or it is said which cannot be "
-                            "(default: as it is, at first those that Debian has in packages of their own)")
-    group.add_argument("--port", type=_port, metavar="N", help="of the server (at first one that is free, from 3306 on)")
+                       help="storage engines to leave out, separated by commas; none: build all, and name those that "
+                            "cannot be built (default: unchanged; at first those that Debian has in separate packages)")
+    group.add_argument("--port", type=_port, metavar="N", help="of the server (at first a free one, from 3306 on)")
 
 
 def wanted(args):
-    """Is a server from source meant?"""
+    """Do the options ask for a server from source?"""
     return any(getattr(args, name) for name in _CHOOSING)
 
 
 def problem(args):
-    """What is wrong with the options together, or None."""
+    """What is wrong with the combination of options, or None."""
     alone = [name for name in _ONLY_HERE if getattr(args, name) is not None]
     if alone and not wanted(args):
-        return f"--{alone[0].replace('_', '-')} is for a server from source: say which with --mariadb-version"
+        return f"--{alone[0].replace('_', '-')} is for a server from source: give its version with --mariadb-version"
     if args.uninstall and (args.mariadb_version or args.list_engines or alone):
-        return "--uninstall goes with --mariadb-prefix only, of these"
+        return "of these options, --uninstall goes only with --mariadb-prefix"
     build = paths(args, "").build
-    # It is in the compilers' flags, and the rules of a server's build quote none of them.
+    # It is in the compilers' flags, and the rules of a server's build do not quote these.
     if wanted(args) and not args.uninstall and not re.fullmatch(r"[\w./+@,=~-]+", str(build)):
-        return f"no server can be built in {build}, as it has blanks or the like: say another place with --build-dir"
+        return f"cannot build a server in {build}, because the path has blanks or the like: give another --build-dir"
     return None
 
 
@@ -83,14 +84,14 @@ def paths(args, version):
 def _version(text):
     found = re.fullmatch(r"(?:mariadb-)?(\d+\.\d+(?:\.\d+)?)", text)
     if not found:
-        raise argparse.ArgumentTypeError(f"no version of MariaDB, such as 11.8.6 or mariadb-11.8.6: {text}")
+        raise argparse.ArgumentTypeError(f"not a version of MariaDB, such as 11.8.6 or mariadb-11.8.6: {text}")
     return found.group(1)
 
 
 def _prefix(text):
     path = Path(text)
     if not path.is_absolute() or ".." in path.parts or len(path.parts) < 3 or not re.fullmatch(r"[\w./+-]+", text):
-        raise argparse.ArgumentTypeError(f"not an absolute path of two names at least, without blanks: {text}")
+        raise argparse.ArgumentTypeError(f"not an absolute path with at least two names and no blanks: {text}")
     return path
 
 

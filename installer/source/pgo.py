@@ -1,6 +1,6 @@
-"""--pgo for the whole server: built instrumented, trained by the mix, built again by that profile, the gain measured.
+"""--pgo for the whole server: build instrumented, train by the mix, build again with that profile, measure the gain.
 
-The engine's own part is that of installer/pgo.py: same flags, same mix, one profile of server and plugin together.
+The engine's part is as in installer/pgo.py: same flags, same mix, one profile of server and plugin together.
 """
 
 import dataclasses
@@ -18,7 +18,7 @@ from installer.source.build import Tree
 from installer.source.configure import SUITE
 
 ENGINES = "TidesDB,InnoDB"
-# What load leaves without counters is compiled for size; so the server's own tests of everyday SQL are in the mix.
+# Code that the load never reaches is compiled for size, so the mix includes the server's own tests of everyday SQL.
 SQL_TESTS = [f"main.{name}" for name in (
     "select", "join", "subselect", "group_by", "order_by", "union", "view", "cte_recursive", "win", "func_str", "func_time",
     "ps", "sp", "trigger", "alter_table", "insert_select", "multi_update", "information_schema")]
@@ -28,10 +28,10 @@ TRAINED = ("sql.dir", "innobase.dir", *pgo.TRAINED)
 
 
 class ServerPgo:
-    """Owns: build/pgo, with profile-DIGEST/, train/, compare-ENGINE/ and what is known of them; the trees generate, use."""
+    """Owns: build/pgo, with profile-DIGEST/, train/, compare-ENGINE/ and their facts; the trees generate, use."""
 
     def __init__(self, paths, version, left_out, args, log, allocator=None, tree=Tree):
-        """allocator: that of the server, by its library's path."""
+        """allocator: the server's, by its library's path."""
         self.paths, self.version, self.left_out, self.args, self.allocator = paths, version, left_out, args, allocator
         self.directory = paths.build / "pgo"
         self.directory.mkdir(parents=True, exist_ok=True)
@@ -39,14 +39,14 @@ class ServerPgo:
         self._tree = lambda name: tree(paths, version, name, args, log)
 
     def build(self, before=None):
-        """(the optimised tree with its plugin staged, what the record keeps of its profile). before: what it kept last."""
+        """(the optimised tree with its plugin staged, the profile's fact for the record). before: the last such fact."""
         profile = self.profile()
         counters = self.directory / f"profile-{profile['digest']}"
         used = self._tree("use")
         used.make(self.left_out, "use", counters)
         plugin = used.plugin(optimised_by(self.directory, profile["digest"]))
         self.check(used, plugin)
-        # Who has not asked in this run wants the server and no hour of figures.
+        # Without --pgo in this run, the user wants the server, not an hour of figures.
         gain = self.compare(used, plugin) if self.args.pgo else (before or {}).get("gain")
         return used, {"profile": profile["digest"], "trained": profile["trained"], "gain": gain}
 
@@ -55,23 +55,23 @@ class ServerPgo:
         return f"{source_key(self.version, compiler)} {self.paths.prefix} {' '.join(e.name for e in self.left_out)}"
 
     def known(self):
-        """What is known of the profile of these sources, or None: it is to be trained."""
+        """The facts of the profile of these sources, or None: it still needs training."""
         known = pgo.read_facts(self._known)
         if known.get("key") == self.key() and (self.directory / f"profile-{known['digest']}").is_dir():
             return known
         return None
 
     def profile(self):
-        """Of these sources; instrumented build and training are left out when it is there."""
+        """The profile of these sources; skips instrumented build and training if it exists."""
         known = self.known()
         if known and not (self.args.pgo and self.args.rebuild_plugin):
-            say(f"  The profile of this server is there, trained {known['trained']}: no training")
+            say(f"  Using the profile of this server, trained {known['trained']}: no training needed")
             return known
         counters = self.directory / "training"
         tree = self._tree("generate")
         tree.make(self.left_out, "generate", counters)
         plugin = tree.plugin(["-DTIDESDB_PGO=generate", f"-DTIDESDB_PGO_DIR={counters}"])
-        shutil.rmtree(counters, ignore_errors=True)  # The build ran programs of its own.
+        shutil.rmtree(counters, ignore_errors=True)  # The build itself ran instrumented programs.
         say("  Training: the mix on private servers of the instrumented build")
         self._mix("train", self.directory / "train", "--counters", counters, "--engines", ENGINES, "--tests", TESTS,
                   "--build", *build_words("instrumented", tree.environment(), plugin))
@@ -85,7 +85,7 @@ class ServerPgo:
         return known
 
     def check(self, used, plugin):
-        """Raises Failed unless the optimised server and engine pass the tests that the training ran, and more of ours."""
+        """Raises Failed unless the optimised server and engine pass the tests of the training, and more of ours."""
         checked, of = self.directory / "checked.json", _sums(used.environment().mariadbd, plugin)
         if pgo.read_facts(checked) == of:
             return
@@ -98,9 +98,9 @@ class ServerPgo:
         pgo.write_facts(checked, of)
 
     def compare(self, used, plugin):
-        """The measured gain of TidesDB over a plain build of the same sources, which is made where there is none.
+        """The measured gain of TidesDB over a plain build of the same sources; makes that build if it is missing.
 
-        InnoDB's, whose code is the server's, is measured and printed too.
+        Also measures and prints the gain of InnoDB, whose code is part of the server.
         """
         plain = self._tree("plain")
         plain.make(self.left_out)
@@ -112,7 +112,7 @@ class ServerPgo:
             if known.get(engine) == of and table.exists():
                 say(f"  The gain of {engine} is measured already:\n{table.read_text()}")
                 continue
-            say(f"  Measuring {engine} on the server without profile and with it, in turn")
+            say(f"  Measuring {engine} on the server without and with the profile, in turn")
             of_plain, of_used = (plain_plugin, plugin) if engine == "TidesDB" else (None, None)
             self._mix("compare", self._comparison(engine),
                       "--build", *build_words("plain", plain.environment(), of_plain, self.allocator),
@@ -129,8 +129,8 @@ class ServerPgo:
         done = subprocess.run([str(a) for a in argv], cwd=TREE, env=clean_environment(), stdin=subprocess.DEVNULL,
                               check=False)
         if done.returncode != 0:
-            raise Failed(f"{command}: see above, and {into}; what is done is kept, the same "
-                         "command goes on there")
+            raise Failed(f"{command}: see above, and {into}; finished work is kept, and the same "
+                         "command resumes")
 
 
 def _sums(*paths):
@@ -138,7 +138,7 @@ def _sums(*paths):
 
 
 def _with_suite(directory, server, tested):
-    """A server in links: all of the one, and the test suite that only the other has, where it is still there."""
+    """A server in links: all files of the one, and the test suite of the other if that still exists."""
     directory.mkdir(parents=True)
     for path in [*server.iterdir(), *tested.glob(SUITE)]:
         (directory / path.name).symlink_to(path)

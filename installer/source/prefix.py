@@ -1,7 +1,7 @@
-"""The server's directory as a whole: its files are put from a stage, and known by a list with checksums.
+"""The server's directory as a whole: its files come from a stage, and a list with checksums names them.
 
-A file that is not in the list is not ours: it is never overwritten and never removed. So the data stays, which the server
-itself has made. The list is written before each change.
+A file outside the list is not ours: it is never overwritten or removed. So the data stays, which the server
+itself made. The list is written before each change.
 """
 
 import hashlib
@@ -17,7 +17,7 @@ _BEFORE = ".before"  # What this run replaced, until it is kept.
 
 
 def entry(path):
-    """What the list says of a file: its mode and checksum, or where a link points. None: there is none."""
+    """A file's entry in the list: its mode and checksum, or a link's target. None: no such file."""
     if path.is_symlink():
         return f"link {os.readlink(path)}"
     if not path.is_file():
@@ -42,28 +42,28 @@ class Prefix:
         self.directory, self.list_file = Path(directory), Path(list_file)
         kept = json.loads(self.list_file.read_text()) if self.list_file.exists() else {}
         if kept and kept["prefix"] != str(self.directory):
-            raise Failed(f"a server from source is in {kept['prefix']} already; there can be one. "
-                         "./install.sh --uninstall takes it out")
+            raise Failed(f"a server from source is already in {kept['prefix']}; there can be only one. "
+                         "./install.sh --uninstall removes it")
         self.version, self.files = kept.get("version"), kept.get("files", {})
         self._unfinished = kept.get("unfinished")
         self.notes = []
 
     @property
     def settled(self):
-        """The version of the last run that ended well, or None: what roll_back() would leave."""
+        """The version of the last successful run, or None: the state that roll_back() restores."""
         return self._unfinished["version"] if self._unfinished else self.version
 
     def check(self, version=None):
-        """Raises Failed when the directory is somebody else's, or when its server is newer than that version."""
+        """Raises Failed if the directory is not ours, or if its server is newer than that version."""
         if not self.list_file.exists() and self.directory.exists() and (
                 not self.directory.is_dir() or set(os.listdir(self.directory)) - _KEPT):
-            raise Failed(f"{self.directory} is there and is not from this install.sh; say another --mariadb-prefix")
+            raise Failed(f"{self.directory} exists and is not from this install.sh; give another --mariadb-prefix")
         if version and self.version and _series(version) < _series(self.version):
             raise Failed(f"{self.directory} has MariaDB {self.version}: a server does not go back to {version}")
 
     def put(self, stage, version):
-        """Makes the directory hold what the stage holds; True if that changed a file."""
-        self.roll_back()  # What an interrupted run has changed.
+        """Makes the directory's files equal to the stage's; True if that changed a file."""
+        self.roll_back()  # The changes of an interrupted run.
         new = scan(stage)
         there = {name: entry(self.directory / name) for name in {*new, *self.files}}
         changed = sorted(name for name in new if new[name] != there[name])
@@ -93,18 +93,18 @@ class Prefix:
             edited = _kept_or_free(path.with_name(path.name + ".edited"), found)
             if not os.path.lexists(edited):
                 shutil.copy2(path, edited, follow_symlinks=False)
-            self.notes.append(f"{path} was changed since we put it; that is now {edited.name}")
+            self.notes.append(f"{path} has changed since we put it; your version is now {edited.name}")
         before.parent.mkdir(parents=True, exist_ok=True)
         os.rename(path, before)
 
     def keep(self):
-        """The changes are good: what they replaced is given up."""
+        """Accepts the changes: removes what they replaced."""
         if self._unfinished:
             shutil.rmtree(self.directory / _BEFORE, ignore_errors=True)
             self._save(self.version, self.files, None)
 
     def roll_back(self):
-        """Undoes put(), of this run or of one that was interrupted."""
+        """Undoes put(), of this run or of an interrupted one."""
         if not self._unfinished:
             return
         old = self._unfinished["files"]
@@ -125,7 +125,7 @@ class Prefix:
             self._forget()
 
     def remove(self):
-        """Takes out the files that are as we put them; the others and the data stay. Notes say which."""
+        """Removes the files that are as we put them; others and the data stay. Notes name them."""
         self.roll_back()
         for name, as_put in self.files.items():
             path = self.directory / name
@@ -133,12 +133,12 @@ class Prefix:
             if found == as_put:
                 path.unlink()
             elif found:
-                self.notes.append(f"{path} was changed since we put it, and stays")
+                self.notes.append(f"{path} has changed since we put it, and stays")
         self._remove_empty(self.files)
         self._forget()
 
     def _remove_empty(self, names):
-        """Directories of these files that hold nothing any more."""
+        """Removes directories of these files that are empty now."""
         parents = {parent for name in names for parent in (self.directory / name).parents
                    if parent.is_relative_to(self.directory)}
         for path in sorted(parents, key=lambda p: len(p.parts), reverse=True):
@@ -158,7 +158,7 @@ class Prefix:
         self.list_file.unlink(missing_ok=True)
 
 
-# What --uninstall and an undone run leave: the server's data, its log, and a my.cnf that somebody changed.
+# What --uninstall and an undone run leave: the server's data, its log, and an edited my.cnf.
 _KEPT = {"data", "data.unfinished", "log", "run", "etc"}
 
 
@@ -167,7 +167,7 @@ def _series(version):
 
 
 def _kept_or_free(path, found):
-    """It, or with the first number that makes it a name of no file, or of one that is as found says: kept before."""
+    """The path, or the path with the first number for which no file exists, or a file that matches found (kept before)."""
     numbers = itertools.count(1)
     free = path
     while os.path.lexists(free) and entry(free) != found:

@@ -1,4 +1,4 @@
-"""A server from source as a process: its account, its data, starting it, asking it."""
+"""A server from source as a process: its account, its data, its start, queries."""
 
 import os
 import shutil
@@ -32,19 +32,19 @@ class SourceServer(InstalledServer):
         return (self.paths.data / "mysql").exists()
 
     def check_data(self):
-        """Raises Failed when something else than a server's data is where that belongs."""
+        """Raises Failed if the place of the data holds something else."""
         if not self._has_data() and self.paths.data.exists() and any(self.paths.data.iterdir()):
-            raise Failed(f"{self.paths.data} holds something that is no server's data; move it away")
+            raise Failed(f"{self.paths.data} holds something other than a server's data; move it away")
 
     def initialise(self):
-        """Makes the server's directories, and its data unless there is some. root comes in by the socket, as in Debian."""
+        """Makes the server's directories, and its data if there is none. root logs in by the socket, as in Debian."""
         for name in ("run", "log"):
             path = self.paths.prefix / name
             path.mkdir(parents=True, exist_ok=True)
             shutil.chown(path, ACCOUNT, ACCOUNT)
         if self._has_data():
             return
-        # Aside: one that was not finished is not taken for one.
+        # Made aside, so that an unfinished directory is never mistaken for a finished one.
         unfinished = self.paths.prefix / "data.unfinished"
         shutil.rmtree(unfinished, ignore_errors=True)
         with Step("Making the server's data directory"):
@@ -76,21 +76,21 @@ class SourceServer(InstalledServer):
             run([self.paths.control, "stop"], log=self.log)
 
     def upgrade(self):
-        """Makes the system tables as this version wants them. The data say which version that was done for."""
-        with Step("Upgrading the system tables, unless they are"):
+        """Upgrades the system tables to this version. The data name the version of the last upgrade."""
+        with Step("Upgrading the system tables if needed"):
             run(self._asks("mariadb-upgrade"), log=self.log)
 
     def _client(self, statements):
         return self._asks("mariadb", "--batch", "--skip-column-names", "-e", statements)
 
     def _asks(self, program, *more):
-        """A command line that asks this server: ~/.my.cnf and the environment may name another one."""
+        """A command line that asks this server, even if ~/.my.cnf or the environment names another."""
         return [self.paths.prefix / "bin" / program, f"--defaults-file={self.paths.config}", "--host=localhost", *more]
 
 
 def choose_port(other_server):
-    """3306 or the first one after it that nobody listens on. other_server: one that is stopped now may want 3306 later."""
+    """The first free port from 3306 on. other_server: a server that is stopped now may need 3306 later."""
     for port in range(3307 if other_server else 3306, 3406):
         if server_run.is_free(port):
             return port
-    raise Failed("no port from 3306 to 3405 is free; say one with --port")
+    raise Failed("no port from 3306 to 3405 is free; choose one with --port")

@@ -7,7 +7,7 @@ UNIT = "mariadb-tidesdb"
 
 def server_config(paths, port, memory):
     return f"""# From TidesDB's install.sh. What you change here stays.
-# The programs of {paths.prefix}/bin read this file and none of /etc; the clients read ~/.my.cnf after it.
+# The programs of {paths.prefix}/bin read this file and no file in /etc; the clients read ~/.my.cnf after it.
 [client-server]
 socket = {paths.socket}
 port = {port}
@@ -29,9 +29,9 @@ def pid_file(paths):
 
 
 def programs(paths):
-    """What the command line of this server's process begins with.
+    """The beginning of this server's command line.
 
-    /proc/PID/exe is not for everybody to read, and is another name once the file was replaced.
+    /proc/PID/exe would not do: not every user may read it, and it has another name once the file is replaced.
     """
     return [paths.prefix / directory / "mariadbd" for directory in ("sbin", "bin")]
 
@@ -48,7 +48,7 @@ Type=notify
 User=mysql
 ExecStart={paths.prefix}/sbin/mariadbd --defaults-file={paths.config}
 {environment}LimitNOFILE=65536
-# Recovery may take long; a server that ends in order writes what it holds.
+# Recovery may take long, and an orderly shutdown writes out what is in memory.
 TimeoutStartSec=900
 TimeoutStopSec=900
 KillSignal=SIGTERM
@@ -70,7 +70,7 @@ prefix={paths.prefix}
 pid_file={pid_file(paths)}
 preload={preload or ''}
 
-pid() {{  # Of the running server. Fails when none runs: the file may be left over, and its number be another process's.
+pid() {{  # Of the running server; fails if none runs. The file may be left over, with another process's number.
   pid=$(cat "$pid_file" 2>/dev/null) || return 1
   case $(tr '\\0' '\\n' 2>/dev/null <"/proc/$pid/cmdline" | head -n 1) in
     {ours}) ;;
@@ -78,21 +78,21 @@ pid() {{  # Of the running server. Fails when none runs: the file may be left ov
   esac
 }}
 
-lives() {{  # A process whose parent has not asked for its end is none: where nobody does, as in some containers, it stays.
+lives() {{  # A zombie counts as ended: in some containers no parent ever reaps it.
   kill -0 "$1" 2>/dev/null || return 1
-  # Not by its command line: that is empty too while a program takes the place of another.
+  # Not by its command line: that is also empty during an exec.
   case $(sed 's/.*) //' 2>/dev/null <"/proc/$1/stat") in
     [ZX]* | "") return 1 ;;
   esac
 }}
 
-answers() {{  # This server: ~/.my.cnf may name another one.
+answers() {{  # Does this server answer? ~/.my.cnf may name another one.
   "$prefix/bin/mariadb-admin" --defaults-file="$prefix/etc/my.cnf" --host=localhost \\
     --no-beep --connect-timeout=5 ping >/dev/null 2>&1
 }}
 
 start() {{
-  if pid; then echo "runs already, as $pid"; return 0; fi
+  if pid; then echo "already runs as $pid"; return 0; fi
   ulimit -n 65536 2>/dev/null
   LD_PRELOAD=$preload setsid "$prefix/sbin/mariadbd" --defaults-file="$prefix/etc/my.cnf" \\
     </dev/null >>"$prefix/log/mysqld.out" 2>&1 &
@@ -104,7 +104,7 @@ start() {{
       tail -n 20 "$prefix/log/mysqld.err" >&2
       return 1
     fi
-    if [ $waited -ge 900 ]; then echo "the server gives no answer; see $prefix/log/mysqld.err" >&2; return 1; fi
+    if [ $waited -ge 900 ]; then echo "the server does not answer; see $prefix/log/mysqld.err" >&2; return 1; fi
     sleep 1
     waited=$((waited + 1))
   done

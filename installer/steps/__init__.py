@@ -1,1 +1,1 @@
-"""What an installation does, step by step, whichever server it is for; what was done is recorded and can be undone."""
+"""The steps of an installation, for either kind of server; each change is recorded and can be undone."""

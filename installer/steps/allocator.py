@@ -6,28 +6,28 @@ from pathlib import Path
 from installer.shell import Failed, Unavailable, output, run
 from installer.steps import config, dependencies
 
-# The newest first; releases differ in which one they have.
+# The newest first; each release has only some of them.
 PACKAGES = {"jemalloc": ["libjemalloc2"],
             "mimalloc": ["libmimalloc3", "libmimalloc2.0"],
             "tcmalloc": ["libtcmalloc-minimal4t64", "libtcmalloc-minimal4"]}
 
-# Deleted: a process goes on with the library that it has mapped when the package is upgraded.
+# "(deleted)": after a package upgrade a process keeps the library that it has mapped.
 _LIBRARY = re.compile(r"/lib(jemalloc|mimalloc|tcmalloc)(?:_minimal)?\.so\.[\d.]+(?: \(deleted\))?$")
 
 
 def choose_package(name, known):
-    """The first package of that allocator that known (a function of a name) says is to be had."""
+    """The first package of that allocator that is available, by known(name)."""
     for package in PACKAGES[name]:
         if known(package):
             return package
-    raise Unavailable(f"none of {', '.join(PACKAGES[name])} is to be had here")
+    raise Unavailable(f"none of these packages is available here: {', '.join(PACKAGES[name])}")
 
 
 def find_library(paths):
     """The library to preload, among the paths of a package."""
     found = sorted(path for path in paths if _LIBRARY.search(path))
     if not found:
-        raise Failed("the allocator's package holds no library of it")
+        raise Failed("the allocator's package does not contain its library")
     return min(found, key=len)
 
 
@@ -46,8 +46,8 @@ def of_process(pid):
 
 
 def set_up(record, server, preload):
-    """Makes the configuration for that library, None for the system's; True if a file changed. The server's next start
-    takes it."""
+    """Writes the configuration for that library (None: the system's); True if a file changed. Applies at the server's
+    next start."""
     if preload is None:
         changed = record.remove(server.allocator_config, restart=True)
         return record.remove(server.allocator_unit, restart=True) or changed
@@ -59,12 +59,12 @@ def set_up(record, server, preload):
 
 
 def library(record, name, log, skip_deps):
-    """The path of what is to be preloaded, None for the system's; its package is installed if need be."""
+    """The path of the library to preload, None for the system's; installs its package if need be."""
     if name in (None, "system"):
         return None
     try:
         package = choose_package(name, _known)
-    except Unavailable:  # A machine whose package lists were never read.
+    except Unavailable:  # This machine has never read its package lists.
         run(["apt-get", "update"], log=log)
         package = choose_package(name, _known)
     dependencies.require(record, [package], log, skip_deps)
@@ -72,5 +72,5 @@ def library(record, name, log, skip_deps):
 
 
 def _known(package):
-    """Is it installed, or to be had?"""
+    """Is it installed or available?"""
     return "Package:" in output(["sh", "-c", 'apt-cache show "$1" 2>/dev/null || true', "sh", package])

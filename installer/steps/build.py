@@ -11,7 +11,7 @@ def directory(args, environment):
 
 
 def build(record, environment, args, log):
-    """The plugin, built if need be and checked against the server. Returns its path."""
+    """Builds the plugin if need be and checks it against the server. Returns its path."""
     dependencies.require(record, packages.BUILD, log, args.skip_deps)
     plugin = build_plugin.compile_plugin(environment, directory(args, environment), args.jobs, log, args.rebuild_plugin)
     build_plugin.check(environment, plugin)

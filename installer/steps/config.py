@@ -5,12 +5,12 @@ from pathlib import Path
 
 MIB = 1 << 20
 
-# What our files begin with, by which they are known where the record is lost.
+# Our files begin with this, so that they can be recognized if the record is lost.
 MARK = "# From TidesDB's install.sh"
 
 
 def memory_bytes(limits=("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")):
-    """The machine's memory, or its cgroup's limit when that is less."""
+    """The machine's memory, or its cgroup's limit if that is lower."""
     found = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     for path in map(Path, limits):
         if path.exists() and path.read_text().strip().isdigit():
@@ -19,16 +19,16 @@ def memory_bytes(limits=("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/mem
 
 
 def memtable_mib(memory):
-    """The memtable for a server with that much memory, InnoDB's small default pool beside it.
+    """The memtable size for a server with that much memory, beside InnoDB's small default pool.
 
-    The engine's whole budget is half of the memory (docs/design/0012-memory.md). The memtable as by default, less
-    where two would not fit into a quarter of the budget.
+    The engine's whole budget is half of the memory (docs/design/0012-memory.md). The memtable has its default size, or less
+    if two of them would not fit into a quarter of the budget.
     """
     return _rounded(min(128 * MIB, memory // 2 // 8)) // MIB
 
 
 def _rounded(size):
-    """Down to what people would write."""
+    """Rounded down to a number that people would write."""
     step = 32 * MIB if size >= 64 * MIB else MIB
     return size // step * step
 
@@ -38,13 +38,13 @@ def server_config(memory):
 [mysqld]
 plugin_load_add = ha_tidesdb
 
-# loose_: after an upgrade to a version that the plugin is not built for, the server starts without it.
-# Half of the machine's memory at most is used (tidesdb_max_memory_usage); of that, for decoded blocks, all that
-# nothing else needs:
+# loose_: the server also starts without the plugin, as after an upgrade to a version that the plugin is not built for.
+# The engine uses at most half of the machine's memory (tidesdb_max_memory_usage). Decoded blocks may take all of that
+# which nothing else needs:
 loose_tidesdb_block_cache_size = 0
-# Writes are collected in as much before they go to table files:
+# Writes collect in memory up to this size before they go to table files:
 loose_tidesdb_unified_memtable_write_buffer_size = {memtable_mib(memory)}M
-# A COMMIT that was answered survives a power cut (INTERVAL and NONE give the last ones away for speed):
+# An answered COMMIT survives a power cut (INTERVAL and NONE trade the last ones for speed):
 loose_tidesdb_unified_memtable_sync_mode = FULL
 """
 

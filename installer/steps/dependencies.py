@@ -1,13 +1,13 @@
-"""The packages that an installation needs: installed if allowed, and remembered."""
+"""The packages that an installation needs: installs them if allowed, and records them."""
 
 from installer import apt, host
 from installer.shell import Unavailable
 
 
 def require(record, wanted, log, skip, told=None):
-    """Installs what is missing of wanted. With skip, or not as root, raises Unavailable with its names instead.
+    """Installs the missing packages of wanted. With skip, or not as root, raises Unavailable with their names instead.
 
-    told: gives what apt-get install is told of those names, if not just them.
+    told: turns those names into arguments of apt-get install, if they are not just the names.
     """
     missing = apt.missing(wanted)
     if not missing:

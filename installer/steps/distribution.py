@@ -1,4 +1,4 @@
-"""The distribution's MariaDB: which version is installed, what can be built for it, and installing it."""
+"""The distribution's MariaDB: its installed version, whether the plugin can be built for it, and its installation."""
 
 import re
 from functools import partial
@@ -8,7 +8,7 @@ from installer import apt, headers, host, packages, servers
 from installer.shell import Failed, Step, Unavailable, output, say
 from installer.steps import dependencies
 
-# What plugin/base/server_port.h knows: from the first on, before the second.
+# The versions that plugin/base/server_port.h knows: from the first on, before the second.
 SUPPORTED = (10, 11), (11, 9)
 
 # The server, with the client that checks it; all of one version.
@@ -19,12 +19,12 @@ def version_number(package_version):
     """10.11.18 of 1:10.11.18-0+deb12u1."""
     found = re.match(r"(?:\d+:)?(\d+\.\d+\.\d+)", package_version)
     if not found:
-        raise Failed(f"{package_version} is no version of MariaDB")
+        raise Failed(f"{package_version} is not a version of MariaDB")
     return found.group(1)
 
 
 def check_supported(version):
-    """Raises Unavailable when the plugin does not know servers of that version."""
+    """Raises Unavailable if the plugin does not support servers of that version."""
     series = tuple(int(part) for part in version.split(".")[:2])
     if not SUPPORTED[0] <= series < SUPPORTED[1]:
         raise Unavailable(f"the plugin is for MariaDB 10.11 to 11.8; this server is {version}")
@@ -39,17 +39,17 @@ def installed_version():
 
 
 def check_no_other_server():
-    """Raises Unavailable where MySQL or the like is installed: MariaDB would take its place, and its data."""
+    """Raises Unavailable if MySQL or the like is installed: MariaDB would replace it and take its data."""
     for line in output(["dpkg-query", "-W", "-f", "${db:Status-Status}|${Package}|${Provides}\\n"]).splitlines():
         status, name, provides = line.split("|")
         if status == "installed" and "virtual-mysql-server" in re.split(r"[\s,]+", provides):
-            raise Unavailable(f"{name} is installed, and the distribution's MariaDB would take its place. A server "
-                              "from source goes beside it: ./install.sh --mariadb-version VERSION. Or replace it by "
+            raise Unavailable(f"{name} is installed, and the distribution's MariaDB would replace it. Install a server "
+                              "from source beside it: ./install.sh --mariadb-version VERSION. Or replace it by "
                               "mariadb-server yourself, and run this again.")
 
 
 def environment(record, log, args):
-    """The installed server as something to build for; installs one when there is none."""
+    """The installed server as a target to build for; installs one if there is none."""
     package_version = installed_version()
     if not package_version:
         check_no_other_server()
@@ -62,11 +62,11 @@ def environment(record, log, args):
 
 
 def _make_known(record, package_version, log, args):
-    """Gets the headers of the installed version, or of the newest that can be installed, and installs it."""
+    """Gets the headers of the installed version. If none is installed, installs the newest possible version."""
     archive = apt.Archive(host.apt_codename(), log)
 
     def make_headers(wanted):
-        """Raises Failed when the archive has not what it takes."""
+        """Raises Failed if the archive lacks packages or sources."""
         version = version_number(wanted)
         check_supported(version)
         if not headers.directory(version).exists():
@@ -91,7 +91,7 @@ def _make_known(record, package_version, log, args):
         except Unavailable:
             raise
         except Failed as error:
-            say(f"  that is no error: the archive lacks the sources of MariaDB {version_number(candidate)}"
+            say(f"  not an error: the archive lacks the sources of MariaDB {version_number(candidate)}"
                 + ("; trying the version before" if candidate != candidates[-1] else ""))
             problem = error
             continue
@@ -105,6 +105,6 @@ def _make_known(record, package_version, log, args):
 
 def _no_sources(archive, package_version, error):
     others = [v for v in archive.listed("mariadb-server") if v != package_version]
-    return (f"the sources of the installed server, {package_version}, are not to be had here: {error}\n"
+    return (f"the sources of the installed server, {package_version}, are not available here: {error}\n"
             f"Give them with --mariadb-source mariadb-{version_number(package_version)}.tar.gz (MariaDB's own tarball), or "
             f"install another version of the server first (the archive has {', '.join(others) or 'no other'}).")

@@ -1,4 +1,4 @@
-"""install.sh --pgo: when a profile is wanted, what it needs, and what the record and the summary say of it."""
+"""install.sh --pgo: when to use a profile, what it needs, and what the record and the summary say about it."""
 
 from functools import partial
 
@@ -12,19 +12,19 @@ _DIRECTORY = "pgo"  # Beside the plain build.
 
 
 def wanted(args, record):
-    """As it was asked for, now or earlier."""
+    """Whether a profile was asked for, now or earlier."""
     return bool(record.facts.get("pgo")) if args.pgo is None else args.pgo
 
 
 def build(record, environment, args, plain, preload, log):
-    """(plugin, what the record keeps of it). The plain one and None where only an earlier run asked and the source is new.
+    """(plugin, its fact for the record). The plain one and None if only an earlier run asked and the source is new.
 
-    preload: the allocator's library or None. A failure leaves what is installed as it is: nothing was put yet.
+    preload: the allocator's library or None. A failure changes nothing that is installed: no file is put yet.
     """
     it = Pgo(environment, plain_build.directory(args, environment) / _DIRECTORY, args.jobs, log)
     asked = bool(args.pgo)
     if not asked and it.known_profile() is None:
-        say("  The profile is of another source or server: built without it. ./install.sh --pgo trains anew")
+        say("  The profile is for another source or server, so this build does not use it. ./install.sh --pgo trains again")
         return plain, None
     if asked:
         _packages(record, environment, args, log)
@@ -47,12 +47,12 @@ def _packages(record, environment, args, log):
                              told=partial(archive.installable, version=environment.package_version))
     except Unavailable:
         raise
-    except Failed as error:  # The archive has the suite of a newer server only.
+    except Failed as error:  # The archive has only the suite of a newer server.
         record.notes.append(f"trained without the server's test suite: {str(error).splitlines()[0]}")
 
 
 def cmake_options(build_dir, profile):
-    """What makes the library as the plugin is. profile: as build() gives it."""
+    """CMake options that build the library like the plugin. profile: as build() gives it."""
     return optimised_by(build_dir / _DIRECTORY, profile["profile"]) if profile else ["-DTIDESDB_PGO="]
 
 

@@ -1,4 +1,4 @@
-"""What interrupts install.sh: the first signal does, and then there is peace for undoing."""
+"""Signals to install.sh: the first one interrupts it; later ones cannot disturb the undoing."""
 
 import signal
 
@@ -6,12 +6,12 @@ _NUMBERS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def interrupt_once():
-    """SIGTERM, and a terminal that is closed, do what Ctrl-C does; what comes after the first one is not heard."""
+    """SIGTERM and a closed terminal act like Ctrl-C; signals after the first one are ignored."""
     _hear(_interrupted)
 
 
 def no_more():
-    """None of them interrupts what is done from now on."""
+    """From now on no signal interrupts."""
     _hear(_unheard)
 
 
@@ -27,4 +27,4 @@ def _interrupted(_number, _frame):
 
 
 def _unheard(_number, _frame):
-    """Not SIG_IGN, which the server would inherit that is started while undoing."""
+    """Used instead of SIG_IGN, which a server started during the undoing would inherit."""

@@ -1,4 +1,4 @@
-"""install.sh --tidesdb-prefix: the engine as a library for other programs; put by the record, --uninstall takes it."""
+"""install.sh --tidesdb-prefix: the engine as a library for other programs; recorded, so --uninstall removes it."""
 
 import os
 import shutil
@@ -8,15 +8,15 @@ from installer import host
 from installer.shell import TREE, Step, run
 from installer.steps import targets
 
-# The link of the plugin optimises it as a whole; an archive for any compiler's link cannot hold that.
+# No LTO: the plugin is optimised at its own link, but an archive must link with any compiler.
 _OPTIONS = ["-DTIDESDB_BUILD_TESTS=OFF", "-DTIDESDB_BUILD_PLUGIN=OFF", "-DTIDESDB_PCH=ON",
             "-DCMAKE_INTERPROCEDURAL_OPTIMIZATION=OFF"]
 
-_BYTES = 100 << 20  # What it takes, and somewhat more.
+_BYTES = 100 << 20  # Its size, and some more.
 
 
 def prefix_of(args, record):
-    """Where it is wanted, now or since an earlier run; None: nowhere."""
+    """The prefix asked for, now or in an earlier run; None: no library."""
     if args.tidesdb_prefix:
         return args.tidesdb_prefix.absolute()
     kept = record.facts.get("library")
@@ -24,13 +24,13 @@ def prefix_of(args, record):
 
 
 def check(record, prefix):
-    """Raises Failed where it cannot be put."""
+    """Raises Failed if it cannot be put there."""
     there = record.facts.get("library", {}).get("prefix") == str(prefix)
     targets.check(prefix, 0 if there else _BYTES, "--tidesdb-prefix")
 
 
 def stage(into, jobs, log, more=()):
-    """Compiles it in a directory. Returns one that holds what belongs below the prefix. more: options of cmake's."""
+    """Compiles it in a directory. Returns a directory with the files for the prefix. more: options for cmake."""
     staged = into / "staged"
     with host.build_lock(into) as lock, Step("Building libtidesdb"):
         shutil.rmtree(staged, ignore_errors=True)
@@ -41,14 +41,14 @@ def stage(into, jobs, log, more=()):
 
 
 def put(record, prefix, staged):
-    """Puts all of it below prefix, and takes away what an earlier run put and is not of it. True if a file changed."""
+    """Puts all files below prefix, and removes an earlier run's obsolete ones. True if a file changed."""
     changed, files = False, {}
     for root, _, names in os.walk(staged):
         for name in names:
             path = Path(root) / name
             files[str(prefix / path.relative_to(staged))] = path
     earlier = record.facts.get("library", {}).get("files", [])
-    # Known before the first change, so that after an interruption the next run ends it.
+    # Recorded before the first change, so that after an interruption the next run can finish.
     record.facts["library"] = {"prefix": str(prefix), "files": sorted({*earlier, *files})}
     for path, source in sorted(files.items()):
         changed = record.put(path, source.read_bytes()) or changed

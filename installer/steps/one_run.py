@@ -1,4 +1,4 @@
-"""One run of install.sh at a time: the lock is on the directory of its records, and is held for the whole run."""
+"""One run of install.sh at a time: it holds a lock on the directory of its records until it ends."""
 
 import fcntl
 import os
@@ -11,12 +11,12 @@ from installer.steps.record import DIRECTORY
 
 @contextmanager
 def lock(directory=DIRECTORY):
-    """Raises Failed while another run holds it. One that was killed holds it no more."""
+    """Raises Failed while another run holds the lock. A killed run no longer holds it."""
     handle = _open(directory)
     try:
         yield
     finally:
-        with suppress(OSError):  # It holds a record.
+        with suppress(OSError):  # Fails if it holds a record.
             directory.rmdir()
         os.close(handle)
 
@@ -33,11 +33,11 @@ def _open(directory):
             pass
         except BlockingIOError as error:
             raise Failed(f"another ./install.sh runs{_holder(handle)}: wait until it has ended") from error
-        os.close(handle)  # The run before had left nothing, and has removed the directory.
+        os.close(handle)  # The run before left no record and removed the directory.
 
 
 def _holder(handle):
-    """", as PID", of who has locked it; "" where that is not to be seen, as in another container."""
+    """", as PID" of the holder of the lock; "" if it is not visible, as in another container."""
     inode = str(os.fstat(handle).st_ino)
     with suppress(OSError):
         for line in Path("/proc/locks").read_text().splitlines():

@@ -1,7 +1,7 @@
-"""What install.sh changed on this machine: files put, with copies of what was there, and how to undo it.
+"""What install.sh changed on this machine: the files it put, copies of the files before, and how to undo it.
 
 Owns: /var/lib/tidesdb-install (record.json, copies/). The record is written before each change, so that
-an interrupted run leaves nothing behind that it does not name.
+it names everything that an interrupted run leaves behind.
 """
 
 import hashlib
@@ -24,8 +24,8 @@ def digest(data):
 @dataclass(frozen=True)
 class _There:
     """What is at a path: a file or a link."""
-    link: str | None    # Where it points; None: a file.
-    data: bytes | None  # As it is read, through a link too; None where that leads to no file.
+    link: str | None    # Its target; None: a file.
+    data: bytes | None  # Its content, also through a link; None for a dangling link.
     mode: int
     owner: tuple
 
@@ -37,8 +37,8 @@ class _There:
 class Record:
     """files: path -> {"sha256" of what we put there, "copy" of what was there before us or None}.
 
-    While a file is written its entry has "until" besides: the sum of what is there until then.
-    facts: what later runs want to know. notes: lines for the summary, of this run only.
+    While a file is being written its entry also has "until": the sum of the old content.
+    facts: for later runs. notes: lines for the summary of this run.
     """
 
     def __init__(self, directory=DIRECTORY):
@@ -57,11 +57,11 @@ class Record:
             kept = json.loads(self.file.read_text())
             known = kept["format"]
         except (ValueError, KeyError, TypeError) as error:
-            raise Failed(f"{self.file} is damaged ({error!r}). Bring it back from a backup, or move it away: then "
-                         "./install.sh knows its own files again, but no more what was there before them, which is in "
+            raise Failed(f"{self.file} is damaged ({error!r}). Restore it from a backup, or move it away. Then "
+                         "./install.sh recognizes its own files again, but not the earlier files; those are in "
                          f"{self.directory / 'copies'}") from error
         if known != _FORMAT:
-            raise Failed(f"{self.file} is of format {known}, this install.sh knows {_FORMAT}")
+            raise Failed(f"{self.file} has format {known}, this install.sh knows format {_FORMAT}")
         return kept
 
     def save(self):
@@ -71,7 +71,7 @@ class Record:
         _write(self.file, (text + "\n").encode(), 0o644)
 
     def forget(self):
-        """Ends the record; the copies stay if there are any."""
+        """Removes the record; copies stay if there are any."""
         self.file.unlink(missing_ok=True)
         for path in [self.directory / "copies", self.directory]:
             if path.is_dir() and not any(path.iterdir()):
@@ -80,9 +80,9 @@ class Record:
     def put(self, path, data, mode=0o644, keep_edited=False, mark=None, restart=False):
         """Makes path hold data; True if that changed it.
 
-        What is there and not from us is copied first. keep_edited: a file that was ours and that somebody
-        changed since stays as it is. mark: a file that begins with it is ours, also where the record does not name it.
-        restart: the server has it at its next start only, and the fact restart_due is there before the change.
+        Another owner's file is copied first. keep_edited: our own file stays as it is if somebody has changed it
+        since. mark: a file that begins with it is ours, even if the record does not name it.
+        restart: it takes effect at the server's next start, so the fact restart_due is set before the change.
         """
         path, entry = Path(path), self.files.get(str(path))
         there = _look(path)
@@ -97,13 +97,13 @@ class Record:
         copy = entry["copy"] if entry else None
         if there and not _as_put(there, entry):
             if entry and keep_edited:
-                self.notes.append(f"{path} was changed since we wrote it, and is left as it is")
+                self.notes.append(f"{path} has changed since we wrote it, and stays as it is")
                 return False
             saved = self._copy(path, there)
             copy = copy if entry else str(saved)
-            self.notes.append(f"{path} was there; its copy is {saved}")
+            self.notes.append(f"{path} existed; its copy is {saved}")
         self._make_directory(path.parent)
-        self._remember(path, there)  # Not before: where no directory can be, there is nothing to undo, nor could it be.
+        self._remember(path, there)  # Not before: if the directory cannot be made, there is nothing to undo.
         self.files[str(path)] = {"sha256": digest(data), "copy": copy, "until": there and there.sum}
         if restart:
             self.facts["restart_due"] = True
@@ -113,7 +113,7 @@ class Record:
         return True
 
     def remove(self, path, restart=False):
-        """Takes back what we put at path; True if there was something to take back. restart: as of put()."""
+        """Takes back what we put at path; True if there was something to take back. restart: as in put()."""
         path, entry = Path(path), self.files.get(str(path))
         if entry is None:
             return False
@@ -123,14 +123,14 @@ class Record:
             self.facts["restart_due"] = True
             self.save()
         if there and there.sum != (before and before.sum) and not _as_put(there, entry):
-            self.notes.append(f"{path} was changed since we wrote it; its copy is {self._copy(path, there)}")
+            self.notes.append(f"{path} has changed since we wrote it; its copy is {self._copy(path, there)}")
         if before:
             _restore(path, before)
-            self.notes.append(f"{path} is again what it was before")
+            self.notes.append(f"{path} is restored")
         else:
             _remove(path)
             if entry["copy"]:
-                self.notes.append(f"{path} is removed; what was there before does not come back, as its copy "
+                self.notes.append(f"{path} is removed; the file before it does not come back, because its copy "
                                   f"{entry['copy']} is gone")
         del self.files[str(path)]
         self._remove_directories()
@@ -138,7 +138,7 @@ class Record:
         return True
 
     def roll_back(self, restart_due=False):
-        """Undoes this run's changes; packages stay. restart_due: the server may run with what is undone."""
+        """Undoes this run's changes; packages stay. restart_due: the server may still run with the undone files."""
         for path, (there, entry) in self._journal.items():
             if entry:
                 now = _look(path)
@@ -180,7 +180,7 @@ class Record:
         directory.mkdir(parents=True, exist_ok=True)
 
     def _remove_directories(self):
-        """Those that we made and that are empty."""
+        """Removes the empty ones that we made."""
         for path in sorted(map(Path, self.directories), key=lambda p: len(p.parts), reverse=True):
             if path.is_dir() and any(path.iterdir()):
                 continue
@@ -190,7 +190,7 @@ class Record:
 
 
 def _look(path):
-    """None: nothing is there."""
+    """What is at path, or None."""
     if not os.path.lexists(path):
         return None
     info = path.lstat()
@@ -200,7 +200,7 @@ def _look(path):
 
 
 def _as_put(there, entry):
-    """Is it what we put there, or what an interrupted run was about to replace?"""
+    """Is it the file that we put there, or the one that an interrupted run was about to replace?"""
     return entry is not None and there.sum in (entry["sha256"], entry.get("until"))
 
 
@@ -217,12 +217,12 @@ def _restore(path, there):
 
 
 def _remove(path):
-    for name in (path, _new(path)):  # A run that was killed may have begun to write it.
+    for name in (path, _new(path)):  # A killed run may have begun to write it.
         name.unlink(missing_ok=True)
 
 
 def _write(path, data, mode, owner=None):
-    """A new file under the old name: who has the old one open or mapped keeps it."""
+    """Puts a new file under the old name: processes that have the old one open or mapped keep it."""
     new = _new(path)
     with open(new, "wb") as file:
         file.write(data)

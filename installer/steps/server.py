@@ -1,4 +1,4 @@
-"""The installed server as a process: where its files are, restarting it with and without systemd, asking it."""
+"""The installed server as a process: where its files are, how to restart it with and without systemd, queries."""
 
 import os
 import re
@@ -13,7 +13,7 @@ _OPTION_FILES = ["/etc/my.cnf", "/etc/mysql/my.cnf"]  # What Debian's server rea
 
 
 def reads(directory, files):
-    """Do these option files, or what they include, take in the ones of that directory?"""
+    """Do these option files, or the files that they include, include that directory?"""
     left, seen = [Path(file) for file in files], set()
     while left:
         file = left.pop()
@@ -42,25 +42,25 @@ class InstalledServer:
         self.systemd = Path("/run/systemd/system").is_dir()
 
     def look(self, must_answer):
-        """Where its plugins are, whether it lets us in (must_answer), and whether it reads our options: before
-        anything is built, and before it is restarted for nothing. Raises Unavailable."""
+        """Finds its plugin directory, and checks that it lets us in (must_answer) and reads our options. Runs before
+        any build or restart. Raises Unavailable."""
         self.plugin = self._plugin_directory(must_answer) / self.plugin.name
         files, directory = self._option_files(), self.config.parent
         if not reads(directory, files):
-            raise Unavailable(f"the server reads no options from {directory}, where those for TidesDB go: add the line "
+            raise Unavailable(f"the server does not read {directory}, where the options for TidesDB go: add the line "
                               f"\"!includedir {directory}/\" to {files[-1]}")
 
     def _plugin_directory(self, must_answer):
-        """As the running server says; of one that does not run, as its options will say."""
+        """As the running server says; for a stopped one, as its options say."""
         try:
             return Path(self.sql("SELECT @@plugin_dir").strip())
         except Failed as error:
             nobody_there = self.pid() is None and re.search(r"ERROR 200[23]\b", str(error))
             if must_answer and not nobody_there:
-                raise Unavailable("the running server does not answer us, and could not be checked after its restart: "
+                raise Unavailable("the running server does not answer us, so it could not be checked after its restart: "
                                   f"{str(error).splitlines()[-1]}\nLet root in by the socket (IDENTIFIED VIA "
-                                  "unix_socket), or put user, password and socket into [client] of /root/.my.cnf; with "
-                                  "--no-restart it is not asked.") from error
+                                  "unix_socket), or put user, password and socket into [client] of /root/.my.cnf. With "
+                                  "--no-restart no answer is needed.") from error
         told = re.findall(r"(?m)^--plugin[-_]dir=(.+)", output(["my_print_defaults", "--mysqld"]))
         return Path(told[-1]) if told else self.plugin.parent
 
@@ -71,7 +71,7 @@ class InstalledServer:
         return own or _OPTION_FILES
 
     def pid(self):
-        """The running server's pid, or None; without systemd a server that does not answer is none."""
+        """The running server's pid, or None; without systemd, a server that does not answer counts as stopped."""
         if self.systemd:
             pid = int(output(["systemctl", "show", "--property", "MainPID", "--value", "mariadb"]).strip() or 0)
             return pid or None
@@ -96,11 +96,11 @@ class InstalledServer:
             deadline = time.monotonic() + timeout_s
             while not self.answers():
                 if time.monotonic() > deadline:
-                    raise Failed(f"the server gives no answer after its restart; see {self.log} and its own log")
+                    raise Failed(f"the server does not answer after its restart; see {self.log} and its own log")
                 time.sleep(0.5)
 
     def read_units(self):
-        """Makes systemd see a drop-in that came or went; without it the next restart is with the old one."""
+        """Makes systemd see an added or removed drop-in; otherwise the next restart still uses the old state."""
         if self.systemd:
             run(["systemctl", "daemon-reload"], log=self.log)
 
@@ -114,13 +114,13 @@ class InstalledServer:
         return output(self._client(statements))
 
     def check_engine(self):
-        """Writes and reads a table, and returns the plugin's version. Raises Failed when that does not work."""
+        """Writes and reads a table, and returns the plugin's version. Raises Failed if that fails."""
         build_plugin.check_rows(self.sql)
         return self.sql("SELECT PLUGIN_AUTH_VERSION FROM information_schema.PLUGINS "
                         "WHERE PLUGIN_NAME = 'TidesDB' AND PLUGIN_STATUS = 'ACTIVE'").strip()
 
     def tables(self):
-        """How many tables are TidesDB's."""
+        """The number of TidesDB's tables."""
         return int(self.sql("SELECT COUNT(*) FROM information_schema.TABLES WHERE ENGINE = 'TidesDB'"))
 
     @staticmethod

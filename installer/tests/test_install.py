@@ -75,7 +75,7 @@ class Recorded(unittest.TestCase):
         record = self.record()
         self.assertFalse(record.put(self.path, b"2", keep_edited=True))
         self.assertEqual(self.path.read_bytes(), b"by hand")
-        self.assertIn("left as it is", record.notes[0])
+        self.assertIn("stays as it is", record.notes[0])
         self.assertTrue(record.put(self.path, b"2"))
         copies = list((self.base / "record" / "copies").iterdir())
         self.assertEqual([c.read_bytes() for c in copies], [b"by hand"])
@@ -182,7 +182,7 @@ class Recorded(unittest.TestCase):
         self.theirs.write_bytes(b"# ours")
         record = self.record()
         self.assertFalse(record.put(self.path, b"# ours", keep_edited=True, mark=b"# ours"))
-        self.assertIn("left as it is", record.notes[0])
+        self.assertIn("stays as it is", record.notes[0])
         self.assertFalse(record.put(self.theirs, b"# ours", mark=b"# ours"))
         again = self.record()
         for path in (self.path, self.theirs):

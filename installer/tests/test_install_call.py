@@ -81,7 +81,7 @@ class Called(unittest.TestCase):
         said = StringIO()
         with redirect_stderr(said), self.assertRaises(SystemExit):
             shell.main(work)
-        self.assertRegex(said.getvalue(), r"^error: /srv/tidesdb/var: not allowed to this user; go on as root.*\n$")
+        self.assertRegex(said.getvalue(), r"^error: /srv/tidesdb/var: this user may not do that; run it as root.*\n$")
 
     def test_the_hold_is_on_what_holds_the_server(self):
         record = Record(self.base / "record")

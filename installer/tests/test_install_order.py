@@ -163,12 +163,12 @@ class Installing(unittest.TestCase):
         with mock.patch.object(install.allocator, "library", side_effect=Unavailable("libjemalloc2 is missing")), \
                 self.assertRaisesRegex(Unavailable, "libjemalloc2"):
             self.install("--allocator", "jemalloc", "--skip-deps")
-        with self.assertRaisesRegex(Failed, f"--tidesdb-prefix.*{self.built} is no directory"):
+        with self.assertRaisesRegex(Failed, f"--tidesdb-prefix.*{self.built} is not a directory"):
             self.install("--tidesdb-prefix", str(self.built / "here"))
         with mock.patch("shutil.disk_usage", return_value=SimpleNamespace(free=1 << 20)), \
-                self.assertRaisesRegex(Failed, "--tidesdb-prefix.*100 MiB are wanted there, and 1 MiB"):
+                self.assertRaisesRegex(Failed, "--tidesdb-prefix.*needs 100 MiB, and 1 MiB are free"):
             self.install("--tidesdb-prefix", str(self.base / "opt"))
-        with mock.patch("os.access", return_value=False), self.assertRaisesRegex(Failed, "cannot be written to"):
+        with mock.patch("os.access", return_value=False), self.assertRaisesRegex(Failed, "is not writable"):
             self.install()
         self.assertNotIn("build", self.asked)
         self.assertFalse((self.base / "record").exists())
@@ -187,7 +187,7 @@ class Installing(unittest.TestCase):
         self.install()
         self.built.write_bytes(b"v2")
         self.server.broken = [b"v2"]
-        with self.assertRaisesRegex(Failed, "does not start\nWhat this run changed in the server is undone.$"):
+        with self.assertRaisesRegex(Failed, "does not start\nThis run's changes to the server are undone.$"):
             self.install()
         self.assertEqual((self.server.loaded, self.server.restarts), (b"v1", 3))
         self.built.write_bytes(b"v1")
@@ -198,7 +198,7 @@ class Installing(unittest.TestCase):
         self.install()
         self.built.write_bytes(b"v2")
         self.server.broken = [b"v1", b"v2"]
-        with self.assertRaisesRegex(Failed, "does not start\nWhat this run changed in the server is undone, but"):
+        with self.assertRaisesRegex(Failed, "does not start\nThis run's changes to the server are undone, but"):
             self.install()
         self.assertTrue(Record(self.base / "record").facts["restart_due"])
 
@@ -214,12 +214,12 @@ class Installing(unittest.TestCase):
         self.assertIn("2 tables of TidesDB stay", said)
         self.assertEqual((self.server.loaded, self.server.allocator, self.server.restarts), (None, "system", 2))
         self.assertFalse((self.base / "record").exists())
-        self.assertEqual(self.uninstall(), "Nothing is installed by install.sh.\n")
+        self.assertEqual(self.uninstall(), "install.sh has installed nothing here.\n")
 
     def test_a_server_that_does_not_start_without_it_has_it_back(self):
         self.install()
         self.server.broken = [None]
-        with self.assertRaisesRegex(Failed, "does not start\nWhat this run changed in the server is undone.$"):
+        with self.assertRaisesRegex(Failed, "does not start\nThis run's changes to the server are undone.$"):
             self.uninstall()
         self.assertEqual((self.server.loaded, self.server.running), (b"v1", 1))
         self.server.broken = []
@@ -230,9 +230,9 @@ class Installing(unittest.TestCase):
         self.assertEqual(self.server.loaded, b"v1")
         with mock.patch.object(self.server, "restart", side_effect=Killed), self.assertRaises(Killed):
             self.uninstall()
-        self.assertIn("Nothing more is installed", self.uninstall())
+        self.assertIn("No more files of install.sh are here.", self.uninstall())
         self.assertIsNone(self.server.loaded)
-        self.assertIn("Nothing is installed", self.uninstall())
+        self.assertIn("has installed nothing", self.uninstall())
 
     def test_what_wants_the_engine_refuses_to_uninstall(self):
         self.install()
@@ -256,7 +256,7 @@ class Installing(unittest.TestCase):
         record = Record(self.base / "record")
         record.facts["packages"] = ["ninja-build"]
         record.save()
-        self.assertEqual(self.uninstall(), "Nothing is installed by install.sh.\n"
+        self.assertEqual(self.uninstall(), "install.sh has installed nothing here.\n"
                                            "  These packages were installed for it and stay: ninja-build\n")
         self.assertFalse((self.base / "record").exists())
 
@@ -347,7 +347,7 @@ class Interrupted(unittest.TestCase):
         interruption.interrupt_once()
         record, server = mock.Mock(facts={"restart_due": True}), mock.Mock()
         record.roll_back.side_effect = lambda **_: os.kill(os.getpid(), signal.SIGINT)
-        self.assertIn("is undone", undo.roll_back(record, server, True))
+        self.assertIn("are undone", undo.roll_back(record, server, True))
         server.restart.assert_called_once_with()
 
     def test_a_terminal_that_is_closed_ends_no_undoing(self):

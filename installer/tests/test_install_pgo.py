@@ -176,7 +176,7 @@ class Wanted(InDirectory):
         with mock.patch.object(pgo.Pgo, "known_profile", return_value=None), redirect_stdout(StringIO()) as said:
             found = guided.build(record, environment, self.args(), Path("plain.so"), None, None)
         self.assertEqual(found, (Path("plain.so"), None))
-        self.assertIn("--pgo trains anew", said.getvalue())
+        self.assertIn("--pgo trains again", said.getvalue())
 
     def test_the_summary_names_profile_and_gain(self):
         fact = {"profile": "abc", "trained": "today", "gain": {"said": "+5.4 % (+2.3 to +8.6)", "verdict": "gain"}}

@@ -49,7 +49,7 @@ class Options(unittest.TestCase):
         for text in ("11.8.6", "mariadb-11.8.6"):
             self.assertEqual(install_options.parse(["--mariadb-version", text]).mariadb_version, "11.8.6")
         self.assertEqual(install_options.parse(["--mariadb-version", "mariadb-11.8"]).mariadb_version, "11.8")
-        self.assertIn("no version", self.refused("--mariadb-version", "latest"))
+        self.assertIn("not a version", self.refused("--mariadb-version", "latest"))
 
     def test_prefixes(self):
         for text in ("mariadb", "/", "/opt", "/opt/../etc", "/opt/my server"):
@@ -72,13 +72,13 @@ class Options(unittest.TestCase):
     def test_what_does_not_go_together(self):
         self.assertIn("--mariadb-version", self.refused("--skip-engines", "spider"))
         self.assertIn("--mariadb-version", self.refused("--port", "3310"))
-        self.assertIn("--mariadb-prefix only", self.refused("--uninstall", "--mariadb-version", "11.8.6"))
+        self.assertIn("only with --mariadb-prefix", self.refused("--uninstall", "--mariadb-version", "11.8.6"))
         self.assertIn("not a port", self.refused("--mariadb-version", "11.8.6", "--port", "70000"))
 
     def test_a_build_path_that_the_compilers_flags_cannot_hold(self):
         source = ["--mariadb-version", "11.8.6"]
         for name in ("/data/my build", "/data/it's", "/data/a;b"):
-            self.assertIn("say another place with --build-dir", self.refused(*source, "--build-dir", name))
+            self.assertIn("give another --build-dir", self.refused(*source, "--build-dir", name))
             install_options.parse(["--build-dir", name])  # The plugin's build has its flags quoted.
         install_options.parse([*source, "--build-dir", "/data/ws@2/build,new"])
         with mock.patch.object(options, "TREE", Path("/data/my clone")):

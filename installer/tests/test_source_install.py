@@ -165,7 +165,7 @@ class Installing(Installation):
 
     def test_the_first_one_that_does_not_start_leaves_its_data_only(self):
         self.server.raises = {"restart": Failed("does not start")}
-        self.assertIn("does not start\nWhat this run changed in", self.failing())
+        self.assertIn("does not start\nThis run's changes to", self.failing())
         self.assertEqual([path.name for path in self.paths.prefix.iterdir()], ["data"])
         self.server.raises = {}
         self.assertTrue(self.put())
@@ -195,7 +195,7 @@ class Installing(Installation):
         self.another()
         self.server.raises = {"check": Failed("no engine"), "stop": Failed("the server 1 does not end")}
         said = self.failing(preload="/lib/libjemalloc.so.2")
-        self.assertRegex(said, "(?s)no engine.*is undone.*the server 1 does not end")
+        self.assertRegex(said, "(?s)no engine.*are undone.*the server 1 does not end")
         self.assertEqual((self.paths.prefix / "sbin" / "mariadbd").read_text(), "1")
         self.assertNotIn("jemalloc", self.paths.control.read_text())
         self.server.raises = {}
@@ -236,7 +236,7 @@ class Installing(Installation):
         self.another()
         (self.base / "opt" / "tidesdb").mkdir(parents=True)
         (self.base / "opt" / "tidesdb" / "lib").touch()
-        self.assertIn("is undone", self.failing(library=self.library(), skip_engines=[]))
+        self.assertIn("are undone", self.failing(library=self.library(), skip_engines=[]))
         self.assertEqual((self.paths.prefix / "sbin" / "mariadbd").read_text(), "1")
         self.assertEqual(self.facts(), {**before, "packages": []})
         self.assertEqual(self.server.done, ["no more"])

@@ -38,7 +38,7 @@ class BuildDirectory(InDirectory):
             (build / name).touch()
         with self.assertRaises(Failed) as caught:
             self.unpack(build)
-        self.assertIn("say an empty or a new --build-dir", str(caught.exception))
+        self.assertIn("give an empty or new --build-dir", str(caught.exception))
         self.assertEqual(sorted(path.name for path in build.rglob("*") if path.is_file()), ["thesis.txt", "y", "z"])
 
     def test_a_new_one_and_what_an_interruption_left_in_it(self):
@@ -78,7 +78,7 @@ class Room(InDirectory):
     def test_of_the_build_and_of_what_is_installed(self):
         need = places.TREE_BYTES + places.SOURCES_BYTES + places.PREFIX_BYTES
         said = self.refused(need - 1)
-        self.assertIn(f"--build-dir {self.paths.build}, --mariadb-prefix {self.paths.prefix}: {need >> 20} MiB", said)
+        self.assertIn(f"--build-dir {self.paths.build}, --mariadb-prefix {self.paths.prefix}: needs {need >> 20} MiB", said)
         self.assertIsNone(self.refused(need))
         self.assertFalse(self.paths.build.exists())
 
@@ -113,7 +113,7 @@ class Writable(InDirectory):
         for name in ("file", "dangling"):
             with self.assertRaises(Failed) as caught:
                 targets.check(self.base / name / "below", 0, "--mariadb-prefix")
-            self.assertIn(f"--mariadb-prefix {self.base / name / 'below'}: {self.base / name} is no directory",
+            self.assertIn(f"--mariadb-prefix {self.base / name / 'below'}: {self.base / name} is not a directory",
                           str(caught.exception))
         targets.check(self.base / "new" / "below", 0, "--mariadb-prefix")
         self.assertFalse((self.base / "new").exists())
@@ -121,7 +121,7 @@ class Writable(InDirectory):
     def test_a_disk_that_is_read_only(self):
         with mock.patch.object(targets.os, "access", return_value=False), self.assertRaises(Failed) as caught:
             targets.check(self.base / "new", 0, "--mariadb-prefix")
-        self.assertIn(f"{self.base} cannot be written", str(caught.exception))
+        self.assertIn(f"{self.base} is not writable", str(caught.exception))
 
 
 if __name__ == "__main__":

@@ -181,7 +181,7 @@ class Directory(unittest.TestCase):
         prefix = self.prefix()
         prefix.remove()
         self.assertEqual(sorted(scan(self.there)), ["share/a"])
-        self.assertIn("share/a was changed", prefix.notes[0])
+        self.assertIn("share/a has changed", prefix.notes[0])
 
 
 if __name__ == "__main__":

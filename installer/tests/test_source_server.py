@@ -96,7 +96,7 @@ class StartScript(Prefix):
         self.assertRegex(self.control("start"), r"runs as \d+")
         self.addCleanup(run, [self.paths.control, "stop"])
         pid = self.server.pid()
-        self.assertIn(f"runs already, as {pid}", self.control("start"))
+        self.assertIn(f"already runs as {pid}", self.control("start"))
         self.assertEqual(self.asked(), [
             f"mariadb-admin --defaults-file={self.paths.config} --host=localhost --no-beep --connect-timeout=5 ping"])
         self.replace()

@@ -136,7 +136,7 @@ def _first_and_again(install):
     config = install.root.path(InstalledServer.config)
     config.write_text(config.read_text() + "loose_tidesdb_flush_threads = 2\n")
     printed = install()
-    install.expect("left as it is" in printed and "flush_threads" in config.read_text(), "the DBA's change is kept")
+    install.expect("stays as it is" in printed and "flush_threads" in config.read_text(), "the DBA's change is kept")
 
 
 def _allocators(install):
@@ -181,7 +181,7 @@ def _out_and_in(install):
             if install.has(path)]
     install.expect(not left, f"these are gone: {left}")
     install.expect(install.sql(_ENGINES) == "0", "the server runs without the engine")
-    install.expect("Nothing is installed" in install("--uninstall"), "a second time there is nothing to do")
+    install.expect("has installed nothing" in install("--uninstall"), "a second time there is nothing to do")
     install()
     install.expect(install.sql(_ROWS) == "3\t6", "installed again, the rows are there")
 
