@@ -65,7 +65,7 @@ class Runner(OnARunningServer):
         self.addCleanup(self.server.sql, "DROP DATABASE IF EXISTS debugged")
         said = self.finish(self.run_it("-e", "innodb", "--debug-run", "--warehouses", "1", "--settle", "0", "--no-check",
                                       "--tpcc-db", "debugged"), 1)
-        self.assertIn("--debug-run: the first error, which ended it: Record has changed", said)
+        self.assertIn("--debug-run: the first error ended the run: Record has changed", said)
         self.assertIn(f"--resume {self.output}", said)
         self.assertNotIn("measure 60 s", next(self.output.glob("*/innodb_tpcc/run.log")).read_text())
 

@@ -262,7 +262,7 @@ class AnotherHarness(Cases):
 
 class Options(unittest.TestCase):
     def test_the_harness_s_refusals_come_at_once(self):
-        for argv, message in ((["--engines", "postgres"], "PostgreSQL is not run here"),
+        for argv, message in ((["--engines", "postgres"], "PostgreSQL is not supported"),
                               (["--private-server", "--socket", "x"], "leave out --socket"),
                               (["--hammerdb-dir", "x", "--duration", "0.5"], "whole minutes")):
             with self.assertRaisesRegex(Failed, message):
@@ -288,7 +288,7 @@ class Preflight(unittest.TestCase):
         self.assertTrue(preflight.failed(findings))
         said = "\n".join(map(str, findings))
         for text in ("FAIL     harness:", "FAIL     client:", "--no-drop-cache", "HammerDB: not asked for",
-                     "warning  disk: the server's data directory is not to be seen from here; "):
+                     "warning  disk: the server's data directory is not visible from here; "):
             self.assertIn(text, said)
 
     def test_the_disk_is_that_of_the_server_s_data(self):
@@ -302,7 +302,7 @@ class Preflight(unittest.TestCase):
         with mock.patch.object(preflight.server, "Running") as running, mock.patch.object(shutil, "disk_usage", usage):
             running.return_value.server.data = Path("/var/lib/mysql")
             found = preflight._disk(args)
-            self.assertIn("5 GB are free where the data goes", str(found))
+            self.assertIn("5 GB are free on the data's disk", str(found))
             preflight._disk(options.parse(["--private-server", "-o", "/"]))
         self.assertEqual(asked, ["/var/lib/mysql", "/"])
 
@@ -318,7 +318,7 @@ class Preflight(unittest.TestCase):
 
     def test_perf_is_installed_or_missed_by_name(self):
         args = options.parse(["--private-server", "--no-drop-cache"])
-        for refused, found in ((None, "ok       perf: is there"),
+        for refused, found in ((None, "ok       perf: is installed"),
                                (Failed("no network"), "FAIL     perf: perf is missing: no network; --no-perf")):
             with mock.patch.object(shutil, "which", side_effect=[None, "/usr/bin/perf"]), \
                     mock.patch.object(apt, "install", side_effect=refused) as install, \

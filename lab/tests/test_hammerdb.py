@@ -36,7 +36,7 @@ class Options(unittest.TestCase):
             self.assertEqual(options.parse(["-e", text]).engines, engines)
 
     def test_what_cannot_be_run_is_refused_by_name(self):
-        for argv, message in ((["-e", "postgres"], "-e postgres: PostgreSQL is not run here"),
+        for argv, message in ((["-e", "postgres"], "-e postgres: PostgreSQL is not supported"),
                               (["-e", "myisam"], "-e myisam: is not known; known are tidesdb"),
                               (["-b", "tpch"], "-b tpch: .* give the real HammerDB with -H DIR"),
                               (["-b", "both"], "-b both: .* -H DIR"),
@@ -44,7 +44,7 @@ class Options(unittest.TestCase):
                               (["--pg-host", "x"], "--pg-host: PostgreSQL"),
                               (["--duration", "0"], "--duration: is zero"),
                               (["-H", "x", "--duration", "0.5"], "HammerDB counts whole minutes"),
-                              (["--private-server", "-S", "x"], "--private-server: is a server of its own")):
+                              (["--private-server", "-S", "x"], "--private-server: starts its own server")):
             with self.assertRaisesRegex(Failed, message):
                 options.parse(argv)
 
@@ -70,10 +70,10 @@ class Pieces(unittest.TestCase):
 
     def test_a_folder_without_hammerdb(self):
         with tempfile.TemporaryDirectory() as name:
-            with self.assertRaisesRegex(Failed, "holds no hammerdbcli"):
+            with self.assertRaisesRegex(Failed, "has no hammerdbcli"):
                 real.version(name)
             (Path(name) / "hammerdbcli").write_text('set hdb_version "v4.12"\n')
-            with self.assertRaisesRegex(Failed, "is HammerDB 4.12; 5 and 6 are driven here"):
+            with self.assertRaisesRegex(Failed, "is HammerDB 4.12; only 5 and 6 are supported"):
                 real.version(name)
             (Path(name) / "hammerdbcli").write_text('set hdb_version "v6.0"\n')
             self.assertEqual(real.version(name), "6.0")

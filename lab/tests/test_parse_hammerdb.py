@@ -172,9 +172,9 @@ class Csv(unittest.TestCase):
 
     def test_other_texts(self):
         refused(self, hammerdb_csv.read, "r.csv",
-                ("", "r.csv:1: is empty"), ("a,b\n1,2\n", "r.csv:1: is no result"),
-                (f"{self.HEADER}\n", "r.csv:1: holds no result"),
-                (f"{self.HEADER}\n{self.OLD_TPCC[:30]}\n", "r.csv:2: has 6 fields, 20 are named"),
+                ("", "r.csv:1: is empty"), ("a,b\n1,2\n", "r.csv:1: is not a result"),
+                (f"{self.HEADER}\n", "r.csv:1: has only a header"),
+                (f"{self.HEADER}\n{self.OLD_TPCC[:30]}\n", "r.csv:2: has 6 fields for 20 columns"),
                 (f"{self.HEADER}\n{self.OLD_TPCC.replace('160223', 'many')}\n",
                  "r.csv:2: is damaged: tpm is 'many'"),
                 (f"{self.HEADER}\nycsb,1\n", "r.csv:2: the benchmark 'ycsb'"),

@@ -44,7 +44,7 @@ class Room(unittest.TestCase):
 
     def test_each_runner_looks_first(self):
         args = hammerdb_options.parse(["--private-server", "-e", "innodb", "--warehouses", "100"])
-        with of(19 * 10**9), self.assertRaisesRegex(Failed, "takes about 20.4 GB; --scale-down and --warehouses"):
+        with of(19 * 10**9), self.assertRaisesRegex(Failed, "takes about 20.4 GB; use --scale-down or --warehouses"):
             self.looks(hammerdb.Study, args)
         args = SimpleNamespace(rows=10**6, warehouses=10, insert_rows=0, engines=["InnoDB", "TidesDB"], sync=["FULL"],
                                rounds=1, work=["oltp_read_write"])

@@ -1,8 +1,8 @@
 """python3 -m lab.compare: sysbench, TPROC-C and the insert benchmark on several engines, side by side in one run.
 
 One server runs at a time, so that no engine pays for another's memory or background work. Engines take
-turns: each round runs every engine once (A B C, C B A, A B C ...). A ratio is that of the medians, its spread
-that of the rounds. A comparison that was interrupted is resumed with --resume.
+turns: each round runs every engine once (A B C, C B A, A B C ...). A ratio is that of the medians; its spread
+is that of the rounds. Use --resume to continue an interrupted comparison.
 """
 
 import argparse
@@ -54,7 +54,7 @@ def _arguments(argv):
         if name not in ("NONE", "FULL"):
             parser.error(f"--sync: {name} is not known; known are NONE, FULL")
     if not (args.engines and args.sync and (args.work or args.warehouses or args.insert_rows)):
-        parser.error("nothing would be measured: --engines, --sync, and --work, --warehouses or --insert-rows are wanted")
+        parser.error("nothing to measure: give --engines, --sync, and --work, --warehouses or --insert-rows")
     for name in args.work:
         if name not in sysbench.WORK:
             parser.error(f"--work: {name} is not known; known are {', '.join(sysbench.WORK)}")

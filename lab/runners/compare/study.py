@@ -38,12 +38,12 @@ class Unit:
 
     @property
     def turn(self):
-        """Units of one follow each other on one start of a server."""
+        """The turn of a unit: units of one turn share one start of a server."""
         return self.engine, self.sync, self.repetition
 
 
 def units(args):
-    """All in their order: what changes on a machine over hours hits each engine alike."""
+    """All units in their order: slow changes on a machine affect each engine alike."""
     def works(engine):
         own = [*([TPCC] if args.warehouses else []), *([INSERTS] if args.insert_rows else [])]
         return [*args.work, *(own if profiles.keeps_rows(engine) else [])]
@@ -53,7 +53,7 @@ def units(args):
 
 
 class Study(core.Study):
-    """Owns: directory, in which each engine has a server's."""
+    """Owns: directory, with a server's directory for each engine."""
 
     kind, command = "compare", "python3 -m lab.compare"
 
@@ -65,7 +65,7 @@ class Study(core.Study):
                               for name, value in vars(args).items() if name not in ("output_dir", "resume")]
 
     def needs_bytes(self):
-        """Each engine's data is there from its load to the end; what an earlier sitting loaded is there already."""
+        """Each engine's data stays from its load to the end; an earlier sitting may have loaded some already."""
         args = self.args
         each = (room.SERVER + (args.rows * room.SYSBENCH_ROW if args.work else 0) + args.warehouses * room.WAREHOUSE +
                 args.insert_rows * room.IIBENCH_ROW)
@@ -127,13 +127,13 @@ class Study(core.Study):
                              options=self._options(engine, sync), socket=self.sockets / "mysqld.sock")
 
     def _load(self, engine):
-        """Fills the engine's server with all data; not synced, as loading is not measured."""
+        """Fills the engine's server with all data; not synced, because loading is not measured."""
         step = f"{engine}: loading"
         if self.journal.result(step):
             self.progress.already(step)
             return
         server = self._server(engine, "NONE")
-        server.stop()  # One that an earlier sitting could not stop.
+        server.stop()  # It may be left from an earlier sitting.
         server.remove()
         self.journal.begin(step)
         with self.progress.step(step):
@@ -159,7 +159,7 @@ class Study(core.Study):
             iibench_run.build(self.tools[INSERTS], server, name, args.insert_rows)
 
     def _turn(self, engine, sync, _, turn):
-        """Every work of a turn but for what is done. One that fails is named; the next turn goes on."""
+        """The unfinished works of a turn. Names a failed one; the next turn goes on."""
         left = [unit for unit in turn if not self.journal.result(unit.name)]
         for unit in turn:
             if unit not in left:
@@ -193,7 +193,7 @@ class Study(core.Study):
             run = self._run(unit, raw, sampler.samples)
         except Failed as error:
             raise server.failed(error) from error
-        # One that left wrong data has no throughput.
+        # A run that left wrong data has no throughput.
         speed = (f"{found.per_s:,.1f} per s, p95 {found.p95_ms:.2f} ms, max {found.max_ms:.0f} ms"
                  if found.consistent else "INCONSISTENT")
         step.note(f"{speed}, {found.errors} errors")
@@ -208,12 +208,12 @@ class Study(core.Study):
         return sysbench_run.run(server, unit.work, args.rows, args.threads, args.seconds, unit.repetition, raw)
 
     def _run(self, unit, raw, samples):
-        """What the raw output, the samples and the server say."""
+        """The Run from the raw output, the samples and the server."""
         server, condition = self.server, _CONDITIONS[unit.sync]
         if unit.work == TPCC:
             result = load(raw)
             run = tpcc.run_of(result, unit.engine, unit.repetition, condition)
-            run.configuration = {}  # The study's own says it.
+            run.configuration = {}  # The study already has it.
             begin_s = result.config["rampup_s"]
             sampled.add(run, samples, (begin_s, begin_s + run.seconds))
             run.row_bytes = tpcc.row_bytes(run.operations)
@@ -227,7 +227,7 @@ class Study(core.Study):
             sampled.add(run, samples)
             run.row_bytes = sysbench.row_bytes(run.status) or None
         run.versions |= versions_of(server)
-        # Each engine has a directory of its own; that is no difference of settings.
+        # Each engine has its own directory; that is not a difference of settings.
         run.variables = {name: value.replace(str(server.directory), "...") for name, value in variables_of(server).items()}
         variables = self.directory / f"variables-{unit.engine}-{unit.sync}.json"
         variables.write_text(json.dumps(run.variables, indent=1) + "\n")

@@ -9,11 +9,11 @@ from lab.server.private_server import memory_limit
 from lab.study import copies
 from lab.study.progress import Step
 
-_AROUND_S = 12  # A copy made, a server's start and end.
+_AROUND_S = 12  # For a copy, and a server's start and end.
 
 
 def units(labels, repetitions):
-    """In their order: neighbours in labels are measured one after the other, each first in turn."""
+    """In their order: neighbours in labels are measured one after the other, and take turns at being first."""
     return [Unit(label, "tpcc", f"rep{repetition}/{label} tpcc", f"rep{repetition}/{label}_tpcc", repetition)
             for repetition in range(1, repetitions + 1) for label in turns.in_turn(labels, repetition)]
 

@@ -21,7 +21,7 @@ _PROGRESS = re.compile(r"\s*(ramp-up|measure)\s+(\d+) s\s+(.*)")
 
 
 def check_consistency(tool, connection, database, log):
-    """The conditions on a database that anything filled: True, False."""
+    """The conditions on a database, whatever filled it: True or False by name."""
     code = watched.run([tool, "check", *connection.tpcc(), "--db", database], log, env=connection.environment(),
                        allowed=(0, 2))
     return code == 0
@@ -38,7 +38,7 @@ class Builtin:
         self.binaries = {"tpcc": self.tool}
 
     def identity(self):
-        """What a run must be resumed with."""
+        """What must be the same when a run is resumed."""
         return provenance.sums(self.binaries)
 
     def expected_s(self, step, _benchmark):
@@ -58,7 +58,7 @@ class Builtin:
         watched.run(argv, directory / "build.log", lambda line, _: note(line.strip()), connection.environment())
 
     def run(self, connection, engine, _benchmark, directory, note, on_measure):
-        """on_measure() is called when the measured time begins. Returns the row's figures."""
+        """Calls on_measure() when the measured time begins. Returns the row's figures."""
         args = self.args
         isolation = connection.value("SELECT @@tx_isolation")
         if isolation not in _ISOLATION:
@@ -78,7 +78,7 @@ class Builtin:
                     on_measure()
                 meter.sample(int(found.group(2)), pid)
             if args.debug_run and _ERRORS.search(line):
-                os.kill(pid, signal.SIGTERM)  # Its result says what the error was.
+                os.kill(pid, signal.SIGTERM)  # Its result names the error.
 
         watched.run(argv, directory / "run.log", on_line, connection.environment(), allowed=generators.MEASURED)
         return self._figures(results.load(result), tpcc_text.timeline(timeline.read_text(), timeline), meter)
@@ -86,7 +86,7 @@ class Builtin:
     def _figures(self, result, seconds, meter):
         errors = result.errors()
         if self.args.debug_run and errors:
-            raise Failed(f"--debug-run: the first error, which ended it: {result.raw['errors'][0]['first_message']}")
+            raise Failed(f"--debug-run: the first error ended the run: {result.raw['errors'][0]['first_message']}")
         if result.nopm is None:
             raise Failed(f"{result.path}: the run ended before its time")
         row = {"nopm": round(result.nopm), "tpm": round(result.tpm), "errors": errors, "generator": "tpcc",

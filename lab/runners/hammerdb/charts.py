@@ -1,6 +1,6 @@
 """The charts of hammerdb_runner.sh, from the rows of its CSVs and the logs beside them.
 
-A bar is the median of an engine's runs, its whiskers the least and the most.
+A bar is the median of an engine's runs; its whiskers are the lowest and the highest.
 """
 
 from collections import Counter
@@ -10,18 +10,18 @@ from statistics import mean, median
 from lab.record import form
 from lab.reports import style
 
-_FEW = 4  # More are told by a legend below the figure.
+_FEW = 4  # More than these need a legend below the figure.
 _LATENCIES = (("New order", "neword"), ("Payment", "payment"), ("Delivery", "delivery"))
-_INTERVAL_S = 10  # Of what is drawn over time.
+_INTERVAL_S = 10  # Of charts over time.
 
 
 @dataclass
 class RunSeries:
-    """What one run's logs hold over time. Empty: the logs are not there, or do not say it."""
-    engine: str                                    # Or the build's label: as in the rows.
-    name: str = ""                                 # Of several runs of it, or "".
+    """One run's figures over time, from its logs. Empty if the logs are missing or lack them."""
+    engine: str                                    # Or the build's label, as in the rows.
+    name: str = ""                                 # If it has several runs, else "".
     tpm: list = field(default_factory=list)        # (second, transactions a minute)
-    latency: dict = field(default_factory=dict)    # By name of a line: (second, ms).
+    latency: dict = field(default_factory=dict)    # By a line's name: (second, ms).
     hotspots: list = field(default_factory=list)   # lab.observe.perf.Hotspot
 
 
@@ -46,14 +46,14 @@ def _number(value):
 
 
 def _mean(runs):
-    """Of several runs' points those of the intervals that all have: their mean."""
+    """The mean of several runs' points, at the intervals that all of them have."""
     intervals = [{round(second / _INTERVAL_S): value for second, value in points} for points in runs]
     common = set.intersection(*map(set, intervals))
     return [(at * _INTERVAL_S, mean(of[at] for of in intervals)) for at in sorted(common)]
 
 
 def left_out(rows):
-    """Sentences on the runs that are in no chart."""
+    """Sentences about the runs left out of all charts."""
     broken = Counter(row["engine"] for row in rows if row.get("consistent") == "no")
     all_of = Counter(row["engine"] for row in rows if row["benchmark"] == "tpcc")
     return [f"Left out: {engine}, {count} of {form.plural(all_of[engine], 'run')}, for inconsistent data"
@@ -61,11 +61,11 @@ def left_out(rows):
 
 
 class _Charts:
-    """Draws rows and series into a directory. Owns: the shade that an engine or build has in all of them."""
+    """Draws rows and series into a directory. Owns: the shade of each engine or build in all charts."""
 
     def __init__(self, rows, runs, directory):
         self.directory, self.notes = directory, left_out(rows)
-        # In the order of the rows, also of those that are left out.
+        # In the order of the rows, including those left out.
         known = [*(row["engine"] for row in rows), *(run.engine for run in runs)]
         self.shades = style.shades(list(dict.fromkeys(known)))
         self.rampups = sorted({row["rampup_min"] * 60 for row in rows if row.get("rampup_min")})
@@ -74,7 +74,7 @@ class _Charts:
         return [engine for engine in self.shades if engine in engines]
 
     def bars(self, rows, column, title, ylabel, name):
-        """One bar an engine. Returns the paths; none where no row has the figure."""
+        """One bar per engine. Returns the paths; none if no row has the figure."""
         spread = _spread(rows, column)
         if not spread:
             return []
@@ -91,7 +91,7 @@ class _Charts:
         return style.save(figure, self.directory, name, self.notes)
 
     def grouped(self, rows, groups, title, ylabel, name, notes):
-        """groups: (what is below the bars, column). A bar an engine in each."""
+        """groups: (label below the bars, column). One bar per engine in each."""
         spreads = [(label, _spread(rows, column)) for label, column in groups]
         engines = self._in_order({engine for _, spread in spreads for engine in spread})
         if not engines:
@@ -114,7 +114,7 @@ class _Charts:
         return style.save(figure, self.directory, name, notes)
 
     def over_time(self, lines, title, ylabel, name):
-        """lines: (engine, figure, points) of each run. A panel a figure; each run is thin, an engine's mean thick."""
+        """lines: (engine, figure, points) of each run. One panel per figure; thin lines: runs, thick: an engine's mean."""
         panels = {}
         for engine, what, points in lines:
             panels.setdefault(what, {}).setdefault(engine, []).append(points)
@@ -132,7 +132,7 @@ class _Charts:
             axes.set_ylim(bottom=0)
         axes.set_xlim(left=0)
         axes.set_xlabel("seconds")
-        axes.legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=3)  # Within it would hide lines.
+        axes.legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=3)  # Inside, it would hide lines.
         return style.save(figure, self.directory, name, self.notes)
 
     def _runs(self, axes, engine, runs):
@@ -167,9 +167,9 @@ class _Charts:
 
 
 def draw(rows, runs, directory):
-    """Draws what the rows and the runs' series hold. Returns the paths, and by chart why it was not drawn.
+    """Draws all charts of the rows and the runs' series. Returns the paths, and for each missing chart the reason.
 
-    A run that left wrong data is in no chart, and each says so. REQUIRES: runs has none of it.
+    A run that left wrong data is in no chart, and each chart says so. REQUIRES: runs contains no such run.
     """
     charts = _Charts(rows, runs, directory)
     tpcc = [row for row in rows if row["benchmark"] == "tpcc" and row.get("consistent") != "no"]
@@ -194,9 +194,9 @@ def draw(rows, runs, directory):
         "chart_perf_hotspots": charts.hotspots(runs),
     }
     why = {"chart_tpch": "no TPROC-H results",
-           "chart_tpcc_throughput_timeline": "no whole ten seconds were run" if runs else "no logs beside the CSV",
-           "chart_tpcc_latency_timeline": "the logs hold no response times over time (HammerDB 5 and 6 keep none), or no "
-                                          "whole ten seconds" if runs else "no logs beside the CSV",
-           "chart_perf_hotspots": "nothing was recorded with --perf"}
+           "chart_tpcc_throughput_timeline": "the runs were shorter than ten seconds" if runs else "no logs beside the CSV",
+           "chart_tpcc_latency_timeline": "the logs have no response times over time (HammerDB 5 and 6 keep none), or less "
+                                          "than ten seconds" if runs else "no logs beside the CSV",
+           "chart_perf_hotspots": "no recording by --perf"}
     return ([path for paths in drawn.values() for path in paths],
             {name: why.get(name, "; ".join(charts.notes) or "no results") for name, paths in drawn.items() if not paths})

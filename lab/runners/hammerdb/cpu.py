@@ -1,13 +1,13 @@
-"""CPU time of server and client over the measured time, by new order."""
+"""CPU time of server and client over the measured time, per new order."""
 
 from lab.base.watched import cpu_s
 
 
 class CpuMeter:
-    """Samples of two processes at moments that have a number (a second of the run)."""
+    """Samples of two processes at numbered moments (seconds of the run)."""
 
     def __init__(self, server_pid):
-        """server_pid: None when the server is not on this machine."""
+        """server_pid: None if the server is not on this machine."""
         self.server_pid = server_pid
         self.first = self.last = None
 
@@ -17,7 +17,7 @@ class CpuMeter:
         self.last = both
 
     def row(self, new_orders):
-        """The columns of the CSV. new_orders: how many there were between the first and the last sample."""
+        """The columns of the CSV. new_orders: their number between the first and the last sample."""
         if not self.first or not new_orders or self.first[0] == self.last[0]:
             return {}
         columns = {}

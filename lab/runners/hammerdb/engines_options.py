@@ -33,10 +33,10 @@ def parser():
     group("--settle", type=from_zero, default=120, metavar="S", help="seconds between build and run (%(default)s)")
     profiles.add_scale_down(group)
     group("--randomize", action="store_true", help="engines and iterations in random order, not engine by engine")
-    group("--seed", type=int, help="of that order (drawn, and written down)")
+    group("--seed", type=int, help="of that order (default: drawn, and recorded)")
     group = it.add_argument_group("with what").add_argument
     group("--harness", type=Path, metavar="PATH",
-          help="another program with the options of hammerdb_runner.sh, called for each iteration")
+          help="call another program for each iteration, with the options of hammerdb_runner.sh")
     group("--hammerdb-dir", type=Path, metavar="DIR", help="the real HammerDB; without it, the built-in generator")
     group("--socket", metavar="PATH", help="(/tmp/mariadb.sock)")
     group("--user", default="root", help="(%(default)s)")
@@ -47,7 +47,7 @@ def parser():
           help="start a new server for each iteration, with this tree's plugin")
     private_server.add_settings(group)
     group("--restart-command", default="systemctl restart mariadb", metavar="COMMAND",
-          help="restarts the server that runs, by sudo where need be (%(default)s)")
+          help="restarts a running server, with sudo if needed (%(default)s)")
     group = it.add_argument_group("leave out").add_argument
     group("--no-perf", action="store_true", help="do not record where CPU time goes")
     group("--no-restart", action="store_true", help="do not restart the server before each iteration")
@@ -57,13 +57,13 @@ def parser():
     group("--skip-preflight", action="store_true")
     group = it.add_argument_group("output").add_argument
     group("-o", "--output-dir", type=Path, default=Path("."), metavar="DIR", help="where results_... goes (%(default)s)")
-    group("--resume", type=Path, metavar="DIR", help="go on with the interrupted run of this results_...")
-    group("--dry-run", action="store_true", help="say what would be done, and end")
+    group("--resume", type=Path, metavar="DIR", help="resume the interrupted run of this results_...")
+    group("--dry-run", action="store_true", help="show what would be done, and end")
     return it
 
 
 def parse(argv):
-    """The options, checked as the harness checks its own. Raises Failed."""
+    """The options, with the harness's own checks. Raises Failed."""
     it = parser()
     profiles.set_defaults(it, argv, "hammerdb_runner", {"tpcc-vu": "run_vu", "tpcc-build-vu": "build_vu"})
     args = it.parse_args(argv)
@@ -71,17 +71,17 @@ def parse(argv):
     args.warehouses = profiles.scaled_down(args.warehouses, args.scale_down)
     args.engine_names = harness.engines_of(args.engines)
     if args.private_server is not None and args.socket:
-        raise Failed("--private-server: is a server of its own; leave out --socket")
+        raise Failed("--private-server: starts its own server; leave out --socket")
     private_server.settle(args, args.private_server is not None)
-    args.host = args.port = None  # Servers are reached by a socket.
+    args.host = args.port = None  # Connections use a socket.
     harness.parse(harness_options(args, ",".join(args.engine_names))[1:])
     return args
 
 
 def harness_options(args, engine, replace=False):
-    """The command line of hammerdb_runner.sh that an iteration is; the password goes by the environment.
+    """The command line of hammerdb_runner.sh for an iteration; the password goes by the environment.
 
-    replace: the database that is there is an earlier iteration's.
+    replace: the existing database is an earlier iteration's.
     """
     options = ["-b", "tpcc", "-e", engine, "--warehouses", args.warehouses, "--tpcc-vu", args.run_vu, "--tpcc-build-vu",
                args.build_vu, "--rampup", args.rampup, "--duration", args.duration, "--settle", args.settle]

@@ -1,7 +1,7 @@
 """Reads and writes hammerdb_results_*.csv, the results of hammerdb_runner.sh. Pure: text in, rows out.
 
 The first 20 columns are those of the runner that the seeds used. Its rows do not fit its header: a TPC-C row has 21
-fields, a TPC-H row 19, with the geometric mean and the total two columns too far left. Both are read as they were meant.
+fields, a TPC-H row 19, with the geometric mean and the total two columns too far left. The reader corrects both.
 """
 
 import csv
@@ -13,7 +13,7 @@ from lab.base.errors import BadInput
 COLUMNS = ("benchmark", "engine", "nopm", "tpm", "warehouses", "virtual_users", "rampup_min", "duration_min",
            "scale_factor", "querysets", "build_sec", "settle_sec", "neword_avg_ms", "neword_p95_ms", "payment_avg_ms",
            "payment_p95_ms", "delivery_avg_ms", "delivery_p95_ms", "tpch_geomean_sec", "tpch_total_sec")
-# What ours says besides. Errors: statements that failed. Consistent: yes, no, or empty where it was not checked.
+# Our own columns. Errors: failed statements. Consistent: yes, no, or empty if not checked.
 MORE = ("errors", "consistent", "generator", "server_cpu_ms_per_neword", "client_cpu_ms_per_neword")
 _TEXT = ("benchmark", "engine", "consistent", "generator")
 _OLD_TPCC_FIELDS, _OLD_TPCH_FIELDS = 21, 19
@@ -21,20 +21,20 @@ _BEFORE_TPCH = COLUMNS.index("tpch_geomean_sec")
 
 
 def read(text, source):
-    """A dictionary a row: text, numbers, or None for an empty field."""
+    """One dictionary per row: text, numbers, or None for an empty field."""
     if not text.strip():
         raise BadInput(source, "is empty", 1)
     try:
         lines = list(csv.reader(io.StringIO(text.removeprefix("\ufeff"))))
     except csv.Error as error:
-        raise BadInput(source, f"is no CSV: {error}", 1) from error
+        raise BadInput(source, f"is not a CSV: {error}", 1) from error
     header = tuple(lines[0])
     if header not in (COLUMNS, COLUMNS + MORE):
-        raise BadInput(source, "is no result of hammerdb_runner.sh: its header is another one", 1)
+        raise BadInput(source, "is not a result of hammerdb_runner.sh: it has another header", 1)
     rows = [_row(header, fields, source, number) for number, fields in enumerate(lines[1:], 2) if fields]
     figures.refuse_cut(text, source, "hammerdb_runner.sh")
     if not rows:
-        raise BadInput(source, "holds no result but only a header: no run came to its end", 1)
+        raise BadInput(source, "has only a header: no run has finished", 1)
     return rows
 
 
@@ -46,12 +46,12 @@ def _row(header, fields, source, number):
     elif header == COLUMNS and fields[0] == "tpch" and len(fields) == _OLD_TPCH_FIELDS:
         fields = fields[:_BEFORE_TPCH - 1] + [""] + fields[_BEFORE_TPCH - 1:]
     if len(fields) != len(header):
-        raise BadInput(source, f"has {len(fields)} fields, {len(header)} are named; was it cut off?", number)
+        raise BadInput(source, f"has {len(fields)} fields for {len(header)} columns; was it cut off?", number)
     row = {}
     for name, value in zip(header, fields):
         if name in _TEXT:
             row[name] = figures.label(value, source, number, name) if value or name == "engine" else None
-        else:  # "N/A" is what the old runner wrote for a figure that it did not find.
+        else:  # The old runner wrote "N/A" for a figure that it did not find.
             row[name] = figures.number(value, source, number, name) if value not in ("", "N/A", "-") else None
     return row
 
@@ -65,7 +65,7 @@ def _text(value):
 
 
 def write(rows):
-    """The file of these rows. A name that is no column is an error of the caller's."""
+    """The file of these rows. A key that is not a column is the caller's error."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(COLUMNS + MORE)

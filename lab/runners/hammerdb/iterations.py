@@ -18,14 +18,14 @@ from lab.runners.hammerdb.study import Unit
 from lab.study.progress import Step, duration
 from lab.works import tpcc
 
-_LOAD_S = {True: 90, False: 4}  # A warehouse on one loader: the real HammerDB, the built-in generator.
+_LOAD_S = {True: 90, False: 4}  # Per warehouse on one loader: the real HammerDB, the built-in generator.
 _HARNESS_ENDS_S = 150  # It stops its server.
-# What the command line says itself.
+# Options that the command line names itself.
 _OF_ONE = ("engine", "engines", "scale down")
 
 
 def order(args, seed):
-    """(engine, iteration) as they are run; an engine's iterations count up in any order."""
+    """(engine, iteration) in running order; an engine's iterations count up in any order."""
     engines = [engine for engine in args.engine_names for _ in range(args.iterations)]
     if args.randomize:
         random.Random(seed).shuffle(engines)
@@ -42,7 +42,7 @@ class Iterations(study.Study):
     kind, command = "engines_runner", "mariadb_engines_runner.sh"
 
     def __init__(self, asked, directory, plan):
-        """asked: its own options; those of hammerdb_runner.sh come from them."""
+        """asked: its own options, from which those of hammerdb_runner.sh follow."""
         args = options.parse(harness_options(asked, ",".join(asked.engine_names))[1:])
         args.password = asked.password
         super().__init__(args, directory, plan)
@@ -83,7 +83,7 @@ class Iterations(study.Study):
         self.configuration = [*(pair for pair in self.configuration if pair[0] not in _OF_ONE), ("command line", words)]
 
     def _of_another(self, harness):
-        """Of its servers and its generator nothing is known."""
+        """Its servers and its generator are unknown."""
         self.server = None if self._alone() else server.make(self.args, self.directory)
         self.binaries = {"harness": harness}
         self.unequal, self.configuration = runs.unequal(self.args, harness.name), runs.asked(self.args)
@@ -98,13 +98,13 @@ class Iterations(study.Study):
         return 0 if self.asked.harness else super().needs_bytes()
 
     def _check(self, log):
-        """Raises Failed where something is missing."""
+        """Raises Failed if something is missing."""
         findings = preflight.look(self.asked, log)
         (self.directory / "preflight.log").write_text("".join(f"{finding}\n" for finding in findings))
         for finding in findings:
             say(f"  {finding}")
         if preflight.failed(findings):
-            raise Failed("the preflight failed; nothing was run (--skip-preflight goes on all the same)")
+            raise Failed("the preflight failed; nothing was run (--skip-preflight runs without it)")
 
     def title_and_about(self):
         args = self.args
@@ -145,12 +145,12 @@ class Iterations(study.Study):
             self._cleanup(unit)
 
     def _cleans_up(self):
-        """Whether an engine's database is to be dropped after its last iteration."""
+        """Whether to drop an engine's database after its last iteration."""
         asked = self.asked
         return not (self._alone() or asked.no_keep_schema or asked.no_cleanup_between_engines)
 
     def _cleanup(self, unit):
-        """After an engine's last iteration its database is dropped; that of one that failed is kept for another try."""
+        """Drops an engine's database after its last iteration; keeps that of a failed one for another try."""
         name = self.args.tpcc_db
         holder = self.keeps(name)
         if holder is None or not holder.startswith(f"{unit.engine} ") or not self.journal.result(f"{holder} end"):
@@ -181,7 +181,7 @@ class Iterations(study.Study):
         return self._by_harness(unit, step) if self.asked.harness else super().measure(unit, step)
 
     def _by_harness(self, unit, step):
-        """By another program than ours, of which the row that it leaves is known."""
+        """An iteration by another program, known only by the row that it leaves."""
         self.before(unit)
         folder = self.directory / unit.folder
         folder.mkdir(parents=True, exist_ok=True)
@@ -231,4 +231,4 @@ def _wait_for(connection):
         except Failed as error:
             last = error
             time.sleep(1)
-    raise Failed(f"the server does not come back after its restart: {last}")
+    raise Failed(f"the server does not answer after its restart: {last}")

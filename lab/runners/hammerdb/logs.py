@@ -1,4 +1,4 @@
-"""What the logs beside a hammerdb_results_*.csv hold over time, for the charts."""
+"""The figures over time in the logs beside a hammerdb_results_*.csv, for the charts."""
 
 from pathlib import Path
 
@@ -13,9 +13,9 @@ from lab.works import tpcc_result as results
 
 
 def series(csv, name, broken=()):
-    """One RunSeries for each folder of the CSV's hammerdb_logs_*; [] where it is gone. name: of these runs, or "".
+    """One RunSeries for each folder of the CSV's hammerdb_logs_*; [] if it is gone. name: of these runs, or "".
 
-    broken: engines of which a run left wrong data: such a run has none.
+    broken: engines with a run that left wrong data; such a run has no series.
     """
     csv = Path(csv)
     logs = csv.parent / f"hammerdb_logs_{csv.stem.removeprefix('hammerdb_results_')}"
@@ -28,7 +28,7 @@ def series(csv, name, broken=()):
 
 
 def of_folder(folder, engine, name):
-    """What a run's folder holds."""
+    """The series in a run's folder."""
     run = RunSeries(engine, name)
     for read in (_counter, _timeline, _blocks, _perf):
         try:
@@ -39,7 +39,7 @@ def of_folder(folder, engine, name):
 
 
 def _left_wrong_data(folder):
-    """Of an engine's several repetitions this one; of the real HammerDB there is one."""
+    """The repetition of a folder; the real HammerDB has only one."""
     result = folder / "result.json"
     return not result.exists() or results.load(result).consistency() == "BROKEN"
 

@@ -6,7 +6,7 @@ _FIGURES = (("NOPM", "nopm", "{:,.0f}"), ("TPM", "tpm", "{:,.0f}"), ("new order 
             ("payment p95, ms", "payment_p95_ms", "{:.2f}"), ("delivery p95, ms", "delivery_p95_ms", "{:.2f}"),
             ("server CPU a new order, ms", "server_cpu_ms_per_neword", "{:.3f}"),
             ("client CPU a new order, ms", "client_cpu_ms_per_neword", "{:.3f}"))
-# Also of an iteration that left wrong data, which has none of the others.
+# The only figures of an iteration that left wrong data.
 _OF_ALL = (("build, s", "build_sec", "{:,.0f}"), ("errors", "errors", "{:,.0f}"))
 _WRONG = "inconsistent"
 
@@ -22,7 +22,7 @@ def _cell(rows, column, form):
 
 
 def markdown(rows, notes=()):
-    """A column an engine, a row a figure: median, least and most of the iterations that left right data."""
+    """One column per engine, one row per figure: median, lowest and highest of the iterations with correct data."""
     engines = list(dict.fromkeys(row["engine"] for row in rows))
     of = {engine: [row for row in rows if row["engine"] == engine] for engine in engines}
     lines = ["| median (least–most) | " + " | ".join(engines) + " |", "|---" * (1 + len(engines)) + "|",

@@ -1,4 +1,4 @@
-"""The command line of hammerdb_runner.sh, and what of it cannot be run here, refused by name."""
+"""The command line of hammerdb_runner.sh; refuses by name the options that cannot run here."""
 
 import argparse
 import os
@@ -28,7 +28,7 @@ _EXAMPLES = """examples:
 
 environment: INNODB_PARTITION_THRESHOLD  warehouses from which InnoDB's order lines are partitioned (200)
              %s        instead of --pass
-             TPCC                        the built-in generator's program, when it is built elsewhere
+             TPCC                        the built-in generator's program, if it is built elsewhere
 """ % PASSWORD_VARIABLE
 
 
@@ -52,9 +52,9 @@ def parser():
     group("--duration", type=minutes, default=5, metavar="MIN", help="minutes of the measurement (%(default)s)")
     group("--tpcc-db", type=_name, default="tpcc", metavar="NAME", help="database (%(default)s)")
     group("--keep-schema", action="store_true", help="leave the database after the run")
-    group("--replace-schema", action="store_true", help="drop a database of that name that is there already")
+    group("--replace-schema", action="store_true", help="drop an existing database of that name")
     group("--rocksdb-no-bulk-load", action="store_true",
-          help="load RocksDB by ordinary transactions (as with several --tpcc-build-vu)")
+          help="load RocksDB by ordinary transactions (as with --tpcc-build-vu above 1)")
     group("--rocksdb-partition", action="store_true", help="partition RocksDB's order lines too")
     group("--snapshot-isolation", default="on", choices=["on", "off", "server"],
           help="built-in generator: each session's *_snapshot_isolation (%(default)s)")
@@ -66,13 +66,13 @@ def parser():
     group("--tpch-vu", type=positive, default=1, metavar="N", help="(%(default)s)")
     group("--tpch-threads", type=positive, default=4, metavar="N", help="virtual users that load (%(default)s)")
     group("--querysets", type=positive, default=1, metavar="N", help="(%(default)s)")
-    group("--degree", type=positive, default=2, metavar="N", help="PostgreSQL's alone; without effect")
+    group("--degree", type=positive, default=2, metavar="N", help="only for PostgreSQL; no effect here")
     group("--tpch-db", type=_name, default="tpch", metavar="NAME", help="(%(default)s)")
     _add_server(it)
     group = it.add_argument_group("output").add_argument
     group("-P", "--plot-only", metavar="A.csv[,B.csv...]", help="draw the charts of these results and end")
     group("-o", "--output-dir", type=Path, default=Path("."), metavar="DIR", help="where results go (%(default)s)")
-    group("--resume", type=Path, metavar="LOGS", help="go on with the interrupted run of this hammerdb_logs_...")
+    group("--resume", type=Path, metavar="LOGS", help="resume the interrupted run of this hammerdb_logs_...")
     group("-p", "--perf", action="store_true", help="record where the server's CPU time goes")
     group("-F", "--perf-frequency", type=positive, default=99, metavar="HZ", help="samples a second (%(default)s)")
     for name in ("host", "port", "superuser", "superuser-pass", "user", "pass", "defaultdbase", "tpcc-db", "tpch-db"):
@@ -93,14 +93,14 @@ def _add_server(it):
     private_server.add_settings(group)
     group = it.add_argument_group("builds, instead of -e").add_argument
     group("--build", action="append", nargs="+", default=[], metavar=("LABEL", "KEY=VALUE"),
-          help="a server, plugin, engine, allocator or options to compare: the words of pgo_study.sh --help. Builds of one "
-               "engine share loaded data, and take turns; the CSV has the label for the engine")
+          help="a server, plugin, engine, allocator or options to compare, in the words of pgo_study.sh --help. Builds of "
+               "one engine share loaded data and take turns; the CSV's engine is the label")
     group("--repetitions", type=positive, default=3, metavar="N", help="of each build (%(default)s)")
 
 
 def _name(text):
     if not re.fullmatch(r"\w{1,64}", text, re.ASCII):
-        raise argparse.ArgumentTypeError(f"{text!r} is no database's name of letters, digits and _")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a database name of letters, digits and _")
     if text.lower() in SERVERS_DATABASES:
         raise argparse.ArgumentTypeError(f"{text!r} is the server's own database")
     return text
@@ -108,8 +108,8 @@ def _name(text):
 
 def minutes(text):
     value = number(text)
-    if not 0 <= value < 1e6:  # NaN is neither.
-        raise argparse.ArgumentTypeError(f"{text} is no number of minutes from 0 to 999999")
+    if not 0 <= value < 1e6:  # False for NaN.
+        raise argparse.ArgumentTypeError(f"{text} is not a number of minutes from 0 to 999999")
     return int(value) if value == int(value) else value
 
 
@@ -117,7 +117,7 @@ def engines_of(text):
     names = []
     for name in text.lower().split(","):
         if name in ("postgres", "postgresql", "pg"):
-            raise Failed("-e postgres: PostgreSQL is not run here; the engines are those of a MariaDB server: "
+            raise Failed("-e postgres: PostgreSQL is not supported; the engines are those of a MariaDB server: "
                          + ", ".join(ENGINES))
         for engine in SEVERAL.get(name, (name,)):
             if engine not in ENGINES:
@@ -128,26 +128,26 @@ def engines_of(text):
 
 
 def parse(argv):
-    """The options, checked. Raises Failed for what cannot be run."""
+    """The options, checked. Raises Failed for those that cannot run."""
     it = parser()
     profiles.set_defaults(it, argv, "hammerdb_runner")
     args = it.parse_args(argv)
     if args.plot_only is not None:
         if not all(args.plot_only.split(",")):
-            raise Failed(f"-P {args.plot_only!r}: names of CSVs are wanted, with commas between them")
+            raise Failed(f"-P {args.plot_only!r}: give names of CSVs, separated by commas")
         return args
     args.warehouses = profiles.scaled_down(args.warehouses, args.scale_down)
     postgres = [name for name, value in vars(args).items() if name.startswith("pg_") and value is not None]
     if postgres:
-        raise Failed(f"--{postgres[0].replace('_', '-')}: PostgreSQL is not run here")
+        raise Failed(f"--{postgres[0].replace('_', '-')}: PostgreSQL is not supported")
     args.engines = engines_of(args.engine)
     args.benchmarks = ["tpcc", "tpch"] if args.benchmark == "both" else [args.benchmark]
     if "tpch" in args.benchmarks and args.hammerdb_dir is None:
         raise Failed(f"-b {args.benchmark}: the built-in generator has no TPROC-H; give the real HammerDB with -H DIR")
     without_keys = [engine for engine in args.engines if engine != "innodb"]
     if "tpch" in args.benchmarks and without_keys:
-        raise Failed(f"-b {args.benchmark} -e {','.join(without_keys)}: TPROC-H's tables have foreign keys, which are "
-                     "refused there; -e innodb can be run")
+        raise Failed(f"-b {args.benchmark} -e {','.join(without_keys)}: TPROC-H's tables have foreign keys, which "
+                     "these engines refuse; use -e innodb")
     if args.debug_run:
         args.tpcc_vu, args.rampup, args.duration = 2, 0, 1
     if args.duration <= 0:
@@ -155,29 +155,29 @@ def parse(argv):
     if args.hammerdb_dir and not (isinstance(args.rampup, int) and isinstance(args.duration, int)):
         raise Failed("--rampup, --duration: HammerDB counts whole minutes")
     if args.private_server is not None and (args.socket or args.host or args.port):
-        raise Failed("--private-server: is a server of its own; leave out -S, --host and --port")
+        raise Failed("--private-server: starts its own server; leave out -S, --host and --port")
     args.builds = _builds(args)
     private_server.settle(args, args.private_server is not None or args.builds)
     threshold = os.environ.get("INNODB_PARTITION_THRESHOLD", "200")
     if not re.fullmatch("[0-9]{1,9}", threshold):
-        raise Failed(f"INNODB_PARTITION_THRESHOLD={threshold}: a number of warehouses is wanted")
+        raise Failed(f"INNODB_PARTITION_THRESHOLD={threshold}: must be a number of warehouses")
     args.partition_from = int(threshold)
     return args
 
 
 def _builds(args):
-    """The Specs of --build, with what goes with them. Raises Failed."""
+    """The Specs of --build; checks the options beside them. Raises Failed."""
     if not args.build:
         return []
     for given, option in ((args.hammerdb_dir, "-H"), (args.socket or args.host or args.port, "-S, --host and --port"),
                           (args.benchmark != "tpcc", "-b"), (args.perf, "--perf"), (args.keep_schema, "--keep-schema"),
                           (args.private_server, "--private-server")):
         if given:
-            raise Failed(f"--build: has servers of its own, and the built-in TPROC-C; leave out {option}")
+            raise Failed(f"--build: has its own servers and the built-in TPROC-C; leave out {option}")
     return builds.parse_all(args.build)
 
 
 def partitions(args, engine):
-    """How many parts order_line has: one for each 100 warehouses, as HammerDB; 0: it is not partitioned."""
+    """The number of order_line's partitions: one per 100 warehouses, as in HammerDB; 0: not partitioned."""
     wanted = {"innodb": args.warehouses >= args.partition_from, "rocksdb": args.rocksdb_partition}.get(engine, False)
     return max(1, round(args.warehouses / 100)) if wanted else 0

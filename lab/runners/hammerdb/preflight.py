@@ -1,4 +1,4 @@
-"""What a long run needs of this machine, looked at before it begins."""
+"""Checks before a long run that this machine has what it needs."""
 
 import os
 import resource
@@ -12,7 +12,7 @@ from installer.shell import Failed, clean_environment
 from lab.runners.hammerdb import real, server
 
 OPEN_FILES_MIN = 65536
-DISK_GB_PER_WAREHOUSE = 0.2  # 200 GB for a thousand: data, redo and temporary files of one engine.
+DISK_GB_PER_WAREHOUSE = 0.2  # 200 GB per thousand: data, redo and temporary files of one engine.
 _OK, _WARN, _FAIL = "ok", "warning", "FAIL"
 
 
@@ -34,7 +34,7 @@ def _read(path):
 
 
 def may_act_as_root():
-    """Root, or sudo that asks for no password."""
+    """Root, or sudo without a password."""
     if host.is_root():
         return True
     if shutil.which("sudo") is None:
@@ -45,7 +45,7 @@ def may_act_as_root():
 
 def _programs(args, log):
     if args.harness and not (args.harness.is_file() and os.access(args.harness, os.X_OK)):
-        yield Finding(_FAIL, "harness", f"{args.harness} is no program that can be run")
+        yield Finding(_FAIL, "harness", f"{args.harness} is not a program that can be run")
     if args.hammerdb_dir:
         try:
             yield Finding(_OK, "HammerDB", real.version(args.hammerdb_dir))
@@ -55,7 +55,7 @@ def _programs(args, log):
         yield Finding(_OK, "HammerDB", "not asked for: the built-in generator")
     if not args.no_perf:
         why = server.provide_perf(log)
-        yield Finding(_FAIL, "perf", f"{why}; --no-perf leaves it out") if why else Finding(_OK, "perf", "is there")
+        yield Finding(_FAIL, "perf", f"{why}; --no-perf leaves it out") if why else Finding(_OK, "perf", "is installed")
 
 
 def _server(args):
@@ -63,7 +63,7 @@ def _server(args):
         yield Finding(_OK, "server", "a private one for each iteration")
         return
     if shutil.which(args.mariadb_bin, path=clean_environment()["PATH"]) is None:
-        yield Finding(_FAIL, "client", f"{args.mariadb_bin} is not there: apt-get install mariadb-client, or --mariadb-bin")
+        yield Finding(_FAIL, "client", f"{args.mariadb_bin} is missing: apt-get install mariadb-client, or --mariadb-bin")
         return
     running = server.Running(args)
     try:
@@ -77,12 +77,12 @@ def _server(args):
 
 
 def _place_of_data(args):
-    """Where the server's data will be; None where that is not to be seen."""
+    """The directory of the server's data; None if it is not visible."""
     if args.private_server is not None:
         return args.output_dir if args.output_dir.exists() else Path()
     try:
         return server.Running(args).server.data
-    except (Failed, OSError):  # No server, which is a finding of its own.
+    except (Failed, OSError):  # No server; another finding says so.
         return None
 
 
@@ -90,10 +90,10 @@ def _disk(args):
     needed = f"{args.warehouses * DISK_GB_PER_WAREHOUSE:,.0f} GB may be needed"
     place = _place_of_data(args)
     if place is None:
-        return Finding(_WARN, "disk", f"the server's data directory is not to be seen from here; {needed}")
+        return Finding(_WARN, "disk", f"the server's data directory is not visible from here; {needed}")
     free = shutil.disk_usage(place).free / 1e9
     level = _OK if free >= args.warehouses * DISK_GB_PER_WAREHOUSE else _WARN
-    return Finding(level, "disk", f"{free:,.0f} GB are free where the data goes, {needed}")
+    return Finding(level, "disk", f"{free:,.0f} GB are free on the data's disk, {needed}")
 
 
 def _machine(args):
@@ -101,7 +101,7 @@ def _machine(args):
     files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     enough = files == resource.RLIM_INFINITY or files >= OPEN_FILES_MIN
     yield Finding(_OK if enough else _WARN, "open files", f"{files}" if enough else
-                  f"{files} may be open, {OPEN_FILES_MIN} are wanted: ulimit -n {OPEN_FILES_MIN}")
+                  f"the limit is {files}, needed are {OPEN_FILES_MIN}: ulimit -n {OPEN_FILES_MIN}")
     governor = _read("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
     yield Finding(_WARN if governor not in ("", "performance") else _OK, "CPU governor", governor or "not shown here")
     pages = _read("/sys/kernel/mm/transparent_hugepage/enabled")
@@ -109,8 +109,8 @@ def _machine(args):
     nodes = len(list(Path("/sys/devices/system/node").glob("node[0-9]*"))) or 1
     yield Finding(_WARN if nodes > 1 else _OK, "NUMA nodes", f"{nodes}" + (", memory may be far" if nodes > 1 else ""))
     if not args.no_drop_cache and not (may_act_as_root() and _can_drop()):
-        yield Finding(_FAIL, "page cache", "cannot be dropped here (root is needed, and /proc/sys/vm/drop_caches must be "
-                                           "writable); --no-drop-cache leaves it out")
+        yield Finding(_FAIL, "page cache", "cannot be dropped here (needs root and a writable "
+                                           "/proc/sys/vm/drop_caches); --no-drop-cache leaves it out")
 
 
 def _can_drop():
@@ -125,7 +125,7 @@ def _can_drop():
 
 
 def look(args, log):
-    """All findings. log: of what is installed for it."""
+    """All findings. log: for the installation of packages."""
     return [*_programs(args, log), *_server(args), *_machine(args)]
 
 

@@ -21,25 +21,25 @@ _TCL = Path(__file__).resolve().parent / "tcl"
 _DRIVER = "src/mariadb/mariaoltp.tcl"
 _TCL_PACKAGES = "Thread sqlite3 mysqltcl msgcat http"
 _LOGS = ("hammerdb.log", "hdbtcount.log", "hdbxtprofile.log")
-_BUILD_S = {"tpcc": 90, "tpch": 900}  # A warehouse on one loader; a scale factor.
+_BUILD_S = {"tpcc": 90, "tpch": 900}  # Per warehouse on one loader; per scale factor.
 _COUNTER_S = 10
 _SAYS_PASSWORD = re.compile(r"maria_(?:tpch_)?pass\b")
 _MARK = "=== response times"
 
 
 def _quoted(value):
-    """A word of Tcl that is this text, whatever it holds."""
+    """Any text as one word of Tcl."""
     return '"' + re.sub(r'([\\"\[\]${}])', r"\\\1", str(value)) + '"'
 
 
 def _is_program(cli):
-    """Whether hammerdbcli is one file with its own Tcl, as in some releases, and not a script."""
+    """Whether hammerdbcli is one file with its own Tcl, as in some releases, instead of a script."""
     with open(cli, "rb") as file:
         return file.read(4) == b"\x7fELF"
 
 
 def _says(cli):
-    """What HammerDB prints when it is started for a script that ends at once."""
+    """HammerDB's output when started with an empty script."""
     with Scratch() as work:
         script = work / "end.tcl"
         script.write_text("exit\n")
@@ -49,31 +49,31 @@ def _says(cli):
 
 
 def version(directory):
-    """"5.0", of the program hammerdbcli in directory. Raises Failed when there is none."""
+    """The version of hammerdbcli in directory, such as "5.0". Raises Failed if it is missing."""
     cli = Path(directory).expanduser().resolve() / "hammerdbcli"
     try:
         text = _says(cli) if _is_program(cli) else cli.read_bytes()
     except OSError as error:
-        raise Failed(f"-H {directory}: holds no hammerdbcli: give the folder of a HammerDB release, or of its sources at "
+        raise Failed(f"-H {directory}: has no hammerdbcli: give the folder of a HammerDB release, or of its sources at "
                      "a tag such as v5.0 or v6.0") from error
     found = re.search(rb'(?:set hdb_version "|HammerDB CLI )v([\d.]+)', text)
     said = found.group(1).decode() if found else ""
     if said.partition(".")[0] not in ("5", "6"):
-        raise Failed(f"-H {directory}: is HammerDB {said or 'of no version that it says'}; 5 and 6 are driven here")
+        raise Failed(f"-H {directory}: is HammerDB {said or 'of an unknown version'}; only 5 and 6 are supported")
     return said
 
 
 def _checker(log):
-    """The built-in generator, which checks what HammerDB's run left; None, said, where it cannot be built."""
+    """The built-in generator, to check HammerDB's data; None, with a message, if it cannot be built."""
     try:
         return generators.program("tpcc", log)
     except Failed as error:
-        say(f"the consistency conditions are not checked, as the built-in generator cannot be built: {error}")
+        say(f"the consistency conditions are not checked, because the built-in generator cannot be built: {error}")
         return None
 
 
 class Real:
-    """HammerDB in a folder of its own for each step: it shares nothing with another one of this user."""
+    """HammerDB in its own folder for each step, so that it shares nothing with another one of this user."""
 
     def __init__(self, args, log):
         self.args, self.log = args, log
@@ -86,7 +86,7 @@ class Real:
         self.tool = _checker(log) if "tpcc" in args.benchmarks and not args.no_check else None
 
     def identity(self):
-        """What a run must be resumed with: its program, and the driver where that is a file."""
+        """What must be the same when a run is resumed: its program, and the driver if that is a file."""
         files = {"hammerdbcli": self.directory / "hammerdbcli", "mariaoltp.tcl": self.directory / _DRIVER}
         return {"generator": self.name, **provenance.sums({name: path for name, path in files.items() if path.exists()})}
 
@@ -100,7 +100,7 @@ class Real:
         except FileNotFoundError as error:
             raise Failed(f"HammerDB needs Tcl: {wanted}") from error
         if "can't find package" in done.stderr:
-            raise Failed(f"HammerDB needs more of Tcl ({done.stderr.strip().splitlines()[0]}): {wanted}")
+            raise Failed(f"HammerDB needs more Tcl packages ({done.stderr.strip().splitlines()[0]}): {wanted}")
 
     def expected_s(self, step, benchmark):
         args = self.args
@@ -120,12 +120,12 @@ class Real:
         return lines + [f"diset {benchmark} maria_{key} {_quoted(value)}" for key, value in pairs]
 
     def _cli(self, lines, directory, log, on_line):
-        """Runs a script of HammerDB's commands; its logs are left in directory."""
+        """Runs a script of HammerDB's commands; its logs go to directory."""
         work = directory / "hammerdb-work"  # Its settings and jobs, in SQLite files.
         shutil.rmtree(work, ignore_errors=True)
         work.mkdir(parents=True)
         script = work / "script.tcl"
-        script.touch(mode=0o600)  # It holds a password.
+        script.touch(mode=0o600)  # It contains a password.
         script.write_text("\n".join(lines) + "\nexit\n")
         argv = [self.directory / "hammerdbcli", "tcl", "auto", script] if self.own_tcl else \
             ["tclsh8.6", _TCL / "launch.tcl", self.directory, script]
@@ -157,7 +157,7 @@ class Real:
 
         said = self._cli([*self._settings(connection, benchmark, pairs), "buildschema"], directory, "build.log", on_line)
         if "SCHEMA COMPLETE" not in said or "FINISHED FAILED" in said:
-            raise Failed(f"HammerDB did not build the schema, and says not why; see {directory / 'build.log'}")
+            raise Failed(f"HammerDB did not build the schema and gave no reason; see {directory / 'build.log'}")
 
     def run(self, connection, _engine, benchmark, directory, note, on_measure):
         return (self._run_tpcc if benchmark == "tpcc" else self._run_tpch)(connection, directory, note, on_measure)
@@ -185,7 +185,7 @@ class Real:
         before, mark, rest = said.partition(_MARK)
         log = text.run_log(before, directory / "run.log")
         if log.failed_users:
-            raise Failed(f"virtual users ended before the test: {next(iter(log.errors), 'they say not why')}; "
+            raise Failed(f"virtual users ended before the test: {next(iter(log.errors), 'no reason given')}; "
                          f"see {directory / 'run.log'}")
         timing = rest.partition(_MARK)[0].strip() if mark else ""
         (directory / "timing.json").write_text(timing + "\n")
@@ -194,12 +194,12 @@ class Real:
     def _figures(self, connection, directory, log, timing, meter):
         try:
             latencies = text.latency_json(timing, directory / "timing.json")
-        except Failed:  # What it keeps in its database can be switched off; the report is a file.
+        except Failed:  # HammerDB's database can be switched off; the report is a file.
             profile = directory / "hdbxtprofile.log"
             latencies = text.profile(profile.read_text() if profile.exists() else "", profile).summary
         row = {"nopm": log.nopm, "tpm": log.tpm, "errors": sum(log.errors.values()), "generator": self.name}
         for column in ("neword", "payment", "delivery"):
-            found = latencies.get(column.upper())  # None of a run too short to have one.
+            found = latencies.get(column.upper())  # None for a run that is too short.
             if found:
                 row[f"{column}_avg_ms"], row[f"{column}_p95_ms"] = found.avg_ms, found.p95_ms
         if self.tool:

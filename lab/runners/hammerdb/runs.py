@@ -18,13 +18,13 @@ _QUERIES = 22  # Of TPROC-H.
 
 
 def run_of(row, folder, label, repetition, told, base):
-    """told: the options of its server; base: what its files are named from."""
+    """told: its server's options; base: the directory that its files' names start from."""
     if row["benchmark"] == "tpch":
         run = _tpch(row, folder, label, repetition)
     elif (folder / "result.json").exists():
         run = tpcc.run_of(load(folder / "result.json"), label, repetition)
         run.cpu_s = _cpu_s(row, run.operations)
-        # What no two runs have alike.
+        # Values that differ in every run.
         run.configuration = {name: value for name, value in run.configuration.items()
                              if name not in ("started (UTC)", "measured, s", "seed")}
     else:
@@ -44,13 +44,13 @@ def run_of(row, folder, label, repetition, told, base):
 
 
 def plain(row):
-    """A row of a CSV as a generator's figures are."""
+    """A row of a CSV in the form of a generator's figures."""
     row = {name: value for name, value in row.items() if value is not None}
     return {**row, "consistent": {"yes": True, "no": False}.get(row.get("consistent"))}
 
 
 def _add_variables(run, folder):
-    """What the server had; paths, which are this machine's, are no settings."""
+    """The server's facts; paths belong to this machine and are not settings."""
     if (folder / VARIABLES).exists():
         found = figures.of_json(figures.read(folder / VARIABLES), folder / VARIABLES)
         run.variables = {name: value for name, value in found.items() if not value.startswith("/")}
@@ -58,7 +58,7 @@ def _add_variables(run, folder):
 
 
 def _add_samples(run, row, folder):
-    """From the beginning of the measured time."""
+    """With seconds counted from the beginning of the measured time."""
     if (folder / SAMPLES).exists():
         sampled.add(run, Samples.load(folder / SAMPLES), (0, run.seconds), (row.get("rampup_min") or 0) * 60)
         run.row_bytes = tpcc.row_bytes(run.operations) if row["benchmark"] == "tpcc" else None
@@ -86,7 +86,7 @@ def _tpcc_of_hammerdb(row, folder, label, repetition):
 
 
 def _checks(log, consistent):
-    """What the built-in generator says of HammerDB's data, or where that is gone, whether it holds."""
+    """The built-in generator's checks of HammerDB's data, or if they are gone, only whether the data is consistent."""
     said = conditions(figures.read(log)) if log.exists() else []
     made = [Check(f"{one.name}: {one.title}", one.state, one.samples) for one in said]
     agrees = made and any(check.broken for check in made) != consistent
@@ -94,7 +94,7 @@ def _checks(log, consistent):
 
 
 def _with_logs(run, row, folder, readers):
-    """The run with what its logs say; what they do not is a note."""
+    """The run with the figures of its logs; a missing figure becomes a note."""
     for read in readers:
         try:
             read(run, row, folder)
@@ -108,11 +108,11 @@ def _latencies(run, row, folder):
     counted = text.profile(figures.read(report), report).summary if report.exists() else {}
     try:
         found = text.latency_json(figures.read(timing), timing)
-    except (BadInput, OSError):  # What it keeps in its database can be switched off.
-        found = counted or text.profile("", report).summary  # Which names the file that is not there.
+    except (BadInput, OSError):  # HammerDB's database can be switched off.
+        found = counted or text.profile("", report).summary  # Its error names the missing file.
     for name in sorted(found, key=lambda name: text.TRANSACTIONS.index(name) if name in text.TRANSACTIONS else 99):
         of = found[name]
-        calls = counted[name].calls if name in counted else of.calls  # 5.0 says twice as many in timing.json.
+        calls = counted[name].calls if name in counted else of.calls  # 5.0 doubles them in timing.json.
         run.latencies.append(Latency(name, calls, of.avg_ms, of.p50_ms, of.p95_ms, of.p99_ms, None, of.max_ms))
 
 
@@ -131,7 +131,7 @@ def _errors(run, row, folder):
 
 
 def _version(run, _row, folder):
-    """Of the server, as HammerDB says it."""
+    """The server's configuration, from HammerDB."""
     path = next((folder / name for name in ("run.log", "hammerdb.log") if (folder / name).exists()), None)
     said = text.run_log(figures.read(path), path).server_version if path else ""
     if said:
@@ -146,12 +146,12 @@ def _tpch(row, folder, label, repetition):
     return _with_logs(run, row, folder, (_errors,))
 
 
-# Without effect in TPROC-C.
+# No effect in TPROC-C.
 _TPROC_H = ("scale", "tpch_vu", "tpch_threads", "querysets", "degree", "tpch_db")
 
 
 def asked(args):
-    """(name, value) of all options but for secrets."""
+    """(name, value) of all options except secrets."""
     hidden = {"password", "resume", "plot_only", "output_dir", "builds", *(("engine", "engines") if args.builds else ()),
               *(() if "tpch" in args.benchmarks else _TPROC_H), *(() if args.perf else ("perf_frequency",))}
     return [(name.replace("_", " "), _said(value)) for name, value in sorted(vars(args).items())
@@ -159,7 +159,7 @@ def asked(args):
 
 
 def _said(value):
-    """An option's value, its paths without their directories: those are this machine's."""
+    """An option's value, its paths without this machine's directories."""
     if isinstance(value, list) and value and isinstance(value[0], list):  # Of --build.
         return "; ".join(" ".join(re.sub(r"=\S*/", "=", word) for word in words) for words in value)
     if isinstance(value, list):
@@ -168,17 +168,17 @@ def _said(value):
 
 
 def words(argv):
-    """A command line, its paths as _said() has them."""
+    """A command line, with paths as in _said()."""
     return " ".join(re.sub(r"^(\S*=)?\S*/", r"\1", word) for word in argv)
 
 
 def unequal(args, generator, limit="", unseen=()):
-    """Sentences. generator: its name; limit: of private servers; unseen: of one that runs already."""
-    said = ["All engines were measured on one server, with the settings that it had."]
+    """Sentences. generator: its name; limit: of private servers; unseen: for one that runs already."""
+    said = ["All engines were measured on one server, with its own settings."]
     if args.private_server is not None or args.builds:
         said = [f"Profile {args.profile}: {profiles.about(args.profile)}", *filter(None, [limit])]
     said += unseen
     if generator.startswith("HammerDB 6"):
-        said.append("HammerDB 6 switches innodb_snapshot_isolation off in its sessions; TidesDB keeps what the server has "
-                    "(tidesdb_snapshot_isolation), and where that is on, a write to a row that changed is an error.")
+        said.append("HammerDB 6 switches innodb_snapshot_isolation off in its sessions; TidesDB keeps the server's "
+                    "tidesdb_snapshot_isolation, and if that is on, a write to a row that changed is an error.")
     return said

@@ -1,4 +1,4 @@
-"""The server that is measured: one that runs already, or a private one for an engine."""
+"""The measured server: one that runs already, or a private one for an engine."""
 
 import os
 import shutil
@@ -20,14 +20,14 @@ DEFAULT_SOCKET = "/tmp/mariadb.sock"
 
 @dataclass(frozen=True)
 class Connection:
-    """How clients on this machine reach the server. The password goes by the environment, where ps does not show it."""
+    """How clients on this machine reach the server. The password goes by the environment, which ps does not show."""
     user: str
     password: str
     socket: str = ""  # Else host and port.
     host: str = ""
     port: int = 0
     client: str = "mariadb"
-    wrap: tuple = ()  # What runs the client where it lives.
+    wrap: tuple = ()  # Runs the client in its root.
 
     def environment(self):
         return {"MYSQL_PWD": self.password} if self.password else {}
@@ -40,7 +40,7 @@ class Connection:
                 [f"--host={self.host}", f"--port={self.port}", "--protocol=tcp"])
 
     def tpcc(self):
-        """The built-in generator's options for it."""
+        """The built-in generator's options for this connection."""
         return ["-u", self.user, *(["-S", self.socket] if self.socket else ["--host", self.host, "-P", str(self.port)])]
 
     def command(self, *options):
@@ -67,25 +67,25 @@ class Connection:
         return bool(self.sql(f"SELECT 1 FROM information_schema.SCHEMATA WHERE schema_name = '{name}'"))
 
     def seen(self):
-        """The server, as far as it is to be seen from here."""
+        """The server, as far as it is visible from here."""
         def text(statement):
             return "".join("\t".join(row) + "\n" for row in self.sql(statement))
 
         return RunningServer(text, self.command(), self.environment(), self.socket, self.host)
 
     def pid(self):
-        """The server's process on this machine; None when it is elsewhere or not to be seen."""
+        """The server's process on this machine; None if it is elsewhere or not visible."""
         return self.seen().pid()
 
 
 def connection_of(server):
-    """To a private server that runs."""
+    """The connection to a running private server."""
     wrap = tuple(server.inside([])) if server.environment.root else ()
     return Connection("root", "", socket=str(server.socket), client=str(server.tool("mariadb")), wrap=wrap)
 
 
 class Running:
-    """A server that somebody else started and will stop."""
+    """A server that the user starts and stops."""
 
     def __init__(self, args):
         by_host = args.host or (args.port and not args.socket)
@@ -95,15 +95,15 @@ class Running:
         self.server = self.connection.seen()
 
     def facts(self):
-        """For the report: what it says of itself, what of it is not to be seen; and its programs, where these are."""
+        """For the report: what the server says of itself, what is not visible, and its programs if they are here."""
         return {"says": self.server.says(), "unseen": self.server.unseen()}, self.server.binaries()
 
     def check(self, engines):
-        """Raises Failed, saying what to do, unless it answers and has the engines."""
+        """Raises Failed with advice unless the server answers and has the engines."""
         try:
             there = {row[0].lower(): row[1] for row in self.connection.sql("SHOW ENGINES")}
         except Failed as error:
-            raise Failed(f"{error}\nNo server to measure. Either start one and name it with -S SOCKET or --host and "
+            raise Failed(f"{error}\nNo server to measure. Start one and name it with -S SOCKET or --host and "
                          "--port (with -u and --pass),\nor add --private-server: then the runner starts one of its own "
                          "for each engine.") from error
         for engine in engines:
@@ -112,7 +112,7 @@ class Running:
                              f" (it has {', '.join(sorted(there))}); load its plugin, or use --private-server")
 
     def options(self, engine):
-        """Not known: its own."""
+        """Unknown, since they are its own."""
         return []
 
     def identity(self):
@@ -130,12 +130,12 @@ class Running:
         """Does nothing."""
 
     def failed(self, error):
-        """What is raised for an error of one that uses it: that. Of its end only its owner knows."""
+        """The error to raise for a user's error: the same one. Only its owner knows why the server ended."""
         return error
 
 
 class Private:
-    """A server for each engine, one at a time. Owns: directory/server-ENGINE, and a folder for its socket."""
+    """One server per engine, one at a time. Owns: directory/server-ENGINE, and a folder for its socket."""
 
     def __init__(self, args, directory):
         self.args, self.directory, self.server = args, Path(directory), None
@@ -162,16 +162,16 @@ class Private:
         return provenance.sums(self.binaries, {ENGINE_NAMES[engine]: self.options(engine) for engine in self.args.engines})
 
     def options(self, engine):
-        """What the server of this engine is told."""
+        """The options of this engine's server."""
         return profiles.options(self.args.profile, ENGINE_NAMES[engine], self.args.sync)
 
     def start(self, engine, place):
-        """place: what tells its data from those of others."""
+        """place: distinguishes its data from that of others."""
         self.sockets = Scratch()
         self.server = PrivateServer(self.environment, self.directory / f"server-{place}", self.limit,
                                     plugin=self.plugin if engine == "tidesdb" else None,
                                     options=self.options(engine), socket=self.sockets.path / "mysqld.sock")
-        self.server.stop()  # One that an earlier sitting could not stop.
+        self.server.stop()  # It may be left from an earlier sitting.
         self.server.initialise()
         self.server.start()
         return connection_of(self.server)
@@ -189,7 +189,7 @@ class Private:
         shutil.rmtree(self.directory / f"server-{place}", ignore_errors=True)
 
     def failed(self, error):
-        """As of a PrivateServer."""
+        """As for a PrivateServer."""
         return error if self.server is None else self.server.failed(error)
 
 
@@ -198,7 +198,7 @@ def make(args, directory):
 
 
 def provide_perf(log):
-    """Installs perf where it is missing, as root. Returns why it cannot record here, "" when it can. log: apt-get's."""
+    """Installs perf if it is missing, as root. Returns why it cannot record here, or "". log: for apt-get."""
     if shutil.which("perf") is None:
         try:
             apt.install(packages.PERF, log)

@@ -25,9 +25,9 @@ COOLDOWN_S = 5
 
 @dataclass(frozen=True)
 class Unit:
-    engine: str      # As the CSV has it: of builds the label.
+    engine: str      # As in the CSV; for builds the label.
     benchmark: str
-    work: str        # What its steps' names begin with.
+    work: str        # The beginning of its steps' names.
     folder: str
     repetition: int = 1
 
@@ -41,11 +41,11 @@ class Unit:
 
 
 def analyze(connection, database):
-    """ANALYZE of all tables. An error comes as a row of the result, and would be easy to miss."""
+    """ANALYZE of all tables. Checks for errors, which come as rows of the result."""
     tables = [row[0] for row in connection.sql("SELECT table_name FROM information_schema.tables WHERE table_schema = "
                                                f"'{database}'")]
     if not tables:
-        raise Failed(f"the database {database} holds no tables after its build")
+        raise Failed(f"the database {database} has no tables after its build")
     for _, _, kind, text, *_ in connection.sql(f"ANALYZE TABLE {', '.join(f'`{database}`.`{t}`' for t in tables)}"):
         if kind.lower() == "error":
             raise Failed(f"ANALYZE TABLE in {database}: {text}")
@@ -64,7 +64,7 @@ class Perf:
             stderr=subprocess.DEVNULL, env=clean_environment())
 
     def end(self):
-        """Writes perf.txt, and flamegraph.svg where its tools are."""
+        """Writes perf.txt, and flamegraph.svg if its tools are installed."""
         if self.process is None:
             return
         self.process.wait()
@@ -77,7 +77,7 @@ class Perf:
             with open(self.directory / "flamegraph.svg", "w") as out:
                 subprocess.run(["sh", "-c", f'perf script -i "$1" | "{tools[0]}" | "{tools[1]}"', "sh", data], stdout=out,
                                stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=env, check=False)
-        data.unlink(missing_ok=True)  # Large; the report and the graph are what is kept.
+        data.unlink(missing_ok=True)  # Large; keep only the report and the graph.
 
     def stop(self):
         if self.process is not None and self.process.poll() is None:
@@ -86,11 +86,11 @@ class Perf:
 
 
 class Tprocc(core.Study):
-    """What studies by hammerdb_runner.sh's generators share: rows, their CSV and its charts."""
+    """Shared by the studies of hammerdb_runner.sh's generators: rows, their CSV and its charts."""
 
     kind, command = "hammerdb", "hammerdb_runner.sh"
-    smaller = "--scale-down and --warehouses make it smaller, -o names another place"
-    charts = figures_said = False  # It says a line a row, and has charts of its own.
+    smaller = "use --scale-down or --warehouses to make it smaller, or -o to put it elsewhere"
+    charts = figures_said = False  # It prints a line per row, and has its own charts.
 
     def __init__(self, args, directory, plan):
         super().__init__(args, directory, plan)
@@ -106,11 +106,11 @@ class Tprocc(core.Study):
         return "TPROC-C: " + " and ".join(self.labels), (
             f"By {self.generator.name}: {form.plural(args.warehouses, 'warehouse')}, "
             f"{form.plural(args.tpcc_vu, 'virtual user')}, {args.rampup} min of ramp-up, {args.duration} min measured; "
-            + ("the builds take turns, each on a fresh copy of what one of its engine loaded." if args.builds else
+            + ("the builds take turns, each on a fresh copy of data loaded once per engine." if args.builds else
                "each engine is built, measured and dropped in turn."))
 
     def row(self, unit, build_sec, found):
-        """Of the CSV. found: the generator's figures."""
+        """A row of the CSV. found: the generator's figures."""
         args = self.args
         shape = {"warehouses": args.warehouses, "virtual_users": args.tpcc_vu, "rampup_min": args.rampup,
                  "duration_min": args.duration} if unit.benchmark == "tpcc" else {
@@ -123,7 +123,7 @@ class Tprocc(core.Study):
         return [runs.run_of(row, self.directory / unit.folder, label, unit.repetition, told, self.directory)], {"row": row}
 
     def done(self):
-        """(unit, row) by engine or build, in the order asked for; of each by repetition, whichever ran first."""
+        """(unit, row) by engine or build, in the order of the options, and then by repetition."""
         found = [(unit, result["row"]) for unit in self.units if (result := self.journal.result(unit.name))]
         engines = list(dict.fromkeys(self.order()))
         return sorted(found, key=lambda one: (engines.index(one[0].engine), one[0].repetition))
@@ -156,7 +156,7 @@ class Tprocc(core.Study):
 
 
 class Study(Tprocc):
-    """Owns: directory (hammerdb_logs_*), in which each engine and benchmark has a folder."""
+    """Owns: directory (hammerdb_logs_*), with a folder for each engine and benchmark."""
 
     def __init__(self, args, directory, plan):
         super().__init__(args, directory, plan)
@@ -172,7 +172,7 @@ class Study(Tprocc):
             say("Until then " + ("private servers' data are" if self._alone() else "its database is") + " kept.")
 
     def needs_bytes(self):
-        """Where a private server's data will be; of another server's disk nothing is known."""
+        """The directory of a private server's data; another server's disk is unknown."""
         if not self._alone() or any(self.directory.glob("server-*")):
             return 0
         servers = len(self.args.engines) if self.args.keep_schema else 1
@@ -207,11 +207,11 @@ class Study(Tprocc):
             Step(f"{unit.work} end", COOLDOWN_S + 2, "end"))]
 
     def groups(self):
-        """Units that follow each other on one start of a server."""
+        """Consecutive units on one start of a server."""
         return [list(of) for _, of in itertools.groupby(self.units, lambda unit: unit.engine)]
 
     def place(self, unit):
-        """What tells a private server's data from others."""
+        """Distinguishes a private server's data from that of others."""
         return unit.engine
 
     def work(self):
@@ -222,7 +222,7 @@ class Study(Tprocc):
             self.server.stop()
 
     def _group(self, units):
-        """A unit that fails is written down, and the next group has its turn."""
+        """A failed unit is recorded, and the next group has its turn."""
         if all(self.journal.result(f"{unit.work} end") for unit in units):
             for unit in units:
                 self._already(unit, "build", "settle", "run", "end")
@@ -241,14 +241,14 @@ class Study(Tprocc):
             self.server.stop()
 
     def before(self, unit):
-        """Before its server is started, or is asked for the first time."""
+        """Before its server starts, or is asked for the first time."""
 
     def _already(self, unit, *steps):
         for step in steps:
             self.progress.already(f"{unit.work} {step}")
 
     def _once(self, name, work, anew=False):
-        """A step that an earlier sitting has not done; anew: or has. False: it failed."""
+        """A step that no earlier sitting has done; with anew, also if one has. False: it failed."""
         def on_the_server(step):
             try:
                 return work(step)
@@ -291,35 +291,35 @@ class Study(Tprocc):
         return self.args.tpcc_db if benchmark == "tpcc" else self.args.tpch_db
 
     def last_with(self, database):
-        """The work, in this sitting or an earlier one, that last took the database's name for it; None: no one has."""
+        """The work of this run, in any sitting, that last took the database's name; None: none has."""
         taken = [step for step, result in self.journal.results().items() if result == {"name": database}]
         return taken[-1].removesuffix(" database") if taken else None
 
     def keeps(self, database):
-        """The work whose database of that name this run has left there; None: there is none of its."""
+        """The work that left its database of that name there; None: this run left none."""
         last = self.last_with(database)
         return last if last and not (self.journal.result(f"{last} end") or {}).get("dropped") else None
 
     def _alone(self):
-        """Whether each engine has a server of its own."""
+        """Whether each engine has its own server."""
         return self.args.private_server is not None
 
     def _has_tables(self, unit):
-        """Whether what a work has built is still there: on a server that all engines share another may have replaced it."""
+        """Whether a work's tables are still there: on a shared server another engine may have replaced them."""
         return self._alone() or self.last_with(self.database(unit.benchmark)) == unit.work
 
     def _built(self, connection, unit):
-        """False: it failed. A step that is done again, where another has taken the tables' place."""
+        """False: it failed. Runs again if another work has replaced the tables."""
         database = self.database(unit.benchmark)
         return self._once(f"{unit.work} build", lambda step: self._build(connection, unit, database, step), anew=True)
 
     def _build(self, connection, unit, database, step):
-        # From here on a database of that name is this run's, also in a later sitting, until it is dropped.
+        # From here on a database of that name belongs to this run, also in a later sitting, until it is dropped.
         if self.last_with(database) != unit.work:
             own = self._alone() or self.keeps(database)
             if connection.has_database(database) and not (own or self.args.replace_schema):
                 raise Failed(f"there is a database {database} at {connection.address()}: --replace-schema drops it, "
-                             f"--{unit.benchmark}-db names another one")
+                             f"--{unit.benchmark}-db uses another name")
             self.journal.finish(f"{unit.work} database", {"name": database})
         connection.sql(f"DROP DATABASE IF EXISTS `{database}`")
         begin = time.monotonic()
@@ -334,11 +334,11 @@ class Study(Tprocc):
 
     @contextmanager
     def _bulk_load(self, connection, unit):
-        """MyRocks' bulk load, where one user loads: files that several make at once overlap, which it refuses."""
+        """MyRocks' bulk load, only for a single loader: files from several loaders overlap, and MyRocks refuses them."""
         args = self.args
         loaders = args.tpcc_build_vu if unit.benchmark == "tpcc" else args.tpch_threads
         if unit.benchmark == "tpcc" and args.hammerdb_dir:
-            loaders = min(loaders, args.warehouses)  # The built-in generator's share a warehouse.
+            loaders = min(loaders, args.warehouses)  # The built-in generator's loaders share a warehouse.
         if unit.engine != "rocksdb" or args.rocksdb_no_bulk_load or loaders > 1:
             yield
             return
@@ -356,7 +356,7 @@ class Study(Tprocc):
             if self.args.perf and unit.benchmark == "tpcc":
                 perf, pid = Perf(directory, self.args.perf_frequency), self._connection.pid()
                 if pid is None:
-                    raise Failed("--perf: the server's process is not to be seen from here (another machine, or its "
+                    raise Failed("--perf: the server's process is not visible from here (another machine, or its "
                                  "datadir is not readable)")
             with Watch(self.server.server, directory) as watch:
                 def on_measure():
@@ -378,7 +378,7 @@ class Study(Tprocc):
 
 
 def summary(row):
-    """A result in a line."""
+    """A result in one line."""
     if row["benchmark"] == "tpch":
         return (f"geometric mean {row['tpch_geomean_sec']:.2f} s, query set {row['tpch_total_sec']:.0f} s, "
                 f"{row['errors']:,} errors")
@@ -405,7 +405,7 @@ def draw(results, directory):
 
 
 def plot(paths, directory):
-    """The same of CSVs, whose logs are looked for beside them; the time of each tells several apart."""
+    """The same for CSVs, with their logs beside them; their times distinguish several."""
     def series(path):
         name = "" if len(paths) == 1 else path.stem.removeprefix("hammerdb_results_")
         broken = {row["engine"] for row in hammerdb_csv.read(figures.read(path), path) if row.get("consistent") == "no"}

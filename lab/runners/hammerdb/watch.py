@@ -1,4 +1,4 @@
-"""What is seen of a server while a generator measures it: variables, versions, a sample each second, memory, disk."""
+"""Observes a server while a generator measures it: variables, versions, a sample each second, memory, disk."""
 
 import json
 

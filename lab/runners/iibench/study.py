@@ -39,26 +39,26 @@ class Unit:
 
     @property
     def stem(self):
-        """Of the names of its files."""
+        """The stem of its files' names."""
         return "_".join([self.engine, *(f"{name}-{value}" for name, value in self.point), str(self.repetition)])
 
 
 def units(args):
-    """All of them: at each point the engines one after the other, for each repetition again."""
+    """All units: at each point the engines one after the other, repeated for each repetition."""
     of_one = [(engine, tuple(point.items())) for point in options.points(args) for engine in args.engine_names]
     return [Unit(*unit, repetition) for repetition in range(1, args.repetitions + 1)
             for unit in in_turn(of_one, repetition)]
 
 
 def asked(args):
-    """(name, value) of the options that say something."""
+    """(name, value) of the options that are set."""
     return [[name.replace("_", " "), " ".join(f"{key}={','.join(values)}" for key, values in value) if name == "vary" else
              value] for name, value in sorted(vars(args).items())
             if value not in (None, "", [], False) and name not in ("output_dir", "resume", "engine_names")]
 
 
 class Study(core.Study):
-    """Owns: directory (iibench_*), with the server's while a unit is measured."""
+    """Owns: directory (iibench_*), with the server's directory during a unit."""
 
     kind, command = "iibench_runner", "iibench_runner.sh"
 
@@ -84,11 +84,11 @@ class Study(core.Study):
 
     def title_and_about(self):
         about = (f"MariaDB {self.environment.version}; each measurement on a fresh server; a step's throughput is that of "
-                 "its queries where it has them, else of rows.")
+                 "its queries if it has any, else that of rows.")
         if self.args.bulk:
-            about += (" Before INSERT ... SELECT the server begins anew, so that its memory is the statement's and what a "
-                      "start brings back; its peak is the kernel's (VmHWM). Other steps' peaks are of samples a second "
-                      "apart, and what the steps before them left is in them.")
+            about += (" The server restarts before INSERT ... SELECT, so its memory is what the statement needs and what "
+                      "the start restores; its peak is the kernel's (VmHWM). Other steps' peaks come from samples a second "
+                      "apart, and include what earlier steps left.")
         return f"iibench: {' and '.join(self.labels)}", about
 
     def measure(self, unit, step):
@@ -97,14 +97,14 @@ class Study(core.Study):
         return runs_of(unit, taken), {}
 
     def take(self, unit, note):
-        """What was measured, in parts."""
+        """The measurement, in parts."""
         place, raw = self.directory / "server", self.directory / "raw"
         raw.mkdir(exist_ok=True)
         told = options.server_options(self.args, unit.engine, dict(unit.point))
         plugin = self.plugin if unit.engine == "TidesDB" else None
         server = PrivateServer(self.environment, place, self.limit, plugin=plugin, options=told,
                                socket=self.sockets / "mysqld.sock")
-        server.stop()  # One that an earlier sitting could not stop.
+        server.stop()  # It may be left from an earlier sitting.
         shutil.rmtree(place, ignore_errors=True)
         try:
             server.initialise()
@@ -137,8 +137,8 @@ class Study(core.Study):
         return result
 
     def _bulk(self, unit, server, raw, note):
-        """On the server begun anew: what the steps before left in its memory would be counted as the statement's."""
-        note("the server begins anew")
+        """Restarts the server first, so that memory left by earlier steps does not count as the statement's."""
+        note("restarting the server")
         server.stop()
         server.start()
         note("INSERT ... SELECT")
@@ -149,8 +149,8 @@ class Study(core.Study):
 
 
 def bulk(server):
-    """Every row of the first table into a copy with its indexes, as one statement. Rows, seconds, when it began, and the
-    most memory that the server had since its start."""
+    """Copies every row of the first table into a table with its indexes, in one statement. Returns rows, seconds, its start
+    time, and the server's peak of memory since its start."""
     server.sql(f"CREATE TABLE {_DATABASE}.copy LIKE {_DATABASE}.pi1")
     began, begin = time.time(), time.monotonic()
     server.sql(f"INSERT INTO {_DATABASE}.copy SELECT * FROM {_DATABASE}.pi1")
@@ -163,7 +163,7 @@ def bulk(server):
 
 
 def runs_of(unit, taken):
-    """The Runs of a unit: one for each step, and one of INSERT ... SELECT. None where it ended before the first step."""
+    """The Runs of a unit: one per step, and one for INSERT ... SELECT. None if it ended before the first step."""
     steps = [(run, phase, taken["samples"]) for run, phase in iibench.steps_of(taken["path"], taken["result"], unit.engine)]
     if taken.get("bulk"):
         steps.append((_run_of_bulk(unit, taken), taken["bulk"], taken["bulk_samples"]))
@@ -181,7 +181,7 @@ def runs_of(unit, taken):
         last.files.append(f"raw/{unit.stem}{BULK_SAMPLES}")
         known = {"resident, before": taken["bulk_samples"].resident_first, "resident, peak": taken["bulk"]["resident_peak"]}
         last.memory |= {name: value for name, value in known.items() if value is not None}
-    sampled.add_memory(last, {**taken["memory"], "resident_peak": None})  # That of the step is in its samples.
+    sampled.add_memory(last, {**taken["memory"], "resident_peak": None})  # The step's own peak is in its samples.
     last.sizes["server's directory after the last step"] = taken["directory_bytes"]
     return [run for run, *_ in steps]
 
@@ -195,9 +195,9 @@ def _run_of_bulk(unit, taken):
 
 
 def _add_samples(run, samples, begin_s, seconds):
-    """Those of a step, on its own clock."""
+    """The samples of a step, on its own clock."""
     part = samples.between(begin_s, begin_s + seconds)
-    # A short one may lie between two samples: then the memory is that of the ones around it.
+    # A short step may lie between two samples: then it gets the memory of the samples around it.
     around = part if part.resident_most else samples.between(begin_s - 1.5, begin_s + seconds + 1.5)
     part.peak_resident = around.resident_most
     sampled.add(run, part, begin_s=-begin_s)

@@ -1,1 +1,1 @@
-"""The real mix, short: what an instrumented build is trained with, and what two builds are compared by."""
+"""The real mix, short: to train an instrumented build, and to compare two builds."""

@@ -1,17 +1,17 @@
 """python3 -m lab.mix: the real mix, a few minutes: mysql-test-run, TPROC-C, sysbench, iibench.
 
   python3 -m lab.mix train --build pgo server=debian12 plugin=instrumented/ha_tidesdb.so --counters DIR -o DIR
-      Runs it all on private servers of that build, so that its counters are written to DIR.
+      Runs the whole mix on private servers of that build, so that these write their counters to DIR.
   python3 -m lab.mix compare --build plain server=debian12 plugin=A/ha_tidesdb.so \\
                              --build pgo server=debian12 plugin=B/ha_tidesdb.so -o DIR
-      Runs the works of the mix on both in turn: DIR/gain.md and gain.json say what the second build gains. Goes on where
-      it was interrupted.
+      Runs the works of the mix on both in turn; DIR/gain.md and gain.json have the second build's gain. Resumes an
+      interrupted run.
   python3 -m lab.mix count --build plain server=debian12 plugin=A/ha_tidesdb.so \
                            --build pgo server=debian12 plugin=B/ha_tidesdb.so -o DIR
-      What a transaction costs each build by callgrind: DIR/counts.md and counts.json have instructions and simulated misses
-      of caches and of branches. Load on the machine does not move them, the server's threads in the background do.
+      Measures a transaction's cost for each build with callgrind. DIR/counts.md and counts.json have instructions and
+      simulated misses of caches and branches. Load on the machine does not change them; the server's background threads do.
 
---build is that of lab/pgo_study.sh --help: mariadbd=PATH basedir=DIR is any other server.
+--build is explained by lab/pgo_study.sh --help: mariadbd=PATH basedir=DIR is any other server.
 """
 
 import argparse
@@ -40,22 +40,22 @@ def _parser():
         command = commands.add_parser(name)
         command.set_defaults(function=function)
         command.add_argument("--build", action="append", nargs="+", required=True, metavar=("LABEL", "KEY=VALUE"))
-        command.add_argument("-o", "--output", type=Path, required=True, metavar="DIR", help="servers and what was printed")
+        command.add_argument("-o", "--output", type=Path, required=True, metavar="DIR", help="for servers and their output")
         if name == "count":
             command.add_argument("--works", default=",".join(count.TRANSACTIONS), metavar="LIST", help="(%(default)s)")
             continue
-        command.add_argument("--generators", type=Path, metavar="DIR", help="where the load generators are built "
-                             "(build/lab; another system's programs want another place)")
+        command.add_argument("--generators", type=Path, metavar="DIR", help="where to build the load generators "
+                             "(build/lab; programs for another system need another place)")
         command.add_argument("--seconds", type=int, default=10 if name == "train" else 5, help="of each work (%(default)s)")
         if name == "train":
             command.add_argument("--counters", type=Path, required=True, metavar="DIR",
                                  help="where the instrumented build writes its .gcda files")
             command.add_argument("--engines", default="TidesDB", metavar="LIST",
-                                 help="whose tables: for a whole server TidesDB,InnoDB (%(default)s)")
+                                 help="engines of the tables; for a whole server TidesDB,InnoDB (%(default)s)")
             command.add_argument("--tests", default=_MTR_SUITE, metavar="LIST",
-                                 help="suites or tests for mysql-test-run; empty: none (%(default)s)")
+                                 help="suites or tests for mysql-test-run; may be empty (%(default)s)")
         else:
-            command.add_argument("--rounds", type=int, default=4, help="an even number of them (%(default)s)")
+            command.add_argument("--rounds", type=int, default=4, help="best an even number (%(default)s)")
     return it
 
 
@@ -72,7 +72,7 @@ def _tools(args, log):
 
 
 def _begun(args):
-    """The log: of what is made ready."""
+    """Returns the log of the preparation."""
     args.output = args.output.absolute()
     args.output.mkdir(parents=True, exist_ok=True)
     log = args.output / "build.log"
@@ -85,7 +85,7 @@ def _ready(args):
     log = _begun(args)
     builds = [_resolve(words, log) for words in args.build]
     for build in builds:
-        # Of mysql-test-run, and of the counters; a server sees its own files.
+        # For mysql-test-run and the counters; a server sees its own files.
         for path, what in ((args.output, "-o"), (getattr(args, "counters", None), "--counters"), (build.plugin, "plugin")):
             if path:
                 builds_of.check_visible(build.environment, path.absolute(), what)
@@ -93,7 +93,7 @@ def _ready(args):
 
 
 def _tests(args, build):
-    """Names for mysql-test-run: none where the server has no test suite, which is said."""
+    """Names for mysql-test-run; none, with a message, if the server has no test suite."""
     wanted = [name for name in args.tests.split(",") if name]
     try:
         build.environment.mtr_dir
@@ -106,10 +106,10 @@ def _tests(args, build):
 
 def _train(args):
     if len(args.build) != 1:
-        raise Failed("train: one --build is wanted")
+        raise Failed("train: give one --build")
     (build,), tools, _ = _ready(args)
     counters = train.Counters(args.counters.absolute())
-    # A socket's path must be short, and a build may lie deep.
+    # A socket's path must be short, but a build may lie deep.
     with Scratch() as sockets:
         training = train.Training(build, tools, args.output, sockets, counters, args.seconds, args.engines.split(","),
                                   _tests(args, build))
@@ -120,13 +120,13 @@ def _train(args):
 
 def _compare(args):
     if len(args.build) != 2 or args.rounds < 2:
-        raise Failed("compare: two --build and two rounds are wanted at least")
+        raise Failed("compare: needs two --build and at least two rounds")
     args.output = args.output.absolute()
     it, journal = compare.Comparison(args, lambda log: _tools(args, log)), args.output / written.JOURNAL
     args.output.mkdir(parents=True, exist_ok=True)
     it.prepare(args.output / "build.log")
     if not can_resume(journal, it.kind, it.whole_plan()):
-        journal.unlink(missing_ok=True)  # Of other builds, or whole: this is asked for anew.
+        journal.unlink(missing_ok=True)  # It is finished or of other builds: start over.
         shutil.rmtree(args.output / copies.DATA, ignore_errors=True)
     return it.go()
 

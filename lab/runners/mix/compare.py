@@ -1,7 +1,7 @@
 """Two builds compared by the mix: each work of each round on a fresh server and a copy of the same data, in turn.
 
-A pair's two runs follow each other within seconds, and each round is in the reverse order of the one before: what else
-the machine does hits both.
+A pair's two runs follow each other within seconds, and each round is in the reverse order of the one before, so other
+load on the machine affects both.
 """
 
 import json
@@ -46,12 +46,12 @@ def units(rounds, labels):
 
 
 def options(engine):
-    """What the server of either build is told."""
+    """The options of either build's server."""
     return profiles.options(profiles.DEFAULT, engine, _SYNC)
 
 
 class Comparison(copies.OnCopies):
-    """Owns: directory, that of -o. What two builds share is a server, an engine and an allocator."""
+    """Owns: directory, that of -o. Both builds have the same server, engine and allocator."""
 
     kind = "mix"
     packages = packages.SYSBENCH
@@ -95,11 +95,11 @@ class Comparison(copies.OnCopies):
         done = figures.per_s * self.args.seconds
         run = Run(unit.label, unit.work, self.sizes.users, unit.repetition, figures.per_s, "per s",
                   seconds=self.args.seconds, operations=done, cpu_s=cpu_s)
-        # Of TPROC-C the ramp-up is in the CPU time and not in the work: right as a ratio of two builds only.
+        # TPROC-C's CPU time includes the ramp-up and its work does not: correct only as a ratio of two builds.
         return [run], {"per_s": figures.per_s, "cpu": cpu_s / done}
 
     def report(self):
-        """gain.md and gain.json. Raises Failed where a measurement failed: there is no pair then."""
+        """Writes gain.md and gain.json. Raises Failed if a measurement failed, because its pair is missing."""
         if self.failed:
             raise Failed(f"{self.failed} measurements failed")
         found = gains(self.journal.results(), self.args.rounds, self.labels)
@@ -108,9 +108,9 @@ class Comparison(copies.OnCopies):
 
 
 def gains(results, rounds, labels):
-    """What the results by a unit's name say, as gain.json keeps it; pure. Raises Failed for less than two rounds."""
+    """The content of gain.json from results by a unit's name; pure. Raises Failed for fewer than two rounds."""
     if rounds < 2:
-        raise Failed("one round has no spread; two are needed at least")
+        raise Failed("one round has no spread; at least two are needed")
     rows, pairs = [], {"per_s": {}, "cpu": {}}
     for work in works.WORKS:
         found = {label: [results[Unit(n, work, label).name] for n in range(1, rounds + 1)] for label in labels}
@@ -146,7 +146,7 @@ def table(found):
 
 
 def write(found, directory):
-    """gain.md, then gain.json: who finds the latter finds both."""
+    """Writes gain.md, then gain.json, so that gain.json means both are complete."""
     (directory / TABLE).write_text(table(found))
     new = directory / f"{RESULT}.new"
     new.write_text(json.dumps(found, indent=1) + "\n")

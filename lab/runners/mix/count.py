@@ -1,7 +1,7 @@
-"""What a transaction costs each of some builds by callgrind: instructions, misses of simulated caches and of branches.
+"""A transaction's cost for several builds by callgrind: instructions, misses of simulated caches and branches.
 
-Where a build's gain comes from, on a machine that shows no hardware counters.
-One connection, what it reads in memory, commits not synced: nothing of waiting and nothing of locks.
+Shows where a build's gain comes from, on a machine without hardware counters.
+One connection, its data in memory, commits not synced: without any waiting or locks.
 """
 
 import json
@@ -15,9 +15,9 @@ from lab.study.progress import Step
 from lab.works import sysbench_run as sysbench
 
 RESULT, TABLE = "counts.json", "counts.md"
-# By work, the transactions that are counted: some seconds each under callgrind.
+# By work, the number of counted transactions: some seconds each under callgrind.
 TRANSACTIONS = {"point_select": 2_000, "read_write": 100, "write_only": 200, "insert": 1_000}
-# What is shown, and callgrind's events that it is the sum of.
+# By row of the table, the callgrind events to sum up.
 EVENTS = {"instructions": ("Ir",), "missed by the first-level instruction cache": ("I1mr",),
           "missed by the first-level data cache": ("D1mr", "D1mw"),
           "missed by the last-level cache": ("ILmr", "DLmr", "DLmw"),
@@ -28,7 +28,7 @@ _START_S, _LOAD_S, _WORK_S = 60, 10, 40
 
 
 def of_a_transaction(more, fewer, number):
-    """By name in EVENTS. more, fewer: totals of runs that are number transactions apart: connecting is in both."""
+    """By name in EVENTS. more, fewer: totals of runs that differ by number transactions; both include connecting."""
     return {name: sum(more[event] - fewer[event] for event in events) / number for name, events in EVENTS.items()}
 
 
@@ -89,7 +89,7 @@ class Count:
         def totals(transactions, seed):
             return counter.count(lambda: sysbench.transactions(server, work, _ROWS, transactions, seed))
 
-        sysbench.transactions(server, work, _ROWS, number, seed=3)  # What is read is in memory then.
+        sysbench.transactions(server, work, _ROWS, number, seed=3)  # Brings the data into memory.
         fewer = totals(1, seed=2)
         found = of_a_transaction(totals(number + 1, seed=1), fewer, number)
         step.note(f"{found['instructions']:,.0f} instructions a transaction")
@@ -97,7 +97,7 @@ class Count:
 
 
 def table(found):
-    """What Count.run() found, as Markdown; the changes are to the first build."""
+    """The result of Count.run() as Markdown; changes are relative to the first build."""
     first, *others = next(iter(found.values()))
     head = ["work", "of a transaction", first, *(cell for label in others for cell in (label, f"{label} / {first}"))]
     lines = [_line(head), "|---" * len(head) + "|"]

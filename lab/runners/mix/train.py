@@ -1,7 +1,7 @@
 """Runs the mix so that an instrumented build counts what it does: mysql-test-run, then each work, synced and not.
 
-Functional tests alone would train for error paths and DDL; load alone would leave most of SQL without a profile, and what
-has none is compiled for size.
+Functional tests alone would train for error paths and DDL. Load alone would leave most of SQL without a profile, and
+code without a profile is compiled for size.
 """
 
 from pathlib import Path
@@ -15,8 +15,8 @@ from lab.server.build_server import BuildServer
 from lab.study.progress import Step
 from lab.works import generators
 
-# Commits not synced, with caches that hold much; and synced, with compressed blocks, and so little memory that flushes,
-# compactions and misses are a good part.
+# First: commits not synced, large caches. Second: synced commits, compressed blocks, and so little memory that flushes,
+# compactions and misses are frequent.
 SETTINGS = {
     "NONE": {"TidesDB": [], "InnoDB": []},
     "FULL": {"TidesDB": ["--tidesdb_block_cache_size=16M", "--tidesdb_unified_memtable_write_buffer_size=8M",
@@ -29,7 +29,7 @@ _IIBENCH = ["--phases", "l.i0,l.x,l.i1,l.i2,qr100,qp100", "--load-rows", 200_000
 
 
 class Counters:
-    """Owns: the directory of .gcda files, which servers of several users write to."""
+    """Owns: the directory of .gcda files, to which servers of several users write."""
 
     def __init__(self, directory):
         self.directory = Path(directory)
@@ -37,7 +37,7 @@ class Counters:
         self.directory.chmod(0o777)
 
     def open_up(self):
-        """A server adds to what is there already, and the next one may be another user's."""
+        """A server adds to existing files, and the next one may be another user's."""
         for path in self.files():
             path.chmod(0o666)
 
@@ -45,24 +45,24 @@ class Counters:
         return sorted(self.directory.rglob("*.gcda"))
 
     def check(self):
-        """Raises Failed when nothing was counted: a server that does not end in order writes nothing."""
+        """Raises Failed if nothing was counted: a server that does not end in order writes no counters."""
         if not self.files():
             raise Failed(f"the training left no counters in {self.directory}: is the build instrumented, and did its "
                          "servers end in order?")
 
 
 def options(engine, sync):
-    """The server's for one half of the training; what is said twice is taken from the second."""
+    """The server's options for one half of the training; of two values the second counts."""
     more = SETTINGS[sync][engine]
     said = {option.partition("=")[0] for option in more}
     return [*(o for o in profiles.options(profiles.DEFAULT, engine, sync) if o.partition("=")[0] not in said), *more]
 
 
 class Training:
-    """Owns: directory, with a server each for the parts while they run, and what they printed."""
+    """Owns: directory, with a server for each running part, and the parts' output."""
 
     def __init__(self, build, tools, directory, sockets, counters, seconds, engines, tests):
-        """sockets: a short directory. seconds: of each work. engines: whose tables. tests: for mysql-test-run; or none."""
+        """sockets: a short directory. seconds: of each work. engines: of the tables. tests: for mysql-test-run, if any."""
         self.build, self.tools, self.directory, self.sockets = build, tools, Path(directory), Path(sockets)
         self.counters, self.seconds, self.engines, self.tests = counters, seconds, engines, tests
         self.sizes = works.Sizes()
@@ -98,7 +98,7 @@ class Training:
     def _half(self, engine, sync, progress):
         server = BuildServer(self.build, self.directory / f"{engine}-{sync}", options(engine, sync),
                              socket=self.sockets / "mysqld.sock")
-        server.stop()  # One that an interrupted sitting left.
+        server.stop()  # It may be left from an interrupted sitting.
         server.remove()
         server.initialise()
         server.start()
@@ -114,7 +114,7 @@ class Training:
                 with progress.step(_name(engine, sync, "iibench")):
                     self._iibench(server, engine)
             with progress.step(_name(engine, sync, "shutdown")) as step:
-                server.stop(timeout_s=300)  # In order: counters are written as the process ends.
+                server.stop(timeout_s=300)  # In order, because the process writes its counters as it ends.
                 step.note(f"{len(self.counters.files())} files of counters")
         finally:
             server.stop()
