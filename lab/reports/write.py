@@ -26,7 +26,7 @@ def write(study, directory, charts=True, name="report"):
     """
     directory = Path(directory)
     if not study.runs:
-        raise Failed(f"{directory}: no measurement in it came to its end; there is nothing to report")
+        raise Failed(f"{directory}: has no finished measurement to report")
     text = directory / f"{name}.md"
     text.write_text(markdown.text(study), encoding="utf-8")
     written = [*write_page(study, directory / f"{name}.html"), text]

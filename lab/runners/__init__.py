@@ -1,1 +1,1 @@
-"""The runners, a folder each: the options, the units that are measured, and what is left as a study."""
+"""The runners, a folder each: the options, the units to measure, and the resulting study."""

@@ -1,4 +1,4 @@
-"""Finds what made a file or folder, and reads it as a study."""
+"""Finds the program that made a file or folder, and reads it as a study."""
 
 import json
 from pathlib import Path
@@ -12,12 +12,12 @@ def _of_folder(folder):
     folder = max(folder.glob("raw_*"), default=folder)  # Of sqlbench.sh's several runs the newest.
     if written.is_one(folder):
         return written.read(folder)
-    raise Failed(f"{folder}: holds no run of lab.compare, sqlbench.sh, pgo_study.sh, hammerdb_runner.sh "
+    raise Failed(f"{folder}: has no run of lab.compare, sqlbench.sh, pgo_study.sh, hammerdb_runner.sh "
                  "(hammerdb_logs_...), mariadb_engines_runner.sh (results_...) or iibench_runner.sh (iibench_...)")
 
 
 def _kind(path):
-    """As the file says; "" for a text that says none."""
+    """The file's own kind; "" for a text without one."""
     try:
         raw = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -30,11 +30,11 @@ def study(paths):
     paths = [Path(path) for path in paths]
     folders = [path for path in paths if path.is_dir()]
     if folders and len(paths) > 1:
-        raise Failed(f"{folders[0]}: is a run of its own; give one folder, or result files")
+        raise Failed(f"{folders[0]}: is already a whole run; give one folder, or only result files")
     try:
         return _of_folder(folders[0]) if folders else _of_results(paths)
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, OSError) as error:
-        raise Failed(f"{paths[0]}: is damaged, or not whole: {error!r}") from error
+        raise Failed(f"{paths[0]}: is damaged or incomplete: {error!r}") from error
 
 
 def _of_results(paths):

@@ -1,8 +1,8 @@
-"""python3 -m lab.report: the report of results.
+"""python3 -m lab.report: writes the report of results.
 
   python3 -m lab.report innodb.json tidesdb.json -o page.html    results of `tpcc run --json` or of `iibench run --json`
-  python3 -m lab.report bench.json -o page.html                  what `tidesdb bench` wrote
-  python3 -m lab.report results_20261122_120000                  what a runner left, its report written there anew
+  python3 -m lab.report bench.json -o page.html                  results of `tidesdb bench`
+  python3 -m lab.report results_20261122_120000                  a runner's folder: writes its report there again
 """
 
 import argparse
@@ -16,16 +16,16 @@ from lab.runners import pick
 def run(arguments=None):
     parser = argparse.ArgumentParser(prog="python3 -m lab.report", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("results", nargs="+", metavar="RESULT", help="the first is what the others are compared with")
+    parser.add_argument("results", nargs="+", metavar="RESULT", help="the others are compared with the first")
     parser.add_argument("-o", "--output", metavar="PAGE.html", type=Path,
-                        help="write the page alone, here; of a folder all is written into it without this")
+                        help="write only the page, here; without this option a folder gets all its files")
     parser.add_argument("--title")
     parser.add_argument("-q", "--quiet", action="store_true", help="no tables on the terminal")
     options = parser.parse_args(arguments)
     study = pick.study(options.results)
     study.title = options.title or study.title
     if not study.runs:
-        raise Failed(f"{options.results[0]}: no measurement in it came to its end")
+        raise Failed(f"{options.results[0]}: has no finished measurement")
     if not options.quiet:
         say(markdown.figures(study))
     try:

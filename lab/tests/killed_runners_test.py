@@ -148,7 +148,7 @@ class Runner:
         """None, or what is wrong."""
         try:
             said = self.end_by(signal.SIGINT)
-            how = r"--resume \S+" if self.folder else "Go on with: the same command"
+            how = r"--resume \S+" if self.folder else "Resume with: the same command"
             self._expect(re.search(how, said), f"does not say how to go on:\n{said}")
             self.end_by(signal.SIGKILL)
             self.after_the_kill()

@@ -73,10 +73,10 @@ class Refused(unittest.TestCase):
 
     def test_empty(self):
         self.refuse("", "^x.csv: is empty")
-        self.refuse(_HEAD["summary"], "^x.csv: has a head and no rows")
+        self.refuse(_HEAD["summary"], "^x.csv: has a head but no rows")
 
     def test_foreign(self):
-        self.refuse("benchmark,engine,nopm\ntpcc,InnoDB,1\n", "^x.csv:1: is no such CSV of sqlbench: its head lacks wor")
+        self.refuse("benchmark,engine,nopm\ntpcc,InnoDB,1\n", "^x.csv:1: is not such a CSV of sqlbench: its head lacks wor")
         self.refuse(DETAIL, "^x.csv:1: .* lacks reads_per_sec")
         self.refuse(SUMMARY, "^x.csv:1: .* lacks time_s", sqlbench_csv.detail)
 
@@ -92,7 +92,7 @@ class Refused(unittest.TestCase):
 
     def test_cut_off(self):
         self.refuse(_HEAD["detail"][:-1], "^x.csv:1: is cut off", sqlbench_csv.detail)
-        self.refuse(SUMMARY[:-30], "^x.csv:4: has 12 fields where its head has 19")
+        self.refuse(SUMMARY[:-30], "^x.csv:4: has 12 fields for 19 columns")
         self.refuse(SUMMARY[:-1], "^x.csv:4: is cut off")
         self.refuse(SUMMARY.replace("InnoDB,oltp_insert,8,", "InnoDB,oltp_insert,eight,"),
                     "^x.csv:4: is damaged: threads is 'eight'")
@@ -155,7 +155,7 @@ class Drawn(unittest.TestCase):
         notes = self.notes(SUMMARY, _HEAD["detail"])
         self.assertIn("oltp_insert_tps_bar", notes)
         self.assertNotIn("oltp_insert_tps_timeseries", notes)
-        self.assertRegex(self.said[0], "detail.csv: has a head and no rows: no interval of a run ended")
+        self.assertRegex(self.said[0], "detail.csv: has a head but no rows: no interval of a run ended")
         with self.assertRaisesRegex(BadInput, "detail.csv: has nothing to draw"):
             self.plot(None, _HEAD["detail"])
 
@@ -180,5 +180,5 @@ class CommandLine(unittest.TestCase):
             (Path(name) / "x.csv").write_text("hello\n")
             done = self.run_it("--summary", Path(name) / "x.csv", "--outdir", Path(name) / "out")
             self.assertEqual(done.returncode, 1)
-            self.assertRegex(done.stderr, r"^error: .*x.csv:1: is no such CSV of sqlbench")
+            self.assertRegex(done.stderr, r"^error: .*x.csv:1: is not such a CSV of sqlbench")
             self.assertFalse((Path(name) / "out").exists())

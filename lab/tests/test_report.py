@@ -180,7 +180,7 @@ class TpccTest(Files):
             self.report(str(self.directory / "missing.json"))
 
     def test_a_folder_of_nobody_is_refused(self):
-        with self.assertRaisesRegex(Failed, "holds no run"):
+        with self.assertRaisesRegex(Failed, "has no run"):
             self.report(str(self.directory))
         with self.assertRaisesRegex(Failed, "give one folder"):
             self.report(str(self.directory), "a.json")
@@ -464,7 +464,7 @@ class MarkdownTest(unittest.TestCase):
     def test_nothing_measured(self):
         study = Study("made", "t", "about", [], history=["Failed: all"])
         self.assertIn("- Failed: all\n", markdown.text(study))
-        with tempfile.TemporaryDirectory() as name, self.assertRaisesRegex(Failed, f"^{name}: no measurement in it"):
+        with tempfile.TemporaryDirectory() as name, self.assertRaisesRegex(Failed, f"^{name}: has no finished measurement"):
             write.write(study, name)
         with self.assertRaisesRegex(Failed, "^t: no measurement"):
             page.render(study, PLOTLY)

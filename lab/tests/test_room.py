@@ -61,7 +61,7 @@ class Room(unittest.TestCase):
         servers._settings, servers._made, servers._locks = settings.read({"TABLE_SIZES": "10000000"}), [], []
         servers._directories, servers._sockets = {"InnoDB": self.place / "data"}, None
         servers._places = SimpleNamespace(data=self.place / "data")
-        with of(4 * 10**9), self.assertRaisesRegex(Failed, "takes about 4.8 GB; SCALE_DOWN"):
+        with of(4 * 10**9), self.assertRaisesRegex(Failed, "takes about 4.8 GB; use SCALE_DOWN"):
             servers.prepare()
         servers.close()
 

@@ -143,7 +143,7 @@ class Plan(unittest.TestCase):
                 steps = [at[repetition, other] - at[repetition, one] for repetition in (1, 2, 3)]
                 distance = apart if other == "TidesDB-glibc" else 1
                 self.assertEqual(steps, [distance, -distance, distance], (one, other))
-            self.assertIn("what is compared is measured one after the other", run.about)
+            self.assertIn("compared builds run one after the other", run.about)
             self.assertEqual("with 1 run between them" in run.about, apart == 2)
             self.assertNotEqual(order[0].label, order[len(labels)].label)  # Who is first of a whole repetition.
 
@@ -162,7 +162,7 @@ class CommandLine(unittest.TestCase):
     def test_what_is_wrong_is_named(self):
         for argv, message in ((["--only", "000,005"], "--only: 005 is not known"),
                               (["--pgo-plugin", "/nowhere/x.so"], "--pgo-plugin: /nowhere/x.so: there is no such file"),
-                              (["--plain-server", "/bin/sh"], "--plain-server: wants --plain-plugin")):
+                              (["--plain-server", "/bin/sh"], "--plain-server: needs --plain-plugin")):
             with self.assertRaisesRegex(Failed, message):
                 door.wanted_of(door.parser().parse_args(argv))
         with self.assertRaises(SystemExit), redirect_stderr(io.StringIO()):
@@ -458,11 +458,11 @@ class Published(unittest.TestCase):
     def test_nothing_of_somebody_s_is_written_over(self):
         (self.base / "published").mkdir()
         (self.base / "published" / "x").write_text("")
-        with self.assertRaisesRegex(Failed, "--publish: .* holds something"):
+        with self.assertRaisesRegex(Failed, "--publish: .* is not empty"):
             self.publish()
         argv = ["seed_studies.sh", "--dry-run", "--publish", str(self.base / "published")]
         with mock.patch.object(sys, "argv", argv), mock.patch.object(door, "describe") as described, \
-                self.assertRaisesRegex(Failed, "--publish: .* holds something"):
+                self.assertRaisesRegex(Failed, "--publish: .* is not empty"):
             door._main()
         described.assert_not_called()  # Before anything is measured.
 
@@ -507,8 +507,8 @@ class Published(unittest.TestCase):
             one.study.provenance = {**facts, "commit": commit, "binaries": {"ha_tidesdb.so": {"sha256": digest * 32}}}
         text = index.page([self.done, later]).markdown()
         name = self.done.run.name
-        self.assertIn(f"commit not the same for all: c1 ({name}); c2 (sqlbench).", text)
-        self.assertIn(f"- ha_tidesdb.so: not the same for all: SHA-256 {'ab' * 8}… ({name}); "
+        self.assertIn(f"commit differs: c1 ({name}); c2 (sqlbench).", text)
+        self.assertIn(f"- ha_tidesdb.so: differs: SHA-256 {'ab' * 8}… ({name}); "
                       f"SHA-256 {'cd' * 8}… (sqlbench)\n", text)
 
     def test_wrong_data_is_told(self):

@@ -86,9 +86,9 @@ class Variables(unittest.TestCase):
                             ("INNODB_BUFFER_POOL_SIZE", "INNODB_BUFFER_POOL"),
                             ("ROCKSDB_BLOKC_CACHE", "ROCKSDB_BLOCK_CACHE"),
                             ("SCALEDOWN", "SCALE_DOWN"), ("ITERATION", "ITERATIONS")):
-            with self.assertRaisesRegex(Failed, f"^{name}: is no variable of sqlbench.sh; did you mean {meant}\\?"):
+            with self.assertRaisesRegex(Failed, f"^{name}: is not a variable of sqlbench.sh; did you mean {meant}\\?"):
                 settings.read({name: "1"})
-        with self.assertRaisesRegex(Failed, "^TIDESDB_XYZZY: is no variable"):
+        with self.assertRaisesRegex(Failed, "^TIDESDB_XYZZY: is not a variable"):
             settings.read({"TIDESDB_XYZZY": "1"})
 
     def test_other_programs_variables_are_theirs(self):
@@ -108,7 +108,7 @@ class Variables(unittest.TestCase):
         self.assertEqual(documented, names.OURS)
 
     def test_variables_that_go_together(self):
-        for variables, said in (({"SYNC": "FULL"}, "^SYNC: is of a profile"), ({"ROCKSDB_FLUSH": "3"}, "^ROCKSDB_FLUSH=3"),
+        for variables, said in (({"SYNC": "FULL"}, "^SYNC: needs PROFILE"), ({"ROCKSDB_FLUSH": "3"}, "^ROCKSDB_FLUSH=3"),
                                 ({"TIDESDB_USE_BTREE": "yes"}, "^TIDESDB_USE_BTREE"), ({"TIME": "\u00b2"}, "^TIME"),
                                 ({"MYSQL_DB": "Performance_Schema"}, "^MYSQL_DB")):
             with self.assertRaisesRegex(Failed, said):
@@ -124,9 +124,9 @@ class Variables(unittest.TestCase):
                 self._refuses_workloads()
 
     def _refuses_workloads(self):
-        with self.assertRaisesRegex(Failed, "oltp_upsert is no test .* oltp_delete"):
+        with self.assertRaisesRegex(Failed, "oltp_upsert is not a test .* oltp_delete"):
             settings.read({"WORKLOADS": "oltp_upsert"})
-        with self.assertRaisesRegex(Failed, "select_random_ranges works on one table only; TABLES is 2"):
+        with self.assertRaisesRegex(Failed, "select_random_ranges works only on one table; TABLES is 2"):
             settings.read({"WORKLOADS": "select_random_ranges", "TABLES": "2"})
         self.assertEqual(settings.read({"WORKLOADS": "select_random_ranges"}).workloads, ("select_random_ranges",))
 
@@ -160,7 +160,7 @@ class Variables(unittest.TestCase):
         self.assertIn("Profile seed-000: The my.cnf of", settings.unequal(settings.read({"PROFILE": "seed-000"}))[0])
         for variables, said in (({"PROFILE": "none"}, "PROFILE=none: known are fair"),
                                 ({"PROFILE": "fair", "TIDESDB_COMPRESSION": "LZ4"}, "TIDESDB_COMPRESSION: PROFILE=fair"),
-                                ({"SCALE_DOWN": "0"}, "SCALE_DOWN=0: a number above zero")):
+                                ({"SCALE_DOWN": "0"}, "SCALE_DOWN=0: must be a number above zero")):
             with self.assertRaisesRegex(Failed, said):
                 settings.read(variables)
 
@@ -486,7 +486,7 @@ class Servers(unittest.TestCase):
             said = server.said()
             self.assertEqual(server.options("InnoDB"), ["--innodb_buffer_pool_size=5"])
         self.assertRegex(said[0], "^The server's process is not to be seen")
-        self.assertIn("The server runs with innodb_buffer_pool_size=5, not the asked 256M.", said)
+        self.assertIn("The server runs with innodb_buffer_pool_size=5, not with the requested 256M.", said)
         self.assertNotIn("innodb_buffer_pool", dict(study.asked(wanted, running=True)))
 
     def test_a_setting_that_did_not_take_is_an_error(self):

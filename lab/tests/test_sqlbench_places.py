@@ -48,11 +48,11 @@ class Together(unittest.TestCase):
         yours = {"MYSQLD": "/x/bin/mariadbd"}
         for variables, said in (({"MYSQL_BIN": "/x"}, "^MYSQL_BIN: goes with MYSQLD"),
                                 ({"BUILD_DIR": "/x"}, "^BUILD_DIR: goes with MYSQLD"),
-                                ({"SOCKET": "/x", "DATA_DIR": "/y"}, "^DATA_DIR: is for servers that are started here"),
+                                ({"SOCKET": "/x", "DATA_DIR": "/y"}, "^DATA_DIR: is for servers that sqlbench starts"),
                                 ({"SOCKET": "/x", "INNODB_DATA_DIR": "/y"}, "^INNODB_DATA_DIR: is for"),
                                 ({"SOCKET": "/x", "TIDESDB_SERVER": "debian12"}, "^TIDESDB_SERVER: is for servers"),
                                 ({"SOCKET": "/x", "PLUGIN_DIR": "/y"}, "^PLUGIN_DIR: goes with MYSQLD"),
-                                ({**yours, "TIDESDB_SERVER": "debian12"}, "^TIDESDB_SERVER: .* MYSQLD is one of yours")):
+                                ({**yours, "TIDESDB_SERVER": "debian12"}, "^TIDESDB_SERVER: .* MYSQLD is your own")):
             with self.assertRaisesRegex(Failed, said):
                 places.read(variables)
         places.read({**yours, "SOCKET": "/tmp/x", "MYSQL_BIN": "/x", "DATA_DIR": "/tmp/y", "INNODB_DATA_DIR": "/tmp/z"})
@@ -63,7 +63,7 @@ class Wrong(Case):
     def test_a_place_that_is_none_is_one_sentence_before_anything_is_built(self):
         for name in ("OUTPUT_DIR", "DATA_DIR", "INNODB_DATA_DIR"):
             for below in ("", "/below"):
-                with self.assertRaisesRegex(Failed, f"^{name}=.*: .*/client is a file, and a folder is wanted"):
+                with self.assertRaisesRegex(Failed, f"^{name}=.*: .*/client is a file, not a folder"):
                     places.read({name: f"{self.client}{below}"})
         with mock.patch("os.access", return_value=False), self.assertRaisesRegex(Failed, "^OUTPUT_DIR=.*may not write in"):
             places.read({})
@@ -74,12 +74,12 @@ class Wrong(Case):
         done = subprocess.run([sys.executable, "-m", "lab.runners.sqlbench"], capture_output=True, text=True, check=False,
                               env={**os.environ, "OUTPUT_DIR": "/etc/passwd"})
         self.assertEqual((done.returncode, done.stderr),
-                         (1, "error: OUTPUT_DIR=/etc/passwd: /etc/passwd is a file, and a folder is wanted\n"))
+                         (1, "error: OUTPUT_DIR=/etc/passwd: /etc/passwd is a file, not a folder\n"))
 
     def test_a_program_that_is_none(self):
         (self.base / "text").touch()
-        for path, said in (("/nowhere/x", "there is no such file"), (self.base, "is no program"),
-                           (self.base / "text", "is no program")):
+        for path, said in (("/nowhere/x", "there is no such file"), (self.base, "is not a program"),
+                           (self.base / "text", "is not a program")):
             with self.assertRaisesRegex(Failed, f"^MYSQL_BIN=.*: {said}"):
                 running.Running(settings.read({}), places.read({"SOCKET": "/x", "MYSQL_BIN": str(path)}), None)
 
@@ -113,7 +113,7 @@ class Databases(Case):
     def test_one_that_is_there_is_refused_also_an_empty_one(self):
         self.server().take_database(None)
         (self.databases / "sbtest").mkdir()
-        with self.assertRaisesRegex(Failed, "^MYSQL_DB: the server at /x.sock has a database sbtest; name one"):
+        with self.assertRaisesRegex(Failed, "^MYSQL_DB: the server at /x.sock already has a database sbtest; choose"):
             self.server().take_database(None)
         with self.assertRaisesRegex(Failed, "^MYSQL_DB: "):
             self.server().take_database(self.journal())
@@ -249,7 +249,7 @@ class Whole(unittest.TestCase):
         self.missing = {"python3-rich": why}
         code, said = self.run_it()
         self.assertEqual((code, len(self.measured)), (0, 2))
-        self.assertIn(f"{why}; the figures are the same without", said)
+        self.assertIn(f"{why}; the figures do not need it", said)
         self.missing, self.measured = {"sysbench": Unavailable("not root, and these packages are missing: sysbench")}, []
         with self.assertRaisesRegex(Failed, "packages are missing: sysbench"):
             self.run_it(sysbench=None)
@@ -266,9 +266,9 @@ class Whole(unittest.TestCase):
         self.assertIn("interrupted; what was started is ended. Nothing was measured.",
                       self.interrupted((WholeServer, "prepare")))
         said = self.interrupted((sqlbench.sitting, "once"))
-        self.assertIn(f"Go on with: the same command, which finds this run in OUTPUT_DIR={self.output}", said)
+        self.assertIn(f"Resume with: the same command, which finds this run in OUTPUT_DIR={self.output}", said)
         self.variables["FRESH"] = "1"
-        self.assertIn("Go on with: the same command without FRESH=1, ", self.interrupted((sqlbench.sitting, "once")))
+        self.assertIn("Resume with: the same command without FRESH=1, ", self.interrupted((sqlbench.sitting, "once")))
 
     def test_one_before_the_report_is_there_is_gone_on_with(self):
         self.interrupted((study.Study, "report"))

@@ -1,1 +1,1 @@
-"""What a build gains over another one of the same server or engine: builds × memory tiers × threads × repetitions."""
+"""The gain of one build over another of the same server or engine: builds × memory tiers × threads × repetitions."""

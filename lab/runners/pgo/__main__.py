@@ -1,21 +1,21 @@
-"""lab/pgo_study.sh: does a build gain over another one? Builds × memory tiers × threads × repetitions of sysbench.
+"""lab/pgo_study.sh: is one build faster than another? Builds × memory tiers × threads × repetitions of sysbench.
 
   lab/pgo_study.sh --build plain server=debian12 plugin=plain/ha_tidesdb.so \\
                    --build pgo   server=debian12 plugin=pgo/ha_tidesdb.so
   lab/pgo_study.sh --profile seed-003 --scale 0.01 --build no-pgo mysqld=/opt/mysql/bin/mysqld --build pgo server=mysql-9.7
 
-The first build is what the others are compared with. LABEL is followed by KEY=VALUE words:
+The other builds are compared with the first. After LABEL give KEY=VALUE words:
   server=debian12 | debian13     Debian's server (python3 -m installer servers)
-  server=mysql-9.7               MySQL 9.7 where it is installed
-  mariadbd=PATH, mysqld=PATH     any other server; basedir=, plugin-dir=, client= where they are not beside it;
-                                 server= beside it: the Debian that it was compiled for, where this machine's is another
-  engine=InnoDB|TidesDB|RocksDB  TidesDB where plugin= is given, else InnoDB
-  plugin=PATH | built            of a ha_tidesdb.so, or this tree's
+  server=mysql-9.7               MySQL 9.7, if it is installed
+  mariadbd=PATH, mysqld=PATH     any other server; basedir=, plugin-dir=, client= if they are not beside it;
+                                 also server=, if it was compiled for another Debian than this machine's
+  engine=InnoDB|TidesDB|RocksDB  default: TidesDB if plugin= is given, else InnoDB
+  plugin=PATH | built            a ha_tidesdb.so, or this tree's
   allocator=NAME | PATH          jemalloc, mimalloc, tcmalloc, or a library to preload; checked in the running process
-  option=--NAME=VALUE            more of the server's options, any number
-  data=NAME                      builds of one NAME share loaded data; without: those of one version and engine
+  option=--NAME=VALUE            an option for the server; may be repeated
+  data=NAME                      builds with one NAME share loaded data; default: those of one version and engine
 
-A study that was interrupted is resumed with --resume DIRECTORY.
+Use --resume DIRECTORY to continue an interrupted study.
 """
 
 import argparse
@@ -35,10 +35,10 @@ def _parser():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", action="append", nargs="+", default=[], metavar=("LABEL", "KEY=VALUE"))
     parser.add_argument("--profile", default="fair", choices=profiles.known(), help="settings, of lab/profiles; "
-                        "seed-003 also means that study's tiers, threads, sizes and times where they are not given")
+                        "seed-003 also sets that study's tiers, threads, sizes and times unless they are given")
     parser.add_argument("--sync", choices=["NONE", "FULL"], help="whether commits are synced")
     parser.add_argument("--workload", default="oltp_read_write", help="of sysbench")
-    parser.add_argument("--tiers", help="caches, with :LIMIT for all memory (a cgroup; takes root): 2G,12G:16G")
+    parser.add_argument("--tiers", help="caches, with :LIMIT for all memory (a cgroup; needs root): 2G,12G:16G")
     parser.add_argument("--threads", help="numbers of connections")
     parser.add_argument("--repetitions", type=int, default=4, help="best an even number (default 4)")
     parser.add_argument("--tables", type=int)
@@ -50,8 +50,8 @@ def _parser():
     parser.add_argument("--warmup-write", type=int, metavar="S", help="seconds of the workload before it")
     parser.add_argument("--pause", type=int, metavar="S", help="seconds of rest before it")
     parser.add_argument("-o", "--output", type=Path, metavar="DIRECTORY", help="default pgo_study_TIME")
-    parser.add_argument("--resume", type=Path, metavar="DIRECTORY", help="resume the study there")
-    parser.add_argument("--keep-data", action="store_true", help="leaves the loaded data where it is")
+    parser.add_argument("--resume", type=Path, metavar="DIRECTORY", help="resume the study in DIRECTORY")
+    parser.add_argument("--keep-data", action="store_true", help="keep the loaded data")
     return parser
 
 
@@ -61,14 +61,14 @@ def wanted_of(args):
     given = {name: getattr(args, name) if getattr(args, name) is not None else preset for name, preset in presets.items()}
     for name in ("repetitions", "tables", "rows", "seconds"):
         if given.get(name, args.repetitions) < 1:
-            raise Failed(f"--{name}: a number from 1 is wanted")
+            raise Failed(f"--{name}: must be a number from 1")
     for name in ("warmup_read", "warmup_write", "pause"):
         if given[name] < 0:
-            raise Failed(f"--{name.replace('_', '-')}: a number from 0 is wanted")
+            raise Failed(f"--{name.replace('_', '-')}: must be a number from 0")
     if not 0 < args.scale <= 1000:
-        raise Failed(f"--scale: {args.scale}: a number above 0 is wanted")
+        raise Failed(f"--scale: {args.scale}: must be a number above 0")
     if args.scale_down <= 0:
-        raise Failed(f"--scale-down: {args.scale_down}: a number above 0 is wanted")
+        raise Failed(f"--scale-down: {args.scale_down}: must be a number above 0")
     return settings.Wanted(args.profile, given["sync"], args.workload, settings.tiers(given["tiers"], args.scale),
                            settings.numbers(given["threads"], "--threads"), args.repetitions, given["tables"],
                            profiles.scaled_down(given["rows"], args.scale_down / args.scale), given["warmup_read"],
@@ -78,12 +78,12 @@ def wanted_of(args):
 def parse_builds(words):
     """The Specs of --build. Raises Failed."""
     if len(words) < 2:
-        raise Failed("--build: two of them are wanted at least, or there is nothing to compare")
+        raise Failed("--build: give at least two, or there is nothing to compare")
     return builds_of.parse_all(words)
 
 
 def parse(argv):
-    """The options, checked; of an interrupted study's --resume they are those of its beginning."""
+    """The options, checked; with --resume those of the interrupted study."""
     args = _parser().parse_args(argv)
     if not args.resume:
         args.wanted, args.specs = wanted_of(args), parse_builds(args.build)

@@ -30,7 +30,7 @@ class Study(copies.OnCopies):
     kind, command = "pgo_study", "pgo_study.sh"
     packages = packages.SYSBENCH + packages.OBSERVE + packages.LAB_PYTHON
     paired = True
-    smaller = "--scale makes it smaller, -o names another place"
+    smaller = "use --scale to make it smaller, or -o to put it elsewhere"
 
     def __init__(self, args, directory, plan):
         super().__init__(args, directory, plan)
@@ -42,7 +42,7 @@ class Study(copies.OnCopies):
 
     def prepare(self, log):
         super().prepare(log)
-        # The allocator is no program of ours, and must be the same all the same.
+        # The allocator is not our program, but it must be the same too.
         self.told = {f"{label} ({tier.condition})": [*self._options(build, tier), build.preload]
                      for label, build in self.builds.items() for tier in self.wanted.tiers}
         self.binaries["sysbench"] = shutil.which("sysbench")
@@ -127,13 +127,13 @@ class Study(copies.OnCopies):
         run.versions |= versions_of(server)
         run.sizes["server's directory after the run"] = allocated_bytes(server.data)
         run.configuration["allocator"] = provenance.allocator(server.pid())
-        if unit.tier.limit:  # Without one its group has more than the server.
+        if unit.tier.limit:  # Without a limit, its group has more than the server.
             sampled.add_memory(run, {**server.memory(), "resident_peak": None, "limit": None})
         run.files = files
         return run
 
     def run_of(self, unit, raw, samples, variables, observers, began):
-        """What the raw output, the samples and the tools say. variables: before and after."""
+        """The Run from the raw output, the samples and the tools. variables: before and after."""
         done, (before, after) = parser.parse(figures.read(raw), raw), variables
         run = sysbench.run_of(done, unit.label, self.wanted.workload, unit.threads, unit.repetition, unit.tier.condition,
                               measures={"queries/s": done.qps}, variables=before, configuration={
@@ -153,7 +153,7 @@ class Study(copies.OnCopies):
 
 
 def table_of(server, kind):
-    """SHOW GLOBAL VARIABLES or STATUS by name; the study's own paths are left out."""
+    """SHOW GLOBAL VARIABLES or STATUS by name, without the study's own paths."""
     rows = (line.split("\t", 1) for line in server.sql(f"SHOW GLOBAL {kind}").splitlines() if "\t" in line)
     hidden = [(str(server.directory), "..."), (str(server.socket.parent), "..."),
               (str(server.environment.basedir).rstrip("/"), "(basedir)")]
@@ -166,7 +166,7 @@ def table_of(server, kind):
 
 
 def also_sampled(server, builds):
-    """What a server is asked each second besides its status: of every build, or one would pay for what another does not."""
+    """Queries each second besides the status: the same for every build, so that all pay the same price."""
     return innodb_metrics.statement(server) if any(build.engine == "InnoDB" for build in builds.values()) else ""
 
 

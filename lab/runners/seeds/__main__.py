@@ -1,16 +1,16 @@
-"""lab/seed_studies.sh: each seed's study by our runners with its command line, scaled to this machine, beside its figures.
+"""lab/seed_studies.sh: repeats each seed's study with our runners, scaled to this machine, beside the seed's figures.
 
-  lab/seed_studies.sh --dry-run                                   which commands, and how long each takes
-  lab/seed_studies.sh                                             all of it that needs no PGO build
-  lab/seed_studies.sh --pgo-plugin pgo/ha_tidesdb.so              with seed 003, and seed 000's rows with PGO
+  lab/seed_studies.sh --dry-run                                   shows the commands, and how long each takes
+  lab/seed_studies.sh                                             all studies without a PGO build
+  lab/seed_studies.sh --pgo-plugin pgo/ha_tidesdb.so              also seed 003, and seed 000's rows with PGO
   lab/seed_studies.sh --only 001-deletes,004
-  lab/seed_studies.sh --publish docs/benchmarks/DATE-seeds        and what of it is small, with all sums
+  lab/seed_studies.sh --publish docs/benchmarks/DATE-seeds        publishes the small files, and all checksums
 
   study        what                                                                      minutes (with --pgo-plugin)
 {costs}
 
-000, 001-cache and 002 are one run, because they are one workload with one my.cnf; 001-bulk and 001-index are another,
-because they have one load. The same command in the same directory resumes what was interrupted, and another --only
+000, 001-cache and 002 are one run, because they share a workload and a my.cnf. 001-bulk and 001-index are another,
+because they share a load. The same command in the same directory resumes an interrupted run, and another --only
 adds to it. The directory has index.html and index.md.
 """
 
@@ -37,7 +37,7 @@ _RUNNER_ENDS_S = 180  # It stops its server.
 
 
 def costs():
-    """A line a study, alone: its minutes without a build with PGO, and with a plugin."""
+    """A line for each study alone: its minutes without a PGO build, and with a plugin."""
     lines = []
     for study, text in TEXTS.items():
         alone, pgo = (sum(run.seconds for run in studies.runs(studies.Wanted((study,), pgo_plugin=plugin)))
@@ -55,17 +55,17 @@ def parser():
     add("--only", metavar="LIST", help=f"of {','.join(studies.STUDIES)}")
     add("--scale-down", type=above_zero, default=1, metavar="N", help="divides rows and warehouses further (%(default)s)")
     add("--minutes", type=above_zero, default=1, metavar="M",
-        help="of a TPROC-C measurement; all other times are longer or shorter by as much (%(default)s)")
-    add("--server", choices=list(host.CODENAMES), help="whose servers, and where given ones run (this machine's)")
+        help="of a TPROC-C measurement; all other times change in proportion (%(default)s)")
+    add("--server", choices=list(host.CODENAMES), help="the release of servers and of given ones (this machine's)")
     add("--pgo-plugin", type=Path, metavar="PATH", help="a ha_tidesdb.so with PGO, for that server")
-    add("--pgo-server", type=Path, metavar="PATH", help="a mariadbd with PGO; --pgo-plugin is for it then")
-    add("--plain-plugin", type=Path, metavar="PATH", help="what it is compared with (this tree's)")
-    add("--plain-server", type=Path, metavar="PATH", help="what it is compared with (Debian's); wants --plain-plugin")
+    add("--pgo-server", type=Path, metavar="PATH", help="a mariadbd with PGO, for which --pgo-plugin is built")
+    add("--plain-plugin", type=Path, metavar="PATH", help="the plugin to compare with (this tree's)")
+    add("--plain-server", type=Path, metavar="PATH", help="the server to compare with (Debian's); needs --plain-plugin")
     add("-o", "--output-dir", type=Path, default=TREE / "var" / "seed_studies", metavar="DIR", help="(var/seed_studies)")
-    add("--publish", type=Path, metavar="DIR", help="at the end copy what is small to DIR, with the SHA-256 of all")
+    add("--publish", type=Path, metavar="DIR", help="at the end copy the small files to DIR, with the SHA-256 of all files")
     add("--note", action="append", default=[], metavar="TEXT",
-        help="a sentence for the page: of the builds, or of what was not as it should be")
-    add("--dry-run", action="store_true", help="say what would be run, and end")
+        help="a sentence for the page, about the builds or about something that went wrong")
+    add("--dry-run", action="store_true", help="show what would run, and end")
     return it
 
 
@@ -76,7 +76,7 @@ def wanted_of(args):
     if unknown:
         raise Failed(f"--only: {unknown[0]} is not known; known are {', '.join(studies.STUDIES)}")
     if args.plain_server and not args.plain_plugin:
-        raise Failed("--plain-server: wants --plain-plugin, a ha_tidesdb.so compiled for it")
+        raise Failed("--plain-server: needs --plain-plugin, a ha_tidesdb.so compiled for it")
     paths = {}
     for name in ("plain_server", "plain_plugin", "pgo_server", "pgo_plugin"):
         path = getattr(args, name)
@@ -87,7 +87,7 @@ def wanted_of(args):
 
 
 def command_of(argv):
-    """As it is to be typed for the same figures: without where they go."""
+    """The command for the same figures, without the options for their place."""
     kept, aside = [], False
     for word in argv:
         if aside:
@@ -100,7 +100,7 @@ def command_of(argv):
 
 
 def describe(runs, said):
-    """What is going to happen."""
+    """The plan, as text."""
     lines = [f"{form.plural(len(runs), 'run')}, about {duration(sum(run.seconds for run in runs))}:"]
     for run in runs:
         seeds = ", ".join(study for study in run.studies if study != studies.OF_NO_SEED)
@@ -110,25 +110,25 @@ def describe(runs, said):
 
 
 def _run_of(result):
-    """A Run as the journal keeps it."""
+    """The Run of a journal's entry."""
     return studies.Run(**{**result, "studies": tuple(result["studies"]), "options": tuple(result["options"]),
                           "environment": tuple(map(tuple, result["environment"]))})
 
 
 class Sitting:
-    """Owns: directory, in which each run has a folder."""
+    """Owns: directory, with a folder for each run."""
 
     def __init__(self, directory, runs, said, command=""):
         self.directory, self.runs, self.said, self.command = Path(directory), runs, said, command
-        self.whole = {}  # By folder, the runs that came to their end, of earlier sittings too.
+        self.whole = {}  # By folder, the finished runs, also of earlier sittings.
 
     def go(self):
-        """Runs what is not done yet; returns how many failed."""
+        """Runs the unfinished ones; returns how many failed."""
         failed = 0
         with Journal(self.directory / JOURNAL, "seed_studies", {}) as journal:
             self.whole = {name: _run_of(result) for name, result in journal.results().items()}
             steps = [Step(left.folder_of(run), run.seconds, run.name) for run in self.runs]
-            # Lines, not a live view: each of them is worth keeping.
+            # Lines instead of a live view, because each is worth keeping.
             with Progress("seed studies", steps, live=False) as self.progress:
                 for run in self.runs:
                     failed += sitting.once(journal, self.progress, left.folder_of(run),
@@ -138,12 +138,12 @@ class Sitting:
         return failed
 
     def _run(self, run, step):
-        """What the journal keeps: the run itself, for the index of a later sitting."""
+        """Returns the journal's entry: the run itself, for the index of a later sitting."""
         folder = self.directory / left.folder_of(run)
         folder.mkdir(parents=True, exist_ok=True)
 
         def on_line(line, _pid):
-            if line.startswith("["):  # A step of the runner's.
+            if line.startswith("["):  # A step of the runner.
                 self.progress.say(f"    {line}")
             elif line.strip():
                 step.note(line.strip())
@@ -152,12 +152,12 @@ class Sitting:
             watched.run(left.command_of(run, folder, TREE), folder / "runner.log", on_line,
                         left.environment_of(run, folder), cwd=TREE, patience_s=_RUNNER_ENDS_S)
         except Failed as error:
-            raise Failed(f"{error}\nTo begin it anew instead of resuming it, remove {folder}") from error
+            raise Failed(f"{error}\nTo start over instead of resuming, remove {folder}") from error
         self.whole[folder.name] = run
         return asdict(run)
 
     def write_index(self):
-        """Returns what is done; of a run that failed or was interrupted what there is of it."""
+        """Returns the finished runs, and the finished part of failed or interrupted ones."""
         begun = {left.folder_of(run): run for run in self.runs if (self.directory / left.folder_of(run)).exists()}
         done = [left.done_of(run, self.directory, name in self.whole) for name, run in {**self.whole, **begun}.items()]
         self._draw(done)
@@ -168,7 +168,7 @@ class Sitting:
         return done
 
     def _draw(self, done):
-        """The charts that no runner has."""
+        """Draws the charts that no runner draws."""
         for one in done:
             swept = {name: ours.figures(study, one.study) for study, name in _SWEEPS.items()
                      if one.study and study in one.run.studies}
@@ -182,7 +182,7 @@ def _main():
     wanted = wanted_of(args)
     runs, said = studies.runs(wanted), [*studies.left_out(wanted), *args.note]
     if args.publish:
-        publish.check(args.publish)  # Before hours of measuring, not after them.
+        publish.check(args.publish)  # Before hours of measuring, not after.
     say(describe(runs, said))
     if args.dry_run:
         return 0
@@ -192,7 +192,7 @@ def _main():
         failed = it.go()
     except KeyboardInterrupt:
         it.write_index()
-        say(f"\ninterrupted; what was started is ended. The same command goes on. So far: {it.directory / 'index.md'}")
+        say(f"\ninterrupted; all its programs have ended. The same command resumes. So far: {it.directory / 'index.md'}")
         return 130
     done = it.write_index()
     say(f"index: {it.directory / 'index.html'}\nas text: {it.directory / 'index.md'}")

@@ -22,11 +22,11 @@ def _build(wanted, engine, allocator, pgo):
 
 
 def tprocc(wanted):
-    """Those that the wanted studies ask for, each once."""
+    """The builds that the wanted studies need, each once."""
     with_pgo = {"InnoDB": bool(wanted.pgo_server), "TidesDB": bool(wanted.pgo_plugin)}
     small = _build(wanted, "TidesDB", "jemalloc", with_pgo["TidesDB"])
     wished = {"002": [_build(wanted, engine, "glibc", False) for engine in with_pgo],
-              # What is compared is measured one after the other, and so stands beside each other.
+              # Builds to compare stand side by side, so that they are measured one after the other.
               "000": [_build(wanted, engine, allocator, pgo) for allocator in ("glibc", "jemalloc")
                       for engine, has in with_pgo.items() for pgo in ([False, True] if has else [False])],
               "001-cache": [small, [small[0] + LARGE, *small[1:], f"option=tidesdb_block_cache_size={LARGE_CACHE}"]]}
@@ -35,6 +35,6 @@ def tprocc(wanted):
 
 
 def pgo_pair(wanted, engine):
-    """Without and with PGO; None where there is no build with it."""
+    """Without and with PGO; None if there is no build with PGO."""
     has = wanted.pgo_plugin if engine == "TidesDB" else wanted.pgo_server
     return [_build(wanted, engine, "glibc", pgo) for pgo in (False, True)] if has else None

@@ -1,4 +1,4 @@
-"""The chart of the sweeps, as seed 001 draws it: time above, memory below, over what is staged."""
+"""The chart of the sweeps, as seed 001 draws it: time above, memory below, over the staging size."""
 
 from statistics import median
 
@@ -10,13 +10,13 @@ _PANELS = (("time", "seconds"), ("peak resident memory", "MB"))
 
 
 def points(found, measure):
-    """(bytes, values) of a sweep's figures, rising."""
+    """(bytes, values) of a sweep's figures, in ascending order."""
     return sorted((in_bytes(subject.removesuffix("B staged").replace(" ", "")), values)
                   for (subject, name), values in found.items() if name == measure)
 
 
 def sweep(of, directory):
-    """of: by what was swept, figures of ours.figures(); all in one chart, as the seed's. Writes sweep.png and sweep.pdf;
+    """of: figures of ours.figures() by sweep, all in one chart as in the seed. Writes sweep.png and sweep.pdf;
     returns their paths, none without figures."""
     of = {name: found for name, found in of.items() if points(found, _PANELS[0][0])}
     if not of:

@@ -1,4 +1,4 @@
-"""The index of all studies: what each seed says, its figures beside ours, what differs, where the report is."""
+"""The index of all studies: each seed's statement, its figures beside ours, differences, and the report's place."""
 
 import html
 import re
@@ -22,23 +22,23 @@ code{background:#f2f2f2;display:block;padding:.5rem;white-space:pre-wrap;word-br
 
 
 PACKED = "report.html.gz"
-HOW_TO_OPEN = (f"The page is the interactive report of this run, packed: gunzip --keep {PACKED}, and open report.html "
-               "in a browser; it needs no network. Each run leaves such a page; one is published as an example.")
+HOW_TO_OPEN = (f"The page is this run's interactive report, packed: run gunzip --keep {PACKED}, and open report.html "
+               "in a browser; it needs no network. Each run makes such a page; one is published as an example.")
 
 
 @dataclass
 class Done:
-    """What a run left. report, page: paths from the index of its report.md and report.html, which may be packed (.gz); ""
-    where there is none."""
+    """A run's results. report, page: paths from the index to its report.md and report.html, which may be packed (.gz); ""
+    if there is none."""
     run: object          # Of studies.
-    study: object        # Of a report; None: it did not come to an end.
+    study: object        # Of a report; None: it did not finish.
     folder: str
     report: str
     page: str
     files: int = 0
     bytes: int = 0
     charts: list = field(default_factory=list)   # Paths from the index.
-    whole: bool = True   # False: some of it failed, or was interrupted.
+    whole: bool = True   # False: part of it failed, or was interrupted.
 
 
 def _unit(measure, of_seed):
@@ -52,8 +52,8 @@ def _unit(measure, of_seed):
 
 
 def interval(measure, values):
-    """The ends of the confidence interval of a gain's or a ratio's geometric mean; None of anything else, and where
-    nothing is to be told."""
+    """The ends of the confidence interval of a gain's or a ratio's geometric mean; None for anything else, and if
+    there is no interval."""
     if "gain" in measure:
         ends = statistics.interval_of_ratios([1 + value / 100 for value in values])
         return ends and tuple(100 * (end - 1) for end in ends)
@@ -68,8 +68,8 @@ def _interval(measure, values):
 
 
 def table(study, found, caption=""):
-    """The seed's figures beside ours; found: of ours.figures(). Rows in the seed's order, then what it does not say. Ours
-    alone where no seed has figures."""
+    """The seed's figures beside ours; found: of ours.figures(). Rows in the seed's order, then those that it lacks. Only
+    ours if no seed has figures."""
     of_seed = seed_figures.of(study)
     if not of_seed:
         rows = [[subject, measure + (f", {unit}" if (unit := _unit(measure, None)) else ""), form.spread(values),
@@ -86,7 +86,7 @@ def table(study, found, caption=""):
 
 
 def without_places(text):
-    """text without this machine's directories: of a path, as much of its end as tells it from others of its name."""
+    """text without this machine's directories: keeps enough of a path's end to distinguish it from others of its name."""
     pattern = r"(?<=[=\s])(/[^\s']+)"
     alike = {}
     for parts in {Path(path).parts[1:] for path in re.findall(pattern, text)}:
@@ -101,8 +101,8 @@ def without_places(text):
 
 
 def _apart(found):
-    """found: by what is said, the runs that say it. That, and where it is not the same for all, of which runs."""
-    return next(iter(found)) if len(found) == 1 else "not the same for all: " + "; ".join(
+    """found: runs by their value. The value, or if they differ, each value with its runs."""
+    return next(iter(found)) if len(found) == 1 else "differs: " + "; ".join(
         f"{said} ({', '.join(runs)})" for said, runs in found.items())
 
 
@@ -118,7 +118,7 @@ def _machine(done):
 
 
 def _binaries(done):
-    """By name, version and sum of what was measured; of builds that changed between runs each, with its runs."""
+    """Name, version and checksum of the measured programs; if builds changed between runs, each with its runs."""
     found, versions = {}, {}
     for one in done:
         binaries = (one.study.provenance or {}).get("binaries", {}) if one.study else {}
@@ -175,7 +175,7 @@ def _html_table(of):
 
 
 def _builds(name, labels):
-    """Of which builds a table is, where its rows do not say it."""
+    """The builds of a table, if its rows do not name them."""
     if name == "003":
         return " against ".join(reversed(labels))
     return next((label.removesuffix(LARGE) for label in labels if name == "001-cache" and label.endswith(LARGE)), "")
@@ -191,7 +191,7 @@ def _soundness(of):
 
 
 def _say_study(page, name, done):
-    """Its charts only where its run comes first: it may be several studies'."""
+    """Shows charts only at the run's first study, since a run may serve several."""
     text = TEXTS[name]
     page.add("heading", f"{name}: {text.title}")
     page.add("text", f"{text.article}. {text.says}")
@@ -200,9 +200,9 @@ def _say_study(page, name, done):
     for one in done:
         page.add("code", without_places(one.run.command))
         if one.study is None:
-            page.add("text", f"{one.folder}: did not come to its end; nothing to show.")
+            page.add("text", f"{one.folder}: did not finish; nothing to show.")
             continue
-        page.add("text", "" if one.whole else "Not all of it was measured: some of it failed, or was interrupted.")
+        page.add("text", "" if one.whole else "Incomplete: part of it failed, or was interrupted.")
         page.add("table", table(name, ours.figures(name, one.study), _builds(name, one.study.labels())))
         page.add("text", _soundness(one.study))
         if one.report:
@@ -215,7 +215,7 @@ def _say_study(page, name, done):
 
 
 def page(done, said=(), command=""):
-    """done: Done of every run. said: sentences on what was left out, and of a person's. command: what made all of it."""
+    """done: Done of every run. said: sentences about what was left out, and notes. command: the whole command."""
     made = Page()
     made.add("title", "The seeds' studies, here")
     made.add("text", "What each seed measured, by our runners with its command line, scaled to this machine; the seed's "

@@ -1,4 +1,4 @@
-"""What the runs of a sitting left: where each one's report, charts and tables are. Owns: the names of the folders."""
+"""The results of a sitting's runs: where each report, its charts and tables are. Owns: the names of the folders."""
 
 import zlib
 from pathlib import Path
@@ -10,10 +10,10 @@ from lab.runners.seeds import charts
 from lab.runners.seeds.index import Done
 from lab.study import written
 
-_MERGED = {"mariadb_engines_runner.sh": "final/merged"}  # Where report and charts are, below that of the run.
-# The others' CSVs are in the folder that was given.
+_MERGED = {"mariadb_engines_runner.sh": "final/merged"}  # Where report and charts are, below the run's folder.
+# The other runners' CSVs are in the given folder.
 _TABLES_BESIDE_REPORT = ("mariadb_engines_runner.sh", "iibench_runner.sh", "pgo_study.sh")
-# The charts that say most come first.
+# The most informative charts come first.
 _CHARTS = {"hammerdb_runner.sh": ("chart_tpcc_tpm", "chart_tpcc_latency", "chart_tpcc_nopm",
                                   "chart_tpcc_throughput_timeline", "chart_tpcc_latency_timeline", "chart_build_time"),
            "mariadb_engines_runner.sh": ("chart_tpcc_nopm", "chart_tpcc_latency", "chart_tpcc_tpm",
@@ -26,12 +26,12 @@ _CHARTS = {"hammerdb_runner.sh": ("chart_tpcc_tpm", "chart_tpcc_latency", "chart
 
 
 def folder_of(run):
-    """A run's own folder: the same command has the same one, and goes on there."""
+    """A run's own folder: the same command gets the same folder, and resumes there."""
     return f"{run.name}-{zlib.crc32(run.command.encode()) & 0xffff:04x}"
 
 
 def begun(run, directory):
-    """The folder of an earlier sitting's run; None: there is none to resume."""
+    """The folder of an earlier sitting's run; None: nothing to resume."""
     found = sorted(Path(directory).glob(f"*/{written.JOURNAL}")) if run.runner != "sqlbench.sh" else []  # It finds its own.
     return found[-1].parent if found else None
 
@@ -47,7 +47,7 @@ def command_of(run, directory, tree):
 
 
 def environment_of(run, directory):
-    """sqlbench is told by variables, where it goes too."""
+    """sqlbench takes variables, also for its output folder."""
     own = {"OUTPUT_DIR": str(directory), "DATA_DIR": str(Path(directory) / "servers")}
     return {**dict(run.environment), **(own if run.runner == "sqlbench.sh" else {})}
 
@@ -58,7 +58,7 @@ def _place(run, directory):
 
 
 def report_of(run, directory):
-    """The path of its report.md; None where there is none."""
+    """The path of its report.md; None if there is none."""
     directory = Path(directory)
     if run.runner == "sqlbench.sh":
         return max(directory.glob("report_*.md"), default=None)
@@ -67,19 +67,19 @@ def report_of(run, directory):
 
 
 def charts_of(run, directory):
-    """The paths of its charts (PNG), the ones that say most first; of a sweep our own, which has all its points in one."""
+    """The paths of its charts (PNG), most informative first; for a sweep our own, which has all points in one."""
     own = sorted(Path(directory).glob(f"{charts.SWEEP}.png"))
     return own or [path for name in _CHARTS[run.runner] for path in sorted(_place(run, directory).glob(f"{name}.png"))]
 
 
 def tables_of(run, directory):
-    """Its CSVs, small ones first; those of single measurements are raw data."""
+    """Its CSVs, small ones first; CSVs of single measurements are raw data."""
     place = _place(run, directory) if run.runner in _TABLES_BESIDE_REPORT else Path(directory)
     return sorted(place.glob("*.csv"), key=lambda path: (path.stat().st_size, path.name))
 
 
 def done_of(run, directory, whole=True):
-    """A Done. directory: that of all runs. whole: it came to its end."""
+    """A Done. directory: that of all runs. whole: whether it finished."""
     directory = Path(directory)
     folder = directory / folder_of(run)
     try:

@@ -1,4 +1,4 @@
-"""What our run of a seed's study gave, under the names that seed_figures.csv has. Pure: a report's Study in, figures out.
+"""Our figures for a seed's study, under the names of seed_figures.csv. Pure: a report's Study in, figures out.
 
     figures("000", of)    # {(subject, measure): [value of each repetition]}
 """
@@ -22,10 +22,10 @@ _SYSBENCH = {"transactions/s": lambda run: run.throughput, "queries/s": lambda r
              "mean latency": lambda run: run.main_latency().mean_ms,
              "p95 latency": lambda run: run.main_latency().p95_ms}
 _POINT_SELECT = "oltp_point_select"
-# Of the whole seconds of a step: its slowest and its fastest twentieth.
+# Of a step's whole seconds: the slowest and the fastest twentieth.
 _SLOW, _FAST = 0.05, 0.95
-_ENDS_S = 20  # The seed's rate collapsed within so many.
-_TAILS = {"insert": "insert", "delete": "delete", "lowest key": "find_low"}  # What a step does, as a reader knows it.
+_ENDS_S = 20  # The seed's rate collapsed within this time.
+_TAILS = {"insert": "insert", "delete": "delete", "lowest key": "find_low"}  # A step's operations, in a reader's words.
 
 
 def _latency(run, operation):
@@ -33,7 +33,7 @@ def _latency(run, operation):
 
 
 def _by_label(of):
-    """By label and repetition, the runs that came to their end."""
+    """By label and repetition, the finished runs."""
     found = {}
     for run in of.runs:
         if run.throughput:
@@ -46,7 +46,7 @@ def _values(runs, value):
 
 
 def _pairs(above, below, value):
-    """Of each repetition that both have, the ratio."""
+    """The ratio for each repetition that both have."""
     return [value(above[key]) / value(below[key]) for key in sorted({*above} & {*below}) if value(below[key])]
 
 
@@ -65,7 +65,7 @@ def _seed_000(of):
             for measure, value in _TPROCC.items():
                 found[label.replace("-", " "), f"{measure}: gain of PGO"] = [
                     100 * (ratio - 1) for ratio in _pairs(by_label[label + _PGO], runs, value)]
-    # The seed's takeaway: what is best beside InnoDB without PGO.
+    # The seed's takeaway: the best build beside InnoDB without PGO.
     best, plain = by_label.get("TidesDB-jemalloc-PGO", {}), by_label.get("InnoDB-jemalloc", {})
     for measure in ("TPM", "delivery p95"):
         found["TidesDB jemalloc PGO over InnoDB jemalloc", f"{measure}: ratio"] = _pairs(best, plain, _TPROCC[measure])
@@ -96,7 +96,7 @@ def _seed_002(of):
 
 
 def _rates(run):
-    """Rows inserted in each whole second of a step; in one without a point nothing was."""
+    """Rows inserted in each whole second of a step; 0 for a second without a point."""
     inserted = run.series.get("insert rows")
     if not inserted:
         return []
@@ -105,13 +105,13 @@ def _rates(run):
 
 
 def _seconds(run, share):
-    """The rate of the second below which this share of a step's seconds is."""
+    """The rate of the second at this quantile of a step's seconds."""
     rates = sorted(_rates(run))
     return rates[min(len(rates) - 1, int(share * len(rates)))] if rates else None
 
 
 def _at_an_end(run, part):
-    """The mean rate of some seconds at an end of a step; None of a step that is too short to have both."""
+    """The mean rate of some seconds at an end of a step; None if the step is too short to have both ends."""
     rates = _rates(run)
     return mean(rates[part]) if len(rates) >= 2 * _ENDS_S else None
 
@@ -159,7 +159,7 @@ def _seed_003(of):
     for point, by_repetition in logs.items():
         key = (names[point.condition], f"gain of PGO, {point.threads} thread{'' if point.threads == 1 else 's'}")
         found[key] = [percent(log) for log in by_repetition.values()]
-    # As the report has them: a mean of percentages shows a gain where there is noise alone.
+    # As in the report: a mean of percentages would show a gain in pure noise.
     for name in [*names.values(), "all"]:
         of_tier = {point: by for point, by in logs.items() if name in (names[point.condition], "all")}
         found[name, "mean gain of PGO"] = [percent(log) for log in gains.means(of_tier)]
@@ -167,7 +167,7 @@ def _seed_003(of):
 
 
 def _of_workloads(found, label, workloads, measure, choose):
-    """Of each repetition one of the workloads' figures: the least, or the most; none where a workload lacks some."""
+    """For each repetition the lowest or highest of the workloads' figures; none if a workload lacks some."""
     of_each = [found.get((f"{workload} {label}", measure), []) for workload in workloads]
     return [choose(values) for values in zip(*of_each)] if len({len(values) for values in of_each}) == 1 else []
 
@@ -214,5 +214,5 @@ _OF = {"000": _seed_000, "001-cache": _seed_001_cache, "002": _seed_002, "001-de
 
 
 def figures(study, of):
-    """Of a study's name and what its run left, as a report's Study. What was not measured is left out."""
+    """The figures of a study by its name and its run's report Study. Leaves out what was not measured."""
     return {key: values for key, values in _OF[study](of).items() if values}

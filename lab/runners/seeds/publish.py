@@ -1,7 +1,7 @@
-"""The small part of a sitting that is worth keeping beside the sources: index, reports, tables, some charts, all sums; and
-of one run, as an example, the interactive page.
+"""The small part of a sitting that is worth keeping beside the sources: index, reports, tables, some charts, all
+checksums, and as an example the interactive page of one run.
 
-What is left out (samples, logs, the other pages of three megabytes) is in SHA256SUMS all the same:
+SHA256SUMS also has the files left out (samples, logs, the other pages of three megabytes):
 sha256sum --check --ignore-missing SHA256SUMS.
 """
 
@@ -18,9 +18,9 @@ from lab.runners.seeds import index, left, ours, seed_figures
 
 STUDY_BYTES_MAX = 1_000_000   # Of each run.
 _TABLE_BYTES_MAX = 150_000
-_SHOWN = 2                    # Charts in the index; the others lie beside it.
-EXAMPLE_BYTES_MAX = 2 << 20   # Nearly all of it is plotly.js.
-_EXAMPLES = ("deletes", "engines", "sqlbench", "sweeps", "tprocc")  # The first that is there and small enough, packed.
+_SHOWN = 2                    # Charts in the index; the others are beside it.
+EXAMPLE_BYTES_MAX = 2 << 20   # Nearly all of this is plotly.js.
+_EXAMPLES = ("deletes", "engines", "sqlbench", "sweeps", "tprocc")  # The first that exists and is small enough, packed.
 FIGURES = "figures.csv"
 
 
@@ -45,7 +45,7 @@ def write_figures(done, path):
 
 
 def _copy(paths, target, room):
-    """Copies what there is room for; returns the names and what is left of the room."""
+    """Copies as much as there is room for; returns the names and the rest of the room."""
     names = []
     for path in paths:
         size = path.stat().st_size
@@ -61,7 +61,7 @@ def _example(done, directory):
     for name in _EXAMPLES:
         for one in done:
             if one.run.name == name and one.page:
-                # No time in it: the same page gives the same file.
+                # Without a time, so that the same page gives the same file.
                 packed = gzip.compress((Path(directory) / one.page).read_bytes(), 9, mtime=0)
                 if len(packed) <= EXAMPLE_BYTES_MAX:
                     return one.folder, packed
@@ -69,12 +69,12 @@ def _example(done, directory):
 
 
 def _with_pdf(paths):
-    """Each chart, and after all of them the same as PDF."""
+    """Each chart, and then all of them as PDF."""
     return [*paths, *(pdf for path in paths if (pdf := path.with_suffix(".pdf")).exists())]
 
 
 def _one(one, directory, target):
-    """Publishes a run. Returns its Done with paths as they are there."""
+    """Publishes a run. Returns its Done with the published paths."""
     source, to = Path(directory) / one.folder, target / one.folder
     to.mkdir()
     room, report = STUDY_BYTES_MAX, ""
@@ -88,13 +88,13 @@ def _one(one, directory, target):
 
 
 def check(target):
-    """Raises Failed where target could not be published to."""
+    """Raises Failed if target is unsuitable."""
     if Path(target).exists() and (not Path(target).is_dir() or any(Path(target).iterdir())):
-        raise Failed(f"--publish: {target} holds something; name a directory that is not there")
+        raise Failed(f"--publish: {target} is not empty; name a new directory")
 
 
 def publish(done, said, command, directory, target):
-    """Writes target, which is not there or empty. Returns how many bytes it has. Raises Failed."""
+    """Writes target, which must be new or empty. Returns its size in bytes. Raises Failed."""
     check(target)
     target = Path(target)
     target.mkdir(parents=True, exist_ok=True)

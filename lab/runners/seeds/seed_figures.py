@@ -1,4 +1,4 @@
-"""The seeds' own figures: seed_figures.csv, typed from their texts, each with the place where it stands there."""
+"""The seeds' own figures: seed_figures.csv, typed from their texts, each with its place there."""
 
 import csv
 from dataclasses import dataclass

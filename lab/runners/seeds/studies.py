@@ -1,4 +1,4 @@
-"""Which runner with which command line is a seed's study here, how large it is and how long it takes. Pure."""
+"""For each seed's study here: the runner, its command line, its size and its time. Pure."""
 
 import shlex
 from dataclasses import dataclass
@@ -9,30 +9,30 @@ from lab.runners.seeds import builds
 from lab.server.profiles import scaled_down
 
 STUDIES = ("000", "001-deletes", "001-bulk", "001-index", "001-cache", "002", "003", "004", "engines")
-OF_NO_SEED = "engines"  # No seed has figures of it.
-# What --scale-down 1 and --minutes 1 mean: all of it in about 2 h 35 with two builds with PGO, on two cores.
+OF_NO_SEED = "engines"  # No seed has figures for it.
+# With --scale-down 1 and --minutes 1: everything in about 2 h 35 with two PGO builds, on two cores.
 WAREHOUSES, RAMPUP_S, MEASURED_S, REPETITIONS = 10, 30, 60, 3
 DELETES_LOADED, DELETES_S, DELETES_REPETITIONS = 1_000_000, 90, 2
 SWEEP_ROWS, SWEEP_SIZES = 1_000_000, ("1M", "8M", "64M", "256M")
 TIER_THREADS, TIER_TABLES, TIER_ROWS, TIER_S = "1,4,16", 20, 50_000, 10
-# A part of the data, about half of it, and all. InnoDB's reads go past the page cache; TidesDB's do not, so that a
-# limit on the whole makes its tier small. Most of it is the server's own and its connections': within 256 MB one with
-# 16 of them was killed. Beside the cache and four memtables, as many as there may be, both limits leave 272 MB. A cache
-# of half of the data, as InnoDB's, would not do: TidesDB's may have a quarter of the limit, and within four times that
-# all of the data has room in the page cache.
+# Caches for a part of the data, about half of it, and all. InnoDB's reads go past the page cache. TidesDB's do not, so
+# a limit on all memory makes its tier small. Server and connections take most of it: a server with 16 connections was
+# killed within 256 MB. Beside the cache and at most four memtables both limits leave 272 MB. A cache of half of the
+# data, as for InnoDB, would not do: TidesDB's cache may have a quarter of the limit, and within four times that size
+# the page cache holds all of the data.
 TIERS = {"TidesDB": "32M:320M,64M:368M,512M", "InnoDB": "32M,128M,512M"}
 SQLBENCH_ROWS, SQLBENCH_S, SQLBENCH_WARMUP_S = 500_000, 10, 2
 ENGINES_WAREHOUSES, ENGINES_S, ENGINES_RAMPUP_S = 2, 15, 5
-_SQLBENCH_CHARTS_S = 60  # More than a hundred of them.
-_IN_TURN = 36  # Of mariadb_engines_runner.sh: in this random order each engine is first, second and third once.
-# The seeds' own, which their profiles have, and the default of mariadb_engines_runner.sh.
+_SQLBENCH_CHARTS_S = 60  # More than a hundred charts.
+_IN_TURN = 36  # Seed for mariadb_engines_runner.sh: in this random order each engine is first, second and third once.
+# The seeds' own, from their profiles, and the default of mariadb_engines_runner.sh.
 _ENGINES_WAREHOUSES = 1000
 _SEED_WAREHOUSES, _SEED_LOADED, _SEED_TIER_ROWS, _SEED_SQLBENCH_ROWS = 40, 10_000_000, 5_000_000, 500_000
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """What was asked for. The paths are absolute, or ""."""
+    """The request. Paths are absolute, or ""."""
     studies: tuple = STUDIES
     scale_down: float = 1
     minutes: float = 1
@@ -51,7 +51,7 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Run:
-    """One call of a runner. It may be the study of several seeds, where they measure the same."""
+    """One call of a runner. It may serve several seeds that measure the same."""
     name: str               # Of its folder.
     studies: tuple
     runner: str             # A script in lab/.
@@ -68,24 +68,24 @@ class Run:
 
 
 def runs(wanted):
-    """All that is to be run, in order."""
+    """All runs, in order."""
     made = [_tprocc(wanted), _deletes(wanted), _sweeps(wanted), *_tiers(wanted), _sqlbench(wanted),
             _engines(wanted)]
     return [run for run in made if run is not None]
 
 
 def left_out(wanted):
-    """Sentences: what was asked for and cannot be run as it is asked."""
+    """Sentences about the parts of the request that cannot run."""
     said = []
     if "003" in wanted.studies and not (wanted.pgo_plugin or wanted.pgo_server):
-        said.append("003 is left out: it asks what a build with PGO gains; --pgo-plugin or --pgo-server names one.")
+        said.append("003 is left out, because it needs a build with PGO: give --pgo-plugin or --pgo-server.")
     if "000" in wanted.studies and not (wanted.pgo_plugin or wanted.pgo_server):
-        said.append("000 has its rows without PGO alone: --pgo-plugin or --pgo-server adds the others.")
+        said.append("000 has only its rows without PGO: --pgo-plugin or --pgo-server adds the others.")
     elif "000" in wanted.studies and not wanted.pgo_server:
-        said.append("000: InnoDB has no rows with PGO, because its code is the server's: --pgo-server adds them.")
+        said.append("000: InnoDB has no rows with PGO, because its code is part of the server: --pgo-server adds them.")
     if wanted.pgo_server and not wanted.plain_server:
-        said.append("The server with PGO is compared with Debian's, whose compiler flags are others: part of the "
-                    "difference is not the profile's. --plain-server names one that was built alike.")
+        said.append("The server with PGO is compared with Debian's, which has other compiler flags, so part of the "
+                    "difference does not come from the profile. --plain-server names one with the same flags.")
     return said
 
 
@@ -106,19 +106,19 @@ def _tprocc(wanted):
     seconds = loads * (5 + 6 * warehouses) + len(of) * REPETITIONS * each
     return Run("tprocc", served, "hammerdb_runner.sh", tuple(options), seconds,
                f"{form.plural(warehouses, 'warehouse')}, 8 users, {rampup} s of ramp-up, {measured} s measured, "
-               f"{REPETITIONS} repetitions of {len(of)} builds, each on a copy of what one of its engine loaded; "
+               f"{REPETITIONS} repetitions of {len(of)} builds, each on a copy of data loaded once per engine; "
                f"{ORDER}, and {_nearness([words[0] for words in of])}")
 
 
 def _nearness(labels):
-    """How far apart is measured what the seeds compare: with PGO and without, large and small cache, both engines."""
+    """How far apart the compared builds run: with PGO and without, large and small cache, both engines."""
     between = labels.index("TidesDB-glibc") - labels.index("InnoDB-glibc") - 1 if "TidesDB-glibc" in labels else 0
-    return "what is compared is measured one after the other" + (
-        f", but for InnoDB-glibc and TidesDB-glibc with {form.plural(between, 'run')} between them" if between else "")
+    return "compared builds run one after the other" + (
+        f", except InnoDB-glibc and TidesDB-glibc with {form.plural(between, 'run')} between them" if between else "")
 
 
 def _deletes(wanted):
-    """By time: were it by rows, a fast engine would be done before anything has piled up."""
+    """By time: by rows, a fast engine would finish before anything has piled up."""
     if "001-deletes" not in wanted.studies:
         return None
     loaded, churn = wanted.rows(DELETES_LOADED), wanted.seconds(DELETES_S)
@@ -132,14 +132,14 @@ def _deletes(wanted):
 
 
 def _sweeps(wanted):
-    """Bulk DML and ADD INDEX, each with its own variable: one run, because the indexes are what bulk DML has to write."""
+    """Bulk DML and ADD INDEX, each with its own variable: one run, because bulk DML writes the same indexes."""
     swept = {study: variable for study, variable in (("001-bulk", "tidesdb_bulk_staging_size"),
                                                      ("001-index", "tidesdb_index_build_staging_size"))
              if study in wanted.studies}
     if not swept:
         return None
     rows, bulk = wanted.rows(SWEEP_ROWS), "001-bulk" in swept
-    what = {"001-bulk": "one INSERT ... SELECT, on a server begun anew", "001-index": "one ALTER TABLE that adds the three"}
+    what = {"001-bulk": "one INSERT ... SELECT, on a restarted server", "001-index": "one ALTER TABLE that adds the three"}
     return Run("sweeps", tuple(swept), "iibench_runner.sh",
                ("--profile", "seed-001", "--server", wanted.server, "--engines", "TidesDB", "--phases", "l.i0,l.x",
                 "--load-rows", str(rows), *(["--bulk"] if bulk else []), "--repetitions", str(REPETITIONS),
@@ -185,7 +185,7 @@ def _sqlbench(wanted):
 
 
 def _engines(wanted):
-    """The runner of engines × iterations, by its own defaults, which no seed's figures are of."""
+    """The runner of engines × iterations with its own defaults, for which no seed has figures."""
     if OF_NO_SEED not in wanted.studies:
         return None
     warehouses, rampup, measured = (wanted.rows(ENGINES_WAREHOUSES), wanted.seconds(ENGINES_RAMPUP_S),

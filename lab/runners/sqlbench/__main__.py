@@ -2,8 +2,8 @@
 
   TABLE_SIZES="500000" THREAD_COUNTS="4 8" TIME=240 ENGINES="InnoDB TidesDB" lab/sqlbench.sh
 
-With no variables set it makes, measures and removes a server of its own; lab/README.md lists the variables. A run
-that was interrupted goes on when the same command is given again (FRESH=1: begins anew).
+With no variables set it makes, measures and removes its own server; lab/README.md lists the variables. To resume an
+interrupted run, give the same command again (FRESH=1: start over).
 """
 
 import argparse
@@ -37,7 +37,7 @@ def chosen(wanted, places, server):
 
 
 def _environment():
-    """That of this process, with what the command line says of it."""
+    """This process's environment, with the values of the command line."""
     parser = argparse.ArgumentParser(prog="sqlbench.sh", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--profile", metavar="NAME", help="PROFILE: the servers' settings and the sizes, of "
@@ -51,21 +51,21 @@ def _environment():
 
 
 def _install():
-    """sysbench must be there, for whatever server. Without the rest there is less to see, which is said when it is."""
+    """Installs what is missing. Only sysbench is required; a message says what is missing of the rest."""
     if not shutil.which("sysbench", path=clean_environment()["PATH"]):
         apt.install(packages.SYSBENCH, LOG)
     try:
         apt.install(packages.LAB_PYTHON, LOG)
     except Failed as error:
-        print(f"{str(error).splitlines()[0]}; the figures are the same without", file=sys.stderr)
+        print(f"{str(error).splitlines()[0]}; the figures do not need it", file=sys.stderr)
 
 
 def _how_to_go_on(it, places):
-    """What is said at the end of an interrupted run; it: None when it had not come to be one."""
+    """The message at the end of an interrupted run; it: None if the run had not begun."""
     if it is None:
         return sitting.ENDED + "Nothing was measured."
     command = "the same command without FRESH=1" if places.fresh else "the same command"
-    return sitting.ENDED + f"Go on with: {command}, which finds this run in OUTPUT_DIR={places.output}"
+    return sitting.ENDED + f"Resume with: {command}, which finds this run in OUTPUT_DIR={places.output}"
 
 
 def _main():

@@ -1,4 +1,4 @@
-"""The charts of sqlbench, from its summary and detail CSVs. README.md lists their names."""
+"""The charts of sqlbench, from its summary and detail CSVs; README.md lists them."""
 
 from pathlib import Path
 from statistics import median
@@ -12,7 +12,7 @@ METRICS = {"tps": "transactions per second", "qps": "queries per second", "reads
            "latency_p95_ms": "95th percentile of latency, ms", "latency_max_ms": "maximum latency, ms"}
 OVER_TIME = {"tps": METRICS["tps"], "qps": METRICS["qps"], "latency_avg_ms": METRICS["latency_avg_ms"],
              "latency_p95_ms": METRICS["latency_p95_ms"]}
-# As the article of seed 004 names its images.
+# The image names in the article of seed 004.
 OVERVIEW = {"01_throughput_tps": "tps", "02_latency_avg": "latency_avg_ms", "03_qps": "qps",
             "04_p95_latency": "latency_p95_ms"}
 
@@ -22,7 +22,7 @@ def _names(rows, key):
 
 
 def _points(rows):
-    """What a bar stands for within a workload: threads and rows."""
+    """The key of a bar within a workload: threads and rows."""
     points = sorted({(row.table_size, row.threads) for row in rows})
     one_size = len({size for size, _ in points}) == 1
     return points, [_threads(t) if one_size else f"{_threads(t)}\n{s:,} rows" for s, t in points]
@@ -33,7 +33,7 @@ def _threads(count):
 
 
 def _from_zero(axes):
-    """With room above for labels and legend."""
+    """Leaves room above for labels and legend."""
     axes.set_ylim(0, max(axes.dataLim.y1, 1e-9) * 1.15)
 
 
@@ -150,7 +150,7 @@ class Charts:
         self._panels("Latency: minimum, average, 95th percentile, maximum", "ms (logarithmic)", draw, "latency_breakdown")
 
     def disk(self):
-        """Sizes, where the file has them."""
+        """Draws sizes, if the file has them."""
         if not any(row.figures["data_size_after_run_mb"] is not None for row in self.summary.rows):
             return
         self._panels("Data after the run", "MB", lambda axes, rows: self._bars(axes, rows, "data_size_after_run_mb"),
@@ -232,7 +232,7 @@ def _short(value):
 def plot(summary, detail, directory, say=print):
     """Draws all charts of the CSVs at these paths (either may be None); returns the files. Raises BadInput.
 
-    say: is told what of the files is not as their columns' names say, or not in them.
+    say: gets messages about wrong or missing columns of the files.
     """
     tables = []
     for path, parse in ((summary, sqlbench_csv.summary), (detail, sqlbench_csv.detail)):

@@ -1,6 +1,6 @@
-"""Which variables of the environment are sqlbench's, and which look as if they were meant to be.
+"""Which environment variables are sqlbench's, and which look like misspellings of them.
 
-A misspelt variable would leave a setting at its default, and a figure would not be that of what was asked for.
+A misspelled variable would leave a setting at its default, and the figures would not match the request.
 """
 
 import difflib
@@ -13,17 +13,17 @@ OURS = frozenset("""ENGINES WORKLOADS TABLE_SIZES TABLES THREAD_COUNTS TIME WARM
     TIDESDB_BLOCK_CACHE TIDESDB_MAX_SSTABLES INNODB_BUFFER_POOL INNODB_FLUSH INNODB_COMPRESSION ROCKSDB_BLOCK_CACHE
     ROCKSDB_FLUSH ROCKSDB_COMPRESSION TIDESDB_SERVER MYSQLD BUILD_DIR PLUGIN_DIR MYSQL_BIN DATA_DIR INNODB_DATA_DIR SOCKET
     MYSQL_USER MYSQL_DB MEMORY_MAX PROFILE SYNC SCALE_DOWN FRESH PLOT""".split())
-# Of an engine's prefix, and read by other parts of this project.
+# With an engine's prefix, but read by other parts of this project.
 _OTHERS = frozenset("""TIDESDB_CACHE_DIR TIDESDB_PLUGIN TIDESDB_SEED TIDESDB_SCREENSHOTS TIDESDB_QUICKSTART_DIR
     TIDESDB_SERVER_HEADERS TIDESDB_LAB_PASSWORD TIDESDB_TEST_OWN_MOUNTS INNODB_PARTITION_THRESHOLD""".split())
-# What others call them: too far away for a slip of a finger.
+# Names that others use, too different for a typing error.
 _MEANT = {"THREADS": "THREAD_COUNTS", "ROWS": "TABLE_SIZES", "DURATION": "TIME", "MYSQL_SOCKET": "SOCKET"}
 _ENGINE_S = re.compile("(TIDESDB|INNODB|ROCKSDB)_")
-_SHORTEST = 5  # Of shorter names too many are one letter away: TERM, TIMES, SYNC.
+_SHORTEST = 5  # Too many shorter names are one letter away: TERM, TIMES, SYNC.
 
 
 def apart(one, other):
-    """How many letters are to be put in, left out or replaced (Levenshtein)."""
+    """The number of letters to insert, delete or replace (Levenshtein)."""
     row = list(range(len(other) + 1))
     for at, letter in enumerate(one, 1):
         before, row[0] = row[0], at
@@ -33,7 +33,7 @@ def apart(one, other):
 
 
 def _meant(name):
-    """The name of ours that it is near to; None: to none."""
+    """The closest of our names; None: none is close."""
     if name in _MEANT:
         return _MEANT[name]
     near = [(apart(name, ours), ours) for ours in sorted(OURS) if len(ours) >= _SHORTEST]
@@ -42,7 +42,7 @@ def _meant(name):
 
 
 def check(environment):
-    """Raises Failed naming a variable that is none, and what was probably meant."""
+    """Raises Failed naming an unknown variable, and the one that was probably meant."""
     for name in sorted(environment):
         if name in OURS or name in _OTHERS or not environment[name].strip():
             continue
@@ -50,7 +50,7 @@ def check(environment):
         if meant is None and _ENGINE_S.match(name):
             meant = next(iter(difflib.get_close_matches(name, OURS, 1)), None)
             if meant is None:
-                raise Failed(f"{name}: is no variable of sqlbench.sh, and nothing would come of it; unset it")
+                raise Failed(f"{name}: is not a variable of sqlbench.sh and would have no effect; unset it")
         if meant:
-            raise Failed(f"{name}: is no variable of sqlbench.sh; did you mean {meant}? "
-                         "(unset it, if it is another program's)")
+            raise Failed(f"{name}: is not a variable of sqlbench.sh; did you mean {meant}? "
+                         "(unset it if it belongs to another program)")

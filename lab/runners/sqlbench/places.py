@@ -1,4 +1,4 @@
-"""Where the things of a run of sqlbench are, by its environment; README.md lists the variables.
+"""The paths of a run of sqlbench, from its environment; README.md lists the variables.
 
 Owns: which of these variables go together.
 """
@@ -11,9 +11,9 @@ from installer import host
 from installer.shell import TREE, Failed
 from lab.runners.sqlbench.variables import Variables
 
-# By variable: what it goes with. Beside anything else it would be left out without a word.
-_YOURS = "goes with MYSQLD, a server of yours"
-_MADE = "is for servers that are started here; SOCKET without MYSQLD is one that runs already"
+# By variable: what it goes with. With anything else it would be ignored silently.
+_YOURS = "goes with MYSQLD, your own server"
+_MADE = "is for servers that sqlbench starts; SOCKET without MYSQLD is a server that runs already"
 
 
 @dataclass(frozen=True)
@@ -28,28 +28,28 @@ class Places:
     build: Path
     plugins: Path
     user: str
-    server: str  # Of `python3 -m installer servers`, where sqlbench makes its own.
+    server: str  # From `python3 -m installer servers`, if sqlbench makes its own.
     fresh: bool  # An interrupted run is not resumed.
     plot: bool
 
     @property
     def running(self):
-        """Whether a server that runs already is measured."""
+        """Whether to measure a server that runs already."""
         return self.socket is not None and self.mysqld is None
 
 
 def _refuse_unused(variables):
-    """Raises Failed for what would have no effect."""
+    """Raises Failed for variables that would have no effect."""
     mysqld, socket = variables.path("MYSQLD"), variables.path("SOCKET")
     wrong = {}
     if not mysqld:
         wrong |= dict.fromkeys(("BUILD_DIR", "PLUGIN_DIR"), _YOURS)
         if not socket:
-            wrong["MYSQL_BIN"] = f"{_YOURS}, or with SOCKET, one that runs; sqlbench's own has its client"
+            wrong["MYSQL_BIN"] = f"{_YOURS}, or with SOCKET, a running one; sqlbench's own server has its client"
         else:
             wrong |= dict.fromkeys(("DATA_DIR", "INNODB_DATA_DIR", "TIDESDB_SERVER"), _MADE)
     else:
-        wrong["TIDESDB_SERVER"] = "is a server that sqlbench makes, MYSQLD is one of yours; give one or the other"
+        wrong["TIDESDB_SERVER"] = "is a server that sqlbench makes, MYSQLD is your own; give only one of them"
     for name in sorted(wrong):
         if variables.text(name, ""):
             raise Failed(f"{name}: {wrong[name]}")
@@ -79,16 +79,16 @@ def read(environment):
 
 
 def _refuse_unwritable(path, variable):
-    """Before anything is built or measured: whether path is a folder that files can be put in, or can be made one."""
+    """Before anything is built or measured: raises Failed unless path is, or can become, a writable folder."""
     place = next(one for one in (path, *path.parents) if os.path.exists(one))
     if not place.is_dir():
-        raise Failed(f"{variable}={path}: {place} is a file, and a folder is wanted")
+        raise Failed(f"{variable}={path}: {place} is a file, not a folder")
     if not os.access(place, os.W_OK | os.X_OK):
         raise Failed(f"{variable}={path}: this user may not write in {place}")
 
 
 def make(path, variable):
-    """The folder is there then."""
+    """Makes the folder."""
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -96,7 +96,7 @@ def make(path, variable):
 
 
 def there(path, variable):
-    """path. Raises Failed where nothing is."""
+    """path. Raises Failed if it does not exist."""
     if not path.exists():
         raise Failed(f"{variable}={path}: there is no such file")
     return path
@@ -105,5 +105,5 @@ def there(path, variable):
 def program(path, variable):
     """path. Raises Failed unless it can be run."""
     if there(path, variable).is_dir() or not os.access(path, os.X_OK):
-        raise Failed(f"{variable}={path}: is no program that this user may run")
+        raise Failed(f"{variable}={path}: is not a program that this user may run")
     return path

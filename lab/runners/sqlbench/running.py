@@ -1,4 +1,4 @@
-"""A server that somebody started, for sqlbench: nothing of it is changed but one database, which is made and dropped."""
+"""A running server for sqlbench, which only makes and drops one database on it."""
 
 import os
 import shutil
@@ -12,7 +12,7 @@ from lab.runners.sqlbench.target import Session
 from lab.server import running_server
 from lab.server.private_server import plain, variables_of
 
-# What a journal calls the database that its run has on the server: its name and the server, or nothing when it has none.
+# The journal's key for the run's database on the server: its name and the server, or nothing.
 DATABASE = "database"
 
 
@@ -36,11 +36,11 @@ class Running:
 
     @property
     def binaries(self):
-        """By name, what it runs, where that is to be seen."""
+        """Its programs by name, if they are visible."""
         return self._seen.binaries()
 
     def identity(self):
-        """What a run must be resumed with."""
+        """What must be the same when a run is resumed."""
         return self._seen.identity()
 
     def sql(self, statement):
@@ -50,7 +50,7 @@ class Running:
         try:
             self.sql("SELECT 1")
         except Failed as error:
-            raise Failed(f"SOCKET: nothing answers at {self.socket}; set MYSQLD to have a server started there\n"
+            raise Failed(f"SOCKET: nothing answers at {self.socket}; set MYSQLD to start a server there\n"
                          f"{error}") from error
         engines = {line.split("\t")[0].lower(): line.split("\t")[1] for line in self.sql("SHOW ENGINES").splitlines()}
         for engine in self._settings.engines:
@@ -58,29 +58,29 @@ class Running:
                 raise Failed(f"ENGINES: the server at {self.socket} has no {engine}")
 
     def take_database(self, journal):
-        """Sees to it that there is no database of that name: what a killed sitting of this run left is dropped.
+        """Makes sure that no database of that name exists: drops the one that a killed sitting of this run left.
 
-        journal: the run's, where it has one already. Raises Failed for a database that is somebody's.
+        journal: the run's, if it has one already. Raises Failed for any other database.
         """
         self._journal, name = journal, self._settings.database
         found = self.sql(f"SELECT 1 FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = '{name}'")
         if not found.strip():
             return
         if journal is None or journal.result(DATABASE) != self._its_name():
-            raise Failed(f"MYSQL_DB: the server at {self.socket} has a database {name}; name one that is not there")
+            raise Failed(f"MYSQL_DB: the server at {self.socket} already has a database {name}; choose a new name")
         self._drop_database()
 
     def _its_name(self):
-        """The database and the server: a run may be resumed on another one of the same build."""
+        """The database and the server, since a run may be resumed on another server of the same build."""
         return {"name": self._settings.database, "socket": str(self.socket),
                 "server": self.sql("SELECT @@hostname, @@datadir").strip()}
 
     def create_database(self):
-        # Written down before it is there: a sitting that is killed in between must not leave one that nobody knows.
+        # Recorded before it exists, so that a sitting killed in between leaves no unknown database.
         self._journal.finish(DATABASE, self._its_name())
         try:
             self.sql(f"CREATE DATABASE `{self._settings.database}`")
-        except Failed:  # There is one that somebody else has made meanwhile.
+        except Failed:  # Somebody else has made one meanwhile.
             self._journal.finish(DATABASE, {})
             raise
 
@@ -89,19 +89,19 @@ class Running:
         self._journal.finish(DATABASE, {})
 
     def _asked(self, engine):
-        """(name, asked value, its own) of the settings that were asked for and that this server knows."""
+        """(name, requested value, its own) of the requested settings that this server knows."""
         options = (option[2:].partition("=") for option in settings_of.server_options(self._settings, engine))
         found = variables_of(self)
         return [(name, value, found[name]) for name, _, value in options if name in found]
 
     def said(self):
-        """Sentences: which of the asked settings this server does not have, and what of it is not to be seen."""
+        """Sentences: requested settings that this server does not have, and facts that are not visible."""
         return self._seen.unseen() + [
-            f"The server runs with {name}={has}, not the asked {value}." for engine in self._settings.engines
+            f"The server runs with {name}={has}, not with the requested {value}." for engine in self._settings.engines
             for name, value, has in self._asked(engine) if name.startswith(engine.lower()) and plain(value) != plain(has)]
 
     def options(self, engine):
-        """What it runs with of the settings that were asked for, as a command line would say it."""
+        """Its values of the requested settings, in the form of a command line."""
         return [f"--{name}={has}" for name, _, has in self._asked(engine)]
 
     def sampler(self):
@@ -125,7 +125,7 @@ class Running:
 
 
 class RunningSession(Session):
-    """A measurement on it: it is neither stopped nor started for that."""
+    """A measurement on it, without stopping or starting it."""
 
     def create_database(self):
         self._server.create_database()

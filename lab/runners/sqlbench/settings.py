@@ -1,6 +1,6 @@
-"""What a run of sqlbench is to do, from environment variables; README.md lists them.
+"""The settings of a run of sqlbench, from environment variables; README.md lists them.
 
-Owns: the meaning of each variable. server_options() is what an engine's server is told.
+Owns: the meaning of each variable. server_options() gives the options of an engine's server.
 """
 
 import re
@@ -17,13 +17,13 @@ from lab.server.private_server import in_bytes
 DEFAULT_WORKLOADS = ("oltp_point_select oltp_read_only oltp_write_only oltp_read_write oltp_insert oltp_update_index "
                      "oltp_update_non_index oltp_delete")
 SCRIPTS = Path("/usr/share/sysbench")
-_NO_WORKLOADS = ("oltp_common", "bulk_insert")  # Scripts of sysbench that are no workload here.
-# Those of sysbench 1.0.20, where none is installed yet: a wrong name is told before anything is installed or built.
+_NO_WORKLOADS = ("oltp_common", "bulk_insert")  # Scripts of sysbench that are not workloads here.
+# Those of sysbench 1.0.20, to report a wrong name before sysbench is installed or anything is built.
 _SYSBENCH_S = (*DEFAULT_WORKLOADS.split(), "select_random_points", "select_random_ranges")
 ENGINES = ("InnoDB", "TidesDB", "RocksDB")
 PERCENTILES = (50, 75, 90, 95, 99, 99.9, 100)
 
-# Of the names that look like an engine's settings: where things are.
+# Names that look like an engine's settings but are places.
 _NO_SETTINGS = ("TIDESDB_SERVER", "TIDESDB_CACHE_DIR", "TIDESDB_PLUGIN", "INNODB_DATA_DIR")
 # As the library numbers them.
 _SYNC_MODES = {"0": "NONE", "1": "FULL", "2": "INTERVAL"}
@@ -59,7 +59,7 @@ class Settings:
     rocksdb_flush: int
     rocksdb_compression: str
     database: str
-    memory_max: str  # Of each server, its page cache counted; "": the profile's, or none.
+    memory_max: str  # Of each server, including its page cache; "": the profile's, or none.
     profile: str     # Of lab/profiles; "": the variables above are the servers' settings.
     sync: str        # FULL or NONE, with a profile.
     scale_down: str  # What table_sizes were divided by.
@@ -84,24 +84,24 @@ def _workloads(variables, tables):
     known = installed or sorted(_SYSBENCH_S)
     for word in words:
         if word not in known:
-            raise Failed(f"WORKLOADS: {word} is no test of this sysbench; known are {', '.join(known)}")
+            raise Failed(f"WORKLOADS: {word} is not a test of this sysbench; known are {', '.join(known)}")
         if word.startswith("select_random_") and tables > 1:
-            raise Failed(f"WORKLOADS: {word} works on one table only; TABLES is {tables}")
+            raise Failed(f"WORKLOADS: {word} works only on one table; TABLES is {tables}")
     return words
 
 
 def _profile(variables):
-    """Its name and the sync mode. Raises Failed for what goes with no profile."""
+    """Its name and the sync mode. Raises Failed for variables that do not go with a profile."""
     name = variables.text("PROFILE", "")
     if not name:
         if variables.text("SYNC", ""):
-            raise Failed("SYNC: is of a profile; without PROFILE, TIDESDB_SYNC_MODE, INNODB_FLUSH and ROCKSDB_FLUSH say it")
+            raise Failed("SYNC: needs PROFILE; without one use TIDESDB_SYNC_MODE, INNODB_FLUSH and ROCKSDB_FLUSH")
         return "", ""
     if name not in profiles.known():
         raise Failed(f"PROFILE={name}: known are {', '.join(profiles.known())}")
     given = [one for one in variables.names() if re.match("(TIDESDB|INNODB|ROCKSDB)_", one) and one not in _NO_SETTINGS]
     if given:
-        raise Failed(f"{given[0]}: PROFILE={name} says what the servers are told; give one or the other")
+        raise Failed(f"{given[0]}: PROFILE={name} already sets the servers' options; give only one of them")
     return name, variables.choice("SYNC", profiles.defaults(name).get("sync", "FULL"), ("FULL", "NONE"))
 
 
@@ -112,7 +112,7 @@ def read(environment):
     variables = Variables({**(profiles.defaults(profile, "sqlbench") if profile else {}), **environment})
     scale_down = variables.text("SCALE_DOWN", "1")
     if not re.fullmatch(r"\d+(\.\d+)?", scale_down) or not float(scale_down):
-        raise Failed(f"SCALE_DOWN={scale_down}: a number above zero is wanted")
+        raise Failed(f"SCALE_DOWN={scale_down}: must be a number above zero")
     tables = variables.number("TABLES", 1, 1)
     sync = variables.choice("TIDESDB_SYNC_MODE", "0", (*_SYNC_MODES, *_SYNC_MODES.values()))
     block_cache = variables.size("TIDESDB_BLOCK_CACHE", "268435456")
@@ -120,12 +120,12 @@ def read(environment):
     rocksdb_flush = variables.number("ROCKSDB_FLUSH", flush)
     for name, value in (("INNODB_FLUSH", flush), ("ROCKSDB_FLUSH", rocksdb_flush)):
         if value > 2:
-            raise Failed(f"{name}={value}: 0, 1 or 2 is wanted, as of innodb_flush_log_at_trx_commit")
+            raise Failed(f"{name}={value}: must be 0, 1 or 2, as for innodb_flush_log_at_trx_commit")
     compression = variables.choice("TIDESDB_COMPRESSION", "LZ4", _TIDESDB_COMPRESSIONS)
     rocksdb_default = "LZ4" if compression == "LZ4_FAST" else compression
     database = variables.text("MYSQL_DB", "sbtest")
     if not re.fullmatch(r"\w{1,64}", database) or database.lower() in SERVERS_DATABASES:
-        raise Failed(f"MYSQL_DB={database}: a name of letters, digits and _ is wanted, of no database of the server's")
+        raise Failed(f"MYSQL_DB={database}: must be a name of letters, digits and _, and not one of the server's databases")
     return Settings(
         engines=_engines(variables), workloads=_workloads(variables, tables),
         table_sizes=tuple(profiles.scaled_down(rows, float(scale_down))
@@ -147,14 +147,14 @@ def read(environment):
 
 
 def server_options(settings, engine):
-    """The command line of the server that measures this engine, but for paths."""
+    """The command line of the server for this engine, without paths."""
     if settings.profile:
         return [*profiles.options(settings.profile, engine, settings.sync), *_connections(settings)]
     return [*_common(settings), *([] if engine == "InnoDB" else _ASIDE), *_OF[engine](settings)]
 
 
 _CONNECTIONS = 151  # The server's default.
-# InnoDB beside a measured engine: for the server's own tables.
+# InnoDB beside another engine: only for the server's own tables.
 _ASIDE = ["--innodb_buffer_pool_size=16M", "--innodb_log_file_size=16M"]
 
 
@@ -188,7 +188,7 @@ def _tidesdb(settings):
             f"--tidesdb_default_compression={settings.tidesdb_compression}",
             f"--tidesdb_default_use_btree={'ON' if settings.tidesdb_btree else 'OFF'}",
             f"--tidesdb_default_sync_mode={settings.tidesdb_sync}",
-            # The log's own: the table's mode does not govern it.
+            # The log's own mode: the table's does not apply to it.
             f"--tidesdb_unified_memtable_sync_mode={settings.tidesdb_sync}"]
 
 
@@ -203,7 +203,7 @@ _OF = {"InnoDB": _innodb, "TidesDB": _tidesdb, "RocksDB": _rocksdb}
 
 
 def unequal(settings):
-    """Sentences on what these settings do not give every engine alike."""
+    """Sentences about what these settings make unequal."""
     if settings.profile:
         return [f"Profile {settings.profile}: {profiles.about(settings.profile)}"]
     said = []
@@ -225,12 +225,12 @@ def unequal(settings):
     flush = {"InnoDB": settings.innodb_flush, "RocksDB": settings.rocksdb_flush}
     late = [engine for engine in settings.engines if flush.get(engine) == 0]
     if late and set(settings.engines) > set(late):
-        said.append("Logs that are written once a second, so that a killed server loses commits: of "
+        said.append("A killed server loses commits, because it writes its log only once a second, of "
                     f"{' and '.join(late)} ({', '.join(f'{engine.upper()}_FLUSH=0' for engine in late)}). "
                     + ("TidesDB writes its own at each commit and loses none." if "TidesDB" in settings.engines else ""))
     if set(settings.engines) & {"TidesDB", "RocksDB"} and "InnoDB" in settings.engines:
         said.append("TidesDB and RocksDB have write buffers beside their caches and read through the page cache; InnoDB's "
                     "buffer pool is both, and it reads with O_DIRECT.")
     if settings.innodb_flush == 1:
-        said.append("INNODB_FLUSH=1 has every engine's server write a binary log (ROW, sync_binlog=1).")
+        said.append("With INNODB_FLUSH=1 every engine's server writes a binary log (ROW, sync_binlog=1).")
     return said

@@ -1,7 +1,7 @@
 """The summary and detail CSVs of sqlbench, ours and those of the documented old form.
 
 The old form has the same columns with other contents: tps and qps (and maybe reads and writes) are totals of the run,
-the detail's average latency is its 95th percentile. Both are told by the figures themselves; `notes` says so in words.
+and the detail's average latency is its 95th percentile. The figures themselves show both; `notes` says so in words.
 """
 
 import csv
@@ -23,7 +23,7 @@ DETAIL = ("time_s", "tps", "qps", "latency_avg_ms", "latency_p95_ms")
 
 @dataclass(frozen=True)
 class Row:
-    """figures: by column; None where the field is empty."""
+    """figures: by column; None for an empty field."""
     engine: str
     workload: str
     threads: int
@@ -35,28 +35,28 @@ class Row:
 @dataclass
 class Table:
     rows: list
-    notes: list = field(default_factory=list)  # What the file's columns hold that their names do not say.
+    notes: list = field(default_factory=list)  # Contents that differ from the columns' names.
 
 
 def _read(text, source, columns):
     if not text.strip():
-        raise BadInput(source, "is empty; the run that should have written it did not get that far")
+        raise BadInput(source, "is empty; the run ended before writing it")
     lines = csv.reader(io.StringIO(text.removeprefix("\ufeff")), strict=True)
     try:
         head = [name.strip() for name in next(lines)]
     except csv.Error as error:
-        raise BadInput(source, f"is no CSV of sqlbench: {error}", 1) from error
+        raise BadInput(source, f"is not a CSV of sqlbench: {error}", 1) from error
     wanted = [*_TEXT, *_WHOLE, *columns]
     missing = [name for name in wanted if name not in head]
     if missing:
-        raise BadInput(source, f"is no such CSV of sqlbench: its head lacks {', '.join(missing)}", 1)
+        raise BadInput(source, f"is not such a CSV of sqlbench: its head lacks {', '.join(missing)}", 1)
     rows = []
     try:
         for fields in lines:
             if fields:
                 rows.append(_row(dict(zip(head, fields)), len(fields), len(head), columns, source, lines.line_num))
     except csv.Error as error:
-        raise BadInput(source, f"is no CSV: {error}", lines.line_num) from error
+        raise BadInput(source, f"is not a CSV: {error}", lines.line_num) from error
     if not text.endswith("\n"):
         raise BadInput(source, "is cut off: its last line has no end", lines.line_num)
     return rows
@@ -64,10 +64,10 @@ def _read(text, source, columns):
 
 def _row(by_name, count, wanted, columns, source, number):
     if count != wanted:
-        raise BadInput(source, f"has {count} fields where its head has {wanted}; it may be cut off", number)
+        raise BadInput(source, f"has {count} fields for {wanted} columns; it may be cut off", number)
 
     def figure(name):
-        # Sizes are what came since before the load, which a purge can outweigh.
+        # Sizes are growth since before the load; a purge can make them negative.
         return figures.number(by_name[name], source, number, name, name in _SIGNED) if by_name[name].strip() else None
 
     return Row(*(figures.label(by_name[name], source, number, name) for name in _TEXT),
@@ -76,7 +76,7 @@ def _row(by_name, count, wanted, columns, source, number):
 
 
 def _busy(row):
-    """By how much tps is above what these threads can do with this latency; 1: it is a rate (Little's law)."""
+    """The ratio of tps to what these threads can do with this latency; 1: it is a rate (Little's law)."""
     of = row.figures
     if not (of["tps"] and of["latency_avg_ms"] and of["total_time_s"]):
         return None
@@ -84,15 +84,15 @@ def _busy(row):
 
 
 def _holds_totals(rows):
-    """Whether tps is nearer to transactions of the whole run than to transactions a second."""
+    """Whether tps is closer to transactions of the whole run than to transactions a second."""
     votes = [busy / (row.figures["total_time_s"] ** 0.5) for row in rows
              if (busy := _busy(row)) is not None and row.figures["total_time_s"] > 1.5]
     return bool(votes) and median(votes) > 1
 
 
 def _as_rates(rows):
-    """The same rows with rates where totals were."""
-    # Reads and writes are rates already where they are far less than the queries, and totals where they are as many.
+    """The same rows with rates instead of totals."""
+    # Reads and writes far below the queries are rates already; as many as the queries, they are totals.
     parts = [((row.figures["reads_per_sec"] or 0) + (row.figures["writes_per_sec"] or 0)) / row.figures["qps"]
              * row.figures["total_time_s"] ** 0.5 for row in rows if row.figures["qps"] and row.figures["total_time_s"]]
     both = bool(parts) and median(parts) > 1
@@ -108,10 +108,10 @@ def _as_rates(rows):
 
 
 def summary(text, source="summary.csv"):
-    """The rows, rates in all of tps, qps, reads_per_sec and writes_per_sec. Raises BadInput."""
+    """The rows, with rates in tps, qps, reads_per_sec and writes_per_sec. Raises BadInput."""
     rows = _read(text, source, SUMMARY)
     if not rows:
-        raise BadInput(source, "has a head and no rows: no measurement was finished")
+        raise BadInput(source, "has a head but no rows: no measurement finished")
     if not _holds_totals(rows):
         return Table(rows)
     rows, totals = _as_rates(rows)
@@ -120,17 +120,17 @@ def summary(text, source="summary.csv"):
 
 
 def detail(text, source="detail.csv"):
-    """The rows; an average that is its p95 in every row is left out. None at all is no error: a summary may be beside it.
+    """The rows; leaves out an average that equals its p95 in every row. A file without rows is fine beside a summary.
 
     Raises BadInput.
     """
     rows = _read(text, source, DETAIL)
     if not rows:
-        return Table([], ["has a head and no rows: no interval of a run ended (TIME was below REPORT_INTERVAL, or that "
+        return Table([], ["has a head but no rows: no interval of a run ended (TIME was below REPORT_INTERVAL, or that "
                           "was 0)"])
     known = [row for row in rows if row.figures["latency_avg_ms"] and row.figures["latency_p95_ms"]]
     if not known or any(row.figures["latency_avg_ms"] != row.figures["latency_p95_ms"] for row in known):
         return Table(rows)
     rows = [Row(row.engine, row.workload, row.threads, row.table_size, row.iteration,
                 {**row.figures, "latency_avg_ms": None}) for row in rows]
-    return Table(rows, ["latency_avg_ms of this file repeats the 95th percentile; there is no average in it"])
+    return Table(rows, ["latency_avg_ms of this file repeats the 95th percentile; the file has no average"])

@@ -1,4 +1,4 @@
-"""One run of sqlbench.sh: an engine, a workload, threads and rows are a unit; loaded, warmed up, run, its disk measured."""
+"""One run of sqlbench.sh. A unit is an engine, a workload, threads and rows: load, warm-up, run, disk usage."""
 
 import shutil
 from dataclasses import dataclass
@@ -15,13 +15,13 @@ from lab.works import sampled, sysbench
 from lab.works import sysbench_output as parser
 from lab.works.sysbench_run import call, measuring, recorded
 
-# What a load and the starts and stops of a server take, for the estimate.
+# Times of a load and of a server's starts and stops, for the estimate.
 _ROWS_PER_S = 40_000
 _AROUND_S = 12
 _SIZES = {"after_prepare": "data after the load", "after_run": "data after the run",
           "after_run_unflushed": "of that not flushed", "after_run_log": "log after the run",
           "after_run_undo": "undo and system after the run"}
-_RAW = "raw_"  # How a run's directory is called, in OUTPUT_DIR.
+_RAW = "raw_"  # Prefix of a run's directory in OUTPUT_DIR.
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Unit:
 
 
 def units(wanted):
-    """All measurements, at each point the engines one after the other: what changes over hours hits each alike."""
+    """All measurements, at each point the engines one after the other, so that slow changes affect each alike."""
     of_one = [(engine, workload, threads, rows) for rows in wanted.table_sizes for workload in wanted.workloads
               for threads in wanted.thread_counts for engine in wanted.engines]
     return [Unit(*unit, iteration) for iteration in range(1, wanted.iterations + 1)
@@ -51,9 +51,9 @@ def units(wanted):
 
 
 def asked(wanted, running):
-    """(name, value) of the variables that say something of this run; the servers' options are with the runs.
+    """(name, value) of the variables that describe this run; the servers' options are with the runs.
 
-    With a profile, or of a server that ran already (running), the engines' variables are not what the servers have.
+    With a profile, or for a server that ran already (running), the engines' variables do not apply.
     """
     of_engines = tuple(f"{engine.lower()}_" for engine in settings.ENGINES)
     used = tuple(f"{engine.lower()}_" for engine in wanted.engines if not wanted.profile and not running)
@@ -66,7 +66,7 @@ class Study(core.Study):
     """Owns: directory (raw_TIME), and beside it the tables, reports and charts with that time in their names."""
 
     kind, command = "sqlbench", "sqlbench.sh"
-    packages = ()  # They are there already.
+    packages = ()  # Installed already.
     charts = False
 
     def __init__(self, wanted, places, server, directory):
@@ -88,7 +88,7 @@ class Study(core.Study):
 
     def prepare(self, _log):
         if not (self.directory / written.JOURNAL).exists():
-            self.server.take_database(None)  # What is refused leaves no run that the same command would resume.
+            self.server.take_database(None)  # A refusal must leave no run for the same command to resume.
         self.binaries = {**self.server.binaries, "sysbench": shutil.which("sysbench")}
         self.unequal = [*settings.unequal(self.wanted), *self.server.said()]
         self.configuration = asked(self.wanted, isinstance(self.server, Running))
@@ -146,7 +146,7 @@ class Study(core.Study):
         return [run], {"raw": raw.name, "sizes": sizes}
 
     def run_of(self, unit, raw, samples, sizes):
-        """What the raw output and the samples say."""
+        """The Run from the raw output and the samples."""
         done, several = parser.parse(figures.read(raw), raw.name), len(self.wanted.table_sizes) > 1
         run = sysbench.run_of(done, unit.engine, unit.workload, unit.threads, unit.repetition,
                               f"{unit.table_size:,} rows" if several else "", measures={"queries/s": done.qps},
@@ -166,7 +166,7 @@ class Study(core.Study):
         return self.paths.values()
 
     def report(self):
-        self.tables()  # Of none, too.
+        self.tables()  # Even without any measurement.
         super().report()
         if any(self.journal.result(unit.name) for unit in self.units) and self.places.plot:
             directory = self.reports / f"charts_{self.stamp}"

@@ -1,4 +1,4 @@
-"""The CSV files of a run: summary, detail, latency, sizes. Written anew from the raw outputs each time."""
+"""The CSV files of a run: summary, detail, latency, sizes. Rewritten from the raw outputs each time."""
 
 import csv
 
@@ -26,7 +26,7 @@ def _mb(count):
 
 
 class Figures:
-    """One measurement with its raw output read."""
+    """One measurement with its parsed raw output."""
 
     def __init__(self, unit, result, raw_directory):
         self.unit, self.sizes = unit, result["sizes"]
@@ -71,5 +71,5 @@ def write(directory, stamp, figures, warmup_s):
             writer = csv.writer(out, lineterminator="\n")
             writer.writerow(columns)
             writer.writerows(rows[kind])
-        new.rename(paths[kind])  # Whoever reads it meanwhile sees a whole one.
+        new.rename(paths[kind])  # Other readers always see a complete file.
     return paths

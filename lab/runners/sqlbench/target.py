@@ -1,4 +1,4 @@
-"""sqlbench's own servers, fresh for each measurement. running.py has one that runs already."""
+"""sqlbench's own servers, fresh for each measurement. running.py handles a server that runs already."""
 
 import fcntl
 import re
@@ -23,7 +23,7 @@ PLUGIN = "ha_tidesdb.so"
 
 
 def given(places):
-    """The server that MYSQLD and its like name."""
+    """The server named by MYSQLD and related variables."""
     mysqld = places_of.program(places.mysqld, "MYSQLD")
     basedir = places_of.there(places.build, "BUILD_DIR") if places.build else mysqld.parent.parent
     plugins = places_of.there(places.plugins or plugin_dir_of(mysqld, basedir), "PLUGIN_DIR")
@@ -31,7 +31,7 @@ def given(places):
 
 
 class OwnServers:
-    """Starts a server for each measurement, with nothing of the one before.
+    """Starts a server for each measurement, with nothing left of the one before.
 
     Owns: the directory of each engine (DATA_DIR, INNODB_DATA_DIR), which it marks; close() removes what it made.
     """
@@ -54,7 +54,7 @@ class OwnServers:
                          PLUGIN: self.plugin if "TidesDB" in settings.engines else None}
 
     def identity(self):
-        """What a run must be resumed with."""
+        """What must be the same when a run is resumed."""
         return provenance.sums(self.binaries, {engine: self.options(engine) for engine in self._settings.engines})
 
     def _directory(self, engine):
@@ -65,21 +65,21 @@ class OwnServers:
     def _check_plugins(self, options):
         there = self.environment.plugin_dir
         if "TidesDB" in self._settings.engines and not self.plugin.exists():
-            raise Failed(f"PLUGIN_DIR: {there} has no {PLUGIN}; install it there, or leave MYSQLD out to have one built")
+            raise Failed(f"PLUGIN_DIR: {there} has no {PLUGIN}; install it there, or leave out MYSQLD to build one")
         for name in re.findall(r"^--plugin_load_add=(\S+)$", "\n".join(options), re.M):
             if not (there / name).exists():
                 package = next(iter(servers.providers([f"--plugin_load_add={name}"])), "mariadb-plugin-rocksdb")
                 raise Failed(f"{there} has no {name}; Debian's package is {package}")
 
     def prepare(self):
-        """Takes the directories, refusing what is somebody else's, and removes an interrupted sitting's servers."""
+        """Takes the directories, refuses those of others, and removes an interrupted sitting's servers."""
         self._sockets = Scratch()
         for directory in dict.fromkeys(self._directories.values()):
             variable = "DATA_DIR" if directory == self._places.data else "INNODB_DATA_DIR"
             existed = directory.exists()
             places_of.make(directory, variable)
             if existed and any(directory.iterdir()) and not (directory / MARK).exists():
-                raise Failed(f"{variable}: {directory} holds something that sqlbench did not make; name another one")
+                raise Failed(f"{variable}: {directory} holds something that sqlbench did not make; choose another one")
             self._lock(directory, variable)
             self._made.append((directory, existed))
             if (directory / "run").exists():
@@ -87,26 +87,26 @@ class OwnServers:
                 shutil.rmtree(directory / "run", ignore_errors=True)
             rows = max(self._settings.table_sizes) * self._settings.tables
             room.require(directory, 2 * room.SERVER + rows * room.SYSBENCH_ROW,
-                         "SCALE_DOWN makes it smaller, DATA_DIR (and INNODB_DATA_DIR) name another place")
+                         "use SCALE_DOWN to make it smaller, or DATA_DIR (and INNODB_DATA_DIR) to put it elsewhere")
 
     def _lock(self, directory, variable):
-        """Marks it; another sqlbench keeps off it as long as this process lives."""
+        """Marks it, so that another sqlbench leaves it alone while this process lives."""
         file = open(directory / MARK, "a", encoding="utf-8")
         self._locks.append(file)
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
-            raise Failed(f"{variable}: another sqlbench works in {directory}; name another one") from error
+            raise Failed(f"{variable}: another sqlbench works in {directory}; choose another one") from error
 
     def take_database(self, journal):
-        """Does nothing: each server is new, and has no database but the one that is measured."""
+        """Does nothing: each server is new, and has only the measured database."""
 
     def said(self):
-        """Sentences on what holds for all of them."""
+        """Sentences that hold for all of them."""
         return [self._limit.said]
 
     def options(self, engine):
-        """What the server of this engine runs with, as its command line says it."""
+        """The command line of this engine's server."""
         return settings_of.server_options(self._settings, engine)
 
     def _server(self, directory, plugin, options):
@@ -116,7 +116,7 @@ class OwnServers:
 
     @contextmanager
     def measured(self, engine):
-        """A fresh Session on an engine; its files are gone afterwards."""
+        """A fresh Session on an engine; removes its files afterwards."""
         base = self._directories[engine]
         template, directory = base / "template", base / "run"
         shutil.rmtree(directory, ignore_errors=True)
@@ -124,7 +124,7 @@ class OwnServers:
             shutil.rmtree(template, ignore_errors=True)
             self._server(template, None, []).initialise()
         directory.mkdir()
-        # Copied, not made anew: it takes a second instead of five.
+        # Copied instead of made again: one second instead of five.
         subprocess.run(["cp", "-a", "--reflink=auto", "--sparse=auto", template / "data", directory / "data"], check=True)
         server = self._server(directory, self.plugin if engine == "TidesDB" else None,
                               settings_of.server_options(self._settings, engine))
@@ -135,7 +135,7 @@ class OwnServers:
         finally:
             try:
                 server.stop()
-            finally:  # Also at a second Ctrl-C, and of a server that had not got as far as its pid file.
+            finally:  # Also after a second Ctrl-C, and for a server that has no pid file yet.
                 server.end()
                 shutil.rmtree(directory, ignore_errors=True)
 
@@ -147,7 +147,7 @@ class OwnServers:
         return Session(server, server.data, self._settings, user)
 
     def close(self):
-        """Removes what this made and nothing else."""
+        """Removes only what this made."""
         for directory, existed in self._made:
             for name in ("template", "run", MARK):
                 path = directory / name
@@ -161,7 +161,7 @@ class OwnServers:
 
 
 class Session:
-    """A server that is up, for one measurement."""
+    """A running server for one measurement."""
 
     def __init__(self, server, data, settings, user):
         self._server, self.data, self._settings, self._user = server, data, settings, user
@@ -177,14 +177,14 @@ class Session:
         return self._server.sampler()
 
     def memory(self):
-        """In bytes, what this server and its group have had at most."""
+        """The peak of this server and its group, in bytes."""
         return self._server.memory()
 
     def versions(self):
         return versions_of(self._server)
 
     def usage(self, engine):
-        """What the engine takes of the disk now."""
+        """The engine's disk usage now."""
         return disk.usage(engine, self.data, self._settings.database, disk.unflushed(engine, self.sql))
 
     def usage_at_rest(self, engine, again):

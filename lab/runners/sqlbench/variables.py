@@ -1,4 +1,4 @@
-"""An environment's variables by kind; what is none of its kind is a Failed with the variable's name."""
+"""An environment's variables by kind; raises Failed with the variable's name for a wrong value."""
 
 import re
 from pathlib import Path
@@ -20,19 +20,19 @@ class Variables:
         return self._environment.get(name, "").strip() or default
 
     def names(self):
-        """Of those that say something."""
+        """Only the variables that are set."""
         return sorted(name for name, value in self._environment.items() if value.strip())
 
     def number(self, name, default, least=0):
         text = self.text(name, str(default))
         if not _is_whole(text) or int(text) < least:
-            raise Failed(f"{name}={text}: a whole number from {least} is wanted")
+            raise Failed(f"{name}={text}: must be a whole number from {least}")
         return int(text)
 
     def numbers(self, name, default, least=1):
         words = self.text(name, default).replace(",", " ").split()
         if not words or any(not _is_whole(word) or int(word) < least for word in words):
-            raise Failed(f"{name}={' '.join(words)}: whole numbers from {least} are wanted, with blanks between")
+            raise Failed(f"{name}={' '.join(words)}: must be whole numbers from {least}, separated by blanks")
         return tuple(int(word) for word in dict.fromkeys(words))
 
     def choice(self, name, default, choices):
@@ -47,7 +47,7 @@ class Variables:
     def size(self, name, default):
         text = self.text(name, default)
         if not re.fullmatch(r"\d+[KMGkmg]?", text):
-            raise Failed(f"{name}={text}: a number of bytes is wanted, or one with K, M or G")
+            raise Failed(f"{name}={text}: must be a number of bytes, or a number with K, M or G")
         return text
 
     def path(self, name, default=None):
