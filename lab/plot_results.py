@@ -18,7 +18,7 @@ def _main():
     parser.add_argument("--outdir", type=Path, default=Path("charts"), metavar="DIRECTORY", help="default: charts")
     args = parser.parse_args()
     if not args.summary and not args.detail:
-        parser.error("--summary or --detail is wanted, or both")
+        parser.error("give --summary, --detail, or both")
     try:
         drawn = sqlbench.plot(args.summary, args.detail, args.outdir, lambda text: print(text, file=sys.stderr))
     except OSError as error:

@@ -1,9 +1,9 @@
 """Counts the instructions of the engine's short paths (test/counts): python3 -m tools.counts [--append WHY].
 
-Counts are not times: load on the machine does not move them. What else could is kept out:
-- only the thread that runs the paths is counted, and all it reads is in memory;
-- glibc takes the same copy and compare functions on every processor (GLIBC_TUNABLES; else up to 3 % lie between two);
-- the database is in a new directory under a name of fixed length, the environment is empty but for what stands here;
+Counts are not times: load on the machine does not change them. Other influences are excluded:
+- only the thread that runs the paths is counted, and all its data is in memory;
+- glibc uses the same copy and compare functions on every processor (GLIBC_TUNABLES; else counts differ by up to 3 %);
+- the database is in a new directory with a name of fixed length, and the environment has only the variables set here;
 - a count holds for one compiler, glibc and valgrind: each line of the file names its own, and others are not compared.
 """
 
@@ -21,7 +21,7 @@ from installer.shell import TREE, Failed, Unavailable, output, run
 FILE = TREE / "test" / "counts" / "counts.jsonl"
 RISE_MAX_PERCENT = 3
 _REPEATS = 1000  # kRepeats of counted_paths.cc.
-# What glibc chooses by the processor: as on one with SSE2 alone, and thresholds that do not follow its caches.
+# Fixes glibc's choices by processor: as on one with only SSE2, and with thresholds independent of its caches.
 _FEATURES = ["AVX", "AVX2", "AVX512F", "AVX512VL", "AVX512BW", "BMI1", "BMI2", "LZCNT", "MOVBE", "ERMS", "FSRM", "RTM",
              "SSE4_1", "SSE4_2", "SSSE3", "AVX_Fast_Unaligned_Load", "Prefer_No_VZEROUPPER", "Fast_Unaligned_Copy"]
 _TUNABLES = ":".join(["glibc.cpu.hwcaps=" + ",".join(f"-{feature}" for feature in _FEATURES),
@@ -30,14 +30,14 @@ _TUNABLES = ":".join(["glibc.cpu.hwcaps=" + ",".join(f"-{feature}" for feature i
 
 
 def tools():
-    """What a count depends on besides the source."""
+    """The tools on which a count depends, besides the source."""
     return {"gcc": output(["g++", "-dumpfullversion"]).strip(),
             "glibc": re.search(r"([\d.]+)\s*$", output(["ldd", "--version"]).splitlines()[0]).group(1),
             "valgrind": re.search(r"[\d.]+", output(["valgrind", "--version"])).group()}
 
 
 def build(log):
-    """The program, of what is shipped: built beside the plugin of this machine's server."""
+    """The program, built from the shipped code beside the plugin of this machine's server."""
     environment = servers.prepare(host.host_server(), log)
     build_plugin.build(environment, log)
     directory = build_plugin.build_dir(environment)
@@ -46,7 +46,7 @@ def build(log):
 
 
 def count(program, log):
-    """By path, the instructions of one run of it."""
+    """By path, the instructions of one run."""
     with tempfile.TemporaryDirectory(prefix="counts-") as name:
         folder = Path(name)
         run(["env", "-i", f"GLIBC_TUNABLES={_TUNABLES}", "PATH=/usr/bin:/bin", "valgrind", "--tool=callgrind", "-q",
@@ -64,14 +64,14 @@ def count(program, log):
 
 
 def newest(used):
-    """The counts that those of these tools are compared with: of the file's last line of theirs."""
+    """The counts to compare with: those in the file's last line for these tools."""
     lines = [json.loads(line) for line in FILE.read_text().splitlines()] if FILE.exists() else []
     return next((line["counts"] for line in reversed(lines) if line["tools"] == used), None)
 
 
 def compare(before, now):
-    """Lines for people: (what rose too far or is gone, the others that moved)."""
-    bad = [f"{path}: is not counted any more" for path in before if path not in now]
+    """Lines for people: (counts that rose too far or are missing, other changed counts)."""
+    bad = [f"{path}: is no longer counted" for path in before if path not in now]
     moved = []
     for path, instructions in now.items():
         if path not in before:
@@ -87,7 +87,7 @@ def compare(before, now):
 
 
 def check(log):
-    """(number of paths, findings, notes). Raises Unavailable where there are no counts of this machine's tools."""
+    """(number of paths, findings, notes). Raises Unavailable if the file has no counts for this machine's tools."""
     used = tools()
     before = newest(used)
     if before is None:
@@ -98,7 +98,7 @@ def check(log):
 
 def main():
     parser = argparse.ArgumentParser(prog="python3 -m tools.counts", description=__doc__.splitlines()[0])
-    parser.add_argument("--append", metavar="WHY", help="add a line to the file: why the counts are other ones now")
+    parser.add_argument("--append", metavar="WHY", help="add a line to the file, with the reason for the new counts")
     args = parser.parse_args()
     log = TREE / "var" / "counts.log"
     log.parent.mkdir(exist_ok=True)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """The size and shape of the tree at a commit: python3 -m tools.figures [COMMIT ...]; prints a table for docs/house.md.
 
-Sources without tests. A line of comment is one that has nothing else; p95: 95 of 100 files have no more lines.
-Of folders that include (or import) each other, directly or around: those on a cycle.
+Sources without tests. A line of comment has nothing else; p95: 95 of 100 files have at most so many lines.
+"On a cycle": folders that include (or import) each other, directly or indirectly.
 """
 
 import ast
@@ -31,7 +31,7 @@ def _git(*argv):
 def comment_lines(path, text):
     """(lines of comment, lines of comment and code)."""
     comment = code = 0
-    in_text = False  # Of Python, a docstring of several lines.
+    in_text = False  # In a Python docstring of several lines.
     for line in map(str.strip, text.splitlines()):
         if not line:
             continue
@@ -58,7 +58,7 @@ def targets(path, text, files):
 
 
 def on_cycles(edges):
-    """Of a graph {folder: folders}, those from which a way leads back."""
+    """The folders of a graph {folder: folders} from which a path leads back to them."""
     def reached(start):
         seen, left = set(), list(edges.get(start, ()))
         while left:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""tidesdb-backup: all tables of a running MariaDB, TidesDB's and InnoDB's and the rest, at one binary-log position.
+"""tidesdb-backup: backs up all tables of a running MariaDB, of TidesDB and other engines, at one binary-log position.
 
     tidesdb-backup --backup  --target-dir /backups/monday
     tidesdb-backup --backup  --target-dir /backups/tuesday --base-dir /backups/monday
@@ -7,13 +7,13 @@
     tidesdb-backup --verify  --target-dir /backups/tuesday
     tidesdb-backup --restore --target-dir /backups/tuesday --datadir /var/lib/mysql
 
-mariadb-backup copies what it knows, under its own BACKUP STAGE. It talks to the server through a socket of this program,
-which holds back its BACKUP STAGE END: while commits are blocked, the server makes a checkpoint of TidesDB (second names for
-its files, no copy). So both parts end at the same commit. The files are copied when the server is free again. Table files
-of TidesDB never change: those that --base-dir holds already are linked from there.
+mariadb-backup copies all tables except TidesDB's, under its own BACKUP STAGE. It talks to the server through a socket of
+this program, which holds back its BACKUP STAGE END: while commits are blocked, the server makes a checkpoint of TidesDB
+(second names for its files, no copy). So both parts end at the same commit. The files are copied when commits go on again.
+Table files of TidesDB never change, so those in --base-dir are linked from there.
 
 A backup is a directory: server/ (mariadb-backup's), tidesdb/ (the engine's directory), and tidesdb-backup.json, which is
-written last: without it there is no backup. docs/backup.md says more.
+written last: without it the backup is incomplete. See docs/backup.md.
 """
 
 import argparse
@@ -47,7 +47,7 @@ _CLIENT_SSL_SECOND_BYTE = 0x08
 
 
 class Failed(Exception):
-    """What went wrong, and what to do about it."""
+    """An error, and what to do about it."""
 
 
 _started = time.monotonic()
@@ -91,21 +91,21 @@ class Client:
 
 
 def facts_of(client):
-    """What a backup must know of the server. Raises Failed."""
+    """The server's facts for a backup. Raises Failed."""
     if not client.rows("SELECT 1 FROM information_schema.ENGINES WHERE ENGINE = 'TidesDB' AND SUPPORT <> 'NO'"):
-        raise Failed("the server has no TidesDB; mariadb-backup alone does for it")
+        raise Failed("the server has no TidesDB; use mariadb-backup alone")
     names = ["version", "datadir", "socket", "log_bin", "tidesdb_data_home_dir"]
     values = client.rows("SELECT " + ", ".join(f"IFNULL(@@GLOBAL.{name}, '')" for name in names))[0]
     facts = dict(zip(names, values))
     facts["engine"] = facts["tidesdb_data_home_dir"] or str(Path(facts["datadir"]) / ENGINE_DIRECTORY)
     if not os.access(facts["engine"], os.R_OK | os.W_OK | os.X_OK):
-        raise Failed(f"{facts['engine']} is not to be written by this account; run as root or as the server's account, "
+        raise Failed(f"{facts['engine']} is not writable for this account; run as root or as the server's account, "
                      "on its machine")
     return facts
 
 
 def position(client):
-    """The binary log's: file, offset, and the GTIDs; empty without one."""
+    """The binary log's file, offset and GTIDs; empty without a binary log."""
     master = client.rows("SHOW MASTER STATUS")
     gtid = client.rows("SELECT @@GLOBAL.gtid_binlog_pos")[0][0]
     return {"file": master[0][0], "offset": int(master[0][1]), "gtid": gtid} if master else {}
@@ -114,13 +114,13 @@ def position(client):
 # --- Between mariadb-backup and the server ---
 
 class QueryReader:
-    """Finds the statements in what a client sends. Pure; takes the bytes as they come."""
+    """Finds the statements in a client's bytes. Pure; takes the bytes as they come."""
 
     def __init__(self):
         self._bytes = b""
 
     def add(self, data):
-        """The statements that are whole with this."""
+        """The statements completed by these bytes."""
         self._bytes += data
         queries, at = [], 0
         while len(self._bytes) - at >= 4:
@@ -128,7 +128,7 @@ class QueryReader:
             if len(self._bytes) - at < 4 + length:
                 break
             payload = self._bytes[at + 4:at + 4 + length]
-            # The first packet of a command has number 0; those of the handshake have others.
+            # The first packet of a command has number 0; handshake packets have other numbers.
             if self._bytes[at + 3] == 0 and payload[:1] == bytes([_COM_QUERY]):
                 queries.append(payload[1:].decode(errors="replace"))
             at += 4 + length
@@ -137,7 +137,7 @@ class QueryReader:
 
 
 def without_tls(greeting):
-    """A server's first packet, offering no TLS: through TLS no statement could be seen. The socket is of this machine."""
+    """A server's first packet, without the offer of TLS, which would hide statements. The socket is on this machine."""
     if greeting[4:5] != bytes([_PROTOCOL]):
         return greeting  # An error.
     version_ends = greeting.index(b"\0", 5)  # After the packet's header and the protocol's version.
@@ -146,13 +146,13 @@ def without_tls(greeting):
 
 
 class Relay:
-    """A socket that passes all on to the server's, and calls before a statement goes out.
+    """A socket that forwards everything to the server's, and calls before a statement goes out.
 
     Owns: its directory, the threads.
     """
 
     def __init__(self, server_socket, before):
-        """before(statement) is called by the connection's thread, which waits for it."""
+        """The connection's thread calls before(statement) and waits for it."""
         self.directory = tempfile.mkdtemp(prefix="tidesdb-backup-")
         self.path = os.path.join(self.directory, "socket")
         self._server, self._before = server_socket, before
@@ -189,7 +189,7 @@ class Relay:
 
 
 class Stage:
-    """What happens at mariadb-backup's stages: at the end of the last one, the checkpoint."""
+    """Acts at mariadb-backup's stages: takes the checkpoint at the end of the last one."""
 
     def __init__(self, client, checkpoint):
         self.client, self.checkpoint = client, checkpoint
@@ -236,7 +236,7 @@ def sync_tree(directory):
 
 
 def same_file(a, b):
-    """Is b a's table file? A database that was restored gives names again, so more than the name has to be equal."""
+    """Is b a's table file? A restored database reuses names, so more than the name must be equal."""
     one, other = a.stat(), b.stat()
     if (one.st_size, one.st_mtime_ns) != (other.st_size, other.st_mtime_ns):
         return False
@@ -249,7 +249,7 @@ def same_file(a, b):
 
 
 def link(source, target):
-    """A second name; False where there can be none."""
+    """Makes a second name; False if that is impossible."""
     try:
         os.link(source, target)
         return True
@@ -258,7 +258,7 @@ def link(source, target):
 
 
 def take_files(source, target, base, what):
-    """Brings the engine's files to target: linked where that works, else copied. Returns the figures."""
+    """Brings the engine's files to target: links them if possible, else copies them. Returns the figures."""
     target.mkdir()
     figures = {"files": 0, "bytes": 0, "linked_from_base": 0, "copied_bytes": 0}
     paths = sorted(source.iterdir())
@@ -284,7 +284,7 @@ def read_facts(directory):
     try:
         return json.loads((directory / FACTS).read_text())
     except OSError as error:
-        raise Failed(f"{directory} is no finished backup of tidesdb-backup: {error}") from error
+        raise Failed(f"{directory} is not a finished backup of tidesdb-backup: {error}") from error
 
 
 def write_facts(directory, facts):
@@ -296,7 +296,7 @@ def write_facts(directory, facts):
 
 
 def run_logged(argv, log, what):
-    """Runs a program of MariaDB's with its messages in a file. Raises Failed with the last of them."""
+    """Runs a program of MariaDB with its messages in a file. Raises Failed with the last messages."""
     with open(log, "ab") as out:
         done = subprocess.run(argv, stdout=out, stderr=out, stdin=subprocess.DEVNULL)
     if done.returncode != 0:
@@ -310,7 +310,7 @@ def backup(args):
     client = Client(args)
     target = args.target_dir
     if target.exists() and any(target.iterdir()):
-        raise Failed(f"{target} exists and is not empty; name an empty or a new directory")
+        raise Failed(f"{target} is not empty; name an empty or new directory")
     base = args.base_dir
     if base:
         read_facts(base)
@@ -319,7 +319,7 @@ def backup(args):
     checkpoint = Path(facts["engine"]) / f"backup-{os.getpid()}"
     try:
         stage = _take_both(args, client, facts, target, checkpoint)
-        say("TidesDB: taking its files")
+        say("TidesDB: copying its files")
         figures = take_files(checkpoint, target / TIDESDB, base / TIDESDB if base else None, "TidesDB")
     except BaseException:
         shutil.rmtree(target / TIDESDB, ignore_errors=True)
@@ -338,7 +338,8 @@ def backup(args):
 
 
 def _take_both(args, client, facts, target, checkpoint):
-    """Runs mariadb-backup, and takes the checkpoint at its last stage. Starts over where the former lost its place."""
+    """Runs mariadb-backup, and takes the checkpoint at its last stage. Starts over if mariadb-backup
+    lost its place in InnoDB's log."""
     for left in reversed(range(_STARTS_MAX)):
         try:
             return _take_both_once(args, client, facts, target, checkpoint)
@@ -356,8 +357,8 @@ def _take_both_once(args, client, facts, target, checkpoint):
     relay = Relay(args.socket or facts["socket"], stage.before)
     log = target / "mariadb-backup.log"
     try:
-        say(f"mariadb-backup: copying what is not TidesDB's; its messages go to {log}")
-        # Else that of 11.4 and later insists on TLS, which the relay does not offer.
+        say(f"mariadb-backup: copying all except TidesDB; its messages go to {log}")
+        # Otherwise mariadb-backup 11.4 and later requires TLS, which the relay does not offer.
         run_logged([args.mariadb_backup, *client.connection(), "--backup", "--skip-ssl",
                     f"--target-dir={target / SERVER}", f"--socket={relay.path}", f"--datadir={facts['datadir']}",
                     *args.options], log, "mariadb-backup")
@@ -366,8 +367,8 @@ def _take_both_once(args, client, facts, target, checkpoint):
     if stage.error:
         raise Failed(f"the checkpoint of TidesDB failed: {stage.error}")
     if stage.position is None:
-        raise Failed("mariadb-backup ended without BACKUP STAGE BLOCK_COMMIT, so that there was no moment for TidesDB; "
-                     "--no-lock is in the way, or an account that requires TLS")
+        raise Failed("mariadb-backup ended without BACKUP STAGE BLOCK_COMMIT, so TidesDB could not take its checkpoint; "
+                     "leave out --no-lock, and use an account that does not require TLS")
     _check_position(target / SERVER, stage.position)
     return stage
 
@@ -378,14 +379,14 @@ def _check_position(directory, where):
         if (directory / name).exists() and where:
             noted = (directory / name).read_text().split("\t")[:2]
             if [noted[0], int(noted[1])] != [where["file"], where["offset"]]:
-                raise Failed(f"mariadb-backup noted the binary log's position {noted}, TidesDB's copy is of {where}")
+                raise Failed(f"mariadb-backup noted the binary log's position {noted}, but TidesDB's copy is from {where}")
 
 
 def prepare(args):
     target = args.target_dir
     facts = read_facts(target)
     if facts["prepared"]:
-        return say(f"{target} is prepared already")
+        return say(f"{target} is already prepared")
     say("mariadb-backup: applying InnoDB's log; TidesDB's part needs nothing")
     run_logged([args.mariadb_backup, "--prepare", f"--target-dir={target / SERVER}", *args.options],
                target / "mariadb-backup.log", "mariadb-backup --prepare")
@@ -396,7 +397,7 @@ def prepare(args):
 
 def restore(args):
     if not args.datadir:
-        raise Failed("--restore wants --datadir, the directory that becomes the server's")
+        raise Failed("--restore needs --datadir, the server's new data directory")
     where = _restore_into(args, args.datadir, links=False)
     account = args.owner or _account(args.datadir)
     if os.geteuid() == 0 and account:
@@ -408,7 +409,7 @@ def restore(args):
 
 
 def _restore_into(args, datadir, links):
-    """Puts a prepared backup into an empty directory; links: its table files too. Returns the binary log's position."""
+    """Puts a prepared backup into an empty directory; links: also its table files. Returns the binary log's position."""
     target = args.target_dir
     facts = read_facts(target)
     if not facts["prepared"]:
@@ -433,19 +434,19 @@ def _restore_into(args, datadir, links):
 
 
 def _undo_directory(target, datadir):
-    """The option for InnoDB's undo files. --copy-back takes a relative directory for one of where it runs itself."""
+    """The option for InnoDB's undo files. --copy-back resolves a relative directory from its own working directory."""
     noted = re.search(r"^innodb_undo_directory=(.*)", _defaults(target).read_text(), re.M)
     where = datadir / (noted.group(1) if noted else "")
     return f"--innodb-undo-directory={where}"
 
 
 def _defaults(target):
-    """The settings of InnoDB's that the backup was made with."""
+    """InnoDB's settings when the backup was made."""
     return target / SERVER / "backup-my.cnf"
 
 
 def _account(directory):
-    """Whose the datadir is, or the usual account; None: there is none."""
+    """The datadir's owner, or the usual account; None: neither exists."""
     with contextlib.suppress(KeyError):
         owner = pwd.getpwuid(directory.stat().st_uid).pw_name
         return owner if owner != "root" else pwd.getpwnam("mysql").pw_name
@@ -471,7 +472,7 @@ def verify(args):
             raise Failed("tables are damaged:\n" + "\n".join(wrong))
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
-    say(f"{target} is well: {len(tables)} TidesDB tables read")
+    say(f"{target} is correct: {len(tables)} TidesDB tables read")
 
 
 @contextlib.contextmanager
@@ -506,7 +507,7 @@ def _server(args, scratch):
 
 
 def _find(program):
-    """Beside this program first: a server from source has its own."""
+    """Looks beside this program first, because a server from source has its own."""
     prefix = Path(__file__).resolve().parents[1]
     places = [str(prefix / "bin"), str(prefix / "sbin"), os.environ.get("PATH", os.defpath), "/usr/sbin"]
     return shutil.which(program, path=os.pathsep.join(places))
@@ -519,24 +520,24 @@ def parse(argv):
     for name in ["backup", "prepare", "verify", "restore"]:
         what.add_argument(f"--{name}", action="store_const", const=name, dest="what")
     parser.add_argument("--target-dir", type=Path, required=True, help="the backup")
-    parser.add_argument("--base-dir", type=Path, help="with --backup: an earlier backup whose table files may be linked")
-    parser.add_argument("--datadir", type=Path, help="with --restore: where to; empty or not there")
-    parser.add_argument("--owner", help="with --restore: the account that the files belong to; the datadir's, or mysql")
-    parser.add_argument("--socket", help="the server's; as the mariadb client finds it")
-    parser.add_argument("--user", help="the server's account; needs RELOAD, PROCESS, BINLOG MONITOR and SUPER")
+    parser.add_argument("--base-dir", type=Path, help="with --backup: an earlier backup, to link its table files")
+    parser.add_argument("--datadir", type=Path, help="with --restore: the target, an empty or new directory")
+    parser.add_argument("--owner", help="with --restore: the owner of the files (default: the datadir's owner, or mysql)")
+    parser.add_argument("--socket", help="the server's socket (default: the mariadb client's)")
+    parser.add_argument("--user", help="an account of the server; needs RELOAD, PROCESS, BINLOG MONITOR and SUPER")
     parser.add_argument("--password")
     parser.add_argument("--defaults-file", help="for the client programs: account and password")
     for program in ["mariadb", "mariadb-backup", "mariadbd"]:
         parser.add_argument(f"--{program}", default=_find(program), metavar="PATH", help=f"the program {program}")
     parser.add_argument("--server-option", action="append", default=[], metavar="OPTION",
-                        help="with --verify: an option of mariadbd's, such as --server-option=--plugin-dir=DIR")
-    parser.add_argument("options", nargs="*", metavar="-- OPTION", help="more options of mariadb-backup's")
+                        help="with --verify: an option for mariadbd, such as --server-option=--plugin-dir=DIR")
+    parser.add_argument("options", nargs="*", metavar="-- OPTION", help="more options for mariadb-backup")
     args = parser.parse_args(argv)
     args.target_dir = args.target_dir.absolute()
     for name in ["mariadb", "mariadb_backup", "mariadbd"]:
         if getattr(args, name) is None and not (name == "mariadbd" and args.what != "verify"):
             program = name.replace("_", "-")
-            parser.error(f"there is no {program}; install the package of that name, or say --{program}")
+            parser.error(f"{program} is missing; install the package of that name, or give --{program}")
     return args
 
 
@@ -548,7 +549,7 @@ def main(argv=None):
         print(f"tidesdb-backup: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print("tidesdb-backup: interrupted; the directory is no backup", file=sys.stderr)
+        print("tidesdb-backup: interrupted; the directory is not a complete backup", file=sys.stderr)
         return 130
     return 0
 

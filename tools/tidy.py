@@ -4,7 +4,7 @@
 Usage: tools/tidy.py            the quick checks, seconds
        tools/tidy.py --headers  each header compiles alone, minutes
        tools/tidy.py --format   the layout is clang-format's; with --fix, makes it so
-Prints one line a finding and ends with 1 when there is one.
+Prints one line per finding; exit code 1 if there are findings.
 """
 
 import argparse
@@ -25,12 +25,12 @@ TEST_FILE_LINES_MAX = 1000
 FUNCTION_LINES_MAX = 70
 INCLUDES_MAX = 25
 ROOM_PAGE_LINES_MAX = 60
-FRONT_PAGE_LINES_MAX = 120  # README.md: what is longer goes to a page in docs/.
+FRONT_PAGE_LINES_MAX = 120  # README.md: move more text to a page in docs/.
 
 CPP = (".cc", ".h")
 TEXT = CPP + (".py", ".sh", ".md", ".txt", ".cmake", ".json", ".cnf", ".test")
 
-# (what, pattern, folders it is for, folders and files it is not for, what to do instead)
+# (name, pattern, folders it applies to, exempt folders and files, what to do instead)
 BANS = [
     ("using namespace", r"\busing namespace\b", ["."], [], "name what is used"),
     ("new", r"(?<!placement )\bnew\s+[A-Za-z_(:<]", ["src", "include", "plugin", "lab", "tools"],
@@ -62,7 +62,7 @@ EVERYWHERE_BANS = [
 ]
 
 
-# What a mutex is made of, and test doubles.
+# The implementation of mutexes, and test doubles.
 LOCKS_THEMSELVES = ["src/base/mutex.h", "src/base/failpoint.cc", "plugin/base/latch.h", "src/txn/test_env.h"]
 
 
@@ -75,7 +75,7 @@ class Findings:
 
 
 def tree_files():
-    """The files that git knows or would add."""
+    """The files that git tracks or would add."""
     listed = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
                             cwd=TREE, stdout=subprocess.PIPE, check=True).stdout.decode()
     return sorted(path for path in set(listed.split("\0")) if path and (TREE / path).is_file())
@@ -95,7 +95,7 @@ def strip_code(text):
 
 
 def read_layers(python=False):
-    """By folder its number, and whether it sees public headers only."""
+    """By folder its number, and whether it may only see public headers."""
     layers = {}
     for line in (TREE / "tools" / "layers.txt").read_text().splitlines():
         fields = line.split()
@@ -109,7 +109,7 @@ def layer_of(path, layers):
 
 
 def folder_of(path, target, own, layers):
-    """The folder of what is included; rooms are named from src/, in plugin/ from there."""
+    """The folder of an included file; paths start at src/, within plugin/ at plugin/."""
     top = "plugin/" if path.startswith("plugin/") and (TREE / "plugin" / target).exists() else "src/"
     folder = layer_of(top + target, layers)
     return folder if folder and (TREE / top / target).exists() else own
@@ -141,7 +141,7 @@ def check_layers(path, text, layers, findings):
 
 
 def imported(tree):
-    """(line, dotted name) of all that a module imports, within its functions too; of `from a import b` also a.b."""
+    """(line, dotted name) of a module's imports, also within functions; for `from a import b` also a.b."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from ((node.lineno, name.name) for name in node.names)
@@ -151,14 +151,14 @@ def imported(tree):
 
 
 def check_imports(path, text, layers, findings):
-    """Of Python: a folder imports from folders with a smaller number, so that no two import each other."""
+    """Python: a folder may import only from folders with a smaller number, so that no two import each other."""
     own = os.path.dirname(path)
     if own not in layers:
         findings.add(path, 0, f"its folder {own} is not in tools/layers.txt as python")
         return
     for number, name in imported(ast.parse(text, path)):
         if name.startswith("."):
-            findings.add(path, number, f"imports {name}: the whole name is wanted")
+            findings.add(path, number, f"imports {name}: write the full name")
         if not (TREE / (name.replace(".", "/") + ".py")).exists():
             continue  # The library's, a package, or a name within a module.
         folder = name.rpartition(".")[0].replace(".", "/")
@@ -181,7 +181,7 @@ def check_limits(path, text, findings):
 
 
 def check_functions(path, code, findings):
-    """Bodies that open at the end of a line with `) {` or the like, by counting braces."""
+    """Function bodies that open at the end of a line with `) {` or the like, by counting braces."""
     if is_test(path):
         return
     lines = code.splitlines()
@@ -210,7 +210,7 @@ def check_header(path, text, findings):
 
 
 def check_contract(path, text, findings):
-    """The blocks of a contract stand on lines of their own: run together they are not found."""
+    """Each block of a contract must begin on its own line, or readers miss it."""
     for number, line in enumerate(text.splitlines(), 1):
         comment = re.match(r"\s*// (.*)", line)
         if comment and re.search(r"[.)] (Threads|Owns|Invariants?|Format|Lock order|Locks):( |$)",
@@ -219,7 +219,7 @@ def check_contract(path, text, findings):
 
 
 def check_pages(path, text, findings):
-    """A page that a comment or another page names is there."""
+    """Each page named in a comment or another page must exist."""
     for number, line in enumerate(text.splitlines(), 1):
         for page in re.findall(r"\bdocs/[\w./-]+\.md\b", line):
             if not (TREE / page).exists():
@@ -227,7 +227,7 @@ def check_pages(path, text, findings):
 
 
 def check_room_pages(files, findings):
-    """Each folder of the engine says on a page what it is for."""
+    """Each folder of the engine needs a page about its purpose."""
     folders = {path.split("/")[1] for path in files if re.match(r"src/\w+/", path)}
     for folder in sorted(folders):
         page = TREE / "src" / folder / "README.md"
@@ -240,7 +240,7 @@ def check_room_pages(files, findings):
 
 
 def check_public(path, text, findings):
-    """Every public function of the library has a comment: on its line, or before it with no empty line between."""
+    """Every public function of the library needs a comment: on its line, or before it without an empty line between."""
     if not path.startswith("include/"):
         return
     said, public = False, False
@@ -255,7 +255,7 @@ def check_public(path, text, findings):
             said = True
         elif public and not said and re.match(r"  (?!return|if|for|using|friend)[\w\[\]:<>,*& ]+[\s*&]\w+\(", line) \
                 and "= default" not in line and "operator" not in line:
-            findings.add(path, number, "a public function without a word: its meaning, units, errors, threads, lifetime")
+            findings.add(path, number, "a public function without a comment: its meaning, units, errors, threads, lifetime")
 
 
 def owned_locks(text):
@@ -272,7 +272,7 @@ def owned_locks(text):
 
 
 def check_locks(path, text, findings):
-    """docs/locks.md has every mutex and latch: with which others it is held."""
+    """docs/locks.md must list every mutex and latch, with the locks held together with it."""
     if not path.startswith(("src/", "plugin/")) or is_test(path) or path in LOCKS_THEMSELVES:
         return
     page = (TREE / "docs" / "locks.md").read_text()
@@ -282,10 +282,10 @@ def check_locks(path, text, findings):
 
 
 def check_variables(findings):
-    """The page of the plugin's variables is what their tables make."""
+    """The page of the plugin's variables must match their tables."""
     done = subprocess.run([sys.executable, "-m", "tools.variables", "--check"], cwd=TREE)
     if done.returncode:
-        findings.add("docs/variables.md", 0, "is not what the tables say: python3 -m tools.variables writes it anew")
+        findings.add("docs/variables.md", 0, "does not match the tables; update it: python3 -m tools.variables")
 
 
 def check_bans(path, text, code, findings):
@@ -405,12 +405,12 @@ def check_headers_alone(findings):
 
 
 def check_format(findings, fix):
-    """Layout by clang-format of one version: others lay out otherwise."""
+    """Layout by one version of clang-format, since other versions differ."""
     sources = [path for path in tree_files() if path.endswith(CPP)]
     program = shutil.which("clang-format-14") or shutil.which("clang-format")
     version = program and subprocess.run([program, "--version"], stdout=subprocess.PIPE).stdout.decode()
     if not version or " version 14." not in version:
-        print("skipped: clang-format 14 is not here")
+        print("skipped: clang-format 14 is missing")
         return 0
     argv = [program, "-i"] if fix else [program, "--dry-run"]
     done = subprocess.run([*argv, *sources], cwd=TREE, stderr=subprocess.PIPE)

@@ -16,7 +16,7 @@ Made by `python3 -m tools.variables` from `{STATUS[0]}`, `{STATUS[1]}` and `{SYS
 [tuning.md](tuning.md) says which ones to change.
 
 """
-# A line of a table of status variables, and which of its arguments is the name that is shown; the meaning is the last.
+# A line of a table of status variables, and the index of the shown name in its arguments; the meaning is the last one.
 _STATUS_LINE = re.compile(r"^  (COUNTER|NUMBER|ALIAS|X)\(", re.M)
 _SHOWN = {"COUNTER": 2, "NUMBER": 2, "ALIAS": 0, "X": 0}
 _NO_EFFECT = "has no effect"
@@ -28,7 +28,7 @@ def _strings(text):
 
 
 def status_tables():
-    """The tables of status variables, in the order in which they are shown."""
+    """The tables of status variables, in the shown order."""
     return "".join((TREE / path).read_text() for path in STATUS)
 
 
@@ -42,8 +42,8 @@ def status_variables(text):
 
 
 def _arguments(text):
-    """The arguments of a macro that begins behind its parenthesis; commas in literals, braces and parentheses are not
-    between them."""
+    """The arguments of a macro, from after its parenthesis; commas in literals, braces and parentheses do not
+    separate them."""
     found, depth, begin, at = [], 0, 0, 0
     while True:
         char = text[at]
@@ -118,13 +118,13 @@ def page(status, system):
 
 
 def made():
-    """What the page should say."""
+    """The page's text."""
     return page(status_variables(status_tables()), system_variables((TREE / SYSTEM).read_text()))
 
 
 def main():
     parser = argparse.ArgumentParser(prog="python3 -m tools.variables", description=__doc__)
-    parser.add_argument("--check", action="store_true", help="write nothing; end with 1 where the page is another")
+    parser.add_argument("--check", action="store_true", help="write nothing; exit code 1 if the page differs")
     args = parser.parse_args()
     if args.check:
         return int(PAGE.read_text() != made())

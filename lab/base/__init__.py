@@ -1,1 +1,1 @@
-"""What all of the lab may use: values of command lines, programs that are watched, files that are read."""
+"""Basics for the whole lab: values of command lines, watched programs, file parsing."""

@@ -1,9 +1,9 @@
-"""Kinds of values on a runner's command line, as argparse's types: what is none is refused with the option's name."""
+"""Kinds of values on a runner's command line, as argparse types; a wrong value is refused with the option's name."""
 
 import argparse
 import math
 
-# No database of these is a benchmark's to make and drop.
+# A benchmark must never make or drop these databases.
 SERVERS_DATABASES = ("mysql", "sys", "information_schema", "performance_schema")
 
 
@@ -11,13 +11,13 @@ def number(text, kind=float):
     try:
         return kind(text)
     except ValueError as error:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number") from error
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number") from error
 
 
 def above_zero(text):
     value = number(text)
-    if not 0 < value < math.inf:  # NaN is neither.
-        raise argparse.ArgumentTypeError(f"{text} is no number above zero")
+    if not 0 < value < math.inf:  # Also refuses NaN.
+        raise argparse.ArgumentTypeError(f"{text} is not a number above zero")
     return value
 
 
@@ -25,12 +25,12 @@ def from_zero(text):
     """Of seconds."""
     value = number(text)
     if not 0 <= value < math.inf:
-        raise argparse.ArgumentTypeError(f"{text} is no number from zero up")
+        raise argparse.ArgumentTypeError(f"{text} is not a number from zero up")
     return int(value) if value == int(value) else value
 
 
 def positive(text):
-    """Of how many there are."""
+    """A count."""
     value = number(text, int)
     if value < 1:
         raise argparse.ArgumentTypeError(f"{text} is not at least 1")

@@ -1,4 +1,4 @@
-"""Python packages from Debian, whichever python3 runs this."""
+"""Python packages from Debian, under any python3."""
 
 import importlib
 import sys
@@ -11,10 +11,10 @@ _PYTHON = Path("/usr/bin/python3")
 
 
 def load(module, package):
-    """The module. Raises Failed naming the Debian package where it is not to be had.
+    """The module. Raises Failed naming the Debian package if it is missing.
 
-    A python3 that is not Debian's looks beside Debian's packages; where both are of one version
-    (3.11, say), they run in it all the same.
+    A python3 that is not Debian's does not see Debian's packages. If both have the same version
+    (3.11, say), the packages run in it all the same.
     """
     try:
         return importlib.import_module(module)

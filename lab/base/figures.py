@@ -1,4 +1,4 @@
-"""Figures in what other programs print, checked: a plain number, in JSON too. What is none is a BadInput with its place."""
+"""Checked figures from other programs' output: a plain number, also in JSON. Anything else is a BadInput with its place."""
 
 import json
 import math
@@ -9,17 +9,17 @@ from lab.base.errors import BadInput
 
 FORMAT = 1  # Of result files.
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
-# What becomes the name of a file and a text in a chart: no path, no formula, nothing that a legend leaves out.
+# Becomes a file's name and a text in a chart: no path, no formula, nothing that a legend leaves out.
 _LABEL = re.compile(r"[^\W_][\w .,:=+()@#-]{0,99}")
-_WHOLE_MAX = 1 << 64  # No counter of a server's, or of a file's bytes, is beyond it.
+_WHOLE_MAX = 1 << 64  # Above any counter of a server or size of a file.
 
 
 def number(text, source, line=None, name="a figure", signed=False):
-    """The float; signed: below zero too."""
+    """The float; signed: may be below zero."""
     text = text.strip()
     if not _NUMBER.fullmatch(text):
         why = ", with a decimal comma; LC_ALL=C prints it with a point" if re.fullmatch(r"-?\d+,\d+", text) else ""
-        raise BadInput(source, f"is damaged: {name} is {text[:40]!r}, no number{why}", line)
+        raise BadInput(source, f"is damaged: {name} is {text[:40]!r}, not a number{why}", line)
     value = float(text)
     if not math.isfinite(value):
         raise BadInput(source, f"is damaged: {name} is {text[:40]!r}, beyond all numbers", line)
@@ -32,29 +32,29 @@ def whole(text, source, line=None, name="a count", least=0):
     """The int."""
     text = text.strip()
     if not re.fullmatch(r"[+-]?\d+", text, re.ASCII):
-        raise BadInput(source, f"is damaged: {name} is {text[:40]!r}, no whole number", line)
+        raise BadInput(source, f"is damaged: {name} is {text[:40]!r}, not a whole number", line)
     if len(text) > 20 or not least <= int(text) < _WHOLE_MAX:
-        raise BadInput(source, f"is damaged: {name} is {text[:40]}; from {least} up, and within 64 bits, is wanted", line)
+        raise BadInput(source, f"is damaged: {name} is {text[:40]}; must be at least {least} and within 64 bits", line)
     return int(text)
 
 
 def label(text, source, line=None, name="a name"):
-    """A name that somebody gave, such as an engine's or a workload's, without blanks around it."""
+    """A name such as an engine's or a workload's, without blanks around it."""
     text = text.strip()
     if not _LABEL.fullmatch(text):
-        raise BadInput(source, f"is damaged: {name} is {text[:40]!r}; a letter or a digit is wanted, and then letters, "
+        raise BadInput(source, f"is damaged: {name} is {text[:40]!r}; must be a letter or a digit, then letters, "
                        "digits, blanks and _ . , : = + - ( ) @ #", line)
     return text
 
 
 def refuse_cut(text, source, tool):
-    """A line without its end was being written when the tool, or the disk, came to its end."""
+    """Refuses a last line without its end: the tool was killed, or the disk filled, while writing it."""
     if not text.endswith("\n"):
         raise BadInput(source, f"is cut off within this line of {tool}'s", len(text.splitlines()))
 
 
 def read(path):
-    """A file's text, whatever its bytes; the parsers say what is wrong with them."""
+    """A file's text, for any bytes; the parsers report wrong ones."""
     try:
         return Path(path).read_text(encoding="utf-8", errors="replace")
     except OSError as error:
@@ -64,7 +64,7 @@ def read(path):
 def _finite(text):
     value = float(text)
     if not math.isfinite(value):
-        raise ValueError(f"{text[:40]} is no number")
+        raise ValueError(f"{text[:40]} is not a number")
     return value
 
 
@@ -74,21 +74,21 @@ def _whole(text):
     return int(text)
 
 
-def of_json(text, source, empty="is empty; what should have written it did not end"):
-    """What JSON says; NaN and its like are no JSON."""
+def of_json(text, source, empty="is empty; its program did not finish"):
+    """Parses JSON, which does not include NaN and the like."""
     if not text.strip():
         raise BadInput(source, empty)
     try:
         return json.loads(text, parse_constant=_finite, parse_float=_finite, parse_int=_whole)
     except (ValueError, RecursionError) as error:
-        raise BadInput(source, f"is no JSON, or cut off: {error}", getattr(error, "lineno", None)) from error
+        raise BadInput(source, f"is not JSON, or cut off: {error}", getattr(error, "lineno", None)) from error
 
 
 def result(path, kind, program):
-    """What a program's result file says. Raises BadInput for any other file."""
-    raw = of_json(read(path), path, "is empty; the run that should have written it did not end")
+    """The content of a program's result file. Raises BadInput for any other file."""
+    raw = of_json(read(path), path, "is empty; its run did not finish")
     if not isinstance(raw, dict) or raw.get("kind") != kind:
-        raise BadInput(path, f"is no result of `{program}`")
+        raise BadInput(path, f"is not a result of `{program}`")
     if raw.get("format") != FORMAT:
         raise BadInput(path, f"has format {raw.get('format')}; this report reads format {FORMAT}")
     return raw

@@ -1,4 +1,4 @@
-"""Runs a program whose output is read as it comes, and leaves nothing of it running."""
+"""Runs a program, reads its output as it comes, and leaves none of its processes running."""
 
 import os
 import signal
@@ -8,12 +8,12 @@ from installer.shell import Failed, clean_environment, uninterrupted
 
 
 def tied(argv):
-    """The command line of argv that is asked to end (SIGTERM) when this program is killed and cannot do so itself."""
+    """The command line that runs argv so that the kernel sends it SIGTERM if this program is killed."""
     return ["setpriv", "--pdeathsig", "TERM", "--", *map(str, argv)]
 
 
 def cpu_s(pid):
-    """CPU seconds that a process has taken; None when it is gone or not ours to see."""
+    """CPU seconds of a process; None if it is gone or not visible."""
     try:
         with open(f"/proc/{pid}/stat") as file:
             fields = file.read().rpartition(")")[2].split()
@@ -25,9 +25,9 @@ def cpu_s(pid):
 def run(argv, log, on_line=None, env=None, cwd=None, allowed=(0,), leave_out=None, patience_s=10):
     """Runs argv, its output in the file log; on_line(line, pid) for each line. Returns the exit code.
 
-    Raises Failed with the log's tail for a code that is not allowed (None: all are). Whatever ends the wait, an
-    interrupt too, ends the program and its children first. leave_out: a pattern; lines that hold it
-    are dropped (they would show a password). patience_s: for the program to end when it is asked to.
+    Raises Failed with the log's tail for a code that is not allowed (None: all are). Anything that ends the wait, including
+    an interrupt, first ends the program and its children. leave_out: a pattern; lines that match it
+    are dropped (they would show a password). patience_s: time for the program to end after it is asked to.
     """
     argv = [str(a) for a in argv]
     process = None
@@ -57,12 +57,12 @@ def run(argv, log, on_line=None, env=None, cwd=None, allowed=(0,), leave_out=Non
 
 
 def end(process, patience_s):
-    """Ends a process started in a session of its own, and its children."""
+    """Ends a process that was started in its own session, and its children."""
     if process.poll() is not None:
         return
     for stop in (signal.SIGTERM, signal.SIGKILL):
         try:
-            os.killpg(process.pid, stop)  # The second time, children that outlived it.
+            os.killpg(process.pid, stop)  # The second time: children that outlived it.
         except ProcessLookupError:
             return
         try:

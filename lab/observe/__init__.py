@@ -1,1 +1,1 @@
-"""What is seen of a server and of its machine while something is measured."""
+"""Observation of a server and its machine during a measurement."""

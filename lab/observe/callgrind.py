@@ -1,6 +1,6 @@
-"""A server under callgrind: what a piece of work costs it in instructions and, where asked for, in misses of simulated
-caches and of branch prediction. Load on the machine does not move them; the server's threads in the background are counted
-too: a percent or two of TidesDB's reads, up to a quarter of InnoDB's writes.
+"""A server under callgrind: the cost of work in instructions and, on request, in misses of simulated
+caches and branch prediction. Load on the machine does not change them. The server's background threads are counted
+too: one or two percent of TidesDB's reads, up to a quarter of InnoDB's writes.
 
     callgrind = Callgrind(directory, inside=server.inside)
     # The server is started with callgrind.command() before its own command line.
@@ -22,7 +22,7 @@ _WRITTEN_S = 60
 
 
 def totals(text):
-    """By callgrind's own name of an event, the sum of what a file of its counts says."""
+    """By callgrind's own name of an event, the sum in a file of its counts."""
     found = Counter()
     names = re.search(r"^events: (.+)$", text, re.M)
     for line in re.findall(r"^totals: ([\d ]+)$", text, re.M):
@@ -39,7 +39,7 @@ class Callgrind:
         self._inside, self._simulate = inside, simulate
 
     def command(self):
-        """What the server's own command line comes after."""
+        """The command line to put before the server's own."""
         return ["valgrind", "--tool=callgrind", "--instr-atstart=no", f"--callgrind-out-file={self.directory}/out", "-q",
                 *(["--cache-sim=yes", "--branch-sim=yes"] if self._simulate else [])]
 
@@ -47,7 +47,7 @@ class Callgrind:
         run(self._inside(["callgrind_control", *what, str(self.pid)]))
 
     def count(self, work):
-        """totals() of what the process did while work() ran. Raises Failed."""
+        """totals() of the process during work(). Raises Failed."""
         before = set(self.directory.glob("out.*"))
         self._control("-i", "on")
         work()

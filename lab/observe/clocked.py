@@ -1,4 +1,4 @@
-"""What the outputs of sysstat's tools and of vmstat have in common: a banner, a clock, columns named in a head."""
+"""Common parts of the output of sysstat's tools and vmstat: a banner, a clock, columns named in a head."""
 
 import re
 
@@ -27,7 +27,7 @@ def refuse_empty(text, source, tool):
 
 
 def refuse_short(text, source, tool):
-    """What iostat puts after each report, and pidstat after its last: without it the last one may lack lines."""
+    """Requires the empty line that iostat puts after each report, and pidstat after its last: else lines may be missing."""
     if text.splitlines()[-1].strip():
         raise BadInput(source, f"is cut off: the empty line that ends {tool}'s last report is missing after this one",
                        len(text.splitlines()))
@@ -38,7 +38,7 @@ def body(text, source, tool):
     refuse_empty(text, source, tool)
     lines = text.splitlines()
     if not _BANNER.match(lines[0]):
-        raise BadInput(source, f"is no output of {tool}: it begins with {lines[0][:60]!r}", 1)
+        raise BadInput(source, f"is not output of {tool}: it begins with {lines[0][:60]!r}", 1)
     figures.refuse_cut(text, source, tool)
     return [(number, line.split()) for number, line in enumerate(lines[1:], 2)]
 

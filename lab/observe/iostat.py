@@ -33,7 +33,7 @@ def parse(text, source="iostat's output"):
                 raise BadInput(source, "is of iostat without -x, or cut off within its head", number)
             reports.append(Report(at_s, {}))
         elif head is None:
-            raise BadInput(source, f"is no output of iostat -dxkty: {' '.join(fields)[:60]!r}", number)
+            raise BadInput(source, f"is not output of iostat -dxkty: {' '.join(fields)[:60]!r}", number)
         else:
             reports[-1].devices[fields[0]] = clocked.row(head, fields[1:], source, number, "iostat")
     clocked.refuse_nothing([one for one in reports if one.devices], text, source, "iostat")

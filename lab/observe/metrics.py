@@ -1,4 +1,4 @@
-"""What iostat, vmstat, mpstat and pidstat saw, as metrics over time."""
+"""The output of iostat, vmstat, mpstat and pidstat as metrics over time."""
 
 import time
 
@@ -23,14 +23,14 @@ def _of_vmstat(report):
 
 
 def _of_mpstat(report):
-    """Of all CPUs together each kind of time, of each one how busy it was."""
+    """Each kind of time for all CPUs together, and how busy each CPU was."""
     for cpu, figures in report.cpus.items():
         columns = figures if cpu == "all" else {"busy": 100 - figures["%idle"]}
         yield from ((f"mpstat CPU {cpu}: {column}", "%", round(value, 2)) for column, value in columns.items())
 
 
 def _of_pidstat(report):
-    """CPU by the threads' names, and what the one that used most used."""
+    """CPU by the threads' names, and that of the busiest thread."""
     values = {f"threads: {name}": cpu for name, cpu in report.by_name().items()}
     if report.threads:
         values["threads: the busiest one"] = max(thread.cpu for thread in report.threads)
@@ -43,7 +43,7 @@ _TOOLS = {"iostat": (iostat, of_iostat), "vmstat": (vmstat, _of_vmstat), "mpstat
 
 
 def seen(files, began, seconds, named=str):
-    """By name (unit, [(second, value)]) of a measured time, and sentences on what cannot be told.
+    """By name (unit, [(second, value)]) of a measured time, and sentences about missing parts.
 
     files: those of Observers; began: Unix time; named: how a file is called in what is said of it.
     """
@@ -65,7 +65,7 @@ def seen(files, began, seconds, named=str):
                 for name, unit, value in metrics(report):
                     of_tool.setdefault(name, (unit, []))[1].append((second, value))
         if len(moments) < 0.9 * seconds - 3:
-            notes.append(f"{tool} saw {len(moments)} of {seconds:.0f} seconds: its metrics are of that part alone")
-        # What did nothing, a device or a CPU, is left out.
+            notes.append(f"{tool} saw {len(moments)} of {seconds:.0f} seconds: its metrics cover only that part")
+        # Leave out idle devices and CPUs.
         found |= {name: of for name, of in of_tool.items() if tool == "vmstat" or any(value for _, value in of[1])}
     return found, notes

@@ -25,7 +25,7 @@ def parse(text, source="mpstat's output"):
             continue
         average = fields[0] == "Average:"
         if not average and clocked.clock(fields[0]) is None:
-            raise BadInput(source, f"is no output of mpstat: {' '.join(fields)[:60]!r}", number)
+            raise BadInput(source, f"is not output of mpstat: {' '.join(fields)[:60]!r}", number)
         if fields[1:2] == ["CPU"]:
             head = fields[2:]
             if not {"%usr", "%idle"} <= {*head}:

@@ -1,8 +1,8 @@
-"""iostat, vmstat, mpstat and pidstat beside a measurement: what each prints goes to a file of its own.
+"""iostat, vmstat, mpstat and pidstat beside a measurement: the output of each goes to its own file.
 
     with Observers(directory / "run1", pid) as observers:
         measure()
-    observers.files, observers.notes        # {"iostat": path, ...}; what is wrong with them, in words.
+    observers.files, observers.notes        # {"iostat": path, ...}; their problems, in words.
 """
 
 import gzip
@@ -22,7 +22,7 @@ _TOOLS = {"iostat": ["iostat", "-dxkty", "1"], "vmstat": ["vmstat", "-y", "-n", 
 
 
 def commands(pid):
-    """By name, what is run; without a pid nothing of threads."""
+    """The command lines by name; without a pid none for threads."""
     return _TOOLS | ({"pidstat": ["pidstat", "-t", "-u", "-h", "-p", str(pid), "1"]} if pid else {})
 
 
@@ -43,7 +43,7 @@ class Observers:
                 self.notes.append(f"{tool} is not installed")
                 continue
             with open(path, "wb") as out:
-                # By lines: whatever ends them, what they have said is in the file.
+                # Line-buffered, so that the file has all output whatever ends the tools.
                 self._running[tool] = subprocess.Popen(tied(["stdbuf", "-oL", *argv]), stdin=subprocess.DEVNULL,
                                                        stdout=out, stderr=subprocess.STDOUT, env=environment)
             self.files[tool] = path
@@ -51,10 +51,10 @@ class Observers:
 
     def __exit__(self, *_):
         for process in self._running.values():
-            process.send_signal(signal.SIGINT)  # mpstat says its averages then, by which it is known to be whole.
+            process.send_signal(signal.SIGINT)  # Then mpstat prints its averages, which show that its output is complete.
         for tool, process in self._running.items():
             self._end(tool, process)
-        if "pidstat" in self.files:  # A line for each thread and second: a hundredth of it is left.
+        if "pidstat" in self.files:  # A line for each thread and second: compression leaves a hundredth.
             self.files["pidstat"] = _compressed(self.files["pidstat"])
 
     def _end(self, tool, process):

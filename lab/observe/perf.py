@@ -1,6 +1,6 @@
 """Reads `perf report --stdio --no-children --sort comm,dso,symbol`. Pure: text in, dataclasses out.
 
-A stripped program's functions have no names but for the exported ones: the others of one program are one entry.
+In a stripped program only exported functions have names; all others are one entry.
 """
 
 import re
@@ -23,11 +23,11 @@ class Hotspot:
 
 
 def report(text, source, top=TOP):
-    """The functions that took the most, most first; a function that several threads ran is one."""
+    """The most expensive functions in order; a function of several threads counts once."""
     if not text.strip():
         raise BadInput(source, "is empty: perf recorded nothing", 1)
     if "Overhead" not in text:
-        raise BadInput(source, "is no report of perf", 1)
+        raise BadInput(source, "is not a report of perf", 1)
     shares = {}
     lines = text.splitlines()
     for number, line in enumerate(lines, 1):

@@ -65,7 +65,7 @@ def parse(text, source="pidstat's output"):
             head = True
             continue
         if not head:
-            raise BadInput(source, f"is no output of pidstat -t -u -h: {' '.join(fields)[:60]!r}", number)
+            raise BadInput(source, f"is not output of pidstat -t -u -h: {' '.join(fields)[:60]!r}", number)
         at_s, is_process, task = _task(fields, source, number)
         if is_process:
             reports.append(Report(at_s, task))

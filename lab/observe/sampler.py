@@ -1,4 +1,4 @@
-"""Samples a server each second while something runs: CPU, memory, bytes its disk wrote, and its status counters.
+"""Samples a server each second during work: CPU, memory, bytes written by its disk, and its status counters.
 
     with Sampler(pid, StatusClient(argv)) as sampler:
         run()
@@ -24,25 +24,25 @@ from lab.base.watched import cpu_s
 FORMAT = 2
 INTERVAL_S = 1.0
 _CLIENT_PATIENCE_S = 5
-# Status variables that say how much there is, not how often something happened.
+# Status variables that are levels, not counts of events.
 _GAUGES = re.compile(r"^(Threads_|Open_(?!.*ed)|Uptime|Max_used|.*(_pages_(data|free|dirty|misc|total)|_bytes_(data|dirty)|"
                      r"history_list_length|history_len|memtable\w*|_size|_used|_free|_current\w*|_level\w*|_pending\w*|"
                      r"_memory\w*|_age|_lsn\w*|_cached|_max|_min|_avg|_ratio|_rate|_total_bytes|_capacity|_limit|_files|"
                      r"_sstables)$)", re.I)
 _WRITTEN, _RESIDENT, _CPU = "disk bytes", "resident bytes", "cpu seconds"
 _GROUP, _CACHE = "group bytes", "page cache bytes"
-_COUNTED = (_WRITTEN, _CPU)  # The others are how much there is.
+_COUNTED = (_WRITTEN, _CPU)  # The others are levels.
 
 
 @dataclass
 class Samples:
-    """What a Sampler saw. process and status: by name, a value each sample; None where it was not to be had."""
+    """The values of a Sampler. process and status: by name, one value per sample; None if unavailable."""
     at: list = field(default_factory=list)  # Seconds since the first.
     process: dict = field(default_factory=dict)
     status: dict = field(default_factory=dict)
     peak_resident: int | None = None
     began: float | None = None  # Unix time of the first.
-    written_in_the_end: int | None = None  # The disk's counter after the last, when the kernel held nothing back.
+    written_in_the_end: int | None = None  # The disk's counter after the last one, once the kernel has written everything.
 
     def add(self, at, process, status):
         for known, new in ((self.process, process), (self.status, status)):
@@ -53,10 +53,10 @@ class Samples:
         self.at.append(at)
 
     def between(self, begin_s, end_s):
-        """The samples of a part of the time alone; the peak of memory is still that of all.
+        """The samples of a part of the time; the peak of memory is still that of the whole.
 
-        Where it begins or ends between two samples, what is counted has grown evenly from the one to the other, and
-        what there is (memory, gauges) is not known. Where sampling began later or ended before, nothing is made up.
+        If the part begins or ends between two samples, counters are taken to grow evenly between them, and
+        levels (memory, gauges) are unknown. Times outside of the sampling get no values.
         """
         # As samples have it; two that are nearer to each other would make rates of what is rounded.
         begin_s, end_s = round(begin_s, 3), round(end_s, 3)
@@ -78,23 +78,23 @@ class Samples:
                        self.peak_resident, self.began, self.written_in_the_end if to_the_end else None)
 
     def grown(self, name):
-        """By how much a value of the process grew from the first sample to the last; None: it was not to be had."""
+        """The growth of a value of the process from the first sample to the last; None: unavailable."""
         values = _known(self.process.get(name, []))
         return values[-1] - values[0] if len(values) > 1 else None
 
     @property
     def resident_most(self):
-        """The most that a sample saw; None: it was not to be had."""
+        """The highest sample; None: unavailable."""
         return max(_known(self.process.get(_RESIDENT, [])), default=None)
 
     @property
     def resident_first(self):
-        """What the first sample saw; None: it was not to be had."""
+        """The first sample; None: unavailable."""
         return next(iter(self.process.get(_RESIDENT, [])), None)
 
     @property
     def written_bytes(self):
-        """By the disk, with what it was given before the end and wrote after it; None: it was not to be had."""
+        """Bytes written by the disk, including those it got before the end and wrote later; None: unavailable."""
         grown = self.grown(_WRITTEN)
         if grown is None:
             return None
@@ -107,7 +107,7 @@ class Samples:
         return self.grown(_CPU)
 
     def counters(self):
-        """By name, what each counter that moved grew by."""
+        """By name, the growth of each counter that moved."""
         grown = {}
         for name, values in self.status.items():
             known = _known(values)
@@ -116,7 +116,7 @@ class Samples:
         return grown
 
     def series(self):
-        """(name, unit, points) of all that moved: counters as rates, what there is as it is."""
+        """(name, unit, points) of everything that moved: counters as rates, levels as they are."""
         yield from _rates(self, "server CPU", "% of a CPU", _CPU, 100)
         yield from _levels(self, "resident memory", "MB", _RESIDENT, 1 / (1 << 20))
         yield from _levels(self, "memory with page cache", "MB", _GROUP, 1 / (1 << 20))
@@ -145,11 +145,11 @@ class Samples:
             return Samples(raw["at"], raw["process"], raw["status"], raw["peak_resident"], raw["began"],
                            raw["written_in_the_end"])
         except (ValueError, KeyError, TypeError) as error:
-            raise Failed(f"{path}: is no file of samples, or cut off: {error!r}") from error
+            raise Failed(f"{path}: is not a file of samples, or cut off: {error!r}") from error
 
 
 def is_gauge(name, values):
-    """Whether a status variable says how much there is: by its name, or because it fell."""
+    """Whether a status variable is a level: by its name, or because it fell."""
     return bool(_GAUGES.match(name)) or any(after < before for before, after in zip(values, values[1:]))
 
 
@@ -186,7 +186,7 @@ def _levels(samples, name, unit, key, factor):
 
 
 class StatusClient:
-    """The server's status by one connection that stays.
+    """The server's status by one permanent connection.
 
     Owns: the client's process, from open() to close().
     """
@@ -194,9 +194,9 @@ class StatusClient:
     _END = "end-of-status"
 
     def __init__(self, argv, environment=None, also=""):
-        """argv: the command-line client, in batch mode, reading statements; environment: what it is given besides.
+        """argv: the command-line client, in batch mode, reading statements; environment: its extra variables.
 
-        also: a statement whose rows of a name and a number are read too.
+        also: another statement to read, with rows of a name and a number.
         """
         self._argv, self._environment = [str(a) for a in argv], environment
         self._ask = "; ".join(filter(None, ["SHOW GLOBAL STATUS", also, f"SELECT '{self._END}'"])) + ";\n"
@@ -208,7 +208,7 @@ class StatusClient:
                                          env=clean_environment(self._environment))
 
     def read(self):
-        """By name, all status variables that are numbers. {} when the server is gone."""
+        """By name, all numeric status variables. {} if the server is gone."""
         try:
             self._process.stdin.write(self._ask)
             self._process.stdin.flush()
@@ -249,7 +249,7 @@ def _number(text):
 
 
 class _Process:
-    """A process by /proc, where anybody may look; says {} of one that is gone."""
+    """A process by the part of /proc that everybody may read; {} if it is gone."""
 
     _PAGE = os.sysconf("SC_PAGE_SIZE")
 
@@ -266,7 +266,7 @@ class _Process:
         return found
 
     def peak_resident(self):
-        """Since its start, in bytes; None where it is not to be had."""
+        """Since its start, in bytes; None if unavailable."""
         try:
             found = re.search(r"^VmHWM:\s+(\d+) kB", Path(f"/proc/{self._pid}/status").read_text(), re.M)
         except OSError:
@@ -275,13 +275,13 @@ class _Process:
 
 
 class Disk:
-    """The block device a server's data are on, by its own counter, which has the writes of all that use it.
+    """The block device of a server's data, by its own counter, which includes the writes of all its users.
 
-    Not write_bytes of /proc/PID/io: for each small append that is synced it counts the whole folio of the page cache, up to
-    a megabyte on ext4 of kernels from 6.16 on.
+    write_bytes of /proc/PID/io would not do: for each small synced append it counts the whole folio of the page cache, up
+    to a megabyte on ext4 with kernels from 6.16 on.
     """
 
-    _SECTOR = 512  # In this file, whatever the device's is (Documentation/block/stat.rst).
+    _SECTOR = 512  # In this file, for any device (Documentation/block/stat.rst).
 
     def __init__(self, data):
         """data: the server's data directory."""
@@ -292,7 +292,7 @@ class Disk:
         self._stat = Path(f"/sys/dev/block/{os.major(number)}:{os.minor(number)}/stat")
 
     def written(self):
-        """Bytes since the machine's start; None on what is no block device (tmpfs, an overlay)."""
+        """Bytes since the machine's start; None without a block device (tmpfs, an overlay)."""
         try:
             return int(self._stat.read_text().split()[6]) * self._SECTOR
         except (OSError, IndexError, ValueError):
@@ -300,13 +300,13 @@ class Disk:
 
 
 class Sampler:
-    """A context. Threads: samples are taken in one of its own; samples is read when it has been left."""
+    """A context. Threads: it takes samples in its own thread; read samples only after the context has ended."""
 
     def __init__(self, pid, status=None, interval_s=INTERVAL_S, group=None, data=None, whole_life=True):
-        """pid: of the server; None when it is elsewhere. status: a StatusClient, or None. group: its MemoryGroup.
+        """pid: of the server; None if it is elsewhere. status: a StatusClient, or None. group: its MemoryGroup.
 
-        data: its data directory; where it works, unless that is not to be seen. whole_life: its peak of memory since its
-        start is what is measured; else the most that a sample saw.
+        data: its data directory; default: its working directory, if visible. whole_life: measure its peak of memory since
+        its start; else the highest sample.
         """
         self.samples = Samples()
         self._process = _Process(pid) if pid else None
@@ -318,7 +318,7 @@ class Sampler:
 
     def __enter__(self):
         if self._disk:
-            os.sync()  # What was written before is not to be counted.
+            os.sync()  # So that earlier writes are not counted.
         if self._status:
             self._status.open()
         self._begin, self.samples.began = time.monotonic(), time.time()
@@ -328,7 +328,7 @@ class Sampler:
 
     def __exit__(self, *_):
         self._stop.set()
-        if self._thread.ident:  # Else it was interrupted before it was started.
+        if self._thread.ident:  # Otherwise it was interrupted before its start.
             self._thread.join()
         self._take()
         if self._process:
@@ -343,7 +343,7 @@ class Sampler:
         due = self._begin + self._interval_s
         while not self._stop.wait(max(0.0, due - time.monotonic())):
             self._take()
-            due = max(due + self._interval_s, time.monotonic())  # A late one is not made up for.
+            due = max(due + self._interval_s, time.monotonic())  # A late sample is not repeated.
 
     def _take(self):
         status = self._status.read() if self._status else {}
@@ -357,12 +357,12 @@ class Sampler:
 
 
 def allocated_bytes(directory):
-    """Blocks that the files below a directory take; holes are not counted."""
+    """The blocks of the files below a directory, without holes."""
     total = 0
     for place, _, names in os.walk(directory):
         for name in names:
             try:
                 total += os.lstat(os.path.join(place, name)).st_blocks * 512
-            except FileNotFoundError:  # A server that runs deletes files.
+            except FileNotFoundError:  # A running server deletes files.
                 pass
     return total

@@ -25,7 +25,7 @@ def parse(text, source="vmstat's output"):
     clocked.refuse_empty(text, source, "vmstat")
     lines = text.splitlines()
     if not lines[0].startswith("--procs--"):
-        raise BadInput(source, f"is no output of vmstat -w -t: it begins with {lines[0][:60]!r}", 1)
+        raise BadInput(source, f"is not output of vmstat -w -t: it begins with {lines[0][:60]!r}", 1)
     figures.refuse_cut(text, source, "vmstat")
     head = lines[1].split() if len(lines) > 1 else []
     if head[:3] != _FIRST or "timestamp" not in lines[0]:

@@ -1,1 +1,1 @@
-"""What was measured, as data: runs, where they come from, what they are compared by."""
+"""Measurements as data: runs, their provenance, their comparison."""

@@ -1,10 +1,10 @@
-"""How figures are written, in every table and on every card."""
+"""The format of figures in every table and on every card."""
 
 from statistics import median
 
 
 def number(value):
-    """Three digits or more: 0.123, 1.23, 12.3, 123, 12,345; "–" of None."""
+    """At least three digits: 0.123, 1.23, 12.3, 123, 12,345; "–" for None."""
     if value is None:
         return "–"
     if value == 0:
@@ -24,7 +24,7 @@ def megabytes(count):
 
 
 def spread(values, form=number):
-    """The median, and with several values the lowest and highest."""
+    """The median, and for several values the lowest and highest."""
     if not values:
         return "–"
     text = form(median(values))

@@ -1,11 +1,11 @@
-"""What builds gain over the first one: at each point, at each condition, and all together; noise is called noise. Pure.
+"""The gain of builds over the first one: at each point, at each condition, and all together; noise is called noise. Pure.
 
 A repetition's runs at a point are a pair. At a condition, and all together, each repetition gives one figure, the mean
-over its points; so what drifts in an hour is spread, and no point counts more than once a repetition.
+over its points. So a drift over an hour is spread, and no point counts more than once per repetition.
 
-All lines of a study, of every figure and build, are judged at once, so that one study of noise in twenty has a line
-that says other than noise. "All together" has three times the conditions' share of that chance, they three times the
-points': were all lines alike, the dozen points of a small study would hide from it what few repetitions can show.
+All lines of a study, of every figure and build, are judged at once: one in twenty studies of pure noise has a line
+that says otherwise. "All together" has three times the conditions' share of that chance, and conditions three times the
+points'. With equal shares, the dozen points of a small study would hide what a few repetitions can show.
 """
 
 from collections import Counter
@@ -22,7 +22,7 @@ _SHARES = {ALL: 9, _CONDITION: 3, _POINT: 1}
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure of a run, None where it was not measured."""
+    """A figure of a run; None if it was not measured."""
     name: str
     of: object
     lower_is_better: bool = False
@@ -38,7 +38,7 @@ FIGURES = (THROUGHPUT, Figure("server CPU an operation", _cpu, True))
 
 @dataclass(frozen=True)
 class Gain:
-    """change: in percent, with its interval. verdict: of statistics; None where one repetition alone says nothing."""
+    """change: in percent, with its interval. verdict: from statistics; None if a single repetition shows nothing."""
     figure: Figure
     label: str
     where: object           # ALL, a condition's name, or a Point.
@@ -70,13 +70,13 @@ def logs_of(study, figure, label, points):
 
 
 def means(logs):
-    """Of several points, as logs_of() has them: the mean over them of each repetition that all of them have."""
+    """The mean over several points of logs_of(), for each repetition that all of them have."""
     common = sorted(set.intersection(*({*of} for of in logs.values()))) if logs else []
     return [mean(of[repetition] for of in logs.values()) for repetition in common]
 
 
 def _together(figure, label, where, logs):
-    """The Gain of several points, in a list; none with fewer than two repetitions that all of them have."""
+    """A list with the Gain of several points; empty if fewer than two repetitions are in all of them."""
     of_repetitions = means(logs)
     if len(of_repetitions) < 2:
         return []
@@ -85,7 +85,7 @@ def _together(figure, label, where, logs):
 
 
 def _judged(gains):
-    """With their verdicts, which hold all together."""
+    """The gains with their joint verdicts."""
     lines = Counter(gain.level for gain in gains)
     verdicts = statistics.judged([gain.change for gain in gains],
                                  [_SHARES[gain.level] / lines[gain.level] for gain in gains])
@@ -95,7 +95,7 @@ def _judged(gains):
 
 
 def gains(study):
-    """All that can be told: of each figure and label first all together, then by condition, then by point."""
+    """All gains: for each figure and label first all together, then by condition, then by point."""
     found = []
     points = study.points()
     conditions = list(dict.fromkeys(point.condition for point in points))

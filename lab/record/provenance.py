@@ -16,9 +16,9 @@ from pathlib import Path
 from installer.shell import TREE
 
 CHECKSUMS = "SHA256SUMS"
-# What only a datadir has. It stays after a failure: many gigabytes, and nobody's results.
+# Files found only in a datadir. After a failure it stays: many gigabytes that are not results.
 _OF_A_DATADIR = "ibdata1"
-_UNFINISHED = "data.unfinished"  # A datadir that has not got as far.
+_UNFINISHED = "data.unfinished"  # A datadir that was not finished.
 
 
 def sha256(path):
@@ -27,9 +27,9 @@ def sha256(path):
 
 
 def sums(binaries, told=()):
-    """By name, the SHA-256 of programs and libraries; None is left out. What a run must be resumed with.
+    """By name, the SHA-256 of programs and libraries (without None); must be the same when a run is resumed.
 
-    told: by engine or build, the options of its server, which have sums too: a profile may change after a run began.
+    told: by engine or build, the options of its server. They have checksums too, since a profile may change during a run.
     """
     options = {f"what the server of {name} is told": hashlib.sha256("\n".join(words).encode()).hexdigest()
                for name, words in dict(told).items()}
@@ -37,7 +37,7 @@ def sums(binaries, told=()):
 
 
 def files(directory):
-    """The files below directory, sorted; links and servers' data left out, wherever a build's name puts them."""
+    """The files below directory, sorted, without links and servers' data at any place."""
     found = []
     for folder, below, names in os.walk(directory):
         if _OF_A_DATADIR in names or Path(folder).name == _UNFINISHED:
@@ -48,14 +48,14 @@ def files(directory):
 
 
 def checksums(directory, leave_out=()):
-    """By path below directory, sorted: the SHA-256 of each file. leave_out: names of files, besides servers' data."""
+    """By path below directory, sorted: the SHA-256 of each file. leave_out: more names of files to skip."""
     directory = Path(directory)
     return {str(path.relative_to(directory)): sha256(path) for path in files(directory)
             if path.name not in (CHECKSUMS, *leave_out)}
 
 
 def write_checksums(directory, leave_out=(), beside=()):
-    """Writes SHA256SUMS into directory; returns its path. beside: files elsewhere that belong to it."""
+    """Writes SHA256SUMS into directory; returns its path. beside: related files elsewhere."""
     path = Path(directory) / CHECKSUMS
     sums = checksums(directory, leave_out) | {os.path.relpath(one, directory): sha256(one) for one in beside}
     path.write_text("".join(f"{digest}  {name}\n" for name, digest in sums.items()))
@@ -63,7 +63,7 @@ def write_checksums(directory, leave_out=(), beside=()):
 
 
 def _said(*argv):
-    """What a command prints, stripped; "" where it cannot be run."""
+    """A command's output, stripped; "" if it cannot run."""
     try:
         done = subprocess.run([str(a) for a in argv], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.DEVNULL, text=True, errors="replace", check=False)
@@ -80,12 +80,12 @@ def _read(path, default=""):
 
 
 def commit():
-    """This tree's commit, with "-dirty" where it has changes; "unknown" without git."""
+    """This tree's commit, with "-dirty" if it has changes; "unknown" without git."""
     return _said("git", "-C", TREE, "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*") or "unknown"
 
 
 def cpu(text=None):
-    """Model, and how many of its threads this process may use."""
+    """Model, and the number of its threads that this process may use."""
     text = _read("/proc/cpuinfo") if text is None else text
     found = re.search(r"^model name\s*:\s*(.+)$", text, re.M)
     return f"{found.group(1) if found else platform.machine()}, {len(os.sched_getaffinity(0))} CPUs usable"
@@ -121,7 +121,7 @@ def mount_of(path, text=None):
 
 
 def disk(path):
-    """What stands below path: file system, device, its model and whether it rotates, where the kernel says so."""
+    """The storage below path: file system, device, its model and whether it rotates, if the kernel tells."""
     mount = mount_of(path)
     number = mount.pop("number")
     del mount["where"]  # A path of this machine.
@@ -136,13 +136,13 @@ def disk(path):
 
 
 def allocator(pid):
-    """Which malloc a running process has: jemalloc, mimalloc, tcmalloc or glibc, by /proc/PID/maps."""
+    """The malloc of a running process: jemalloc, mimalloc, tcmalloc or glibc, by /proc/PID/maps."""
     maps = _read(f"/proc/{pid}/maps")
     return next((name for name in ("jemalloc", "mimalloc", "tcmalloc") if f"lib{name}" in maps), "glibc")
 
 
 def binary(path):
-    """A program or library: size, SHA-256, and what it says of its version (programs only); no path of this machine."""
+    """A program or library: size, SHA-256, and its own version (programs only); no path of this machine."""
     path = Path(path)
     facts = {"bytes": path.stat().st_size, "sha256": sha256(path)}
     if not path.name.endswith(".so") and os.access(path, os.X_OK):
@@ -167,7 +167,7 @@ def collect(data_directory=".", binaries=None):
 
 
 def markdown(facts):
-    """A list, one fact an item; paths of this machine are left out."""
+    """A list, one fact per item, without paths of this machine."""
     under = facts["disk"]
     model = f", {under['model']}" + (", rotating" if under.get("rotates") else "") if "model" in under else ""
     lines = [f"- {facts['date']}, commit {facts['commit']}",

@@ -1,4 +1,4 @@
-"""What a runner hands to a report: a study and its runs. Pure data.
+"""A runner's data for a report: a study and its runs. Pure data.
 
     study = Study("compare", "InnoDB and TidesDB", "20 s a run", runs)
     page.render(study, ...), markdown.text(study), charts.draw(study, directory)
@@ -9,14 +9,14 @@ from statistics import median
 
 from lab.record.statistics import interval_of_ratios
 
-# Names of series that every runner fills where it can; any other name is a metric for the explorer.
+# Names of series that every runner fills if it can; any other name is a metric for the explorer.
 THROUGHPUT = "throughput"
 LATENCIES = ("mean latency", "p50 latency", "p95 latency", "p99 latency", "p99.9 latency", "maximum latency")
 
-# Errors that a busy database gives and a client tries again after.
+# Errors of a busy database, after which a client tries again.
 CONFLICTS = {1213: "deadlock", 1205: "lock wait timeout", 1020: "changed since read"}
 
-# Variables of a server that say where it is, not how it is set.
+# Variables that show a server's position, not its settings.
 _STATE = ("gtid_binlog_pos", "gtid_binlog_state", "gtid_current_pos", "gtid_slave_pos", "gtid_executed", "gtid_owned",
           "gtid_purged", "last_gtid", "last_insert_id", "timestamp")
 
@@ -29,7 +29,7 @@ def is_state(variable):
 
 @dataclass(frozen=True)
 class Latency:
-    """Of one kind of operation, in milliseconds. None: not known."""
+    """Latencies of one kind of operation, in milliseconds. None: unknown."""
     operation: str
     count: int | None = None
     mean_ms: float | None = None
@@ -42,14 +42,14 @@ class Latency:
 
 @dataclass(frozen=True)
 class Metric:
-    """points: (second, value), rising in seconds."""
+    """points: (second, value), in order of seconds."""
     unit: str
     points: list
 
 
 @dataclass(frozen=True)
 class Error:
-    """code: 0 where the tool only counts."""
+    """code: 0 if the tool only counts."""
     code: int
     count: int
     message: str = ""
@@ -62,7 +62,7 @@ class Error:
 
 @dataclass(frozen=True)
 class Check:
-    """A condition on the data. state: "holds", "broken" or what else the tool says of it."""
+    """A condition on the data. state: "holds", "broken" or another state from the tool."""
     name: str
     state: str
     samples: tuple = ()
@@ -74,7 +74,7 @@ class Check:
 
 @dataclass(frozen=True)
 class Point:
-    """What runs must have in common to be compared with each other."""
+    """The properties that comparable runs have in common."""
     condition: str
     workload: str
     threads: int
@@ -87,19 +87,19 @@ class Point:
 
 @dataclass
 class Run:
-    """One measurement. Whatever is empty or None was not measured, and the report says nothing of it.
+    """One measurement. Empty fields and None were not measured, and the report leaves them out.
 
-    One that left wrong data has no figures of speed, whatever its tool says: Study takes them out.
+    A run that left wrong data has no figures of speed: Study removes them.
     """
-    label: str                  # The engine or the build: what is compared.
+    label: str                  # The compared engine or build.
     workload: str
     threads: int
     repetition: int
-    throughput: float | None    # None: the run did not come to its end.
+    throughput: float | None    # None: the run did not finish.
     unit: str                   # Of throughput: "transactions/s".
-    condition: str = ""         # What else tells points apart: "commits synced", "12 GB of memory".
+    condition: str = ""         # Another difference of points: "commits synced", "12 GB of memory".
     seconds: float | None = None
-    operations: float | None = None    # As throughput counts them, in the measured time.
+    operations: float | None = None    # In throughput's unit, in the measured time.
     latencies: list = field(default_factory=list)
     series: dict = field(default_factory=dict)     # By name: Metric.
     measures: dict = field(default_factory=dict)   # Other figures, by name with the unit: {"TPM": 2300.0}.
@@ -107,18 +107,18 @@ class Run:
     checks: list = field(default_factory=list)
     checked: bool = False
     complete: bool = True
-    notes: list = field(default_factory=list)      # What is wrong with this run: "connection lost".
-    wrong: str = ""                                # Of its data or answers; "": nothing is, or its checks say it.
+    notes: list = field(default_factory=list)      # Problems of this run: "connection lost".
+    wrong: str = ""                                # Wrong data or answers; "": none, or its checks tell.
     sizes: dict = field(default_factory=dict)      # On disk, bytes by name.
     memory: dict = field(default_factory=dict)     # Bytes by name.
     written_bytes: int | None = None   # By the disk that its data are on, in the measured time.
-    row_bytes: int | None = None       # Of the rows that were written, changed or deleted meanwhile.
+    row_bytes: int | None = None       # Of the rows written, changed or deleted in that time.
     cpu_s: float | None = None         # Of the server, in the measured time.
-    status: dict = field(default_factory=dict)     # What counters grew by.
+    status: dict = field(default_factory=dict)     # Growth of counters.
     variables: dict = field(default_factory=dict)
     configuration: dict = field(default_factory=dict)  # Of this run alone.
-    versions: dict = field(default_factory=dict)   # Of what ran: "server", libraries and tools, as they say it themselves.
-    files: list = field(default_factory=list)      # Its raw files, as Study.files names them.
+    versions: dict = field(default_factory=dict)   # Of the programs: "server", libraries and tools, in their own words.
+    files: list = field(default_factory=list)      # Its raw files, as named in Study.files.
 
     @property
     def point(self):
@@ -139,7 +139,7 @@ class Run:
         return bool(self.inconsistency())
 
     def inconsistency(self):
-        """What is wrong with its data, in words; "": nothing that was looked at."""
+        """The problems of its data, in words; "": no check failed."""
         broken = [check for check in self.checks if check.broken]
         if self.wrong or not broken:
             return self.wrong
@@ -148,7 +148,7 @@ class Run:
         return "; ".join(said) + (f" and {more} more" if more else "") + ": broken"
 
     def leave_out_figures(self):
-        """Those of speed and of what an operation cost. What is on disk and in memory, errors and checks stay."""
+        """Removes figures of speed and of an operation's cost. Sizes on disk and in memory, errors and checks stay."""
         self.throughput = self.operations = self.row_bytes = None
         self.latencies, self.series, self.measures = [], {}, {}
 
@@ -157,12 +157,12 @@ class Run:
         return "BROKEN" if self.broken else "holds" if self.checked else "not checked"
 
     def main_latency(self):
-        """Of the operation that comes first; None without any."""
+        """The latency of the first operation; None without any."""
         return self.latencies[0] if self.latencies else None
 
 
 def plain(run):
-    """A Run as JSON has it; of_plain() makes it again."""
+    """A Run as JSON data; of_plain() is the inverse."""
     return {**vars(run), "latencies": [vars(one) for one in run.latencies], "errors": [vars(one) for one in run.errors],
             "checks": [vars(one) for one in run.checks],
             "series": {name: [metric.unit, metric.points] for name, metric in run.series.items()}}
@@ -178,20 +178,20 @@ def of_plain(found):
 
 @dataclass
 class Study:
-    """The label of the first run is what the others are compared with."""
+    """The others are compared with the label of the first run."""
     kind: str
     title: str
     about: str
     runs: list
-    unequal: list = field(default_factory=list)        # Sentences: what is not the same for all.
+    unequal: list = field(default_factory=list)        # Sentences about differences between the runs.
     history: list = field(default_factory=list)        # Sentences: interruptions and failures.
-    configuration: list = field(default_factory=list)  # (name, value): everything that was asked for.
-    provenance: dict = field(default_factory=dict)     # As harness.provenance.collect() gives it.
+    configuration: list = field(default_factory=list)  # (name, value): all requested options.
+    provenance: dict = field(default_factory=dict)     # From provenance.collect().
     files: dict = field(default_factory=dict)          # By name, the SHA-256 of each raw file.
-    paired: bool = False  # Builds of one thing took turns: gains.py says which of their differences is more than noise.
+    paired: bool = False  # Builds of one program took turns: gains.py tells gains from noise.
 
     def __post_init__(self):
-        """A run with wrong data has no throughput, in no table, ratio or chart; each of these says so by the history."""
+        """Removes the throughput of runs with wrong data from all tables, ratios and charts; the history says so."""
         for run in self.runs:
             if run.broken:
                 run.leave_out_figures()
@@ -206,7 +206,7 @@ class Study:
         return list(dict.fromkeys(run.point for run in self.runs))
 
     def versions(self):
-        """By name, the version of each program and library, "" where none is known: by what ran, else by its file."""
+        """By name, the version of each program and library, "" if unknown: from the running program, else from its file."""
         known = self.provenance.get("binaries", {})
         said = {}
         for run in self.runs:
@@ -220,7 +220,7 @@ class Study:
             name: ", ".join(versions) for name, versions in said.items() if name not in known}
 
     def scales(self):
-        """Whether some workload was run with several numbers of threads."""
+        """Whether some workload ran with several numbers of threads."""
         counts = {}
         for point in self.points():
             counts.setdefault((point.condition, point.workload), set()).add(point.threads)
@@ -230,7 +230,7 @@ class Study:
         return [run for run in self.runs if run.point == point and run.label == label]
 
     def compared(self, value=lambda run: run.throughput):
-        """(point, {label: Spread}) of every point; a label that was not measured there is left out."""
+        """(point, {label: Spread}) of every point; without labels that were not measured there."""
         base = self.labels()[0] if self.runs else None
         rows = []
         for point in self.points():
@@ -250,7 +250,7 @@ class Spread:
     """The repetitions of one label at one point."""
     values: tuple
     ratio: float | None = None     # Of the medians, to the base.
-    lowest: float | None = None    # Of the ratios of each repetition's pair.
+    lowest: float | None = None    # Of the ratios of the repetitions' pairs.
     highest: float | None = None
     interval: tuple | None = None  # 95 % confidence of the pairs' ratio; None with too few pairs.
 
@@ -260,7 +260,7 @@ class Spread:
 
     @property
     def verdict(self):
-        """"higher", "lower", or "within noise"; None where too few repetitions can say it."""
+        """"higher", "lower", or "within noise"; None with too few repetitions."""
         if self.interval is None:
             return None
         low, high = self.interval
@@ -268,7 +268,7 @@ class Spread:
 
     @staticmethod
     def of(values, base):
-        """values, base: by repetition. base None: there is nothing to compare with."""
+        """values, base: by repetition. base None: nothing to compare with."""
         ordered = tuple(values[key] for key in sorted(values))
         if not base or not median(base.values()):
             return Spread(ordered)
@@ -278,7 +278,7 @@ class Spread:
 
 
 def numbered(labels):
-    """The same names, with a number at those that occur a second time."""
+    """The same names, with a number added to repeated ones."""
     seen, named = {}, []
     for label in labels:
         seen[label] = seen.get(label, 0) + 1

@@ -4,9 +4,10 @@
     str(gain), gain.verdict                 # "+6.5 % (+4.1 to +9.0)", "gain"
     overall({"read": (before, after), "write": (before, after)})
     judged([gain, gain, ...])               # Verdicts that hold all together.
-    interval_of_ratios([1.1, 1.2, 1.1])     # (1.01, 1.27); None where nothing is to be told.
+    interval_of_ratios([1.1, 1.2, 1.1])     # (1.01, 1.27); None if there is no interval.
 
-A ratio's logarithm is what is averaged: twice as fast and half as fast cancel out. The interval is Student's t, 95 %.
+Means are over the logarithms of ratios, so that twice as fast and half as fast cancel out. The interval is Student's t,
+95 %.
 """
 
 import math
@@ -48,13 +49,13 @@ def _beta(a, b, x):
 
 
 def p_of_t(t, freedom):
-    """How likely chance alone gives a Student's t that far from 0, on either side."""
+    """The probability that chance alone gives a Student's t that far from 0, on either side."""
     return 1.0 if t == 0 else 0.0 if math.isinf(t) else _beta(freedom / 2, 0.5, freedom / (freedom + t * t))
 
 
 @lru_cache(maxsize=256)
 def t_of_p(p, freedom):
-    """The Student's t beyond which, on either side, lies p of the distribution."""
+    """The Student's t beyond which p of the distribution lies, on both sides together."""
     low, high = 0.0, 1.0
     while p_of_t(high, freedom) > p:
         high *= 2
@@ -71,14 +72,14 @@ class Gain:
     low: float
     high: float
     pairs: int
-    p: float  # How likely noise alone shows as much.
+    p: float  # The probability that noise alone shows as much.
 
     def __str__(self):
         return f"{self.mean:+.1f} % ({self.low:+.1f} to {self.high:+.1f})"
 
     @property
     def verdict(self):
-        """What the interval allows to say of this figure alone; judged() is for several."""
+        """The verdict of this figure alone; judged() is for several."""
         return _verdict(self, self.p < 1 - CONFIDENCE)
 
 
@@ -90,25 +91,25 @@ def interval_of_logs(logs):
     """(mean, half its interval, p) of logarithms of ratios. REQUIRES: two at least."""
     count = len(logs)
     if count < 2:
-        raise ValueError("one pair of runs has no spread; two are needed at least")
+        raise ValueError("one pair of runs has no spread; at least two are needed")
     around, error = mean(logs), stdev(logs) / math.sqrt(count)
-    if error <= 1e-15 * abs(around):  # All alike, but for the last bit.
+    if error <= 1e-15 * abs(around):  # All alike, except for the last bit.
         return around, *_without_spread(around, count)
     return around, t_of_p(1 - CONFIDENCE, count - 1) * error, p_of_t(around / error, count - 1)
 
 
 def _without_spread(around, count):
-    """(half the interval, p) of that many figures that are all alike, as those of a histogram's steps can be.
+    """(half the interval, p) of that many equal figures, which the steps of a histogram can give.
 
-    How large the noise is they do not say, so that their direction alone counts (the sign test); where they are too few
-    for that, the interval reaches as far as to no change.
+    They do not show how large the noise is, so only their direction counts (the sign test). If there are too few
+    for that, the interval reaches to no change.
     """
     p = 2.0 ** (1 - count) if around else 1.0
     return (0.0 if p < 1 - CONFIDENCE else abs(around)), p
 
 
 def interval_of_ratios(ratios):
-    """The ends of the confidence interval of the ratios' geometric mean; None of fewer than two, or where one is 0."""
+    """The ends of the confidence interval of the ratios' geometric mean; None for fewer than two, or if one is 0."""
     if len(ratios) < 2 or min(ratios) <= 0:
         return None
     around, half, _ = interval_of_logs([math.log(ratio) for ratio in ratios])
@@ -116,18 +117,18 @@ def interval_of_ratios(ratios):
 
 
 def percent(log):
-    """Of a ratio's logarithm, the change that it is."""
+    """The change in percent for a ratio's logarithm."""
     return 100 * math.expm1(log)
 
 
 def of_logs(logs):
-    """The Gain that logarithms of ratios show. REQUIRES: two at least."""
+    """The Gain from logarithms of ratios. REQUIRES: at least two."""
     around, half, p = interval_of_logs(logs)
     return Gain(percent(around), percent(around - half), percent(around + half), len(logs), p)
 
 
 def logs_of(before, after):
-    """Of pairs: what is the same for both runs of a pair cancels out."""
+    """The Gain of pairs: effects on both runs of a pair cancel out."""
     return [math.log(b / a) for a, b in zip(before, after, strict=True)]
 
 
@@ -137,16 +138,16 @@ def of_pairs(before, after):
 
 
 def overall(by_work):
-    """Of several kinds of work, (before, after) each: a round's gain is the mean over its kinds."""
+    """The Gain over several kinds of work, (before, after) each: a round's gain is the mean over its kinds."""
     rounds = zip(*(logs_of(before, after) for before, after in by_work.values()), strict=True)
     return of_logs([mean(logs) for logs in rounds])
 
 
 def judged(gains, weights=None):
-    """Their verdicts, by Holm's method: when all is noise, one chance in twenty that any of them says other than that.
+    """Their verdicts, by Holm's method: if all is noise, any of them says otherwise with a chance of one in twenty.
 
-    Each by itself would be wrong once in twenty, so that of a table of forty, two would. weights: how large a line's
-    share of that chance is beside the others'; without, all are equal.
+    Judged singly, each would be wrong once in twenty, so two in a table of forty. weights: each line's
+    share of that chance; equal by default.
     """
     weights = weights or [1] * len(gains)
     verdicts, left = [NOISE] * len(gains), sum(weights)

@@ -1,8 +1,8 @@
-"""Who is measured when: each repetition is run in the reverse order of the one before. Pure.
+"""The order of measurements: each repetition runs in the reverse order of the one before. Pure.
 
-So two runs of a repetition are as far apart in each of them (neighbours in all), who of the two is first changes, and
-over an even number of repetitions both are as late on average: what drifts over hours is the same for both. None is
-always first. A runner's plan says the order, so that a run which an earlier version began is refused by name.
+So two runs are equally far apart in every repetition (neighbours stay neighbours), and take turns at being first.
+Over an even number of repetitions both are equally late on average, so a drift over hours affects both alike.
+A runner's plan contains the order, so that a run begun by an earlier version is refused by name.
 """
 
 KEY = "order"  # Of a plan.
@@ -10,12 +10,12 @@ ORDER = "each repetition in the reverse order of the one before"
 
 
 def in_turn(units, repetition):
-    """A repetition's units (from 1) in the order in which they are run."""
+    """A repetition's units in running order; repetitions count from 1."""
     return list(units) if repetition % 2 else list(reversed(units))
 
 
 def said(repetitions):
-    """A sentence for the report; "" of one repetition."""
+    """A sentence for the report; "" for one repetition."""
     if repetitions < 2:
         return ""
     odd = (f"; as they are {repetitions}, of two runs that are compared one is first once more than the other"

@@ -1,1 +1,1 @@
-"""A study of any runner to one HTML page, to Markdown and to charts."""
+"""Writes a study of any runner as one HTML page, as Markdown and as charts."""

@@ -5,8 +5,8 @@ from lab.record.gains import FIGURES, gains
 from lab.record.run import THROUGHPUT
 from lab.reports import style
 
-_GAIN_MAX = 100  # In percent. An interval that ends higher is cut, with an arrow and the figure.
-_PANELS_MAX = 12  # Of one figure over time; the page has them all.
+_GAIN_MAX = 100  # In percent. A higher end of an interval is cut, with an arrow and the figure.
+_PANELS_MAX = 12  # In one figure over time; the page has all panels.
 
 
 def _p95(run):
@@ -86,7 +86,7 @@ class _Charts:
             threads = sorted({gain.where.threads for gain in here})
             for number, label in enumerate(self.labels[1:]):
                 of = sorted((gain for gain in here if gain.label == label), key=lambda gain: gain.where.threads)
-                # Each number of threads has a place of its own; labels stand side by side there.
+                # Each number of threads has its own place, with its labels side by side.
                 half = 0.15 * (len(self.labels) - 2) / 2
                 at = [threads.index(gain.where.threads) + 0.15 * number - half for gain in of]
                 change = [gain.change for gain in of]
@@ -105,9 +105,9 @@ class _Charts:
             each.set_ylim(low, high)
             each.set_xlabel("threads")
             each.set_title(f"{workload}\n{condition}" if condition else workload, fontsize=8)
-        cut = "; at an arrow it goes on to that figure" if any(each.texts for each in axes) else ""
+        cut = "; an arrow shows where it continues to that figure" if any(each.texts for each in axes) else ""
         self._finish(figure, axes, "gain", f"Change of throughput to {self.labels[0]}, %, with the 95 % interval{cut}",
-                     {"loc": "upper left", "bbox_to_anchor": (0, -0.2), "ncols": 3})  # Within it would hide whiskers.
+                     {"loc": "upper left", "bbox_to_anchor": (0, -0.2), "ncols": 3})  # Inside, it would hide whiskers.
 
     def over_time(self):
         points = [point for point in self.study.points()
@@ -131,9 +131,9 @@ class _Charts:
 
 
 def _gains_shown(changes):
-    """(low, high), in percent: all of each interval, but for the upper ends of those that know next to nothing.
+    """(low, high), in percent: whole intervals, except the upper ends of very wide ones.
 
-    Nothing is below -100 %; two repetitions may have an end so high that their neighbours' points would be one line.
+    Nothing is below -100 %. Two repetitions may have such a high end that the points beside them would shrink to a line.
     """
     low = min([0, *(one.low for one in changes)])
     high = min(max([0, *(one.high for one in changes)]), max([_GAIN_MAX, *(1.2 * one.mean for one in changes)]))
@@ -150,7 +150,7 @@ def _whiskers(spreads):
 
 
 def draw(study, directory):
-    """Draws what the study has; returns the files."""
+    """Draws all charts of the study; returns the files."""
     charts = _Charts(study, directory)
     units = sorted({run.unit for run in study.runs})
     charts.over_points("throughput", "Throughput, " + " or ".join(units), lambda run: run.throughput)

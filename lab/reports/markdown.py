@@ -1,6 +1,6 @@
-"""A study as Markdown, to paste; its columns are aligned, so that it reads on a terminal too.
+"""A study as Markdown, to paste; aligned columns make it readable on a terminal too.
 
-A study's texts are plain: labels, variables and messages are anybody's, and mean nothing to Markdown (plain()).
+A study's texts are plain: plain() escapes Markdown in labels, variables and messages, which may hold anything.
 """
 
 import re
@@ -8,12 +8,12 @@ from dataclasses import replace
 
 from lab.reports import tables
 
-# What makes of a text within a line something else; an underscore within a word does not.
+# Characters with a meaning within a line; an underscore within a word has none.
 _MARKS = re.compile(r"[\\`*<|~]|(?<!\w)_++|_++(?![^\W_])|&(?=#?\w+;)|(?<=])\(")
 
 
 def plain(text):
-    """A text as Markdown that shows it as it is, on one line."""
+    """A text as Markdown that shows it unchanged, on one line."""
     return _MARKS.sub(lambda found: "".join("\\" + mark for mark in found.group()), text.replace("\n", " "))
 
 
@@ -44,14 +44,14 @@ def _bullets(title, sentences):
 
 
 def figures(study):
-    """The tables of figures alone: what a terminal shows."""
+    """Only the tables of figures, for a terminal."""
     made = [tables.gains(study), tables.throughput(study), tables.percentiles(study), tables.measures(study),
             tables.resources(study), tables.errors(study), tables.checks(study)]
     return "\n".join(filter(None, map(_section, made)))
 
 
 def _variables(study):
-    """Those that differ: all of them, with the counters, are for the page."""
+    """The variables that differ; the page has all variables, and the counters."""
     whole = tables.variables(study)
     if not whole:
         return ""
@@ -62,7 +62,7 @@ def _variables(study):
 
 
 def text(study):
-    """The whole report, but for what only a page has room for: series, all variables, counters."""
+    """The whole report, without the parts that only the page has room for: series, all variables, counters."""
     parts = [f"# {plain(study.title)}\n\n{plain(study.about)}\n", figures(study),
              _bullets("What is not equal", study.unequal), _bullets("Interruptions and failures", study.history),
              _section(tables.configuration(study)), _section(tables.run_configuration(study)), _variables(study),

@@ -1,10 +1,10 @@
-"""Charts of a runner whose figures are safe: what keeps them from being drawn is said, and is no failure of the run."""
+"""Charts of a runner whose figures are safe: a failure to draw is reported but does not fail the run."""
 
 from installer.shell import Failed, say
 
 
 def drawn(draw):
-    """The files that draw() gives; none where it raises Failed, such as for a machine without matplotlib."""
+    """The files of draw(); none if it raises Failed, as on a machine without matplotlib."""
     try:
         return draw()
     except Failed as error:

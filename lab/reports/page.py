@@ -1,4 +1,4 @@
-"""The self-contained HTML page of a study: no file and no address beside it is needed to read it."""
+"""The self-contained HTML page of a study: it needs no other file or address."""
 
 import base64
 import gzip
@@ -15,22 +15,22 @@ from lab.reports import markdown, plotly, style, tables
 
 _WEB = Path(__file__).resolve().parent / "web"
 _SCRIPTS = ("base.js", "tables.js", "charts.js")
-# A series longer than this is drawn by means of neighbours (a maximum by the highest): a screen shows no more.
+# A longer series is drawn as means of neighbours (a maximum as the highest), since a screen shows no more.
 POINTS_MAX = 900
 # The same colours for a dark page.
 _ON_DARK = {"#0072B2": "#5DB0EE", "#D55E00": "#F58F4A", "#009E73": "#3FCB9F", "#CC79A7": "#E6A5C9", "#E69F00": "#F2BE4A",
             "#56B4E9": "#8CD0F5", "#000000": "#D9DDE5"}
-# Of operations, as columns of the plots over threads.
+# Operations that are columns of the plots over threads.
 _QUANTILES = ("mean_ms", "p50_ms", "p95_ms", "p99_ms", "p999_ms", "max_ms")
 
 
 def packed(text):
-    """Compressed, as text that a page can hold; web/base.js unpacks it."""
+    """Compressed, as text for a page; web/base.js unpacks it."""
     return base64.b64encode(gzip.compress(text.encode(), 9, mtime=0)).decode()
 
 
 def thinned(points, highest):
-    """At most POINTS_MAX points; of each stretch the mean, or the highest."""
+    """At most POINTS_MAX points; for each stretch the mean, or the highest."""
     width = -(-len(points) // POINTS_MAX)
     if width <= 1:
         return points
@@ -39,7 +39,7 @@ def thinned(points, highest):
 
 
 def _short(value):
-    """Six digits are more than any figure here has."""
+    """Rounds to six digits, more than any figure here needs."""
     return value if value is None or isinstance(value, int) else float(f"{value:.6g}")
 
 
@@ -55,7 +55,7 @@ def _series(run):
 
 
 def data(study):
-    """What the page's scripts draw, as plain lists and dictionaries."""
+    """The data for the page's scripts, as plain lists and dictionaries."""
     labels, points = study.labels(), study.points()
     runs = [{"label": labels.index(run.label), "point": points.index(run.point), "repetition": run.repetition,
              "throughput": _short(run.throughput), "unit": run.unit,
@@ -73,7 +73,7 @@ def _peak(runs, name):
 
 
 def _cards(study):
-    """One for each label: how it compares, and what to know before believing it."""
+    """One card for each label: its comparison, and the caveats."""
     labels, compared = study.labels(), study.compared()
     whole = {gain.label: gain for gain in (gains(study) if study.paired else [])
              if gain.where == ALL and gain.figure is FIGURES[0]}
@@ -101,7 +101,7 @@ def _cards(study):
         if len(runs) == 1:
             lines += [f"{form.number(value)} {name}" for name, value in list(measures.items())[:2]]
         amplification = sorted(run.write_amplification for run in runs if run.write_amplification)
-        if amplification and len({run.point for run in runs}) == 1:  # A median over several would be that of no run.
+        if amplification and len({run.point for run in runs}) == 1:  # A median over several points would belong to no run.
             lines.append(f"write amplification {form.spread(amplification)}")
         resident = _peak(runs, "resident, peak")
         if resident:
@@ -112,7 +112,7 @@ def _cards(study):
 
 
 def _ratios(base, compared, label):
-    """(the big figure, what it is, lines). Several workloads have no mean: loading says nothing of reading."""
+    """(the big figure, its meaning, lines). Several workloads have no mean: loading says nothing about reading."""
     of = {}
     for point, row in compared:
         if label in row and row[label].ratio:
@@ -137,7 +137,7 @@ def _consistency(runs):
 
 
 def _bad(runs):
-    """What is wrong with some run, in words."""
+    """The problems of some runs, in words."""
     unexpected = sum(error.count for run in runs for error in run.errors if error.code and not error.conflict)
     said = [form.plural(unexpected, "unexpected error")] if unexpected else []
     said += list(dict.fromkeys(note for run in runs for note in run.notes))
@@ -151,7 +151,7 @@ def colours(labels):
 
 
 def render(study, plotly_text=None):
-    """The page's text. plotly_text: of plotly.js; None: that of plotly.source(). Raises Failed."""
+    """The page's text. plotly_text: plotly.js; None: from plotly.source(). Raises Failed."""
     if not study.runs:
         raise Failed(f"{study.title}: no measurement came to its end; there is nothing to show")
     jinja = debian.load("jinja2", "python3-jinja2")

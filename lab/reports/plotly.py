@@ -1,6 +1,6 @@
-"""Where plotly.js comes from: Debian's python3-plotly, of which this one file is unpacked into the cache, not installed.
+"""plotly.js from Debian's python3-plotly: only this file is unpacked into the cache, nothing is installed.
 
-Installing the package would bring some forty others. A plotly that is installed serves as well.
+Installing the package would bring some forty others. An installed plotly serves as well.
 """
 
 import re
@@ -17,7 +17,7 @@ _LOG = TREE / "var" / "log" / "report.log"
 
 
 def source():
-    """The text of plotly.js. Raises Unavailable where there is none and none can be had."""
+    """The text of plotly.js. Raises Unavailable if it is neither here nor available."""
     path = next((Path(name) for name in _INSTALLED if Path(name).exists()), None) or _cached()
     return path.read_text(encoding="utf-8")
 

@@ -1,4 +1,4 @@
-"""A study's runs as a table to read elsewhere (CSV): a row for each, a column for whatever any of them has. Pure."""
+"""A study's runs as a table for other programs (CSV): one row per run, one column per figure of any run. Pure."""
 
 import csv
 import io
@@ -20,7 +20,7 @@ def _row(run):
 
 
 def text(study):
-    """Numbers as they were measured; a cell is empty where a run has no such figure."""
+    """Unrounded numbers; a cell is empty if a run lacks the figure."""
     rows = [_row(run) for run in study.runs]
     names = dict.fromkeys(name for row in rows for name in row)
     out = io.StringIO()

@@ -1,11 +1,11 @@
-"""How every chart looks, and how it is saved."""
+"""The style of every chart, and saving it."""
 
 from pathlib import Path
 from statistics import median
 
 from lab.base import debian
 
-# By engine, so that one has one colour in all charts; distinct for colour-blind readers (Okabe and Ito).
+# By engine, so that it has one colour in all charts; distinct for colour-blind readers (Okabe and Ito).
 _COLOURS = {"innodb": "#0072B2", "tidesdb": "#D55E00", "rocksdb": "#009E73", "myrocks": "#009E73"}
 _OTHERS = ("#CC79A7", "#E69F00", "#56B4E9", "#000000")
 DOTS = 300
@@ -67,7 +67,7 @@ def grid(count, columns_max, width, height, least=(6.4, 0.0)):
 
 
 def whiskers(several):
-    """How far the least and the most of each values are from their median; None where all are of one value."""
+    """The distances of the lowest and highest of each values from their median; None if all have only one value."""
     if all(len(values) < 2 for values in several):
         return None
     middle = [median(values) if values else 0 for values in several]
@@ -76,7 +76,7 @@ def whiskers(several):
 
 
 def save(figure, directory, name, notes=()):
-    """Writes name.png and name.pdf and frees the figure. notes: what a reader of it must know, below it."""
+    """Writes name.png and name.pdf and frees the figure. notes: caveats to print below it."""
     directory = Path(directory)
     directory.mkdir(parents=True, exist_ok=True)
     below, notes = 0.0, list(notes)
@@ -89,7 +89,7 @@ def save(figure, directory, name, notes=()):
     paths = []
     for kind in ("png", "pdf"):
         paths.append(directory / f"{name}.{kind}")
-        # No date in it: the same figures give the same file.
+        # Without a date, so that the same figures give the same file.
         figure.savefig(paths[-1], dpi=DOTS, metadata={"CreationDate": None} if kind == "pdf" else None)
     pyplot().close(figure)
     return paths

@@ -1,4 +1,4 @@
-"""The tables of a study, each once: markdown.py and page.py only write them down."""
+"""The tables of a study, made once for markdown.py and page.py."""
 
 from dataclasses import dataclass, field, replace
 from statistics import median
@@ -12,18 +12,18 @@ from lab.record.statistics import LOSS
 
 @dataclass(frozen=True)
 class Table:
-    """rows: texts; the first `names` cells of each say what the row is of, the rest are figures."""
+    """rows: texts; the first `names` cells of each name the row, the rest are figures."""
     title: str
     head: list
     rows: list
     names: int = 1
     note: str = ""
-    bad: frozenset = field(default_factory=frozenset)  # (row, column) of cells that tell of a fault.
-    below: tuple = ()  # (name, of whom, text) of what is too long for a cell.
+    bad: frozenset = field(default_factory=frozenset)  # (row, column) of cells that show a fault.
+    below: tuple = ()  # (name, label, text) of texts too long for a cell.
 
 
 class _Points:
-    """The columns that name a point: only those that tell points apart, but for the workload."""
+    """The columns that name a point: the workload, and those that distinguish points."""
 
     def __init__(self, study):
         points = study.points()
@@ -38,7 +38,7 @@ class _Points:
 
 
 def _notes_of(runs):
-    """What a figure does not say, behind it."""
+    """The remark after a figure."""
     notes = []
     errors = sum(error.count for run in runs for error in run.errors)
     if errors:
@@ -53,7 +53,7 @@ def _notes_of(runs):
 
 
 def throughput(study):
-    """A row a point: medians with their spread, and ratios to the first label. None without any."""
+    """One row per point: medians with their spread, and ratios to the first label. None without any."""
     if not study.runs:
         return None
     labels, points = study.labels(), _Points(study)
@@ -82,13 +82,13 @@ def throughput(study):
     title = "Throughput" if several else f"Throughput, {units[0]}"
     note = "Median of the repetitions (lowest–highest); a ratio is that of the medians (spread: of each repetition's pair)."
     if verdicts:
-        note += " The interval is the 95 % confidence of the pairs' ratio; where 1 is inside, it is noise."
+        note += " The interval is the 95 % confidence of the pairs' ratio; if it contains 1, the difference is noise."
     repeated = any(len(of.values) > 1 for _, row in study.compared() for of in row.values())
     return Table(title, head, rows, len(points.head) + several, note if repeated else "", frozenset(bad))
 
 
 def gains(study):
-    """Of a paired study: what the builds gain, and whether that is more than noise. None where nothing can be told."""
+    """For a paired study: the builds' gains, and whether they are more than noise. None without enough data."""
     found = gains_of(study) if study.paired else []
     if not found:
         return None
@@ -113,10 +113,10 @@ def gains(study):
 
 
 _GAINS = (f"Mean change of the repetitions' pairs, with its 95 % confidence interval (Student's t on the logarithms of the "
-          f"ratios). {ALL.capitalize()}, and of several points, each repetition gives one figure, the mean over its "
-          "points. All lines of the study, of throughput and of CPU, are judged at once (Holm): of twenty studies of a "
-          "build against itself one has a line that is called other than noise, and a line may be noise although 0 is "
-          "not in its interval.")
+          f"ratios). {ALL.capitalize()}, and for several points, each repetition gives one figure, the mean over its "
+          "points. All lines of the study, of throughput and of CPU, are judged at once (Holm): one in twenty studies "
+          "of a build against itself has a line that is not called noise, and a line may be noise although its interval "
+          "excludes 0.")
 
 
 def _interval(of):
@@ -148,7 +148,7 @@ def percentiles(study):
         return None
     head = [*points.head, "operation", "", "count", *[name for name, _, _ in known]]
     return Table("Latency in ms", head, rows, len(points.head) + 2,
-                 "Of several repetitions the median; the count is their sum, the maximum that of all.")
+                 "For several repetitions the median; the count is their sum, the maximum is over all.")
 
 
 def _over(combine, latencies, name):
@@ -157,7 +157,7 @@ def _over(combine, latencies, name):
 
 
 def _columns(study):
-    """Of the resources: (head, value of a run or None, form)."""
+    """The resources: (head, value of a run or None, form)."""
     def cpu(run):
         return run.cpu_s / run.operations * 1000 if run.cpu_s is not None and run.operations else None
 
@@ -172,7 +172,7 @@ def _columns(study):
 
 
 def resources(study):
-    """What it cost: CPU, writes, memory, disk. None where nothing was measured."""
+    """The cost: CPU, writes, memory, disk. None if nothing was measured."""
     points = _Points(study)
     known = [one for one in _columns(study) if any(one[1](run) is not None for run in study.runs)]
     if not known:
@@ -188,9 +188,9 @@ def resources(study):
     written = any(run.written_bytes is not None for run in study.runs)
     return Table(("Write amplification, " if written else "") + "CPU, memory and disk",
                  [*points.head, "", *[name for name, _, _ in known]], rows, len(points.head) + 1,
-                 "Medians." + (" Written is what the disk with the server's data wrote in the measured time, by its own "
-                               "counter; the amplification is that for each byte of the rows that were written, changed or "
-                               "deleted meanwhile. What the server put off until later is not in it." if written else ""))
+                 "Medians." + (" Written: the bytes that the disk with the server's data wrote in the measured time, by "
+                               "its own counter. The amplification divides them by the bytes of the rows written, changed "
+                               "or deleted in that time. Work that the server put off is missing." if written else ""))
 
 
 def measures(study):
@@ -210,7 +210,7 @@ def measures(study):
 
 
 def errors(study):
-    """By point and label; conflicts are told from what nobody expects. None without any."""
+    """By point and label; conflicts are separate from unexpected errors. None without any."""
     points, found = _Points(study), {}
     for run in study.runs:
         for error in run.errors:
@@ -231,7 +231,7 @@ def errors(study):
 
 
 def checks(study):
-    """Conditions on the data after a run. None where nothing was checked."""
+    """Conditions on the data after a run. None if nothing was checked."""
     points, rows, bad = _Points(study), [], set()
     labels = study.labels()
     for point in study.points():
@@ -258,7 +258,7 @@ def _state(of):
     return of[0].state + (f": {samples}" if samples else "")
 
 
-# What tells some runs of a label from others, the fewest words first.
+# Properties that distinguish runs of a label, the shortest first.
 _TELLING = (lambda run: run.condition, lambda run: run.workload, lambda run: form.plural(run.threads, "thread"),
             lambda run: f"repetition {run.repetition}", lambda run: run.point.name,
             lambda run: f"{run.point.name}, repetition {run.repetition}")
@@ -266,7 +266,7 @@ _NAMED_MAX = 2
 
 
 def _told_apart(groups):
-    """Of each group of runs what no other one has, in words."""
+    """For each group of runs the properties that no other group has, in words."""
     for telling in _TELLING:
         words = [list(dict.fromkeys(map(telling, group))) for group in groups]
         if len(set().union(*words)) == sum(map(len, words)):
@@ -276,7 +276,7 @@ def _told_apart(groups):
 
 
 def _variants(study, what):
-    """(name, dictionary) of each label and, where its runs have several, what tells those apart."""
+    """(name, dictionary) of each label; if its runs have several, the name includes their difference."""
     variants = {}
     for run in study.runs:
         values = what(run)
@@ -293,7 +293,7 @@ def _variants(study, what):
 
 
 _MISSING = "not there"
-# Told by nobody's choice: where a server is, and when it was made.
+# Not settings: the place of a server, and the time of its creation.
 _OF_THE_MACHINE = ("hostname", "server_uid", "general_log_file", "slow_query_log_file", "log_basename")
 
 
@@ -307,7 +307,7 @@ def _side_by_side(title, variants, missing):
 
 
 def variables(study):
-    """All server variables; see kind(). Without what is a path, a name of this machine's, or no setting."""
+    """All server variables; see kind(). Without paths, this machine's names, and values that are not settings."""
     whole = _side_by_side("Server variables", _variants(study, lambda run: {
         name: value for name, value in run.variables.items()
         if not str(value).startswith("/") and name not in _OF_THE_MACHINE and not is_state(name)}), _MISSING)
@@ -326,7 +326,7 @@ DIFFERENT, NOT_ON_ALL, SAME = "different", "not-on-all", "same"
 
 
 def kind(row):
-    """Of a row of variables(). DIFFERENT: two servers at least have it, with other values."""
+    """The kind of a row of variables(). DIFFERENT: at least two servers have it, with different values."""
     values = {*row[1:]}
     return DIFFERENT if len(values - {_MISSING}) > 1 else NOT_ON_ALL if _MISSING in values else SAME
 
@@ -341,7 +341,7 @@ _CELL_MAX = 80
 
 
 def run_configuration(study):
-    """What runs were asked for that the study's own configuration does not say; a server's options are below it."""
+    """Options of runs beyond the study's own configuration; a server's options are below it."""
     whole = _side_by_side("Configuration of each", _variants(study, lambda run: run.configuration), "")
     if not whole:
         return None
@@ -358,7 +358,7 @@ def configuration(study):
 
 
 def provenance(study):
-    """Where the figures come from; paths of this machine are left out."""
+    """The provenance of the figures, without paths of this machine."""
     facts = study.provenance
     if not facts:
         return None

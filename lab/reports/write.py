@@ -9,7 +9,7 @@ SHEET = "runs.csv"  # A row for each run.
 
 
 def write_page(study, path):
-    """The paths written: path, or none where what the page needs cannot be had (plotly.js, Jinja2); that is said."""
+    """The written paths: path, or none with a message if the page lacks plotly.js or Jinja2."""
     try:
         text = page.render(study)
     except Failed as error:
@@ -20,7 +20,7 @@ def write_page(study, path):
 
 
 def write(study, directory, charts=True, name="report"):
-    """Returns the paths of the page and of the text. charts: also charts and CSV, for a runner that has none of its own.
+    """Returns the paths of the page and of the text. charts: also charts and CSV, for a runner without its own.
 
     Raises Failed for a study without a measurement.
     """
@@ -32,7 +32,7 @@ def write(study, directory, charts=True, name="report"):
     written = [*write_page(study, directory / f"{name}.html"), text]
     if charts:
         (directory / SHEET).write_text(sheet.text(study), encoding="utf-8")
-        # Last and here: matplotlib is for those who draw, and what it needs may be missing.
+        # Imported last and here, because only charts need matplotlib, and it may be missing.
         from lab.reports import charts as drawing
         drawing.draw(study, directory / "charts")
     return written

@@ -1,4 +1,4 @@
-"""What a primary and its replicas are told: copies by GTID, semi-synchronous, and who leads when the primary is lost.
+"""Statements for a primary and its replicas: copies by GTID, semi-synchronous, and the choice of a new primary.
 
 Works on anything with sql(), client(), tool(), inside(), port and options: installer.server_run.Server.
 """
@@ -9,28 +9,28 @@ import time
 from installer.shell import Failed, output
 
 CATCH_UP_S = 180
-# Of every server: each may lead one day. A commit waits until one replica has it, and is seen by nobody before.
+# For every server, since each may become primary. A commit waits until one replica has it, and is invisible before.
 OPTIONS = ["--log-bin=binlog", "--binlog-format=ROW", "--gtid-strict-mode=ON", "--log-slave-updates=ON",
            "--slave-parallel-threads=4", "--slave-parallel-mode=optimistic",
            "--rpl-semi-sync-master-wait-point=AFTER_SYNC", "--rpl-semi-sync-master-timeout=3600000"]
-# Of a server that may have led when it ended: what no replica has acknowledged is taken back, binary log and engines alike.
+# For a server that may have been primary at its end: undoes what no replica acknowledged, in binary log and engines.
 COMES_BACK = ["--rpl-semi-sync-slave-enabled=ON", "--init-rpl-role=SLAVE"]
 
 
 def admit(server):
-    """The account that others copy from this server with. In the binary log of nobody, as after it the log is empty."""
+    """The account for copying from this server. It is in no binary log, because the log is reset afterwards."""
     server.sql("".join(f"CREATE USER repl@{host} IDENTIFIED BY 'replica'; GRANT REPLICATION SLAVE ON *.* TO repl@{host};"
                        for host in ("localhost", "127.0.0.1")))
     server.sql("ALTER TABLE mysql.gtid_slave_pos ENGINE=TidesDB; RESET MASTER")
 
 
 def lead(server):
-    """Takes writes; each waits for a replica from here on."""
+    """Makes it the primary: from now on each write waits for a replica."""
     server.sql("SET GLOBAL rpl_semi_sync_master_enabled = ON; SET GLOBAL read_only = OFF")
 
 
 def follow(server, primary):
-    """Copies from here on, from the server's own position."""
+    """Makes it a replica, from its own position on."""
     server.sql("SET GLOBAL read_only = ON; SET GLOBAL rpl_semi_sync_master_enabled = OFF;"
                "SET GLOBAL rpl_semi_sync_slave_enabled = ON;"
                f"CHANGE MASTER TO MASTER_HOST='127.0.0.1', MASTER_PORT={primary.port}, MASTER_USER='repl',"
@@ -38,7 +38,7 @@ def follow(server, primary):
 
 
 def clone(source, target, databases):
-    """Fills an empty target from a source at work; it follows from the position of the dump."""
+    """Fills an empty target from a working source; the target then follows from the position of the dump."""
     target.sql("RESET MASTER")
     dump = source.inside([source.tool("mariadb-dump"), "--no-defaults", "-uroot", f"--socket={source.socket}",
                           "--single-transaction", "--master-data=1", "--gtid", "--routines", "--databases", *databases])
@@ -59,7 +59,7 @@ def status(server):
 
 
 def catch_up(replica, primary):
-    """Returns when the replica is where the primary is now. Raises Failed when it does not get there."""
+    """Waits until the replica is where the primary is now. Raises Failed if it does not get there."""
     position = primary.value("SELECT @@gtid_binlog_pos")
     deadline = time.monotonic() + CATCH_UP_S
     while replica.value("SELECT @@gtid_slave_pos") != position:
@@ -72,7 +72,7 @@ def catch_up(replica, primary):
 
 
 def drain(replica):
-    """Applies all that was received, when the primary is lost. Returns how far that is: the number in its GTID."""
+    """Applies everything received, after the loss of the primary. Returns the reached number in its GTID."""
     replica.sql("STOP SLAVE IO_THREAD")
     received = status(replica)["Gtid_IO_Pos"].strip()
     if received and replica.value(f"SELECT MASTER_GTID_WAIT('{received}', {CATCH_UP_S})") != "0":
@@ -81,14 +81,14 @@ def drain(replica):
 
 
 def number(gtid):
-    """Of a position with one domain."""
+    """The number of a position with one domain."""
     return int(gtid.rpartition("-")[2]) if gtid else 0
 
 
 def fail_over(replicas):
-    """After the loss of the primary: the replica that has most leads, the others follow it. Returns it.
+    """After the loss of the primary: the replica with most transactions leads, the others follow it. Returns it.
 
-    What a client was told of is on one replica at least, so on this one.
+    Every acknowledged commit is on at least one replica, and so on this one.
     """
     best = max(replicas, key=drain)
     best.sql("STOP SLAVE; RESET SLAVE ALL")
@@ -101,6 +101,6 @@ def fail_over(replicas):
 
 
 def come_back(server, primary):
-    """A server that led, started again with COMES_BACK, follows. What the new primary lacks is refused there."""
+    """A former primary, started again with COMES_BACK, follows. It refuses transactions that the new primary lacks."""
     server.sql("SET GLOBAL gtid_slave_pos = @@gtid_binlog_pos")
     follow(server, primary)

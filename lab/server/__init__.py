@@ -1,1 +1,1 @@
-"""Servers that are measured: of the lab's own, of somebody else's, with their settings and limits."""
+"""Measured servers: the lab's own and the user's, with their settings and limits."""

@@ -10,7 +10,7 @@ from lab.server.private_server import Limit, PrivateServer
 
 
 class BuildServer(PrivateServer):
-    """Owns: as PrivateServer does."""
+    """Owns: the same as PrivateServer."""
 
     def __init__(self, build, directory, options=(), limit=Limit(), socket=None, under=()):
         """under: the beginning of a command line that runs the server, such as callgrind's."""
@@ -33,7 +33,7 @@ class BuildServer(PrivateServer):
         return ["env", f"LD_PRELOAD={self.build.preload}", *argv] if self.build.preload else argv
 
     def check_allocator(self):
-        """Raises Failed where the process does not have the library that it was to have."""
+        """Raises Failed if the process lacks the library that was to be preloaded."""
         maps = Path(f"/proc/{self.pid()}/maps")
         name = self.build.preload.rsplit("/", 1)[-1].split(".so")[0]
         if self.build.preload and name not in maps.read_text():

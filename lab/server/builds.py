@@ -1,4 +1,4 @@
-"""A build that is measured: which server program, which plugin, which engine, which allocator.
+"""A measured build: its server program, plugin, engine and allocator.
 
     parse(["pgo", "server=debian12", "plugin=build/pgo/ha_tidesdb.so", "engine=TidesDB"])    # A Spec; pure.
     resolve(spec, log)                                                                       # A Build, ready to run.
@@ -18,13 +18,13 @@ PLUGIN = "ha_tidesdb.so"
 MYSQL = "mysql-9.7"
 KEYS = ("server", "mariadbd", "mysqld", "basedir", "plugin-dir", "client", "plugin", "engine", "allocator", "option",
         "data")
-# Where Oracle's packages and archives put it.
+# Its place in Oracle's packages and archives.
 _MYSQL_PLACES = ("/usr/sbin/mysqld", "/usr/local/mysql/bin/mysqld", "/opt/mysql/bin/mysqld")
 
 
 @dataclass(frozen=True)
 class Spec:
-    """As --build says it; "" where nothing was said."""
+    """The words of --build; "" for missing ones."""
     label: str
     server: str = ""
     program: str = ""     # Of mariadbd= or mysqld=.
@@ -35,11 +35,11 @@ class Spec:
     engine: str = "InnoDB"
     allocator: str = ""   # A name of installer.steps.allocator's, or a library's path.
     options: tuple = ()
-    data: str = ""        # Builds of one name share the data that one of them loaded.
+    data: str = ""        # Builds with one name share the data that one of them loaded.
 
 
 def parse(words):
-    """The Spec of LABEL KEY=VALUE ... Raises Failed that says what is wrong."""
+    """The Spec of LABEL KEY=VALUE ... Raises Failed with the problem."""
     label, *rest = words
     if not re.fullmatch(r"[\w.+-]+", label):
         raise Failed(f"--build {label}: a label of letters, digits, . + - and _ comes first, then KEY=VALUE")
@@ -61,19 +61,19 @@ def parse_all(words):
     """The Specs of several --build. Raises Failed."""
     specs = [parse(each) for each in words]
     if len({spec.label for spec in specs}) < len(specs):
-        raise Failed("--build: each label once")
+        raise Failed("--build: each label may occur only once")
     return specs
 
 
 def _spec(label, found, options):
     programs = [found[key] for key in ("mariadbd", "mysqld") if key in found]
     if len(programs) > 1 or not programs and "server" not in found:
-        raise Failed(f"--build {label}: server=, mariadbd= or mysqld= is wanted; server= beside mariadbd= is the Debian "
-                     "that it was compiled for")
+        raise Failed(f"--build {label}: server=, mariadbd= or mysqld= is missing; server= beside mariadbd= is the Debian "
+                     "for which it was compiled")
     if programs and found.get("server") == MYSQL:
-        raise Failed(f"--build {label}: server={MYSQL} is the installed one; mysqld=PATH alone is another")
+        raise Failed(f"--build {label}: server={MYSQL} is the installed one; for another use only mysqld=PATH")
     if "server" in found and "mysqld" in found:
-        raise Failed(f"--build {label}: server= is the Debian that a mariadbd= was compiled for; "
+        raise Failed(f"--build {label}: server= is the Debian for which a mariadbd= was compiled; "
                      "mysqld= runs on this machine")
     if found.get("server", MYSQL) not in (*host.CODENAMES, MYSQL):
         raise Failed(f"--build {label}: server={found['server']}: known are {', '.join((*host.CODENAMES, MYSQL))}")
@@ -83,11 +83,11 @@ def _spec(label, found, options):
         raise Failed(f"--build {label}: engine={engine}: known are {', '.join(ENGINES)}")
     engine = by_name[engine.lower()]
     if engine != "InnoDB" and ("mysqld" in found or found.get("server") == MYSQL):
-        raise Failed(f"--build {label}: MySQL has no engine {engine}; InnoDB is what can be measured there")
+        raise Failed(f"--build {label}: MySQL has no engine {engine}; use InnoDB there")
     if engine != "TidesDB" and "plugin" in found:
         raise Failed(f"--build {label}: plugin= is {PLUGIN}, and engine={engine} does not use it")
     if engine == "TidesDB" and "mariadbd" in found and "plugin" not in found:
-        raise Failed(f"--build {label}: plugin=PATH is wanted, a {PLUGIN} compiled for that server")
+        raise Failed(f"--build {label}: plugin=PATH is missing, a {PLUGIN} compiled for that server")
     return Spec(label, found.get("server", ""), found.get("mariadbd", found.get("mysqld", "")), found.get("basedir", ""),
                 found.get("plugin-dir", ""), found.get("client", ""),
                 found.get("plugin", "built" if engine == "TidesDB" else ""), engine, found.get("allocator", ""), options,
@@ -96,7 +96,7 @@ def _spec(label, found, options):
 
 @dataclass(frozen=True)
 class Build:
-    """Ready to be started."""
+    """A build that is ready to start."""
     label: str
     engine: str
     environment: object    # An Environment or a GivenServer.
@@ -114,7 +114,7 @@ class Build:
 
 
 def identify(said):
-    """(flavour, version) of what a server's --version says. Raises Failed for any other program."""
+    """(flavour, version) from a server's --version. Raises Failed for any other program."""
     found = re.search(r"\bVer (\d+\.\d+\.\d+[\w.+~-]*)", said)
     if not found:
         raise Failed(f"no version of a server is in {said.strip()[:80]!r}")
@@ -123,14 +123,14 @@ def identify(said):
 
 
 def find_mysql(places=_MYSQL_PLACES, ask=output):
-    """The installed MySQL 9.7's program. Raises Failed that says what to install."""
+    """The program of the installed MySQL 9.7. Raises Failed with advice on installing it."""
     for place in places:
         if Path(place).exists():
             flavour, version = identify(ask([place, "--no-defaults", "--version"]))
             if flavour == "MySQL" and version.startswith("9.7."):
                 return Path(place)
     raise Failed("MySQL 9.7 is not on this machine, and Debian 12 and 13 have no package of it: install Oracle's "
-                 "mysql-community-server 9.7, or unpack its generic Linux archive and say mysqld=PATH/bin/mysqld. "
+                 "mysql-community-server 9.7, or unpack its generic Linux archive and give mysqld=PATH/bin/mysqld. "
                  "The build without PGO is compiled from the same release's sources")
 
 
@@ -159,15 +159,15 @@ def _given(spec, home):
 
 
 def check_visible(environment, path, what):
-    """For what mysql-test-run and an instrumented build need: a root of its own has the tree, the cache and /tmp."""
+    """For the files of mysql-test-run and an instrumented build: a separate root has only the tree, the cache and /tmp."""
     shared = [TREE, host.cache_dir(), Path("/tmp")]
     if environment.root and not any(path.is_relative_to(place) for place in shared):
-        raise Failed(f"{what}: {path} is not to be seen from the root that this server runs in; what is below {TREE} or "
-                     "/tmp is")
+        raise Failed(f"{what}: {path} is not visible from the root that this server runs in; use a path below {TREE} or "
+                     "/tmp")
 
 
 def _preload(spec, environment, log):
-    """The library of the wanted allocator, where the server lives."""
+    """The library of the wanted allocator, in the server's root."""
     if spec.allocator in ("", "system"):
         return ""
     if "/" in spec.allocator:
@@ -186,7 +186,7 @@ def _preload(spec, environment, log):
 
 
 def resolve(spec, log):
-    """The Build, made where it is to be made. Raises Failed."""
+    """The Build, compiled if needed. Raises Failed."""
     home = (servers.prepare(spec.server, log, tests=spec.engine == "RocksDB" and not spec.program)
             if spec.server and spec.server != MYSQL else None)
     environment = home if home and not spec.program else _given(spec, home)
@@ -197,6 +197,6 @@ def resolve(spec, log):
     elif spec.plugin:
         plugin = _path(spec, "plugin", spec.plugin).resolve()
         if plugin.name != PLUGIN:
-            raise Failed(f"--build {spec.label}: plugin={spec.plugin}: its name must be {PLUGIN}, by which it is loaded")
+            raise Failed(f"--build {spec.label}: plugin={spec.plugin}: its name must be {PLUGIN}, which the server loads")
     return Build(spec.label, spec.engine, environment, plugin, _preload(spec, environment, log), spec.options, flavour,
                  version, spec.data or f"{flavour}-{version}-{spec.engine}")

@@ -1,7 +1,7 @@
-"""A memory cgroup, v1 or v2: a server and all that it starts under one limit, its page cache counted.
+"""A memory cgroup, v1 or v2: one limit for a server and its children, including the page cache.
 
-The page cache is charged to the group whose process brought a page in. What is in memory already when a server starts
-stays on another's account: forget_files() first drops it.
+The kernel charges a page of the page cache to the group whose process read it. Pages already in memory when a server
+starts are charged to others, so forget_files() drops them first.
 """
 
 import errno
@@ -14,13 +14,13 @@ from pathlib import Path
 from installer.shell import Failed, Unavailable
 
 _PREFIX = "tidesdb-lab-"
-# Enters the group named by $0, then becomes the command: not a page of it is on another's account.
+# Enters the group named by $0, then becomes the command, so that all its pages are charged to the group.
 _ENTER = 'echo $$ > "$0/cgroup.procs" && exec "$@"'
 
 
 @dataclass(frozen=True)
 class Usage:
-    """In bytes, but for the last."""
+    """In bytes, except the last."""
 
     limit: int
     current: int
@@ -32,14 +32,14 @@ class Usage:
 
 @dataclass(frozen=True)
 class Hierarchy:
-    """Where this machine's memory controller is."""
+    """This machine's memory controller."""
 
     version: int
     mount: Path
-    own: Path  # The group that this process is in.
+    own: Path  # This process's group.
 
     def places(self):
-        """Where a group may be made, best first: a child counts for its parents' limits too."""
+        """Places for a new group, best first: a child also counts for its parents' limits."""
         place = self.own
         while True:
             yield place
@@ -49,7 +49,7 @@ class Hierarchy:
 
 
 def find_hierarchy(proc=Path("/proc/self")):
-    """Raises Unavailable when no memory controller is mounted."""
+    """Raises Unavailable if no memory controller is mounted."""
     paths = {}  # By controller; "" for v2.
     for line in (proc / "cgroup").read_text().splitlines():
         _, controllers, path = line.split(":", 2)
@@ -71,7 +71,7 @@ def find_hierarchy(proc=Path("/proc/self")):
 
 
 def _below(mount, root, path):
-    """The directory of a group. A container may be shown its own group alone: that is the root then."""
+    """The directory of a group. A container may see only its own group, which is then the root."""
     try:
         own = mount / Path(path).relative_to(root)
     except ValueError:
@@ -90,7 +90,7 @@ def _numbers(path):
 
 
 class MemoryGroup:
-    """Use it as a context. Owns: one cgroup; when it is left, the processes in it must have ended."""
+    """A context. Owns: one cgroup; its processes must have ended when the context ends."""
 
     def __init__(self, name, limit_bytes, hierarchy=None):
         self.hierarchy = hierarchy or find_hierarchy()
@@ -99,7 +99,7 @@ class MemoryGroup:
         self.path = None
 
     def __enter__(self):
-        """Raises Unavailable where there is no right to make one."""
+        """Raises Unavailable without the right to make one."""
         tried = []
         for place in self.hierarchy.places():
             try:
@@ -109,8 +109,8 @@ class MemoryGroup:
                 tried.append(f"{place}: {error.strerror}")
                 self._remove_quietly()
         raise Unavailable(
-            "no memory cgroup can be made here: " + "; ".join(tried) + ". It takes root (in a container also a writable "
-            "/sys/fs/cgroup); or leave the memory limit out, and the page cache is not limited")
+            "no memory cgroup can be made here: " + "; ".join(tried) + ". It needs root (in a container also a writable "
+            "/sys/fs/cgroup); or leave out the memory limit, and the page cache is not limited")
 
     def __exit__(self, *_):
         self.remove()
@@ -127,7 +127,7 @@ class MemoryGroup:
         else:
             self._write("memory.max", self.limit)
             self._write_if_there("memory.swap.max", 0)
-        # Whether processes may enter is another right than that of making it.
+        # Entering a group needs another right than making it.
         entered = subprocess.run(self.command(["true"]), capture_output=True, text=True)
         if entered.returncode != 0:
             raise OSError(errno.EPERM, f"no process may enter ({entered.stderr.strip()})")
@@ -136,12 +136,12 @@ class MemoryGroup:
         (self.path / name).write_text(str(value))
 
     def _write_if_there(self, name, value):
-        """Swap is not part of every kernel."""
+        """Not every kernel has swap accounting."""
         if (self.path / name).exists():
             self._write(name, value)
 
     def command(self, argv):
-        """The command line that runs argv, and all that it starts, in the group."""
+        """The command line that runs argv and its children in the group."""
         return ["/bin/sh", "-c", _ENTER, str(self.path), *map(str, argv)]
 
     def processes(self):
@@ -161,7 +161,7 @@ class MemoryGroup:
         return int(text) if text else None
 
     def remove(self, timeout_s=10):
-        """Raises Failed when processes are in it and do not end; ending them is their owner's business."""
+        """Raises Failed if processes in it do not end; their owner must end them."""
         if self.path is None:
             return
         deadline = time.monotonic() + timeout_s
@@ -178,7 +178,7 @@ class MemoryGroup:
             time.sleep(0.05)
 
     def _remove_quietly(self):
-        """Of a group that could not be made whole; what cannot be removed the next one removes."""
+        """Removes an incomplete group; the next run removes what remains."""
         try:
             if self.path is not None:
                 _rmdir(self.path)
@@ -188,14 +188,14 @@ class MemoryGroup:
 
     @staticmethod
     def _remove_old(place):
-        """Groups of runners that were killed."""
+        """Removes groups of killed runners."""
         for path in place.glob(_PREFIX + "*"):
             owner = path.name[len(_PREFIX):].partition("-")[0]
             if owner.isdigit() and not Path("/proc", owner).exists():
                 try:
                     _rmdir(path)
                 except OSError:
-                    pass  # Its processes go on; they are not ours to end.
+                    pass  # It has running processes, which are not ours.
 
 
 def _rmdir(path):
@@ -203,7 +203,7 @@ def _rmdir(path):
 
 
 def forget_files(directory):
-    """Writes the files below a directory out and drops them from the page cache: who reads them next, pays."""
+    """Writes out the files below a directory and drops them from the page cache, so that the next reader pays for them."""
     for path in Path(directory).rglob("*"):
         if path.is_file() and not path.is_symlink():
             descriptor = os.open(path, os.O_RDONLY)

@@ -1,6 +1,6 @@
-"""How much disk an engine takes: what holds rows, and apart from it what is log, undo, and not flushed yet.
+"""An engine's disk usage: its rows, and separately its log, undo, and rows not flushed yet.
 
-Blocks that are allocated are counted, so that holes, which page compression punches, are not.
+Counts allocated blocks, and so leaves out the holes that page compression punches.
 """
 
 from dataclasses import asdict, dataclass
@@ -14,17 +14,17 @@ class Usage:
     """In bytes."""
     files: int      # Files with rows: .ibd files, table files.
     unflushed: int  # Rows that only the log holds, as the engine counts them in its write buffer.
-    log: int        # Files of the log, with what of them is laid out and not used.
+    log: int        # Files of the log, including preallocated space.
     undo: int       # InnoDB's system and undo tablespaces.
 
     def minus(self, before):
-        """What came since; a log is laid out at the start and is its own size."""
+        """The growth since then; a log is preallocated at the start, so it counts in full."""
         return Usage(*(max(0, now - then) for now, then in
                        ((self.files, before.files), (self.unflushed, before.unflushed), (self.log, 0),
                         (self.undo, before.undo))))
 
     def phases(self, name):
-        """By phase, as the CSV has them. What rows take is the phase itself; its parts follow."""
+        """By phase, as in the CSV. The phase itself is the size of rows; its parts follow."""
         return {name: self.files + self.unflushed, **{f"{name}_{part}": size for part, size in asdict(self).items()}}
 
 
@@ -33,7 +33,7 @@ def _allocated(paths):
     for path in paths:
         try:
             total += path.stat().st_blocks * _BLOCK
-        except FileNotFoundError:  # A server that runs deletes files.
+        except FileNotFoundError:  # A running server deletes files.
             pass
     return total
 
@@ -50,7 +50,7 @@ def _tidesdb(data, _):
 
 
 def _rocksdb(data, _):
-    # Not its MANIFEST, which is laid out at 4 MB and cut at the next start.
+    # Not its MANIFEST, which is preallocated at 4 MB and cut at the next start.
     return _allocated((data / "#rocksdb").glob("*.sst")), _allocated((data / "#rocksdb").glob("*.log")), 0
 
 
@@ -58,16 +58,16 @@ _OF = {"InnoDB": _innodb, "TidesDB": _tidesdb, "RocksDB": _rocksdb}
 
 
 def unflushed(engine, sql):
-    """By the server's own counter; 0 for an engine that has none."""
+    """From the server's own counter; 0 for an engine without one."""
     name = _UNFLUSHED.get(engine)
     rows = sql(f"SHOW GLOBAL STATUS LIKE '{name}'").split() if name else []
     return int(rows[1]) if len(rows) == 2 and rows[1].isdigit() else 0
 
 
 def usage(engine, data, database, in_memory):
-    """Of this engine below the server's data directory; None where that cannot be read."""
+    """The usage of this engine below the server's data directory; None if that cannot be read."""
     if data is None:
         return None
     files, log, undo = _OF[engine](data, database)
-    # MyRocks flushes when it is stopped, and has no log then.
+    # MyRocks flushes when it stops, and then has no log.
     return Usage(files, min(in_memory, log), log, undo)

@@ -1,4 +1,4 @@
-"""A server that is somebody's own: its program and what lies beside it, as an Environment of the installer's."""
+"""A user's own server: its program and the files beside it, as an Environment of the installer."""
 
 import re
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from installer.shell import output
 
 @dataclass(frozen=True)
 class GivenServer:
-    """client: None for the one beside it. home: the Environment in whose root it runs; None: on this machine."""
+    """client: None: the one beside it. home: the Environment whose root it runs in; None: this machine."""
     mariadbd: Path
     basedir: Path
     plugin_dir: Path
@@ -38,12 +38,12 @@ class GivenServer:
 
 
 def command_in(home, argv, cwd=None, needs=()):
-    """The command line that runs argv where home has its servers; home: an Environment, or None for this machine."""
+    """The command line that runs argv in home's root; home: an Environment, or None for this machine."""
     return home.command(argv, cwd, needs) if home else [str(a) for a in argv]
 
 
 def plugin_dir_of(program, basedir, ask=output):
-    """Where this server looks for plugins. ask: runs it and gives what it says."""
+    """The plugin directory of this server. ask: runs it and returns its output."""
     said = ask([program, "--no-defaults", "--user=root", f"--basedir={basedir}", "--verbose", "--help"])
     found = re.search(r"^plugin-dir\s+(\S+)", said, re.M)
     return Path(found.group(1)) if found else basedir / "lib" / "plugin"

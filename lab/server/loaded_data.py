@@ -1,7 +1,7 @@
-"""Data loaded once, and one measurement after another on copies of it.
+"""Data loaded once, and measurements on copies of it.
 
-Builds that can read each other's files share the data that one of them loaded. Were each to load its own, a difference
-in how the load came to lie on disk would be in every repetition, and look like one of the builds.
+Builds that can read each other's files share the data that one of them loaded. If each loaded its own, a difference
+in the load's layout on disk would be in every repetition, and look like a difference of the builds.
 """
 
 import json
@@ -14,16 +14,16 @@ from lab.server.build_server import BuildServer
 from lab.server.cgroup import forget_files
 from lab.server.private_server import Limit
 
-_LOADED = "loaded.json"  # In a template: it is whole, and by whom it was made.
+_LOADED = "loaded.json"  # In a template: says that it is complete, and who made it.
 
 
 def groups_of(builds):
-    """The builds that load: of those that share data the first."""
+    """The builds that load: the first of those that share data."""
     return list({build.data: build for build in reversed(builds)}.values())[::-1]
 
 
 class LoadedData:
-    """Owns: directory, with a template for each group of builds and the copy that is measured; and a socket's directory."""
+    """Owns: directory, with a template for each group of builds and the measured copy; and a socket's directory."""
 
     def __init__(self, directory, sockets):
         self.directory, self.socket = Path(directory), Path(sockets) / "mysqld.sock"
@@ -39,7 +39,7 @@ class LoadedData:
         return (self.template(build) / _LOADED).exists()
 
     def loader(self, build, options):
-        """The server that loads, with nothing in it, not started."""
+        """The loading server, empty and not started."""
         directory = self.template(build)
         shutil.rmtree(directory, ignore_errors=True)
         server = BuildServer(build, directory, options, socket=self.socket)
@@ -47,7 +47,7 @@ class LoadedData:
         return server
 
     def loaded(self, build, server, seconds):
-        """The loader has stopped, and all is there. Returns what a journal keeps of it."""
+        """Call after the loader has stopped with all data loaded. Returns the journal's entry."""
         made = {"by": build.label, "seconds": round(seconds, 1), "bytes": allocated_bytes(server.data)}
         (self.template(build) / _LOADED).write_text(json.dumps(made) + "\n")
         return made
@@ -56,18 +56,18 @@ class LoadedData:
         """A server on a fresh copy, not started."""
         self.forget()
         self.copy.mkdir(parents=True)
-        # Bytes alike for every build: also an interrupted or failed run leaves the next one what this one had.
+        # The same bytes for every build: an interrupted or failed run does not change them for the next one.
         subprocess.run(["cp", "-a", "--reflink=auto", "--sparse=auto", self.template(build) / "data", self.copy / "data"],
                        check=True)
         forget_files(self.copy)
         return BuildServer(build, self.copy, options, limit, self.socket)
 
     def forget(self):
-        """The copy is no longer wanted."""
+        """Removes the copy."""
         shutil.rmtree(self.copy, ignore_errors=True)
 
     def stop_left_over(self, builds):
-        """Servers of a sitting that was killed."""
+        """Ends servers of a killed sitting."""
         for build in builds:
             for directory in (self.template(build), self.copy):
                 BuildServer(build, directory, socket=self.socket).kill()

@@ -1,6 +1,6 @@
-"""What each engine's server is told: the settings of a profile (lab/profiles/), and what makes commits durable.
+"""The options of each engine's server: the settings of a profile (lab/profiles/), and the durability of commits.
 
-A profile also says what a runner does where its command line says nothing: the groups [lab] and [RUNNER].
+A profile also has defaults for a runner's command line: the groups [lab] and [RUNNER].
 """
 
 import argparse
@@ -11,21 +11,21 @@ from lab.base.arguments import above_zero
 
 PROFILES = Path(__file__).resolve().parents[1] / "profiles"
 DEFAULT = "fair"
-# What each engine calls its cache.
+# Each engine's name for its cache.
 CACHE = {"InnoDB": "innodb_buffer_pool_size", "TidesDB": "tidesdb_block_cache_size", "RocksDB": "rocksdb_block_cache_size"}
 
-# By engine: a commit that is not synced, and one that is. Not synced it is written all the same, by every engine: a killed
-# server loses nothing, a machine without power its last second or more.
+# By engine: options without and with synced commits. Every engine writes its log at each commit in any case: a killed
+# server loses nothing, a power cut may lose the last second or more.
 _SYNC = {
     "InnoDB": {"NONE": ["--innodb-flush-log-at-trx-commit=2"], "FULL": ["--innodb-flush-log-at-trx-commit=1"]},
     "TidesDB": {"NONE": ["--tidesdb-unified-memtable-sync-mode=NONE"],
                 "FULL": ["--tidesdb-unified-memtable-sync-mode=FULL"]},
     "RocksDB": {"NONE": ["--rocksdb-flush-log-at-trx-commit=0", "--rocksdb-manual-wal-flush=OFF"],
                 "FULL": ["--rocksdb-flush-log-at-trx-commit=1"]},
-    # Keeps nothing: what server and client alone can do, a ceiling for work that returns no rows.
+    # Keeps nothing: the limit of server and client, a ceiling for work that returns no rows.
     "BLACKHOLE": {"NONE": [], "FULL": []},
 }
-# InnoDB with all data in memory: the ceiling for work that returns rows. Not an engine of its own.
+# InnoDB with all data in memory: the ceiling for work that returns rows. Not a separate engine.
 IN_MEMORY = "InnoDB-in-memory"
 _IN_MEMORY_OPTIONS = ["--innodb-buffer-pool-size=4G", "--innodb-log-file-size=2G", "--innodb-max-dirty-pages-pct=90",
                       "--innodb-max-dirty-pages-pct-lwm=0"]
@@ -44,7 +44,7 @@ def engine_of(name):
 
 
 def keeps_rows(name):
-    """False: nothing that reads what it wrote runs on it, TPROC-C among that."""
+    """False: works that read their own writes, such as TPROC-C, cannot run on it."""
     return name != "BLACKHOLE"
 
 
@@ -53,9 +53,9 @@ def needs_plugin(name):
 
 
 def read_profile(text, source):
-    """The groups of a profile: for each its options as the server's command line takes them, in order.
+    """The groups of a profile: for each its options in the form of the server's command line, in order.
 
-    `!include NAME.cnf` is another profile's groups.
+    `!include NAME.cnf` includes another profile's groups.
     """
     groups = {}
     current = None
@@ -79,7 +79,7 @@ def read_profile(text, source):
 
 
 def about(profile):
-    """What a profile says of itself, and of what it makes unequal: its first comment, without the line on groups."""
+    """A profile's description, with what it makes unequal: its first comment, without the line about groups."""
     lines = []
     for line in (PROFILES / f"{profile}.cnf").read_text().splitlines():
         if not line.startswith("#") or line.startswith("# Groups:"):
@@ -96,8 +96,8 @@ def _groups(profile):
 
 
 def options(profile, name, sync):
-    """All options of the server that measures this engine. Where a profile has a `sync` of its own, its settings of that
-    are its own too."""
+    """All options of the server for this engine. A profile with its own `sync` also has its own settings for
+    it."""
     groups = _groups(profile)
     engine = engine_of(name)
     aside = groups.get("aside", []) if engine != "InnoDB" else []
@@ -107,32 +107,32 @@ def options(profile, name, sync):
 
 
 def defaults(profile, group="lab"):
-    """By name, what a runner does by default with this profile: of [lab] for all, or of the runner's own group."""
+    """By name, a runner's defaults with this profile: from [lab] for all, or from the runner's own group."""
     return dict(option[2:].split("=", 1) for option in _groups(profile).get(group, []))
 
 
 def set_defaults(parser, argv, runner, names=None):
-    """Makes the sizes of the profile that a command line names the parser's defaults.
+    """Makes the sizes of the command line's profile the parser's defaults.
 
-    names: by the profile's name of a size that of the parser, where they differ.
+    names: the parser's name by the profile's name of a size, if they differ.
     """
     wanted = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     wanted.add_argument("--profile", default=DEFAULT)
     profile = wanted.parse_known_args(argv)[0].profile
     if profile not in known():
-        return  # The parser itself says it better.
+        return  # The parser's own message is better.
     found = {"sync": defaults(profile)["sync"]} if "sync" in defaults(profile) else {}
     found |= {(names or {}).get(name, name): value for name, value in defaults(profile, runner).items()}
     parser.set_defaults(**{name.replace("-", "_"): value for name, value in found.items()})
 
 
 def scaled_down(size, by):
-    """A size of data on a small machine: a part of it, at least 1."""
+    """A size of data scaled down for a small machine, at least 1."""
     return max(1, round(size / by))
 
 
 def add_scale_down(add):
     """The option that every runner has. add: of an argparse group."""
     add("--scale-down", type=above_zero, default=1, metavar="N",
-        help="for a small machine: rows and warehouses divided by N, whoever names them; caches and times stay "
+        help="for a small machine: divide rows and warehouses by N, also a profile's; caches and times stay "
              "(%(default)s)")

@@ -1,10 +1,10 @@
-"""A server that somebody else started and will stop, as far as it is to be seen from here.
+"""A server that the user starts and stops, as far as it is visible from here.
 
     seen = RunningServer(sql, client, socket="/tmp/mariadb.sock")
-    seen.identity()         # What a run must be resumed with.
-    with seen.sampler():    # As of a private server, where its process is on this machine.
+    seen.identity()         # Must be the same when a run is resumed.
+    with seen.sampler():    # As for a private server, if its process is on this machine.
         ...
-    seen.unseen()           # Sentences for the report: what of it is not known, and why.
+    seen.unseen()           # Sentences for the report: unknown facts, and why.
 """
 
 import os
@@ -19,13 +19,13 @@ from lab.server.private_server import variables_of
 
 _HERE = ("", "localhost", "127.0.0.1", "::1")
 _PROGRAMS = re.compile(rb"mariadbd|mysqld")
-# What is loaded of the engines that are measured here.
+# The loaded plugins of measured engines.
 _PLUGINS = re.compile(r"^\S+ r-xp \S+ \S+ \S+ +(/.*/(ha_(?:tidesdb|rocksdb)\.so))( \(deleted\))?$", re.M)
 _PATIENCE_S = 5
 
 
 def _is_server(pid):
-    """Whether a process is one; a pid file may be old."""
+    """Whether a process is a server; a pid file may be old."""
     try:
         return bool(_PROGRAMS.search(Path(f"/proc/{pid}/cmdline").read_bytes()))
     except OSError:
@@ -33,9 +33,9 @@ def _is_server(pid):
 
 
 def peer_of(path):
-    """The process that listens at a socket, as the kernel knows it; None: it shows none.
+    """The process that listens at a socket, from the kernel; None if it shows none.
 
-    A server logs this as a connection that was broken off.
+    A server logs this as a broken connection.
     """
     try:
         with sockets.socket(sockets.AF_UNIX) as mine:
@@ -47,25 +47,25 @@ def peer_of(path):
 
 
 class RunningServer:
-    """Nothing of it is changed."""
+    """Only observes the server."""
 
     def __init__(self, sql, client, environment=None, socket="", host=""):
-        """sql: runs a statement, returns its rows as text. socket, host: how it is reached; "" for the other one.
+        """sql: runs a statement, returns its rows as text. socket, host: its address; one of them is "".
 
-        client: the command line that reads statements; environment: what it is given besides.
+        client: the command line that reads statements; environment: its extra variables.
         """
         self.sql, self._client, self._environment = sql, client, environment
         self._socket, self._host, self._pid = socket, host, None
 
     def pid(self):
-        """Its process on this machine; None when it is elsewhere or not to be seen."""
+        """Its process on this machine; None if it is elsewhere or not visible."""
         if self._pid is None or not _is_server(self._pid):
             self._pid = self._find() if self._host in _HERE else None
         return self._pid
 
     def _find(self):
         data, file, name = self.sql("SELECT @@datadir, @@pid_file, @@hostname").rstrip("\n").split("\t")
-        if name == os.uname().nodename:  # Else a container's, whose processes have other numbers here.
+        if name == os.uname().nodename:  # Otherwise it is in a container, whose processes have other numbers here.
             try:
                 pid = int((Path(data) / file).read_text())
             except (OSError, ValueError):
@@ -76,8 +76,8 @@ class RunningServer:
         return pid if pid and _is_server(pid) else None
 
     def _data(self, pid):
-        """The data directory by a path of this process's; None where it is not to be seen."""
-        inside = Path(f"/proc/{pid}/cwd/")  # A server works there, whatever root it has.
+        """The data directory as a path for this process; None if it is not visible."""
+        inside = Path(f"/proc/{pid}/cwd/")  # A server's working directory, in any root.
         if os.access(inside, os.R_OK | os.X_OK):
             return inside
         path = Path(self.sql("SELECT @@datadir").rstrip("\n"))
@@ -88,23 +88,23 @@ class RunningServer:
 
     @property
     def data(self):
-        """The data directory; None where its files are not to be read."""
+        """The data directory; None if its files are not readable."""
         pid = self.pid()
         path = self._data(pid) if pid else None
         return path if path and os.access(path, os.R_OK | os.X_OK) else None
 
     def sampler(self):
-        """A Sampler, not begun yet: of its counters, and of its process where that is here."""
+        """A Sampler, not started: of its counters, and of its process if that is here."""
         pid = self.pid()
         return Sampler(pid, StatusClient([*self._client, "--unbuffered"], self._environment),
                        data=self._data(pid) if pid else None, whole_life=False)
 
     def memory(self):
-        """Nothing besides what the samples have: its peak may be of another day."""
+        """Nothing beyond the samples, because its peak may be from another day."""
         return {}
 
     def binaries(self):
-        """By name, the files that it runs, where they are to be read."""
+        """By name, its program files, if they are readable."""
         pid, found = self.pid(), {}
         if pid is None:
             return found
@@ -115,7 +115,7 @@ class RunningServer:
             return found
         if os.access(program, os.R_OK):
             name, file = path.removesuffix(" (deleted)").rpartition("/")[2], Path(f"/proc/{pid}/root{path}")
-            found[name] = file if file.exists() else program  # By its own name, where it is still there.
+            found[name] = file if file.exists() else program  # By its own name, if it still exists.
         for path, name, deleted in _PLUGINS.findall(maps):
             file = Path(f"/proc/{pid}/root{path}")
             if not deleted and os.access(file, os.R_OK):
@@ -123,7 +123,7 @@ class RunningServer:
         return found
 
     def says(self):
-        """By name, what it says of itself and of the plugins of engines."""
+        """By name, its own version and those of engine plugins."""
         of = variables_of(self)
         names = ("version", "version_comment", "version_source_revision")
         found = {"server": " ".join(of[name] for name in names if of.get(name))}
@@ -134,34 +134,34 @@ class RunningServer:
         return found
 
     def identity(self):
-        """What tells it from another build: what it says, and its files' sums."""
+        """Distinguishes it from another build: its own versions, and its files' checksums."""
         return {**self.says(), **provenance.sums(self.binaries())}
 
     def unseen(self):
-        """Sentences: what of it cannot be observed, and why."""
+        """Sentences: what cannot be observed, and why."""
         if self._host not in _HERE:
-            return ["The server is on another machine: its CPU, memory and disk are not known, only what it says itself."]
+            return ["The server is on another machine: its CPU, memory and disk are unknown, except for its own counters."]
         pid = self.pid()
         if pid is None:
-            why = ("its pid file is not to be read here" if not self._socket else
-                   "it is in a container or of another user, and the kernel does not say who listens at the socket")
-            return [f"The server's process is not to be seen ({why}): its CPU, memory and disk are not known."]
+            why = ("its pid file is not readable here" if not self._socket else
+                   "it is in a container or of another user, and the kernel does not show who listens at the socket")
+            return [f"The server's process is not visible ({why}): its CPU, memory and disk are unknown."]
         said, data = [], self._data(pid)
         if not self.binaries():
-            said.append("The server's program is not to be read by this user: it is known by its version alone.")
+            said.append("The server's program is not readable for this user: only its version is known.")
         if data is None:
-            said.append("The server's data directory is not to be seen by this user: what its disk wrote and what its "
-                        "files take are not known.")
+            said.append("The server's data directory is not visible to this user: its disk writes and file sizes "
+                        "are unknown.")
             return said
         if Disk(data).written() is None:
-            said.append("The server's data directory is on no block device (tmpfs, an overlay): what its disk wrote is not "
+            said.append("The server's data directory is on no block device (tmpfs, an overlay): its disk writes are not "
                         "known.")
         if not os.access(data, os.R_OK | os.X_OK):
-            said.append("The server's data directory is not to be read by this user: what its files take is not known.")
+            said.append("The server's data directory is not readable for this user: its file sizes are unknown.")
         return said
 
 
 def _user_of(pid):
-    """Whose process it is; of a server that gave up being root its directory in /proc is root's."""
+    """The owner of the process; its directory in /proc belongs to root if the server gave up being root."""
     found = re.search(r"^Uid:\s+\d+\s+(\d+)", Path(f"/proc/{pid}/status").read_text(), re.M)
     return int(found.group(1)) if found else None

@@ -1,1 +1,1 @@
-"""What every runner is made of: a journal, progress, steps done once, the end in order."""
+"""The basis of every runner: a journal, progress, steps that run once, an orderly end."""

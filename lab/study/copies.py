@@ -1,4 +1,4 @@
-"""Studies of builds: they take turns, each unit on a fresh copy of the data that one of its group has loaded."""
+"""Studies of builds that take turns, each unit on a fresh copy of the data loaded by one of its group."""
 
 import time
 from contextlib import contextmanager
@@ -13,7 +13,7 @@ DATA = "data"
 
 
 class OnCopies(core.Study):
-    """Owns: besides, directory/DATA, where loaded data is while it runs or waits to be resumed. A unit has a label."""
+    """Also owns directory/DATA, with the loaded data while it runs or waits to be resumed. A unit has a label."""
 
     specs = ()  # Of builds.parse().
 
@@ -24,11 +24,11 @@ class OnCopies(core.Study):
         self.binaries = {name: path for build in builds for name, path in build.binaries().items()}
 
     def load_options(self, build):
-        """Of the server that loads."""
+        """The options of the loading server."""
         raise NotImplementedError
 
     def fill(self, server, build, step):
-        """Loads all data into a server that runs."""
+        """Loads all data into a running server."""
         raise NotImplementedError
 
     def work(self):
@@ -39,7 +39,7 @@ class OnCopies(core.Study):
         super().work()
 
     def _load(self, build):
-        """Data that all builds of a group are measured on: without it there is nothing to measure."""
+        """Loads the data for all builds of a group; without it there is nothing to measure."""
         name = load_name(build)
         wanted = any(self.journal.result(unit.name) is None for unit in self.units
                      if self.builds[unit.label].data == build.data)
@@ -64,7 +64,7 @@ class OnCopies(core.Study):
 
     @contextmanager
     def fresh(self, build, options, limit=Limit()):
-        """A server on a copy of the data, started; both are gone afterwards."""
+        """Starts a server on a copy of the data; removes both afterwards."""
         server = self.data.fresh(build, options, limit)
         try:
             server.start()
@@ -73,7 +73,7 @@ class OnCopies(core.Study):
         except Failed as error:
             raise server.failed(error) from error
         finally:
-            server.kill()  # Its data is thrown away: what it would still write out is not waited for.
+            server.kill()  # Its data is thrown away, so do not wait for its last writes.
             server.end()
             self.data.forget()
 

@@ -1,9 +1,9 @@
-"""What every runner is: options, units, and one measure() that gives a unit's Runs. Plan, resume and report are here.
+"""The core of every runner: options, units, and one measure() that returns a unit's Runs. Has plan, resume and report.
 
     class Study(core.Study):
         kind, command = "iibench_runner", "iibench_runner.sh"
-        def prepare(self, log): ...             # Builds what is needed; sets binaries and told, the unequal and the rest.
-        def measure(self, unit, step): ...      # [Run, ...], and what else the journal keeps.
+        def prepare(self, log): ...             # Builds what is needed; sets binaries, told, unequal and so on.
+        def measure(self, unit, step): ...      # [Run, ...], and more for the journal.
 
     main(lambda: core.run(Study, options.parse, "iibench", argv))
 """
@@ -28,40 +28,40 @@ _LOG = "build.log"
 class Study:
     """Owns: directory, and while it runs sockets, a folder in /tmp.
 
-    A unit has a name, which is its step's, and a repetition.
+    A unit has a name, the same as its step's, and a repetition.
     """
 
     kind = ""     # In the journal: a run of another kind is not resumed.
-    command = ""  # As a person types it.
+    command = ""  # As the user types it.
     packages = packages.LAB_PYTHON
-    smaller = "--scale-down makes it smaller, -o names another place"
-    charts = True   # Those of every report; False for a runner with charts of its own.
-    figures_said = True  # The report's, on the terminal.
-    paired = False  # Builds of one thing took turns.
+    smaller = "use --scale-down to make it smaller, or -o to put it elsewhere"
+    charts = True   # The charts of every report; False for a runner with its own charts.
+    figures_said = True  # Print the report's figures on the terminal.
+    paired = False  # Builds of one program took turns.
 
     def __init__(self, args, directory, plan):
         self.args, self.directory, self.plan = args, Path(directory), plan
         self.units, self.labels, self.failed, self._new = [], [], 0, False
-        # Of prepare(). binaries: by name the paths of what is measured and measured with; told: by engine or build the
-        # options of its server. Both must be the same when it is resumed.
+        # Set by prepare(). binaries: by name the paths of the measured programs and the tools; told: by engine or build the
+        # options of its server. Both must be the same when a run is resumed.
         self.binaries, self.told = {}, {}
         self.unequal, self.configuration = [], []
         self.reports, self.report_name, self.journal = self.directory, "report", None
 
     @staticmethod
     def drawn(args):
-        """What a new run's plan has besides its command line."""
+        """Entries of a new run's plan besides its command line."""
         return {}
 
     def needs_bytes(self):
-        """The room that servers' data takes."""
+        """The estimated size of the servers' data."""
         return 0
 
     def prepare(self, log):
-        """Builds and looks up what is needed, before anything is written."""
+        """Builds and looks up everything needed, before anything is written."""
 
     def identity(self):
-        """By name, sums of what it must be resumed with."""
+        """By name, checksums that must be the same when it is resumed."""
         return provenance.sums(self.binaries, self.told)
 
     def whole_plan(self):
@@ -69,20 +69,20 @@ class Study:
         return {**self.plan, turns.KEY: turns.ORDER, BINARIES: self.identity()}
 
     def how_again(self):
-        """The command that tries again what failed."""
+        """The command that tries failed measurements again."""
         return f"{self.command} --resume {self.directory}"
 
     def steps(self):
-        """Of the progress: those of work()."""
+        """The steps of work(), for the progress."""
         return [Step(unit.name, self.expected_s(unit), "measurement") for unit in self.units]
 
     def work(self):
-        """Everything that is not done yet."""
+        """Does everything that is not done yet."""
         for unit in self.units:
             self.once(unit)
 
     def measure(self, unit, step):
-        """The unit's Runs, and a dictionary that the journal keeps besides. Raises Failed."""
+        """The unit's Runs, and a dictionary for the journal. Raises Failed."""
         raise NotImplementedError
 
     def title_and_about(self):
@@ -90,17 +90,17 @@ class Study:
         raise NotImplementedError
 
     def tables(self):
-        """Writes a runner's own tables of what is done. Called after each unit, and before the report."""
+        """Writes a runner's own tables of finished units. Called after each unit, and before the report."""
 
     def beside(self):
-        """Paths of a runner's own tables that are not in its directory."""
+        """Paths of a runner's own tables outside its directory."""
         return []
 
     def finished(self):
-        """All units are done: loaded data may go."""
+        """Called when all units are done: loaded data may be removed."""
 
     def once(self, unit):
-        """Measures a unit unless an earlier sitting did. True: now; None: before; False: it failed, which is said."""
+        """Measures a unit unless an earlier sitting did. True: now; None: before; False: it failed, with a message."""
         def measured(step):
             runs, kept = self.measure(unit, step)
             return {**written.save(self.directory, unit.name, runs), **kept}
@@ -112,7 +112,7 @@ class Study:
         return done
 
     def go(self):
-        """Does what is left, and reports. Returns the exit code: 1 when a unit failed."""
+        """Does the remaining work, and reports. Returns the exit code: 1 if a unit failed."""
         self._new = not self.directory.exists()
         sitting.make_directory("--output-dir", self.directory)
         log = self.directory / _LOG
@@ -139,15 +139,15 @@ class Study:
             "units": len(self.units), "paired": self.paired})
 
     def said_order(self):
-        """A sentence on who was measured when."""
+        """A sentence about the order of measurements."""
         return turns.said(max((unit.repetition for unit in self.units), default=1))
 
     def facts(self):
-        """Where the figures come from."""
+        """The provenance of the figures."""
         return provenance.collect(self.directory, self.binaries)
 
     def report(self):
-        """Writes it in all its forms, and says its figures."""
+        """Writes the report in all its forms, and prints its figures."""
         study = written.read(self.directory)
         for sentence in study.history:
             say(sentence)
@@ -164,28 +164,28 @@ class Study:
         provenance.write_checksums(self.directory, (written.JOURNAL,), self.beside())  # A journal goes on.
 
     def say_what_is_kept(self):
-        """For a later sitting."""
+        """Saves the state for a later sitting."""
 
     def discard_if_empty(self):
-        """Takes the folder away again when nothing was begun in it."""
+        """Removes the folder if nothing was begun in it."""
         if self._new and not (self.directory / written.JOURNAL).exists():
             shutil.rmtree(self.directory, ignore_errors=True)
 
 
 def _refuse_what_is_there(directory):
-    """Raises Failed for a directory that a new run would find something in."""
+    """Raises Failed if the directory of a new run is not empty."""
     if (directory / written.JOURNAL).exists():
-        raise Failed(f"-o: {directory} has a study; resume it with --resume {directory}, or name another directory")
+        raise Failed(f"-o: {directory} has a study; resume it with --resume {directory}, or choose another directory")
     if directory.exists() and any(path.name != _LOG for path in directory.iterdir()):
-        raise Failed(f"-o: {directory} holds something that is no study; name another directory")
+        raise Failed(f"-o: {directory} is not empty and not a study; choose another directory")
 
 
 def run(runner, parse, name, argv, also=(), again=None, place=lambda args, new: args.output_dir / new, kind_of=None):
-    """The exit code of a runner's command line: a new run in -o DIR/NAME_TIME, or with --resume one that was interrupted.
+    """The exit code of a runner's command line: a new run in -o DIR/NAME_TIME, or with --resume an interrupted one.
 
-    also: the options that may be said beside --resume; again: puts what they say into the options of the run's beginning.
-    place: the directory of a new run, by the options and NAME_TIME; kind_of: which runner, by the options, where it has
-    several.
+    also: options allowed beside --resume; again: copies their values into the options from the run's beginning.
+    place: the directory of a new run, from the options and NAME_TIME; kind_of: the class of runner, from the options, if it
+    has several.
     """
     args = parse(argv)
     if args.resume:

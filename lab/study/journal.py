@@ -1,16 +1,16 @@
-"""Which steps of a run are done, kept so that an interrupted run goes on where it was.
+"""The finished steps of a run, kept so that an interrupted run can be resumed.
 
-    plan = {"engines": [...], "seconds": 60}     # What must be the same for figures to belong together.
+    plan = {"engines": [...], "seconds": 60}     # Must be the same for figures to belong together.
     with Journal(directory / "journal.jsonl", "sqlbench", plan) as journal:
         for step in steps:
             if journal.result(step) is None:
                 journal.begin(step)
-                journal.finish(step, measure())  # Anything that JSON can say, but not None.
+                journal.finish(step, measure())  # Any JSON value except None.
         journal.end()
         report(journal.results(), journal.history())
 
 Format: JSON lines. The first says kind and plan; then {"event": "sitting" | "begin" | "finish" | "fail" | "end"}.
-A line is synced before the next step begins; a last line that was cut off is dropped.
+A line is synced before the next step begins; an incomplete last line is dropped.
 """
 
 import fcntl
@@ -23,7 +23,7 @@ from pathlib import Path
 from installer.shell import Failed
 
 FORMAT = 1
-BINARIES = "binaries"  # What a plan calls the sums of what is measured, with its options, and measured with (provenance).
+BINARIES = "binaries"  # A plan's key for checksums of measured programs, their options, and tools (provenance).
 _BEGINNING = b'{"journal": '
 
 
@@ -32,19 +32,19 @@ def _now():
 
 
 def check_build(path, before, now):
-    """Raises Failed naming what of two builds (by name, sums) is not the same. path: the journal of the one before."""
+    """Raises Failed naming the differences of two builds (checksums by name). path: the journal of the earlier one."""
     def said(name, of):
         return re.sub("^([0-9a-f]{12})[0-9a-f]{52}$", r"\1", of.get(name) or "not known")
 
     apart = [f"{name} was {said(name, before)} and is {said(name, now)}" for name in sorted({*before, *now})
              if before.get(name) != now.get(name)]
     if apart:
-        raise Failed(f"{path}: was begun with another build ({'; '.join(apart)}): its figures would be of two. Go on with "
-                     "that build and its version of the lab, or begin anew in another directory")
+        raise Failed(f"{path}: was begun with another build ({'; '.join(apart)}): its figures would mix two. Resume with "
+                     "that build and its version of the lab, or start over in another directory")
 
 
 def can_resume(path, kind, plan):
-    """Whether path is the journal of a run of this plan that did not end."""
+    """Whether path is the journal of an unfinished run of this plan."""
     try:
         lines = Path(path).read_text(errors="replace").splitlines()
         head = json.loads(lines[0])
@@ -55,7 +55,7 @@ def can_resume(path, kind, plan):
 
 
 class Record:
-    """What a journal says of its run."""
+    """The content of a run's journal."""
 
     def __init__(self, path):
         self.path, self.kind, self.plan = Path(path), None, {}
@@ -66,9 +66,9 @@ class Record:
         try:
             entry = json.loads(line)
         except ValueError as error:
-            raise Failed(f"{self.path}:{number}: is no line of a journal: {error}") from error
+            raise Failed(f"{self.path}:{number}: is not a line of a journal: {error}") from error
         if not isinstance(entry, dict):
-            raise Failed(f"{self.path}:{number}: is no line of a journal")
+            raise Failed(f"{self.path}:{number}: is not a line of a journal")
         return entry
 
     def _replay(self, number, entry):
@@ -85,12 +85,12 @@ class Record:
         elif event == "end":
             self._ended = True
         else:
-            raise Failed(f"{self.path}:{number}: names no event that is known: {event!r}")
+            raise Failed(f"{self.path}:{number}: unknown event: {event!r}")
 
     def _keep(self, step, result):
-        if step == self._current:  # What is written down within a step does not end it.
+        if step == self._current:  # An entry within a step does not end it.
             self._current = None
-        self._results.pop(step, None)  # One that is done again is the last that was made.
+        self._results.pop(step, None)  # A repeated step moves to the end.
         self._results[step] = result
 
     def _sit_down(self, at):
@@ -100,16 +100,16 @@ class Record:
         self._current, self._ended = None, False
 
     def result(self, step):
-        """What finish() was given, in this sitting or an earlier one; None: not done yet."""
+        """The result given to finish(), in this sitting or an earlier one; None: not done yet."""
         return self._results.get(step)
 
     def results(self):
-        """All of them by step, in the order they were made."""
+        """All results by step, in the order of their completion."""
         return dict(self._results)
 
     @property
     def resumed(self):
-        """An earlier sitting was interrupted."""
+        """Whether an earlier sitting was interrupted."""
         return any(sitting["interrupted"] for sitting in self._sittings)
 
     def history(self):
@@ -119,13 +119,13 @@ class Record:
             if sitting["interrupted"]:
                 after = self._sittings[number + 1]["at"]
                 said.append(f"Interrupted during: {sitting['interrupted']} (sitting of {sitting['at']}); "
-                            f"resumed {after}, that step from its start.")
+                            f"resumed {after}, with that step from its start.")
         said += [f"Failed: {step}: {reason}" for step, reason in self._failures]
         return said
 
 
 def read(path):
-    """The Record of a journal, which is left as it is: a run may be writing it. Raises Failed for any other file."""
+    """The Record of a journal, without changing it: a run may be writing it. Raises Failed for any other file."""
     record = Record(path)
     try:
         raw = record.path.read_text(errors="replace")
@@ -134,7 +134,7 @@ def read(path):
     lines = raw[:raw.rfind("\n") + 1].splitlines()
     head = record._parse(1, lines[0]) if lines else {}
     if "journal" not in head or head.get("format") != FORMAT:
-        raise Failed(f"{path}: is no journal of a run, or of another format than {FORMAT}")
+        raise Failed(f"{path}: is not a journal of a run, or has another format than {FORMAT}")
     record.kind, record.plan = head["journal"], head.get("plan", {})
     for number, line in enumerate(lines[1:], 2):
         record._replay(number, record._parse(number, line))
@@ -145,14 +145,14 @@ class Journal(Record):
     """Owns: the file at path, locked against another run until close()."""
 
     def __init__(self, path, kind, plan, now=_now):
-        """Goes on with the journal at path, or begins one.
+        """Continues the journal at path, or begins one.
 
-        Raises Failed when it belongs to another kind of run or to another plan, or is in use.
+        Raises Failed if it belongs to another kind of run or to another plan, or is in use.
         """
         super().__init__(path)
         self._now = now
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        self._file = open(self.path, "a+b")  # Not truncated: it may hold hours of measuring.
+        self._file = open(self.path, "a+b")  # Not truncated: it may hold hours of measurements.
         try:
             self._lock()
             plan = json.loads(json.dumps(plan))
@@ -191,7 +191,7 @@ class Journal(Record):
             raise Failed(f"{self.path}: is no journal of a run")
         if head["journal"] != kind or head.get("format") != FORMAT:
             raise Failed(f"{self.path}: is the journal of {head['journal']}, format {head.get('format')}; "
-                         f"here {kind}, format {FORMAT} is run")
+                         f"this is {kind}, format {FORMAT}")
         before = head.get("plan", {})
         other = [name for name in sorted({*before, *plan}) if before.get(name) != plan.get(name)]
         if other == [BINARIES]:

@@ -1,4 +1,4 @@
-"""Says how far a run is and how long it will take: live on a terminal, else in plain lines.
+"""Shows how far a run is and how long it will take: live on a terminal, else in plain lines.
 
     steps = [Step("load InnoDB", 60, "load"), Step("InnoDB 4 threads", 120, "run"), ...]
     with Progress("sqlbench", steps) as progress:
@@ -17,19 +17,19 @@ from dataclasses import dataclass
 from installer.shell import Failed
 from lab.base import debian
 
-NOTE_EVERY_S = 30  # Of plain lines, so that a log stays readable.
+NOTE_EVERY_S = 30  # For plain lines, so that a log stays readable.
 
 
 @dataclass(frozen=True)
 class Step:
-    """A part of a run. Steps of one kind are late or early alike."""
+    """A part of a run. Steps of one kind are early or late together."""
     name: str
     expected_s: float
     kind: str = ""
 
 
 def duration(seconds):
-    """As a person says it: 45 s, 12 min, 3 h 05 min."""
+    """In words: 45 s, 12 min, 3 h 05 min."""
     if seconds < 100:
         return f"{seconds:.0f} s"
     minutes = round(seconds / 60)
@@ -37,7 +37,7 @@ def duration(seconds):
 
 
 class Estimate:
-    """How long the rest takes: each step's expected time, corrected by what its kind took so far."""
+    """The remaining time: each step's expected time, corrected by the time its kind took so far."""
 
     def __init__(self, steps, clock=time.monotonic):
         self._left = {step.name: step for step in steps}
@@ -51,7 +51,7 @@ class Estimate:
         self._current = (self._left[name], self._clock())
 
     def end(self, name, counts=True):
-        """counts: False for a step that failed or was not run, which says nothing about others."""
+        """counts: False for a failed or skipped step, which says nothing about others."""
         step = self._left.pop(name)
         if self._current and self._current[0] is step:
             if counts:
@@ -72,7 +72,7 @@ class Estimate:
 
 
 class _Plain:
-    """A line for each event."""
+    """One line per event."""
 
     def __init__(self, out, clock):
         self._out, self._clock = out, clock
@@ -128,7 +128,7 @@ class _Live:
         self._live.console.print(self._text(text))
 
     def begin(self, text, _):
-        self._step, self._note = text, ""  # What is left is in the line above.
+        self._step, self._note = text, ""  # The line above shows the remaining time.
 
     def end(self):
         self._step = self._note = ""
@@ -138,7 +138,7 @@ class _Live:
 
 
 class Running:
-    """A step that runs; what `with progress.step(...)` gives."""
+    """A running step, from `with progress.step(...)`."""
 
     def __init__(self, progress):
         self._progress = progress
@@ -149,7 +149,7 @@ class Running:
         self._progress.show_note(text)
 
     def rest(self, seconds):
-        """Waits, and says how long it still does."""
+        """Waits, and shows the remaining time."""
         for left in range(int(seconds), 0, -1):
             self._progress.show_note(f"{left} s of rest")
             time.sleep(1)
@@ -160,7 +160,7 @@ class Progress:
     """Threads: note() and say() from any; the rest from one."""
 
     def __init__(self, title, steps, out=None, clock=time.monotonic, live=None):
-        """live: None for what out is; True or False to decide it."""
+        """live: None: depends on out; True or False to force it."""
         self._out = out or sys.stdout
         self._title, self._count, self._done, self._clock = title, len(steps), 0, clock
         self._estimate = Estimate(steps, clock)
@@ -169,7 +169,7 @@ class Progress:
         live = self._out.isatty() if live is None else live  # The live view asks for the status at once.
         try:
             self._view = _Live(self._out, self._status) if live else _Plain(self._out, clock)
-        except Failed:  # No python3-rich: plain lines do.
+        except Failed:  # No python3-rich: use plain lines.
             self._view = _Plain(self._out, clock)
 
     def __enter__(self):

@@ -1,18 +1,18 @@
-"""Whether a disk has room for what a study is about to write, looked at before it begins."""
+"""Checks, before a study begins, that the disk has room for its data."""
 
 import shutil
 from pathlib import Path
 
 from installer.shell import Failed
 
-# Of a private server, one of any engine: about what its data takes, with logs and what grows meanwhile.
+# A private server of any engine: about the size of its data, with logs and growth.
 SERVER = 400 << 20
 SYSBENCH_ROW, IIBENCH_ROW = 400, 600
-WAREHOUSE = 200_000_000  # 200 GB for a thousand.
+WAREHOUSE = 200_000_000  # 200 GB per thousand.
 
 
 def require(directory, needs, smaller):
-    """Raises Failed when there is less room than that. smaller: in words, what makes it less, or goes elsewhere."""
+    """Raises Failed if there is less room than that. smaller: advice on making it smaller or putting it elsewhere."""
     place = Path(directory).absolute()
     while not place.exists():
         place = place.parent

@@ -1,9 +1,9 @@
-"""A folder for what must not lie deep, such as a server's socket: in /tmp, and gone afterwards.
+"""A temporary folder in /tmp for things that need a short path, such as a server's socket.
 
     with Scratch() as folder:
         server = PrivateServer(..., socket=folder / "mysqld.sock")
 
-Of an owner that was killed (kill -9) the next one removes it, whichever runner that is.
+If its owner is killed (kill -9), the next run of any runner removes it.
 """
 
 import fcntl
@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 
 _PREFIX = "lab-"
-_OWNER = "owner"  # Locked while the owner lives. Not its pid: that may be another's by then.
+_OWNER = "owner"  # Locked while the owner lives. A pid would not do: it may be reused.
 
 
 class Scratch:
@@ -25,7 +25,7 @@ class Scratch:
         new = self.path / "new"
         self._owner = open(new, "w")
         fcntl.flock(self._owner, fcntl.LOCK_EX)
-        os.rename(new, self.path / _OWNER)  # Locked already when others see it.
+        os.rename(new, self.path / _OWNER)  # Already locked when others see it.
 
     def close(self):
         shutil.rmtree(self.path, ignore_errors=True)
@@ -39,7 +39,7 @@ class Scratch:
 
 
 def remove_left_over():
-    """The folders of owners that live no more."""
+    """Removes the folders of dead owners."""
     for owner in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*/{_OWNER}"):
         try:
             with open(owner) as file:

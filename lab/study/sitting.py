@@ -1,4 +1,4 @@
-"""What a run that can be resumed shares with its later sittings: steps done once, and its plan, without passwords."""
+"""For runs that can be resumed: steps that run once over all sittings, and the plan, without passwords."""
 
 import json
 import os
@@ -8,15 +8,15 @@ from pathlib import Path
 from installer.shell import Failed
 
 _SECRET = "--pass"
-# How an interrupted run's last words begin.
-ENDED = "\ninterrupted; what was started is ended. "
+# The beginning of an interrupted run's last message.
+ENDED = "\ninterrupted; all its programs have ended. "
 
 
 def once(journal, progress, name, work, anew=False):
-    """Does a step unless an earlier sitting did. work(step): of the progress's step, what the journal keeps of it.
-    anew: whether or not an earlier sitting did.
+    """Does a step unless an earlier sitting did. work(step): takes the progress's step, returns the journal's entry.
+    anew: even if an earlier sitting did.
 
-    True: done now; None: before. False: it failed, which is said and written down, so that others can go on.
+    True: done now; None: before. False: it failed; this is printed and recorded, and others can go on.
     """
     if journal.result(name) and not anew:
         progress.already(name)
@@ -34,7 +34,7 @@ def once(journal, progress, name, work, anew=False):
 
 
 def without_secrets(argv):
-    """The command line as it is written down."""
+    """The command line as it is recorded."""
     kept, skip = [], False
     for argument in argv:
         if not skip and argument != _SECRET and not argument.startswith(f"{_SECRET}="):
@@ -44,22 +44,22 @@ def without_secrets(argv):
 
 
 def refuse_options(argv, also=()):
-    """Raises Failed naming an option that is said beside --resume. also: what may be."""
+    """Raises Failed naming an option beside --resume. also: the allowed ones."""
     said = [word.partition("=")[0] for word in argv if word.startswith("-")]
     others = [option for option in said if option not in ("--resume", *also)]
     if others:
-        raise Failed(f"{others[0]}: --resume keeps the options that the run was begun with; leave it out")
+        raise Failed(f"{others[0]}: --resume keeps the options from the run's beginning; leave it out")
 
 
 def plan(argv):
-    """Of a run that begins: its command line, without passwords, and where its relative paths mean what they say."""
+    """A new run's command line, without passwords, and the directory of its relative paths."""
     return {"argv": without_secrets(argv), "cwd": os.getcwd()}
 
 
 def plan_of(journal, kind, argv, also=()):
     """The plan of an interrupted run, which is resumed as it was begun, and in that directory. Raises Failed.
 
-    argv: the command line that asks for it; also: what may be said there besides --resume.
+    argv: the command line with --resume; also: options allowed beside it.
     """
     refuse_options(argv, also)
     try:
@@ -68,23 +68,23 @@ def plan_of(journal, kind, argv, also=()):
         found, begun = head["journal"], head["plan"]
         begun["argv"]
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise Failed(f"--resume {journal.parent}: holds no journal of an interrupted run ({error!r})") from error
+        raise Failed(f"--resume {journal.parent}: has no journal of an interrupted run ({error!r})") from error
     if found != kind:
-        raise Failed(f"--resume {journal.parent}: is a run of {found}, not of {kind}")
+        raise Failed(f"--resume {journal.parent}: is a run of {found}, not {kind}")
     go_where_it_was_begun(journal.parent, begun)
     return begun
 
 
 def go_where_it_was_begun(directory, begun):
-    """There its relative paths mean what they say. directory: of the run; begun: its plan. Raises Failed."""
+    """Changes to the directory of its relative paths. directory: of the run; begun: its plan. Raises Failed."""
     try:
-        os.chdir(begun.get("cwd", "."))  # An earlier version did not say.
+        os.chdir(begun.get("cwd", "."))  # Missing in plans of an earlier version.
     except OSError as error:
         raise Failed(f"--resume {directory}: was begun in {begun['cwd']}: {error.strerror}") from error
 
 
 def make_directory(option, path):
-    """Makes the directory that an option names, and those above it. Raises Failed."""
+    """Makes the directory of an option, and those above it. Raises Failed."""
     try:
         Path(path).mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -92,8 +92,8 @@ def make_directory(option, path):
 
 
 def how_to_go_on(command, journal):
-    """What an interrupted run says at its end; the journal is there once something was begun."""
-    return ENDED + (f"Go on with: {command} --resume {journal.parent}"
+    """The last message of an interrupted run; the journal exists once something was begun."""
+    return ENDED + (f"Resume with: {command} --resume {journal.parent}"
                     if journal.exists() else "Nothing was begun.")
 
 
@@ -102,7 +102,7 @@ def _interrupted(_number, _frame):
 
 
 def interrupt_on_term():
-    """SIGTERM, and a terminal that is closed, do what Ctrl-C does: what was started is ended."""
+    """SIGTERM and a closed terminal act like Ctrl-C: all started programs end."""
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) != signal.SIG_IGN:  # As nohup sets it.
             signal.signal(number, _interrupted)

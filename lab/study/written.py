@@ -1,4 +1,4 @@
-"""What a runner leaves, the same of every runner: a header, a journal, and the Runs of each unit. A report reads these.
+"""The files that every runner leaves for a report: a header, a journal, and the Runs of each unit.
 
 Owns: the names study.json, journal.jsonl and runs/.
 """
@@ -16,8 +16,8 @@ from lab.study import journal
 
 HEADER, JOURNAL, RUNS = "study.json", "journal.jsonl", "runs"
 FORMAT = 1
-_KEPT = "runs"  # Of a unit's result in the journal: the file of its Runs.
-# A page with more figures than this is none that a browser opens with ease: 144 runs of 15 minutes have 100 million.
+_KEPT = "runs"  # In a unit's journal entry: the file of its Runs.
+# A browser cannot easily open a page with more figures than this: 144 runs of 15 minutes have 100 million.
 _VALUES_MAX = 4_000_000
 _ALWAYS_WHOLE = (THROUGHPUT, *LATENCIES)
 
@@ -28,7 +28,7 @@ def write_header(directory, header):
 
 
 def save(directory, unit, runs):
-    """Writes a unit's Runs; returns what the journal keeps of that."""
+    """Writes a unit's Runs; returns the journal's entry."""
     path = Path(directory) / RUNS / (re.sub(r"[^\w.+-]+", "_", unit) + ".json.gz")
     path.parent.mkdir(exist_ok=True)
     with gzip.open(path, "wt", encoding="utf-8", compresslevel=3) as out:
@@ -46,11 +46,11 @@ def _runs(directory, name):
         with gzip.open(directory / name, "rt", encoding="utf-8") as file:
             return [of_plain(one) for one in json.load(file)]
     except (OSError, EOFError, ValueError, KeyError, TypeError) as error:
-        raise Failed(f"{directory / name}: holds no runs, or is cut off: {error!r}") from error
+        raise Failed(f"{directory / name}: has no runs, or is cut off: {error!r}") from error
 
 
 def read(directory):
-    """The Study that a folder holds. Raises Failed."""
+    """The Study in a folder. Raises Failed."""
     directory = Path(directory)
     header = figures.of_json(figures.read(directory / HEADER), directory / HEADER)
     if header.get("format") != FORMAT:
@@ -58,13 +58,13 @@ def read(directory):
     record = journal.read(directory / JOURNAL)
     done = [result[_KEPT] for result in record.results().values() if isinstance(result, dict) and _KEPT in result]
     runs = [run for name in done for run in _runs(directory, name)]
-    labels = header["labels"]  # By label, whichever ran first: the others are compared with the first.
+    labels = header["labels"]  # In the order of labels, not of runs: the others are compared with the first.
     runs.sort(key=lambda run: labels.index(run.label) if run.label in labels else len(labels))
     history = record.history()
     if len(done) < header["units"]:
-        history.append(f"The study was not run to its end: {len(done)} of {header['units']} measurements.")
+        history.append(f"The study did not finish: {len(done)} of {header['units']} measurements.")
     width = thin(runs)
-    more = f" Metrics but throughput and latency are means of {width} s here; the raw files have every second."
+    more = f" Metrics except throughput and latency are means of {width} s here; the raw files have every second."
     files = dict.fromkeys([HEADER, *(name for run in runs for name in run.files)])
     return Study(header["kind"], header["title"], header["about"] + (more if width > 1 else ""), runs, header["unequal"],
                  history, [tuple(pair) for pair in header["configuration"]], header["provenance"],
@@ -73,7 +73,7 @@ def read(directory):
 
 
 def thin(runs, values_max=_VALUES_MAX):
-    """Means of neighbours where all series together have more values than that; over how many seconds, 1 for none."""
+    """Takes means of neighbours if all series together have more values than that; returns their seconds, 1 for none."""
     total = sum(len(metric.points) for run in runs for name, metric in run.series.items() if name not in _ALWAYS_WHOLE)
     width = -(-total // values_max) or 1
     if width > 1:

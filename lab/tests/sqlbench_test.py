@@ -102,7 +102,7 @@ class OnThisMachine(SqlbenchCase):
             databases = server.sql("SHOW DATABASES")
             self.run_it(variables)
             self.check_rates(self.table("summary"))
-            self.assertIn("The server runs with tidesdb_block_cache_size=33554432, not the asked 268435456.",
+            self.assertIn("The server runs with tidesdb_block_cache_size=33554432, not with the requested 268435456.",
                           self.only("report_*.md").read_text())
             self.assertEqual(server.sql("SHOW DATABASES"), databases)
             for inside in ("", "CREATE PROCEDURE measured.p() SELECT 1", "CREATE TABLE measured.sbtest1 (a INT)"):

@@ -139,7 +139,7 @@ class Fake(unittest.TestCase):
         hierarchy = self.version_2()
         for place in hierarchy.places():
             (place / "cgroup.subtree_control").mkdir()
-        with self.assertRaisesRegex(Unavailable, "no memory cgroup can be made here: .*session: .*It takes root"):
+        with self.assertRaisesRegex(Unavailable, "no memory cgroup can be made here: .*session: .*It needs root"):
             cgroup.MemoryGroup("x", MIB, hierarchy).__enter__()
 
     def test_no_process_may_enter(self):

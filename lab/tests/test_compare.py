@@ -197,7 +197,7 @@ class GoesOn(unittest.TestCase):
         code, journal = self.go()
         self.assertEqual((code, self.calls[-1]), (1, "read_write"))
         self.assertEqual(journal.history(), ["Failed: InnoDB tpcc, NONE, round 1: The limit, perhaps."])
-        self.assertIn("not run to its end: 2 of 3", written.read(self.directory).history[1])
+        self.assertIn("did not finish: 2 of 3", written.read(self.directory).history[1])
 
     def test_a_loading_that_fails_says_what_the_server_s_end_says(self):
         with mock.patch.object(study.tpcc_run, "build", side_effect=Failed("lost connection")), \

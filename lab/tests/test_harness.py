@@ -183,7 +183,7 @@ class Interrupted(unittest.TestCase):
                            "ha_tidesdb.so was bbbbbbbbbbbb and is cccccccccccc"),
                           ({"mariadbd": "a" * 64, "server": "11.8.6"}, "ha_tidesdb.so was bbbbbbbbbbbb and is not known; "
                                                                        "server was 10.11.18 and is 11.8.6")):
-            with self.assertRaisesRegex(Failed, rf"begun with another build \({said}\): its figures would be of two"):
+            with self.assertRaisesRegex(Failed, rf"begun with another build \({said}\): its figures would mix two"):
                 self.journal(binaries=now)
 
     def test_a_run_that_does_not_say_its_build_is_not_gone_on_with(self):
@@ -195,7 +195,7 @@ class Interrupted(unittest.TestCase):
         self.path.parent.mkdir()
         for text in ["hello\n", "hello", '{"a": 1}\n', "[]\n"]:
             self.path.write_text(text)
-            with self.assertRaisesRegex(Failed, "no journal|no line of a journal"):
+            with self.assertRaisesRegex(Failed, "not a journal|not a line of a journal"):
                 self.journal()
             self.assertEqual(self.path.read_text(), text)
 
@@ -213,7 +213,7 @@ class Interrupted(unittest.TestCase):
             self.assertEqual(self.path.read_bytes(), before)
         for text in ("", "hello\n", "{}\n"):
             self.path.write_text(text)
-            with self.assertRaisesRegex(Failed, "no journal|no line of a journal"):
+            with self.assertRaisesRegex(Failed, "not a journal|not a line of a journal"):
                 journal.read(self.path)
 
     def test_two_runs_do_not_share_a_directory(self):

@@ -46,7 +46,7 @@ class Refused(unittest.TestCase):
         for parse in (engines.parse, hammerdb.parse, iibench.parse):
             for value in ("-5", "nan"):
                 self.refused(parse, ["--settle", value], "--settle: ")
-            self.refused(parse, ["--settle", "abc"], "--settle: 'abc' is no number")
+            self.refused(parse, ["--settle", "abc"], "--settle: 'abc' is not a number")
         for value in ("-1", "nan", "inf"):
             self.refused(hammerdb.parse, ["--duration", value], "--duration: ")
 
@@ -76,7 +76,7 @@ class Refused(unittest.TestCase):
             for option, value in (("--memory-max", "512M"), ("--memory-max", "0"), ("--sync", "FULL"),
                                   ("--profile", "fair"), ("--profile", "seed-000")):
                 self.refused(parse, [*socket, option, value],
-                             f"^{option}: a server that runs already keeps .*; --private-server starts one")
+                             f"^{option}: a server that runs already keeps .*; --private-server starts a server")
             args = parse(socket)
             self.assertEqual((args.memory_max, args.sync, args.profile), (None, None, None))
             args = parse(["--private-server", "--memory-max", "1G"])

@@ -128,7 +128,7 @@ class Damaged(unittest.TestCase):
                 self.assertIsNone(parsed(parse, re.sub(r"(\d)\.(\d)", r"\1,\2", text)), name)
 
     def test_a_comma_is_named(self):
-        with self.assertRaisesRegex(BadInput, r"here.txt:5: is damaged: tps is '1,5', no number, with a decimal comma"):
+        with self.assertRaisesRegex(BadInput, r"here.txt:5: is damaged: tps is '1,5', not a number, with a decimal comma"):
             figures.number("1,5", "here.txt", 5, "tps")
 
     def test_a_line_that_is_missing(self):

@@ -35,7 +35,7 @@ class RunLog(unittest.TestCase):
     def test_other_texts(self):
         text = recorded("hammerdb-5.0/hammerdb.log")
         refused(self, hammerdb.run_log, "x.log",
-                ("", "x.log:1: is empty"), ("sysbench 1.0.20\n", "x.log:1: is no log of HammerDB"),
+                ("", "x.log:1: is empty"), ("sysbench 1.0.20\n", "x.log:1: is not a log of HammerDB"),
                 (text[:text.index("TEST RESULT")], r"x.log:\d+: ends without a TEST RESULT"))
 
 
@@ -64,11 +64,11 @@ class Latencies(unittest.TestCase):
     def test_other_texts(self):
         text = recorded("hammerdb-6.0/timing.json")
         refused(self, hammerdb.latency_json, "t.json", ("", "t.json: is empty"), ("[]", "t.json:1: holds no"),
-                (text[:500], r"t.json:\d+: is no JSON, or cut off"),
+                (text[:500], r"t.json:\d+: is not JSON, or cut off"),
                 ('{"NEWORD": {"calls": "1"}}', "t.json:1: lacks a part of 'NEWORD'"))
         text = recorded("hammerdb-6.0/hdbxtprofile.log")
         refused(self, hammerdb.profile, "p.log",
-                ("", "p.log:1: is empty"), ("HammerDB\n", "p.log:1: is no time profile"),
+                ("", "p.log:1: is empty"), ("HammerDB\n", "p.log:1: is not a time profile"),
                 (text[:text.index(">>>>> SUMMARY")], r"p.log:\d+: ends before the summary"),
                 (text[:text.rindex("P99")], r"p.log:\d+: OSTAT lacks P50, P95, P99"))
 
@@ -91,8 +91,8 @@ class Counter(unittest.TestCase):
 
     def test_other_texts(self):
         text = recorded("hammerdb-6.0/hdbtcount.log")
-        refused(self, hammerdb.transaction_counts, "c.log", ("", "c.log:1: is empty"), ("a,b\n", "c.log:1: is no log of"),
-                (text[:-4], "c.log:9: '24198 MariaDB ' is no reading"))
+        refused(self, hammerdb.transaction_counts, "c.log", ("", "c.log:1: is empty"), ("a,b\n", "c.log:1: is not a log"),
+                (text[:-4], "c.log:9: '24198 MariaDB ' is not a reading"))
 
 
 class Queries(unittest.TestCase):

@@ -72,7 +72,7 @@ class Refused(unittest.TestCase):
 
     def test_another_tool_s(self):
         for tool, name in _OF:
-            self.refused(tool, "sysbench 1.0.20 (using system LuaJIT 2.1.0)\n", r":1: is no output of .*sysbench")
+            self.refused(tool, "sysbench 1.0.20 (using system LuaJIT 2.1.0)\n", r":1: is not output of .*sysbench")
             for other, other_name in _OF:
                 if other is not tool:
                     self.refused(tool, recorded(other_name), r":\d+: ")

@@ -94,7 +94,7 @@ class Refused(unittest.TestCase):
         self.refuse(" \n", "^raw.txt: is empty")
 
     def test_foreign(self):
-        self.refuse("Vuser 1:TEST RESULT\n", "^raw.txt:1: is no output of sysbench: it begins with 'Vuser 1")
+        self.refuse("Vuser 1:TEST RESULT\n", "^raw.txt:1: is not output of sysbench: it begins with 'Vuser 1")
         self.refuse("sysbench 0.4.12: multi-threaded\n", "^raw.txt:1: is of sysbench 0.4.12")
 
     def test_of_a_sysbench_that_crashed(self):

@@ -66,8 +66,8 @@ class Builds(unittest.TestCase):
 
     def test_words_that_say_nothing_useful_are_refused_by_name(self):
         for words, reason in ((["a/b", "server=debian12"], "a label of letters"),
-                              (["a"], "server=, mariadbd= or mysqld= is wanted"),
-                              (["a", "mariadbd=/y", "mysqld=/x"], "server=, mariadbd= or mysqld= is wanted"),
+                              (["a"], "server=, mariadbd= or mysqld= is missing"),
+                              (["a", "mariadbd=/y", "mysqld=/x"], "server=, mariadbd= or mysqld= is missing"),
                               (["a", "server=debian13", "mysqld=/x"], "mysqld= runs on this machine"),
                               (["a", "server=mysql-9.7", "mysqld=/x"], "server=mysql-9.7 is the installed one"),
                               (["a", "server=ubuntu"], "known are debian12"),
@@ -76,14 +76,14 @@ class Builds(unittest.TestCase):
                               (["a", "server=debian12", "server=debian13"], "server is given twice"),
                               (["a", "server=mysql-9.7", "engine=TidesDB"], "MySQL has no engine TidesDB"),
                               (["a", "server=debian12", "engine=InnoDB", "plugin=x"], "engine=InnoDB does not use it"),
-                              (["a", "mariadbd=/x", "engine=TidesDB"], "plugin=PATH is wanted")):
+                              (["a", "mariadbd=/x", "engine=TidesDB"], "plugin=PATH is missing")):
             with self.assertRaisesRegex(Failed, f"--build {words[0]}.*{reason}"):
                 builds.parse(words)
 
     def test_two_builds_of_different_names_are_wanted(self):
         with self.assertRaisesRegex(Failed, "give at least two"):
             study_of.parse_builds([["a", "server=debian12"]])
-        with self.assertRaisesRegex(Failed, "each label once"):
+        with self.assertRaisesRegex(Failed, "each label may occur only once"):
             study_of.parse_builds([["a", "server=debian12"], ["a", "server=debian13"]])
 
     def test_servers_by_their_version(self):
@@ -110,7 +110,7 @@ class Builds(unittest.TestCase):
     def test_what_a_server_in_a_root_cannot_see_is_refused(self):
         builds.check_visible(SimpleNamespace(root="there"), TREE / "x.so", "plugin")
         builds.check_visible(SimpleNamespace(root=None), Path("/opt/x.so"), "plugin")
-        with self.assertRaisesRegex(Failed, "^plugin: /opt/x.so is not to be seen"):
+        with self.assertRaisesRegex(Failed, "^plugin: /opt/x.so is not visible"):
             builds.check_visible(SimpleNamespace(root="there"), Path("/opt/x.so"), "plugin")
 
 
@@ -370,7 +370,7 @@ class Reports(unittest.TestCase):
             written.read(self.base)
         self.go()
         (self.base / written.HEADER).write_text("{")
-        with self.assertRaisesRegex(Failed, "study.json:1: is no JSON, or cut off"):
+        with self.assertRaisesRegex(Failed, "study.json:1: is not JSON, or cut off"):
             written.read(self.base)
 
     def test_more_figures_than_a_page_bears_are_means(self):
@@ -408,7 +408,7 @@ class Resuming(unittest.TestCase):
             study_of.run([*Reports.ARGV, "-o", str(self.base)])
         it = self.resumed()
         self.assertEqual((it.wanted.seconds, it.directory), (7, self.base))
-        with self.assertRaisesRegex(Failed, "holds no journal of an interrupted run"):
+        with self.assertRaisesRegex(Failed, "has no journal of an interrupted run"):
             study_of.run(["--resume", str(self.base / "none")])
 
     def test_options_beside_it_are_refused_by_name(self):
@@ -426,6 +426,6 @@ class Resuming(unittest.TestCase):
 
     def test_somebody_else_s_directory_is_left_alone(self):
         (self.base / "thesis.tex").touch()
-        with self.assertRaisesRegex(Failed, "holds something that is no study"):
+        with self.assertRaisesRegex(Failed, "is not empty and not a study"):
             study_of.run([*Reports.ARGV, "-o", str(self.base)])
         self.assertEqual([path.name for path in self.base.iterdir()], ["thesis.tex"])

@@ -173,7 +173,7 @@ class CommandLine(unittest.TestCase):
                               capture_output=True, text=True, check=False)
 
     def test_wrong_use_is_an_error_in_words(self):
-        self.assertIn("--summary or --detail is wanted", self.run_it().stderr)
+        self.assertIn("give --summary, --detail, or both", self.run_it().stderr)
         done = self.run_it("--summary", "/nowhere/summary.csv")
         self.assertEqual((done.returncode, done.stderr), (1, "error: /nowhere/summary.csv: No such file or directory\n"))
         with tempfile.TemporaryDirectory() as name:

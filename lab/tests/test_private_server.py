@@ -50,7 +50,7 @@ class MemoryLimit(unittest.TestCase):
     def test_the_command_line_goes_before_the_profile(self):
         self.assertEqual(self.limit(Groups, "1G", "fair").bytes, 1 << 30)
         self.assertIsNone(self.limit(Groups, "0", "fair").bytes)
-        with self.assertRaisesRegex(Failed, "much: a number of bytes"):
+        with self.assertRaisesRegex(Failed, "much: must be a number of bytes"):
             self.limit(Groups, "much", "fair")
 
     def test_a_limit_that_cannot_be_had_is_said_or_refused(self):

@@ -167,7 +167,7 @@ class TpccTest(Files):
         no_transactions = made()
         del no_transactions["transactions"]["OSTAT"]
         cases = {
-            "foreign.json": ('{"benchmark": "sysbench"}', "no result of"),
+            "foreign.json": ('{"benchmark": "sysbench"}', "is not a result of"),
             "newer.json": (made(format=2), "format 2"),
             "row.json": (wrong_row, "timeline row"),
             "part.json": (no_transactions, "OSTAT"),
@@ -277,7 +277,7 @@ class InsertBenchmarkTest(Files):
         for content, reason in ((cut, "lacks a part"), ({"kind": "iibench", "format": 2}, "format 2")):
             with self.assertRaisesRegex(Failed, f"a.json.*{reason}"):
                 iibench.study([self.write("a.json", content)])
-        with self.assertRaisesRegex(Failed, "b.json.*no result of .iibench"):
+        with self.assertRaisesRegex(Failed, "b.json.*is not a result of .iibench"):
             pick.study([self.write("a.json", insert_benchmark()), self.write("b.json", made())])
 
 

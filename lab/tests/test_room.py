@@ -48,14 +48,14 @@ class Room(unittest.TestCase):
             self.looks(hammerdb.Study, args)
         args = SimpleNamespace(rows=10**6, warehouses=10, insert_rows=0, engines=["InnoDB", "TidesDB"], sync=["FULL"],
                                rounds=1, work=["oltp_read_write"])
-        with of(5 * 10**9), self.assertRaisesRegex(Failed, "takes about 5.6 GB; --scale-down"):
+        with of(5 * 10**9), self.assertRaisesRegex(Failed, "takes about 5.6 GB; use --scale-down"):
             self.looks(compare.Study, args)
         (self.place / "study" / "InnoDB").mkdir(parents=True)  # Loaded by an earlier sitting.
         with of(5 * 10**9):
             it = compare.Study(args, self.place / "study", {})
             room.require(it.directory, it.needs_bytes(), it.smaller)
         args = iibench_options.parse(["--generator-profile", "issue-122", "--bulk", "--memory-max", "0"])
-        with of(12 * 10**9), self.assertRaisesRegex(Failed, "takes about 12.4 GB; --scale-down"):
+        with of(12 * 10**9), self.assertRaisesRegex(Failed, "takes about 12.4 GB; use --scale-down"):
             self.looks(iibench.Study, args)
         servers = target.OwnServers.__new__(target.OwnServers)
         servers._settings, servers._made, servers._locks = settings.read({"TABLE_SIZES": "10000000"}), [], []

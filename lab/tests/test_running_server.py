@@ -103,21 +103,21 @@ class Seen(unittest.TestCase):
             pass
         self.assertEqual((sampler.samples.process, list(sampler.samples.counters())), ({}, ["Com_commit"]))
         self.assertEqual((seen.data, seen.binaries(), seen.memory()), (None, {}, {}))
-        self.assertRegex(seen.unseen()[0], "^The server is on another machine: its CPU, memory and disk are not known")
+        self.assertRegex(seen.unseen()[0], "^The server is on another machine: its CPU, memory and disk are unknown")
 
     def test_what_is_not_to_be_seen_is_said_with_its_reason(self):
-        self.assertRegex(self.seen().unseen()[0], "process is not to be seen .it is in a container or of another user")
-        self.assertRegex(self.seen(socket="", host="localhost").unseen()[0], "its pid file is not to be read here")
+        self.assertRegex(self.seen().unseen()[0], "process is not visible .it is in a container or of another user")
+        self.assertRegex(self.seen(socket="", host="localhost").unseen()[0], "its pid file is not readable here")
         self.start()
         with mock.patch.object(running_server.os, "readlink", side_effect=PermissionError), \
                 mock.patch.object(running_server.os, "access", return_value=False):
             said = self.seen().unseen()
             self.assertIsNone(self.seen().data)
-        self.assertRegex(said[0], "program is not to be read by this user")
-        self.assertRegex(said[-1], "data directory is not to be read by this user: what its files take")
+        self.assertRegex(said[0], "program is not readable for this user")
+        self.assertRegex(said[-1], "data directory is not readable for this user: its file sizes")
         with mock.patch.object(running_server.os, "access", return_value=False), \
                 mock.patch.object(running_server, "_user_of", return_value=-1):
-            self.assertRegex(self.seen().unseen()[-1], "data directory is not to be seen by this user")
+            self.assertRegex(self.seen().unseen()[-1], "data directory is not visible to this user")
 
     def test_what_tells_it_from_another_build(self):
         self.start()

@@ -28,18 +28,18 @@ class ResumeTest(unittest.TestCase):
     def test_a_run_is_gone_on_with_as_it_was_begun(self):
         with tempfile.TemporaryDirectory() as name:
             path = Path(name) / "journal.jsonl"
-            with self.assertRaisesRegex(Failed, "holds no journal of an interrupted run"):
+            with self.assertRaisesRegex(Failed, "has no journal of an interrupted run"):
                 sitting.plan_of(path, "compare", ["--resume", name])
             Journal(path, "compare", {"argv": ["--rounds", "2"]}).close()
             for argv in (["--resume", name], [f"--resume={name}"], ["--pass", "x", "--resume", name]):
                 self.assertEqual(sitting.plan_of(path, "compare", argv, ("--pass",))["argv"], ["--rounds", "2"])
             with self.assertRaisesRegex(Failed, "^--rounds: --resume keeps the options"):
                 sitting.plan_of(path, "compare", ["--resume", name, "--rounds=5"])
-            with self.assertRaisesRegex(Failed, "is a run of compare, not of hammerdb"):
+            with self.assertRaisesRegex(Failed, "is a run of compare, not hammerdb"):
                 sitting.plan_of(path, "hammerdb", ["--resume", name])
             path.unlink()
             Journal(path, "sqlbench", {"engines": []}).close()
-            with self.assertRaisesRegex(Failed, "holds no journal of an interrupted run"):
+            with self.assertRaisesRegex(Failed, "has no journal of an interrupted run"):
                 sitting.plan_of(path, "compare", ["--resume", name])
 
 
@@ -76,4 +76,4 @@ class Interrupted(unittest.TestCase):
             journal = Path(name) / "journal.jsonl"
             self.assertTrue(sitting.how_to_go_on("x.sh", journal).endswith("Nothing was begun."))
             journal.touch()
-            self.assertTrue(sitting.how_to_go_on("x.sh", journal).endswith(f"ended. Go on with: x.sh --resume {name}"))
+            self.assertTrue(sitting.how_to_go_on("x.sh", journal).endswith(f"ended. Resume with: x.sh --resume {name}"))

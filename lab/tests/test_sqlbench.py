@@ -485,7 +485,7 @@ class Servers(unittest.TestCase):
                                                    '*VARIABLES*) printf "innodb_buffer_pool_size\\t5\\n";; esac', "-"]):
             said = server.said()
             self.assertEqual(server.options("InnoDB"), ["--innodb_buffer_pool_size=5"])
-        self.assertRegex(said[0], "^The server's process is not to be seen")
+        self.assertRegex(said[0], "^The server's process is not visible")
         self.assertIn("The server runs with innodb_buffer_pool_size=5, not with the requested 256M.", said)
         self.assertNotIn("innodb_buffer_pool", dict(study.asked(wanted, running=True)))
 

@@ -263,7 +263,7 @@ class Whole(unittest.TestCase):
         return said.getvalue()
 
     def test_an_interruption_says_how_to_go_on(self):
-        self.assertIn("interrupted; what was started is ended. Nothing was measured.",
+        self.assertIn("interrupted; all its programs have ended. Nothing was measured.",
                       self.interrupted((WholeServer, "prepare")))
         said = self.interrupted((sqlbench.sitting, "once"))
         self.assertIn(f"Resume with: the same command, which finds this run in OUTPUT_DIR={self.output}", said)

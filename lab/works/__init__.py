@@ -1,1 +1,1 @@
-"""The works that are measured: how each generator is run, what it prints, and what that says as a run of a report."""
+"""The measured works: running each generator, reading its output, and turning it into a run of a report."""

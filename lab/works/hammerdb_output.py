@@ -42,7 +42,7 @@ def run_log(text, source):
     if not text.strip():
         raise BadInput(source, "is empty; the run that should have written it did not begin", 1)
     if "HammerDB" not in text and "Hammerdb Log" not in text and "Vuser " not in text:
-        raise BadInput(source, "is no log of HammerDB", 1)
+        raise BadInput(source, "is not a log of HammerDB", 1)
     result, users, version = None, 0, ""
     errors, failed = Counter(), []
     for number, line in enumerate(text.splitlines(), 1):
@@ -125,7 +125,7 @@ def profile(text, source):
     if not text.strip():
         raise BadInput(source, "is empty: the run wrote no time profile", 1)
     if "Time Profile Report" not in text.splitlines()[0]:
-        raise BadInput(source, "is no time profile of HammerDB (xtprof)", 1)
+        raise BadInput(source, "is not a time profile of HammerDB (xtprof)", 1)
     read, into, name, numbers, begin = Profile(), None, None, {}, 0
     for number, line in enumerate([*text.splitlines(), ">>>>> END"], 1):
         if not line.startswith(">>>>>"):
@@ -194,14 +194,14 @@ def transaction_counts(text, source, interval_s=10):
     if not lines:
         raise BadInput(source, "is empty: the transaction counter did not begin", 1)
     if not lines[0].startswith("Hammerdb Transaction Counter Log"):
-        raise BadInput(source, "is no log of HammerDB's transaction counter", 1)
+        raise BadInput(source, "is not a log of HammerDB's transaction counter", 1)
     counts = []
     for number, line in enumerate(lines[1:], 2):
         if line.startswith(("+-", "Hammerdb Transaction Counter Log")) or not line.strip():
             continue
         found = _COUNT.match(line)
         if not found:
-            raise BadInput(source, f"{line[:60]!r} is no reading of the counter", number)
+            raise BadInput(source, f"{line[:60]!r} is not a reading of the counter", number)
         counts.append((_at(found.group(4), source, number), figures.whole(found.group(1), source, number)))
     figures.refuse_cut(text, source, "HammerDB")
     if not counts:
@@ -225,7 +225,7 @@ def _time(text, form, source, line):
     try:
         return datetime.strptime(text.encode("ascii", "replace").decode(), form)
     except ValueError as error:
-        raise BadInput(source, f"{text!r} is no time: {error}", line) from error
+        raise BadInput(source, f"{text!r} is not a time: {error}", line) from error
 
 
 @dataclass(frozen=True)

@@ -102,7 +102,7 @@ def parse_interval(line, source="sysbench's output", number=None):
         return None
     found = _INTERVAL.match(line)
     if not found:
-        raise BadInput(source, f"is damaged: {line[:80]!r} is no interval of sysbench's", number)
+        raise BadInput(source, f"is damaged: {line[:80]!r} is not an interval of sysbench", number)
     at, threads, *rates, percent, latency, errors, reconnects = found.groups()
     at, threads, percent = (figures.whole(text, source, number) for text in (at, threads, percent))
     return Interval(at, threads, *(figures.number(rate, source, number, "a rate") for rate in rates), percent,
@@ -146,7 +146,7 @@ def _refuse(text, source):
     lines = text.splitlines()
     version = next((re.match(r"^sysbench ([\d.]+)", line) for line in lines if line.startswith("sysbench ")), None)
     if not version:
-        raise BadInput(source, f"is no output of sysbench: it begins with {lines[0][:60]!r}", 1)
+        raise BadInput(source, f"is not output of sysbench: it begins with {lines[0][:60]!r}", 1)
     if not version.group(1).startswith("1."):
         raise BadInput(source, f"is of sysbench {version.group(1)}; 1.0 and 1.1 are known", 1)
     for number, line in enumerate(lines, 1):

@@ -49,12 +49,12 @@ def timeline(text, source):
     if not lines:
         raise BadInput(source, "is empty: the run that should have written it did not end", 1)
     if lines[0] != _HEADER:
-        raise BadInput(source, "is no timeline of `tpcc run --timeline`", 1)
+        raise BadInput(source, "is not a timeline of `tpcc run --timeline`", 1)
     seconds = []
     for number, line in enumerate(lines[1:], 2):
         fields = line.split(",")
         if len(fields) != len(_HEADER.split(",")):
-            raise BadInput(source, f"{line[:60]!r} is no line of a timeline", number)
+            raise BadInput(source, f"{line[:60]!r} is not a line of a timeline", number)
         at, name, *rest = fields
         seconds.append(Second(figures.whole(at, source, number, "second", 1), name,
                               *(figures.whole(value, source, number) for value in rest)))

@@ -133,9 +133,9 @@ class BackupTest(unittest.TestCase):
     def test_what_cannot_be_done_is_refused_by_name(self):
         full = self.directory / "full"
         (full / "something").mkdir(parents=True)
-        self.call("backup", full, fails="full exists and is not empty")
-        self.call("prepare", full, fails="full is no finished backup")
-        self.call("backup", self.directory / "b", f"--base-dir={full}", fails="full is no finished backup")
+        self.call("backup", full, fails="full is not empty; name")
+        self.call("prepare", full, fails="full is not a finished backup")
+        self.call("backup", self.directory / "b", f"--base-dir={full}", fails="full is not a finished backup")
         self.call("backup", self.directory / "b")
         self.call("restore", self.directory / "b", f"--datadir={self.directory / 'd'}",
                   fails="not prepared; first: .*--prepare")

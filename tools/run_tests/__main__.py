@@ -1,6 +1,6 @@
 """./run-tests: runs the table of steps and sums up.
 
-Logs are in var/run-tests/, one a step. With CI=true a step that is skipped counts as failed.
+Logs are in var/run-tests/, one per step. With CI=true a skipped step counts as failed.
 """
 
 import argparse
@@ -21,7 +21,7 @@ NOTES_SHOWN_MAX = 50
 
 
 def _run(step, context, strict):
-    """Never raises: what goes wrong is the step's outcome."""
+    """Never raises: any error becomes the step's outcome."""
     try:
         with Deadline(step.minutes, context.log):
             apt.install(list(step.packages), context.log)
@@ -36,16 +36,16 @@ def _run(step, context, strict):
         return Outcome(skipped=1, notes=[f"skipped: {step.name}: {reason}"])
     except Failed as error:
         return Outcome(failed=1, notes=[f"failed: {step.name}: {error}"])
-    except Exception:  # A bug of a step is a failure of that step, not the end of the run.
+    except Exception:  # A bug in a step fails that step, but does not end the run.
         return Outcome(failed=1, notes=[f"failed: {step.name}: {traceback.format_exc()}"])
 
 
 def _install_before(batch, log):
-    """All packages of steps that run at once, so that they do not meet in apt."""
+    """Installs all packages of parallel steps at once, so that these do not compete for apt."""
     try:
         apt.install(sorted({name for step in batch for name in step.packages}), log)
     except Failed:
-        pass  # Each step that lacks one says so.
+        pass  # Each step that lacks one reports it.
 
 
 def _arguments():
@@ -56,7 +56,7 @@ def _arguments():
     parser.add_argument("--full", dest="level", action="store_const", const=FULL,
                         help="the whole matrix and the long soaks: hours")
     parser.add_argument("--only", action="append", metavar="STEP", help="this step; repeat for more")
-    parser.add_argument("--list", action="store_true", help="names the steps and ends")
+    parser.add_argument("--list", action="store_true", help="list the steps and end")
     return parser.parse_args()
 
 
@@ -80,7 +80,7 @@ def main():
     begin = time.monotonic()
 
     def one(step):
-        """Runs a step; its outcome, and the seconds that it took."""
+        """Runs a step; returns its outcome and its seconds."""
         directory = logs / step.name
         shutil.rmtree(directory, ignore_errors=True)
         directory.mkdir(parents=True)
@@ -99,7 +99,7 @@ def main():
                 print(f"[{number}/{len(steps)}] {step.name}", flush=True)
                 tell(*one(step))
             continue
-        print(f"Beside one another: {', '.join(step.name for step in batch)}", flush=True)
+        print(f"In parallel: {', '.join(step.name for step in batch)}", flush=True)
         _install_before(batch, logs / "packages.log")
         for step, result, said in lanes.run(batch, one, logs):
             number += 1

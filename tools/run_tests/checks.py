@@ -26,7 +26,7 @@ def tidy(context):
 def layout(context):
     run([sys.executable, "tools/tidy.py", "--format"], log=context.log, cwd=TREE)
     if "skipped:" in context.log.read_text():
-        raise Unavailable("the layout is that of clang-format 14, which is not here")
+        raise Unavailable("clang-format 14 is missing")
     return Outcome(passed=1)
 
 
@@ -36,7 +36,7 @@ def headers_alone(context):
 
 
 def python_tests(context):
-    """The unit tests of installer, tools, lab, and of what runs random work on servers."""
+    """The unit tests of installer, tools, lab, and the programs that run random work on servers."""
     outcome, handler = Outcome(), signal.getsignal(signal.SIGTERM)
     for folder in ["installer", "tools", "lab", "test/isolation", "test/differential"]:
         if not (TREE / folder / "tests").is_dir():
@@ -45,7 +45,7 @@ def python_tests(context):
         with open(context.log, "a") as log:
             result = unittest.TextTestRunner(stream=log, verbosity=2).run(suite)
         bad = [str(test) for test, _ in result.failures + result.errors]
-        if signal.getsignal(signal.SIGTERM) != handler:  # Else nobody could end what comes after.
+        if signal.getsignal(signal.SIGTERM) != handler:  # Otherwise nobody could end the following steps.
             bad.append(f"{folder}: a test left a handler of SIGTERM behind")
             signal.signal(signal.SIGTERM, handler)
         notes = [f"failed: {name}" for name in bad] + [f"skipped: {test}: {why}" for test, why in result.skipped]
@@ -55,19 +55,19 @@ def python_tests(context):
 
 def report_page(context):
     """The lab's report, used in a browser."""
-    # Debian's python3 where it is there: it has Debian's packages.
+    # Debian's python3 if present, because it has Debian's packages.
     python = "/usr/bin/python3" if Path("/usr/bin/python3").exists() else sys.executable
     run([python, "lab/tests/report_page.py"], log=context.log, cwd=TREE)
     return of_unittest("report", context.log)
 
 
 def clang_tidy(context):
-    """clang-tidy over every source but tests, warnings of clang and its thread-safety analysis among them, as errors;
-    in --full the analyzer too. A source that is what it was when it was clean, with all that it includes, is not read
+    """clang-tidy over every source except tests, with clang's warnings and its thread-safety analysis as errors;
+    in --full also the analyzer. A source that was clean and has not changed since, with all its includes, is not read
     again."""
     environment = servers.prepare(host.host_server(), context.log)
     build = TREE / "build" / "clang-tidy"
-    # Without precompiled headers: nothing is built here that could hold them.
+    # Without precompiled headers, because nothing is built here.
     run(["cmake", "--preset", "clang", "-B", build, "-DTIDESDB_BUILD_LAB=ON", "-DTIDESDB_BUILD_PLUGIN=ON",
          f"-DTIDESDB_SERVER_HEADERS={environment.headers}", "-DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON"],
         log=context.log, cwd=TREE)
@@ -77,7 +77,7 @@ def clang_tidy(context):
     more = ["--checks=clang-analyzer-core.*,clang-analyzer-cplusplus.*"] if context.level == FULL else []
     clean = Clean(host.cache_dir() / "clang-tidy", output(["clang-tidy", "--version"]), more)
     left = clean.left(entries)
-    print(f"    {len(entries) - len(left)} of {len(entries)} sources are as they were when they were clean", flush=True)
+    print(f"    {len(entries) - len(left)} of {len(entries)} sources were clean and are unchanged", flush=True)
     try:
         if left:
             run(["xargs", "-a", _list(context, [entry["file"] for entry in left]), "-n", "2", "-P", JOBS,
@@ -92,7 +92,7 @@ def clang_tidy(context):
 
 
 class Clean:
-    """Which sources were clean, by the sum of what clang-tidy would read: the preprocessed text with its comments, the
+    """The clean sources, by the checksum of clang-tidy's input: the preprocessed text with its comments, the
     flags, the rules, the program. Owns: a directory of files with such names."""
 
     def __init__(self, directory, program, options):
@@ -100,7 +100,7 @@ class Clean:
         self.rules = repr((program, options, (TREE / ".clang-tidy").read_text()))
 
     def left(self, entries):
-        """Those of compile_commands.json's entries that were not clean as they are."""
+        """The entries of compile_commands.json that were not clean in their current state."""
         with ThreadPoolExecutor(int(JOBS)) as pool:
             keys = pool.map(self.key, entries)
         return [entry for entry, key in zip(entries, keys) if not (self.directory / key).exists()]
@@ -112,7 +112,7 @@ class Clean:
             (self.directory / self.key(entry)).touch()
 
     def key(self, entry):
-        """The name of its file. A source that cannot be preprocessed has one that is there for nothing else."""
+        """The name of its file. A source that cannot be preprocessed gets a unique name."""
         words = shlex.split(entry["command"])
         begin = words.index("-o")
         flags = words[:begin] + words[begin + 2:]

@@ -1,4 +1,4 @@
-"""The step that counts instructions: no short path of the engine takes over 3 % more than the file says."""
+"""The step that counts instructions: no short path of the engine takes over 3 % more than in the file."""
 
 from tools import counts
 from tools.run_tests.step import Outcome

@@ -1,4 +1,4 @@
-"""Which lines and branches of the engine its own tests reach: unit tests and the simulation, by gcov."""
+"""The lines and branches of the engine that its own tests reach: unit tests and the simulation, by gcov."""
 
 import json
 from collections import defaultdict
@@ -9,16 +9,16 @@ from tools.run_tests.engine import JOBS, ctest
 
 _BUILD = TREE / "build" / "coverage"
 
-# Tests and what only they use; and what makes the simulation, which no release has.
+# Tests and code that only they use; and the simulation's code, which is in no release.
 _LEFT_OUT = (r".*_(test|bench|fuzz)\.cc", r".*(_test_util|_harness|/test_\w+|/fuzz_input)\.(h|cc)",
              r"src/base/(sim_\w+|failpoint)\.(h|cc)", r"src/io/(mem_(disk|files|fs|world)|fault_rules)\.(h|cc)")
 
-# A CHECK has no failing way that a test could take and live; a failpoint's ways are not in a release.
+# No test can survive the failing branch of a CHECK; a failpoint's branches are not in a release.
 _NO_BRANCHES = r".*\b(D?CHECK(_MSG|_OK)?|TIDESDB_(FAILPOINT|PLANTED)\w*)\("
 
 
 def shares(files):
-    """By folder, and of all: [lines that ran, lines, ways of branches taken, ways]. files: of gcovr's summary."""
+    """By folder and in total: [lines run, lines, branches taken, branches]. files: of gcovr's summary."""
     sums = defaultdict(lambda: [0] * 4)
     for file in files:
         numbers = [file[f"{what}_{count}"] for what in ("line", "branch") for count in ("covered", "total")]
@@ -40,7 +40,7 @@ def _percent(part, whole):
 
 
 def whole(context):
-    """The table is printed, and stands in `coverage.md` beside the log; `html/index.html` shows each line."""
+    """Prints the table and writes it to `coverage.md` beside the log; `html/index.html` shows each line."""
     for old in _BUILD.rglob("*.gcda"):
         old.unlink()
     outcome = ctest("coverage", context)
@@ -49,7 +49,7 @@ def whole(context):
 
 
 def report(context):
-    """Of the counters that the tests have left."""
+    """The summary of the counters that the tests have left."""
     summary, html = context.directory / "summary.json", context.directory / "html"
     html.mkdir()
     run(["gcovr", "-j", JOBS, "--root", TREE, "--filter", "src/", "--filter", "include/",

@@ -1,4 +1,4 @@
-"""A step that hangs ends, says so, and leaves no process behind."""
+"""Ends a hanging step with a message, and leaves no process behind."""
 
 import ctypes
 import os
@@ -15,7 +15,7 @@ _AGAIN_S = 60
 class Deadline:
     """`with Deadline(minutes, log):` raises Failed in a body that takes longer.
 
-    What ran then is written to the log and killed, daemons that left their parents too. Main thread only.
+    Its processes are then listed in the log and killed, including daemons that left their parents. Main thread only.
     """
 
     def __init__(self, minutes, log):
@@ -26,7 +26,7 @@ class Deadline:
         # A process whose parent ends becomes our child instead of init's.
         ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
         self.outer_handler = signal.signal(signal.SIGALRM, self._expired)
-        # Again and again: a body may take one Failed for its own and go on.
+        # Repeatedly, because a body may catch one Failed as its own and go on.
         self.outer_timer = signal.setitimer(signal.ITIMER_REAL, self.minutes * 60, _AGAIN_S)
         return self
 
@@ -53,7 +53,7 @@ class Deadline:
 
 
 def _descendants():
-    """The processes that this one started, and those that they did."""
+    """The descendants of this process."""
     children = {}
     for status in Path("/proc").glob("[0-9]*/stat"):
         try:

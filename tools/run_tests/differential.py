@@ -9,12 +9,12 @@ from installer.shell import TREE, Failed, run
 from tools.run_tests.step import Outcome
 
 _SEED = 20261126
-# What is planted, and how many statements are enough to show it.
+# The planted faults, and the number of statements that must suffice to show each.
 _PLANTED = {"lost-row": 4, "uncommitted": 5, "other-collation": 5}
 
 
 def bounded(name, context):
-    """Some cases without a difference; each planted fault is found, and shrunk to a few statements. Keys of all types."""
+    """Some cases without a difference; each planted fault is found and shrunk to a few statements. Keys of all types."""
     outcome = _without_difference(name, context, ["--cases", "120"])
     said = _run(name, context, [], ends_with=0, module="test.differential.key_types")
     outcome.passed += int(re.search(r"^(\d+) types", said, re.M).group(1))
@@ -40,9 +40,9 @@ def _without_difference(name, context, options):
 
 
 def _run(name, context, options, ends_with, module="test.differential"):
-    """Runs the fuzzer and returns what it said. Raises Failed unless it ends so: with 1 where it finds a difference."""
+    """Runs the fuzzer and returns its output. Raises Failed unless it ends with that code: 1 for a difference."""
     plugin = build_plugin.prepare_and_build(name, context.log)[1]
-    # Debian's python3 where it is there: it has Debian's packages.
+    # Debian's python3 if present, because it has Debian's packages.
     python = "/usr/bin/python3" if Path("/usr/bin/python3").exists() else sys.executable
     command = [python, "-m", module, "--server", name, "--plugin", plugin, *options]
     begun = context.log.stat().st_size if context.log.exists() else 0

@@ -28,7 +28,7 @@ def build(preset, context):
 
 
 def ctest(preset, context, label="", environment=None):
-    """Every test of that label, counted one by one as GoogleTest names them."""
+    """Every test with that label, counted one by one by its GoogleTest name."""
     _configure_and_build(preset, context.log)
     details = context.directory / "gtest"
     details.mkdir(parents=True, exist_ok=True)
@@ -75,8 +75,8 @@ def _count(preset, junit, details):
 
 
 def fuzz(seconds, context):
-    """Each fuzz target for so long from its corpus; then the one planted bug must be found, or finding nothing says
-    nothing."""
+    """Runs each fuzz target for that time from its corpus. Then the planted bug must be found, since otherwise finding
+    nothing proves nothing."""
     targets = {path.stem: path for folder in ("src", "plugin") for path in sorted((TREE / folder).rglob("*_fuzz.cc"))}
     _configure_and_build("fuzz", context.log, list(targets))
     programs = {name: TREE / "build" / "fuzz" / source.parent.relative_to(TREE) / name for name, source in targets.items()}
@@ -116,12 +116,12 @@ def stress(seconds, context):
 
 
 def simulation(seeds, context):
-    """Lives of the database under power cuts and errors, one a seed. The program itself demands that everything it is
-    for was reached, and prints how often; its last lines are in the log."""
+    """Lives of the database under power cuts and errors, one per seed. The program itself requires that all its
+    goals were reached, and prints how often; its last lines are in the log."""
     _configure_and_build("sim", context.log, ["sim_db"])
     program = TREE / "build" / "sim" / "test" / "sim" / "sim_db"
     with open(context.log, "a") as log:
-        # A failing run says why on either stream.
+        # A failing run gives its reason on either stream.
         process = subprocess.Popen([program, "--seeds", f"1:{seeds}", "--jobs", JOBS], stdout=subprocess.PIPE,
                                    stderr=subprocess.STDOUT, text=True, errors="replace")
         kept = []

@@ -1,4 +1,4 @@
-"""What is on disk: the reader that was written from docs/format, and databases of older builds."""
+"""Files on disk: the reader written from docs/format, and databases of older builds."""
 
 import re
 import sys
@@ -10,9 +10,9 @@ from tools.run_tests.step import Outcome, of_unittest
 
 
 def reader(name, context):
-    """The reader's own tests; then it reads what a real server has written, and that server opens the fixtures."""
+    """The reader's own tests. Then it reads files of a real server, and that server opens the fixtures."""
     plugin = build_plugin.prepare_and_build(name, context.log)[1]
-    # Debian's python3 where it is there: it has Debian's packages.
+    # Debian's python3 if present, because it has Debian's packages.
     python = "/usr/bin/python3" if Path("/usr/bin/python3").exists() else sys.executable
     tests = ["-m", "unittest", "discover", "-t", ".", "-s", "test/format_reader/tests", "-v"]
     run([python, *tests], log=context.log, cwd=TREE)
@@ -27,7 +27,7 @@ def reader(name, context):
 def tprocc(name, context):
     """The reader on the files of a TPROC-C database whose server was killed: each row is SELECT's."""
     plugin = build_plugin.prepare_and_build(name, context.log)[1]
-    # Debian's python3 where it is there: it has Debian's packages.
+    # Debian's python3 if present, because it has Debian's packages.
     python = "/usr/bin/python3" if Path("/usr/bin/python3").exists() else sys.executable
     run([python, "-m", "test.format_reader", "tprocc", "--server", name, "--plugin", plugin, "--tpcc",
          build_plugin.tpcc(context.log), "--log", context.log], log=context.log, cwd=TREE)

@@ -1,4 +1,4 @@
-"""The step that runs ./install.sh as a DBA would, in a root of its own with the distribution's server."""
+"""The step that runs ./install.sh as a DBA would, in a separate root with the distribution's server."""
 
 import errno
 import os
@@ -18,10 +18,10 @@ _ROWS = "SELECT COUNT(*), SUM(id) FROM shop.orders"
 _OLDER = b"built for another server"
 
 _PREFIX = "/opt/tidesdb"
-# A pipe in the place of this file holds install.sh where it looks what is there: the library is put after the plugin and
+# A pipe in place of this file stops install.sh when it checks the file: the library is put after the plugin and
 # before the restart.
 _HELD_AT = f"{_PREFIX}/lib/pkgconfig/tidesdb.pc"
-_HELD_S = 900  # The library may be compiled before.
+_HELD_S = 900  # The library may have to be compiled first.
 _PROGRAMS = """mkdir /root/db
 PKG_CONFIG_PATH=$2/lib/pkgconfig
 export PKG_CONFIG_PATH
@@ -34,7 +34,7 @@ cmake --build /root/made
 
 
 class Install:
-    """./install.sh in a root, and what it must be true of afterwards."""
+    """./install.sh in a root, and checks of its result."""
 
     def __init__(self, root, build_dir):
         self.root = root
@@ -53,7 +53,7 @@ class Install:
         return {"CCACHE_DIR": str(host.cache_dir() / "ccache")}
 
     def interrupted(self, signal):
-        """./install.sh --tidesdb-prefix with the plugin put and the server not restarted, sent that signal there."""
+        """./install.sh --tidesdb-prefix gets that signal after the plugin is put and before the server's restart."""
         pipe = self.root.path(_HELD_AT)
         pipe.parent.mkdir(parents=True, exist_ok=True)
         pipe.unlink(missing_ok=True)
@@ -70,7 +70,7 @@ class Install:
         pipe.unlink()
 
     def _reader_came(self, pipe, process):
-        """The end to write of a pipe, once install.sh reads it."""
+        """The write end of a pipe, once install.sh reads it."""
         deadline = time.monotonic() + _HELD_S
         while process.poll() is None and time.monotonic() < deadline:
             try:
@@ -82,7 +82,7 @@ class Install:
         raise Failed(f"./install.sh did not come to {_HELD_AT}; see {self.root.log}")
 
     def refused(self, *words):
-        """What it says when it ends with an error."""
+        """Its message when it ends with an error."""
         try:
             self(*words)
         except Failed as error:
@@ -105,12 +105,12 @@ class Install:
 
     def expect(self, holds, what):
         if not holds:
-            raise Failed(f"./install.sh: not so: {what}; see {self.root.log}")
+            raise Failed(f"./install.sh: not true: {what}; see {self.root.log}")
         self.passed += 1
 
 
 def whole(context):
-    """Installs, again, with an allocator, over an upgrade, out and in, interrupted; the rows are there all the time."""
+    """Installs, repeats, with an allocator, over an upgrade, uninstalls and reinstalls, interrupted; the rows stay."""
     name = next(name for name in host.CODENAMES if name != host.host_server())
     environment = servers.prepare(name, context.log)
     build_plugin.build(environment, context.log)
@@ -154,7 +154,7 @@ def _allocators(install):
 
 
 def _server_upgrade(install):
-    """A plugin that the server cannot load: what an upgrade of the server leaves behind."""
+    """A plugin that the server cannot load, as after an upgrade of the server."""
     plugin = install.root.path(InstalledServer.plugin)
     plugin.unlink()  # The running server has it mapped.
     plugin.write_bytes(_OLDER)
@@ -187,7 +187,7 @@ def _out_and_in(install):
 
 
 def _interruptions(install):
-    """Killed and terminated between the plugin and the restart: the next run ends in a working engine."""
+    """Killed and terminated between the plugin and the restart: the next run gives a working engine."""
     install("--uninstall")
     install.interrupted("KILL")
     install.expect(install.has(InstalledServer.plugin) and install.sql(_ENGINES) == "0",

@@ -23,7 +23,7 @@ _SEED_LEAVES_OUT = ("mroonga", "rocksdb", "connect", "spider", "oqgraph", "colum
 
 
 class _FromSource(Install):
-    """./install.sh for a server of its own; the build directory outlives the root."""
+    """./install.sh for a server from source; the build directory outlives the root."""
 
     def __init__(self, root):
         super().__init__(root, TREE / "build" / "install-source")
@@ -34,13 +34,13 @@ class _FromSource(Install):
                                 "--skip-column-names", "-e", statements).strip()
 
     def name_another_server(self):
-        """In ~/.my.cnf, as who has a distribution's server does: what is not told otherwise asks that one."""
+        """In ~/.my.cnf, as with a distribution's server: clients without other options ask that one."""
         own = self.root.path(Path.home() / ".my.cnf")
         own.parent.mkdir(parents=True, exist_ok=True)
         own.write_text("[client]\nsocket = /run/mysqld/mysqld.sock\n")
 
     def fact(self):
-        """What the record keeps of the profile."""
+        """The record's fact about the profile."""
         return json.loads(self.root.path(DIRECTORY / "source" / "record.json").read_text())["facts"].get("pgo")
 
     def pid(self):
@@ -52,7 +52,7 @@ def _root(context):
 
 
 def whole(context):
-    """Refusals, the build, again, an allocator, and out and in; the rows are there all the time."""
+    """Refusals, the build, a repetition, an allocator, uninstall and reinstall; the rows stay."""
     with _root(context) as root:
         install = _FromSource(root)
         install.name_another_server()
@@ -72,9 +72,9 @@ def _refusals(install):
     said = install.refused("--mariadb-version", _VERSION, "--mariadb-prefix", "/usr/share")
     install.expect("not from this install.sh" in said, "a directory of somebody else is refused")
     said = install.refused("--mariadb-version", _VERSION, "--tidesdb-prefix", "/etc/passwd/tidesdb")
-    install.expect("/etc/passwd is no directory" in said, "so is one that cannot be made")
+    install.expect("/etc/passwd is not a directory" in said, "so is one that cannot be made")
     said = install.refused("--mariadb-version", _VERSION, "--build-dir", "/usr/share")
-    install.expect("no build of install.sh's" in said, "so is one of somebody else to build in")
+    install.expect("not a build directory of install.sh" in said, "so is one of somebody else to build in")
 
 
 def _first_and_again(install):
@@ -121,7 +121,7 @@ def _out_and_in(install):
 
 
 def guided(context):
-    """Seed 001's command from MariaDB's tarball, again, plain and back; the rows are there all the time."""
+    """Seed 001's command from MariaDB's tarball, repeated, plain and back; the rows stay."""
     with _root(context) as root:
         install = _SeedCommand(root)
         install.name_another_server()
@@ -172,7 +172,7 @@ def _tarball(root, log):
 
 
 def _seed_server(install, printed):
-    """What the seed's command is to end in."""
+    """The expected result of the seed's command."""
     fact = install.fact()
     install.expect(fact and fact["gain"]["said"] in printed, "what it gains is measured, printed and recorded")
     install.expect(install.sql(GUIDED).split()[-1] == "ON", "the server runs the engine that has a profile")

@@ -32,7 +32,7 @@ def soak(name, context):
 
 def _checked(name, context, runs):
     plugin = build_plugin.prepare_and_build(name, context.log)[1]
-    # Debian's python3 where it is there: it has Debian's packages.
+    # Debian's python3 if present, because it has Debian's packages.
     python = "/usr/bin/python3" if Path("/usr/bin/python3").exists() else sys.executable
     for command, *options in runs:
         run([python, "-m", "test.isolation", command, "--server", name, "--plugin", plugin,

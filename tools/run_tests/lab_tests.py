@@ -24,7 +24,7 @@ def iibench(name, context):
 
 
 def hammerdb_runner(name, context):
-    """lab/hammerdb_runner.sh: a run that is interrupted goes on, its CSV and charts are there, nothing is left behind."""
+    """lab/hammerdb_runner.sh: an interrupted run resumes, its CSV and charts exist, nothing is left behind."""
     _script("hammerdb_runner.py", name, context)
     return of_unittest(name, context.log)
 
@@ -37,7 +37,7 @@ def engines_runner(name, context):
 
 
 def private_servers(name, context):
-    """The runners on servers of their own: sampled, below a limit, with a report; one that is interrupted goes on."""
+    """The runners on their own servers: sampled, below a limit, with a report; an interrupted one resumes."""
     apt.install(packages.SYSBENCH, context.log)
     environment = variables(name, context)
     servers.prepare(name, context.log, tests=True, more=["mariadb-plugin-provider-lz4"])
@@ -47,7 +47,7 @@ def private_servers(name, context):
 
 
 def killed_runners(name, context):
-    """Each runner interrupted, killed and asked to end while it measures: nothing of it stays."""
+    """Each runner interrupted, killed and terminated during a measurement: nothing stays."""
     run([sys.executable, TREE / "lab" / "tests" / "killed_runners_test.py"], log=context.log, cwd=TREE,
         env=variables(name, context))
     return of_unittest(name, context.log)
@@ -65,7 +65,7 @@ def sqlbench(name, context):
 def pgo_study(name, context):
     """lab/pgo_study.sh: one plugin against itself, interrupted and resumed; its report in a browser."""
     environment = variables(name, context)
-    # Debian's python3 where it is there: it has Debian's packages.
+    # Debian's python3 if present, because it has Debian's packages.
     python = "/usr/bin/python3" if Path("/usr/bin/python3").exists() else sys.executable
     run([python, TREE / "lab" / "tests" / "pgo_study_test.py"], log=context.log, cwd=TREE, env=environment)
     return of_unittest(name, context.log)

@@ -1,7 +1,7 @@
-"""Runs steps beside one another: those of one lane in their order, of several lanes at once.
+"""Runs steps in parallel: steps of one lane in order, several lanes at once.
 
-A step waits for disks, for servers that start and for clients much of its time: one more than there are processors
-keeps them busy.
+A step often waits for disks, starting servers and clients; one more step
+than there are processors keeps the processors busy.
 """
 
 import ctypes
@@ -18,7 +18,7 @@ _PR_SET_PDEATHSIG = 1
 
 
 def batches(steps):
-    """The steps in their order, in lists: one that runs alone, or neighbours that all have a lane."""
+    """The steps in order, in lists: a step that runs alone, or neighbours that all have a lane."""
     found = []
     for step in steps:
         if step.lane and found and found[-1][0].lane:
@@ -29,7 +29,7 @@ def batches(steps):
 
 
 def next_of(waiting, busy):
-    """Takes the next step out of waiting: of the lanes that are not busy, of the one with the most left. None: all are."""
+    """Takes the next step from the free lane with the most waiting steps. None: all lanes are busy."""
     left = {}
     for step in waiting:
         if step.lane not in busy:
@@ -42,7 +42,7 @@ def next_of(waiting, busy):
 
 
 class _Child:
-    """A step in a process of its own. What it prints goes to a file."""
+    """A step in its own process. Its output goes to a file."""
 
     def __init__(self, step, run, said):
         self.step = step
@@ -60,12 +60,12 @@ class _Child:
             os.dup2(file.fileno(), 2)
             try:
                 pipe.send(run(self.step))
-            except BaseException:  # The end of a process, which has nobody to raise to.
+            except BaseException:  # The end of a process: no caller to raise to.
                 traceback.print_exc()
             sys.stdout.flush()
 
     def outcome(self):
-        """Its result; of one that ended without, a failure that says so."""
+        """Its result; a failure if it ended without one."""
         try:
             result = self.pipe.recv()
         except EOFError:
@@ -76,7 +76,7 @@ class _Child:
 
 
 def run(steps, one, directory, at_once=None):
-    """Yields (step, (outcome, seconds), what it printed) in the order in which they end. one: step -> that pair."""
+    """Yields (step, (outcome, seconds), output) in the order in which they end. one: step -> that pair."""
     waiting, running = list(steps), []
     try:
         while waiting or running:

@@ -1,4 +1,4 @@
-"""What shows our promises on a real server: the programs of test/server."""
+"""Our promises on a real server: the programs of test/server."""
 
 import re
 import sys
@@ -29,7 +29,7 @@ def plans(name, context):
 
 
 def collations(name, context):
-    """Every collation of the server: an index orders, finds and refuses as the server's comparison does."""
+    """Every collation of the server: an index orders, finds and refuses like the server's comparison."""
     _run("collations", name, context)
     right = re.search(r"^\d+ collations, (\d+) right", context.log.read_text(), re.M)
     return Outcome(passed=int(right.group(1)))
@@ -40,7 +40,7 @@ _SMALL_MEMTABLE = "--server-option=--tidesdb-unified-memtable-write-buffer-size=
 
 
 def matrix(name, context):
-    """TPROC-C on TidesDB, both levels, FULL and NONE: consistent, and no errors but the three."""
+    """TPROC-C on TidesDB, both levels, FULL and NONE: consistent, with only the three known errors."""
     runs = [["--users", "4", "--duration", "6", _SMALL_MEMTABLE + "4M"]]
     if context.level == FULL:
         runs = [[], ["--warehouses", "10"],
@@ -57,7 +57,7 @@ def kills(name, context):
 
 
 def lost_update(name, context):
-    """Two connections that count up one row, with row locks on and off."""
+    """Two connections that increment one row, with row locks on and off."""
     _run("lost_update", name, context)
     return Outcome(passed=4)
 
@@ -69,7 +69,7 @@ def copies(name, context):
 
 
 def rollback(name, context):
-    """A million rows undone, the memory kept."""
+    """A million rows rolled back within the memory budget."""
     _run("rollback", name, context)
     return Outcome(passed=2)
 

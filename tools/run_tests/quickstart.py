@@ -17,10 +17,10 @@ _VISITS = r"Visits counted in a TidesDB table: (\d+)"
 
 
 def whole(context):
-    """Runs it, again, again after a kill -9 of its server, and stops it: the data stays, the report is there."""
-    # First, so that a machine that cannot have it says so as every step does.
+    """Runs it, repeats it, repeats it after a kill -9 of its server, and stops it: the data and the report stay."""
+    # First, so that an unsuitable machine is reported as in every step.
     build_plugin.prepare_and_build(host.host_server(), context.log)
-    # Not in the tree: a person may have one running there, and a socket's path must be short.
+    # Not in the tree: a user's quickstart may run there, and a socket's path must be short.
     home = Path(tempfile.mkdtemp(prefix="quickstart-"))
     environment = {"TIDESDB_QUICKSTART_DIR": str(home)}
 
@@ -63,4 +63,4 @@ def whole(context):
 
 def _expect(holds, what):
     if not holds:
-        raise Failed(f"./quickstart: not so: {what}")
+        raise Failed(f"./quickstart: not true: {what}")

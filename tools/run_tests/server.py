@@ -13,7 +13,7 @@ def plugin(name, context):
 
 
 def variables(name, context):
-    """Builds plugin and generator; returns the environment that lab/tests and test/server want."""
+    """Builds plugin and generator; returns the environment for lab/tests and test/server."""
     environment, built = build_plugin.prepare_and_build(name, context.log, tests=True)
     tpcc = build_plugin.tpcc(context.log)
     return {"TIDESDB_SERVER": name, "TPCC": str(tpcc), "IIBENCH": str(tpcc.with_name("iibench")),
@@ -39,7 +39,7 @@ def mtr_suite(name, context, tests=("tidesdb",)):
 
 
 def scores(name, context):
-    """The server's engine suites: every test that InnoDB passes, and how we do there."""
+    """The server's engine suites: every test that InnoDB passes, and our results."""
     environment, built = _ready(name, context)
     outcome = Outcome()
     found = engine_suites.score(environment, built, context.directory)
@@ -62,5 +62,5 @@ def suites(name, context, tests=()):
 
 
 def short_suites(name, context):
-    """Of the same, what takes about a minute."""
+    """The part of the same that takes about a minute."""
     return suites(name, context, ["short"])

@@ -1,4 +1,4 @@
-"""What a step of ./run-tests is, and what comes out of one."""
+"""A step of ./run-tests and its outcome."""
 
 import re
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ QUICK, DEFAULT, FULL = 0, 1, 2  # The levels; a step runs at its own level and a
 
 @dataclass
 class Outcome:
-    """Counts of single tests, and a line for a person about each failed or skipped one."""
+    """Counts of single tests, and a readable line about each failed or skipped one."""
     passed: int = 0
     failed: int = 0
     skipped: int = 0
@@ -24,9 +24,9 @@ class Outcome:
 
 
 def of_unittest(name, log):
-    """What the last unittest of a step has counted, each skipped test named with its reason. log: what it printed."""
+    """The counts of a step's last unittest, with each skipped test and its reason. log: its output."""
     said = log.read_text()
-    # Of a test with a docstring the reason is on a line of its own.
+    # If a test has a docstring, the reason is on a separate line.
     skipped = re.findall(r"^(test_\w+) \(.*\)(?: |\n.* )\.\.\. skipped '(.*)'", said, re.M)
     return Outcome(int(re.findall(r"^Ran (\d+) tests?", said, re.M)[-1]) - len(skipped), 0, len(skipped),
                    [f"skipped: {name}: {test}: {reason}" for test, reason in skipped])
@@ -34,7 +34,7 @@ def of_unittest(name, log):
 
 @dataclass(frozen=True)
 class Context:
-    """What a step is given."""
+    """A step's environment."""
     level: int
     log: Path        # All its output goes here.
     directory: Path  # For its other files; empty at the start.
@@ -48,5 +48,5 @@ class Step:
     level: int
     run: Callable  # Context -> Outcome
     packages: tuple = ()  # Debian packages it needs on this machine.
-    minutes: int = 20     # A step that takes longer hangs; four times what the slowest takes on two idle cores.
-    lane: str = ""        # Steps of one lane follow one another, beside those of other lanes. "": it runs alone.
+    minutes: int = 20     # A longer step counts as hanging; four times the slowest step's time on two idle cores.
+    lane: str = ""        # Steps of one lane run in order, beside those of other lanes. "": it runs alone.

@@ -13,13 +13,13 @@ _CHECK = (*_BUILD, *packages.CHECK)
 
 
 def _first_on(server_name):
-    """What uses all processors itself, and makes what the others need."""
+    """Steps that use all processors and build for the others."""
     return [Step(f"plugin-{server_name}", DEFAULT, partial(server.plugin, server_name)),
             Step(f"mtr-{server_name}", DEFAULT, partial(server.mtr_suite, server_name))]
 
 
 def _on(server_name):
-    """What is shown on each of the two servers, beside what is shown on the other."""
+    """Steps on each of the two servers, in parallel with those on the other."""
     def step(name, run, level=DEFAULT, minutes=20, needs=()):
         return Step(f"{name}-{server_name}", level, partial(run, server_name), tuple(needs), minutes, server_name)
 
@@ -55,7 +55,7 @@ def _on(server_name):
     ]
 
 
-# The lab's runners, on servers of their own.
+# The lab's runners, on their own servers.
 _RUNNERS = [replace(step, lane="runners") for step in [
     Step("hammerdb-runner", DEFAULT, partial(lab_tests.hammerdb_runner, "debian12"), tuple(packages.LAB_PYTHON)),
     Step("engines-runner", DEFAULT, partial(lab_tests.engines_runner, "debian12"), tuple(packages.LAB_PYTHON)),

@@ -1,4 +1,4 @@
-"""A Debian root for one test: an overlay over the cached root, with processes of its own, gone at the end."""
+"""A temporary Debian root for one test: an overlay over the cached root, with its own processes."""
 
 import os
 import shutil
@@ -13,12 +13,12 @@ from installer.shell import TREE, Unavailable, clean_environment, output, run
 
 _ENTER = TREE / "installer" / "enter_root.sh"
 
-# The first process of the root: takes in what its others leave behind, and ends with the test.
+# The first process of the root: adopts orphans, and ends with the test.
 _INIT = 'touch "$1"; while :; do sleep 1000 & wait $!; done'
 
 
 class ThrowawayRoot:
-    """A context manager. Owns: one temporary directory, one process and all that are started inside."""
+    """A context manager. Owns: one temporary directory, one process and all processes started inside."""
 
     def __init__(self, codename, log):
         self.base = roots.Root(codename)
@@ -38,7 +38,7 @@ class ThrowawayRoot:
         script = 'mount -t overlay overlay -o "$1" "$2" && shift 2 && exec "$@"'
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen(
-                # So that all of it ends with us, however we end.
+                # So that everything ends with us, however we end.
                 ["setpriv", "--pdeathsig", "KILL",
                  "unshare", "--mount", "--propagation", "slave", "--pid", "--fork", "--kill-child",
                  "sh", "-c", script, "sh", overlay, self.directory / "root",

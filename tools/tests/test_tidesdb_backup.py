@@ -137,7 +137,7 @@ class Files(unittest.TestCase):
         self.assertFalse((self.base / "to" / "000003.wal").samefile(self.base / "now" / "000003.wal"))
 
     def test_an_unfinished_backup_is_none(self):
-        with self.assertRaisesRegex(tidesdb_backup.Failed, "no finished backup"):
+        with self.assertRaisesRegex(tidesdb_backup.Failed, "not a finished backup"):
             tidesdb_backup.read_facts(self.base)
 
 

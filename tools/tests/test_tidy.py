@@ -51,7 +51,7 @@ class Rules(unittest.TestCase):
 
     def test_no_folder_is_forgotten_and_names_are_whole(self):
         self.assertIn("is not in tools/layers.txt", self.imports("lab/new/a.py", "")[0])
-        self.assertIn("the whole name is wanted", self.imports("lab/base/a.py", "from . import watched")[0])
+        self.assertIn("write the full name", self.imports("lab/base/a.py", "from . import watched")[0])
 
     def test_banned_words(self):
         for text in ["using namespace std;", "auto* p = new Foo(1);", "delete p;", "std::mutex m;",
