@@ -176,7 +176,7 @@ class Journal(Record):
         lines = kept.decode(errors="replace").splitlines()
         if not lines:
             if raw and not raw.startswith(_BEGINNING) and not _BEGINNING.startswith(raw):
-                raise Failed(f"{self.path}: is no journal of a run")
+                raise Failed(f"{self.path}: is not a journal of a run")
             self._file.truncate(0)
             self._append({"journal": kind, "format": FORMAT, "plan": plan})
             return
@@ -188,7 +188,7 @@ class Journal(Record):
 
     def _check_head(self, head, kind, plan):
         if "journal" not in head:
-            raise Failed(f"{self.path}: is no journal of a run")
+            raise Failed(f"{self.path}: is not a journal of a run")
         if head["journal"] != kind or head.get("format") != FORMAT:
             raise Failed(f"{self.path}: is the journal of {head['journal']}, format {head.get('format')}; "
                          f"this is {kind}, format {FORMAT}")

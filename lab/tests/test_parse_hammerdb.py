@@ -130,7 +130,7 @@ class Perf(unittest.TestCase):
 
     def test_other_texts(self):
         text = recorded("perf-6.1.txt")
-        refused(self, perf.report, "perf.txt", ("", "perf.txt:1: is empty"), ("x\n", "perf.txt:1: is no report"),
+        refused(self, perf.report, "perf.txt", ("", "perf.txt:1: is empty"), ("x\n", "perf.txt:1: is not a report"),
                 (text[:text.index("     2.52%")], "names no function"))
 
 
@@ -145,8 +145,8 @@ class Timeline(unittest.TestCase):
         self.assertEqual(tpcc.latency_windows(seconds, "NEWORD")[0], (10, 2.0, 9.01))
 
     def test_other_texts(self):
-        refused(self, tpcc.timeline, "t.csv", ("", "t.csv:1: is empty"), ("a,b\n", "t.csv:1: is no timeline"),
-                (self.TEXT[:-12], r"t.csv:47: .* is no line"))
+        refused(self, tpcc.timeline, "t.csv", ("", "t.csv:1: is empty"), ("a,b\n", "t.csv:1: is not a timeline"),
+                (self.TEXT[:-12], r"t.csv:47: .* is not a line"))
 
 
 class Csv(unittest.TestCase):

@@ -103,7 +103,7 @@ class SamplesTest(unittest.TestCase):
             self.samples.save(path)
             self.assertEqual(Samples.load(path), self.samples)
             path.write_text(path.read_text()[:40])
-            with self.assertRaisesRegex(Failed, "samples.json(:1)?: is no (JSON|file of samples)"):
+            with self.assertRaisesRegex(Failed, "samples.json(:1)?: is not (JSON|a file of samples)"):
                 Samples.load(path)
 
     def test_gauges(self):
