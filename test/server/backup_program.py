@@ -10,7 +10,7 @@ from installer.shell import TREE, Failed
 
 
 class BackupProgram:
-    """Calls tidesdb-backup for a server; its programs may live in a root of their own."""
+    """Calls tidesdb-backup for a server, whose programs may be in a separate root."""
 
     def __init__(self, server, directory):
         """directory: where the programs are put, and temporary files."""
@@ -42,7 +42,7 @@ class BackupProgram:
                               env={**os.environ, "TMPDIR": str(self.directory)})
 
     def call(self, what, target, *more):
-        """Raises Failed when it fails."""
+        """Raises Failed if it fails."""
         done = self.run(what, target, *more)
         if done.returncode != 0:
             raise Failed(f"tidesdb-backup --{what} failed:\n{done.stdout}{done.stderr}")

@@ -1,7 +1,7 @@
 """tidesdb-backup on a real server under load: InnoDB and TidesDB are restored as of one binary-log position.
 
-Writers count in a table of each engine in one transaction. In each backup both engines must hold the same counts, and as
-many as the binary log has transactions.
+Writers count in a table of each engine in one transaction. In each backup both engines must have the same counts, equal
+to the number of transactions in the binary log.
 Environment: TIDESDB_SERVER, TIDESDB_PLUGIN; TIDESDB_BACKUPS: how many backups, 3.
 """
 
@@ -73,7 +73,7 @@ class BackupTest(unittest.TestCase):
         return int(gtid.split("-")[2])
 
     def call(self, what, target, *more, fails=None):
-        """tidesdb-backup; fails: what it must say when it fails."""
+        """Runs tidesdb-backup; fails: the message that it must fail with."""
         done = self.backups.run(what, target, *more)
         if fails:
             self.assertEqual(1, done.returncode, done.stdout)

@@ -1,9 +1,9 @@
 """tidesdb-backup in the middle of TPROC-C, again and again; each backup is restored and checked.
 
-The restored server must meet the consistency conditions. Then the primary's binary log, from the position that the backup
-names to its end, is played into it: afterwards all tables are equal to the primary's. A row too many or too few stops it.
-Odd rounds take a backup that links the table files of the one before. At the end: seconds and bytes of the backups.
-With --engine InnoDB the same program copies InnoDB's tables, by mariadb-backup: the figures to compare with.
+The restored server must meet the consistency conditions. Then the primary's binary log, from the backup's position to its
+end, is played into it; afterwards all tables must equal the primary's. An extra or missing row stops the playback.
+Odd rounds take a backup that links the table files of the one before. At the end it prints the backups' seconds and bytes.
+With --engine InnoDB the same program copies InnoDB's tables with mariadb-backup, for comparison.
 Environment: see lab/tests/lab_server.py.
 """
 
@@ -30,7 +30,7 @@ def checksums(server):
 
 
 def size(directory, since=()):
-    """Bytes of a backup, without the files that another has too."""
+    """Bytes of a backup, without the files that it shares with another."""
     known = {path.stat().st_ino for path in since}
     return sum(path.stat().st_size for path in directory.rglob("*")
                if path.is_file() and path.stat().st_ino not in known)
@@ -56,7 +56,7 @@ class Load:
         return int(self.server.value("SELECT SUM(d_next_o_id) FROM tpcc.district"))
 
     def __exit__(self, *_):
-        # Ended before its time: then the backup was not under load.
+        # It ended too early, so the backup was not under load.
         self.early = self.process.poll() is not None
         self.process.terminate()
         self.process.wait()
@@ -69,7 +69,7 @@ class Soak:
         self.figures = []
 
     def round(self, number, base):
-        """One backup. Returns its directory, what is wrong, and a line of figures."""
+        """One backup. Returns its directory, its problems, and a line of figures."""
         target = self.directory / f"b{number}"
         seconds = {}
         begin = time.monotonic()
@@ -96,7 +96,7 @@ class Soak:
         seconds[what] = time.monotonic() - begin
 
     def check(self, data, facts):
-        """Of a server on a restored datadir: what is wrong; "" when nothing is."""
+        """The problems of a server on a restored datadir; "" if none."""
         restored = lab_server.LabServer(self.server.environment, [*_OPTIONS, "--server-id=2"])
         data.rename(restored.data)
         problems = ""
@@ -111,7 +111,7 @@ class Soak:
         return problems
 
     def play(self, restored, position):
-        """Brings what the primary did after the position. Raises Failed when a row is not as the binary log says."""
+        """Applies the primary's changes after the position. Raises Failed if a row differs from the binary log."""
         logs = sorted(path for path in self.server.data.glob("binlog.*") if path.suffix[1:].isdigit())
         logs = [path for path in logs if path.name >= position["file"]]
         program = self.server.inside([self.server.tool("mariadb-binlog"), "--no-defaults",

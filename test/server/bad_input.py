@@ -1,8 +1,8 @@
-"""What the server does with damaged files, a full disk, and directories and options that are wrong.
+"""The server with damaged files, a full disk, and wrong directories and options.
 
-It must say what is wrong and where, in its error log or to the client, and refuse: guess nothing, drop nothing. Each
-damage is undone in place, and then everything committed must be there.
-Usage: python3 -m test.server.bad_input [unittest's options]. The tests that need a file system of their own want root.
+It must report the problem and its place, in its error log or to the client, and refuse without guessing or dropping
+anything. Each damage is then repaired in place, and everything committed must be there.
+Usage: python3 -m test.server.bad_input [unittest's options]. The tests that need their own file system require root.
 Environment: see lab/tests/lab_server.py.
 """
 
@@ -27,7 +27,7 @@ _IN_ORDER, _KILLED = "stopped in order", "killed"
 
 
 class BadInputTest(unittest.TestCase):
-    """One server. Its database is kept twice, of a shutdown in order and of a kill, and put back before each test."""
+    """One server. Two copies of its database, after an orderly shutdown and after a kill, are restored before each test."""
 
     @classmethod
     def setUpClass(cls):
@@ -42,10 +42,10 @@ class BadInputTest(unittest.TestCase):
         sql("CREATE DATABASE IF NOT EXISTS test; USE test;"
             "CREATE TABLE t (id INT PRIMARY KEY, v VARCHAR(200)) ENGINE=TidesDB;"
             "INSERT INTO t SELECT seq, REPEAT(MD5(seq), 5) FROM seq_1_to_20000")
-        # A memtable is full now, and flushed before the shutdown ends; these stay in the log.
+        # Now a memtable is full and is flushed before the shutdown ends; these rows stay in the log.
         for number in range(1, 21):
             sql(f"INSERT INTO test.t VALUES ({-number}, 'in the log')")
-        # Nothing is read before: the first reader saves statistics, and the log's last record is to be one of these.
+        # Read nothing before: the first reader saves statistics, but the log's last record must be one of these.
         cls.server.kill()
         cls.keep(_KILLED)
         cls.server.start()
@@ -76,18 +76,18 @@ class BadInputTest(unittest.TestCase):
         return found[-1]
 
     def log_of_killed(self):
-        """Of a killed server, the log that has the rows: a shutdown in order leaves nothing that it is needed for."""
+        """A killed server's log with the rows; after an orderly shutdown the log is not needed."""
         self.put_back(_KILLED)
         return max(self.home.glob("*.wal"), key=lambda path: path.read_bytes().rfind(b"in the log"))
 
     def start(self):
-        """Starts the server; returns what its log says of it."""
+        """Starts the server; returns its log of the start."""
         self.begin_log()
         self.server.start()
         return self.said()
 
     def starts(self):
-        """Whether a server starts, with the engine; its log then says why not."""
+        """Whether a server starts with the engine; if not, its log gives the reason."""
         self.begin_log()
         try:
             self.server.start()
@@ -113,7 +113,7 @@ class BadInputTest(unittest.TestCase):
         self.server.sql("INSERT INTO test.t VALUES (-1000, 'new'); DELETE FROM test.t WHERE id = -1000")
 
     def assert_refused(self, *patterns):
-        """The server does not start, says why, and how to start without the engine."""
+        """The server must not start, and must give the reason and a way to start without the engine."""
         self.assertFalse(self.starts(), "the server starts")
         log = self.said()
         errors = "\n".join(line for line in log.splitlines() if "[ERROR] TidesDB" in line)
@@ -121,7 +121,7 @@ class BadInputTest(unittest.TestCase):
             self.assertRegex(errors, pattern, log)
 
     def refused_until_restored(self, path, damage, *patterns):
-        """damage takes the file's bytes and gives others."""
+        """damage takes the file's bytes and returns the damaged ones."""
         whole = path.read_bytes()
         damaged = damage(whole)
         self.assertNotEqual(whole, damaged)
@@ -140,13 +140,13 @@ class BadInputTest(unittest.TestCase):
         self.refused_until_restored(log, flipped(offset), r"offset \d+", "(?i)corrupt")
 
     def test_flipped_byte_in_the_last_record_of_a_killed_server(self):
-        """It was acknowledged, and SYNCED knows that the log had it."""
+        """It was acknowledged, and SYNCED shows that the log had it."""
         log = self.log_of_killed()
         offset = log.read_bytes().rindex(b"in the log")
         self.refused_until_restored(log, flipped(offset), r"offset \d+", "(?i)corrupt", "SYNCED")
 
     def test_flipped_byte_in_a_last_record_that_nothing_says_was_synced(self):
-        """As docs/format/wal.md says: it is cut off, with a warning."""
+        """As in docs/format/wal.md: it is cut off, with a warning."""
         log = self.log_of_killed()
         (self.home / "SYNCED").unlink()
         damage(log, flipped(log.read_bytes().rindex(b"in the log")))
@@ -198,7 +198,7 @@ class BadInputTest(unittest.TestCase):
         self.read_error_until_restored(lambda size: size - 20)
 
     def read_error_until_restored(self, place):
-        """Where the server starts, since nothing of a file is read before it is needed, reading is the error."""
+        """The server starts, because it reads a file only when needed; then reading gives the error."""
         table = self.only("*.tdb")
         whole = table.read_bytes()
         damage(table, flipped(place(len(whole))))
@@ -302,7 +302,7 @@ class BadInputTest(unittest.TestCase):
         self.assertFalse(self.has_engine())
 
     def test_options_out_of_range(self):
-        """As the server's own: cut to what is allowed, with a warning that names variable and value."""
+        """As for the server's own variables: cut to the allowed range, with a warning that names variable and value."""
         small = {"max_memory_usage": 1000, "unified_memtable_write_buffer_size": 10,
                  "unified_memtable_sync_interval": 1, "max_open_sstables": 2}
         self.server.options = [*self.plain, *(f"--tidesdb-{name.replace('_', '-')}={value}" for name, value in
@@ -323,7 +323,7 @@ class BadInputTest(unittest.TestCase):
         self.start()
 
     def insert_until_error(self):
-        """Inserts until the disk is full. Returns how many rows were acknowledged, and the error."""
+        """Inserts until the disk is full. Returns the number of acknowledged rows, and the error."""
         for first in range(100000, 1000000, 1000):
             try:
                 self.server.sql("USE test; INSERT INTO t SELECT seq, REPEAT(MD5(seq), 5) "
@@ -336,7 +336,7 @@ class BadInputTest(unittest.TestCase):
         self.assertEqual(self.server.value("SELECT COUNT(*) FROM test.t"), str(20020 + inserted))
 
     def assert_whole_with_room(self, filler, inserted):
-        """The disk has room again, and a server that starts has all that was acknowledged."""
+        """With room on the disk again, a starting server has everything acknowledged."""
         filler.unlink()
         self.start()
         self.assert_rows(inserted)
@@ -349,14 +349,14 @@ class BadInputTest(unittest.TestCase):
         with Mounted("size=400M") as directory:
             self.on_small_disk(directory)
             filler = take_all(directory)
-            # The log's segments have their space already: the flushes fail first.
+            # The log's segments are preallocated, so the flushes fail first.
             inserted, error = self.insert_until_error()
             self.assertRegex(error, r"ERROR \d+ .*\.wal: No space left on device")
             flush = r"\[ERROR\] TidesDB: flushing a memtable: .*\.tdb.*: No space left on device"
             self.assertRegex(self.said(), flush)
             self.assert_rows(inserted)
             self.server.stop()  # Ends, though nothing can be flushed.
-            # It is as full for a server that starts: refused or open, nothing is lost.
+            # It is still full for a starting server: whether it refuses or opens, nothing is lost.
             if self.starts():
                 self.assert_rows(inserted)
             self.server.kill()
@@ -372,7 +372,7 @@ class BadInputTest(unittest.TestCase):
             inserted, error = self.insert_until_error()
             self.assertRegex(error, r"ERROR \d+ .*\.(tdb|wal): No space left on device")
             self.assert_rows(inserted)
-            # Somebody writes when the server is to end.
+            # A client writes during the shutdown.
             with concurrent.futures.ThreadPoolExecutor() as pool:
                 refused = pool.submit(self.server.sql, "USE test; INSERT INTO t SELECT seq, REPEAT(MD5(seq), 5) "
                                                        "FROM seq_2000000_to_2200000")
@@ -418,7 +418,7 @@ class BadInputTest(unittest.TestCase):
 
 
 def flipped(offset):
-    """Gives the bytes with one of them flipped."""
+    """Returns the bytes with one of them flipped."""
     return lambda whole: whole[:offset] + bytes([whole[offset] ^ 0x10]) + whole[offset + 1:]
 
 
@@ -427,7 +427,7 @@ def damage(path, how):
 
 
 def xxh3(data):
-    """As our files have it: XXH3-64, little-endian."""
+    """The checksum of our files: XXH3-64, little-endian."""
     library = ctypes.CDLL("libxxhash.so.0")
     library.XXH3_64bits.restype = ctypes.c_uint64
     library.XXH3_64bits.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
@@ -435,7 +435,7 @@ def xxh3(data):
 
 
 class Mounted:
-    """A small file system in memory, seen by this process and its children only."""
+    """A small file system in memory, visible only to this process and its children."""
 
     def __init__(self, options):
         self.options = options
@@ -451,7 +451,7 @@ class Mounted:
 
 
 def take_all(directory):
-    """A file that takes what is free."""
+    """A file that takes all free space."""
     filler = Path(directory) / "filler"
     free = os.statvfs(directory)
     with open(filler, "wb") as file:

@@ -1,11 +1,11 @@
-"""For every collation that the server lists: an index orders and compares strings as the server itself does.
+"""For every collation that the server lists: an index orders and compares strings like the server itself.
 
-Strings of the character set that are hard to sort go into CHAR and VARCHAR columns. How they compare is asked of the
-server row against row, without an index. Then each index (of the whole column, of a prefix, unique) must have them in that
-order, find by =, by ranges and by LIKE what a scan finds, and take and refuse the same duplicates. Where an index is
-refused, the error must name the collation.
-The bounds of LIKE, and where a prefix is cut, come from the server. Where an index answers such a question otherwise than
-a scan, InnoDB is asked: if it is wrong too, that is counted and not held against us.
+Strings of the character set that are hard to sort go into CHAR and VARCHAR columns. The server compares them
+row against row, without an index. Then each index (of the whole column, of a prefix, unique) must have the same
+order, find the same rows as a scan by =, by ranges and by LIKE, and accept and refuse the same duplicates. If an index
+is refused, the error must name the collation.
+The bounds of LIKE, and the end of a prefix, come from the server. If an index answers such a question differently from
+a scan, InnoDB is asked: if it is wrong too, the answer is counted but is not our fault.
 Usage: python3 -m test.server.collations [--only REGEX] [--seed N] [--verbose] [--engine ENGINE].
 Environment: see lab/tests/lab_server.py.
 """
@@ -52,14 +52,14 @@ class Collation:
         self.columns = []
 
     def place(self, number):
-        """Its place among those that share tables."""
+        """Its number among those that share tables."""
         self.columns = [Column(f"v{number}", "VARCHAR"), Column(f"c{number}", "CHAR")]
 
     def definition(self, column):
         return f"{column.name} {column.sql_type}({CHARS_MAX}) CHARACTER SET {self.charset} COLLATE `{self.name}`"
 
     def refused(self, column):
-        """The indexes on a column that TidesDB does not take, as CREATE TABLE has them."""
+        """The indexes on a column that TidesDB refuses, in the form of CREATE TABLE."""
         if self.name == "tis620_thai_nopad_ci" and column.sql_type == "CHAR":
             return [column.name, column.prefix_of]
         unpadded = not self.pads and self.name != "binary"
@@ -179,7 +179,7 @@ def drop(script, table):
 
 
 class Truth:
-    """How the server compares the strings of one column, row against row."""
+    """The server's comparison of the strings of one column, row against row."""
 
     def __init__(self, rows, scan):
         self.less, self.same = {}, {}
@@ -197,7 +197,7 @@ class Truth:
 
 
 def differences(rows, tag, collation, truths):
-    """What the indexes say otherwise than the truth: pairs of what was asked and what was answered."""
+    """Wrong answers of indexes: pairs of question and answer."""
     for column in collation.tested():
         v = column.name
         truth = truths[v]
@@ -248,7 +248,7 @@ class Result:
         self.collation = collation
         self.refused = 0
         self.problems = []    # Ours.
-        self.shared = []      # InnoDB is wrong too.
+        self.shared = []      # Answers that are wrong on InnoDB too.
 
 
 def test(server, engine, batch):
@@ -292,7 +292,7 @@ def test(server, engine, batch):
 
 
 def known(collation, rows, result):
-    """What the server says of the strings of each column; None where it does not."""
+    """The server's comparison of the strings of each column; None without one."""
     truths = {}
     for column in collation.columns:
         v = f"{collation.name}.%s.{column.name}"
@@ -355,7 +355,7 @@ def padding(server, rows):
 
 
 def well_formed(server, charset, candidates):
-    """Those strings that a column of the character set takes as they are."""
+    """The strings that a column of the character set stores unchanged."""
     script = Script(server)
     script.add("SET sql_mode = ''")
     script.add(f"CREATE TABLE f_{charset} (id INT, b VARBINARY(200), v VARCHAR({CHARS_MAX}) CHARACTER SET {charset}, "
@@ -369,7 +369,7 @@ def well_formed(server, charset, candidates):
 
 
 def kind(problem):
-    """A few words for what a problem is about."""
+    """A few words for the kind of a problem."""
     for word in (" LIKE ", " BETWEEN ", " > ", " <= "):
         if word in problem:
             return word.strip()
@@ -386,7 +386,7 @@ def show(result, verbose):
 
 
 def summary(results, seconds):
-    """Prints how it went; returns the number of collations with problems."""
+    """Prints the results; returns the number of collations with problems."""
     kinds = Counter(kind(problem) for result in results for problem in result.shared)
     print(f"wrong on InnoDB too: {sum(kinds.values())} answers, {dict(kinds)}")
     bad = sum(1 for result in results if result.problems)

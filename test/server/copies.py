@@ -1,8 +1,8 @@
-"""INSERT ... SELECT beside writers: a copy, whole or in pieces within one transaction, is of one moment.
+"""INSERT ... SELECT during writes: a copy, whole or in pieces within one transaction, shows one moment.
 
 Writers move amounts between two rows of a table, and rows to other keys, in transactions whose sum is zero; some of them
-spill. Copiers copy the table, in one statement or in ranges of its primary key, and note the sum and the number of rows
-copied: both are always the same. A deadlock or a lock wait that ends is tried again.
+spill. Copiers copy the table, in one statement or in ranges of its primary key, and note the sum and the number of copied
+rows: both must always be the same. After a deadlock or a lock wait timeout they try again.
 Environment: see lab/tests/lab_server.py.
 """
 
@@ -15,7 +15,7 @@ from lab.tests import lab_server
 
 ROWS, AMOUNT = 400, 100
 WRITERS, COPIERS = 3, 2
-COPIES_MIN = 5  # Of a level, however slow the machine is.
+COPIES_MIN = 5  # Per level, on any machine.
 LEVELS = ("REPEATABLE READ", "SERIALIZABLE")
 
 SCHEMA = f"""
@@ -72,7 +72,7 @@ CREATE TABLE d (copier INT, id INT, v INT, c VARCHAR(2000), PRIMARY KEY (copier,
 
 
 def run(server, level, seconds):
-    """What is wrong; "" when nothing is."""
+    """The problems; "" if none."""
     server.sql("USE test; DELETE FROM stop; DELETE FROM noted; DELETE FROM ends")
     clients = []
     for number in range(WRITERS + COPIERS):

@@ -1,8 +1,8 @@
-"""kill -9 in the middle of DDL: afterwards every table is there once, whole, for the server and for the engine.
+"""kill -9 in the middle of DDL: afterwards every table exists once and complete, for the server and for the engine.
 
 A client runs CREATE, ALTER, RENAME, TRUNCATE, DROP and changes of partitions in a random order; the server is killed at a
-random moment and started again. Then: the tables that no statement drops are there with all their rows; CHECK TABLE
-finds every table sound; the engine has the tables that the server has, and no column family besides theirs.
+random moment and started again. Then the tables that no statement drops have all their rows, CHECK TABLE
+finds every table correct, and the engine has the same tables as the server and no other column families.
 Environment: see lab/tests/lab_server.py.
 """
 
@@ -15,7 +15,7 @@ import time
 
 from lab.tests import lab_server
 
-# What is never dropped: name, number of rows; v is 1 to that number.
+# Tables that are never dropped: name, number of rows; v is 1 to that number.
 KEPT = {"kept": 2000, "parts": 300, "ranges": 600, "large": 20000, "texts": 300}
 # Two that change places, and a table and a partition that do: which name has which rows, as (COUNT, SUM(v)).
 PAIRS = {("one", "two"): [(150, 11325), (400, 80200)], ("swap PARTITION (p0)", "swapped"): [(120, 7260), (250, 31375)]}
@@ -78,7 +78,7 @@ STATEMENTS = [
     "CREATE OR REPLACE TABLE t{n} ENGINE=TidesDB SELECT id AS a FROM kept LIMIT 100", "TRUNCATE TABLE t{n}",
     "ALTER TABLE t{n} RENAME TO r{n}", "DROP TABLE IF EXISTS t{n}", "DROP TABLE IF EXISTS r{n}",
 ]
-STATEMENTS_A_ROUND = 5000  # More than a round has time for.
+STATEMENTS_A_ROUND = 5000  # More than fit into a round.
 
 
 def tables_of_server(server):
@@ -86,17 +86,17 @@ def tables_of_server(server):
 
 
 def partitions_of_server(server):
-    """Tables and partitions, as the engine calls them."""
+    """Tables and partitions, by the engine's names."""
     return set(server.sql("SELECT CONCAT_WS('#P#', TABLE_NAME, PARTITION_NAME) FROM information_schema.PARTITIONS"
                           " WHERE TABLE_SCHEMA = 'test'").split())
 
 
 def problems_of_engine(server, tables):
-    """Tables or column families that only the engine has, or only the server."""
+    """Tables or column families that only the engine or only the server has."""
     status = server.sql("SHOW ENGINE TIDESDB STATUS").replace("\\n", "\n")
     known = re.findall(r"^test/(\S+): family \d+, .* (\d+) indexes", status, re.M)
     names = {name for name, _ in known}
-    wanted = 1 + sum(1 + int(indexes) for _, indexes in known)  # One is the plugin's own.
+    wanted = 1 + sum(1 + int(indexes) for _, indexes in known)  # One belongs to the plugin.
     wanted += int(server.sql("SELECT COUNT(*) FROM information_schema.TIDESDB_FAMILIES WHERE INDEX_NAME = '#values'"))
     families = int(re.search(r" in (\d+) families", status).group(1))
     problems = ""

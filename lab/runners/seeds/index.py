@@ -218,14 +218,15 @@ def page(done, said=(), command=""):
     """done: Done of every run. said: sentences about what was left out, and notes. command: the whole command."""
     made = Page()
     made.add("title", "The seeds' studies, here")
-    made.add("text", "What each seed measured, by our runners with its command line, scaled to this machine; the seed's "
-                     "own figures beside ours: the median, and of several repetitions the lowest and highest. An absolute "
-                     "figure of another machine says little; ratios and shapes are what can be compared. A ratio or a gain "
-                     "is the median of those of the pairs, and not the ratio of the medians; a pair's two runs are of "
-                     "one repetition, and each study says in which order they were run (of three repetitions one of a "
+    made.add("text", "Each seed's measurements, by our runners with its command line, scaled to this machine. The "
+                     "seed's own figures stand beside ours: the median, and for several repetitions the lowest and "
+                     "highest. Absolute "
+                     "figures of another machine say little; compare ratios and shapes. A ratio or a gain "
+                     "is the median over the pairs, not the ratio of the medians. A pair's two runs are from "
+                     "one repetition, and each study gives their order (of three repetitions one of a "
                      "pair is first in two). Beside it is the 95 % interval of the pairs' geometric mean (Student's t, "
-                     "which of so few is wide; of a few that are all alike it reaches to no change): what holds no "
-                     "change (0 %, a ratio of 1) may be noise. The reports say more.")
+                     "wide for so few; for a few equal pairs it reaches to no change). An interval that contains no "
+                     "change (0 %, a ratio of 1) may be noise. The reports have details.")
     made.add("code", without_places(command))
     made.add("text", f"This machine: {_machine(done)}." if _machine(done) else "")
     made.add("list", [f"{name}: {what}" for name, what in _binaries(done).items()])
