@@ -27,7 +27,7 @@ def checksums(server):
 
 
 class Group:
-    """Three servers. As a context: nothing of them is left."""
+    """Three servers. A context that removes them at its end."""
 
     def __init__(self):
         self.servers = []
@@ -61,7 +61,7 @@ class Group:
         server.start()
 
     def fail_over(self):
-        """The primary is dead: another one leads, and it comes back. Returns the seconds until there is a primary."""
+        """The primary is dead: another one leads, and the old one comes back. Returns the seconds without a primary."""
         lost, begin = self.primary, time.monotonic()
         self.primary = replicas.fail_over(self.others())
         seconds = time.monotonic() - begin
@@ -70,7 +70,7 @@ class Group:
         return seconds
 
     def check(self, logs):
-        """What is wrong once all have caught up; "" when nothing is."""
+        """The problems once all have caught up; "" if none."""
         problems, theirs = "", checksums(self.primary)
         for server in self.servers:
             if server is not self.primary:
@@ -85,7 +85,7 @@ class Group:
 
 
 class Load:
-    """TPROC-C on a server until the context ends; what was acknowledged is in log."""
+    """TPROC-C on a server until the context ends; log has the acknowledged transactions."""
 
     def __init__(self, server, log, users, chance):
         self.log = log

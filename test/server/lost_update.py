@@ -1,4 +1,4 @@
-"""Two connections count up one row, each statement on its own: no update may be lost.
+"""Two connections increment one row, each statement by itself: no update may be lost.
 
 For both isolation levels, with row locks on and off: the row ends at the number of statements less the errors that
 the clients saw. With row locks on there are no errors; with row locks off they are 1213.
@@ -22,7 +22,7 @@ def count_up(server, level, statements):
     """The errors that all clients saw, by code."""
     script = (f"SET SESSION TRANSACTION ISOLATION LEVEL {level};\n" +
               "UPDATE test.counter SET v = v + 1;\n" * statements)
-    # Files, not pipes: a pipe would feed the clients one after the other, and stop one whose errors nobody reads.
+    # Files, not pipes: pipes would feed the clients one after the other, and block one whose errors nobody reads.
     with contextlib.ExitStack() as files:
         clients = []
         for _ in range(CONNECTIONS):
@@ -41,7 +41,7 @@ def count_up(server, level, statements):
 
 
 def check(server, level, locks, statements):
-    """What is wrong; "" when nothing is."""
+    """The problems; "" if none."""
     server.sql(f"SET GLOBAL tidesdb_pessimistic_locking = {locks}; UPDATE test.counter SET v = 0")
     begin = time.monotonic()
     errors = count_up(server, level, statements)

@@ -1,6 +1,6 @@
 """Compares the optimizer's plans of all TPROC-C and sysbench queries on TidesDB with those on InnoDB.
 
-Both engines hold the same rows in one server; the plans are looked at after the load and after a restart.
+Both engines have the same rows in one server; the plans are compared after the load and after a restart.
 Environment: see lab/tests/lab_server.py.
 """
 
@@ -12,7 +12,7 @@ from lab.tests import lab_server
 
 ENGINES = ["InnoDB", "TidesDB"]
 
-# A row estimate is a guess on both sides; where both guess more than this, they may differ by the factor.
+# Row estimates are guesses on both sides; if both exceed this, they may differ by the factor.
 ROWS_FEW = 20
 ROWS_FACTOR = 3
 
@@ -97,7 +97,7 @@ def load(server, rows):
 
 
 def explain(server, engine, query):
-    """One tuple a table of the plan: table, type, key, key_len, ref, rows, Extra."""
+    """One tuple per table of the plan: table, type, key, key_len, ref, rows, Extra."""
     lines = server.sql(f"USE {database(engine)}; EXPLAIN {query}").splitlines()
     plan = []
     for line in lines:
@@ -119,7 +119,7 @@ def alike(ours, theirs):
 
 
 def compare(server, when):
-    """Returns the number of queries whose plans differ, after showing them."""
+    """Prints the queries whose plans differ, and returns their number."""
     different = 0
     for query in TPCC + SYSBENCH:
         theirs, ours = (explain(server, engine, query) for engine in ENGINES)

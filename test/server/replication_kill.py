@@ -29,7 +29,7 @@ def checksums(server):
 
 
 class Pair:
-    """The two servers. As a context: nothing of them is left."""
+    """The two servers. A context that removes them at its end."""
 
     def __init__(self, options):
         self.primary = lab_server.LabServer(lab_server.environment(), [*_COMMON, "--server-id=1", "--binlog-format=ROW"])
@@ -66,7 +66,7 @@ class Pair:
         self.retried += int(self.replica.value("SHOW GLOBAL STATUS LIKE 'Slave_retried_transactions'").split()[1])
 
     def check(self, logs):
-        """What is wrong; "" when nothing is."""
+        """The problems; "" if none."""
         problems = ""
         ours, theirs = checksums(self.replica), checksums(self.primary)
         if ours != theirs:

@@ -1,4 +1,4 @@
-"""A statement on a million rows is undone, alone or with its transaction, within the memory budget.
+"""A statement on a million rows is rolled back, alone or with its transaction, within the memory budget.
 
 The table has three secondary indexes; the server's resident memory is at most MEMORY_OVER_MIB above what it is with
 the engine idle, at every moment (VmHWM). Environment: see lab/tests/lab_server.py.
@@ -34,7 +34,7 @@ def memory_mib(server, name):
 
 
 def state(server):
-    """What the table and each of its indexes hold."""
+    """The contents of the table and each of its indexes."""
     sums = "COUNT(*), COALESCE(SUM(id), 0), COALESCE(SUM(CRC32(CONCAT(a, b, c, d))), 0)"
     by_index = [f"SELECT COUNT(*), {what} FROM test.t FORCE INDEX ({index})"
                 for index, what in (("a", "SUM(a)"), ("b", "SUM(CRC32(b))"), ("c", "SUM(CRC32(CONCAT(c, d)))"))]
@@ -48,7 +48,7 @@ class Rounds:
         self.problems = ""
 
     def round(self, name, statements, expected_errors):
-        """Runs statements in one session that goes on after errors; the table must be as before after them."""
+        """Runs statements in one session that goes on after errors; afterwards the table must be as before."""
         before = state(self.server)
         begin = time.monotonic()
         errors = self.server.errors_of(statements)
@@ -74,7 +74,7 @@ def main():
         rounds = Rounds(server)
         insert = INSERT.format(rows=options.rows)
         rounds.round("rollback", f"USE test; BEGIN; {insert}; ROLLBACK;", [])
-        # The last row is there already: only the statement is undone, and the transaction goes on.
+        # The last row exists already: only the statement is rolled back, and the transaction goes on.
         server.sql(f"INSERT INTO test.t VALUES ({options.rows}, 1, 'in the way', 1, 'x');"
                    "CREATE TABLE test.kept (id INT PRIMARY KEY) ENGINE=TidesDB")
         rounds.round("duplicate key at the last row", "USE test; BEGIN; INSERT INTO kept VALUES (1);" + insert +

@@ -21,17 +21,17 @@ from installer.shell import Failed, output
 from lab.scale_out import shards
 from lab.tests import lab_server
 
-# The items stay on the router: nothing writes them, and each new order reads ten.
+# The items stay on the router, because nothing writes them and each new order reads ten.
 SPREAD = {"warehouse": "w_id", "district": "d_w_id", "customer": "c_w_id", "history": "h_w_id", "new_order": "no_w_id",
           "orders": "o_w_id", "order_line": "ol_w_id", "stock": "s_w_id", "pairs": "side"}
 WRITERS = 4  # Of pairs.
 STATEMENTS = 20000
-GOES_ON = 20  # Transactions that are acknowledged again after a kill.
+GOES_ON = 20  # Transactions that must be acknowledged again after a kill.
 PATIENCE_S = 120
 
 
 class Cluster:
-    """A router and two shards. As a context: nothing of them is left."""
+    """A router and two shards. A context that removes them at its end."""
 
     def __init__(self, engine):
         self.router = lab_server.LabServer(lab_server.environment(), [*shards.OPTIONS, "--server-id=1"])
@@ -64,7 +64,7 @@ class Cluster:
             server.__exit__()
 
     def recover(self, lost):
-        """A killed shard comes back, and what it left is settled. Returns that, and the seconds of both steps."""
+        """A killed shard comes back, and its branches are settled. Returns these, and the seconds of both steps."""
         begin = time.monotonic()
         lost.start()
         answers = time.monotonic()
@@ -72,7 +72,7 @@ class Cluster:
         return settled, answers - begin, time.monotonic() - answers
 
     def state(self):
-        """For a person who looks for a fault."""
+        """Facts for finding a fault."""
         said = f"the router's transactions: {shards.transactions(self.router)}\n"
         for server in self.servers():
             work = server.sql("XA RECOVER; SHOW FULL PROCESSLIST") if server.answers() else "it is down\n"
@@ -111,14 +111,14 @@ class Load:
         return self
 
     def transactions(self):
-        """How many TPROC-C has seen acknowledged."""
+        """The number of TPROC-C's acknowledged transactions."""
         if not os.path.exists(self.log):
             return 0
         with open(self.log, "rb") as log:
             return sum(line[:1] in (b"N", b"P", b"D") for line in log)
 
     def wait_for_more(self):
-        """Until transactions are acknowledged, after whatever happened. Raises Failed when none are."""
+        """Waits until transactions are acknowledged again. Raises Failed if none are."""
         wanted, deadline = self.transactions() + GOES_ON, time.monotonic() + PATIENCE_S
         while self.transactions() < wanted:
             if self.run.poll() is not None or time.monotonic() > deadline:
@@ -138,7 +138,7 @@ class Load:
 
 
 def wait_until_idle(router):
-    """The router goes on with a statement whose client has gone."""
+    """The router continues a statement whose client has gone."""
     deadline = time.monotonic() + PATIENCE_S
     while router.value("SELECT COUNT(*) FROM information_schema.processlist "
                        "WHERE command <> 'Daemon' AND id <> CONNECTION_ID()") != "0":
@@ -148,7 +148,7 @@ def wait_until_idle(router):
 
 
 def check(cluster, logs, acknowledged):
-    """What is wrong once nothing is at work; "" when nothing is. acknowledged: of pairs."""
+    """The problems once all work has ended; "" if none. acknowledged: of pairs."""
     wait_until_idle(cluster.router)
     problems = ""
     left = shards.settle(cluster.router, cluster.shards)

@@ -1,4 +1,4 @@
-"""kill -9 in the middle of a statement whose write set has spilled to disk: all of it is there afterwards, or nothing.
+"""kill -9 in the middle of a statement whose write set has spilled to disk: afterwards all of it exists, or nothing.
 
 Half of the rounds kill when a chosen number of spill files is there, half at a chosen share of the statement's time, its
 commit among them, and one more when the client has just seen it succeed. Then: the table and each of its indexes as
@@ -37,7 +37,7 @@ class Kills:
         self.server.sql("DROP TABLE test.t; USE test;" + rollback.TABLE)
 
     def round(self, name, is_time):
-        """is_time(seconds since the statement's start) says when to kill. Returns what is wrong, or ""."""
+        """is_time(seconds since the statement's start) says when to kill. Returns the problems, or ""."""
         begin = time.monotonic()
         client = subprocess.Popen(self.server.client_command(self.insert), stdout=subprocess.DEVNULL,
                                   stderr=subprocess.DEVNULL)
@@ -89,7 +89,7 @@ def main():
                 problems += kills.round(f"round {number}, at {files} spill files",
                                         lambda _, wanted=files: len(spill_files(server)) >= wanted)
             else:
-                # The commit merges the runs and comes in the last part of the time.
+                # The commit merges the runs, in the last part of the time.
                 wanted = kills.seconds * chance.uniform(0.7, 1.15)
                 problems += kills.round(f"round {number}, at {wanted:.2f} of {kills.seconds:.2f} s",
                                         lambda now, wanted=wanted: now >= wanted)

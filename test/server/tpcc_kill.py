@@ -1,4 +1,4 @@
-"""Kills the server with -9 in the middle of TPROC-C, again and again, and checks what it comes back with.
+"""Kills the server with -9 in the middle of TPROC-C, again and again, and checks its recovery.
 
 After each kill the server must recover by itself, the consistency conditions must hold, and every transaction
 whose COMMIT a client saw acknowledged must be there; the client's log is outside of the server. The points
@@ -16,16 +16,16 @@ from collections import Counter
 
 from lab.tests import lab_server
 
-_RECORD_BYTES = 25  # About the size of a log record: the log's size says how many were acknowledged.
+_RECORD_BYTES = 25  # About the size of a log record: the log's size gives the number of acknowledged ones.
 
 
-# What TidesDB's background work was at just before a kill. Other engines have none of these.
+# TidesDB's background work just before a kill. Other engines lack these counters.
 _WORK = {"Tidesdb_flush_count": "flushes", "Tidesdb_compaction_count": "compactions",
          "Tidesdb_immutable_memtables": "memtables being flushed", "Tidesdb_compaction_debt_bytes": "bytes to compact"}
 
 
 def background_work(server):
-    """As {name: number}, of the server since its start."""
+    """{name: number} of the server since its start."""
     lines = server.sql("SHOW GLOBAL STATUS WHERE Variable_name LIKE 'Tidesdb%'").splitlines()
     found = dict(line.split("\t") for line in lines)
     return {name: int(found[variable]) for variable, name in _WORK.items() if variable in found}
@@ -36,7 +36,7 @@ def table_files(server):
 
 
 def wait_for_new_table_file(server, random_):
-    """Until a flush or a compaction has begun a file, and a moment more; not for ever."""
+    """Waits until a flush or a compaction has begun a file, and a moment longer; has a limit."""
     known = table_files(server)
     deadline = time.monotonic() + 10
     while table_files(server) <= known and time.monotonic() < deadline:
@@ -45,7 +45,7 @@ def wait_for_new_table_file(server, random_):
 
 
 def run_and_kill(server, options, log, isolation, acknowledged, seed, at_work):
-    """Runs until so many transactions were acknowledged, then kills, with at_work in the middle of a flush or compaction.
+    """Runs until that many transactions are acknowledged, then kills, with at_work during a flush or compaction.
 
     Returns an error's text or "", and the work.
     """
@@ -71,7 +71,7 @@ def run_and_kill(server, options, log, isolation, acknowledged, seed, at_work):
 
 
 def check(server, logs):
-    """What is wrong after a recovery; "" when nothing is. The newest log alone, then all, then the conditions."""
+    """The problems after a recovery; "" if none. Checks the newest log alone, then all, then the conditions."""
     problems = ""
     for arguments in (["verify-log", logs[-1]], ["verify-log", *logs], ["check"]):
         done = subprocess.run(server.tpcc(*arguments), capture_output=True, text=True, check=False)
@@ -110,7 +110,7 @@ def main():
             server.options = [*plain, *lab_server.sync_options(options.engine, sync)]
             server.start()
             logs.append(os.path.join(logs_directory, f"round-{number}.log"))
-            # Every other time in the middle of background work, whatever the sync mode and the level.
+            # Every other time in the middle of background work, in any sync mode and level.
             at_work = options.engine == "TidesDB" and number // (2 * len(syncs)) % 2 == 0
             problems, work = run_and_kill(server, options, logs[-1], isolation, acknowledged, options.seed + number,
                                           at_work)
@@ -119,7 +119,7 @@ def main():
             server.start()
             recovery_s = time.monotonic() - begin
             if options.engine == "TidesDB":
-                # A file that no manifest names: unfinished, or not needed any more.
+                # A file that no manifest names: unfinished, or no longer needed.
                 work["table files without a record"] = len(files - table_files(server))
             problems += check(server, logs)
             done = "".join(f", {count} {name}" for name, count in work.items())

@@ -1,6 +1,6 @@
 """Runs TPROC-C with every combination of sync mode, isolation and users; each must be consistent.
 
-The only errors that a run may have are 1213, 1205 and 1020. Environment: see lab/tests/lab_server.py.
+A run may have only the errors 1213, 1205 and 1020. Environment: see lab/tests/lab_server.py.
 """
 
 import argparse
@@ -21,7 +21,7 @@ def build(server, options):
 
 
 def run_one(server, options, isolation, users, seed):
-    """One run; its whole output is shown when it is not as it must be. Returns True when it is."""
+    """One run; prints its whole output if it fails. Returns whether it passed."""
     command = server.tpcc("run", "--vu", str(users), "--rampup", "1", "--duration", str(options.duration),
                           "--isolation", isolation, "--seed", str(seed), "-q")
     done = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -33,14 +33,14 @@ from installer.shell import Failed, output
 
 CONNECTIONS = 6
 STATEMENTS = 20000
-# A full memtable is a matter of seconds.
+# The memtable is full within seconds.
 TABLES = ("CREATE DATABASE test2;"
           "CREATE TABLE test2.t (id INT PRIMARY KEY, filler BLOB DEFAULT (REPEAT('x', 1000))) ENGINE=TidesDB;"
           "CREATE TABLE test2.i (id INT PRIMARY KEY) ENGINE=InnoDB;"
           "CREATE TABLE test2.x (id INT PRIMARY KEY) ENGINE=TidesDB")
-ROWS_MAX = 20000  # The tables are emptied then.
+ROWS_MAX = 20000  # At this number the tables are emptied.
 
-# As in kill_point.cc: what a call is, and how many of them are waited for at most.
+# As in kill_point.cc: the kinds of calls, and the highest number of calls to wait for.
 CALLS = {"TidesDB's log written": (1, 300), "TidesDB's log synced": (2, 100), "binary log written": (3, 300),
          "binary log synced": (4, 100), "InnoDB's log written": (5, 100), "InnoDB's log synced": (6, 100),
          "table file written": (7, 20), "manifest written": (8, 3)}
@@ -48,7 +48,7 @@ PATIENCE_S = 10
 
 
 def points(synced, binlog):
-    """What a round may end at, as (name, after)."""
+    """The possible ends of a round, as (name, after)."""
     for name in CALLS:
         if (synced or not name.endswith("synced")) and (binlog or not name.startswith("binary")):
             yield from ((name, False), (name, True))
@@ -85,7 +85,7 @@ class KillableServer(lab_server.LabServer):
         super().start(timeout_s)
 
     def wait_until_ended(self, seconds):
-        """Whether it ended by itself in this time."""
+        """Whether it ended by itself within this time."""
         deadline = time.monotonic() + seconds
         while self.pid() is not None and time.monotonic() < deadline:
             time.sleep(0.01)
@@ -100,7 +100,7 @@ def options_of(synced, binlog):
     options = options + ["--tidesdb-unified-memtable-write-buffer-size=1M"]
     if synced:
         options = options + ["--sync-binlog=1", "--innodb-flush-log-at-trx-commit=1"]
-    # Files so small that the server asks for what is durable, too.
+    # Small files, so that the server also asks which commits are durable.
     return options + (["--log-bin=binlog", "--binlog-format=ROW", "--max-binlog-size=64K"] if binlog else [])
 
 
@@ -110,13 +110,13 @@ def inserts(first):
 
 
 class Branches(threading.Thread):
-    """Prepares branches and ends two of three, until the server is gone."""
+    """Prepares branches and ends two of three, until the server ends."""
 
     def __init__(self, server):
         super().__init__()
         self.server = server
         self.first = max(numbers(server, "x"), default=0) + 1
-        self.open = set()     # Acknowledged as prepared, and not asked to end.
+        self.open = set()     # Acknowledged as prepared, without a request to end them.
         self.unsure = set()
 
     def run(self):
@@ -163,7 +163,7 @@ def prepared(server):
 
 
 class Round:
-    """One kill, and what it left."""
+    """One kill, and its result."""
 
     def __init__(self, server, binlog):
         self.server, self.binlog = server, binlog
@@ -174,7 +174,7 @@ class Round:
         self.reached = True
 
     def live(self, end):
-        """end() ends the server. What was acknowledged meanwhile is in self.acknowledged."""
+        """end() ends the server. self.acknowledged has what was acknowledged until then."""
         with contextlib.ExitStack() as files:
             said, clients = [], []
             first = max(self.known, default=0) + 1
@@ -194,7 +194,7 @@ class Round:
             self.acknowledged = told(said)
 
     def check(self):
-        """What is wrong; "" when nothing is."""
+        """The problems; "" if none."""
         ours, theirs = numbers(self.server, "t"), numbers(self.server, "i")
         return self.check_numbers(ours, theirs) + self.check_branches()
 
@@ -236,7 +236,7 @@ class Matrix:
         self.problems = ""
 
     def turn(self, synced, binlog, rounds):
-        """So many rounds with these settings."""
+        """That many rounds with these settings."""
         server = self.server
         server.stop()
         server.options = [*server.plain, *options_of(synced, binlog)]
