@@ -38,13 +38,13 @@ class Options(unittest.TestCase):
         self.assertEqual(options.points(args)[1],
                          {"tidesdb_bulk_staging_size": "4M", "tidesdb_index_build_staging_size": "4M"})
         self.assertEqual(len(options.points(args)), 2)
-        with self.assertRaisesRegex(Failed, "--vary tidesdb_x: is TidesDB's alone"):
+        with self.assertRaisesRegex(Failed, "--vary tidesdb_x: belongs only to TidesDB"):
             options.parse(["--engines", "InnoDB", "--vary", "innodb_x+tidesdb_x=1"])
 
     def test_every_engine_works_as_long(self):
         args = options.parse(["--i1-rows", "0", "--write-seconds", "150", "--scale-down", "10"])
         self.assertEqual(options.sizes(args, {}), ["--i1-rows", "0", "--write-seconds", "150", "--scale", "0.1"])
-        with self.assertRaisesRegex(Failed, "--i1-rows 0: --write-seconds has to say"):
+        with self.assertRaisesRegex(Failed, "--i1-rows 0: needs --write-seconds"):
             options.parse(["--i1-rows", "0"])
 
     def test_how_long_a_measurement_takes_before_one_was_seen(self):
@@ -62,7 +62,7 @@ class Options(unittest.TestCase):
             said = io.StringIO()
             with contextlib.redirect_stderr(said), self.assertRaises(SystemExit):
                 options.parse(["--phases", given])
-            self.assertIn(f"{named} is unknown; known are l.i0, l.x, l.i1, l.i2, qrN and qpN", said.getvalue())
+            self.assertIn(f"{named} is not a step; known are l.i0, l.x, l.i1, l.i2, qrN and qpN", said.getvalue())
 
     def test_a_cache_is_each_engine_s_own(self):
         args = options.parse(["--vary", "cache=1G"])
@@ -88,7 +88,7 @@ class Options(unittest.TestCase):
     def test_what_cannot_be_run_is_refused_by_name(self):
         with self.assertRaisesRegex(Failed, "--engines: MyISAM is not known"):
             options.parse(["--engines", "MyISAM"])
-        with self.assertRaisesRegex(Failed, "--vary tidesdb_bulk_staging_size: is TidesDB's alone"):
+        with self.assertRaisesRegex(Failed, "--vary tidesdb_bulk_staging_size: belongs only to TidesDB"):
             options.parse(["--vary", "tidesdb_bulk_staging_size=1M"])
         for wrong in ("i1-batch", "i1-batch=", "batch=5"):
             with self.assertRaises(SystemExit), mock.patch.object(options.argparse.ArgumentParser, "_print_message"):
@@ -166,7 +166,7 @@ class Run(Files):
         self.assertNotIn("resident, before", load.memory)
         self.assertAlmostEqual(bulk.write_amplification, (8 << 20) / (10_000 * 44))
         self.assertEqual(load.series["Handler_write"].points[0][0], 1)  # On the step's own clock.
-        self.assertIn("the server begins anew", made.about)
+        self.assertIn("The server restarts before INSERT", made.about)
         self.assertIn(f"raw/InnoDB_i1-batch-10_1{study.BULK_SAMPLES}", bulk.files)
         self.assertEqual(load.variables, {"innodb_buffer_pool_size": "1"})
         self.assertEqual(load.configuration["server options"], "--InnoDB --i1-batch=10")

@@ -1,4 +1,4 @@
-"""The command line of iibench_runner.sh: what is measured, and which sizes and settings vary."""
+"""The command line of iibench_runner.sh: what to measure, and which sizes and settings vary."""
 
 import argparse
 import itertools
@@ -10,13 +10,13 @@ from installer.shell import Failed
 from lab.base.arguments import from_zero, positive
 from lab.server import private_server, profiles
 
-# The generator's sizes that can be given, and vary: those that are rows are scaled down.
+# The generator's sizes that can be set and can vary; those in rows are scaled down.
 ROWS = ("load-rows", "i1-rows", "i2-rows")
-_ENDLESS = ("i1-rows", "i2-rows")  # 0 rows: --write-seconds alone ends the step.
+_ENDLESS = ("i1-rows", "i2-rows")  # 0 rows: only --write-seconds ends the step.
 SIZES = ("clients", *ROWS, "query-seconds", "write-seconds", "load-batch", "i1-batch", "i2-batch", "query-threads",
          "rows-per-query", "data-min", "data-max")
-_PHASE = re.compile(r"l\.i0|l\.x|l\.i1|l\.i2|q[rp][1-9]\d*")  # Which of them go together, the generator says.
-# A setting that each engine has under another name.
+_PHASE = re.compile(r"l\.i0|l\.x|l\.i1|l\.i2|q[rp][1-9]\d*")  # The generator checks which of them go together.
+# A setting with another name in each engine.
 CACHE = profiles.CACHE
 _PREFIX = {"innodb": "InnoDB", "tidesdb": "TidesDB", "rocksdb": "RocksDB"}
 
@@ -36,32 +36,32 @@ _EXAMPLES = """examples:
 def parser():
     it = argparse.ArgumentParser(prog="iibench_runner.sh", allow_abbrev=False,
                                  formatter_class=argparse.RawDescriptionHelpFormatter,
-                                 description="The insert benchmark on several engines, each on a fresh server of its own.",
+                                 description="The insert benchmark on several engines, each on its own fresh server.",
                                  epilog=_EXAMPLES)
     group = it.add_argument_group("what is measured").add_argument
     group("--engines", default="InnoDB,TidesDB,RocksDB", metavar="LIST", help="compared with the first (%(default)s)")
     group("--repetitions", type=positive, default=1, metavar="N", help="the engines take turns (%(default)s)")
     group("--generator-profile", default="small", metavar="NAME",
-          help="the generator's sizes: small, issue-122, seed-001-deletes (%(default)s)")
-    group("--phases", metavar="LIST", type=_phases, help="such as l.i0,l.x,l.i1,qr100 (the generator profile's)")
-    group("--bulk", action="store_true", help="after them one INSERT ... SELECT of every row into a copy with its indexes")
+          help="sizes of the generator: small, issue-122, seed-001-deletes (%(default)s)")
+    group("--phases", metavar="LIST", type=_phases, help="such as l.i0,l.x,l.i1,qr100 (default: the profile's)")
+    group("--bulk", action="store_true", help="then run one INSERT ... SELECT of every row into a copy with its indexes")
     group("--vary", action="append", default=[], metavar="NAME=V1,V2...", type=_varied,
-          help="a size below, a server variable, or cache (of every engine), or A+B, alike; several: each with each")
+          help="a size below, a server variable, cache (of every engine), or A+B for two alike; several are combined")
     profiles.add_scale_down(group)
     group("--settle", type=from_zero, default=0, metavar="S", help="seconds before the first queries (%(default)s)")
     group("--seed", type=int, default=1, metavar="N", help="of rows and queries (%(default)s)")
-    group = it.add_argument_group("the generator's sizes, instead of its profile's").add_argument
+    group = it.add_argument_group("sizes of the generator, instead of its profile's").add_argument
     for name in SIZES:
         group(f"--{name}", type=_from_none if name in _ENDLESS else positive, metavar="N",
               help="0: until --write-seconds" if name in _ENDLESS else None)
     group = it.add_argument_group("servers").add_argument
     group("--server", choices=list(host.CODENAMES), help="(this machine's)")
     group("--profile", default=profiles.DEFAULT, choices=profiles.known(), help="their settings (%(default)s)")
-    group("--sync", default="FULL", choices=["FULL", "NONE"], help="commits synced, or not (%(default)s)")
+    group("--sync", default="FULL", choices=["FULL", "NONE"], help="whether commits are synced (%(default)s)")
     private_server.add_memory_max(group)
     group = it.add_argument_group("output").add_argument
     group("-o", "--output-dir", type=Path, default=Path("."), metavar="DIR", help="where iibench_... goes (%(default)s)")
-    group("--resume", type=Path, metavar="DIR", help="go on with the interrupted run of this iibench_...")
+    group("--resume", type=Path, metavar="DIR", help="resume the interrupted run of this iibench_...")
     return it
 
 
@@ -73,27 +73,27 @@ def _phases(text):
     for name in text.split(","):
         if not _PHASE.fullmatch(name):
             raise argparse.ArgumentTypeError(
-                f"{name!r} is unknown; known are l.i0, l.x, l.i1, l.i2, qrN and qpN, N rows a second")
+                f"{name!r} is not a step; known are l.i0, l.x, l.i1, l.i2, qrN and qpN, N rows a second")
     return text
 
 
 def _varied(text):
-    """(names, values): NAME, or NAME+NAME, which have the same value."""
+    """(names, values): NAME, or NAME+NAME with the same value."""
     joined, _, values = text.partition("=")
     found = tuple(value for value in values.split(",") if value)
     if not found:
-        raise argparse.ArgumentTypeError(f"{text!r}: NAME=VALUE,VALUE is wanted")
+        raise argparse.ArgumentTypeError(f"{text!r}: must be NAME=VALUE,VALUE")
     for name in joined.split("+"):
         if name not in SIZES and name != "cache" and "_" not in name:
             raise argparse.ArgumentTypeError(
                 f"{name!r} is neither cache nor a size ({', '.join(SIZES)}) nor a server variable")
         if name in SIZES and (wrong := [value for value in found if not re.fullmatch("[1-9][0-9]{0,17}", value)]):
-            raise argparse.ArgumentTypeError(f"{name}={wrong[0]}: a whole number from 1 is wanted")
+            raise argparse.ArgumentTypeError(f"{name}={wrong[0]}: must be a whole number from 1")
     return joined, found
 
 
 def engine_of_variable(name):
-    """The engine whose setting a server variable is; None: every server's."""
+    """The engine of a server variable; None: the variable of every server."""
     return _PREFIX.get(re.split("[-_]", name)[0])
 
 
@@ -110,15 +110,15 @@ def parse(argv):
     for name in varied:
         owner = engine_of_variable(name) if name not in SIZES else None
         if owner and set(args.engine_names) != {owner}:
-            raise Failed(f"--vary {name}: is {owner}'s alone; add --engines {owner}")
+            raise Failed(f"--vary {name}: belongs only to {owner}; add --engines {owner}")
     for name in _ENDLESS:
         if getattr(args, name.replace("-", "_")) == 0 and not args.write_seconds and "write-seconds" not in varied:
-            raise Failed(f"--{name} 0: --write-seconds has to say when the step ends")
+            raise Failed(f"--{name} 0: needs --write-seconds, which ends the step")
     return args
 
 
 def points(args):
-    """What varies, each with each: by name the value. One without anything when nothing does."""
+    """All combinations of what varies: value by name. A single empty one if nothing varies."""
     return [{name: value for (joined, _), value in zip(args.vary, chosen) for name in joined.split("+")}
             for chosen in itertools.product(*(values for _, values in args.vary))]
 
@@ -136,12 +136,12 @@ def sizes(args, point):
     return [str(one) for one in [*chosen, *(["--phases", args.phases] if args.phases else [])]]
 
 
-# Rows that a client of a generator's profile loads, which lab/generators/iibench/profile.cc says.
+# Rows that a client loads by the generator's profile, from lab/generators/iibench/profile.cc.
 _LOADED = {"small": 1_000_000, "issue-122": 10_000_000, "seed-001-deletes": 10_000_000}
 
 
 def rows_most(args):
-    """About the most rows that a measurement has at once; with --bulk each is there twice."""
+    """About the highest number of rows at once in a measurement; --bulk doubles them."""
     def of(point):
         given = {name: int(value) for name, value in point.items() if name in SIZES}
         clients = given.get("clients", args.clients or 1)
@@ -150,12 +150,12 @@ def rows_most(args):
     return max(map(of, points(args))) / args.scale_down * (2 if args.bulk else 1)
 
 
-_USUAL_S = 300  # Of a measurement whose options do not say how long it is.
-_WRITES = {"seed-001-deletes": "l.i0,l.x,l.i1"}  # The phases of such a profile of the generator's.
+_USUAL_S = 300  # For a measurement whose options do not set its length.
+_WRITES = {"seed-001-deletes": "l.i0,l.x,l.i1"}  # The phases of such a generator profile.
 
 
 def expected_s(args):
-    """About how long a measurement takes, before one has been seen."""
+    """An estimate of a measurement's time, before any has run."""
     rows = rows_most(args)
     phases = (args.phases or _WRITES.get(args.generator_profile, "q")).split(",")
     timed = [phase for phase in phases if phase not in ("l.i0", "l.x")]
@@ -165,7 +165,7 @@ def expected_s(args):
 
 
 def server_options(args, engine, point):
-    """What the server of an engine is told at a point."""
+    """The options of an engine's server at a point."""
     varied = [f"--{CACHE[engine] if name == 'cache' else name}={value}" for name, value in point.items()
               if name not in SIZES]
     return [*profiles.options(args.profile, engine, args.sync), *varied]
