@@ -169,7 +169,7 @@ class LsmTree {
   const LsmOptions options_;
   ObsoleteFiles obsolete_files_;
   TableCache tables_;
-  HelperSlots load_helpers_{1};  // Limits a load to two processors.
+  HelperSlots load_helpers_{3};  // Of all loads together; a load has one at a time.
   JobContext context_;
   ReadStateHolder holder_;
   VersionSet versions_;
