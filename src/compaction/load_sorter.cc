@@ -223,6 +223,7 @@ Result<bool> LoadSorter::Find(Slice key, std::string* value) const {
 Status LoadSorter::MergeFrom(size_t first, bool last) {
   TIDESDB_FAILPOINT_STATUS("load_before_merge");
   std::vector<FileList> files;
+  files.reserve(runs_.size() - first);
   for (size_t i = first; i < runs_.size(); ++i) {
     TIDESDB_TRY(FinishFiles(&runs_[i]));
     files.push_back(FilesOf(runs_[i]));
@@ -259,6 +260,7 @@ Status LoadSorter::MergeFrom(size_t first, bool last) {
 
 Status LoadSorter::MergeShare(const std::vector<FileList>& runs, Share* share, bool look) {
   std::vector<std::unique_ptr<InternalIterator>> sources;
+  sources.reserve(runs.size());
   for (const FileList& files : runs) {
     sources.push_back(
         NewLevelIterator(files, context_->tables, ReadOnce(share->lower, share->upper)));
