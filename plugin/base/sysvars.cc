@@ -42,7 +42,7 @@ int TakeCheckpoint(THD* thd, st_mysql_sys_var*, void* save, st_mysql_value* valu
   return TakeCopy(thd, "tidesdb_checkpoint_dir", false, save, value);
 }
 
-// --- Checks of features that are not implemented yet ---
+// --- Refusal of what is not supported ---
 
 int RefuseTtl(THD*, st_mysql_sys_var*, void* save, st_mysql_value* value) {
   longlong seconds = 0;

@@ -240,7 +240,7 @@ Status LoadSorter::MergeFrom(size_t first, bool last) {
     lower.upper.clear();
     status = MergeShare(files, &lower, true);
   }
-  if (status.code() == Code::kAlreadyExists) {
+  if (status.code() == Code::kAlreadyExists && (lower.has_duplicate || upper.has_duplicate)) {
     // If both shares have a duplicate, report the lower key.
     const Share& share = lower.has_duplicate ? lower : upper;
     return Duplicate(share.key_max, share.duplicate);

@@ -276,8 +276,7 @@ TEST_P(LoadSorterTest, ItEndsWhenItIsToldWhileTheHelperMerges) {
   };
   this_is_the_caller = true;
   Failpoint::Arm("load_between_files", [&] {
-    if (!merging || this_is_the_caller) return Status::Ok();
-    helper_stands = true;
+    if (!merging || this_is_the_caller || helper_stands.exchange(true)) return Status::Ok();
     for (int i = 0; i < 20'000 && !told; ++i) Env::Default()->clock->SleepMicros(1'000);
     return Status::Ok();
   });
