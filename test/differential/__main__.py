@@ -17,29 +17,29 @@ from test.differential.replay import SERVER
 from test.differential.sql import Case
 from test.reached import reached, said
 
-_ENOUGH = 50000  # So many statements come to flushes, compactions and spills; else rows are read from memory only.
+_ENOUGH = 50000  # This many statements cause flushes, compactions and spills; fewer may read rows from memory only.
 
 
 def _options():
     parser = argparse.ArgumentParser(prog="python3 -m test.differential", description=__doc__)
     add = parser.add_argument
     add("--server", choices=list(host.CODENAMES), default=host.host_server(), help="which MariaDB")
-    add("--seed", type=int, help="one case only, or with --cases or --seconds the first one")
-    add("--cases", type=int, help="how many cases (as many as --seconds allow)")
-    add("--seconds", type=float, help="how long cases are begun (60)")
-    add("--jobs", type=int, default=os.cpu_count() or 1, help="workers, each with a server of its own (one a core)")
-    add("--length", type=int, default=60, help="statements of a case behind its first rows (60)")
-    add("--each", type=int, default=2, help="differences of one kind that are shrunk and written; others are counted (2)")
-    add("--no-shrink", dest="shrink", action="store_false", help="only say what differs")
-    add("--shrink-seconds", type=float, default=60, help="at most, for one difference (60)")
-    add("--without", metavar="PATTERN", help="draw again what matches: tables and statements of known faults")
-    add("--server-too", action="store_true", help="also shrink and write what InnoDB does wrong in the same way")
-    add("--skip", action="append", default=[], metavar="TEXT", help="count kinds with this text, shrink none")
-    add("--until-found", action="store_true", help="end with the first difference that is shrunk and written")
-    add("--plant", choices=sorted(plant.FAULTS), help="put a fault behind TidesDB's back, to see it found")
-    add("--findings", type=Path, default=TREE / "var" / "differential", help="where repro files go (var/differential)")
-    add("--print", action="store_true", help="print the case of --seed as SQL and end")
-    add("--plugin", type=Path, help="the plugin to load (that of this tree, built)")
+    add("--seed", type=int, help="run only this case; with --cases or --seconds, start from it")
+    add("--cases", type=int, help="how many cases (default: as many as fit in --seconds)")
+    add("--seconds", type=float, help="start new cases for so long (60)")
+    add("--jobs", type=int, default=os.cpu_count() or 1, help="workers, each with its own server (one per core)")
+    add("--length", type=int, default=60, help="statements of a case after its first rows (60)")
+    add("--each", type=int, default=2, help="shrink and write so many differences of a kind, and count the rest (2)")
+    add("--no-shrink", dest="shrink", action="store_false", help="report differences without shrinking them")
+    add("--shrink-seconds", type=float, default=60, help="time limit for shrinking one difference (60)")
+    add("--without", metavar="PATTERN", help="replace tables and statements that match, to avoid known faults")
+    add("--server-too", action="store_true", help="also shrink and write differences that are the server's fault")
+    add("--skip", action="append", default=[], metavar="TEXT", help="only count differences whose kind has this text")
+    add("--until-found", action="store_true", help="stop after the first difference that is shrunk and written")
+    add("--plant", choices=sorted(plant.FAULTS), help="plant a fault on TidesDB's side, which must be found")
+    add("--findings", type=Path, default=TREE / "var" / "differential", help="where the .sql files go (var/differential)")
+    add("--print", action="store_true", help="print the case of --seed as SQL and exit")
+    add("--plugin", type=Path, help="the plugin to load (default: build this tree's)")
     options = parser.parse_args()
     if options.seed is not None and options.cases is None and options.seconds is None:
         options.cases, options.jobs = 1, 1
@@ -55,12 +55,12 @@ def _print(case: Case):
 
 
 def _end(*_):
-    """SIGTERM ends as an exception does: what was started is ended, what was made is removed."""
+    """Handles SIGTERM: raises an exception, so that servers are stopped and their directories removed."""
     raise SystemExit(143)
 
 
 def _work(options, environment, plugin, number, results):
-    """A worker's process: the seeds of its number, until time or cases are up."""
+    """A worker's process: runs every options.jobs-th seed until the time or the cases run out."""
 
     def say(line):
         print(line, flush=True)
@@ -79,7 +79,7 @@ def _work(options, environment, plugin, number, results):
 
 
 def _run(options, environment, plugin):
-    """All workers, to their end. Returns their results; fewer than workers where one failed."""
+    """Runs all workers to their end. Returns one result for each worker that did not fail."""
     results = multiprocessing.Queue()
     workers = [
         multiprocessing.Process(target=_work, args=(options, environment, plugin, number, results))
@@ -121,10 +121,10 @@ def main():
     for kind, count in kinds.most_common():
         print(f"{count:6} {kind}")
     for name, count in passed_over.most_common():
-        print(f"{count:6} passed over: {name}")
-    # A case that is shrunk is the same over and over.
+        print(f"{count:6} not judged: {name}")
+    # With a planted fault most statements repeat the case that is shrunk, so they need not reach a flush or spill.
     shallow = statements >= _ENOUGH and not options.plant and not all(depths.values())
-    print(said(depths) + (": not deep enough to say much" if shallow else ""))
+    print(said(depths) + (": the run was too shallow" if shallow else ""))
     print(
         f"{options.server}: {cases} cases from seed {options.seed}, {statements} statements, "
         f"{sum(ours.values())} differences"

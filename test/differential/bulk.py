@@ -1,4 +1,4 @@
-"""Transactions of some megabytes: what they write goes to sorted runs on disk before their COMMIT."""
+"""Transactions of several megabytes, which spill to sorted runs on disk before their COMMIT."""
 
 from test.differential.sql import Statement, maybe
 
@@ -6,7 +6,7 @@ _TABLE = "bulk"
 
 
 def bulk(rng, table):
-    """Statements that copy a table, make the copy grow, change it, undo some of that, and look at what is there."""
+    """Statements that copy a table, enlarge and change the copy, undo some of that, and read the result."""
     columns = [column.name for column in table.plain]
     listed = ", ".join([*columns, "pad"])
     made = [
@@ -57,7 +57,7 @@ def _sum(where):
 
 
 def _looks(rng, table, listed):
-    """By every index, and by the checks."""
+    """Reads the copy without a hint and by up to two of its indexes, and checks it."""
     keys = [key.name for key in table.keys if not key.may_be_hash()]
     forced = [f" FORCE INDEX ({name})" for name in rng.sample(keys, min(len(keys), 2))]
     listed = listed.removesuffix("pad") + "MD5(pad)"

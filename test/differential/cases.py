@@ -17,9 +17,9 @@ _MODES = ["STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION
 
 def _settings(rng):
     isolation = rng.choice(["REPEATABLE READ", "REPEATABLE READ", "READ COMMITTED", "SERIALIZABLE"])
-    # The cache of queries, which both connections share; half of it has what is asked again, "SELECT *".
+    # The query cache, which both connections of an engine share. Repeated "SELECT *" queries hit it.
     cached = ["SET query_cache_type = ON"] if rng.random() < 0.15 else []
-    # For both sessions, and for all that a case does: without row locks, one connection alone has no other answers.
+    # Global, so for all connections. Since only one connection writes, row locks change no answer.
     locks = rng.choice(["ON", "ON", "ON", "OFF"])
     return [
         *cached,
@@ -37,7 +37,7 @@ def _settings(rng):
 
 
 def looks(table, checksum=True):
-    """What must be the same of a table at any time."""
+    """Statements on a table whose answers must be equal at any time."""
     return [
         *([Statement("checksum", f"CHECKSUM TABLE {table}")] if checksum else []),
         Statement("contents", f"SELECT * FROM {table}"),
@@ -46,14 +46,14 @@ def looks(table, checksum=True):
 
 
 def _has_checksum(table):
-    """InnoDB's is wrong for a generated column of rows that it reads in advance, which it does from the sixth row on.
-    The hash of a unique key is such a column."""
+    """Whether InnoDB's CHECKSUM TABLE is right. It is wrong for generated columns of prefetched rows, and InnoDB prefetches
+    from the sixth row on. The hash of a unique key is a generated column too."""
     hashes = any(key.may_be_hash() for key in table.keys_unique())
     return not hashes and not any(column.generated for column in table.columns)
 
 
 def _transaction(rng, step, undone):
-    """Some steps as one transaction. undone: it, or a part of it, may be."""
+    """Some steps as one transaction. undone: whether all or part of it may be rolled back."""
     yield Statement("begin", rng.choice(["BEGIN", "START TRANSACTION", "START TRANSACTION WITH CONSISTENT SNAPSHOT"]))
     saved = False
     for _ in range(rng.choice([2, 4, 8])):
@@ -68,7 +68,7 @@ def _transaction(rng, step, undone):
 
 
 def _free_of(without, make):
-    """What make() gives, drawn again while its text matches; the last draw, however it is, after many."""
+    """The first result of make() that does not match the pattern; after 50 draws the last one, even if it matches."""
     for _ in range(50):
         made = make()
         if hasattr(made, "create"):
@@ -81,7 +81,7 @@ def _free_of(without, make):
 
 
 class _Maker:
-    """Makes one case. without: as of random_case()."""
+    """Makes one case. without: see random_case()."""
 
     def __init__(self, seed, without):
         self.rng, self.without = random.Random(seed), without
@@ -135,7 +135,7 @@ class _Maker:
         elif self.others and draw > 0.6:
             self._add(rng.choice(self.others).step(rng))
         elif draw < 0.07:
-            if self.reader:  # DDL would wait for its snapshot.
+            if self.reader:  # DDL would wait for the reader's transaction.
                 self._add(self.reader.close())
             if draw < 0.03:
                 self._add(storage.upkeep(rng, rng.choice(self.tables)))
@@ -144,7 +144,7 @@ class _Maker:
                 self._add([statement])
                 effect()
         elif draw < 0.13:
-            # InnoDB undoes a DELETE and an INSERT of one key wrongly in a temporary table.
+            # In a temporary table InnoDB wrongly rolls back a DELETE and an INSERT of the same key.
             self._add(_transaction(rng, self._step, not any(table.temporary for table in self.tables)))
         elif draw < 0.19:
             table = rng.choice(self.tables)
@@ -163,5 +163,5 @@ class _Maker:
 
 
 def random_case(seed, length=60, without=None):
-    """length: about how many statements follow the first rows. without: a pattern of SQL that is to be left out."""
+    """length: about how many statements follow the first rows. without: a pattern of SQL to avoid."""
     return _Maker(seed, without).make(length)

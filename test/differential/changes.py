@@ -1,7 +1,7 @@
 """Random statements that change data or tables, each with one outcome that SQL prescribes.
 
-Rows are changed in the order of id where the order can matter. A value of AUTO_INCREMENT is drawn only right behind a
-statement that sets the counter, since engines may leave different gaps.
+Rows are changed in id order where the order can matter. An AUTO_INCREMENT value is drawn only right after a statement that
+sets the counter, since engines may leave different gaps.
 """
 
 import dataclasses
@@ -14,9 +14,9 @@ from test.differential.tables import ENGINE, generated, pool, random_column, ran
 
 
 class Counter:
-    """Values for id that no row has yet.
+    """New values for id.
 
-    Each shift() is more than all ids there can be so far, so that what is moved or copied by it meets no other row.
+    Each shift() exceeds every id so far, so rows that are moved or copied by it do not collide with others.
     """
 
     SHIFTS_MAX = 20  # 1000 * 2**21 is still an INT.
@@ -47,7 +47,7 @@ def _row(rng, table, columns, identity):
 
 
 def _identity(rng, table, counter):
-    """Mostly a new one; one that is there already only where a key refuses it."""
+    """Mostly a new id; an existing one only if a unique key over id alone refuses it."""
     key_of_id = any(len(key.parts) == 1 and key.parts[0].column.name == "id" for key in table.keys_unique())
     if key_of_id and rng.random() < 0.12:
         return str(rng.randrange(1, max(2, counter.next)))
@@ -65,7 +65,7 @@ def insert(rng, table, counter, rows=None, word="INSERT"):
 
 
 def fill(rng, table, counter, rows):
-    """The first rows: singly refused ones leave the others."""
+    """The first rows. INSERT IGNORE keeps the others when one is refused."""
     return insert(rng, table, counter, rows, "INSERT IGNORE")
 
 
@@ -76,12 +76,12 @@ def _insert(rng, tables, counter):
         made.text = [made.text, maybe("RETURNING ", Items([column.name for column in table.columns]))]
         made.kind += "-returning"
     if made.kind.startswith("replace") and any(key.may_be_hash() for key in table.keys_unique()):
-        made.kind = "replace-hash"  # At READ COMMITTED InnoDB looks at the hash first, and counts otherwise.
+        made.kind = "replace-hash"  # At READ COMMITTED InnoDB checks the hash first, and counts differently.
     return made
 
 
 def _expression(rng, column):
-    """What a column is set to, of this row alone."""
+    """A new value for a column, from its own row alone."""
     kind, name = column.type, column.name
     choices = [column.value(rng)] * 4 + [name]
     if kind.text and not kind.blob:
@@ -105,7 +105,7 @@ def _settable(rng, table, unique):
 
 
 def _on_duplicate(rng, tables, counter):
-    """ON DUPLICATE KEY UPDATE, where one key at most can be met."""
+    """ON DUPLICATE KEY UPDATE on a table with one unique key, so that at most one key can conflict."""
     candidates = [table for table in tables if len(table.keys_unique()) == 1]
     if not candidates:
         return _insert(rng, tables, counter)
@@ -138,7 +138,7 @@ def _insert_select(rng, tables, counter):
         values.append(Tagged(f"{table.name}.{column.name}", value))
     word = rng.choice(["INSERT", "INSERT IGNORE", "REPLACE"])
     where = Items([condition(rng, source)], least=0, before=" WHERE ")
-    # Small, so that tables stay small.
+    # The LIMIT keeps tables small.
     return Statement(
         "insert-select",
         [
@@ -162,14 +162,15 @@ def _hint(rng, table):
 
 
 def _limit(table, count):
-    """After an UPDATE or DELETE that no partition was read for, one by an order with LIMIT finds nothing: any engine's."""
+    """None for a partitioned table: after an UPDATE or DELETE that read no partition, the next one with ORDER BY and LIMIT
+    finds no rows, with any engine."""
     return "" if table.partition else f" LIMIT {count}"
 
 
 def _update(rng, tables, _):
     table = rng.choice(tables)
     draw = rng.random()
-    if draw < 0.45:  # Columns of no unique key, in whatever order.
+    if draw < 0.45:  # Columns of no unique key: the order of rows does not matter.
         columns = _settable(rng, table, False)
         if columns:
             return Statement(
@@ -201,9 +202,10 @@ def _update_id(rng, tables, counter):
 
 
 def _apart(rng, table, joins):
-    """Columns to set that the join does not look at, nor by a generated column: else its plan gives what is joined.
+    """Columns to set that the join does not read, directly or through a generated column; else the plan would decide which
+    rows are joined.
 
-    None at all where the join's column sets itself.
+    None if the join's own column is ON UPDATE, because every update changes it.
     """
     if "ON UPDATE" in joins.default:
         return []
@@ -216,7 +218,7 @@ def _apart(rng, table, joins):
 
 
 def _update_join(rng, tables, _):
-    """Constants only: a row that meets several others has one result."""
+    """Sets only constants, so that a row that joins several others has one result."""
     one, other = rng.choice(tables), rng.choice(tables)
     a, b = queries.pair(rng, one, other)
     columns = _apart(rng, one, a)
@@ -230,7 +232,7 @@ def _update_join(rng, tables, _):
 
 
 def _update_both(rng, tables, _):
-    """Constants into two tables at once, and rows out of both."""
+    """Sets constants in two tables at once, or deletes from both."""
     one, other = rng.choice(tables), rng.choice(tables)
     if one is other:
         return _update_join(rng, tables, None)
@@ -270,7 +272,7 @@ def _delete(rng, tables, _):
 
 
 def _by_subquery(rng, tables, _):
-    """DELETE or UPDATE of the rows that a query names, of the same table too."""
+    """DELETE or UPDATE of the rows that a subquery finds, sometimes in the same table."""
     table, other = rng.choice(tables), rng.choice(tables)
     inner = [f" WHERE id {rng.choice(['IN', 'IN', 'NOT IN'])} (SELECT id FROM {other.name}", _where(rng, other), ")"]
     columns = _settable(rng, table, False)
@@ -282,7 +284,7 @@ def _by_subquery(rng, tables, _):
 
 
 def _copy(rng, tables, counter):
-    """A whole table into a new one, or behind a few rows; where some come twice, it ends with an error in the middle."""
+    """Copies a whole table into a new one, which may have a few of its rows already. A duplicate makes it fail midway."""
     table = rng.choice(tables)
     columns = [column.name for column in table.plain]
     listed = ", ".join(columns)
@@ -293,7 +295,7 @@ def _copy(rng, tables, counter):
         shown = ", ".join(column for column in columns if rng.random() < 0.7 or column == "id")
         return [drop, Statement("load", f"CREATE TABLE copy {ENGINE} SELECT {shown} FROM {table.name} ORDER BY id"), *looks]
     word = rng.choice(["INSERT", "INSERT", "INSERT IGNORE", "REPLACE"])
-    kind = "load-hash" if hashed and word == "REPLACE" else "load"  # As replace-hash.
+    kind = "load-hash" if hashed and word == "REPLACE" else "load"  # See replace-hash.
     filled = f"{word} INTO copy ({listed}) SELECT {listed} FROM {table.name}"
     made = [drop, Statement("create", f"CREATE TABLE copy LIKE {table.name}")]
     if rng.random() < 0.3:
@@ -305,7 +307,7 @@ def _copy(rng, tables, counter):
 
 
 def _auto(rng, tables, counter):
-    """AUTO_INCREMENT: the counter is set, then drawn from."""
+    """Sets the AUTO_INCREMENT counter, then draws from it."""
     table = rng.choice([table for table in tables if table.auto] or [None])
     if table is None:
         return _insert(rng, tables, counter)
@@ -338,14 +340,14 @@ _MAKERS = [
 
 
 def random_change(rng, tables, counter):
-    """Statements, mostly one."""
+    """A list of statements, mostly one."""
     makers, weights = zip(*_MAKERS)
     made = rng.choices(makers, weights)[0](rng, tables, counter)
     return made if isinstance(made, list) else [made]
 
 
 def random_ddl(rng, tables, names):
-    """A statement that changes a table, and a function that makes the generator's picture of the table follow."""
+    """A statement that changes a table, and a function that makes the same change in the generator's model of it."""
     table = rng.choice(tables)
     copy = rng.choice(["", "", ", ALGORITHM=COPY"])
     kind = "alter-copy" if copy else "alter"
@@ -361,7 +363,7 @@ def random_ddl(rng, tables, names):
         return Statement(kind, f"ALTER TABLE {table.name} DROP INDEX `{key.name}`{copy}"), lambda: table.keys.remove(key)
     if draw < 0.7:
         column = random_column(rng, f"d{next(names)}", temporary=table.temporary)
-        # What is no JSON is refused by a copy, and let in by a change in place.
+        # A copying ALTER checks that old rows get valid JSON; an in-place one does not. NULL passes both.
         column.nullable = column.nullable or column.type.family == "json"
         where = rng.choice(["", " FIRST", " AFTER id"])
         return (
@@ -392,11 +394,11 @@ def random_ddl(rng, tables, names):
 
 
 def _of_column(rng, table, names, kind, copy):
-    """Another name, another default, or a generated column more."""
+    """Renames a column, changes its default, or adds a generated column."""
     free = [column for column in table.plain[1:] if not any(column.name in other.generated for other in table.columns)]
     free = [column for column in free if column is not table.partitioned_by]
     column = rng.choice(free or table.plain[1:] or table.plain)
-    free = [] if column.type.family == "json" else free  # The server looks for its check's column by the old name.
+    free = [] if column.type.family == "json" else free  # The server's JSON check keeps the old name.
     draw, name = rng.random(), f"d{next(names)}"
     if draw < 0.4 and free:
         return (
@@ -437,7 +439,7 @@ _WIDER = {
 
 
 def _modify(rng, table, kind, copy):
-    """A column gets a type that holds all its values, where there is one."""
+    """Changes a column to a wider type that holds all its values, if there is one."""
     columns = [
         column
         for column in table.plain[1:]
@@ -471,9 +473,10 @@ def _of_partition(table):
 
 
 def _add_key(rng, table, names, copy):
-    """A unique one with IGNORE: what remains is what comes first, in the order of the primary key or of insertion.
+    """Adds a key; a unique one with IGNORE, which keeps the first of equal rows, by primary key or by insertion.
 
-    Not one where InnoDB then loses rows (it becomes the primary key), or keeps equal ones (a hash, at READ COMMITTED).
+    Avoids a unique key that would become the primary key (InnoDB loses rows) or a hash (InnoDB keeps equal rows at READ
+    COMMITTED).
     """
     name, must_have = f"k{next(names)}", table.partitioned_by
     has_primary = any(other.kind == "PRIMARY KEY" for other in table.keys)

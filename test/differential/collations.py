@@ -7,7 +7,7 @@ from dataclasses import dataclass
 class Collation:
     name: str
     charset: str
-    bytes_max: int  # Of a character.
+    bytes_max: int  # For one character.
     special: str  # Characters and contractions of this charset, blank-separated.
 
 
@@ -68,7 +68,7 @@ _ROWS = [
     ("armscii8", 1, "ա բ", "general_ci"),
 ]
 
-# Written so often as they are worth: those whose sort key, padding or contractions are special come up more.
+# Drawn more often, because their sort keys, padding or contractions are special.
 _FAVOURED = (
     "latin1_swedish_ci",
     "latin1_german2_ci",

@@ -8,10 +8,10 @@ from test.differential import collations
 
 @dataclass(frozen=True)
 class Type:
-    """family: what compares with what. literal: Random -> an SQL literal.
+    """family: types of one family can be compared. literal: takes a Random, returns an SQL literal.
 
     exact: equal values are the same bytes, so that DISTINCT, MIN and GROUP BY have one answer.
-    chars: of a text or binary type its length, 0 for others. bytes: in a key, without a prefix. blob: a key needs a prefix.
+    chars: the length of a text or binary type, 0 for others. bytes: size in a key, whole. blob: a key needs a prefix.
     """
 
     sql: str
@@ -31,7 +31,7 @@ class Type:
 
 
 def quote(text):
-    """A literal that reads the same in every client: hex where a character would not print."""
+    """A literal that reads the same in every client: hex if a character is not printable."""
     if all(char.isprintable() for char in text):
         return "'" + text.replace("\\", "\\\\").replace("'", "''") + "'"
     return "_utf8mb4 0x" + text.encode("utf-8").hex()
@@ -61,7 +61,7 @@ def _decimal(rng):
     most = ("9" * whole or "0") + ("." + "9" * scale if scale else "")
     edges = [most, "0", "1", "2", "0.1", "0.5", "1.5", "0.000000001", "3.14"]
     edges += [] if unsigned else ["-" + most, "-1", "-0.1", "-1.5", "-2"]
-    # What fits: where a constant would be rounded, the server finds other rows by ref than by range.
+    # Only literals that fit: for a constant that is rounded, the server's ref and range find different rows.
     edges = [edge for edge in edges if len(edge.partition(".")[2]) <= scale and (whole or edge.lstrip("-").startswith("0"))]
     return Type(
         f"DECIMAL({digits},{scale})" + (" UNSIGNED" if unsigned else ""), "decimal", lambda r: r.choice(edges), bytes=30
@@ -97,7 +97,7 @@ def _floating(rng):
 
 def _bit(rng):
     bits = rng.choice([1, 2, 7, 8, 9, 17, 64])
-    most = min(bits, 63)  # The server takes the upper half for negative in NOT BETWEEN, and by an index not: any engine's.
+    most = min(bits, 63)  # NOT BETWEEN takes the upper half as negative, but not by an index, with any engine.
     return Type(
         f"BIT({bits})",
         "bit",
@@ -110,7 +110,7 @@ def _year(_):
 
 
 def _fraction(rng, edges):
-    """Edges of a temporal type with n digits of fraction."""
+    """For a temporal type: the suffix for its fraction's digits, and a function that makes a literal from the edges."""
     digits = rng.choice([0, 0, 1, 3, 6])
     fractions = ["", "." + "0" * 6, "." + "9" * digits, ".1", ".000001"[: digits + 1]] if digits else [""]
     return (f"({digits})" if digits else ""), lambda r: f"'{r.choice(edges)}{r.choice(fractions)}'"
@@ -164,7 +164,7 @@ _PADS = [" ", "  ", "\t", "\x01", "\x1f", "\0", "!"]
 
 
 def _word(rng, special, chars):
-    """Text of at most chars characters: short pieces, so that values are near each other, and pads at the end."""
+    """Text of at most chars characters: short pieces, so that values are close to each other, and padding at the end."""
     if rng.random() < 0.08:
         return ""
     pieces = special.split()
@@ -271,7 +271,7 @@ def _uuid(_):
         "123e4567-e89b-42d3-a456-426655440000",
         "123e4567-e89b-12d3-a456-426655440001",
         "00000001-0000-0000-0000-000000000000",
-        # Bytes that would be letters and spaces.
+        # Bytes that are letters and spaces in text.
         "61616161-6161-6161-6161-616161616161",
         "41414141-4141-4141-4141-414141414141",
         "20202020-2020-2020-2020-202020202020",

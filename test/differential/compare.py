@@ -1,4 +1,4 @@
-"""What must be equal of two outcomes, by the kind of statement, and how it is made comparable."""
+"""Compares two outcomes of a statement: which parts must be equal depends on its kind."""
 
 import re
 from dataclasses import dataclass, field
@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 AFFECTED, WARNINGS, MESSAGE, INSERT_ID = "affected", "warnings", "message", "insert id"
 _ALL = {AFFECTED, WARNINGS, MESSAGE, INSERT_ID}
 
-# By kind. Not in here: nothing besides.
-# - A WHERE is evaluated for as many rows as the plan meets: the warnings of an UPDATE or DELETE are the plan's.
-# - An ALTER that copies counts rows, one in place does not.
-# - insert_id is that of AUTO_INCREMENT, which IGNORE, REPLACE and ON DUPLICATE KEY may leave at what they tried.
+# By kind of statement. For other kinds, nothing else is compared.
+# - Warnings of an UPDATE or DELETE depend on the plan, which decides for which rows WHERE is evaluated.
+# - A copying ALTER counts rows, an in-place one does not.
+# - insert_id comes from AUTO_INCREMENT; after IGNORE, REPLACE or ON DUPLICATE KEY it may be a value that was only tried.
 RULES = {
     "create": {WARNINGS},
     "insert": _ALL - {INSERT_ID},
@@ -35,10 +35,10 @@ RULES = {
     "period-update": {AFFECTED},
 }
 
-# What makes a case worthless: the other engine's limits, and statements that took too long.
+# Errors that end a case without a verdict: InnoDB's limits, and statements that took too long.
 GIVE_UP = {
-    1118: "InnoDB's limit of a row",
-    1071: "InnoDB's limit of a key",
+    1118: "InnoDB's limit on a row",
+    1071: "InnoDB's limit on a key",
     1969: "max_statement_time",
     1317: "interrupted",
 }
@@ -46,7 +46,7 @@ GIVE_UP = {
 
 @dataclass
 class Outcome:
-    """rows: tuples of bytes, or None. message: what the server says of an UPDATE's or INSERT's rows."""
+    """rows: tuples of bytes, or None. message: the server's summary of an UPDATE or INSERT ("Rows matched: ...")."""
 
     error: int = 0
     text: str = ""
@@ -59,7 +59,7 @@ class Outcome:
 
 @dataclass
 class Difference:
-    """kind: the statement's, what differs. number: the statement's in the case. fatal: the data may differ from then on."""
+    """kind: the statement's kind and what differs. number: the statement's, in the case. fatal: the data may differ now."""
 
     kind: str
     number: int
@@ -70,7 +70,7 @@ class Difference:
 
 
 def rows_of(kind, outcome, ordered):
-    """The rows as they are compared: in order only where the query gives one."""
+    """The rows in comparable form, sorted unless the query gives an order."""
     rows = outcome.rows
     if rows is None:
         return None
@@ -78,24 +78,24 @@ def rows_of(kind, outcome, ordered):
         rows = [tuple(value and re.sub(rb"'(ours|theirs)\.", b"'", value) for value in row[1:]) for row in rows]
     if kind in ("analyze", "alter-partition"):
         return []
-    if kind == "optimize":  # Ours says how much was merged; InnoDB checks its table meanwhile.
+    if kind == "optimize":  # Ours says how much was merged; InnoDB runs CHECK TABLE instead.
         rows = [row[1:] for row in rows if row[1].lower() != b"note"]
     if kind == "show-create":
         engines = rb" ?(ENGINE ?= ?\w+|`(ours|theirs)`\.|`[A-Z0-9_]+`='?\w+'?|AUTO_INCREMENT=\d+)"
-        prefix = rb"|(?<=`)\(\d+\)"  # An index over one may be ours alone.
+        prefix = rb"|(?<=`)\(\d+\)"  # TidesDB's index may have a prefix where InnoDB's has none.
         rows = [(re.sub(engines + prefix, b"", value or b"") for value in row) for row in rows]
         rows = [tuple(row) for row in rows]
     return rows if ordered else sorted(rows, key=lambda row: [(value is not None, value or b"") for value in row])
 
 
 def unlike(kind, ours, theirs, ordered):
-    """(what differs, InnoDB's, ours) of the first that differs, or None."""
+    """The first difference as (what differs, InnoDB's, ours), or None."""
     if ours.error != theirs.error:
         return f"error {theirs.error}/{ours.error}", _said(theirs), _said(ours)
     if ours.error:
         return None
     mine, others = rows_of(kind, ours, ordered), rows_of(kind, theirs, ordered)
-    # A plan that says that there is no row gives no empty result with RETURNING.
+    # With RETURNING, a plan that knows there is no row gives no result instead of an empty one.
     if mine != others and (mine or others):
         if ordered and rows_of(kind, ours, False) == rows_of(kind, theirs, False):
             return "order", _listed(others), _listed(mine)
@@ -112,12 +112,13 @@ def unlike(kind, ours, theirs, ordered):
 
 
 def _counts(outcome):
-    """The server says nothing where its plan is that there is no such row: by which index it knows that differs."""
+    """The message, or b"" if no row matched: it then depends on the index whether the server sends one."""
     return b"" if outcome.message.startswith(b"(Rows matched: 0 ") else outcome.message
 
 
 def _warned(kind, outcome):
-    """An index over a prefix that is ours alone is InnoDB's over the whole column, and may be there twice: 1831."""
+    """Leaves out warning 1831 (duplicate index) of CREATE: where ours has a prefix, InnoDB's index has the whole column, so
+    two of its indexes may be equal."""
     return [code for code in outcome.warnings if kind != "create" or code != 1831]
 
 

@@ -1,6 +1,6 @@
-"""The differences from InnoDB that are meant, each with its reason. Nothing else is passed over in silence.
+"""The intended differences from InnoDB, each with its reason. Every other difference is reported.
 
-What a plan may change (warnings of a WHERE) and what an ALTER counts is left out of the comparison: compare.RULES says why.
+Some values are never compared, such as warnings that depend on the plan and ALTER's row count: see compare.RULES.
 """
 
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from typing import Callable
 
 @dataclass(frozen=True)
 class Explained:
-    """applies: of the statement, its text, ours and InnoDB's outcome. ends: the data differ now, the case says no more."""
+    """applies: takes the statement, its text, our outcome and InnoDB's. ends: the data differ now, so the case ends."""
 
     name: str
     reason: str
@@ -39,13 +39,13 @@ DIFFERENCES = [
     ),
     Explained(
         "replace-of-two",
-        "InnoDB refuses a REPLACE that meets one row by the primary key and another by a hash, at READ COMMITTED",
+        "InnoDB refuses a REPLACE that matches one row by the primary key and another by a hash, at READ COMMITTED",
         _refused_replace,
         ends=True,
     ),
     Explained(
         "prefix-refused",
-        "Where a prefix has no order of its own (czech_cs, some nopad collations of CHAR), an index on it is refused",
+        "TidesDB refuses an index on a prefix that sorts differently from the whole text (czech_cs, some nopad CHAR)",
         lambda statement, text, ours, theirs: ours.error == 1478 and "support an index on a prefix of" in ours.text,
         ends=True,
     ),

@@ -8,13 +8,13 @@ def slug(kind):
 
 
 def text_of(case, difference, server):
-    """The case as SQL, with what was expected and what came."""
+    """The case as SQL, with InnoDB's answer and TidesDB's."""
     lines = [
         f"-- kind: {difference.kind}",
         f"-- seed {case.seed}, {server}",
         f"-- statement: {difference.text}",
         f"-- expected (InnoDB): {difference.expected}",
-        f"-- came (TidesDB): {difference.came}",
+        f"-- got (TidesDB): {difference.came}",
     ]
     lines = [line.replace("\n", " ") for line in lines]
     lines += [statement + ";" for statement in case.settings]
@@ -24,7 +24,7 @@ def text_of(case, difference, server):
 
 
 def write(directory, case, difference, server):
-    """Returns the file's path; one that is there already is not overwritten."""
+    """Returns the file's path. A file of the same kind and seed is overwritten."""
     directory.mkdir(parents=True, exist_ok=True)
     path = directory / f"{slug(difference.kind)}-{case.seed}.sql"
     path.write_text(text_of(case, difference, server))

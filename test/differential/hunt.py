@@ -1,4 +1,4 @@
-"""One worker: a server of its own, seed after seed, each new difference shrunk and written."""
+"""One worker: runs seed after seed on its own server; shrinks and writes each new difference."""
 
 import collections
 import time
@@ -16,7 +16,7 @@ _CRASH = "server gone"
 
 
 class Worker:
-    """options: of the command line. say: where a line for a person goes."""
+    """options: the command line's. say: prints a line."""
 
     def __init__(self, server, options, say):
         self.server, self.options, self.say = server, options, say
@@ -26,7 +26,7 @@ class Worker:
         self.kinds, self.cases, self.files = collections.Counter(), 0, []
 
     def case(self, seed):
-        """Runs one seed. Returns the differences that were new."""
+        """Runs one seed. Returns the new differences, which it has reported."""
         case = random_case(seed, self.options.length, self.options.without)
         self.cases += 1
         new = []
@@ -43,7 +43,7 @@ class Worker:
         return any(text in kind for text in self.options.skip) or (SERVER in kind and not self.options.server_too)
 
     def _is_planted(self, case, difference):
-        """Whether the difference is the plant's doing; True where nothing is planted."""
+        """Whether the planted fault causes the difference; True if nothing is planted."""
         return self._plant is None or not self._shown(_until(case, difference), difference.kind, None)
 
     def _differences(self, case, only=None):
@@ -65,21 +65,21 @@ class Worker:
         return any(found.kind == kind for found in self._run(case, kind, plant))
 
     def _shows(self, kind):
-        """A function of a case: whether it shows the difference; and of a planted one, only with the plant."""
+        """A function that tells whether a case shows the difference; if a fault is planted, only because of it."""
         if self._plant is None:
             return lambda case: self._shown(case, kind, None)
         return lambda case: self._shown(case, kind, self._plant) and not self._shown(case, kind, None)
 
     def _report(self, case, difference):
         began = time.monotonic()
-        told = f"{difference.text}\n  expected {difference.expected}\n  came {difference.came}"
+        told = f"{difference.text}\n  expected {difference.expected}\n  got {difference.came}"
         if not self.options.shrink:
             self.say(f"seed {case.seed}: {difference.kind}: {told}")
             return
         case = _until(case, difference)
         if not self._shows(difference.kind)(case):
-            self.say(f"seed {case.seed}: {difference.kind}: not again: {told}")
-            self.kinds[difference.kind + " (not again)"] += 1
+            self.say(f"seed {case.seed}: {difference.kind}: not reproduced: {told}")
+            self.kinds[difference.kind + " (not reproduced)"] += 1
             return
         shrinker = Shrinker(self._shows(difference.kind), self.options.shrink_seconds)
         small = shrinker.shrink(case)
@@ -98,7 +98,7 @@ def _until(case, difference):
 
 
 def _of_crash(tail):
-    """The first lines of the error log that speak of the crash."""
+    """The first lines of the error log that describe the crash."""
     told = [
         line.rpartition("/")[2]
         for line in tail.splitlines()

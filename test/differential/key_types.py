@@ -1,8 +1,8 @@
-"""python3 -m test.differential.key_types: indexes over every type that is not text, over random bytes of it.
+"""python3 -m test.differential.key_types: indexes over random values of every type that is not text.
 
-Each type ascending and descending, NULL and NOT NULL: an index has the order, the equality and the ranges of a scan, a
-unique key as many rows as InnoDB's, and CHECK TABLE agrees. Where InnoDB's index gives the same rows as ours, the server is
-at fault.
+Each type is ascending and descending, NULL and NOT NULL. An index must give the same order, equal values and ranges as a
+scan; a unique key must keep the same rows as InnoDB's; CHECK TABLE must pass. Where InnoDB's index gives the same rows as
+ours, the server is at fault.
 """
 
 import argparse
@@ -15,7 +15,7 @@ import pymysql
 from installer import build_plugin, host, servers
 from test.differential.server import FuzzedServer
 
-_BYTES = [0, 1, 0x20, 0x41, 0x61, 0x80, 0xFE, 0xFF]  # Edges, and what would be letters and spaces.
+_BYTES = [0, 1, 0x20, 0x41, 0x61, 0x80, 0xFE, 0xFF]  # Edges, letters and spaces.
 
 
 def _byte(rng):
@@ -89,7 +89,7 @@ def _named(letter, count):
 
 
 def _types():
-    """Pairs: SQL, and what draws a literal. With it the length of a prefix where a key needs one."""
+    """Triples: the type in SQL, a function that draws a literal, and the length of a key's prefix (0: none)."""
     for name in ("TINYINT", "SMALLINT", "MEDIUMINT", "INT", "BIGINT"):
         yield from ((name + more, _number, 0) for more in ("", " UNSIGNED"))
     for digits in ("65,30", "3,3", "10,0", "20,1"):
@@ -164,8 +164,8 @@ class _Check:
 def main():
     parser = argparse.ArgumentParser(prog="python3 -m test.differential.key_types", description=__doc__)
     parser.add_argument("--server", choices=list(host.CODENAMES), default=host.host_server(), help="which MariaDB")
-    parser.add_argument("--plugin", type=Path, help="the plugin to load (that of this tree, built)")
-    parser.add_argument("--seed", type=int, default=1, help="of the values (1)")
+    parser.add_argument("--plugin", type=Path, help="the plugin to load (default: build this tree's)")
+    parser.add_argument("--seed", type=int, default=1, help="seed of the values (1)")
     options = parser.parse_args()
     environment = servers.existing(options.server)
     with FuzzedServer(environment, options.plugin or build_plugin.build(environment)) as server:

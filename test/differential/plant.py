@@ -1,11 +1,11 @@
-"""Faults that are put behind the fuzzer's back, on TidesDB's side only, so that a test can see it find them.
+"""Planted faults: a test checks that the fuzzer finds them.
 
-Each is what an engine could do wrong, done by a statement of its own: the engines stay as they are.
+Each one imitates a fault of an engine by an extra statement on TidesDB's side. The engines themselves are unchanged.
 """
 
 
 class LostRow:
-    """Of every DELETE or UPDATE that changed rows, one row more is gone."""
+    """After every DELETE or UPDATE of several rows, one more row is gone."""
 
     def behind(self, session, statement, outcome):
         if statement.kind in ("update", "delete") and not outcome.error and outcome.affected > 1:
@@ -14,7 +14,7 @@ class LostRow:
 
 
 class Uncommitted:
-    """A ROLLBACK that keeps what it should undo."""
+    """ROLLBACK keeps the changes that it should undo."""
 
     def behind(self, session, statement, outcome):
         if statement.kind == "begin":

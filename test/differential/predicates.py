@@ -1,15 +1,15 @@
-"""Random conditions over the columns of a table, mostly over those that a key begins with."""
+"""Random conditions over the columns of a table, mostly over the first columns of a key."""
 
 from test.differential.column_types import quote
 from test.differential.sql import Items
 
 
-# Behind LIKE: the other engine compares each row. The server's bounds leave out strings that match, and its index as well.
+# Follows a LIKE that InnoDB must evaluate row by row: by an index, the server's bounds leave out strings that match.
 THEIRS_BY_ROW = "/*theirs*/"
 
 
 def _like(rng, column):
-    """LIKE with the start of a value that is there."""
+    """LIKE with the start of a value that rows may have."""
     value = column.constant(rng)
     text = value[1:-1] if value.startswith("'") else "a"
     text = text[: rng.choice([0, 1, 1, 2, 2, 3, len(text)])].replace("''", "'").rstrip("'")
@@ -46,7 +46,7 @@ def term(rng, column, reference):
 
 
 def _columns(rng, table):
-    """Columns to speak of: the first parts of a key, or any."""
+    """Columns to compare: the first parts of a key, or any."""
     if table.keys and rng.random() < 0.75:
         key = rng.choice(table.keys)
         return [part.column for part in key.parts[: rng.choice([1, 2, 3])]]
@@ -54,7 +54,7 @@ def _columns(rng, table):
 
 
 def _of_two(rng, table, prefix):
-    """A comparison of rows, of two columns, or of a function's value."""
+    """A comparison of row values, of two columns, or of a function's value."""
     one, other = rng.choice(table.columns), rng.choice(table.columns)
     draw = rng.random()
     if draw < 0.4:
@@ -80,7 +80,7 @@ def _of_two(rng, table, prefix):
 
 
 def condition(rng, table, alias=""):
-    """An Items of terms, to be put behind WHERE or AND."""
+    """An Items of terms, to follow WHERE or AND."""
     prefix = alias + "." if alias else ""
     terms = [term(rng, column, prefix + column.name) for column in _columns(rng, table)]
     if rng.random() < 0.2:

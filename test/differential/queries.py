@@ -1,7 +1,7 @@
-"""Random SELECTs that have one answer, each written in several ways that a plan may depend on.
+"""Random SELECTs with exactly one answer, each written in several forms that may get different plans.
 
-Every table has a column id with another value in each row: an ORDER BY that ends with id gives one order. Text that is
-equal need not be the same bytes, so that DISTINCT, GROUP BY and MIN show only columns whose equal values are the same.
+The column id is different in each row, so an ORDER BY that ends with id gives one order. Equal texts may have different
+bytes, so DISTINCT, GROUP BY and MIN show only columns whose equal values are the same bytes.
 """
 
 from test.differential.predicates import condition
@@ -17,7 +17,7 @@ _SWITCHES = [
     "join_cache_level=4",
     "optimizer_switch='materialization=off'",
     "optimizer_switch='semijoin=off'",
-    # Without join buffers: the server weeds out one row too many of what comes from one, with any engine.
+    # Without join buffers: duplicate weedout removes one row too many of what comes from one, with any engine.
     "optimizer_switch='materialization=off,firstmatch=off,loosescan=off', join_cache_level=0",
     "optimizer_switch='materialization=off,firstmatch=off', join_cache_level=0",
     "optimizer_switch='rowid_filter=off'",
@@ -35,7 +35,7 @@ _SWITCHES = [
 
 
 def hints_of(rng, table):
-    """Index hints for a table, none first."""
+    """Index hints for a table; the first one is empty."""
     hints = [""]
     for key in rng.sample(table.keys, min(len(table.keys), 2)):
         hints.append(f" FORCE INDEX ({key.name})")
@@ -47,7 +47,7 @@ def hints_of(rng, table):
 
 
 def _select(kind, rng, table, build, ordered=False):
-    """build: what of an index hint makes the query's part."""
+    """build: makes the query from an index hint."""
     hints = hints_of(rng, table)
     variants = [build(hint) for hint in hints]
     variants += [
@@ -57,7 +57,7 @@ def _select(kind, rng, table, build, ordered=False):
 
 
 def _shown(rng, table):
-    """A select list: all, or the columns of a key, so that the index may do."""
+    """A select list: the columns of a key, so that the index may be enough, or any columns."""
     if table.keys and rng.random() < 0.45:
         key = rng.choice(table.keys)
         names = [part.column.name for part in key.parts]
@@ -81,7 +81,8 @@ def plain(rng, tables):
 
 
 def _has_order(column):
-    """One that a sort gives too: it fills a CHAR without padding with spaces, which its comparison leaves out."""
+    """Whether sorting and comparing agree. Of a CHAR with a NO PAD collation, the server sorts padded values, but compares
+    values without padding."""
     sql = column.type.sql
     return not column.type.blob and not (sql.startswith("CHAR") and ("nopad" in sql or "_0900_" in sql))
 
@@ -122,8 +123,8 @@ def _aggregates(rng, table):
 
 
 def partitioned(rng, tables):
-    """The rows of a condition; the same in three parts, where another one is true, false and unknown; and row by row, as
-    no index helps."""
+    """The rows of a condition; the same rows in three parts, where another condition is true, false and unknown; and the
+    same rows without the help of an index."""
     table = rng.choice(tables)
     where, by, hints = condition(rng, table), condition(rng, table), hints_of(rng, table)
 
@@ -143,11 +144,11 @@ def aggregate(rng, tables):
 
 
 def extreme(rng, tables):
-    """MIN or MAX of a column whatever its type, by the rows that have it."""
+    """MIN or MAX of a column of any type, as the rows that have this value."""
     table = rng.choice(tables)
     key = rng.choice(table.keys) if table.keys and rng.random() < 0.8 else None
     column = key.parts[0].column if key else rng.choice(table.columns)
-    if column.type.family in ("enum", "set"):  # Compared as text, or by an index as numbers: the server's habit.
+    if column.type.family in ("enum", "set"):  # The server compares text, but by an index numbers.
         column = table.columns[0]
     function = rng.choice(["MIN", "MAX"])
     filtered = Items([condition(rng, table)], least=0, before=" WHERE ") if rng.random() < 0.5 else ""
@@ -191,7 +192,7 @@ def group(rng, tables):
 
 
 def pair(rng, one, other):
-    """A column of each, of one type where there are such."""
+    """A column of each table, mostly of the same type."""
     pairs = [(a, b) for a in one.columns for b in other.columns if a.type is b.type or a.type.sql == b.type.sql]
     if rng.random() < 0.1:
         pairs += [(a, b) for a in one.columns for b in other.columns if a.type.family == b.type.family]
@@ -225,8 +226,8 @@ def semi_join(rng, tables):
     also = Items([condition(rng, other, "y")], least=0, before=" AND ")
     outer = Items([condition(rng, one, "x")], least=0, before=" AND ") if rng.random() < 0.4 else ""
     shape = rng.choice(["in", "in", "in", "not in", "exists", "not exists", "count", "count"])
-    # The server's, with any engine: what is IN is materialized, and equal words of such a collation are kept as different
-    # ones; and of what it looks up by a prefix it does not look at the rest.
+    # Faults of the server with any engine: a materialized IN takes equal words of these collations as different, and a
+    # lookup by a prefix ignores the rest of the value.
     prefixed = any(part.prefix and part.column is b for key in other.keys for part in key.parts)
     if "czech_cs" in a.type.sql + b.type.sql or "thai" in a.type.sql + b.type.sql or prefixed:
         shape = "count"
@@ -299,9 +300,9 @@ def window(rng, tables):
 def handler(rng, tables):
     """HANDLER over a whole range: the LIMIT is larger than any table here."""
     table = rng.choice([table for table in tables if not table.partition] or tables)
-    if table.partition:  # Backwards over one partition kills the server, InnoDB's too.
+    if table.partition:  # Reading one partition backwards crashes the server, also with InnoDB.
         return plain(rng, tables)
-    # By an index of which InnoDB has the whole columns, other rows are between two keys.
+    # If InnoDB's index has whole columns where ours has prefixes, other rows lie between two keys.
     keys = [key for key in table.keys if not any(part.ours_alone for part in key.parts)]
     key = rng.choice(keys) if keys and rng.random() < 0.8 else None
     where = Items([condition(rng, table)], least=0, before=" WHERE ") if rng.random() < 0.4 else ""
@@ -320,7 +321,7 @@ def handler(rng, tables):
 
 
 def handler_walk(rng, tables):
-    """HANDLER from row to row by a unique index, past its ends, and over rows that went meanwhile."""
+    """HANDLER from row to row by a unique index, past its ends, and over rows that were deleted meanwhile."""
     table = rng.choice([table for table in tables if not table.partition] or tables)
     keys = [key for key in table.keys_unique() if not key.may_be_hash()]
     keys = [key for key in keys if all(_has_order(part.column) and not part.column.nullable for part in key.parts)]
@@ -359,7 +360,7 @@ _MAKERS = [
 
 
 def random_query(rng, tables):
-    """Statements: one, or those of a HANDLER."""
+    """A list of statements: one query, or those of a HANDLER."""
     makers, weights = zip(*_MAKERS)
     made = rng.choices(makers, weights)[0](rng, tables)
     return made if isinstance(made, list) else [made]

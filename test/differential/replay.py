@@ -6,29 +6,30 @@ from test.differential import explained
 from test.differential.compare import AFFECTED, GIVE_UP, MESSAGE, RULES, WARNINGS, Difference, unlike
 from test.differential.session import BYTES_MAX, Lost, exchange
 
-# What InnoDB alone does just so: by the plan, or by a habit of the server's. Counted, and no fault of ours.
+# Marks a difference that InnoDB shows by itself: the server is at fault. These are counted, but are not ours.
 SERVER = "InnoDB too, "
-_TOGETHER = 24  # Statements that are sent at once, where nothing is asked between them.
-# Behind a difference of these the data may still be the same: the case goes on.
+_TOGETHER = 24  # Statements that are sent at once, if nothing is asked between them.
+# After a difference of these kinds the data are still the same, so the case goes on.
 _READS = ("select", "checksum", "check", "show-create", "handler")
 
 
 class _GivenUp(Exception):
-    """The rest of the case says nothing: the reason."""
+    """The rest of the case cannot be judged. The message is the reason."""
 
 
 class Replay:
-    """ours and theirs: Sessions. counted: statements run, variants too. passed_over: what was no fault, by reason."""
+    """ours and theirs: Sessions. counted: statements run, with variants. passed_over: counts of what was not judged, by
+    reason."""
 
     def __init__(self, ours, theirs, known=()):
-        """known: differences with this text in their kind are worth no second look."""
+        """known: texts. A difference whose kind has one of them is not looked at again."""
         self.ours, self.theirs, self.known, self.plant = ours, theirs, known, None
         self.counted, self.passed_over = 0, collections.Counter()
 
     def run(self, case, only=None, plant=None):
-        """The differences of a case. only: a kind; the first of it ends the run. plant: one of plant.FAULTS.
+        """The differences of a case. only: a kind, whose first difference ends the run. plant: one of plant.FAULTS.
 
-        Many statements at a time first. Where something differs, the case is run again one by one: InnoDB is asked then.
+        First sends many statements at a time. If something differs, it runs the case again one by one, to ask InnoDB too.
         Raises Lost when the server is gone, with the statement's number in .number.
         """
         self.plant = plant
@@ -71,7 +72,7 @@ class Replay:
             self.plant.behind(ours, batch[0].statement, batch[0].outcomes[0])
 
     def _judge(self, one, hasty):
-        """hasty: other statements have run since, so that InnoDB cannot be asked any more."""
+        """hasty: later statements have run already, so InnoDB cannot be asked again."""
         statement, reference, theirs = one.statement, one.reference, one.sessions[1]
         for side in (*one.outcomes, reference):
             if side.error in GIVE_UP:
@@ -93,7 +94,7 @@ class Replay:
                 return
 
     def _explained(self, statement, text, outcome, reference):
-        """Whether the difference is a known one that is meant. Raises _GivenUp where the data differ from then on."""
+        """Whether the difference is an intended one. Raises _GivenUp if the data differ from now on."""
         one = explained.find(statement, text, outcome, reference)
         if one is None:
             return False
@@ -104,7 +105,7 @@ class Replay:
 
 
 class _Asked:
-    """A statement of a case, what is sent for it, and what came: outcomes of ours for each text, reference of InnoDB's."""
+    """A statement of a case, its texts, and the answers. outcomes: ours, one for each text; reference: InnoDB's."""
 
     def __init__(self, number, statement):
         self.number, self.statement, self.texts = number, statement, statement.texts()
@@ -121,7 +122,7 @@ class _Asked:
         return sum(len(text.encode("utf-8")) + 100 for text in self.texts)
 
     def take(self, mine, others):
-        """Takes its outcomes off the lists, and returns the rest of them."""
+        """Takes its outcomes from the front of both lists, and returns the rest."""
         self.outcomes, self.reference = mine[: len(self.texts)], others[0]
         if self._warnings:
             for outcome, listed in ((self.outcomes[0], mine[len(self.texts)]), (self.reference, others[1])):
@@ -148,6 +149,6 @@ def _batches(statements, together):
 
 def _difference(one, text, found):
     what, expected, came = found
-    # A wrong count alone leaves the data alike.
+    # If only a count is wrong, the data are still the same.
     fatal = not one.statement.kind.startswith(_READS) and what not in (AFFECTED, MESSAGE, WARNINGS)
     return Difference(f"{one.statement.kind}: {what}", one.number, text, expected, came, fatal)

@@ -1,4 +1,4 @@
-"""A private server with both engines, in memory where there is room, and gone afterwards."""
+"""A private server with both engines, in memory if possible. It is removed afterwards."""
 
 import fcntl
 import os
@@ -18,7 +18,7 @@ _OPTIONS = [
     "--innodb-file-per-table=0",
     "--sync-frm=0",
     "--tidesdb-unified-memtable-sync-mode=NONE",
-    # So little that flushes and compactions go on all the time, and that rows are read from files.
+    # Small, so that flushes and compactions run all the time and rows are read from files.
     "--tidesdb-block-cache-size=1M",
     "--tidesdb-unified-memtable-write-buffer-size=64K",
     "--tidesdb-max-memory-usage=32M",
@@ -32,7 +32,7 @@ _OPTIONS = [
 
 
 def _directory():
-    """A new directory, and the open file by whose lock others see that it is in use. Removes what killed runners left."""
+    """A new directory, and an open file whose lock marks it as in use. Removes directories that killed runners left."""
     base = _MEMORY if os.access(_MEMORY, os.W_OK) else Path(tempfile.gettempdir())
     for owner in base.glob(f"{_PREFIX}*/{_OWNER}"):
         try:
@@ -44,7 +44,7 @@ def _directory():
     directory = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=base))
     new = open(directory / "new", "w")
     fcntl.flock(new, fcntl.LOCK_EX)
-    os.rename(directory / "new", directory / _OWNER)  # Locked already when others see it.
+    os.rename(directory / "new", directory / _OWNER)  # It is locked before others see it.
     return directory, new
 
 
@@ -72,7 +72,7 @@ class FuzzedServer(Server):
         self._owner.close()
 
     def again(self):
-        """After a crash, or when it hangs: a new server, its data gone."""
+        """After a crash or a hang: starts a new server with empty data."""
         self.kill()
         shutil.rmtree(self.data, ignore_errors=True)
         shutil.copytree(self._new, self.data)

@@ -1,4 +1,4 @@
-"""A connection for one engine, and what statements give on several at once."""
+"""A connection for one engine, and a way to run statements on several connections at once."""
 
 import re
 
@@ -20,21 +20,21 @@ class Lost(Exception):
 
 
 class Session:
-    """A connection. engine: what tables are made with. Owns: a second connection, reader, once it is asked for."""
+    """A connection. engine: the engine of its tables. Owns: a second connection, reader, opened when first used."""
 
     def __init__(self, socket, engine, database):
         self.engine, self.database, self.socket = engine, database, socket
         self.connection, self._reader, self._settings = None, None, []
 
     def begin(self, settings):
-        """An empty database, and a connection with these settings."""
+        """Opens a connection with these settings and an empty database."""
         self.close()
         self._settings = settings
         self._open([f"DROP DATABASE IF EXISTS {self.database}", f"CREATE DATABASE {self.database}", *self._own(settings)])
 
     @property
     def reader(self):
-        """What reads beside this one, never serializable: it takes no locks."""
+        """A second connection that only reads. It is never serializable, so it takes no locks."""
         if self._reader is None:
             self._reader = Session(self.socket, self.engine, self.database)
             settings = [setting.replace("SERIALIZABLE", "REPEATABLE READ") for setting in self._settings]
@@ -80,8 +80,8 @@ class Session:
             raise Lost(str(error)) from error
 
     def receive(self):
-        """The outcome of the next statement that was sent, its warnings as so many zeros."""
-        self.connection._next_seq_id = 1  # Each answer counts its packets anew.
+        """The outcome of the next statement that was sent; its warnings are one zero each."""
+        self.connection._next_seq_id = 1  # Each answer numbers its packets anew.
         try:
             self.connection._read_query_result()
         except pymysql.err.MySQLError as error:
@@ -109,11 +109,11 @@ class Session:
 
 
 def exchange(*asked):
-    """Sends each session its texts, then reads all outcomes: sessions work side by side, and round trips are few.
+    """Sends each session its texts, then reads all outcomes: sessions work in parallel, with few round trips.
 
-    asked: (session, texts) each. Returns a list of outcomes for each.
-    REQUIRES: the texts of a session are BYTES_MAX at most: a server that is busy sending reads no more, and the socket
-    holds as much.
+    asked: pairs (session, texts). Returns a list of outcomes for each.
+    REQUIRES: the texts of a session are at most BYTES_MAX, which the socket can hold: a server that is busy sending does
+    not read.
     """
     for session, texts in asked:
         for text in texts:

@@ -14,7 +14,7 @@ class Shrinker:
         self.attempts = 0
 
     def shrink(self, case):
-        """A smaller case that shows the same, or the case itself. REQUIRES: it shows it."""
+        """A smaller copy of the case that still shows the difference. REQUIRES: the case shows it."""
         case = copy.deepcopy(case)
         before = None
         while before != _size(case) and not self._late():
@@ -35,7 +35,7 @@ class Shrinker:
         return self._shows(case)
 
     def _thin(self, case, items, least=0):
-        """Leaves out runs of items, halves first. items: a list inside the case, changed in place."""
+        """Removes runs of items, halves first. items: a list inside the case, changed in place."""
         size = max(1, len(items) // 2)
         while True:
             at = max(0, len(items) - size)
@@ -54,7 +54,7 @@ class Shrinker:
             size = size // 2
 
     def _settings(self, case):
-        """Those without which two runs of a case are not the same stay."""
+        """Removes settings, except those that make two runs of a case equal."""
         for setting in case.settings[:]:
             if not setting.startswith(("SET timestamp", "SET time_zone", "SET max_sort_length")):
                 kept = case.settings[:]
@@ -63,7 +63,7 @@ class Shrinker:
                     case.settings[:] = kept
 
     def _tags(self, case):
-        """Leaves out columns, with their values."""
+        """Removes columns, with their values."""
         for tag in sorted(_tags_of(case)):
             if self._late():
                 return

@@ -1,4 +1,4 @@
-"""What stands beside the tables of a case: a second connection that reads, triggers, other kinds of tables."""
+"""Additions to the tables of a case: a second connection that reads, triggers, other kinds of tables."""
 
 from test.differential import queries
 from test.differential.sql import Items, Statement
@@ -11,12 +11,12 @@ class Reader:
         self.open = False
 
     def step(self, rng, tables):
-        """Statements: the snapshot, a query in it, or its end."""
+        """Statements that open the snapshot, query it, or close it."""
         if not self.open:
             self.open = True
             if rng.random() < 0.5:
                 return [self._said("START TRANSACTION WITH CONSISTENT SNAPSHOT")]
-            # A query that cannot have rows need not take the snapshot: this one does.
+            # A query that cannot have rows may not take the snapshot; this one does.
             return [self._said("BEGIN"), Statement("select", f"SELECT * FROM {tables[0].name}", reader=True)]
         if rng.random() < 0.2:
             return self.close()
@@ -39,7 +39,7 @@ class Reader:
 
 
 def triggers(rng, table):
-    """Statements that make a log table and a trigger or two that write it, or change what is written."""
+    """Statements that make a log table, and one or two triggers that write to it or change the new row."""
     made = [Statement("create", "CREATE TABLE log (n INT, what VARCHAR(10), id INT) ENGINE=TidesDB")]
     for event in rng.sample(["INSERT", "UPDATE", "DELETE"], rng.choice([1, 2])):
         row = "OLD" if event == "DELETE" else "NEW"
@@ -66,7 +66,7 @@ def triggers(rng, table):
 
 
 class Period:
-    """A table of its own, p, with an application-time period; its rows are cut in pieces, so that no column is unique."""
+    """A separate table, p, with an application-time period. Its rows are cut into pieces, so no column is unique."""
 
     name, checksum = "p", True
 
@@ -127,7 +127,7 @@ class Period:
 
 
 class Versioned:
-    """A table of its own, v, with system versioning. The clock is set: both engines write the same history."""
+    """A separate table, v, with system versioning. The clock is set, so that both engines write the same history."""
 
     name, checksum = "v", True
 

@@ -1,8 +1,8 @@
-"""A statement as a tree that can be thinned out, and a case: the statements of one seed.
+"""A statement as a tree that can be shrunk, and a case: the statements of one seed.
 
 A part is a string, a sequence of parts, or an Items. An Items is a list that the shrinker may make shorter: the columns of
-a table, the rows of an INSERT, the terms of a WHERE. An item that is Tagged goes together with all others of its tag: a
-column, and its values.
+a table, the rows of an INSERT, the terms of a WHERE. Tagged items with the same tag are
+removed together: a column and its values.
 """
 
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ class Tagged:
 
 @dataclass
 class Items:
-    """items: parts, or Tagged ones. least: fewer are not valid SQL. before and after are left out when no item is left."""
+    """items: parts or Tagged parts. least: how many valid SQL needs. before and after are left out if there is no item."""
 
     items: list
     separator: str = ", "
@@ -57,10 +57,10 @@ def lists_of(part):
 
 @dataclass
 class Statement:
-    """kind: for the report, and what the comparison leaves out (compare.RULES).
+    """kind: for the report, and for what is compared (compare.RULES).
 
-    variants: ways to write the same query, all with the same answer; the first one runs on InnoDB too. None: text is all.
-    reader: a second connection runs it, that only reads. theirs: what InnoDB runs in its place, "": the same.
+    variants: forms of the same query, all with the same answer; the first one runs on InnoDB too. None: only text.
+    reader: a second connection runs it, which only reads. theirs: what InnoDB runs instead; "": the same.
     """
 
     kind: str

@@ -1,10 +1,10 @@
-"""How the engine keeps what a case writes: settings, and statements that move rows from one place to another."""
+"""Settings for how the engine stores rows, and statements that move rows from one place to another."""
 
 from test.differential.sql import Statement
 
 
 def settings(rng):
-    """SET statements. Half of the cases have what a server has."""
+    """SET statements. Half of the cases have the server's own settings."""
     if rng.random() < 0.5:
         return []
     return [
@@ -17,11 +17,11 @@ def settings(rng):
 
 
 def upkeep(rng, table):
-    """Statements after which the same rows lie elsewhere; InnoDB runs what answers the same."""
+    """Statements that move the same rows elsewhere. InnoDB runs other ones with the same answer."""
     draw, flush = rng.random(), Statement("set", f"FLUSH TABLES {table.name}")
     if draw < 0.4:
         return [flush]
-    if draw < 0.7 and not table.temporary:  # The table is opened anew, which the server answers by in some cases.
+    if draw < 0.7 and not table.temporary:  # OPTIMIZE reopens the table, which some answers depend on.
         return [Statement("optimize", f"OPTIMIZE TABLE {table.name}", theirs=f"CHECK TABLE {table.name}"), flush]
     how = rng.choice(["", "", ", ALGORITHM=COPY"])
     apart = f"ALTER TABLE {table.name} KLOG_VALUE_THRESHOLD={rng.choice([0, 64, 100, 500])}{how}"

@@ -1,4 +1,4 @@
-"""Random tables: what the generator knows of them, and their CREATE TABLE."""
+"""Random tables: the generator's model of them, and their CREATE TABLE."""
 
 import re
 from dataclasses import dataclass, field
@@ -6,14 +6,14 @@ from dataclasses import dataclass, field
 from test.differential import column_types
 from test.differential.sql import Items, Statement, Tagged, maybe
 
-ENGINE = "ENGINE=TidesDB"  # What a session of the other engine replaces.
-OURS_ALONE = "/*ours*/"  # Before the length of a prefix: the other engine's index has the whole column.
-_KEY_BYTES_MAX = 3000  # InnoDB: 3072, with what it adds to each part.
+ENGINE = "ENGINE=TidesDB"  # InnoDB's session replaces it.
+OURS_ALONE = "/*ours*/"  # Before a prefix length that InnoDB's session removes: its index has the whole column.
+_KEY_BYTES_MAX = 3000  # InnoDB's limit is 3072, with what it adds to each part.
 
 
 @dataclass
 class Column:
-    """pool: literals that its values and constants come from, so that they meet. generated: "" or its whole clause."""
+    """pool: literals for its values and for constants, so that these match. generated: "" or its whole clause."""
 
     name: str
     type: column_types.Type
@@ -67,7 +67,7 @@ class Key:
         return self.kind != "KEY"
 
     def may_be_hash(self):
-        """The server makes one where it is asked to, and of columns that an index cannot hold."""
+        """Whether the server may make it a hash: on request, or for columns that an index cannot hold."""
         return self.hash or any(part.column.type.blob and not part.prefix or part.bytes() > 1000 for part in self.parts)
 
     def sql(self, table):
@@ -90,7 +90,7 @@ class Table:
 
     @property
     def plain(self):
-        """Columns that are written to."""
+        """The columns that statements can write."""
         return [column for column in self.columns if not column.generated]
 
     @property
@@ -101,7 +101,7 @@ class Table:
         return [key for key in self.keys if key.unique]
 
     def in_unique(self, column):
-        """The column itself, or one that is generated from it."""
+        """Whether a unique key has the column, or one that is generated from it."""
         return any(
             part.column is column or re.search(rf"\b{column.name}\b", part.column.generated)
             for key in self.keys_unique()
@@ -110,7 +110,7 @@ class Table:
 
     def create(self):
         columns = [Tagged(f"{self.name}.{column.name}", column.sql()) for column in self.columns]
-        # A list of its own each: the last column stays, every key may go.
+        # Separate lists: the shrinker may remove every key, but not the last column.
         keys = Items([key.sql(self.name) for key in self.keys], least=0, before=", ")
         tail = maybe(self.partition) if self.partition else ""
         word = "TEMPORARY TABLE" if self.temporary else "TABLE"
@@ -118,7 +118,7 @@ class Table:
 
 
 def pool(rng, kind):
-    """Some values: few, so that rows are alike in them, and for text some that differ behind a common start."""
+    """A few values, so that rows share them; for text also values that differ only after a common start."""
     values = [kind.literal(rng) for _ in range(rng.choice([3, 5, 8, 12]))]
     if kind.text and kind.chars > 3:
         plain = [value for value in values if value.startswith("'")]
@@ -156,7 +156,7 @@ def generated(rng, source):
     if not choices:
         return None
     sql, expression = rng.choice(choices)
-    if "UNSIGNED" in kind.sql and sql == "BIGINT":  # Else some values would not fit, and a copy refuses them.
+    if "UNSIGNED" in kind.sql and sql == "BIGINT":  # Else some values would not fit, and a copying ALTER refuses them.
         sql = "BIGINT UNSIGNED"
     stored = rng.choice(["VIRTUAL", "STORED"])
     if sql == kind.sql:
@@ -179,7 +179,7 @@ def generated(rng, source):
 
 
 def random_column(rng, name, kind=None, temporary=False):
-    """temporary: of such a table. The server forgets ON UPDATE once it is altered, with every engine that copies it."""
+    """temporary: whether its table is. The server loses ON UPDATE when a copy alters such a table, with any engine."""
     kind = kind or column_types.random_type(rng)
     column = Column(name, kind, rng.random() < 0.6, pool(rng, kind))
     draw = rng.random()
@@ -202,13 +202,13 @@ def _part(rng, column, unique):
 
 
 def _has_letters(kind):
-    """Characters may make one letter, or one make two: InnoDB does not find what a prefix ends in between of."""
+    """Whether two characters may be one letter, or one be two: InnoDB misses values whose prefix ends within a letter."""
     letters = r"COLLATE (utf8mb3|utf8mb4|ucs2|utf16|utf16le|utf32)_(?!general|bin|nopad_bin)|thai|german2"
     return re.search(letters, kind.sql) is not None
 
 
 def _may_be_in_key(column):
-    """InnoDB misses rows by an index of Czech words, and of CHAR without padding: it compares the spaces that fill it."""
+    """Not czech_cs, nor a CHAR with a NO PAD collation, whose fill spaces InnoDB compares: its index misses such rows."""
     sql = column.type.sql
     return "czech_cs" not in sql and not (sql.startswith("CHAR") and ("nopad" in sql or "_0900_" in sql))
 
@@ -220,13 +220,13 @@ def random_key(rng, table, name, must_have=None):
     usable = [column for column in usable if _may_be_in_key(column)] or [table.columns[0]]
     columns = rng.sample(usable, min(len(usable), rng.choice([1, 1, 1, 2, 2, 3])))
     if unique and must_have is None and rng.random() < 0.3:
-        # The server's hash of a word of one byte by that collation reads on behind it: equal values differ now and then.
+        # The server's hash of a one-byte word by that collation reads past its end, so equal values sometimes differ.
         odd = any(column.type.family in ("enum", "set") and "czech_cs" in column.type.sql for column in columns)
         hashed = rng.random() < 0.5 and not odd
         parts = [KeyPart(column) for column in columns]
     else:
         parts = [_part(rng, column, unique) for column in columns]
-        if unique and must_have:  # The whole of it, and not a prefix.
+        if unique and must_have:  # The whole column, not a prefix.
             parts = [part for part in parts if part.column is not must_have] + [KeyPart(must_have)]
         while len(parts) > 1 and sum(part.bytes() for part in parts) > _KEY_BYTES_MAX and parts[0].column is not must_have:
             parts.pop(0)
@@ -236,7 +236,7 @@ def random_key(rng, table, name, must_have=None):
 def _primary(rng, table):
     identity, by = table.columns[0], table.partitioned_by
     draw = rng.random()
-    # InnoDB undoes a DELETE and an INSERT of one key wrongly in a temporary table: an UPDATE that is refused loses a row.
+    # In a temporary table InnoDB wrongly rolls back a DELETE and an INSERT of one key: a refused UPDATE loses a row.
     if identity.auto or table.temporary or draw < 0.45:
         parts = [KeyPart(identity, 0, rng.random() < 0.1)]
         return Key("PRIMARY", "PRIMARY KEY", parts + [KeyPart(column) for column in [by] if column not in (None, identity)])
@@ -247,7 +247,7 @@ def _primary(rng, table):
     parts = [_part(rng, column, True) for column in rng.sample(columns, min(len(columns), rng.choice([1, 1, 2])))]
     if rng.random() < 0.75 or not parts or table.partition:
         parts.insert(rng.randrange(len(parts) + 1), KeyPart(identity))
-    if by not in (None, identity):  # The whole of it, and not a prefix.
+    if by not in (None, identity):  # The whole column, not a prefix.
         parts = [part for part in parts if part.column is not by] + [KeyPart(by)]
     while sum(part.bytes() for part in parts) > _KEY_BYTES_MAX:
         parts.remove(max(parts, key=KeyPart.bytes))
@@ -255,7 +255,7 @@ def _primary(rng, table):
 
 
 def _partition(rng, column):
-    """column: id, by numbers; another one, by whatever it holds."""
+    """column: id, by its number or a hash; another column, only by KEY, which takes any type."""
     count = rng.choice([2, 3, 5])
     if column.name != "id":
         return f"PARTITION BY {rng.choice(['', 'LINEAR '])}KEY ({column.name}) PARTITIONS {count}"

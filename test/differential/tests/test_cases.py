@@ -25,7 +25,7 @@ class CasesTest(unittest.TestCase):
         self.assertNotEqual(_texts(random_case(7)), _texts(random_case(8)))
 
     def test_the_kinds_of_the_known_faults_come_up(self):
-        """A pattern for each kind that an engine got wrong once: the generator must be able to reach it."""
+        """A pattern for each kind of statement that an engine once got wrong: the generator must produce it."""
         text = "\n".join(text for case in self.cases for text in [*case.settings, *_texts(case)])
         for what, pattern in {
             "prefix key": r"KEY k\d \([^)]*c\d\(\d+\)",
@@ -79,7 +79,7 @@ class CasesTest(unittest.TestCase):
         self.assertEqual([table.in_unique(column) for column in table.columns], [False, True, True])
 
     def test_what_innodb_answers_for_is_ours_outside_of_transactions(self):
-        """InnoDB runs something else there, which ends no transaction of its own."""
+        """There InnoDB runs another statement, which may not end its transaction as ours does."""
         for case in self.cases:
             inside = False
             for statement in case.statements:

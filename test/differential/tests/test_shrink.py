@@ -33,7 +33,7 @@ class ShrinkerTest(unittest.TestCase):
         self.assertEqual(small.settings, ["SET timestamp = 1"])
 
     def test_a_column_goes_with_its_values(self):
-        def shows(case):  # The values of a row are as many as the columns, as SQL wants it.
+        def shows(case):  # SQL needs as many values in a row as columns.
             table, fill = (next((s for s in case.statements if s.kind == kind), None) for kind in ("create", "insert"))
             if table is None or fill is None:
                 return False
