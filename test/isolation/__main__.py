@@ -21,13 +21,13 @@ def _arguments():
     commands = parser.add_subparsers(dest="command", required=True)
     checks = commands.add_parser("check", help="check saved histories again")
     checks.add_argument("files", nargs="+", type=Path)
-    for name, help_ in (("run", "record and check histories"), ("plant", "see that planted faults are found")):
+    for name, help_ in (("run", "record and check histories"), ("plant", "check that planted faults are found")):
         command = commands.add_parser(name, help=help_)
         command.add_argument("--server", default="debian12", help="debian12 or debian13 (%(default)s)")
         command.add_argument("--save", default="var/isolation", help="where histories with anomalies go (%(default)s)")
         command.add_argument("--seed", type=int, default=1)
-        command.add_argument("--histories", type=int, default=100, help="of each setting (%(default)s)")
-        command.add_argument("--plugin", type=Path, help="a ha_tidesdb.so to take (this tree's, built if need be)")
+        command.add_argument("--histories", type=int, default=100, help="for each setting (%(default)s)")
+        command.add_argument("--plugin", type=Path, help="the ha_tidesdb.so to load (default: build this tree's)")
         if name == "run":
             command.add_argument("--engines", type=_words, default=["TidesDB"])
             command.add_argument("--levels", type=_words, default=list(_SHORT), help="of RC,RR,SER")
@@ -35,10 +35,10 @@ def _arguments():
             command.add_argument("--snapshot-isolation", type=_words, default=["ON"], help="at REPEATABLE READ: ON,OFF")
             command.add_argument("--workloads", type=_words, default=["lists", "predicates", "moves", "mixed"])
             command.add_argument("--disturb", type=_words, default=["none"], help="of none,kill,crash")
-            command.add_argument("--mixed", action="store_true", help="beside SERIALIZABLE, sessions of the other levels")
+            command.add_argument("--mixed", action="store_true", help="two sessions have the level, the others RC and RR")
             command.add_argument("--transactions", type=int, default=24)
             command.add_argument("--connections", type=int, default=4)
-            command.add_argument("--seconds", type=float, help="ends after so long")
+            command.add_argument("--seconds", type=float, help="stop after so long")
             command.add_argument("--server-option", action="append", default=[])
     return parser.parse_args()
 
@@ -56,7 +56,7 @@ def settings_of(args):
 
 
 def _run(args):
-    # Not at the top: to check a file takes neither a server nor PyMySQL.
+    # Not at the top: checking a file needs neither a server nor PyMySQL.
     from installer import build_plugin, servers
     from test.isolation import planted
     from test.isolation.driver import Driver

@@ -1,4 +1,4 @@
-"""Checks one history: everything that is wrong with it, and what of that its level forbids."""
+"""Checks one history: finds all anomalies, and those that its level forbids."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -16,13 +16,13 @@ class Verdict:
     allowed: list
 
     def counts(self):
-        """Of each name once: (forbidden, allowed)."""
+        """(forbidden, allowed), each name counted once."""
         return (Counter({anomaly.name for anomaly in self.forbidden}), Counter({anomaly.name for anomaly in self.allowed}))
 
 
 def check(history):
     rows = Rows(history)
-    if rows.unseen:  # What is missing may be what nobody saw.
+    if rows.unseen:  # A missing write may be in a version that nobody saw.
         return Verdict([Anomaly(name, text) for name, text in history.problems], [])
     dependencies = Dependencies(rows)
     if history.level == SERIALIZABLE:
@@ -34,7 +34,7 @@ def check(history):
 
 
 def explain(history, anomaly):
-    """Lines for a person: what was seen, the cycle's edges, and the statements of those who have a part in it."""
+    """Lines for a person: the anomaly, the cycle's edges, and the statements of its transactions."""
     lines = [f"{anomaly.name}: {anomaly.text}" if not anomaly.edges else anomaly.text]
     lines += [f"    {describe(edge)}" for edge in anomaly.edges]
     numbers = set(anomaly.transactions)

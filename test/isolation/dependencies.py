@@ -1,4 +1,4 @@
-"""The edges between a history's transactions, and what single statements saw that no version order explains."""
+"""The edges between a history's transactions, and reads of single statements that no version order explains."""
 
 from itertools import pairwise
 
@@ -23,7 +23,7 @@ class Dependencies:
     def _add(self, source, target, kind, **more):
         if source == target or INITIAL in (source, target):
             return
-        # Where levels are mixed, only SERIALIZABLE promises that what was read stays as it is (Adya's mixed graph).
+        # With mixed levels, only SERIALIZABLE promises that the rows read do not change (Adya's mixed graph).
         if kind == RW and self.rows.by_number[source].level not in ("", self.history.level):
             return
         self.edges.append(Edge(source, target, kind, **more))
@@ -38,7 +38,7 @@ class Dependencies:
                           detail=f"deleted it after {row.versions[-1].token}")
 
     def real_time(self):
-        """T1 to T2 where T1 had its answer before T2 began, without what follows from others of them."""
+        """Edges T1 to T2 if T1 was acknowledged before T2 began, without those that other edges imply."""
         done = [t for t in self.history.transactions if t.outcome == COMMITTED]
         for second in done:
             before = [t for t in done if t.commit_end is not None and t.commit_end < second.start]
@@ -61,7 +61,7 @@ class Dependencies:
             reader.all_rows()
 
     def _unique(self, transaction, place, op):
-        """That a new id, or k where it is unique, was free is a read of its own, of the newest state."""
+        """The check that a new id, or a new k if unique, was free counts as a separate read of the newest state."""
         if not op.affected:
             return
         new = [("id", op.value)] if op.kind == "set_id" else [("k", op.value)] if op.kind == "set_k" else []
@@ -82,7 +82,7 @@ class Dependencies:
 
 
 class _Reader:
-    """One statement as a read. since: it must see what was acknowledged before that."""
+    """One statement as a read. since: it must see everything acknowledged before that time."""
 
     def __init__(self, dependencies, transaction, place, op, since, unique=False, leave_out=()):
         self.of, self.transaction, self.place, self.op = dependencies, transaction, place, op
@@ -104,7 +104,7 @@ class _Reader:
                 self._did_not_see(row)
 
     def _present(self):
-        """By row: the place of the version that was seen, and the row as it was read. None: it cannot be told."""
+        """By row: the place of the version that was seen, and the row as it was read. None if unknown."""
         present, number = {}, self.transaction.number
         if self.op.token:  # An UPDATE saw the version before its own.
             return {row.name: (row.place[self.op.token] - 1, None) for row in self.of.rows.rows.values()
@@ -128,7 +128,7 @@ class _Reader:
         return present
 
     def _unknown_version(self, read):
-        """Whole lists are looked at with the version orders; of a covered read there is one token and an id."""
+        """Reports a covered read, which has only one token and an id. Rows checks the whole lists of other reads."""
         if self.op.covered:
             writer = self.of.rows.writer.get(read.tokens[-1], (None,))[0]
             name = "G1a" if writer is not None and not self.of.rows.committed(writer) else "torn row"
@@ -136,7 +136,7 @@ class _Reader:
                               "transaction wrote", self.transaction.number, mode=self.op.mode)
 
     def _own_place(self, row, before):
-        """The last version of the transaction's own from before (or the first from after) this statement; None: none."""
+        """The transaction's own last version before this statement, or its first one after it. None: there is none."""
         own = [place for place, version in enumerate(row.versions) if version.transaction == self.transaction.number
                and (version.op < self.place) == before]
         return (own[-1] if before else own[0]) if own else None
@@ -201,7 +201,7 @@ class _Reader:
             self._left_out(row, places[0], places[-1])
 
     def _left_out(self, row, low, high):
-        """Edges for a row that was left out in one of its versions low..high: with what made it match, or ended that."""
+        """Edges for a row missed in one of its versions low..high, to the changes that made it start or stop matching."""
         number, dead = self.transaction.number, len(row.versions)
         for place in range(low, _UNBORN, -1):
             if self._matched(row, place - 1):
@@ -218,7 +218,7 @@ class _Reader:
                 break
 
     def _matched(self, row, place):
-        """Whether that version was committed by itself and matches."""
+        """Whether that version matches and was the last one of its transaction."""
         if not 0 <= place < len(row.versions):
             return False
         version = row.versions[place]
@@ -236,7 +236,7 @@ class _Reader:
         return row.versions[place].transaction, f"version {row.versions[place].token}"
 
     def _possible(self, row, place):
-        """Whether the statement may have seen that version, and so left the row out."""
+        """Whether the statement may have missed the row because it saw that version."""
         versions, dead = row.versions, len(row.versions)
         if 0 <= place < dead:
             version = versions[place]
@@ -244,7 +244,7 @@ class _Reader:
                 return False
             writer, after = version.transaction, self._next_writer(row, place)
             if after == writer:
-                return False  # Never committed by itself.
+                return False  # Its transaction wrote a later version.
         elif place == dead:
             writer, after = row.dead[0], None
         else:
@@ -257,7 +257,8 @@ class _Reader:
         return end is None or end >= self.since or after == self.transaction.number
 
     def _may_have_passed(self, row):
-        """Whether a locking scan that holds off nothing may have missed the row as it moved behind it: no version tells."""
+        """Whether a locking scan that blocks nothing may have missed the row because it moved behind the scan. Then nothing
+        tells which version it missed."""
         history = self.of.history
         return (self.op.mode != PLAIN and not locks_ranges(history, history.level_of(self.transaction.number)) and
                 not self._only_ahead(row))
@@ -265,7 +266,7 @@ class _Reader:
     def _only_ahead(self, row):
         """Whether the row moved only ahead of the scan, in the index that was scanned."""
         if self.of.history.table == "partitioned" and len({version.id for version in row.versions}) > 1:
-            return False  # From partition to partition, which are scanned one after the other.
+            return False  # Partitions are scanned one after the other.
         index = self.op.index or "PRIMARY"
         keys = [{"PRIMARY": version.id, "k": (version.k, version.id), "kt": (version.k, version.token)}[index]
                 for version in row.versions]
@@ -273,7 +274,7 @@ class _Reader:
         return keys == sorted(keys)
 
     def _upward(self, row):
-        """Whether the scan must have met the row, wherever it was."""
+        """Whether the scan must have met the row, because it only moved ahead."""
         return row.dead is None and self._only_ahead(row)
 
 

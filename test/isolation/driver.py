@@ -1,7 +1,7 @@
 """Runs random transactions on several connections at once and records a history.
 
-One thread: it sends the next statement of a session drawn at random and reads answers as they come, so statements that wait
-for each other's locks are under way together.
+One thread sends the next statement of a random session and reads answers as they come, so statements can wait for each
+other's locks.
 """
 
 import random
@@ -20,8 +20,8 @@ _DUPLICATE, _TIMEOUT, _KILLED, _DEADLOCK, _CHANGED, _NO_SAVEPOINT = 1062, 1205, 
 _STATEMENT_UNDONE = (_DUPLICATE, _TIMEOUT, _KILLED, _NO_SAVEPOINT)
 _TRANSACTION_UNDONE = (_DEADLOCK, _CHANGED)
 _LOST = (0, 1053, 1927, 2006, 2013, 2055)  # The connection is gone.
-_ANSWER_S = 60  # No statement of ours waits so long unless the server hangs.
-_TABLE_HISTORIES = 200  # So many in one table; then a new one.
+_ANSWER_S = 60  # No statement takes so long unless the server hangs.
+_TABLE_HISTORIES = 200  # Histories in one table, before a new one is made.
 _FINDING = ("read", "append", "set_k", "add_k", "set_id", "delete")
 FAULTS = ("read committed", "split", "lost commit", "read uncommitted")
 
@@ -48,7 +48,7 @@ class Setting:
 
 
 class Session:
-    """A connection, the transaction it is in, and the statement that is under way."""
+    """A connection, its transaction, and the statement that has no answer yet."""
 
     def __init__(self, driver, number):
         self.driver, self.number, self.connection = driver, number, None
@@ -67,10 +67,10 @@ class Session:
                 cursor.execute(statement)
 
     def settle(self):
-        """Between histories: it has the settings of the next, on a connection that is whole."""
+        """Between histories: sets what the next one needs, on a new connection if this one is broken."""
         try:
             self._set()
-        except pymysql.err.Error:  # It was killed when it had nothing to do.
+        except pymysql.err.Error:  # It was killed while idle.
             self.connection._force_close()
             self.connect()
 
@@ -86,7 +86,7 @@ class Session:
             self.answered(error)
 
     def receive(self):
-        """Reads the answer that is there."""
+        """Reads the answer, which has arrived."""
         try:
             self.connection._read_query_result()
             self.answered(None)
@@ -97,11 +97,11 @@ class Session:
         self.script, self.place = script, 0
         self.transaction = Transaction(self.driver.next_number(), self.number, self.driver.level_of(self),
                                        autocommit=script.autocommit, start=self.driver.now())
-        self.savepoint = 0  # So many of its statements stay when it goes back.
+        self.savepoint = 0  # Statements that remain after ROLLBACK TO.
         self.state = "op" if script.autocommit else "begin"
 
     def step(self):
-        """Sends what comes next."""
+        """Sends the next statement."""
         if self.state == "begin":
             self.send("BEGIN")
         elif self.state == "op":
@@ -136,7 +136,7 @@ class Session:
         self.transaction = self.script = None
 
     def _maybe_done(self, op):
-        """A statement that is a transaction of its own and has no answer: it counts if its work is seen."""
+        """Records an autocommit statement without an answer. It counts as done if somebody sees its effect."""
         self.transaction.ops.append(replace(op, affected=-1, start=self.sent_at, end=self.driver.now()))
 
     def _lost(self, code):
@@ -156,8 +156,8 @@ class Session:
     def _after_op(self, code, error):
         op = self.script.ops[self.place]
         if code is None and self.killed and op.kind in _FINDING and not self.connection._result.affected_rows:
-            # The server may answer so to a statement that a KILL met, in the optimizer or in its wait for a lock,
-            # whatever the engine: no rows, no error.
+            # With any engine, the server may answer a killed statement with no rows and no error, if the KILL came in the
+            # optimizer or in a wait for a lock.
             code = _KILLED
         if code is None and op.kind == "savepoint":
             self.savepoint = len(self.transaction.ops)
@@ -178,8 +178,8 @@ class Session:
         if code is not None:
             self.transaction.why += f"error {code} of {op.sql}; "
         self.place += 1
-        # After a KILL nobody can tell what is undone: 1317 also stands for a deadlock that undid the transaction, whatever
-        # the engine.
+        # After a KILL it is unknown what was undone: with any engine, 1317 may also be a deadlock that undid the whole
+        # transaction.
         goes_on = code is None or code in _STATEMENT_UNDONE and code != _KILLED and self.driver.random.random() < 0.5
         if not goes_on:
             self.transaction.why, self.state = f"error {code}", "undo"
@@ -207,7 +207,7 @@ class Session:
             self._reset()
 
     def _reset(self):
-        """Whatever a COMMIT that failed has left open ends."""
+        """Closes the connection, which ends whatever a failed COMMIT left open."""
         self.driver.gone(self)
         self.connection.close()
 
@@ -249,9 +249,9 @@ class Driver:
 
     def __init__(self, server):
         self.server, self._tables, self._sessions, self._admin = server, {}, [], None
-        self._disturbed = False  # Whether connections may have been killed since.
-        self._kept = None  # The setting that the sessions have.
-        self.server_start = 0  # Counts them: connections are numbered anew after each.
+        self._disturbed = False  # Whether the last history may have killed connections.
+        self._kept = None  # The setting of the sessions.
+        self.server_start = 0  # The number of starts: each numbers its connections anew.
 
     def connect(self):
         return pymysql.connect(unix_socket=str(self.server.socket), user="root", database="test", conv={}, autocommit=None)
@@ -278,7 +278,7 @@ class Driver:
         self.problem("unexpected error", f"{statement}: {error}")
 
     def gone(self, session):
-        """Its connection is lost, or will be closed."""
+        """Notes that a session's connection is lost, or will be closed."""
         self.lost.append(session)
         if session.server_start == self.server_start:
             self._ended.append(session.connection.thread_id())
@@ -363,7 +363,7 @@ class Driver:
             self._receive(sessions, wait=not idle)
 
     def _receive(self, sessions, wait):
-        """Reads what has been answered; with wait, until something is. Else it waits a moment, or not: both mix well."""
+        """Reads the answers that have arrived. wait: for the first one; else for a random short time, to vary the order."""
         waiting = {session.socket: session for session in sessions if session.pending is not None}
         if not waiting:
             return
@@ -373,16 +373,16 @@ class Driver:
             self.problem("no answer", "; ".join(f"T{s.transaction.number}: {s.pending}" for s in waiting.values()))
             for session in waiting.values():
                 session.connection._force_close()
-                session.answered(pymysql.err.InterfaceError(0, "given up"))
+                session.answered(pymysql.err.InterfaceError(0, "no answer in time"))
             return
         for socket in ready:
             waiting[socket].receive()
 
     def _revive(self):
-        """New connections for those that are gone; the server is started again if it is down."""
+        """Replaces lost connections, and starts the server if it is down."""
         while self.lost:
             if not self.server.runs():
-                # All of them are gone then; each says so once.
+                # All connections are lost then; each reports it once.
                 for session in self._sessions:
                     if session.pending is not None:
                         session.connection._sock.settimeout(10)
@@ -409,21 +409,21 @@ class Driver:
         try:
             self.admin(f"KILL {what}{victim.connection.thread_id()}")
         except pymysql.err.Error as error:
-            if error.args[0] != 1094:  # It is gone already.
+            if error.args[0] != 1094:  # The connection has ended already.
                 raise
 
     def _wait_for_ended(self):
-        """A killed connection's client has its answer before the server is done with its COMMIT or rollback."""
+        """Waits for killed connections: their clients get an answer before the server ends the COMMIT or rollback."""
         ended = ",".join(map(str, self._ended))
         deadline = time.monotonic() + _ANSWER_S
         while ended and self.admin(f"SELECT 1 FROM information_schema.PROCESSLIST WHERE ID IN ({ended}) LIMIT 1"):
             if time.monotonic() > deadline:
-                self.problem("no answer", f"of the killed connections {ended} one does not end")
+                self.problem("no answer", f"one of the killed connections {ended} does not end")
                 return
             time.sleep(0.001)
 
     def _final(self, table):
-        """The rows in the end, the same from every index."""
+        """Reads the final rows, and checks that every index gives the same ones."""
         if not self.server.runs():
             self._start()
         self._wait_for_ended()

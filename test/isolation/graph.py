@@ -1,15 +1,15 @@
-"""Dependencies between transactions as a directed graph: strongly connected parts, and short cycles of a given kind."""
+"""Dependencies between transactions as a directed graph: strongly connected components, and shortest cycles of a kind."""
 
 from collections import defaultdict, deque
 from dataclasses import dataclass
 
-WW, WR, RW, RT = "ww", "wr", "rw", "rt"  # RT: the first had its answer before the second began.
+WW, WR, RW, RT = "ww", "wr", "rw", "rt"  # RT: the first was acknowledged before the second began.
 
 
 @dataclass(frozen=True)
 class Edge:
-    """op: of the reader, for wr and rw: its place in the transaction. mode: how it read. predicate: the row was not in
-    the answer. unique: found by a check of uniqueness. row: the first token of the row."""
+    """op: for wr and rw, the place of the reading statement in its transaction. mode: how it read. predicate: the row was
+    not in the answer. unique: found by a check of uniqueness. row: the first token of the row."""
     source: int
     target: int
     kind: str
@@ -29,12 +29,12 @@ class Graph:
             self.out[edge.source].append(edge)
 
     def cyclic(self):
-        """The graph without what is in no cycle."""
+        """The graph of the edges that are in a cycle."""
         part = self._components()
         return Graph(edge for edge in self.edges if part[edge.source] == part[edge.target])
 
     def _components(self):
-        """Tarjan's algorithm without recursion: the number of its part for each node."""
+        """Tarjan's algorithm without recursion: for each node, a node that stands for its component."""
         order, low, part, stack, on_stack = {}, {}, {}, [], set()
         for root in {node for edge in self.edges for node in (edge.source, edge.target)}:
             if root in order:
@@ -71,10 +71,10 @@ class Graph:
         return Graph(edge for edge in self.edges if not unwanted(edge))
 
     def shortest(self, first, step, last=lambda memo, edge, begin: True, memo=None):
-        """The shortest cycle that begins with an edge that first() takes. None: there is none.
+        """The shortest cycle that begins with an edge that first() accepts, or None.
 
-        step: (memo, edge) to the memo after that edge, or None if the cycle may not go over it; memo: what it begins
-        with. last: whether (memo, last edge, first edge) may close the cycle.
+        step: takes (memo, edge) and returns the memo after that edge, or None if the cycle may not use it. memo: the one
+        at the start. last: takes (memo, last edge, first edge) and returns whether they may close the cycle.
         """
         memo, best = _NOTHING if memo is None else memo, None
         for begin in self.edges:

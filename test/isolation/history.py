@@ -1,4 +1,4 @@
-"""What a history is, and its file: JSON lines, the first about the run, then one for each transaction."""
+"""A history and its file of JSON lines: the first line describes the run, then one line for each transaction."""
 
 import json
 from dataclasses import asdict, dataclass, field
@@ -13,7 +13,7 @@ PLAIN, SHARE, FOR_UPDATE, WRITE = "plain", "share", "for update", "write"
 
 @dataclass(frozen=True)
 class Row:
-    """A row as it was read. list: the tokens of all that wrote it, oldest first; the first one names the row for life."""
+    """A row as it was read. tokens: of all its writes, oldest first; the first one is the row's name."""
     id: int
     k: int
     tokens: tuple
@@ -25,12 +25,13 @@ class Row:
 
 @dataclass
 class Op:
-    """A statement that ended without an error, over the rows whose column `by` is in lo..hi; either: id lo or k hi.
+    """A statement that ended without an error, over the rows whose column `by` is in lo..hi; by "either": id lo or k hi.
 
-    kind: read, append, set_k, add_k, set_id, insert or delete. value: what is set or added. rows: what a read, or a
-    DELETE ... RETURNING, gave. covered: only id, k and the last token were read, from an index alone; a row's tokens
-    are then that one. inserted: [id, k, token] of an INSERT. n_max: besides, the row's list is no longer; 0: however long.
-    limit: of an ordered read by id, what its end is once it is there; 0: none. affected: -1 when there was no answer.
+    kind: read, append, set_k, add_k, set_id, insert or delete. value: what is set or added. rows: the result of a read or
+    a DELETE ... RETURNING. covered: an index alone gave id, k and the last token, so a row has only this token.
+    inserted: [id, k, token] of each row of an INSERT. n_max: only rows with at most so many tokens; 0: any number.
+    limit: LIMIT of an ordered read by id; once reached, lo or hi is set to the last row's id; 0: none. affected: -1 if
+    there was no answer.
     """
     kind: str
     mode: str
@@ -61,10 +62,10 @@ class Op:
 
 @dataclass
 class Transaction:
-    """commit_start, commit_end: when COMMIT was sent, and when its answer was read (None: it had none).
+    """commit_start, commit_end: when COMMIT was sent, and when its answer was read (None: no answer).
 
-    level: its own, if not the history's. snapshot: when its first plain read was sent, even one that ROLLBACK TO undid and
-    no op has.
+    level: its own, if not the history's. snapshot: when its first plain read was sent, even if ROLLBACK TO removed that
+    read from ops.
     """
     number: int
     session: int
@@ -82,15 +83,15 @@ class Transaction:
 @dataclass
 class History:
     """snapshot_isolation: whether writing a row that changed since the snapshot is an error. initial: [id, k, token] of the
-    rows it begins with; final: the rows that it ended with. problems: [name, text] of what the driver itself saw.
-    kills: [when, session, QUERY or CONNECTION]."""
+    first rows; final: the last rows. problems: [name, text] of problems that the driver itself saw. kills: [when, session,
+    QUERY or CONNECTION]."""
     engine: str
     level: str
     locks: bool = True
     snapshot_isolation: bool = True
     seed: int = 0
     workload: str = ""
-    table: str = ""  # Of workload.TABLES.
+    table: str = ""  # One of workload.TABLES.
     disturbed: str = "none"
     initial: list = field(default_factory=list)
     transactions: list = field(default_factory=list)

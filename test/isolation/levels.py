@@ -1,4 +1,4 @@
-"""Which anomalies there are as cycles, and which anomalies a level forbids."""
+"""Finds the anomalies that are cycles, and tells which anomalies a level forbids."""
 
 from test.isolation.graph import RT, RW, WR, WW
 from test.isolation.history import PLAIN, READ_COMMITTED, REPEATABLE_READ, SERIALIZABLE
@@ -8,7 +8,7 @@ from test.isolation.rows import Anomaly
 _ALWAYS = {"G0", "G1a", "G1b", "G1c", "overwritten", "double write", "lost write", "lost row", "garbage", "torn row",
            "wrong row", "own write not seen", "stale read", "half a transaction", "half a transaction seen",
            "locked row changed", "index differs", "counter", "unexpected error", "no answer"}
-# Wrong at READ COMMITTED in a plain read, which is of one snapshot; a locking scan does not hold off what moves behind it.
+# At READ COMMITTED, wrong in a plain read, which has one snapshot; a locking scan does not block rows that move behind it.
 _OF_A_SNAPSHOT = {"missed row", "row seen twice"}
 _REPEATABLE = {"locked range changed", "half a transaction seen by a lock", "read skew of a snapshot", *_OF_A_SNAPSHOT}
 _OF_RANGES = {"locked range changed", "half a transaction seen by a lock", *_OF_A_SNAPSHOT}
@@ -18,7 +18,7 @@ NAMES = sorted(_ALWAYS | _REPEATABLE | _SNAPSHOT_ISOLATION | _SERIALIZABLE)
 
 
 def locks_ranges(history, level):
-    """TidesDB without row locks does so at SERIALIZABLE alone."""
+    """Whether locking reads lock ranges. Without row locks, TidesDB does so only at SERIALIZABLE."""
     return level == SERIALIZABLE or level == REPEATABLE_READ and history.locks
 
 
@@ -35,17 +35,17 @@ def forbids(history, anomaly):
 
 
 def _over(*kinds):
-    """Steps of a cycle over such edges only."""
+    """A step over edges of these kinds only."""
     return lambda memo, edge: memo if edge.kind in kinds else None
 
 
 def _one_rw(memo, edge):
-    """memo: whether the cycle's one rw edge was met."""
+    """At most one rw edge. memo: whether it was met."""
     return None if edge.kind == RW and memo else memo or edge.kind == RW
 
 
 def _two_rw(memo, edge):
-    """memo: whether a second rw edge was met."""
+    """memo: whether an rw edge was met after the first edge."""
     return memo or edge.kind == RW
 
 
@@ -54,14 +54,14 @@ def _two_rw_of_items(memo, edge):
 
 
 def _apart(memo, edge):
-    """memo: (whether the last edge was rw, whether there was a second one)."""
+    """Never two rw edges in a row. memo: (whether the last edge was rw, whether an rw edge came after the first one)."""
     after_rw, second = memo
     is_rw = edge.kind == RW
     return None if after_rw and is_rw else (is_rw, second or is_rw)
 
 
 def _passes_over(edge):
-    """A locking read passes over a row that was deleted, or moved away, since the snapshot. InnoDB says no error either."""
+    """A locking read skips a row that was deleted or moved away since the snapshot. InnoDB gives no error either."""
     return edge.kind == WR and edge.predicate and edge.mode != PLAIN
 
 
@@ -108,7 +108,7 @@ def _of_a_lock_or_a_statement(graph, add):
     add("half a transaction seen", graph.shortest(
         lambda edge: _is_item(edge) or _is_predicate(edge) and edge.mode == PLAIN, known, same_statement))
     add("half a transaction seen by a lock", graph.shortest(_is_predicate, known, same_statement))
-    # What a transaction has locked changes only after its end; so it cannot see that, or what comes of it.
+    # A row that a transaction has locked changes only after its end, so it cannot see that change or its effects.
     add("locked row changed", graph.shortest(lambda edge: _is_item(edge) and edge.mode != PLAIN, known))
     add("locked range changed", graph.shortest(lambda edge: _is_predicate(edge) and edge.mode != PLAIN, known))
 

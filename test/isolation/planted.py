@@ -1,10 +1,10 @@
-"""Faults planted in the driver, on InnoDB: each must be found, and by the right name."""
+"""Faults planted in the driver, on InnoDB: each must be found under the right name."""
 
 from test.isolation.driver import Setting
 from test.isolation.history import READ_COMMITTED, REPEATABLE_READ, SERIALIZABLE
 from test.isolation.runner import Runner
 
-# The fault, what is declared, and names of which each must come up.
+# The fault, the declared level, the workload, and the names that must all be found.
 PLANTED = [
     ("read committed", SERIALIZABLE, "predicates", {"G2", "phantom"}),
     ("read committed", SERIALIZABLE, "lists", {"G2-item", "lost update", "G-single"}),
@@ -17,7 +17,7 @@ PLANTED = [
 
 
 def missed(driver, directory, histories, seed=1):
-    """Sentences about what was planted and not found; and how many were found."""
+    """Sentences about planted faults that were not found, and the number of those found."""
     sentences, found_count = [], 0
     for fault, level, workload, names in PLANTED:
         runner = Runner(driver, directory, lambda line: None)
@@ -29,8 +29,8 @@ def missed(driver, directory, histories, seed=1):
         if names <= found:
             found_count += 1
         else:
-            sentences.append(f"{fault}, said to be {level}, {workload}: {sorted(names - found)} not found in {histories} "
-                             f"histories, but {sorted(found)}")
+            sentences.append(f"{fault}, declared as {level}, {workload}: {sorted(names - found)} not found in {histories} "
+                             f"histories; found {sorted(found)}")
     return sentences, found_count
 
 

@@ -1,7 +1,7 @@
-"""The versions that each row had, in order, out of what a history's transactions read; and who is to be taken as committed.
+"""Each row's versions in order, from what a history's transactions read; and which transactions count as committed.
 
-Every write appends a token of its own to the row's list, so the longest list names all versions, and what each
-write did to id and k follows from the statement that wrote the token.
+Every write appends its own token to the row's list, so the longest list names all versions. The statement that wrote a
+token tells how it changed id and k.
 """
 
 from collections import defaultdict
@@ -14,7 +14,7 @@ INITIAL = 0  # The transaction that wrote the rows a history begins with.
 
 @dataclass(frozen=True)
 class Anomaly:
-    """name: see levels.py. transactions: their numbers. edges: of a cycle, in order."""
+    """name: see levels.py. transactions: their numbers. edges: those of a cycle, in order."""
     name: str
     text: str
     transactions: tuple = ()
@@ -38,18 +38,18 @@ class RowHistory:
     """dead: (transaction, op) of the DELETE, or None."""
     name: int
     versions: list = field(default_factory=list)
-    place: dict = field(default_factory=dict)  # Of a token in versions.
+    place: dict = field(default_factory=dict)  # By token, its index in versions.
     dead: tuple | None = None
 
 
 class Rows:
-    """Of one history: rows by name, and everything that is wrong with the lists themselves."""
+    """The rows of one history by name, and all anomalies in the lists themselves."""
 
     def __init__(self, history):
         self.history = history
         self.by_number = {transaction.number: transaction for transaction in history.transactions}
         self.anomalies = []
-        self.unseen = False  # Some row was deleted without an answer: nobody saw its last versions.
+        self.unseen = False  # A DELETE without an answer removed a row, so nobody saw its last versions.
         self.writer = {token: (INITIAL, i) for i, (_, _, token) in enumerate(history.initial)}  # token: (number, op)
         self.insert_of = {token: (id_, k) for id_, k, token in history.initial}
         for transaction in history.transactions:
@@ -76,7 +76,7 @@ class Rows:
         self.anomalies.append(Anomaly(name, text, numbers, mode=mode, upward=upward))
 
     def _settle_unknown(self):
-        """A COMMIT without an answer has happened if somebody else saw what it wrote, or what it deleted is gone."""
+        """A COMMIT without an answer counts as done if somebody saw its writes, or a row that it deleted is gone."""
         seen = {token for row in self.history.final for token in row.tokens}
         for transaction in self.history.transactions:
             if transaction.outcome == COMMITTED:
@@ -85,7 +85,7 @@ class Rows:
         deleted = {row.tokens[0] for transaction in self.history.transactions if transaction.outcome == COMMITTED
                    for op in transaction.ops if op.kind == "delete" for row in op.rows}
         unknown = [transaction for transaction in self.history.transactions if transaction.outcome == UNKNOWN]
-        # The last first: whoever deleted a row that is gone saw it, so that nobody had deleted it before.
+        # The last one first: a transaction that deleted a row saw it, so no earlier one had deleted it.
         for transaction in sorted(unknown, key=lambda it: it.commit_start or it.start, reverse=True):
             wrote = {op.token for op in transaction.ops} | {i[2] for op in transaction.ops for i in op.inserted}
             names = {row.tokens[0] for op in transaction.ops if op.kind == "delete" for row in op.rows}
@@ -96,7 +96,7 @@ class Rows:
                 deleted |= names
 
     def _lists(self):
-        """Every whole list that a committed transaction read, and the final ones, with who read it and where."""
+        """Every whole list that a committed transaction read, and the final ones, with the transaction and statement."""
         for row in self.history.final:
             yield row, None, None
         for transaction in self.history.transactions:
@@ -111,7 +111,7 @@ class Rows:
         for row, transaction, op in found:
             where = f"{said(transaction, op)} read {shown(row)}"
             if unknown := [token for token in row.tokens if token not in self.writer]:
-                self.report("garbage", f"{where}: nobody wrote {unknown}", *numbers_of(transaction), mode=mode_of(op))
+                self.report("garbage", f"{where}: no statement wrote {unknown}", *numbers_of(transaction), mode=mode_of(op))
                 continue
             if len(set(row.tokens)) != len(row.tokens):
                 self.report("double write", f"{where}: one statement changed it twice", *numbers_of(transaction))
@@ -120,13 +120,13 @@ class Rows:
             aborted = [number for number in aborted if not self.committed(number)]
             if aborted:
                 name = "G1a" if op else "half a transaction"
-                self.report(name, f"{where}: " + ", ".join(f"T{number} wrote of it and did not commit"
+                self.report(name, f"{where}: " + ", ".join(f"T{number} wrote to it and did not commit"
                                                            for number in aborted),
                             *numbers_of(transaction), *aborted, mode=mode_of(op))
                 continue
             name = row.tokens[0]
             if name not in self.insert_of:
-                self.report("garbage", f"{where}: its first token is not of an INSERT", *numbers_of(transaction))
+                self.report("garbage", f"{where}: its first token is not from an INSERT", *numbers_of(transaction))
             elif len(row.tokens) > len(longest.get(name, ())):
                 longest[name] = row.tokens
         for row, transaction, op in found:
@@ -142,7 +142,7 @@ class Rows:
             for op in transaction.ops if transaction.outcome == COMMITTED else ():
                 for _, _, token in op.inserted:
                     if token not in self.rows:
-                        self.report("lost write", f"{said(transaction, op)} was committed, but its row is nowhere",
+                        self.report("lost write", f"{said(transaction, op)} was committed, but its row is missing",
                                     transaction.number)
 
     def _versions(self, name, tokens):
@@ -172,23 +172,23 @@ class Rows:
                         continue
                     what = f"{said(transaction, op)} deleted {shown(gone)}"
                     if row.dead:
-                        self.report("overwritten", f"{what}, which T{row.dead[0]} had deleted", transaction.number,
+                        self.report("overwritten", f"{what}, which T{row.dead[0]} had already deleted", transaction.number,
                                     row.dead[0])
                     elif len(gone.tokens) < len(row.versions):
-                        self.report("overwritten", f"{what}, and it was changed after that: "
+                        self.report("overwritten", f"{what}, but it had later versions: "
                                     f"{[version.token for version in row.versions]}", transaction.number)
                     elif row.name in alive:
-                        self.report("lost write", f"{what}, and it is there in the end", transaction.number)
+                        self.report("lost write", f"{what}, but it is in the final state", transaction.number)
                     row.dead = (transaction.number, place)
         for row in self.rows.values():
             if row.name not in alive and not row.dead:
                 self._died_without_answer(row)
             if row.name not in alive and not row.dead:
-                self.report("lost row", f"row {row.name} {[v.token for v in row.versions]} is not there in the end, and no "
-                            "committed transaction deleted it")
+                self.report("lost row", f"row {row.name} {[v.token for v in row.versions]} is not in the final state, and "
+                            "no committed transaction deleted it")
 
     def _died_without_answer(self, row):
-        """A DELETE that was a transaction of its own and had no answer may have been the one."""
+        """An autocommit DELETE without an answer may have deleted the row."""
         last = row.versions[-1]
         for transaction in self.history.transactions:
             for place, op in enumerate(transaction.ops):
@@ -197,7 +197,7 @@ class Rows:
                     self.unseen = True
 
     def _counts(self):
-        """Each committed UPDATE is in the lists of as many rows as it said it had changed."""
+        """Each committed UPDATE must be in the lists of as many rows as it reported."""
         found = defaultdict(int)
         for row in self.rows.values():
             for version in row.versions[1:]:

@@ -8,14 +8,14 @@ from pathlib import Path
 from test.isolation.check import check, explain
 from test.isolation.history import ABORTED, COMMITTED, UNKNOWN, save
 
-_SHOWN = 3  # Of the histories of a setting that have the same anomaly, so many are explained.
+_SHOWN = 3  # Histories that are explained for each setting and anomaly.
 
 
 @dataclass
 class Tally:
     histories: int = 0
     outcomes: Counter = field(default_factory=Counter)
-    forbidden: Counter = field(default_factory=Counter)  # Histories, by an anomaly's name.
+    forbidden: Counter = field(default_factory=Counter)  # Numbers of histories, by the anomaly's name.
     allowed: Counter = field(default_factory=Counter)
 
     def line(self, name):
@@ -58,7 +58,7 @@ class Runner:
             self._say("\n".join(explain(history, anomaly)))
 
     def many(self, settings, seeds, seconds=None):
-        """Each seed with each setting in turn, until the seconds are over."""
+        """Runs each seed with each setting, until the time is over."""
         end = None if seconds is None else time.monotonic() + seconds
         for seed in seeds:
             for setting in settings:
@@ -70,5 +70,5 @@ class Runner:
         return [tally.line(name) for name, tally in sorted(self.tallies.items())]
 
     def failed(self):
-        """Of our engine; InnoDB's own anomalies are shown beside."""
+        """The number of TidesDB's forbidden anomalies. InnoDB's are only printed."""
         return sum(sum(tally.forbidden.values()) for name, tally in self.tallies.items() if name.startswith("TidesDB"))

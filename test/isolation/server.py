@@ -8,14 +8,14 @@ from lab.base.watched import tied
 
 _SMALL = ["--innodb-buffer-pool-size=64M", "--innodb-log-file-size=48M", "--performance-schema=OFF",
           "--innodb-flush-log-at-trx-commit=2", "--tidesdb-unified-memtable-sync-mode=NONE",
-          # So little that a history's rows are flushed and merged while it runs.
+          # Small, so that a history's rows are flushed and merged while it runs.
           "--tidesdb-unified-memtable-write-buffer-size=64K"]
 
 
 class IsolationServer(Server):
-    """Owns: a temporary directory; use it as a context. It ends when this program is killed.
+    """Owns: a temporary directory; use it as a context. The server ends when this program is killed.
 
-    A process that is killed loses nothing of what was written, so commits need no sync.
+    A killed process loses nothing that it has written, so commits need no sync.
     """
 
     def __init__(self, environment, plugin, options=()):

@@ -16,7 +16,7 @@ _PREDICATES = {"read": 1, "scan": 4, "append": 1, "append range": 2, "insert": 3
 _MOVES = {"read": 1, "scan": 4, "append": 1, "append range": 2, "set_k": 3, "add_k": 2, "set_id": 2}
 _MIXED = {name: max(of.get(name, 0) for of in (_LISTS, _PREDICATES, _MOVES))
           for name in {**_LISTS, **_PREDICATES, **_MOVES}}
-# large: as mixed, and each row that is written gets long; most transactions then have more than stays in memory.
+# large: as mixed, with a long value in each written row, so that most transactions spill.
 WORKLOADS = {"lists": _LISTS, "predicates": _PREDICATES, "moves": _MOVES, "mixed": _MIXED, "large": _MIXED}
 _LONG_BYTES = 700_000
 _MODES = {PLAIN: 5, FOR_UPDATE: 3, SHARE: 2}
@@ -25,17 +25,17 @@ _LOCKING = {PLAIN: "", FOR_UPDATE: " FOR UPDATE", SHARE: " LOCK IN SHARE MODE"}
 
 @dataclass
 class Script:
-    """What a session shall do as one transaction. ends: COMMIT or ROLLBACK."""
+    """What a session does as one transaction. ends: COMMIT or ROLLBACK."""
     ops: list
     ends: str = "COMMIT"
     autocommit: bool = False
 
 
 class Workload:
-    """Draws scripts. Owns: the tokens, none of which is given twice in a history."""
+    """Draws scripts. Owns: the tokens, which are unique in a history."""
 
     def __init__(self, name, random, table, kind):
-        """table: its name; kind: of TABLES."""
+        """table: its name; kind: one of TABLES."""
         self._weights, self._random, self._table, self._kind = WORKLOADS[name], random, table, kind
         self._keys = IDS if kind == "unique" else KEYS
         self._ids = 5 if name == "lists" else IDS  # Nothing is inserted into lists.
@@ -47,7 +47,7 @@ class Workload:
         return self._token
 
     def initial(self):
-        """[id, k, token] of the rows a history begins with."""
+        """[id, k, token] of a history's first rows."""
         ids = self._random.sample(range(1, self._ids + 1), min(self._ids, self._random.randint(3, 6)))
         keys = self._random.sample(range(1, self._keys + 1), len(ids))
         return [[id_, k, self.token()] for id_, k in zip(sorted(ids), keys, strict=True)]
@@ -55,7 +55,7 @@ class Workload:
     def script(self):
         if self._random.random() < 0.15:
             op = self._op()
-            if op.kind != "upsert":  # Without an answer it would not be known which of its two writes it did.
+            if op.kind != "upsert":  # Without an answer, nobody knows which of its two writes it did.
                 return Script([op], autocommit=True)
         ops = [self._op() for _ in range(self._random.choice((1, 2, 2, 3, 3, 4)))]
         if len(ops) > 1 and self._random.random() < 0.1:
@@ -132,7 +132,7 @@ class Workload:
 
 
 def insert(table, rows, long=""):
-    """long: what long_value gets."""
+    """long: an expression for long_value."""
     listed = ",".join(f"({id_},{k},{token},1,'{token}',{long or 'NULL'})" for id_, k, token in rows)
     return f"INSERT INTO {table} (id,k,tag,n,list,long_value) VALUES {listed}"
 

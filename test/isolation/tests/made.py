@@ -19,7 +19,7 @@ from test.isolation.history import COMMITTED, FOR_UPDATE, PLAIN, WRITE, History,
 
 class _Made:
     def __init__(self, initial):
-        self.place = {}  # Of a token: (id, k) as of it.
+        self.place = {}  # By token: (id, k) in that version.
         self.initial = []
         for token, pair in enumerate(initial.split(), 1):
             id_, k = map(int, pair.split(":"))
@@ -65,7 +65,7 @@ def history(level, initial, *transactions, end, snapshot_isolation=True, locks=T
         outcome = {"abort": "aborted", "unknown": "unknown"}.get(words[-1], COMMITTED)
         words = words if outcome == COMMITTED else words[:-1]
         found.append((number, place, outcome, words, start, stop))
-    for _, _, _, words, start, stop in found:  # What is written is known before it is read.
+    for _, _, _, words, start, stop in found:  # All writes are known before any read.
         for word in words:
             if word[0] in "wim":
                 made.op(word, start, stop)
@@ -76,6 +76,6 @@ def history(level, initial, *transactions, end, snapshot_isolation=True, locks=T
 
 
 def found(level, initial, *transactions, end, **more):
-    """The names of what is forbidden, and of what is allowed."""
+    """The names of the forbidden anomalies, and of the allowed ones."""
     verdict = check(history(level, initial, *transactions, end=end, **more))
     return {anomaly.name for anomaly in verdict.forbidden}, {anomaly.name for anomaly in verdict.allowed}

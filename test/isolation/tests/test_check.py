@@ -1,4 +1,4 @@
-"""Each anomaly, in a history written by hand: found, named, and forbidden from the right level on."""
+"""Each anomaly in a history written by hand: it is found, named, and forbidden at the right levels."""
 
 import tempfile
 import unittest
@@ -105,7 +105,7 @@ class Named(unittest.TestCase):
             self.forbidden("missed row", RC, *(text.replace("K", "k") for text in texts), end="1.11,2")
 
     def test_a_row_that_moved_behind_a_locking_scan_tells_of_no_version(self):
-        """A scan of k has passed 1 when the row moves there from 5; then all rows go, behind its locks."""
+        """A scan of k has passed 1 when the row moves there from 5; then all rows are deleted after its locks."""
         texts = ("1:5 2:3", "T1 @1-4 K0-9=2", "T2 @2-3 m1:1:9", "T3 @3-8 d1=1.9 d2=2")
         self.assertEqual(found(RC, *texts, end="")[0], set())
         ahead = ("1:2 2:3", "T1 @1-4 K0-9=2", "T2 @2-3 m1:8:9", "T3 @3-8 d1=1.9 d2=2")
@@ -147,7 +147,7 @@ class Named(unittest.TestCase):
         self.assertEqual(found(RC, "1:5 2:6", "T1 w1:11 unknown", "T2 d2=2 unknown", end="1.11"), (set(), set()))
         self.assertEqual(found(RC, "1:5 2:6", "T1 w1:11 unknown", "T2 d2=2 unknown", end="1,2"), (set(), set()))
         self.forbidden("lost write", RC, "1:5 2:6", "T1 w1:11 w2:12 unknown", end="1.11,2")
-        # Who deletes a row saw that nobody had.
+        # A transaction that deletes a row saw that no other had deleted it.
         texts = ("1:5 2:6 3:7", "T1 @1-2 d1=1 d2=2 unknown", "T2 @3-4 d1=1 unknown", "T3 @5-6 d2=2")
         self.assertEqual(found(RC, *texts, end="3"), (set(), set()))
 
