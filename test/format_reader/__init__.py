@@ -1,1 +1,1 @@
-"""Reads TidesDB's files by the pages in docs/format alone: it shares nothing with the engine."""
+"""Reads TidesDB's files from the pages in docs/format alone: it shares no code with the engine."""

@@ -1,4 +1,4 @@
-"""python3 -m test.format_reader: dumps a database's files, or compares what is in them with SELECT of a real server."""
+"""python3 -m test.format_reader: dumps a database's files, or compares their rows with SELECT on a real server."""
 
 import argparse
 import sys
@@ -52,7 +52,7 @@ def _fixture(args):
 def _live(args):
     with _server(args) as server:
         for folder in sorted(_COMPAT.glob("server-v*")):
-            print(f"{folder.name}: {server.compare_saved(folder)} rows are what they were")
+            print(f"{folder.name}: {server.compare_saved(folder)} rows are unchanged")
         server.make()
         total = 0
         for number, end in enumerate([server.server.stop, server.server.kill]):
@@ -65,11 +65,11 @@ def _live(args):
             end()
             database, found = live.read(server.directory(), server.definitions)
             if len(database.prepared) != number:
-                raise AssertionError(f"{len(database.prepared)} prepared transactions have no end, {number} wanted")
+                raise AssertionError(f"{len(database.prepared)} prepared transactions are undecided, expected {number}")
             files = sum(len(database.files(family)) for family in database.state.families)
             total += live.compare(wanted, found)
-            print(f"after {end.__name__}: {sum(map(len, wanted.values()))} rows of {len(wanted)} tables are SELECT's; "
-                  f"{files} table files, {database.records} records of the log")
+            print(f"after {end.__name__}: {sum(map(len, wanted.values()))} rows of {len(wanted)} tables equal SELECT's; "
+                  f"{files} table files, {database.records} log records")
             server.server.start()
     print(f"{total} rows compared")
 
@@ -82,16 +82,16 @@ def _tprocc(args):
         database, found = live.read(server.directory(), server.definitions)
         count = live.compare(wanted, found)
         files = sum(len(database.files(family)) for family in database.state.families)
-        print(f"after TPROC-C: {count} rows of {len(wanted)} tables are SELECT's; {files} table files, "
-              f"{database.records} records of the log")
+        print(f"after TPROC-C: {count} rows of {len(wanted)} tables equal SELECT's; {files} table files, "
+              f"{database.records} log records")
 
 
 def main():
     parser = argparse.ArgumentParser(prog="python3 -m test.format_reader", description=__doc__)
     commands = parser.add_subparsers(required=True)
     dump = commands.add_parser("dump", help="print what the files hold")
-    dump.add_argument("directory", type=Path, help="of a database that is not open")
-    dump.add_argument("--entries", action="store_true", help="every entry and operation too")
+    dump.add_argument("directory", type=Path, help="of a closed database")
+    dump.add_argument("--entries", action="store_true", help="print every entry and operation too")
     dump.set_defaults(run=_dump)
     compared = commands.add_parser("live", help="fill tables on a private server, and compare")
     compared.set_defaults(run=_live)
@@ -99,13 +99,13 @@ def main():
     fixture.add_argument("target", type=Path)
     fixture.set_defaults(run=_fixture)
     tprocc = commands.add_parser("tprocc", help="build a TPROC-C database on a private server, kill it, and compare")
-    tprocc.add_argument("--tpcc", type=Path, required=True, help="the generator")
-    tprocc.add_argument("--seconds", type=int, default=10, help="of TPROC-C after the load")
+    tprocc.add_argument("--tpcc", type=Path, required=True, help="the tpcc program")
+    tprocc.add_argument("--seconds", type=int, default=10, help="how long TPROC-C runs after the load")
     tprocc.set_defaults(run=_tprocc)
     for command in (compared, fixture, tprocc):
         command.add_argument("--server", default="debian12")
         command.add_argument("--plugin", type=lambda name: Path(name).resolve(), required=True)
-        command.add_argument("--rows", type=int, default=300, help="written to each table, twice")
+        command.add_argument("--rows", type=int, default=300, help="rows written to each table, twice")
         command.add_argument("--seed", type=int, default=1)
         command.add_argument("--log", type=Path, default=Path("/dev/null"))
     args = parser.parse_args()

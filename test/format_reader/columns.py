@@ -1,6 +1,6 @@
-"""Columns of the server's tables: their bytes in its record (docs/format/row.md) and what SELECT says of them.
+"""Columns of the server's tables: their bytes in its record (docs/format/row.md) and their text in SELECT.
 
-How the server's record has a value is MariaDB's: numbers little-endian, DECIMAL in groups of nine digits, temporals packed.
+Values in a record have MariaDB's encoding: numbers little-endian, DECIMAL in groups of nine digits, temporals packed.
 """
 
 import re
@@ -10,12 +10,12 @@ from dataclasses import dataclass
 
 _INTEGERS = {"tinyint": 1, "smallint": 2, "mediumint": 3, "int": 4, "bigint": 8}
 _DIGIT_BYTES = [0, 1, 1, 2, 2, 3, 3, 4, 4, 4]
-_SHORT_CHAR_BYTES = 8  # A CHAR or BINARY longer than that varies in a row.
+_SHORT_CHAR_BYTES = 8  # A longer CHAR or BINARY has a varying length in a row.
 
 
 @dataclass
 class Column:
-    """As information_schema has it. octets: of texts and binaries. choices: of ENUM and SET their number."""
+    """As information_schema describes it. octets: length of texts and binaries. choices: number of values of ENUM or SET."""
 
     name: str
     type: str  # The data type, in lower case.
@@ -23,11 +23,11 @@ class Column:
     nullable: bool
     virtual: bool
     octets: int
-    digits: tuple  # Of DECIMAL precision and scale; of temporals the fraction's digits; of BIT its bits.
+    digits: tuple  # DECIMAL: precision and scale. Temporals: the fraction's digits. BIT: its bits.
     choices: int
     text: bool  # It has a character set.
-    space_bytes: int  # A text's weights of one space in a key; 0: not padded.
-    key_text: bool = False  # It is in keys as a text of latin1_swedish_ci, though it is none.
+    space_bytes: int  # Bytes of the weights of one space in a key; 0: not padded.
+    key_text: bool = False  # Keys store it as latin1_swedish_ci text, though it is no text.
 
     @property
     def varies(self):
@@ -36,7 +36,7 @@ class Column:
 
     @property
     def width(self):
-        """In the record, of a column that does not vary."""
+        """Its bytes in the record, if its length does not vary."""
         if self.type in _INTEGERS:
             return _INTEGERS[self.type]
         if self.type == "decimal":
@@ -57,7 +57,7 @@ class Column:
 
     @property
     def kind(self):
-        """In a key."""
+        """Its encoding in a key."""
         if self.type in _INTEGERS:
             return "unsigned" if self.unsigned else "signed"
         if self.type in ("enum", "set", "year", "date"):
@@ -80,7 +80,7 @@ class Column:
         return f"HEX({name})" if self._is_bytes() else name
 
     def said(self, text):
-        """What SELECT says, to be compared."""
+        """SELECT's text as a value to compare."""
         if text == "NULL":
             return None
         return float(text) if self.type in ("float", "double") else text
@@ -89,7 +89,7 @@ class Column:
         return self.text or self.type in ("binary", "varbinary", "inet4", "inet6") or self.type.endswith("blob")
 
     def value(self, data):
-        """What SELECT would say of these bytes of the record."""
+        """What SELECT would give for these bytes of the record."""
         if self.type in _INTEGERS:
             return str(int.from_bytes(data, "little", signed=not self.unsigned))
         if self.type in ("enum", "set"):
@@ -164,7 +164,7 @@ def _time(data, digits):
 
 
 def of_schema(name, column_type, octets, text, nullable, virtual, space_bytes):
-    """From what information_schema.COLUMNS says."""
+    """Makes a Column from information_schema.COLUMNS."""
     data_type = re.match(r"\w+", column_type).group()
     within = re.search(r"\((.*)\)", column_type)
     inner = within.group(1) if within else ""

@@ -1,4 +1,4 @@
-"""Bytes as all of docs/format writes them: little-endian numbers, varints, lengths before bytes, XXH3-64."""
+"""Encodings common to all of docs/format: little-endian numbers, varints, length-prefixed bytes, XXH3-64."""
 
 import struct
 
@@ -10,7 +10,7 @@ class Damaged(Exception):
 
 
 class Unsupported(Exception):
-    """The bytes are of a version that these pages do not describe."""
+    """The bytes have a version that docs/format does not describe."""
 
 
 def checksum(*parts):
@@ -18,7 +18,7 @@ def checksum(*parts):
 
 
 class Reader:
-    """Takes values off the front of some bytes; what is not there is Damaged."""
+    """Reads values from the front of some bytes. Raises Damaged if there are too few."""
 
     def __init__(self, data, at=0):
         self.data = data
@@ -29,7 +29,7 @@ class Reader:
 
     def bytes(self, count):
         if count > self.left():
-            raise Damaged(f"{count} bytes wanted at {self.at} of {len(self.data)}")
+            raise Damaged(f"expected {count} bytes at {self.at} of {len(self.data)}")
         self.at += count
         return bytes(self.data[self.at - count:self.at])
 
@@ -63,9 +63,9 @@ class Reader:
                 raise Damaged(f"a varint without an end at {self.at}")
 
     def counted(self):
-        """A varint length and so many bytes."""
+        """A varint length, and that many bytes."""
         return self.bytes(self.varint())
 
     def end(self):
         if self.left():
-            raise Damaged(f"{self.left()} bytes more than wanted")
+            raise Damaged(f"{self.left()} bytes more than expected")

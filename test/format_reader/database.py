@@ -1,4 +1,4 @@
-"""A database's directory: what is in it at its newest commit, from manifest, table files and log."""
+"""A database's directory: its contents at the newest commit, from manifest, table files and log."""
 
 from pathlib import Path
 
@@ -7,14 +7,14 @@ from test.format_reader.table import PUT, Table
 
 
 class Database:
-    """Of a directory that no engine has open; nothing in it is changed."""
+    """Reads a directory that no engine has open, and changes nothing in it."""
 
     def __init__(self, directory):
         self.directory = Path(directory)
         self.manifest_path = manifest.current(self.directory)
         self.state = manifest.load(self.manifest_path)
-        self.prepared = {}  # By id, name and operations: prepared transactions without an end.
-        self.records = 0  # Of the log that were replayed.
+        self.prepared = {}  # By id, (name, (kind, body)) of undecided prepared transactions.
+        self.records = 0  # How many log records were replayed.
         self._logged = {}  # By family, (key, sequence, type, value) of each.
         self._ingested = []  # (family, file), with global sequences.
         self._replay()
@@ -29,7 +29,7 @@ class Database:
                 _, (kind, body) = self.prepared.pop(record.body, (b"", (None, None)))
                 if record.kind == wal.ROLLBACK:
                     continue
-            # What the manifest says is flushed is in table files.
+            # Commits up to flushed_sequence are in table files already.
             if record.sequence > self.state.flushed_sequence:
                 self._take(kind, body, record.sequence)
 
@@ -61,7 +61,7 @@ class Database:
         return next(number for number, options in self.state.families.items() if options["name"] == name)
 
     def rows(self, family):
-        """(key, value) of all that is there at the newest commit, in order."""
+        """(key, value) of all keys that exist at the newest commit, in order."""
         newest = {}
         for key, sequence, operation, value in self.versions(family):
             found = newest.get(key)

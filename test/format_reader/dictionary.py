@@ -1,30 +1,30 @@
-"""What the plugin keeps beside rows: docs/format/dictionary.md."""
+"""What the plugin stores besides rows: docs/format/dictionary.md."""
 
 from dataclasses import dataclass
 
 from test.format_reader.data import Damaged, Reader, Unsupported
 
 _FORMAT = 1
-_FORMAT_APART = 3  # Of a table's entry.
+_FORMAT_APART = 3  # This one and the next two: of a table's entry.
 _FORMAT_STARTS = 4
 _FORMAT_FIXED_BINARY = 5
 
 
 @dataclass
 class TableEntry:
-    numbered: bool  # No primary key: the rows have numbers.
+    numbered: bool  # No primary key: rows are numbered.
     temporary: bool
     family: int
     made: int
     auto_increment: int
     generation: int
-    indexes: dict  # By name, the family.
+    indexes: dict  # By the index's name, its family.
     values: int  # The family of long values; 0: there is none.
-    fixed_binary: bool  # In keys INET4 and INET6 are bytes.
+    fixed_binary: bool  # Keys store INET4, INET6 and UUID as bytes.
 
 
 def tables(catalog):
-    """By the server's name (./database/table)."""
+    """The table entries by name (database/table)."""
     return {name[2:].decode(): _table(value) for name, value in catalog.items() if name[:2] == b"t/"}
 
 
@@ -53,7 +53,7 @@ def _table(value):
 
 
 def next_auto_increment(entry, system):
-    """From the versions of the family #tidesdb_system, its keys and values."""
+    """The next value, from the table's entry and the family #tidesdb_system. system: (key, value) of all its versions."""
     found = [entry.auto_increment]
     wanted = b"\x01" + entry.family.to_bytes(4, "big") + entry.generation.to_bytes(4, "big")
     found += [int.from_bytes(value, "little") for key, value in system if key[:9] == wanted and len(key) == 11]
@@ -61,7 +61,7 @@ def next_auto_increment(entry, system):
 
 
 def statistics(value):
-    """(rows, mean bytes of a row, for each key its mean bytes and the different values of its first columns)."""
+    """(rows, mean bytes of a row, for each key: its mean bytes and the number of different values of its first columns)."""
     reader = Reader(value)
     if reader.u8() != _FORMAT:
         raise Unsupported(f"statistics of format {value[0]}")

@@ -1,4 +1,4 @@
-"""A database made by a real server is read from its files alone, and its rows are those of SELECT."""
+"""Reads a real server's database from its files alone, and compares its rows with SELECT."""
 
 import random
 import shutil
@@ -59,7 +59,7 @@ class Live:
             self.definitions[table.name] = self.describe(table)
 
     def describe(self, table):
-        """The definition of a table, by what the server says."""
+        """The definition of a table, as the server describes it."""
         columns, name = {}, table.name
         for column, column_type, octets, collation, nullable, extra in self._lines(
                 "SELECT COLUMN_NAME, COLUMN_TYPE, IFNULL(CHARACTER_OCTET_LENGTH, 0), IFNULL(COLLATION_NAME, ''),"
@@ -80,10 +80,10 @@ class Live:
         return int(self.sql(f"SELECT LENGTH(WEIGHT_STRING(CONVERT(' ' USING {charset}) COLLATE {collation}))"))
 
     def fill(self, begin):
-        """Rows from that number on, a third of them changed and some deleted again."""
+        """Inserts rows from that number on, then updates a third of them and deletes some."""
         for name in [table.name for table in TABLES if table.written]:
             definition = self.definitions[name]
-            # All of it that can be written: c of no_key is computed.
+            # All columns that can be written. Column c of no_key is generated.
             columns = [column for column in definition.columns
                        if not column.virtual and (name, column.name) != ("no_key", "c")]
             names = ", ".join(f"`{column.name}`" for column in columns)
@@ -97,29 +97,29 @@ class Live:
             self._send(["SET NAMES utf8mb4;", "USE d;", "BEGIN;", *texts, "COMMIT;"])
 
     def _send(self, statements):
-        """By the client's input: there may be many."""
+        """Sends statements as the client's input, because there may be many."""
         done = subprocess.run(self.server.client(), input="\n".join(statements).encode(), stderr=subprocess.PIPE)
         if done.returncode:
             raise Failed(done.stderr.decode(errors="replace"))
 
     def spill(self):
-        """A transaction that does not fit in memory: its files are taken in at its commit."""
+        """A transaction that does not fit in memory: it spills, and its files are ingested at its commit."""
         self.sql("SET tidesdb_bulk_staging_size = 1048576; INSERT INTO spilled SELECT seq, seq % 7, REPEAT(MD5(seq), 20)"
                  " FROM seq_1_to_8000; UPDATE spilled SET a = NULL WHERE n % 5 = 0")
 
     def two_phases(self):
-        """Transactions in two phases: one is committed, one rolled back, one has no end when the server is killed."""
+        """XA transactions: one is committed, one is rolled back, and one is still prepared when the server is killed."""
         for number, end in enumerate(["XA COMMIT 'x0'", "XA ROLLBACK 'x1'", "DO 0"]):
             self.sql(f"XA START 'x{number}'; INSERT INTO packed (n, a) VALUES ({10**6 + number}, {number});"
                      f" XA END 'x{number}'; XA PREPARE 'x{number}'; {end}")
 
     def push_out(self):
-        """Fills the memtable with what is dropped again, so that what was written before goes to table files."""
+        """Fills the memtable with a table that is dropped again, so that all earlier writes go to table files."""
         self.sql("CREATE TABLE filling (n INT PRIMARY KEY, a VARCHAR(1000)) ENGINE=TidesDB; INSERT INTO filling"
                  " SELECT seq, REPEAT('x', 900) FROM seq_1_to_1000; DROP TABLE filling")
 
     def selected(self):
-        """By table, the rows that SELECT gives, in no order."""
+        """By table, the rows that SELECT gives, in any order."""
         rows = {}
         for name, definition in self.definitions.items():
             columns = [column for column in definition.columns if not column.virtual]
@@ -128,7 +128,7 @@ class Live:
         return rows
 
     def tprocc(self, program, seconds):
-        """TPROC-C's tables of one warehouse, and what so many seconds of two users make of them."""
+        """Builds TPROC-C's tables for one warehouse, and runs two users for so many seconds."""
         for words in (["build", "-w", "1", "--engine", "TidesDB"],
                       ["run", "--vu", "2", "--rampup", "0", "--duration", seconds]):
             run([program, *words, "-S", self.server.socket, "--db", "d", "-q"])
@@ -139,7 +139,7 @@ class Live:
         return self.server.data / saved.ENGINE_DIRECTORY
 
     def compare_saved(self, folder):
-        """The server opens a database of the tree in the place of its own: returns how many rows are as they were."""
+        """Lets the server open a fixture instead of its own database. Returns how many rows were compared."""
         self.server.stop()
         aside = self.server.directory / "aside"
         aside.mkdir()
@@ -164,7 +164,7 @@ class Live:
 
 
 def read(directory, definitions):
-    """(the database, by table its rows as the files have them)."""
+    """(the database, by table its rows as read from the files)."""
     database = Database(directory)
     entries = dictionary.tables(database.state.catalog)
     rows = {}
@@ -185,5 +185,5 @@ def compare(wanted, found):
         left, right = sorted(map(repr, rows)), sorted(map(repr, found[name]))
         if left != right:
             only = [row for row in left if row not in set(right)][:2], [row for row in right if row not in set(left)][:2]
-            raise AssertionError(f"{name}: {len(left)} rows selected, {len(right)} read; of one side only: {only}")
+            raise AssertionError(f"{name}: {len(left)} rows selected, {len(right)} read; on one side only: {only}")
     return sum(map(len, wanted.values()))

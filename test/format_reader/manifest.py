@@ -11,7 +11,7 @@ _VERSION = 1
 
 @dataclass
 class Properties:
-    """Of a table file; the names are those of docs/format."""
+    """A table file's properties, named as in docs/format."""
 
     entries: int
     keys: int
@@ -40,9 +40,9 @@ class File:
 
 @dataclass
 class State:
-    """What the records of a manifest add up to."""
+    """The state after all records of a manifest."""
 
-    families: dict = field(default_factory=dict)  # By id, their options by name.
+    families: dict = field(default_factory=dict)  # By id, the options by name.
     catalog: dict = field(default_factory=dict)
     files: dict = field(default_factory=dict)  # By family, level and number.
     next_file: int = 0
@@ -56,18 +56,18 @@ def current(directory):
     line = (directory / "CURRENT").read_bytes()
     name, space, digits = line.rstrip(b"\n").partition(b" ")
     if not space or digits != b"%016x" % checksum(name):
-        raise Damaged("CURRENT: its checksum is another")
+        raise Damaged("CURRENT: wrong checksum")
     return directory / name.decode()
 
 
 def records(data):
-    """(offset, payload) of each record; what a torn tail has is left out."""
+    """(offset, payload) of each record, without a torn tail."""
     reader = Reader(data)
     if reader.bytes(8) != _MAGIC:
-        raise Damaged("no manifest: its magic is another")
+        raise Damaged("no manifest: wrong magic")
     version = reader.u32()
     if reader.u64() != checksum(data[:12]):
-        raise Damaged("the header's checksum is another")
+        raise Damaged("the header has a wrong checksum")
     if version > _VERSION:
         raise Unsupported(f"a manifest of version {version}")
     while reader.left():
@@ -84,7 +84,7 @@ def records(data):
 
 
 def _record(data, offset):
-    """The payload, or None where no whole record stands."""
+    """The payload, or None if there is no whole record here."""
     head = data[offset:offset + 16]
     if len(head) < 16 or head[:4] != b"TREC":
         return None
@@ -97,7 +97,7 @@ def _record(data, offset):
 
 
 def _seal(data, at, offset):
-    """Whether the seal of the record at offset stands at this place."""
+    """Whether the seal of the record at offset is at this place."""
     seal = data[at:at + 16]
     return seal[:4] == b"SEAL" and seal[8:] == struct.pack("<Q", checksum(seal[:8], struct.pack("<Q", offset)))
 

@@ -1,36 +1,36 @@
-"""Rows and their keys, by the table's definition: docs/format/row.md."""
+"""Rows and their keys, decoded by the table's definition: docs/format/row.md."""
 
 from dataclasses import dataclass, field, replace
 
 from test.format_reader.data import Damaged, Reader, Unsupported
 
 _FIRST, _APART = 1, 3
-_WIDE = 1  # Flag: ends have 4 bytes.
+_WIDE = 1  # Flag: end offsets have 4 bytes.
 
 
 @dataclass
 class KeyPart:
     column: object
-    prefix: bool = False  # Of a part of the column.
+    prefix: bool = False  # Only a prefix of the column.
     descending: bool = False
 
 
 @dataclass
 class Definition:
-    """A table as the server describes it. columns: Column, in order. primary: its parts; none: rows are numbered."""
+    """A table as the server describes it. columns: in order. primary: the primary key's parts; empty: rows are numbered."""
 
     columns: list
     primary: list
-    deleted_mark: bool = True  # The record's first bit is no column's.
-    hidden_null_bits: int = 0  # Of columns that the server hides.
-    from_key: dict = field(init=False)  # By name, the columns that the key gives back.
+    deleted_mark: bool = True  # The record's first bit belongs to no column.
+    hidden_null_bits: int = 0  # Null bits of columns that the server hides.
+    from_key: dict = field(init=False)  # Names of the columns that are read from the key.
 
     def __post_init__(self):
         self.from_key = {part.column.name for part in self.primary
                          if not part.prefix and part.column.kind in ("unsigned", "signed", "raw", "bytes")}
 
     def with_addresses_as_texts(self):
-        """As keys have INET4 and INET6 where the table's entry does not say that they are bytes."""
+        """For a table whose entry does not say that keys store INET4 and INET6 as bytes: keys store them as text."""
         def column(of):
             return replace(of, key_text=True, space_bytes=1) if of.type in ("inet4", "inet6") else of
 
@@ -43,7 +43,7 @@ class Definition:
 
 
 def _escaped(data, at, invert):
-    """The bytes before 00 01, 00 ff being a zero; and where the next part starts."""
+    """(the bytes before 00 01, where 00 ff stands for a zero; where the next part starts)."""
     found = bytearray()
     while True:
         byte, following = data[at] ^ invert, (data[at + 1] ^ invert if at + 1 < len(data) else None)
@@ -60,7 +60,7 @@ def _escaped(data, at, invert):
 
 
 def _part(part, data, at):
-    """(bytes as the record has them, or None where the key does not give them back; where the next part starts)."""
+    """(the record's bytes, or None if the key cannot give them back; where the next part starts)."""
     column, invert = part.column, 255 if part.descending else 0
     if column.nullable:
         if data[at] ^ invert == 0:
@@ -82,7 +82,7 @@ def _part(part, data, at):
 
 
 def _skip_text(column, data, at, invert):
-    """Behind a text of a collation with one level."""
+    """Where the next part starts, after a text whose collation has one level."""
     if not column.space_bytes:
         return _escaped(data, at, invert)[1]
     group = max(8 // column.space_bytes * column.space_bytes, column.space_bytes)
@@ -95,10 +95,10 @@ def _skip_text(column, data, at, invert):
 
 
 def read_key(definition, key):
-    """By name, the record's bytes of what the key gives back."""
+    """By name, the record's bytes of the columns that are read from the key."""
     if not definition.primary:
         if len(key) != 8:
-            raise Damaged("a row's number of another length")
+            raise Damaged("a row's number has a wrong length")
         return {}
     found, at = {}, 0
     for part in definition.primary:
@@ -111,19 +111,19 @@ def read_key(definition, key):
 
 
 def _reference(data, values):
-    """The value that a row refers to; it is taken out of values, the bytes by their ids."""
+    """The long value that a row refers to, which is removed from values. values: the bytes by id."""
     reader = Reader(data)
     number, length = reader.u64(), reader.u32()
     reader.end()
     value = values.pop(number.to_bytes(8, "big"), None)
     if value is None or len(value) != length:
-        raise Damaged(f"a row's value {number} is missing, or of another length")
+        raise Damaged(f"a row's value {number} is missing or has another length")
     return value
 
 
 def read_row(definition, key, value, values=None):
-    """For each column what SELECT would say of it; virtual ones are left out. values: of the table's long values those
-    that no row has referred to yet."""
+    """What SELECT would give for each column, without virtual ones. values: the table's long values that no row has
+    referred to yet."""
     stored, reader = read_key(definition, key), Reader(value)
     row_format = reader.u8()
     if row_format not in (_FIRST, _APART):

@@ -1,4 +1,4 @@
-"""A server's database in the tree (test/compat/server-vN): its files, the definitions of its tables, and their rows."""
+"""A server's database as a fixture (test/compat/server-vN): its files, and the definitions and rows of its tables."""
 
 import json
 import shutil
@@ -15,7 +15,7 @@ ENGINE_DIRECTORY = "#tidesdb"
 
 
 def save(data, target, definitions, rows):
-    """data: the datadir of a server that was stopped."""
+    """data: the datadir of a stopped server."""
     shutil.rmtree(target, ignore_errors=True)
     shutil.copytree(data / "d", target / "d")
     shutil.copytree(data / ENGINE_DIRECTORY, target / ENGINE_DIRECTORY, ignore=shutil.ignore_patterns("LOCK", "LOG"))
@@ -28,7 +28,7 @@ def save(data, target, definitions, rows):
 
 
 def _cut_logs(directory):
-    """Segments are as large as they were made; what no record has filled goes."""
+    """Cuts preallocated segments after their last record, and removes those without records."""
     ends = {}
     for record in wal.replay(directory, Database(directory).state.first_segment):
         ends[record.segment] = record.end
@@ -42,7 +42,7 @@ def _cut_logs(directory):
 
 
 def load(folder):
-    """(by table its definition, by table its rows)."""
+    """(the definitions by table, the rows by table)."""
     said = json.loads((Path(folder) / _SAID).read_text(encoding="utf-8"))
     definitions = {}
     for name, table in said.items():

@@ -68,14 +68,14 @@ class Block:
         reader.end()
 
     def _check(self, prefix, every, key_bytes_max):
-        """What the page says beside the entries: order, heads, buckets, the longest key."""
+        """Checks what block.md says besides the entries: order, heads, buckets, the longest key."""
         entries = self.entries
         for before, after in zip(entries, entries[1:]):
             if (before.key, -(before.sequence << 8 | before.type)) >= (after.key, -(after.sequence << 8 | after.type)):
                 raise Damaged(f"the key {after.key.hex()} is out of order")
         for head, entry in zip(self.heads, entries[::every], strict=True):
             if head != int.from_bytes(entry.key[len(prefix):len(prefix) + 8].ljust(8, b"\0"), "big"):
-                raise Damaged("a head that is not its restart's")
+                raise Damaged("a head does not match its restart")
         if key_bytes_max != max((len(entry.key) for entry in entries), default=0):
             raise Damaged("the longest key has another length")
         wanted = [255] * len(self.buckets)
@@ -83,7 +83,7 @@ class Block:
             bucket = (checksum(entry.key) & 0xffffffff) * len(wanted) >> 32
             wanted[bucket] = number // every if wanted[bucket] in (255, number // every) else 254
         if bytes(wanted) != self.buckets:
-            raise Damaged("the buckets are not those of the keys")
+            raise Damaged("the buckets do not match the keys")
 
 
 class Table:
@@ -98,7 +98,7 @@ class Table:
         if len(footer) < 56 or footer[48:] != _MAGIC or footer[36:40] != struct.pack("<I", 56):
             raise Damaged(f"{path.name}: no footer")
         if struct.unpack("<Q", footer[40:48])[0] != checksum(footer[:40]):
-            raise Damaged(f"{path.name}: the footer's checksum is another")
+            raise Damaged(f"{path.name}: the footer has a wrong checksum")
         if footer[32] > _VERSION:
             raise Unsupported(f"{path.name}: a table of version {footer[32]}")
         numbers = struct.unpack("<4Q", footer[:32])
@@ -115,7 +115,7 @@ class Table:
         if len(seal) < 9 or seal[0] >> 4 != kind:
             raise Damaged(f"{self.path.name}: no block of kind {kind} at {offset}")
         if struct.unpack("<Q", seal[1:])[0] != (checksum(payload, seal[:1]) + offset) % 2**64:
-            raise Damaged(f"{self.path.name}: the checksum of the block at {offset} is another")
+            raise Damaged(f"{self.path.name}: the block at {offset} has a wrong checksum")
         self.covered += size + 9
         if not seal[0] & 15:
             return payload
@@ -134,7 +134,7 @@ class Table:
         return handles
 
     def entries(self):
-        """All of them, in order. Every byte of the file has been looked at then."""
+        """All entries, in order. After the last one, every byte of the file has been checked."""
         self.covered = self.properties_bytes
         count = 0
         for partition in Block(self._block(*self.top, _TOP_INDEX), 1).entries:
@@ -147,7 +147,7 @@ class Table:
                     count += 1
                     yield Entry(entry.key, self.global_sequence or entry.sequence, entry.type, entry.value)
         if self.covered + 56 != len(self.data) or count != self.properties.entries:
-            raise Damaged(f"{self.path.name}: bytes that no block has, or another number of entries")
+            raise Damaged(f"{self.path.name}: bytes outside of all blocks, or a wrong number of entries")
 
 
 def may_have(bloom, key):

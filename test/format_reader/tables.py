@@ -1,16 +1,16 @@
-"""The tables that are read back: every type, kind of key and compression; and literals for their columns."""
+"""The tables to read back, with every type, kind of key and compression; and literals for their columns."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Table:
-    """columns: the SQL between the parentheses. Each has a number `n`, by which rows are changed."""
+    """columns: the SQL between the parentheses. Each table has a number `n`, which selects rows to change."""
 
     name: str
     columns: str
     options: str = ""
-    written: bool = True  # False: filled by a statement of its own.
+    written: bool = True  # False: another statement fills it.
     hidden_null_bits: int = 0
 
 
@@ -44,7 +44,7 @@ TABLES = [
 
 
 def literal(column, rng):
-    """An SQL literal that the column takes, at its edges often; sql_mode is empty, so that all fit."""
+    """An SQL literal for the column, often an edge of its type. sql_mode is empty, so the server accepts all of them."""
     if column.nullable and rng.random() < 0.2:
         return "NULL"
     if column.type in ("date", "datetime", "timestamp"):

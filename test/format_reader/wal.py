@@ -15,15 +15,15 @@ START, SYNC_MARK, BATCH, INGEST, PREPARE, COMMIT, ROLLBACK = 1, 2, 3, 4, 5, 6, 7
 class Record:
     segment: int
     offset: int
-    synced: tuple  # (segment, offset): all before it was durable.
+    synced: tuple  # (segment, offset): everything before it was durable.
     kind: int
     sequence: int
-    body: object  # What the kind says: see _body.
+    body: object  # Depends on kind: see _body.
     end: int
 
 
 def _record(data, segment, offset):
-    """The record there, or None where no valid one stands."""
+    """The record there, or None if there is no valid one."""
     frame = data[offset:offset + 32]
     if len(frame) < 32:
         return None
@@ -42,8 +42,8 @@ def _record(data, segment, offset):
 
 
 def _body(kind, reader):
-    """Of a start the (segment, offset) that it follows, of a batch its operations, of an ingest its files, of a prepare
-    id, name and what it holds, of an end the id."""
+    """START: the (segment, offset) that it follows. BATCH: its operations. INGEST: its files. PREPARE: id, name and
+    contents. COMMIT and ROLLBACK: the id."""
     if kind == START:
         if reader.bytes(8) != _MAGIC:
             raise Damaged("a segment's start without its magic")
@@ -92,12 +92,12 @@ def _prepared(reader):
 
 
 def segments(directory):
-    """By number the bytes of each file."""
+    """The bytes of each file by number."""
     return {int(path.stem): path.read_bytes() for path in directory.glob("*.wal")}
 
 
 def replay(directory, first):
-    """The records of the log from a segment on (0: from its first), in order; Damaged where something durable is gone."""
+    """The log's records from a segment on (0: from its first), in order. Raises Damaged if a durable record is gone."""
     files = segments(directory)
     starts = {}  # By number, its first record.
     for number, data in files.items():
@@ -124,11 +124,11 @@ def replay(directory, first):
 
 
 def _check_end(files, starts, segment, offset, following):
-    """No valid record stands here: none that is behind it may say that this place was durable."""
+    """There is no valid record at offset. Raises Damaged if a later one says that this place was durable."""
     later = [segment, *([number for number in sorted(starts) if number >= following] if following is not None else [])]
     for number in later:
         data = files[number]
-        mark = struct.pack("<II", _VERSION, number)  # In the frame at 12.
+        mark = struct.pack("<II", _VERSION, number)  # At offset 12 in the frame.
         at = data.find(mark, offset + 12 if number == segment else 0)
         while at >= 0:
             record = _record(data, number, at - 12) if at % 8 == 4 else None

@@ -1,4 +1,4 @@
-"""Tests of the reader on the databases in test/compat: what it reads, and that it believes no damaged byte."""
+"""Tests of the reader on the databases in test/compat: what it reads, and that it detects damaged bytes."""
 
 import shutil
 import tempfile
@@ -12,7 +12,7 @@ from test.format_reader.live import compare, read
 from test.format_reader.table import Table
 
 _COMPAT = Path(__file__).resolve().parents[2] / "compat"
-_EACH = 5  # Every so manieth byte is damaged.
+_EACH = 5  # Every fifth byte is damaged.
 
 
 class Reads(unittest.TestCase):
@@ -35,7 +35,7 @@ class Reads(unittest.TestCase):
             self.assertTrue(any(file.global_sequence for _, file in database.files(family)), "of a spilled transaction")
             rows = database.rows(family)
             self.assertEqual(rows, database.rows(1))
-            # Stage 3 is in the log alone; keys that divide by 5 with a rest of 3 it has removed.
+            # Stage 3 is only in the log. It removed the keys with remainder 3 modulo 5.
             self.assertTrue(dict(rows)[b"key\x001007"].startswith(b"stage3."))
             self.assertNotIn(b"key\x001003", dict(rows))
 
@@ -50,7 +50,7 @@ class Damage(unittest.TestCase):
         self._folder.cleanup()
 
     def outcomes(self, path, look):
-        """What look says with each byte of a file damaged in turn; None where it refuses."""
+        """(place, result of look) for each byte of a file that is damaged in turn; None if look refuses the file."""
         data = bytearray(path.read_bytes())
         for at in range(0, len(data), _EACH):
             data[at] ^= 0x5a
