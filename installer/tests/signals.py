@@ -1,4 +1,4 @@
-"""Handlers of signals in tests of programs that set their own: what runs the tests keeps its own."""
+"""Restores signal handlers after tests of programs that set their own."""
 
 import signal
 
@@ -6,6 +6,6 @@ NUMBERS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def keep_handlers(test):
-    """After the test they are those of before."""
+    """Restores the current handlers after the test."""
     for number in NUMBERS:
         test.addCleanup(signal.signal, number, signal.getsignal(number))

@@ -1,4 +1,4 @@
-"""Reading apt's source lists, in both of their formats; what an installation may not change."""
+"""Reading apt's source lists in both formats, and changes that an installation may not make."""
 
 import unittest
 from contextlib import redirect_stdout
@@ -54,7 +54,7 @@ Architectures: amd64
 
 class Sources(unittest.TestCase):
     def of(self, codename, found, wanted=None):
-        """The text for a release, of what is found on a machine of the other one."""
+        """The sources text for a release, made from what a machine of the other release has."""
         with mock.patch("installer.host.apt_codename", return_value=codename), \
              mock.patch("installer.apt.machine_sources", return_value=list(found)):
             return apt.sources_text(apt.sources(wanted or codename))
@@ -122,7 +122,7 @@ Conf mariadb-server (1:10.11.19-0+deb12u1 Debian-Security:12/oldstable-security 
 
 class Installed(unittest.TestCase):
     def install(self, simulated):
-        """What is run for libmariadb-dev."""
+        """(the commands that install libmariadb-dev, the error message)."""
         ran = []
         with mock.patch.object(apt, "output", lambda argv: simulated if "--simulate" in argv else ""), \
                 mock.patch.object(apt, "run", lambda argv, log: ran.append(argv)), \
@@ -135,7 +135,7 @@ class Installed(unittest.TestCase):
 
     def test_a_server_that_is_there_keeps_its_version(self):
         ran, said = self.install(SIMULATED)
-        self.assertEqual([argv[1] for argv in ran], ["update"])  # It may be that the lists are old.
+        self.assertEqual([argv[1] for argv in ran], ["update"])  # The lists may be old.
         self.assertIn("change mariadb-server from 1:10.11.18-0+deb12u1 to 1:10.11.19-0+deb12u1", said)
         self.assertIn("libmariadb-dev", said)
         ran, said = self.install("Remv mariadb-server-core [1:10.11.18-0+deb12u1]\n")

@@ -1,4 +1,4 @@
-"""apt-get on archives and a status of the tests' own: whose archive is taken, what may fail, what is not removed."""
+"""apt-get with the tests' own archives and status: which archive it uses, what may fail, what it does not remove."""
 
 import os
 import tempfile
@@ -68,7 +68,7 @@ class Archives(unittest.TestCase):
         return mock.patch.object(apt, "machine_sources", lambda: list(apt._deb822("\n".join(paragraphs))))
 
     def updated(self, codename, *paragraphs):
-        """The archive of these sources with its lists read, and what was printed."""
+        """(the archive of these sources after an update of its lists, what was printed)."""
         out = StringIO()
         with self.of_machine(*paragraphs), redirect_stdout(out):
             archive = apt.Archive(codename, self.base / "log")
@@ -134,7 +134,7 @@ class Lists(Archives):
 
 class Installing(Archives):
     def install(self, *packages):
-        """(what was run to install these, what was said against it)."""
+        """(the commands that install these packages, the error message)."""
         ran = []
         with mock.patch.object(apt, "run", lambda argv, log: ran.append(argv)), redirect_stdout(StringIO()):
             try:
@@ -173,9 +173,9 @@ class Installing(Archives):
 class Server(Archives):
     def test_the_version_is_that_of_the_program(self):
         self.assertIsNone(distribution.installed_version())
-        self.installed(("mariadb-server-core", "1:11.8.6"))  # As a desktop has it, without a service.
+        self.installed(("mariadb-server-core", "1:11.8.6"))  # A desktop has only this package, without a service.
         self.assertIsNone(distribution.installed_version())
-        # mariadb-server is on hold, and says >= of its core.
+        # mariadb-server is on hold, and depends on its core with >=.
         self.installed(("mariadb-server", "1:10.11.18"), ("mariadb-server-core", "1:10.11.19"))
         self.assertEqual(distribution.installed_version(), "1:10.11.19")
 

@@ -17,11 +17,11 @@ from installer.steps.record import Record, _write
 
 
 class Killed(BaseException):
-    """As kill -9: nothing of the run comes after it."""
+    """Acts like kill -9: the run does nothing after it."""
 
 
 def _dies_unless(name, write=_write):
-    """Record's way to write, or another function of a path: for files of that name only."""
+    """Wraps write (or another function of a path): raises Killed for files with another name."""
     def dies(path, *how):
         if path.name != name:
             raise Killed
@@ -39,7 +39,7 @@ class Recorded(unittest.TestCase):
         self.theirs.write_bytes(b"theirs")
 
     def record(self):
-        """As a new run sees it."""
+        """The record as a new run reads it."""
         return Record(self.base / "record")
 
     def test_put_is_idempotent_and_remove_leaves_nothing(self):
@@ -122,7 +122,7 @@ class Recorded(unittest.TestCase):
         self.assertTrue(record.put(self.path, b"2", keep_edited=True))
         self.assertEqual((self.path.read_bytes(), record.notes), (b"2", []))
         record.save()
-        self.path.write_bytes(b"1")  # By hand, back to what it was.
+        self.path.write_bytes(b"1")  # Somebody restores the earlier contents by hand.
         self.assertFalse(self.record().put(self.path, b"3", keep_edited=True))
 
     def test_killed_in_the_write_nothing_is_left(self):
@@ -249,7 +249,7 @@ class Config(unittest.TestCase):
     def test_sizes_fit_the_machine(self):
         gib = 1024 * config.MIB
         for memory in [gib // 4, gib // 2, gib, 2 * gib, 3 * gib, 4 * gib, 8 * gib, 64 * gib, 300 * gib]:
-            # The engine's plan (src/db/options_check.cc) cuts nothing.
+            # The engine's memory plan (src/db/options_check.cc) does not shrink them.
             self.assertLessEqual(2 * config.memtable_mib(memory) * config.MIB, memory // 2 // 4, memory)
         self.assertEqual(config.memtable_mib(8 * gib), 128)
         self.assertEqual(config.memtable_mib(gib), 64)
@@ -326,7 +326,7 @@ class Distribution(unittest.TestCase):
             (deeper / "VERSION").write_text("COLUMNSTORE_VERSION_MAJOR=25\n")
             (tree / "VERSION").write_text("MYSQL_VERSION_MAJOR=10\nMYSQL_VERSION_MINOR=11\nMYSQL_VERSION_PATCH=18\n")
             tarball = Path(directory) / "source.tar.gz"
-            # As MariaDB's has them: a deeper one comes first.
+            # As in MariaDB's tarball, a deeper VERSION file comes first.
             run(["tar", "-czf", tarball, "-C", directory, f"{tree.name}/storage", f"{tree.name}/VERSION"])
             headers.check_version(tarball, "10.11.18")
             with self.assertRaises(Failed):

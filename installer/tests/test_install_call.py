@@ -1,4 +1,4 @@
-"""How install.sh, quickstart and run-tests are called: from elsewhere, by a link, by whom, with which umask."""
+"""Ways to call install.sh, quickstart and run-tests: from another directory, by a link, as any user, with any umask."""
 
 import os
 import subprocess

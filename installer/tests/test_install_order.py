@@ -1,4 +1,4 @@
-"""The order of installing into the distribution's server: killed, interrupted, failing; the server only pretends."""
+"""The order of installing into the distribution's server, when killed, interrupted or failing; the server is a fake."""
 
 import errno
 import fcntl
@@ -26,11 +26,11 @@ from installer.tests.signals import NUMBERS, keep_handlers
 
 
 class Killed(BaseException):
-    """As kill -9: nothing of the run comes after it."""
+    """Acts like kill -9: the run does nothing after it."""
 
 
 class Server:
-    """It has the plugin that was there when it started, and the allocator."""
+    """A fake server. It has loaded the plugin and the allocator that were installed when it started."""
 
     def __init__(self, base):
         self.plugin, self.config = base / "plugin" / "ha_tidesdb.so", base / "etc" / "70.cnf"
@@ -68,7 +68,7 @@ class Server:
 
 
 class Installing(unittest.TestCase):
-    """With the long steps left out; `asked` says which of them were begun."""
+    """Runs install without its long steps; `asked` lists those that it would have begun."""
 
     def setUp(self):
         keep_handlers(self)
@@ -122,7 +122,7 @@ class Installing(unittest.TestCase):
 
     def test_killed_before_the_restart_the_same_command_ends_it(self):
         prefix = self.base / "opt"
-        for name in ("put", "check"):  # The second: before anything was put.
+        for name in ("put", "check"):  # The second one: killed before anything was put.
             self.killed_at(install.library, name, "--tidesdb-prefix", str(prefix))
         self.install("--tidesdb-prefix", str(prefix))
         self.assertEqual((self.server.loaded, self.server.restarts), (b"v1", 1))
@@ -174,7 +174,7 @@ class Installing(unittest.TestCase):
         self.assertFalse((self.base / "record").exists())
 
     def test_a_comparison_preloads_the_library_that_was_found(self):
-        """By its name it would install the package, also with --skip-deps."""
+        """A name instead would install the package, even with --skip-deps."""
         with mock.patch.object(install.guided, "Pgo") as pgo, mock.patch.object(install.guided, "_packages"):
             pgo().profile.return_value = {"digest": "d", "trained": "t"}
             pgo().compare.return_value = {"overall": {"said": "+1 %", "verdict": "gain"}}
@@ -268,7 +268,7 @@ class OneRun(unittest.TestCase):
         self.directory = Path(temporary.name) / "lib" / "install"
 
     def other(self):
-        """Another run, once it has the lock."""
+        """Starts another run, and returns when that has the lock."""
         script = ("import sys\nfrom pathlib import Path\nfrom installer.steps import one_run\n"
                   f"with one_run.lock(Path({str(self.directory)!r})):\n  print(flush=True)\n  sys.stdin.read()")
         process = subprocess.Popen([sys.executable, "-c", script], cwd=TREE, stdin=subprocess.PIPE,
@@ -300,7 +300,7 @@ class OneRun(unittest.TestCase):
         self.assertFalse(self.directory.exists())
 
     def test_a_directory_that_its_run_removes_is_locked_anew(self):
-        """Else two would hold a lock: one of the directory that was, one of that which is."""
+        """Else two runs would hold a lock: one on the removed directory, one on the new one."""
         flock, removed = fcntl.flock, []
 
         def late(handle, how):
@@ -327,7 +327,7 @@ class Interrupted(unittest.TestCase):
     def setUp(self):
         keep_handlers(self)
         for number in NUMBERS:
-            signal.signal(number, signal.SIG_DFL)  # A shell's background job has SIGINT ignored.
+            signal.signal(number, signal.SIG_DFL)  # SIGINT is ignored in a shell's background job.
 
     def test_the_first_signal_interrupts_and_no_other(self):
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -351,7 +351,7 @@ class Interrupted(unittest.TestCase):
         server.restart.assert_called_once_with()
 
     def test_a_terminal_that_is_closed_ends_no_undoing(self):
-        """What is said then is an error of the write's."""
+        """Printing then fails with a write error."""
         for number, goes_on in ((errno.EIO, True), (errno.EPIPE, True), (errno.ENOSPC, False)):
             with mock.patch("builtins.print", side_effect=OSError(number, "")), \
                     nullcontext() if goes_on else self.assertRaises(OSError):

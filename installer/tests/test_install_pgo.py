@@ -1,4 +1,4 @@
-"""install.sh --pgo: which profile belongs to which source, which phases are left out, what the record keeps."""
+"""install.sh --pgo: which profile belongs to which source, which phases are skipped, what the record keeps."""
 
 import shutil
 import tempfile
@@ -75,7 +75,7 @@ class Counters(InDirectory):
 
 
 class Without(pgo.Pgo):
-    """Compiles and runs nothing, and counts what it would have."""
+    """Compiles and runs nothing, but counts what it would have done."""
 
     def __init__(self, directory):
         super().__init__(SimpleNamespace(root=None, name="installed"), directory, 1, None)

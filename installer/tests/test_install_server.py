@@ -1,4 +1,4 @@
-"""install.sh asks the installed server before it builds for it: its plugins' place, its option files, its login."""
+"""What install.sh asks the installed server before it builds: the plugin directory, the option files, the login."""
 
 import os
 import subprocess

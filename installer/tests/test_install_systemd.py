@@ -1,4 +1,4 @@
-"""install.sh and systemd: with a systemctl of our own in PATH, what it is asked, in which order."""
+"""install.sh and systemd: the calls of a fake systemctl in PATH, in order."""
 
 import os
 import shutil
@@ -35,7 +35,7 @@ class Systemd(unittest.TestCase):
             self.addCleanup(patched.stop)
         self.server = InstalledServer(self.fakes / "log")
         self.server.systemd = True
-        # subprocess looks for a program in the PATH that it is given, as long as it is not our own.
+        # subprocess looks for a program in the PATH of the environment that it is given, if that is not our own.
         path = mock.patch.dict(os.environ, {"PATH": environment["PATH"]})
         path.start()
         self.addCleanup(path.stop)
@@ -63,7 +63,7 @@ class Systemd(unittest.TestCase):
 
     def test_the_main_process(self):
         self.assertEqual(self.server.pid(), 4711)
-        (self.fakes / "pid").write_text("0\n")  # As systemd says of a unit that does not run.
+        (self.fakes / "pid").write_text("0\n")  # systemd's answer for a unit that does not run.
         self.assertIsNone(self.server.pid())
         self.assertEqual(self.asked()[0], "show --property MainPID --value mariadb")
 

@@ -1,4 +1,4 @@
-"""Reading what mysql-test-run prints, and comparing two engines by it."""
+"""Reading the output of mysql-test-run, and comparing two engines by it."""
 
 import unittest
 from pathlib import Path

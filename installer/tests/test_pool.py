@@ -10,7 +10,7 @@ from unittest import mock
 from installer import apt, host, pool
 from installer.shell import Failed
 
-Pool = pool.Pool  # apt.Archive makes its own by the name that the tests replace.
+Pool = pool.Pool  # Kept, because the tests replace the name by which apt.Archive makes one.
 
 VERSION = "1:11.8.6-0+deb13u1"
 NEWER = "1:11.8.9+ds-0+deb13u1"
@@ -85,7 +85,7 @@ class FromThePool(unittest.TestCase):
         self.assertEqual(self.archive(MADISON.format(VERSION)).installable(["mariadb-server"], VERSION),
                          [f"mariadb-server={VERSION}"])
         deb, = self.archive().installable(["mariadb-server"], VERSION)
-        self.assertTrue(deb.startswith("/"))  # apt-get takes it for a name else.
+        self.assertTrue(deb.startswith("/"))  # Without the slash, apt-get would take it as a package name.
         self.assertEqual(Path(deb).read_bytes(), b"a server")
         self.assertEqual(self.archive().installable(["mariadb-server"], NEWER), [f"mariadb-server={NEWER}"])
 

@@ -1,4 +1,4 @@
-"""What users call says what to do where there is no Python."""
+"""The scripts that users call tell what to do if there is no Python."""
 
 import shutil
 import subprocess

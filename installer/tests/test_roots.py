@@ -1,4 +1,4 @@
-"""Tests of installer/roots and server_run: what a server in a root of its own sees of this machine."""
+"""Tests of installer/roots and server_run: what a server in its own root sees of this machine."""
 
 import unittest
 from pathlib import Path
@@ -11,14 +11,14 @@ _TREE = Path("/srv/tree")
 
 
 def shared(command):
-    """The directories that a command line of Root's names to be mounted."""
+    """The directories that a command line made by Root mounts."""
     first = command.index(str(roots.Root("trixie").path)) + 1
     return command[first:command.index("--")]
 
 
 class Shared(unittest.TestCase):
     def setUp(self):
-        # Not this tree's own place: below /tmp it would be no mount of its own.
+        # Not this tree's own directory: below /tmp it would not get a separate mount.
         for patch in (mock.patch.object(host, "cache_dir", return_value=Path("/srv/cache")),
                       mock.patch.object(roots, "TREE", _TREE)):
             patch.start()

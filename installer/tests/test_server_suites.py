@@ -1,4 +1,4 @@
-"""What is compared of the server's own suites, and what passes as explained."""
+"""Which results of the server's own suites are compared, and which differences count as explained."""
 
 import unittest
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Which version of the server an environment is made of, and what is installed where it runs."""
+"""Which server version an environment uses, and what is installed where it runs."""
 
 import io
 import tempfile
@@ -32,7 +32,7 @@ class Chosen(unittest.TestCase):
 
     def test_an_update_does_not_go_back(self):
         facts = {"package_version": THERE}
-        self.assertEqual(self.chosen([NEW, OLD], [OLD], facts), THERE)  # The lists have dropped it, the pool has the older.
+        self.assertEqual(self.chosen([NEW, OLD], [OLD], facts), THERE)  # No list has it now; the pool has an older one.
         self.assertEqual(self.chosen([NEW], [], facts), THERE)
         self.assertEqual(self.chosen([NEW, THERE], [NEW, THERE], facts), NEW)
 

@@ -79,7 +79,7 @@ class Options(unittest.TestCase):
         source = ["--mariadb-version", "11.8.6"]
         for name in ("/data/my build", "/data/it's", "/data/a;b"):
             self.assertIn("give another --build-dir", self.refused(*source, "--build-dir", name))
-            install_options.parse(["--build-dir", name])  # The plugin's build has its flags quoted.
+            install_options.parse(["--build-dir", name])  # The plugin's build quotes its flags.
         install_options.parse([*source, "--build-dir", "/data/ws@2/build,new"])
         with mock.patch.object(options, "TREE", Path("/data/my clone")):
             self.assertIn("/data/my clone/build", self.refused(*source))
@@ -171,7 +171,7 @@ class Sources(unittest.TestCase):
             fetch.choose(["1:11.80.1-1"], "11.8")
 
     def test_sources_that_are_not_there_yet(self):
-        """The lists name a patch before its sources have come."""
+        """The lists name a patch release before its sources are there."""
         tried = []
 
         class Archive:

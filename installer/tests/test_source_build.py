@@ -1,4 +1,4 @@
-"""The build of a server from source and its three phases of --pgo, really compiled, on a small project in its place."""
+"""The build of a server from source and the three phases of --pgo, with real compilers on a small stand-in project."""
 
 import json
 import re
@@ -17,7 +17,7 @@ from installer import pgo as plugin_pgo
 from installer.shell import TREE, Failed, output, run
 from installer.source import build, configure, ninja, options, pgo
 
-# A profile that is not found is an error: that the flags of both phases name the same files is what is shown.
+# Makes a missing profile an error, which shows that the flags of both phases name the same files.
 _STRICT = """if("${CMAKE_CXX_FLAGS_RELWITHDEBINFO}${TIDESDB_PGO}" MATCHES "use")
   add_compile_options(-Werror=missing-profile)
 endif()
@@ -78,7 +78,7 @@ extern "C" int Handle(int n) { int sum = 0; for (int i = 0; i < n; ++i) sum += G
 
 
 class StandInTree(build.Tree):
-    """Its plugin is the small one."""
+    """Compiles the small project's plugin."""
 
     def _compile_plugin(self, environment, into, more):
         run(["cmake", "-G", "Ninja", "-S", self.paths.build / "plugin-sources", "-B", into,
@@ -88,7 +88,7 @@ class StandInTree(build.Tree):
 
 
 class StandInPgo(pgo.ServerPgo):
-    """The mix is one run of the server."""
+    """One run of the server stands in for the mix."""
 
     def __init__(self, *args):
         super().__init__(*args, tree=StandInTree)
@@ -123,13 +123,13 @@ class Phases(unittest.TestCase):
                 (self.base / directory / name).write_text(text)
         self.args = SimpleNamespace(jobs=2, rebuild_plugin=False, pgo=True)
         for patch in (mock.patch.object(build.build_plugin, "check"),
-                      # What those sources lack that the server's have.
+                      # Without the settings that only the real server's sources know.
                       mock.patch.dict(configure._FIXED, clear=True, CMAKE_BUILD_TYPE="RelWithDebInfo")):
             patch.start()
             self.addCleanup(patch.stop)
 
     def build(self):
-        """(what it gives, what it prints, the phases' trees and mixes)"""
+        """(the tree, what was kept, what was printed, the runs of the mix)."""
         it = StandInPgo(self.paths, "11.8.6", [], self.args, self.base / "log")
         with redirect_stdout(StringIO()) as printed:
             tree, kept = it.build()
@@ -138,7 +138,7 @@ class Phases(unittest.TestCase):
     def test_the_three_phases(self):
         tree, kept, printed, mixed = self.build()
         self.assertEqual(mixed, ["train", "compare-TidesDB", "compare-InnoDB"])
-        self.assertIn("Compiling MariaDB 11.8.6 ...", printed)  # The plain one, to measure against.
+        self.assertIn("Compiling MariaDB 11.8.6 ...", printed)  # The plain server, for the comparison.
         self.assertEqual(kept["gain"], {"said": "+1 %", "verdict": "gain"})
         counters = self.base / "pgo" / f"profile-{kept['profile']}"
         self.assertEqual(sorted(re.sub(r".*#(\w+\.dir)#.*", r"\1", file.name) for file in counters.rglob("*.gcda")
@@ -148,7 +148,7 @@ class Phases(unittest.TestCase):
         objects = {path.name: output(["readelf", "--section-headers", "--wide", path])
                    for path in tree.directory.rglob("*.o")}
         self.assertTrue(all(".gnu.lto_" in sections for sections in objects.values()))
-        self.assertRegex(objects["charset.c.o"], r" \.text +PROGBITS +\w+ \w+ 0*[1-9a-f]")  # Code, for any compiler.
+        self.assertRegex(objects["charset.c.o"], r" \.text +PROGBITS +\w+ \w+ 0*[1-9a-f]")  # Code, with any compiler.
         staged = self.base / "stage-use" / "opt" / "m"
         self.assertEqual(sorted(path.name for path in staged.rglob("*") if path.is_file()),
                          ["ha_tidesdb.so", "mariadbd", "mariadbd"])
@@ -158,7 +158,7 @@ class Phases(unittest.TestCase):
         self._again(kept, counters)
 
     def _again(self, kept, counters):
-        """Nothing is done twice."""
+        """Checks that a second build does nothing again."""
         self.assertEqual(sum(1 for _ in counters.rglob("*.gcda")), 5)
         _, again, printed, mixed = self.build()
         self.assertEqual((mixed, again), ([], kept))
@@ -168,12 +168,12 @@ class Phases(unittest.TestCase):
         for engine, gained in (("TidesDB", "+1 %"), ("InnoDB", "+2 %")):
             self.assertIn(f"{engine} is measured already:\n| all together | {gained} |", printed)
         (self.base / "pgo" / "compare-InnoDB" / "gain.md").unlink()
-        self.assertEqual(self.build()[3], ["compare-InnoDB"])  # What was whole is kept.
+        self.assertEqual(self.build()[3], ["compare-InnoDB"])  # The complete measurement is kept.
         (self.base / "pgo" / "measured.json").write_text('{"of"')
         self.assertEqual(self.build()[3], ["compare-TidesDB", "compare-InnoDB"])
         (counters.parent / "measured.json").unlink()
         self.args.pgo = None
-        self.assertEqual(self.build()[3], [])  # Not asked in this run: not measured.
+        self.assertEqual(self.build()[3], [])  # This run does not ask for it, so nothing is measured.
         (self.base / "pgo" / "profile.json").write_text("{}")
         self.assertIsNone(StandInPgo(self.paths, "11.8.6", [], self.args, self.base / "log").known())
 
@@ -197,7 +197,7 @@ class Phases(unittest.TestCase):
                 tree, _ = it.build()
                 it.build()
         built = (tree.staged_prefix / "sbin" / "mariadbd", self.base / "plugin-use" / "ha_tidesdb.so", suite, True)
-        self.assertEqual(ran, [built] * 2)  # The third time it is known.
+        self.assertEqual(ran, [built] * 2)  # The third build knows the result.
 
     def test_a_part_without_counters_is_an_error(self):
         counters = self.base / "counters"
@@ -217,11 +217,11 @@ class Phases(unittest.TestCase):
         self.assertIn("... failed", printed.getvalue())
 
     def test_an_engine_that_is_wanted_is_built_or_named(self):
-        """CMake leaves it out with nothing but a line in its log."""
+        """CMake leaves it out and only writes a line to its log."""
         (self.base / "sources/storage/rocksdb").mkdir()
         (self.base / "sources/storage/rocksdb/CMakeLists.txt").write_text("find_package(RocksDB)\n")
         tree = StandInTree(self.paths, "11.8.6", "plain", self.args, self.base / "log")
-        for _ in range(2):  # Again, too.
+        for _ in range(2):  # The second build says the same.
             with redirect_stdout(StringIO()), self.assertRaises(Failed) as caught:
                 tree.make([])
             self.assertIn("CMake has left out rocksdb", str(caught.exception))

@@ -1,4 +1,4 @@
-"""The order of installing a server from source, its undoing, and its removal, with a server that only pretends."""
+"""The order of installing a server from source, undoing that, and removing it, with a fake server."""
 
 import unittest
 from contextlib import redirect_stdout
@@ -15,11 +15,11 @@ from installer.steps.record import Record
 
 
 class Killed(BaseException):
-    """kill -9: what would come after is not run, and nothing is undone."""
+    """Acts like kill -9: nothing after it runs, and nothing is undone."""
 
 
 class Server:
-    """What was done to it. raises: what one of these ends with, by its name."""
+    """A fake server. done: the actions on it, in order. raises: the exception of an action, by its name."""
 
     def __init__(self, paths, _log=None):
         self.paths, self.done, self.running, self.raises = paths, [], None, {}
@@ -79,7 +79,7 @@ class Installation(unittest.TestCase):
             self.addCleanup(patch.stop)
 
     def put(self, version="11.8.6", profile=None, library=None, preload=None, **said):
-        """As a run of its own."""
+        """Puts the server as a separate run."""
         args = SimpleNamespace(**{"allocator": None, "port": None, "skip_engines": None, "rebuild_plugin": False,
                                   "no_restart": False, **said})
         record = Record(self.base / "record")
@@ -89,7 +89,7 @@ class Installation(unittest.TestCase):
         return install._put(args, record, prefix, self.server, preload, tree, profile, library)
 
     def failing(self, **how):
-        """What a run says that fails."""
+        """The message of a run that fails."""
         with self.assertRaises(Failed) as caught:
             self.put(**how)
         return str(caught.exception)
@@ -152,7 +152,7 @@ class Installing(Installation):
             self.assertEqual(self.server.done, ["restart", "upgrade", "check"], step)
 
     def test_a_killed_run_that_has_put_an_allocator(self):
-        """The text that names it is there already when the next run looks whether something changed."""
+        """The file that names it exists already when the next run checks for changes."""
         self.put()
         for kill in (mock.patch.object(self.server, "initialise", side_effect=Killed),
                      mock.patch.object(install.service, "control", side_effect=Killed)):
@@ -201,7 +201,7 @@ class Installing(Installation):
         self.server.raises = {}
         (self.stage / "sbin" / "mariadbd").write_text("1")
         self.assertFalse(self.put())
-        self.assertEqual(self.server.done, ["restart", "upgrade", "check"])  # It ran on, of the files that were undone.
+        self.assertEqual(self.server.done, ["restart", "upgrade", "check"])  # It still ran from the files that were undone.
 
     def test_a_server_that_was_not_restarted_is_left_alone(self):
         self.put()
@@ -217,7 +217,7 @@ class Installing(Installation):
         self.assertEqual((self.paths.prefix / "sbin" / "mariadbd").read_text(), "1")
 
     def library(self, text="1"):
-        """What library.put() takes besides the record."""
+        """The arguments of library.put() besides the record."""
         staged = self.base / "library"
         (staged / "lib").mkdir(parents=True, exist_ok=True)
         (staged / "lib" / "libtidesdb.a").write_text(text)
@@ -228,7 +228,7 @@ class Installing(Installation):
         self.assertTrue((self.base / "opt" / "tidesdb" / "lib" / "libtidesdb.a").exists())
         self.assertFalse(self.put(library=self.library()))
         self.assertTrue(self.put(library=self.library("2")))
-        self.assertEqual(self.server.done, ["upgrade", "check"])  # The server has none of it.
+        self.assertEqual(self.server.done, ["upgrade", "check"])  # No restart: the server does not use the library.
 
     def test_a_library_that_cannot_be_put_undoes_the_run(self):
         self.put(profile={"profile": "d"}, skip_engines=["spider"])
@@ -268,10 +268,10 @@ class Installing(Installation):
 
 
 class Preparing(Installation):
-    """What install() looks at before it builds."""
+    """What install() checks before it builds."""
 
     def install(self, **said):
-        """What it says when it does not get as far as building."""
+        """Its message when it ends before building."""
         self.put()
         self.server.done = []
         args = SimpleNamespace(**{"mariadb_prefix": None, "build_dir": self.paths.build, "skip_deps": True, "pgo": None,
@@ -325,7 +325,7 @@ class Profile(unittest.TestCase):
                     mock.patch.object(install.dependencies, "require"), redirect_stdout(StringIO()):
                 tree, _ = install._build(args, record, None, "11.8.6", [], "/lib/libjemalloc.so.2", None)
             self.assertEqual(tree == "by its profile", guided, (asked, recorded, known))
-            if guided:  # By the path, of which no package needs to be looked for.
+            if guided:  # By its path, so that no package is looked for.
                 self.assertEqual(made.call_args.args[-1], "/lib/libjemalloc.so.2")
 
 

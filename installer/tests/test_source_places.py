@@ -1,4 +1,4 @@
-"""Where a server from source is built and put: whose directory it is, whether it can be written, its room."""
+"""Where a server from source is built and put: who owns the directory, whether it is writable, its free space."""
 
 import os
 import unittest
@@ -55,7 +55,7 @@ class BuildDirectory(InDirectory):
         self.unpack(self.paths.build)
 
     def test_those_of_earlier_versions(self):
-        """They have no mark: one with sources is known by them, one without by its place."""
+        """These directories have no mark. One is recognised by its sources, or without sources by its path."""
         self.unpack(self.paths.build)
         (self.paths.build / places.STAMP).unlink()
         fetch.Source("11.8.6").unpack(self.paths.sources, self.base / "log")
@@ -67,7 +67,7 @@ class BuildDirectory(InDirectory):
 
 class Room(InDirectory):
     def refused(self, free, replaced=False):
-        """What is said with so much room, or None."""
+        """The error message with so much free space, or None."""
         with mock.patch.object(targets.shutil, "disk_usage", return_value=SimpleNamespace(free=free)):
             try:
                 targets.check_all(places.needs(self.paths, ("plain",), replaced))

@@ -1,4 +1,4 @@
-"""The directory of a server from source: put, put again, undone, interrupted, taken out."""
+"""The directory of a server from source: put, put again, undone, interrupted, removed."""
 
 import os
 import unittest
@@ -28,7 +28,7 @@ class Directory(unittest.TestCase):
             (directory / name).write_text(text)
 
     def prefix(self):
-        """As a new run sees it."""
+        """The prefix as a new run sees it."""
         return Prefix(self.there, self.base / "record" / "files.json")
 
     def put(self, version="11.8.6"):
@@ -46,7 +46,7 @@ class Directory(unittest.TestCase):
         self.prefix().remove()
         self.assertEqual(sorted(scan(self.there)), ["data.unfinished/ibdata1", "data/ibdata1"])
         self.assertFalse((self.base / "record" / "files.json").exists())
-        self.assertTrue(self.put())  # Its data is no reason to refuse.
+        self.assertTrue(self.put())  # The server's own data does not prevent a new installation.
 
     def test_a_directory_of_somebody_else_is_refused(self):
         self.write(self.there, {"bin/theirs": "x"})
@@ -139,7 +139,7 @@ class Directory(unittest.TestCase):
         while True:
             self._interrupted(steps)
             if scan(self.there) != new:
-                self._interrupted(steps)  # Twice: what it goes back to is what was there before the first.
+                self._interrupted(steps)  # Again: roll_back() must restore the state before the first run.
             prefix = self.prefix()
             prefix.roll_back()
             if scan(self.there) == new:
@@ -149,7 +149,7 @@ class Directory(unittest.TestCase):
         self.assertEqual(steps, 5)  # Three set aside, two put.
 
     def _interrupted(self, steps):
-        """put(), ended after so many changes of files."""
+        """Runs put(), and ends it after so many changes of files."""
         left = [steps]
 
         def count(function):

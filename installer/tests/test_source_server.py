@@ -1,4 +1,4 @@
-"""A server from source as a process: which one it is, by the start script and by ours, and who is asked."""
+"""A server from source as a process: how the start script and the installer recognise it, and which server they ask."""
 
 import os
 import shutil
@@ -11,12 +11,12 @@ from installer.shell import Failed, output, run
 from installer.source import options, service
 from installer.source.server import SourceServer
 
-# Answers as the client that it is named after would, and keeps how it was called.
+# Answers like the client whose name it has, and records how it was called.
 _CLIENT = """#!/bin/sh
 echo "${0##*/} $*" >>"${0%/*/*}/asked"
 """
 
-# Stays until it is ended, with the name and the command line of a server.
+# Runs until it is ended, with the name and the command line of a server.
 _PROGRAM = """#!/bin/bash
 prefix=${0%/*/*}
 echo $$ >"$prefix/run/mysqld.pid"
@@ -45,7 +45,7 @@ class Prefix(unittest.TestCase):
         path.chmod(0o755)
 
     def foreign(self):
-        """A server of somebody else, whose number is in our file since a reboot."""
+        """Somebody else's server, whose pid is in our pid file since a reboot."""
         program = self.base / "other" / "mariadbd"
         program.parent.mkdir()
         shutil.copy(shutil.which("sleep"), program)
@@ -61,7 +61,7 @@ class Prefix(unittest.TestCase):
 
 class Asking(Prefix):
     def test_only_this_server_is_asked(self):
-        """~/.my.cnf of who installs names the distribution's: it would be asked, written and upgraded."""
+        """The user's ~/.my.cnf names the distribution's server, which would otherwise be asked, changed and upgraded."""
         self.server.sql("SELECT 1")
         self.server.upgrade()
         mine = f"--defaults-file={self.paths.config} --host=localhost"
@@ -124,7 +124,7 @@ class StartScript(Prefix):
         self.assertRegex(self.control("start"), r"^runs as (?!%d$)\d+$" % other.pid)
 
     def test_one_whose_end_nobody_asks_for_has_ended(self):
-        """Below run-tests, which adopts orphans, and in containers whose first process does not ask."""
+        """This happens below run-tests, which adopts orphans, and in containers whose first process does not reap them."""
         server = subprocess.Popen([self.paths.prefix / "sbin" / "mariadbd"])
         self.addCleanup(server.wait)
         self.addCleanup(server.kill)
@@ -135,7 +135,7 @@ class StartScript(Prefix):
         self.assertIsNone(self.server.pid())
 
     def test_without_a_server(self):
-        service.pid_file(self.paths).write_text("999999999\n")  # More than there are.
+        service.pid_file(self.paths).write_text("999999999\n")  # Higher than any pid.
         with self.assertRaises(Failed) as caught:
             run([self.paths.control, "status"])
         self.assertIn("ended with 3", str(caught.exception))
