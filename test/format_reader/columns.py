@@ -15,7 +15,7 @@ _SHORT_CHAR_BYTES = 8  # A longer CHAR or BINARY has a varying length in a row.
 
 @dataclass
 class Column:
-    """As information_schema describes it. octets: length of texts and binaries. choices: ENUM's or SET's number of values."""
+    """As information_schema describes it. octets: length of texts and binaries. choices: number of ENUM or SET values."""
 
     name: str
     type: str  # The data type, in lower case.
