@@ -1,4 +1,4 @@
-"""tidesdb-backup on a real server under load: InnoDB and TidesDB are restored as of one binary-log position.
+"""tidesdb-backup on a real server under load: InnoDB and TidesDB are restored at one binary-log position.
 
 Writers count in a table of each engine in one transaction. In each backup both engines must have the same counts, equal
 to the number of transactions in the binary log.

@@ -1,4 +1,4 @@
-"""A source is read by clang-tidy again when it, what it includes, its flags or the rules changed."""
+"""clang-tidy checks a source again if the source, its includes, its flags or the rules changed."""
 
 import tempfile
 import unittest

@@ -1,4 +1,4 @@
-"""Tests of how counts of instructions are compared; nothing is counted here."""
+"""Tests of how instruction counts are compared; nothing is counted here."""
 
 import json
 import tempfile

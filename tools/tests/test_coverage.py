@@ -1,4 +1,4 @@
-"""gcovr's counts of files become figures of folders; what is left out is what it says."""
+"""gcovr's counts of files become figures of folders; tests and the simulation are left out."""
 
 import re
 import unittest

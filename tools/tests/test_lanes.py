@@ -1,4 +1,4 @@
-"""Steps beside one another: order within a lane, at once across lanes, and a process that dies."""
+"""Parallel steps: in order within a lane, parallel across lanes, and a process that dies."""
 
 import os
 import tempfile

@@ -1,4 +1,4 @@
-"""Tests of what run-tests makes of a step's end."""
+"""Tests of how run-tests judges the end of a step."""
 
 import io
 import tempfile
@@ -35,7 +35,7 @@ class Steps(unittest.TestCase):
             self.assertIn("it broke", said.notes[0])
 
     def test_a_skipped_test_is_none_that_passed(self):
-        """As unittest of this Python prints them."""
+        """Reads the output of this Python's unittest."""
         class Some(unittest.TestCase):
             def test_one(self):
                 pass

@@ -1,4 +1,4 @@
-"""tidesdb-backup: what it reads out of a connection, and which files of an earlier backup it takes for the same."""
+"""tidesdb-backup: what it reads from a connection, and which files of an earlier backup it takes as unchanged."""
 
 import os
 import tempfile
@@ -69,7 +69,7 @@ class Stages(unittest.TestCase):
 
 
 class Starts(unittest.TestCase):
-    """mariadb-backup that loses its place in InnoDB's log."""
+    """A mariadb-backup that loses its place in InnoDB's log is started again."""
 
     def take(self, *ends):
         with tempfile.TemporaryDirectory() as directory, mock.patch.object(tidesdb_backup, "say"):
@@ -79,7 +79,7 @@ class Starts(unittest.TestCase):
             def once(*_):
                 self.starts += 1
                 for half in [target / "server", checkpoint]:
-                    half.mkdir(parents=True)  # Fails where the last start left it.
+                    half.mkdir(parents=True)  # Fails if the last start left it behind.
                 if isinstance(ends[self.starts - 1], Exception):
                     raise ends[self.starts - 1]
                 return ends[self.starts - 1]

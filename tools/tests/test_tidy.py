@@ -1,4 +1,4 @@
-"""Each rule of tidy.py finds its offender, and leaves the innocent alone."""
+"""Each rule of tidy.py finds a violation, and accepts correct text."""
 
 import unittest
 

@@ -1,4 +1,4 @@
-"""Tests of the page that is made of the plugin's tables of variables."""
+"""Tests of the page that is generated from the plugin's tables of variables."""
 
 import json
 import unittest
