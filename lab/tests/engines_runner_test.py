@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""mariadb_engines_runner.sh with the real harness on a server that runs already: interrupted, resumed, to its report;
-and where somebody's database has the name that it wants.
+"""mariadb_engines_runner.sh with the real harness on a running server: interrupted, resumed, up to its report; and with a
+foreign database of the name that it wants.
 
-Environment: as lab_server.py says; the plugin is wanted.
+Environment: as lab_server.py says; the plugin is needed.
 """
 
 import os
@@ -17,7 +17,7 @@ from installer import host  # noqa: E402
 from lab.tests.lab_server import TPCC  # noqa: E402
 from lab.tests.runner_case import OnARunningServer  # noqa: E402
 
-# Ten seconds in all, as charts over time show whole tens.
+# Ten seconds in all, because charts over time show multiples of ten seconds.
 _SHORT = ["--engines", "innodb,tidesdb", "--iterations", "1", "--warehouses", "1", "--run-vu", "2", "--build-vu", "2",
           "--rampup", "0.02", "--duration", "0.16", "--settle", "0", "--no-restart",
           *([] if host.is_root() else ["--no-drop-cache", "--no-perf"])]
@@ -68,7 +68,7 @@ class EnginesRunner(OnARunningServer):
             self.assertIn("Interrupted during: tidesdb iteration 1", text)
         for wanted in ("TPROC-C: InnoDB and TidesDB", "1 iteration of TPROC-C, 1 warehouse", "SHA-256"):
             self.assertIn(wanted, text)
-        self.assertNotIn("fair", text)  # A profile that this server was never told.
+        self.assertNotIn("fair", text)  # The server was not started with this profile.
 
     def _check_sums(self):
         lines = (self.results() / "SHA256SUMS").read_text().splitlines()

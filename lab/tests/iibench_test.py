@@ -28,7 +28,7 @@ COLUMNS = "cashregisterid, customerid, productid, price, data"
 
 
 class IibenchTest(unittest.TestCase):
-    """One server. Tests that need a table make it; those that break one put it into a database of their own."""
+    """One server. Tests that need a table make it; tests that break one use a separate database."""
 
     @classmethod
     def setUpClass(cls):
@@ -48,7 +48,7 @@ class IibenchTest(unittest.TestCase):
                               timeout=120)
 
     def start(self, *options):
-        """A run that goes on; it has inserted when this returns."""
+        """Starts a run in the background, and returns after its first insert."""
         if os.path.exists(self.result_path):
             os.remove(self.result_path)
         before = self.high()
@@ -177,7 +177,7 @@ class IibenchTest(unittest.TestCase):
         self.assertGreaterEqual(phase["target"]["missed_seconds"], 2)
         self.assertGreater(phase["target"]["behind_max_us"], 1_000_000)
         self.assertGreater(phase["operations"]["insert"]["max_us"], 1_000_000)
-        # It has caught up: what was due is done.
+        # It has caught up: all due batches are done.
         self.assertGreaterEqual(phase["target"]["batches_done"], phase["target"]["batches_due"])
         self.assertRegex(said, r"target 500 rows/s, reached \d+; \d+ of \d+ batches late")
 
@@ -187,11 +187,11 @@ class IibenchTest(unittest.TestCase):
         holder.stdin.write("BEGIN; SELECT MIN(transactionid) FROM iibench.pi1 INTO @low;"
                            "SELECT 1 FROM iibench.pi1 WHERE transactionid = @low FOR UPDATE;\n")
         holder.stdin.flush()
-        # innodb_trx says the same for ever to who asks more often than every 0.1 s.
+        # Asked more often than every 0.1 s, innodb_trx gives the same answer forever.
         while self.server.value("SELECT COALESCE(SUM(trx_rows_locked), 0) FROM information_schema.innodb_trx") == "0":
             time.sleep(0.2)
         run = self.start("--phases", "l.i2", "--i2-rows", "50")
-        time.sleep(2)  # Twice the server's patience.
+        time.sleep(2)  # Twice the server's lock wait timeout.
         holder.communicate()
         said, result = self.finish(run)
         self.assertEqual(run.returncode, OK, said)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""What stays of a runner that is interrupted, asked to end, or killed: no process, and nothing in /tmp.
+"""After SIGINT, SIGTERM or SIGKILL, a runner leaves no process and nothing in /tmp.
 
-Each runner is sent SIGINT while it measures, resumed and sent SIGKILL, resumed and sent SIGTERM; all of them at
-once. After SIGKILL what it started ends by itself, and its folder in /tmp is there until the next run.
+Each runner gets SIGINT while it measures, is resumed and gets SIGKILL, is resumed and gets SIGTERM; all runners at once.
+After SIGKILL its processes end by themselves, and its folder in /tmp stays until the next run.
 
 Environment: as lab_server.py says; TIDESDB_SERVER names the server. KILLED_RUNNERS_MOMENT: initialise, load or measure.
 """
@@ -28,11 +28,11 @@ from lab.tests import terminal_signals  # noqa: E402
 _SERVER = os.environ.get("TIDESDB_SERVER") or host.host_server()
 _MARK = "KILLED_RUNNERS_TEST"
 _WAIT_S = 120
-_LONG = 300  # Seconds that nobody waits for.
+_LONG = 300  # Seconds; runs are ended long before.
 _LAB = TREE / "lab"
 _TPCC = ["--warehouses", "1", "--rampup", "0", "--duration", "5", "--settle", "0"]
 _BUILD = [f"server={_SERVER}", "engine=InnoDB"]
-# By name: the command, its variables, and how it is resumed ({}: the folder; None: the same again).
+# By name: the command, its variables, and the folder to resume (None: the same command resumes).
 RUNNERS = {
     "hammerdb_runner": ([_LAB / "hammerdb_runner.sh", "-e", "innodb", f"--private-server={_SERVER}", *_TPCC, "-o", "."], {},
                         "hammerdb_logs_*"),
@@ -55,7 +55,7 @@ RUNNERS = {
 
 
 def _is_at(argv):
-    """By moment, whether a process of this command line is what a runner at it has."""
+    """By moment, whether a process with this command line shows that the runner has reached it."""
     program = Path(argv[0]).name
     return {"initialise": "--bootstrap" in argv,
             "load": (program in ("sysbench", "tpcc") and ("prepare" in argv or "build" in argv)
@@ -64,13 +64,13 @@ def _is_at(argv):
 
 
 class Marked:
-    """The processes of one runner, whoever is their parent: they have a variable of its in their environment."""
+    """The processes of one runner, whatever their parent, found by a variable in their environment."""
 
     def __init__(self, value):
         self._mark = f"{_MARK}={value}".encode()
 
     def processes(self):
-        """By pid, command lines."""
+        """The command lines by pid."""
         found = {}
         for entry in Path("/proc").glob("[0-9]*"):
             try:
@@ -79,11 +79,11 @@ class Marked:
                     found[int(entry.name)] = argv
             except OSError:
                 pass
-        return {pid: argv for pid, argv in found.items() if argv != [""]}  # None: it has ended.
+        return {pid: argv for pid, argv in found.items() if argv != [""]}  # Without those that have ended.
 
 
 class Runner:
-    """One runner through its three ends, each in turn. Owns: directory."""
+    """One runner, ended by each of the three signals in turn. Owns: directory."""
 
     def __init__(self, name, directory, moment):
         self.name, self.moment = name, moment
@@ -111,7 +111,7 @@ class Runner:
             time.sleep(0.05)
 
     def end_by(self, number):
-        """Starts or resumes it, and sends it a signal. Returns what it said."""
+        """Starts or resumes the runner, and sends it a signal. Returns its output."""
         log = self.directory.parent / f"{number.name}.log"
         environment = {**os.environ, **self.variables, _MARK: self.directory.parent.name, "TMPDIR": str(self.temporary),
                        "PYTHONPATH": str(TREE)}
@@ -133,19 +133,19 @@ class Runner:
         return log.read_text()
 
     def after_the_kill(self):
-        """What it started ends by itself."""
+        """Waits until all processes that it started have ended by themselves."""
         deadline = time.monotonic() + _WAIT_S / 2
         while self.marked.processes():
             self._expect(time.monotonic() < deadline, f"SIGKILL: left {self.marked.processes()}")
             time.sleep(0.05)
 
     def groups(self):
-        """Memory cgroups of its."""
+        """The runner's memory cgroups."""
         places = list(cgroup.find_hierarchy().places())
         return [path for place in places for pid in self.pids for path in place.glob(f"tidesdb-lab-{pid}-*")]
 
     def through_all(self):
-        """None, or what is wrong."""
+        """Sends all three signals. Returns None, or what is wrong."""
         try:
             said = self.end_by(signal.SIGINT)
             how = r"--resume \S+" if self.folder else "Resume with: the same command"

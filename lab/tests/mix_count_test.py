@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""python3 -m lab.mix count on a real server: one plugin beside itself costs the same twice.
+"""python3 -m lab.mix count on a real server: a plugin compared with itself has the same cost twice.
 
 Environment: as lab_server.py says; TIDESDB_SERVER and TIDESDB_PLUGIN are wanted.
 """
@@ -29,7 +29,7 @@ class Count(unittest.TestCase):
             self.assertIn((base / count.TABLE).read_text(), said)
             self.assertEqual({path.name for path in base.iterdir()} - {"build.log"}, {count.TABLE, count.RESULT})
         self.assertEqual({"plain: ha_tidesdb.so", "again: ha_tidesdb.so"} - {*facts["binaries"]}, set(), facts)
-        # The engine's threads in the background are counted too: some hundred instructions of 35,000.
+        # The engine's background threads are counted too: some hundred instructions of 35,000.
         plain, again = (found[label]["instructions"] for label in ("plain", "again"))
         self.assertGreater(plain, 10_000)
         self.assertAlmostEqual(again / plain, 1, delta=0.05)

@@ -25,7 +25,7 @@ _DOOR = TREE / "lab" / "pgo_study.sh"
 _SMALL = ["--tiers", "16M", "--threads", "1,2", "--repetitions", "2", "--tables", "1", "--rows", "1000", "--seconds", "2",
           "--warmup-read", "0", "--warmup-write", "1"]
 _SECOND = "[3/9] again, 16M cache, 1 thread, repetition 1 ..."
-# What every study of TidesDB has for each second: sysbench's, the server's, the engine's, and of each tool.
+# Figures for each second in every study of TidesDB: sysbench's, the server's, the engine's, and each tool's.
 _SERIES = ("throughput", "p95 latency", "server CPU", "Com_commit", "Handler_update", "vmstat: cs", "mpstat CPU all: %sys",
            "threads: the busiest one")
 
@@ -51,7 +51,7 @@ class PgoStudy(RunnerCase):
         self.assertTrue(all(run.throughput > 0 and run.cpu_s > 0 for run in study.runs))
         for name in _SERIES:
             self.assertTrue(all(name in run.series for run in study.runs), name)
-        # A disk that did nothing in these seconds (the data fit the cache, nothing is synced) has no series, rightly.
+        # A disk that was idle in these seconds (the data fit the cache, nothing is synced) correctly has no series.
         outputs = sorted(output.glob("**/*.iostat.txt"))
         self.assertEqual(len(outputs), len(study.runs))
         moved = {name for path in outputs for report in iostat.parse(path.read_text(), path)
@@ -59,7 +59,7 @@ class PgoStudy(RunnerCase):
         shown = {name for run in study.runs for name in run.series if name.startswith("iostat ")}
         self.assertLessEqual(shown, moved)
         self.assertTrue(all(any(name.startswith("Tidesdb_") for name in run.series) for run in study.runs))
-        # There is a verdict; which one, two seconds do not say: test_statistics.py does, on measured figures.
+        # Checks only that there is a verdict: two seconds cannot decide it. test_statistics.py checks measured figures.
         self.assertEqual([gain.change.pairs for gain in gains(study) if gain.where == ALL], [2, 2])
         self.assertIn("Interrupted during: again, 16M cache, 1 thread, repetition 1", study.history[0])
         self.assertEqual([row for row in tables.variables(study).rows if tables.kind(row) == tables.DIFFERENT], [])

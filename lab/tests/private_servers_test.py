@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The runners on servers of their own, each with another profile: sampled, below its limit, with a report; interrupted.
+"""The runners on private servers, each with another profile: sampled, within its limit, with a report; interrupted.
 
 Environment: as lab_server.py says; TIDESDB_SERVER names the server.
 """
@@ -27,7 +27,7 @@ _KILLED = "The server was killed at its memory limit of 64 MB, its page cache co
 
 class PrivateServers(RunnerCase):
     def report(self, pattern):
-        """The text of the one report, which has what was seen of the servers; the page is beside it."""
+        """The text of the only report, with the servers' measurements; the page is beside it."""
         path = self.only(f"{pattern}report.md")
         text = path.read_text(encoding="utf-8")
         for wanted in (r"\| +write amplification \|", "memory: resident, peak", "disk: ", "## What is not equal",
@@ -49,7 +49,7 @@ class PrivateServers(RunnerCase):
         text = self.report("iibench_*/")
         self.assertIn("Interrupted during: TidesDB, repetition 1", text)
         self.assertRegex(text, "its page cache counted|is left out")
-        self.assertIn("memory: resident, before", text)  # The server began anew.
+        self.assertIn("memory: resident, before", text)  # The server was restarted.
         self.assertRegex(text, r"\| iibench l\.i1 +\| seconds of the step +\| +[2-9]\S* +\| +[2-9]")  # By time.
         self.assertEqual(len(re.findall(r"^\| iibench (?:l\.i0|l\.x|l\.i1|qr100|INSERT \S+ SELECT) +\| (?:rows|queries)/s",
                                         text, re.M)), 5)
@@ -100,7 +100,7 @@ class PrivateServers(RunnerCase):
 
 
 class NotSynced(unittest.TestCase):
-    """What makes the profile fair's --sync NONE as durable in one engine as in the other."""
+    """With the profile fair, --sync NONE must be equally durable in both engines."""
 
     def setUp(self):
         self.directory = folder(self)

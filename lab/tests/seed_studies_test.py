@@ -39,9 +39,9 @@ class SeedStudies(RunnerCase):
         figures = {(row["subject"], row["figure"]): row for row in self.rows("all/figures.csv")}
         self.assertEqual((figures["TidesDB", "NOPM"]["seed"], figures["TidesDB", "NOPM"]["repetitions"]), ("85888.0", "3"))
         self.assertGreater(float(figures["TidesDB", "NOPM"]["median"]), 0)
-        # Loaded data is gone, servers too, and what is published names no directory of this machine.
+        # The loaded data and the servers are gone, and the published files name no directory of this machine.
         self.assertEqual(list(output.rglob("server-data")), [])
-        for place in (output, target):  # The raw files, and what is published of them.
+        for place in (output, target):  # The raw files, and the published ones.
             subprocess.run(["sha256sum", "--check", "--quiet", "--ignore-missing", target / "SHA256SUMS"], cwd=place,
                            check=True)
         self.assertLess(sum(path.stat().st_size for path in target.rglob("*") if path.is_file()), 3_500_000)

@@ -25,7 +25,7 @@ _ENVIRONMENT = lab_server.environment()
 _PLUGIN = os.environ.get("TIDESDB_PLUGIN")
 _HERE = _ENVIRONMENT is not None and _ENVIRONMENT.root is None
 _DOOR = TREE / "lab" / "sqlbench.sh"
-# What is smaller than the seed's.
+# Settings that are smaller than the seed's.
 _SCALED = {"TABLE_SIZES": "2000", "THREAD_COUNTS": "2", "TIME": "2", "WARMUP": "1", "REPORT_INTERVAL": "1", "PLOT": "0"}
 
 
@@ -35,7 +35,7 @@ class SqlbenchCase(RunnerCase):
         self.base, self.output = self.output, self.output / "results"
 
     def begin(self, variables):
-        # It names the server that is made, and is refused beside one that is given.
+        # TIDESDB_SERVER names the server to make; sqlbench refuses it together with a given server.
         made = not {"MYSQLD", "SOCKET"} & set(variables)
         environment = {name: value for name, value in os.environ.items() if made or name != "TIDESDB_SERVER"}
         return self.start(_DOOR, env={**environment, "OUTPUT_DIR": str(self.output), **variables})
@@ -130,7 +130,7 @@ class OnThisMachine(SqlbenchCase):
 
 class WithCharts(SqlbenchCase):
     def test_a_time_below_the_interval_as_a_new_user_would_run_it(self):
-        """REPORT_INTERVAL as it is by default, and charts."""
+        """The default REPORT_INTERVAL, and charts."""
         variables = {name: value for name, value in _SCALED.items() if name not in ("PLOT", "REPORT_INTERVAL")}
         said = self.run_it({**variables, "ENGINES": "InnoDB", "WORKLOADS": "oltp_point_select",
                             "DATA_DIR": str(self.base / "data")})
@@ -141,7 +141,7 @@ class WithCharts(SqlbenchCase):
 @unittest.skipIf(_HERE or not _PLUGIN, "this is for a server of another release, with TIDESDB_PLUGIN")
 class OfAnotherRelease(SqlbenchCase):
     def test_a_server_of_sqlbench_s_own_with_its_data_elsewhere(self):
-        """Elsewhere: not in what every root shares."""
+        """The data is in a directory that roots do not share."""
         elsewhere = Path(tempfile.mkdtemp(prefix="sqlbench-test-", dir="/var/tmp"))
         self.addCleanup(shutil.rmtree, elsewhere, ignore_errors=True)
         self.run_it({**_SCALED, "WORKLOADS": "oltp_write_only", "INNODB_COMPRESSION": "LZ4",

@@ -1,4 +1,4 @@
-"""Tests of host.build_lock: who else builds in a directory waits, and says so; every build takes it."""
+"""Tests of host.build_lock: every build takes it; a second build in a directory waits, and says so."""
 
 import fcntl
 import io
@@ -49,7 +49,7 @@ class BuildLock(unittest.TestCase):
         self.assertEqual(said.getvalue(), f"  waiting for another build in {self.directory}\n")
 
     def test_what_outlives_the_build_holds_it_too(self):
-        """As the compilers of one that was killed; here one that goes into the background."""
+        """For example the compilers of a killed build; here a process in the background."""
         with tempfile.NamedTemporaryFile() as pid:
             with host.build_lock(self.directory) as lock:
                 shell.run(["sh", "-c", 'sleep 60 <&- >&- 2>&- & echo $! > "$1"', "sh", pid.name], lock=lock)
@@ -92,7 +92,7 @@ class BuildLock(unittest.TestCase):
         self.assertFalse(self.held())
 
     def test_a_servers_build_and_its_compilers_hold_it(self):
-        """Each of its programs: cmake, ninja and what they start."""
+        """cmake, ninja and the processes that they start all hold it."""
         tools, calls = self.directory.parent / "tools", self.directory.parent / "calls"
         tools.mkdir()
         for name in ("cmake", "ninja"):

@@ -1,4 +1,4 @@
-"""Memory cgroups: on this machine where it lets us, and both versions on directories that look like theirs."""
+"""Memory cgroups: on this machine if it permits them, and both versions on directories that look like theirs."""
 
 import os
 import shutil
@@ -75,7 +75,7 @@ class ThisMachine(unittest.TestCase):
 
 
 class Fake(unittest.TestCase):
-    """Directories of plain files: reading, choosing and writing are the same, limits are not."""
+    """Directories of plain files: reading, choosing and writing work as in a real cgroup, limits do not."""
 
     def setUp(self):
         self.top = Path(tempfile.mkdtemp())
@@ -111,7 +111,7 @@ class Fake(unittest.TestCase):
         hierarchy = self.version_2()
         self.assertEqual(list(hierarchy.places()),
                          [self.mount / "user" / "session", self.mount / "user", self.mount])
-        # The group with processes in it cannot share out its memory; the kernel says so, here a directory.
+        # A group with processes cannot limit its children's memory: the kernel refuses it; here a directory does.
         (hierarchy.own / "cgroup.subtree_control").mkdir()
         (self.mount / "user" / "cgroup.subtree_control").write_text("memory pids\n")
         with cgroup.MemoryGroup("x", 64 * MIB, hierarchy) as group:

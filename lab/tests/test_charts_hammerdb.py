@@ -1,4 +1,4 @@
-"""Tests of hammerdb_runner.sh's charts: each that rows and logs allow is drawn, for the others there is a reason."""
+"""Tests of hammerdb_runner.sh's charts: each chart that rows and logs allow is drawn; the others have a reason."""
 
 import tempfile
 import unittest
@@ -35,7 +35,7 @@ class Charts(unittest.TestCase):
         self.assertEqual(len(set(style.shades(["RocksDB-a", "MyRocks-a"]).values())), 2)
 
     def test_no_two_builds_have_one_colour(self):
-        """Seed 000's nine, and builds that are called by no engine."""
+        """Seed 000's nine builds, and builds whose names have no engine."""
         seed = [f"{engine}-{build}" for engine in ("InnoDB", "TidesDB")
                 for build in ("glibc", "jemalloc", "glibc-PGO", "jemalloc-PGO")]
         for labels in ([*seed, "TidesDB-jemalloc-PGO-large-cache"], [f"build{number}" for number in range(12)]):
@@ -81,7 +81,7 @@ class Charts(unittest.TestCase):
         self.assertEqual(text.call_args.args[2], "note 0\nnote 1\nnote 2\nnote 3\nAnd 36 more, which the report has.")
 
     def drawn(self, rows, runs):
-        """By chart, the panels."""
+        """The panels by chart."""
         with mock.patch.object(style, "save", side_effect=lambda *_: []) as save:
             hammerdb.draw(rows, runs, "")
         return {call.args[2]: call.args[0].axes for call in save.call_args_list}

@@ -1,4 +1,4 @@
-"""Tests of lab/runners/compare: what counts of a sysbench run, ratios are of one round."""
+"""Tests of lab/runners/compare: which figures of a sysbench run count, and that ratios compare one round."""
 
 import io
 import json
@@ -74,14 +74,14 @@ class Profiles(unittest.TestCase):
 
 
 def one_step():
-    """The recorded result of iibench, of whose steps only l.i1 is left."""
+    """The recorded result of iibench, with only the step l.i1."""
     raw = json.loads((Path(__file__).parent / "recorded" / "iibench.json").read_text())
     raw["phases"] = [phase for phase in raw["phases"] if phase["name"] == "l.i1"]
     return json.dumps(raw)
 
 
 class GoesOn(unittest.TestCase):
-    """With servers and tools that only say what they were asked for; sysbench's output is a recorded one."""
+    """With fake servers and tools that only record their calls, and a recorded output of sysbench."""
 
     def setUp(self):
         self.directory = folder(self) / "study"

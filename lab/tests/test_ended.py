@@ -1,4 +1,4 @@
-"""Tests of what runs end and remove: a command and all that it started, folders in /tmp, also those of the killed."""
+"""Tests of what runs end and remove: a command and all its processes, and folders in /tmp, also those of killed runs."""
 
 import os
 import signal
@@ -26,7 +26,7 @@ def runs(pid):
 
 
 def ends(pid, within_s=10):
-    """Whether a process, of anybody's, is gone in time."""
+    """Whether a process, of any parent, ends in time."""
     deadline = time.monotonic() + within_s
     while runs(pid) and time.monotonic() < deadline:
         time.sleep(0.02)
@@ -34,7 +34,7 @@ def ends(pid, within_s=10):
 
 
 def a_child(script, **more):
-    """A Python program of this tree; its first line is there when this returns."""
+    """Starts a Python program of this tree, and returns when it has printed its first line."""
     child = subprocess.Popen([sys.executable, "-c", script], cwd=_TREE, stdout=subprocess.PIPE, text=True, **more)
     return child, child.stdout.readline().strip()
 
@@ -44,7 +44,7 @@ class Commands(unittest.TestCase):
         terminal_signals.restore()
 
     def run_and_interrupt(self, number, run, command):
-        """The pids that the command said, when the program that ran it was sent a signal. run: what runs it, with {}."""
+        """Signals a program that runs a command. Returns the pids that the command wrote. run: the call, with {}."""
         with tempfile.TemporaryDirectory() as name:
             said = Path(name) / "said"
             argv = ["sh", "-c", command, "sh", str(said)]
@@ -66,7 +66,7 @@ class Commands(unittest.TestCase):
                     self.assertTrue(ends(pid), run)
 
     def test_one_that_was_started_at_that_moment_is_ended_too(self):
-        """The signal comes when the program is there already and Popen has not returned yet."""
+        """The signal comes when the program has started but Popen has not returned yet."""
         script = """
 import os, signal, subprocess
 from installer import shell

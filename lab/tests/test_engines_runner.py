@@ -1,4 +1,4 @@
-"""Tests of mariadb_engines_runner.sh, measuring nothing: order, resume, whose a database is, merging, preflight."""
+"""Tests of mariadb_engines_runner.sh without measuring: order, resume, whose a database is, merging, preflight."""
 
 import io
 import os
@@ -20,7 +20,7 @@ from lab.study import core
 from lab.tests.cases import folder, patch
 from lab.tests.test_hammerdb import FakeConnection, FakeGenerator, FakeServer
 
-# Writes a result of the documented form into the folder of -o; fails where there is a file "broken" above it.
+# Writes a result of the documented form into the folder of -o; fails if there is a file "broken" in the folder above.
 _HARNESS = """#!/bin/sh
 echo "$@" >> "$(dirname "$0")/calls"
 while [ $# -gt 0 ]; do
@@ -37,7 +37,7 @@ SOMEBODY = "somebody"
 
 
 class Server(FakeServer):
-    """One that somebody runs, with its databases, by name whose they are."""
+    """A running server of somebody else. databases: the owner of each, by name."""
 
     def __init__(self):
         super().__init__()
@@ -59,7 +59,7 @@ class Generator(FakeGenerator):
 
     def __init__(self, its_server):
         super().__init__()
-        self.server, self.built, self.at = its_server, [], {}  # at: by (unit, moment) what happens then, an exception.
+        self.server, self.built, self.at = its_server, [], {}  # at: by (unit, moment), the exception to raise then.
 
     def _moment(self, directory, name):
         unit = f"{directory.parent.name} {directory.name.removeprefix('iter')}"
@@ -164,7 +164,7 @@ class Run(Cases):
 
 
 class Databases(Cases):
-    """On a server that somebody runs: what this run made there is dropped, and nothing else."""
+    """On somebody else's running server, a run drops the databases that it made, and nothing else."""
 
     def test_what_it_made_is_dropped_after_each_engine(self):
         self.server.databases["other"] = SOMEBODY

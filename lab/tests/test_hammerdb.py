@@ -1,4 +1,4 @@
-"""Tests of lab/runners/hammerdb without a server: options, words of Tcl, an interrupted run, what is plotted again."""
+"""Tests of lab/runners/hammerdb without a server: options, Tcl words, an interrupted run, plotting again."""
 
 import io
 import json
@@ -252,7 +252,7 @@ class Run(unittest.TestCase):
             self.go(FakeGenerator(fail=("tidesdb", KeyboardInterrupt())))
         self.assertEqual([row["engine"] for row in self.rows()], ["innodb"])
         generator = FakeGenerator()
-        self.server.connection.databases.add("tpcc")  # What the first sitting built.
+        self.server.connection.databases.add("tpcc")  # The first sitting built it.
         self.assertEqual(self.go(generator), 0)
         self.assertEqual(generator.calls, ["run tidesdb", "drop"])
         self.assertIn("Interrupted during: tidesdb tpcc run", self.said.getvalue())
@@ -331,7 +331,7 @@ class Run(unittest.TestCase):
     def test_what_a_private_server_began_to_load_is_its_own(self):
         with mock.patch.object(FakeGenerator, "build", side_effect=[Failed("no memory"), None]):
             self.assertEqual(self.go(FakeGenerator(), "--private-server"), 1)
-        self.server.connection.databases.add("tpcc")  # What is left of innodb's, on innodb's server.
+        self.server.connection.databases.add("tpcc")  # Left over from innodb's load, on innodb's server.
         generator = FakeGenerator()
         self.assertEqual(self.go(generator, "--private-server"), 0)
         self.assertEqual(generator.calls, ["build innodb", "run innodb", "drop"])

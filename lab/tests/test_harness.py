@@ -1,4 +1,4 @@
-"""Tests of lab/study: what is left is estimated, a run goes on where it was, facts are found."""
+"""Tests of lab/study: estimating the remaining time, resuming a run, finding facts."""
 
 import io
 import json

@@ -1,4 +1,4 @@
-"""Tests of lab/runners/iibench: what varies, that a run goes on where it was, and what its report says."""
+"""Tests of lab/runners/iibench: what varies, resuming a run, and the report."""
 
 import contextlib
 import io
@@ -96,9 +96,9 @@ class Options(unittest.TestCase):
 
 
 class Faked(study.Study):
-    """Takes what a measurement takes, from nowhere."""
+    """A study whose measurements are made up."""
 
-    case = None  # Its own_bulk: INSERT ... SELECT has a server of its own.
+    case = None  # The test that runs it.
 
     def prepare(self, _log):
         self.environment = SimpleNamespace(version="11.8.6")
@@ -152,20 +152,20 @@ class Run(Files):
         self.assertEqual(len(made.runs), 2 * 2 * 6)
         self.assertEqual({run.condition for run in made.runs}, {"i1-batch 10", "i1-batch 50"})
         load, index, bulk = made.runs[0], made.runs[1], made.runs[5]
-        # A megabyte, half a second of CPU and 50 rows a second; the load is from 2 s on, for 1.227 s.
+        # 1 MB, 0.5 s of CPU and 50 rows per second; the load begins at 2 s and takes 1.227 s.
         self.assertEqual((load.written_bytes, load.memory["resident, peak"]), (round(1.227 * (1 << 20)), 103 << 20))
         self.assertAlmostEqual(load.cpu_s, 1.227 / 2)
         self.assertEqual(load.status, {"Handler_write": 61.35})
-        # 0.402 s between two samples; the memory of those around it.
+        # 0.402 s between two samples; the memory comes from the samples around it.
         self.assertEqual((index.written_bytes, index.status), (round(0.402 * (1 << 20)), {"Handler_write": 20.1}))
         self.assertEqual(index.memory["resident, peak"], 105 << 20)
         self.assertEqual((bulk.workload, bulk.throughput), ("iibench INSERT ... SELECT", 2500))
-        # Its own server's, which begins anew: a second of them before it, two megabytes a second.
+        # Samples of the restarted server: one second before the step, then two megabytes per second.
         self.assertEqual((bulk.written_bytes, bulk.memory["with page cache, peak"]), (8 << 20, 300 << 20))
         self.assertEqual((bulk.memory["resident, before"], bulk.memory["resident, peak"]), (20 << 20, 64 << 20))
         self.assertNotIn("resident, before", load.memory)
         self.assertAlmostEqual(bulk.write_amplification, (8 << 20) / (10_000 * 44))
-        self.assertEqual(load.series["Handler_write"].points[0][0], 1)  # On the step's own clock.
+        self.assertEqual(load.series["Handler_write"].points[0][0], 1)  # Time counts from the step's start.
         self.assertIn("The server restarts before INSERT", made.about)
         self.assertIn(f"raw/InnoDB_i1-batch-10_1{study.BULK_SAMPLES}", bulk.files)
         self.assertEqual(load.variables, {"innodb_buffer_pool_size": "1"})

@@ -1,4 +1,4 @@
-"""Tests of lab.mix: the order of measurements, what they come to, what the training's servers are told, its counters."""
+"""Tests of lab.mix: the order of measurements, their result, the options of the training's servers, its counters."""
 
 import json
 import math
@@ -18,7 +18,7 @@ LABELS = ["plain", "PGO"]
 
 
 def results(rounds, faster, noise=0.0):
-    """By a unit's name. faster: the second label's ratio; noise: how much a round's ratio is off, up and down in turn."""
+    """Results by unit name. faster: the second label's ratio; noise: a round's error in that ratio, up and down in turn."""
     found = {}
     for unit in compare.units(rounds, LABELS):
         ratio = faster * math.exp(noise * (-1) ** unit.repetition) if unit.label == "PGO" else 1.0
@@ -38,7 +38,7 @@ class Order(unittest.TestCase):
 
 class Resuming(unittest.TestCase):
     def plan(self, engine):
-        """What a comparison of two builds would have to be resumed with."""
+        """The facts that must be the same to resume a comparison of two builds."""
         args = SimpleNamespace(build=[[label, "server=debian12"] for label in LABELS], rounds=2, seconds=5,
                                output=Path("no"))
         it = compare.Comparison(args, lambda _: None)

@@ -1,4 +1,4 @@
-"""Tests of the runners' command lines: what cannot be run, or makes no sense, is refused by name before anything starts."""
+"""Tests of the runners' command lines: options that cannot work are refused by name before anything starts."""
 
 import contextlib
 import io
@@ -21,7 +21,7 @@ _ALL = (compare._arguments, engines.parse, hammerdb.parse, iibench.parse)
 
 class Refused(unittest.TestCase):
     def refused(self, parse, argv, said):
-        """By argparse (exit code 2) or by Failed (1)."""
+        """Checks that argv is refused, by argparse (exit code 2) or by Failed (1)."""
         out = io.StringIO()
         try:
             with contextlib.redirect_stderr(out):
@@ -38,7 +38,7 @@ class Refused(unittest.TestCase):
                 self.refused(parse, ["--scale-down", value], "--scale-down: ")
 
     def test_an_option_that_is_half_spelt(self):
-        # "--prof seed-000" would be the profile's settings without its sizes.
+        # If accepted, "--prof seed-000" would apply the profile's settings without its sizes.
         for parse in _ALL:
             self.refused(parse, ["--prof", "seed-000"], "unrecognized arguments: --prof")
 
@@ -84,7 +84,7 @@ class Refused(unittest.TestCase):
         build = ["--build", "a", "server=debian12", "engine=InnoDB"]
         self.assertEqual(hammerdb.parse([*build, "--memory-max", "1G"]).memory_max, "1G")
         self.assertEqual(hammerdb.parse([*build, "--profile", "seed-000"]).sync, "NONE")
-        # It has been said when the run was begun, and is refused as that.
+        # The check is left to the resumed run, which refuses options that were set when it began.
         self.assertEqual(hammerdb.parse(["--resume", "x", "--sync", "NONE"]).sync, "NONE")
         self.assertEqual(engines.parse(["--resume", "x", "--sync", "NONE"]).sync, "NONE")
 

@@ -1,5 +1,5 @@
-"""Tests of every parser: whatever is done to a recorded output, its parser either says the same figures as before or
-refuses it by name; it never ends in another exception, nor in figures that are not there."""
+"""Tests of every parser on damaged outputs: it either gives the same figures as before, or refuses the file by name. It
+never raises another exception or returns figures that are not in the file."""
 
 import json
 import random
@@ -41,7 +41,7 @@ PARSERS = {
     "detail": (sqlbench_csv.detail, ["sqlbench-detail.csv"]),
     "results": (hammerdb_csv.read, ["hammerdb_results.csv"]),
 }
-# A run.log holds blocks of etprof or it does not; the others here are as good with fewer lines, which say what they cover.
+# A run.log may have no blocks of etprof. The other formats are also valid with fewer lines.
 _MAY_HAVE_NOTHING, _LINES_ALONE = ("windows",), ("counts", "vmstat", "iostat", "timeline", "summary", "detail", "results")
 
 
@@ -54,7 +54,7 @@ def all_texts():
 
 
 def numbers_in(value):
-    """All floats and ints of what a parser returned."""
+    """All floats and ints in a parser's result."""
     if is_dataclass(value):
         value = astuple(value)
     if isinstance(value, dict):
@@ -67,7 +67,7 @@ def numbers_in(value):
 
 
 def parsed(parse, text):
-    """What it says; None where it refuses it, with the file's name."""
+    """The parser's result, or None if it refuses the text and names the file."""
     try:
         return parse(text, "here.txt")
     except BadInput as error:
@@ -116,14 +116,14 @@ class Damaged(unittest.TestCase):
                     for value in ("nan", "-nan", "inf", "-5.00", "1e400", "9" * 400, "1.2.3", "\u0663", "0x10", "1_0"):
                         said = parsed(parse, text[:at.start()] + value + text[at.end():])
                         for number in numbers_in(said if said is not None else []):
-                            least = -5 if name == "summary" else 0  # Its sizes may fall.
+                            least = -5 if name == "summary" else 0  # A size may shrink.
                             self.assertTrue(least <= number < 1e30,
                                             f"{name}: {value} in ...{text[max(0, at.start() - 40):at.end()]!r}")
 
     def test_decimal_commas(self):
         for name, (parse, _) in PARSERS.items():
             if name in ("vmstat", "counts", "run_log", "timeline"):
-                continue  # Whole numbers alone.
+                continue  # These have only whole numbers.
             for text in texts_of(name):
                 self.assertIsNone(parsed(parse, re.sub(r"(\d)\.(\d)", r"\1,\2", text)), name)
 
@@ -141,7 +141,7 @@ class Damaged(unittest.TestCase):
 
 
 class Results(unittest.TestCase):
-    """Of `tpcc run --json` and `iibench run --json`."""
+    """Results of `tpcc run --json` and `iibench run --json`."""
 
     def setUp(self):
         self.path = folder(self) / "here.json"
@@ -200,7 +200,7 @@ class Results(unittest.TestCase):
 
 
 def _places(value, above=(), depth=0):
-    """The ways to each part; of a list its first element stands for all."""
+    """The paths to each part. Of a list, only the first element is used."""
     if isinstance(value, dict):
         for key in value:
             yield (*above, key)

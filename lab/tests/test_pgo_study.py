@@ -59,7 +59,7 @@ class Builds(unittest.TestCase):
         home = SimpleNamespace(root="r", command=lambda argv, cwd, needs: said.append((argv, cwd, needs)) or ["in", *argv])
         given = GivenServer(base / "sbin" / "mariadbd", base, base / "plugins", home=home)
         self.assertEqual((given.root, given.command(["x"], needs=[Path("/d")])), ("r", ["in", "x"]))
-        # A staged server's plugin directory is where it is going to be: what is not there is not to be mounted.
+        # A staged server's plugin directory is its final place, which does not exist yet and so must not be mounted.
         self.assertEqual(said, [(["x"], None, (Path("/d"), base, base / "sbin"))])
         here = GivenServer(Path("/b/sbin/mariadbd"), Path("/b"), Path("/p"))
         self.assertEqual((here.root, here.command([Path("x")])), (None, ["x"]))
@@ -96,7 +96,7 @@ class Builds(unittest.TestCase):
             builds.identify("GNU ls 9.1")
 
     def test_mysql_is_refused_where_it_is_not(self):
-        here = str(TREE / "run-tests")  # A file that is there, as Debian's mysqld is: it is MariaDB's.
+        here = str(TREE / "run-tests")  # Any existing file, like Debian's mysqld, which is MariaDB's.
         for places, said in (([], ""), ([here], "mysqld  Ver 10.11.18-MariaDB for debian-linux-gnu"),
                              ([here], "mysqld  Ver 8.4.2 for Linux"), ([here], "mysqld  Ver 9.7.1-MariaDB")):
             with self.assertRaisesRegex(Failed, "MySQL 9.7 is not on this machine.*mysql-community-server 9.7"):
@@ -125,7 +125,7 @@ class Settings(unittest.TestCase):
             self.assertEqual((first.repetition, first.tier, first.threads),
                              (second.repetition, second.tier, second.threads))
         self.assertEqual([unit.label for unit in units[::8]], ["plain", "pgo", "plain"])
-        # Of three builds too each pair changes, and points as builds do.
+        # With three builds too, every other repetition runs builds and points in reverse order.
         three = settings.units(wanted(threads=(1, 4)), list("abc"))
         self.assertEqual("".join(unit.label for unit in three[:24]), "abc" * 4 + "cba" * 4)
         self.assertEqual([(unit.tier, unit.threads) for unit in three[:12]],
@@ -155,7 +155,7 @@ class Settings(unittest.TestCase):
         self.assertGreater(room, 9 * 20 * 512)
         ours = settings.server_options(wanted(), build(engine="TidesDB"), settings.Tier("2G"))
         self.assertIn("--tidesdb_block_cache_size=2G", ours)
-        self.assertIn("--innodb_buffer_pool_size=16M", ours)  # Aside, for the server's own tables.
+        self.assertIn("--innodb_buffer_pool_size=16M", ours)  # In addition, for the server's own tables.
 
     def test_a_small_tier_has_small_memtables(self):
         name = "--tidesdb_unified_memtable_write_buffer_size"  # 256 MB beside 2 GB of cache in the profile.
@@ -293,7 +293,7 @@ class Observing(unittest.TestCase):
 
 
 class Faked(study.Study):
-    """Two builds that both say what the recorded run said."""
+    """Two builds that both give the output of the recorded run."""
 
     def prepare(self, _log):
         self.builds = {spec.label: build(spec.label) for spec in self.specs}
@@ -348,19 +348,19 @@ class Reports(unittest.TestCase):
         self.assertEqual((code, made.labels(), made.history), (0, ["plain", "pgo"], []))
         self.assertIn("follow each other. Each repetition was run in the reverse order of the one before.", made.about)
         self.assertEqual(run.notes, [])
-        # Every tool is in the explorer by the run's seconds.
+        # The explorer has every tool's series, in seconds of the run.
         self.assertEqual(run.series["vmstat: cs"].points[0], (1, 16905.0))
         self.assertEqual(run.series["iostat vda: r/s"].points[0], (1, 1135.0))
         self.assertEqual(run.series["mpstat CPU 0: busy"].unit, "%")
         self.assertEqual(run.series["threads: mariadbd"].unit, "% of a CPU")
         self.assertEqual(run.status, {"Com_commit": 20})
-        # Of a run of three seconds nothing later is told.
+        # A run of three seconds has no later points.
         self.assertLessEqual(max(at for at, _ in run.series["mpstat CPU all: %usr"].points), run.seconds + 1)
         self.assertEqual(tables.variables(made).rows[0], ["a", "plain", "pgo"])
-        # The same figures are noise, and the files have their sums.
+        # Equal figures are noise.
         self.assertIn("| within noise |", markdown.figures(made))
         self.assertIn("plain/run1_Tier2G_RW_8th.vmstat.txt", made.files)
-        # A variable that changes by itself is told; a tool's file that is cut off is a note, not an end.
+        # A variable that changed during the run is a note; so is a tool's file that is cut off, which ends nothing.
         notes = [note for run in made.runs for note in run.notes]
         self.assertEqual((len(notes), notes[0]), (2, "changed while it ran: a"))
         self.assertRegex(notes[1], r"^without mpstat: pgo/run2_Tier2G_RW_8th.mpstat.txt:\d+: is cut off")
@@ -383,7 +383,7 @@ class Reports(unittest.TestCase):
 
 
 class Resuming(unittest.TestCase):
-    """By the core, with a command line of this runner."""
+    """Resuming by the core of studies, with a command line of this runner."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()

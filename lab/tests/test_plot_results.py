@@ -1,4 +1,4 @@
-"""Tests of lab/plot_results.py: every chart is drawn, an old CSV is told and still plots, a bad one is refused."""
+"""Tests of lab/plot_results.py: it draws every chart, plots an old CSV with a message, and refuses a bad one."""
 
 import subprocess
 import sys
@@ -16,7 +16,7 @@ from lab.tests.cases import folder, refused
 TREE = Path(__file__).resolve().parents[2]
 _HEAD = {kind: ",".join(columns) + "\n" for kind, columns in COLUMNS.items()}
 
-# A run of 240 s: rates, as ours, and in the documented old form totals of the run.
+# A run of 240 s: with rates, as ours, and in the documented old form with totals of the run.
 SUMMARY = _HEAD["summary"] + """\
 InnoDB,oltp_insert,4,500000,1,1000.00,1000.00,0.00,1000.00,3.990,0.500,10.460,99.100,0,0,240.000,30,110.000,150.000
 TidesDB,oltp_insert,4,500000,1,8000.00,8000.00,0.00,8000.00,0.499,0.040,0.450,31.000,3,0,240.000,30,90.000,190.000
@@ -81,7 +81,7 @@ class Refused(unittest.TestCase):
         self.refuse(SUMMARY, "^x.csv:1: .* lacks time_s", sqlbench_csv.detail)
 
     def test_names_that_are_none(self):
-        """They become file names and texts of charts."""
+        """Names become file names and texts in charts, so bad ones are refused."""
         for column, good in (("engine", "TidesDB"), ("workload", "oltp_insert")):
             for bad in ("", " ", "\0", "../../x", "a/b", "$x$", "_x", "..", "x" * 101, "\t"):
                 for text, parse in ((SUMMARY, sqlbench_csv.summary), (DETAIL, sqlbench_csv.detail)):
@@ -104,7 +104,7 @@ class Drawn(unittest.TestCase):
         self.said = []
 
     def plot(self, summary, detail):
-        """The names of what is drawn; small, as nobody looks at it."""
+        """The names of the charts; they are small, because nobody looks at them."""
         paths = []
         for name, text in (("summary.csv", summary), ("detail.csv", detail)):
             paths.append(self.directory / name if text else None)
@@ -127,7 +127,7 @@ class Drawn(unittest.TestCase):
         self.assertEqual(self.said, [])
 
     def notes(self, summary, detail):
-        """What each chart says below itself, by name; none is saved."""
+        """The notes below each chart, by name; no chart is saved."""
         notes = {}
 
         def save(figure, _directory, name, said=()):

@@ -1,4 +1,4 @@
-"""Tests of lab/server/private_server and profiles: whose limit holds, and what a profile's sizes are."""
+"""Tests of lab/server/private_server and profiles: which limit applies, and a profile's sizes."""
 
 import argparse
 import unittest
@@ -112,7 +112,7 @@ class Sizes(unittest.TestCase):
         self.assertEqual(hammerdb.parse(["--warehouses", "3", "--scale-down", "10"]).warehouses, 1)
         args = iterations.parse(["--warehouses", "40", "--scale-down", "10"])
         self.assertEqual(args.warehouses, 4)
-        self.assertNotIn("--scale-down", iterations.harness_options(args, "innodb", False))  # It would divide again.
+        self.assertNotIn("--scale-down", iterations.harness_options(args, "innodb", False))  # It would divide twice.
 
     def test_every_size_is_an_option_of_its_runner(self):
         for profile in profiles.known():

@@ -1,4 +1,4 @@
-"""The report: studies of every runner's files, its page, its Markdown, and what it says of files that are none."""
+"""The report: studies from every runner's files, its page, its Markdown, and its errors for invalid files."""
 
 import copy
 import csv
@@ -215,7 +215,7 @@ def insert_benchmark(label="InnoDB"):
 
 
 def broken_benchmark():
-    """The same, as iibench says it when a row is missing and a lock was waited for too long."""
+    """The same, as iibench reports a missing row and lock wait timeouts."""
     raw = insert_benchmark()
     raw["errors"] = [{"code": 1205, "state": "HY000", "count": 2, "first_message": "Lock wait", "first_where": "insert"}]
     raw["rows_check"]["tables"][0]["faults"] = ["PRIMARY has 399 rows"]
@@ -297,7 +297,7 @@ class StudyTest(unittest.TestCase):
         self.assertIn("20 [1 of 2 INCONSISTENT: 3: d_next_o_id (w 1: 5): broken]", text)
         self.assertNotIn("900", text)
         self.assertEqual(page._cards(study)[1]["big"], "20")
-        self.assertEqual(replace(study).history, study.history)  # Said once.
+        self.assertEqual(replace(study).history, study.history)  # A copy does not repeat it.
         drawn = []
         with mock.patch.object(style, "save", lambda figure, directory, name, notes: drawn.append((name, notes)) or []), \
                 tempfile.TemporaryDirectory() as name:
@@ -313,7 +313,7 @@ class StudyTest(unittest.TestCase):
         rows = dict(tables.provenance(study).rows)
         self.assertEqual(rows["sysbench"], "1.0.20")
         self.assertEqual(rows["ha_x.so"], f"SHA-256 {'01' * 32}")
-        # A study of an earlier version of the lab has what its server's variables say, or its file.
+        # A study of an earlier lab takes the version from the server's variables, or from its file.
         for run in study.runs:
             run.versions, run.variables = {}, {"version": "10.11.18-MariaDB"}
         self.assertEqual(study.versions()["mariadbd"], "10.11.18-MariaDB")
@@ -495,7 +495,7 @@ class SheetTest(unittest.TestCase):
             write.write(made_study.study(), name)
             with open(Path(name) / "runs.csv", encoding="utf-8", newline="") as file:
                 self.assertEqual(len(list(csv.DictReader(file))), len(made_study.study().runs))
-        # A runner that has charts of its own has CSVs of its own.
+        # A runner with its own charts also has its own CSVs.
         with tempfile.TemporaryDirectory() as name, mock.patch.object(plotly, "source", return_value=PLOTLY):
             write.write(made_study.study(), name, charts=False)
             self.assertFalse((Path(name) / "runs.csv").exists())

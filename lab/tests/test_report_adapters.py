@@ -1,4 +1,4 @@
-"""What a measurement of hammerdb_runner.sh leaves in its folder, as a run of a report."""
+"""Reads the folder of a hammerdb_runner.sh measurement as a run of a report."""
 
 import json
 import shutil
@@ -58,7 +58,7 @@ class Folders(unittest.TestCase):
                 self.assertEqual(run.latencies[0].count, new_orders)  # 5.0's timing.json says 17,952.
                 self.assertGreater(len(run.series[THROUGHPUT].points), 1)
                 self.assertEqual((run.notes, run.consistency()), ([], "holds"))
-                self.assertEqual(run.configuration["server"], "10.11.18")  # As HammerDB says it.
+                self.assertEqual(run.configuration["server"], "10.11.18")  # As HammerDB reports it.
 
     def test_variables_and_samples_of_the_real_one(self):
         self.recorded("5.0")

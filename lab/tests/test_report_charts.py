@@ -12,7 +12,7 @@ from lab.tests import made_study
 
 
 def paired(ratios):
-    """By condition the ratios of each repetition's pair."""
+    """The ratios of each repetition's pair, by condition."""
     runs = [Run(label, "w", 4, repetition, 100.0 * (ratio if label == "B" else 1), "x/s", condition)
             for condition, of in ratios.items() for repetition, ratio in enumerate(of, 1) for label in ("A", "B")]
     return Study("made", "t", "a", runs, paired=True)

@@ -38,7 +38,7 @@ class PageTest(unittest.TestCase):
         self.assertEqual((card["big"], card["unit"]), ("1.00–10.00×", "of InnoDB, by workload"))
         self.assertEqual(card["lines"][:2], ["sysbench point_select: 1.00×", "sysbench read_write: 10.00×"])
         self.assertNotIn("write amplification", "".join(card["lines"]))
-        for run in study.runs:  # Of one workload a mean is one, of one point the amplification too.
+        for run in study.runs:  # With one workload the mean is one value, with one point the amplification too.
             run.workload, run.threads = "x", 1 if run.workload.endswith("write") else 2
         self.assertEqual(page._cards(study)[1]["big"], "3.16×")
         study.runs = [run for run in study.runs if run.threads == 1]

@@ -1,4 +1,4 @@
-"""Tests of the disk's room: too little is told before a study begins; a disk that fills meanwhile ends it in a sentence."""
+"""Tests of free disk space: with too little, a study does not begin; if the disk fills later, it ends with a message."""
 
 import contextlib
 import errno
@@ -38,7 +38,7 @@ class Room(unittest.TestCase):
                 room.require(self.place / "not" / "made", 2.5e9, "ask less")
 
     def looks(self, study, args):
-        """Before anything is written; of what is built by then nothing is."""
+        """Begins a study that must check the disk first; nothing is built or installed."""
         with mock.patch.object(study, "prepare"), mock.patch.object(core.apt, "install"):
             study(args, self.place / "new", {}).go()
 
@@ -88,7 +88,7 @@ class Room(unittest.TestCase):
             with open("/dev/full", "wb", buffering=0) as full:
                 journal._file, whole = full, journal._file
                 self.addCleanup(whole.close)
-                whole.write(b'{"event": "finish", "st')  # What of it the disk took.
+                whole.write(b'{"event": "finish", "st')  # The part that still fitted on the disk.
                 whole.close()
                 journal.finish("b", 2)
         with Journal(path, "kind", {}) as journal:

@@ -1,4 +1,4 @@
-"""lab/server/running_server.py with a process that is called as a server is: how it is found, what of it is to be seen."""
+"""lab/server/running_server.py with a process that has a server's name: how it is found, what can be seen of it."""
 
 import os
 import subprocess
@@ -15,7 +15,7 @@ from lab.server import running_server
 from lab.server.running_server import RunningServer, peer_of
 from lab.tests.test_sampler import _CLIENT
 
-# Listens at the socket that it is told and works in the directory that it is told, until its input ends.
+# Listens on the given socket, in the given working directory, until its input ends.
 _SERVER = """
 import os, socket, sys
 os.chdir(sys.argv[2])
@@ -29,7 +29,7 @@ sys.stdin.read()
 
 class Seen(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory(dir=TREE)  # On a disk, where the tree is on one.
+        folder = tempfile.TemporaryDirectory(dir=TREE)  # On a disk, if the tree is.
         self.addCleanup(folder.cleanup)
         self.data, self.host, self.asked = Path(folder.name), os.uname().nodename, []
         place = tempfile.TemporaryDirectory()
@@ -69,7 +69,7 @@ class Seen(unittest.TestCase):
         pid = self.start()
         self.assertEqual(peer_of(self.socket), pid)
         self.assertEqual(self.seen().pid(), pid)
-        (self.data / "mysqld.pid").write_text(str(os.getpid()))  # No server's.
+        (self.data / "mysqld.pid").write_text(str(os.getpid()))  # The pid of a process that is no server.
         self.assertEqual(self.seen().pid(), pid)
         self.host = "container"
         (self.data / "mysqld.pid").write_text(str(self.start(socket=self.socket + "2")))  # Another server here.
@@ -78,7 +78,7 @@ class Seen(unittest.TestCase):
         self.assertIsNone(peer_of("/nonexistent"))
 
     def test_what_is_no_server_is_not_taken_for_one(self):
-        self.start("sshd")  # As of a socket that is forwarded.
+        self.start("sshd")  # Such a process holds a forwarded socket.
         self.assertIsNone(self.seen().pid())
 
     def test_sampled_as_a_private_one(self):

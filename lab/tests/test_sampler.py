@@ -1,4 +1,4 @@
-"""Samples of a process and of a server's status: rates, what there is, what was grown."""
+"""Samples of a process and of a server's status: rates, missing values, growth."""
 
 import os
 import subprocess
@@ -12,7 +12,7 @@ from types import SimpleNamespace
 from installer.shell import TREE, Failed
 from lab.observe.sampler import Disk, Sampler, Samples, StatusClient, allocated_bytes, is_gauge
 
-# Answers as the command-line client in batch mode does; each time the counter is two further.
+# Answers like the command-line client in batch mode. The counter grows by two each time.
 _CLIENT = """
 import sys
 asked = 0
@@ -55,7 +55,7 @@ class SamplesTest(unittest.TestCase):
         self.assertEqual(self.samples.counters(), {"Com_commit": 40})
 
     def test_a_part_of_the_time_that_ends_between_samples(self):
-        """20 a second until 1 s, 10 from then on; 0.5 CPU seconds until 1 s, and then nothing is known of them."""
+        """20 per second until 1 s, then 10; 0.5 CPU seconds until 1 s, then unknown."""
         part = self.samples.between(0.5, 2.5)
         self.assertEqual((part.at, part.counters()["Com_commit"], part.cpu_s), ([0.5, 1.0, 2.5], 10 + 15, 0.25))
         self.assertEqual(part.written_bytes, 1_000_000)
@@ -94,7 +94,7 @@ class SamplesTest(unittest.TestCase):
         self.assertEqual(self.samples.between(1.0, 9.0).written_bytes, 5_000_000)
         self.assertIsNone(self.samples.between(1.0, 3.0).written_bytes)
         self.assertEqual(self.samples.between(0.0, 3.0).written_bytes, 2_000_000)
-        # From the middle of the first second on, and the sync at the end is this part's.
+        # From the middle of the first second on; the sync at the end belongs to this part.
         self.assertEqual(self.samples.between(0.5, 8.0).written_bytes, 6_000_000)
 
     def test_kept_and_read_again(self):
@@ -123,7 +123,7 @@ class SamplerTest(unittest.TestCase):
             while len(sampler.samples.at) < 4:
                 time.sleep(0.001)
         samples = sampler.samples
-        self.assertGreaterEqual(len(samples.at), 5)  # The last is taken when it is left.
+        self.assertGreaterEqual(len(samples.at), 5)  # The last one is taken when the context ends.
         self.assertEqual(samples.at, sorted(samples.at))
         self.assertEqual(samples.status["Com_commit"], [2 * (number + 1) for number in range(len(samples.at))])
         self.assertEqual(set(samples.status), {"Com_commit", "Threads_running"})

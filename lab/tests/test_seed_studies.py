@@ -1,4 +1,4 @@
-"""Tests of lab/runners/seeds: what is planned, how long it takes, the seeds' figures beside ours, what is published."""
+"""Tests of lab/runners/seeds: the plan, its time, the seeds' figures beside ours, and publishing."""
 
 import gzip
 import io
@@ -44,13 +44,13 @@ def tpcc_run(label, repetition, nopm, p95=5.0):
 
 
 def tprocc(*labels):
-    """Three repetitions; each label 10 % above the one before it."""
+    """Three repetitions; each label is 10 % above the one before it."""
     return Study("hammerdb", "", "", [tpcc_run(label, repetition, 1000 * 1.1 ** at * repetition)
                                       for at, label in enumerate(labels) for repetition in (1, 2, 3)])
 
 
 def tiers_of(engine):
-    """What pgo_study.sh takes of its command line."""
+    """The settings that pgo_study.sh reads from its command line."""
     return pgo_study.wanted_of(pgo_study._parser().parse_args(run_of(BOTH, f"tiers-{engine}").options))
 
 
@@ -63,7 +63,7 @@ class Plan(unittest.TestCase):
             self.assertEqual((args.sync, args.tpcc_vu, args.settle, args.repetitions), ("NONE", 8, wanted.seconds(5), 3))
             loaded = iibench.parse(list(run_of(wanted, "deletes").options))
             self.assertEqual(10_000_000 / loaded.scale_down, wanted.rows(1_000_000))
-            # Every engine churns as long.
+            # Every engine churns equally long.
             self.assertEqual((loaded.i1_rows, loaded.write_seconds), (0, wanted.seconds(studies.DELETES_S)))
             swept = iibench.parse(list(run_of(wanted, "sweeps").options))
             self.assertEqual((swept.bulk, len(iibench.points(swept)), len(iibench.points(swept)[0])), (True, 4, 2))
@@ -75,7 +75,7 @@ class Plan(unittest.TestCase):
             turns = [engine for engine, _ in iterations.order(engines, engines.seed)]
             self.assertEqual([len({*turns[at::3]}) for at in range(3)] + [len({*turns[at:at + 3]}) for at in (0, 3, 6)],
                              [3] * 6)  # Each engine is first, second and third once.
-            # Spread of everything.
+            # Everything is repeated, to show its spread.
             for times in (args.repetitions, loaded.repetitions + 1, swept.repetitions, read.iterations, engines.iterations):
                 self.assertEqual(times, 3)
         for engine, tiers in (("tidesdb", [("32M", "320M"), ("64M", "368M"), ("512M", "")]),
@@ -87,8 +87,8 @@ class Plan(unittest.TestCase):
     def test_no_limit_makes_a_server_cut_its_tier_s_cache(self):
         study, build = tiers_of("tidesdb"), test_pgo_study.build(engine="TidesDB")
         for tier in study.tiers[:-1]:
-            # As plugin/README.md says of tidesdb_max_memory_usage, by default half of the limit: half of that at most
-            # is the cache's, and three eighths are neither its nor the memtables', of which there may be four.
+            # See tidesdb_max_memory_usage in plugin/README.md. It is half of the limit by default. At most half of it is
+            # for the cache; three eighths are for neither the cache nor the memtables, of which there may be four.
             cache, budget = in_bytes(tier.cache), in_bytes(tier.limit) / 2
             memtable = next(word for word in server_options(study, build, tier) if "write_buffer_size" in word)
             self.assertLessEqual(cache, budget / 2)
@@ -130,7 +130,7 @@ class Plan(unittest.TestCase):
         self.assertEqual([run.name for run in studies.runs(studies.Wanted(("003", "004")))], ["sqlbench"])
 
     def test_what_is_compared_is_measured_one_after_the_other_each_first_by_turns(self):
-        """Each pair that a seed's figures are of; between the two engines is InnoDB with PGO, where there is one."""
+        """Each pair that a seed compares. If there is an InnoDB with PGO, it runs between the two engines."""
         for wanted, apart in ((studies.Wanted(), 1), (PGO, 1), (BOTH, 2)):
             run = run_of(wanted, "tprocc")
             labels = [words[0] for words in builds.tprocc(wanted)]
@@ -145,7 +145,7 @@ class Plan(unittest.TestCase):
                 self.assertEqual(steps, [distance, -distance, distance], (one, other))
             self.assertIn("compared builds run one after the other", run.about)
             self.assertEqual("with 1 run between them" in run.about, apart == 2)
-            self.assertNotEqual(order[0].label, order[len(labels)].label)  # Who is first of a whole repetition.
+            self.assertNotEqual(order[0].label, order[len(labels)].label)  # The first build of a repetition changes.
 
     def test_builds_of_hammerdb_runner(self):
         args = hammerdb.parse(["--build", "a", "server=debian12", "--build", "b", "server=debian12", "allocator=jemalloc"])
@@ -211,7 +211,7 @@ class Figures(unittest.TestCase):
         found = ours.figures("002", tprocc("InnoDB-glibc", "TidesDB-glibc"))
         self.assertAlmostEqual(found["TidesDB over InnoDB", "NOPM: ratio"][2], 1.1)
         self.assertIn(("TidesDB over InnoDB", "stock-level mean: ratio"), found)
-        # A run that did not come to its end has no figures, and no pair.
+        # A run that did not finish has no figures, and forms no pair.
         broken = tprocc("InnoDB-glibc", "TidesDB-glibc")
         broken.runs[0].throughput = None
         self.assertEqual(len(ours.figures("002", broken)["TidesDB over InnoDB", "NOPM: ratio"]), 2)
@@ -241,7 +241,7 @@ class Figures(unittest.TestCase):
         found = {measure: values for (_, measure), values in ours.figures("001-deletes", of["001-deletes"]).items()}
         self.assertEqual((found["slowest seconds (p5)"], found["the slowest second"]), ([1], [0]))
         self.assertEqual((found["the first 20 s"], found["the last 20 s"]), ([(190 - 7) / 20], [30.5]))
-        # What waited longest is shown, whatever statement it was.
+        # The longest wait is shown, whatever its statement was.
         self.assertEqual((found["insert p99"], found["insert maximum"], found["delete maximum"]), ([2], [900], [9]))
         self.assertEqual([index._unit(measure, None) for measure in ("insert maximum", "the first 20 s",
                           "the slowest second", "the step's time", "resident memory before it")],
@@ -262,18 +262,18 @@ class Figures(unittest.TestCase):
         for end, efficiencies in (("lowest", [70.7, 70.7]), ("highest", [141.4, 70.7])):
             of_end = found["all but point_select InnoDB", f"{end} efficiency from 4 to 8 threads"]
             self.assertEqual([round(value, 1) for value in of_end], efficiencies)
-        # Where a workload lacks a repetition, which of them are of one is not known.
+        # If a workload lacks a repetition, its runs cannot be matched with those of other workloads.
         without = ours.figures("004", Study("", "", "", runs[:-1]))
         self.assertNotIn(("all workloads InnoDB", "highest p95 latency"), without)
 
     def test_a_mean_gain_is_the_report_s(self):
-        """Of noise alone, a third up and down: the percentages' mean shows a gain, as +33 and -25 % make +4 %."""
+        """Only noise, a factor of 4/3 up and down. A mean of percentages would show a gain: +33 and -25 % make +4 %."""
         points = [(cache, threads) for cache in ("32M cache", "512M cache") for threads in (1, 4)]
         runs = [Run(label, "oltp_read_write", threads, repetition, 100 * ratio ** sign, "", condition=cache)
                 for label, ratio in (("plain", 1.0), ("PGO", 4 / 3))
                 for repetition, turn in ((1, 1), (2, -1), (3, 1), (4, 1))
                 for (cache, threads), sign in zip(points, (turn, -turn, turn, -1))]
-        for left_out in ((), (runs[0],)):  # A repetition that lacks a point is in no mean.
+        for left_out in ((), (runs[0],)):  # A repetition without all points counts in no mean.
             study = Study("", "", "", [run for run in runs if run not in left_out], paired=True)
             found = ours.figures("003", study)
             for name, where in (("all", gains.ALL), ("smallest tier", "32M cache"), ("largest tier", "512M cache")):
@@ -326,7 +326,7 @@ class Figures(unittest.TestCase):
     def test_ratios_and_gains_of_several_pairs_have_an_interval(self):
         made = index.table("engines", {("X", "NOPM: ratio"): [1.5, 1.5], ("Y", "mean gain of PGO"): [10, 21],
                                        ("Z", "TPM: gain of PGO"): [-100, 5]})
-        # Two that are alike are no proof. Of 1.10 and 1.21: 12.7 times half the logarithm of 1.1 on either side.
+        # Two equal pairs prove nothing. For 1.10 and 1.21: 12.7 times half the logarithm of 1.1 on either side.
         self.assertEqual([row[-1] for row in made.rows], ["1–2.25", "-37.0 to +111.4", ""])
 
     def test_every_ratio_has_an_interval(self):
@@ -339,7 +339,7 @@ class Figures(unittest.TestCase):
 
 
 class Kept(unittest.TestCase):
-    """What docs/benchmarks holds."""
+    """The contents of docs/benchmarks."""
 
     def test_every_file_has_its_sum(self):
         lists = sorted((TREE / "docs" / "benchmarks").rglob("SHA256SUMS"))
@@ -359,7 +359,7 @@ class Words(unittest.TestCase):
                                "--build b mariadbd=pgo/sbin/d plugin=pgo/p.so")
         self.assertEqual(index.without_places("lab/x.sh --pgo-plugin /m/s/p.so"), "lab/x.sh --pgo-plugin p.so")
         self.assertEqual(index.without_places("lab/x.sh a=/m/s/p.so b=/usr/lib/l.so c=/m/s/p.so"),
-                         "lab/x.sh a=p.so b=l.so c=p.so")  # Nothing in common, and no directory either.
+                         "lab/x.sh a=p.so b=l.so c=p.so")  # No common directory, so only the names are left.
         self.assertEqual(index.without_places("A=1 lab/x.sh"), "A=1 lab/x.sh")
 
     def test_the_command_without_where_its_figures_go(self):
@@ -404,7 +404,7 @@ class Published(unittest.TestCase):
             self.assertTrue((target / link).exists())
         self.assertNotIn("report.html", text)
         sums = (target / "SHA256SUMS").read_text()
-        self.assertIn("hammerdb_logs_1/samples.json", sums)  # Left out, and known all the same.
+        self.assertIn("hammerdb_logs_1/samples.json", sums)  # Not published, but its checksum is listed.
         self.assertNotIn("server-data", sums)
         named = set(re.findall(r"(?m)^\w+  (.+)$", sums))
         published = {str(path.relative_to(target)) for path in target.rglob("*") if path.is_file()}

@@ -1,6 +1,6 @@
-"""What the lab says that the seeds say, looked up in their texts: figures, quotations, configurations, command lines.
+"""Looks up in the seeds' texts what the lab quotes from them: figures, quotations, configurations, command lines.
 
-The seeds are no part of the tree: shared/seeds stands beside it, or beside a folder that it is in. Without them these
+The seeds are not part of the tree: shared/seeds is beside it, or beside a folder that contains it. Without the seeds these
 tests are skipped.
 """
 
@@ -14,21 +14,21 @@ from lab.runners.seeds import seed_figures
 from lab.server import profiles
 
 _SEEDS = next((parent / "shared" / "seeds" for parent in TREE.parents if (parent / "shared" / "seeds").is_dir()), None)
-_OF_THE_REPOSITORY = "raw logs of its repository"  # Seed 003's, which its text does not print.
-# Of the printed my.cnf, with what stands for it in the words of the profile: what a private server has of its own.
+_OF_THE_REPOSITORY = "raw logs of its repository"  # Of seed 003, whose text does not print them.
+# Options of the printed my.cnf that a private server sets itself, and the profile's words for them.
 _PATHS = ("basedir", "datadir", "socket", "pid-file", "log-error", "slow_query_log_file")
 _LEFT_OUT = {**dict.fromkeys(_PATHS, "paths"), "port": "port", "user": "user", "bind-address": "bind-address",
              "default_storage_engine": "the default engine", "plugin_load_add": "its plugin"}
 
 
 def seed(name):
-    """Its text, each blank or end of a line one blank; a table's cells have none between them there: 199,90314,723."""
+    """A seed's text, with all white space as single blanks, and a blank between table cells that touch: 199,90314,723."""
     path, = _SEEDS.glob(f"{name}_*.txt")
     return re.sub(r"(,\d{3})(?=\d)", r"\1 ", " ".join(path.read_text(encoding="utf-8").split()))
 
 
 def numbers(text):
-    """Those of a text: 1,024 and 16k and 1.35M, and of "2 to 3k" both in thousands."""
+    """The numbers of a text: 1,024 and 16k and 1.35M; in "2 to 3k" both are thousands."""
     text = re.sub(r"(\d+) to (\d+)k", r"\1k to \2k", text)
     factor = {"": 1, "k": 1e3, "M": 1e6}
     return [float(digits.replace(",", "")) * factor[unit]
@@ -36,7 +36,7 @@ def numbers(text):
 
 
 def follows(value, text):
-    """Is it a number of the text, the inverse of one, one less by per cents, or quotient, product or mean of two?"""
+    """Whether value is a number of the text, its inverse, 1 minus it in percent, or follows from two of its numbers."""
     of = [number for number in numbers(text) if number]
     made = [one for n in of for one in (n, 1 / n, 1 - n / 100)]
     made += [one for a in of for b in of if a != b for one in (a / b, a * b, (a + b) / 2, a / (1 + b / 100))]
@@ -44,7 +44,7 @@ def follows(value, text):
 
 
 def is_printed(value, text):
-    """value: as it was typed; in the text as a number of its own."""
+    """Whether the text has value, as it was typed, as a separate number."""
     whole, point, rest = value.partition(".")
     return re.search(rf"(?<![\d.,]){re.escape(f'{int(whole):,}{point}{rest}')}(?![\d]|[.,]\d)", text) is not None
 
@@ -63,7 +63,7 @@ class Arithmetic(unittest.TestCase):
 @unittest.skipUnless(_SEEDS, "the seeds are not here: no shared/seeds beside this tree")
 class Figures(unittest.TestCase):
     def rows(self):
-        """Of the CSV, as typed; those that a seed's text has."""
+        """The rows of the CSV, as typed, whose figures are in a seed's text."""
         with open(seed_figures.FILE, encoding="utf-8", newline="") as file:
             return [row for row in csv.DictReader(file, strict=True) if not row["place"].startswith(_OF_THE_REPOSITORY)]
 
@@ -88,7 +88,7 @@ class Figures(unittest.TestCase):
 @unittest.skipUnless(_SEEDS, "the seeds are not here: no shared/seeds beside this tree")
 class Configurations(unittest.TestCase):
     def printed(self, name):
-        """Of the seed's my.cnf: (the settings of [mysqld], in order; the names of the other groups)."""
+        """From the seed's my.cnf: (the settings of [mysqld], in order; the names of the other groups)."""
         path, = _SEEDS.glob(f"{name}_*.txt")
         lines = [line.strip() for line in path.read_text(encoding="utf-8").splitlines()]
         begin = lines.index("[mysqld]")
@@ -121,5 +121,5 @@ class Configurations(unittest.TestCase):
         sizes = profiles.defaults("seed-004", "sqlbench")
         self.assertEqual({name: printed[name] for name in sizes}, sizes)
         file = (profiles.PROFILES / "seed-004.cnf").read_text()
-        for name in printed:  # What is not a size is beside the setting that it becomes, or names a place.
+        for name in printed:  # Each one is a size, or in the profile's text, or a path.
             self.assertTrue(name in sizes or f"{name}={printed[name]}" in file or printed[name].startswith("/"), name)

@@ -1,4 +1,4 @@
-"""Tests of lab/runners/sqlbench: what the variables mean, what the CSVs hold, that a run goes on where it was."""
+"""Tests of lab/runners/sqlbench: what the variables mean, what the CSVs contain, resuming a run."""
 
 import contextlib
 import csv
@@ -119,7 +119,7 @@ class Variables(unittest.TestCase):
                 places.read(variables)
 
     def test_a_workload_that_sysbench_does_not_have_is_named(self):
-        for scripts in (settings.SCRIPTS, Path("/nowhere")):  # Also where no sysbench is installed yet.
+        for scripts in (settings.SCRIPTS, Path("/nowhere")):  # Also if no sysbench is installed yet.
             with mock.patch.object(settings, "SCRIPTS", scripts):
                 self._refuses_workloads()
 
@@ -220,7 +220,7 @@ _SIZES = {"after_prepare": 1 << 20, "after_run": 3 << 20, "after_run_log": 64 <<
 
 
 def _measured(wanted, raw, names=("errors", "read_write")):
-    """Figures of all units, from recorded outputs in turn."""
+    """Figures of all units, from the recorded outputs in turn."""
     figures = []
     for number, unit in enumerate(study.units(wanted)):
         (raw / unit.file_name).write_text(recorded(names[number % len(names)]))
@@ -275,7 +275,7 @@ class Csv(unittest.TestCase):
 
 
 class FakeServer:
-    """In place of servers: measuring is patched."""
+    """Stands for the servers; measuring is patched."""
     binaries, version = {}, "10.11.18"
     wanted = settings.read({})
 
@@ -289,7 +289,7 @@ class FakeServer:
         return ["Nothing limits it."]
 
     def take_database(self, journal):
-        """None is there."""
+        """There is no database."""
 
 
 class GoesOn(unittest.TestCase):
@@ -316,7 +316,7 @@ class GoesOn(unittest.TestCase):
         return [run], {"raw": raw.name, "sizes": _SIZES}
 
     def sitting(self, wanted=None, fresh=False, server=None):
-        """One start of sqlbench: its exit code, the report, and what it said."""
+        """Runs sqlbench once: (its exit code, the report, its output)."""
         where = SimpleNamespace(output=self.output, data=self.output, fresh=fresh, plot=False)
         said = io.StringIO()
         with (mock.patch.object(study.Study, "measure", lambda it, *given: self.measure(it, *given)),
@@ -325,7 +325,7 @@ class GoesOn(unittest.TestCase):
         return code, max(self.output.glob("report_*.md"), key=os.path.getmtime).read_text(), said.getvalue()
 
     def begun(self):
-        """A run that was interrupted in its second unit, of four."""
+        """A run that was interrupted in the second of its four units."""
         self.trouble = {study.units(self.wanted)[1].name: KeyboardInterrupt()}
         with self.assertRaises(KeyboardInterrupt):
             self.sitting()
@@ -340,14 +340,14 @@ class GoesOn(unittest.TestCase):
         self.assertEqual([run.throughput for run in made.runs], [302.3] * 4)
         self.assertEqual(made.history, [])
         self.assertIn("commit", made.provenance)
-        self.assertEqual(len(made.files), 1 + 4 * 2)  # What each measurement left.
+        self.assertEqual(len(made.files), 1 + 4 * 2)  # Two files of each measurement.
         run = made.runs[0]
         self.assertAlmostEqual(run.write_amplification, (2 << 20) / (2000 * 188))
         self.assertEqual((run.memory["with page cache, peak"], run.sizes["log after the run"]), (400 << 20, 64 << 20))
         self.assertEqual((run.variables["innodb_buffer_pool_size"], run.cpu_s), ("67108864", 2))
         self.assertIn("--innodb_buffer_pool_size=256M", run.configuration["server options"])
         self.assertIn(("innodb_buffer_pool", "256M"), made.configuration)
-        self.assertNotIn("rocksdb_block_cache", dict(made.configuration))  # No engine of this run.
+        self.assertNotIn("rocksdb_block_cache", dict(made.configuration))  # RocksDB is not in this run.
         sums = next(self.output.glob("raw_*")) / "SHA256SUMS"
         self.assertRegex(sums.read_text(), r"(?m)^[0-9a-f]{64}  \.\./summary_\S+\.csv$")
 

@@ -1,4 +1,4 @@
-"""Tests of sqlbench.sh: where its things are, whose a database is, what it says when it ends early or cannot draw."""
+"""Tests of sqlbench.sh: where its files are, who owns a database, its messages when it ends early or cannot draw."""
 
 import contextlib
 import io
@@ -17,7 +17,7 @@ from lab.study.journal import Journal
 from lab.tests.cases import folder
 from lab.tests.test_sqlbench import FakeServer, GoesOn
 
-# A client and its server: folders are databases.
+# A client and its server in one; folders are databases.
 _CLIENT = """#!/bin/sh
 for statement; do :; done
 name=$(echo "$statement" | sed -n "s/.*[\\`'=]\\([a-z_]*\\)[\\`'].*/\\1/p")
@@ -96,7 +96,7 @@ class Wrong(Case):
 
 
 class Databases(Case):
-    """Of a server that runs already."""
+    """Databases of a running server."""
 
     def server(self, socket="/x.sock"):
         variables = {"ENGINES": "InnoDB", "SOCKET": socket, "MYSQL_BIN": str(self.client)}
@@ -144,7 +144,7 @@ class Databases(Case):
                 self.assertEqual(self.there(), ["sbtest"])
             self.assertEqual(self.there(), [])
         (self.databases / "sbtest").mkdir()
-        with self.assertRaisesRegex(Failed, "^MYSQL_DB: "):  # Dropped, so this one is another's.
+        with self.assertRaisesRegex(Failed, "^MYSQL_DB: "):  # Ours was dropped, so this one is somebody else's.
             server.take_database(journal)
 
     def killed(self):
@@ -192,7 +192,7 @@ class WholeServer(FakeServer):
 
 
 class Whole(unittest.TestCase):
-    """The command from its variables to its last line; servers and sysbench stand in."""
+    """The whole command, from its variables to its last line, with fake servers and a fake sysbench."""
 
     def setUp(self):
         self.output = folder(self) / "results"
@@ -206,7 +206,7 @@ class Whole(unittest.TestCase):
                 raise self.missing[package]
 
     def run_it(self, sysbench="/bin/sh"):
-        """What it said, and its exit code."""
+        """(its output, its exit code)."""
         said = io.StringIO()
         with contextlib.ExitStack() as stack:
             for where, name, what in ((study.Study, "measure", lambda it, *given: GoesOn.measure(self, it, *given)),

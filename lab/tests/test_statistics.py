@@ -1,4 +1,4 @@
-"""Tests of lab/record/statistics and lab/record/gains: a gain is told from noise, on numbers that were measured."""
+"""Tests of lab/record/statistics and lab/record/gains: they tell a gain from noise, on measured numbers."""
 
 import json
 import random
@@ -11,7 +11,7 @@ from lab.record.run import Run, Study
 from lab.reports import markdown, tables
 from lab.tests import made_study
 
-# Studies of one plugin under several names, and under a performance schema that watches everything.
+# Studies of one plugin under several names, and with a performance schema that instruments everything.
 RECORDED = Path(__file__).resolve().parent / "recorded" / "pgo_study-same_plugin.json"
 # A table of Student's t: two-sided 5 % and 0.2 %.
 _T = {1: (12.706, 318.309), 2: (4.303, 22.327), 3: (3.182, 10.215), 5: (2.571, 5.893), 10: (2.228, 4.144),
@@ -43,7 +43,7 @@ class Pairs(unittest.TestCase):
         """The machine is twice as slow in every other round."""
         before, after = [100, 50, 101, 49], [107, 53, 107, 52]
         self.assertEqual(statistics.of_pairs(before, after).verdict, "gain")
-        # By themselves the same figures say nothing.
+        # In other pairs, the same figures prove nothing.
         self.assertEqual(statistics.of_pairs(before, after[::-1]).verdict, "within noise")
 
     def test_one_pair_says_nothing(self):
@@ -51,7 +51,7 @@ class Pairs(unittest.TestCase):
             statistics.of_pairs([1], [2])
 
     def test_pairs_that_are_all_alike_say_by_their_number_alone(self):
-        """As latencies of a histogram are. Two of them have no spread, and prove nothing."""
+        """Latencies of a histogram are often equal. Two equal pairs have no spread, and prove nothing."""
         self.assertEqual(statistics.of_pairs([3, 3, 3], [3, 3, 3]).verdict, "within noise")
         for count in (2, 3, 5):
             few = statistics.of_pairs([3] * count, [3.3] * count)
@@ -95,7 +95,7 @@ class ManyAtOnce(unittest.TestCase):
 
 
 def recorded_study(labels):
-    """The measured figures of these builds, as a study."""
+    """A study with the measured figures of these builds."""
     rows = json.loads(RECORDED.read_text())["runs"]
     runs = [Run(label, "oltp_read_write", row["threads"], row["repetition"], row["tps"], "transactions/s", row["condition"],
                 operations=row["operations"], cpu_s=row["cpu_s"])
@@ -114,7 +114,7 @@ class Recorded(unittest.TestCase):
             self.assertIn(("throughput", ALL), found)
 
     def test_what_would_be_a_loss_alone_is_noise_among_six_lines(self):
-        """Throughput there went up and down by half, CPU for a transaction less."""
+        """In this study throughput varied by half, CPU time per transaction less."""
         for labels in (("plain", "watched"), ("watched", "plain")):
             found = gains(recorded_study(labels))
             self.assertEqual({gain.verdict for gain in found}, {"within noise"})
@@ -143,16 +143,16 @@ class Simulated(unittest.TestCase):
 
     def test_a_study_of_a_build_against_itself_says_noise_but_once_in_twenty_studies(self):
         wrong = sum(any(gain.verdict != "within noise" for gain in found) for found in self.studies(300))
-        self.assertTrue(3 <= wrong <= 24, wrong)  # 15 are expected; judged family by family 79 are.
+        self.assertTrue(3 <= wrong <= 24, wrong)  # 15 are expected; 79 if each family were judged alone.
 
     def test_a_gain_of_all_points_is_seen_all_together(self):
         verdicts = [next(gain.verdict for gain in found if gain.where == ALL) for found in self.studies(60, 1.05)]
-        self.assertGreaterEqual(verdicts.count("gain"), 38)  # With equal shares for all 18 lines 16 are.
+        self.assertGreaterEqual(verdicts.count("gain"), 38)  # With equal shares for all 18 lines there would be 16.
 
 
 class Gains(unittest.TestCase):
     def study(self, ratios, conditions=("2G cache", "12G cache"), missing=()):
-        """ratios: of each repetition, for every point alike."""
+        """ratios: one for each repetition, the same for all points."""
         runs = [Run(label, "w", threads, number, 100.0 * threads * (ratio if label == "pgo" else 1), "x/s", condition)
                 for label in ("plain", "pgo") for condition in conditions for threads in (1, 4)
                 for number, ratio in enumerate(ratios, 1) if (label, threads, number) not in missing]

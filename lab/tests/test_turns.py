@@ -1,4 +1,4 @@
-"""Tests of lab/record/turns: neighbours stay so, each is first by turns, and reports say the order that was."""
+"""Tests of lab/record/turns: neighbours stay neighbours, each is first in turn, and reports tell the real order."""
 
 import unittest
 
@@ -10,7 +10,7 @@ class Turns(unittest.TestCase):
         self.assertEqual(["".join(turns.in_turn("abc", number)) for number in (1, 2, 3)], ["abc", "cba", "abc"])
 
     def test_what_drifts_is_the_same_for_all(self):
-        """Of an even number of repetitions, each is as late as the others on average."""
+        """With an even number of repetitions, each one has the same average position, so drift affects all alike."""
         order = [unit for repetition in (1, 2, 3, 4) for unit in turns.in_turn("abc", repetition)]
         self.assertEqual({sum(at for at, unit in enumerate(order) if unit == one) for one in "abc"}, {22})
 

@@ -21,11 +21,11 @@ sys.path.insert(0, HERE)
 import lab_server  # noqa: E402
 from lab_server import FAILED, INCONSISTENT, OK, SERVER_LOST  # noqa: E402
 
-# information_schema.innodb_trx shows what it showed last unless nobody has asked for 0.1 s: who asks more often than
-# that is told the same for ever.
+# information_schema.innodb_trx refreshes only if nobody has asked for 0.1 s. Asked more often, it gives the same answer
+# forever.
 INNODB_TRX_FRESH_S = 0.2
 
-# Each condition: a change that breaks it, and one that takes it back. All of warehouse 1.
+# For each condition: a change that breaks it, and one that reverts that. All are in warehouse 1.
 BREAKS = {
     "1": ("UPDATE warehouse SET w_ytd = w_ytd + 0.01",
           "UPDATE warehouse SET w_ytd = w_ytd - 0.01"),
@@ -54,7 +54,7 @@ BREAKS = {
     "rows": ("DELETE FROM item WHERE i_id = 100000",
              "INSERT INTO item VALUES (100000, 1, 'x', 1, 'x')"),
 }
-# A change that must break others too; every other condition must go on holding.
+# Other conditions that a change must break too; all the rest must still hold.
 ALSO = {"1": {"8"}, "8": {"9", "balance"}, "4": {"6"}, "3": {"5", "11"}, "5": {"7"}, "11": {"2"}}
 
 
@@ -105,7 +105,7 @@ class TpccTest(unittest.TestCase):
         done = self.tpcc("check", *options)
         return done.returncode, dict(re.findall(r"^  (\S+)\s+(holds|BROKEN|skipped)", done.stdout, re.M))
 
-    # The tests run in the order of their names: those of the fresh load first.
+    # The tests run in the order of their names, those of the fresh load first.
 
     def test_a1_the_load_is_consistent(self):
         code, states = self.states("--after-load")
@@ -171,15 +171,15 @@ class TpccTest(unittest.TestCase):
         self.assertEqual(result["server"]["engine"], "InnoDB")
         new_orders = result["transactions"]["NEWORD"]
         committed = new_orders["count"] - new_orders["rolled_back"]
-        # NOPM is from the server's tables, the count from the client: they differ by what was in flight
-        # at the two samples, and on a busy machine by what went on while they were taken.
+        # NOPM is from the server's tables, the count from the client. They differ by the transactions in flight
+        # at the two samples, and on a busy machine by those that ran while the samples were taken.
         self.assertAlmostEqual(result["nopm"] / 60 * result["measured_s"], committed, delta=20 + committed / 5)
         # Every transaction ends in one COMMIT or ROLLBACK inside of its procedure.
         count = sum(entry["count"] for entry in result["transactions"].values())
         self.assertAlmostEqual(result["tpm"] / 60 * result["measured_s"], count, delta=20 + count / 5)
         rows = result["timeline"]["rows"]
         self.assertEqual(len(result["timeline"]["columns"]), len(rows[0]))
-        # The timeline has the ramp-up too, and rolled back new orders.
+        # The timeline includes the ramp-up, and new orders that were rolled back.
         self.assertGreaterEqual(sum(row[1] for row in rows), after - before)
         for entry in result["transactions"].values():
             self.assertLessEqual(entry["p50_us"], entry["p95_us"])
@@ -212,7 +212,7 @@ class TpccTest(unittest.TestCase):
         of_payment = f"h_d_id = {payment[3]} AND h_amount = {payment[7]}"
         of_delivered = f"o_d_id = {d_id} AND o_id = {o_id}"
         of_delivered_lines = f"ol_d_id = {d_id} AND ol_o_id = {o_id}"
-        # The table, the rows that are touched (so that they can be put back), the change, which of the rows.
+        # The table, a condition for its affected rows (to restore them), the change, which of these rows it changes.
         losses = {
             "a lost order": ("orders", of_order, "DELETE FROM orders", ""),
             "a lost line": ("order_line", of_lines, "DELETE FROM order_line", "LIMIT 1"),
@@ -254,7 +254,7 @@ class TpccTest(unittest.TestCase):
             run = subprocess.Popen(self.command("run", "--vu", "4", "--rampup", "0", "--duration", "60",
                                                 "--commit-log", logs[-1]),
                                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-            # At a number of acknowledged commits, not at a time: a slow machine kills as deep in the run.
+            # After a number of commits instead of a time, so that a slow machine kills at the same depth.
             while not os.path.exists(logs[-1]) or os.path.getsize(logs[-1]) < 20000:
                 self.assertIsNone(run.poll())
                 time.sleep(0.01)
