@@ -242,7 +242,7 @@ class Servers(unittest.TestCase):
 
     def test_mysql_s_data_directory_is_made_by_its_own_program(self):
         program = self.base / "mysqld"
-        # A made directory that was not finished has what it is known by; one that is begun anew is empty.
+        # Like mysqld, it makes mysql/ before it fails, and it refuses a data directory that exists.
         program.write_text('#!/bin/sh\nfor option; do case $option in --datadir=*) made=${option#*=};; esac; done\n'
                            f'mkdir "$made" "$made/mysql"\necho "$@" >> {self.base}/said\n[ ! -e {self.base}/fails ]\n')
         program.chmod(0o755)

@@ -1,8 +1,8 @@
 """A statement as a tree that can be shrunk, and a case: the statements of one seed.
 
 A part is a string, a sequence of parts, or an Items. An Items is a list that the shrinker may make shorter: the columns of
-a table, the rows of an INSERT, the terms of a WHERE. Tagged items with the same tag are
-removed together: a column and its values.
+a table, the rows of an INSERT, the terms of a WHERE. Tagged items with the same tag are removed together: a column and its
+values.
 """
 
 from dataclasses import dataclass, field

@@ -44,7 +44,7 @@ def _arguments():
 
 
 def settings_of(args):
-    from test.isolation.driver import Setting  # As below.
+    from test.isolation.driver import Setting  # Not at the top, as in _run().
     found = []
     for engine, level, locks, si, workload, disturbed in itertools.product(
             args.engines, args.levels, args.locks, args.snapshot_isolation, args.workloads, args.disturb):

@@ -27,7 +27,7 @@ class Tally:
 
 
 class Runner:
-    """Owns: tallies by setting. save: where histories with forbidden anomalies go. say: prints a line."""
+    """Owns: tallies by setting. directory: where histories with forbidden anomalies go. say: prints a line."""
 
     def __init__(self, driver, directory, say=print):
         self._driver, self._directory, self._say = driver, Path(directory), say

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from test.isolation.history import FOR_UPDATE, PLAIN, SHARE, WRITE, Op
 
-IDS, KEYS = 12, 8  # Ids and keys are drawn from 1..this, so that they meet.
+IDS, KEYS = 12, 8  # Ids and keys are drawn from 1..this, so that transactions collide.
 
 # kt is an index that covers reads of id, k and the last token. unique: k is unique.
 TABLES = ("plain", "plain", "covering", "covering", "covering", "unique", "unique", "partitioned")

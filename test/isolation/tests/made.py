@@ -1,14 +1,14 @@
 """Hand-written histories in a short notation.
 
-    made("SERIALIZABLE", "1:5 2:6", "T1 r1=1 w2", "T2 r2=2 w1")
+    history("SERIALIZABLE", "1:5 2:6", "T1 r1=1 w2:11", "T2 r2=2 w1:21", end="1.21,2.11")
 
-The first text is the rows at the start, id:k, whose tokens are 1, 2, ...; the others are transactions, by number.
+The first text lists the initial rows as id:k, with the tokens 1, 2, ...; the others are transactions, by number.
     r1=1.4  plain read of id 1, which gave the tokens 1.4    r1=  nothing      R1=1  the same FOR UPDATE
     k2-5=1,2.7   plain scan of k 2 to 5 (K2-5=: FOR UPDATE), which gave rows by their tokens
     w1:9    append token 9 to id 1        i7:3:9  insert id 7, k 3, token 9
     d1=1.4  delete id 1, which gave 1.4   m1:8:9  set k of id 1 to 8, token 9
     abort, unknown      how it ended (else: committed)
-All of them run at the same time, unless @A-B says from when to when. `end`: the rows in the end, by their tokens.
+All of them run at the same time, except those with @A-B, which run from A to B. end: the final rows, by their tokens.
 """
 
 import re
