@@ -26,12 +26,23 @@ bool StartsWithNull(const KeyPart& part, Slice key) {
 
 }  // namespace
 
-void TableCodec::EncodeColumn(const Part& part, const uchar* record, std::string* key) const {
+bool TableCodec::ValueOf(const Part& part, const uchar* record, Slice* raw) const {
+  if (part.everywhere != nullptr) {
+    *raw = part.everywhere->value;
+    return !part.everywhere->null;
+  }
   const Column& column = rows_.columns()[part.column];
-  if (IsNull(column, record)) {
-    EncodeNull(part.key, key);
+  if (IsNull(column, record)) return false;
+  *raw = RawValue(column, record);
+  return true;
+}
+
+void TableCodec::EncodeColumn(const Part& part, const uchar* record, std::string* key) const {
+  Slice raw;
+  if (ValueOf(part, record, &raw)) {
+    EncodePart(part.key, raw, key, &scratch_);
   } else {
-    EncodePart(part.key, RawValue(column, record), key, &scratch_);
+    EncodeNull(part.key, key);
   }
 }
 
@@ -62,17 +73,20 @@ bool TableCodec::Entry(uint key_number, const uchar* record, Slice primary_key, 
   bool has_null = false;
   key->clear();
   value->clear();
+  Slice raw;
   for (const Part& part : index.parts) {
-    EncodeColumn(part, record, key);
-    has_null |= IsNull(rows_.columns()[part.column], record);
+    if (ValueOf(part, record, &raw)) {
+      EncodePart(part.key, raw, key, &scratch_);
+    } else {
+      EncodeNull(part.key, key);
+      has_null = true;
+    }
   }
   if (!index.unique || has_null) AppendPrimaryKey(index, record, primary_key, key);
   if (index.unique) PutLengthPrefixed(value, primary_key);
   for (const Part& part : index.values) {
-    const Column& column = rows_.columns()[part.column];
-    if (IsNull(column, record)) continue;
-    Slice raw = RawValue(column, record);
-    if (part.key.trim_spaces && column.layout == Column::Layout::kPadded) {
+    if (!ValueOf(part, record, &raw)) continue;
+    if (part.trims_value) {
       while (!raw.empty() && raw.back() == ' ') raw.remove_suffix(1);
     }
     PutLengthPrefixed(value, raw);

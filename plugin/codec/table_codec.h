@@ -39,12 +39,12 @@ class TableCodec {
     return rows_.SetHistory(history, version);
   }
   void SetApartOver(uint64_t bytes) { rows_.SetApartOver(bytes); }
-  // Keeps the first `keys` indexes; then adds one of another definition with the same columns, which outlives this
-  // object, as the next number.
+  // Keeps the first `keys` indexes.
   void KeepIndexes(uint keys) { indexes_.resize(keys); }
-  void AddIndex(const TableCodec& other, uint number) {
-    indexes_.push_back(other.indexes_[number]);
-  }
+  // Adds an index of another definition as the next number: its entries are made from records of this one. sources:
+  // for each column of the other definition; `before` is a column of this one. Both outlive this object.
+  // REQUIRES: the primary keys have the same bytes.
+  void AddIndex(const TableCodec& other, uint number, const std::vector<ColumnOrigin>& sources);
   // Whether an index has the same bytes as one of another definition of the table.
   // columns_before: for each column the one of the other definition, or -1.
   bool SameIndex(uint key_number, const TableCodec& before, uint key_before,
@@ -145,14 +145,19 @@ class TableCodec {
   uint parts(uint key_number) const { return static_cast<uint>(indexes_[key_number].parts.size()); }
 
  private:
+  static constexpr uint32_t kNoColumn = ~0U;
+
   struct Part {
     KeyPart key;
-    uint32_t column = 0;       // In rows_.columns() and TABLE::field.
+    uint32_t column = 0;  // In rows_.columns() and TABLE::field.
+    // Instead of a column (kNoColumn): the value in all rows.
+    const ColumnDefault* everywhere = nullptr;
     uint32_t image_bytes = 0;  // In the server's form of a key, without null byte and length.
     bool image_varying = false;
     bool whole_column = false;  // Not just a prefix.
     bool alike = false;         // Different texts may have the same bytes.
     bool in_value = false;      // In the entry's value, because the key does not give it back.
+    bool trims_value = false;   // There without the spaces that pad a CHAR.
   };
   struct Index {
     std::vector<Part> parts;
@@ -179,6 +184,8 @@ class TableCodec {
   static bool SamePart(const Part& part, const Part& before,
                        const std::vector<int>& columns_before);
   void LinkPrimaryKey(TABLE* table, Index* index) const;
+  // Returns: false for NULL.
+  bool ValueOf(const Part& part, const uchar* record, Slice* raw) const;
   void EncodeColumn(const Part& part, const uchar* record, std::string* key) const;
   void AppendPrimaryKey(const Index& index, const uchar* record, Slice primary_key,
                         std::string* key) const;

@@ -85,8 +85,27 @@ Status TableCodec::BuildColumns(TABLE* table) {
     column.stored = field.stored_in_db() && !key_only_[i];
     columns.push_back(column);
   }
+  for (Index& index : indexes_) {
+    for (Part& part : index.values) {
+      part.trims_value =
+          part.key.trim_spaces && columns[part.column].layout == Column::Layout::kPadded;
+    }
+  }
   rows_.Build(std::move(columns), table->s->null_bytes, table->s->default_values);
   return Status::Ok();
+}
+
+void TableCodec::AddIndex(const TableCodec& other, uint number,
+                          const std::vector<ColumnOrigin>& sources) {
+  Index& index = indexes_.emplace_back(other.indexes_[number]);
+  const auto take = [&](Part& part) {
+    const ColumnOrigin& source = sources[part.column];
+    part.column = source.before < 0 ? kNoColumn : static_cast<uint32_t>(source.before);
+    if (source.before < 0) part.everywhere = &source.added;
+  };
+  std::for_each(index.parts.begin(), index.parts.end(), take);
+  std::for_each(index.values.begin(), index.values.end(), take);
+  index.fields.assign(key_only_.size(), false);  // Nobody reads it yet.
 }
 
 Status TableCodec::BuildTextPart(CHARSET_INFO* cs, uint length, bool unique, Part* part) {

@@ -36,7 +36,10 @@ class IndexBuild {
   static constexpr char kPutFirst = 'p';
   static constexpr char kDeletedFirst = 'd';
 
-  std::shared_ptr<const TableCodec> codec;  // Of the new definition.
+  std::shared_ptr<const TableCodec> codec;  // Of the new definition; reads rows of all forms.
+  RowHistory history;                       // Of codec.
+  // For each column of the new definition; `before` is a column of the existing one.
+  std::vector<ColumnOrigin> sources;
   std::vector<Index> indexes;
   std::string catalog_name;           // Lets a restart drop the families after a crash.
   std::atomic<bool> given_up{false};  // The families are dropped, or about to be.

@@ -26,6 +26,9 @@ constexpr alter_table_operations kOfColumns =
     ALTER_ADD_STORED_BASE_COLUMN | ALTER_DROP_STORED_COLUMN | ALTER_STORED_COLUMN_ORDER |
     ALTER_ADD_VIRTUAL_COLUMN | ALTER_DROP_VIRTUAL_COLUMN | ALTER_VIRTUAL_COLUMN_ORDER |
     ALTER_COLUMN_NULLABLE | ALTER_COLUMN_TYPE_CHANGE_BY_ENGINE | ALTER_COLUMN_INDEX_LENGTH;
+// No row holds a virtual column.
+constexpr alter_table_operations kOfVirtualColumns =
+    ALTER_VIRTUAL_COLUMN_TYPE | ALTER_VIRTUAL_GCOL_EXPR;
 
 constexpr alter_table_operations kOfIndexes =
     ALTER_DROP_NON_UNIQUE_NON_PRIM_INDEX | ALTER_DROP_UNIQUE_INDEX | ALTER_INDEX_ORDER;
@@ -39,14 +42,16 @@ constexpr uint64_t kBuildBytes = 32 << 20;
 constexpr ulonglong kDescribingOptions =
     HA_CREATE_USED_COMMENT | HA_CREATE_USED_AVG_ROW_LENGTH | HA_CREATE_USED_MAX_ROWS |
     HA_CREATE_USED_MIN_ROWS | HA_CREATE_USED_STATS_PERSISTENT | HA_CREATE_USED_STATS_AUTO_RECALC |
-    HA_CREATE_USED_STATS_SAMPLE_PAGES;
+    HA_CREATE_USED_STATS_SAMPLE_PAGES | HA_CREATE_USED_CHARSET | HA_CREATE_USED_DEFAULT_CHARSET |
+    HA_CREATE_USED_ROW_FORMAT;
 
 // The table's new definition, prepared while it can still be refused.
 class AlterPlan final : public inplace_alter_handler_ctx {
  public:
   TableChange change;
   std::vector<uint> added;  // Keys of the new definition that must be filled.
-  std::shared_ptr<const TableCodec> codec;
+  std::shared_ptr<TableCodec> codec = std::make_shared<TableCodec>();
+  std::vector<ColumnOrigin> sources;  // As IndexBuild::sources.
   std::unique_ptr<IndexBuilder> builder;
 };
 
@@ -58,7 +63,16 @@ const LEX_CSTRING& NameBefore(const KEY& key, const Alter_inplace_info& info) {
   return key.name;
 }
 
+// Whether the server wants a key built, even if it replaces one of the same name.
+bool IsAdded(const KEY& key, const Alter_inplace_info& info) {
+  return std::any_of(
+      info.index_add_buffer, info.index_add_buffer + info.index_add_count,
+      [&](uint i) { return port::SameName(info.key_info_buffer[i].name, key.name); });
+}
+
+// Returns: -1 for a key that is added.
 int KeyBefore(const KEY& key, const TABLE_SHARE& before, const Alter_inplace_info& info) {
+  if (IsAdded(key, info)) return -1;
   const LEX_CSTRING& name = NameBefore(key, info);
   for (uint i = 0; i < before.keys; i++) {
     if (port::SameName(before.key_info[i].name, name)) return static_cast<int>(i);
@@ -79,7 +93,7 @@ std::vector<int> ColumnsBefore(const TABLE& altered, const Alter_inplace_info& i
 
 bool CanBuild(const KEY& key, const TableCodec& codec, uint number) {
   if (key.algorithm == HA_KEY_ALG_FULLTEXT || key.algorithm == HA_KEY_ALG_RTREE) return false;
-  if (codec.is_hash(number) || codec.has_virtual(number)) return false;
+  if (codec.is_hash(number)) return false;
   for (uint i = 0; i < key.user_defined_key_parts; i++) {
     const Field& field = *key.key_part[i].field;
     const bool prefix = (key.key_part[i].key_part_flag & HA_PART_KEY_SEG) != 0;
@@ -87,15 +101,6 @@ bool CanBuild(const KEY& key, const TableCodec& codec, uint number) {
     if (WhyNoIndex(field.charset(), filled, prefix) != nullptr) return false;
   }
   return true;
-}
-
-// Whether records of the two definitions have the same layout.
-bool SameRecords(const std::vector<Column>& a, const std::vector<Column>& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Column& x, const Column& y) {
-    return x.layout == y.layout && x.offset == y.offset && x.bytes == y.bytes &&
-           x.length_bytes == y.length_bytes && x.null_mask == y.null_mask &&
-           x.null_offset == y.null_offset && x.stored == y.stored;
-  });
 }
 
 // Hides errors and warnings from the client, and remembers that there were some.
@@ -146,7 +151,7 @@ bool HasLongValues(TABLE* table) {
 }
 
 const char* WhyNot(alter_table_operations flags) {
-  if ((flags & (ALTER_STORED_COLUMN_TYPE | ALTER_VIRTUAL_COLUMN_TYPE)) != 0) {
+  if ((flags & (ALTER_STORED_COLUMN_TYPE | ALTER_COLUMN_VCOL)) != 0) {
     return my_get_err_msg(ER_ALTER_OPERATION_NOT_SUPPORTED_REASON_COLUMN_TYPE);
   }
   if ((flags & ALTER_COLUMN_NOT_NULLABLE) != 0) {
@@ -156,6 +161,24 @@ const char* WhyNot(alter_table_operations flags) {
     return "TidesDB: another primary key";
   }
   return nullptr;
+}
+
+// Whether something that the table stores or promises may follow from a virtual column or from a
+// column's collation.
+bool HasDerived(const TABLE& table) {
+  const auto stores = [](const Field* field) {
+    return field->vcol_info != nullptr && field->stored_in_db();
+  };
+  return table.check_constraints != nullptr || table.part_info != nullptr ||
+         std::any_of(table.field, table.field + table.s->fields, stores);
+}
+
+// Whether an index of the table contains a virtual column.
+bool HasVirtualIndex(const TableCodec& codec, uint keys) {
+  for (uint i = 0; i < keys; i++) {
+    if (codec.has_virtual(i)) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -172,20 +195,34 @@ bool ha_tidesdb::OptionsStay(TABLE* altered, const Alter_inplace_info& info) {
          sysvars::SameStorage(*before, *after) && CheckOptions(altered) == 0;
 }
 
-// The indexes of the new definition, each with its existing family.
-bool ha_tidesdb::PlanIndexes(const TABLE& altered, const Alter_inplace_info& info, TableDef* def,
-                             std::vector<uint>* added) {
+// As the table's keys; the newer form if those do not show it.
+uint32_t ha_tidesdb::FormsAfterAlter() const {
+  return open_.state->def.key_forms | ~open_.codec.forms_that_matter();
+}
+
+// The indexes of the new definition, each with its existing family if its entries stay. *added: those to build.
+// codec: null if only names change.
+// Returns: false if that is impossible.
+bool ha_tidesdb::PlanIndexes(const TABLE& altered, const Alter_inplace_info& info,
+                             const TableCodec* codec, const std::vector<int>& columns_before,
+                             TableDef* def, std::vector<uint>* added) {
   std::vector<IndexDef> indexes;
   for (uint i = 0; i < altered.s->keys; i++) {
     const KEY& key = altered.s->key_info[i];
     const int before = KeyBefore(key, *table_share, info);
-    if (before < 0) {
-      if ((info.handler_flags & kOfNewIndexes) == 0) return false;
+    const bool stays = before >= 0 && (codec == nullptr ||
+                                       codec->SameIndex(i, open_.codec, static_cast<uint>(before),
+                                                        columns_before));
+    if (before >= 0 && open_.codec.is_primary(static_cast<uint>(before))) {
+      if (!stays) return false;
+      continue;
+    }
+    if (!stays) {
+      if (codec == nullptr || !CanBuild(altered.key_info[i], *codec, i)) return false;
       added->push_back(i);
       indexes.push_back({key.name.str, 0});
       continue;
     }
-    if (open_.codec.is_primary(static_cast<uint>(before))) continue;
     const char* const name = table_share->key_info[before].name.str;
     for (const IndexDef& index : def->indexes) {
       if (index.name == name) indexes.push_back({key.name.str, index.family});
@@ -195,47 +232,25 @@ bool ha_tidesdb::PlanIndexes(const TABLE& altered, const Alter_inplace_info& inf
   return true;
 }
 
-// As the table's keys; the newer form if those do not show it.
-uint32_t ha_tidesdb::FormsAfterAlter() const {
-  return open_.state->def.key_forms | ~open_.codec.forms_that_matter();
-}
-
-bool ha_tidesdb::KeysStay(const TABLE& altered, const TableCodec& codec,
-                          const std::vector<int>& columns_before, const Alter_inplace_info& info) {
-  if (codec.hidden_key() != open_.codec.hidden_key()) return false;
-  for (uint i = 0; i < altered.s->keys; i++) {
-    const int before = KeyBefore(altered.s->key_info[i], *table_share, info);
-    if (before < 0 && CanBuild(altered.key_info[i], codec, i)) continue;
-    if (before < 0 || !codec.SameIndex(i, open_.codec, static_cast<uint>(before), columns_before)) {
-      return false;
-    }
-  }
-  return true;
-}
-
-// Adds new indexes; rows stay as they are.
-bool ha_tidesdb::PlanBuild(TABLE* altered, const Alter_inplace_info& info,
-                           std::shared_ptr<const TableCodec>* codec) {
-  auto built = std::make_shared<TableCodec>();
-  const std::vector<int> columns_before = ColumnsBefore(*altered, info);
-  if (info.ignore || columns_before.size() != altered->s->fields ||
-      port::HasVectorIndex(*altered->s) || !built->Build(altered, FormsAfterAlter()).ok() ||
-      !SameRecords(built->rows().columns(), open_.codec.rows().columns()) ||
-      !KeysStay(*altered, *built, columns_before, info)) {
-    return false;
-  }
-  *codec = std::move(built);
-  return true;
-}
-
+// The new definition's codec, and where its columns come from.
 // Returns: null, or the reason why it is impossible; "" if the server's own text suffices.
-const char* ha_tidesdb::PlanColumns(TABLE* altered, const Alter_inplace_info& info, TableDef* def) {
+const char* ha_tidesdb::PlanColumns(TABLE* altered, const Alter_inplace_info& info, TableDef* def,
+                                    TableCodec* new_codec, std::vector<ColumnOrigin>* sources,
+                                    std::vector<uint>* added) {
   if (info.error_if_not_empty) return "";
   const std::vector<int> columns_before = ColumnsBefore(*altered, info);
   if (columns_before.size() != altered->s->fields) return "";
-  TableCodec codec;
+  TableCodec& codec = *new_codec;
   const Status built = codec.Build(altered, FormsAfterAlter());
-  if (!built.ok() || !KeysStay(*altered, codec, columns_before, info)) return "";
+  if (!built.ok() || codec.hidden_key() != open_.codec.hidden_key() ||
+      !PlanIndexes(*altered, info, &codec, columns_before, def, added)) {
+    return "";
+  }
+  if ((info.handler_flags & kOfVirtualColumns) != 0 &&
+      (HasDerived(*altered) || HasVirtualIndex(open_.codec, table_share->keys))) {
+    return "";
+  }
+  for (const int before : columns_before) sources->push_back({before, {}});
   std::vector<int> place_before(table_share->fields, -1);
   const std::vector<uint32_t> stored_before = open_.codec.rows().StoredColumns();
   for (size_t i = 0; i < stored_before.size(); i++)
@@ -250,6 +265,7 @@ const char* ha_tidesdb::PlanColumns(TABLE* altered, const Alter_inplace_info& in
                                 altered->record[0], &origin.added)) {
       return "TidesDB: the value of a new column does not fit, or differs between rows";
     }
+    if (origin.before < 0) (*sources)[field].added = origin.added;
   }
   const LEX_CUSTRING& frm = table_share->tabledef_version;
   const Slice frm_before(reinterpret_cast<const char*>(frm.str), frm.length);
@@ -261,6 +277,19 @@ const char* ha_tidesdb::PlanColumns(TABLE* altered, const Alter_inplace_info& in
          "... FORCE rewrites all rows in one form";
 }
 
+namespace {
+
+// Writers cannot compute a virtual column that their definition of the table may not have.
+enum_alter_inplace_result ResultOf(const AlterPlan& plan) {
+  if (plan.added.empty()) return HA_ALTER_INPLACE_INSTANT;
+  const auto has_virtual = [&](uint key) { return plan.codec->has_virtual(key); };
+  return std::any_of(plan.added.begin(), plan.added.end(), has_virtual)
+             ? HA_ALTER_INPLACE_NOCOPY_LOCK
+             : HA_ALTER_INPLACE_NOCOPY_NO_LOCK;
+}
+
+}  // namespace
+
 enum_alter_inplace_result ha_tidesdb::check_if_supported_inplace_alter(
     TABLE* altered_table, Alter_inplace_info* info) noexcept {
   enum_alter_inplace_result result = HA_ALTER_INPLACE_NOT_SUPPORTED;
@@ -270,23 +299,29 @@ enum_alter_inplace_result ha_tidesdb::check_if_supported_inplace_alter(
     if (!OptionsStay(altered_table, *info)) return 0;
     const alter_table_operations flags = info->handler_flags;
     const char* why = WhyNot(flags);
-    const bool builds = (flags & kOfNewIndexes) != 0;
-    if ((flags & ~(kOfNameOnly | kOfIndexes | (builds ? kOfNewIndexes : kOfColumns))) == 0) {
+    constexpr alter_table_operations kPossible =
+        kOfNameOnly | kOfIndexes | kOfNewIndexes | kOfColumns | kOfVirtualColumns;
+    if (why == nullptr && (flags & ~kPossible) == 0) {
       TableDef& def = plan->change.def;
       plan->change.name = open_.name;
       plan->change.long_values = HasLongValues(altered_table);
       def = open_.state->def;
-      if (!PlanIndexes(*altered_table, *info, &def, &plan->added)) return 0;
       const LEX_CUSTRING& frm = altered_table->s->tabledef_version;
       def.frm_version.assign(reinterpret_cast<const char*>(frm.str), frm.length);
-      if (builds) {
-        if (!PlanBuild(altered_table, *info, &plan->codec)) return 0;
-        def.key_forms = FormsAfterAlter() & plan->codec->forms_that_matter();
-        result = HA_ALTER_INPLACE_NOCOPY_NO_LOCK;
+      if ((flags & ~kOfNameOnly) == 0) {
+        if (PlanIndexes(*altered_table, *info, nullptr, {}, &def, &plan->added)) {
+          result = HA_ALTER_INPLACE_INSTANT;
+        }
         return 0;
       }
-      why = (flags & ~kOfNameOnly) == 0 ? nullptr : PlanColumns(altered_table, *info, &def);
-      if (why == nullptr) result = HA_ALTER_INPLACE_INSTANT;
+      why =
+          PlanColumns(altered_table, *info, &def, plan->codec.get(), &plan->sources, &plan->added);
+      const bool builds = !plan->added.empty();
+      if (builds && (info->ignore || port::HasVectorIndex(*altered_table->s))) return 0;
+      if (why == nullptr) result = ResultOf(*plan);
+      if (why == nullptr && builds) {
+        def.key_forms = FormsAfterAlter() & plan->codec->forms_that_matter();
+      }
     }
     if (why != nullptr && *why != '\0') info->unsupported_reason = why;
     return 0;
@@ -307,7 +342,11 @@ bool ha_tidesdb::prepare_inplace_alter_table(TABLE*, Alter_inplace_info* info) n
            }
            if (plan->added.empty()) return 0;
            auto build = std::make_shared<IndexBuild>();
+           build->history = change.def.history;
+           const Status read = plan->codec->SetHistory(&build->history, build->history.newest());
+           if (!read.ok()) return AlterError(read);
            build->codec = plan->codec;
+           build->sources = std::move(plan->sources);
            for (const uint key : plan->added) build->indexes.push_back({key, nullptr, nullptr});
            const Status begun = engine->dictionary.BeginBuild(change.name, build);
            if (!begun.ok()) return AlterError(begun);
@@ -319,8 +358,8 @@ bool ha_tidesdb::prepare_inplace_alter_table(TABLE*, Alter_inplace_info* info) n
            if (const int error = open_.Bind()) return error;
            THD* const thd = ha_thd();
            const uint64_t staging = sysvars::StagingBytes(thd);
-           plan->builder = std::make_unique<IndexBuilder>(engine->db.get(), &open_.codec,
-                                                          open_.state.get(), change.build);
+           plan->builder =
+               std::make_unique<IndexBuilder>(engine->db.get(), open_.state.get(), change.build);
            const Status taken = plan->builder->Begin(thd, staging == 0 ? kBuildBytes : staging);
            return taken.ok() ? 0 : AlterError(taken);
          }) != 0;
@@ -331,7 +370,7 @@ bool ha_tidesdb::inplace_alter_table(TABLE* altered_table, Alter_inplace_info* i
            auto* const plan = static_cast<AlterPlan*>(info->handler_ctx);
            if (plan->builder == nullptr) return 0;
            const auto rows_about = static_cast<uint64_t>(std::max<int64_t>(0, open_.state->rows));
-           const Status built = plan->builder->Run(table->record[0], rows_about);
+           const Status built = plan->builder->Run(altered_table, rows_about);
            return built.ok() ? 0 : BuildError(altered_table, *plan->builder, built);
          }) != 0;
 }
@@ -343,6 +382,7 @@ int ha_tidesdb::BuildError(TABLE* altered, const IndexBuilder& builder, const St
 }
 
 int ha_tidesdb::AlterError(const Status& status) {
+  if (ha_thd()->is_error()) return 1;  // The client has been told.
   if (status.code() == Code::kInterrupted) {
     my_error(ER_QUERY_INTERRUPTED, MYF(0));
   } else {
@@ -362,7 +402,7 @@ void ha_tidesdb::PrintDuplicate(TABLE* altered, const IndexBuilder& builder) {
   PinnedValue row;
   ValueReader values;  // The record's blobs point into it.
   RowPlan plan;
-  plan.Build(open_.codec.rows(), std::vector<bool>(table_share->fields, true));
+  plan.Build(codec.rows(), std::vector<bool>(altered->s->fields, true));
   std::vector<ApartValue> apart;
   const auto transaction = engine->db->Begin({});
   const auto found = codec.PrimaryKeyOfEntry(duplicate.key_number, duplicate.key, duplicate.value,
@@ -371,8 +411,12 @@ void ha_tidesdb::PrintDuplicate(TABLE* altered, const IndexBuilder& builder) {
                          : Result<bool>(false);
   bool restored =
       found.ok() && *found && plan.Decode(row.slice(), record, &apart).ok() &&
-      values.Read(transaction.get(), open_.state->values, open_.codec.rows(), apart, record).ok() &&
-      open_.codec.RestorePrimaryKey(primary_key, record);
+      values.Read(transaction.get(), open_.state->values, codec.rows(), apart, record).ok() &&
+      codec.RestorePrimaryKey(primary_key, record);
+  for (uint i = 0; restored && i < key->user_defined_key_parts; i++) {
+    Field* const field = altered->field[key->key_part[i].fieldnr - 1];
+    if (!field->stored_in_db()) restored = altered->update_virtual_field(field, true) == 0;
+  }
   if (!restored) {
     // The row was not committed.
     restored = true;
@@ -458,20 +502,32 @@ bool ha_tidesdb::commit_inplace_alter_table(TABLE* altered_table, Alter_inplace_
          }) != 0;
 }
 
-// A row holds a VARCHAR's bytes and their number; only the table knows the maximum.
+// A row holds a text's bytes and, if they vary, their number; only the table knows the maximum and
+// the collation.
 bool ha_tidesdb::can_convert_nocopy(const Field& field,
                                     const Column_definition& definition) const noexcept {
-  return field.real_type() == MYSQL_TYPE_VARCHAR &&
-         definition.real_field_type() == MYSQL_TYPE_VARCHAR &&
-         field.charset() == definition.charset && field.field_length <= definition.length &&
-         field.vcol_info == nullptr && definition.vcol_info == nullptr;
+  const auto type = field.real_type();
+  // Other types may be stored as a text but mean something else, as UUID does.
+  if (field.type_handler() != definition.type_handler() || field.vcol_info != nullptr ||
+      definition.vcol_info != nullptr) {
+    return false;
+  }
+  if (field.charset() != definition.charset &&
+      (!Charset(field.charset()).encoding_allows_reinterpret_as(definition.charset) ||
+       HasDerived(*field.table) || field.table->vfield != nullptr)) {
+    return false;
+  }
+  if (type == MYSQL_TYPE_BLOB) return field.pack_length() == definition.pack_length;
+  return (type == MYSQL_TYPE_VARCHAR || type == MYSQL_TYPE_STRING) &&
+         field.field_length <= definition.length;
 }
 
 // A key over a whole column stays valid if the column grows.
 Compare_keys ha_tidesdb::compare_key_parts(const Field& field, const Column_definition& definition,
                                            const KEY_PART_INFO& part,
                                            const KEY_PART_INFO& new_part) const noexcept {
-  if (!field.is_equal(definition) && !can_convert_nocopy(field, definition)) {
+  const bool same_order = field.charset() == definition.charset;
+  if (!field.is_equal(definition) && !(same_order && can_convert_nocopy(field, definition))) {
     return Compare_keys::NotEqual;
   }
   if (part.length == new_part.length) return Compare_keys::Equal;

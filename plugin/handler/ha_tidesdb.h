@@ -139,20 +139,18 @@ class ha_tidesdb final : public handler {
 
   // --- ha_alter.cc ---
   bool OptionsStay(TABLE* altered, const Alter_inplace_info& info);
-  bool PlanIndexes(const TABLE& altered, const Alter_inplace_info& info, TableDef* def,
-                   std::vector<uint>* added);
-  bool PlanBuild(TABLE* altered, const Alter_inplace_info& info,
-                 std::shared_ptr<const TableCodec>* codec);
+  bool PlanIndexes(const TABLE& altered, const Alter_inplace_info& info, const TableCodec* codec,
+                   const std::vector<int>& columns_before, TableDef* def, std::vector<uint>* added);
   int AlterError(const Status& status);
   int BuildError(TABLE* altered, const IndexBuilder& builder, const Status& status);
   void PrintDuplicate(TABLE* altered, const IndexBuilder& builder);
   uint32_t FormsAfterAlter() const;
   // Whether the current row, as the server compares, is before a range.
   bool IsInFrontOf(const key_range* start);
-  bool KeysStay(const TABLE& altered, const TableCodec& codec,
-                const std::vector<int>& columns_before, const Alter_inplace_info& info);
   Status RestartAutoIncrement(const HA_CREATE_INFO& info, TableDef* def);
-  const char* PlanColumns(TABLE* altered, const Alter_inplace_info& info, TableDef* def);
+  const char* PlanColumns(TABLE* altered, const Alter_inplace_info& info, TableDef* def,
+                          TableCodec* new_codec, std::vector<ColumnOrigin>* sources,
+                          std::vector<uint>* added);
 
   // --- sequence_table.cc ---
   int ReadSequence(uchar* record);

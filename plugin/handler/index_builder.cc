@@ -20,13 +20,8 @@ ScanOptions ReadOnce() {
 
 }  // namespace
 
-IndexBuilder::IndexBuilder(Db* db, const TableCodec* codec, const TableState* table,
-                           std::shared_ptr<IndexBuild> build)
-    : db_(db),
-      codec_(codec),
-      rows_(table->primary),
-      values_(table->values),
-      build_(std::move(build)) {
+IndexBuilder::IndexBuilder(Db* db, const TableState* table, std::shared_ptr<IndexBuild> build)
+    : db_(db), rows_(table->primary), values_(table->values), build_(std::move(build)) {
   for (const IndexBuild::Index& index : build_->indexes) works_.push_back({index});
 }
 
@@ -61,10 +56,10 @@ Status IndexBuilder::Begin(THD* thd, uint64_t memory_bytes) {
   return Status::Ok();
 }
 
-Status IndexBuilder::Run(uchar* record, uint64_t rows_about) {
+Status IndexBuilder::Run(TABLE* altered, uint64_t rows_about) {
   thd_progress_init(thd_, kStages);
   const auto run = [&]() -> Status {
-    TIDESDB_TRY(ReadRows(record, rows_about));
+    TIDESDB_TRY(ReadRows(altered, rows_about));
     thd_progress_next_stage(thd_);
     TIDESDB_TRY(SortAll());
     build_->loaded = true;
@@ -78,15 +73,33 @@ Status IndexBuilder::Run(uchar* record, uint64_t rows_about) {
   return status;
 }
 
-Status IndexBuilder::ReadRows(uchar* record, uint64_t rows_about) {
+// The virtual columns of the indexes.
+std::vector<Field*> IndexBuilder::VirtualColumns(const TABLE& altered) const {
+  std::vector<Field*> columns;
+  for (uint i = 0; i < altered.s->fields; i++) {
+    Field* const field = altered.field[i];
+    const auto has = [&](const Work& work) {
+      return codec().is_made_from(work.index.key_number, i);
+    };
+    if (field->stored_in_db() || std::none_of(works_.begin(), works_.end(), has)) continue;
+    columns.push_back(field);
+  }
+  return columns;
+}
+
+Status IndexBuilder::ReadRows(TABLE* altered, uint64_t rows_about) {
+  const std::vector<Field*> virtual_columns = VirtualColumns(*altered);
   std::vector<bool> wanted;
-  for (uint i = 0; i < codec_->rows().columns().size(); i++) {
-    wanted.push_back(std::any_of(works_.begin(), works_.end(), [&](const Work& work) {
-      return build_->codec->is_made_from(work.index.key_number, i);
-    }));
+  for (uint i = 0; i < codec().rows().columns().size(); i++) {
+    // A virtual column may be made from any other.
+    wanted.push_back(!virtual_columns.empty() ||
+                     std::any_of(works_.begin(), works_.end(), [&](const Work& work) {
+                       return codec().is_made_from(work.index.key_number, i);
+                     }));
   }
   RowPlan plan;
-  plan.Build(codec_->rows(), wanted);
+  plan.Build(codec().rows(), wanted);
+  uchar* const record = altered->record[0];
   const auto scan = snapshot_->NewIterator(rows_, ReadOnce());
   Stage stage(thd_, StageOf::kIndexRead, rows_about);
   std::vector<ApartValue> apart;
@@ -100,10 +113,15 @@ Status IndexBuilder::ReadRows(uchar* record, uint64_t rows_about) {
     }
     TIDESDB_TRY(plan.Decode(scan->value(), record, &apart));
     TIDESDB_ASSIGN(const bool whole,
-                   values.Read(snapshot_.get(), values_, codec_->rows(), apart, record));
+                   values.Read(snapshot_.get(), values_, codec().rows(), apart, record));
     if (!whole) return Status::Corruption(ValueMissing(scan->key()));
-    if (!codec_->RestorePrimaryKey(scan->key(), record)) {
+    if (!codec().RestorePrimaryKey(scan->key(), record)) {
       return Status::Corruption("a row's key is damaged");
+    }
+    for (Field* field : virtual_columns) {
+      if (altered->update_virtual_field(field, false) != 0) {
+        return Status::InvalidArgument("a virtual column has no value");
+      }
     }
     TIDESDB_TRY(AddRow(scan->key(), record));
   }

@@ -19,18 +19,17 @@ class Stage;
 
 class IndexBuilder {
  public:
-  // codec: of the existing table; its records are also those of the new definition.
-  IndexBuilder(Db* db, const TableCodec* codec, const TableState* table,
-               std::shared_ptr<IndexBuild> build);
+  IndexBuilder(Db* db, const TableState* table, std::shared_ptr<IndexBuild> build);
 
   // Takes the snapshot. memory_bytes: for unsorted entries, for all indexes together.
   // REQUIRES: nobody writes, and later writers update the indexes.
   Status Begin(THD* thd, uint64_t memory_bytes);
-  // Reads all rows and puts their entries below later writes. record: memory for one row. rows_about: for the
-  // progress display.
+  // Reads all rows and puts their entries below later writes. altered: of the new definition; its record is used.
+  // rows_about: for the progress display.
   // Errors: kAlreadyExists (two rows have the same unique key, see duplicate()), kInterrupted (the statement was
-  // killed), those of reading and writing.
-  Status Run(uchar* record, uint64_t rows_about);
+  // killed), kInvalidArgument (a virtual column of a row has no value; the server has told the client), those of
+  // reading and writing.
+  Status Run(TABLE* altered, uint64_t rows_about);
   // Checks that no writer has made a duplicate. REQUIRES: nobody writes. Errors: as Run.
   Status Finish();
 
@@ -46,7 +45,8 @@ class IndexBuilder {
     uint64_t written_early = 0;  // Entries written while rows were still read.
   };
 
-  Status ReadRows(uchar* record, uint64_t rows_about);
+  Status ReadRows(TABLE* altered, uint64_t rows_about);
+  std::vector<Field*> VirtualColumns(const TABLE& altered) const;
   Status AddRow(Slice primary_key, const uchar* record);
   Status SortAll();
   Status Sort(Work* work);
@@ -61,7 +61,6 @@ class IndexBuilder {
   Status Look() const;
 
   Db* const db_;
-  const TableCodec* const codec_;
   ColumnFamily* const rows_;
   ColumnFamily* const values_;
   const std::shared_ptr<IndexBuild> build_;

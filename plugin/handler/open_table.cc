@@ -20,7 +20,7 @@ int OpenTable::Bind() {
   ShowKeyShapes();
   if (state->build != nullptr && !state->build->given_up) {
     for (const IndexBuild::Index& index : state->build->indexes) {
-      codec.AddIndex(*state->build->codec, index.key_number);
+      codec.AddIndex(*state->build->codec, index.key_number, state->build->sources);
       families.push_back(index.entries);
     }
   }
