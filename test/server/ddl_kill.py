@@ -46,6 +46,8 @@ INSERT INTO swapped SELECT seq, seq, 2 FROM seq_1_to_250;
 STATEMENTS = [
     "ALTER TABLE kept ADD COLUMN IF NOT EXISTS c{n} INT DEFAULT {n}", "ALTER TABLE kept DROP COLUMN IF EXISTS c{n}",
     "ALTER TABLE kept ADD INDEX IF NOT EXISTS i{n} (v, id)", "ALTER TABLE kept DROP INDEX IF EXISTS i{n}",
+    "ALTER TABLE kept ADD COLUMN IF NOT EXISTS e{n} INT DEFAULT {n}, ADD INDEX IF NOT EXISTS e{n} (e{n}, v)",
+    "ALTER TABLE kept DROP INDEX IF EXISTS e{n}, DROP COLUMN IF EXISTS e{n}, ADD INDEX IF NOT EXISTS i{n} (v)",
     "ALTER TABLE kept FORCE", "ALTER TABLE kept AUTO_INCREMENT = 7{n}", "RENAME TABLE kept TO other, other TO kept",
     "RENAME TABLE one TO between, two TO one, between TO two",
     "ALTER TABLE swap EXCHANGE PARTITION p0 WITH TABLE swapped",
@@ -71,6 +73,8 @@ STATEMENTS = [
     "UPDATE texts SET b = REPEAT(MD5(v + {n}), 200), h = CRC32(b) WHERE id % 4 = {n}", "UPDATE texts SET k = k + 1",
     "REPLACE INTO texts (id, v, k, h, b) SELECT id, v, k, h, b FROM texts WHERE id % 4 = {n}",
     "ALTER TABLE texts ADD COLUMN IF NOT EXISTS d{n} TEXT DEFAULT 'd' FIRST", "UPDATE texts SET d{n} = REPEAT('d', 5000)",
+    "ALTER TABLE texts ADD COLUMN IF NOT EXISTS w{n} TEXT AS (LEFT(b, 20)) VIRTUAL, ADD INDEX IF NOT EXISTS w{n} (w{n}(9))",
+    "ALTER TABLE texts DROP INDEX IF EXISTS w{n}, DROP COLUMN IF EXISTS w{n}",
     "ALTER TABLE texts DROP COLUMN IF EXISTS d{n}", "ALTER TABLE texts ADD INDEX IF NOT EXISTS b{n} (b(40))",
     "ALTER TABLE texts DROP INDEX IF EXISTS b{n}", "ALTER TABLE texts FORCE, ALGORITHM=COPY",
     "CREATE TABLE IF NOT EXISTS t{n} (a INT PRIMARY KEY, b TEXT) ENGINE=TidesDB",
