@@ -12,6 +12,17 @@
 #include "handler/index_builder.h"
 
 namespace tidesdb::plugin {
+
+// The table's new definition, prepared while it can still be refused.
+class AlterPlan final : public inplace_alter_handler_ctx {
+ public:
+  TableChange change;
+  std::vector<uint> added;  // Keys of the new definition that must be filled.
+  std::shared_ptr<TableCodec> codec = std::make_shared<TableCodec>();
+  std::vector<ColumnOrigin> sources;  // As IndexBuild::sources.
+  std::unique_ptr<IndexBuilder> builder;
+};
+
 namespace {
 
 // Changes of the server's own definition.
@@ -44,16 +55,6 @@ constexpr ulonglong kDescribingOptions =
     HA_CREATE_USED_MIN_ROWS | HA_CREATE_USED_STATS_PERSISTENT | HA_CREATE_USED_STATS_AUTO_RECALC |
     HA_CREATE_USED_STATS_SAMPLE_PAGES | HA_CREATE_USED_CHARSET | HA_CREATE_USED_DEFAULT_CHARSET |
     HA_CREATE_USED_ROW_FORMAT;
-
-// The table's new definition, prepared while it can still be refused.
-class AlterPlan final : public inplace_alter_handler_ctx {
- public:
-  TableChange change;
-  std::vector<uint> added;  // Keys of the new definition that must be filled.
-  std::shared_ptr<TableCodec> codec = std::make_shared<TableCodec>();
-  std::vector<ColumnOrigin> sources;  // As IndexBuild::sources.
-  std::unique_ptr<IndexBuilder> builder;
-};
 
 // A key's previous name; keys that the server matches may differ in case only.
 const LEX_CSTRING& NameBefore(const KEY& key, const Alter_inplace_info& info) {
@@ -181,6 +182,15 @@ bool HasVirtualIndex(const TableCodec& codec, uint keys) {
   return false;
 }
 
+// Writers cannot compute a virtual column that their definition of the table may not have.
+enum_alter_inplace_result ResultOf(const AlterPlan& plan) {
+  if (plan.added.empty()) return HA_ALTER_INPLACE_INSTANT;
+  const auto has_virtual = [&](uint key) { return plan.codec->has_virtual(key); };
+  return std::any_of(plan.added.begin(), plan.added.end(), has_virtual)
+             ? HA_ALTER_INPLACE_NOCOPY_LOCK
+             : HA_ALTER_INPLACE_NOCOPY_NO_LOCK;
+}
+
 }  // namespace
 
 // Whether the table's options store it as before.
@@ -200,57 +210,57 @@ uint32_t ha_tidesdb::FormsAfterAlter() const {
   return open_.state->def.key_forms | ~open_.codec.forms_that_matter();
 }
 
-// The indexes of the new definition, each with its existing family if its entries stay. *added: those to build.
-// codec: null if only names change.
+// The indexes of the new definition, each with its existing family if its entries stay.
+// columns_before: null if only names change.
 // Returns: false if that is impossible.
 bool ha_tidesdb::PlanIndexes(const TABLE& altered, const Alter_inplace_info& info,
-                             const TableCodec* codec, const std::vector<int>& columns_before,
-                             TableDef* def, std::vector<uint>* added) {
+                             const std::vector<int>* columns_before, AlterPlan* plan) {
+  const TableCodec& codec = *plan->codec;
+  TableDef& def = plan->change.def;
   std::vector<IndexDef> indexes;
   for (uint i = 0; i < altered.s->keys; i++) {
     const KEY& key = altered.s->key_info[i];
     const int before = KeyBefore(key, *table_share, info);
-    const bool stays = before >= 0 && (codec == nullptr ||
-                                       codec->SameIndex(i, open_.codec, static_cast<uint>(before),
-                                                        columns_before));
+    const bool stays = before >= 0 && (columns_before == nullptr ||
+                                       codec.SameIndex(i, open_.codec, static_cast<uint>(before),
+                                                       *columns_before));
     if (before >= 0 && open_.codec.is_primary(static_cast<uint>(before))) {
       if (!stays) return false;
       continue;
     }
     if (!stays) {
-      if (codec == nullptr || !CanBuild(altered.key_info[i], *codec, i)) return false;
-      added->push_back(i);
+      if (columns_before == nullptr || !CanBuild(key, codec, i)) return false;
+      plan->added.push_back(i);
       indexes.push_back({key.name.str, 0});
       continue;
     }
     const char* const name = table_share->key_info[before].name.str;
-    for (const IndexDef& index : def->indexes) {
+    for (const IndexDef& index : def.indexes) {
       if (index.name == name) indexes.push_back({key.name.str, index.family});
     }
   }
-  def->indexes = std::move(indexes);
+  def.indexes = std::move(indexes);
   return true;
 }
 
-// The new definition's codec, and where its columns come from.
+// The new definition's columns and indexes, and where they come from.
 // Returns: null, or the reason why it is impossible; "" if the server's own text suffices.
-const char* ha_tidesdb::PlanColumns(TABLE* altered, const Alter_inplace_info& info, TableDef* def,
-                                    TableCodec* new_codec, std::vector<ColumnOrigin>* sources,
-                                    std::vector<uint>* added) {
+const char* ha_tidesdb::PlanColumns(TABLE* altered, const Alter_inplace_info& info,
+                                    AlterPlan* plan) {
   if (info.error_if_not_empty) return "";
   const std::vector<int> columns_before = ColumnsBefore(*altered, info);
   if (columns_before.size() != altered->s->fields) return "";
-  TableCodec& codec = *new_codec;
+  TableCodec& codec = *plan->codec;
   const Status built = codec.Build(altered, FormsAfterAlter());
   if (!built.ok() || codec.hidden_key() != open_.codec.hidden_key() ||
-      !PlanIndexes(*altered, info, &codec, columns_before, def, added)) {
+      !PlanIndexes(*altered, info, &columns_before, plan)) {
     return "";
   }
   if ((info.handler_flags & kOfVirtualColumns) != 0 &&
       (HasDerived(*altered) || HasVirtualIndex(open_.codec, table_share->keys))) {
     return "";
   }
-  for (const int before : columns_before) sources->push_back({before, {}});
+  for (const int before : columns_before) plan->sources.push_back({before, {}});
   std::vector<int> place_before(table_share->fields, -1);
   const std::vector<uint32_t> stored_before = open_.codec.rows().StoredColumns();
   for (size_t i = 0; i < stored_before.size(); i++)
@@ -265,30 +275,17 @@ const char* ha_tidesdb::PlanColumns(TABLE* altered, const Alter_inplace_info& in
                                 altered->record[0], &origin.added)) {
       return "TidesDB: the value of a new column does not fit, or differs between rows";
     }
-    if (origin.before < 0) (*sources)[field].added = origin.added;
+    if (origin.before < 0) plan->sources[field].added = origin.added;
   }
   const LEX_CUSTRING& frm = table_share->tabledef_version;
   const Slice frm_before(reinterpret_cast<const char*>(frm.str), frm.length);
   if (AddRowVersion(open_.codec.rows().Describe(), codec.rows().Describe(), std::move(origins),
-                    frm_before, &def->history)) {
+                    frm_before, &plan->change.def.history)) {
     return nullptr;
   }
   return "TidesDB: the rows already have too many forms, or a column's bytes change; ALTER TABLE "
          "... FORCE rewrites all rows in one form";
 }
-
-namespace {
-
-// Writers cannot compute a virtual column that their definition of the table may not have.
-enum_alter_inplace_result ResultOf(const AlterPlan& plan) {
-  if (plan.added.empty()) return HA_ALTER_INPLACE_INSTANT;
-  const auto has_virtual = [&](uint key) { return plan.codec->has_virtual(key); };
-  return std::any_of(plan.added.begin(), plan.added.end(), has_virtual)
-             ? HA_ALTER_INPLACE_NOCOPY_LOCK
-             : HA_ALTER_INPLACE_NOCOPY_NO_LOCK;
-}
-
-}  // namespace
 
 enum_alter_inplace_result ha_tidesdb::check_if_supported_inplace_alter(
     TABLE* altered_table, Alter_inplace_info* info) noexcept {
@@ -309,13 +306,12 @@ enum_alter_inplace_result ha_tidesdb::check_if_supported_inplace_alter(
       const LEX_CUSTRING& frm = altered_table->s->tabledef_version;
       def.frm_version.assign(reinterpret_cast<const char*>(frm.str), frm.length);
       if ((flags & ~kOfNameOnly) == 0) {
-        if (PlanIndexes(*altered_table, *info, nullptr, {}, &def, &plan->added)) {
+        if (PlanIndexes(*altered_table, *info, nullptr, plan)) {
           result = HA_ALTER_INPLACE_INSTANT;
         }
         return 0;
       }
-      why =
-          PlanColumns(altered_table, *info, &def, plan->codec.get(), &plan->sources, &plan->added);
+      why = PlanColumns(altered_table, *info, plan);
       const bool builds = !plan->added.empty();
       if (builds && (info->ignore || port::HasVectorIndex(*altered_table->s))) return 0;
       if (why == nullptr) result = ResultOf(*plan);

@@ -18,6 +18,7 @@
 
 namespace tidesdb::plugin {
 
+class AlterPlan;
 class IndexBuilder;
 
 class ha_tidesdb final : public handler {
@@ -139,8 +140,8 @@ class ha_tidesdb final : public handler {
 
   // --- ha_alter.cc ---
   bool OptionsStay(TABLE* altered, const Alter_inplace_info& info);
-  bool PlanIndexes(const TABLE& altered, const Alter_inplace_info& info, const TableCodec* codec,
-                   const std::vector<int>& columns_before, TableDef* def, std::vector<uint>* added);
+  bool PlanIndexes(const TABLE& altered, const Alter_inplace_info& info,
+                   const std::vector<int>* columns_before, AlterPlan* plan);
   int AlterError(const Status& status);
   int BuildError(TABLE* altered, const IndexBuilder& builder, const Status& status);
   void PrintDuplicate(TABLE* altered, const IndexBuilder& builder);
@@ -148,9 +149,7 @@ class ha_tidesdb final : public handler {
   // Whether the current row, as the server compares, is before a range.
   bool IsInFrontOf(const key_range* start);
   Status RestartAutoIncrement(const HA_CREATE_INFO& info, TableDef* def);
-  const char* PlanColumns(TABLE* altered, const Alter_inplace_info& info, TableDef* def,
-                          TableCodec* new_codec, std::vector<ColumnOrigin>* sources,
-                          std::vector<uint>* added);
+  const char* PlanColumns(TABLE* altered, const Alter_inplace_info& info, AlterPlan* plan);
 
   // --- sequence_table.cc ---
   int ReadSequence(uchar* record);

@@ -4,6 +4,7 @@
 
 #include "base/stage.h"
 #include "codec/value_reader.h"
+#include "handler/open_table.h"
 
 namespace tidesdb::plugin {
 namespace {
@@ -73,29 +74,17 @@ Status IndexBuilder::Run(TABLE* altered, uint64_t rows_about) {
   return status;
 }
 
-// The virtual columns of the indexes.
-std::vector<Field*> IndexBuilder::VirtualColumns(const TABLE& altered) const {
-  std::vector<Field*> columns;
-  for (uint i = 0; i < altered.s->fields; i++) {
-    Field* const field = altered.field[i];
+Status IndexBuilder::ReadRows(TABLE* altered, uint64_t rows_about) {
+  std::vector<Field*> virtual_columns;
+  std::vector<bool> wanted(altered->s->fields, false);
+  for (uint i = 0; i < altered->s->fields; i++) {
     const auto has = [&](const Work& work) {
       return codec().is_made_from(work.index.key_number, i);
     };
-    if (field->stored_in_db() || std::none_of(works_.begin(), works_.end(), has)) continue;
-    columns.push_back(field);
-  }
-  return columns;
-}
-
-Status IndexBuilder::ReadRows(TABLE* altered, uint64_t rows_about) {
-  const std::vector<Field*> virtual_columns = VirtualColumns(*altered);
-  std::vector<bool> wanted;
-  for (uint i = 0; i < codec().rows().columns().size(); i++) {
-    // A virtual column may be made from any other.
-    wanted.push_back(!virtual_columns.empty() ||
-                     std::any_of(works_.begin(), works_.end(), [&](const Work& work) {
-                       return codec().is_made_from(work.index.key_number, i);
-                     }));
+    if (std::none_of(works_.begin(), works_.end(), has)) continue;
+    wanted[i] = true;
+    AddBaseColumns(*altered, i, &wanted);
+    if (!altered->field[i]->stored_in_db()) virtual_columns.push_back(altered->field[i]);
   }
   RowPlan plan;
   plan.Build(codec().rows(), wanted);

@@ -46,7 +46,6 @@ class IndexBuilder {
   };
 
   Status ReadRows(TABLE* altered, uint64_t rows_about);
-  std::vector<Field*> VirtualColumns(const TABLE& altered) const;
   Status AddRow(Slice primary_key, const uchar* record);
   Status SortAll();
   Status Sort(Work* work);

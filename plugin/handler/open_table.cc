@@ -6,6 +6,20 @@
 
 namespace tidesdb::plugin {
 
+void AddBaseColumns(const TABLE& table, uint column, std::vector<bool>* wanted) {
+  const Field& field = *table.field[column];
+  if (field.stored_in_db()) return;
+  List<Item_field> bases;
+  field.vcol_info->expr->walk(&Item::collect_item_field_processor, false, &bases);
+  List_iterator_fast<Item_field> base(bases);
+  while (const Item_field* item = base++) {
+    const uint number = item->field->field_index;
+    if ((*wanted)[number]) continue;
+    (*wanted)[number] = true;
+    AddBaseColumns(table, number, wanted);
+  }
+}
+
 int OpenTable::Bind() {
   if (state != nullptr && !state->outdated) return 0;
   auto found = engine->dictionary.Find(name);

@@ -15,6 +15,9 @@
 
 namespace tidesdb::plugin {
 
+// Adds the columns that a virtual column is made from, also by way of others.
+void AddBaseColumns(const TABLE& table, uint column, std::vector<bool>* wanted);
+
 struct OpenTable {
   explicit OpenTable(handler* of) : file(of) {}
 

@@ -73,27 +73,13 @@ void RowReader::MakePlan(ReadPlan* plan) const {
                                                   !open_.table()->field[i]->stored_in_db() ||
                                                   open_.codec.gives_back(index_, i));
   }
+  // The server requests them, except in a filesort that reads the index alone but fetches whole rows
+  // at its end.
   for (uint i = 0; i < open_.share()->fields; i++) {
-    if (bitmap_is_set(&columns, i)) AddBases(i, &wanted);
+    if (bitmap_is_set(&columns, i)) AddBaseColumns(*open_.table(), i, &wanted);
   }
   plan->rows.Build(open_.codec.rows(), wanted);
   plan->bindings = open_.bindings;
-}
-
-// The columns that a virtual column is made from. The server requests them, except in a filesort
-// that reads the index alone but fetches whole rows at its end.
-void RowReader::AddBases(uint column, std::vector<bool>* wanted) const {
-  const Field& field = *open_.table()->field[column];
-  if (field.stored_in_db()) return;
-  List<Item_field> bases;
-  field.vcol_info->expr->walk(&Item::collect_item_field_processor, false, &bases);
-  List_iterator_fast<Item_field> base(bases);
-  while (const Item_field* item = base++) {
-    const uint number = item->field->field_index;
-    if ((*wanted)[number]) continue;
-    (*wanted)[number] = true;
-    AddBases(number, wanted);
-  }
 }
 
 // Whether the index entry suffices: the server requests only the key, which may contain just a part

@@ -79,7 +79,6 @@ class RowReader {
   bool Fits(const ReadPlan& plan) const;
   const ReadPlan& Plan();
   void MakePlan(ReadPlan* plan) const;
-  void AddBases(uint column, std::vector<bool>* wanted) const;
   bool EntryWillDo();
   int LockRow(Slice primary_key, bool* found);
   int ReadUniqueEntry(Slice key, uchar* record, bool* found);
