@@ -20,9 +20,20 @@ constexpr uint8_t kRestLess = 1;
 constexpr uint8_t kRestNone = 2;
 constexpr uint8_t kRestGreater = 3;
 
+constexpr size_t kUsualGroupBytes = 8;
+
 size_t GroupBytes(const Collation::Pad& space) {
   const size_t pad = space.bytes;
-  return pad <= 1 ? 8 : pad * std::max<size_t>(1, 8 / pad);
+  return pad <= 1 ? kUsualGroupBytes : pad * std::max<size_t>(1, kUsualGroupBytes / pad);
+}
+
+// Of one size almost always: then a single instruction.
+void CopyGroup(char* to, const uint8_t* from, size_t group) {
+  if (group == kUsualGroupBytes) {
+    memcpy(to, from, kUsualGroupBytes);
+  } else {
+    memcpy(to, from, group);
+  }
 }
 
 void AppendReversed(const uint8_t* from, size_t n, uint8_t flip, std::string* key) {
@@ -75,18 +86,22 @@ void AppendPadded(const uint8_t* weights, size_t n, const Collation::Pad& space,
   const size_t pad = space.bytes;
   while (n >= pad && memcmp(weights + n - pad, space.weights, pad) == 0) n -= pad;
   const size_t group = GroupBytes(space);
-  for (;;) {
-    const size_t take = std::min(group, n);
-    key->append(reinterpret_cast<const char*>(weights), take);
-    for (size_t i = take; i < group; i++) {
-      key->push_back(static_cast<char>(space.weights[(i - take) % pad]));
+  const size_t groups = std::max<size_t>(1, (n + group - 1) / group);
+  const size_t start = key->size();
+  key->resize(start + groups * (group + 1));
+  char* to = key->data() + start;
+  for (; n > group; weights += group, n -= group, to += group + 1) {
+    CopyGroup(to, weights, group);
+    const uint8_t mark = CompareWithPad(weights + group, n - group, space);
+    to[group] = static_cast<char>(mark);
+    if (mark == kRestNone) {
+      key->resize(static_cast<size_t>(to - key->data()) + group + 1);
+      return;
     }
-    weights += take;
-    n -= take;
-    const uint8_t mark = n == 0 ? kRestNone : CompareWithPad(weights, n, space);
-    key->push_back(static_cast<char>(mark));
-    if (mark == kRestNone) return;
   }
+  if (n > 0) memcpy(to, weights, n);
+  for (size_t i = n; i < group; i++) to[i] = static_cast<char>(space.weights[(i - n) % pad]);
+  to[group] = static_cast<char>(kRestNone);
 }
 
 // The same if the weights may continue: omits a group's mark, and all after it, if it depends on

@@ -114,7 +114,7 @@ class MergeJob {
 
   std::vector<std::unique_ptr<InternalIterator>> Sources() const {
     const LevelIterOptions options = {
-        .lower = {}, .upper = {}, .fill_cache = false, .uncached_readers = true};
+        .lower = {}, .upper = {}, .fill_cache = false, .readers = Readers::kOnce};
     std::vector<std::unique_ptr<InternalIterator>> sources;
     for (const Compaction::Input& input : compaction_.inputs) {
       if (input.level > 0) {

@@ -5,7 +5,6 @@
 
 #include "base/failpoint.h"
 #include "base/key_head.h"
-#include "version/level_iter.h"
 #include "version/merging_iter.h"
 
 namespace tidesdb {
@@ -23,8 +22,8 @@ constexpr size_t kSamplesMax = 512;
 constexpr size_t kSamplesMin = 16;  // Fewer entries are not worth a second thread.
 constexpr uint64_t kLookEveryUs = 100'000;
 
-LevelIterOptions ReadOnce(Slice lower, Slice upper) {
-  return {.lower = lower, .upper = upper, .fill_cache = false, .uncached_readers = true};
+LevelIterOptions ReadOnce(Readers readers, Slice lower, Slice upper) {
+  return {.lower = lower, .upper = upper, .fill_cache = false, .readers = readers};
 }
 
 }  // namespace
@@ -117,7 +116,7 @@ std::unique_ptr<TableOutput> LoadSorter::NewOutput(bool result) const {
   if (!result) {
     table.compression = Compression::kNone;
     table.bloom_fpr = 0;
-    table.sync = false;
+    table.temporary = true;
   }
   return std::make_unique<TableOutput>(context_, table, CachePriority::kData);
 }
@@ -212,7 +211,7 @@ Status LoadSorter::FinishFiles(Run* run) {
 Result<bool> LoadSorter::Find(Slice key, std::string* value) const {
   if (runs_.empty()) return false;
   const FileList files = FilesOf(runs_.front());
-  const auto iter = NewLevelIterator(files, context_->tables, ReadOnce({}, {}));
+  const auto iter = NewLevelIterator(files, context_->tables, ReadOnce(Readers::kOnce, {}, {}));
   iter->Seek(key, kTrailerMax);
   TIDESDB_TRY(iter->status());
   if (!iter->Valid() || iter->user_key() != key) return false;
@@ -222,11 +221,11 @@ Result<bool> LoadSorter::Find(Slice key, std::string* value) const {
 
 Status LoadSorter::MergeFrom(size_t first, bool last) {
   TIDESDB_FAILPOINT_STATUS("load_before_merge");
-  std::vector<FileList> files;
-  files.reserve(runs_.size() - first);
+  std::vector<Input> inputs;
+  inputs.reserve(runs_.size() - first);
   for (size_t i = first; i < runs_.size(); ++i) {
     TIDESDB_TRY(FinishFiles(&runs_[i]));
-    files.push_back(FilesOf(runs_[i]));
+    inputs.push_back({FilesOf(runs_[i]), runs_[i].result ? Readers::kOnce : Readers::kTemporary});
   }
   Share lower;
   Share upper;
@@ -235,10 +234,10 @@ Status LoadSorter::MergeFrom(size_t first, bool last) {
   lower.upper = upper.lower = MiddleKey();
   if (!lower.upper.empty() && context_->helpers != nullptr && context_->helpers->TryTake()) {
     upper.output = NewOutput(last);
-    status = MergeBoth(files, &lower, &upper);
+    status = MergeBoth(inputs, &lower, &upper);
   } else {
     lower.upper.clear();
-    status = MergeShare(files, &lower, true);
+    status = MergeShare(inputs, &lower, true);
   }
   if (status.code() == Code::kAlreadyExists && (lower.has_duplicate || upper.has_duplicate)) {
     // If both shares have a duplicate, report the lower key.
@@ -258,12 +257,12 @@ Status LoadSorter::MergeFrom(size_t first, bool last) {
   return Status::Ok();
 }
 
-Status LoadSorter::MergeShare(const std::vector<FileList>& runs, Share* share, bool look) {
+Status LoadSorter::MergeShare(const std::vector<Input>& inputs, Share* share, bool look) {
   std::vector<std::unique_ptr<InternalIterator>> sources;
-  sources.reserve(runs.size());
-  for (const FileList& files : runs) {
-    sources.push_back(
-        NewLevelIterator(files, context_->tables, ReadOnce(share->lower, share->upper)));
+  sources.reserve(inputs.size());
+  for (const Input& input : inputs) {
+    sources.push_back(NewLevelIterator(input.files, context_->tables,
+                                       ReadOnce(input.readers, share->lower, share->upper)));
   }
   const auto iter = NewMergingIterator(std::move(sources), nullptr);
   uint64_t written = 0;
@@ -289,15 +288,15 @@ Status LoadSorter::MergeShare(const std::vector<FileList>& runs, Share* share, b
   return share->output->FinishFile();
 }
 
-Status LoadSorter::MergeBoth(const std::vector<FileList>& runs, Share* lower, Share* upper) {
+Status LoadSorter::MergeBoth(const std::vector<Input>& inputs, Share* lower, Share* upper) {
   helper_bytes_ = full_->Bytes();
-  helper_ = std::make_unique<Thread>("tdb-load", [this, &runs, upper] {
-    helped_ = MergeShare(runs, upper, false);
+  helper_ = std::make_unique<Thread>("tdb-load", [this, &inputs, upper] {
+    helped_ = MergeShare(inputs, upper, false);
     MutexLock lock(upper->mutex);
     upper->has_ended = true;
     upper->ended.NotifyOne();
   });
-  Status status = MergeShare(runs, lower, true);
+  Status status = MergeShare(inputs, lower, true);
   if (status.ok()) status = AwaitShare(upper, written_ + lower->written);
   if (!status.ok()) give_up_.store(true, std::memory_order_relaxed);
   Status helped = AwaitHelper();

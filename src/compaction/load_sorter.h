@@ -3,7 +3,7 @@
 // Entries collect in memory; full memory is sorted and written as a run. A run that begins after the end of the
 // previous one continues it, so sorted input makes one run, which is the result. Otherwise runs are merged, many at
 // a time. The first run is written like a result; later ones will not be the result, so they are neither compressed
-// nor made durable.
+// nor made durable, and stay in the system's page cache.
 // If a helper is free, it sorts and writes full memory while the next entries collect; each of the two then has
 // half of the memory. In a merge the helper merges the upper half of the keys.
 // Threads: one at a time; it has a private helper thread.
@@ -20,6 +20,7 @@
 #include "base/mutex.h"
 #include "base/thread.h"
 #include "compaction/table_output.h"
+#include "version/level_iter.h"
 #include "version/version.h"
 
 namespace tidesdb {
@@ -93,6 +94,11 @@ class LoadSorter {
     int merges = 0;       // The number that produced it.
     bool result = false;  // Written like a result.
   };
+  // A run that is merged.
+  struct Input {
+    FileList files;
+    Readers readers;
+  };
   // The part of a merge that one thread does: the keys of [lower, upper); empty: no bound.
   struct Share {
     std::string lower;
@@ -127,9 +133,9 @@ class LoadSorter {
   // Merges the runs from this one on into one. `last`: the result.
   Status MergeFrom(size_t first, bool last);
   // `look`: as WriteMemory's.
-  Status MergeShare(const std::vector<FileList>& runs, Share* share, bool look);
+  Status MergeShare(const std::vector<Input>& inputs, Share* share, bool look);
   // Merges the lower share while the helper merges the upper one.
-  Status MergeBoth(const std::vector<FileList>& runs, Share* lower, Share* upper);
+  Status MergeBoth(const std::vector<Input>& inputs, Share* lower, Share* upper);
   // Waits until the helper has merged its share. `written`: entries of this thread, for on_written, whose error ends
   // the wait.
   Status AwaitShare(Share* share, uint64_t written);

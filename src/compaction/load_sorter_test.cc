@@ -121,6 +121,20 @@ TEST_P(LoadSorterTest, InputInOrderIsWrittenOnce) {
   EXPECT_EQ(FilesOnDisk(), next_file_ - 1) << "files were written that are not the result";
 }
 
+// The first run may become the result; of the others no file is synced.
+TEST_P(LoadSorterTest, RunsAreNotMadeDurable) {
+  Random random(TestSeed(1));
+  auto input = Input(&random, 20'000, 20);
+  Shuffle(&random, &input);
+  options_.memory_bytes = 512 << 10;
+  Load(input);
+  const uint64_t written = next_file_ - 1;
+  const uint64_t result = FilesOnDisk();
+  const uint64_t first_run = options_.memory_bytes / options_.target_file_bytes;
+  ASSERT_GT(written, 2 * result) << "too few runs for this test";
+  EXPECT_LE(fs_.counters().of(FileKind::kTable).syncs, result + first_run);
+}
+
 TEST_P(LoadSorterTest, DuplicatesAreFoundWhereverTheyMeet) {
   Random random(TestSeed(1));
   for (int round = 0; round < 40; ++round) {

@@ -39,7 +39,7 @@ Status TableOutput::Add(Slice user_key, Trailer trailer, Slice value) {
     std::string path = TableFileName(context_->directory, number_);
     TIDESDB_ASSIGN(std::unique_ptr<WritableFile> file,
                    context_->fs->NewWritableFile(path, OpenMode::kCreate));
-    if (context_->bypass_page_cache) file->BypassPageCache();
+    if (context_->bypass_page_cache && !options_.temporary) file->BypassPageCache();
     const CacheFill fill = {CacheOf(*context_), number_, priority_};
     writer_ = NewTableWriter(options_, std::move(file), std::move(path), fill);
     writer_->SetInUse(in_use_);

@@ -110,7 +110,7 @@ class TableWriterImpl final : public TableWriter {
     PutTableFooter(&encoded, footer);
     TIDESDB_TRY(Write(encoded));
     TIDESDB_TRY(FlushBuffer());
-    if (options_.sync) TIDESDB_TRY(file_->Sync());
+    if (!options_.temporary) TIDESDB_TRY(file_->Sync());
     TIDESDB_TRY(file_->Close());
     return properties_;
   }

@@ -87,8 +87,7 @@ class LevelIterator final : public InternalIterator {
     if (table_iter_ != nullptr && index == index_) return;
     Close();
     const FileMeta& file = *files_[index];
-    Result<TableRef> table =
-        options_.uncached_readers ? tables_->FindUncached(file) : tables_->Find(file);
+    Result<TableRef> table = Find(file);
     if (!table.ok()) {
       status_ = std::move(table).status();
       return;
@@ -107,6 +106,18 @@ class LevelIterator final : public InternalIterator {
   void OpenBackward(size_t index) {
     const bool beyond = index < files_.size() && files_[index]->key_max() < lower_;
     Open(beyond ? files_.size() : index);
+  }
+
+  Result<TableRef> Find(const FileMeta& file) {
+    switch (options_.readers) {
+      case Readers::kShared:
+        return tables_->Find(file);
+      case Readers::kOnce:
+        return tables_->FindUncached(file);
+      case Readers::kTemporary:
+        return tables_->OpenTemporary(file);
+    }
+    CHECK(false);
   }
 
   void Close() {

@@ -1,6 +1,7 @@
 // Iterates over the files of one sorted level; opens each file when it is reached.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <span>
 
@@ -9,14 +10,19 @@
 
 namespace tidesdb {
 
+enum class Readers : uint8_t {
+  kShared,     // Of the cache of open files.
+  kOnce,       // Not kept: for a compaction, which reads each file once.
+  kTemporary,  // As kOnce, through the system's page cache, where a temporary file still is.
+};
+
 struct LevelIterOptions {
   // Files outside of [lower, upper) are never opened; empty: no bound. The bytes outlive the
   // iterator.
   Slice lower;
   Slice upper;
   bool fill_cache = true;
-  // Bypasses the cache of open files: for a compaction, which reads each file once.
-  bool uncached_readers = false;
+  Readers readers = Readers::kShared;
 };
 
 // `files`: ascending by key, disjoint. They, their owner and `tables` outlive the iterator.

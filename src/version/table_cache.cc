@@ -37,9 +37,15 @@ TableCache::~TableCache() {
 }
 
 Result<TableRef> TableCache::Open(const FileMeta& file) {
+  return OpenReader(file, bypass_page_cache_);
+}
+
+Result<TableRef> TableCache::OpenTemporary(const FileMeta& file) { return OpenReader(file, false); }
+
+Result<TableRef> TableCache::OpenReader(const FileMeta& file, bool bypass_page_cache) {
   std::string path = TableFileName(directory_, file.number());
   TIDESDB_ASSIGN(std::unique_ptr<RandomAccessFile> handle, fs_->NewRandomAccessFile(path));
-  if (bypass_page_cache_) handle->BypassPageCache();
+  if (bypass_page_cache) handle->BypassPageCache();
   return TableReader::Open(std::move(handle), std::move(path), file.number(),
                            file.record().global_sequence, block_cache_);
 }

@@ -37,6 +37,10 @@ class TableCache {
   // a separate one that the cache does not keep.
   Result<TableRef> FindUncached(const FileMeta& file);
 
+  // For a file that its writer reads and deletes (TableWriteOptions::temporary): a separate reader that goes through
+  // the system's page cache.
+  Result<TableRef> OpenTemporary(const FileMeta& file);
+
   // Called by ~FileMeta, on any thread.
   void Forget(const FileMeta& file) EXCLUDES(mutex_);
 
@@ -55,6 +59,7 @@ class TableCache {
     uint64_t memory_bytes;
   };
 
+  Result<TableRef> OpenReader(const FileMeta& file, bool bypass_page_cache);
   Result<TableRef> OpenAndKeep(const FileMeta& file) EXCLUDES(mutex_);
   // Removes files that were not used lately until there is room; their readers go to `closed`.
   void MakeRoom(std::vector<TableRef>* closed) REQUIRES(mutex_);
