@@ -96,6 +96,14 @@ class Transaction {
   virtual Result<bool> GetForUpdate(ColumnFamily* family, Slice key, LockMode mode, LockWait wait,
                                     PinnedValue* value) = 0;
 
+  static constexpr uint64_t kNotShown = UINT64_MAX;  // No iterator shows the key.
+  // As GetForUpdate, for a key at which an iterator with ScanOptions::newest stands. `as_of`: NewestSequence() before
+  // the iterator was made. If the iterator shows what GetForUpdate would read, *as_shown is true, and *value stays
+  // empty: a scan that locks all that it visits need not look up each key.
+  virtual Result<bool> GetShownForUpdate(ColumnFamily* family, Slice key, LockMode mode,
+                                         LockWait wait, uint64_t as_of, bool* as_shown,
+                                         PinnedValue* value) = 0;
+
   // Waits until all other transactions with writes in [start, end) have ended. From then on writes of others into
   // the range wait for the end of this transaction. An empty end means the end of the family; an empty range is OK
   // and locks nothing. It is a real lock with kOptimistic too.

@@ -117,10 +117,10 @@ void RowReader::UnlockUnwanted(ColumnFamily* family, Slice key) {
   transaction()->UnlockLast(family, key);
 }
 
-int RowReader::LockRow(Slice primary_key, bool* found) {
+int RowReader::LockRow(Slice primary_key, uint64_t as_of, bool* as_shown, bool* found) {
   const LockMode mode = statement_.lock_mode();
-  auto locked = transaction()->GetForUpdate(open_.state->primary, primary_key, mode,
-                                            statement_.wait_mode(), &row_);
+  auto locked = transaction()->GetShownForUpdate(open_.state->primary, primary_key, mode,
+                                                 statement_.wait_mode(), as_of, as_shown, &row_);
   if (locked.ok()) {
     *found = *locked;
     if (!*found) UnlockUnwanted(open_.state->primary, primary_key);
@@ -133,7 +133,9 @@ int RowReader::LockRow(Slice primary_key, bool* found) {
 
 int RowReader::Fetch(Slice primary_key, uchar* record, bool* found) {
   if (statement_.row_lock != RowLock::kNone) {
-    if (const int error = LockRow(primary_key, found)) return error;
+    bool as_shown;
+    if (const int error = LockRow(primary_key, Transaction::kNotShown, &as_shown, found))
+      return error;
   } else {
     auto got = statement_.session->TransactionForPlainRead()->Get(open_.state->primary, primary_key,
                                                                   &row_);
@@ -205,11 +207,16 @@ int RowReader::ReadUniqueEntry(Slice key, uchar* record, bool* found) {
   return statement_.Damaged("an index entry is damaged");
 }
 
-int RowReader::ReadPrimary(Slice key, Slice value, uchar* record, bool* found) {
+int RowReader::ReadPrimary(Slice key, Slice value, uint64_t as_of, uchar* record, bool* found) {
   *found = true;
   Assign(key, &primary_key_);
-  if (statement_.row_lock == RowLock::kNone) return Decode(primary_key_, value, false, record);
-  return Fetch(primary_key_, record, found);
+  bool as_shown = true;
+  if (statement_.row_lock != RowLock::kNone) {
+    if (const int error = LockRow(primary_key_, as_of, &as_shown, found)) return error;
+    if (!*found) return 0;
+  }
+  return as_shown ? Decode(primary_key_, value, false, record)
+                  : Decode(primary_key_, row_.slice(), true, record);
 }
 
 int RowReader::ReadHeld(Slice key, Slice value, uchar* record) {

@@ -47,7 +47,8 @@ class RowReader {
   int FetchByUniqueKey(Slice key, uchar* record);
   // For a row or entry at a scan's position. *found: false if it is not wanted and the scan
   // continues.
-  int ReadPrimary(Slice key, Slice value, uchar* record, bool* found);
+  // `as_of`: of the cursor that shows the row.
+  int ReadPrimary(Slice key, Slice value, uint64_t as_of, uchar* record, bool* found);
   // For a row that cannot change although it has no lock of its own.
   int ReadHeld(Slice key, Slice value, uchar* record);
   int ReadEntry(Slice key, Slice value, uchar* record, bool* found);
@@ -80,7 +81,8 @@ class RowReader {
   const ReadPlan& Plan();
   void MakePlan(ReadPlan* plan) const;
   bool EntryWillDo();
-  int LockRow(Slice primary_key, bool* found);
+  // *as_shown: see Transaction::GetShownForUpdate; else the row is in row_.
+  int LockRow(Slice primary_key, uint64_t as_of, bool* as_shown, bool* found);
   int ReadUniqueEntry(Slice key, uchar* record, bool* found);
   int ReadEntryRow(Slice entry, bool by_point, uchar* record, bool* found);
   int RestoreEntry(Slice key, Slice value, uchar* record);

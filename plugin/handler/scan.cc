@@ -67,7 +67,7 @@ int Scan::ReadCandidate(uchar* record, bool* found) {
     return 0;
   }
   const Slice value = cursor_.value();
-  if (open_.is_rows(index)) return reader_.ReadPrimary(key, value, record, found);
+  if (open_.is_rows(index)) return reader_.ReadPrimary(key, value, cursor_.as_of(), record, found);
   const int error = reader_.ReadEntry(key, value, record, found);
   if (error != 0 || !*found || image_.empty()) return error;
   *found = open_.codec.IsOfImage(index, record, image_);

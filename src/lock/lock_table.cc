@@ -9,6 +9,8 @@ namespace tidesdb {
 namespace {
 
 constexpr size_t kBucketsMin = 16;
+constexpr uint8_t kNeighbours =
+    63;  // The bits of a key's last byte that only choose among neighbouring buckets.
 
 // A row's write comes back to the row itself, or to the unique key that was locked after it.
 constexpr int kRecentMax = 2;
@@ -37,7 +39,15 @@ LockTable::LockTable(WaitGraph* graph) : graph_(graph) {
 
 LockTable::~LockTable() { CHECK(LocksHeld() == 0); }
 
-uint64_t LockTable::HashOf(FamilyId family, Slice key) { return Hash64(key, family); }
+// Keys that differ only in the last bits have neighbouring buckets, so a scan that locks rows in
+// order stays in the processor's cache. Any stride of keys still spreads evenly.
+uint64_t LockTable::HashOf(FamilyId family, Slice key) {
+  if (key.empty()) return Hash64(key, family);
+  const auto last = static_cast<uint8_t>(key.back());
+  const uint64_t seed = (uint64_t{family} << 8) | (last & ~kNeighbours & 0xff);
+  key.remove_suffix(1);
+  return Hash64(key, seed) ^ (last & kNeighbours);
+}
 
 LockEntry** LockTable::FindSlot(Shard& shard, uint64_t hash, FamilyId family, Slice key) {
   LockEntry** slot = &shard.buckets[hash & (shard.buckets.size() - 1)];

@@ -21,6 +21,10 @@ class RefusedTransaction final : public Transaction {
   Result<bool> GetForUpdate(ColumnFamily*, Slice, LockMode, LockWait, PinnedValue*) override {
     return reason_;
   }
+  Result<bool> GetShownForUpdate(ColumnFamily*, Slice, LockMode, LockWait, uint64_t, bool*,
+                                 PinnedValue*) override {
+    return reason_;
+  }
   Status LockRange(ColumnFamily*, Slice, Slice, RangeHold, LockWait) override { return reason_; }
   Status LockRangeWithRow(ColumnFamily*, Slice, Slice, Slice, LockWait) override { return reason_; }
   Status AwaitWriters(ColumnFamily*, Slice, Slice, LockWait) override { return reason_; }

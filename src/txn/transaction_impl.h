@@ -46,6 +46,8 @@ class TransactionImpl final : public Transaction, private CommitRequest, private
   void SetLockWaitListener(LockWaitListener* listener) override;
   Result<bool> GetForUpdate(ColumnFamily* family, Slice key, LockMode mode, LockWait wait,
                             PinnedValue* value) override;
+  Result<bool> GetShownForUpdate(ColumnFamily* family, Slice key, LockMode mode, LockWait wait,
+                                 uint64_t as_of, bool* as_shown, PinnedValue* value) override;
   Status LockRange(ColumnFamily* family, Slice start, Slice end, RangeHold hold,
                    LockWait wait) override;
   Status LockRangeWithRow(ColumnFamily* family, Slice start, Slice end, Slice row,

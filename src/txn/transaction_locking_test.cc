@@ -22,6 +22,38 @@ TEST_P(PessimisticTest, LocksKeepOthersOut) {
   EXPECT_TRUE(b->Put(family_, "k", "1").ok());
 }
 
+TEST_P(PessimisticTest, WhatANewestIteratorShowsIsNotReadAgain) {
+  Write("k", "1");
+  const auto lock = [this](Transaction* txn, uint64_t as_of) {
+    PinnedValue value;
+    bool as_shown;
+    const auto found = txn->GetShownForUpdate(family_, "k", LockMode::kExclusive, LockWait::kNoWait,
+                                              as_of, &as_shown, &value);
+    return as_shown ? "as shown" : Text(found, value);
+  };
+  auto a = Begin();
+  auto b = Begin();
+  const uint64_t as_of = a->NewestSequence();
+  EXPECT_EQ(lock(a.get(), as_of), "as shown");
+  EXPECT_EQ(lock(b.get(), as_of), "Timed out");
+  a->UnlockLast(family_, "k");
+  EXPECT_EQ(lock(b.get(), as_of), "as shown");
+  b->Rollback();
+  // A commit of any key may be one of this key.
+  Write("other", "1");
+  auto c = Begin();
+  EXPECT_EQ(lock(c.get(), as_of), "1");
+  ASSERT_TRUE(c->Put(family_, "k", "2").ok());
+  EXPECT_EQ(lock(c.get(), c->NewestSequence()), "2");
+  c->Rollback();
+  auto d = Begin();
+  d->SetSnapshot();
+  EXPECT_EQ(lock(d.get(), d->NewestSequence()), "as shown");
+  d->UnlockLast(family_, "k");
+  Write("k", "3");
+  EXPECT_EQ(lock(d.get(), d->NewestSequence()), "Conflict");
+}
+
 TEST_P(PessimisticTest, AWaitIsToldToAllThatAreInItsWay) {
   struct Listener : LockWaitListener {
     explicit Listener(FakeClock* fake) : clock(fake) {}

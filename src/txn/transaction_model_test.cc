@@ -201,6 +201,23 @@ class ModelRun {
     }
   }
 
+  Result<bool> GetShownForUpdate(Transaction* txn, FamilyId family, const std::string& key,
+                                 PinnedValue* value) {
+    ScanOptions newest;
+    newest.newest = true;
+    const uint64_t as_of = txn->NewestSequence();
+    const auto iter = txn->NewIterator(env_->family(family), newest);
+    iter->Seek(key);
+    const bool shown = iter->Valid() && iter->key() == key;
+    bool as_shown;
+    auto found =
+        txn->GetShownForUpdate(env_->family(family), key, LockMode::kExclusive, LockWait::kWait,
+                               shown ? as_of : Transaction::kNotShown, &as_shown, value);
+    if (!as_shown) return found;
+    EXPECT_TRUE(found.ok() && *found && value->slice().empty());
+    return txn->Get(env_->family(family), key, value);
+  }
+
   void Read(Transaction* txn) {
     const FamilyId family = RandomFamily();
     const std::string key = RandomKey();
@@ -210,8 +227,9 @@ class ModelRun {
     if (random_.OneIn(2)) {
       found = txn->Get(env_->family(family), key, &value);
     } else {
-      found = txn->GetForUpdate(env_->family(family), key, LockMode::kExclusive, LockWait::kWait,
-                                &value);
+      found = random_.OneIn(2) ? GetShownForUpdate(txn, family, key, &value)
+                               : txn->GetForUpdate(env_->family(family), key, LockMode::kExclusive,
+                                                   LockWait::kWait, &value);
       view = committed_;
       Apply(ops_, &view);
     }

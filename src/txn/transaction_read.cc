@@ -82,6 +82,14 @@ Status TransactionImpl::CheckLocked(const LockGrant& grant, FamilyId family, Sli
 
 Result<bool> TransactionImpl::GetForUpdate(ColumnFamily* family, Slice key, LockMode mode,
                                            LockWait wait, PinnedValue* value) {
+  bool as_shown;
+  return GetShownForUpdate(family, key, mode, wait, kNotShown, &as_shown, value);
+}
+
+Result<bool> TransactionImpl::GetShownForUpdate(ColumnFamily* family, Slice key, LockMode mode,
+                                                LockWait wait, uint64_t as_of, bool* as_shown,
+                                                PinnedValue* value) {
+  *as_shown = false;
   TIDESDB_TRY(CheckLockCall(family, key, mode));
   if (value == nullptr) [[unlikely]]
     return NoPlaceForValue();
@@ -94,6 +102,13 @@ Result<bool> TransactionImpl::GetForUpdate(ColumnFamily* family, Slice key, Lock
     bool own = false;
     TIDESDB_ASSIGN(const bool found, GetOwn(id, key, value, &own));
     if (own) return found;
+  }
+  // Under the lock nobody else commits the key.
+  if (NewestSequence() == as_of && (!checks_snapshot() || as_of <= snapshot_)) {
+    grant.lock->changed = false;
+    grant.lock->exists = true;
+    *as_shown = true;
+    return true;
   }
   return ReadLocked(grant, id, key, value);
 }
