@@ -42,7 +42,8 @@ class WritableFile {
 };
 
 // A file written at any offset, new or with old contents: recycled WAL segments.
-// Threads: WriteAt to disjoint ranges and Sync may run at once; the rest one at a time.
+// Threads: WriteAt to disjoint ranges and Sync may run at once; Sync may run beside WriteReserved;
+//   the rest one at a time.
 class PositionalFile {
  public:
   virtual ~PositionalFile() = default;
@@ -51,9 +52,16 @@ class PositionalFile {
   virtual Status WriteAt(uint64_t offset, Slice data) = 0;
   // As WritableFile::Sync.
   virtual Status Sync() = 0;
-  // Makes the file at least `bytes` long. The new part is zeros with reserved disk space, so that
-  // later writes there change no metadata. Returns kNoSpace if the space is missing.
+  // Makes the file at least `bytes` long. The new part is zeros with reserved disk space. Returns
+  // kNoSpace if the space is missing.
   virtual Status Preallocate(uint64_t bytes) = 0;
+  // A hint that changes no contents: the range will be written in small pieces, each synced. Writes
+  // zeros to its blocks that are only reserved. The first write to such a block changes metadata,
+  // which makes the next sync slower.
+  virtual void WriteReserved(uint64_t offset, uint64_t bytes) {
+    (void)offset;
+    (void)bytes;
+  }
   virtual Status Truncate(uint64_t size) = 0;
   virtual Status Close() = 0;
   virtual uint64_t size() const = 0;

@@ -119,6 +119,25 @@ TEST_P(FileSystemTest, PositionalFileKeepsOldContents) {
   EXPECT_EQ(contents.substr(9, 5), std::string("\0aXc\0", 5));
 }
 
+TEST_P(FileSystemTest, WritingReservedBlocksChangesNoContents) {
+  auto file = fs_->NewPositionalFile(Path("000001.wal"), OpenMode::kCreate);
+  ASSERT_TRUE(file.ok());
+  ASSERT_TRUE((*file)->WriteAt(0, std::string(5000, 'a')).ok());
+  ASSERT_TRUE((*file)->Preallocate(300'001).ok());
+  ASSERT_TRUE((*file)->WriteAt(200'000, "middle").ok());
+  std::string contents = std::string(5000, 'a') + std::string(295'001, '\0');
+  contents.replace(200'000, 6, "middle");
+  for (const uint64_t offset : {0, 5000, 100'001, 200'003, 300'001, 900'000}) {
+    (*file)->WriteReserved(offset, 1 << 20);
+    EXPECT_EQ((*file)->size(), 300'001u);
+    EXPECT_TRUE(*ReadWholeFile(*fs_, Path("000001.wal")) == contents) << offset;
+    ASSERT_TRUE((*file)->WriteAt(offset % 4000, "unaligned").ok());
+    contents.replace(offset % 4000, 9, "unaligned");
+  }
+  ASSERT_TRUE((*file)->Sync().ok());
+  EXPECT_TRUE(*ReadWholeFile(*fs_, Path("000001.wal")) == contents);
+}
+
 TEST_P(FileSystemTest, CountsSyncsByKind) {
   auto wal = fs_->NewPositionalFile(Path("000001.wal"), OpenMode::kCreate);
   ASSERT_TRUE((*wal)->WriteAt(0, "abc").ok());

@@ -2,9 +2,11 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <bit>
 #include <cerrno>
@@ -36,6 +38,43 @@ void DropPages(int fd, uint64_t offset, uint64_t bytes) {
   const uint64_t end = (offset + bytes + kPage - 1) / kPage * kPage;
   (void)::posix_fadvise(fd, static_cast<off_t>(from), static_cast<off_t>(end - from),
                         POSIX_FADV_DONTNEED);
+}
+
+struct Range {
+  uint64_t begin = 0;
+  uint64_t end = 0;
+};
+
+// The whole blocks of the first hole in [begin, end): a reserved block is one until its first write,
+// also to the page cache. Empty if the file system cannot say.
+Range ReservedIn(int fd, uint64_t begin, uint64_t end) {
+  const off_t hole = ::lseek(fd, static_cast<off_t>(begin), SEEK_HOLE);
+  if (hole < 0) return {};
+  const off_t data = ::lseek(fd, hole, SEEK_DATA);
+  if (data < 0 && errno != ENXIO) return {};
+  constexpr uint64_t kBlock = kDirectAlignmentMax;
+  if (data >= 0) end = std::min(end, static_cast<uint64_t>(data));
+  return {(static_cast<uint64_t>(hole) + kBlock - 1) / kBlock * kBlock, end / kBlock * kBlock};
+}
+
+// For a descriptor with O_DIRECT. Returns the number of bytes; fewer after an error.
+uint64_t WriteZeros(int fd, Range range) {
+  alignas(kDirectAlignmentMax) static constexpr std::array<char, 16 << 10> kZeros = {};
+  uint64_t at = range.begin;
+  while (at < range.end) {
+    std::array<iovec, 64> pieces;
+    size_t count = 0;
+    for (uint64_t left = range.end - at; left > 0 && count < pieces.size(); ++count) {
+      const auto bytes = static_cast<size_t>(std::min<uint64_t>(left, kZeros.size()));
+      pieces[count] = {const_cast<char*>(kZeros.data()), bytes};
+      left -= bytes;
+    }
+    const ssize_t n = ::pwritev(fd, pieces.data(), static_cast<int>(count), static_cast<off_t>(at));
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) break;
+    at += static_cast<uint64_t>(n);
+  }
+  return at - range.begin;
 }
 
 // The common part of both kinds of written files. Append and WriteAt are WriteAll.
@@ -108,6 +147,18 @@ class PosixOutput {
     }
     GrowTo(bytes);
     return Status::Ok();
+  }
+
+  // Past the page cache, which has no use for zeros. A failure changes no contents and is ignored.
+  void WriteReserved(uint64_t offset, uint64_t bytes) {
+    const Range range = ReservedIn(fd_.get(), offset, std::min(offset + bytes, size()));
+    if (range.begin >= range.end) return;
+    const int flags = ::fcntl(fd_.get(), F_GETFL);
+    if (flags < 0 || ::fcntl(fd_.get(), F_SETFL, flags | O_DIRECT) != 0) return;
+    const uint64_t written = WriteZeros(fd_.get(), range);
+    (void)::fcntl(fd_.get(), F_SETFL, flags);
+    Count(&counters_->writes, 1);
+    Count(&counters_->write_bytes, written);
   }
 
   Status Truncate(uint64_t size) {
@@ -186,6 +237,9 @@ class PosixPositionalFile final : public PositionalFile {
   Status WriteAt(uint64_t offset, Slice data) override { return out_.WriteAll(offset, data); }
   Status Sync() override { return out_.Sync(); }
   Status Preallocate(uint64_t bytes) override { return out_.Preallocate(bytes, false); }
+  void WriteReserved(uint64_t offset, uint64_t bytes) override {
+    out_.WriteReserved(offset, bytes);
+  }
   Status Truncate(uint64_t size) override { return out_.Truncate(size); }
   Status Close() override { return out_.Close(); }
   uint64_t size() const override { return out_.size(); }

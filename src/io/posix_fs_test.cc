@@ -80,6 +80,35 @@ TEST_F(PosixFsTest, LockIsExclusiveAcrossProcesses) {
   EXPECT_EQ(LockInChild(Path("LOCK")), 0);
 }
 
+uint64_t FirstHole(const std::string& path) {
+  const int fd = ::open(path.c_str(), O_RDONLY);
+  CHECK(fd >= 0);
+  const off_t hole = ::lseek(fd, 0, SEEK_HOLE);
+  ::close(fd);
+  return static_cast<uint64_t>(hole);
+}
+
+TEST_F(PosixFsTest, ReservedBlocksOfARangeAreWritten) {
+  auto file = fs_->NewPositionalFile(Path("000001.wal"), OpenMode::kCreate);
+  ASSERT_TRUE(file.ok());
+  ASSERT_TRUE((*file)->Preallocate(4 << 20).ok());
+  if (FirstHole(Path("000001.wal")) != 0) GTEST_SKIP() << "cannot tell reserved blocks";
+  const int fd = ::open(Path("000001.wal").c_str(), O_RDONLY | O_DIRECT);
+  if (fd < 0) GTEST_SKIP() << "no direct writes";
+  ::close(fd);
+  ASSERT_TRUE((*file)->WriteAt(0, "start").ok());
+  (*file)->WriteReserved(5, (3 << 20) - 5);
+  EXPECT_EQ(FirstHole(Path("000001.wal")), 3u << 20);
+  const auto& counters = fs_->counters().of(FileKind::kWal);
+  EXPECT_EQ(counters.write_bytes, 5 + (3 << 20) - 4096u);
+  // Written once; a reserved end that is no whole block is left.
+  (*file)->WriteReserved(0, 3 << 20);
+  EXPECT_EQ(counters.writes, 2u);
+  (*file)->WriteReserved(0, (3 << 20) + 8191);
+  EXPECT_EQ(FirstHole(Path("000001.wal")), (3u << 20) + 4096);
+  ASSERT_TRUE((*file)->Sync().ok());
+}
+
 // The file's pages in the system's page cache.
 size_t CachedPages(const std::string& path, size_t bytes) {
   const int fd = ::open(path.c_str(), O_RDONLY);

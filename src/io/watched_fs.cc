@@ -130,6 +130,11 @@ class WatchedPositional final : public WatchedOutput<PositionalFile> {
     Told told(watched_, FileAction::kWrite, data.size());
     return told.End(file_->WriteAt(offset, data));
   }
+  void WriteReserved(uint64_t offset, uint64_t bytes) override {
+    Told told(watched_, FileAction::kResize);
+    file_->WriteReserved(offset, bytes);
+    told.End(true);
+  }
 };
 
 class WatchedReader final : public WatchedHandle<RandomAccessFile> {

@@ -77,12 +77,13 @@ TEST_F(WatchedFsTest, TellsOfEachCallForAFile) {
     auto file = fs_->NewPositionalFile(WalFileName("/db", 8), OpenMode::kCreate);
     ASSERT_TRUE(file.ok());
     ASSERT_TRUE((*file)->Preallocate(100).ok());
+    (*file)->WriteReserved(0, 100);
     ASSERT_TRUE((*file)->WriteAt(5, "ab").ok());
     ASSERT_TRUE((*file)->Truncate(50).ok());
     EXPECT_EQ((*file)->size(), 50u);
   }
-  EXPECT_EQ(recorder_.Take(),
-            Calls({"open log", "resize log", "write log 2", "resize log", "close log"}));
+  EXPECT_EQ(recorder_.Take(), Calls({"open log", "resize log", "resize log", "write log 2",
+                                     "resize log", "close log"}));
   {
     auto file = fs_->NewRandomAccessFile(TableFileName("/db", 7));
     ASSERT_TRUE(file.ok());
