@@ -104,7 +104,7 @@ class DbImpl final : private TxnEnv, private LsmEnv {
   }
   Status CheckFamily(const ColumnFamily* family, bool for_write) const override;
   Status PrepareForGroup(uint64_t bytes, size_t records, size_t outcomes) override;
-  Status AppendToWal(const std::vector<Slice>& records, size_t outcomes, bool sync) override;
+  Status AppendToWal(const std::vector<Slice>& records, size_t outcomes, LogSync sync) override;
   uint64_t HoldWal() override;
   void ReleaseWal(uint64_t segment, bool committed) override;
   MemTable* ActiveMemTable() override { return tree_->active(); }

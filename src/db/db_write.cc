@@ -92,17 +92,17 @@ Status DbImpl::WaitForMemory() {
   return Status::Ok();
 }
 
-Status DbImpl::AppendToWal(const std::vector<Slice>& records, size_t outcomes, bool sync) {
+Status DbImpl::AppendToWal(const std::vector<Slice>& records, size_t outcomes, LogSync sync) {
   TIDESDB_FAILPOINT("wal_before_append");
   // Prepared transactions that found no space at open have none reserved.
   outcomes = std::min(outcomes, outcomes_reserved_);
   outcomes_reserved_ -= outcomes;
   const uint64_t reserved = std::exchange(wal_reserved_bytes_, 0) + outcomes * kOutcomeBytes;
   const size_t wanted = std::exchange(outcomes_wanted_, 0);
-  Status status = wal_->Append(records, reserved);
+  Status status = wal_->Append(records, reserved, sync != LogSync::kNone);
   if (status.ok()) {
     outcomes_reserved_ += wanted;
-    if (sync) status = wal_->Sync();
+    if (sync == LogSync::kAtOnce) status = wal_->Sync();
   } else {
     wal_->UnreserveBytes(wanted * kOutcomeBytes);
   }

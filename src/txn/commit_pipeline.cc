@@ -198,7 +198,8 @@ Status CommitPipeline::LogGroup() {
   sync &= sync_;
   // The files of a group that is alone are published at once, which a failed sync cannot undo.
   sync_late_ = sync && publishes && !group_.front()->Alone();
-  return env_->AppendToWal(records_, outcomes, sync && !sync_late_);
+  const LogSync now_or_late = sync_late_ ? LogSync::kSoon : LogSync::kAtOnce;
+  return env_->AppendToWal(records_, outcomes, sync ? now_or_late : LogSync::kNone);
 }
 
 Status CommitPipeline::SyncGroup() {

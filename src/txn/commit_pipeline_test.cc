@@ -28,8 +28,8 @@ class FakeEnv final : public TxnEnv {
     ++prepares;
     return fail_prepare ? Status::NoSpace("full") : Status::Ok();
   }
-  Status AppendToWal(const std::vector<Slice>& records, size_t outcomes, bool sync) override {
-    synced = sync;
+  Status AppendToWal(const std::vector<Slice>& records, size_t outcomes, LogSync sync) override {
+    synced = sync == LogSync::kAtOnce;
     outcomes_logged += outcomes;
     EXPECT_EQ(inserting, 0);
     SchedulingPoint();

@@ -251,7 +251,7 @@ Status TestEnv::PrepareForGroup(uint64_t bytes, size_t, size_t) {
   return Status::Ok();
 }
 
-Status TestEnv::AppendToWal(const std::vector<Slice>& records, size_t, bool sync) {
+Status TestEnv::AppendToWal(const std::vector<Slice>& records, size_t, LogSync sync) {
   SchedulingPoint();
   if (fail_wal) {
     read_only = true;
@@ -259,7 +259,7 @@ Status TestEnv::AppendToWal(const std::vector<Slice>& records, size_t, bool sync
   }
   MutexLock lock(mu_);
   for (const Slice record : records) log_.emplace_back(record);
-  if (sync) {
+  if (sync == LogSync::kAtOnce) {
     ++syncs_;
     durable_records_ = log_.size();
   }

@@ -86,7 +86,7 @@ class TestEnv final : public TxnEnv {
   uint64_t ReadStateNumber() const override;
   Status CheckFamily(const ColumnFamily* family, bool for_write) const override;
   Status PrepareForGroup(uint64_t bytes, size_t records, size_t outcomes) override;
-  Status AppendToWal(const std::vector<Slice>& records, size_t outcomes, bool sync) override;
+  Status AppendToWal(const std::vector<Slice>& records, size_t outcomes, LogSync sync) override;
   uint64_t HoldWal() override;
   void ReleaseWal(uint64_t segment, bool committed) override;
   Status SyncWal() override;

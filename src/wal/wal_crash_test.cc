@@ -109,7 +109,7 @@ class Lives {
       written_.push_back({WalHarness::Payload(++sequence_, bytes)});
     }
     for (size_t i = before; i < written_.size(); i++) group.push_back(written_[i].payload);
-    const Status status = log_.wal->Append(group, reserved_bytes);
+    const Status status = log_.wal->Append(group, reserved_bytes, mode_ == 1 || random_.OneIn(4));
     const uint64_t segment = log_.wal->current_segment();
     for (size_t i = before; i < written_.size(); i++) written_[i].segment = segment;
     if (!status.ok() && log_.wal->status().ok()) {

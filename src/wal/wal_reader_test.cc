@@ -354,7 +354,7 @@ TEST(WalReaderTest, LogBytesInAValueAreNotRecords) {
   encoder.Finish();
   SetWalPayloadSequence(buffer.data(), 5);
   const Slice payloads[] = {buffer};
-  ASSERT_TRUE(log.wal->Append(payloads, 0).ok());
+  ASSERT_TRUE(log.wal->Append(payloads, 0, false).ok());
   log.Kill();
   EXPECT_EQ(log.Replay(1).payloads.size(), 5u);
   log.fs->FlipByte(log.Path(1), Layout(log).back().begin.offset() + 45);

@@ -12,12 +12,17 @@ namespace {
 constexpr size_t kCopyBytesMax = 256 << 10;
 // A larger buffer is freed after use.
 constexpr size_t kBufferBytesMax = 4 << 20;
+// Prepared at once: one sync in many then pays for the change of metadata.
+constexpr uint64_t kPrepareBytes = 512 << 10;
+// A larger group is synced once, which is cheaper than writing twice.
+constexpr uint64_t kPrepareGroupBytesMax = 128 << 10;
+constexpr uint64_t kPageBytes = 4096;
 
 }  // namespace
 
 // --- Appending ---
 
-Status WalSet::Append(std::span<const Slice> payloads, uint64_t reserved_bytes) {
+Status WalSet::Append(std::span<const Slice> payloads, uint64_t reserved_bytes, bool sync_follows) {
   MutexLock lock(mu_);
   CHECK(reserved_bytes <= reserved_);
   reserved_ -= reserved_bytes;
@@ -28,7 +33,10 @@ Status WalSet::Append(std::span<const Slice> payloads, uint64_t reserved_bytes) 
   TIDESDB_TRY(CheckPayloads(payloads, &bytes, &last));
   TIDESDB_TRY(MakeRoom(bytes, reserved_));
   if (synced_ >= end_) unsynced_since_us_ = options_.clock->NowMicros();
-  if (Status status = WriteRecords(payloads); !status.ok()) return Fail(std::move(status));
+  if (sync_follows) PrepareBlocks(bytes);
+  if (Status status = WriteRecords(payloads, sync_follows); !status.ok()) {
+    return Fail(std::move(status));
+  }
   end_ = here();
   last_sequence_.store(last, std::memory_order_release);
   stats_.records += payloads.size();
@@ -58,14 +66,19 @@ Status WalSet::CheckPayloads(std::span<const Slice> payloads, uint64_t* bytes,
   return Status::Ok();
 }
 
+void WalSet::PrepareBlocks(uint64_t bytes) {
+  if (offset_ + bytes <= prepared_end_ || bytes > kPrepareGroupBytesMax) return;
+  prepared_end_ = std::min(offset_ + bytes + kPrepareBytes, capacity_);
+  file_->WriteReserved(offset_, prepared_end_ - offset_);
+}
+
 // REQUIRES: there is room.
-Status WalSet::WriteRecords(std::span<const Slice> payloads) {
+Status WalSet::WriteRecords(std::span<const Slice> payloads, bool sync_follows) {
   TIDESDB_FAILPOINT_STATUS("wal_before_write");
   buffer_.clear();
   uint64_t buffer_offset = offset_;  // File offset of the buffer's first byte.
   auto write = [this](uint64_t offset, Slice bytes) REQUIRES(mu_) -> Status {
     stats_.writes++;
-    Count(Counter::kWalBytesWritten, bytes.size());
     return bytes.empty() ? Status::Ok() : file_->WriteAt(offset, bytes);
   };
   uint64_t at = offset_;
@@ -87,7 +100,14 @@ Status WalSet::WriteRecords(std::span<const Slice> payloads) {
     at += WalRecordBytes(payload.size());
     buffer_.resize(at - buffer_offset);  // The padding.
   }
+  // To the end of the page: a page of a recycled segment that has left the page cache would be read
+  // if only a part of it were written.
+  if (sync_follows) {
+    const uint64_t page_end = (at + kPageBytes - 1) / kPageBytes * kPageBytes;
+    buffer_.resize(std::max(at, std::min(page_end, capacity_)) - buffer_offset);
+  }
   TIDESDB_TRY(write(buffer_offset, buffer_));
+  Count(Counter::kWalBytesWritten, at - offset_);
   offset_ = at;
   if (buffer_.capacity() > kBufferBytesMax) std::string().swap(buffer_);
   return Status::Ok();
@@ -198,6 +218,7 @@ Status WalSet::BeginSegment(uint32_t number, std::shared_ptr<PositionalFile> fil
   file_ = std::move(file);
   number_ = number;
   offset_ = first_offset_ = bytes.size();
+  prepared_end_ = 0;
   capacity_ = file_->size();
   segments_[number] = {.file_bytes = capacity_, .end = WalPosition(), .file = file_};
   current_number_.store(number, std::memory_order_release);
@@ -365,7 +386,9 @@ Status WalSet::WriteSyncMark(bool* written) {
   // Not worth its own segment; and a segment's start already says it.
   if (!fits || !HasRecords()) return Status::Ok();
   const Slice payloads[] = {mark};
-  if (Status status = WriteRecords(payloads); !status.ok()) return Fail(std::move(status));
+  if (Status status = WriteRecords(payloads, true); !status.ok()) {
+    return Fail(std::move(status));
+  }
   *written = true;
   return Status::Ok();
 }

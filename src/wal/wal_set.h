@@ -61,12 +61,14 @@ class WalSet {
   // --- Writing ---
   // Writes the payloads as one group, in order, in one segment: commits have ascending sequences, prepares and
   // rollbacks have none. On return they survive the process, but not a power loss. Uses up `reserved_bytes` of the
-  // reserved space, even if it fails.
+  // reserved space, even if it fails. sync_follows: the caller will call Sync() soon; the group is written so that
+  // this costs less.
   // Errors, nothing written, the log is fine: kNoSpace (no room; not possible with enough reserved), kIoError (a
   // new segment cannot be created), kInvalidArgument (a payload over kWalPayloadBytesMax).
   // Errors of the write itself: kIoError, kNoSpace; every later call returns kReadOnly. status() distinguishes the
   // two cases.
-  Status Append(std::span<const Slice> payloads, uint64_t reserved_bytes) EXCLUDES(mu_);
+  Status Append(std::span<const Slice> payloads, uint64_t reserved_bytes, bool sync_follows)
+      EXCLUDES(mu_);
 
   // Makes every append that returned before this call durable; free if it already is. Concurrent callers share a
   // sync.
@@ -142,7 +144,9 @@ class WalSet {
                       WalPosition previous_end) REQUIRES(mu_);
   Status CheckPayloads(std::span<const Slice> payloads, uint64_t* bytes, SequenceNumber* last)
       REQUIRES(mu_);
-  Status WriteRecords(std::span<const Slice> payloads) REQUIRES(mu_);
+  // Ensures that the next `bytes` bytes overwrite blocks that were written before.
+  void PrepareBlocks(uint64_t bytes) REQUIRES(mu_);
+  Status WriteRecords(std::span<const Slice> payloads, bool sync_follows) REQUIRES(mu_);
   Status SyncFiles(const std::vector<std::shared_ptr<PositionalFile>>& files) REQUIRES(sync_mu_)
       EXCLUDES(mu_);
   // Notes that everything before `place` is durable.
@@ -172,6 +176,7 @@ class WalSet {
   uint64_t offset_ GUARDED_BY(mu_) = 0;        // Place of the next record.
   uint64_t first_offset_ GUARDED_BY(mu_) = 0;  // Place of the segment's first record.
   uint64_t capacity_ GUARDED_BY(mu_) = 0;      // File bytes with disk space.
+  uint64_t prepared_end_ GUARDED_BY(mu_) = 0;  // Of PrepareBlocks, in this segment.
   uint64_t reserved_ GUARDED_BY(mu_) = 0;
   int holds_ GUARDED_BY(mu_) = 0;
 

@@ -2,7 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 #include "base/failpoint.h"
+#include "io/file_util.h"
+#include "io/posix_fs.h"
 #include "wal/wal_test_util.h"
 
 namespace tidesdb {
@@ -186,6 +190,62 @@ TEST(WalSetTest, RetiredSegmentsAreRecycled) {
   EXPECT_LE(log.fs->List(WalHarness::kDir)->size(), 4u);
 }
 
+TEST(WalSetTest, SyncedGroupsOverwriteWholePagesOfARecycledSegment) {
+  WalHarness log(16 << 10);
+  ASSERT_TRUE(log.Open().ok());
+  for (int i = 0; i < 12; i++) {
+    ASSERT_TRUE(log.Append({5000}).ok());
+    ASSERT_TRUE(log.wal->RetireBelow(log.wal->current_segment()).ok());
+  }
+  const uint64_t first = log.wal->current_segment();
+  ASSERT_TRUE(log.wal->Rotate().ok());
+  const std::string path = log.Path(static_cast<uint32_t>(log.wal->current_segment()));
+  ASSERT_NE((*ReadWholeFile(*log.fs, path))[4095], '\0');  // Of the segment before.
+  const uint64_t before = log.metrics.Get(Counter::kWalBytesWritten);
+  ASSERT_TRUE(log.Append({1000}, 0, true).ok());
+  ASSERT_TRUE(log.Sync().ok());
+  EXPECT_LT(log.metrics.Get(Counter::kWalBytesWritten) - before, 1100u);
+  const std::string page = ReadWholeFile(*log.fs, path)->substr(0, 4096);
+  EXPECT_EQ(page.find_last_not_of('\0') / 1000, 1u);
+  EXPECT_NE((*ReadWholeFile(*log.fs, path))[4096 + 2000], '\0');
+  // Up to the last byte of the segment, which has no room for a whole page.
+  for (int i = 0; i < 40; i++) ASSERT_TRUE(log.Append({1000}, 0, true).ok() && log.Sync().ok());
+  log.Kill();
+  const Replayed replayed = log.Replay(first);
+  ASSERT_TRUE(replayed.status.ok()) << replayed.status.ToString();
+  ASSERT_GE(replayed.payloads.size(), 41u);
+  EXPECT_EQ(replayed.payloads.back(), log.model.back());
+}
+
+// What the disk writes for a log of its own files.
+TEST(WalSetTest, ReservedBlocksAreWrittenAheadOfSyncedGroups) {
+  std::string dir = testing::TempDir() + "/tidesdb_wal_XXXXXX";
+  ASSERT_NE(::mkdtemp(dir.data()), nullptr);
+  WalHarness log;
+  const auto disk = NewPosixFileSystem();
+  log.options.fs = disk.get();
+  log.options.dir = dir;
+  log.options.segment_bytes = 4 << 20;
+  ASSERT_TRUE(log.Open().ok());
+  const auto& written = disk->counters().of(FileKind::kWal).write_bytes;
+  ASSERT_TRUE(log.Append({100}).ok());
+  ASSERT_LT(written, 1000u);
+  ASSERT_TRUE(log.Append({100}, 0, true).ok() && log.Sync().ok());
+  const uint64_t ahead = written;
+  // All or, without direct writes, nothing.
+  EXPECT_TRUE(ahead > (500u << 10) || ahead < 16'000) << ahead;
+  for (int i = 0; i < 100; i++) ASSERT_TRUE(log.Append({100}, 0, true).ok() && log.Sync().ok());
+  EXPECT_LT(written - ahead, 100 * 8192u);
+  // Beyond the first MiB, which is the first reservation; one large group is not written twice.
+  for (int i = 0; i < 20; i++) ASSERT_TRUE(log.Append({90'000}, 0, true).ok() && log.Sync().ok());
+  const uint64_t small = written;
+  ASSERT_TRUE(log.Append({1 << 20}, 0, true).ok() && log.Sync().ok());
+  EXPECT_LT(written - small, (1u << 20) + 16'000);
+  log.wal.reset();
+  EXPECT_TRUE(IsPrefix(log.Replay(), log.model, log.model.size()));
+  EXPECT_TRUE(RemoveTree(*disk, dir).ok());
+}
+
 TEST(WalSetTest, RetiringNeverTakesTheCurrentSegment) {
   WalHarness log;
   ASSERT_TRUE(log.Open().ok());
@@ -346,7 +406,7 @@ TEST(WalSetTest, TooLargeARecordIsRefused) {
   WalHarness log;
   ASSERT_TRUE(log.Open().ok());
   const Slice huge[] = {Slice(payload.data(), kWalPayloadBytesMax + 1)};
-  EXPECT_EQ(log.wal->Append(huge, 0).code(), Code::kInvalidArgument);
+  EXPECT_EQ(log.wal->Append(huge, 0, false).code(), Code::kInvalidArgument);
   EXPECT_TRUE(log.wal->status().ok());
   EXPECT_TRUE(log.Append({1}).ok());
 }

@@ -86,11 +86,12 @@ class WalHarness {
   }
 
   // Appends a group of records with values of these sizes.
-  Status Append(const std::vector<size_t>& value_bytes, uint64_t reserved_bytes = 0) {
+  Status Append(const std::vector<size_t>& value_bytes, uint64_t reserved_bytes = 0,
+                bool sync_follows = false) {
     std::vector<std::string> payloads;
     for (const size_t bytes : value_bytes) payloads.push_back(Payload(next_sequence++, bytes));
     const std::vector<Slice> slices(payloads.begin(), payloads.end());
-    TIDESDB_TRY(wal->Append(slices, reserved_bytes));
+    TIDESDB_TRY(wal->Append(slices, reserved_bytes, sync_follows));
     model.insert(model.end(), payloads.begin(), payloads.end());
     return Status::Ok();
   }

@@ -49,7 +49,7 @@ void AppendAndSync(Shared* shared) {
       mine = ++shared->last;
       const std::string payload = WalHarness::Payload(mine, ValueBytes(mine));
       const Slice payloads[] = {payload};
-      if (!shared->log.wal->Append(payloads, 0).ok()) return;
+      if (!shared->log.wal->Append(payloads, 0, i % 3 == 0).ok()) return;
     }
     if (i % 3 != 0) continue;
     if (!shared->log.wal->Sync().ok()) return;

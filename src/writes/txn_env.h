@@ -23,6 +23,13 @@ struct IngestFile {
   TableProperties properties;
 };
 
+// When an append becomes durable.
+enum class LogSync : uint8_t {
+  kNone,    // No sync is due.
+  kAtOnce,  // On return.
+  kSoon,    // The caller will call SyncWal().
+};
+
 // Threads: any, unless a function says otherwise.
 class TxnEnv {
  public:
@@ -46,8 +53,8 @@ class TxnEnv {
   // Errors: kNoSpace, kReadOnly, kShuttingDown.
   virtual Status PrepareForGroup(uint64_t bytes, size_t records, size_t outcomes) = 0;
   // Writes the records, in order, as one group; `outcomes` of them have reserved their room in
-  // their prepare. `sync`: durable on return. An error is fatal: the database becomes read-only.
-  virtual Status AppendToWal(const std::vector<Slice>& records, size_t outcomes, bool sync) = 0;
+  // their prepare. An error is fatal: the database becomes read-only.
+  virtual Status AppendToWal(const std::vector<Slice>& records, size_t outcomes, LogSync sync) = 0;
   // Keeps the log from the last append on for a prepared transaction; returns its segment.
   virtual uint64_t HoldWal() = 0;
   // Ends one HoldWal; `committed`: from now on the active memtable needs that part of the log.
