@@ -8,7 +8,8 @@
 // there, a writer claims the key of an entry: a family beside the index keeps the first operation
 // on it, put or delete. A first put of a key that another row had at the builder's moment is a
 // duplicate. Once the load is there, writers see all entries and find duplicates themselves. A
-// duplicate fails the ALTER TABLE, not the writer.
+// duplicate fails the ALTER TABLE, not the writer. So does a row for which a virtual column of an
+// index cannot be computed.
 // Threads: any; constant unless a member says otherwise.
 #pragma once
 
@@ -55,11 +56,16 @@ class IndexBuild {
   void NoteDuplicate(Duplicate duplicate);
   // Returns: false if no writer met one.
   bool FindDuplicate(Duplicate* duplicate) const;
+  // Records that a virtual column of a writer's row has no value, and why.
+  void NoteNoValue(std::string why);
+  bool FindNoValue(std::string* why) const;
 
  private:
   mutable Latch latch_{LatchOf::kIndexBuild};
   std::atomic<bool> duplicate_found_{false};
-  Duplicate duplicate_;  // Guarded by latch_.
+  std::atomic<bool> no_value_found_{false};
+  Duplicate duplicate_;       // Guarded by latch_.
+  std::string why_no_value_;  // Guarded by latch_.
 };
 
 }  // namespace tidesdb::plugin

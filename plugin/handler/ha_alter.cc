@@ -41,6 +41,9 @@ constexpr alter_table_operations kOfColumns =
 constexpr alter_table_operations kOfVirtualColumns =
     ALTER_VIRTUAL_COLUMN_TYPE | ALTER_VIRTUAL_GCOL_EXPR;
 
+// Changes after which a virtual column may have other values.
+constexpr alter_table_operations kOfVirtualValues = kOfVirtualColumns | ALTER_CHANGE_COLUMN_DEFAULT;
+
 constexpr alter_table_operations kOfIndexes =
     ALTER_DROP_NON_UNIQUE_NON_PRIM_INDEX | ALTER_DROP_UNIQUE_INDEX | ALTER_INDEX_ORDER;
 constexpr alter_table_operations kOfNewIndexes =
@@ -182,13 +185,52 @@ bool HasVirtualIndex(const TableCodec& codec, uint keys) {
   return false;
 }
 
-// Writers cannot compute a virtual column that their definition of the table may not have.
-enum_alter_inplace_result ResultOf(const AlterPlan& plan) {
+// Whether a column exists, and all that it is made from, without a change of type. A column of the same name may be
+// another one.
+bool IsAsBefore(const TABLE& before, const TABLE& altered, const Alter_inplace_info& info,
+                uint column) {
+  const auto definition = [&](uint i) { return info.alter_info->create_list.elem(i); };
+  const Field* const field = definition(column)->field;
+  if (field == nullptr) return false;
+  std::vector<bool> made_from(altered.s->fields, false);
+  AddBaseColumns(altered, column, &made_from);
+  std::vector<bool> was_made_from(before.s->fields, false);
+  AddBaseColumns(before, field->field_index, &was_made_from);
+  made_from[column] = was_made_from[field->field_index] = true;
+  for (uint i = 0; i < altered.s->fields; i++) {
+    if (!made_from[i]) continue;
+    const Field* const base = definition(i)->field;
+    if (base == nullptr || !was_made_from[base->field_index] || !base->is_equal(*definition(i))) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Whether all virtual columns of a new index have the values that the existing definition gives them.
+bool VirtualPartsStay(const TABLE& before, const TABLE& altered, const Alter_inplace_info& info,
+                      const TableCodec& codec, uint key) {
+  for (uint i = 0; i < altered.s->fields; i++) {
+    if (!altered.field[i]->stored_in_db() && codec.is_made_from(key, i) &&
+        !IsAsBefore(before, altered, info, i)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Writers compute the virtual columns of a new index by the existing definition.
+enum_alter_inplace_result ResultOf(const TABLE& before, const TABLE& altered,
+                                   const Alter_inplace_info& info, const AlterPlan& plan) {
   if (plan.added.empty()) return HA_ALTER_INPLACE_INSTANT;
-  const auto has_virtual = [&](uint key) { return plan.codec->has_virtual(key); };
-  return std::any_of(plan.added.begin(), plan.added.end(), has_virtual)
-             ? HA_ALTER_INPLACE_NOCOPY_LOCK
-             : HA_ALTER_INPLACE_NOCOPY_NO_LOCK;
+  const auto writers_can = [&](uint key) {
+    return !plan.codec->has_virtual(key) ||
+           ((info.handler_flags & kOfVirtualValues) == 0 &&
+            VirtualPartsStay(before, altered, info, *plan.codec, key));
+  };
+  return std::all_of(plan.added.begin(), plan.added.end(), writers_can)
+             ? HA_ALTER_INPLACE_NOCOPY_NO_LOCK
+             : HA_ALTER_INPLACE_NOCOPY_LOCK;
 }
 
 }  // namespace
@@ -221,9 +263,11 @@ bool ha_tidesdb::PlanIndexes(const TABLE& altered, const Alter_inplace_info& inf
   for (uint i = 0; i < altered.s->keys; i++) {
     const KEY& key = altered.s->key_info[i];
     const int before = KeyBefore(key, *table_share, info);
-    const bool stays = before >= 0 && (columns_before == nullptr ||
-                                       codec.SameIndex(i, open_.codec, static_cast<uint>(before),
-                                                       *columns_before));
+    const auto same_entries = [&] {
+      return codec.SameIndex(i, open_.codec, static_cast<uint>(before), *columns_before) &&
+             VirtualPartsStay(*table, altered, info, codec, i);
+    };
+    const bool stays = before >= 0 && (columns_before == nullptr || same_entries());
     if (before >= 0 && open_.codec.is_primary(static_cast<uint>(before))) {
       if (!stays) return false;
       continue;
@@ -314,7 +358,7 @@ enum_alter_inplace_result ha_tidesdb::check_if_supported_inplace_alter(
       why = PlanColumns(altered_table, *info, plan);
       const bool builds = !plan->added.empty();
       if (builds && (info->ignore || port::HasVectorIndex(*altered_table->s))) return 0;
-      if (why == nullptr) result = ResultOf(*plan);
+      if (why == nullptr) result = ResultOf(*table, *altered_table, *info, *plan);
       if (why == nullptr && builds) {
         def.key_forms = FormsAfterAlter() & plan->codec->forms_that_matter();
       }

@@ -136,7 +136,7 @@ int RowWriter::LoadRow(const uchar* row) {
   size_t slot = TableLoad::kRows;
   for (uint i = 0; i < open_.share()->keys && added.ok(); i++) {
     if (open_.codec.is_primary(i)) continue;
-    EncodeNewEntry(i, row);
+    EncodeNewEntry(i, {row, row});
     added = load_->Add(++slot, entries_[i].new_key, entries_[i].new_value);
   }
   if (!added.ok()) return LoadError(load_.get(), added);

@@ -206,6 +206,10 @@ Status IndexBuilder::CheckClaim(const Work& work, Slice key, Slice claim) {
 }
 
 Status IndexBuilder::CheckWriters() {
+  std::string why;
+  if (build_->FindNoValue(&why)) {
+    return Status::InvalidArgument("a virtual column of a new row has no value: " + why);
+  }
   if (!build_->FindDuplicate(&duplicate_)) return Status::Ok();
   return Status::AlreadyExists("a writer made two rows have the same key");
 }

@@ -27,10 +27,9 @@ class IndexBuilder {
   // Reads all rows and puts their entries below later writes. altered: of the new definition; its record is used.
   // rows_about: for the progress display.
   // Errors: kAlreadyExists (two rows have the same unique key, see duplicate()), kInterrupted (the statement was
-  // killed), kInvalidArgument (a virtual column of a row has no value; the server has told the client), those of
-  // reading and writing.
+  // killed), kInvalidArgument (a virtual column of a row has no value), those of reading and writing.
   Status Run(TABLE* altered, uint64_t rows_about);
-  // Checks that no writer has made a duplicate. REQUIRES: nobody writes. Errors: as Run.
+  // Checks that no writer has made a duplicate, or a row that has no entry. REQUIRES: nobody writes. Errors: as Run.
   Status Finish();
 
   bool any_unique() const;

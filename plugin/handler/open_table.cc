@@ -38,7 +38,7 @@ int OpenTable::Bind() {
       families.push_back(index.entries);
     }
   }
-  BindLongValues();
+  BindEntryColumns();
   return 0;
 }
 
@@ -75,14 +75,21 @@ int OpenTable::BindIndexes() {
 }
 
 // Finds the columns in index entries, whole or only their start.
-void OpenTable::BindLongValues() {
+void OpenTable::BindEntryColumns() {
   codec.SetApartOver(state->values == nullptr ? 0 : share()->option_struct->klog_value_threshold);
   in_entries.assign(share()->fields, false);
-  for (uint i = 0; i < families.size(); i++) {
-    for (uint field = 0; field < share()->fields; field++) {
-      if (codec.is_made_from(i, field)) in_entries[field] = true;
+  to_compute.clear();
+  for (uint field = 0; field < share()->fields; field++) {
+    const bool is_virtual = !table()->field[field]->stored_in_db();
+    bool computes = false;
+    for (uint i = 0; i < families.size(); i++) {
+      if (!codec.is_made_from(i, field)) continue;
+      in_entries[field] = true;
+      computes |= is_virtual && is_building(i);
     }
+    if (computes) to_compute.push_back(field);
   }
+  for (const uint field : to_compute) AddBaseColumns(*table(), field, &in_entries);
 }
 
 // For the tables of information_schema.

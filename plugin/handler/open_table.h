@@ -49,7 +49,10 @@ struct OpenTable {
   // By key number; keys that are being built follow the table's keys.
   std::vector<ColumnFamily*> families;
   std::vector<uint64_t> index_made;  // As families, without keys that are being built.
-  std::vector<bool> in_entries;      // For each column: whether an index contains it.
+  // For each column: whether an index contains it, or writers compute `to_compute` from it.
+  std::vector<bool> in_entries;
+  // The virtual columns of keys that are being built; the server does not compute them.
+  std::vector<uint> to_compute;
   // The table's statistics as this handler last saw them; null: none yet.
   std::shared_ptr<const TableStats> known_stats;
   uint64_t known_stats_version = 0;
@@ -57,7 +60,7 @@ struct OpenTable {
  private:
   int BindHistory(const TableState& found);
   int BindIndexes();
-  void BindLongValues();
+  void BindEntryColumns();
   void ShowKeyShapes();
 };
 

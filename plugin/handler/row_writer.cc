@@ -104,17 +104,30 @@ int RowWriter::LockLookup(uint number, const uchar* image, uint length, ha_rkey_
   return written.ok() ? 0 : statement_.Fail(written);
 }
 
-// REQUIRES: new_row_key_ is the row's.
-void RowWriter::EncodeNewEntry(uint number, const uchar* row) {
-  EntryWrite& entry = entries_[number];
-  entry.new_has_null =
-      open_.codec.Entry(number, row, new_row_key_, &entry.new_key, &entry.new_value);
+// *computed: holds what the image shows of a row for indexes under construction.
+int RowWriter::ImageOf(const uchar* row, ComputedRow* computed, Image* image) {
+  *image = {row, row};
+  if (open_.to_compute.empty() || open_.state->build->given_up) return 0;
+  const Status status = computed->Compute(open_.table(), open_.to_compute, row);
+  if (status.code() == Code::kInterrupted) return statement_.Fail(status);
+  if (!status.ok()) open_.state->build->NoteNoValue(std::string(status.message()));
+  image->for_build = computed->record();
+  return 0;
 }
 
-void RowWriter::EncodeOldEntry(uint number, const uchar* row, Slice primary_key) {
+// REQUIRES: new_row_key_ is the row's.
+void RowWriter::EncodeNewEntry(uint number, const Image& row) {
+  EntryWrite& entry = entries_[number];
+  entry.new_has_null =
+      open_.codec.Entry(number, open_.is_building(number) ? row.for_build : row.row, new_row_key_,
+                        &entry.new_key, &entry.new_value);
+}
+
+void RowWriter::EncodeOldEntry(uint number, const Image& row, Slice primary_key) {
   EntryWrite& entry = entries_[number];
   entry.old_has_null =
-      open_.codec.Entry(number, row, primary_key, &entry.old_key, &entry.old_value);
+      open_.codec.Entry(number, open_.is_building(number) ? row.for_build : row.row, primary_key,
+                        &entry.old_key, &entry.old_value);
 }
 
 // Whether ALTER TABLE has given up the build of an index, with its family.
@@ -203,7 +216,7 @@ bool RowWriter::InsertsAtOnce() const {
   return true;
 }
 
-int RowWriter::CheckNewEntries(const uchar* row) {
+int RowWriter::CheckNewEntries(const Image& row) {
   entries_.resize(open_.families.size());
   for (uint i = 0; i < open_.families.size(); i++) {
     if (open_.codec.is_primary(i)) continue;
@@ -241,7 +254,9 @@ int RowWriter::Insert(const uchar* row) {
       if (const int error = CheckPrimaryKeyFree(new_row_key_)) return error;
     }
   }
-  if (const int error = CheckNewEntries(row)) return error;
+  Image image;
+  if (const int error = ImageOf(row, &computed_new_, &image)) return error;
+  if (const int error = CheckNewEntries(image)) return error;
   if (const int error = PutNewValues(row)) return error;
   open_.codec.rows().Encode(row, new_apart_, &row_bytes_);
   if (const int error = PutNewRow(at_once)) return error;
@@ -256,7 +271,7 @@ int RowWriter::Insert(const uchar* row) {
 
 // The effect of an update on an index. Entries that cannot change are not encoded.
 // REQUIRES: new_row_key_ is the new row's key, old_key the old one's.
-void RowWriter::EncodeChange(uint number, const uchar* old_row, const uchar* new_row,
+void RowWriter::EncodeChange(uint number, const Image& old_row, const Image& new_row,
                              Slice old_key) {
   EntryWrite& entry = entries_[number];
   entry.changes = entry.moves = false;
@@ -275,7 +290,7 @@ void RowWriter::EncodeChange(uint number, const uchar* old_row, const uchar* new
 // For a row that is newer than the snapshot: plain reads would see the change but not the entries
 // that lead to it. So this transaction also rewrites the unchanged entries.
 // REQUIRES: entries_ say what changes; ListOldValues().
-int RowWriter::TakeEntriesOver(const uchar* old_row, Slice primary_key) {
+int RowWriter::TakeEntriesOver(const Image& old_row, Slice primary_key) {
   if (!session()->MayChangeNewerRows()) return 0;
   const auto stays = [&](uint i) { return !open_.codec.is_primary(i) && !entries_[i].changes; };
   uint i = 0;
@@ -285,7 +300,7 @@ int RowWriter::TakeEntriesOver(const uchar* old_row, Slice primary_key) {
   if (!seen.ok()) return statement_.Fail(seen.status());
   Slice old_bytes = old_row_.slice();
   if (open_.state->values == nullptr) {
-    open_.codec.rows().Encode(old_row, &row_bytes_);
+    open_.codec.rows().Encode(old_row.row, &row_bytes_);
     old_bytes = row_bytes_;
   }
   if (*seen && other_.slice() == old_bytes) return 0;
@@ -329,15 +344,19 @@ int RowWriter::Update(const uchar* old_row, const uchar* new_row, std::string* p
   if (key_moved) {
     if (const int error = CheckPrimaryKeyFree(new_row_key_)) return error;
   }
+  Image old_image;
+  Image new_image;
+  if (const int error = ImageOf(old_row, &computed_old_, &old_image)) return error;
+  if (const int error = ImageOf(new_row, &computed_new_, &new_image)) return error;
   entries_.resize(open_.families.size());
   for (uint i = 0; i < open_.families.size(); i++) {
     if (open_.codec.is_primary(i)) continue;
-    EncodeChange(i, old_row, new_row, *primary_key);
+    EncodeChange(i, old_image, new_image, *primary_key);
     if (!open_.codec.is_unique(i) || !entries_[i].moves || open_.is_building(i)) continue;
     if (const int error = CheckUniqueFree(i)) return error;
   }
   if (const int error = ListOldValues(*primary_key)) return error;
-  if (const int error = TakeEntriesOver(old_row, *primary_key)) return error;
+  if (const int error = TakeEntriesOver(old_image, *primary_key)) return error;
   if (const int error = ReplaceValues(old_row, new_row)) return error;
   open_.codec.rows().Encode(new_row, new_apart_, &row_bytes_);
   if (key_moved) {
@@ -354,6 +373,8 @@ int RowWriter::Update(const uchar* old_row, const uchar* new_row, std::string* p
 
 int RowWriter::Delete(const uchar* row, std::string* primary_key) {
   if (!open_.codec.hidden_key()) open_.codec.PrimaryKey(row, primary_key);
+  Image image;
+  if (const int error = ImageOf(row, &computed_old_, &image)) return error;
   if (const int error = ListOldValues(*primary_key)) return error;
   const Status deleted = transaction()->Delete(open_.state->primary, *primary_key);
   if (!deleted.ok()) return statement_.Fail(deleted);
@@ -361,7 +382,7 @@ int RowWriter::Delete(const uchar* row, std::string* primary_key) {
   entries_.resize(open_.families.size());
   for (uint i = 0; i < open_.families.size(); i++) {
     if (open_.codec.is_primary(i)) continue;
-    EncodeOldEntry(i, row, *primary_key);
+    EncodeOldEntry(i, image, *primary_key);
     if (const int error = DeleteEntry(i)) return error;
   }
   session()->CountRows(open_.state, -1, 1);

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "codec/value_reader.h"
+#include "handler/computed_row.h"
 #include "handler/statement.h"
 #include "handler/table_load.h"
 
@@ -56,6 +57,12 @@ class RowWriter {
     bool moves = false;  // The key itself changes.
   };
 
+  // A row, and the same row with the virtual columns that only indexes under construction have.
+  struct Image {
+    const uchar* row;
+    const uchar* for_build;
+  };
+
   Session* session() const { return statement_.session; }
   Transaction* transaction() const;
 
@@ -64,7 +71,7 @@ class RowWriter {
   int LockNewKey(ColumnFamily* family, Slice key, bool* taken, const Slice* value = nullptr);
   int CheckPrimaryKeyFree(Slice key);
   int CheckUniqueFree(uint number);
-  int CheckNewEntries(const uchar* row);
+  int CheckNewEntries(const Image& row);
   int PutNewRow(bool at_once);
   int PutChanges();
   void NextHiddenKey(std::string* key);
@@ -76,10 +83,11 @@ class RowWriter {
   Status CheckBuilding(uint number);
   Status PutBuilding(uint number, bool held_before);
 
-  void EncodeNewEntry(uint number, const uchar* row);
-  void EncodeOldEntry(uint number, const uchar* row, Slice primary_key);
-  void EncodeChange(uint number, const uchar* old_row, const uchar* new_row, Slice old_key);
-  int TakeEntriesOver(const uchar* old_row, Slice primary_key);
+  int ImageOf(const uchar* row, ComputedRow* computed, Image* image);
+  void EncodeNewEntry(uint number, const Image& row);
+  void EncodeOldEntry(uint number, const Image& row, Slice primary_key);
+  void EncodeChange(uint number, const Image& old_row, const Image& new_row, Slice old_key);
+  int TakeEntriesOver(const Image& old_row, Slice primary_key);
   int PutEntry(uint number, bool held_before = false);
   int DeleteEntry(uint number);
 
@@ -110,6 +118,8 @@ class RowWriter {
 
   // Reused memory.
   std::vector<EntryWrite> entries_;  // By key number.
+  ComputedRow computed_old_;
+  ComputedRow computed_new_;
   std::string new_row_key_;
   std::string row_bytes_;
   std::string key_;
