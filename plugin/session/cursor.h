@@ -48,11 +48,9 @@ class Cursor {
 
   // After a move that returned OK: whether it is on a key.
   bool valid() const { return !batch_.empty() || (iterator_ != nullptr && iterator_->Valid()); }
-  // REQUIRES: valid(). The bytes live until the next move or Detach().
-  // As NewestSequence() before it looked; of a newest cursor.
-  uint64_t sequence() const { return sequence_; }
   // For Transaction::GetShownForUpdate.
   uint64_t as_of() const { return newest_ ? sequence_ : Transaction::kNotShown; }
+  // REQUIRES: valid(). The bytes live until the next move or Detach().
   Slice key() const { return batch_.empty() ? iterator_->key() : batch_[at_].key; }
   Slice value() const { return batch_.empty() ? iterator_->value() : batch_[at_].value; }
 

@@ -9,8 +9,8 @@ namespace tidesdb {
 namespace {
 
 constexpr size_t kBucketsMin = 16;
-constexpr uint8_t kNeighbours =
-    63;  // The bits of a key's last byte that only choose among neighbouring buckets.
+// The last bits of a key, which only choose among neighbouring buckets.
+constexpr int kNeighbourBits = 6;
 
 // A row's write comes back to the row itself, or to the unique key that was locked after it.
 constexpr int kRecentMax = 2;
@@ -44,9 +44,9 @@ LockTable::~LockTable() { CHECK(LocksHeld() == 0); }
 uint64_t LockTable::HashOf(FamilyId family, Slice key) {
   if (key.empty()) return Hash64(key, family);
   const auto last = static_cast<uint8_t>(key.back());
-  const uint64_t seed = (uint64_t{family} << 8) | (last & ~kNeighbours & 0xff);
+  const uint64_t seed = (uint64_t{family} << 8) | (last >> kNeighbourBits);
   key.remove_suffix(1);
-  return Hash64(key, seed) ^ (last & kNeighbours);
+  return Hash64(key, seed) ^ (last & ((1 << kNeighbourBits) - 1));
 }
 
 LockEntry** LockTable::FindSlot(Shard& shard, uint64_t hash, FamilyId family, Slice key) {

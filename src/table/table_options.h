@@ -16,8 +16,8 @@ struct TableWriteOptions {
   uint32_t restart_interval = 16;
   double bloom_fpr = 0.01;          // 0: no filter.
   uint32_t partition_blocks = 128;  // Data blocks per partition of index and filter.
-  bool temporary =
-      false;  // Its writer reads and deletes it: not synced, and left in the page cache.
+  // Its writer reads and deletes it: it is not synced, and stays in the system's page cache.
+  bool temporary = false;
 };
 
 }  // namespace tidesdb

@@ -215,7 +215,10 @@ class ModelRun {
                                shown ? as_of : Transaction::kNotShown, &as_shown, value);
     if (!as_shown) return found;
     EXPECT_TRUE(found.ok() && *found && value->slice().empty());
-    return txn->Get(env_->family(family), key, value);
+    found =
+        txn->GetForUpdate(env_->family(family), key, LockMode::kExclusive, LockWait::kWait, value);
+    EXPECT_EQ(iter->value(), value->slice()) << "what the iterator shows is not the newest";
+    return found;
   }
 
   void Read(Transaction* txn) {

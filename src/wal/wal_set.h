@@ -144,7 +144,8 @@ class WalSet {
                       WalPosition previous_end) REQUIRES(mu_);
   Status CheckPayloads(std::span<const Slice> payloads, uint64_t* bytes, SequenceNumber* last)
       REQUIRES(mu_);
-  // Ensures that the next `bytes` bytes overwrite blocks that were written before.
+  // Before `bytes` bytes that will be synced: writes the reserved blocks from here on, if none are left that were.
+  // A hint to the file system.
   void PrepareBlocks(uint64_t bytes) REQUIRES(mu_);
   Status WriteRecords(std::span<const Slice> payloads, bool sync_follows) REQUIRES(mu_);
   Status SyncFiles(const std::vector<std::shared_ptr<PositionalFile>>& files) REQUIRES(sync_mu_)
