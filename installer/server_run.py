@@ -13,6 +13,9 @@ from installer.shell import Failed, clean_environment, output, run, uninterrupte
 
 # A socket's path may have at most 107 bytes; a deep checkout can exceed that.
 _SOCKET_PATH_MAX = 107
+# What stands in the lines of an error log that tell why the server crashed, and the most of them that are shown.
+_OF_CRASH = ("[ERROR]", "got signal", "ssertion", ".so(", "mariadbd(", "CHECK")
+_CRASH_LINES_MAX = 30
 
 
 def free_port():
@@ -181,9 +184,19 @@ class Server:
             time.sleep(0.05)
 
     def log_tail(self, lines=15):
+        """The end of the error log; after a crash the lines that tell of it."""
         if not self.error_log.exists():
             return ""
-        return "\n".join(self.error_log.read_text(errors="replace").splitlines()[-lines:])
+        said = self.error_log.read_text(errors="replace").splitlines()
+        return "\n".join(of_crash(said)[:_CRASH_LINES_MAX] or said[-lines:])
+
+
+def of_crash(said):
+    """Of an error log's lines, if its last start ended in a crash: the errors and the stack since that start."""
+    start = max((i for i, line in enumerate(said) if " as process " in line), default=0)
+    if not any("got signal" in line for line in said[start:]):
+        return []
+    return [line for line in said[start:] if any(mark in line for mark in _OF_CRASH)]
 
 
 def user():

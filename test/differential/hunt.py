@@ -53,7 +53,7 @@ class Worker:
         try:
             return self.replay.run(case, only, plant)
         except Lost as lost:
-            crash = _of_crash(self.server.log_tail(90))
+            crash = _on_one_line(self.server.log_tail())
             self.server.again()
             statement = case.statements[lost.number] if case.statements else None
             kind, text = (statement.kind, statement.texts()[0]) if statement else ("begin", "")
@@ -97,11 +97,5 @@ def _until(case, difference):
     return Case(case.seed, case.settings, case.statements[: difference.number + 1])
 
 
-def _of_crash(tail):
-    """The first lines of the error log that describe the crash."""
-    told = [
-        line.rpartition("/")[2]
-        for line in tail.splitlines()
-        if any(mark in line for mark in (".so(", "mariadbd(", "ssertion", "CHECK"))
-    ]
-    return " | ".join(told[:12])[:1500]
+def _on_one_line(lines):
+    return " | ".join(line.rpartition("/")[2] for line in lines.splitlines()[:12])[:1500]
