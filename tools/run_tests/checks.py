@@ -38,7 +38,7 @@ def headers_alone(context):
 def python_tests(context):
     """The unit tests of installer, tools, lab, and the programs that run random work on servers."""
     outcome, handler = Outcome(), signal.getsignal(signal.SIGTERM)
-    for folder in ["installer", "tools", "lab", "test/isolation", "test/differential"]:
+    for folder in ["installer", "tools", "lab", "test/server", "test/isolation", "test/differential"]:
         if not (TREE / folder / "tests").is_dir():
             continue
         suite = unittest.TestLoader().discover(str(TREE / folder / "tests"), top_level_dir=str(TREE))
