@@ -13,8 +13,10 @@ from installer.shell import Failed, clean_environment, output, run, uninterrupte
 
 # A socket's path may have at most 107 bytes; a deep checkout can exceed that.
 _SOCKET_PATH_MAX = 107
-# What stands in the lines of an error log that tell why the server crashed, and the most of them that are shown.
+# What stands in the lines of an error log that tell why the server crashed; how far before the signal they are looked for,
+# since a server that ran for long has many other errors; and the most that are shown.
 _OF_CRASH = ("[ERROR]", "got signal", "ssertion", ".so(", "mariadbd(", "CHECK")
+_BEFORE_SIGNAL = 15
 _CRASH_LINES_MAX = 30
 
 
@@ -192,11 +194,12 @@ class Server:
 
 
 def of_crash(said):
-    """Of an error log's lines, if its last start ended in a crash: the errors and the stack since that start."""
+    """Of an error log's lines, if its last start ended in a crash: the errors just before, and the stack."""
     start = max((i for i, line in enumerate(said) if " as process " in line), default=0)
-    if not any("got signal" in line for line in said[start:]):
+    signal_at = next((i for i in range(start, len(said)) if "got signal" in said[i]), None)
+    if signal_at is None:
         return []
-    return [line for line in said[start:] if any(mark in line for mark in _OF_CRASH)]
+    return [line for line in said[max(start, signal_at - _BEFORE_SIGNAL):] if any(mark in line for mark in _OF_CRASH)]
 
 
 def user():

@@ -28,6 +28,13 @@ class OfCrash(unittest.TestCase):
         self.assertIn("second start's trouble", told[0])
         self.assertIn("ha_tidesdb.so", told[3])
 
+    def test_errors_long_before_are_left_out(self):
+        said = (_SECOND_START + "[ERROR] an older one\n" * 100 + _CRASH).splitlines()
+        told = of_crash(said)
+        self.assertLess(len(told), 30)
+        self.assertNotIn("second start's trouble", told[0])
+        self.assertIn("ha_tidesdb.so", told[-1])
+
     def test_a_start_without_a_crash_has_none_after_one_with(self):
         self.assertEqual([], of_crash((_FIRST_START + _SECOND_START).splitlines()))
 

@@ -1,9 +1,10 @@
 """A fault of InnoDB's, and how to tell it: after kill -9 it can replay old bytes that lie behind the end of its log.
 
-Records of ib_logfile0 (10.8 and later) have a checksum but no LSN. The last written block ends with what the log buffer had
-there before, and if the old bytes begin with a whole record where the new ones end, recovery takes all of them up to the
-end of the block for the log. Then committed transactions come back as open ones and are rolled back, undo pages are older
-than their records, and InnoDB stops by an assertion or does not start ("Data structure corruption").
+What was seen: the bytes up to the recovered end of the log stand in it once more, some blocks before, checksums included,
+and go on to the end of a block. Records of ib_logfile0 (10.8 and later) have a checksum but no LSN, so recovery cannot
+tell. Then committed transactions come back as open ones and are rolled back, and InnoDB stops by an assertion or does not
+start ("Data structure corruption"). Where the old bytes come from was not looked for in InnoDB's code; the log buffer is a
+guess.
 docs/trust.md has the two cases that were found.
 """
 
