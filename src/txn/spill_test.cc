@@ -18,8 +18,9 @@ std::string Key(uint64_t n) {
 
 class SpillTest : public testing::Test {
  protected:
-  void Open(uint32_t families, uint64_t share) {
+  void Open(uint32_t families, uint64_t share, uint64_t target_file_bytes = 1 << 20) {
     TestEnv::Options options;
+    options.target_file_bytes = target_file_bytes;
     options.clock = &clock_;
     options.lock_wait_timeout_us = 0;  // One thread: no other can release a lock.
     options.families = families;
@@ -86,6 +87,47 @@ TEST_F(SpillTest, RunsOfManyFamiliesTakeLessThanWhatIsStaged) {
     EXPECT_LT(Spills() - spills_before, 12u);
     EXPECT_LT(env_->txns().MemoryBytes() - memory_before, 6u << 20);
     txn->Rollback();
+  }
+}
+
+// The files that the commit hands over are the runs themselves.
+TEST_F(SpillTest, KeysInOrderAreWrittenOnce) {
+  enum class Case : uint8_t { kOrdered, kOverlapping, kRolledBack, kTwice };
+  for (const Case what : {Case::kOrdered, Case::kOverlapping, Case::kRolledBack, Case::kTwice}) {
+    SCOPED_TRACE(static_cast<int>(what));
+    Open(1, 32 << 20, 64 << 10);
+    ColumnFamily* const family = env_->family(1);
+    auto txn = Begin(kFloor);
+    const Savepoint start = txn->SetSavepoint();
+    uint64_t keys = 0;
+    for (uint64_t i = 0; i < 10'000; ++i) {
+      const bool backwards = what == Case::kOverlapping && i % 1000 == 999;
+      ASSERT_TRUE(txn->Put(family, Key(backwards ? i - 900 : i), "value").ok());
+      keys += backwards ? 0 : 1;
+      if (what == Case::kRolledBack && i == 5000) {
+        ASSERT_TRUE(txn->RollbackTo(start, LocksSince::kRelease).ok());
+        keys = 0;
+      }
+      // In one run, because a savepoint is between the two.
+      if (what == Case::kTwice && i == 5000) {
+        txn->SetSavepoint();
+        ASSERT_TRUE(txn->Put(family, Key(i), "again").ok());
+      }
+    }
+    const uint64_t in_runs = env_->Counted(Counter::kSpillBytesWritten);
+    const size_t runs = env_->SpillFiles();
+    ASSERT_GT(runs, 4u);
+    ASSERT_TRUE(txn->Commit().ok());
+    EXPECT_EQ(env_->SpillFiles(), 0u);
+    const uint64_t all = env_->Counted(Counter::kSpillBytesWritten);
+    if (what == Case::kOrdered) {
+      EXPECT_LT(all, in_runs + in_runs / runs * 2);  // And what was in memory.
+    } else {
+      EXPECT_GT(all, in_runs + in_runs / 4);
+    }
+    const auto contents = env_->NewestContents();
+    EXPECT_EQ(contents.size(), keys);
+    EXPECT_EQ(env_->UnusedTableFiles(), 0u);
   }
 }
 

@@ -23,7 +23,11 @@ Status TransactionImpl::Prepare() {
       TIDESDB_TRY(Spill());
     const bool files = !spilled_.empty() || !loaded_.empty();
     if (files) {
-      TIDESDB_ASSIGN(auto merged, MergeSpilled(shared_->spill, writes_, spilled_, this));
+      uint64_t bytes_written = 0;
+      TIDESDB_ASSIGN(auto merged,
+                     MergeSpilled(shared_->spill, writes_, spilled_, this, &bytes_written));
+      for (const LoadedFile& loaded : loaded_) bytes_written += loaded.file.bytes;
+      shared_->Count(Counter::kSpillBytesWritten, bytes_written);
       Status both = AddLoadedTo(&merged);
       if (!both.ok()) {
         DeleteMerged(shared_->spill, merged);
@@ -41,13 +45,10 @@ Status TransactionImpl::Prepare() {
 Status TransactionImpl::EncodeFiles() {
   if (ingest_.empty()) return Status::Ok();  // All of it was rolled back.
   WalIngest record;
-  uint64_t bytes = 0;
   for (const IngestFile& file : ingest_) {
     record.files.push_back({file.number, file.bytes, file.properties});
-    bytes += file.bytes;
   }
   record.EncodeTo(&record_);
-  shared_->Count(Counter::kSpillBytesWritten, bytes);
   ReportMemory();
   CHECK(record_.size() <= kWalPayloadBytesMax);
   return Status::Ok();

@@ -11,6 +11,25 @@ namespace tidesdb {
 namespace {
 
 constexpr uint64_t kInterruptEntries = 1024;
+// Runs that are smaller on average are merged into larger files.
+constexpr uint64_t kPartOfTargetMin = 16;
+
+using Runs = std::vector<SpillSet::RunRef>;
+
+// Whether the family's runs are files as a merge would write them.
+bool AreFinished(const Runs& runs, const SpillSet& spilled, const FamilyWrites* memory,
+                 uint64_t file_bytes_max) {
+  if (runs.empty() || !runs.back()->in_order() || !spilled.voided()->empty()) return false;
+  uint64_t bytes = 0;
+  for (const auto& run : runs) {
+    // Older versions, for savepoints.
+    if (run->properties().entries != run->properties().keys) return false;
+    bytes += run->file_bytes();
+  }
+  if (bytes / runs.size() < file_bytes_max / kPartOfTargetMin) return false;
+  const WriteNode* first = memory == nullptr ? nullptr : memory->First();
+  return first == nullptr || first->key() > runs.back()->properties().key_max;
+}
 
 class Merger {
  public:
@@ -20,9 +39,15 @@ class Merger {
   Status MergeFamily(FamilyId family, const WriteSet& writes, const SpillSet& spilled) {
     const uint64_t file_bytes_max = context_.env->TargetFileBytes(family);
     OwnCursor cursor(family, &writes, &spilled, interrupt_);
+    const Runs runs = spilled.RunsOf(family);
+    if (AreFinished(runs, spilled, writes.FindFamily(family), file_bytes_max) && LinkAll(runs)) {
+      cursor.Seek(runs.back()->properties().key_max + '\0');
+    } else {
+      cursor.SeekToFirst();
+    }
     std::unique_ptr<TableWriter> writer;
     uint64_t entries = 0;
-    for (cursor.SeekToFirst(); cursor.Valid(); cursor.Next()) {
+    for (; cursor.Valid(); cursor.Next()) {
       if (++entries % kInterruptEntries == 0 && interrupt_ != nullptr &&
           interrupt_->Interrupted()) {
         return Status::Interrupted("the transaction was interrupted while it was prepared");
@@ -42,8 +67,28 @@ class Merger {
   }
 
   std::vector<IngestFile>& files() { return files_; }
+  uint64_t bytes_written() const { return bytes_written_; }
 
  private:
+  // Gives the runs' files second names. False: nothing is left; the file system has no links.
+  bool LinkAll(const Runs& runs) {
+    const size_t before = files_.size();
+    for (const auto& run : runs) {
+      IngestFile file;
+      file.number = context_.env->NewFileNumber();
+      file.bytes = run->file_bytes();
+      file.properties = run->properties();
+      const Status linked = run->LinkTo(context_.env->TablePath(file.number));
+      if (!linked.ok()) {
+        DeleteMerged(context_, {files_.begin() + static_cast<ptrdiff_t>(before), files_.end()});
+        files_.resize(before);
+        return false;
+      }
+      files_.push_back(std::move(file));
+    }
+    return true;
+  }
+
   Status OpenFile(FamilyId family, std::unique_ptr<TableWriter>* writer) {
     TIDESDB_FAILPOINT_STATUS("spill_merge_file");
     IngestFile file;
@@ -60,19 +105,22 @@ class Merger {
     writer->reset();
     TIDESDB_ASSIGN(files_.back().bytes,
                    context_.fs->FileSize(context_.env->TablePath(files_.back().number)));
+    bytes_written_ += files_.back().bytes;
     return Status::Ok();
   }
 
   const SpillContext context_;
   const InterruptCheck* const interrupt_;
   std::vector<IngestFile> files_;
+  uint64_t bytes_written_ = 0;
 };
 
 }  // namespace
 
 Result<std::vector<IngestFile>> MergeSpilled(const SpillContext& context, const WriteSet& writes,
                                              const SpillSet& spilled,
-                                             const InterruptCheck* interrupt) {
+                                             const InterruptCheck* interrupt,
+                                             uint64_t* bytes_written) {
   std::vector<FamilyId> families = spilled.Families();
   for (const auto& family : writes.families()) families.push_back(family->family());
   std::sort(families.begin(), families.end());
@@ -89,6 +137,7 @@ Result<std::vector<IngestFile>> MergeSpilled(const SpillContext& context, const 
     DeleteMerged(context, merger.files());
     return status;
   }
+  *bytes_written = merger.bytes_written();
   return std::move(merger.files());
 }
 

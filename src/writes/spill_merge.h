@@ -9,13 +9,15 @@
 
 namespace tidesdb {
 
-// Merges runs and memory to one version of each key at sequence 0. Each family gets ascending files
-// that do not overlap, cut at its target size. On return the files and their names are durable.
+// Merges runs and memory to one version of each key, whose sequence has no meaning. Each family gets ascending files
+// that do not overlap, cut at its target size; runs that are such files already get a second name
+// instead. On return the files and their names are durable. *bytes_written: without those runs.
 // Uses one block for each run and the memory of one table writer, whatever the size of the set.
 // Errors (kIoError, kNoSpace, kCorruption, kInterrupted) leave no file behind.
 Result<std::vector<IngestFile>> MergeSpilled(const SpillContext& context, const WriteSet& writes,
                                              const SpillSet& spilled,
-                                             const InterruptCheck* interrupt);
+                                             const InterruptCheck* interrupt,
+                                             uint64_t* bytes_written);
 
 // Deletes merged files that will not be handed over.
 void DeleteMerged(const SpillContext& context, const std::vector<IngestFile>& files);

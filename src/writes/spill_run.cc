@@ -26,8 +26,11 @@ Status AddKey(TableWriter* writer, const WriteNode& node, const std::vector<uint
 
 Result<std::shared_ptr<const SpillRun>> SpillRun::Write(const SpillContext& context,
                                                         const FamilyWrites& writes,
-                                                        const std::vector<uint64_t>& savepoints) {
-  auto run = std::make_shared<SpillRun>(context, context.env->NewFileNumber());
+                                                        const std::vector<uint64_t>& savepoints,
+                                                        const SpillRun* last) {
+  const bool in_order =
+      last == nullptr || (last->in_order_ && writes.First()->key() > last->properties().key_max);
+  auto run = std::make_shared<SpillRun>(context, context.env->NewFileNumber(), in_order);
   TIDESDB_TRY(run->WriteFile(writes, savepoints));
   return std::shared_ptr<const SpillRun>(std::move(run));
 }
@@ -36,7 +39,11 @@ Status SpillRun::WriteFile(const FamilyWrites& writes, const std::vector<uint64_
   TIDESDB_FAILPOINT_STATUS("spill_write_run");
   {
     TIDESDB_ASSIGN(auto file, context_.fs->NewWritableFile(path_, OpenMode::kCreate));
-    const TableWriteOptions options = context_.env->TableOptionsOf(writes.family());
+    TableWriteOptions options = context_.env->TableOptionsOf(writes.family());
+    if (!in_order_) {
+      options.compression = Compression::kNone;
+      options.temporary = true;
+    }
     auto writer = NewTableWriter(options, std::move(file), path_);
     TIDESDB_TRY(writes.ForEach(
         [&](const WriteNode& node) { return AddKey(writer.get(), node, savepoints); }));

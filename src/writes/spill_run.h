@@ -22,16 +22,21 @@ namespace tidesdb {
 class SpillRun {
  public:
   // Writes the live operations of a family to a file: for each key the newest, and those that a
-  // rollback to one of `savepoints` (ascending positions) would restore.
+  // rollback to one of `savepoints` (ascending positions) would restore. `last`: the family's last
+  // run; null: none.
   // Errors, no file is left behind: kIoError, kNoSpace.
   // REQUIRES: there is a live operation.
   static Result<std::shared_ptr<const SpillRun>> Write(const SpillContext& context,
                                                        const FamilyWrites& writes,
-                                                       const std::vector<uint64_t>& savepoints);
+                                                       const std::vector<uint64_t>& savepoints,
+                                                       const SpillRun* last);
 
   // For Write: a run without a file yet.
-  SpillRun(const SpillContext& context, uint64_t file_number)
-      : context_(context), number_(file_number), path_(context.env->SpillPath(file_number)) {}
+  SpillRun(const SpillContext& context, uint64_t file_number, bool in_order)
+      : context_(context),
+        number_(file_number),
+        path_(context.env->SpillPath(file_number)),
+        in_order_(in_order) {}
   ~SpillRun();
   SpillRun(const SpillRun&) = delete;
   SpillRun& operator=(const SpillRun&) = delete;
@@ -41,6 +46,11 @@ class SpillRun {
   uint64_t op_max() const { return properties().sequence_max; }
   const TableProperties& properties() const { return reader_->properties(); }
   uint64_t file_bytes() const { return file_bytes_; }
+  // The family's keys up to the end of this run were written in order, so its file may become a
+  // table file: it is durable and compressed as one. Others will be merged.
+  bool in_order() const { return in_order_; }
+  // A second name of its file, which then outlives the run. Its entry is durable after SyncDir.
+  Status LinkTo(const std::string& path) const { return context_.fs->Link(path_, path); }
   size_t MemoryBytes() const { return sizeof(*this) + path_.size() + reader_->MemoryBytes(); }
 
   // The newest operation on the key that is not voided (null: none is). The hit's value lives as
@@ -58,6 +68,7 @@ class SpillRun {
   const SpillContext context_;
   const uint64_t number_;
   const std::string path_;
+  const bool in_order_;
   uint64_t file_bytes_ = 0;
   std::shared_ptr<TableReader> reader_;
 };

@@ -41,7 +41,9 @@ Status SpillSet::Spill(const WriteSet& writes, const std::vector<uint64_t>& save
   std::vector<RunRef> written;
   for (const auto& family : writes.families()) {
     if (family->First() == nullptr) continue;
-    TIDESDB_ASSIGN(RunRef run, SpillRun::Write(context_, *family, savepoints));
+    const auto runs = runs_.find(family->family());
+    const SpillRun* last = runs == runs_.end() ? nullptr : runs->second.back().get();
+    TIDESDB_ASSIGN(RunRef run, SpillRun::Write(context_, *family, savepoints, last));
     written.push_back(std::move(run));
   }
   for (RunRef& run : written) {

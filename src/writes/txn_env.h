@@ -16,7 +16,8 @@ namespace tidesdb {
 class ColumnFamily;
 struct JobContext;
 
-// A finished table file of a spilled write set: entries have sequence 0, one version for each key.
+// A finished table file of a spilled write set: one version for each key; the sequences of its
+// entries have no meaning.
 struct IngestFile {
   uint64_t number = 0;
   uint64_t bytes = 0;
