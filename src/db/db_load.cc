@@ -17,6 +17,7 @@ Result<std::unique_ptr<Load>> DbImpl::BeginLoad(const ColumnFamily* family,
   sorter.target_file_bytes = TargetFileBytes(id);
   sorter.memory_bytes = options.memory_bytes;
   sorter.on_written = options.on_written;
+  sorter.on_memory = [txns = txns_.get()](uint64_t moved) { return txns->MoveMemory(moved); };
   std::unique_ptr<Transaction> transaction = Begin({}, std::move(engine));
   SequenceNumber sequence = 0;
   TIDESDB_TRY(txns_->RunBetweenGroups([&](SequenceNumber last) {

@@ -280,6 +280,28 @@ TEST_F(DbLoadTest, MisuseIsRefused) {
   EXPECT_EQ((*load)->Commit().code(), Code::kInvalidArgument);
 }
 
+// With others it takes what transactions may take, and the cache makes room.
+TEST_F(DbLoadTest, ItsMemoryCounts) {
+  for (const bool crowded : {false, true}) {
+    auto other = db_->Begin({});
+    const std::string large(1000, 'v');
+    for (uint64_t i = 0; crowded && db_->GetStats().transaction_bytes < 13u << 20; ++i) {
+      PinnedValue value;
+      const std::string key = large + Key(i);
+      ASSERT_TRUE(
+          other->GetForUpdate(Data(), key, LockMode::kShared, LockWait::kNoWait, &value).ok());
+    }
+    const uint64_t before = db_->GetStats().transaction_bytes;
+    auto load = db_->BeginLoad(Data(), {.memory_bytes = 16 << 20, .on_written = nullptr});
+    ASSERT_TRUE(load.ok());
+    AddAll(load->get(), 100'000);
+    const uint64_t taken = db_->GetStats().transaction_bytes - before;
+    EXPECT_EQ(taken > 3u << 20, !crowded) << taken;
+    load->reset();
+    EXPECT_LT(db_->GetStats().transaction_bytes, before + (100 << 10));
+  }
+}
+
 TEST_F(DbLoadTest, OutlivesItsDbWithErrors) {
   auto load = Begin();
   AddAll(load.get(), 100);

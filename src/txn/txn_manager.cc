@@ -42,6 +42,11 @@ class TxnManagerImpl final : public TxnManager {
 
   uint64_t MemoryBytes() const override { return shared_.MemoryBytes(); }
 
+  bool MoveMemory(uint64_t moved) override {
+    shared_.MoveMemory(moved);
+    return shared_.IsCrowded();
+  }
+
   TxnStats GetStats() const override {
     const WaitStats waits = shared_.locks.GetStats();
     TxnStats stats;

@@ -93,6 +93,9 @@ class TxnManager {
   virtual Status RunBetweenGroups(const std::function<Status(SequenceNumber last)>& work) = 0;
 
   virtual uint64_t MemoryBytes() const = 0;  // Cheap: for the memory budget.
+  // For a load without a transaction: its memory, which counts with that of transactions, has changed by `moved`,
+  // modulo 2^64. Returns whether memory is short.
+  virtual bool MoveMemory(uint64_t moved) = 0;
   virtual TxnStats GetStats() const = 0;
   // A text about the last deadlock; empty if there was none.
   virtual std::string LastDeadlock() const = 0;
