@@ -414,6 +414,24 @@ TEST(LockManagerTest, EachPieceOfAScanSeesTheWritersOfItsMoment) {
   });
 }
 
+// As an UPDATE of all rows: its own writes change nothing about those of others.
+TEST(LockManagerTest, AScanThatWritesLooksAtOthersOnce) {
+  ForSeeds(1, [](World* world, uint64_t) {
+    LockOwner* a = world->NewOwner();
+    LockOwner* b = world->NewOwner();
+    ASSERT_TRUE(world->WriteUnlocked(b, "z").ok());
+    const auto update = [&](int key) {
+      ASSERT_TRUE(world->Range(a, std::to_string(key), std::to_string(key + 1)).ok());
+      ASSERT_TRUE(world->WriteUnlocked(a, std::to_string(key)).ok());
+    };
+    for (int key = 1; key < 5; ++key) update(key);
+    EXPECT_EQ(world->staged[b].looks(), 1);
+    ASSERT_TRUE(world->WriteUnlocked(b, "y").ok());
+    for (int key = 5; key < 9; ++key) update(key);
+    EXPECT_EQ(world->staged[b].looks(), 2);
+  });
+}
+
 TEST(LockManagerTest, AStatementGivesBackWhatOnlyItTook) {
   ForSeeds(1, [](World* world, uint64_t) {
     LockOwner* a = world->NewOwner();

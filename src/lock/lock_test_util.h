@@ -41,6 +41,7 @@ class FakeStaged final : public StagedKeys {
     Look look;
     if (family != kFamily) return look;
     MutexLock lock(mu_);
+    ++looks_;
     auto it = keys_.lower_bound(start);
     look.conflict = it != keys_.end() && (end.empty() || *it < end);
     if (it != keys_.begin()) {
@@ -54,9 +55,14 @@ class FakeStaged final : public StagedKeys {
     }
     return look;
   }
+  int looks() const {
+    MutexLock lock(mu_);
+    return looks_;
+  }
 
  private:
   mutable Mutex mu_;
+  mutable int looks_ = 0;
   std::set<std::string, std::less<>> keys_;
 };
 

@@ -17,7 +17,10 @@ Result<bool> RangeLocks::WaitIfBlocked(LockOwner* owner, FamilyId family, Slice 
   auto it = families_.find(family);
   if (it == families_.end()) return false;
   const bool staged = access == Access::kPut || access == Access::kDelete;
-  if (staged) ++it->second.writes;
+  if (staged) {
+    ++it->second.writes;
+    if (OwnerRanges* own = RangesOf(owner, family); own != nullptr) ++own->own_writes;
+  }
   const WaitGraph::Target target = {WaitFor::kRange, family, key};
   for (const auto& ranges : it->second.owners) {
     bool pending = false;
@@ -126,9 +129,9 @@ RangeLocks::OwnerRanges* RangeLocks::MakeRanges(LockOwner* owner, FamilyId famil
   return owners.back().get();
 }
 
-bool RangeLocks::IsClear(const OwnerRanges& own, uint64_t writes, const Pending& range) {
+bool RangeLocks::IsClear(const OwnerRanges& own, uint64_t others_writes, const Pending& range) {
   const Clear& clear = own.clear;
-  if (!clear.valid || clear.writes != writes) return false;
+  if (!clear.valid || clear.others_writes != others_writes) return false;
   if (range.hold == RangeHold::kWrites && clear.hold == RangeHold::kPuts) return false;
   const WriterRegistry::Found& between = clear.between;
   if (between.has_from && range.start <= between.from) return false;
@@ -156,13 +159,13 @@ Result<std::optional<RangeLocks::Wanted>> RangeLocks::Install(LockOwner* owner, 
   if (held.Covers(start, end)) return std::optional<Wanted>();
   Pending range{std::string(start), std::string(end), hold, false};
   held.Trim(&range.start, &range.end);
-  const uint64_t writes = families_[family].writes;
-  if (IsClear(*own, writes, range)) {
+  const uint64_t others_writes = families_[family].writes - own->own_writes;
+  if (IsClear(*own, others_writes, range)) {
     Take(own, range);
     return std::optional<Wanted>();
   }
   own->pending = range;
-  return std::optional<Wanted>(Wanted{std::move(range.start), std::move(range.end), writes});
+  return std::optional<Wanted>(Wanted{std::move(range.start), std::move(range.end), others_writes});
 }
 
 bool RangeLocks::Confirm(LockOwner* owner, FamilyId family, const Wanted& wanted,
@@ -175,7 +178,7 @@ bool RangeLocks::Confirm(LockOwner* owner, FamilyId family, const Wanted& wanted
   }
   Take(own, *own->pending);
   own->clear = Clear();
-  if (around != nullptr) own->clear = {true, own->pending->hold, wanted.writes_seen, *around};
+  if (around != nullptr) own->clear = {true, own->pending->hold, wanted.others_writes, *around};
   own->pending.reset();
   return true;
 }

@@ -69,7 +69,7 @@ class RangeLocks {
   struct Wanted {
     std::string start;
     std::string end;
-    uint64_t writes_seen = 0;
+    uint64_t others_writes = 0;  // Of the family, so far.
   };
   // Returns nothing if the range is held now: it was held before, or nothing can have been staged
   // in it since the last look. Otherwise returns the pending rest. If another owner has claimed the
@@ -114,12 +114,12 @@ class RangeLocks {
     RangeHold hold;
     bool passed = false;  // By a write, before or since the last look at the writers.
   };
-  // No other transaction had such a write staged between the two keys when the family's number of
-  // writes was this: the next pieces of a scan need no look.
+  // No other transaction had such a write staged between the two keys when others' number of writes
+  // was this: the next pieces of a scan need no look.
   struct Clear {
     bool valid = false;
     RangeHold hold = RangeHold::kPuts;  // The kind of the look.
-    uint64_t writes = 0;
+    uint64_t others_writes = 0;
     WriterRegistry::Found between;
   };
   struct OwnerRanges {
@@ -128,6 +128,7 @@ class RangeLocks {
     RangeSet writes;  // Those that also block deletions.
     std::optional<Pending> pending;
     Clear clear;
+    uint64_t own_writes = 0;  // Of the family's, the owner's since it is here.
     std::optional<uint32_t> claimed;  // The owner's epoch at the claim.
   };
   struct FamilyRanges {
@@ -136,7 +137,7 @@ class RangeLocks {
   };
 
   static bool Blocks(const OwnerRanges& ranges, Slice key, Access access, bool* pending);
-  static bool IsClear(const OwnerRanges& own, uint64_t writes, const Pending& range);
+  static bool IsClear(const OwnerRanges& own, uint64_t others_writes, const Pending& range);
   static void Take(OwnerRanges* own, const Pending& range);
   OwnerRanges* RangesOf(LockOwner* owner, FamilyId family) REQUIRES(mu_);
   OwnerRanges* MakeRanges(LockOwner* owner, FamilyId family) REQUIRES(mu_);
