@@ -2,96 +2,90 @@
 
 namespace tidesdb {
 
-uint64_t LockManager::DeadlineOf(uint64_t wait_us) const {
-  if (wait_us == 0) return 0;  // In the past.
-  const uint64_t now_us = clock_->NowMicros();
-  return wait_us > UINT64_MAX - now_us ? UINT64_MAX : now_us + wait_us;
-}
-
 Status LockManager::LockRow(LockOwner* owner, FamilyId family, Slice key, LockMode mode,
                             uint64_t wait_us, LockGrant* grant) {
-  return LockRowUntil(owner, family, key, mode, DeadlineOf(wait_us), grant);
+  WaitLimit limit(clock_, wait_us);
+  return LockRowUntil(owner, family, key, mode, &limit, grant);
 }
 
 Status LockManager::LockRowUntil(LockOwner* owner, FamilyId family, Slice key, LockMode mode,
-                                 uint64_t deadline_us, LockGrant* grant) {
+                                 WaitLimit* limit, LockGrant* grant) {
   for (;;) {
-    TIDESDB_TRY(rows_.Lock(owner, family, key, mode, deadline_us, grant));
+    TIDESDB_TRY(rows_.Lock(owner, family, key, mode, limit, grant));
     if (grant->kind == LockGrant::Kind::kHeldBefore) return Status::Ok();
     if (mode == LockMode::kExclusive ? ranges_.MayBlock(family) : ranges_.MayBeClaimed(family)) {
-      TIDESDB_ASSIGN(const bool passed,
-                     PassHeldRanges(owner, family, key, mode, deadline_us, *grant));
+      TIDESDB_ASSIGN(const bool passed, PassHeldRanges(owner, family, key, mode, limit, *grant));
       if (!passed) continue;
     }
     // A shared holder that upgrades need not check again: if the key had been spilled, it would not
     // hold it.
     if (grant->kind != LockGrant::Kind::kNew || !spills_.any()) return Status::Ok();
-    TIDESDB_ASSIGN(const bool passed, PassSpills(owner, family, key, deadline_us, *grant));
+    TIDESDB_ASSIGN(const bool passed, PassSpills(owner, family, key, limit, *grant));
     if (passed) return Status::Ok();
   }
 }
 
 Result<bool> LockManager::PassHeldRanges(LockOwner* owner, FamilyId family, Slice key,
-                                         LockMode mode, uint64_t deadline_us,
-                                         const LockGrant& grant) {
+                                         LockMode mode, WaitLimit* limit, const LockGrant& grant) {
   const auto access =
       mode == LockMode::kExclusive ? RangeLocks::Access::kLock : RangeLocks::Access::kShare;
-  const Result<bool> waiting = ranges_.WaitIfBlocked(owner, family, key, access, deadline_us != 0);
+  const Result<bool> waiting = ranges_.WaitIfBlocked(owner, family, key, access, limit->may_wait());
   if (waiting.ok() && !*waiting) return true;
   rows_.Undo(owner, grant);
   if (!waiting.ok()) return waiting.status();
-  TIDESDB_TRY(graph_.FinishEndWait(owner, deadline_us));
+  TIDESDB_TRY(graph_.FinishEndWait(owner, limit->DeadlineUs()));
   return false;
 }
 
 Status LockManager::PassRanges(LockOwner* owner, FamilyId family, Slice key, bool put,
                                uint64_t wait_us) {
-  const uint64_t deadline_us = DeadlineOf(wait_us);
+  WaitLimit limit(clock_, wait_us);
   const auto access = put ? RangeLocks::Access::kPut : RangeLocks::Access::kDelete;
   for (;;) {
     TIDESDB_ASSIGN(const bool waiting,
-                   ranges_.WaitIfBlocked(owner, family, key, access, deadline_us != 0));
+                   ranges_.WaitIfBlocked(owner, family, key, access, limit.may_wait()));
     if (!waiting) return Status::Ok();
-    TIDESDB_TRY(graph_.FinishEndWait(owner, deadline_us));
+    TIDESDB_TRY(graph_.FinishEndWait(owner, limit.DeadlineUs()));
   }
 }
 
-Result<bool> LockManager::PassSpills(LockOwner* owner, FamilyId family, Slice key,
-                                     uint64_t deadline_us, const LockGrant& grant) {
+Result<bool> LockManager::PassSpills(LockOwner* owner, FamilyId family, Slice key, WaitLimit* limit,
+                                     const LockGrant& grant) {
   Result<SpillRegistry::Spiller> spiller = spills_.FindKey(owner, family, key);
   if (spiller.ok() && spiller->owner == nullptr) return true;
   rows_.Undo(owner, grant);
   if (!spiller.ok()) return spiller.status();
-  if (deadline_us == 0) {
+  if (!limit->may_wait()) {
     return Status::TimedOut(DescribeKey(family, key) + " is held by transaction " +
                             std::to_string(spiller->id));
   }
   spiller->keys.reset();  // Its files go with it, and not with its waiters.
   TIDESDB_ASSIGN(const bool waiting, spills_.AwaitEnd(owner, *spiller, family, key));
-  if (waiting) TIDESDB_TRY(graph_.FinishEndWait(owner, deadline_us));
+  if (waiting) TIDESDB_TRY(graph_.FinishEndWait(owner, limit->DeadlineUs()));
   return false;
 }
 
 Status LockManager::LockRange(LockOwner* owner, FamilyId family, Slice start, Slice end,
                               RangeHold hold, uint64_t wait_us) {
-  return LockRangeUntil(owner, family, start, end, hold, DeadlineOf(wait_us));
+  WaitLimit limit(clock_, wait_us);
+  return LockRangeUntil(owner, family, start, end, hold, &limit);
 }
 
 Status LockManager::LockRangeUntil(LockOwner* owner, FamilyId family, Slice start, Slice end,
-                                   RangeHold hold, uint64_t deadline_us) {
+                                   RangeHold hold, WaitLimit* limit) {
   std::optional<RangeLocks::Wanted> wanted;
   for (;;) {
     bool waits = false;
     TIDESDB_ASSIGN(wanted,
-                   ranges_.Install(owner, family, start, end, hold, deadline_us != 0, &waits));
+                   ranges_.Install(owner, family, start, end, hold, limit->may_wait(), &waits));
     if (!waits) break;
-    TIDESDB_TRY(graph_.FinishEndWait(owner, deadline_us));
+    TIDESDB_TRY(graph_.FinishEndWait(owner, limit->DeadlineUs()));
   }
   if (!wanted.has_value()) return Status::Ok();
   for (;;) {
     WriterRegistry::Found around;
     const auto known =
-        WaitOutWriters(owner, family, wanted->start, wanted->end, hold, deadline_us, &around);
+        WaitOutWriters(owner, family, wanted->start, wanted->end, hold, limit, &around);
     if (!known.ok()) {
       ranges_.Withdraw(owner, family);
       graph_.WakeEndWaiters(owner);
@@ -103,12 +97,12 @@ Status LockManager::LockRangeUntil(LockOwner* owner, FamilyId family, Slice star
 
 Status LockManager::LockRangeWithRow(LockOwner* owner, FamilyId family, Slice start, Slice end,
                                      Slice row, uint64_t wait_us) {
-  const uint64_t deadline_us = DeadlineOf(wait_us);
+  WaitLimit limit(clock_, wait_us);
   if (!rows_.IsExclusiveOfOther(owner, family, row)) [[likely]]
-    return LockRangeUntil(owner, family, start, end, RangeHold::kWrites, deadline_us);
+    return LockRangeUntil(owner, family, start, end, RangeHold::kWrites, &limit);
   LockGrant grant;
-  TIDESDB_TRY(LockRowUntil(owner, family, row, LockMode::kShared, deadline_us, &grant));
-  Status locked = LockRangeUntil(owner, family, start, end, RangeHold::kWrites, deadline_us);
+  TIDESDB_TRY(LockRowUntil(owner, family, row, LockMode::kShared, &limit, &grant));
+  Status locked = LockRangeUntil(owner, family, start, end, RangeHold::kWrites, &limit);
   rows_.Undo(owner, grant);
   return locked;
 }
@@ -119,8 +113,9 @@ Status LockManager::Claim(LockOwner* owner, FamilyId family) {
   Status alone = rows_.CheckNoneOfOthers(owner, family);
   if (alone.ok()) {
     WriterRegistry::Found around;
-    alone =
-        WaitOutWriters(owner, family, Slice(), Slice(), RangeHold::kWrites, 0, &around).status();
+    WaitLimit none(clock_, 0);
+    alone = WaitOutWriters(owner, family, Slice(), Slice(), RangeHold::kWrites, &none, &around)
+                .status();
   }
   if (!alone.ok()) {
     ranges_.Unclaim(owner, family);
@@ -131,37 +126,37 @@ Status LockManager::Claim(LockOwner* owner, FamilyId family) {
 
 Status LockManager::AwaitWriters(LockOwner* owner, FamilyId family, Slice start, Slice end,
                                  uint64_t wait_us) {
-  const uint64_t deadline_us = DeadlineOf(wait_us);
+  WaitLimit limit(clock_, wait_us);
   while (ranges_.MayBeClaimed(family)) {
     TIDESDB_ASSIGN(const bool waiting,
-                   ranges_.WaitIfClaimed(owner, family, start, deadline_us != 0));
+                   ranges_.WaitIfClaimed(owner, family, start, limit.may_wait()));
     if (!waiting) break;
-    TIDESDB_TRY(graph_.FinishEndWait(owner, deadline_us));
+    TIDESDB_TRY(graph_.FinishEndWait(owner, limit.DeadlineUs()));
   }
   WriterRegistry::Found around;
-  return WaitOutWriters(owner, family, start, end, RangeHold::kPuts, deadline_us, &around).status();
+  return WaitOutWriters(owner, family, start, end, RangeHold::kPuts, &limit, &around).status();
 }
 
 Result<bool> LockManager::WaitOutWriters(LockOwner* owner, FamilyId family, Slice start, Slice end,
-                                         RangeHold hold, uint64_t deadline_us,
+                                         RangeHold hold, WaitLimit* limit,
                                          WriterRegistry::Found* around) {
   for (;;) {
-    TIDESDB_ASSIGN(*around, writers_.Find(owner, family, start, end, hold, deadline_us != 0));
+    TIDESDB_ASSIGN(*around, writers_.Find(owner, family, start, end, hold, limit->may_wait()));
     if (!around->waiting) break;
-    TIDESDB_TRY(graph_.FinishEndWait(owner, deadline_us));
+    TIDESDB_TRY(graph_.FinishEndWait(owner, limit->DeadlineUs()));
   }
   // After the write sets: writes that left one of them for a spill are published by now.
   const bool spills = spills_.any();
   while (spills_.any()) {
     TIDESDB_ASSIGN(auto spiller, spills_.FindRange(owner, family, start, end));
     if (spiller.owner == nullptr) break;
-    if (deadline_us == 0) {
+    if (!limit->may_wait()) {
       return Status::TimedOut("a key in the range is held by transaction " +
                               std::to_string(spiller.id));
     }
     spiller.keys.reset();
     TIDESDB_ASSIGN(const bool waiting, spills_.AwaitEnd(owner, spiller, family, start));
-    if (waiting) TIDESDB_TRY(graph_.FinishEndWait(owner, deadline_us));
+    if (waiting) TIDESDB_TRY(graph_.FinishEndWait(owner, limit->DeadlineUs()));
   }
   return !spills;
 }

@@ -31,6 +31,7 @@
 #include "lock/range_locks.h"
 #include "lock/spill_registry.h"
 #include "lock/wait_graph.h"
+#include "lock/wait_limit.h"
 #include "lock/writer_registry.h"
 
 namespace tidesdb {
@@ -45,7 +46,7 @@ class LockManager {
         spills_(&graph_),
         writers_(&graph_) {}
 
-  // Waits end `wait_us` after the call (0: no wait).
+  // All waits together last `wait_us` (0: no wait).
   // Errors, nothing has changed: kTimedOut, kDeadlock, kInterrupted; kIoError and kCorruption from
   // another's spilled run.
   Status LockRow(LockOwner* owner, FamilyId family, Slice key, LockMode mode, uint64_t wait_us,
@@ -103,22 +104,21 @@ class LockManager {
   LockTable& TestingRows() { return rows_; }
 
  private:
-  uint64_t DeadlineOf(uint64_t wait_us) const;
-  Status LockRowUntil(LockOwner* owner, FamilyId family, Slice key, LockMode mode,
-                      uint64_t deadline_us, LockGrant* grant);
+  Status LockRowUntil(LockOwner* owner, FamilyId family, Slice key, LockMode mode, WaitLimit* limit,
+                      LockGrant* grant);
   Status LockRangeUntil(LockOwner* owner, FamilyId family, Slice start, Slice end, RangeHold hold,
-                        uint64_t deadline_us);
+                        WaitLimit* limit);
   // Call after a row was granted. False: something was in the way, the row was released and the
   // wait is over, so ask again.
-  Result<bool> PassSpills(LockOwner* owner, FamilyId family, Slice key, uint64_t deadline_us,
+  Result<bool> PassSpills(LockOwner* owner, FamilyId family, Slice key, WaitLimit* limit,
                           const LockGrant& grant);
   // The same for ranges that block writes, and for claims.
   Result<bool> PassHeldRanges(LockOwner* owner, FamilyId family, Slice key, LockMode mode,
-                              uint64_t deadline_us, const LockGrant& grant);
+                              WaitLimit* limit, const LockGrant& grant);
   // Waits until no other transaction has staged or spilled a write in the range. *around: where
   // nothing was found. If a spill was searched it returns false, and *around has no meaning.
   Result<bool> WaitOutWriters(LockOwner* owner, FamilyId family, Slice start, Slice end,
-                              RangeHold hold, uint64_t deadline_us, WriterRegistry::Found* around);
+                              RangeHold hold, WaitLimit* limit, WriterRegistry::Found* around);
 
   Clock* const clock_;
   WaitGraph graph_;

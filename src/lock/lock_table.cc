@@ -313,7 +313,7 @@ HeldLock* LockTable::FindRecent(const LockOwner* owner, uint64_t hash, FamilyId 
 }
 
 Status LockTable::Lock(LockOwner* owner, FamilyId family, Slice key, LockMode mode,
-                       uint64_t deadline_us, LockGrant* grant) {
+                       WaitLimit* limit, LockGrant* grant) {
   const uint64_t hash = HashOf(family, key);
   HeldLock* const recent = FindRecent(owner, hash, family, key);
   if (recent != nullptr && (recent->mode == LockMode::kExclusive || mode == LockMode::kShared)) {
@@ -328,7 +328,7 @@ Status LockTable::Lock(LockOwner* owner, FamilyId family, Slice key, LockMode mo
     LockEntry* entry = *FindSlot(shard, hash, family, key);
     if (entry == nullptr) entry = NewEntry(shard, hash, family, key);
     if (GrantAtOnce(shard, entry, owner, mode, grant)) return Status::Ok();
-    if (graph_->clock()->NowMicros() >= deadline_us) {
+    if (graph_->clock()->NowMicros() >= limit->DeadlineUs()) {
       const HeldLock* holder = entry->FirstHolder();
       if (holder->owner == owner) holder = holder->next_holder;
       return Status::TimedOut(DescribeKey(family, key) + " is held by transaction " +
@@ -336,7 +336,7 @@ Status LockTable::Lock(LockOwner* owner, FamilyId family, Slice key, LockMode mo
     }
     TIDESDB_TRY(BeginWait(shard, entry, owner, mode));
   }
-  return FinishWait(shard, owner, deadline_us, grant);
+  return FinishWait(shard, owner, limit->DeadlineUs(), grant);
 }
 
 void LockTable::ReleaseLocked(Shard& shard, HeldLock* lock, SignalList* signals) {

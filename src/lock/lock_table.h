@@ -19,6 +19,7 @@
 #include "base/mutex.h"
 #include "lock/lock_owner.h"
 #include "lock/wait_graph.h"
+#include "lock/wait_limit.h"
 #include "tidesdb/status.h"
 
 namespace tidesdb {
@@ -38,9 +39,8 @@ class LockTable {
   LockTable(const LockTable&) = delete;
   LockTable& operator=(const LockTable&) = delete;
 
-  // A deadline in the past: does not wait.
   // Errors, nothing has changed: kTimedOut, kDeadlock, kInterrupted.
-  Status Lock(LockOwner* owner, FamilyId family, Slice key, LockMode mode, uint64_t deadline_us,
+  Status Lock(LockOwner* owner, FamilyId family, Slice key, LockMode mode, WaitLimit* limit,
               LockGrant* grant);
   // Undoes a Lock call; for kHeldBefore, only the count.
   void Undo(LockOwner* owner, const LockGrant& grant);

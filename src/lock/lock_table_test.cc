@@ -7,14 +7,13 @@
 namespace tidesdb {
 namespace {
 
-constexpr uint64_t kNoWait = 0;
 constexpr FamilyId kFamily = 7;
 
 class LockTableTest : public testing::Test {
  protected:
   Status TryLock(LockOwner* owner, Slice key, LockMode mode) {
     LockGrant grant;
-    const Status status = table_.Lock(owner, kFamily, key, mode, kNoWait, &grant);
+    const Status status = table_.Lock(owner, kFamily, key, mode, &no_wait_, &grant);
     table_.TestingCheck();
     return status;
   }
@@ -33,6 +32,7 @@ class LockTableTest : public testing::Test {
   }
 
   FakeClock clock_;
+  WaitLimit no_wait_{&clock_, 0};
   WaitGraph graph_{&clock_};
   LockTable table_{&graph_};
   LockOwner a_{1};
@@ -60,19 +60,19 @@ TEST_F(LockTableTest, KeysAndFamiliesDoNotMeet) {
   EXPECT_TRUE(Locks(&b_, "k2", kX));
   EXPECT_TRUE(Locks(&b_, "", kX));
   LockGrant grant;
-  EXPECT_TRUE(table_.Lock(&b_, kFamily + 1, "k", kX, kNoWait, &grant).ok());
+  EXPECT_TRUE(table_.Lock(&b_, kFamily + 1, "k", kX, &no_wait_, &grant).ok());
 }
 
 TEST_F(LockTableTest, ReentrantAndUpgrade) {
   LockGrant grant;
-  ASSERT_TRUE(table_.Lock(&a_, kFamily, "k", kS, kNoWait, &grant).ok());
+  ASSERT_TRUE(table_.Lock(&a_, kFamily, "k", kS, &no_wait_, &grant).ok());
   EXPECT_EQ(grant.kind, LockGrant::Kind::kNew);
-  ASSERT_TRUE(table_.Lock(&a_, kFamily, "k", kS, kNoWait, &grant).ok());
+  ASSERT_TRUE(table_.Lock(&a_, kFamily, "k", kS, &no_wait_, &grant).ok());
   EXPECT_EQ(grant.kind, LockGrant::Kind::kHeldBefore);
-  ASSERT_TRUE(table_.Lock(&a_, kFamily, "k", kX, kNoWait, &grant).ok());
+  ASSERT_TRUE(table_.Lock(&a_, kFamily, "k", kX, &no_wait_, &grant).ok());
   EXPECT_EQ(grant.kind, LockGrant::Kind::kUpgraded);
   EXPECT_FALSE(Locks(&b_, "k", kS));
-  ASSERT_TRUE(table_.Lock(&a_, kFamily, "k", kS, kNoWait, &grant).ok());
+  ASSERT_TRUE(table_.Lock(&a_, kFamily, "k", kS, &no_wait_, &grant).ok());
   EXPECT_EQ(grant.kind, LockGrant::Kind::kHeldBefore);
   EXPECT_EQ(grant.lock->count, 4u);
   EXPECT_EQ(a_.held_count, 1u);
@@ -81,10 +81,10 @@ TEST_F(LockTableTest, ReentrantAndUpgrade) {
 // The last two are found without the table, earlier ones in it: the result must be the same.
 TEST_F(LockTableTest, AHeldKeyIsFoundHoweverLongAgoItWasLocked) {
   LockGrant first;
-  ASSERT_TRUE(table_.Lock(&a_, kFamily, "k", kX, kNoWait, &first).ok());
+  ASSERT_TRUE(table_.Lock(&a_, kFamily, "k", kX, &no_wait_, &first).ok());
   for (uint32_t others = 0; others < 4; ++others) {
     LockGrant again;
-    ASSERT_TRUE(table_.Lock(&a_, kFamily, "k", others % 2 == 0 ? kX : kS, kNoWait, &again).ok());
+    ASSERT_TRUE(table_.Lock(&a_, kFamily, "k", others % 2 == 0 ? kX : kS, &no_wait_, &again).ok());
     EXPECT_EQ(again.kind, LockGrant::Kind::kHeldBefore);
     EXPECT_EQ(again.lock, first.lock);
     EXPECT_EQ(first.lock->count, others + 2);
@@ -97,9 +97,9 @@ TEST_F(LockTableTest, AHeldKeyIsFoundHoweverLongAgoItWasLocked) {
 
 TEST_F(LockTableTest, UndoTakesBackExactlyWhatWasGranted) {
   LockGrant shared;
-  ASSERT_TRUE(table_.Lock(&a_, kFamily, "k", kS, kNoWait, &shared).ok());
+  ASSERT_TRUE(table_.Lock(&a_, kFamily, "k", kS, &no_wait_, &shared).ok());
   LockGrant upgraded;
-  ASSERT_TRUE(table_.Lock(&a_, kFamily, "k", kX, kNoWait, &upgraded).ok());
+  ASSERT_TRUE(table_.Lock(&a_, kFamily, "k", kX, &no_wait_, &upgraded).ok());
   table_.Undo(&a_, upgraded);
   EXPECT_TRUE(Locks(&b_, "k", kS));
   EXPECT_FALSE(Locks(&b_, "k", kX));
@@ -112,7 +112,7 @@ TEST_F(LockTableTest, ManyLocksGrowAndShrinkTheTable) {
   const uint64_t bytes_before = table_.MemoryBytes();
   for (int i = 0; i < 50000; ++i) {
     LockGrant grant;
-    ASSERT_TRUE(table_.Lock(&a_, kFamily, "key" + std::to_string(i), kX, kNoWait, &grant).ok());
+    ASSERT_TRUE(table_.Lock(&a_, kFamily, "key" + std::to_string(i), kX, &no_wait_, &grant).ok());
   }
   EXPECT_EQ(table_.LocksHeld(), 50000u);
   EXPECT_LT(table_.MemoryBytes(), 50000u * 200);

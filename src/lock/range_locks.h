@@ -128,7 +128,7 @@ class RangeLocks {
     RangeSet writes;  // Those that also block deletions.
     std::optional<Pending> pending;
     Clear clear;
-    uint64_t own_writes = 0;  // Of the family's, the owner's since it is here.
+    uint64_t own_writes = 0;          // Of the family's, the owner's since it is here.
     std::optional<uint32_t> claimed;  // The owner's epoch at the claim.
   };
   struct FamilyRanges {
