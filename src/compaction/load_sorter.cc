@@ -118,7 +118,9 @@ std::unique_ptr<TableOutput> LoadSorter::NewOutput(bool result) const {
     table.bloom_fpr = 0;
     table.temporary = true;
   }
-  return std::make_unique<TableOutput>(context_, table, CachePriority::kData);
+  auto output = std::make_unique<TableOutput>(context_, table, CachePriority::kData);
+  if (result) output->FillRoom();
+  return output;
 }
 
 void LoadSorter::NoteKey(Slice key) {

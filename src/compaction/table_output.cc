@@ -8,6 +8,8 @@ namespace tidesdb {
 
 namespace {
 
+constexpr uint64_t kEntriesBetweenLooks = 256;
+
 BlockCache* CacheOf(const JobContext& context) {
   return context.tables == nullptr ? nullptr : context.tables->block_cache();
 }
@@ -43,6 +45,10 @@ Status TableOutput::Add(Slice user_key, Trailer trailer, Slice value) {
     const CacheFill fill = {CacheOf(*context_), number_, priority_};
     writer_ = NewTableWriter(options_, std::move(file), std::move(path), fill);
     writer_->SetInUse(in_use_);
+  }
+  if (fill_room_ && entries_++ % kEntriesBetweenLooks == 0) {
+    BlockCache* const cache = CacheOf(*context_);
+    SetInUse(cache != nullptr && cache->HasRoom());
   }
   return writer_->Add(user_key, trailer, value);
 }

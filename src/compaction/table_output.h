@@ -28,6 +28,8 @@ class TableOutput {
     in_use_ = in_use;
     if (writer_ != nullptr) writer_->SetInUse(in_use);
   }
+  // From now on blocks go into the cache while they displace no others.
+  void FillRoom() { fill_room_ = true; }
   // Opens a file if none is open. REQUIRES: entries ascend.
   Status Add(Slice user_key, Trailer trailer, Slice value);
   bool FileOpen() const { return writer_ != nullptr; }
@@ -49,6 +51,8 @@ class TableOutput {
   const TableWriteOptions options_;
   const CachePriority priority_;
   bool in_use_ = false;
+  bool fill_room_ = false;
+  uint64_t entries_ = 0;
   std::unique_ptr<TableWriter> writer_;
   uint64_t number_ = 0;
   std::vector<FileRecord> files_;

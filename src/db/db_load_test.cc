@@ -302,6 +302,32 @@ TEST_F(DbLoadTest, ItsMemoryCounts) {
   }
 }
 
+TEST_F(DbLoadTest, IsInTheCacheAsFarAsThereIsRoom) {
+  Write("used", "by others");
+  ASSERT_TRUE(db_->Flush().ok());
+  for (const bool room : {true, false}) {
+    SCOPED_TRACE(room);
+    options_.block_cache_bytes = room ? 8 << 20 : 256 << 10;
+    Close();
+    Open();
+    ASSERT_EQ(Read().size(), 1u);
+    const std::string name = room ? "fits" : "large";
+    ASSERT_TRUE(db_->CreateFamily(FamilyOptions(name)).ok());
+    ColumnFamily* const family = db_->FindFamily(name);
+    auto load = db_->BeginLoad(family, {.memory_bytes = 64 << 10, .on_written = nullptr});
+    ASSERT_TRUE(load.ok());
+    AddAll(load->get(), 30'000);
+    ASSERT_TRUE((*load)->Commit().ok());
+    const auto misses = [this, before = db_->GetStats().cache_misses] {
+      return db_->GetStats().cache_misses - before;
+    };
+    ASSERT_EQ(Read().size(), 1u);
+    EXPECT_EQ(misses(), 0u);
+    EXPECT_EQ(Read(db_->Begin({}).get(), family).size(), 30'000u);
+    EXPECT_EQ(misses() == 0, room) << misses();
+  }
+}
+
 TEST_F(DbLoadTest, OutlivesItsDbWithErrors) {
   auto load = Begin();
   AddAll(load.get(), 100);

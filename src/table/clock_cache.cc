@@ -39,6 +39,8 @@ constexpr uint64_t CounterOf(CachePriority priority) {
 // The share of the capacity that may be idle between blocks: memory of evicted blocks for new ones.
 constexpr size_t kIdleShare = 16;
 
+// The share of the capacity that counts as room.
+constexpr size_t kRoomShare = 8;
 // The share of the capacity that readers may keep for themselves.
 constexpr size_t kChargedShare = 16;
 
@@ -344,6 +346,12 @@ class ClockCache final : public BlockCache {
       if (shards_[i].Pinned()) return true;
     }
     return false;
+  }
+
+  bool HasRoom() const override {
+    const size_t bytes_max = bytes_max_.load(std::memory_order_relaxed);
+    const size_t taken = used_.load(std::memory_order_relaxed) + memory_.idle_bytes();
+    return taken < bytes_max - bytes_max / kRoomShare;
   }
 
   CacheStats GetStats() const override {

@@ -48,6 +48,7 @@ class CountingCache final : public BlockCache {
   bool Charge(size_t bytes) override { return cache_->Charge(bytes); }
   void GiveBack(size_t bytes) override { cache_->GiveBack(bytes); }
   void SetCapacity(size_t bytes_max) override { cache_->SetCapacity(bytes_max); }
+  bool HasRoom() const override { return cache_->HasRoom(); }
   CacheStats GetStats() const override { return cache_->GetStats(); }
   bool AnyPinned() const override { return cache_->AnyPinned(); }
 
